@@ -59,13 +59,15 @@ class Node:
 
 
 class Input(Node):
-    """A variable that the user gave."""
+    """A variable that the user gave; ``owner`` is the tensor of a script that it belongs to, which lives as long."""
 
-    __slots__ = ("name",)
+    __slots__ = ("name", "owner")
 
     name: str
+    owner: Any
 
     def __init__(self, index: int, name: str, value: object, active: bool) -> None:
+        self.owner = None
         self.index = index
         self.name = name
         self.value = value
@@ -128,6 +130,7 @@ class Graph:
     is its own name for the output. ``called`` is what ``naming`` calls the bindings. ``functions`` are the calls of
     functions: the name as it was written, the first node that each has made and the one after the last. ``branches``
     says that the program takes one way or another by values, ``lists`` are those that a write may tell from arrays.
+    ``constants`` are arrays that a script gave a name and that depend on no input.
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -147,6 +150,7 @@ class Graph:
     functions: list[tuple[str, int, int]] = field(default_factory=list)
     branches: bool = False
     lists: Any = None
+    constants: dict[str, Any] = field(default_factory=dict)
     meter: Meter = field(init=False)
 
     def __post_init__(self) -> None:

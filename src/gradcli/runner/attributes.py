@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.runner.calls import call_method, no_attribute, table_method
+from gradcli.runner.calls import call_method, jax_method, new_object, no_attribute, table_method
 from gradcli.runner.library import ATTRIBUTES, METHODS
 from gradcli.runner.objects import (
     UNBOUND,
@@ -14,6 +14,7 @@ from gradcli.runner.objects import (
     Closure,
     Foreign,
     Instance,
+    Keyed,
     Method,
     Module,
     Property,
@@ -28,7 +29,7 @@ from gradcli.runner.values import DType, Tensor
 def attribute(run: Run, base: Any, name: str) -> Any:
     """Return ``base.name``; raises AttributeError."""
     kind = type(base)
-    if kind is Instance:
+    if kind is Instance or kind is Keyed:
         return of_instance(run, base, name)
     if kind is Module:
         from gradcli.runner.names import member_of
@@ -55,6 +56,8 @@ def of_tensor(run: Run, base: Tensor, name: str) -> Any:
     read = ATTRIBUTES.get(name)
     if read is not None:
         return read(run, base)
+    if base.library == "jax" and jax_method(name) is not None:
+        return Method(name, base)
     if name in METHODS or table_method(name) is not None:
         return Method(name, base)
     if name.endswith("_") and not name.endswith("__") and (name[:-1] in METHODS or table_method(name[:-1]) is not None):
@@ -74,6 +77,8 @@ def bound(run: Run, owner: Any, kind: Class, member: Any) -> Any:
         return member.function
     if isinstance(member, ClassMethod):
         return Bound(member.function, kind)
+    if isinstance(member, Instance) and (get := member.kind.find("__get__")) is not UNBOUND:
+        return run.call(get, [member, owner, kind])
     return member
 
 
@@ -82,7 +87,7 @@ def of_instance(run: Run, base: Instance, name: str) -> Any:
     member = base.kind.find(name)
     if member is not UNBOUND and isinstance(member, Property):
         return run.call(member.getter, [base])
-    if name in base.fields:
+    if name in base.fields and not (isinstance(member, Instance) and member.kind.find("__set__") is not UNBOUND):
         return base.fields[name]
     if member is not UNBOUND:
         return bound(run, base, base.kind, member)
@@ -90,6 +95,10 @@ def of_instance(run: Run, base: Instance, name: str) -> Any:
         return base.kind
     if name == "__dict__":
         return base.fields
+    if name in OBJECT_MEMBERS:
+        return Bound(OBJECT_MEMBERS[name], base)
+    if name == "__doc__":
+        return None
     fallback = base.kind.find("__getattr__")
     if fallback is not UNBOUND:
         return run.call(fallback, [base, name])
@@ -104,11 +113,22 @@ def of_class(run: Run, base: Class, name: str) -> Any:
             return member.function
         if isinstance(member, ClassMethod):
             return Bound(member.function, base)
+        if isinstance(member, Instance) and (get := member.kind.find("__get__")) is not UNBOUND:
+            return run.call(get, [member, None, base])
         return member
-    if name == "__name__":
+    if name in ("__name__", "__qualname__"):
         return base.name
-    if name == "__mro__":
-        return tuple(base.order)
+    if name in ("__mro__", "mro", "__bases__", "__base__"):
+        from gradcli.runner.builtins import OBJECT
+
+        order = tuple([*base.order, OBJECT] if OBJECT not in base.order else base.order)
+        bases = tuple(base.bases) or (OBJECT,)
+        return {"__mro__": order, "mro": lambda run: list(order), "__bases__": bases, "__base__": bases[0]}[name]
+    if name in ("__dict__", "__module__", "__doc__", "__annotations__"):
+        defaults = {"__dict__": base.members, "__module__": "__main__", "__annotations__": {}}
+        return defaults.get(name)
+    if name in OBJECT_MEMBERS:
+        return OBJECT_MEMBERS[name]
     from gradcli.runner.host_attributes import class_attribute
 
     found = class_attribute(run, base, name)
@@ -127,33 +147,78 @@ def of_super(run: Run, base: Super, name: str) -> Any:
         if name in one.members:
             member = one.members[name]
             return Bound(member, owner) if name == "__new__" else bound(run, owner, kind, member)
-    if name in ("__init__", "__setattr__", "__init_subclass__"):
-        return object_member(name, owner)
+    if name in OBJECT_MEMBERS:
+        return OBJECT_MEMBERS[name] if name == "__new__" else Bound(OBJECT_MEMBERS[name], owner)
     return run.fail("AttributeError", f"'super' object has no attribute '{name}'")
 
 
-def object_member(name: str, owner: Any) -> Any:
-    """Return a member of ``object``, which every class is derived from."""
-    if name == "__setattr__":
-        return lambda run, field, value: owner.fields.__setitem__(field, value)
-    return lambda run, *_arguments, **_named: None
+def object_new(run: Run, kind: Class, *_: Any, **__: Any) -> Instance:
+    """Return a new object of a class."""
+    del run
+    return new_object(kind)
+
+
+def object_text(run: Run, me: Any) -> str:
+    """Return an object that does not say how it is shown."""
+    from gradcli.runner.strings import instance_text
+
+    del run
+    return instance_text(me) if isinstance(me, Instance) else repr(me)
+
+
+def object_get(run: Run, me: Any, name: str) -> Any:
+    """Read an attribute past ``__getattr__``."""
+    if isinstance(me, Instance) and name in me.fields:
+        return me.fields[name]
+    member = me.kind.find(name)
+    return no_attribute(run, me, name) if member is UNBOUND else bound(run, me, me.kind, member)
+
+
+def object_set(run: Run, me: Any, name: str, value: Any) -> None:
+    """Write an attribute past ``__setattr__``."""
+    if isinstance(me, Instance) and not set_by_class(run, me, name, value):
+        me.fields[name] = value
+
+
+OBJECT_MEMBERS: dict[str, Any] = {
+    "__new__": object_new, "__init__": lambda run, me, *_, **__: None, "__init_subclass__": lambda run, kind, **_: None,
+    "__setattr__": object_set, "__getattribute__": object_get, "__delattr__": lambda run, me, name: me.fields.pop(name, None),
+    "__repr__": object_text, "__str__": lambda run, me: run.call(run.builtin("repr"), [me]),
+    "__eq__": lambda run, me, other: True if me is other else NotImplemented,
+    "__ne__": lambda run, me, other: me is not other, "__hash__": lambda run, me: id(me) >> 4,
+    "__format__": lambda run, me, spec="": run.call(run.builtin("str"), [me]),
+}  # fmt: skip
+"""Members of ``object``, which every class is derived from."""
+
+
+def set_by_class(run: Run, base: Instance, name: str, value: Any) -> bool:
+    """Let a property or a descriptor of the class take a value, and return whether one did."""
+    member = base.kind.find(name)
+    if isinstance(member, Property):
+        if member.setter is None:
+            run.fail("AttributeError", f"property '{name}' of '{base.kind.name}' object has no setter")
+        run.call(member.setter, [base, value])
+        return True
+    if isinstance(member, Instance) and (put := member.kind.find("__set__")) is not UNBOUND:
+        run.call(put, [member, base, value])
+        return True
+    return False
 
 
 def assign_attribute(run: Run, base: Any, name: str, value: Any) -> None:
     """Do ``base.name = value``."""
     if isinstance(base, Instance):
-        member = base.kind.find(name)
-        if isinstance(member, Property):
-            if member.setter is None:
-                run.fail("AttributeError", f"property '{name}' of '{base.kind.name}' object has no setter")
-            run.call(member.setter, [base, value])
-            return
         own = base.kind.find("__setattr__")
         if own is not UNBOUND:
             run.call(own, [base, name, value])
             return
         if base.kind.find("__frozen__") is True:
-            run.fail("AttributeError", f"cannot assign to field '{name}'")
+            run.fail("FrozenInstanceError", f"cannot assign to field '{name}'")
+        if set_by_class(run, base, name, value):
+            return
+        slots = base.kind.find("__slots__")
+        if slots is not UNBOUND and name not in slots and not slots_elsewhere(base.kind, name):
+            no_attribute(run, base, name)
         base.fields[name] = value
     elif isinstance(base, Class):
         base.members[name] = value
@@ -167,10 +232,24 @@ def assign_attribute(run: Run, base: Any, name: str, value: Any) -> None:
         no_attribute(run, base, name)
 
 
+def slots_elsewhere(kind: Class, name: str) -> bool:
+    """Return whether an object may have an attribute: a class of its order names it, or names none at all."""
+    slots = [one.members.get("__slots__") for one in kind.order if one.make is None]
+    return any(names is None or name == names or name in names for names in slots)
+
+
 def delete_attribute(run: Run, base: Any, name: str) -> None:
     """Do ``del base.name``."""
-    if isinstance(base, Instance) and name in base.fields:
+    if isinstance(base, Instance) and (own := base.kind.find("__delattr__")) is not UNBOUND:
+        run.call(own, [base, name])
+    elif isinstance(base, Instance) and isinstance(prop := base.kind.find(name), Property) and prop.deleter is not None:
+        run.call(prop.deleter, [base])
+    elif isinstance(base, Instance) and base.kind.find("__frozen__") is True:
+        run.fail("FrozenInstanceError", f"cannot delete field '{name}'")
+    elif isinstance(base, Instance) and name in base.fields:
         del base.fields[name]
+    elif isinstance(base, Class) and name in base.members:
+        del base.members[name]
     elif isinstance(base, Tensor) and name == "grad":
         assign_attribute(run, base, "grad", None)
     else:

@@ -25,8 +25,8 @@ SECOND = (
     "after calling backward."
 )
 UNUSED = (
-    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the "
-    "desired behavior."
+    "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this is "
+    "the desired behavior."
 )
 NO_GRAD_FN = "element {} of tensors does not require grad and does not have a grad_fn"
 
@@ -96,7 +96,11 @@ def saved_places(node: Operation) -> tuple[int, ...]:
 def check_freed(run: Run, nodes: Sequence[Node]) -> None:
     """Refuse a sweep over what another one has freed."""
     for node in nodes:
-        if type(node) is Operation and type(node.links) is Freed and saved_places(node):
+        if type(node) is not Operation:
+            continue
+        if node.links == () and node.op.torch_raises:
+            run.fail("RuntimeError", f"derivative for aten::{node.op.name} is not implemented")
+        if type(node.links) is Freed and saved_places(node):
             run.fail("RuntimeError", SECOND)
 
 
@@ -300,10 +304,10 @@ def gradients_of(
     retain_it = bool(create_graph if retain_graph is None else retain_graph)
     done = run.swept(outputs, seeds, targets, retain_it, create_graph, given, inputs)
     found: list[Tensor | None] = []
-    for t in inputs:
+    for place, t in enumerate(inputs):
         g = done.captured.get(t.node.index, done.totals.get(t.node.index))
         if g is None and not allow_unused and not materialize:
-            run.fail("RuntimeError", UNUSED)
+            run.fail("RuntimeError", UNUSED.format(place))
         if g is None:
             found.append(Tensor(np.zeros(t.shape), t.dtype) if materialize else None)
         else:

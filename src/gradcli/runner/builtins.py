@@ -18,6 +18,7 @@ from gradcli.runner.objects import (
     Closure,
     Foreign,
     Instance,
+    Keyed,
     Method,
     Module,
     Property,
@@ -31,6 +32,8 @@ from gradcli.runner.tuples import Named
 from gradcli.runner.values import DType, Size, Tensor, category, rounded
 
 BUILTINS: dict[str, Any] = {}
+LIBRARIES_OWN = ("LinAlgError", "FrozenInstanceError", "StatisticsError", "JSONDecodeError")
+"""Exceptions that are no builtins."""
 
 
 def builtin(function: Any) -> Any:
@@ -107,9 +110,13 @@ def to_int(run: Run, x: Any = 0, base: Any = None) -> Any:
         return run.fail("OverflowError", str(error))
 
 
-def type_make(run: Run, x: Any) -> Any:
-    """Do what ``type(x)`` does."""
-    return type_of(run, x)
+def type_make(run: Run, x: Any, bases: Any = UNBOUND, members: Any = None, **named: Any) -> Any:
+    """Do what ``type(x)`` does; of three arguments it makes a class."""
+    if bases is UNBOUND:
+        return type_of(run, x)
+    from gradcli.runner.classes import make_class
+
+    return make_class(run, x, list(bases), dict(members), {}, named)
 
 
 FLOAT = type_class("float", to_float)
@@ -146,9 +153,14 @@ def make_range(run: Run, *bounds: Any) -> range:
         return run.fail("ValueError", str(error))  # type: ignore[no-any-return]
 
 
+def refuse_complex(run: Run) -> Any:
+    """Refuse complex numbers."""
+    raise run.refuse("complex numbers are not part of gradcli")
+
+
 RANGE = type_class("range", make_range)
 SLICE = type_class("slice", lambda run, *bounds: slice(*bounds))
-COMPLEX = type_class("complex", lambda run, *parts: run.fail("TypeError", "complex numbers are not part of gradcli"))
+COMPLEX = type_class("complex", lambda run, *parts: refuse_complex(run))
 BYTES = type_class("bytes", lambda run, *parts: b"")
 NONE = Class("NoneType", [], {})
 FUNCTION = Class("function", [], {})
@@ -160,7 +172,7 @@ TENSOR = Class("Tensor", [], {}, qualified="torch.Tensor")
 PARAMETER = Class("Parameter", [TENSOR], {}, qualified="torch.nn.parameter.Parameter")
 NDARRAY = Class("ndarray", [], {}, qualified="numpy.ndarray")
 JAX_ARRAY = Class("ArrayImpl", [], {}, qualified="jaxlib.xla_extension.ArrayImpl")
-SIZE = Class("Size", [TUPLE], {}, qualified="torch.Size")
+SIZE = Class("Size", [TUPLE], {}, lambda run, x=(): Size(take(run, x)), qualified="torch.Size")
 DTYPE = Class("dtype", [], {}, qualified="torch.dtype")
 SCALARS: dict[str, Class] = {}
 BUILTINS["object"] = OBJECT
@@ -177,7 +189,7 @@ def scalar_class(dtype: str) -> Class:
 HOST: tuple[tuple[Any, Class], ...] = (
     (bool, BOOL), (int, INT), (float, FLOAT), (str, STR), (list, LIST), (Size, SIZE), (tuple, TUPLE), (dict, DICT), (set, SET),
     (frozenset, FROZENSET), (range, RANGE), (slice, SLICE), (type(None), NONE), (Closure, FUNCTION), (Bound, METHOD), (Method, METHOD),
-    (Class, TYPE), (Module, MODULE), (DType, DTYPE), (Iterator, GENERATOR), (TableFunction, NATIVE), (bytes, BYTES),
+    (type(...), Class("ellipsis", [], {})), (type(NotImplemented), Class("NotImplementedType", [], {})), (Class, TYPE), (Module, MODULE), (DType, DTYPE), (Iterator, GENERATOR), (TableFunction, NATIVE), (bytes, BYTES),
 )  # fmt: skip
 
 
@@ -197,8 +209,8 @@ def type_of(run: Run, x: Any) -> Any:
     if isinstance(x, Foreign):
         return x
     if isinstance(x, Named):
-        return Class(x.name, [TUPLE], {}, qualified=x.name)
-    own = getattr(type(x), "script_class", None)
+        return x.kind or Class(x.name, [TUPLE], {}, qualified=x.name)
+    own = getattr(x, "script_class", None)
     if own is not None:
         return own
     return next((kind for host, kind in HOST if isinstance(x, host)), NATIVE)
@@ -222,6 +234,8 @@ def print_(run: Run, *values: Any, sep: Any = None, end: Any = None, file: Any =
     text = (" " if sep is None else sep).join([to_str(run, value) for value in values]) + ("\n" if end is None else end)
     if file is None or getattr(file, "name", "") == "sys.stdout":
         run.print(text)
+    elif not isinstance(file, Foreign):
+        run.call(run.attribute(file, "write"), [text])
 
 
 @builtin
@@ -245,6 +259,8 @@ def len_(run: Run, x: Any) -> int:
 @builtin
 def sum_(run: Run, items: Any, start: Any = 0) -> Any:
     """Add items up."""
+    if isinstance(start, str):
+        run.fail("TypeError", "sum() can't sum strings [use ''.join(seq) instead]")
     total = start
     for item in iterate(run, items):
         total = operate(run, "+", total, item)
@@ -272,7 +288,7 @@ def extreme(sign: str) -> Any:
         if not items:
             if default is not UNBOUND:
                 return default
-            run.fail("ValueError", f"{word}() iterable argument is empty")
+            run.fail("ValueError", f"{word}() arg is an empty sequence")
         best = items[0]
         measure = best if key is None else run.call(key, [best])
         for item in items[1:]:
@@ -314,12 +330,31 @@ def enumerate_(run: Run, items: Any, start: int = 0) -> Iterator[Any]:
 @builtin
 def zip_(run: Run, *parts: Any, strict: bool = False) -> Iterator[Any]:
     """Put items of several together."""
-    return zip(*[iterate(run, part) for part in parts], strict=strict)
+    walks = [iter(iterate(run, part)) for part in parts]
+    return zip_strictly(run, walks) if strict else zip(*walks, strict=False)
+
+
+def zip_strictly(run: Run, walks: list[Iterator[Any]]) -> Iterator[Any]:
+    """Put items together; raises ValueError where the parts are not of one length."""
+    while walks:
+        items = [next(walk, UNBOUND) for walk in walks]
+        over = [item is UNBOUND for item in items]
+        if all(over):
+            return
+        if any(over):
+            k = over.index(not over[0])
+            before = "argument 1" if k == 1 else f"arguments 1-{k}"
+            run.fail("ValueError", f"zip() argument {k + 1} is {'longer' if over[0] else 'shorter'} than {before}")
+        yield tuple(items)
 
 
 @builtin
 def reversed_(run: Run, items: Any) -> Iterator[Any]:
     """Return items in reverse."""
+    if isinstance(items, Instance) and (member := items.kind.find("__reversed__")) is not UNBOUND:
+        return run.call(member, [items])  # type: ignore[no-any-return]
+    if isinstance(items, set | frozenset):
+        run.fail("TypeError", f"'{type_name(items)}' object is not reversible")
     return reversed(take(run, items))
 
 
@@ -461,8 +496,17 @@ def format_(run: Run, x: Any, spec: str = "") -> str:
 
 @builtin
 def iter_(run: Run, x: Any, *end: Any) -> Any:
-    """Begin to walk over items."""
+    """Begin to walk over items, or call a function until it gives an end."""
+    if end:
+        return until(run, x, end[0])
     return iter(iterate(run, x))
+
+
+def until(run: Run, function: Any, end: Any) -> Iterator[Any]:
+    """Yield what a function gives until it gives an end."""
+    while not equal(run, item := run.call(function), end):
+        run.meter.turn()
+        yield item
 
 
 @builtin
@@ -477,13 +521,14 @@ def next_(run: Run, x: Any, *default: Any) -> Any:
             raise
     if not hasattr(type(x), "__next__"):
         run.fail("TypeError", f"'{type_name(x)}' object is not an iterator")
-    for item in x:
-        return item
-    if default:
-        return default[0]
-    error = raised("StopIteration", "")
-    error.instance.fields["args"] = ()
-    raise error
+    from gradcli.runner.host_attributes import stepped
+
+    try:
+        return stepped(run, lambda: next(x))
+    except Raised as error:
+        if default and error.name == "StopIteration":
+            return default[0]
+        raise
 
 
 @builtin
@@ -499,6 +544,8 @@ def id_(run: Run, x: Any) -> int:
 @builtin
 def hash_(run: Run, x: Any) -> int:
     """Return a number for a value that can be a key."""
+    if isinstance(x, Keyed):
+        return hash(hashable(run, x))
     if isinstance(x, str | Instance | Tensor):
         return id_(run, x)
     return hash(hashable(run, x))
@@ -529,6 +576,18 @@ def hex_(run: Run, x: int) -> str:
 
 
 @builtin
+def oct_(run: Run, x: int) -> str:
+    """Return a number in base 8."""
+    return oct(x)
+
+
+@builtin
+def ascii_(run: Run, x: Any) -> str:
+    """Return how a value is shown, in ASCII."""
+    return to_repr(run, x).encode("ascii", "backslashreplace").decode()
+
+
+@builtin
 def exit_(run: Run, code: Any = None) -> Any:
     """End the script."""
     error = raised("SystemExit", "")
@@ -536,16 +595,16 @@ def exit_(run: Run, code: Any = None) -> Any:
     raise error
 
 
-def make_property(run: Run, getter: Any, setter: Any = None) -> Property:
+def make_property(run: Run, fget: Any, fset: Any = None, fdel: Any = None, doc: Any = None) -> Property:
     """Return a computed attribute."""
-    return Property(getter, setter)
+    return Property(fget, fset, fdel)
 
 
 BUILTINS |= {
     "quit": exit_, "NotImplemented": NotImplemented, "Ellipsis": ..., "__name__": "__main__", "__file__": "script.py",
     "property": make_property, "staticmethod": lambda run, function: StaticMethod(function),
     "classmethod": lambda run, function: ClassMethod(function), "display": print_,
-    **{name: exception_class(name) for name in TREE if name != "LinAlgError"},
+    **{name: exception_class(name) for name in TREE if name not in LIBRARIES_OWN},
     "IOError": exception_class("OSError"), "EnvironmentError": exception_class("OSError"),
 }  # fmt: skip
 __all__ = ["BUILTINS", "contains", "equal", "negative", "python_number", "type_name"]

@@ -30,14 +30,15 @@ from gradcli.runner.objects import (
     Foreign,
     Frame,
     Instance,
+    Keyed,
     Method,
     Module,
     StaticMethod,
     TableFunction,
 )
-from gradcli.runner.operators import together, wrap_result
+from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together, wrap_result
 from gradcli.runner.state import DEEPEST, Run, show
-from gradcli.runner.values import DType, Size, Tensor, category, kind_of
+from gradcli.runner.values import DType, Size, Tensor, category, kind_of, strong
 
 
 def call(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
@@ -53,7 +54,7 @@ def call(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]) -> An
         return call(run, what.function, [what.owner, *arguments], named)
     if kind is Class:
         return construct(run, what, arguments, named)
-    if kind is Instance:
+    if kind is Instance or kind is Keyed:
         member = what.kind.find("__call__")
         if member is not UNBOUND:
             return call(run, member, [what, *arguments], named)
@@ -110,6 +111,10 @@ def host_error(run: Run, error: Exception) -> Any:
     from gradcli.runner.exceptions import TREE
 
     if kind in TREE:
+        if kind == "KeyError" and error.args:
+            from gradcli.runner.containers import raise_key
+
+            raise_key(error.args[0])
         return run.fail(kind, str(error.args[0]) if error.args else str(error))
     raise error
 
@@ -166,7 +171,7 @@ def bind(run: Run, closure: Closure, frame: Frame, arguments: list[Any], named: 
     """Put arguments into the registers of parameters; raises TypeError as Python does."""
     code, places = closure.code, closure.code.places
     positional, count = code.positional, len(code.positional)
-    name = f"{code.name}()"
+    name = f"{code.qualified or code.name}()"
     for parameter, value in zip(positional, arguments, strict=False):
         frame[places[parameter]] = value
     if code.rest is not None:
@@ -207,17 +212,28 @@ def bind(run: Run, closure: Closure, frame: Frame, arguments: list[Any], named: 
 # ---- classes
 def construct(run: Run, kind: Class, arguments: list[Any], named: dict[str, Any]) -> Any:
     """Return a new object of a class."""
+    abstract = kind.find("__abstract__")
+    if abstract is not UNBOUND and abstract:
+        listed = f"method{'s' if len(abstract) > 1 else ''} {', '.join(abstract)}"
+        run.fail("TypeError", f"Can't instantiate abstract class {kind.name} with abstract {listed}")
     for one in kind.order:
         if one.make is not None:
             return call_native(run, one.make, [kind, *arguments] if one is not kind else arguments, named)
     new = kind.find("__new__")
-    made = Instance(kind) if new is UNBOUND else call(run, new, [kind, *arguments], named)
+    made = new_object(kind) if new is UNBOUND else call(run, new, [kind, *arguments], named)
     start = kind.find("__init__")
     if start is not UNBOUND and isinstance(made, Instance):
         call(run, start, [made, *arguments], named)
     elif start is UNBOUND and new is UNBOUND and (arguments or named):
         run.fail("TypeError", f"{kind.name}() takes no arguments")
     return made
+
+
+def new_object(kind: Class) -> Instance:
+    """Return a new object, before it is given anything; one that says what it equals is a key by that."""
+    if kind.find("__eq__") is not UNBOUND or kind.find("__hash__") is not UNBOUND:
+        return Keyed(kind)
+    return Instance(kind)
 
 
 # ---- functions of the table
@@ -254,8 +270,24 @@ def table_method(name: str) -> TableFunction | None:
     return None if function is None else TableFunction(function, "torch", name)
 
 
+@cache
+def jax_method(name: str) -> Any:
+    """Return the function that a method of JAX's arrays is, None for one that is as PyTorch's."""
+    from gradcli.runner.library import look_up
+
+    own = METHODS.get(f"jax.{name}") or METHODS.get(name)
+    if own is not None:
+        return own
+    found = look_up(f"jax.numpy.{name}")
+    return find_table(f"jax.numpy.{name}") if found is UNBOUND else found
+
+
 def call_method(run: Run, owner: Tensor, name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
     """Call a method of a tensor: a native, one of the table, or one of these written back in place."""
+    if owner.library == "jax":
+        inner = jax_method(name)
+        if inner is not None:
+            return call(run, inner, [owner, *arguments], named)
     own = METHODS.get(name)
     if own is not None:
         return call_native(run, own, [owner, *arguments], named)
@@ -299,14 +331,40 @@ def call_table(
     from gradcli.runner.values import Tensor as Kind
 
     plain_ = [v for v in arguments if type(v) in (int, float, bool)] if function.kinds.beside != "first" else []
+    if library == "torch" and function.name in PRODUCTS:
+        refuse_types(run, function.name, tensors)
     made = bound([run.f, *values])
     given = dtype.name if isinstance(dtype, DType) else dtype
-    result = given if isinstance(given, str) else together(run, tensors or plain_, library if library != "python" else "numpy")
+    if library == "jax":
+        result = dtype_in_jax(run, function, given, [*tensors, *[v for v in arguments if type(v) is float]] or plain_)
+    else:
+        result = given if isinstance(given, str) else together(run, tensors or plain_, library if library != "python" else "numpy")
     if category(result) < 2 and kind_of(value_of(first_of(made))) == "f":
-        result = run.default_dtype if library == "torch" else "float64" if library != "jax" else "float32"
+        result = run.default_dtype if library == "torch" else plain_in_jax(run, 1.0) if library == "jax" else "float64"
+        result = strong(result) if tensors else result
     del Kind
-    made_by = (what.name, tuple(len(a.shape) if isinstance(a, Tensor) else None for a in arguments), tuple(named))
+    made_by = (what.name, tuple(map(argument_kind, arguments)), {k: argument_kind(v) for k, v in named.items() if v is not None})
     return wrap(run, made, result, library, made_by, tensors)
+
+
+def dtype_in_jax(run: Run, function: Function, given: Any, values: list[Any]) -> str:
+    """Return the type of what a function gives in JAX; sums and products are no numbers that give way to others."""
+    if isinstance(given, str):
+        return given if run.x64 else SHORT.get(given, given)
+    result = together(run, values, "jax")
+    return result if function.family in ("elementwise", "shaping", "neural") else strong(result)
+
+
+def argument_kind(value: Any) -> Any:
+    """Return what the name of a derivative depends on: the number of axes of a tensor, a text, a tuple."""
+    if isinstance(value, Tensor):
+        return len(value.shape)
+    return value if isinstance(value, str) else tuple(value) if type(value) in (tuple, list) and plain_all(value) else None
+
+
+def plain_all(values: Any) -> bool:
+    """Return whether all items are integers."""
+    return all(type(item) is int for item in values)
 
 
 def first_of(made: Any) -> Any:

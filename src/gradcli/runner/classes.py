@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance
+from gradcli.runner.objects import UNBOUND, Class, ClassMethod, Closure, Foreign, Instance, Property, StaticMethod
 from gradcli.runner.state import Run
 
 
-def make_class(run: Run, name: str, bases: list[Any], members: dict[str, Any], annotated: list[str]) -> Class:
-    """Return a class of a body's members; ``annotated`` are the names that have a type there, in order."""
+def make_class(
+    run: Run, name: str, bases: list[Any], members: dict[str, Any], annotated: dict[str, str], options: dict[str, Any]
+) -> Class:
+    """Return a class of a body's members; ``annotated`` has the types that are written there, by name.
+
+    A base may have a native ``__body__`` that makes classes of its own kind: enums, tuples with names.
+    """
     kinds: list[Class] = []
     for base in bases:
         if isinstance(base, Class):
@@ -18,22 +23,43 @@ def make_class(run: Run, name: str, bases: list[Any], members: dict[str, Any], a
             run.fail("TypeError", f"bases of {name} must be classes")
     if annotated:
         members = members | {"__annotations__": annotated}
+    if "__eq__" in members:
+        members.setdefault("__hash__", None)
+    body = next((found for kind in kinds if (found := kind.find("__body__")) is not UNBOUND), None)
+    if body is not None:
+        return body(run, name, kinds, members)  # type: ignore[no-any-return]
     try:
         made = Class(name, kinds, members, qualified=f"__main__.{name}")
     except ValueError as error:
         return run.fail("TypeError", str(error))  # type: ignore[no-any-return]
-    if any("__enum__" in kind.members for kind in made.order):
-        entries: dict[str, Any] = {}
-        for key, value in list(members.items()):
-            if key.startswith("_") or callable(value) or hasattr(value, "code"):
-                continue
-            entry = Instance(made)
-            entry.fields = {"name": key, "value": value}
-            entries[key] = made.members[key] = entry
-        made.members["__members__"] = entries
-    if "__dataclass__" in {k for kind in kinds for k in kind.members}:
-        pass
+    made.run = run
+    enforced = made.find("__abc__") is not UNBOUND or getattr(options.get("metaclass"), "name", "") == "ABCMeta"
+    if enforced:
+        members["__abc__"] = made.members["__abc__"] = True
+    abstract = [] if not enforced else [n for n in abstract_names(made) if is_abstract(made.find(n))]
+    if abstract:
+        made.members["__abstract__"] = abstract
+    elif made.find("__abstract__") is not UNBOUND:
+        made.members["__abstract__"] = ()
+    for key, value in list(members.items()):
+        if isinstance(value, Instance) and (told := value.kind.find("__set_name__")) is not UNBOUND:
+            run.call(told, [value, made, key])
     hook = next((one.members["__init_subclass__"] for one in made.order[1:] if "__init_subclass__" in one.members), UNBOUND)
     if hook is not UNBOUND:
-        run.call(hook, [made])
+        run.call(hook.function if isinstance(hook, ClassMethod) else hook, [made], {k: v for k, v in options.items() if k != "metaclass"})
     return made
+
+
+def is_abstract(member: Any) -> bool:
+    """Return whether a member is one that a derived class has to define."""
+    if isinstance(member, Property):
+        member = member.getter
+    if isinstance(member, StaticMethod | ClassMethod):
+        member = member.function
+    return isinstance(member, Closure) and "__isabstractmethod__" in member.attributes
+
+
+def abstract_names(kind: Class) -> list[str]:
+    """Return the members that are abstract in a class or in one that it is derived from."""
+    own = [name for name, member in kind.members.items() if is_abstract(member)]
+    return sorted({*own, *(name for base in kind.order[1:] for name in base.members.get("__abstract__", ()))})

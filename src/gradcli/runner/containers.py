@@ -36,7 +36,7 @@ def iterate(run: Run, value: Any) -> Any:
     if hasattr(type(value), "__next__") or type(value) in (type({}.items()), type({}.keys()), type({}.values())):
         return value
     if isinstance(value, Class) and value.find("__members__") is not UNBOUND:
-        return list(value.find("__members__").values())
+        return [one for name, one in value.find("__members__").items() if one.fields["name"] == name]
     if hasattr(type(value), "__iter__") and type(value).__module__ in ("builtins", "itertools", "collections"):
         return value
     from gradcli.runner.builtins import type_name
@@ -131,21 +131,22 @@ def subscript(run: Run, base: Any, key: Any) -> Any:
         place = hashable(run, key)
         if place in base:
             return base[place]
-        if hasattr(base, "default"):
-            return base.missing(run, place)
-        from gradcli.runner.exceptions import raised
-
-        error = raised("KeyError", "")
-        error.instance.fields["args"] = (key,)
-        raise error
+        missing = getattr(base, "missing", None)
+        return raise_key(key) if missing is None else missing(run, place)
     elif isinstance(base, list | tuple | str | range | bytes):
         return item_of(run, base, key)
     elif isinstance(base, Foreign):
         return base
     elif isinstance(base, Class):
         members = base.find("__members__")
-        return base if members is UNBOUND else members[key]
+        if members is not UNBOUND:
+            return members[key] if key in members else raise_key(key)
+        own = base.find("__class_getitem__")
+        return base if own is UNBOUND else run.call(run.attribute(base, "__class_getitem__"), [key])
     elif not isinstance(base, HOST_KINDS):
+        inner = getattr(type(base), "subscript", None)
+        if inner is not None:
+            return inner(base, run, key)
         return base  # a subscript of a type, as in list[int]
     from gradcli.runner.builtins import type_name
 
@@ -158,6 +159,8 @@ def item_of(run: Run, base: Any, key: Any) -> Any:
     if not isinstance(place, int | slice):
         from gradcli.runner.builtins import type_name
 
+        if isinstance(base, str):
+            run.fail("TypeError", f"string indices must be integers, not '{type_name(key)}'")
         run.fail("TypeError", f"{type_name(base)} indices must be integers or slices, not {type_name(key)}")
     try:
         made = base[place]
@@ -242,8 +245,7 @@ def entry(run: Run, x: Tensor, key: Any) -> Any:
             return run.f(INDEX, node, key=place)
         return np.asarray(node)[as_view(place)]
 
-    made_by = None
-    return show(x, look, look(node), x.dtype, made_by)
+    return show(x, look, look(node), x.dtype, ("[]", key, x.shape))
 
 
 def put(run: Run, base: Any, key: Any, value: Any) -> None:
@@ -304,7 +306,11 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
         made = f(PUT, x.node, node, key=place)
         run.write(x, made, first)
         if type(x.node) in NODES:
-            x.made_by = "CopySlices"
+            rank = np.ndim(value_of(node)) if isinstance(value, Tensor) else None
+            shown = key if not isinstance(key, Tensor) or key.shape else int(key.value) if category(key.dtype) == 1 else key
+            from gradcli.runner.backward_names import write_name
+
+            x.made_by = write_name(shown, x.shape, rank)
 
 
 def fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
@@ -322,11 +328,30 @@ def delete(run: Run, base: Any, key: Any) -> None:
     if isinstance(base, Instance) and (member := base.kind.find("__delitem__")) is not UNBOUND:
         run.call(member, [base, key])
         return
-    subscript(run, base, key)
     if isinstance(base, dict):
+        if hashable(run, key) not in base:
+            raise_key(key)
         del base[hashable(run, key)]
     elif isinstance(base, list):
-        del base[whole(run, key)]
+        try:
+            del base[whole(run, key)]
+        except IndexError:
+            run.fail("IndexError", "list assignment index out of range")
+        except TypeError as error:
+            run.fail("TypeError", str(error))
+    elif not isinstance(base, Foreign):
+        from gradcli.runner.builtins import type_name
+
+        run.fail("TypeError", f"'{type_name(base)}' object doesn't support item deletion")
+
+
+def raise_key(key: Any) -> Any:
+    """Raise KeyError for a key."""
+    from gradcli.runner.exceptions import raised
+
+    error = raised("KeyError", "")
+    error.instance.fields["args"] = (key,)
+    raise error
 
 
 def concatenated(parts: list[Any]) -> list[Any]:

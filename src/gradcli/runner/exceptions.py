@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from gradcli.errors import GivenUp, GradcliError
-from gradcli.runner.objects import Class, Instance
+from gradcli.runner.objects import Class, Instance, Property
 
 TREE = {
     "BaseException": "", "Exception": "BaseException", "SystemExit": "BaseException", "KeyboardInterrupt": "BaseException",
@@ -19,17 +19,25 @@ TREE = {
     "NotImplementedError": "RuntimeError", "RecursionError": "RuntimeError", "TypeError": "Exception",
     "ValueError": "Exception", "UnicodeError": "ValueError", "Warning": "Exception", "UserWarning": "Warning",
     "DeprecationWarning": "Warning", "RuntimeWarning": "Warning", "FutureWarning": "Warning",
-    "LinAlgError": "ValueError",
+    "LinAlgError": "ValueError", "FrozenInstanceError": "AttributeError", "ExceptionGroup": "Exception", "TimeoutError": "OSError", "StatisticsError": "ValueError", "JSONDecodeError": "ValueError",
+    "PermissionError": "OSError", "ConnectionError": "OSError", "BufferError": "Exception", "UnicodeDecodeError": "UnicodeError",
+    "UnicodeEncodeError": "UnicodeError", "SyntaxError": "Exception", "IndentationError": "SyntaxError", "SyntaxWarning": "Warning",
+    "PendingDeprecationWarning": "Warning", "ImportWarning": "Warning", "ResourceWarning": "Warning",
 }  # fmt: skip
 """Python's exceptions, each with the class that it is derived from."""
 CLASSES: dict[str, Class] = {}
+FIRST = {"StopIteration": "value", "SystemExit": "code"}
+"""What the first argument of an exception is called."""
 
 
 def exception_class(name: str) -> Class:
     """Return one of Python's classes of exceptions."""
     if name not in CLASSES:
         base = TREE[name]
-        CLASSES[name] = Class(name, [exception_class(base)] if base else [], dict(MEMBERS) if not base else {})
+        members: dict[str, Any] = {} if base else dict(MEMBERS)
+        if name in FIRST:
+            members[FIRST[name]] = Property(lambda run, me: (me.fields.get("args") or (None,))[0])
+        CLASSES[name] = Class(name, [exception_class(base)] if base else [], members)
     return CLASSES[name]
 
 
@@ -77,7 +85,22 @@ def show_repr(run: Any, instance: Instance) -> str:
     return f"{instance.kind.name}({', '.join([to_repr(run, a) for a in instance.fields.get('args', ())])})"
 
 
+def new(run: Any, kind: Class, *arguments: Any, **_: Any) -> Instance:
+    """Return a new exception: it has its arguments, whatever ``__init__`` does with them."""
+    del run
+    made = Instance(kind)
+    made.fields["args"] = arguments
+    return made
+
+
+def add_note(run: Any, instance: Instance, note: str) -> None:
+    """Note something on an exception."""
+    del run
+    instance.fields.setdefault("__notes__", []).append(note)
+
+
 MEMBERS = {
+    "__new__": new, "add_note": add_note, "__context__": None, "__suppress_context__": False,
     "__init__": start, "__str__": show, "__repr__": show_repr,
     "with_traceback": lambda run, instance, _traceback: instance,
     "__traceback__": None, "__cause__": None,
@@ -86,7 +109,9 @@ MEMBERS = {
 
 def text_of(instance: Instance) -> str:
     """Return what an exception says, without the run."""
-    return show(None, instance)
+    from gradcli.runner.strings import to_str
+
+    return to_str(None, instance)
 
 
 def raised(kind: str, text: str, cause: GradcliError | None = None) -> Raised:

@@ -16,12 +16,9 @@ from gradcli.runner.objects import UNBOUND, Class, Closure, Code, Evaluate, Fram
 from gradcli.runner.operators import binary, contains, equal, hashable, negative, operate, plain, sign_of, truth
 from gradcli.runner.reading import Positions
 from gradcli.runner.scopes import (
-    COMPREHENSIONS,
-    FUNCTIONS,
     Names,
     names_of,
     parameters_of,
-    walrus_targets,
     yields,
 )
 from gradcli.runner.strings import format_value, to_repr, to_str
@@ -43,10 +40,6 @@ class Expressions:
         self.of = of
         self.names: Names = names_of(node)
         self.is_class = isinstance(node, ast.ClassDef)
-        if outer is None:
-            self.names.assigned |= walrus_targets(node)
-        elif isinstance(node, FUNCTIONS):
-            self.names.assigned |= walrus_targets(node) - self.names.nonlocals - self.names.globals
         self.code = Code(name, template=[None] * FIRST, listed=text.listed)
         if outer is not None:
             for shared in sorted(self.names.shared):
@@ -85,6 +78,10 @@ class Expressions:
         """Return the register of the cell that a scope in this one shares, None for a variable of the module."""
         if self.outer is None:
             return None
+        if self.is_class and name == "__class__":
+            if name not in self.code.places:
+                self.code.cells.append(self.local(name))
+            return self.local(name)
         if not self.is_class and name in self.names.assigned:
             return self.local(name)
         if not self.is_class and name in self.code.places:
@@ -228,10 +225,7 @@ class Expressions:
 
     def of_NamedExpr(self, node: ast.NamedExpr) -> Evaluate:  # noqa: N802
         value = self.expression(node.value)
-        scope: Expressions = self
-        while scope.code.name in COMPREHENSION_NAMES and scope.outer is not None:
-            scope = scope.outer
-        store = self.store(node.target.id) if scope is self else self.shared_store(node.target.id)
+        store = self.store(node.target.id)
 
         def run(regs: Frame) -> Any:
             found = plain(value(regs))
@@ -239,11 +233,6 @@ class Expressions:
             return found
 
         return run
-
-    def shared_store(self, name: str) -> Store:
-        """Return what assigns a variable of the function round a comprehension."""
-        self.names.assigned.discard(name)
-        return self.store(name)
 
     def items(self, nodes: list[ast.expr]) -> Callable[[Frame], list[Any]]:
         """Return what evaluates several expressions, stars among them."""
@@ -381,7 +370,8 @@ class Expressions:
             method = method.outer
         first = ast.copy_location(ast.Name(method.code.positional[0], ast.Load()), node)
         me = self.expression(first)
-        return lambda regs: Super(me(regs), holder[-1])
+        around = self.expression(ast.copy_location(ast.Name("__class__", ast.Load()), node))
+        return lambda regs: Super(me(regs), around(regs))
 
     def of_Yield(self, node: ast.Yield) -> Evaluate:  # noqa: N802
         raise GradcliError(
@@ -394,6 +384,7 @@ class Expressions:
         """Return what makes a function of its code, with the cells that it shares."""
         inner = type(self)(self.text, node, self, name, of if of is not None else self.of)
         arguments, code = node.args, inner.code
+        code.qualified = self.way(name)
         code.positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
         code.by_position_alone = len(arguments.posonlyargs)
         code.by_name = [a.arg for a in arguments.kwonlyargs]
@@ -407,7 +398,7 @@ class Expressions:
         code.block = inner.body(node)
         code.run = inner.runner(code.block)
         if not isinstance(node, ast.Lambda):
-            code.doc = ast.get_docstring(node)
+            code.doc = ast.get_docstring(node, clean=False)
         defaults = [self.expression(default) for default in arguments.defaults]
         by_name = [
             (a.arg, self.expression(d)) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d
@@ -424,6 +415,14 @@ class Expressions:
             )
 
         return make
+
+    def way(self, name: str) -> str:
+        """Return the qualified name of what this scope defines: ``A.f``, ``outer.<locals>.inner``."""
+        parts, scope = [name], self
+        while scope.outer is not None:
+            parts += [scope.code.name] if scope.is_class else ["<locals>", scope.code.name]
+            scope = scope.outer
+        return ".".join(reversed(parts))
 
     def body(self, node: Any) -> list[Any]:
         """Return the block of a function."""
@@ -528,9 +527,6 @@ class Expressions:
         return run
 
 
-COMPREHENSION_NAMES = tuple(kind.__name__ for kind in COMPREHENSIONS)
-
-
 def comparison(op: ast.cmpop) -> Callable[[Any, Any, Any], Any]:
     """Return what one comparison does."""
     match op:
@@ -613,9 +609,9 @@ class Text:
         """Return what a name stands for that the module does not assign: a builtin or a library's name."""
         from gradcli.runner.names import global_name
 
-        value = global_name(regs[0], name, self.span(node) if self.listed else None)
-        frame = regs if regs[1] is None else regs[1]
-        if name not in self.assigned():
+        frame, assigned = (regs if regs[1] is None else regs[1]), name in self.assigned()
+        value = global_name(regs[0], name, self.span(node) if self.listed else None, assigned)
+        if not assigned:
             frame[place] = value
         return value
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.runner.containers import iterate, take
+from gradcli.runner.containers import iterate, put, raise_key, subscript, take
 from gradcli.runner.exceptions import raised
+from gradcli.runner.host import pop_item
 from gradcli.runner.objects import UNBOUND, Bound, Class, Closure, Property, TableFunction
-from gradcli.runner.operators import equal, hashable, plain
+from gradcli.runner.operators import COMPARED, HOST_KINDS, contains, equal, hashable, operate, plain
+from gradcli.runner.operators import METHODS as OPERATORS
 from gradcli.runner.state import Run
 from gradcli.runner.tuples import Named
 from gradcli.runner.values import DType, Size
@@ -18,8 +20,18 @@ Table = dict[str, Callable[..., Any]]
 
 def host_attribute(run: Run, base: Any, name: str) -> Any:
     """Return an attribute of a value of Python's; UNBOUND where there is none."""
-    if isinstance(base, Named) and name in base.fields:
-        return base.field(name)
+    reader = getattr(type(base), "attributes", None)
+    if isinstance(reader, dict) and name in reader:
+        return reader[name](run, base)
+    if isinstance(base, Named):
+        if name in base.fields:
+            return base.field(name)
+        if name == "_fields":
+            return base.fields
+        if base.kind is not None and (member := base.kind.find(name)) is not UNBOUND:
+            from gradcli.runner.attributes import bound
+
+            return bound(run, base, base.kind, member)
     for kind, table in KINDS:
         if isinstance(base, kind):
             if name in table:
@@ -35,36 +47,110 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:
         return Bound(lambda run, size: product(size), base)
     if isinstance(base, slice | range) and name in ("start", "stop", "step"):
         return {"start": base.start, "stop": base.stop, "step": base.step}[name]
-    if isinstance(base, Property) and name == "setter":
-        return Bound(lambda run, prop, setter: Property(prop.getter, setter), base)
+    if isinstance(base, Property):
+        return property_attribute(base, name)
+    if isinstance(base, Bound):
+        return bound_attribute(run, base, name)
+    if hasattr(type(base), "send"):
+        return generator_attribute(base, name)
     if isinstance(base, TableFunction) and name == "__name__":
         return base.name.rpartition(".")[2]
     if name == "__class__":
         from gradcli.runner.builtins import type_of
 
         return type_of(run, base)
-    reader = getattr(type(base), "attributes", None)
-    if isinstance(reader, dict) and name in reader:
-        return reader[name](run, base)
+    if callable(base) and name in ("__name__", "__qualname__"):
+        return str(getattr(base, "__name__", "function")).strip("_")
+    if name == "__doc__":
+        return None
+    if name in DUNDERS and has_dunder(base, name):
+        return Bound(DUNDERS[name], base)
     return UNBOUND
+
+
+def has_dunder(base: Any, name: str) -> bool:
+    """Return whether Python's own value has a method such as ``__len__``."""
+    if name == "__call__":
+        return callable(base) or isinstance(base, Closure | Bound | TableFunction)
+    return (isinstance(base, HOST_KINDS) or hasattr(type(base), "__next__")) and hasattr(type(base), name)
+
+
+def property_attribute(base: Property, name: str) -> Any:
+    """Return what a property gives: another one with a setter or a deleter, or one of its functions."""
+    changed: dict[str, Any] = {
+        "setter": lambda run, setter: Property(base.getter, setter, base.deleter),
+        "getter": lambda run, getter: Property(getter, base.setter, base.deleter),
+        "deleter": lambda run, deleter: Property(base.getter, base.setter, deleter),
+        "fget": base.getter, "fset": base.setter, "fdel": base.deleter,
+    }  # fmt: skip
+    return changed.get(name, UNBOUND)
+
+
+def bound_attribute(run: Run, base: Bound, name: str) -> Any:
+    """Return an attribute of a method: its object, its function, or one of the function."""
+    if name in ("__self__", "__func__"):
+        return base.owner if name == "__self__" else base.function
+    return host_attribute(run, base.function, name) if not isinstance(base.function, Closure) else run.attribute(base.function, name)
+
+
+def generator_attribute(base: Any, name: str) -> Any:
+    """Return a method of a generator."""
+    methods: dict[str, Any] = {"send": send, "throw": throw, "close": close, "__next__": lambda run, me: send(run, me, None)}
+    return Bound(methods[name], base) if name in methods else UNBOUND
+
+
+def send(run: Run, generator: Any, value: Any) -> Any:
+    """Run a generator to its next value."""
+    return stepped(run, lambda: generator.send(value))
+
+
+def throw(run: Run, generator: Any, error: Any, value: Any = None, *_: Any) -> Any:
+    """Raise an exception where a generator waits."""
+    from gradcli.runner.exceptions import Raised
+
+    made = run.call(error, [] if value is None else [value]) if isinstance(error, Class) else error
+    return stepped(run, lambda: generator.throw(Raised(made)))
+
+
+def close(run: Run, generator: Any) -> None:
+    """End a generator."""
+    del run
+    generator.close()
+
+
+def stepped(run: Run, step: Any) -> Any:
+    """Take one step of a generator; its end is StopIteration with what it returned."""
+    try:
+        return step()
+    except StopIteration as error:
+        ended = raised("StopIteration", "")
+        ended.instance.fields["args"] = () if error.value is None else (error.value,)
+        raise ended from None
 
 
 def closure_attribute(base: Closure, name: str) -> Any:
     """Return an attribute of a function."""
     if name in ("__name__", "__qualname__"):
-        return base.code.name
+        return base.code.name if name == "__name__" else base.code.qualified
     if name == "__doc__":
         return base.code.doc
-    if name in ("__defaults__", "__module__", "__wrapped__"):
-        return tuple(base.defaults) if name == "__defaults__" else "__main__" if name == "__module__" else UNBOUND
-    return UNBOUND
+    if name == "__code__":
+        return base.code
+    if name == "__get__":
+        return lambda run, owner, kind=None: Bound(base, owner)
+    known = {"__defaults__": tuple(base.defaults) or None, "__module__": "__main__", "__dict__": base.attributes, "__annotations__": {}}
+    return known.get(name, UNBOUND)
 
 
 def class_attribute(run: Run, base: Class, name: str) -> Any:
     """Return a method of one of Python's classes, called with its object: ``str.upper``, ``dict.fromkeys``."""
     del run
     tables = {"str": STRINGS, "list": LISTS, "dict": DICTS, "set": SETS, "tuple": TUPLES, "int": INTEGERS, "float": FLOATS}
-    if name == "fromkeys" and base.name == "dict":
+    if name == "maketrans" and base.name == "str":
+        return lambda run, *parts: str.maketrans(*parts)
+    if name == "fromhex" and base.name == "float":
+        return lambda run, text: float.fromhex(text)
+    if name == "fromkeys" and base.find("fromkeys") is UNBOUND and base.name in ("dict", "OrderedDict", "defaultdict"):
         return lambda run, keys, value=None: {hashable(run, key): value for key in iterate(run, keys)}
     return tables.get(base.name, {}).get(name, UNBOUND)
 
@@ -127,7 +213,7 @@ STRINGS: Table = {
             "upper", "lower", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "startswith", "endswith", "find",
             "rfind", "index", "count", "title", "capitalize", "ljust", "rjust", "center", "zfill", "isdigit", "isalpha",
             "isalnum", "isspace", "isupper", "islower", "isnumeric", "isidentifier", "swapcase", "partition", "rpartition",
-            "removeprefix", "removesuffix", "casefold", "expandtabs", "encode",
+            "removeprefix", "removesuffix", "casefold", "expandtabs", "encode", "istitle", "isdecimal", "isascii", "isprintable", "translate",
         )
     },
     "join": join, "replace": replace, "format": format_it,
@@ -159,9 +245,11 @@ def pop(run: Run, items: list[Any], place: int = -1) -> Any:
 
 def index(run: Run, items: Any, item: Any, *bounds: int) -> int:
     """Return where an item stands."""
-    for k in range(len(items))[slice(*bounds, None) if bounds else slice(None)]:
+    for k in range(len(items))[slice(*bounds) if len(bounds) > 1 else slice(bounds[0], None) if bounds else slice(None)]:
         if items[k] is item or equal(run, items[k], item):
             return k
+    if isinstance(items, tuple):
+        run.fail("ValueError", "tuple.index(x): x not in tuple")
     from gradcli.runner.strings import to_repr
 
     return run.fail("ValueError", f"{to_repr(run, item)} is not in list")  # type: ignore[no-any-return]
@@ -169,7 +257,11 @@ def index(run: Run, items: Any, item: Any, *bounds: int) -> int:
 
 def remove(run: Run, items: list[Any], item: Any) -> None:
     """Remove the first such item."""
-    items.pop(index(run, items, item))
+    for k, one in enumerate(items):
+        if one is item or equal(run, one, item):
+            del items[k]
+            return
+    run.fail("ValueError", "list.remove(x): x not in list")
 
 
 def sort(run: Run, items: list[Any], *, key: Any = None, reverse: bool = False) -> None:
@@ -182,12 +274,11 @@ def sort(run: Run, items: list[Any], *, key: Any = None, reverse: bool = False) 
 LISTS: Table = {
     "append": append, "extend": extend, "pop": pop, "index": index, "remove": remove, "sort": sort,
     "insert": lambda run, items, place, item: items.insert(place, item), "clear": lambda run, items: items.clear(),
-    "reverse": lambda run, items: items.reverse(), "copy": lambda run, items: list(items),
+    "reverse": lambda run, items: items.reverse(), "copy": lambda run, items: list(items), "__len__": lambda run, items: len(items),
     "count": lambda run, items, item: sum(1 for one in items if one is item or equal(run, one, item)),
-    "popleft": lambda run, items: items.pop(0), "appendleft": lambda run, items, item: items.insert(0, item),
 }  # fmt: skip
 TUPLES: Table = {"index": index, "count": LISTS["count"], "_asdict": lambda run, named: dict(zip(named.fields, named, strict=True)),
-                 "_replace": lambda run, named, **new: Named(named.name, dict(zip(named.fields, named, strict=True)) | new)}
+          "_replace": lambda run, named, **new: Named(named.name, dict(zip(named.fields, named, strict=True)) | new, named.kind)}  # fmt: skip
 
 
 # ---- dictionaries and sets
@@ -196,9 +287,7 @@ def pop_key(run: Run, table: dict[Any, Any], key: Any, *default: Any) -> Any:
     place = hashable(run, key)
     if place in table or default:
         return table.pop(place, *default)
-    error = raised("KeyError", "")
-    error.instance.fields["args"] = (key,)
-    raise error
+    return raise_key(key)
 
 
 def update(run: Run, table: dict[Any, Any], *others: Any, **named: Any) -> None:
@@ -221,11 +310,6 @@ def get(run: Run, table: dict[Any, Any], key: Any, default: Any = None) -> Any:
     return table.get(hashable(run, key), default)
 
 
-def most_common(run: Run, table: dict[Any, int], count: int | None = None) -> list[Any]:
-    """Return the entries of a Counter, the largest first."""
-    return sorted(table.items(), key=lambda pair: -pair[1])[:count]
-
-
 def move_to_end(run: Run, table: dict[Any, Any], key: Any, last: bool = True) -> None:
     """Move an entry of an OrderedDict."""
     value = table.pop(key)
@@ -236,10 +320,9 @@ def move_to_end(run: Run, table: dict[Any, Any], key: Any, last: bool = True) ->
 
 DICTS: Table = {
     "items": lambda run, table: table.items(), "keys": lambda run, table: table.keys(), "values": lambda run, table: table.values(),
-    "get": get, "update": update, "pop": pop_key, "setdefault": set_default, "clear": lambda run, table: table.clear(),
-    "copy": lambda run, table: table.copy(), "popitem": lambda run, table: table.popitem(), "most_common": most_common,
+    "__len__": lambda run, table: len(table), "get": get, "update": update, "pop": pop_key, "setdefault": set_default, "clear": lambda run, table: table.clear(),
+    "copy": lambda run, table: table.copy(), "popitem": lambda run, table: pop_item(run, table, last=True),
     "move_to_end": move_to_end,
-    "elements": lambda run, table: [key for key, count in table.items() for _ in range(count)],
 }  # fmt: skip
 
 
@@ -247,6 +330,18 @@ def combined(name: str) -> Callable[..., Any]:
     """Return a method that combines sets."""
     function = getattr(set, name)  # one of the names below, and none that a user wrote
     return lambda run, items, *others: function(set(items), *[{hashable(run, i) for i in iterate(run, o)} for o in others])
+
+
+def updated(name: str) -> Callable[..., Any]:
+    """Return a method that changes a set to what a combination gives."""
+    combine = combined(name)
+
+    def run_it(run: Run, items: set[Any], *others: Any) -> None:
+        made = combine(run, items, *others)
+        items.clear()
+        items.update(made)
+
+    return run_it
 
 
 def update_set(run: Run, items: set[Any], *others: Any) -> None:
@@ -261,10 +356,30 @@ SETS: Table = {
     "discard": lambda run, items, item: items.discard(hashable(run, item)),
     "remove": lambda run, items, item: items.remove(hashable(run, item)),
     "update": update_set, "clear": lambda run, items: items.clear(), "copy": lambda run, items: set(items),
-    "pop": lambda run, items: items.pop(),
+    "pop": lambda run, items: items.pop(), **{f"{name}_update": updated(name) for name in ("intersection", "difference", "symmetric_difference")},
 }  # fmt: skip
-FLOATS: Table = {"is_integer": lambda run, x: float(x).is_integer(), "item": lambda run, x: x, "as_integer_ratio": lambda run, x: x.as_integer_ratio()}
-INTEGERS: Table = {"bit_length": lambda run, x: x.bit_length(), "item": lambda run, x: x, "is_integer": lambda run, x: True}
+FLOATS: Table = {"hex": lambda run, x: float(x).hex(), "conjugate": lambda run, x: x, "is_integer": lambda run, x: float(x).is_integer(), "item": lambda run, x: x, "as_integer_ratio": lambda run, x: x.as_integer_ratio()}
+INTEGERS: Table = {"bit_count": lambda run, x: x.bit_count(), "conjugate": lambda run, x: x, "as_integer_ratio": lambda run, x: (int(x), 1), "bit_length": lambda run, x: x.bit_length(), "item": lambda run, x: x, "is_integer": lambda run, x: True}
 KINDS: tuple[tuple[Any, Table], ...] = (
     (str, STRINGS), (list, LISTS), (tuple, TUPLES), (dict, DICTS), (set | frozenset, SETS), (bool, INTEGERS), (int, INTEGERS), (float, FLOATS),
 )  # fmt: skip
+
+
+def operator_method(sign: str, reflected: bool) -> Callable[..., Any]:
+    """Return a method such as ``__add__`` of Python's own values."""
+    return lambda run, me, other: operate(run, sign, other, me) if reflected else operate(run, sign, me, other)
+
+
+DUNDERS: Table = {
+    **{f"__{word}__": operator_method(sign, reflected=False) for sign, word in OPERATORS.items()},
+    **{f"__r{word}__": operator_method(sign, reflected=True) for sign, word in OPERATORS.items()},
+    **{f"__{words[0]}__": operator_method(sign, reflected=False) for sign, words in COMPARED.items()},
+    "__len__": lambda run, me: run.call(run.builtin("len"), [me]), "__str__": lambda run, me: run.call(run.builtin("str"), [me]),
+    "__repr__": lambda run, me: run.call(run.builtin("repr"), [me]), "__iter__": lambda run, me: run.call(run.builtin("iter"), [me]),
+    "__getitem__": lambda run, me, key: subscript(run, me, key), "__setitem__": lambda run, me, key, value: put(run, me, key, value),
+    "__contains__": lambda run, me, item: contains(run, item, me), "__call__": lambda run, me, *a, **n: run.call(me, list(a), n),
+    "__hash__": lambda run, me: run.call(run.builtin("hash"), [me]), "__bool__": lambda run, me: run.call(run.builtin("bool"), [me]),
+    "__next__": lambda run, me: run.call(run.builtin("next"), [me]), "__neg__": lambda run, me: operate(run, "-", 0, me),
+    "__format__": lambda run, me, spec: run.call(run.builtin("format"), [me, spec]),
+}  # fmt: skip
+"""Methods that Python's own values have for operators and the like."""

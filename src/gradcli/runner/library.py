@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, TypeVar
 
-from gradcli.runner.objects import UNBOUND, Native
+from gradcli.runner.objects import UNBOUND, Foreign, Native
 
 TABLE: dict[str, Any] = {}
 """Natives and constants by their full dotted names (``torch.tensor``, ``math.pi``), those of modules that are loaded."""
@@ -58,10 +58,13 @@ HOMES: dict[str, tuple[str, ...]] = {
     "autograd": ("hips_autograd",),
     "math": ("python_math",),
     "random": ("python_random",),
+    **dict.fromkeys(("itertools", "functools", "operator", "heapq", "bisect", "contextlib"), ("python_iteration",)),
+    **dict.fromkeys(("collections", "copy", "dataclasses", "enum"), ("python_collections",)),
+    "typing": ("python_standard", "python_collections"),
     **dict.fromkeys(
-        ("itertools", "functools", "collections", "operator", "copy", "time", "typing", "abc", "enum", "statistics",
-         "dataclasses", "sys", "argparse", "types", "warnings", "string", "numbers", "contextlib", "__future__",
-         "datetime", "logging", "gc", "textwrap", "pprint", "typing_extensions", "fractions", "decimal", "cmath"),
+        ("time", "abc", "statistics", "sys", "argparse", "types", "warnings", "string", "numbers", "__future__", "datetime",
+         "logging", "gc", "textwrap", "pprint", "typing_extensions", "json", "io", "traceback", "re", "fractions", "decimal", "cmath",
+         "threading", "inspect", "secrets", "uuid", "hashlib"),
         ("python_standard",),
     ),
 }  # fmt: skip
@@ -78,6 +81,8 @@ def load(root: str) -> None:
         import_module(f"gradcli.runner.libraries.{module}")
 
 
+SHOWING_ONLY = ("typing", "typing_extensions", "types", "abc", "numbers", "warnings", "logging", "gc", "datetime", "traceback", "__future__")
+"""Libraries of which what gradcli has no native for means nothing to the numbers."""
 SAME = {
     "np": "numpy", "jnp": "jax.numpy", "F": "torch.nn.functional", "nn": "torch.nn", "optim": "torch.optim",
     "anp": "autograd.numpy",
@@ -87,5 +92,9 @@ SAME = {
 
 def look_up(name: str) -> Any:
     """Return what a full dotted name stands for among natives and constants; UNBOUND where it is none of them."""
-    load(name.partition(".")[0])
-    return TABLE.get(name, UNBOUND)
+    root, _, rest = name.partition(".")
+    load(root)
+    value = TABLE.get(name, UNBOUND)
+    if value is UNBOUND and rest and root in SHOWING_ONLY:
+        return Foreign(name)
+    return value

@@ -17,7 +17,7 @@ ROOTS = (*HOMES, "scipy")
 SHOWING = (
     "matplotlib", "tqdm", "seaborn", "plotly", "IPython", "pylab", "torchviz", "tensorboard", "rich", "termcolor", "plt", "sns",
     "torchvision", "sklearn", "pandas", "wandb", "torchsummary", "torchinfo", "os", "pathlib", "graphviz", "networkx",
-    "torch.utils.tensorboard", "sympy", "scipy", "PIL", "cv2", "psutil", "pickle", "json", "inspect", "re", "platform",
+    "torch.utils.tensorboard", "sympy", "scipy", "PIL", "cv2", "psutil", "pickle", "platform",
 )  # fmt: skip
 """Modules of which scripts use what only shows: what would have an effect is refused where it is called."""
 EFFECTS = {
@@ -33,10 +33,10 @@ MODULES = (
     "torch.distributions", "torch.linalg", "torch.special", "torch.cuda", "torch.backends", "torch.backends.cudnn", "torch.random",
     "torch.testing", "torch.fft", "torch.version", "torch.jit", "torch.types", "torch.backends.mps", "torch.mps", "functorch", "numpy", "numpy.random", "numpy.linalg",
     "numpy.testing", "numpy.typing", "jax", "jax.numpy", "jax.numpy.linalg", "jax.nn", "jax.random", "jax.lax", "jax.scipy",
-    "jax.scipy.special", "jax.tree_util", "jax.tree", "jax.config", "jax.test_util", "jax.nn.initializers", "autograd", "autograd.numpy", "autograd.numpy.random", "math",
+    "jax.scipy.special", "jax.tree_util", "jax.tree", "jax.flatten_util", "jax.typing", "jax.core", "jax.debug", "jax.scipy.linalg", "jax.scipy.stats", "jax.test_util", "jax.nn.initializers", "autograd", "autograd.numpy", "autograd.numpy.random", "math",
     "random", "itertools", "functools", "collections", "collections.abc", "operator", "copy", "time", "typing", "abc", "enum",
     "statistics", "dataclasses", "sys", "argparse", "types", "warnings", "string", "numbers", "contextlib", "datetime", "logging",
-    "gc", "textwrap", "pprint", "typing_extensions", "fractions", "decimal", "cmath", "__future__", "scipy", "scipy.special", "scipy.linalg",
+    "gc", "heapq", "bisect", "json", "io", "traceback", "re", "threading", "inspect", "secrets", "uuid", "hashlib", "textwrap", "pprint", "typing_extensions", "fractions", "decimal", "cmath", "__future__", "scipy", "scipy.special", "scipy.linalg",
 )  # fmt: skip
 """Modules that scripts import, by their full names."""
 
@@ -97,8 +97,10 @@ def unknown_member(full: str) -> GradcliError:
     return GradcliError("unknown-name", f"'{full}' is not part of gradcli", hint=did_you_mean(last, names))
 
 
-def global_name(run: Run, name: str, span: Span | None) -> Any:
-    """Return what a name stands for that the script does not assign: a builtin, or a library's name without import.
+def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) -> Any:
+    """Return what a name stands for that has no value: a builtin, or a library's name without import.
+
+    One that the script assigns elsewhere is no library's.
 
     Raises NameError.
     """
@@ -117,6 +119,8 @@ def global_name(run: Run, name: str, span: Span | None) -> Any:
         value = member(run, f"{module}.{name}")
         if value is not UNBOUND:
             return value
+    if assigned:
+        run.fail("NameError", f"name '{name}' is not defined")
     if name in SAME:
         return Module(SAME[name])
     if name in ("torch", "math", "numpy", "jax", "random", "itertools", "functools"):

@@ -34,6 +34,7 @@ class Code:
     """
 
     name: str
+    qualified: str = ""
     places: dict[str, int] = field(default_factory=dict)
     template: Frame = field(default_factory=list)
     cells: list[int] = field(default_factory=list)
@@ -73,7 +74,7 @@ class Closure:
 class Class:
     """A class: of a script, of a library's text, or native; ``order`` is its resolution order, itself first."""
 
-    __slots__ = ("bases", "make", "members", "name", "order", "qualified")
+    __slots__ = ("bases", "make", "members", "name", "order", "qualified", "run")
 
     def __init__(
         self, name: str, bases: list[Class], members: dict[str, Any], make: Native | None = None, qualified: str = ""
@@ -83,6 +84,7 @@ class Class:
         self.members = members
         self.make = make
         self.qualified = qualified or name
+        self.run: Any = None
         self.order = linearized(self, bases)
 
     def find(self, name: str) -> Any:
@@ -91,6 +93,11 @@ class Class:
             if name in one.members:
                 return one.members[name]
         return UNBOUND
+
+    @property
+    def its_run(self) -> Any:
+        """The run that made it, or one that it is derived from."""
+        return next((one.run for one in self.order if one.run is not None), None)
 
     def is_a(self, other: Class) -> bool:
         """Return whether it is another class, or derived from it."""
@@ -124,6 +131,22 @@ class Instance:
 
     def __repr__(self) -> str:
         return f"<{self.kind.qualified} object>"
+
+
+class Keyed(Instance):
+    """An object whose class says what it equals: as a key of a dictionary or a set it is found by that."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        run, member = self.kind.its_run, self.kind.find("__hash__")
+        return id(self) >> 4 if member is UNBOUND else hash(run.call(member, [self]))
+
+    def __eq__(self, other: object) -> bool:
+        if self is other or self.kind.find("__eq__") is UNBOUND:
+            return self is other
+        run = self.kind.its_run
+        return bool(run.operate("==", self, other) is True)
 
 
 @dataclass(slots=True, eq=False)
@@ -165,6 +188,7 @@ class Property:
 
     getter: Any
     setter: Any = None
+    deleter: Any = None
 
 
 @dataclass(slots=True, eq=False)
@@ -205,6 +229,11 @@ class Context:
     def leave(self, run: Any) -> None:
         """End."""
         raise NotImplementedError
+
+    def leave_by(self, run: Any, error: Any) -> bool:
+        """End after an exception, or after none; return whether it ends here."""
+        self.leave(run)
+        return self.swallows(error)
 
     def swallows(self, error: Any) -> bool:
         """Return whether an exception that left the block ends here."""

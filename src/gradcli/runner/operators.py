@@ -17,9 +17,9 @@ from gradcli.language.kinds import inverted
 from gradcli.language.runtime import compare as table_compare
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import value_of
-from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Instance
+from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Instance, Keyed
 from gradcli.runner.state import LONGEST, Run
-from gradcli.runner.values import FLOATS, Size, Tensor, as_dtype, category, kind_of, promoted
+from gradcli.runner.values import FLOATS, Size, Tensor, Weak, as_dtype, category, kind_of, promoted
 
 Double = np.float64
 PLAIN = (int, float, bool)
@@ -34,7 +34,20 @@ HOST: dict[str, Callable[[Any, Any], Any]] = {
     "<<": operator.lshift, ">>": operator.rshift, "<": operator.lt, "<=": operator.le, ">": operator.gt,
     ">=": operator.ge, "==": operator.eq, "!=": operator.ne, "@": operator.matmul,
 }  # fmt: skip
-HOST_KINDS = (int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice)
+HOST_KINDS = (
+    int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, type({}.keys()), type({}.items()),
+)  # fmt: skip
+class Union(tuple):  # type: ignore[type-arg]
+    """Several types of which a value may be any: ``int | None``."""
+
+    __slots__ = ()
+
+    def shown(self, _quoted: Any) -> str:
+        """Return how it is shown."""
+        return " | ".join("None" if kind is None else str(kind.name) for kind in self)
+
+
+KINDS_OF_TYPES = (Class, Union, Foreign, type(None))
 WIDEST = 40_000
 """Bits of an integer."""
 
@@ -68,7 +81,7 @@ def binary(sign: str, left: Evaluate | None, right: Evaluate | None, i: int, j: 
                 if kind is Double:
                     node = regs[0].f.enter(op, (p, b), NO_OPTIONS, forward(p.value, b), LEFT)
                     return Tensor(node, a.dtype, a.library)
-                if kind is Tensor and a.dtype == b.dtype:
+                if kind is Tensor and a.dtype is b.dtype:
                     q = b.node
                     if type(q) in NODES and type(q.value) is Double and q.active:
                         node = regs[0].f.enter(op, (p, q), NO_OPTIONS, forward(p.value, q.value), BOTH)
@@ -99,7 +112,7 @@ def operate(run: Run, sign: str, a: Any, b: Any) -> Any:
         if isinstance(a, str) or isinstance(b, str):
             return of_host(run, sign, a, b)
         return of_tensors(run, sign, a, b)
-    if isinstance(a, HOST_KINDS) and isinstance(b, HOST_KINDS):
+    if isinstance(a, HOST_KINDS) and (isinstance(b, HOST_KINDS) or (sign == "%" and type(a) is str)):
         return of_host(run, sign, a, b)
     return of_objects(run, sign, a, b)
 
@@ -110,8 +123,11 @@ def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
         from gradcli.runner.strings import percent
 
         return percent(run, a, b)
-    if sign in ("==", "!=") and (type(a) in (list, tuple, dict) or type(b) in (list, tuple, dict)):
-        return equal(run, a, b) is (sign == "==")
+    if sign in COMPARED and isinstance(a, list | tuple | dict) and isinstance(b, list | tuple | dict):
+        if sign in ("==", "!="):
+            return equal(run, a, b) is (sign == "==")
+        if type(a) is type(b) and not isinstance(a, dict):
+            return ordered(run, sign, a, b)
     refuse_large(sign, a, b)
     try:
         made = HOST[sign](a, b)
@@ -147,7 +163,7 @@ def equal(run: Run, a: Any, b: Any) -> bool:
     """Return whether two values are equal as Python has it, entry by entry in containers."""
     if a is b:
         return True
-    if type(a) in (list, tuple, Size) and isinstance(b, list | tuple):
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         same_kind = isinstance(a, list) == isinstance(b, list)
         return same_kind and len(a) == len(b) and all(equal(run, x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, dict) and isinstance(b, dict):
@@ -155,6 +171,14 @@ def equal(run: Run, a: Any, b: Any) -> bool:
     if isinstance(a, HOST_KINDS) and isinstance(b, HOST_KINDS):
         return bool(a == b)
     return truth(run, operate(run, "==", a, b))
+
+
+def ordered(run: Run, sign: str, a: Any, b: Any) -> Any:
+    """Return which of two lists or tuples comes first: by the first items that differ."""
+    for x, y in zip(a, b, strict=False):
+        if x is not y and not equal(run, x, y):
+            return operate(run, sign, x, y)
+    return HOST[sign](len(a), len(b))
 
 
 def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
@@ -165,6 +189,8 @@ def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
     else:
         word = METHODS[sign]
         names = ((a, f"__{word}__", b), (b, f"__r{word}__", a))
+    if isinstance(b, Instance) and isinstance(a, Instance) and b.kind is not a.kind and b.kind.is_a(a.kind):
+        names = names[::-1] if b.kind.find(names[1][1]) is not a.kind.find(names[1][1]) else names
     for owner, name, other in names:
         if isinstance(owner, Instance) and (member := owner.kind.find(name)) is not UNBOUND:
             made = run.call(member, [owner, other])
@@ -176,6 +202,8 @@ def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
                 return not truth(run, run.call(m, [owner, other]))
         same = a is b or (not isinstance(a, Instance | Class) and not isinstance(b, Instance | Class) and bool(a == b))
         return same is (sign == "==")
+    if sign == "|" and isinstance(a, KINDS_OF_TYPES) and isinstance(b, KINDS_OF_TYPES):
+        return Union((*(a if isinstance(a, tuple) else (a,)), *(b if isinstance(b, tuple) else (b,))))
     if isinstance(a, Foreign) or isinstance(b, Foreign):
         return a if isinstance(a, Foreign) else b
     from gradcli.runner.builtins import type_name
@@ -202,15 +230,48 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
     if sign in ("<<", ">>"):
         return run.make(HOST[sign](value_of(x), value_of(y)), None, library)
     op = OPERATORS[sign, 2]
+    if sign == "@" and library == "torch":
+        refuse_types(run, "matmul", [a, b])
     if sign in COMPARED or sign in "&|^":
         made = table_compare(run.f, op, x, y)
         return wrap_result(run, made, bits_dtype(a, b) if sign in "&|^" else "bool", library)
     dtype = joint_dtype(run, a, b, sign, library)
-    if category(dtype) < 2 and sign in "+-*//%**" and library != "jax":
+    if category(dtype) < 2 and sign in "+-*//%**":
         made = whole_arithmetic(run, sign, x, y)
     else:
         made = table_binary(run.f, op, x, y)
     return wrap_result(run, made, dtype, library)
+
+
+PRODUCTS = {
+    "matmul", "mm", "mv", "bmm", "dot", "linear", "conv1d", "conv2d", "conv3d", "addmm", "addmv", "inner", "outer_", "baddbmm",
+    "conv_transpose1d", "conv_transpose2d", "bilinear", "chain_matmul", "vdot",
+}  # fmt: skip
+"""Functions whose tensors PyTorch wants to be of one type of floats."""
+TITLES = {"float32": ("Float", "float"), "float64": ("Double", "double"), "float16": ("Half", "c10::Half"), "bfloat16": ("BFloat16", "c10::BFloat16"),
+          "int64": ("Long", "long"), "int32": ("Int", "int"), "bool": ("Bool", "bool")}  # fmt: skip
+
+
+def refuse_types(run: Run, name: str, tensors: list[Any]) -> None:
+    """Raise what PyTorch raises for a product of tensors of several types."""
+    kinds = [t.dtype for t in tensors if isinstance(t, Tensor)]
+    if len(kinds) < 2 or len(set(kinds)) == 1:
+        return
+    (left, a), (right, b) = (TITLES.get(kind, (kind, kind)) for kind in kinds[:2])
+    ranks = [len(t.shape) for t in tensors if isinstance(t, Tensor)][:2]
+    if name.startswith("conv"):
+        text = f"expected scalar type {left} but found {right}"
+    elif name == "linear":
+        text = f"mat1 and mat2 must have the same dtype, but got {left} and {right}"
+    elif ranks == [1, 1]:
+        text = f"dot : expected both vectors to have same dtype, but found {left} and {right}"
+    elif ranks == [2, 1]:
+        text = f"addmv input tensors must have the same dtype, but got {right}, {left}, and {right}"
+    elif ranks == [2, 2] or max(ranks) == 2:
+        text = f"expected m1 and m2 to have the same dtype, but got: {a} != {b}"
+    else:
+        text = f"expected scalar type {left} but found {right}"
+    run.fail("RuntimeError", text)
 
 
 def whole_arithmetic(run: Run, sign: str, x: Any, y: Any) -> Any:
@@ -270,13 +331,17 @@ def joint_dtype(run: Run, a: Any, b: Any, sign: str, library: str) -> str:
     """Return the type of numbers of a result: tensors before single numbers, and these before those of Python."""
     dtype = together(run, [a, b], library)
     if sign == "/" and category(dtype) < 2:
-        return "float64" if library in ("numpy", "python") else run.default_dtype if library == "torch" else "float32"
+        if library == "jax":
+            return plain_in_jax(run, 1.0) if isinstance(dtype, Weak) else "float64" if run.x64 else "float32"
+        return "float64" if library in ("numpy", "python") else run.default_dtype
     return dtype
 
 
 def together(run: Run, values: list[Any], library: str) -> str:
     """Return the type that several values make together, as PyTorch and NumPy promote."""
-    floats = "float64" if library in ("numpy", "python") else run.default_dtype if library == "torch" else "float32"
+    if library == "jax":
+        return together_in_jax(run, values)
+    floats = "float64" if library in ("numpy", "python") else run.default_dtype
     ranked: list[str | None] = [None, None, None]  # of arrays, of arrays without axes, of plain numbers
     for x in values:
         if isinstance(x, Tensor):
@@ -284,8 +349,6 @@ def together(run: Run, values: list[Any], library: str) -> str:
         else:
             kind = type(x)
             place, dtype = 2, "bool" if kind is bool else "int64" if kind is int else floats
-            if library == "jax" and kind is int:
-                dtype = "int32"
         before = ranked[place]
         ranked[place] = dtype if before is None else promoted(before, dtype)
     result: str | None = None
@@ -294,6 +357,34 @@ def together(run: Run, values: list[Any], library: str) -> str:
             weak = result is not None and category(dtype) == 2
             result = floats if weak and library == "torch" and dtype not in FLOATS else dtype
     return result or floats
+
+
+def together_in_jax(run: Run, values: list[Any]) -> str:
+    """Return the type that several values make together in JAX: Python's numbers give way to arrays of their kind."""
+    strong: str | None = None
+    weak: str | None = None
+    for x in values:
+        if isinstance(x, Tensor) and not isinstance(x.dtype, Weak):
+            dtype = x.dtype if run.x64 else SHORT.get(x.dtype, x.dtype)
+            strong = dtype if strong is None else promoted(strong, dtype)
+        else:
+            dtype = x.dtype if isinstance(x, Tensor) else plain_in_jax(run, x)
+            weak = dtype if weak is None or category(dtype) > category(weak) else weak
+    if weak is not None and (strong is None or category(weak) > category(strong)):
+        return weak
+    return strong or plain_in_jax(run, 1.0)
+
+
+def plain_in_jax(run: Run, x: Any) -> str:
+    """Return the type that JAX gives a number of Python's."""
+    kind = type(x)
+    return "bool" if kind is bool else (WEAK_WHOLE if kind is int else WEAK_FLOAT)[run.x64]
+
+
+SHORT = {"float64": "float32", "int64": "int32"}
+"""What JAX makes of types of 64 bits unless it is told to have them."""
+WEAK_FLOAT = Weak("float32"), Weak("float64")
+WEAK_WHOLE = Weak("int32"), Weak("int64")
 
 
 def wrap_result(run: Run, made: Any, dtype: str, library: str, made_by: Any = None) -> Any:
@@ -385,13 +476,23 @@ def contains(run: Run, item: Any, container: Any) -> bool:
         return bool(np.any(np.asarray(container.value) == (item.value if isinstance(item, Tensor) else item)))
     elif isinstance(container, str):
         if not isinstance(item, str):
-            run.fail("TypeError", "'in <string>' requires string as left operand")
+            from gradcli.runner.builtins import type_name
+
+            run.fail("TypeError", f"'in <string>' requires string as left operand, not {type_name(item)}")
         return item in container
     elif isinstance(container, dict | set | frozenset | range):
         return hashable(run, item) in container
+    from gradcli.runner.builtins import type_name
     from gradcli.runner.containers import iterate
 
+    if isinstance(container, int | float) or container is None or (isinstance(container, Instance) and not has_items(container)):
+        run.fail("TypeError", f"argument of type '{type_name(container)}' is not iterable")
     return any(each is item or equal(run, item, each) for each in iterate(run, container))
+
+
+def has_items(x: Instance) -> bool:
+    """Return whether an object can be walked over."""
+    return any(x.kind.find(name) is not UNBOUND for name in ("__iter__", "__getitem__"))
 
 
 def hashable(run: Run, key: Any) -> Any:
@@ -402,7 +503,7 @@ def hashable(run: Run, key: Any) -> Any:
             return key
         if not key.shape:
             return key.value.item() if hasattr(key.value, "item") else key.value
-    if isinstance(key, list | dict | set) or isinstance(key, Tensor):
+    if isinstance(key, list | dict | set | Tensor) or (type(key) is Keyed and key.kind.find("__hash__") is None):
         from gradcli.runner.builtins import type_name
 
         return run.fail("TypeError", f"unhashable type: '{type_name(key)}'")

@@ -120,6 +120,8 @@ class Story:
         if name in self.others and isinstance(value, Tensor) and value.leaf:
             give(regs[0], value, self.others[name])
         self.last[name] = value
+        if isinstance(value, Tensor) and type(value.node) is np.ndarray and value.shape and name.isidentifier():
+            name_constant(regs[0].graph.constants, name, value.node)
         if isinstance(value, Tensor) and type(value.node) in NODES and value.node.op is not None and name.isidentifier():
             run: Run = regs[0]
             node, depth = value.node, len(run.frames)
@@ -132,6 +134,15 @@ class Story:
                 bindings[there[0]] = (name, node)
                 self.places[node.index] = there[0], depth
         return value
+
+
+def name_constant(constants: dict[str, Any], name: str, array: Any) -> None:
+    """Note what a script calls an array that depends on no input; another one of the same name gets a number."""
+    called, number = name, 1
+    while called in constants and constants[called] is not array:
+        number += 1
+        called = f"{name}{number}"
+    constants[called] = array
 
 
 def as_leaf(run: Run, value: Any) -> Any:

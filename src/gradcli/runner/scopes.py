@@ -14,7 +14,10 @@ SCOPES = (*FUNCTIONS, *COMPREHENSIONS, ast.ClassDef)
 
 @dataclass(slots=True)
 class Names:
-    """What one scope does with names: ``free`` are those that it or a scope in it reads from round it."""
+    """What one scope does with names: ``free`` are those that it or a scope in it reads from round it.
+
+    ``outward`` are those that ``:=`` of a comprehension assigns in the scope round it.
+    """
 
     assigned: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
@@ -22,6 +25,7 @@ class Names:
     nonlocals: set[str] = field(default_factory=set)
     free: set[str] = field(default_factory=set)
     shared: set[str] = field(default_factory=set)
+    outward: set[str] = field(default_factory=set)
 
 
 def parameters_of(arguments: ast.arguments) -> list[str]:
@@ -71,10 +75,19 @@ def names_of(node: ast.AST) -> Names:
     if isinstance(node, FUNCTIONS):
         names.assigned |= set(parameters_of(node.args))
     inner: list[Names] = []
+    outward: set[str] = set()
     for part in inside(node):
         note(names, part)
         if isinstance(part, SCOPES):
             inner.append(names_of(part))
+            outward |= inner[-1].outward
+        if isinstance(part, ast.NamedExpr) and isinstance(node, COMPREHENSIONS):
+            outward.add(part.target.id)
+    if isinstance(node, COMPREHENSIONS):
+        names.outward, names.read = outward, names.read | outward
+        names.assigned -= outward
+    else:
+        names.assigned |= outward
     names.assigned -= names.globals | names.nonlocals
     own = set() if isinstance(node, ast.ClassDef) else names.assigned
     for one in inner:
@@ -105,17 +118,56 @@ def note(names: Names, part: ast.AST) -> None:
             names.nonlocals |= set(part.names)
         case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
             names.assigned.add(name)
+        case ast.MatchMapping(rest=str(name)):
+            names.assigned.add(name)
 
 
-def walrus_targets(node: ast.AST) -> set[str]:
-    """Return the names that ``:=`` assigns within comprehensions: they are those of the scope round these."""
-    return {
-        part.target.id
-        for comprehension in ast.walk(node)
-        if isinstance(comprehension, COMPREHENSIONS)
-        for part in ast.walk(comprehension)
-        if isinstance(part, ast.NamedExpr) and isinstance(part.target, ast.Name)
-    }
+class Private(ast.NodeTransformer):
+    """Gives names that begin with two underscores the name of their class, as Python does."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind.lstrip("_")
+
+    def named(self, name: str) -> str:
+        """Return what a name is called in this class."""
+        return f"_{self.kind}{name}" if name.startswith("__") and not name.endswith("__") else name
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:  # noqa: N802
+        """Begin another class."""
+        before, self.kind = self.kind, node.name.lstrip("_")
+        self.generic_visit(node)
+        self.kind = before
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
+        """Name a variable."""
+        node.id = self.named(node.id)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
+        """Name an attribute."""
+        node.attr = self.named(node.attr)
+        self.generic_visit(node)
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802
+        """Name a method."""
+        node.name = self.named(node.name)
+        self.generic_visit(node)
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        """Name a parameter."""
+        node.arg = self.named(node.arg)
+        return node
+
+
+def with_private_names(tree: ast.Module) -> ast.Module:
+    """Return a module in whose classes private names are those of the class."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            Private(node.name).visit(node)
+    return tree
 
 
 def yields(node: ast.AST) -> bool:

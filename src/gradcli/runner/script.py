@@ -20,6 +20,7 @@ from gradcli.runner.expressions import Text
 from gradcli.runner.noting import settle
 from gradcli.runner.objects import Code, Frame
 from gradcli.runner.reading import read_script
+from gradcli.runner.scopes import with_private_names
 from gradcli.runner.state import BOUNDS, Run
 from gradcli.runner.statements import Statements
 
@@ -35,6 +36,8 @@ def compile_text(
     ``told`` is told of assignments, ``last`` is a variable that is given the value of the last expression.
     """
     tree, place = read_script(text, budget)
+    if "__" in text:
+        tree = with_private_names(tree)
     whole = Text(place.text, listed, told)
     if last is not None:
         whole.last = name_last(tree, last)

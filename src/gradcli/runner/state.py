@@ -12,6 +12,7 @@ import numpy as np
 from gradcli.engine.graph import NODES, Graph
 from gradcli.engine.live import LiveGraph
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
+from gradcli.ops.arithmetic import ADD
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import PUT
 from gradcli.ops.making import DETACH
@@ -20,7 +21,7 @@ from gradcli.records import dataclass
 from gradcli.runner.events import Event, Log
 from gradcli.runner.noting import Noting, note, settle
 from gradcli.runner.objects import Frame
-from gradcli.runner.values import Tensor, View, as_dtype, category, kind_of
+from gradcli.runner.values import Detached, Tensor, View, as_dtype, category, kind_of
 
 BOUNDS = Budget(
     text=400_000, syntax=60_000, turns=20_000_000, nodes=60_000_000, elements=20_000_000, total=2_000_000_000_000,
@@ -87,6 +88,7 @@ class Run:
         self.f: Any = self.graph
         self.meter = self.graph.meter
         self.emit = emit
+        self.emit_to: Any = None
         self.log = Log()
         self.noting = Noting()
         self.line = 0
@@ -113,6 +115,7 @@ class Run:
         self.frames: list[Any] = []
         self.seed = 0
         self.sweeps = 0
+        self.ticks = 0
         self.stars: list[str] = []
         self.quiet = 0
         self.inference = False
@@ -143,9 +146,9 @@ class Run:
         array = np.asarray(array) if not isinstance(array, np.ndarray) else array
         if dtype is None:
             kind = kind_of(array)
-            floats = "float64" if library == "numpy" else self.default_dtype if library == "torch" else "float32"
+            floats = self.default_dtype if library == "torch" else "float64" if library == "numpy" or self.x64 else "float32"
             dtype = floats if kind == "f" else "int64" if kind == "i" else "bool"
-            if library == "jax" and kind == "i":
+            if library == "jax" and kind == "i" and not self.x64:
                 dtype = "int32"
         self.meter.elements += array.size
         if array.size > self.meter.budget.elements:
@@ -162,7 +165,7 @@ class Run:
         value = value[()] if isinstance(value, np.ndarray) and not value.ndim and value.dtype != object else value
         node = self.graph.input(f"leaf{ordinal}", value, True)
         tensor.node, tensor.leaf = node, True
-        self.by_leaf[node.index] = tensor
+        self.by_leaf[node.index] = node.owner = tensor
         return tensor
 
     def write(self, tensor: Tensor, made: Any, first: int | None = None) -> None:
@@ -170,11 +173,14 @@ class Run:
 
         ``first`` is the number of nodes before the operation that made them in place, if one did.
         """
+        if category(tensor.dtype) < 2:
+            made = as_dtype(np.asarray(value_of(made), dtype=np.float64), tensor.dtype)
+        if type(tensor) is Detached:
+            self._write_detached(tensor, made)
+            return
         if tensor.base is not None:
             self._write_view(tensor, made, first)
             return
-        if category(tensor.dtype) < 2:
-            made = as_dtype(np.asarray(value_of(made), dtype=np.float64), tensor.dtype)
         count = self.count
         old = tensor.node
         key = old.index if type(old) in NODES else id(old)
@@ -191,9 +197,29 @@ class Run:
             tensor.node = np.array(value_of(made))
             self.enter_leaf(tensor)
             return
+        if tensor.active and self.f is not self.graph:
+            made = self.overwritten(old, made)
         tensor.node = made
         if type(made) not in NODES:
             tensor.made_by = None
+
+    def overwritten(self, old: Any, made: Any) -> Any:
+        """Return a node with other numbers and the history that it had, which a write past the record leaves."""
+        new, before = value_of(made), value_of(old)
+        new = np.asarray(new) if np.ndim(before) else np.asarray(new).reshape(())[()]
+        return self.graph.enter(ADD, (old, np.asarray(new - before)), {}, new, (0,))
+
+    def _write_detached(self, tensor: Tensor, made: Any) -> None:
+        """Write to what shows the memory of another tensor: its numbers change there, and its history does not."""
+        base = tensor.base
+        before = self.enable_grad(False)
+        leaf = base.leaf and base.active
+        if type(base) in (Tensor, View) and base.base is None and not leaf:
+            self.write(base, np.array(value_of(made)) if type(made) not in NODES or self.held.live else made)
+        else:
+            self.write(base, np.array(value_of(made)) if self.held.live else made)
+        self.enable_grad(before)
+        tensor.shown, tensor.seen = made, base.version  # type: ignore[attr-defined]
 
     @property
     def count(self) -> int:
@@ -202,12 +228,12 @@ class Run:
 
     def _write_view(self, view: Tensor, made: Any, first: int | None) -> None:
         base, shape = view.base, view.base.shape
-        if base.leaf and base.active and self.f is self.graph and not is_detached(view) and base.library == "torch":
+        if base.leaf and base.active and self.f is self.graph and base.library == "torch":
             self.fail(
                 "RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation."
             )
         places = np.ravel(np.asarray(view.look(np.arange(math.prod(shape)).reshape(shape))))  # type: ignore[misc]
-        f = self.held if is_detached(view) else self.f
+        f = self.f
         old = base.node
         if type(old) not in NODES and type(made) not in NODES:
             array = np.array(old)
@@ -217,18 +243,15 @@ class Run:
         else:
             flat = f(RESHAPE, old, shape=(math.prod(shape),))
             put = f(PUT, flat, f(RESHAPE, made, shape=places.shape), key=places)
-            written = f(RESHAPE, put, shape=shape)
-            if is_detached(view) and self.f is self.graph:
-                before = self.enable_grad(False)
-                self.write(base, written, first)
-                self.enable_grad(before)
-            else:
-                self.write(base, written, first)
+            self.write(base, f(RESHAPE, put, shape=shape), first)
         base.made_by = "CopySlices" if not base.leaf and type(base.node) in NODES else None
 
     # ---- what happens
     def print(self, text: str) -> None:
-        """Print a text, and note that it was printed."""
+        """Print a text, and note that it was printed; ``redirect_stdout`` has it written elsewhere."""
+        if self.emit_to is not None:
+            self.call(self.attribute(self.emit_to, "write"), [text])
+            return
         settle(self)
         self.log.printed(self.line, text)
         if self.emit is not None:
@@ -326,20 +349,10 @@ class Run:
         return operate(self, sign, a, b)
 
 
-def is_detached(view: Tensor) -> bool:
-    """Return whether a view is one that derivatives do not flow through."""
-    return view.extra is not None and view.extra.detached is not None
-
-
 def show(base: Tensor, look: Any, made: Any, dtype: str, made_by: Any = None) -> View:
     """Return a view of a tensor, or of what that is a view of."""
     outer = base.look
-    if outer is None:
+    if outer is None or type(base) is Detached:
         return View(base, look, made, dtype, made_by)
-    view = View(base.base, lambda node: look(outer(node)), made, dtype, made_by)
-    if is_detached(base):
-        from gradcli.runner.values import extra_of
-
-        extra_of(view).detached = base
-    return view
+    return View(base.base, lambda node: look(outer(node)), made, dtype, made_by)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from gradcli.errors import GradcliError
@@ -107,7 +108,7 @@ class Statements(Expressions):
         """Return what runs one statement."""
         compile_one = getattr(self, f"run_{type(node).__name__}", None)
         if compile_one is None:
-            what = {"AsyncFunctionDef": "async functions", "Match": "match"}.get(type(node).__name__, type(node).__name__)
+            what = {"AsyncFunctionDef": "async functions"}.get(type(node).__name__, type(node).__name__)
             raise GradcliError("not-allowed", f"{what}: not understood", span=self.text.span(node))
         return compile_one(node)  # type: ignore[no-any-return]
 
@@ -147,13 +148,13 @@ class Statements(Expressions):
 
     def run_AnnAssign(self, node: ast.AnnAssign) -> Any:  # noqa: N802
         if self.is_class and isinstance(node.target, ast.Name):
-            self.annotated.append(node.target.id)
+            self.annotated[node.target.id] = ast.unparse(node.annotation)
         if node.value is None:
             return lambda regs: None
         value, store = self.expression(node.value), self.target(node.target)
         return lambda regs: store(regs, plain(value(regs)))
 
-    annotated: list[str]
+    annotated: dict[str, str]
 
     def run_AugAssign(self, node: ast.AugAssign) -> Any:  # noqa: N802
         sign, change, target = sign_of(type(node.op)), self.expression(node.value), node.target
@@ -228,6 +229,7 @@ class Statements(Expressions):
 
     def run_Raise(self, node: ast.Raise) -> Any:  # noqa: N802
         what = self.expression(node.exc) if node.exc is not None else None
+        cause = self.expression(node.cause) if node.cause is not None else None
 
         def run(regs: Frame) -> None:
             if what is None:
@@ -239,6 +241,11 @@ class Statements(Expressions):
                 made = regs[0].call(made)
             if not isinstance(made, Instance) or not made.kind.is_a(exception_class("BaseException")):
                 regs[0].fail("TypeError", "exceptions must derive from BaseException")
+            if cause is not None:
+                because = cause(regs)
+                made.fields["__cause__"] = regs[0].call(because) if isinstance(because, Class) else because
+            if regs[0].handling:
+                made.fields.setdefault("__context__", regs[0].handling[-1].instance)
             raise Raised(made)
 
         return run
@@ -289,11 +296,12 @@ class Statements(Expressions):
         store, bases = self.store(node.name), [self.expression(base) for base in node.bases]
         holder: list[Class] = []
         inner = type(self)(self.text, node, self, node.name, holder)
-        inner.annotated = []
+        inner.annotated = {}
         block, text = inner.block(node.body), self.text
         code, frees, places = inner.code, inner.code.frees, inner.code.places
         decorators = [self.expression(decorator) for decorator in reversed(node.decorator_list)]
-        doc = ast.get_docstring(node)
+        doc = ast.get_docstring(node, clean=False)
+        keywords = [(keyword.arg, self.expression(keyword.value)) for keyword in node.keywords if keyword.arg]
 
         def run(regs: Frame) -> None:
             from gradcli.runner.classes import make_class
@@ -309,8 +317,10 @@ class Statements(Expressions):
             members = {name: value for name, value in own.items() if value is not UNBOUND}
             if doc is not None:
                 members.setdefault("__doc__", doc)
-            made: Any = make_class(regs[0], node.name, [base(regs) for base in bases], members, inner.annotated)
-            holder.append(made)
+            options = {name: value(regs) for name, value in keywords}
+            made: Any = make_class(regs[0], node.name, [base(regs) for base in bases], members, inner.annotated, options)
+            if "__class__" in places:
+                frame[places["__class__"]][0] = made
             for decorator in decorators:
                 made = regs[0].call(decorator(regs), [made])
             store(regs, made)
@@ -321,6 +331,20 @@ class Statements(Expressions):
     def run_If(self, node: ast.If) -> Any:  # noqa: N802
         test, yes, no = self.expression(node.test), self.run_block(node.body), self.run_block(node.orelse)
         return lambda regs: yes(regs) if truth(regs[0], test(regs)) else no(regs)
+
+    def run_Match(self, node: ast.Match) -> Any:  # noqa: N802
+        from gradcli.runner.matching import cases
+
+        subject, parts = self.expression(node.subject), cases(self, node, self.run_block)
+
+        def run(regs: Frame) -> Signal:
+            value = plain(subject(regs))
+            for test, guard, body in parts:
+                if test(regs, value) and (guard is None or truth(regs[0], guard(regs))):
+                    return body(regs)
+            return None
+
+        return run
 
     def run_While(self, node: ast.While) -> Any:  # noqa: N802
         test, body, otherwise = self.expression(node.test), self.run_block(node.body), self.run_block(node.orelse)
@@ -410,10 +434,10 @@ class Statements(Expressions):
 
         return run
 
-    def handler(self, node: ast.ExceptHandler) -> Handler:
-        """Return one ``except`` clause."""
+    def handler(self, node: ast.ExceptHandler, block: Any = None) -> Handler:
+        """Return one ``except`` clause; ``block`` compiles its body."""
         kinds = self.expression(node.type) if node.type is not None else None
-        return Handler(kinds, self.store(node.name) if node.name else None, self.run_block(node.body))
+        return Handler(kinds, self.store(node.name) if node.name else None, (block or self.run_block)(node.body))
 
     # ---- generators
     def yielding(self, node: ast.stmt) -> Callable[[Frame], Iterator[Any]]:
@@ -427,15 +451,20 @@ class Statements(Expressions):
             case ast.If():
                 test, yes, no = self.expression(node.test), self.block(node.body), self.block(node.orelse)
                 return lambda regs: execute_yielding(text, yes if truth(regs[0], test(regs)) else no, regs)
+            case ast.Match():
+                return self.yield_match(node)
             case ast.While():
                 return self.yield_loop(node, None, None)
             case ast.For():
                 return self.yield_loop(node, self.expression(node.iter), self.target(node.target))
             case ast.With(items=[item]):
                 return self.yield_with(node, item)
+            case ast.With(items=[item, *rest]):
+                inner = ast.copy_location(ast.With(rest, node.body), node)
+                return self.yield_with(ast.copy_location(ast.With([item], [inner]), node), item)
             case ast.Try():
                 return self.yield_try(node)
-        raise GradcliError("not-allowed", "a yield here is not understood", span=self.text.span(node))
+        return self.yield_within(node)
 
     def yield_statement(self, node: Any, given: ast.Yield | ast.YieldFrom) -> Callable[[Frame], Iterator[Any]]:
         """Return a statement that yields a value, or those of another generator."""
@@ -452,6 +481,18 @@ class Statements(Expressions):
                 store(regs, sent)
 
         return run
+
+    def yield_within(self, node: ast.stmt) -> Callable[[Frame], Iterator[Any]]:
+        """Return a statement that yields within an expression: what it is sent gets a name of its own first."""
+        if not isinstance(node, ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return | ast.Assert):
+            raise GradcliError("not-allowed", "a yield here is not understood", span=self.text.span(node))
+        steps: list[ast.stmt] = []
+        changed = Yields(self.names.assigned, steps).visit(ast.parse(ast.unparse(node)).body[0])
+        for step in (*steps, changed):
+            for part in ast.walk(step):
+                ast.copy_location(part, node)
+        block, text = self.block([*steps, changed]), self.text
+        return lambda regs: execute_yielding(text, block, regs)
 
     def yield_loop(self, node: Any, items: Evaluate | None, store: Any) -> Callable[[Frame], Iterator[Any]]:
         """Return a loop in a generator."""
@@ -477,6 +518,21 @@ class Statements(Expressions):
 
         return run
 
+    def yield_match(self, node: ast.Match) -> Callable[[Frame], Iterator[Any]]:
+        """Return a ``match`` in a generator."""
+        from gradcli.runner.matching import cases
+
+        subject, parts, text = self.expression(node.subject), cases(self, node, self.block), self.text
+
+        def run(regs: Frame) -> Iterator[Any]:
+            value = plain(subject(regs))
+            for test, guard, body in parts:
+                if test(regs, value) and (guard is None or truth(regs[0], guard(regs))):
+                    return (yield from execute_yielding(text, body, regs))
+            return None
+
+        return run
+
     def yield_with(self, node: ast.With, item: ast.withitem) -> Callable[[Frame], Iterator[Any]]:
         """Return a ``with`` in a generator."""
         context, body, text = self.expression(item.context_expr), self.block(node.body), self.text
@@ -499,18 +555,62 @@ class Statements(Expressions):
 
     def yield_try(self, node: ast.Try) -> Callable[[Frame], Iterator[Any]]:
         """Return a ``try`` in a generator."""
-        body, last, text = self.block(node.body), self.run_block(node.finalbody), self.text
-        handlers = [self.handler(handler) for handler in node.handlers]
+        body, otherwise, last = map(self.block, (node.body, node.orelse, node.finalbody))
+        handlers = [self.handler(handler, self.block) for handler in node.handlers]
+        text = self.text
+
+        def attempt(regs: Frame) -> Iterator[Any]:
+            try:
+                signal = yield from execute_yielding(text, body, regs)
+            except (Raised, GradcliError) as error:
+                found = error if isinstance(error, Raised) else as_raised(error)
+                handler = None if found is None else fitting(regs, handlers, found)
+                if found is None or handler is None:
+                    raise
+                with handled(regs, handler, found, text):
+                    return (yield from execute_yielding(text, handler.body, regs))
+            if signal is None:
+                signal = yield from execute_yielding(text, otherwise, regs)
+            return signal
 
         def run(regs: Frame) -> Iterator[Any]:
             try:
-                return (yield from execute_yielding(text, body, regs))
-            except Raised as error:
-                return handle(regs, handlers, error, text)
-            finally:
-                last(regs)
+                signal = yield from attempt(regs)
+            except (Raised, GradcliError):
+                ended = yield from execute_yielding(text, last, regs)
+                if ended is not None:
+                    return ended
+                raise
+            except GeneratorExit:
+                for step, _node, yields in last:
+                    if not yields:
+                        step(regs)
+                raise
+            ended = yield from execute_yielding(text, last, regs)
+            return signal if ended is None else ended
 
         return run
+
+
+class Yields(ast.NodeTransformer):
+    """Takes the yields out of an expression: each is a statement of its own before it, that names what it is sent."""
+
+    def __init__(self, names: set[str], steps: list[ast.stmt]) -> None:
+        self.names, self.steps = names, steps
+
+    def visit_Yield(self, node: ast.Yield | ast.YieldFrom) -> ast.expr:  # noqa: N802
+        """Name what is sent."""
+        self.generic_visit(node)
+        name = f"sent {len(self.names)}"
+        self.names.add(name)
+        self.steps.append(ast.Assign([ast.Name(name, ast.Store())], node))
+        return ast.Name(name, ast.Load())
+
+    visit_YieldFrom = visit_Yield  # noqa: N815
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:  # noqa: N802
+        """Leave the scopes in it."""
+        return node
 
 
 class Handler(NamedTuple):
@@ -518,27 +618,38 @@ class Handler(NamedTuple):
 
     kinds: Evaluate | None
     store: Any
-    body: Callable[[Frame], Signal]
+    body: Any
 
 
 def handle(regs: Frame, handlers: list[Handler], error: Raised, text: Text) -> Signal:
     """Run the clause that an exception fits; raises it again where none does."""
+    handler = fitting(regs, handlers, error)
+    if handler is None:
+        raise error
+    with handled(regs, handler, error, text):
+        return handler.body(regs)
+
+
+def fitting(regs: Frame, handlers: list[Handler], error: Raised) -> Handler | None:
+    """Return the first clause that an exception fits."""
+    return next((h for h in handlers if h.kinds is None or fits(error.instance, h.kinds(regs))), None)
+
+
+@contextmanager
+def handled(regs: Frame, handler: Handler, error: Raised, text: Text) -> Iterator[None]:
+    """Note that an exception is handled, and give it its name, while a clause runs."""
     run: Run = regs[0]
-    for handler in handlers:
-        if handler.kinds is not None and not fits(error.instance, handler.kinds(regs)):
-            continue
-        if text.listed:
-            run.caught(error)
-        run.handling.append(error)
-        try:
-            if handler.store is not None:
-                handler.store(regs, error.instance)
-            return handler.body(regs)
-        finally:
-            run.handling.pop()
-            if handler.store is not None:
-                handler.store(regs, UNBOUND)
-    raise error
+    if text.listed:
+        run.caught(error)
+    run.handling.append(error)
+    try:
+        if handler.store is not None:
+            handler.store(regs, error.instance)
+        yield
+    finally:
+        run.handling.pop()
+        if handler.store is not None:
+            handler.store(regs, UNBOUND)
 
 
 def fits(instance: Instance, kinds: Any) -> bool:
@@ -560,8 +671,7 @@ def enter(run: Run, context: Any) -> Entered:
         value = context.enter(run)
 
         def leave(run: Run, error: Raised | None) -> bool:
-            context.leave(run)
-            return context.swallows(error)
+            return context.leave_by(run, error)
 
         return Entered(value, leave)
     if isinstance(context, Instance) and (member := context.kind.find("__exit__")) is not UNBOUND:

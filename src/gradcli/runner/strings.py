@@ -21,7 +21,7 @@ from gradcli.runner.objects import (
     TableFunction,
 )
 from gradcli.runner.tuples import Named
-from gradcli.runner.values import Size, Tensor, category
+from gradcli.runner.values import Size, Tensor, Weak, category
 
 DEEPEST = 60
 """Containers within containers that are shown."""
@@ -45,7 +45,9 @@ def grad_fn_name(x: Tensor) -> str | None:
         return index_name(made_by[1], made_by[2])
     if isinstance(made_by, tuple):
         name, ranks, named = made_by
-        return backward_name(name.rpartition(".")[2], ranks, named) or None
+        if name.endswith("cross_entropy") and not smoothed(x):
+            named = {key: value for key, value in named.items() if key != "label_smoothing"}
+        return backward_name(name, ranks, named) or None
     if isinstance(made_by, str):
         if made_by in ("CopySlices", "AccumulateGrad") or made_by.endswith("Backward") or made_by.endswith("Backward0"):
             return made_by
@@ -56,6 +58,11 @@ def grad_fn_name(x: Tensor) -> str | None:
     if op.operator == "-" and len(ranks) == 1:
         sign = "neg"
     return backward_name(sign, ranks) or None
+
+
+def smoothed(x: Tensor) -> bool:
+    """Return whether a cross entropy smooths its labels: then it is a sum of two terms."""
+    return x.node.op.operator == "+"
 
 
 def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
@@ -71,8 +78,7 @@ def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
         return repr(float(doubles(x).reshape(())[()]))
     options = run.numpy_options if run is not None else {}
     if x.library == "jax":
-        weak = x.extra is not None and x.extra.weak
-        return printing.jax_text(doubles(x), x.dtype, quoted=quoted, weak=weak, options=options)
+        return printing.jax_text(doubles(x), x.dtype, quoted=quoted, weak=isinstance(x.dtype, Weak), options=options)
     array = doubles(x)
     shown = array if array.ndim or (x.extra is not None and x.extra.several) else array[()]
     return printing.numpy_text(shown, x.dtype, quoted=quoted, options=options)
@@ -87,9 +93,20 @@ def to_str(run: Any, x: Any, depth: int = 0) -> str:
     if isinstance(x, Instance):
         for name in ("__str__", "__repr__"):
             if (member := x.kind.find(name)) is not UNBOUND:
-                return str(run.call(member, [x])) if run is not None else member(run, x)
+                return said(run, x, member, name)
         return instance_text(x)
     return to_repr(run, x, depth)
+
+
+def said(run: Any, x: Instance, member: Any, name: str) -> str:
+    """Return what an object says of itself."""
+    run = run or x.kind.its_run
+    text = member(run, x) if run is None else run.call(member, [x])
+    if not isinstance(text, str):
+        from gradcli.runner.builtins import type_name
+
+        run.fail("TypeError", f"{name} returned non-string (type {type_name(text)})")
+    return text  # type: ignore[no-any-return]
 
 
 def instance_text(x: Instance) -> str:
@@ -115,7 +132,7 @@ def to_repr(run: Any, x: Any, depth: int = 0) -> str:
         return shown
     if isinstance(x, Instance):
         if (member := x.kind.find("__repr__")) is not UNBOUND:
-            return str(run.call(member, [x])) if run is not None else member(run, x)
+            return said(run, x, member, "__repr__")
         if "__members__" in x.kind.members:
             return f"<{x.kind.name}.{x.fields['name']}: {to_repr(run, x.fields['value'])}>"
         return instance_text(x)
@@ -128,6 +145,9 @@ def of_container(run: Any, x: Any, depth: int) -> str | None:
     def parts(items: Any) -> list[str]:
         return [to_repr(run, item, depth + 1) for item in items]
 
+    shown = getattr(type(x), "shown", None)
+    if shown is not None:
+        return str(x.shown(lambda item: to_repr(run, item, depth + 1)))
     if isinstance(x, Size):
         return repr(x)
     if isinstance(x, Named):
@@ -138,13 +158,9 @@ def of_container(run: Any, x: Any, depth: int) -> str | None:
     if isinstance(x, tuple):
         return f"({parts(x)[0]},)" if len(x) == 1 else f"({', '.join(parts(x))})"
     if isinstance(x, list):
-        name = getattr(x, "shown_as", "")
-        text = f"[{', '.join(parts(x))}]"
-        return f"{name}({text})" if name else text
+        return f"[{', '.join(parts(x))}]"
     if isinstance(x, dict):
-        text = "{" + ", ".join(f"{to_repr(run, k, depth + 1)}: {to_repr(run, v, depth + 1)}" for k, v in x.items()) + "}"
-        name = getattr(x, "shown_as", "")
-        return f"{name}({text})" if name else text
+        return "{" + ", ".join([f"{to_repr(run, k, depth + 1)}: {to_repr(run, v, depth + 1)}" for k, v in x.items()]) + "}"
     if isinstance(x, set | frozenset):
         text = "{" + ", ".join(parts(x)) + "}" if x else ""
         return (text or "set()") if isinstance(x, set) else f"frozenset({text})"
@@ -161,7 +177,7 @@ def of_function(x: Any) -> str:
     if isinstance(x, Class):
         return repr(x)
     if isinstance(x, Closure):
-        return f"<function {x.code.name} at 0x7f0000000000>"
+        return f"<function {x.code.qualified or x.code.name} at 0x7f0000000000>"
     if isinstance(x, TableFunction):
         return f"<built-in method {x.name.rpartition('.')[2]}>"
     if isinstance(x, Module):

@@ -13,10 +13,11 @@ from gradcli.runner import printing
 from gradcli.runner.arrays import cast, dtype_name
 from gradcli.runner.builtins import item_of
 from gradcli.runner.library import attribute, method
+from gradcli.runner.objects import Class
 from gradcli.runner.noting import note
-from gradcli.runner.state import Run, is_detached, show
+from gradcli.runner.state import Run, show
 from gradcli.runner.strings import doubles, grad_fn_name
-from gradcli.runner.values import FLOATS, DType, Size, Tensor, category, extra_of
+from gradcli.runner.values import FLOATS, Detached, DType, Size, Tensor, category, extra_of
 
 
 @attribute("shape")
@@ -79,6 +80,7 @@ class GradFn:
     def __init__(self, run: Run, node: Any, name: str) -> None:
         self.node, self.name = node, name
         self.text = f"<{name} object at 0x7f0000000000>"
+        self.script_class = Class(name, [], {})
 
     attributes = {  # noqa: RUF012
         "next_functions": lambda run, me: next_functions(run, me),
@@ -92,6 +94,8 @@ def next_functions(run: Run, fn: GradFn) -> Any:
     """Return the functions that made the arguments."""
     parts: list[Any] = []
     for argument in fn.node.arguments:
+        if not isinstance(argument, np.ndarray) and type(argument) not in NODES:
+            continue
         if type(argument) in NODES and argument.active:
             name = "AccumulateGrad" if argument.op is None else grad_fn_name(Tensor(argument)) or ""
             parts.append((GradFn(run, argument, name), 0))
@@ -169,9 +173,7 @@ def constant(run: Run, node: Any) -> Any:
 @method("detach")
 def detached(run: Run, x: Tensor) -> Tensor:
     """Return the same memory, without derivatives."""
-    made = show(x, lambda node: constant(run, node), constant(run, x.node), x.dtype)
-    extra_of(made).detached = x
-    return made
+    return Detached(x, lambda node: constant(run, node), constant(run, x.node), x.dtype)
 
 
 @method("detach_")
@@ -306,8 +308,6 @@ def dtype_name_of(argument: Any) -> str | None:
         return argument if argument in (*FLOATS, "int64", "int32", "bool", "int", "float") and argument else None
     if argument is None or type(argument) in (int, bool, float, tuple):
         return None
-    from gradcli.runner.objects import Class
-
     return dtype_name(None, argument) if isinstance(argument, DType | Class) else None  # type: ignore[arg-type]
 
 
@@ -488,4 +488,4 @@ def get_device(run: Run, x: Tensor) -> int:
     return -1
 
 
-__all__ = ["assign", "is_detached", "math"]
+__all__ = ["assign", "math"]

@@ -25,10 +25,8 @@ def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
         made = of_tensors(run, sign, before, change)
         write_back(run, before, made, first)
         return before
-    if type(before) is list and sign == "+":
-        from gradcli.runner.containers import iterate
-
-        before.extend(iterate(run, change))
+    if isinstance(before, list) and sign == "+":
+        run.call(run.attribute(before, "extend"), [change])
         return before
     if type(before) is set and sign in "|&-^":
         made = operate(run, sign, before, change)
@@ -39,7 +37,8 @@ def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
         before.update(change)
         return before
     if isinstance(before, Instance) and (member := before.kind.find(f"__i{METHODS[sign]}__")) is not UNBOUND:
-        return run.call(member, [before, change])
+        made = run.call(member, [before, change])
+        return operate(run, sign, before, change) if made is NotImplemented else made
     return operate(run, sign, before, change)
 
 

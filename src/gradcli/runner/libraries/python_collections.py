@@ -1,0 +1,560 @@
+"""Python's ``collections``, ``copy``, ``dataclasses`` and ``enum``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradcli.runner import host
+from gradcli.runner.builtins import DICT, INT, STR, TUPLE, type_of
+from gradcli.runner.containers import take
+from gradcli.runner.exceptions import exception_class
+from gradcli.runner.library import TABLE, native
+from gradcli.runner.objects import UNBOUND, Class, Closure, Instance, Property
+from gradcli.runner.operators import COMPARED, METHODS, equal, hashable, operate, truth
+from gradcli.runner.state import Run
+from gradcli.runner.strings import to_repr
+from gradcli.runner.tuples import Named
+from gradcli.runner.values import Tensor, extra_of
+
+
+# ---- collections
+def kind_of(host_class: Any, name: str, base: Class, make: Any) -> Class:
+    """Enter a container of ``collections``."""
+    made = Class(name, [base], {}, make, qualified=f"collections.{name}")
+    host_class.script_class = TABLE[f"collections.{name}"] = made
+    return made
+
+
+def make_default(run: Run, factory: Any = None, items: Any = (), **named: Any) -> host.DefaultDict:
+    """Return a ``defaultdict``."""
+    return host.DefaultDict(factory, run.call(DICT, [items], named))
+
+
+def make_ordered(run: Run, items: Any = (), **named: Any) -> host.OrderedDict:
+    """Return an ``OrderedDict``."""
+    return host.OrderedDict(run.call(DICT, [items], named))
+
+
+def make_counter(run: Run, items: Any = (), **named: Any) -> host.Counter:
+    """Return a ``Counter``."""
+    made = host.Counter()
+    host.count(run, made, () if items is None else items, named, 1)
+    return made
+
+
+def make_deque(run: Run, items: Any = (), maxlen: int | None = None) -> host.Deque:
+    """Return a ``deque``."""
+    return host.Deque(take(run, items), maxlen)
+
+
+kind_of(host.DefaultDict, "defaultdict", DICT, make_default)
+kind_of(host.OrderedDict, "OrderedDict", DICT, make_ordered)
+kind_of(host.Counter, "Counter", DICT, make_counter)
+kind_of(host.Deque, "deque", Class("deque", [], {}), make_deque)
+
+
+@native("collections.ChainMap")
+def chain_map(run: Run, *maps: Any) -> dict[Any, Any]:
+    """Return the entries of several dictionaries, those of the first before all."""
+    made: dict[Any, Any] = {}
+    for one in reversed(maps):
+        made.update(one)
+    return made
+
+
+def tuple_class(name: str, fields: list[str], defaults: list[Any], members: dict[str, Any]) -> Class:
+    """Return a class of tuples with names."""
+
+    def make(run: Run, *arguments: Any, **named: Any) -> Named:
+        kind = arguments[0] if arguments and isinstance(arguments[0], Class) and arguments[0].is_a(made) else made
+        values = list(arguments[1:] if kind is not made else arguments)
+        if len(values) > len(fields):
+            run.fail(
+                "TypeError",
+                f"{name}.__new__() takes {len(fields) + 1} positional arguments but {len(values) + 1} were given",
+            )
+        entries = dict(zip(fields, values, strict=False))
+        for key, value in named.items():
+            if key not in fields:
+                run.fail("TypeError", f"{name}.__new__() got an unexpected keyword argument '{key}'")
+            if key in entries:
+                run.fail("TypeError", f"{name}.__new__() got multiple values for argument '{key}'")
+            entries[key] = value
+        for field, value in zip(reversed(fields), reversed(defaults), strict=False):
+            entries.setdefault(field, value)
+        missing = [f"'{field}'" for field in fields if field not in entries]
+        if missing:
+            word, listed = listing(missing)
+            run.fail("TypeError", f"{name}.__new__() missing {len(missing)} required positional {word}: {listed}")
+        return Named(kind.name, {field: entries[field] for field in fields}, kind)
+
+    shown = {
+        "_fields": tuple(fields), "_field_defaults": dict(zip(fields[len(fields) - len(defaults) :], defaults, strict=True)),
+        "_make": lambda run, items: made.make(run, *take(run, items)),  # type: ignore[misc]
+    }  # fmt: skip
+    made = Class(name, [TUPLE], shown | members, make, qualified=f"__main__.{name}")
+    return made
+
+
+def listing(missing: list[str]) -> tuple[str, str]:
+    """Return how Python lists parameters that are missing."""
+    if len(missing) == 1:
+        return "argument", missing[0]
+    return "arguments", f"{', '.join(missing[:-1])}{',' if len(missing) > 2 else ''} and {missing[-1]}"
+
+
+@native("collections.namedtuple")
+def named_tuple(
+    run: Run, typename: str, field_names: Any, *, rename: bool = False, defaults: Any = None, module: Any = None
+) -> Class:
+    """Return a class of tuples with names."""
+    fields = field_names.replace(",", " ").split() if isinstance(field_names, str) else take(run, field_names)
+    return tuple_class(typename, fields, take(run, defaults or ()), {})
+
+
+def typed_tuple(run: Run, name: str, _bases: list[Class], members: dict[str, Any]) -> Class:
+    """Return the class of tuples that a body with ``NamedTuple`` as its base describes."""
+    fields = list(members.get("__annotations__", ()))
+    defaults = [members[field] for field in fields if field in members]
+    return tuple_class(name, fields, defaults, {k: v for k, v in members.items() if k not in fields})
+
+
+def functional_tuple(run: Run, typename: str, fields: Any = ()) -> Class:
+    """Do what ``NamedTuple("P", [("x", int)])`` does."""
+    return tuple_class(typename, [pair[0] for pair in take(run, fields)], [], {})
+
+
+TABLE["typing.NamedTuple"] = Class(
+    "NamedTuple", [], {"__body__": typed_tuple}, functional_tuple, qualified="typing.NamedTuple"
+)
+
+
+# ---- copy
+def same_kind(x: Any, items: Any) -> Any:
+    """Return a container of the kind of another."""
+    if isinstance(x, host.DefaultDict):
+        return host.DefaultDict(x.default, items)
+    if isinstance(x, host.Deque):
+        return host.Deque(items, x.longest)
+    if isinstance(x, Named):
+        return Named(x.name, dict(zip(x.fields, items, strict=True)), x.kind)
+    return type(x)(items)
+
+
+@native("copy.copy")
+def shallow(run: Run, x: Any) -> Any:
+    """Return a copy whose parts are the same."""
+    if isinstance(x, Instance):
+        own = x.kind.find("__copy__")
+        if own is not UNBOUND:
+            return run.call(own, [x])
+        made = type(x)(x.kind)
+        made.fields = dict(x.fields)
+        return made
+    if isinstance(x, Tensor):
+        return copied_tensor(run, x)
+    return same_kind(x, x.items() if isinstance(x, dict) else x) if isinstance(x, list | dict | set) else x
+
+
+def copied_tensor(run: Run, x: Tensor) -> Tensor:
+    """Return a tensor of its own memory: a leaf of a leaf; raises what PyTorch raises for what an operation made."""
+    if x.active and not x.leaf and x.library == "torch":
+        run.fail(
+            "RuntimeError",
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
+            "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+            "https://github.com/pytorch/pytorch/pull/103001",
+        )
+    if x.active and x.library != "torch":
+        return run.function("clone", x)  # type: ignore[no-any-return]
+    made = Tensor(np.array(x.value), x.dtype, x.library)
+    if x.extra is not None and x.extra.parameter:
+        extra_of(made).parameter = True
+    if x.active:
+        run.enter_leaf(made)
+    if x.grad is not None:
+        made.grad = copied_tensor(run, x.grad)
+    return made
+
+
+@native("copy.deepcopy")
+def deep(run: Run, x: Any, memo: Any = None) -> Any:
+    """Return a copy whose parts are copies; what stands in several places is one copy."""
+    return deeply(run, x, memo if isinstance(memo, dict) else {})
+
+
+def deeply(run: Run, x: Any, memo: dict[Any, Any]) -> Any:
+    """Return a copy of a value and of its parts."""
+    if not isinstance(x, Tensor | Instance | list | dict | set | tuple):
+        return x
+    if id(x) in memo:
+        return memo[id(x)][0]
+    run.meter.turn()
+    if isinstance(x, Tensor):
+        made: Any = copied_tensor(run, x)
+    elif isinstance(x, Instance):
+        return deep_object(run, x, memo)
+    elif isinstance(x, tuple):
+        made = same_kind(x, [deeply(run, item, memo) for item in x])
+    elif isinstance(x, set):
+        made = {deeply(run, item, memo) for item in x}
+    else:
+        made = same_kind(x, ())
+        memo[id(x)] = (made, x)
+        if isinstance(x, dict):
+            made.update({deeply(run, key, memo): deeply(run, value, memo) for key, value in x.items()})
+        else:
+            made.extend([deeply(run, item, memo) for item in x])
+    memo[id(x)] = (made, x)
+    return made
+
+
+def deep_object(run: Run, x: Instance, memo: dict[Any, Any]) -> Any:
+    """Return a copy of an object; a member of an enum is itself."""
+    own = x.kind.find("__deepcopy__")
+    if own is not UNBOUND:
+        return run.call(own, [x, memo])
+    if x.kind.find("__members__") is not UNBOUND:
+        return x
+    made = type(x)(x.kind)
+    memo[id(x)] = (made, x)
+    made.fields = {name: deeply(run, value, memo) for name, value in x.fields.items()}
+    return made
+
+
+# ---- dataclasses
+class Field:
+    """One field of a dataclass: what ``field()`` says of it."""
+
+    def __init__(self, default: Any = UNBOUND, factory: Any = UNBOUND, **options: Any) -> None:
+        self.name = ""
+        self.default, self.factory = default, factory
+        self.by_name = bool(options.get("kw_only"))
+        self.in_init, self.in_repr, self.in_compare = (options.get(key, True) for key in ("init", "repr", "compare"))
+        self.passed = False
+
+    attributes = {  # noqa: RUF012
+        "name": lambda run, me: me.name,
+        "default": lambda run, me: me.default,
+        "default_factory": lambda run, me: me.factory,
+    }
+
+    @property
+    def required(self) -> bool:
+        """Whether an object cannot do without."""
+        return self.default is UNBOUND and self.factory is UNBOUND
+
+
+@native("dataclasses.field")
+def field_(run: Run, *, default: Any = UNBOUND, default_factory: Any = UNBOUND, **options: Any) -> Field:
+    """Describe a field."""
+    return Field(default, default_factory, **options)
+
+
+def fields_of(run: Run, kind: Class, by_name: bool) -> dict[str, Field]:
+    """Return the fields that a class has, those of its bases first."""
+    made: dict[str, Field] = {}
+    for base in reversed(kind.order[1:]):
+        made |= base.members.get("__dataclass_fields__", {})
+    for name, annotation in kind.members.get("__annotations__", {}).items():
+        if annotation.startswith(("ClassVar", "typing.ClassVar")):
+            continue
+        if annotation.rpartition(".")[2] == "KW_ONLY":
+            by_name = True
+            continue
+        default = kind.members.get(name, UNBOUND)
+        one = default if isinstance(default, Field) else Field(default)
+        one.name, one.by_name = name, one.by_name or by_name
+        one.passed = annotation.startswith(("InitVar", "dataclasses.InitVar"))
+        if isinstance(one.default, list | dict | set):
+            run.fail(
+                "ValueError",
+                f"mutable default {type_of(run, one.default)!r} for field {name} is not allowed: use default_factory",
+            )
+        if one.default is UNBOUND:
+            kind.members.pop(name, None)
+        else:
+            kind.members[name] = one.default
+        made[name] = one
+    optional = None
+    for one in made.values():
+        if one.in_init and not one.by_name:
+            if one.required and optional is not None:
+                run.fail("TypeError", f"non-default argument '{one.name}' follows default argument")
+            optional = optional if one.required else one.name
+    return made
+
+
+@native("dataclasses.dataclass")
+def dataclass_(run: Run, kind: Any = None, /, **options: Any) -> Any:
+    """Give a class what its annotated names describe."""
+    if kind is None:
+        return lambda run, kind: made_dataclass(run, kind, options)
+    return made_dataclass(run, kind, options)
+
+
+def made_dataclass(run: Run, kind: Class, options: dict[str, Any]) -> Class:
+    """Give a class the methods of a dataclass."""
+    fields = fields_of(run, kind, bool(options.get("kw_only")))
+    members = kind.members
+    members["__dataclass_fields__"] = fields
+    members.setdefault("__match_args__", tuple(f.name for f in fields.values() if f.in_init and not f.by_name))
+    if options.get("init", True):
+        members.setdefault("__init__", initializer(kind, fields))
+    if options.get("repr", True):
+        members.setdefault("__repr__", shower(fields))
+    compared = [f.name for f in fields.values() if f.in_compare and not f.passed]
+    if options.get("eq", True):
+        members.setdefault("__eq__", comparer("==", compared))
+        if options.get("frozen") or options.get("unsafe_hash"):
+            if members.get("__hash__") is None:
+                members["__hash__"] = lambda run, me: hash(tuple(hashable(run, me.fields[name]) for name in compared))
+        else:
+            members.setdefault("__hash__", None)
+    if options.get("order"):
+        for sign, (word, _) in COMPARED.items():
+            if sign not in ("==", "!="):
+                members[f"__{word}__"] = comparer(sign, compared)
+    if options.get("frozen"):
+        members["__frozen__"] = True
+    return kind
+
+
+def initializer(kind: Class, fields: dict[str, Field]) -> Any:
+    """Return ``__init__`` of a dataclass."""
+    positional = [f.name for f in fields.values() if f.in_init and not f.by_name]
+
+    def start(run: Run, me: Instance, *arguments: Any, **named: Any) -> None:
+        who = f"{kind.name}.__init__()"
+        if len(arguments) > len(positional):
+            least = sum(fields[name].required for name in positional) + 1
+            count = len(positional) + 1
+            takes = f"{count}" if least == count else f"from {least} to {count}"
+            run.fail(
+                "TypeError",
+                f"{who} takes {takes} positional argument{'' if takes == '1' else 's'} but {len(arguments) + 1} were given",
+            )
+        values = dict(zip(positional, arguments, strict=False))
+        for key, value in named.items():
+            if key not in fields or not fields[key].in_init:
+                run.fail("TypeError", f"{who} got an unexpected keyword argument '{key}'")
+            if key in values:
+                run.fail("TypeError", f"{who} got multiple values for argument '{key}'")
+            values[key] = value
+        missing = [f"'{f.name}'" for f in fields.values() if f.in_init and f.required and f.name not in values]
+        if missing:
+            word, listed = listing(missing)
+            run.fail("TypeError", f"{who} missing {len(missing)} required positional {word}: {listed}")
+        passed = []
+        for one in fields.values():
+            if one.name in values:
+                value = values[one.name]
+            elif one.required:
+                continue
+            else:
+                value = run.call(one.factory) if one.factory is not UNBOUND else one.default
+            if one.passed:
+                passed.append(value)
+            else:
+                put_field(run, me, one.name, value)
+        after = me.kind.find("__post_init__")
+        if after is not UNBOUND:
+            run.call(after, [me, *passed])
+
+    return start
+
+
+def put_field(run: Run, me: Instance, name: str, value: Any) -> None:
+    """Give an object a field: by the class's own way of assignment where it has one."""
+    if isinstance(me.kind.find(name), Property) or me.kind.find("__setattr__") is not UNBOUND:
+        from gradcli.runner.attributes import assign_attribute
+
+        assign_attribute(run, me, name, value)
+    else:
+        me.fields[name] = value
+
+
+def shower(fields: dict[str, Field]) -> Any:
+    """Return ``__repr__`` of a dataclass."""
+    names = [f.name for f in fields.values() if f.in_repr and not f.passed]
+
+    def show(run: Run, me: Instance) -> str:
+        return f"{me.kind.name}({', '.join([f'{name}={to_repr(run, run.attribute(me, name))}' for name in names])})"
+
+    return show
+
+
+def comparer(sign: str, names: list[str]) -> Any:
+    """Return a comparison of dataclasses: of their fields in order."""
+
+    def compare(run: Run, me: Instance, other: Any) -> Any:
+        if not isinstance(other, Instance) or other.kind is not me.kind:
+            return NotImplemented
+        mine, theirs = ([run.attribute(one, name) for name in names] for one in (me, other))
+        if sign == "==":
+            return equal(run, mine, theirs)
+        for a, b in zip(mine, theirs, strict=True):
+            if not equal(run, a, b):
+                return truth(run, operate(run, sign, a, b))
+        return sign in ("<=", ">=")
+
+    return compare
+
+
+@native("dataclasses.replace")
+def replaced(run: Run, me: Instance, /, **changes: Any) -> Any:
+    """Return a dataclass with other fields."""
+    fields = me.kind.find("__dataclass_fields__")
+    same = {name: me.fields[name] for name, one in fields.items() if one.in_init and name not in changes}
+    return run.call(me.kind, [], same | changes)
+
+
+def as_dict(run: Run, x: Any, *, dict_factory: Any = None) -> Any:
+    """Return a dataclass as a dictionary, and those in it too."""
+    return taken_apart(run, x, lambda pairs: dict(pairs))
+
+
+def taken_apart(run: Run, x: Any, gather: Any) -> Any:
+    """Return a dataclass as a plain container."""
+    if isinstance(x, Instance) and x.kind.find("__dataclass_fields__") is not UNBOUND:
+        return gather(
+            [
+                (name, taken_apart(run, x.fields[name], gather))
+                for name in x.kind.find("__dataclass_fields__")
+                if name in x.fields
+            ]
+        )
+    if isinstance(x, list | tuple):
+        return same_kind(x, [taken_apart(run, item, gather) for item in x])
+    if isinstance(x, dict):
+        return {key: taken_apart(run, value, gather) for key, value in x.items()}
+    return deeply(run, x, {})
+
+
+TABLE |= {
+    "dataclasses.asdict": as_dict,
+    "dataclasses.astuple": lambda run, x: taken_apart(run, x, lambda pairs: tuple([value for _, value in pairs])),
+    "dataclasses.fields": lambda run, x: tuple((x if isinstance(x, Class) else x.kind).find("__dataclass_fields__").values()),
+    "dataclasses.is_dataclass": lambda run, x: (
+        isinstance(x, Instance | Class) and (x if isinstance(x, Class) else x.kind).find("__dataclass_fields__") is not UNBOUND),
+    "dataclasses.MISSING": UNBOUND, "dataclasses.FrozenInstanceError": exception_class("FrozenInstanceError"), "dataclasses.KW_ONLY": None, "dataclasses.InitVar": Class("InitVar", [], {}),
+    "dataclasses.Field": Class("Field", [], {}),
+}  # fmt: skip
+
+
+# ---- enum
+class Auto:
+    """``enum.auto()``: the next number."""
+
+
+def enum_body(run: Run, name: str, bases: list[Class], members: dict[str, Any]) -> Class:
+    """Return the enum that a body describes: its plain members are the only objects of the class."""
+    made = Class(name, bases, members, None, qualified=f"__main__.{name}")
+    if made.find("__hash__") is UNBOUND or made.members.get("__hash__", 0) is None:
+        made.members["__hash__"] = lambda run, me: id(me)
+    entries: dict[str, Instance] = {}
+    counted = []
+    for key, value in list(members.items()):
+        if (
+            key.startswith("_")
+            or isinstance(value, Closure | Property)
+            or callable(value)
+            or type(value).__name__.endswith("Method")
+        ):
+            continue
+        if isinstance(value, Auto):
+            own = made.find("_generate_next_value_")
+            value = run.call(own, [key, 1, len(counted), counted]) if own is not UNBOUND else next_value(counted, made)  # noqa: PLW2901
+        counted.append(value)
+        same = next((one for one in entries.values() if equal(run, one.fields["value"], value)), None)
+        entry = same or Instance(made)
+        if same is None:
+            entry.fields = {"name": key, "value": value, "_name_": key, "_value_": value}
+            start = made.find("__init__")
+            if start is not UNBOUND:
+                run.call(start, [entry, *(value if isinstance(value, tuple) else (value,))])
+        entries[key] = made.members[key] = entry
+    made.members["__members__"] = entries
+    return made
+
+
+def next_value(counted: list[Any], kind: Class) -> Any:
+    """Return what ``auto()`` stands for."""
+    numbers = [value for value in counted if isinstance(value, int)]
+    if kind.is_a(FLAG):
+        return 1 if not numbers else 1 << max(numbers).bit_length()
+    return max(numbers, default=0) + 1
+
+
+def enum_entry(run: Run, kind: Class, value: Any) -> Any:
+    """Return the member of a value: ``Color(1)``."""
+    for one in kind.find("__members__").values():
+        if one is value or equal(run, one.fields["value"], value):
+            return one
+    other = kind.find("_missing_")
+    if other is not UNBOUND:
+        made = run.call(run.attribute(kind, "_missing_"), [value])
+        if made is not None:
+            return made
+    return run.fail("ValueError", f"{to_repr(run, value)} is not a valid {kind.name}")
+
+
+def bare(x: Any) -> Any:
+    """Return the value of a member, anything else as it is."""
+    return x.fields["value"] if isinstance(x, Instance) and "value" in x.fields else x
+
+
+def of_values(base: Class) -> dict[str, Any]:
+    """Return the operators of an enum whose members are numbers or texts."""
+    made: dict[str, Any] = {}
+    for sign, word in METHODS.items():
+        made[f"__{word}__"] = lambda run, me, other, sign=sign: operate(run, sign, bare(me), bare(other))
+        made[f"__r{word}__"] = lambda run, me, other, sign=sign: operate(run, sign, bare(other), bare(me))
+    for sign, (word, _) in COMPARED.items():
+        made[f"__{word}__"] = lambda run, me, other, sign=sign: operate(run, sign, bare(me), bare(other))
+    made |= {
+        "__hash__": lambda run, me: hash(bare(me)), "__int__": lambda run, me: bare(me), "__index__": lambda run, me: bare(me),
+        "__float__": lambda run, me: float(bare(me)), "__bool__": lambda run, me: bool(bare(me)), "__str__": lambda run, me: str(bare(me)),
+        "__format__": lambda run, me, spec: format(bare(me), spec), "__abs__": lambda run, me: abs(bare(me)),
+        "__len__": lambda run, me: len(bare(me)), "__neg__": lambda run, me: -bare(me),
+    }  # fmt: skip
+    made["__instanceof__"] = base
+    return made
+
+
+def flag_operators() -> dict[str, Any]:
+    """Return the operators of flags: they make other flags of the class."""
+
+    def combined(run: Run, kind: Class, value: int) -> Instance:
+        same = next((one for one in kind.find("__members__").values() if one.fields["value"] == value), None)
+        if same is None:
+            same = Instance(kind)
+            names = [n for n, one in kind.find("__members__").items() if one.fields["value"] & value]
+            same.fields = {"name": "|".join(names) or "0", "value": value}
+        return same
+
+    return {
+        "__or__": lambda run, me, other: combined(run, me.kind, bare(me) | bare(other)),
+        "__and__": lambda run, me, other: combined(run, me.kind, bare(me) & bare(other)),
+        "__xor__": lambda run, me, other: combined(run, me.kind, bare(me) ^ bare(other)),
+        "__contains__": lambda run, me, other: bare(other) & bare(me) == bare(other),
+        "__bool__": lambda run, me: bool(bare(me)),
+        "__eq__": lambda run, me, other: (
+            isinstance(other, Instance) and other.kind is me.kind and bare(me) == bare(other)
+        ),
+        "__hash__": lambda run, me: hash(bare(me)),
+    }
+
+
+ENUM = Class("Enum", [], {"__body__": enum_body}, enum_entry, qualified="enum.Enum")
+FLAG = Class("Flag", [ENUM], flag_operators(), qualified="enum.Flag")
+INT_ENUM = Class("IntEnum", [ENUM], of_values(INT), qualified="enum.IntEnum")
+TABLE |= {
+    "enum.Enum": ENUM, "enum.IntEnum": INT_ENUM, "enum.StrEnum": Class("StrEnum", [ENUM], of_values(STR) | {
+        "_generate_next_value_": lambda run, key, *_: key.lower()}, qualified="enum.StrEnum"),
+    "enum.Flag": FLAG, "enum.IntFlag": Class("IntFlag", [FLAG], {}, qualified="enum.IntFlag"),
+    "enum.auto": lambda run: Auto(), "enum.unique": lambda run, kind: kind,
+    "enum.EnumMeta": Class("EnumMeta", [], {}), "enum.EnumType": Class("EnumType", [], {}),
+}  # fmt: skip

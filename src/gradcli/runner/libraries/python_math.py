@@ -1,0 +1,157 @@
+"""Python's ``math``: by Python itself for plain numbers, by gradcli's table for those that are differentiated."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gradcli.errors import over_budget
+from gradcli.runner.builtins import number_of, type_name
+from gradcli.runner.calls import call_table, find_table
+from gradcli.runner.containers import take
+from gradcli.runner.library import TABLE, native
+from gradcli.runner.objects import UNBOUND, Instance
+from gradcli.runner.operators import WIDEST, operate, plain
+from gradcli.runner.state import Run
+from gradcli.runner.values import Tensor
+
+TABLE |= {f"math.{name}": value for name, value in
+          (("pi", math.pi), ("e", math.e), ("tau", math.tau), ("inf", math.inf), ("nan", math.nan))}  # fmt: skip
+
+ONE_BY_ONE = {
+    name: getattr(math, name)
+    for name in (
+        "sqrt", "exp", "expm1", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
+        "tanh", "asinh", "acosh", "atanh", "floor", "ceil", "trunc", "fabs", "pow", "hypot", "degrees", "radians", "copysign",
+        "fmod", "isnan", "isinf", "isfinite", "isclose", "erf", "erfc", "gamma", "lgamma", "modf", "frexp", "ldexp", "remainder",
+        "nextafter", "ulp", "isqrt", "gcd", "lcm",
+    )
+}  # fmt: skip
+"""Functions of numbers, whose errors are Python's own."""
+METHODS = {"floor": "__floor__", "ceil": "__ceil__", "trunc": "__trunc__"}
+
+
+def as_number(run: Run, x: Any) -> Any:
+    """Return an argument as a number of Python's; one that is differentiated stays a tensor."""
+    x = plain(x)
+    if isinstance(x, Tensor) and x.library == "python":
+        return x
+    x = number_of(run, x)
+    if isinstance(x, Instance):
+        member = next((m for m in ("__float__", "__index__") if x.kind.find(m) is not UNBOUND), None)
+        if member is not None:
+            return run.call(run.attribute(x, member))
+    if not isinstance(x, int | float | Tensor):
+        run.fail("TypeError", f"must be real number, not {type_name(x)}")
+    return x
+
+
+def function_of(name: str) -> Any:
+    """Return a function of ``math``."""
+    host = ONE_BY_ONE[name]
+
+    def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
+        if (
+            name in METHODS
+            and isinstance(arguments[0], Instance)
+            and arguments[0].kind.find(METHODS[name]) is not UNBOUND
+        ):
+            return run.call(run.attribute(arguments[0], METHODS[name]))
+        numbers = [as_number(run, argument) for argument in arguments]
+        if not any(isinstance(number, Tensor) for number in numbers):
+            return host(*numbers, **named)
+        table = find_table(f"math.{name}")
+        if table is not None:
+            return call_table(run, table, numbers, named)
+        return host(*[float(n.value) if isinstance(n, Tensor) else n for n in numbers], **named)
+
+    run_it.__name__ = name
+    return run_it
+
+
+TABLE |= {f"math.{name}": function_of(name) for name in ONE_BY_ONE}
+
+
+@native("math.log")
+def log(run: Run, x: Any, base: Any = None) -> Any:
+    """Return a logarithm; of another base it is a quotient of two."""
+    x = as_number(run, x)
+    if isinstance(x, Tensor):
+        made = (
+            run.function("torch.log", x)
+            if (table := find_table("math.log")) is None
+            else call_table(run, table, [x], {})
+        )
+    elif base is None or isinstance(base, Tensor):
+        made = math.log(x)
+    else:
+        return math.log(x, as_number(run, base))
+    return made if base is None else operate(run, "/", made, log(run, base))
+
+
+def whole(run: Run, x: Any) -> int:
+    """Return an argument that has to be an integer."""
+    x = as_number(run, x)
+    if not isinstance(x, int):
+        run.fail("TypeError", f"'{type_name(x)}' object cannot be interpreted as an integer")
+    return x  # type: ignore[no-any-return]
+
+
+@native("math.factorial")
+def factorial(run: Run, n: Any) -> int:
+    """Return a factorial."""
+    n = whole(run, n)
+    if n > WIDEST // 12:
+        raise over_budget("bits", WIDEST, "an integer has too many bits")
+    return math.factorial(n)
+
+
+def counted(name: str) -> Any:
+    """Return ``comb`` or ``perm``: their results are bounded."""
+    host = getattr(math, name)  # one of the two names below
+
+    def run_it(run: Run, n: Any, k: Any = None) -> int:
+        n = whole(run, n)
+        k = n if k is None else whole(run, k)
+        if n.bit_length() * min(abs(k), abs(n)) > WIDEST * 8:
+            raise over_budget("bits", WIDEST, "an integer has too many bits")
+        return host(n, k)  # type: ignore[no-any-return]
+
+    return run_it
+
+
+TABLE |= {"math.comb": counted("comb"), "math.perm": counted("perm")}
+
+
+@native("math.prod")
+def prod(run: Run, items: Any, *, start: Any = 1) -> Any:
+    """Return the product of items."""
+    for item in take(run, items):
+        start = operate(run, "*", start, item)
+    return start
+
+
+@native("math.fsum")
+def fsum(run: Run, items: Any) -> Any:
+    """Return the exact sum of numbers, rounded once."""
+    numbers = [as_number(run, item) for item in take(run, items)]
+    if any(isinstance(number, Tensor) for number in numbers):
+        return run.call(run.builtin("sum"), [numbers, 0.0])
+    return math.fsum(numbers)
+
+
+@native("math.dist")
+def dist(run: Run, p: Any, q: Any) -> Any:
+    """Return the distance of two points."""
+    parts = [operate(run, "**", operate(run, "-", a, b), 2) for a, b in zip(take(run, p), take(run, q), strict=True)]
+    total = run.call(run.builtin("sum"), [parts, 0.0])
+    if isinstance(total, Tensor):
+        return function_of("sqrt")(run, total)
+    return math.dist(*[[as_number(run, x) for x in take(run, point)] for point in (p, q)])
+
+
+@native("math.sumprod")
+def sumprod(run: Run, p: Any, q: Any) -> Any:
+    """Return the sum of products."""
+    parts = [operate(run, "*", a, b) for a, b in zip(take(run, p), take(run, q), strict=True)]
+    return run.call(run.builtin("sum"), [parts])

@@ -1,0 +1,437 @@
+"""What else scripts take of Python's library: ``sys``, ``time``, ``argparse``, ``json``, types of annotations, what only shows."""
+
+from __future__ import annotations
+
+import json
+import string
+import sys
+import textwrap
+from typing import Any
+
+from gradcli.runner.builtins import number_of
+from gradcli.runner.containers import take
+from gradcli.runner.exceptions import exception_class, raised
+from gradcli.runner.library import TABLE, native
+from gradcli.runner.objects import Class, Closure, Context, Foreign, Instance
+from gradcli.runner.operators import equal
+from gradcli.runner.state import Run
+from gradcli.runner.strings import to_repr, to_str
+from gradcli.runner.tuples import Named
+from gradcli.runner.values import Tensor
+
+
+# ---- sys
+class Stream:
+    """A stream that is written to: the output, or one that nobody reads."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.text = f"<_io.TextIOWrapper name='{name}'>"
+
+    def write(self, run: Run, text: str) -> int:
+        """Write a text."""
+        if self.name == "sys.stdout":
+            run.print(text)
+        return len(text)
+
+    attributes = {  # noqa: RUF012
+        "write": lambda run, me: lambda run, text: me.write(run, text), "flush": lambda run, me: lambda run: None,
+        "isatty": lambda run, me: lambda run: False, "encoding": lambda run, me: "utf-8",
+        "reconfigure": lambda run, me: lambda run, **_: None,
+    }  # fmt: skip
+
+
+class TextStream:
+    """``io.StringIO``: a text that is written."""
+
+    name = "io.StringIO"
+
+    def __init__(self, text: str = "") -> None:
+        self.parts = [text] if text else []
+        self.length = len(text)
+
+    def write(self, run: Run, text: str) -> int:
+        """Write a text."""
+        self.parts.append(text)
+        self.length += len(text)
+        run.bound(self.length, "a text is too long")
+        return len(text)
+
+    attributes = {  # noqa: RUF012
+        "write": lambda run, me: lambda run, text: me.write(run, text), "getvalue": lambda run, me: lambda run: "".join(me.parts),
+        "read": lambda run, me: lambda run: "".join(me.parts), "flush": lambda run, me: lambda run: None, "close": lambda run, me: lambda run: None,
+    }  # fmt: skip
+
+
+@native("sys.exit")
+def sys_exit(run: Run, code: Any = None) -> Any:
+    """End the script."""
+    error = raised("SystemExit", "")
+    error.instance.fields["args"] = () if code is None else (code,)
+    raise error
+
+
+VERSION = {"major": 3, "minor": 11, "micro": 7, "releaselevel": "final", "serial": 0}
+FLOAT_INFO = {name: getattr(sys.float_info, name) for name in (
+    "max", "max_exp", "max_10_exp", "min", "min_exp", "min_10_exp", "dig", "mant_dig", "epsilon", "radix", "rounds")}  # fmt: skip
+TABLE |= {
+    "sys.stdout": Stream("sys.stdout"), "sys.stderr": Stream("sys.stderr"), "sys.argv": ["script.py"], "sys.maxsize": sys.maxsize,
+    "sys.version": "3.11.7", "sys.version_info": Named("sys.version_info", VERSION), "sys.platform": "linux", "sys.modules": {},
+    "sys.float_info": Named("sys.float_info", FLOAT_INFO), "sys.path": [], "sys.byteorder": "little", "sys.executable": "python",
+    "sys.setrecursionlimit": lambda run, limit: None, "sys.getrecursionlimit": lambda run: 1000, "sys.getsizeof": lambda run, x, *_: 64,
+    "sys.getrefcount": lambda run, x: 2, "sys.exc_info": lambda run: exc_info(run), "sys.flags": Foreign("sys.flags"),
+    "sys.settrace": lambda run, f: None, "sys.stdin": Foreign("sys.stdin"), "sys.displayhook": Foreign("sys.displayhook"),
+    "io.StringIO": lambda run, text="": TextStream(text), "threading.Lock": Foreign("threading.Lock"),
+}  # fmt: skip
+
+
+def exc_info(run: Run) -> tuple[Any, ...]:
+    """Return the exception that is handled."""
+    if not run.handling:
+        return None, None, None
+    instance = run.handling[-1].instance
+    return instance.kind, instance, None
+
+
+# ---- time: numbers that grow with what was computed, the same in every run
+def clock(start: float) -> Any:
+    """Return a clock: it begins at a number, and goes on with what the run counts."""
+
+    def read(run: Run) -> float:
+        run.ticks += 1
+        return start + 1e-6 * (run.ticks + run.count)
+
+    return read
+
+
+TABLE |= {
+    "time.time": clock(1.7e9), "time.perf_counter": clock(0.0), "time.monotonic": clock(0.0), "time.process_time": clock(0.0),
+    "time.time_ns": lambda run: int(clock(1.7e9)(run) * 1e9), "time.perf_counter_ns": lambda run: int(clock(0.0)(run) * 1e9),
+    "time.sleep": lambda run, seconds: None, "time.strftime": lambda run, *_: "2024-01-01 00:00:00", "time.ctime": lambda run, *_: "Mon Jan  1 00:00:00 2024",
+    "time.localtime": Foreign("time.localtime"), "time.gmtime": Foreign("time.gmtime"), "time.struct_time": Foreign("time.struct_time"),
+}  # fmt: skip
+
+
+# ---- typing, abc, types
+ABC = Class("ABC", [], {"__abc__": True}, qualified="abc.ABC")
+
+
+@native("abc.abstractmethod", "abc.abstractproperty")
+def abstractmethod(run: Run, function: Any) -> Any:
+    """Mark a method as one that a derived class has to define."""
+    if isinstance(function, Closure):
+        function.attributes["__isabstractmethod__"] = True
+    return function
+
+
+def same(run: Run, x: Any) -> Any:
+    """Return a value as it is."""
+    del run
+    return x
+
+
+for _module in ("typing", "typing_extensions"):
+    TABLE |= {
+        f"{_module}.{_name}": same for _name in ("final", "override", "overload", "runtime_checkable", "no_type_check")
+    }
+    TABLE |= {
+        f"{_module}.TYPE_CHECKING": False, f"{_module}.cast": lambda run, kind, x: x, f"{_module}.NewType": lambda run, name, kind: kind,
+        f"{_module}.TypedDict": Class("TypedDict", [], {}, lambda run, *a, **n: dict(n)), f"{_module}.assert_type": lambda run, x, kind: x,
+        f"{_module}.get_type_hints": lambda run, x, *_: {},
+    }  # fmt: skip
+TABLE |= {
+    "abc.ABC": ABC, "abc.ABCMeta": Class("ABCMeta", [], {}),
+    "types.SimpleNamespace": Class("SimpleNamespace", [], {
+        "__init__": lambda run, me, /, **named: me.fields.update(named),
+        "__repr__": lambda run, me: f"namespace({', '.join([f'{k}={to_repr(run, v)}' for k, v in me.fields.items()])})",
+        "__eq__": lambda run, me, other: isinstance(other, Instance) and equal(run, me.fields, other.fields), "__hash__": None},
+        qualified="types.SimpleNamespace"),
+    "types.MethodType": lambda run, function, owner: bound(function, owner),
+    "types.FunctionType": Class("function", [], {}), "types.MappingProxyType": lambda run, table: dict(table),
+}  # fmt: skip
+
+
+def bound(function: Any, owner: Any) -> Any:
+    """Return a function as a method of an object."""
+    from gradcli.runner.objects import Bound
+
+    return Bound(function, owner)
+
+
+# ---- warnings, logging
+class Quiet(Context):
+    """A context that changes nothing."""
+
+    def enter(self, run: Run) -> Any:
+        """Begin."""
+        return []
+
+    def leave(self, run: Run) -> None:
+        """End."""
+
+
+TABLE["warnings.catch_warnings"] = lambda run, **_: Quiet()
+
+
+@native("inspect.signature", "inspect.getsource")
+def inspected(run: Run, *_: Any) -> Any:
+    """Refuse to look at functions."""
+    raise run.refuse("inspect is not part of gradcli")
+
+
+def refused(module: str) -> Any:
+    """Return what refuses to call anything of a module whose results would count."""
+
+    def refuse(run: Run, *_: Any, **__: Any) -> Any:
+        raise run.refuse(f"{module} is not part of gradcli")
+
+    return refuse
+
+
+for _module, _names in {
+    "re": ("findall", "sub", "match", "search", "split", "compile", "fullmatch", "finditer", "escape", "subn"),
+    "fractions": ("Fraction",), "decimal": ("Decimal", "getcontext"),
+    "cmath": ("exp", "sqrt", "phase", "polar", "rect", "pi", "log", "sin", "cos"),
+    "threading": ("Thread",), "secrets": ("token_hex", "randbelow", "choice"), "uuid": ("uuid4",), "hashlib": ("md5", "sha256"),
+}.items():  # fmt: skip
+    TABLE |= {f"{_module}.{_name}": refused(f"{_module}.{_name}") for _name in _names}
+
+
+# ---- argparse: the defaults
+NAMESPACE = Class("Namespace", [], {
+    "__init__": lambda run, me, /, **named: me.fields.update(named),
+    "__repr__": lambda run, me: f"Namespace({', '.join([f'{k}={to_repr(run, v)}' for k, v in me.fields.items()])})",
+    "__contains__": lambda run, me, name: name in me.fields,
+    "__eq__": lambda run, me, other: isinstance(other, Instance) and equal(run, me.fields, other.fields), "__hash__": None,
+}, qualified="argparse.Namespace")  # fmt: skip
+
+
+class Parser:
+    """``argparse.ArgumentParser``: a script has no arguments, so it gets the defaults."""
+
+    def __init__(self) -> None:
+        self.defaults: dict[str, Any] = {}
+        self.required: list[str] = []
+
+    def add(self, run: Run, *names: str, **options: Any) -> None:
+        """Enter one argument."""
+        if options.get("action") in ("help", "version"):
+            return
+        long = next((name for name in names if name.startswith("--")), names[0])
+        place = options.get("dest") or long.lstrip("-").replace("-", "_")
+        if options.get("required") or (not names[0].startswith("-") and options.get("nargs") not in ("?", "*")):
+            self.required.append(names[0] if not names[0].startswith("-") else "/".join(names))
+        action = options.get("action", "store")
+        default = options.get(
+            "default", {"store_true": False, "store_false": True}.get(action) if isinstance(action, str) else None
+        )
+        if isinstance(default, str) and "type" in options:
+            default = run.call(options["type"], [default])
+        if place not in self.defaults or default is not None:
+            self.defaults[place] = default
+
+    def parse(self, run: Run, arguments: Any = None, namespace: Any = None) -> Instance:
+        """Return the defaults; what is missing ends the script, as it does there."""
+        if arguments:
+            raise run.refuse("argparse is given arguments: gradcli has the defaults alone")
+        if self.required:
+            raise sys_exit_error(2)
+        made = Instance(NAMESPACE) if namespace is None else namespace
+        made.fields.update({k: v for k, v in self.defaults.items() if k not in made.fields})
+        return made  # type: ignore[no-any-return]
+
+    attributes = {  # noqa: RUF012
+        "add_argument": lambda run, me: lambda run, *names, **options: me.add(run, *names, **options),
+        "parse_args": lambda run, me: lambda run, args=None, namespace=None: me.parse(run, args, namespace),
+        "parse_known_args": lambda run, me: lambda run, args=None, namespace=None: (me.parse(run, args, namespace), []),
+        "set_defaults": lambda run, me: lambda run, **named: me.defaults.update(named),
+        "get_default": lambda run, me: lambda run, name: me.defaults.get(name),
+        "add_argument_group": lambda run, me: lambda run, *_, **__: me,
+        "add_mutually_exclusive_group": lambda run, me: lambda run, *_, **__: me,
+        "print_help": lambda run, me: lambda run, *_: None,
+    }
+
+
+def sys_exit_error(code: int) -> Any:
+    """Return the exception that ends a script."""
+    error = raised("SystemExit", "")
+    error.instance.fields["args"] = (code,)
+    return error
+
+
+TABLE |= {
+    "argparse.ArgumentParser": lambda run, *_, **__: Parser(), "argparse.Namespace": NAMESPACE,
+    "argparse.ArgumentDefaultsHelpFormatter": Foreign("argparse"), "argparse.BooleanOptionalAction": Foreign("argparse"),
+    "argparse.RawTextHelpFormatter": Foreign("argparse"), "argparse.RawDescriptionHelpFormatter": Foreign("argparse"),
+    "argparse.SUPPRESS": "==SUPPRESS==",
+}  # fmt: skip
+
+
+# ---- statistics
+def numbers(run: Run, items: Any) -> list[Any]:
+    """Return numbers of Python's."""
+    made = [number_of(run, item) for item in take(run, items)]
+    if any(isinstance(item, Tensor) for item in made):
+        raise run.refuse("statistics of differentiated numbers are not part of gradcli")
+    return made
+
+
+def statistic(name: str) -> Any:
+    """Return a function of ``statistics``."""
+
+    def run_it(run: Run, *parts: Any, **named: Any) -> Any:
+        import statistics  # few scripts need it
+
+        given = [
+            numbers(run, part) if isinstance(part, list | tuple | Tensor) or hasattr(part, "__iter__") else part
+            for part in parts
+        ]
+        try:
+            return getattr(statistics, name)(*given, **named)  # a name of the list below
+        except statistics.StatisticsError as error:
+            return run.fail("StatisticsError", str(error))
+
+    return run_it
+
+
+for _name in ("mean", "fmean", "median", "median_low", "median_high", "mode", "multimode", "stdev", "pstdev", "variance", "pvariance",
+              "geometric_mean", "harmonic_mean", "quantiles", "correlation", "covariance"):  # fmt: skip
+    TABLE[f"statistics.{_name}"] = statistic(_name)
+
+# ---- texts
+TABLE |= {
+    f"string.{_name}": getattr(string, _name)
+    for _name in (
+        "ascii_letters",
+        "ascii_lowercase",
+        "ascii_uppercase",
+        "digits",
+        "hexdigits",
+        "octdigits",
+        "punctuation",
+        "whitespace",
+        "printable",
+    )
+}
+TABLE["string.capwords"] = lambda run, text: string.capwords(text)
+TABLE |= {
+    f"textwrap.{_name}": lambda run, text, *a, _f=getattr(textwrap, _name), **n: _f(text, *a, **n)
+    for _name in ("dedent", "indent", "fill", "wrap", "shorten")
+}
+
+
+class Template:
+    """``string.Template``."""
+
+    def __init__(self, text: str) -> None:
+        self.template = string.Template(text)
+
+    attributes = {  # noqa: RUF012
+        "substitute": lambda run, me: (
+            lambda run, table=None, **named: me.template.substitute(
+                {key: to_str(run, value) for key, value in ((table or {}) | named).items()}
+            )
+        ),
+        "safe_substitute": lambda run, me: (
+            lambda run, table=None, **named: me.template.safe_substitute(
+                {key: to_str(run, value) for key, value in ((table or {}) | named).items()}
+            )
+        ),
+    }
+
+
+TABLE["string.Template"] = lambda run, text: Template(text)
+
+
+@native("pprint.pprint", "pprint.pp")
+def pprint(run: Run, x: Any, *_: Any, **options: Any) -> None:
+    """Print a value, its parts on lines of their own where it is long."""
+    run.print(pretty(run, x, 0, options.get("width", 80), options.get("sort_dicts", True)) + "\n")
+
+
+@native("pprint.pformat")
+def pformat(run: Run, x: Any, *_: Any, **options: Any) -> str:
+    """Return a value as it is printed."""
+    return pretty(run, x, 0, options.get("width", 80), options.get("sort_dicts", True))
+
+
+def pretty(run: Run, x: Any, indent: int, width: int, sort: bool, after: int = 0) -> str:
+    """Return a value on as many lines as it needs."""
+    if isinstance(x, dict) and sort:
+        try:
+            keys = run.call(run.builtin("sorted"), [list(x)])
+        except Exception:  # noqa: BLE001  # keys of several kinds stay in their order
+            keys = list(x)
+        x = {key: x[key] for key in keys}
+    text = to_repr(run, x)
+    if indent + len(text) + after <= width or not isinstance(x, dict | list | tuple) or not x:
+        return text
+    between = ",\n" + " " * (indent + 1)
+    if isinstance(x, dict):
+        keys = [to_repr(run, key) for key in x]
+        last = len(x) - 1
+        parts = [f"{key}: {pretty(run, value, indent + len(key) + 3, width, sort, 1 if k < last else after + 1)}"
+                 for k, (key, value) in enumerate(zip(keys, x.values(), strict=True))]  # fmt: skip
+        return "{" + between.join(parts) + "}"
+    parts = [pretty(run, item, indent + 1, width, sort, 1) for item in x]
+    opened, closed = ("[", "]") if isinstance(x, list) else ("(", ",)" if len(x) == 1 else ")")
+    return opened + between.join(parts) + closed
+
+
+# ---- json
+def as_json(run: Run, x: Any, default: Any, depth: int = 0) -> Any:
+    """Return a value as Python's own ``json`` takes it; raises TypeError as it does."""
+    if depth > 200:
+        run.fail("ValueError", "Circular reference detected")
+    if x is None or isinstance(x, str | int | float | bool):
+        return x
+    if isinstance(x, list | tuple):
+        return [as_json(run, item, default, depth + 1) for item in x]
+    if isinstance(x, dict):
+        for key in x:
+            if not isinstance(key, str | int | float | bool | None):
+                run.fail("TypeError", f"keys must be str, int, float, bool or None, not {kind_name(key)}")
+        return {key: as_json(run, value, default, depth + 1) for key, value in x.items()}
+    if default is not None:
+        return as_json(run, run.call(default, [x]), default, depth + 1)
+    return run.fail("TypeError", f"Object of type {kind_name(x)} is not JSON serializable")
+
+
+def kind_name(x: Any) -> str:
+    """Return what the type of a value is called."""
+    from gradcli.runner.builtins import type_name
+
+    return type_name(x).rpartition(".")[2]
+
+
+@native("json.dumps")
+def dumps(run: Run, obj: Any, *, indent: Any = None, sort_keys: bool = False, separators: Any = None, default: Any = None,
+          ensure_ascii: bool = True, **_: Any) -> str:  # fmt: skip
+    """Return a value as JSON."""
+    if isinstance(indent, int):
+        run.bound(indent * 10_000, "a text is too long")
+    return json.dumps(
+        as_json(run, obj, default), indent=indent, sort_keys=sort_keys, separators=separators, ensure_ascii=ensure_ascii
+    )
+
+
+@native("json.loads")
+def loads(run: Run, text: str, **_: Any) -> Any:
+    """Return the value of a JSON text."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        return run.fail("JSONDecodeError", str(error))
+    except RecursionError:
+        return run.fail(
+            "RecursionError", "maximum recursion depth exceeded while decoding a JSON array from a unicode string"
+        )
+
+
+TABLE |= {
+    "json.JSONDecodeError": exception_class("JSONDecodeError"),
+    "statistics.StatisticsError": exception_class("StatisticsError"),
+}
+TABLE |= {"json.dump": refused("json.dump"), "json.load": refused("json.load")}
+for _feature in ("annotations", "division", "print_function", "absolute_import", "unicode_literals"):
+    TABLE[f"__future__.{_feature}"] = Foreign("__future__")
