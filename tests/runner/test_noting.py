@@ -72,6 +72,34 @@ def test_what_a_line_does_is_one_event(name: str) -> None:
     assert [(event.kind, event.line, event.names) for event in noted] == wanted
 
 
+OWN = {  # the script's own functions, called by a library's code: the lines of their derivative calls
+    "a closure": (
+        "import torch\nx = torch.ones(1, requires_grad=True)\nopt = torch.optim.SGD([x], lr=0.1)\ndef closure():\n"
+        "    opt.zero_grad()\n    y = (x*2).sum()\n    y.backward()\n    return y\nopt.step(closure)\nopt.step(closure)",
+        [7, 7],
+    ),
+    "forward": (
+        f"{MODULE}class Net(nn.Module):\n    def forward(self, x):\n        y = (x**2).sum()\n"
+        "        return torch.autograd.grad(y, x)[0]\nNet()(torch.ones(1, requires_grad=True))",
+        [6],
+    ),
+    "a transformation": ("import torch\ndef f(x):\n    return (x**2).sum()\ntorch.func.grad(f)(torch.ones(2))", [4]),
+    "what a transformation calls": (
+        "import torch\nx = torch.ones(1, requires_grad=True)\ndef f(t):\n    (x*2).sum().backward()\n    return t.sum()\n"
+        "torch.func.grad(f)(torch.ones(2))",
+        [6],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_events_are_the_calls_of_the_script_itself(name: str) -> None:
+    text, lines = OWN[name]
+    ended = run_script(text)
+    assert (ended.raised, ended.refused) == (None, None)
+    assert [event.line for event in ended.run.log.events if event.kind in ("backward", "grad")] == lines
+
+
 def test_events_stand_in_the_order_in_which_lines_ran() -> None:
     text = f"{LEAF}print(1)\nx.grad = None\nprint(2)\n(x**2).sum().backward()\nwith torch.no_grad():\n    x -= 1\n1/0"
     kinds = [event.kind for event in run_script(text).run.log.events]
