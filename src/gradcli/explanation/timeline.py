@@ -82,6 +82,12 @@ class Timeline:
         return replace(self, summary="", rows=[], prints=[], more=[])
 
     @property
+    def last_error(self) -> int | None:
+        """The place of the event of the error that ended the script; None where none did."""
+        place = len(self.events) - 1
+        return place if place >= 0 and self.events[place].kind == "error" and not self.events[place].caught else None
+
+    @property
     def head(self) -> str:
         """The script in one line."""
         return f"{self.name}, {self.summary}"

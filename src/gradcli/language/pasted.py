@@ -58,8 +58,8 @@ def without_errors(text: str) -> str:
 def script_of_paste(text: str) -> str:
     """Return the code of a paste that is no Python as it stands; lines keep their numbers."""
     text = within_fences(text)
-    for _, prompt in PROMPTS:
-        if any(prompt.match(line) for line in text.split("\n") if line[:3] in (">>>", "In ")):
+    for begins, prompt in PROMPTS:
+        if any(map(begins.match, text.split("\n"))):
             return without_magic(typed_lines(text, prompt))
     text = without_errors(within_cells(text))
     return without_magic(SHOWN.sub(blank, text))

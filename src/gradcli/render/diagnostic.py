@@ -42,4 +42,5 @@ def events_document(error: GradcliError) -> dict[str, Any]:
     from gradcli.explanation.timeline import timeline
     from gradcli.render.timeline import script_document
 
-    return script_document(timeline(error.ended))
+    told = timeline(error.ended)
+    return script_document(told) | {"explained": told.last_error}

@@ -14,9 +14,8 @@ from gradcli.render.numbers import Form, array_text, input_text, nested
 from gradcli.render.wrap import plain_text, wrapped
 
 if TYPE_CHECKING:
-    from gradcli.explanation.timeline import Left, Row, Timeline
+    from gradcli.explanation.timeline import Event, Left, Row, Timeline
     from gradcli.ops.declare import Array
-    from gradcli.runner.events import Event
 
 GAP = 3
 """Columns between two columns of a row."""

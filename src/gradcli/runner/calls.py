@@ -140,13 +140,14 @@ def call_closure(run: Run, closure: Closure, arguments: list[Any], named: dict[s
 
 
 def run_frame(run: Run, code: Any, frame: Frame) -> Any:
-    """Run the body of a function."""
+    """Run the body of a function; what a library's code calls of the script is the script's own again."""
     run.depth += 1
     if run.depth > DEEPEST:
         run.depth -= 1
         run.fail("RecursionError", "maximum recursion depth exceeded")
-    quiet = 0 if code.listed else 1
+    quiet = -run.library if code.listed else 1
     run.quiet += quiet
+    run.library += quiet
     line = run.line
     run.frames.append((code, frame))
     try:
@@ -155,6 +156,7 @@ def run_frame(run: Run, code: Any, frame: Frame) -> Any:
         run.frames.pop()
         run.depth -= 1
         run.quiet -= quiet
+        run.library -= quiet
     run.line = line
     return None if signal is None else signal[0]
 

@@ -148,7 +148,7 @@ def end_by(ended: Ended, error: Raised) -> None:
         ended.said = None if isinstance(code, int) or code is None else error.text
         return
     ended.raised, ended.status = error, 1
-    run.quiet = 0
+    run.quiet = run.library = 0
     run.event(Event("error", error.line or run.line, type=error.name, text=error.text))
 
 

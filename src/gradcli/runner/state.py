@@ -79,7 +79,8 @@ class Run:
     """One run of a script.
 
     ``f`` applies ops: the graph, or what holds them while gradients are off. ``line`` is that of the script's own call
-    that runs now. ``emit`` is given what is printed as it is printed.
+    that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library`` of
+    it is for frames of a library's text.
     """
 
     def __init__(self, graph: Graph | None = None, emit: Callable[[str], None] | None = None) -> None:
@@ -119,6 +120,7 @@ class Run:
         self.ticks = 0
         self.stars: list[str] = []
         self.quiet = 0
+        self.library = 0
         self.inference = False
         self.notes: dict[tuple[str, str], None] = {}
         self.place = Place("")

@@ -224,7 +224,8 @@ def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
             note(run, "zero", x)
         x.grad = value
     elif name == "data":
-        set_data(run, x, value)
+        if not (isinstance(value, Detached) and value.base is x):  # its own, as ``x.data -= g`` gives it back
+            set_data(run, x, value)
     elif name == "requires_grad":
         set_requires(run, x, bool(value))
     elif name in ("shape",) and x.library == "numpy":
