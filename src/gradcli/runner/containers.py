@@ -13,6 +13,8 @@ from gradcli.language.picking import as_view, basic, index_key
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import INDEX, PUT
+from gradcli.runner import numpy_values
+from gradcli.runner.numpy_values import flows, plain_array
 from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance
 from gradcli.runner.operators import HOST_KINDS, hashable, plain
 from gradcli.runner.state import LONGEST, Run, show
@@ -143,6 +145,8 @@ def subscript(run: Run, base: Any, key: Any) -> Any:
             return members[key] if key in members else raise_key(key)
         own = base.find("__class_getitem__")
         return base if own is UNBOUND else run.call(run.attribute(base, "__class_getitem__"), [key])
+    elif hasattr(type(base), "subscript"):
+        return base.subscript(run, key)
     elif not isinstance(base, HOST_KINDS):
         inner = getattr(type(base), "subscript", None)
         if inner is not None:
@@ -231,6 +235,8 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
 def entry(run: Run, x: Tensor, key: Any) -> Any:
     """Return ``x[key]`` of a tensor: a view where the index is basic."""
     node = x.node
+    if x.library == "numpy" and plain_array(x):
+        return numpy_values.entry(run, x, key)
     if type(node) in NODES and type(key) is int and node.ndim == 1 and node.value.dtype != object and -node.shape[0] <= key < node.shape[0]:
         made = run.f.enter(INDEX, (node,), {"key": key}, node.value[key])
         return show(x, lambda node: run.f(INDEX, node, key=key) if type(node) in NODES else node[key, ...], made, x.dtype)
@@ -278,6 +284,9 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     if x.library == "jax":
         run.fail("TypeError", "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, "
                  "use x = x.at[idx].set(y) or another .at[] method")
+    if plain_array(x) and not flows(value) and not (isinstance(value, list | tuple) and any(map(flows, value))):
+        numpy_values.put_entry(run, x, key, value)
+        return
     from gradcli.runner.arrays import array_of
 
     place = key_of(run, x, key)

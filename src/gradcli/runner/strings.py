@@ -21,7 +21,7 @@ from gradcli.runner.objects import (
     TableFunction,
 )
 from gradcli.runner.tuples import Named
-from gradcli.runner.values import Size, Tensor, Weak, category
+from gradcli.runner.values import DType, Size, Tensor, Weak, category
 
 DEEPEST = 60
 """Containers within containers that are shown."""
@@ -95,6 +95,8 @@ def to_str(run: Any, x: Any, depth: int = 0) -> str:
     """Return what ``str(x)`` gives."""
     if isinstance(x, str):
         return x
+    if isinstance(x, DType) and x.library == "array":
+        return x.name
     if isinstance(x, Tensor):
         return tensor_text(run, x, quoted=False)
     if isinstance(x, Instance):

@@ -140,6 +140,10 @@ def extra_of(tensor: Tensor) -> Extra:
     return tensor.extra
 
 
+PYTHONS = {"float": "float64", "int": "int64", "bool": "bool"}
+"""Python's types, each with NumPy's."""
+
+
 class DType:
     """A type of numbers, such as ``torch.float32``; ``library`` is whose name it is."""
 
@@ -150,7 +154,10 @@ class DType:
         self.library = library
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, DType) and other.name == self.name
+        if isinstance(other, str):
+            return other == self.name
+        name = getattr(other, "name", None)
+        return name == self.name or (not isinstance(other, DType) and PYTHONS.get(str(name)) == self.name)
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -158,6 +165,8 @@ class DType:
     def __repr__(self) -> str:
         if self.library == "torch":
             return f"torch.{self.name}"
+        if self.library == "array":
+            return f"dtype('{self.name}')"
         return f"<class '{self.library}.{self.name}'>" if self.library == "numpy" else self.name
 
 
