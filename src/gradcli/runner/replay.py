@@ -72,18 +72,15 @@ class Replay:
         before = self.sweeps[number]
         for hook, g in before.hooked:
             run.call(run.all_hooks[hook], [Tensor(np.array(g))])
-        totals = {leaf.node.index: before.by_leaf[name] for name, leaf in self.live(run).items() if name in before.by_leaf}
+        leaves = [node for name in before.by_leaf if (node := run.entered.get(name)) is not None]
+        totals = {node.index: before.by_leaf[node.name] for node in leaves}
         captured = {t.node.index: g for t, g in zip(inputs or (), before.asked, strict=False) if g is not None}
-        return Swept(nodes, seeds, totals, captured)
-
-    def live(self, run: Run) -> dict[str, Tensor]:
-        """Return the leaves of a run by their ordinals."""
-        return {str(leaf.node.name): leaf for leaf in list(run.by_leaf.values()) if type(leaf.node) is Input}
+        return Swept(nodes, seeds, totals, captured, {node.index: node.owner for node in leaves})
 
     def record(self, run: Run, done: Swept, inputs: list[Tensor] | None) -> None:
         """Keep what a sweep gave."""
-        by_index = {leaf.node.index: name for name, leaf in self.live(run).items()}
-        by_leaf = {by_index[k]: g for k, g in done.totals.items() if k in by_index and type(g) not in NODES}
+        names = {node.index: name for name, node in run.entered.items() if node.index in done.totals}
+        by_leaf = {names[k]: g for k, g in done.totals.items() if k in names and type(g) not in NODES}
         asked = [done.captured.get(t.node.index, done.totals.get(t.node.index)) for t in inputs or ()]
         self.sweeps.append(Recorded(by_leaf, asked, run.hooked))
 
