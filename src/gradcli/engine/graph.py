@@ -130,6 +130,7 @@ class Graph:
     is its own name for the output. ``called`` is what ``naming`` calls the bindings. ``functions`` are the calls of
     functions: the name as it was written, the first node that each has made and the one after the last. ``branches``
     says that the program takes one way or another by values, ``lists`` are those that a write may tell from arrays.
+    ``constants`` are arrays that a script gave a name and that depend on no input.
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -149,6 +150,7 @@ class Graph:
     functions: list[tuple[str, int, int]] = field(default_factory=list)
     branches: bool = False
     lists: Any = None
+    constants: dict[str, Any] = field(default_factory=dict)
     meter: Meter = field(init=False)
 
     def __post_init__(self) -> None:

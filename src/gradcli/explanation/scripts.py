@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import did_you_mean
-from gradcli.language.inputs import as_input
+from gradcli.language.inputs import as_array
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
 from gradcli.runner.objects import Code
@@ -76,7 +76,7 @@ def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str
     """
     from gradcli.runner.replay import program_of
 
-    values = {name: as_input(name, value) for name, value in given.items()} if isinstance(given, Mapping) else {}
+    values = {name: as_array(name, value) for name, value in given.items()} if isinstance(given, Mapping) else {}
     code, _ = compile_text(text, last=LAST)
     free = code.text.free(values)
     own = {name: value for name, value in values.items() if name in free}
@@ -132,9 +132,11 @@ def no_derivative(ended: Ended) -> GradcliError:
     scalars = [name for name, value in numbers.items() if np.size(getattr(value, "value", value)) == 1]
     of = next((name for name in ("loss", "cost", "L", "J", "error") if name in scalars), scalars[-1] if scalars else "NAME")
     wrt = ",".join(name for name in numbers if name not in scalars and name != of) or "NAME"
-    return GradcliError(
+    error = GradcliError(
         "no-derivative", "the script asks for no derivative", hint=f"--of {of} --wrt {wrt} names what to differentiate by what"
     )
+    error.ended = ended
+    return error
 
 
 def refuse_others(others: Mapping[str, Any], code: Code) -> None:

@@ -50,7 +50,9 @@ def row_lines(timeline: Timeline, layout: Layout) -> Iterator[Text]:
         elif room < LEAST_LEFT:
             yield from below(row, place, indent, layout)
         else:
-            start = f"{cut(row.what, name, layout):<{name + GAP}}{row.turn}" if row.turn else cut(row.what, wide, layout)
+            start = (
+                f"{cut(row.what, name, layout):<{name + GAP}}{row.turn}" if row.turn else cut(row.what, wide, layout)
+            )
             lead = place + start.ljust(wide + GAP)
             for k, line in enumerate(left_lines(row, room, layout) or [""]):
                 yield drawn((lead if k == 0 else " " * len(lead)) + line, layout)
@@ -103,7 +105,7 @@ def left_texts(left: Left, layout: Layout) -> Iterator[str]:
 
 def timeline_lines(timeline: Timeline) -> list[str]:
     """Return the timeline as plain lines, with all digits."""
-    lines = [timeline.head]
+    lines = [timeline.head] if timeline.summary else []
     for row in timeline.rows:
         if row.skipped:
             lines.append(f"... {row.what}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.runner.calls import call_method, new_object, no_attribute, table_method
+from gradcli.runner.calls import call_method, jax_method, new_object, no_attribute, table_method
 from gradcli.runner.library import ATTRIBUTES, METHODS
 from gradcli.runner.objects import (
     UNBOUND,
@@ -56,6 +56,8 @@ def of_tensor(run: Run, base: Tensor, name: str) -> Any:
     read = ATTRIBUTES.get(name)
     if read is not None:
         return read(run, base)
+    if base.library == "jax" and jax_method(name) is not None:
+        return Method(name, base)
     if name in METHODS or table_method(name) is not None:
         return Method(name, base)
     if name.endswith("_") and not name.endswith("__") and (name[:-1] in METHODS or table_method(name[:-1]) is not None):

@@ -36,9 +36,9 @@ from gradcli.runner.objects import (
     StaticMethod,
     TableFunction,
 )
-from gradcli.runner.operators import PRODUCTS, refuse_types, together, wrap_result
+from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together, wrap_result
 from gradcli.runner.state import DEEPEST, Run, show
-from gradcli.runner.values import DType, Size, Tensor, View, category, kind_of
+from gradcli.runner.values import DType, Size, Tensor, View, category, kind_of, strong
 
 
 def call(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
@@ -270,8 +270,24 @@ def table_method(name: str) -> TableFunction | None:
     return None if function is None else TableFunction(function, "torch", name)
 
 
+@cache
+def jax_method(name: str) -> Any:
+    """Return the function that a method of JAX's arrays is, None for one that is as PyTorch's."""
+    from gradcli.runner.library import look_up
+
+    own = METHODS.get(f"jax.{name}") or METHODS.get(name)
+    if own is not None:
+        return own
+    found = look_up(f"jax.numpy.{name}")
+    return find_table(f"jax.numpy.{name}") if found is UNBOUND else found
+
+
 def call_method(run: Run, owner: Tensor, name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
     """Call a method of a tensor: a native, one of the table, or one of these written back in place."""
+    if owner.library == "jax":
+        inner = jax_method(name)
+        if inner is not None:
+            return call(run, inner, [owner, *arguments], named)
     own = METHODS.get(name)
     if own is not None:
         return call_native(run, own, [owner, *arguments], named)
@@ -319,12 +335,27 @@ def call_table(
         refuse_types(run, function.name, tensors)
     made = bound([run.f, *values])
     given = dtype.name if isinstance(dtype, DType) else dtype
-    result = given if isinstance(given, str) else together(run, tensors or plain_, library if library != "python" else "numpy")
-    if category(result) < 2 and kind_of(value_of(first_of(made))) == "f":
-        result = run.default_dtype if library == "torch" else "float64" if library != "jax" else "float32"
+    if library == "jax":
+        result = dtype_in_jax(run, function, given, [*tensors, *[v for v in arguments if type(v) is float]] or plain_)
+    else:
+        result = given if isinstance(given, str) else together(run, tensors or plain_, library if library != "python" else "numpy")
+    kind = kind_of(value_of(first_of(made)))
+    if given is None and category(result) == 2 and kind != "f":
+        result = "bool" if kind == "b" else "int64"
+    if category(result) < 2 and kind == "f":
+        result = run.default_dtype if library == "torch" else plain_in_jax(run, 1.0) if library == "jax" else "float64"
+        result = strong(result) if tensors else result
     del Kind
     made_by = (what.name, tuple(map(argument_kind, arguments)), {k: argument_kind(v) for k, v in named.items() if v is not None})
     return wrap(run, made, result, library, made_by, tensors)
+
+
+def dtype_in_jax(run: Run, function: Function, given: Any, values: list[Any]) -> str:
+    """Return the type of what a function gives in JAX; sums and products are no numbers that give way to others."""
+    if isinstance(given, str):
+        return given if run.x64 else SHORT.get(given, given)
+    result = together(run, values, "jax")
+    return result if function.family in ("elementwise", "shaping", "neural") else strong(result)
 
 
 def argument_kind(value: Any) -> Any:

@@ -150,6 +150,9 @@ def subscript(run: Run, base: Any, key: Any) -> Any:
         own = base.find("__class_getitem__")
         return base if own is UNBOUND else run.call(run.attribute(base, "__class_getitem__"), [key])
     elif not isinstance(base, HOST_KINDS):
+        inner = getattr(type(base), "subscript", None)
+        if inner is not None:
+            return inner(base, run, key)
         return base  # a subscript of a type, as in list[int]
     from gradcli.runner.builtins import type_name
 

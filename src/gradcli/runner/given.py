@@ -27,10 +27,14 @@ def given_value(run: Run, name: str) -> Any:
 def as_value(run: Run, name: str, array: np.ndarray[Any, Any]) -> Any:
     """Return an array as a script has it."""
     text = run.place.text
-    asked = re.search(rf"(?<![\w.]){re.escape(name)}\s*\.\s*[A-Za-z_]|\([^()\n]*\b{re.escape(name)}\b[^()\n]*\)\.backward", text)
+    asked = re.search(
+        rf"(?<![\w.]){re.escape(name)}\s*\.\s*[A-Za-z_]|\([^()\n]*\b{re.escape(name)}\b[^()\n]*\)\.backward", text
+    )
     if not array.shape and not asked:
         return array.item()
-    if re.search(r"\btorch\b|\.backward\(|requires_grad|\.grad\b", text) or not re.search(r"\b(?:np|numpy|jnp|jax)\b", text):
+    if re.search(r"\btorch\b|\.backward\(|requires_grad|\.grad\b", text) or not re.search(
+        r"\b(?:np|numpy|jnp|jax)\b", text
+    ):
         load("torch")  # its methods, which a script may call without an import
         return require(run, run.make(array.astype(np.float64)))
     return run.make(array, library="jax" if re.search(r"\bj(?:np|ax)\b", text) else "numpy")

@@ -33,7 +33,7 @@ MODULES = (
     "torch.distributions", "torch.linalg", "torch.special", "torch.cuda", "torch.backends", "torch.backends.cudnn", "torch.random",
     "torch.testing", "torch.fft", "torch.version", "torch.jit", "torch.types", "torch.backends.mps", "torch.mps", "functorch", "numpy", "numpy.random", "numpy.linalg",
     "numpy.testing", "numpy.typing", "jax", "jax.numpy", "jax.numpy.linalg", "jax.nn", "jax.random", "jax.lax", "jax.scipy",
-    "jax.scipy.special", "jax.tree_util", "jax.tree", "jax.config", "jax.test_util", "jax.nn.initializers", "autograd", "autograd.numpy", "autograd.numpy.random", "math",
+    "jax.scipy.special", "jax.tree_util", "jax.tree", "jax.flatten_util", "jax.typing", "jax.core", "jax.debug", "jax.scipy.linalg", "jax.scipy.stats", "jax.test_util", "jax.nn.initializers", "autograd", "autograd.numpy", "autograd.numpy.random", "math",
     "random", "itertools", "functools", "collections", "collections.abc", "operator", "copy", "time", "typing", "abc", "enum",
     "statistics", "dataclasses", "sys", "argparse", "types", "warnings", "string", "numbers", "contextlib", "datetime", "logging",
     "gc", "heapq", "bisect", "json", "io", "traceback", "re", "threading", "inspect", "secrets", "uuid", "hashlib", "textwrap", "pprint", "typing_extensions", "fractions", "decimal", "cmath", "__future__", "scipy", "scipy.special", "scipy.linalg",

@@ -19,7 +19,7 @@ from gradcli.ops import OPERATORS
 from gradcli.ops.declare import value_of
 from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Instance, Keyed
 from gradcli.runner.state import LONGEST, Run
-from gradcli.runner.values import FLOATS, Size, Tensor, as_dtype, category, kind_of, promoted
+from gradcli.runner.values import FLOATS, Size, Tensor, Weak, as_dtype, category, kind_of, promoted
 
 Double = np.float64
 PLAIN = (int, float, bool)
@@ -81,7 +81,7 @@ def binary(sign: str, left: Evaluate | None, right: Evaluate | None, i: int, j: 
                 if kind is Double:
                     node = regs[0].f.enter(op, (p, b), NO_OPTIONS, forward(p.value, b), LEFT)
                     return Tensor(node, a.dtype, a.library)
-                if kind is Tensor and a.dtype == b.dtype:
+                if kind is Tensor and a.dtype is b.dtype:
                     q = b.node
                     if type(q) in NODES and type(q.value) is Double and q.active:
                         node = regs[0].f.enter(op, (p, q), NO_OPTIONS, forward(p.value, q.value), BOTH)
@@ -236,7 +236,7 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
         made = table_compare(run.f, op, x, y)
         return wrap_result(run, made, bits_dtype(a, b) if sign in "&|^" else "bool", library)
     dtype = joint_dtype(run, a, b, sign, library)
-    if category(dtype) < 2 and sign in "+-*//%**" and library != "jax":
+    if category(dtype) < 2 and sign in "+-*//%**":
         made = whole_arithmetic(run, sign, x, y)
     else:
         made = table_binary(run.f, op, x, y)
@@ -331,13 +331,17 @@ def joint_dtype(run: Run, a: Any, b: Any, sign: str, library: str) -> str:
     """Return the type of numbers of a result: tensors before single numbers, and these before those of Python."""
     dtype = together(run, [a, b], library)
     if sign == "/" and category(dtype) < 2:
-        return "float64" if library in ("numpy", "python") else run.default_dtype if library == "torch" else "float32"
+        if library == "jax":
+            return plain_in_jax(run, 1.0) if isinstance(dtype, Weak) else "float64" if run.x64 else "float32"
+        return "float64" if library in ("numpy", "python") else run.default_dtype
     return dtype
 
 
 def together(run: Run, values: list[Any], library: str) -> str:
     """Return the type that several values make together, as PyTorch and NumPy promote."""
-    floats = "float64" if library in ("numpy", "python") else run.default_dtype if library == "torch" else "float32"
+    if library == "jax":
+        return together_in_jax(run, values)
+    floats = "float64" if library in ("numpy", "python") else run.default_dtype
     ranked: list[str | None] = [None, None, None]  # of arrays, of arrays without axes, of plain numbers
     for x in values:
         if isinstance(x, Tensor):
@@ -345,8 +349,6 @@ def together(run: Run, values: list[Any], library: str) -> str:
         else:
             kind = type(x)
             place, dtype = 2, "bool" if kind is bool else "int64" if kind is int else floats
-            if library == "jax" and kind is int:
-                dtype = "int32"
         before = ranked[place]
         ranked[place] = dtype if before is None else promoted(before, dtype)
     result: str | None = None
@@ -355,6 +357,34 @@ def together(run: Run, values: list[Any], library: str) -> str:
             weak = result is not None and category(dtype) == 2
             result = floats if weak and library == "torch" and dtype not in FLOATS else dtype
     return result or floats
+
+
+def together_in_jax(run: Run, values: list[Any]) -> str:
+    """Return the type that several values make together in JAX: Python's numbers give way to arrays of their kind."""
+    strong: str | None = None
+    weak: str | None = None
+    for x in values:
+        if isinstance(x, Tensor) and not isinstance(x.dtype, Weak):
+            dtype = x.dtype if run.x64 else SHORT.get(x.dtype, x.dtype)
+            strong = dtype if strong is None else promoted(strong, dtype)
+        else:
+            dtype = x.dtype if isinstance(x, Tensor) else plain_in_jax(run, x)
+            weak = dtype if weak is None or category(dtype) > category(weak) else weak
+    if weak is not None and (strong is None or category(weak) > category(strong)):
+        return weak
+    return strong or plain_in_jax(run, 1.0)
+
+
+def plain_in_jax(run: Run, x: Any) -> str:
+    """Return the type that JAX gives a number of Python's."""
+    kind = type(x)
+    return "bool" if kind is bool else (WEAK_WHOLE if kind is int else WEAK_FLOAT)[run.x64]
+
+
+SHORT = {"float64": "float32", "int64": "int32"}
+"""What JAX makes of types of 64 bits unless it is told to have them."""
+WEAK_FLOAT = Weak("float32"), Weak("float64")
+WEAK_WHOLE = Weak("int32"), Weak("int64")
 
 
 def wrap_result(run: Run, made: Any, dtype: str, library: str, made_by: Any = None) -> Any:

@@ -15,7 +15,7 @@ from gradcli.engine.graph import NODES, Graph, Input, Node
 from gradcli.errors import Budget, GradcliError, Place, Span
 from gradcli.errors.suggest import did_you_mean
 from gradcli.records import dataclass, field
-from gradcli.runner.backward import Swept, sweep
+from gradcli.runner.backward import Swept, retain, sweep
 from gradcli.runner.naming import name_of
 from gradcli.runner.objects import Code, Frame
 from gradcli.runner.script import compile_text, run_code
@@ -40,6 +40,7 @@ class Recorded:
     by_leaf: dict[str, Any]
     asked: list[Any]
     hooked: list[tuple[int, Any]] = field(default_factory=list)
+    kept: list[tuple[int, Any]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -64,7 +65,7 @@ class Replay:
             raise Stopped(outputs, seeds, inputs)
         nodes = [y.node for y in outputs]
         if create or number >= len(self.sweeps):
-            run.hooked = []
+            run.hooked, run.kept = [], []
             done = sweep(run, nodes, seeds, targets, True, create)
             if number >= len(self.sweeps):
                 self.record(run, done, inputs)
@@ -72,6 +73,9 @@ class Replay:
         before = self.sweeps[number]
         for hook, g in before.hooked:
             run.call(run.all_hooks[hook], [Tensor(np.array(g))])
+        inner = list(run.retained.values())
+        for place, g in before.kept:
+            retain(run, inner[place], g)
         leaves = [node for name in before.by_leaf if (node := run.entered.get(name)) is not None]
         totals = {node.index: before.by_leaf[node.name] for node in leaves}
         captured = {t.node.index: g for t, g in zip(inputs or (), before.asked, strict=False) if g is not None}
@@ -79,10 +83,10 @@ class Replay:
 
     def record(self, run: Run, done: Swept, inputs: list[Tensor] | None) -> None:
         """Keep what a sweep gave."""
-        names = {node.index: name for name, node in run.entered.items() if node.index in done.totals}
-        by_leaf = {names[k]: g for k, g in done.totals.items() if k in names and type(g) not in NODES}
+        nodes = run.graph.nodes
+        by_leaf = {str(nodes[k].name): g for k, g in done.totals.items() if type(nodes[k]) is Input and type(g) not in NODES}
         asked = [done.captured.get(t.node.index, done.totals.get(t.node.index)) for t in inputs or ()]
-        self.sweeps.append(Recorded(by_leaf, asked, run.hooked))
+        self.sweeps.append(Recorded(by_leaf, asked, run.hooked, run.kept))
 
 
 @dataclass(slots=True)
@@ -117,6 +121,8 @@ class Story:
         if name in self.others and isinstance(value, Tensor) and value.leaf:
             give(regs[0], value, self.others[name])
         self.last[name] = value
+        if isinstance(value, Tensor) and type(value.node) is np.ndarray and value.shape and name.isidentifier():
+            name_constant(regs[0].graph.constants, name, value.node)
         if isinstance(value, Tensor) and type(value.node) in NODES and value.node.op is not None and name.isidentifier():
             run: Run = regs[0]
             node, depth = value.node, len(run.frames)
@@ -129,6 +135,15 @@ class Story:
                 bindings[there[0]] = (name, node)
                 self.places[node.index] = there[0], depth
         return value
+
+
+def name_constant(constants: dict[str, Any], name: str, array: Any) -> None:
+    """Note what a script calls an array that depends on no input; another one of the same name gets a number."""
+    called, number = name, 1
+    while called in constants and constants[called] is not array:
+        number += 1
+        called = f"{name}{number}"
+    constants[called] = array
 
 
 def as_leaf(run: Run, value: Any) -> Any:

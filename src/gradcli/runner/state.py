@@ -120,8 +120,9 @@ class Run:
         self.hooks: dict[int, list[Any]] = {}
         self.all_hooks: list[Any] = []
         self.hooked: list[tuple[int, Any]] = []
+        self.kept: list[tuple[int, Any]] = []
         self.post_hooks: dict[int, list[Any]] = {}
-        self.identities: list[Any] = []
+        self.identities: dict[int, tuple[Any, int]] = {}
         self.resolved: dict[str, Any] = {}
         self.given: dict[str, Any] = {}
         self.frames: list[Any] = []
@@ -158,9 +159,9 @@ class Run:
         array = np.asarray(array) if not isinstance(array, np.ndarray) else array
         if dtype is None:
             kind = kind_of(array)
-            floats = "float64" if library == "numpy" else self.default_dtype if library == "torch" else "float32"
+            floats = self.default_dtype if library == "torch" else "float64" if library == "numpy" or self.x64 else "float32"
             dtype = floats if kind == "f" else "int64" if kind == "i" else "bool"
-            if library == "jax" and kind == "i":
+            if library == "jax" and kind == "i" and not self.x64:
                 dtype = "int32"
         self.meter.elements += array.size
         if array.size > self.meter.budget.elements:

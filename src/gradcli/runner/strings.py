@@ -21,7 +21,7 @@ from gradcli.runner.objects import (
     TableFunction,
 )
 from gradcli.runner.tuples import Named
-from gradcli.runner.values import Size, Tensor, category
+from gradcli.runner.values import Size, Tensor, Weak, category
 
 DEEPEST = 60
 """Containers within containers that are shown."""
@@ -88,8 +88,7 @@ def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
         return repr(float(doubles(x).reshape(())[()]))
     options = run.numpy_options if run is not None else {}
     if x.library == "jax":
-        weak = x.extra is not None and x.extra.weak
-        return printing.jax_text(doubles(x), x.dtype, quoted=quoted, weak=weak, options=options)
+        return printing.jax_text(doubles(x), x.dtype, quoted=quoted, weak=isinstance(x.dtype, Weak), options=options)
     array = doubles(x)
     shown = array if array.ndim or (x.extra is not None and x.extra.several) else array[()]
     return printing.numpy_text(shown, x.dtype, quoted=quoted, options=options)

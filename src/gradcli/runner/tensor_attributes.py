@@ -445,7 +445,7 @@ class Handle:
 
 
 # ---- writes in place that are no function's result
-def filled(run: Run, x: Tensor, node: Any, made_by: str) -> Tensor:
+def filled(run: Run, x: Tensor, node: Any, made_by: str = "NormalBackward0") -> Tensor:
     """Write numbers into a whole tensor."""
     if x.leaf and x.active and run.grad_enabled:
         run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")

@@ -7,6 +7,7 @@ Every name, list and object that holds a tensor sees a write to it. Floats are c
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import intern
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,13 @@ from gradcli.ops.declare import value_of
 
 Look = Callable[[Any], Any]
 """What a view shows of the node of its base."""
+
+
+class Weak(str):
+    """The name of a type of numbers that gives way to any other of its kind: JAX's of Python's numbers."""
+
+    __slots__ = ()
+
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
@@ -125,14 +133,13 @@ class Data(Detached):
 class Extra:
     """What few tensors have."""
 
-    __slots__ = ("fields", "hooks", "name", "parameter", "retains", "several", "weak")
+    __slots__ = ("fields", "hooks", "name", "parameter", "retains", "several")
 
     def __init__(self) -> None:
         self.hooks: list[Any] = []
         self.retains = False
         self.parameter = False
         self.several = False
-        self.weak = False
         self.name: str | None = None
         self.fields: dict[str, Any] | None = None
 
@@ -210,6 +217,11 @@ def as_dtype(array: Any, dtype: str) -> Any:
 RANK = {name: rank for rank, name in enumerate(("bool", *INTEGERS, *FLOATS))}
 
 
+def strong(dtype: str) -> str:
+    """Return a type of numbers as one that does not give way."""
+    return intern(str(dtype)) if isinstance(dtype, Weak) else dtype
+
+
 def category(dtype: str) -> int:
     """Return 0 for truth values, 1 for integers, 2 for floats."""
     return 2 if dtype in FLOATS else 1 if dtype in INTEGERS else 0
@@ -218,7 +230,7 @@ def category(dtype: str) -> int:
 def promoted(left: str, right: str) -> str:
     """Return the type that two arrays of one rank make together."""
     if left == right:
-        return left
+        return right if isinstance(left, Weak) else left
     if {left, right} == {"float16", "bfloat16"}:
         return "float32"
     if {left, right} == {"uint8", "int8"}:

@@ -23,6 +23,7 @@ from gradcli.language.snippets.scopes import Closure, Scope
 from gradcli.language.snippets.signs import SIGNS
 from gradcli.language.source import parse
 
+
 def read_snippet(text: str, budget: Budget, given: frozenset[str]) -> Program | None:
     """Return a text as a snippet, None for a program of the language as it stands."""
     typed = without_prompts(text)
