@@ -77,18 +77,15 @@ class Replay:
         inner = list(run.retained.values())
         for place, g in before.kept:
             backward.retain(run, inner[place], g)
-        totals = {leaf.node.index: before.by_leaf[name] for name, leaf in self.live(run).items() if name in before.by_leaf}
+        leaves = [node for name in before.by_leaf if (node := run.entered.get(name)) is not None]
+        totals = {node.index: before.by_leaf[node.name] for node in leaves}
         captured = {t.node.index: g for t, g in zip(inputs or (), before.asked, strict=False) if g is not None}
-        return Swept(nodes, seeds, totals, captured)
-
-    def live(self, run: Run) -> dict[str, Tensor]:
-        """Return the leaves of a run by their ordinals."""
-        return {str(leaf.node.name): leaf for leaf in list(run.by_leaf.values()) if type(leaf.node) is Input}
+        return Swept(nodes, seeds, totals, captured, {node.index: node.owner for node in leaves})
 
     def record(self, run: Run, done: Swept, inputs: list[Tensor] | None) -> None:
         """Keep what a sweep gave."""
-        by_index = {leaf.node.index: name for name, leaf in self.live(run).items()}
-        by_leaf = {by_index[k]: g for k, g in done.totals.items() if k in by_index and type(g) not in NODES}
+        nodes = run.graph.nodes
+        by_leaf = {str(nodes[k].name): g for k, g in done.totals.items() if type(nodes[k]) is Input and type(g) not in NODES}
         asked = [done.captured.get(t.node.index, done.totals.get(t.node.index)) for t in inputs or ()]
         self.sweeps.append(Recorded(by_leaf, asked, run.hooked, run.kept))
 
