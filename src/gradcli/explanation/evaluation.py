@@ -202,7 +202,7 @@ def read_program(
     ``asked`` says which call of a script is answered, ``wrt`` by which of its variables.
     """
     if not isinstance(text, str):
-        from gradcli.language.snippets.python import read_function
+        from gradcli.runner.sources import read_function
 
         return read_function(text, budget, given)
     if is_script(text):
@@ -221,7 +221,8 @@ def read_program(
 def filled(program: Program, values: dict[str, Any]) -> dict[str, Any]:
     """Return the values of all inputs: those that are given, and those of a snippet for the others."""
     if program.is_script:
-        return {**program.values, **values}
+        whole = {**program.values, **values}
+        return {name: value for name, value in whole.items() if name not in program.settings}
     if not program.starts:
         return values
     from gradcli.language.snippets.starting import start_values
