@@ -202,8 +202,6 @@ class ScriptProgram:
     sweeps: list[Recorded] = field(default_factory=list)
     wrt: tuple[str, ...] | None = None
     result: str | None = None
-    starts: tuple[Any, ...] = ()
-    calls: tuple[Any, ...] = ()
     truths: bool = False
     is_script: bool = True
     ended: Any = None
