@@ -103,9 +103,13 @@ class Function:
         wrt = frozenset(self.wrt if self.wrt is not None else arrays)
         if record:
             arrays = {name: np.array(array)[()] for name, array in arrays.items()}
-        late = [name for name in arrays if name in wrt and not record and arrays[name].size >= LATE]
+        late = [
+            name
+            for name in arrays
+            if name in wrt and not record and arrays[name].size >= LATE and not self.program.is_script
+        ]
         for name, array in arrays.items():
-            if name not in late:
+            if name not in late and not self.program.is_script:
                 require_finite(name, array)
         try:
             run = Evaluation(*self.program.evaluate(arrays, wrt, record, strict))

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import did_you_mean
-from gradcli.language.inputs import as_input
+from gradcli.language.inputs import as_array
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
 from gradcli.runner.objects import Code
@@ -76,7 +76,7 @@ def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str
     """
     from gradcli.runner.replay import program_of
 
-    values = {name: as_input(name, value) for name, value in given.items()} if isinstance(given, Mapping) else {}
+    values = {name: as_array(name, value) for name, value in given.items()} if isinstance(given, Mapping) else {}
     code, _ = compile_text(text, last=LAST)
     free = code.text.free(values)
     own = {name: value for name, value in values.items() if name in free}

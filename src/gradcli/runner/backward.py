@@ -207,6 +207,8 @@ def hooked_visit(
                     totals[index] = made.node if type(made.node) in NODES else np.asarray(made.value)[()]
             if index in run.retained:
                 retain(run, run.retained[index], totals[index])
+                if run.replay is not None:
+                    run.kept.append((list(run.retained).index(index), np.array(value_of(totals[index]))))
             if index in targets:
                 captured[index] = totals[index]
         yield node

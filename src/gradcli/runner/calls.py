@@ -339,7 +339,10 @@ def call_table(
         result = dtype_in_jax(run, function, given, [*tensors, *[v for v in arguments if type(v) is float]] or plain_)
     else:
         result = given if isinstance(given, str) else together(run, tensors or plain_, library if library != "python" else "numpy")
-    if category(result) < 2 and kind_of(value_of(first_of(made))) == "f":
+    kind = kind_of(value_of(first_of(made)))
+    if given is None and category(result) == 2 and kind != "f":
+        result = "bool" if kind == "b" else "int64"
+    if category(result) < 2 and kind == "f":
         result = run.default_dtype if library == "torch" else plain_in_jax(run, 1.0) if library == "jax" else "float64"
         result = strong(result) if tensors else result
     del Kind

@@ -15,7 +15,7 @@ from gradcli.engine.graph import NODES, Graph, Input, Node
 from gradcli.errors import Budget, GradcliError, Place, Span
 from gradcli.errors.suggest import did_you_mean
 from gradcli.records import dataclass, field
-from gradcli.runner.backward import Swept, sweep
+from gradcli.runner.backward import Swept, retain, sweep
 from gradcli.runner.naming import name_of
 from gradcli.runner.objects import Code, Frame
 from gradcli.runner.script import ScriptError, compile_text, run_code
@@ -40,6 +40,7 @@ class Recorded:
     by_leaf: dict[str, Any]
     asked: list[Any]
     hooked: list[tuple[int, Any]] = field(default_factory=list)
+    kept: list[tuple[int, Any]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -64,7 +65,7 @@ class Replay:
             raise Stopped(outputs, seeds, inputs)
         nodes = [y.node for y in outputs]
         if create or number >= len(self.sweeps):
-            run.hooked = []
+            run.hooked, run.kept = [], []
             done = sweep(run, nodes, seeds, targets, True, create)
             if number >= len(self.sweeps):
                 self.record(run, done, inputs)
@@ -72,6 +73,9 @@ class Replay:
         before = self.sweeps[number]
         for hook, g in before.hooked:
             run.call(run.all_hooks[hook], [Tensor(np.array(g))])
+        inner = list(run.retained.values())
+        for place, g in before.kept:
+            retain(run, inner[place], g)
         totals = {leaf.node.index: before.by_leaf[name] for name, leaf in self.live(run).items() if name in before.by_leaf}
         captured = {t.node.index: g for t, g in zip(inputs or (), before.asked, strict=False) if g is not None}
         return Swept(nodes, seeds, totals, captured)
@@ -85,7 +89,7 @@ class Replay:
         by_index = {leaf.node.index: name for name, leaf in self.live(run).items()}
         by_leaf = {by_index[k]: g for k, g in done.totals.items() if k in by_index and type(g) not in NODES}
         asked = [done.captured.get(t.node.index, done.totals.get(t.node.index)) for t in inputs or ()]
-        self.sweeps.append(Recorded(by_leaf, asked, run.hooked))
+        self.sweeps.append(Recorded(by_leaf, asked, run.hooked, run.kept))
 
 
 @dataclass(slots=True)

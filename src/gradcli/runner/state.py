@@ -108,8 +108,9 @@ class Run:
         self.hooks: dict[int, list[Any]] = {}
         self.all_hooks: list[Any] = []
         self.hooked: list[tuple[int, Any]] = []
+        self.kept: list[tuple[int, Any]] = []
         self.post_hooks: dict[int, list[Any]] = {}
-        self.identities: list[Any] = []
+        self.identities: dict[int, tuple[Any, int]] = {}
         self.resolved: dict[str, Any] = {}
         self.given: dict[str, Any] = {}
         self.frames: list[Any] = []
