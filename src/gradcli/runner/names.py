@@ -121,7 +121,7 @@ def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) 
     if name in run.given:
         from gradcli.runner.given import given_value
 
-        return given_value(run, name)
+        return given_value(run, name, span)
     if name in BUILTINS:
         return BUILTINS[name]
     if name in ("open", "exec", "eval", "compile", "input", "__import__", "globals", "breakpoint"):

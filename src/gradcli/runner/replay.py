@@ -19,7 +19,7 @@ from gradcli.runner import backward
 from gradcli.runner.backward import Swept, sweep
 from gradcli.runner.naming import name_of
 from gradcli.runner.objects import Code, Frame
-from gradcli.runner.script import compile_text, run_code
+from gradcli.runner.script import ScriptError, compile_text, run_code
 from gradcli.runner.state import BOUNDS, Run
 from gradcli.runner.values import Tensor
 
@@ -124,7 +124,7 @@ class Story:
         self.last[name] = value
         if isinstance(value, Tensor) and type(value.node) is np.ndarray and value.shape and name.isidentifier():
             name_constant(regs[0].graph.constants, name, value.node)
-        if isinstance(value, Tensor) and type(value.node) in NODES and value.node.op is not None and name.isidentifier():
+        if isinstance(value, Tensor) and type(value.node) in NODES and value.node.op is not None and name.isidentifier() and name != LAST:
             run: Run = regs[0]
             node, depth = value.node, len(run.frames)
             there = self.places.get(node.index)
@@ -204,12 +204,11 @@ class ScriptProgram:
     sweeps: list[Recorded] = field(default_factory=list)
     wrt: tuple[str, ...] | None = None
     result: str | None = None
-    starts: tuple[Any, ...] = ()
-    calls: tuple[Any, ...] = ()
     truths: bool = False
     is_script: bool = True
     ended: Any = None
     explained: int = -1
+    settings: frozenset[str] = frozenset()
 
     def evaluate(
         self, values: Mapping[str, object], wrt: frozenset[str], record: bool = True, strict: bool = False,
@@ -229,17 +228,23 @@ class ScriptProgram:
         run.seed = self.seed
         replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps)
         run.story = Story(self.traced, self.others)
-        run.given = {name: free_leaf(run, self.given.get(name, 0.0)) for name in self.free}
+        self.enter_given(run)
         try:
             ended = run_code(self.code, self.place, run)
         except Stopped as stopped:
             return self.found(run, replay, stopped)
         if ended.refused is not None:
             raise ended.refused
+        if ended.raised is not None and type(graph) is Graph:
+            raise ScriptError(ended)
         if self.of is not None:
             return self.found(run, replay, Stopped([self.output_of(run)], [], None))
         why = f": {ended.raised.name}: {ended.raised.text}" if ended.raised is not None else ""
         raise GradcliError("exact", f"the script takes another way in many digits, and does not come to this call{why}")
+
+    def enter_given(self, run: Run) -> None:
+        """Give the run the variables that the script leaves free."""
+        run.given = {name: free_leaf(run, self.given.get(name, 0.0)) for name in self.free}
 
     def output_of(self, run: Run) -> Tensor:
         """Return the variable that is the output; raises ``unknown-name``, ``type``."""
@@ -264,6 +269,8 @@ class ScriptProgram:
             if node is None:
                 raise GradcliError("exact", "the script takes another way in many digits, and has other leaves")
             leaves[name] = node
+        for leaf in [leaf for leaf in live.values() if leaf.node not in leaves.values()]:  # made on the way
+            leaves[as_identifier(name_of(run, leaf), leaves)] = leaf.node
         for name, node in leaves.items():
             node.name = name
         graph.inputs = dict(leaves)

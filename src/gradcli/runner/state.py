@@ -54,7 +54,7 @@ class Held:
         self.is_input, self.piece, self.strict = graph.is_input, graph.piece, graph.strict
         self.note_call, self.nodes, self.budget = graph.note_call, graph.nodes, graph.budget
         self.live = isinstance(graph, LiveGraph)
-        self.lists, self.windows = graph.lists, graph.windows
+        self.windows = graph.windows
 
     def __call__(self, op: Op, *arguments: Any, **static: Any) -> Any:
         """Apply an op to the numbers of its arguments."""
