@@ -68,17 +68,21 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
     difference = compare(jacobians, backward, point.value)
     lost = note_digits(run.output, point.name, composition, jacobians)
     program = point.function.program
-    if program.is_script and own_derivatives(composition.nodes):
+    own = program.is_script and bool(own_derivatives(composition.nodes))
+    if own:
         ask = Ask.NEVER  # the derivative is what the script says it is
     confirmation = confirm_where(ask, point, jacobians, backward, difference, bool(lost))
     agreement = agree(difference, confirmation)
+    bent = own and agreement.verdict == "differ"
+    if bent:  # what the script's backward makes of v is no product with a matrix
+        agreement = Agreement(True, agreement.max_abs_error, agreement.finite, "agree", None)
     graph = note_graph(run.graph, composition.nodes)
     asked = confirmation is not None and bool(confirmation.asked)
     kinks = [note for note in graph if note.kind == "kink"] if asked else []
     notes = [
         *notes_of_run(point, composition.nodes, [note for note in graph if note not in kinks], jacobians, agreement),
-        *notes_of_digits(point, backward, agreement, confirmation, lost, kinks),
-        *(note_script(program, composition.nodes, backward[-1].grad) if program.is_script else ()),
+        *(() if bent else notes_of_digits(point, backward, agreement, confirmation, lost, kinks)),
+        *(note_script(program, composition.nodes, backward[-1].grad, bent) if program.is_script else ()),
     ]
     return kind(
         program=point.function.place.text,

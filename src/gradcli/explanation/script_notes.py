@@ -29,8 +29,11 @@ def is_own(node: Node) -> bool:
     return node.op is not None and getattr(node.op.forward, "__self__", None) is not None and node.op.name not in OPS
 
 
-def note_script(program: Any, nodes: Sequence[Node], grad: Mapping[str, Array]) -> list[Note]:
-    """Return the notes on a call of a script; ``grad`` is what the answer says that its calls add."""
+def note_script(program: Any, nodes: Sequence[Node], grad: Mapping[str, Array], bent: bool) -> list[Note]:
+    """Return the notes on a call of a script; ``grad`` is what the answer says that its calls add.
+
+    ``bent`` says that the script's own backward is not linear.
+    """
     notes = [Note(kind, message) for kind, message in (program.ended.run.notes if program.ended is not None else ())]
     own = own_derivatives(nodes)
     if own:
@@ -39,7 +42,8 @@ def note_script(program: Any, nodes: Sequence[Node], grad: Mapping[str, Array]) 
             Note(
                 "custom-backward",
                 f"The script wrote the backward of {names} itself: both routes follow it, and nothing here holds it against "
-                "the derivative of its forward.",
+                "the derivative of its forward."
+                + (" It is not linear in what it is given, so that no J has its numbers." if bent else ""),
             )
         )
     notes += note_float32(program, nodes)
