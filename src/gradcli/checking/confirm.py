@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from gradcli.checking.formulas import read_formulas
 from gradcli.checking.points import random_points
 from gradcli.checking.truth import Effort, Truth, find_truth, hold_together, tabulate, undecided
 from gradcli.engine.naming import Label, label_entries, output_name
-from gradcli.explanation.timeline import timeline_of
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.exact.decimals import digits
@@ -24,13 +23,16 @@ from gradcli.exact.work import Spent
 from gradcli.explanation.checked import REVERSE, SYMBOLS, Checked, Comparison
 from gradcli.explanation.confirmation import look_around
 from gradcli.explanation.dependence import note_dependence
-from gradcli.explanation.evaluation import Evaluation, Function, check_inputs, filled
+from gradcli.explanation.evaluation import Evaluation, Function, check_inputs, filled, summed_v
 from gradcli.explanation.explained import Note
 from gradcli.explanation.notes import note_disagreement, note_run
 from gradcli.explanation.readings import compose_at
 from gradcli.explanation.suspicion import RUNS, count_work, is_edgy, list_operations
 from gradcli.explanation.words import Confirmation, rounding_text, spent_text
 from gradcli.language.inputs import read_v
+
+if TYPE_CHECKING:
+    from gradcli.explanation.timeline import Timeline
 
 Kind = TypeVar("Kind", bound=Checked)
 MOST_SAMPLED = 3
@@ -54,11 +56,8 @@ def check_function(
         # A copy, since a caller may write to its arrays while it still holds the answer.
         whole = check_inputs(function.program, filled(function.program, dict(given)))
         values: dict[str, Any] = {name: np.array(value)[()] for name, value in whole.items()}
-        if v is None and function.program.calls:
-            from gradcli.language.snippets.starting import total_v
-
-            shape = function.evaluate(values, record=False).value.shape
-            v = total_v(function.program, values, shape)
+        if v is None and function.program.is_script and function.program.vs:
+            v = summed_v(function.program, function.evaluate(values, record=False).value.shape)
         expected = read_expectations(expect, function.differentiated)
         found = [check_point(function, values, expected, v, strict)]
         reading = read_formulas(function, values, v, found[0].shape, found[0].dust)
@@ -86,8 +85,17 @@ def check_function(
         misprints=reading.misprints,
         backward_lines=reading.backward_lines,
         backward_read=reading.backward_read,
-        timeline=timeline_of(function.program) if function.program.is_script else None,
+        timeline=script_told(function),
     )
+
+
+def script_told(function: Function) -> Timeline | None:
+    """Return what the script did that a function is a call of; None for a formula."""
+    if not function.program.is_script:
+        return None
+    from gradcli.explanation.timeline import timeline_of  # a formula has none
+
+    return timeline_of(function.program)
 
 
 @dataclass(slots=True)

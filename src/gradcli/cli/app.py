@@ -35,6 +35,8 @@ Examples:
 Exit codes: 0 answered, 1 the routes disagree or digits are lost, 2 a mistake in what was given, 3 not finite at this
 point, 4 unclear, 70 a fault of gradcli, 130 interrupted. gradcli COMMAND --help has the options of a command.
 """
+RAISED = "script"
+"""The kind of an exception that ends a script, which is no mistake of the command line."""
 COMPLETIONS = ("--install-completion", "--show-completion")
 OWN = ("-h", "--help", "-V", "--version", *COMPLETIONS)
 """Options that stand without a command."""
@@ -126,7 +128,7 @@ def _run(words: list[str], env: Environment) -> int:
             code: Any = command.main(words or ["--help"], prog_name="gradcli", standalone_mode=False, obj=env)
     except GradcliError as error:
         report(env, error, wants_json(words), color_of(words))
-        return ExitStatus.USAGE
+        return ExitStatus.DISAGREE if error.kind == RAISED else ExitStatus.USAGE
     except typer.TyperException as error:
         report(env, usage_error(error, words), wants_json(words), color_of(words))
         return ExitStatus.USAGE

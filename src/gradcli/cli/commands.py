@@ -8,11 +8,13 @@ import typer
 
 from gradcli.cli import options
 from gradcli.cli.status import ExitStatus
+from gradcli.errors import GradcliError
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
     from gradcli.cli.request import Printing, Request, ViewOptions
     from gradcli.explanation.explained import Explained
+    from gradcli.explanation.scripts import Asked
 
 
 def explain(
@@ -30,6 +32,11 @@ def explain(
     hessian: options.Hessian = False,
     lr: options.Lr = None,
     iterations: options.Iterations = None,
+    at: options.At = None,
+    turn: options.Turn = None,
+    all: options.All = False,
+    of: options.Of = None,
+    seed: options.DrawSeed = None,
     full: options.Full = False,
     file: options.File = None,
     json: options.Json = False,
@@ -53,20 +60,34 @@ def explain(
     gradcli explain "(sigmoid(W @ x + b) - t)**2" --W "1,2;3,4" --x 1,0 --b 0,0 --t 0,1 --wrt W,b --v 1,1
     """
     del debug
+    from dataclasses import replace
+
     from gradcli.cli.output import write_explanation
-    from gradcli.cli.request import ViewOptions, printing, refuse_beside, request
+    from gradcli.cli.request import ScriptOptions, ViewOptions, printing, refuse_beside, request, script_name
 
     env: Environment = ctx.obj
     how = printing(json, format, output, precision, color, ascii_only, width, quiet, full, code, explains=True)
     parts = {"--row": row, "--column": column, "--tape": tape, "--steps": steps, "--rows": rows}
     refuse_beside(how, parts | {"--jvp": jvp, "--hessian": hessian, "--lr": lr})
     asked = request(env, program, file, set_values, v, wrt, strict, budget)
-    found = explanation(env, asked, how, ViewOptions(row, column, tape, steps, rows, jvp, hessian, lr, iterations))
+    asked = replace(asked, script=ScriptOptions(at, turn, all, of, seed, script_name(program, file)))
+    try:
+        found = explanation(env, asked, how, ViewOptions(row, column, tape, steps, rows, jvp, hessian, lr, iterations))
+    except GradcliError as error:
+        if error.ended is not None:
+            from gradcli.cli.calls import write_before
+
+            write_before(env, error, asked.script, how)
+        raise
     if full:
         from gradcli.cli.output import refuse_much
 
         refuse_much(found, how)
     write_explanation(env, found, how)
+    if all:
+        from gradcli.cli.calls import write_others
+
+        write_others(env, asked, found, how, explained)
     raise typer.Exit(status_of(env, found.verdict, found.finite, how.quiet))
 
 
@@ -86,8 +107,6 @@ def explained_or_offered(env: Environment, asked: Request, how: Printing, every_
 
     With ``every_row`` each one-hot v in turn stands for a missing one.
     """
-    from gradcli.errors import GradcliError
-
     try:
         return explained(asked)
     except GradcliError as error:
@@ -106,17 +125,31 @@ def explained(asked: Request) -> Explained:
     """Return the explanation of a request."""
     from dataclasses import replace
 
-    from gradcli.interface import explain as explain_program
+    from gradcli.explanation.evaluation import Function
+    from gradcli.explanation.explaining import Ask, explain_run
+    from gradcli.explanation.readings import stand
+    from gradcli.interface import Explanation
 
-    found = explain_program(
-        asked.program,
-        calls=asked.calls,
-        wrt=asked.wrt,
-        strict=asked.strict,
-        budget=asked.budget,
-        inputs=asked.values,
-    )
+    call = call_of(asked)
+    function = Function(asked.program, asked.wrt, asked.budget, asked.values, call)
+    if call is not None and not function.program.is_script:
+        from gradcli.cli.calls import not_a_script
+
+        raise not_a_script(asked.script)
+    found = explain_run(stand(function, asked.values, asked.calls, asked.strict), Ask.WHERE_CHEAP, Explanation)
+    if found.timeline is not None:
+        found = replace(found, timeline=replace(found.timeline, name=asked.script.name))
     return replace(found, notes=[*found.notes, *asked.notes]) if asked.notes else found
+
+
+def call_of(asked: Request) -> Asked | None:
+    """Return which call of a script is answered; None where nothing says so."""
+    options = asked.script
+    if all(option is None for option in (options.at, options.turn, options.of, options.seed)):
+        return None
+    from gradcli.explanation.scripts import Asked  # a formula has none
+
+    return Asked(options.at, options.turn, options.of, tuple(asked.wrt or ()), options.seed or 0)
 
 
 WARNINGS = {

@@ -29,8 +29,8 @@ def is_of_another_language(cell: str) -> bool:
 
 
 FOREIGN_CELLS = (
-    "%%bash", "%%sh", "%%script", "%%html", "%%HTML", "%%javascript", "%%js", "%%latex", "%%markdown", "%%svg", "%%perl",
-    "%%ruby", "%%writefile", "%%file", "%%cmd", "%%cython", "%%R", "%%sql",
+    "%%bash", "%%sh", "%%script", "%%html", "%%HTML", "%%javascript", "%%js", "%%latex", "%%markdown", "%%svg",
+    "%%perl", "%%ruby", "%%writefile", "%%file", "%%cmd", "%%cython", "%%R", "%%sql",
 )  # fmt: skip
 
 

@@ -88,6 +88,24 @@ Expect = Annotated[
 ]
 Samples = Annotated[int, typer.Option("--samples", metavar="N", help="Check at N random points as well.")]
 Seed = Annotated[int, typer.Option("--seed", metavar="S", help="Chooses the random points.")]
+At = Annotated[
+    int | None,
+    typer.Option("--at", metavar="LINE", help="Of a script: answer the call of this line.", show_default=False),
+]
+Turn = Annotated[
+    int | None,
+    typer.Option("--turn", metavar="N", help="Of a script: answer the call of this turn.", show_default=False),
+]
+All = Annotated[bool, typer.Option("--all", help="Of a script: answer the calls of all lines, and show every turn.")]
+Of = Annotated[
+    str | None,
+    typer.Option(
+        "--of",
+        metavar="NAME",
+        help="Of a script: take this variable as the output, by those of --wrt.",
+        show_default=False,
+    ),
+]
 DrawSeed = Annotated[
     int | None,
     typer.Option(

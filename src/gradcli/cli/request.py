@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradcli.cli.inputs import assignments, read_text, suffix_of, text_of_file
@@ -60,6 +61,27 @@ class Request:
     strict: bool
     budget: Budget
     notes: list[Note] = field(default_factory=list)
+    script: ScriptOptions = field(default_factory=lambda: NO_OPTIONS)
+
+
+class ScriptOptions(NamedTuple):
+    """The options that say which call of a script is answered, and what the script is called."""
+
+    at: int | None = None
+    turn: int | None = None
+    all: bool = False
+    of: str | None = None
+    seed: int | None = None
+    name: str = "script"
+
+
+NO_OPTIONS = ScriptOptions()
+
+
+def script_name(program: str | None, file: str | None) -> str:
+    """Return what a script is called: its file, without the folder."""
+    where = file or (program if program and suffix_of(program) else None)
+    return "script" if where in (None, "-") else Path(str(where)).name
 
 
 class ViewOptions(NamedTuple):

@@ -39,9 +39,13 @@ def read_script_file(env: Environment, path: str | None) -> Script:
     from gradcli.cli.inputs import DATA, read_text, suffix_of
 
     if path is None:
-        raise GradcliError("option", "no script is given", hint="for example: gradcli run train.py; - reads standard input")
+        raise GradcliError(
+            "option", "no script is given", hint="for example: gradcli run train.py; - reads standard input"
+        )
     if "\n" in path:
-        raise GradcliError("option", "run takes the name of a file, and no text", hint="gradcli run - reads standard input")
+        raise GradcliError(
+            "option", "run takes the name of a file, and no text", hint="gradcli run - reads standard input"
+        )
     if suffix_of(path) in DATA and not path.endswith(".json"):
         raise GradcliError("file", f"{path} holds numbers, and no script")
     text = read_text(env, path, "FILE")

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.errors.facts import Facts, MissingV, OverBudget, Unreadable, hint_of
+from gradcli.errors.facts import Facts, MissingV, OverBudget, hint_of
 from gradcli.records import dataclass, replace
 
 Span = tuple[int, int]
@@ -78,7 +78,7 @@ class GradcliError(Exception):
             label = "" if self.place.name in WHOLE else self.place.name
             lines += excerpt(self.place.text, self.span, label, encoding, width)
         if self.hint:
-            choices = self.hint.split("\n") if isinstance(self.facts, MissingV | Unreadable) else [self.hint]
+            choices = self.hint.split("\n") if isinstance(self.facts, MissingV) else [self.hint]
             leads = ["help: ", *[" " * 6] * (len(choices) - 1)]
             lines += [
                 lead + inert(shortened(choice), "", encoding) for lead, choice in zip(leads, choices, strict=True)

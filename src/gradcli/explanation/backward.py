@@ -227,7 +227,8 @@ MOST_OF_V = 8
 def constants_of(graph: Graph) -> dict[str, Array]:
     """Return the arrays that the program gave a name and that depend on no input."""
     story, called = graph.story or (), call_assigned(graph)
-    return {
+    taken = {*called, *graph.inputs}
+    return {name: value for name, value in graph.constants.items() if name not in taken} | {
         called[place]: getattr(value, "doubles", value)
         for record, value, place in story
         if isinstance(value, np.ndarray) and value.ndim and isinstance(record, Assigned) and record.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from gradcli.exact.thresholds import ALL
 from gradcli.explanation.explained import Note
 from gradcli.ops.declare import Array
 from gradcli.records import dataclass
+
+if TYPE_CHECKING:
+    from gradcli.explanation.timeline import Timeline
 
 SYMBOLS, REVERSE, DIGITS, EXPECTED = "symbols", "reverse mode", "many digits", "--expect"
 """The names of the routes."""

@@ -103,9 +103,13 @@ class Function:
         wrt = frozenset(self.wrt if self.wrt is not None else arrays)
         if record:
             arrays = {name: np.array(array)[()] for name, array in arrays.items()}
-        late = [name for name in arrays if name in wrt and not record and arrays[name].size >= LATE]
+        late = [
+            name
+            for name in arrays
+            if name in wrt and not record and arrays[name].size >= LATE and not self.program.is_script
+        ]
         for name, array in arrays.items():
-            if name not in late:
+            if name not in late and not self.program.is_script:
                 require_finite(name, array)
         try:
             run = Evaluation(*self.program.evaluate(arrays, wrt, record, strict))
@@ -132,10 +136,6 @@ class Function:
         run = self.evaluate(values, record=False)
         if v is None and self.program.is_script and self.program.vs:
             v = summed_v(self.program, run.value.shape)
-        elif v is None and self.program.calls:
-            from gradcli.language.snippets.starting import total_v
-
-            v = total_v(self.program, values, run.value.shape)
         return gradients(run, read_v(v, run.value.shape, strict=False).seed, self.differentiated)
 
     def jacobian(self, **inputs: Any) -> dict[str, Array]:
@@ -187,13 +187,6 @@ def summed_v(program: Any, shape: tuple[int, ...]) -> Any:
     return None if all(v is None for v in vs) and len(vs) == 1 else sum(np.ones(shape) if v is None else v for v in vs)
 
 
-SNIPPETS = (
-    "import", "def", "lambda", "with", "print", "assert", "class", "backward", "requires_grad", "grad", "vjp",
-    "Variable", "Parameter", ">>>", ": ", "```", " for ", "append",
-)  # fmt: skip
-"""What snippets hold. A text with none of it is compiled as it stands, and needs no reader of snippets."""
-
-
 def read_program(
     text: str | Callable[..., Any], budget: Budget, given: Iterable[str], asked: Any = None, wrt: Iterable[str] | None = None
 ) -> Any:
@@ -202,31 +195,22 @@ def read_program(
     ``asked`` says which call of a script is answered, ``wrt`` by which of its variables.
     """
     if not isinstance(text, str):
-        from gradcli.language.snippets.python import read_function
+        from gradcli.runner.sources import read_function
 
         return read_function(text, budget, given)
     if is_script(text):
         from gradcli.explanation.scripts import Asked, read_script
 
         return read_script(text, given, asked or Asked(), None if wrt is None else tuple(wrt))
-    if any(word in text for word in SNIPPETS):
-        from gradcli.language.snippets.reading import read_snippet
-
-        found = read_snippet(text, budget, frozenset(given))
-        if found is not None:
-            return found
     return compile_program(text, budget, frozenset(given))
 
 
 def filled(program: Program, values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of all inputs: those that are given, and those of a snippet for the others."""
+    """Return the values of all inputs: those that are given, and those of a script for the others."""
     if program.is_script:
-        return {**program.values, **values}
-    if not program.starts:
-        return values
-    from gradcli.language.snippets.starting import start_values
-
-    return start_values(program, values)
+        whole = {**program.values, **values}
+        return {name: value for name, value in whole.items() if name not in program.settings}
+    return values
 
 
 FIRST = 8

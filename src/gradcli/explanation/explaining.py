@@ -88,7 +88,7 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
         agreement=agreement,
         notes=list(dict.fromkeys(notes)),
         lookup=RunLookup(formulas, composition, point, jacobians, backward, confirmation.dust if confirmation else {}),
-        forward=tell_values(run.graph, run.output),
+        forward=tell_values(run.graph, run.output, formulas.nodes),
         timeline=point.timeline,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,8 @@ from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.engine.naming import call_assigned, numbered, output_name, place_text, tight
 from gradcli.engine.reach import reaches
 from gradcli.explanation.events import BranchTaken, Decision, Event, LoopEnded, TurnBegun, Value
-from gradcli.formulas.texts import ATOM, Texts, TooLarge, array_text, nested
+from gradcli.formulas.recorder import write
+from gradcli.formulas.texts import ATOM, TooLarge, array_text, nested
 from gradcli.language.kinds import Listed
 from gradcli.language.trace import Assigned, Branch, Chosen, Condition, Ended, Loop, Turn, Written
 from gradcli.ops import Pair
@@ -21,44 +22,67 @@ from gradcli.ops.declare import Array, value_of
 from gradcli.ops.writing import number_text
 from gradcli.records import dataclass, field
 
+NO_NAMES: Mapping[str, int] = {}
 MOST_LISTED = 64
 """Entries of a value that was written to up to which its formula lists them."""
 
 
-def tell_values(graph: Graph, output: Any) -> list[Event]:
+def tell_values(graph: Graph, output: Any, made: Mapping[str, int] = NO_NAMES) -> list[Event]:
     """Return what ran, in order: values, and between them the branches and turns.
 
     >>> [type(event).__name__ for event in gradcli.explain("y = x if x > 0 else -x", x=1.0).forward]
     ['Value', 'BranchTaken', 'Value']
     """
     if graph.story is None:
-        return list(values_of_graph(graph, output))
+        return list(values_of_graph(graph, output, made))
     teller = Teller(graph, output)
     return list(teller.events())
 
 
-def values_of_graph(graph: Graph, output: Any) -> Iterator[Value]:
-    """Yield the values of a run that nobody has told the story of: those with names, each by those before it."""
+def values_of_graph(graph: Graph, output: Any, made: Mapping[str, int]) -> Iterator[Value]:
+    """Yield the values of a run that nobody has told the story of: those with names, each by those before it.
+
+    ``made`` are the nodes that formulas of the answer gave a name.
+    """
+    from gradcli.explanation.backward import constants_of
+    from gradcli.explanation.writer import ConstantTexts
+
     for name, leaf in graph.inputs.items():
         yield Value(name, None, None, np.asarray(leaf.value), "input")
     if type(output) not in NODES:
         yield Value(output_name(graph, output), None, None, np.asarray(value_of(output)), "output")
         return
-    nodes, last = reaches(output), output_name(graph, output)
-    texts = Texts(graph, nodes)
-    called = {node.index: name for name, node in reversed(numbered(graph))} | {output.index: last}
+    nodes, constants = reaches(output), constants_of(graph)
+    mentioned = {id(argument) for node in nodes for argument in node.arguments}
+    constants = {name: value for name, value in constants.items() if id(value) in mentioned}
+    for name, value in constants.items():
+        yield Value(name, None, None, np.asarray(value), "constant")
+    named = {id(value): write(name, value) for name, value in constants.items()}
+    texts = ConstantTexts(graph, nodes, lambda x: named.get(id(x), x))
+    called = {index: name for name, index in made.items()}
+    called |= {node.index: name for name, node in reversed(numbered(graph))} | {output.index: output_name(graph, output)}
     for node in nodes:
-        try:
-            texts.describe(node)
-        except (TooLarge, KeyError):
-            texts.text[node.index] = (called.get(node.index, "..."), ATOM)
         name = called.get(node.index)
-        if name is None or node.op is None:
+        if node.op is None:
+            texts.text[node.index] = (str(node.name), ATOM)
             continue
-        text = texts.definitions.pop(texts.names[node.index], None) if node.index in texts.names else texts.of(node)
-        texts.text[node.index] = (name, ATOM)
-        said = None if text in (None, name, "...") else text
-        yield Value(name, said, said, np.asarray(node.value, dtype=np.float64), "output" if node is output else "inner")
+        try:
+            written = texts.written(node, node.op)
+        except (TooLarge, KeyError):
+            written = None
+        if written is not None and len(written[0]) > LONGEST:
+            written = None
+        if name is not None:
+            said = None if written is None else written[0]
+            role = "output" if node is output else "inner"
+            yield Value(name, said, said, np.asarray(node.value, dtype=np.float64), role)
+            written = (name, ATOM)
+        if written is not None:
+            texts.text[node.index] = written
+
+
+LONGEST = 2_000
+"""Characters of a formula of a value."""
 
 
 @dataclass

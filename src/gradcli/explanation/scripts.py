@@ -9,12 +9,12 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import did_you_mean
-from gradcli.language.inputs import as_input
+from gradcli.language.inputs import as_array
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
 from gradcli.runner.objects import Code
 from gradcli.runner.replay import LAST
-from gradcli.runner.script import Ended, compile_text, run_script
+from gradcli.runner.script import Ended, ScriptError, compile_text, run_script
 from gradcli.runner.values import Tensor
 
 DERIVATIVE = ("backward", "grad")
@@ -76,7 +76,7 @@ def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str
     """
     from gradcli.runner.replay import program_of
 
-    values = {name: as_input(name, value) for name, value in given.items()} if isinstance(given, Mapping) else {}
+    values = {name: as_array(name, value) for name, value in given.items()} if isinstance(given, Mapping) else {}
     code, _ = compile_text(text, last=LAST)
     free = code.text.free(values)
     own = {name: value for name, value in values.items() if name in free}
@@ -132,9 +132,11 @@ def no_derivative(ended: Ended) -> GradcliError:
     scalars = [name for name, value in numbers.items() if np.size(getattr(value, "value", value)) == 1]
     of = next((name for name in ("loss", "cost", "L", "J", "error") if name in scalars), scalars[-1] if scalars else "NAME")
     wrt = ",".join(name for name in numbers if name not in scalars and name != of) or "NAME"
-    return GradcliError(
+    error = GradcliError(
         "no-derivative", "the script asks for no derivative", hint=f"--of {of} --wrt {wrt} names what to differentiate by what"
     )
+    error.ended = ended
+    return error
 
 
 def refuse_others(others: Mapping[str, Any], code: Code) -> None:
@@ -143,22 +145,6 @@ def refuse_others(others: Mapping[str, Any], code: Code) -> None:
         if name not in code.places:
             has = f"the script has {', '.join(list(code.places)[:6])}" if code.places else "the script has no variables"
             raise GradcliError("unknown-input", f"the script has no variable '{name}'", hint=did_you_mean(name, code.places) or has)
-
-
-class ScriptError(GradcliError):
-    """The exception that ends a script, in PyTorch's words."""
-
-    def __init__(self, ended: Ended) -> None:
-        error = ended.raised
-        assert error is not None  # noqa: S101
-        self.ended = ended
-        line = error.line
-        lines = ended.place.text.split("\n")
-        start = sum(len(text) + 1 for text in lines[: line - 1])
-        stripped = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-        first = start + (len(lines[line - 1]) - len(lines[line - 1].lstrip()) if stripped else 0)
-        span = (first, first + len(stripped)) if stripped else None
-        super().__init__("script", f"{error.name}: {error.text}", span=span, place=ended.place)
 
 
 @dataclass(frozen=True, slots=True)

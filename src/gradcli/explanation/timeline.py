@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcli.errors.counting import counted, listed
 from gradcli.errors.inert import printed
-from gradcli.records import dataclass, field
+from gradcli.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from gradcli.ops.declare import Array
@@ -27,7 +27,9 @@ MOST_CALLS = 1000
 RETURNS = "returns"
 LONG_WORDS = 80
 """Characters of an error's words that are shown in any case."""
-MANUAL_SEED = re.compile(r"^[^#\n]*?\b((?:[\w.]+\.)?(?:manual_seed|seed|default_rng|RandomState|PRNGKey)\([^()\n]*\))", re.MULTILINE)
+MANUAL_SEED = re.compile(
+    r"^[^#\n]*?\b((?:[\w.]+\.)?(?:manual_seed|seed|default_rng|RandomState|PRNGKey)\([^()\n]*\))", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,16 @@ class Timeline:
     more: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     explained: int | None = None
+
+    def alone(self) -> Timeline:
+        """Return the same call without what the script did beside it."""
+        return replace(self, summary="", rows=[], prints=[], more=[])
+
+    @property
+    def last_error(self) -> int | None:
+        """The place of the event of the error that ended the script; None where none did."""
+        place = len(self.events) - 1
+        return place if place >= 0 and self.events[place].kind == "error" and not self.events[place].caught else None
 
     @property
     def head(self) -> str:
@@ -147,7 +159,11 @@ def others(calls: Sequence[Event], explained: Event | None, log: Log) -> list[st
 def is_brief(events: Sequence[Event]) -> bool:
     """Return whether a script makes one derivative call at most and prints little: that needs no timeline."""
     calls = sum(event.kind in DERIVATIVE for event in events)
-    return calls < 2 and not any(event.kind in ("error", "update") for event in events) and len(printed_lines(events)) <= FEW
+    return (
+        calls < 2
+        and not any(event.kind in ("error", "update") for event in events)
+        and len(printed_lines(events)) <= FEW
+    )
 
 
 def printed_lines(events: Sequence[Event]) -> list[str]:
@@ -185,7 +201,11 @@ class Reader:
         if len(rows) <= MOST_ROWS or self.whole:
             return rows
         half = MOST_ROWS // 2
-        return [*rows[:half], Row(0, f"{len(rows) - 2 * half:,} rows more", skipped=len(rows) - 2 * half), *rows[-half:]]
+        return [
+            *rows[:half],
+            Row(0, f"{len(rows) - 2 * half:,} rows more", skipped=len(rows) - 2 * half),
+            *rows[-half:],
+        ]
 
     def all_rows(self) -> Iterator[Row]:
         """Yield a row for each event that is shown, and one for what is left out between two of them."""

@@ -1,4 +1,4 @@
-"""What stands round the code of a paste: prompts, what an interpreter answered, Markdown fences, lines of a notebook."""
+"""What stands round the code of a paste: prompts, what an interpreter answered, fences, lines of a notebook."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def without_errors(text: str) -> str:
 def script_of_paste(text: str) -> str:
     """Return the code of a paste that is no Python as it stands; lines keep their numbers."""
     text = within_fences(text)
-    for _, prompt in PROMPTS:
-        if any(prompt.match(line) for line in text.split("\n") if line[:3] in (">>>", "In ")):
+    for begins, prompt in PROMPTS:
+        if any(map(begins.match, text.split("\n"))):
             return without_magic(typed_lines(text, prompt))
     text = without_errors(within_cells(text))
     return without_magic(SHOWN.sub(blank, text))
@@ -75,7 +75,9 @@ def within_fences(text: str) -> str:
     fences = list(FENCE.finditer(text))
     if len(fences) < 2 or len(fences) % 2:
         return FENCE.sub("", text)
-    blocks = [(first[1].lower(), first.end(), last.start()) for first, last in zip(fences[::2], fences[1::2], strict=True)]
+    blocks = [
+        (first[1].lower(), first.end(), last.start()) for first, last in zip(fences[::2], fences[1::2], strict=True)
+    ]
     named = [block for block in blocks if block[0] in PYTHON] or [block for block in blocks if not block[0]]
     return kept_parts(text, [(start, end) for _, start, end in named or blocks])
 

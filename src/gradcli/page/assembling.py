@@ -84,6 +84,9 @@ def too_large(what: str) -> GradcliError:
 def shown_document(found: Explained, *given: Any) -> dict[str, Any]:
     """Return the document of an answer with the rules of each J, and without the gradients that the page works out."""
     whole = document(found, *given)
+    if found.timeline is not None:
+        whole["timeline"] = {"title": found.timeline.title, "lines": told_lines(found)}
+        del whole["events"]
     for name in found.jacobian:
         whole["jacobian"][name]["rules"] = rules_of(found, name)
     effect = whole["effect"]
@@ -92,6 +95,17 @@ def shown_document(found: Explained, *given: Any) -> dict[str, Any]:
     if len(whole["backward"]) == 1:
         whole["backward"] = []
     return whole
+
+
+def told_lines(found: Explained) -> list[str]:
+    """Return what a script did, as the tables say it on a wide screen."""
+    from gradcli.render.glyphs import Layout
+    from gradcli.render.timeline import timeline_section
+
+    if found.timeline is None:
+        return []
+    section = timeline_section(found.timeline, Layout(100))
+    return [line for line in (section.title, *(str(line).rstrip() for line in section.lines)) if line]
 
 
 def rules_of(found: Explained, name: str) -> list[str]:

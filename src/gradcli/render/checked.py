@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli.errors.counting import counted, listed
 from gradcli.exact.thresholds import ALL
 from gradcli.explanation.checked import DIGITS, EXPECTED
+from gradcli.render.document import events_document
 from gradcli.render.documents import head, inputs_document, notes_document
 from gradcli.render.numbers import input_text, nested, strict
 
@@ -106,7 +107,7 @@ def check_document(found: Checked) -> dict[str, Any]:
             "comparisons": [comparison_document(c) for c in found.comparisons],
             "hint": found.hint or None,
         },
-        **({} if found.timeline is None else script_document(found.timeline)),
+        **({} if found.timeline is None else events_document(found.timeline, nested)),
         "agreement": {
             "agree": found.agree,
             "finite": found.finite,

@@ -188,8 +188,9 @@ def shape_lines(found: Explained) -> list[str]:
     constant = [f"{name} {value.shape}" for name, value in found.inputs.items() if name not in found.differentiated]
     given = "" if found.v_source == "default" else f"     v {found.v.shape}"
     how = "" if found.v_source in ("given", "default") else f" {found.v_source}"
-    program = found.program_lines if found.timeline is None else [found.timeline.title]
-    is_expression = found.timeline is None and len(program) == 1 and ";" not in program[0] and not ASSIGNS.match(program[0])
+    program = found.program_lines
+    is_expression = len(program) == 1 and ";" not in program[0] and not ASSIGNS.match(program[0])
     shown = [f"{found.name} = {program[0]}"] if is_expression else program
+    shown = shown if found.timeline is None else [found.timeline.title]
     shapes = f"{'  '.join(moved)}  →  {found.name} {found.output.shape}{given}{how}".strip()
     return [*shown, "", shapes, *([f"{'  '.join(constant)}  constant"] if constant else [])]

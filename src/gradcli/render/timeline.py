@@ -14,9 +14,8 @@ from gradcli.render.numbers import Form, array_text, input_text, nested
 from gradcli.render.wrap import plain_text, wrapped
 
 if TYPE_CHECKING:
-    from gradcli.explanation.timeline import Left, Row, Timeline
+    from gradcli.explanation.timeline import Event, Left, Row, Timeline
     from gradcli.ops.declare import Array
-    from gradcli.runner.events import Event
 
 GAP = 3
 """Columns between two columns of a row."""
@@ -50,7 +49,9 @@ def row_lines(timeline: Timeline, layout: Layout) -> Iterator[Text]:
         elif room < LEAST_LEFT:
             yield from below(row, place, indent, layout)
         else:
-            start = f"{cut(row.what, name, layout):<{name + GAP}}{row.turn}" if row.turn else cut(row.what, wide, layout)
+            start = (
+                f"{cut(row.what, name, layout):<{name + GAP}}{row.turn}" if row.turn else cut(row.what, wide, layout)
+            )
             lead = place + start.ljust(wide + GAP)
             for k, line in enumerate(left_lines(row, room, layout) or [""]):
                 yield drawn((lead if k == 0 else " " * len(lead)) + line, layout)
@@ -103,7 +104,7 @@ def left_texts(left: Left, layout: Layout) -> Iterator[str]:
 
 def timeline_lines(timeline: Timeline) -> list[str]:
     """Return the timeline as plain lines, with all digits."""
-    lines = [timeline.head]
+    lines = [timeline.head] if timeline.summary else []
     for row in timeline.rows:
         if row.skipped:
             lines.append(f"... {row.what}")

@@ -53,6 +53,14 @@ def attribute(run: Run, base: Any, name: str) -> Any:
 
 def of_tensor(run: Run, base: Tensor, name: str) -> Any:
     """Return an attribute or a method of a tensor."""
+    if base.library == "numpy":
+        from gradcli.runner.libraries.numpy_arrays import NOT_NUMPYS, array_attribute
+
+        own = array_attribute(run, base, name)
+        if own is not UNBOUND:
+            return own
+        if name in NOT_NUMPYS and not base.active:
+            return no_attribute(run, base, name)
     read = ATTRIBUTES.get(name)
     if read is not None:
         return read(run, base)

@@ -32,7 +32,15 @@ from gradcli.runner.tuples import Named
 from gradcli.runner.values import DType, Size, Tensor, category, rounded
 
 BUILTINS: dict[str, Any] = {}
-LIBRARIES_OWN = ("LinAlgError", "FrozenInstanceError", "StatisticsError", "JSONDecodeError")
+LIBRARIES_OWN = (
+    "AxisError",
+    "UFuncTypeError",
+    "DTypePromotionError",
+    "LinAlgError",
+    "FrozenInstanceError",
+    "StatisticsError",
+    "JSONDecodeError",
+)
 """Exceptions that are no builtins."""
 
 
@@ -59,7 +67,7 @@ def number_of(run: Run, x: Any) -> Any:
     if np.size(x.value) != 1:
         if x.library == "torch":
             run.fail("RuntimeError", f"a Tensor with {np.size(x.value)} elements cannot be converted to Scalar")
-        run.fail("TypeError", "only length-1 arrays can be converted to Python scalars")
+        run.fail("TypeError", "only 0-dimensional arrays can be converted to Python scalars")
     return item_of(run, x)
 
 
@@ -275,7 +283,14 @@ def sum_(run: Run, items: Any, start: Any = 0) -> Any:
 def abs_(run: Run, x: Any) -> Any:
     """Return the size of a number."""
     if isinstance(x, Tensor):
-        return run.call(run.attribute(x, "abs")) if x.library != "python" else run.function("math.fabs", x)
+        name = {"python": "math.fabs", "numpy": "np.abs"}.get(x.library)
+        return (
+            run.call(run.member("numpy.abs"), [x])
+            if name == "np.abs"
+            else run.function(name, x)
+            if name
+            else run.call(run.attribute(x, "abs"))
+        )
     if isinstance(x, Instance) and (member := x.kind.find("__abs__")) is not UNBOUND:
         return run.call(member, [x])
     if not isinstance(x, int | float):
@@ -538,11 +553,8 @@ def next_(run: Run, x: Any, *default: Any) -> Any:
 @builtin
 def id_(run: Run, x: Any) -> int:
     """Return a number that tells values apart: the same in every run."""
-    for k, other in enumerate(run.identities):
-        if other is x:
-            return 140_000_000_000_000 + 48 * k
-    run.identities.append(x)
-    return 140_000_000_000_000 + 48 * (len(run.identities) - 1)
+    _, number = run.identities.setdefault(id(x), (x, len(run.identities)))  # what is kept keeps its place in memory
+    return 140_000_000_000_000 + 48 * number
 
 
 @builtin

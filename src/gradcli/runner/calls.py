@@ -38,7 +38,7 @@ from gradcli.runner.objects import (
 )
 from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together, wrap_result
 from gradcli.runner.state import DEEPEST, Run, show
-from gradcli.runner.values import DType, Size, Tensor, category, kind_of, strong
+from gradcli.runner.values import DType, Size, Tensor, View, category, kind_of, strong
 
 
 def call(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
@@ -140,13 +140,14 @@ def call_closure(run: Run, closure: Closure, arguments: list[Any], named: dict[s
 
 
 def run_frame(run: Run, code: Any, frame: Frame) -> Any:
-    """Run the body of a function."""
+    """Run the body of a function; what a library's code calls of the script is the script's own again."""
     run.depth += 1
     if run.depth > DEEPEST:
         run.depth -= 1
         run.fail("RecursionError", "maximum recursion depth exceeded")
-    quiet = 0 if code.listed else 1
+    quiet = -run.library if code.listed else 1
     run.quiet += quiet
+    run.library += quiet
     line = run.line
     run.frames.append((code, frame))
     try:
@@ -155,6 +156,7 @@ def run_frame(run: Run, code: Any, frame: Frame) -> Any:
         run.frames.pop()
         run.depth -= 1
         run.quiet -= quiet
+        run.library -= quiet
     run.line = line
     return None if signal is None else signal[0]
 
@@ -517,7 +519,11 @@ def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: l
     if isinstance(made, tuple):
         if all(type(item) is int for item in made):
             return Size(made)
-        return tuple([wrap(run, item, dtype, library, made_by, tensors) for item in made])
+        several = tuple([wrap(run, item, dtype, library, made_by, tensors) for item in made])
+        for k, item in enumerate(several):
+            if isinstance(item, View):
+                item.part = k
+        return several
     if made is None or type(made) in (int, str):
         return made
     if type(made) is bool:
@@ -549,8 +555,8 @@ def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any) -> Tensor:
             made.value, base.value
         ):
             return result
-        view = show(base, lambda node: run.f(op, node, **static), made, result.dtype, result.made_by)
-        return view
+        f = run.f
+        return show(base, lambda node: f(op, node, **static), made, result.dtype, result.made_by)
     places = np.arange(base.value.size).reshape(base.value.shape)
     source, shown = base.value, made
     step = [s // source.itemsize for s in shown.strides]
@@ -559,15 +565,16 @@ def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any) -> Tensor:
         return result
     flat = np.lib.stride_tricks.as_strided(places.ravel()[start:], shown.shape, [s * places.itemsize for s in step])
     where = np.array(flat)
-    return show(base, lambda node: look_at(run, node, where), made, result.dtype, result.made_by)
+    f = run.f
+    return show(base, lambda node: look_at(f, node, where), made, result.dtype, result.made_by)
 
 
-def look_at(run: Run, node: Any, places: Any) -> Any:
+def look_at(f: Any, node: Any, places: Any) -> Any:
     """Return the entries of a node at flat places."""
     from gradcli.ops.indexing import INDEX
     from gradcli.ops.shaping import RESHAPE
 
     if type(node) in NODES:
-        flat = run.f(RESHAPE, node, shape=(int(np.prod(node.shape)),))
-        return run.f(INDEX, flat, key=places)
+        flat = f(RESHAPE, node, shape=(int(np.prod(node.shape)),))
+        return f(INDEX, flat, key=places)
     return np.asarray(node).reshape(-1)[places]

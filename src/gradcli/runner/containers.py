@@ -13,11 +13,15 @@ from gradcli.language.picking import as_view, basic, index_key
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import INDEX, PUT
+from gradcli.runner import numpy_values
+from gradcli.runner.numpy_values import flows, plain_array
 from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance
 from gradcli.runner.operators import HOST_KINDS, hashable, plain
 from gradcli.runner.state import LONGEST, Run, show
-from gradcli.runner.values import Size, Tensor, as_dtype, category
+from gradcli.runner.values import Size, Tensor, View, as_dtype, category
 
+WRITTEN = "[]="
+"""What an assignment to entries is called among the functions that make tensors."""
 ITERABLE = (list, tuple, dict, set, frozenset, str, range, bytes)
 
 
@@ -86,7 +90,11 @@ def rows(run: Run, x: Tensor) -> list[Any]:
     if not x.shape:
         what = "iteration over a 0-d tensor" if x.library == "torch" else "iteration over a 0-d array"
         run.fail("TypeError", what)
-    return [subscript(run, x, k) for k in range(x.shape[0])]
+    found = [entry(run, x, k) for k in range(x.shape[0])]
+    for k, one in enumerate(found):
+        if isinstance(one, View):
+            one.made_by, one.part = "UnbindBackward0", k
+    return found
 
 
 def take(run: Run, value: Any) -> list[Any]:
@@ -143,6 +151,8 @@ def subscript(run: Run, base: Any, key: Any) -> Any:
             return members[key] if key in members else raise_key(key)
         own = base.find("__class_getitem__")
         return base if own is UNBOUND else run.call(run.attribute(base, "__class_getitem__"), [key])
+    elif hasattr(type(base), "subscript"):
+        return base.subscript(run, key)
     elif not isinstance(base, HOST_KINDS):
         inner = getattr(type(base), "subscript", None)
         if inner is not None:
@@ -231,18 +241,25 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
 def entry(run: Run, x: Tensor, key: Any) -> Any:
     """Return ``x[key]`` of a tensor: a view where the index is basic."""
     node = x.node
+    if x.library == "numpy" and plain_array(x):
+        return numpy_values.entry(run, x, key)
     if type(node) in NODES and type(key) is int and node.ndim == 1 and node.value.dtype != object and -node.shape[0] <= key < node.shape[0]:
-        made = run.f.enter(INDEX, (node,), {"key": key}, node.value[key])
-        return show(x, lambda node: run.f(INDEX, node, key=key) if type(node) in NODES else node[key, ...], made, x.dtype)
+        f = run.f
+        made = f.enter(INDEX, (node,), {"key": key}, node.value[key])
+        return show(
+            x, lambda node: f(INDEX, node, key=key) if type(node) in NODES else node[key, ...], made, x.dtype, "SelectBackward0"
+        )
     place = key_of(run, x, key)
     if not basic(place):
         array = node if type(node) in NODES else np.asarray(node)
         made = run.f(INDEX, array, key=place)
         return Tensor(made, x.dtype, x.library, "index")
 
+    f = run.f
+
     def look(node: Any) -> Any:
         if type(node) in NODES:
-            return run.f(INDEX, node, key=place)
+            return f(INDEX, node, key=place)
         return np.asarray(node)[as_view(place)]
 
     return show(x, look, look(node), x.dtype, ("[]", key, x.shape))
@@ -278,6 +295,9 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     if x.library == "jax":
         run.fail("TypeError", "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, "
                  "use x = x.at[idx].set(y) or another .at[] method")
+    if plain_array(x) and not flows(value) and not (isinstance(value, list | tuple) and any(map(flows, value))):
+        numpy_values.put_entry(run, x, key, value)
+        return
     from gradcli.runner.arrays import array_of
 
     place = key_of(run, x, key)
@@ -305,14 +325,9 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     else:
         if np.ndim(value_of(node)) > np.ndim(target):
             node = run.function("reshape", Tensor(node), *np.shape(target)).node
-        made = f(PUT, x.node, node, key=place)
-        run.write(x, made, first)
-        if type(x.node) in NODES:
-            rank = np.ndim(value_of(node)) if isinstance(value, Tensor) else None
-            shown = key if not isinstance(key, Tensor) or key.shape else int(key.value) if category(key.dtype) == 1 else key
-            from gradcli.runner.backward_names import write_name
-
-            x.made_by = write_name(shown, x.shape, rank)
+        rank = np.ndim(value_of(node)) if isinstance(value, Tensor) else None
+        shown = key if not isinstance(key, Tensor) or key.shape else int(key.value) if category(key.dtype) == 1 else key
+        run.write(x, f(PUT, x.node, node, key=place), first, (WRITTEN, shown, x.shape, rank))
 
 
 def fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:

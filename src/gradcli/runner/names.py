@@ -7,8 +7,8 @@ from typing import Any
 from gradcli.errors import GradcliError, Span
 from gradcli.errors.suggest import did_you_mean
 from gradcli.language.names import find_constant
-from gradcli.runner.calls import find_table
-from gradcli.runner.library import HOMES, SAME, TABLE, load, look_up
+from gradcli.runner.calls import call_method, find_table
+from gradcli.runner.library import HOMES, METHODS, SAME, TABLE, load, look_up
 from gradcli.runner.objects import UNBOUND, Foreign, Module
 from gradcli.runner.state import Run
 from gradcli.runner.values import DType
@@ -74,7 +74,17 @@ def resolve(run: Run, name: str) -> Any:
     if constant is not None:
         return constant
     table = find_table(name)
+    if table is None and name.startswith("torch.") and name.endswith("_"):
+        return in_place(name)
     return UNBOUND if table is None else table
+
+
+def in_place(name: str) -> Any:
+    """Return a function that writes to its first argument, as the method of its name does: ``torch.relu_``."""
+    last = name.rpartition(".")[2]
+    if find_table(name.removesuffix("_")) is None and last not in METHODS:
+        return UNBOUND
+    return lambda run, x, *arguments, **named: call_method(run, x, last, list(arguments), named)
 
 
 def member_of(run: Run, module: Module, name: str) -> Any:
@@ -111,7 +121,7 @@ def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) 
     if name in run.given:
         from gradcli.runner.given import given_value
 
-        return given_value(run, name)
+        return given_value(run, name, span)
     if name in BUILTINS:
         return BUILTINS[name]
     if name in ("open", "exec", "eval", "compile", "input", "__import__", "globals", "breakpoint"):

@@ -15,7 +15,7 @@ WIDEST = 400
 
 
 def name_of(run: Any, value: Any) -> str | None:
-    """Return what the script calls a value: a variable of the functions that run now, of the module, or the way to it.
+    """Return what the script calls a value: a variable of the functions that run now or of the module, or the way to it.
 
     A variable of a loop, which has another value in the next turn, names it where nothing else does.
     """

@@ -19,7 +19,9 @@ OFTEN = 2_000
 """Turns of a line that draws after which its draws are noted no more: a search for names takes time."""
 BY_LIBRARY = {"update": ("step", "load_state_dict"), "zero": ("zero_grad", "step")}
 """Functions of a library that do it as the line that calls them asks."""
-ASSIGNED = re.compile(r"\s*([A-Za-z_][\w.]*(?:\[[^\]=]*\])?)\s*(?::[^=]*)?=(?!=)\s*(?:[\d.]+\s*\*\s*)?(?:torch\.(?!nn)|np\.|nn\.P)")
+ASSIGNED = re.compile(
+    r"\s*([A-Za-z_][\w.]*(?:\[[^\]=]*\])?)\s*(?::[^=]*)?=(?!=)\s*(?:[\d.]+\s*\*\s*)?(?:torch\.(?!nn\.(?!P))|np\.|nn\.P)"
+)
 """A line that gives a variable what it has drawn and worked on."""
 
 

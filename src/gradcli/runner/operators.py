@@ -17,9 +17,11 @@ from gradcli.language.kinds import inverted
 from gradcli.language.runtime import compare as table_compare
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import value_of
+from gradcli.runner import numpy_values
+from gradcli.runner.numpy_values import flows
 from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Instance, Keyed
 from gradcli.runner.state import LONGEST, Run
-from gradcli.runner.values import FLOATS, Size, Tensor, Weak, as_dtype, category, kind_of, promoted
+from gradcli.runner.values import FLOATS, DType, Size, Tensor, Weak, as_dtype, category, kind_of, promoted
 
 Double = np.float64
 PLAIN = (int, float, bool)
@@ -196,6 +198,8 @@ def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
             made = run.call(member, [owner, other])
             if made is not NotImplemented:
                 return made
+    if sign in ("==", "!=") and (isinstance(a, DType) or isinstance(b, DType)):
+        return (a == b if isinstance(a, DType) else b == a) is (sign == "==")
     if sign in ("==", "!="):
         for owner, other in ((a, b), (b, a)):
             if sign == "!=" and isinstance(owner, Instance) and (m := owner.kind.find("__eq__")) is not UNBOUND:
@@ -224,6 +228,8 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
         return None if sign not in ("==", "!=") else sign == "!="
     if isinstance(a, Instance) or isinstance(b, Instance):
         return of_objects(run, sign, a, b)
+    if library == "numpy" and not flows(a) and not flows(b):
+        return numpy_values.operated(run, sign, a, b)
     if library == "jax":
         refuse_shapes_in_jax(run, sign, a, b)
     x, y = raw(a), raw(b)
@@ -445,6 +451,8 @@ def negative(run: Run, a: Any, sign: str) -> Any:
         op = OPERATORS[sign, 1]
         if sign == "~":
             return wrap_result(run, inverted(run.f, op, raw(a)), a.dtype, a.library)
+        if a.library == "numpy" and not flows(a):
+            return numpy_values.from_real(run, numpy_values.by_numpy(run, lambda: -numpy_values.real(a)))
         made = table_negative(run.f, op, a.node) if category(a.dtype) == 2 else -np.asarray(a.value, np.int64)
         return wrap_result(run, made, a.dtype, a.library)
     if isinstance(a, Instance):

@@ -8,8 +8,8 @@ import textwrap
 import warnings
 
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
-from gradcli.language.source import line_starts, refuse_depth, syntax_error, with_comments
 from gradcli.language.source import blank as blank_comment
+from gradcli.language.source import line_starts, refuse_depth, syntax_error, with_comments
 
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 

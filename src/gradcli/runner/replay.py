@@ -15,10 +15,11 @@ from gradcli.engine.graph import NODES, Graph, Input, Node
 from gradcli.errors import Budget, GradcliError, Place, Span
 from gradcli.errors.suggest import did_you_mean
 from gradcli.records import dataclass, field
+from gradcli.runner import backward
 from gradcli.runner.backward import Swept, sweep
 from gradcli.runner.naming import name_of
 from gradcli.runner.objects import Code, Frame
-from gradcli.runner.script import compile_text, run_code
+from gradcli.runner.script import ScriptError, compile_text, run_code
 from gradcli.runner.state import BOUNDS, Run
 from gradcli.runner.values import Tensor
 
@@ -40,6 +41,7 @@ class Recorded:
     by_leaf: dict[str, Any]
     asked: list[Any]
     hooked: list[tuple[int, Any]] = field(default_factory=list)
+    kept: list[tuple[int, Any]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -64,7 +66,7 @@ class Replay:
             raise Stopped(outputs, seeds, inputs)
         nodes = [y.node for y in outputs]
         if create or number >= len(self.sweeps):
-            run.hooked = []
+            run.hooked, run.kept = [], []
             done = sweep(run, nodes, seeds, targets, True, create)
             if number >= len(self.sweeps):
                 self.record(run, done, inputs)
@@ -72,20 +74,20 @@ class Replay:
         before = self.sweeps[number]
         for hook, g in before.hooked:
             run.call(run.all_hooks[hook], [Tensor(np.array(g))])
-        totals = {leaf.node.index: before.by_leaf[name] for name, leaf in self.live(run).items() if name in before.by_leaf}
+        inner = list(run.retained.values())
+        for place, g in before.kept:
+            backward.retain(run, inner[place], g)
+        leaves = [node for name in before.by_leaf if (node := run.entered.get(name)) is not None]
+        totals = {node.index: before.by_leaf[node.name] for node in leaves}
         captured = {t.node.index: g for t, g in zip(inputs or (), before.asked, strict=False) if g is not None}
-        return Swept(nodes, seeds, totals, captured)
-
-    def live(self, run: Run) -> dict[str, Tensor]:
-        """Return the leaves of a run by their ordinals."""
-        return {str(leaf.node.name): leaf for leaf in list(run.by_leaf.values()) if type(leaf.node) is Input}
+        return Swept(nodes, seeds, totals, captured, {node.index: node.owner for node in leaves})
 
     def record(self, run: Run, done: Swept, inputs: list[Tensor] | None) -> None:
         """Keep what a sweep gave."""
-        by_index = {leaf.node.index: name for name, leaf in self.live(run).items()}
-        by_leaf = {by_index[k]: g for k, g in done.totals.items() if k in by_index and type(g) not in NODES}
+        nodes = run.graph.nodes
+        by_leaf = {str(nodes[k].name): g for k, g in done.totals.items() if type(nodes[k]) is Input and type(g) not in NODES}
         asked = [done.captured.get(t.node.index, done.totals.get(t.node.index)) for t in inputs or ()]
-        self.sweeps.append(Recorded(by_leaf, asked, run.hooked))
+        self.sweeps.append(Recorded(by_leaf, asked, run.hooked, run.kept))
 
 
 @dataclass(slots=True)
@@ -120,7 +122,9 @@ class Story:
         if name in self.others and isinstance(value, Tensor) and value.leaf:
             give(regs[0], value, self.others[name])
         self.last[name] = value
-        if isinstance(value, Tensor) and type(value.node) in NODES and value.node.op is not None and name.isidentifier():
+        if isinstance(value, Tensor) and type(value.node) is np.ndarray and value.shape and name.isidentifier():
+            name_constant(regs[0].graph.constants, name, value.node)
+        if isinstance(value, Tensor) and type(value.node) in NODES and value.node.op is not None and name.isidentifier() and name != LAST:
             run: Run = regs[0]
             node, depth = value.node, len(run.frames)
             there = self.places.get(node.index)
@@ -132,6 +136,15 @@ class Story:
                 bindings[there[0]] = (name, node)
                 self.places[node.index] = there[0], depth
         return value
+
+
+def name_constant(constants: dict[str, Any], name: str, array: Any) -> None:
+    """Note what a script calls an array that depends on no input; another one of the same name gets a number."""
+    called, number = name, 1
+    while called in constants and constants[called] is not array:
+        number += 1
+        called = f"{name}{number}"
+    constants[called] = array
 
 
 def as_leaf(run: Run, value: Any) -> Any:
@@ -191,12 +204,11 @@ class ScriptProgram:
     sweeps: list[Recorded] = field(default_factory=list)
     wrt: tuple[str, ...] | None = None
     result: str | None = None
-    starts: tuple[Any, ...] = ()
-    calls: tuple[Any, ...] = ()
     truths: bool = False
     is_script: bool = True
     ended: Any = None
     explained: int = -1
+    settings: frozenset[str] = frozenset()
 
     def evaluate(
         self, values: Mapping[str, object], wrt: frozenset[str], record: bool = True, strict: bool = False,
@@ -216,17 +228,23 @@ class ScriptProgram:
         run.seed = self.seed
         replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps)
         run.story = Story(self.traced, self.others)
-        run.given = {name: free_leaf(run, self.given.get(name, 0.0)) for name in self.free}
+        self.enter_given(run)
         try:
             ended = run_code(self.code, self.place, run)
         except Stopped as stopped:
             return self.found(run, replay, stopped)
         if ended.refused is not None:
             raise ended.refused
+        if ended.raised is not None and type(graph) is Graph:
+            raise ScriptError(ended)
         if self.of is not None:
             return self.found(run, replay, Stopped([self.output_of(run)], [], None))
         why = f": {ended.raised.name}: {ended.raised.text}" if ended.raised is not None else ""
         raise GradcliError("exact", f"the script takes another way in many digits, and does not come to this call{why}")
+
+    def enter_given(self, run: Run) -> None:
+        """Give the run the variables that the script leaves free."""
+        run.given = {name: free_leaf(run, self.given.get(name, 0.0)) for name in self.free}
 
     def output_of(self, run: Run) -> Tensor:
         """Return the variable that is the output; raises ``unknown-name``, ``type``."""
@@ -251,6 +269,8 @@ class ScriptProgram:
             if node is None:
                 raise GradcliError("exact", "the script takes another way in many digits, and has other leaves")
             leaves[name] = node
+        for leaf in [leaf for leaf in live.values() if leaf.node not in leaves.values()]:  # made on the way
+            leaves[as_identifier(name_of(run, leaf), leaves)] = leaf.node
         for name, node in leaves.items():
             node.name = name
         graph.inputs = dict(leaves)

@@ -21,7 +21,7 @@ from gradcli.runner.objects import (
     TableFunction,
 )
 from gradcli.runner.tuples import Named
-from gradcli.runner.values import Size, Tensor, Weak, category
+from gradcli.runner.values import DType, Size, Tensor, Weak, category
 
 DEEPEST = 60
 """Containers within containers that are shown."""
@@ -38,18 +38,20 @@ def grad_fn_name(x: Tensor) -> str | None:
     node = x.node
     if type(node) not in NODES or not node.active or x.leaf:
         return None
-    from gradcli.runner.backward_names import backward_name, index_name
+    from gradcli.runner.backward_names import backward_name, index_name, write_name
 
     made_by = x.made_by
     if isinstance(made_by, tuple) and made_by[0] == "[]":
         return index_name(made_by[1], made_by[2])
+    if isinstance(made_by, tuple) and made_by[0] == "[]=":
+        return write_name(*made_by[1:])
     if isinstance(made_by, tuple):
         name, ranks, named = made_by
         if name.endswith("cross_entropy") and not smoothed(x):
             named = {key: value for key, value in named.items() if key != "label_smoothing"}
-        return backward_name(name, ranks, named) or None
+        return backward_name(name, ranks, named, copied=copies(node)) or None
     if isinstance(made_by, str):
-        if made_by in ("CopySlices", "AccumulateGrad") or made_by.endswith("Backward") or made_by.endswith("Backward0"):
+        if made_by == "CopySlices" or "Backward" in made_by:
             return made_by
         return backward_name(made_by, [len(x.shape)]) or None
     op = node.op
@@ -58,6 +60,14 @@ def grad_fn_name(x: Tensor) -> str | None:
     if op.operator == "-" and len(ranks) == 1:
         sign = "neg"
     return backward_name(sign, ranks) or None
+
+
+def copies(node: Any) -> bool:
+    """Return whether a view could not be had of the memory of what a function was given."""
+    if node.op is None or not node.op.view or not node.arguments:
+        return False
+    whole = value_of(node.arguments[0])
+    return isinstance(node.value, np.ndarray) and isinstance(whole, np.ndarray) and not np.may_share_memory(node.value, whole)
 
 
 def smoothed(x: Tensor) -> bool:
@@ -95,6 +105,8 @@ def to_str(run: Any, x: Any, depth: int = 0) -> str:
     """Return what ``str(x)`` gives."""
     if isinstance(x, str):
         return x
+    if isinstance(x, DType) and x.library == "array":
+        return x.name
     if isinstance(x, Tensor):
         return tensor_text(run, x, quoted=False)
     if isinstance(x, Instance):

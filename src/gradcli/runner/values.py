@@ -78,13 +78,17 @@ class Tensor:
 
 
 class View(Tensor):
-    """A tensor that shows a part of another's memory: worked out anew after a write to that one."""
+    """A tensor that shows a part of another's memory: worked out anew after a write to that one.
 
-    __slots__ = ("base", "look", "seen", "shown")
+    ``part`` is its number where one function gave several views, which PyTorch lets nobody write to.
+    """
+
+    __slots__ = ("base", "look", "part", "seen", "shown")
 
     def __init__(self, base: Tensor, look: Look, shown: Any, dtype: str, made_by: Any = None) -> None:
         self.base = base
         self.look = look
+        self.part = -1
         self.shown = shown
         self.seen = base.version
         super().__init__(None, dtype, base.library, made_by)
@@ -95,6 +99,7 @@ class View(Tensor):
         if self.seen != self.base.version:
             self.shown = self.look(self.base.node)
             self.seen = self.base.version
+            self.made_by = "AsStridedBackward0"
         return self.shown
 
     @node.setter
@@ -119,6 +124,12 @@ class Detached(View):
         """Leave the version to the memory."""
 
 
+class Data(Detached):
+    """The memory of a tensor, past all records: backward reads there what was written to it."""
+
+    __slots__ = ()
+
+
 class Extra:
     """What few tensors have."""
 
@@ -140,6 +151,10 @@ def extra_of(tensor: Tensor) -> Extra:
     return tensor.extra
 
 
+PYTHONS = {"float": "float64", "int": "int64", "bool": "bool"}
+"""Python's types, each with NumPy's."""
+
+
 class DType:
     """A type of numbers, such as ``torch.float32``; ``library`` is whose name it is."""
 
@@ -150,7 +165,10 @@ class DType:
         self.library = library
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, DType) and other.name == self.name
+        if isinstance(other, str):
+            return other == self.name
+        name = getattr(other, "name", None)
+        return name == self.name or (not isinstance(other, DType) and PYTHONS.get(str(name)) == self.name)
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -158,6 +176,8 @@ class DType:
     def __repr__(self) -> str:
         if self.library == "torch":
             return f"torch.{self.name}"
+        if self.library == "array":
+            return f"dtype('{self.name}')"
         return f"<class '{self.library}.{self.name}'>" if self.library == "numpy" else self.name
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
+from gradcli.runner.numpy_values import flows, in_place, plain_array
 from gradcli.runner.objects import UNBOUND, Instance
 from gradcli.runner.operators import METHODS, of_tensors, operate
 from gradcli.runner.state import Run
@@ -17,10 +18,15 @@ from gradcli.runner.values import Tensor, category
 def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
     """Return what an augmented assignment gives its target: the same object where it changes in place."""
     if isinstance(before, Tensor):
-        if before.library in ("jax", "python") or (before.library == "numpy" and not before.shape):
+        if before.library in ("jax", "python") or (
+            before.library == "numpy" and not before.shape and not (before.extra and before.extra.several)
+        ):
             return operate(run, sign, before, change)
         if isinstance(change, Tensor) and change.library == "torch" and before.library == "numpy":
             return operate(run, sign, before, change)
+        if plain_array(before) and not flows(change):
+            in_place(run, sign, before, change)
+            return before
         first = run.count
         made = of_tensors(run, sign, before, change)
         write_back(run, before, made, first)
@@ -42,7 +48,7 @@ def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
     return operate(run, sign, before, change)
 
 
-def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None) -> None:
+def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None, made_by: Any = None) -> None:
     """Write a result into a tensor in place; raises what PyTorch raises where shapes or types do not fit."""
     shape, new = target.shape, np.shape(made.value)
     if target.leaf and target.active and run.grad_enabled and target.base is None and target.library == "torch":
@@ -68,4 +74,4 @@ def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None)
         node = np.array(np.broadcast_to(value_of(node), shape))
     elif np.shape(node.value) != shape:
         node = run.function("expand", made, *shape).node
-    run.write(target, node, first)
+    run.write(target, node, first, made_by or made.made_by)

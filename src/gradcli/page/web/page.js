@@ -24,9 +24,11 @@ const show = (id, ...nodes) => {
 };
 
 function head() {
-  put("program", given.program);
-  if (given.program.split("\n").length > LONG_PROGRAM) document.getElementById("program").tabIndex = 0;
-  document.title = `${given.program.split("\n").at(-1).slice(0, 60)} · gradcli`;
+  const program = given.timeline?.title || given.program;
+  put("program", program);
+  if (given.timeline?.lines.length) show("timeline", h("pre", {class: "plain"}, given.timeline.lines.join("\n")));
+  if (program.split("\n").length > LONG_PROGRAM) document.getElementById("program").tabIndex = 0;
+  document.title = `${program.split("\n").at(-1).slice(0, 60)} · gradcli`;
   const inputs = Object.entries(given.inputs);
   const shapes = (wanted) =>
     inputs

@@ -108,8 +108,7 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
     for written in ctx.fields.get("_dirty", ()):
         result = results[0]
         if isinstance(result, Tensor) and result.active:
-            run.write(written, result.node)
-            written.made_by = result.made_by
+            run.write(written, result.node, None, result.made_by)
             results[0] = written
     return tuple(results) if isinstance(made, tuple | list) else results[0]
 

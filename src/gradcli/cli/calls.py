@@ -1,0 +1,59 @@
+"""Scripts on the command line: the answers of other lines for ``--all``, and what was done before an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gradcli.cli.output import layout_of, terminal_width, write, write_explanation, write_text
+from gradcli.errors import GradcliError
+
+if TYPE_CHECKING:
+    from gradcli.cli.environment import Environment
+    from gradcli.cli.request import Printing, Request, ScriptOptions
+    from gradcli.explanation.explained import Explained
+
+OPTIONS = ("at", "turn", "of", "seed")
+MOST = 30
+"""Lines whose calls are answered."""
+
+
+def write_others(
+    env: Environment, asked: Request, found: Explained, how: Printing, explained: Callable[[Request], Explained]
+) -> None:
+    """Write the answers of the other lines that make a call, each at its first turn, without the timeline."""
+    if found.timeline is None or how.format not in ("table", "plain", "markdown") or how.output:
+        hint = "it is for a script, and for a person; the events of --json have all calls"
+        raise GradcliError("option", "--all has nothing to add here", hint=hint)
+    place = found.timeline.explained
+    own = None if place is None else found.timeline.events[place].line
+    lines = dict.fromkeys(event.line for event in found.timeline.events if event.kind in ("backward", "grad"))
+    for line in [line for line in lines if line != own][:MOST]:
+        other = explained(replace(asked, script=asked.script._replace(at=line, turn=None)))
+        if other.timeline is not None:
+            write_explanation(env, replace(other, timeline=other.timeline.alone()), how)
+
+
+def not_a_script(options: ScriptOptions) -> GradcliError:
+    """Return the error for an option that says which call of a script is answered, beside a formula."""
+    name = next(name for name in OPTIONS if getattr(options, name) is not None)
+    return GradcliError("option", f"--{name} is for a script, and this is a formula", hint=f"leave out --{name}")
+
+
+def write_before(env: Environment, error: GradcliError, options: ScriptOptions, how: Printing) -> None:
+    """Write what a script did before it came to an error, for people, where there is more to it than a line."""
+    from rich.text import Text
+
+    from gradcli.explanation.timeline import timeline
+    from gradcli.render.tables import drawn
+    from gradcli.render.timeline import timeline_lines, timeline_section
+
+    told = timeline(error.ended, name=options.name)
+    if how.quiet or how.output or not (told.rows or told.prints):
+        return
+    if how.format == "plain":
+        write(env, "\n".join(timeline_lines(told)))
+    elif how.format == "table":
+        layout = layout_of(env, how, how.width or terminal_width(env))
+        write_text(env, Text("\n").join([*drawn([timeline_section(told, layout)], layout)][1:]), how)
