@@ -17,6 +17,14 @@ EVENTS = {  # script, events other than derivative calls and prints
     "a parameter": ("import torch\nW = torch.nn.Parameter(torch.randn(2))", [("draw", 2, ["W"])]),
     "a draw without a name": ("import torch\nprint(torch.randn(3).shape)", []),
     "a call of what is drawn": ("import torch\ndef f(t):\n    return t*2\ny = f(torch.randn(3))", []),
+    "a draw of NumPy's": (
+        "import numpy as np\nnp.random.seed(0)\nW = 0.1 * np.random.randn(2, 2)\nx = np.random.default_rng(1).normal(size=2)",
+        [("draw", 3, ["W"]), ("draw", 4, ["x"])],
+    ),
+    "a draw of JAX's": (
+        "import jax\nk1, k2 = jax.random.split(jax.random.PRNGKey(0))\nW = jax.random.normal(k1, (2,))",
+        [("draw", 3, ["W"])],
+    ),
     "a layer": (f"{MODULE}fc = nn.Linear(2, 1)", [("draw", 3, ["fc.weight", "fc.bias"])]),
     "layers of a module": (
         f"{MODULE}class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
