@@ -249,15 +249,18 @@ def test_events_are_those_of_the_contract():
         {"kind": "grad", "line": 7, "turn": 1, "output": None, "returns": [[3.0, 3.0]], "of": ["x"]},
         {"kind": "zero", "line": 8, "names": ["x"]},
         {"kind": "update", "line": 10, "names": ["x"]},
-        {"kind": "error", "line": 12, "type": "RuntimeError", "text": "grad can be implicitly created only for scalar outputs",
-         "caught": True},
+        {"kind": "error", "line": 12, "type": "RuntimeError",
+         "text": "grad can be implicitly created only for scalar outputs", "caught": True},
         {"kind": "print", "line": 14, "text": "a\n"},
         {"kind": "error", "line": 15, "type": "ZeroDivisionError", "text": "division by zero"},
     ]  # fmt: skip
 
 
 def test_numbers_that_are_not_finite_are_words():
-    text = f"{LEAF}(x/0).sum().backward()\n(x*float('nan')).sum().backward()\n(-x/0).backward(torch.tensor([1., float('inf')]))"
+    text = (
+        f"{LEAF}(x/0).sum().backward()\n(x*float('nan')).sum().backward()\n"
+        "(-x/0).backward(torch.tensor([1., float('inf')]))"
+    )
     first, second, third = events(text)
     assert first["grad"] == {"x": ["Infinity", "Infinity"]}
     assert second["adds"] == {"x": ["NaN", "NaN"]}
@@ -266,7 +269,10 @@ def test_numbers_that_are_not_finite_are_words():
 
 
 def test_of_very_many_calls_the_first_and_the_last_are_kept_and_those_that_are_not_finite():
-    text = f"{LEAF}for i in range(1500):\n    y = (x*(math.nan if i == 700 else 1)).sum()\n    y.backward()\n    print(i)\n    x.grad = None"
+    text = (
+        f"{LEAF}for i in range(1500):\n    y = (x*(math.nan if i == 700 else 1)).sum()\n    y.backward()\n"
+        "    print(i)\n    x.grad = None"
+    )
     found = events(f"import math\n{text}")
     calls = [event for event in found if event["kind"] == "backward"]
     turns = [event["turn"] for event in calls]

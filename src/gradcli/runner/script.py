@@ -104,7 +104,6 @@ class ScriptError(GradcliError):
     def __init__(self, ended: Ended) -> None:
         error = ended.raised
         assert error is not None  # noqa: S101
-        self.ended = ended
         line = error.line
         lines = ended.place.text.split("\n")
         start = sum(len(text) + 1 for text in lines[: line - 1])
@@ -115,6 +114,7 @@ class ScriptError(GradcliError):
 
         hint = advice_of(ended.run, error, stripped)
         super().__init__("script", f"{error.name}: {error.text}", span=span, place=ended.place, hint=hint)
+        self.ended = ended
 
 
 def run_code(code: Code, place: Place, run: Run) -> Ended:
