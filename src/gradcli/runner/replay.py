@@ -206,6 +206,7 @@ class ScriptProgram:
     result: str | None = None
     truths: bool = False
     is_script: bool = True
+    single: bool = False
     ended: Any = None
     explained: int = -1
     settings: frozenset[str] = frozenset()
@@ -299,6 +300,7 @@ class ScriptProgram:
         self.inputs = dict.fromkeys(names, (0, 0))
         self.variables = {**dict.fromkeys(self.code.places, 0), **dict.fromkeys(names, 0)}
         self.wrt = tuple(chosen or names)
+        self.single = output.library == "torch" and output.dtype == "float32"
         own = None if self.of == LAST else self.of or name_of(run, output)
         self.result = own if own is not None and own.isidentifier() and own not in names else None
 

@@ -110,7 +110,10 @@ class ScriptError(GradcliError):
         stripped = lines[line - 1].strip() if 0 < line <= len(lines) else ""
         first = start + (len(lines[line - 1]) - len(lines[line - 1].lstrip()) if stripped else 0)
         span = (first, first + len(stripped)) if stripped else None
-        super().__init__("script", f"{error.name}: {error.text}", span=span, place=ended.place)
+        from gradcli.runner.advice import advice_of  # an error alone needs it
+
+        hint = advice_of(ended.run, error, stripped)
+        super().__init__("script", f"{error.name}: {error.text}", span=span, place=ended.place, hint=hint)
         self.ended = ended
 
 

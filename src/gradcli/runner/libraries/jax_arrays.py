@@ -14,6 +14,7 @@ from gradcli.ops.indexing import INDEX, PUT
 from gradcli.runner.arrays import array_of, cast, dtype_name
 from gradcli.runner.builtins import JAX_ARRAY
 from gradcli.runner.containers import entry, iterate, key_of, take
+from gradcli.runner.exceptions import exception_class
 from gradcli.runner.library import METHODS, TABLE, attribute, method, native
 from gradcli.runner.objects import Class, Foreign
 from gradcli.runner.operators import PLAIN, SHORT, plain_in_jax
@@ -27,6 +28,10 @@ TABLE |= {
     "jax.numpy.pi": math.pi, "jax.numpy.e": math.e, "jax.numpy.inf": math.inf, "jax.numpy.nan": math.nan,
     "jax.core.Tracer": Class("Tracer", [], {}), "jax.typing.ArrayLike": JAX_ARRAY, "jax.numpy.euler_gamma": float(np.euler_gamma),
 }  # fmt: skip
+
+
+for _name in ("ConcretizationTypeError", "TracerBoolConversionError"):
+    TABLE[f"jax.errors.{_name}"] = exception_class(_name)
 
 
 # ---- types and settings
@@ -107,7 +112,7 @@ def lengths(run: Run, shape: Any) -> tuple[int, ...]:
     """Return a shape as a tuple of integers."""
     items = [shape] if isinstance(shape, int | Tensor) else list(iterate(run, shape))
     found = tuple([int(n.value) if isinstance(n, Tensor) else n for n in items])
-    run.meter.charge(math.prod(found))
+    run.meter.charge(abs(math.prod(found)))
     return found
 
 
@@ -219,6 +224,31 @@ for _name in ("max", "min"):
     TABLE[f"jax.numpy.{_name}"] = TABLE[f"jax.numpy.a{_name}"] = extreme(_name)
 
 
+@native("jax.numpy.linalg.norm")
+def norm(run: Run, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return a norm; of zeros the gradient is nan, as that of the root at 0."""
+    a = array(run, x)
+    flat = axis is None and len(a.shape) != 1
+    if ord is None or (ord == 2 and not flat and not isinstance(axis, tuple)):
+        return run.function("jax.numpy.sqrt", run.function("jax.numpy.sum", run.operate("*", a, a), axis=axis, keepdims=keepdims))
+    return run.function("numpy.linalg.norm", a, ord, axis, keepdims)
+
+
+@native("jax.numpy.reshape")
+def reshape(run: Run, a: Any, shape: Any = None, *more: Any, newshape: Any = None, order: str = "C", **_: Any) -> Tensor:
+    """Return an array in another shape."""
+    x = array(run, a)
+    given = shape if shape is not None else newshape
+    want = lengths(run, (given, *more) if more else given)
+    size, known = math.prod(x.shape), math.prod(n for n in want if n != -1)
+    if (known != size) if -1 not in want else (not known or size % known):
+        run.fail("TypeError", f"cannot reshape array of shape {x.shape} (size {size}) into shape {want} (size {math.prod(want)})")
+    if order == "F":
+        turned = run.function("jax.numpy.transpose", x)
+        return run.function("jax.numpy.transpose", run.function("torch.reshape", turned, want[::-1]))  # type: ignore[no-any-return]
+    return run.function("torch.reshape", x, want)  # type: ignore[no-any-return]
+
+
 def at_zero(run: Run, x: Tensor) -> bool:
     """Return whether derivatives flow to entries that are 0."""
     return x.active and bool(np.any(np.asarray(x.value) == 0))
@@ -258,12 +288,12 @@ def vectorize(run: Run, function: Any, **_: Any) -> Any:
     def run_it(run: Run, *arguments: Any) -> Any:
         xs = [array(run, a) for a in arguments]
         shape = np.broadcast_shapes(*[x.shape for x in xs])
-        flat = [run.function("jax.numpy.reshape", run.function("jax.numpy.broadcast_to", x, shape), (-1,)) for x in xs]
+        flat = [reshape(run, run.function("jax.numpy.broadcast_to", x, shape), (-1,)) for x in xs]
         if not shape:
             return run.call(function, xs)
         each = TABLE["jax.vmap"](run, function)
         made = run.call(each, flat)
-        return run.function("jax.numpy.reshape", made, shape)
+        return reshape(run, made, shape)
 
     return run_it
 
@@ -381,8 +411,8 @@ def put(run: Run, where: At, name: str, value: Any = None) -> Tensor:
 def added(run: Run, x: Tensor, key: Any, other: Tensor, name: str) -> Tensor:
     """Return an array with others added at an index, as often as it names an entry."""
     places = np.ravel(np.arange(math.prod(x.shape)).reshape(x.shape)[key])
-    flat = run.function("jax.numpy.reshape", x, (-1,))
-    parts = run.function("jax.numpy.reshape", other, (-1,))
+    flat = reshape(run, x, (-1,))
+    parts = reshape(run, other, (-1,))
     rounds: dict[int, int] = {}
     turns: list[list[int]] = []
     for k, place in enumerate(places.tolist()):
@@ -398,7 +428,7 @@ def added(run: Run, x: Tensor, key: Any, other: Tensor, name: str) -> Tensor:
         part = Tensor(run.f(INDEX, source, key=chosen), x.dtype, "jax")
         before = Tensor(run.f(INDEX, node, key=places[chosen]), x.dtype, "jax")
         node = run.f(PUT, node, run.operate("+" if name == "add" else "-", before, part).node, key=places[chosen])
-    return run.function("jax.numpy.reshape", Tensor(node, x.dtype, "jax"), x.shape)  # type: ignore[no-any-return]
+    return reshape(run, Tensor(node, x.dtype, "jax"), x.shape)  # type: ignore[no-any-return]
 
 
 def as_type(run: Run, x: Tensor, dtype: Any = None, **_: Any) -> Any:
@@ -704,14 +734,14 @@ def ravel_pytree(run: Run, tree: Any) -> Any:
     leaves, spec = flatten(run, tree)
     arrays = [array(run, leaf) for leaf in leaves]
     shapes = [x.shape for x in arrays]
-    rows = [run.function("jax.numpy.reshape", x, (-1,)) for x in arrays]
+    rows = [reshape(run, x, (-1,)) for x in arrays]
     flat = run.function("jax.numpy.concatenate", rows) if rows else run.make(np.zeros(0), "float32", "jax")
 
     def unravel(run: Run, row: Tensor) -> Any:
         start, parts = 0, []
         for shape in shapes:
             size = math.prod(shape)
-            parts.append(run.function("jax.numpy.reshape", entry(run, row, slice(start, start + size)), shape))
+            parts.append(reshape(run, entry(run, row, slice(start, start + size)), shape))
             start += size
         return unflatten(run, spec, parts)
 
