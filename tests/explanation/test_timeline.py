@@ -295,6 +295,6 @@ def test_many_leaves_are_counted():
         "net(torch.ones(1, 1)).sum().backward()\nprint('a\\nb\\nc\\nd')"
     )
     assert [[left.text for left in row.left] for row in told(text).rows][:2] == [
-        [],
+        ["net[0].weight (2, 1) and 3 others", "drawn, seed 0"],
         ["net[0].weight.grad and 3 others added to"],
     ]
