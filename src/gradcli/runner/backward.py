@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Node, Operation
+from gradcli.engine.graph import NODES, Input, Node, Operation
 from gradcli.engine.live import swept
 from gradcli.engine.reverse import cotangents
 from gradcli.language.storage import looks_on
@@ -16,7 +16,8 @@ from gradcli.ops.saved import kept
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
 from gradcli.runner.state import Run, Written
-from gradcli.runner.values import Size, Tensor, category, extra_of
+from gradcli.runner.strings import grad_fn_name
+from gradcli.runner.values import Size, Tensor, category, extra_of, kind_of
 
 SECOND = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
@@ -36,25 +37,26 @@ OWN = ("own",)
 
 
 class Freed(tuple):  # type: ignore[type-arg]
-    """The links of an operation whose saved values a sweep has freed."""
+    """The links of an operation whose saved values a sweep has freed, which the script made in this line."""
 
-    __slots__ = ()
+    line: int
 
 
-FREED = {links: Freed(links) for links in ((0,), (1,), (0, 1), (2,), (1, 2), (0, 1, 2))}
 
 
 @dataclass(slots=True, eq=False)
 class Swept:
     """One sweep: the outputs with their cotangents, and what reached the leaves and the inputs that were asked for.
 
-    ``totals`` has the cotangent of each leaf by its node's index, ``captured`` that of inner values.
+    ``totals`` has the cotangent of each leaf by its node's index, ``captured`` that of inner values, ``leaves`` whose
+    node each was: a leaf that was written to since has another one now.
     """
 
     outputs: list[Node]
     seeds: list[Any]
     totals: dict[int, Any]
     captured: dict[int, Any]
+    leaves: dict[int, Tensor]
 
 
 # ---- checks
@@ -101,7 +103,7 @@ def check_freed(run: Run, nodes: Sequence[Node]) -> None:
         if node.links == () and node.op.torch_raises:
             run.fail("RuntimeError", f"derivative for aten::{node.op.name} is not implemented")
         if type(node.links) is Freed and saved_places(node):
-            run.fail("RuntimeError", SECOND)
+            run.fail("RuntimeError", SECOND, node.links.line)
 
 
 def memory_key(value: Any) -> Any:
@@ -123,21 +125,28 @@ def check_versions(run: Run, nodes: Sequence[Node]) -> None:
             write = run.writes.get(memory_key(value))
             if write is None or write.mark <= node.index or (k <= 0 and write.by <= node.index < write.mark):
                 continue
-            run.fail("RuntimeError", version_text(write, value))
+            run.fail("RuntimeError", version_text(write, value, k < 0), write.line)
 
 
-def version_text(write: Written, value: Any) -> str:
-    """Return what PyTorch says of a value that was written to before backward needed it."""
-    from gradcli.runner.strings import grad_fn_name
+def version_text(write: Written, value: Any, output: bool) -> str:
+    """Return what PyTorch says of a value that was written to before backward needed it.
 
-    made = "" if type(value) not in NODES or value.op is None else grad_fn_name(Tensor(value))
-    output = f", which is output 0 of {made}," if made else ""
-    shape = list(np.shape(value_of(value)))
+    An operation's own output is called by that operation, and an argument by what has made it what it is now.
+    """
+    tensor = write.tensor
+    if output:
+        made_by = grad_fn_name(Tensor(value))
+    else:
+        made_by = "AsStridedBackward0" if looks_on(value) and tensor.active else grad_fn_name(tensor)
+    name = "torch::autograd::CopySlices" if made_by == "CopySlices" else (made_by or "").partition("Backward")[0]
+    made = f", which is output 0 of {name}," if name else ""
+    array = value_of(value)
+    kind = {"i": "Long", "b": "Bool"}.get(kind_of(array)) or {"float64": "Double"}.get(tensor.dtype, "Float")
     return (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.FloatTensor {shape}]{output} is at version {write.version}; expected version {write.version - 1} instead. "
+        f"[torch.{kind}Tensor {list(np.shape(array))}]{made} is at version {tensor.version}; expected version {write.version - 1} instead. "
         "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
-        "torch.autograd.set_detect_anomaly(True)."
+        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
     )
 
 
@@ -164,6 +173,8 @@ def sweep(
     run: Run, outputs: list[Node], seeds: list[Any], targets: set[int] | None, retain: bool, create: bool
 ) -> Swept:
     """Walk back from outputs and return what reaches the leaves."""
+    former = former_nodes(run, outputs, targets) if targets and run.writes else {}
+    targets = targets if targets is None else targets | former.keys()
     nodes = nodes_of(outputs, targets)
     check_freed(run, nodes)
     if run.writes:
@@ -184,11 +195,27 @@ def sweep(
         plain = [np.asarray(value_of(seed)) for seed in seeds]
         seeds[:] = plain if not any(type(s) in NODES for s in seeds) else seeds
         totals = cotangents(run.graph, outputs[0], plain[0], visit=visit)
+    freed: dict[tuple[int, ...], Freed] = {}
     if not retain:
         for node in nodes:
             if type(node) is Operation and type(node.links) is not Freed:
-                node.links = FREED.get(node.links) or Freed(node.links)
-    return Swept(outputs, seeds, totals, captured)
+                links = freed.get(node.links)
+                if links is None:
+                    links = freed[node.links] = Freed(node.links)
+                    links.line = run.line
+                node.links = links
+    for old, now in former.items():
+        if old in captured:
+            captured[now] = captured[now] + captured[old] if now in captured else captured[old]
+    leaves = {node.index: node.owner for node in nodes if type(node) is Input and node.owner is not None}
+    return Swept(outputs, seeds, totals, captured, leaves)
+
+
+def former_nodes(run: Run, outputs: list[Node], targets: set[int]) -> dict[int, int]:
+    """Return nodes that leaves which are asked for had before they were written to, with those that they have now."""
+    now = {id(leaf): index for index in targets if (leaf := run.by_leaf.get(index)) is not None}
+    inputs = [node for node in nodes_of(outputs, None) if type(node) is Input and node.index not in targets] if now else []
+    return {node.index: now[id(node.owner)] for node in inputs if id(node.owner) in now}
 
 
 def hooked_visit(
@@ -204,6 +231,8 @@ def hooked_visit(
                     run.hooked.append((hook_number(run, hook), g.value))
                 made = run.call(hook, [g])
                 if isinstance(made, Tensor):
+                    if made.shape != g.shape:
+                        run.fail("RuntimeError", f"hook '{getattr(hook, 'name', '<lambda>')}' has changed the size of value")
                     totals[index] = made.node if type(made.node) in NODES else np.asarray(made.value)[()]
             if index in run.retained:
                 retain(run, run.retained[index], totals[index])
@@ -240,19 +269,22 @@ def backward(
     given = [None if v is None else np.asarray(v.value) for v in gradients]
     done = run.swept(outputs, seeds, targets, bool(create_graph if retain_graph is None else retain_graph), create_graph, given)
     event = derivative_event(run, "backward", outputs[0], given[0])
+    reached: dict[int, tuple[Tensor, Any]] = {}
     for index, g in done.totals.items():
-        leaf = run.by_leaf.get(index)
-        if leaf is None or (targets is not None and index not in targets):
+        leaf = done.leaves.get(index)
+        if leaf is None or not leaf.leaf or not leaf.active or (targets is not None and leaf.node.index not in targets):
             continue
+        before = reached.get(id(leaf))
+        reached[id(leaf)] = leaf, g if before is None else before[1] + g
+    for leaf, g in reached.values():
         accumulate_grad(run, leaf, g)
         record(run, event, leaf, g)
     for index, g in done.captured.items():
         if index not in done.totals and inputs is not None:
             inner = next(t for t in inputs if type(t.node) in NODES and t.node.index == index)
             accumulate_grad(run, inner, g)
-    for index in done.totals:
-        leaf = run.by_leaf.get(index)
-        for hook in run.post_hooks.get(id(leaf), ()) if leaf is not None else ():
+    for leaf, _ in reached.values():
+        for hook in run.post_hooks.get(id(leaf), ()):
             run.call(hook, [leaf])
     run.event(event)
 
@@ -270,7 +302,7 @@ def record(run: Run, event: Event, leaf: Tensor, g: Any) -> None:
     """Note in an event what a leaf got, and what it has now."""
     if run.quiet:
         return
-    name = run.name_of(leaf) or f"leaf{len(event.grad) + 1}"
+    name = run.name_of(leaf) or run.noting.called.get(leaf) or f"leaf{len(event.grad) + 1}"
     while name in event.grad:
         name += "'"
     run.noting.called[leaf] = name

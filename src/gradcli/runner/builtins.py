@@ -74,6 +74,10 @@ def number_of(run: Run, x: Any) -> Any:
 
 def item_of(run: Run, x: Tensor) -> Any:
     """Return what ``item()`` gives: a number of float32 where that is the type; one in many digits stays what it is."""
+    if run.levels and x.library != "torch":
+        from gradcli.runner.transforms import refuse_number
+
+        refuse_number(run, x)
     if run.replay is not None and type(x.node) in NODES and category(x.dtype) == 2:
         from gradcli.ops.making import DETACH
 

@@ -39,7 +39,7 @@ from gradcli.runner.objects import (
 )
 from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together, wrap_result
 from gradcli.runner.state import DEEPEST, Run, show
-from gradcli.runner.values import DType, Size, Tensor, category, kind_of, strong
+from gradcli.runner.values import DType, Size, Tensor, View, category, kind_of, strong
 
 
 def call(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
@@ -143,13 +143,14 @@ def call_closure(run: Run, closure: Closure, arguments: list[Any], named: dict[s
 
 
 def run_frame(run: Run, code: Any, frame: Frame) -> Any:
-    """Run the body of a function."""
+    """Run the body of a function; what a library's code calls of the script is the script's own again."""
     run.depth += 1
     if run.depth > DEEPEST:
         run.depth -= 1
         run.fail("RecursionError", "maximum recursion depth exceeded")
-    quiet = 0 if code.listed else 1
+    quiet = -run.library if code.listed else 1
     run.quiet += quiet
+    run.library += quiet
     line = run.line
     run.frames.append((code, frame))
     try:
@@ -158,6 +159,7 @@ def run_frame(run: Run, code: Any, frame: Frame) -> Any:
         run.frames.pop()
         run.depth -= 1
         run.quiet -= quiet
+        run.library -= quiet
     run.line = line
     return None if signal is None else signal[0]
 
@@ -354,8 +356,8 @@ def call_table(
     else:
         result = given if isinstance(given, str) else together(run, tensors or plain_, library if library != "python" else "numpy")
     kind = kind_of(value_of(first_of(made)))
-    if given is None and category(result) == 2 and kind != "f":
-        result = "bool" if kind == "b" else "int64"
+    if kind != "f" and category(result) == 2 and not isinstance(given, str):
+        result = "bool" if kind == "b" else "int32" if library == "jax" and not run.x64 else "int64"
     if category(result) < 2 and kind == "f":
         result = run.default_dtype if library == "torch" else plain_in_jax(run, 1.0) if library == "jax" else "float64"
         result = strong(result) if tensors else result
@@ -531,7 +533,11 @@ def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: l
     if isinstance(made, tuple):
         if all(type(item) is int for item in made):
             return Size(made)
-        return tuple([wrap(run, item, dtype, library, made_by, tensors) for item in made])
+        several = tuple([wrap(run, item, dtype, library, made_by, tensors) for item in made])
+        for k, item in enumerate(several):
+            if isinstance(item, View):
+                item.part = k
+        return several
     if made is None or type(made) in (int, str):
         return made
     if type(made) is bool:
@@ -563,8 +569,8 @@ def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any) -> Tensor:
             made.value, base.value
         ):
             return result
-        view = show(base, lambda node: run.f(op, node, **static), made, result.dtype, result.made_by)
-        return view
+        f = run.f
+        return show(base, lambda node: f(op, node, **static), made, result.dtype, result.made_by)
     places = np.arange(base.value.size).reshape(base.value.shape)
     source, shown = base.value, made
     step = [s // source.itemsize for s in shown.strides]
@@ -573,15 +579,16 @@ def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any) -> Tensor:
         return result
     flat = np.lib.stride_tricks.as_strided(places.ravel()[start:], shown.shape, [s * places.itemsize for s in step])
     where = np.array(flat)
-    return show(base, lambda node: look_at(run, node, where), made, result.dtype, result.made_by)
+    f = run.f
+    return show(base, lambda node: look_at(f, node, where), made, result.dtype, result.made_by)
 
 
-def look_at(run: Run, node: Any, places: Any) -> Any:
+def look_at(f: Any, node: Any, places: Any) -> Any:
     """Return the entries of a node at flat places."""
     from gradcli.ops.indexing import INDEX
     from gradcli.ops.shaping import RESHAPE
 
     if type(node) in NODES:
-        flat = run.f(RESHAPE, node, shape=(int(np.prod(node.shape)),))
-        return run.f(INDEX, flat, key=places)
+        flat = f(RESHAPE, node, shape=(int(np.prod(node.shape)),))
+        return f(INDEX, flat, key=places)
     return np.asarray(node).reshape(-1)[places]

@@ -19,8 +19,10 @@ from gradcli.runner.numpy_values import flows, plain_array
 from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance
 from gradcli.runner.operators import HOST_KINDS, has_items, hashable, plain
 from gradcli.runner.state import LONGEST, Run, show
-from gradcli.runner.values import Size, Tensor, as_dtype, category
+from gradcli.runner.values import Size, Tensor, View, as_dtype, category
 
+WRITTEN = "[]="
+"""What an assignment to entries is called among the functions that make tensors."""
 ITERABLE = (list, tuple, dict, set, frozenset, str, range, bytes)
 
 
@@ -107,7 +109,11 @@ def rows(run: Run, x: Tensor) -> list[Any]:
     if not x.shape:
         what = "iteration over a 0-d tensor" if x.library == "torch" else "iteration over a 0-d array"
         run.fail("TypeError", what)
-    return [subscript(run, x, k) for k in range(x.shape[0])]
+    found = [entry(run, x, k) for k in range(x.shape[0])]
+    for k, one in enumerate(found):
+        if isinstance(one, View):
+            one.made_by, one.part = "UnbindBackward0", k
+    return found
 
 
 def take(run: Run, value: Any) -> list[Any]:
@@ -256,17 +262,22 @@ def entry(run: Run, x: Tensor, key: Any) -> Any:
     if x.library == "numpy" and plain_array(x):
         return numpy_values.entry(run, x, key)
     if type(node) in NODES and type(key) is int and node.ndim == 1 and node.value.dtype != object and -node.shape[0] <= key < node.shape[0]:
-        made = run.f.enter(INDEX, (node,), {"key": key}, node.value[key])
-        return show(x, lambda node: run.f(INDEX, node, key=key) if type(node) in NODES else node[key, ...], made, x.dtype)
+        f = run.f
+        made = f.enter(INDEX, (node,), {"key": key}, node.value[key])
+        return show(
+            x, lambda node: f(INDEX, node, key=key) if type(node) in NODES else node[key, ...], made, x.dtype, "SelectBackward0"
+        )
     place = key_of(run, x, key)
     if not basic(place):
         array = node if type(node) in NODES else np.asarray(node)
         made = run.f(INDEX, array, key=place)
         return Tensor(made, x.dtype, x.library, "index")
 
+    f = run.f
+
     def look(node: Any) -> Any:
         if type(node) in NODES:
-            return run.f(INDEX, node, key=place)
+            return f(INDEX, node, key=place)
         return np.asarray(node)[as_view(place)]
 
     return show(x, look, look(node), x.dtype, ("[]", key, x.shape))
@@ -321,6 +332,8 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
             run.fail("RuntimeError", f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
                      f"result of shape {list(want)}")
         run.fail("ValueError", f"could not broadcast input array from shape {shape} into shape {want}")
+    if type(node) in NODES and x.library == "numpy" and any(level.kind == "boxes" for level in run.levels):
+        run.fail("ValueError", "setting an array element with a sequence.")
     f, first = run.f, run.count
     if type(node) not in NODES and type(x.node) not in NODES:
         array = np.array(x.node)
@@ -330,14 +343,9 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     else:
         if np.ndim(value_of(node)) > np.ndim(target):
             node = run.function("reshape", Tensor(node), *np.shape(target)).node
-        made = f(PUT, x.node, node, key=place)
-        run.write(x, made, first)
-        if type(x.node) in NODES:
-            rank = np.ndim(value_of(node)) if isinstance(value, Tensor) else None
-            shown = key if not isinstance(key, Tensor) or key.shape else int(key.value) if category(key.dtype) == 1 else key
-            from gradcli.runner.backward_names import write_name
-
-            x.made_by = write_name(shown, x.shape, rank)
+        rank = np.ndim(value_of(node)) if isinstance(value, Tensor) else None
+        shown = key if not isinstance(key, Tensor) or key.shape else int(key.value) if category(key.dtype) == 1 else key
+        run.write(x, f(PUT, x.node, node, key=place), first, (WRITTEN, shown, x.shape, rank))
 
 
 def fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:

@@ -7,8 +7,8 @@ from typing import Any
 from gradcli.errors import GradcliError, Span
 from gradcli.errors.suggest import did_you_mean
 from gradcli.language.names import find_constant
-from gradcli.runner.calls import find_table
-from gradcli.runner.library import HOMES, SAME, TABLE, load, look_up
+from gradcli.runner.calls import call_method, find_table
+from gradcli.runner.library import HOMES, METHODS, SAME, TABLE, load, look_up
 from gradcli.runner.objects import UNBOUND, Foreign, Module
 from gradcli.runner.state import Run
 from gradcli.runner.values import DType
@@ -33,7 +33,7 @@ MODULES = (
     "torch.distributions", "torch.linalg", "torch.special", "torch.cuda", "torch.backends", "torch.backends.cudnn", "torch.random",
     "torch.testing", "torch.fft", "torch.version", "torch.jit", "torch.types", "torch.backends.mps", "torch.mps", "functorch", "numpy", "numpy.random", "numpy.linalg",
     "numpy.testing", "numpy.typing", "jax", "jax.numpy", "jax.numpy.linalg", "jax.nn", "jax.random", "jax.lax", "jax.scipy",
-    "jax.scipy.special", "jax.tree_util", "jax.tree", "jax.flatten_util", "jax.typing", "jax.core", "jax.debug", "jax.scipy.linalg", "jax.scipy.stats", "jax.test_util", "jax.nn.initializers", "autograd", "autograd.numpy", "autograd.numpy.random", "math",
+    "jax.scipy.special", "jax.tree_util", "jax.errors", "jax.tree", "jax.flatten_util", "jax.typing", "jax.core", "jax.debug", "jax.scipy.linalg", "jax.scipy.stats", "jax.test_util", "jax.nn.initializers", "autograd", "autograd.numpy", "autograd.numpy.random", "autograd.numpy.linalg", "autograd.scipy", "autograd.extend", "autograd.core", "autograd.misc", "autograd.misc.optimizers", "autograd.test_util", "autograd.differential_operators", "autograd.scipy.special", "autograd.scipy.stats", "math",
     "random", "itertools", "functools", "collections", "collections.abc", "operator", "copy", "time", "typing", "abc", "enum",
     "statistics", "dataclasses", "sys", "argparse", "types", "warnings", "string", "numbers", "contextlib", "datetime", "logging",
     "gc", "heapq", "bisect", "json", "io", "traceback", "re", "threading", "inspect", "secrets", "uuid", "hashlib", "textwrap", "pprint", "typing_extensions", "fractions", "decimal", "cmath", "__future__", "scipy", "scipy.special", "scipy.linalg",
@@ -64,6 +64,8 @@ def resolve(run: Run, name: str) -> Any:
         return value
     if name in MODULES:
         return Module(name)
+    if name.startswith(("autograd.numpy.", "autograd.scipy.")):
+        return member(run, name.removeprefix("autograd."))
     constant = find_constant(name.replace("numpy.", "np.", 1).replace("jax.np.", "jnp.").replace("autograd.np.", "np."))
     if isinstance(constant, str):
         library = "torch" if name.startswith("torch") else "jax" if name.startswith("jax") else "numpy"
@@ -72,7 +74,17 @@ def resolve(run: Run, name: str) -> Any:
     if constant is not None:
         return constant
     table = find_table(name)
+    if table is None and name.startswith("torch.") and name.endswith("_"):
+        return in_place(name)
     return UNBOUND if table is None else table
+
+
+def in_place(name: str) -> Any:
+    """Return a function that writes to its first argument, as the method of its name does: ``torch.relu_``."""
+    last = name.rpartition(".")[2]
+    if find_table(name.removesuffix("_")) is None and last not in METHODS:
+        return UNBOUND
+    return lambda run, x, *arguments, **named: call_method(run, x, last, list(arguments), named)
 
 
 def member_of(run: Run, module: Module, name: str) -> Any:
@@ -109,7 +121,7 @@ def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) 
     if name in run.given:
         from gradcli.runner.given import given_value
 
-        return given_value(run, name)
+        return given_value(run, name, span)
     if name in BUILTINS:
         return BUILTINS[name]
     if name in ("open", "exec", "eval", "compile", "input", "__import__", "globals", "breakpoint"):

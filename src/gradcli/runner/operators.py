@@ -248,6 +248,8 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
         return of_objects(run, sign, a, b)
     if library == "numpy" and not flows(a) and not flows(b):
         return numpy_values.operated(run, sign, a, b)
+    if library == "jax":
+        refuse_shapes_in_jax(run, sign, a, b)
     x, y = raw(a), raw(b)
     if type(x) is np.ndarray and not x.ndim and type(a) is Tensor and x.dtype == np.float64:
         x = x[()] if type(y) is not Double else x
@@ -381,6 +383,26 @@ def together(run: Run, values: list[Any], library: str) -> str:
             weak = result is not None and category(dtype) == 2
             result = floats if weak and library == "torch" and dtype not in FLOATS else dtype
     return result or floats
+
+
+NAMES_IN_JAX = {
+    "+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow", "%": "rem", "//": "floor_divide", "<": "lt", "<=": "le", ">": "gt",
+    ">=": "ge", "==": "eq", "!=": "ne", "&": "and", "|": "or", "^": "xor",
+}  # fmt: skip
+
+
+def refuse_shapes_in_jax(run: Run, sign: str, a: Any, b: Any) -> None:
+    """Raise what JAX raises for shapes that do not go together."""
+    p, q = (x.shape if isinstance(x, Tensor) else () for x in (a, b))
+    if sign == "@":
+        if p and q and p[-1] != q[-2 if len(q) > 1 else -1]:
+            run.fail("TypeError", f"dot_general requires contracting dimensions to have the same shape, got {p[-1:]} and "
+                     f"{(q[-2 if len(q) > 1 else -1],)}.")  # fmt: skip
+        return
+    try:
+        np.broadcast_shapes(p, q)
+    except ValueError:
+        run.fail("TypeError", f"{NAMES_IN_JAX.get(sign, sign)} got incompatible shapes for broadcasting: {p}, {q}.")
 
 
 def together_in_jax(run: Run, values: list[Any]) -> str:

@@ -36,7 +36,12 @@ def compile_text(
     ``told`` is told of assignments, ``last`` is a variable that is given the value of the last expression.
     """
     tree, place = read_script(text, budget)
-    if "__" in text:
+    return compile_tree(tree, place, listed, told, last), place
+
+
+def compile_tree(tree: ast.Module, place: Place, listed: bool = True, told: Any = None, last: str | None = None) -> Code:
+    """Return the syntax tree of the text at ``place`` as code ready to run."""
+    if "__" in place.text:
         tree = with_private_names(tree)
     whole = Text(place.text, listed, told)
     if last is not None:
@@ -52,7 +57,7 @@ def compile_text(
         raise error.at(None, place) from None
     finally:
         sys.setrecursionlimit(limit)
-    return compiler.code, place
+    return compiler.code
 
 
 def name_last(tree: ast.Module, name: str) -> str | None:
@@ -93,8 +98,23 @@ class Ended:
     variables: dict[str, Any] = field(default_factory=dict)
 
 
-class Reached(Exception):
-    """The call that a run was to stop at."""
+class ScriptError(GradcliError):
+    """The exception that ends a script, in PyTorch's words."""
+
+    def __init__(self, ended: Ended) -> None:
+        error = ended.raised
+        assert error is not None  # noqa: S101
+        line = error.line
+        lines = ended.place.text.split("\n")
+        start = sum(len(text) + 1 for text in lines[: line - 1])
+        stripped = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        first = start + (len(lines[line - 1]) - len(lines[line - 1].lstrip()) if stripped else 0)
+        span = (first, first + len(stripped)) if stripped else None
+        from gradcli.runner.advice import advice_of  # an error alone needs it
+
+        hint = advice_of(ended.run, error, stripped)
+        super().__init__("script", f"{error.name}: {error.text}", span=span, place=ended.place, hint=hint)
+        self.ended = ended
 
 
 def run_code(code: Code, place: Place, run: Run) -> Ended:
@@ -148,7 +168,7 @@ def end_by(ended: Ended, error: Raised) -> None:
         ended.said = None if isinstance(code, int) or code is None else error.text
         return
     ended.raised, ended.status = error, 1
-    run.quiet = 0
+    run.quiet = run.library = 0
     run.event(Event("error", error.line or run.line, type=error.name, text=error.text))
 
 

@@ -9,10 +9,10 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Graph
+from gradcli.engine.graph import NODES, Graph, Input
 from gradcli.engine.live import LiveGraph
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
-from gradcli.ops.arithmetic import ADD
+from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import PUT
 from gradcli.ops.making import DETACH
@@ -21,7 +21,8 @@ from gradcli.records import dataclass
 from gradcli.runner.events import Event, Log
 from gradcli.runner.noting import Noting, note, settle
 from gradcli.runner.objects import Frame
-from gradcli.runner.values import Detached, Tensor, View, as_dtype, category, kind_of
+from gradcli.runner.strings import grad_fn_name
+from gradcli.runner.values import Data, Detached, Tensor, View, as_dtype, category, kind_of
 
 BOUNDS = Budget(
     text=400_000, syntax=60_000, turns=20_000_000, nodes=60_000_000, elements=20_000_000, total=2_000_000_000_000,
@@ -34,6 +35,17 @@ LONGEST = 10_000_000
 """Items of a list, characters of a text."""
 
 
+SEVERAL = (
+    "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be "
+    "modified inplace. You should replace the inplace operation by an out-of-place one."
+)
+AMBIGUOUS = (
+    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view "
+    "and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you "
+    "want the inplace to be tracked)."
+)
+
+
 class Held:
     """The graph while gradients are off: what is computed is held."""
 
@@ -42,7 +54,7 @@ class Held:
         self.is_input, self.piece, self.strict = graph.is_input, graph.piece, graph.strict
         self.note_call, self.nodes, self.budget = graph.note_call, graph.nodes, graph.budget
         self.live = isinstance(graph, LiveGraph)
-        self.lists, self.windows = graph.lists, graph.windows
+        self.windows = graph.windows
 
     def __call__(self, op: Op, *arguments: Any, **static: Any) -> Any:
         """Apply an op to the numbers of its arguments."""
@@ -65,21 +77,21 @@ class Held:
 
 @dataclass(slots=True)
 class Written:
-    """A write in place to what a tensor showed: how many nodes there were, and the line."""
+    """A write in place to what a tensor showed: how many nodes there were after it and before it, and its version."""
 
     mark: int
-    line: int
-    shape: tuple[int, ...]
     version: int
     by: int
-    kept: Any = None
+    kept: Any
+    tensor: Tensor
 
 
 class Run:
     """One run of a script.
 
     ``f`` applies ops: the graph, or what holds them while gradients are off. ``line`` is that of the script's own call
-    that runs now. ``emit`` is given what is printed as it is printed.
+    that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library`` of
+    it is for frames of a library's text.
     """
 
     def __init__(self, graph: Graph | None = None, emit: Callable[[str], None] | None = None) -> None:
@@ -98,6 +110,7 @@ class Run:
         self.writes: dict[Any, Written] = {}
         self.freed: set[int] = set()
         self.by_leaf: WeakValueDictionary[int, Tensor] = WeakValueDictionary()
+        self.entered: dict[str, Input] = {}
         self.retained: dict[int, Any] = {}
         self.default_dtype = "float32"
         self.print_options: dict[str, Any] = {}
@@ -119,6 +132,7 @@ class Run:
         self.ticks = 0
         self.stars: list[str] = []
         self.quiet = 0
+        self.library = 0
         self.inference = False
         self.notes: dict[tuple[str, str], None] = {}
         self.place = Place("")
@@ -167,16 +181,21 @@ class Run:
         node = self.graph.input(f"leaf{ordinal}", value, True)
         tensor.node, tensor.leaf = node, True
         self.by_leaf[node.index] = node.owner = tensor
+        if self.replay is not None:
+            self.entered[node.name] = node
+        if tensor.extra is not None and tensor.extra.hooks:
+            self.hooks[node.index] = tensor.extra.hooks
         return tensor
 
-    def write(self, tensor: Tensor, made: Any, first: int | None = None) -> None:
+    def write(self, tensor: Tensor, made: Any, first: int | None = None, made_by: Any = None) -> None:
         """Give a tensor other numbers in place, with their derivatives; a view gives them to what it shows.
 
-        ``first`` is the number of nodes before the operation that made them in place, if one did.
+        ``first`` is the number of nodes before the operation that made them in place, if one did, and ``made_by`` what
+        PyTorch calls that operation.
         """
         if category(tensor.dtype) < 2:
             made = as_dtype(np.asarray(value_of(made), dtype=np.float64), tensor.dtype)
-        if type(tensor) is Detached:
+        if isinstance(tensor, Detached):
             self._write_detached(tensor, made)
             return
         if tensor.base is not None:
@@ -186,7 +205,7 @@ class Run:
         old = tensor.node
         key = old.index if type(old) in NODES else id(old)
         tensor.version += 1
-        self.writes[key] = Written(count, self.line, tensor.shape, tensor.version, count if first is None else first, old)
+        self.writes[key] = Written(count, tensor.version, count if first is None else first, old, tensor)
         if len(self.writes) > 4096:
             self.writes = dict(list(self.writes.items())[2048:])
         if tensor.leaf:
@@ -195,17 +214,25 @@ class Run:
             if tensor.active:
                 note(self, "update", tensor)
             self.by_leaf.pop(old.index, None)
+            self.hooks.pop(old.index, None)
             tensor.node = np.array(value_of(made))
             self.enter_leaf(tensor)
             return
         if tensor.active and self.f is not self.graph:
-            made = self.overwritten(old, made)
-        tensor.node = made
-        if type(made) not in NODES:
-            tensor.made_by = None
+            tensor.made_by = grad_fn_name(tensor)
+            tensor.node = self.overwritten(old, made)
+            return
+        if tensor.active and type(made) not in NODES:  # it has a history still, through which nothing comes
+            made = self.f(PUT, old, np.asarray(made, np.float64), key=(...,))
+        tensor.node, tensor.made_by = made, made_by
+        if tensor.extra is not None and tensor.extra.retains and type(made) in NODES:
+            self.retained.pop(key, None)
+            self.retained[made.index] = tensor
 
     def overwritten(self, old: Any, made: Any) -> Any:
         """Return a node with other numbers and the history that it had, which a write past the record leaves."""
+        if not self.held.live:
+            return self.graph(ADD, old, self.graph(DETACH, self.graph(SUB, made, old)))
         new, before = value_of(made), value_of(old)
         new = np.asarray(new) if np.ndim(before) else np.asarray(new).reshape(())[()]
         return self.graph.enter(ADD, (old, np.asarray(new - before)), {}, new, (0,))
@@ -213,13 +240,17 @@ class Run:
     def _write_detached(self, tensor: Tensor, made: Any) -> None:
         """Write to what shows the memory of another tensor: its numbers change there, and its history does not."""
         base = tensor.base
-        before = self.enable_grad(False)
+        before, old = self.enable_grad(False), base.node
         leaf = base.leaf and base.active
         if type(base) in (Tensor, View) and base.base is None and not leaf:
             self.write(base, np.array(value_of(made)) if type(made) not in NODES or self.held.live else made)
         else:
             self.write(base, np.array(value_of(made)) if self.held.live else made)
         self.enable_grad(before)
+        if type(tensor) is Data and type(old) in NODES:
+            self.writes.pop(old.index, None)
+            if self.held.live:
+                old.value = value_of(base.node)
         tensor.shown, tensor.seen = made, base.version  # type: ignore[attr-defined]
 
     @property
@@ -229,6 +260,8 @@ class Run:
 
     def _write_view(self, view: Tensor, made: Any, first: int | None) -> None:
         base, shape = view.base, view.base.shape
+        if self.f is self.graph and (view.active or (type(made) in NODES and made.active)) and view.library == "torch":
+            self._check_view(view)
         if base.leaf and base.active and self.f is self.graph and base.library == "torch":
             self.fail(
                 "RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation."
@@ -240,12 +273,20 @@ class Run:
             array = np.array(old)
             array.reshape(-1)[places] = as_dtype(np.asarray(made, np.float64), base.dtype).ravel() if category(
                 base.dtype) < 2 else np.ravel(made)  # fmt: skip
-            self.write(base, array, first)
+            self.write(base, array, first, "CopySlices")
         else:
             flat = f(RESHAPE, old, shape=(math.prod(shape),))
             put = f(PUT, flat, f(RESHAPE, made, shape=places.shape), key=places)
-            self.write(base, f(RESHAPE, put, shape=shape), first)
-        base.made_by = "CopySlices" if not base.leaf and type(base.node) in NODES else None
+            self.write(base, f(RESHAPE, put, shape=shape), first, "CopySlices")
+
+    def _check_view(self, view: Tensor) -> None:
+        """Refuse a write to a view that PyTorch lets nobody write to."""
+        if view.part >= 0:  # type: ignore[attr-defined]
+            name = (grad_fn_name(view) or "").partition("Backward")[0]
+            self.fail("RuntimeError", f"Output {view.part} of {name} is a view and is being modified inplace. {SEVERAL}")  # type: ignore[attr-defined]
+        if view.base.active and not view.active:
+            self.fail("RuntimeError", "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
+                      f"{AMBIGUOUS}")
 
     # ---- what happens
     def print(self, text: str) -> None:
@@ -272,11 +313,13 @@ class Run:
         """Leave a note on this run."""
         self.notes[kind, message] = None
 
-    def fail(self, kind: str, text: str) -> Any:
-        """Raise an exception of the script."""
+    def fail(self, kind: str, text: str, about: int | None = None) -> Any:
+        """Raise an exception of the script; ``about`` is the line that is behind it."""
         from gradcli.runner.exceptions import raised  # an error alone needs it
 
-        raise raised(kind, text)
+        error = raised(kind, text)
+        error.about = about
+        raise error
 
     def refuse(self, what: str, hint: str | None = None, span: Span | None = None) -> GradcliError:
         """Return the error for what gradcli does not do."""
@@ -353,7 +396,7 @@ class Run:
 def show(base: Tensor, look: Any, made: Any, dtype: str, made_by: Any = None) -> View:
     """Return a view of a tensor, or of what that is a view of."""
     outer = base.look
-    if outer is None or type(base) is Detached:
+    if outer is None or isinstance(base, Detached):
         return View(base, look, made, dtype, made_by)
     return View(base.base, lambda node: look(outer(node)), made, dtype, made_by)
 

@@ -39,18 +39,20 @@ def grad_fn_name(x: Tensor) -> str | None:
     node = x.node
     if type(node) not in NODES or not node.active or x.leaf:
         return None
-    from gradcli.runner.backward_names import backward_name, index_name
+    from gradcli.runner.backward_names import backward_name, index_name, write_name
 
     made_by = x.made_by
     if isinstance(made_by, tuple) and made_by[0] == "[]":
         return index_name(made_by[1], made_by[2])
+    if isinstance(made_by, tuple) and made_by[0] == "[]=":
+        return write_name(*made_by[1:])
     if isinstance(made_by, tuple):
         name, ranks, named = made_by
         if name.endswith("cross_entropy") and not smoothed(x):
             named = {key: value for key, value in named.items() if key != "label_smoothing"}
-        return backward_name(name, ranks, named) or None
+        return backward_name(name, ranks, named, copied=copies(node)) or None
     if isinstance(made_by, str):
-        if made_by in ("CopySlices", "AccumulateGrad") or made_by.endswith("Backward") or made_by.endswith("Backward0"):
+        if made_by == "CopySlices" or "Backward" in made_by:
             return made_by
         return backward_name(made_by, [len(x.shape)]) or None
     op = node.op
@@ -61,6 +63,14 @@ def grad_fn_name(x: Tensor) -> str | None:
     return backward_name(sign, ranks) or None
 
 
+def copies(node: Any) -> bool:
+    """Return whether a view could not be had of the memory of what a function was given."""
+    if node.op is None or not node.op.view or not node.arguments:
+        return False
+    whole = value_of(node.arguments[0])
+    return isinstance(node.value, np.ndarray) and isinstance(whole, np.ndarray) and not np.may_share_memory(node.value, whole)
+
+
 def smoothed(x: Tensor) -> bool:
     """Return whether a cross entropy smooths its labels: then it is a sum of two terms."""
     return x.node.op.operator == "+"
@@ -68,6 +78,13 @@ def smoothed(x: Tensor) -> bool:
 
 def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
     """Return a tensor or an array as it is printed."""
+    if run is not None and run.levels and x.active:
+        from gradcli.runner.transforms import level_of, traced_text
+
+        kind = level_of(run, x)
+        if kind:
+            inner = Tensor(np.asarray(x.value), x.dtype, x.library)
+            return traced_text(run, x, kind, tensor_text(run, inner, quoted=False))
     if x.library == "torch":
         options = (run.print_options.get("options") if run is not None else None) or printing.Options()
         return printing.torch_text(

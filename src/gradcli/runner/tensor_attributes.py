@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import NODES
+from gradcli.ops.declare import value_of
 from gradcli.ops.making import DETACH
 from gradcli.runner import printing
 from gradcli.runner.arrays import cast, dtype_name
-from gradcli.runner.builtins import item_of
+from gradcli.runner.builtins import item_of, type_name
 from gradcli.runner.library import attribute, method
 from gradcli.runner.objects import Class
 from gradcli.runner.noting import note
+from gradcli.runner.operators import TITLES
 from gradcli.runner.state import Run, show
 from gradcli.runner.strings import doubles, grad_fn_name
-from gradcli.runner.values import FLOATS, Detached, DType, Size, Tensor, category, extra_of
+from gradcli.runner.values import FLOATS, Data, Detached, DType, Size, Tensor, category, extra_of
 
 
 @attribute("shape")
@@ -38,10 +40,16 @@ def ndim(run: Run, x: Tensor) -> int:
     return len(x.shape)
 
 
-@attribute("T", "mT", "H", "mH")
+@attribute("T")
 def transposed(run: Run, x: Tensor) -> Any:
     """The axes in reverse."""
     return run.function("permute", x, *reversed(range(len(x.shape)))) if len(x.shape) > 1 else x
+
+
+@attribute("mT", "H", "mH")
+def matrix_transposed(run: Run, x: Tensor) -> Any:
+    """The last two axes in reverse."""
+    return run.function("transpose", x, -2, -1) if len(x.shape) > 1 else x
 
 
 @attribute("grad")
@@ -125,8 +133,8 @@ def is_elsewhere(run: Run, x: Tensor) -> bool:
 
 @attribute("data")
 def data(run: Run, x: Tensor) -> Tensor:
-    """The same memory, without derivatives."""
-    return detached(run, x)
+    """The same memory, without derivatives; what is written to it is no new version."""
+    return Data(x, lambda node: constant(run, node), constant(run, x.node), x.dtype)
 
 
 @attribute("real")
@@ -186,14 +194,17 @@ def detach_here(run: Run, x: Tensor) -> Tensor:
 @method("requires_grad_")
 def require(run: Run, x: Tensor, requires_grad: bool = True) -> Tensor:
     """Make a tensor a leaf that is differentiated, or no longer."""
-    set_requires(run, x, requires_grad)
+    set_requires(run, x, requires_grad, "only Tensors of floating point dtype can require gradients")
     return x
 
 
-def set_requires(run: Run, x: Tensor, on: bool) -> None:
+NO_INTEGERS = "only Tensors of floating point and complex dtype can require gradients"
+
+
+def set_requires(run: Run, x: Tensor, on: bool, why: str = NO_INTEGERS) -> None:
     """Switch whether a tensor is differentiated; raises what PyTorch raises."""
     if on and category(x.dtype) < 2:
-        run.fail("RuntimeError", "only Tensors of floating point dtype can require gradients")
+        run.fail("RuntimeError", why)
     if on and not x.active:
         if x.base is not None:  # a leaf shows the memory still: writes to the base are seen by its new node
             become_leaf(run, x)
@@ -218,13 +229,14 @@ def become_leaf(run: Run, x: Any) -> None:
 def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
     """Do ``x.name = value``; raises what PyTorch raises."""
     if name == "grad":
-        if value is not None and isinstance(value, Tensor) and value.shape != x.shape:
-            run.fail("RuntimeError", "assigned grad has data of a different size")
+        if value is not None:
+            check_grad(run, x, value)
         if x.grad is not None and (value is None or (isinstance(value, Tensor) and not np.any(value.value))):
             note(run, "zero", x)
         x.grad = value
     elif name == "data":
-        set_data(run, x, value)
+        if not (isinstance(value, Detached) and value.base is x):  # its own, as ``x.data -= g`` gives it back
+            set_data(run, x, value)
     elif name == "requires_grad":
         set_requires(run, x, bool(value))
     elif name in ("shape",) and x.library == "numpy":
@@ -234,19 +246,36 @@ def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
         extra.fields = (extra.fields or {}) | {name: value}
 
 
+def check_grad(run: Run, x: Tensor, value: Any) -> None:
+    """Raise what PyTorch raises for a gradient that does not fit."""
+    if not isinstance(value, Tensor):
+        run.fail("TypeError", f"assigned grad expected to be a Tensor or None but got grad of type {type_name(value)}")
+    if value.shape != x.shape:
+        run.fail("RuntimeError", f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(x.shape)}'. "
+                 "Please ensure that the gradient and the tensor are the same size")
+    if value.dtype != x.dtype:
+        given, own = TITLES.get(value.dtype, (value.dtype, value.dtype))[1], TITLES.get(x.dtype, (x.dtype, x.dtype))[0]
+        run.fail("RuntimeError", f"attempting to assign a gradient with dtype '{given}' to a tensor with grad_dtype '{own}'. The gradient "
+                 "must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute "
+                 "with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and "
+                 "its gradient may break downstream systems that assume they match.")
+
+
 def set_data(run: Run, x: Tensor, value: Any) -> None:
     """Give a tensor other memory, past the record of what was computed."""
     numbers = np.array(value.value) if isinstance(value, Tensor) else np.asarray(value)
     if type(x.node) in NODES and not run.held.live and isinstance(value, Tensor) and type(value.node) in NODES:
         numbers = constant(run, value.node)
+    old = x.node
     if x.leaf and x.active:
         note(run, "update", x)
-        run.by_leaf.pop(x.node.index, None)
+        run.by_leaf.pop(old.index, None)
         x.node = numbers
         run.enter_leaf(x)
-        return
-    x.node = numbers
-    x.version += 1
+    else:
+        x.node = numbers
+    if type(old) in NODES and run.held.live:  # what was saved of it for backward is the tensor itself
+        old.value = value_of(x.node)
 
 
 @method("item")
@@ -275,7 +304,13 @@ def numpy(run: Run, x: Tensor, *, force: bool = False) -> Tensor:
     return made
 
 
-@method("cpu", "cuda", "contiguous", "pin_memory", "block_until_ready", "xpu", "share_memory_")
+@method("contiguous")
+def contiguous(run: Run, x: Tensor, memory_format: Any = None) -> Any:
+    """Return a tensor whose entries stand one after the other in memory: itself, or a copy."""
+    return x if is_contiguous(run, x) else run.function("clone", x)
+
+
+@method("cpu", "cuda", "pin_memory", "block_until_ready", "xpu", "share_memory_")
 def same(run: Run, x: Tensor, *_: Any, **__: Any) -> Tensor:
     """Return the tensor itself."""
     return x
@@ -411,11 +446,11 @@ class Handle:
 
 
 # ---- writes in place that are no function's result
-def filled(run: Run, x: Tensor, node: Any) -> Tensor:
+def filled(run: Run, x: Tensor, node: Any, made_by: str = "NormalBackward0") -> Tensor:
     """Write numbers into a whole tensor."""
     if x.leaf and x.active and run.grad_enabled:
         run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
-    run.write(x, node)
+    run.write(x, node, None, made_by)
     return x
 
 
@@ -423,15 +458,16 @@ def filled(run: Run, x: Tensor, node: Any) -> Tensor:
 def zero(run: Run, x: Tensor) -> Tensor:
     """Write zeros."""
     run.zeroed(x)
-    return filled(run, x, np.zeros(x.shape) if category(x.dtype) == 2 else np.zeros(x.shape, np.int64))
+    return filled(run, x, np.zeros(x.shape) if category(x.dtype) == 2 else np.zeros(x.shape, np.int64), "ZeroBackward0")
 
 
 @method("fill_")
 def fill(run: Run, x: Tensor, value: Any) -> Tensor:
     """Write one number everywhere."""
     if isinstance(value, Tensor) and value.active:
-        return filled(run, x, run.function("expand", value, *x.shape).node)
-    return filled(run, x, np.full(x.shape, float(value.value if isinstance(value, Tensor) else value)))
+        return filled(run, x, run.function("expand", value, *x.shape).node, "FillBackward3")
+    number, name = (value.value, "FillBackward3") if isinstance(value, Tensor) else (value, "FillBackward2")
+    return filled(run, x, np.full(x.shape, float(number)), name)
 
 
 @method("fill")
@@ -447,7 +483,7 @@ def copy(run: Run, x: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     from gradcli.runner.writes import write_back
 
     source = other if isinstance(other, Tensor) else array_of(run, other, "numpy")
-    write_back(run, x, Tensor(source.node, x.dtype))
+    write_back(run, x, Tensor(source.node, x.dtype), None, "CopyBackwards")
     return x
 
 

@@ -34,14 +34,16 @@ Outcome = tuple[list[Any], Spec]
 class Level:
     """One level of differentiation, entered by ``with``; ``forward`` says that it asks for no sweep back.
 
-    ``inputs`` are its own, and those of levels that have ended in it.
+    ``inputs`` are its own, and those of levels that have ended in it. ``kind`` says whose values they are: ``torch``,
+    ``jax``, ``boxes`` of autograd, or none of those, where they are no others than outside.
     """
 
-    def __init__(self, run: Run, forward: bool = False) -> None:
+    def __init__(self, run: Run, kind: str = "", forward: bool = False) -> None:
         self.run = run
         self.inputs: set[int] = set()
         self.leaves: list[Tensor] = []
         self.forward = forward
+        self.kind = kind
         self.before = True
         self.line = run.line
 
@@ -216,6 +218,51 @@ def by_rows(run: Run, y: Tensor, inputs: Sequence[Tensor], vs: list[Any]) -> Any
         parts = pulled(run, [y], [seed.reshape(y.shape)], inputs, False)
         found[place] = sum(float(np.sum(g * np.asarray(value_of(v)))) for g, v in zip(parts, vs, strict=True))
     return found.reshape(y.shape)
+
+
+# ---- values of a level as they are shown and taken
+def level_of(run: Run, x: Tensor) -> str:
+    """Return whose transformation a value is an input or a result of, an empty text for none."""
+    return next((level.kind for level in reversed(run.levels) if level.kind), "") if x.active else ""
+
+
+def traced_text(run: Run, x: Tensor, kind: str, text: str) -> str:
+    """Return a value of a level as its library prints it, around its text."""
+    depth = sum(level.kind == kind for level in run.levels)
+    if kind == "boxes":
+        return f"Autograd ArrayBox with value {text}" if depth == 1 else traced_inner("Autograd ArrayBox with value {}", text, depth)
+    if kind == "jax":
+        shape = ",".join(map(str, x.shape))
+        short = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16"}.get(x.dtype, x.dtype)
+        return traced_inner("GradTracer(primal={}, typeof(tangent)=%s[%s])" % (short, shape), text, depth)
+    for level in range(1, depth + 1):
+        inner = "\n".join(f"    {row}" for row in text.split("\n"))
+        text = f"GradTrackingTensor(lvl={level}, value=\n{inner}\n)"
+    return text
+
+
+def traced_inner(template: str, text: str, depth: int) -> str:
+    """Return a text within as many others."""
+    for _ in range(depth):
+        text = template.replace("{}", text)
+    return text
+
+
+CONCRETE = (
+    "Abstract tracer value encountered where concrete value is expected: traced array with shape {}\nThe problem arose with the "
+    "`{}` function. If trying to convert the data type of a value, try using `x.astype({})` or `jnp.array(x, {})` instead.\n\n"
+    "See https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError"
+)
+
+
+def refuse_number(run: Run, x: Tensor, function: str = "float") -> None:
+    """Raise what the library raises where a value of a level is to be a plain number."""
+    kind = level_of(run, x)
+    if kind == "boxes":
+        run.fail("TypeError", f"{function}() argument must be a string or a real number, not 'ArrayBox'")
+    if kind == "jax":
+        shape = f"{x.dtype}[{','.join(map(str, x.shape))}]"
+        run.fail("ConcretizationTypeError", CONCRETE.format(shape, function, function, function))
 
 
 # ---- batches

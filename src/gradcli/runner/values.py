@@ -78,13 +78,17 @@ class Tensor:
 
 
 class View(Tensor):
-    """A tensor that shows a part of another's memory: worked out anew after a write to that one."""
+    """A tensor that shows a part of another's memory: worked out anew after a write to that one.
 
-    __slots__ = ("base", "look", "seen", "shown")
+    ``part`` is its number where one function gave several views, which PyTorch lets nobody write to.
+    """
+
+    __slots__ = ("base", "look", "part", "seen", "shown")
 
     def __init__(self, base: Tensor, look: Look, shown: Any, dtype: str, made_by: Any = None) -> None:
         self.base = base
         self.look = look
+        self.part = -1
         self.shown = shown
         self.seen = base.version
         super().__init__(None, dtype, base.library, made_by)
@@ -95,6 +99,7 @@ class View(Tensor):
         if self.seen != self.base.version:
             self.shown = self.look(self.base.node)
             self.seen = self.base.version
+            self.made_by = "AsStridedBackward0"
         return self.shown
 
     @node.setter
@@ -117,6 +122,12 @@ class Detached(View):
     @version.setter
     def version(self, count: int) -> None:
         """Leave the version to the memory."""
+
+
+class Data(Detached):
+    """The memory of a tensor, past all records: backward reads there what was written to it."""
+
+    __slots__ = ()
 
 
 class Extra:

@@ -48,7 +48,7 @@ def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
     return operate(run, sign, before, change)
 
 
-def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None) -> None:
+def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None, made_by: Any = None) -> None:
     """Write a result into a tensor in place; raises what PyTorch raises where shapes or types do not fit."""
     shape, new = target.shape, np.shape(made.value)
     if target.leaf and target.active and run.grad_enabled and target.base is None and target.library == "torch":
@@ -74,4 +74,4 @@ def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None)
         node = np.array(np.broadcast_to(value_of(node), shape))
     elif np.shape(node.value) != shape:
         node = run.function("expand", made, *shape).node
-    run.write(target, node, first)
+    run.write(target, node, first, made_by or made.made_by)

@@ -13,7 +13,9 @@ from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import INDEX, PUT
 from gradcli.runner.arrays import array_of, cast, dtype_name
 from gradcli.runner.builtins import JAX_ARRAY
+from gradcli.runner.calls import find_table
 from gradcli.runner.containers import entry, iterate, key_of, take
+from gradcli.runner.exceptions import exception_class
 from gradcli.runner.library import METHODS, TABLE, attribute, method, native
 from gradcli.runner.objects import Class, Foreign
 from gradcli.runner.operators import PLAIN, SHORT, plain_in_jax
@@ -27,6 +29,10 @@ TABLE |= {
     "jax.numpy.pi": math.pi, "jax.numpy.e": math.e, "jax.numpy.inf": math.inf, "jax.numpy.nan": math.nan,
     "jax.core.Tracer": Class("Tracer", [], {}), "jax.typing.ArrayLike": JAX_ARRAY, "jax.numpy.euler_gamma": float(np.euler_gamma),
 }  # fmt: skip
+
+
+for _name in ("ConcretizationTypeError", "TracerBoolConversionError"):
+    TABLE[f"jax.errors.{_name}"] = exception_class(_name)
 
 
 # ---- types and settings
@@ -107,7 +113,7 @@ def lengths(run: Run, shape: Any) -> tuple[int, ...]:
     """Return a shape as a tuple of integers."""
     items = [shape] if isinstance(shape, int | Tensor) else list(iterate(run, shape))
     found = tuple([int(n.value) if isinstance(n, Tensor) else n for n in items])
-    run.meter.charge(math.prod(found))
+    run.meter.charge(abs(math.prod(found)))
     return found
 
 
@@ -219,6 +225,80 @@ for _name in ("max", "min"):
     TABLE[f"jax.numpy.{_name}"] = TABLE[f"jax.numpy.a{_name}"] = extreme(_name)
 
 
+@native("jax.numpy.linalg.norm")
+def norm(run: Run, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return a norm; of zeros the gradient is nan, as that of the root at 0."""
+    a = array(run, x)
+    flat = axis is None and len(a.shape) != 1
+    if ord is None or (ord == 2 and not flat and not isinstance(axis, tuple)):
+        return run.function("jax.numpy.sqrt", run.call(find_table("jax.numpy.sum"), [run.operate("*", a, a)], {"axis": axis, "keepdims": keepdims}))
+    return run.function("numpy.linalg.norm", a, ord, axis, keepdims)
+
+
+@native("jax.numpy.reshape")
+def reshape(run: Run, a: Any, shape: Any = None, *more: Any, newshape: Any = None, order: str = "C", **_: Any) -> Tensor:
+    """Return an array in another shape."""
+    x = array(run, a)
+    given = shape if shape is not None else newshape
+    want = lengths(run, (given, *more) if more else given)
+    size, known = math.prod(x.shape), math.prod(n for n in want if n != -1)
+    if (known != size) if -1 not in want else (not known or size % known):
+        run.fail("TypeError", f"cannot reshape array of shape {x.shape} (size {size}) into shape {want} (size {math.prod(want)})")
+    if order == "F":
+        turned = run.function("jax.numpy.transpose", x)
+        return run.function("jax.numpy.transpose", run.function("torch.reshape", turned, want[::-1]))  # type: ignore[no-any-return]
+    return run.function("torch.reshape", x, want)  # type: ignore[no-any-return]
+
+
+@native("jax.numpy.std")
+def std(run: Run, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: bool = False, **_: Any) -> Any:
+    """Return the root of the variance; where that is 0 the gradient is nan."""
+    return run.function("jax.numpy.sqrt", run.function("jax.numpy.var", array(run, a), axis=axis, ddof=ddof, keepdims=keepdims))
+
+
+def picking(sign: str) -> Callable[..., Any]:
+    """Return ``fmax`` or ``fmin``: of two that are equal the second, of one that is nan the other."""
+
+    def run_it(run: Run, x1: Any, x2: Any) -> Any:
+        a, b = array(run, x1), array(run, x2)
+        first = run.operate("|", run.operate(sign, a, b), run.function("jax.numpy.isnan", b))
+        return run.function("jax.numpy.where", first, a, b)
+
+    return run_it
+
+
+TABLE["jax.numpy.fmax"], TABLE["jax.numpy.fmin"] = picking(">"), picking("<")
+
+
+def chosen(name: str) -> Callable[..., Any]:
+    """Return ``sum`` or ``mean``, of the entries at which ``where`` holds."""
+    whole = find_table(f"jax.numpy.{name}")
+
+    def run_it(run: Run, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+               where: Any = None, **_: Any) -> Any:  # fmt: skip
+        refuse_lists(run, name, a)
+        x = array(run, a) if where is None else run.function("jax.numpy.where", where, array(run, a), 0)
+        options = {"axis": axis, "keepdims": keepdims} | ({"dtype": dtype} if dtype is not None else {})
+        if name == "mean" and where is not None:
+            total = run.call(run.member("jax.numpy.sum"), [x], options)
+            return run.operate("/", total, run.call(run.member("jax.numpy.sum"), [array(run, where)], options))
+        made = run.call(whole, [x], options)
+        return made if initial is None else run.operate("+", made, initial)
+
+    return run_it
+
+
+def refuse_lists(run: Run, name: str, a: Any) -> None:
+    """Raise what JAX raises for lists where it takes arrays."""
+    if isinstance(a, list | tuple):
+        kind = "list" if isinstance(a, list) else "tuple"
+        run.fail("TypeError", f"{name} requires ndarray or scalar arguments, got <class '{kind}'> at position 0.")
+
+
+for _name in ("sum", "mean"):
+    TABLE[f"jax.numpy.{_name}"] = chosen(_name)
+
+
 def at_zero(run: Run, x: Tensor) -> bool:
     """Return whether derivatives flow to entries that are 0."""
     return x.active and bool(np.any(np.asarray(x.value) == 0))
@@ -258,12 +338,12 @@ def vectorize(run: Run, function: Any, **_: Any) -> Any:
     def run_it(run: Run, *arguments: Any) -> Any:
         xs = [array(run, a) for a in arguments]
         shape = np.broadcast_shapes(*[x.shape for x in xs])
-        flat = [run.function("jax.numpy.reshape", run.function("jax.numpy.broadcast_to", x, shape), (-1,)) for x in xs]
+        flat = [reshape(run, run.function("jax.numpy.broadcast_to", x, shape), (-1,)) for x in xs]
         if not shape:
             return run.call(function, xs)
         each = TABLE["jax.vmap"](run, function)
         made = run.call(each, flat)
-        return run.function("jax.numpy.reshape", made, shape)
+        return reshape(run, made, shape)
 
     return run_it
 
@@ -381,8 +461,8 @@ def put(run: Run, where: At, name: str, value: Any = None) -> Tensor:
 def added(run: Run, x: Tensor, key: Any, other: Tensor, name: str) -> Tensor:
     """Return an array with others added at an index, as often as it names an entry."""
     places = np.ravel(np.arange(math.prod(x.shape)).reshape(x.shape)[key])
-    flat = run.function("jax.numpy.reshape", x, (-1,))
-    parts = run.function("jax.numpy.reshape", other, (-1,))
+    flat = reshape(run, x, (-1,))
+    parts = reshape(run, other, (-1,))
     rounds: dict[int, int] = {}
     turns: list[list[int]] = []
     for k, place in enumerate(places.tolist()):
@@ -398,7 +478,7 @@ def added(run: Run, x: Tensor, key: Any, other: Tensor, name: str) -> Tensor:
         part = Tensor(run.f(INDEX, source, key=chosen), x.dtype, "jax")
         before = Tensor(run.f(INDEX, node, key=places[chosen]), x.dtype, "jax")
         node = run.f(PUT, node, run.operate("+" if name == "add" else "-", before, part).node, key=places[chosen])
-    return run.function("jax.numpy.reshape", Tensor(node, x.dtype, "jax"), x.shape)  # type: ignore[no-any-return]
+    return reshape(run, Tensor(node, x.dtype, "jax"), x.shape)  # type: ignore[no-any-return]
 
 
 def as_type(run: Run, x: Tensor, dtype: Any = None, **_: Any) -> Any:
@@ -483,6 +563,14 @@ def branches(run: Run, x: Any, condition: str, above: Callable[[Any], Any], belo
 def leaky_relu(run: Run, x: Any, negative_slope: Any = 1e-2) -> Any:
     """x, and a part of it below 0; at 0 the slope is 1."""
     return branches(run, x, ">=", lambda x: x, lambda x: run.operate("*", negative_slope, x))
+
+
+@native("jax.nn.hard_tanh")
+def hard_tanh(run: Run, x: Any) -> Any:
+    """x between -1 and 1, where the slope is 1 at both ends too."""
+    x = array(run, x)
+    low = run.function("jax.numpy.where", run.operate("<", x, -1), -1.0, x)
+    return run.function("jax.numpy.where", run.operate(">", x, 1), 1.0, low)
 
 
 @native("jax.nn.identity")
@@ -704,14 +792,14 @@ def ravel_pytree(run: Run, tree: Any) -> Any:
     leaves, spec = flatten(run, tree)
     arrays = [array(run, leaf) for leaf in leaves]
     shapes = [x.shape for x in arrays]
-    rows = [run.function("jax.numpy.reshape", x, (-1,)) for x in arrays]
+    rows = [reshape(run, x, (-1,)) for x in arrays]
     flat = run.function("jax.numpy.concatenate", rows) if rows else run.make(np.zeros(0), "float32", "jax")
 
     def unravel(run: Run, row: Tensor) -> Any:
         start, parts = 0, []
         for shape in shapes:
             size = math.prod(shape)
-            parts.append(run.function("jax.numpy.reshape", entry(run, row, slice(start, start + size)), shape))
+            parts.append(reshape(run, entry(run, row, slice(start, start + size)), shape))
             start += size
         return unflatten(run, spec, parts)
 

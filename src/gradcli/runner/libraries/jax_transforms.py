@@ -162,7 +162,7 @@ def scalar(run: Run, made: Any) -> Tensor:
 def gradient_of(run: Run, fun: Any, argnums: Any, has_aux: bool, arguments: Any, named: Any, name: str = "grad") -> Any:
     """Return value, gradient, and what the function gives beside."""
     call = Call(run, fun)
-    with Level(run) as level:
+    with Level(run, "jax") as level:
         inputs = Inputs(run, level, call, arguments, argnums, name)
         made, aux = with_aux(run, run.call(fun, inputs.arguments, named), has_aux)
         y = scalar(run, made)
@@ -203,7 +203,7 @@ def value_and_grad(
 def jacobian_of(run: Run, fun: Any, argnums: Any, has_aux: bool, arguments: Any, named: Any, name: str) -> Any:
     """Return the Jacobian in the structure of the outputs, and what the function gives beside."""
     call = Call(run, fun)
-    with Level(run) as level:
+    with Level(run, "jax") as level:
         inputs = Inputs(run, level, call, arguments, argnums, name, FORWARD_INPUTS if name == "jacfwd" else INPUTS)
         made, aux = with_aux(run, run.call(fun, inputs.arguments, named), has_aux)
         outputs, spec = outputs_of(run, made)
@@ -250,7 +250,7 @@ def vjp(run: Run, fun: Any, *primals: Any, has_aux: bool = False, **_: Any) -> A
     """Return what a function gives, and the function that pulls v back."""
     checked_function(run, fun)
     call = Call(run, fun)
-    with Level(run) as level:
+    with Level(run, "jax") as level:
         inputs = Inputs(run, level, call, primals, tuple(range(len(primals))), "vjp")
         made, aux = with_aux(run, run.call(fun, inputs.arguments), has_aux)
         outputs, spec = outputs_of(run, made)
@@ -289,7 +289,7 @@ def check_cotangent(run: Run, v: Any, y: Tensor) -> None:
 def pushed_through(run: Run, fun: Any, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
     """Return what a function gives, J·v, and what it gives beside."""
     call = Call(run, fun)
-    with Level(run, forward=True) as level:
+    with Level(run, "jax", forward=True) as level:
         inputs = Inputs(run, level, call, primals, tuple(range(len(primals))), "vjp")
         vs = [converted(run, v) for v in flatten(run, list(tangents))[0]]
         vs = [v for v in vs if isinstance(v, Tensor)]

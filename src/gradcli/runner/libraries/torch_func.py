@@ -94,7 +94,7 @@ def settled_tree(run: Run, level: Level, tree: Any) -> Any:
 def gradient_of(run: Run, func: Any, argnums: Any, has_aux: bool, arguments: Any, named: Any) -> tuple[Any, Any, Any]:
     """Return gradient, value and what the function gives beside."""
     call = Call(run, func)
-    with Level(run) as level:
+    with Level(run, "torch") as level:
         inputs = Inputs(run, level, arguments, argnums, call)
         made = run.call(func, inputs.arguments, named)
         y, aux = with_aux(run, made, has_aux, "grad_and_value(f)(*args)")
@@ -138,7 +138,7 @@ def grad_and_value(run: Run, func: Any, argnums: Any = 0, has_aux: bool = False)
 def vjp(run: Run, func: Any, *primals: Any, has_aux: bool = False) -> Any:
     """Return what a function gives, and the function that pulls v back."""
     call = Call(run, func)
-    with Level(run) as level:
+    with Level(run, "torch") as level:
         inputs = Inputs(run, level, primals, tuple(range(len(primals))), call)
         made, aux = with_aux(run, run.call(func, inputs.arguments), has_aux, "vjp(f, *primals)")
         outputs, spec = flatten(run, made, False)
@@ -192,7 +192,7 @@ def jvp(run: Run, func: Any, primals: Any, tangents: Any, *, strict: bool = Fals
 def pushed_through(run: Run, func: Any, argnums: Any, has_aux: bool, arguments: Any, tangents: Any) -> tuple[Any, Any, Any]:
     """Return what a function gives, J·v, and what it gives beside."""
     call = Call(run, func)
-    with Level(run, forward=True) as level:
+    with Level(run, "torch", forward=True) as level:
         inputs = Inputs(run, level, arguments, argnums, call)
         vs, _ = flatten(run, tangents, False)
         if len(vs) != len(inputs.lifted):
@@ -213,7 +213,7 @@ def pushed_through(run: Run, func: Any, argnums: Any, has_aux: bool, arguments: 
 def jacobian_of(run: Run, func: Any, argnums: Any, has_aux: bool, arguments: Any, named: Any, name: str) -> tuple[Any, Any]:
     """Return the Jacobian in the structure of the outputs, and what the function gives beside."""
     call = Call(run, func)
-    with Level(run) as level:
+    with Level(run, "torch") as level:
         inputs = Inputs(run, level, arguments, argnums, call)
         made, aux = with_aux(run, run.call(func, inputs.arguments, named), has_aux, "vjp(f, *primals)")
         outputs, spec = flatten(run, made, False)

@@ -80,18 +80,18 @@ CONTEXT = Class(
 def apply(run: Run, kind: Class, *arguments: Any) -> Any:
     """Do what ``Function.apply`` does."""
     forward, setup = kind.find("forward"), kind.find("setup_context")
-    if not isinstance(forward, StaticMethod):
-        run.fail("RuntimeError", LEGACY if forward is not UNBOUND else "You must implement the forward function for custom"
-                 " autograd.Function.")  # fmt: skip
+    if forward is UNBOUND:
+        run.fail("NotImplementedError", "You must implement the forward function for custom autograd.Function.")
+    forward = forward.function if isinstance(forward, StaticMethod) else forward
     ctx = Instance(Class(f"{kind.name}Backward", [CONTEXT], dict(kind.members), qualified=f"torch.autograd.function.{kind.name}Backward"))
     tensors = [a for a in arguments if isinstance(a, Tensor)]
     ctx.fields["needs_input_grad"] = tuple([isinstance(a, Tensor) and a.active for a in arguments])
     before = run.enable_grad(False)
     try:
         if setup is UNBOUND:
-            made = run.call(forward.function, [ctx, *arguments])
+            made = run.call(forward, [ctx, *arguments])
         else:
-            made = run.call(forward.function, list(arguments))
+            made = run.call(forward, list(arguments))
             run.call(setup, [ctx, tuple(arguments), made])
     finally:
         run.enable_grad(before)
@@ -104,29 +104,39 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
             results[k] = Tensor(one.node if type(one.node) not in NODES else np.asarray(one.value), one.dtype)
     smooth = [t for t in results if isinstance(t, Tensor) and category(t.dtype) == 2 and not any(t is f for f in flat)]
     if smooth:
-        link(run, kind, ctx, arguments, smooth)
+        link(run, kind, ctx, arguments, smooth, [t for t in results if isinstance(t, Tensor)])
     for written in ctx.fields.get("_dirty", ()):
         result = results[0]
         if isinstance(result, Tensor) and result.active:
-            run.write(written, result.node)
-            written.made_by = result.made_by
+            run.write(written, result.node, None, result.made_by)
             results[0] = written
     return tuple(results) if isinstance(made, tuple | list) else results[0]
 
 
-def link(run: Run, kind: Class, ctx: Instance, arguments: tuple[Any, ...], outputs: list[Tensor]) -> None:
-    """Make nodes of the outputs; of several they are parts of one node, so that backward is called once."""
+def link(
+    run: Run, kind: Class, ctx: Instance, arguments: tuple[Any, ...], outputs: list[Tensor], every: list[Tensor]
+) -> None:
+    """Make nodes of the outputs; of several they are parts of one node, so that backward is called once.
+
+    ``every`` has those outputs too that no derivative flows to: backward is given zeros for them.
+    """
     backward = kind.find("backward")
     backward = kind.find("vjp") if backward is UNBOUND else backward
     call = Call(run, kind.name, ctx, backward, arguments, [(t.shape, t.dtype) for t in outputs])
+    call.every = [next((k for k, y in enumerate(outputs) if y is t), (t.shape, t.dtype)) for t in every]
     op = Op(kind.name, call.value, call.vjp, call.links, index=Said(), torch_saves=("own",))
-    inputs = [a.node for a in arguments if isinstance(a, Tensor) and a.active]
+    inputs = tuple([a.node for a in arguments if isinstance(a, Tensor) and a.active])
+    parts_of_node(run, call, op, inputs, outputs)
+
+
+def parts_of_node(run: Run, call: Call, op: Op, inputs: tuple[Any, ...], outputs: list[Tensor]) -> None:
+    """Make outputs of a call parts of one node."""
     first = outputs[0]
     numbers = first.value if len(outputs) == 1 else np.concatenate([np.ravel(np.asarray(t.value)) for t in outputs])
     numbers = np.asarray(numbers)[()] if np.asarray(numbers).dtype != object else numbers
     call.result = numbers
-    node = run.graph.enter(op, tuple(inputs), {}, numbers)
-    ctx.fields["_node"] = node
+    node = run.graph.enter(op, inputs, {}, numbers)
+    call.ctx.fields["_node"] = node
     start = 0
     for place, one in enumerate(outputs):
         if len(outputs) > 1:
@@ -136,7 +146,7 @@ def link(run: Run, kind: Class, ctx: Instance, arguments: tuple[Any, ...], outpu
             start += size
         else:
             part = node
-        one.node, one.leaf, one.made_by = part, False, f"{kind.name}Backward"
+        one.node, one.leaf, one.made_by = part, False, f"{call.name}Backward"
         if place:
             extra_of(one).several = True
 
@@ -145,17 +155,18 @@ class Call:
     """One call of a function of the user's: its derivative runs his backward."""
 
     def __init__(
-        self, run: Run, name: str, ctx: Instance, backward: Any, arguments: tuple[Any, ...], outputs: list[Any]
-    ) -> None:
+        self, run: Run, name: str, ctx: Instance, backward: Any, arguments: tuple[Any, ...], outputs: list[Any],
+        library: str = "torch",
+    ) -> None:  # fmt: skip
         self.run, self.name, self.ctx, self.backward = run, name, ctx, backward
         self.places = [k for k, a in enumerate(arguments) if isinstance(a, Tensor) and a.active]
-        self.tensors = [arguments[k] for k in self.places]
-        self.shapes = [t.shape for t in self.tensors]
+        self.shapes = [arguments[k].shape for k in self.places]
+        self.library = library
         self.count = len(arguments)
         self.outputs = outputs
+        self.every: list[Any] = list(range(len(outputs)))
         self.result: Any = None
         self.last: tuple[Any, list[Any]] | None = None
-        self.tensors.clear()
 
     def value(self, *_values: Any) -> Any:
         """Return what the forward pass gave."""
@@ -184,7 +195,8 @@ class Call:
         run.quiet += 1
         line = run.line
         try:
-            made = run.call(self.backward, [self.ctx, *self.cotangents(g)])
+            gs = self.cotangents(g)
+            made = run.call(self.backward, [self.ctx, *[gs[k] if isinstance(k, int) else self.zeros(*k) for k in self.every]])
         finally:
             run.quiet -= 1
             run.line = line
@@ -200,6 +212,12 @@ class Call:
             parts.append(self.checked(place, given[place], shape, again))
         return parts
 
+    def zeros(self, shape: tuple[int, ...], dtype: str) -> Any:
+        """Return the cotangent of an output that no derivative flows to."""
+        if not self.ctx.fields.get("_materialize", True):
+            return None
+        return self.run.make(np.zeros(shape), dtype, self.library)
+
     def cotangents(self, g: Any) -> list[Any]:
         """Return the cotangents of the outputs as tensors."""
         run = self.run
@@ -207,7 +225,7 @@ class Call:
         if len(self.outputs) == 1:
             shape, dtype = self.outputs[0]
             whole = node if type(node) in NODES else np.array(np.broadcast_to(node, shape))
-            return [Tensor(whole, dtype)]
+            return [Tensor(whole, dtype, self.library)]
         found: list[Any] = []
         start = 0
         for shape, dtype in self.outputs:
@@ -218,7 +236,7 @@ class Call:
                 part = np.array(node[start : start + size]).reshape(shape)
             start += size
             bare = not self.ctx.fields.get("_materialize", True) and not np.any(value_of(part))
-            found.append(None if bare else Tensor(part, dtype))
+            found.append(None if bare else Tensor(part, dtype, self.library))
         return found
 
     def checked(self, place: int, made: Any, shape: tuple[int, ...], again: bool) -> Any:

@@ -244,7 +244,7 @@ def gradcheck(
     places = [k for k, x in enumerate(given) if isinstance(x, Tensor) and x.active]
     try:
         if not places:
-            run.fail("ValueError", "gradcheck expects at least one input tensor to require gradient, but none of the them have "
+            run.fail("ValueError", "gradcheck expects at least one input tensor to require gradient, but none of them have "
                      "requires_grad=True.")  # fmt: skip
         compare(run, func, given, places, eps, atol, rtol)
     except Failed as failed:

@@ -34,7 +34,7 @@ TABLE |= {
 def finished(run: Run, tensor: Tensor, requires_grad: bool) -> Tensor:
     """Return a new tensor, as a leaf where that is asked for."""
     if requires_grad:
-        attributes.set_requires(run, tensor, True)
+        attributes.set_requires(run, tensor, True, attributes.NO_INTEGERS.capitalize().replace("tensors", "Tensors"))
     return tensor
 
 
