@@ -167,6 +167,15 @@ def product(numbers: Any) -> int:
 
 
 # ---- texts
+def largest(name: str, text: str, arguments: tuple[Any, ...]) -> int:
+    """Return how long a text may become."""
+    if name == "expandtabs":
+        return len(text) * (arguments[0] if arguments and isinstance(arguments[0], int) else 8)
+    if name == "translate":
+        return len(text) * max((len(part) for part in arguments[0].values() if isinstance(part, str)), default=1)
+    return len(text)
+
+
 def of_text(name: str) -> Callable[..., Any]:
     """Return a method of texts that takes and gives texts and numbers alone."""
     function = getattr(str, name)  # one of the names below, and none that a user wrote
@@ -175,6 +184,7 @@ def of_text(name: str) -> Callable[..., Any]:
         for argument in (*arguments, *named.values()):
             if isinstance(argument, int) and abs(argument) > 1_000_000:
                 run.bound(float("inf"), "a text is too long")
+        run.bound(largest(name, text, arguments), "a text is too long")
         made = function(text, *arguments, **named)
         if isinstance(made, str):
             run.bound(len(made), "a text is too long")
@@ -191,9 +201,8 @@ def join(run: Run, text: str, items: Any) -> str:
             from gradcli.runner.builtins import type_name
 
             run.fail("TypeError", f"sequence item {k}: expected str instance, {type_name(part)} found")
-    made = text.join(parts)
-    run.bound(len(made), "a text is too long")
-    return made
+    run.bound(sum(map(len, parts)) + len(text) * len(parts), "a text is too long")
+    return text.join(parts)
 
 
 def replace(run: Run, text: str, old: str, new: str, count: int = -1) -> str:

@@ -64,14 +64,23 @@ MUTABLE = (list, dict, set)
 
 def host_of(kind: Class) -> Class | None:
     """Return the class of Python's that another one is derived from, None where there is none."""
-    return next((one for one in kind.order[1:] if one.make is not None and one.name in HOSTS and one.find("__members__") is UNBOUND), None)
+    return next(
+        (
+            one
+            for one in kind.order[1:]
+            if one.make is not None and one.name in HOSTS and one.find("__members__") is UNBOUND
+        ),
+        None,
+    )
 
 
 def new_hosted(run: Any, kind: Class, base: Class, arguments: list[Any], named: dict[str, Any]) -> Any:
     """Return a new object of such a class: one that can be changed is filled by ``__init__``."""
     host = HOSTS[base.name]
     own = kind.find("__init__") is not UNBOUND
-    given, options = ([], {}) if own and issubclass(host, MUTABLE) else (arguments[:1] if own else arguments, {} if own else named)
+    given, options = (
+        ([], {}) if own and issubclass(host, MUTABLE) else (arguments[:1] if own else arguments, {} if own else named)
+    )
     value = run.call(base, given, options)
     made = host(value)
     made.kind, made.fields = kind, {}

@@ -30,6 +30,37 @@ UFUNCS = {
 }  # fmt: skip
 
 
+class WholeKey(int):
+    """An integer of NumPy's as a key: equal to Python's, and shown as NumPy's."""
+
+    dtype = "int64"
+
+    def shown(self, _quoted: Any) -> str:
+        """Return how it is shown."""
+        return f"np.{self.dtype}({int(self)})"
+
+
+class FloatKey(float):
+    """A float of NumPy's as a key."""
+
+    dtype = "float64"
+
+    def shown(self, _quoted: Any) -> str:
+        """Return how it is shown."""
+        return f"np.{self.dtype}({float(self)})"
+
+
+def key_number(x: Tensor) -> Any:
+    """Return a single number of NumPy's as a key of a dictionary or a set."""
+    one = np.asarray(x.value).reshape(())[()].item()
+    if x.dtype == "bool":
+        return one
+    made = WholeKey(one) if isinstance(one, int) else FloatKey(one)
+    if made.dtype != x.dtype:
+        made.dtype = x.dtype
+    return made
+
+
 def flows(x: Any) -> bool:
     """Return whether a value is one that the table has to compute with: a node, or a number of many digits."""
     return isinstance(x, Tensor) and (type(x.node) in NODES or getattr(x.node, "dtype", None) == object)

@@ -552,6 +552,8 @@ def hashable(run: Run, key: Any) -> Any:
         if key.library == "torch":
             return key
         if not key.shape:
+            if key.library == "numpy" and not flows(key):
+                return numpy_values.key_number(key)
             return key.value.item() if hasattr(key.value, "item") else key.value
     if isinstance(key, list | dict | set | Tensor) or (type(key) is Keyed and key.kind.find("__hash__") is None):
         from gradcli.runner.builtins import type_name

@@ -10,6 +10,7 @@ from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
 from gradcli.runner import formatting, printing
 from gradcli.runner.hosted import Hosted, plain_value
+from gradcli.runner.numpy_values import FloatKey, WholeKey
 from gradcli.runner.objects import (
     UNBOUND,
     Bound,
@@ -108,6 +109,8 @@ def to_str(run: Any, x: Any, depth: int = 0) -> str:
         return str(run.call(member, [x]))
     if isinstance(x, str):
         return x
+    if isinstance(x, WholeKey | FloatKey):
+        return repr(x.real)
     if isinstance(x, DType) and x.library == "array":
         return x.name
     if isinstance(x, Tensor):
@@ -249,6 +252,8 @@ class Showing(formatting.Showing):
             return str(self.run.call(member, [value, spec]))
         if isinstance(value, np.float64):
             return format(float(value), spec)
+        if isinstance(value, WholeKey | FloatKey):
+            return formatting.format_value(value.real, spec, self)
         if isinstance(value, Hosted):
             return formatting.format_value(plain_value(value), spec, self)
         return super().formatted(value, spec)

@@ -87,7 +87,9 @@ for _name in ("permutations", "combinations", "combinations_with_replacement", "
 @native("itertools.product")
 def product(run: Run, *parts: Any, repeat: int = 1) -> Iterator[Any]:
     """Walk over all choices of one item of each."""
-    return without_end(run, itertools.product(*[take(run, part) for part in parts], repeat=repeat))
+    pools = [take(run, part) for part in parts]
+    run.bound(repeat * sum(map(len, pools)), "a product has too many parts")
+    return without_end(run, itertools.product(*pools, repeat=repeat))
 
 
 @native("itertools.accumulate")
