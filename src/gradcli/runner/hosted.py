@@ -55,9 +55,17 @@ class HostedFloat(Hosted, float):
 
 
 HOSTS: dict[str, Any] = {
-    "list": HostedList, "dict": HostedDict, "set": HostedSet, "tuple": HostedTuple, "str": HostedText, "int": HostedInt, "float": HostedFloat,
-    "OrderedDict": HostedDict, "defaultdict": HostedDict, "Counter": HostedDict,
-}  # fmt: skip
+    "list": HostedList,
+    "dict": HostedDict,
+    "set": HostedSet,
+    "tuple": HostedTuple,
+    "str": HostedText,
+    "int": HostedInt,
+    "float": HostedFloat,
+    "OrderedDict": HostedDict,
+    "defaultdict": HostedDict,
+    "Counter": HostedDict,
+}
 """The classes of the host, by what Python calls theirs."""
 MUTABLE = (list, dict, set)
 
@@ -106,8 +114,8 @@ def raw_get(run: Any, me: Any, key: Any) -> Any:
     from gradcli.runner.operators import hashable
 
     if isinstance(me, dict):
-        place = hashable(run, key)
-        return dict.__getitem__(me, place) if place in me.keys() else raise_key(key)  # noqa: SIM118
+        found = dict.get(me, hashable(run, key), UNBOUND)
+        return raise_key(key) if found is UNBOUND else found
     return item_of(run, me, key)
 
 
@@ -147,13 +155,21 @@ def plain_value(me: Any) -> Any:
 
 
 RAW: dict[str, Any] = {
-    "__init__": fill, "__getitem__": raw_get, "__setitem__": raw_put, "__delitem__": raw_delete, "__repr__": plain_text,
-    "__str__": lambda run, me: me if isinstance(me, str) else plain_text(run, me), "__len__": lambda run, me: plain_value(me).__len__(),
-    "__iter__": lambda run, me: iter(plain_value(me)), "__contains__": lambda run, me, item: run.call(
-        run.builtin("any"), [[run.operate("==", item, one) for one in plain_value(me)]]),
-    "__eq__": lambda run, me, other: run.operate("==", plain_value(me), other), "__hash__": lambda run, me: hash(plain_value(me)),
+    "__init__": fill,
+    "__getitem__": raw_get,
+    "__setitem__": raw_put,
+    "__delitem__": raw_delete,
+    "__repr__": plain_text,
+    "__str__": lambda run, me: me if isinstance(me, str) else plain_text(run, me),
+    "__len__": lambda run, me: plain_value(me).__len__(),
+    "__iter__": lambda run, me: iter(plain_value(me)),
+    "__contains__": lambda run, me, item: run.call(
+        run.builtin("any"), [[run.operate("==", item, one) for one in plain_value(me)]]
+    ),
+    "__eq__": lambda run, me, other: run.operate("==", plain_value(me), other),
+    "__hash__": lambda run, me: hash(plain_value(me)),
     "__setattr__": lambda run, me, name, value: me.fields.__setitem__(name, value),
-}  # fmt: skip
+}
 """What ``super()`` gives of Python's own class."""
 
 
