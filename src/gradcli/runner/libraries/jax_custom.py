@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.declare import Op
-from gradcli.ops.parts import Said
 from gradcli.runner.libraries.jax_arrays import converted, stopped
 from gradcli.runner.libraries.torch_function import Call, parts_of_node
 from gradcli.runner.library import native
@@ -184,8 +182,7 @@ def linked(
     call = Call(run, name, ctx, None, tuple(leaves), [(y.shape, y.dtype) for y in fresh], library)
     call.backward = lambda run, ctx, *gs: tuple(back(run, run.grad_enabled, *gs))
     inputs = tuple([x.node for x in leaves if isinstance(x, Tensor) and x.active])
-    op = Op(name, call.value, call.vjp, call.links, index=Said(), torch_saves=("own",))
-    parts_of_node(run, call, op, inputs, fresh)
+    parts_of_node(run, call, inputs, fresh)
     for k, y in zip(smooth, fresh, strict=True):
         made[k] = y
     return made

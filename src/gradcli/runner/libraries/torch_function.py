@@ -12,7 +12,7 @@ from gradcli.ops.axes import unbroadcast
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.links import Links
-from gradcli.ops.parts import Said
+from gradcli.ops.parts import Piecewise, Said
 from gradcli.ops.shaping import RESHAPE
 from gradcli.ops.tracing import Traced, traced
 from gradcli.runner.backward import SECOND, Freed
@@ -124,18 +124,18 @@ def link(
     backward = kind.find("vjp") if backward is UNBOUND else backward
     call = Call(run, kind.name, ctx, backward, arguments, [(t.shape, t.dtype) for t in outputs])
     call.every = [next((k for k, y in enumerate(outputs) if y is t), (t.shape, t.dtype)) for t in every]
-    op = Op(kind.name, call.value, call.vjp, call.links, index=Said(), torch_saves=("own",))
     inputs = tuple([a.node for a in arguments if isinstance(a, Tensor) and a.active])
-    parts_of_node(run, call, op, inputs, outputs)
+    parts_of_node(run, call, inputs, outputs)
 
 
-def parts_of_node(run: Run, call: Call, op: Op, inputs: tuple[Any, ...], outputs: list[Tensor]) -> None:
+def parts_of_node(run: Run, call: Call, inputs: tuple[Any, ...], outputs: list[Tensor]) -> None:
     """Make outputs of a call parts of one node."""
     first = outputs[0]
     numbers = first.value if len(outputs) == 1 else np.concatenate([np.ravel(np.asarray(t.value)) for t in outputs])
     numbers = np.asarray(numbers)[()] if np.asarray(numbers).dtype != object else numbers
     call.result = numbers
-    node = run.graph.enter(op, inputs, {}, numbers)
+    run.graph.remark("own-backward", f"{call.name} has a backward pass that the script wrote: both routes follow it, right or wrong")
+    node = run.graph.apply(OWN, inputs, {"call": call}, [value_of(x) for x in inputs])
     call.ctx.fields["_node"] = node
     start = 0
     for place, one in enumerate(outputs):
@@ -168,22 +168,26 @@ class Call:
         self.result: Any = None
         self.last: tuple[Any, list[Any]] | None = None
 
-    def value(self, *_values: Any) -> Any:
-        """Return what the forward pass gave."""
-        return self.result
+    def part(self, k: int, g: Any, again: bool) -> Any:
+        """Return the gradient by the k-th differentiated argument: the user's backward runs once for all of them."""
+        if self.last is None or self.last[0] is not g:
+            self.last = g, self.gradients(g, again)
+        parts = self.last[1]
+        if k == len(parts) - 1:
+            self.last = None
+        return parts[k]
 
-    def vjp(self, k: int) -> Any:
-        """Return the rule for the k-th differentiated argument."""
-
-        def rule(g: Any, out: Any, *_values: Any) -> Any:
-            if self.last is None or self.last[0] is not g:
-                self.last = g, self.gradients(g, again=type(out) is Traced)
-            parts = self.last[1]
-            if k == len(parts) - 1:
-                self.last = None
-            return parts[k]
-
-        return rule
+    def rows(self, k: int, shape: tuple[int, ...]) -> Any:
+        """Return the Jacobian by the k-th differentiated argument, from one-hot cotangents."""
+        size, width = math.prod(shape), math.prod(self.shapes[k])
+        found = []
+        with Aside(self.run):
+            for row in range(size):
+                g = np.zeros(size)
+                g[row] = 1.0
+                part = self.gradients(g.reshape(shape), again=False)[k]
+                found.append(np.zeros(width) if part is None else np.ravel(np.asarray(part)))
+        return np.array(found).reshape(size, width)
 
     def gradients(self, g: Any, again: bool) -> list[Any]:
         """Return what the user's backward gives for the differentiated arguments."""
@@ -259,24 +263,60 @@ class Call:
         array = np.asarray(made.value)
         return unbroadcast(array if array.dtype == object else array.astype(np.float64), shape)
 
-    def links(self, argument: int, out: Any, _values: Any, _static: Any) -> list[Links]:
-        """Return the local Jacobian, row by row."""
-        shape = np.shape(out)
-        size, width = math.prod(shape), math.prod(self.shapes[argument])
-        rows, columns, weights = [], [], []
-        for row in range(size):
-            g = np.zeros(size)
-            g[row] = 1.0
-            part = self.gradients(g.reshape(shape), again=False)[argument]
-            if part is None:
-                continue
-            flat = np.ravel(np.asarray(part))
-            for column in range(width):
-                if flat[column] != 0:
-                    rows.append(row)
-                    columns.append(column)
-                    weights.append(flat[column])
-        return [Links(np.array(rows, np.int64), np.array(columns, np.int64), np.array(weights))]
+
+class Aside:
+    """Keeps what runs within out of what a recorded run tells: its nodes, names and decisions."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.lists = [one for one in (getattr(run.graph, name, None) for name in ("nodes", "bindings", "decisions")) if one is not None]
+
+    def __enter__(self) -> None:
+        self.lengths = [len(one) for one in self.lists]
+
+    def __exit__(self, *_: object) -> None:
+        for one, length in zip(self.lists, self.lengths, strict=True):
+            del one[length:]
+
+
+def local_links(argument: int, out: Any, _values: Any, static: Any) -> list[Links]:
+    """Return the local Jacobian of a function of the user's, entry by entry where it is not 0."""
+    jacobian = static["call"].rows(argument, np.shape(out))
+    rows, columns = np.nonzero(jacobian)
+    return [Links(rows, columns, jacobian[rows, columns])]
+
+
+class Tangent:
+    """A function of the user's at one point: beside it, it goes on as its backward pass says."""
+
+    def __init__(self, call: Call, values: tuple[Any, ...]) -> None:
+        self.call, self.values = call, values
+        self.rows: dict[int, Any] = {}
+
+    def at(self, values: tuple[Any, ...]) -> Any:
+        """Return the value at another point."""
+        found = np.asarray(self.call.result)
+        total = np.ravel(found)
+        for k, (there, here) in enumerate(zip(values, self.values, strict=True)):
+            step = np.ravel(np.asarray(there)) - np.ravel(np.asarray(here))
+            if any(step):
+                if k not in self.rows:
+                    self.rows[k] = self.call.rows(k, found.shape)
+                total = total + self.rows[k].dot(step)
+        return total.reshape(found.shape)
+
+
+OWN = Op(
+    "function",
+    lambda *_values, call: call.result,
+    lambda k: lambda g, out, *_values, call: call.part(k, g, type(out) is Traced),
+    local_links,
+    pieces=Piecewise(lambda *values, call: Tangent(call, values), lambda piece, *values, call: piece.at(values), held=True),
+    index=Said(),
+    torch_saves=("own",),
+    write=lambda call: f"{call.static['call'].name}({', '.join(call.texts)})",
+)
+"""A call of a function with a backward pass of the user's. In many digits too it is followed, right or wrong."""
 
 
 def kind_name(value: Any) -> str:
