@@ -99,7 +99,9 @@ def test_a_variable_that_the_script_leaves_free(cli: Cli, name: str) -> None:
     assert (answer.code, answer.out, answer.err) == (0, out, "")
 
 
-@pytest.mark.parametrize(("text", "words"), [("x = 1\nprint(x)", "gives 'x' a value itself"), ("xy = 2", "no variable 'x'")])
+@pytest.mark.parametrize(
+    ("text", "words"), [("x = 1\nprint(x)", "gives 'x' a value itself"), ("xy = 2", "no variable 'x'")]
+)
 def test_a_value_that_has_no_place_is_refused(cli: Cli, text: str, words: str) -> None:
     answer = cli("run", "-", "--set", "x=3", stdin=text)
     assert (answer.code, answer.out) == (2, "")
@@ -202,7 +204,13 @@ def test_a_closed_pipe_is_no_error() -> None:
     text = "for i in range(100000):\n    print(i)\n"
     pipeline = f'"{sys.executable}" -m gradcli run - | head -1; echo "${{PIPESTATUS[0]}}"'
     found = subprocess.run(
-        ["/bin/bash", "-c", pipeline], input=text, capture_output=True, text=True, env=environment(), timeout=60, check=False
+        ["/bin/bash", "-c", pipeline],
+        input=text,
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=60,
+        check=False,
     )
     assert (found.stdout, found.stderr) == ("0\n0\n", "")
 
@@ -224,10 +232,18 @@ def test_it_imports_neither_sympy_nor_the_rooms_of_explanations(tmp_path: Path) 
     path.write_text(f"{LEAF}(x**2).sum().backward()\nprint(x.grad)\n", encoding="utf-8")
     script = "import sys; from gradcli.__main__ import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
     found = subprocess.run(
-        [sys.executable, "-c", script, "run", str(path)], capture_output=True, text=True, env=dict(os.environ), timeout=60,
-        check=False,
+        [sys.executable, "-c", script, "run", str(path)], capture_output=True, text=True, env=dict(os.environ),
+        timeout=60, check=False,
     )  # fmt: skip
     modules = set(found.stderr.split())
     assert "gradcli.runner.script" in modules
-    unneeded = ("sympy", "mpmath", "rich", "gradcli.explanation", "gradcli.render", "gradcli.formulas", "gradcli.jacobian")
+    unneeded = (
+        "sympy",
+        "mpmath",
+        "rich",
+        "gradcli.explanation",
+        "gradcli.render",
+        "gradcli.formulas",
+        "gradcli.jacobian",
+    )
     assert [name for name in sorted(modules) if name.startswith(unneeded)] == []

@@ -249,15 +249,18 @@ def test_events_are_those_of_the_contract():
         {"kind": "grad", "line": 7, "turn": 1, "output": None, "returns": [[3.0, 3.0]], "of": ["x"]},
         {"kind": "zero", "line": 8, "names": ["x"]},
         {"kind": "update", "line": 10, "names": ["x"]},
-        {"kind": "error", "line": 12, "type": "RuntimeError", "text": "grad can be implicitly created only for scalar outputs",
-         "caught": True},
+        {"kind": "error", "line": 12, "type": "RuntimeError",
+         "text": "grad can be implicitly created only for scalar outputs", "caught": True},
         {"kind": "print", "line": 14, "text": "a\n"},
         {"kind": "error", "line": 15, "type": "ZeroDivisionError", "text": "division by zero"},
     ]  # fmt: skip
 
 
 def test_numbers_that_are_not_finite_are_words():
-    text = f"{LEAF}(x/0).sum().backward()\n(x*float('nan')).sum().backward()\n(-x/0).backward(torch.tensor([1., float('inf')]))"
+    text = (
+        f"{LEAF}(x/0).sum().backward()\n(x*float('nan')).sum().backward()\n"
+        "(-x/0).backward(torch.tensor([1., float('inf')]))"
+    )
     first, second, third = events(text)
     assert first["grad"] == {"x": ["Infinity", "Infinity"]}
     assert second["adds"] == {"x": ["NaN", "NaN"]}
@@ -266,7 +269,10 @@ def test_numbers_that_are_not_finite_are_words():
 
 
 def test_of_very_many_calls_the_first_and_the_last_are_kept_and_those_that_are_not_finite():
-    text = f"{LEAF}for i in range(1500):\n    y = (x*(math.nan if i == 700 else 1)).sum()\n    y.backward()\n    print(i)\n    x.grad = None"
+    text = (
+        f"{LEAF}for i in range(1500):\n    y = (x*(math.nan if i == 700 else 1)).sum()\n    y.backward()\n"
+        "    print(i)\n    x.grad = None"
+    )
     found = events(f"import math\n{text}")
     calls = [event for event in found if event["kind"] == "backward"]
     turns = [event["turn"] for event in calls]
@@ -274,3 +280,21 @@ def test_of_very_many_calls_the_first_and_the_last_are_kept_and_those_that_are_n
     assert turns == [*range(1, half + 1), 701, *range(1500 - half + 1, 1501)]
     assert math.isnan(float(calls[half]["grad"]["x"][0]))
     assert [event["text"] for event in found if event["kind"] == "print"][-1] == "1499\n"
+
+
+def test_a_leaf_whose_variable_is_another_tensor_keeps_its_name():
+    text = f"{LEAF}for i in range(2):\n    (x*3).sum().backward()\n    y = x\n    x = x - 1\n    x.retain_grad()"
+    assert [list(event["grad"]) for event in events(text)] == [["x"], ["y"]]
+    lost = f"{LEAF}w = x\nz = (x*3).sum()\nz.backward(retain_graph=True)\nx = w = 0\nz.backward()"
+    assert [list(event["grad"]) for event in events(lost)] == [["x"], ["x"]]
+
+
+def test_many_leaves_are_counted():
+    text = (
+        "import torch\nfrom torch import nn\nnet = nn.Sequential(nn.Linear(1, 2), nn.Linear(2, 1))\n"
+        "net(torch.ones(1, 1)).sum().backward()\nprint('a\\nb\\nc\\nd')"
+    )
+    assert [[left.text for left in row.left] for row in told(text).rows][:2] == [
+        ["net[0].weight (2, 1) and 3 others", "drawn, seed 0"],
+        ["net[0].weight.grad and 3 others added to"],
+    ]

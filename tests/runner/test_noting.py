@@ -17,6 +17,14 @@ EVENTS = {  # script, events other than derivative calls and prints
     "a parameter": ("import torch\nW = torch.nn.Parameter(torch.randn(2))", [("draw", 2, ["W"])]),
     "a draw without a name": ("import torch\nprint(torch.randn(3).shape)", []),
     "a call of what is drawn": ("import torch\ndef f(t):\n    return t*2\ny = f(torch.randn(3))", []),
+    "a draw of NumPy's": (
+        "import numpy as np\nnp.random.seed(0)\nW = 0.1 * np.random.randn(2, 2)\nx = np.random.default_rng(1).normal(size=2)",
+        [("draw", 3, ["W"]), ("draw", 4, ["x"])],
+    ),
+    "a draw of JAX's": (
+        "import jax\nk1, k2 = jax.random.split(jax.random.PRNGKey(0))\nW = jax.random.normal(k1, (2,))",
+        [("draw", 3, ["W"])],
+    ),
     "a layer": (f"{MODULE}fc = nn.Linear(2, 1)", [("draw", 3, ["fc.weight", "fc.bias"])]),
     "layers of a module": (
         f"{MODULE}class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
@@ -24,7 +32,8 @@ EVENTS = {  # script, events other than derivative calls and prints
         [("draw", 6, ["net.a.weight", "net.a.bias"]), ("draw", 7, ["net.b.weight"])],
     ),
     "a draw in each turn": (
-        "import torch\nfor i in range(2):\n    x = torch.rand(1)\n    print(i)", [("draw", 3, ["x"]), ("draw", 3, ["x"])],
+        "import torch\nfor i in range(2):\n    x = torch.rand(1)\n    print(i)",
+        [("draw", 3, ["x"]), ("draw", 3, ["x"])],
     ),
     "zero_ of a gradient": (f"{LEAF}x.grad.zero_()", [("zero", 4, ["x"])]),
     "zero_ of its data": (f"{LEAF}x.grad.data.zero_()", [("zero", 4, ["x"])]),
@@ -40,7 +49,8 @@ EVENTS = {  # script, events other than derivative calls and prints
     "a write to its data": (f"{LEAF}x.data -= x.grad", [("update", 4, ["x"])]),
     "a write to what is no leaf": ("import torch\nx = torch.ones(2)\nx += 1", []),
     "two lines": (
-        f"{LEAF}with torch.no_grad():\n    x -= x.grad\n    x *= 2", [("update", 5, ["x"]), ("update", 6, ["x"])],
+        f"{LEAF}with torch.no_grad():\n    x -= x.grad\n    x *= 2",
+        [("update", 5, ["x"]), ("update", 6, ["x"])],
     ),
     "an optimizer": (
         "import torch\nw = torch.ones(1, requires_grad=True)\nb = torch.ones(1, requires_grad=True)\n"
@@ -54,13 +64,21 @@ EVENTS = {  # script, events other than derivative calls and prints
     ),
     "a loop over parameters": (
         f"{MODULE}fc = nn.Linear(1, 1)\nfor i in range(2):\n    fc(torch.ones(1, 1)).sum().backward()\n"
-        "    with torch.no_grad():\n        for p in fc.parameters():\n            p -= p.grad\n            p.grad = None",
-        [("draw", 3, ["fc.weight", "fc.bias"])] + [
-            (kind, line, [name]) for _ in range(2) for name in ("fc.weight", "fc.bias") for kind, line in (("update", 8), ("zero", 9))
+        "    with torch.no_grad():\n        for p in fc.parameters():\n"
+        "            p -= p.grad\n            p.grad = None",
+        [("draw", 3, ["fc.weight", "fc.bias"])]
+        + [
+            (kind, line, [name])
+            for _ in range(2)
+            for name in ("fc.weight", "fc.bias")
+            for kind, line in (("update", 8), ("zero", 9))
         ],
     ),
-    "what begins a layer anew": (f"{MODULE}fc = nn.Linear(1, 1)\nnn.init.zeros_(fc.bias)", [("draw", 3, ["fc.weight", "fc.bias"])]),
-}  # fmt: skip
+    "what begins a layer anew": (
+        f"{MODULE}fc = nn.Linear(1, 1)\nnn.init.zeros_(fc.bias)",
+        [("draw", 3, ["fc.weight", "fc.bias"])],
+    ),
+}
 
 
 @pytest.mark.parametrize("name", EVENTS)
@@ -75,7 +93,8 @@ def test_what_a_line_does_is_one_event(name: str) -> None:
 OWN = {  # the script's own functions, called by a library's code: the lines of their derivative calls
     "a closure": (
         "import torch\nx = torch.ones(1, requires_grad=True)\nopt = torch.optim.SGD([x], lr=0.1)\ndef closure():\n"
-        "    opt.zero_grad()\n    y = (x*2).sum()\n    y.backward()\n    return y\nopt.step(closure)\nopt.step(closure)",
+        "    opt.zero_grad()\n    y = (x*2).sum()\n    y.backward()\n    return y\n"
+        "opt.step(closure)\nopt.step(closure)",
         [7, 7],
     ),
     "forward": (
@@ -85,11 +104,12 @@ OWN = {  # the script's own functions, called by a library's code: the lines of 
     ),
     "a transformation": ("import torch\ndef f(x):\n    return (x**2).sum()\ntorch.func.grad(f)(torch.ones(2))", [4]),
     "what a transformation calls": (
-        "import torch\nx = torch.ones(1, requires_grad=True)\ndef f(t):\n    (x*2).sum().backward()\n    return t.sum()\n"
+        "import torch\nx = torch.ones(1, requires_grad=True)\ndef f(t):\n"
+        "    (x*2).sum().backward()\n    return t.sum()\n"
         "torch.func.grad(f)(torch.ones(2))",
         [6],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", OWN)
@@ -108,7 +128,8 @@ def test_events_stand_in_the_order_in_which_lines_ran() -> None:
 
 def test_leaves_keep_their_names_when_a_loop_has_gone_over_them() -> None:
     text = (
-        f"{MODULE}net = nn.Sequential(nn.Linear(1, 2), nn.Linear(2, 1))\nfor p in net.parameters():\n    print(p.shape)\n"
+        f"{MODULE}net = nn.Sequential(nn.Linear(1, 2), nn.Linear(2, 1))\n"
+        "for p in net.parameters():\n    print(p.shape)\n"
         "net(torch.ones(1, 1)).sum().backward()"
     )
     events = run_script(text).run.log.events

@@ -41,8 +41,6 @@ class GradcliError(Exception):
     unknown-function (0, 4) did you mean 'sin'?
     """
 
-    ended: Any = None
-
     def __init__(
         self,
         kind: str,
@@ -60,6 +58,7 @@ class GradcliError(Exception):
         self.hint = hint_of(facts) if hint is None and facts is not None else hint
         self.place = place
         self.facts = facts
+        self.ended: Any = None
 
     def __str__(self) -> str:
         """Return what ``diagnostic`` does, in ASCII."""

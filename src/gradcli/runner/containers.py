@@ -154,9 +154,6 @@ def subscript(run: Run, base: Any, key: Any) -> Any:
     elif hasattr(type(base), "subscript"):
         return base.subscript(run, key)
     elif not isinstance(base, HOST_KINDS):
-        inner = getattr(type(base), "subscript", None)
-        if inner is not None:
-            return inner(base, run, key)
         return base  # a subscript of a type, as in list[int]
     from gradcli.runner.builtins import type_name
 

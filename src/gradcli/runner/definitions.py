@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from gradcli.errors import GradcliError
-from gradcli.language.pasted import FOREIGN
+from gradcli.runner.pasted import FOREIGN
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 NUMBERS = (int, float, complex)

@@ -42,7 +42,9 @@ def exception_class(name: str) -> Class:
 
 
 class Raised(Exception):
-    """An exception of the script, on its way up; ``line`` is where the script raised it."""
+    """An exception of the script, on its way up; ``line`` is where the script raised it, ``about`` the line behind it."""
+
+    about: int | None = None
 
     def __init__(self, instance: Instance, line: int = 0, cause: GradcliError | None = None) -> None:
         super().__init__(instance.kind.name)

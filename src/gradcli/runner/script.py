@@ -104,14 +104,17 @@ class ScriptError(GradcliError):
     def __init__(self, ended: Ended) -> None:
         error = ended.raised
         assert error is not None  # noqa: S101
-        self.ended = ended
         line = error.line
         lines = ended.place.text.split("\n")
         start = sum(len(text) + 1 for text in lines[: line - 1])
         stripped = lines[line - 1].strip() if 0 < line <= len(lines) else ""
         first = start + (len(lines[line - 1]) - len(lines[line - 1].lstrip()) if stripped else 0)
         span = (first, first + len(stripped)) if stripped else None
-        super().__init__("script", f"{error.name}: {error.text}", span=span, place=ended.place)
+        from gradcli.runner.advice import advice_of  # an error alone needs it
+
+        hint = advice_of(ended.run, error, stripped)
+        super().__init__("script", f"{error.name}: {error.text}", span=span, place=ended.place, hint=hint)
+        self.ended = ended
 
 
 def run_code(code: Code, place: Place, run: Run) -> Ended:

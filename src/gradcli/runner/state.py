@@ -313,11 +313,13 @@ class Run:
         """Leave a note on this run."""
         self.notes[kind, message] = None
 
-    def fail(self, kind: str, text: str) -> Any:
-        """Raise an exception of the script."""
+    def fail(self, kind: str, text: str, about: int | None = None) -> Any:
+        """Raise an exception of the script; ``about`` is the line that is behind it."""
         from gradcli.runner.exceptions import raised  # an error alone needs it
 
-        raise raised(kind, text)
+        error = raised(kind, text)
+        error.about = about
+        raise error
 
     def refuse(self, what: str, hint: str | None = None, span: Span | None = None) -> GradcliError:
         """Return the error for what gradcli does not do."""

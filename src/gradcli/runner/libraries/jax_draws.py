@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcli.runner.libraries.jax_arrays import array, canonical, lengths, numbers
 from gradcli.runner.library import TABLE, native
+from gradcli.runner.noting import note_draw
 from gradcli.runner.operators import plain_in_jax
 from gradcli.runner.state import Run
 from gradcli.runner.values import Tensor, strong
@@ -62,8 +63,10 @@ def drawing(draw: Callable[..., Any], parameters: tuple[tuple[str, Any], ...] = 
                 values[name] = rest.pop(0)
         given = [np.asarray(v.value) if isinstance(v, Tensor) else v for v in values.values()]
         size = np.broadcast_shapes(*map(np.shape, given)) if shape is None else lengths(run, shape)
-        made = draw(source(run, key), size, *given)
-        return run.make(np.asarray(made, dtype=np.float64), canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
+        array = np.asarray(draw(source(run, key), size, *given), dtype=np.float64)
+        made = run.make(array, canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
+        note_draw(run, made)
+        return made
 
     return run_it
 
