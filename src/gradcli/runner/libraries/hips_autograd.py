@@ -72,7 +72,9 @@ class Inputs:
 
     def together(self, values: Sequence[Any]) -> Any:
         """Return values in the shape of the arguments; in a nest a number is an array."""
-        rest = iter([as_array(v) if spec.kind != "leaf" else v for v, spec in zip(values, self.of_leaves(), strict=True)])
+        rest = iter(
+            [as_array(v) if spec.kind != "leaf" else v for v, spec in zip(values, self.of_leaves(), strict=True)]
+        )
         trees = tuple([unflatten(self.run, spec, rest) for spec in self.specs])
         if self.single:
             return trees[0]
@@ -331,7 +333,10 @@ class Primitive:
         """Call it."""
         if not any(isinstance(a, Tensor) and a.active for a in arguments):
             return run.call(self.fun, list(arguments), named)
-        plain = [Tensor(np.asarray(a.value), a.dtype, a.library) if isinstance(a, Tensor) and a.active else a for a in arguments]
+        plain = [
+            Tensor(np.asarray(a.value), a.dtype, a.library) if isinstance(a, Tensor) and a.active else a
+            for a in arguments
+        ]
         made = array_of(run, run.call(self.fun, plain, named), "numpy")
         results: list[Any] = []
 
@@ -407,10 +412,14 @@ def check_grads(run: Run, fun: Any, *_: Any, **__: Any) -> Any:
                 for step in (-1e-6, 1e-6):
                     moved = flat.copy()
                     moved[k] += step
-                    xs = [Tensor(moved.reshape(x.shape), "float64", "numpy") if j == place else a for j, a in enumerate(arguments)]
+                    xs = [
+                        Tensor(moved.reshape(x.shape), "float64", "numpy") if j == place else a
+                        for j, a in enumerate(arguments)
+                    ]
                     ends.append(np.sum(np.asarray(array_of(run, run.call(fun, xs), "numpy").value) * vs))
                 if not np.isclose((ends[1] - ends[0]) / 2e-6, np.ravel(g)[k], 1e-4, 1e-6):
-                    run.fail("AssertionError", f"Derivative (VJP) check of {name_of_function(fun)} failed with arg {place}")
+                    run.fail(
+                        "AssertionError", f"Derivative (VJP) check of {name_of_function(fun)} failed with arg {place}"
+                    )
 
     return run_it
-

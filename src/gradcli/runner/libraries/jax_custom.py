@@ -156,7 +156,10 @@ class CustomJvp(Custom):
                 made = run.call(rule, [*fixed, tuple(joined(run, specs, primals)), tuple(joined(run, specs, whole))])
                 pushed = [converted(run, t) for t in flatten(run, made[1])[0]]
                 create = again and level.outer([*pushed, *gs])
-                found = as_tensors(pulled(run, pushed, [seed_for(y, g) for y, g in zip(pushed, gs, strict=True)], tangents, create), tangents)
+                found = as_tensors(
+                    pulled(run, pushed, [seed_for(y, g) for y, g in zip(pushed, gs, strict=True)], tangents, create),
+                    tangents,
+                )
             results: list[Any] = [None] * len(leaves)
             for k, g in zip(floats, found, strict=True):
                 results[k] = g
@@ -191,13 +194,21 @@ def linked(
 @native("jax.custom_vjp")
 def custom_vjp(run: Run, fun: Any = None, nondiff_argnums: Any = (), **_: Any) -> Any:
     """Return a function with a backward pass of its own."""
-    return CustomVjp(run, fun, nondiff_argnums) if fun is not None else lambda run, fun: CustomVjp(run, fun, nondiff_argnums)
+    return (
+        CustomVjp(run, fun, nondiff_argnums)
+        if fun is not None
+        else lambda run, fun: CustomVjp(run, fun, nondiff_argnums)
+    )
 
 
 @native("jax.custom_jvp")
 def custom_jvp(run: Run, fun: Any = None, nondiff_argnums: Any = (), **_: Any) -> Any:
     """Return a function with a product with its Jacobian of its own."""
-    return CustomJvp(run, fun, nondiff_argnums) if fun is not None else lambda run, fun: CustomJvp(run, fun, nondiff_argnums)
+    return (
+        CustomJvp(run, fun, nondiff_argnums)
+        if fun is not None
+        else lambda run, fun: CustomJvp(run, fun, nondiff_argnums)
+    )
 
 
 @native("jax.custom_gradient")
@@ -215,4 +226,3 @@ def custom_gradient(run: Run, fun: Any) -> Any:
 
     made.rules = (forward, backward)
     return made
-

@@ -41,7 +41,9 @@ def save(run: Run, ctx: Instance, *tensors: Any) -> None:
         if one is not None and not isinstance(one, Tensor):
             from gradcli.runner.builtins import type_name
 
-            run.fail("TypeError", f"save_for_backward can only save variables, but argument is of type {type_name(one)}")
+            run.fail(
+                "TypeError", f"save_for_backward can only save variables, but argument is of type {type_name(one)}"
+            )
     ctx.fields["_saved"] = tuple([(t, t.root.version if t is not None else 0) for t in tensors])
 
 
@@ -83,7 +85,14 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
     if forward is UNBOUND:
         run.fail("NotImplementedError", "You must implement the forward function for custom autograd.Function.")
     forward = forward.function if isinstance(forward, StaticMethod) else forward
-    ctx = Instance(Class(f"{kind.name}Backward", [CONTEXT], dict(kind.members), qualified=f"torch.autograd.function.{kind.name}Backward"))
+    ctx = Instance(
+        Class(
+            f"{kind.name}Backward",
+            [CONTEXT],
+            dict(kind.members),
+            qualified=f"torch.autograd.function.{kind.name}Backward",
+        )
+    )
     tensors = [a for a in arguments if isinstance(a, Tensor)]
     ctx.fields["needs_input_grad"] = tuple([isinstance(a, Tensor) and a.active for a in arguments])
     before = run.enable_grad(False)
@@ -134,7 +143,9 @@ def parts_of_node(run: Run, call: Call, inputs: tuple[Any, ...], outputs: list[T
     numbers = first.value if len(outputs) == 1 else np.concatenate([np.ravel(np.asarray(t.value)) for t in outputs])
     numbers = np.asarray(numbers)[()] if np.asarray(numbers).dtype != object else numbers
     call.result = numbers
-    run.graph.remark("own-backward", f"{call.name} has a backward pass that the script wrote: both routes follow it, right or wrong")
+    run.graph.remark(
+        "own-backward", f"{call.name} has a backward pass that the script wrote: both routes follow it, right or wrong"
+    )
     node = run.graph.apply(OWN, inputs, {"call": call}, [value_of(x) for x in inputs])
     call.ctx.fields["_node"] = node
     start = 0
@@ -200,7 +211,9 @@ class Call:
         line = run.line
         try:
             gs = self.cotangents(g)
-            made = run.call(self.backward, [self.ctx, *[gs[k] if isinstance(k, int) else self.zeros(*k) for k in self.every]])
+            made = run.call(
+                self.backward, [self.ctx, *[gs[k] if isinstance(k, int) else self.zeros(*k) for k in self.every]]
+            )
         finally:
             run.quiet -= 1
             run.line = line
@@ -269,7 +282,11 @@ class Aside:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.lists = [one for one in (getattr(run.graph, name, None) for name in ("nodes", "bindings", "decisions")) if one is not None]
+        self.lists = [
+            one
+            for one in (getattr(run.graph, name, None) for name in ("nodes", "bindings", "decisions"))
+            if one is not None
+        ]
 
     def __enter__(self) -> None:
         self.lengths = [len(one) for one in self.lists]
@@ -311,7 +328,9 @@ OWN = Op(
     lambda *_values, call: call.result,
     lambda k: lambda g, out, *_values, call: call.part(k, g, type(out) is Traced),
     local_links,
-    pieces=Piecewise(lambda *values, call: Tangent(call, values), lambda piece, *values, call: piece.at(values), held=True),
+    pieces=Piecewise(
+        lambda *values, call: Tangent(call, values), lambda piece, *values, call: piece.at(values), held=True
+    ),
     index=Said(),
     torch_saves=("own",),
     write=lambda call: f"{call.static['call'].name}({', '.join(call.texts)})",
@@ -363,7 +382,9 @@ def once_differentiable(run: Run, function: Any) -> Any:
                 value = np.asarray(one.value)
                 op = Op("once_differentiable", lambda *_, value=value: value, lambda k: refused, lambda *_: [], index=Said(),
                         torch_saves=("own",))  # fmt: skip
-                results[k] = Tensor(run.graph.enter(op, parents, {}, value[()]), one.dtype, made_by="torch::autograd::ErrorBackward")
+                results[k] = Tensor(
+                    run.graph.enter(op, parents, {}, value[()]), one.dtype, made_by="torch::autograd::ErrorBackward"
+                )
         return tuple(results) if isinstance(made, tuple | list) else results[0]
 
     return run_it

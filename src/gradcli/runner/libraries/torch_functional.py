@@ -53,7 +53,10 @@ def checked_v(run: Run, v: Any, others: Sequence[Tensor], several: bool, what: s
     for place, (one, other) in enumerate(zip(vs, others, strict=True)):
         if one.shape != other.shape:
             before = f"Entry {place} in " if several else ""
-            run.fail("RuntimeError", f"{before}v has invalid size: should be {Size(other.shape)!r} but got {Size(one.shape)!r}.")
+            run.fail(
+                "RuntimeError",
+                f"{before}v has invalid size: should be {Size(other.shape)!r} but got {Size(one.shape)!r}.",
+            )
     return [seed_for(other, one) for one, other in zip(vs, others, strict=True)]
 
 
@@ -77,7 +80,10 @@ class Calling:
         if self.several_outputs:
             self.run.fail("RuntimeError", f"The function given to {self.name} should return a single Tensor")
         if math.prod(self.outputs[0].shape) != 1:
-            self.run.fail("RuntimeError", f"The Tensor returned by the function given to {self.name} should contain a single element")
+            self.run.fail(
+                "RuntimeError",
+                f"The Tensor returned by the function given to {self.name} should contain a single element",
+            )
         return self.outputs[0]
 
     def out(self, values: Sequence[Any], several: bool) -> Any:
@@ -120,7 +126,9 @@ def vjp(run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = Fa
     with Level(run) as level:
         call = Calling(run, level, noted, inputs, "vjp", create_graph)
         vs = checked_v(run, v, call.outputs, call.several_outputs, "outputs", "vjp")
-        call.call.begin(call.outputs[0], None if v is None else np.asarray(vs[0] if type(vs[0]) not in NODES else vs[0].value))
+        call.call.begin(
+            call.outputs[0], None if v is None else np.asarray(vs[0] if type(vs[0]) not in NODES else vs[0].value)
+        )
         gs = pulled(run, call.outputs, vs, call.inputs, call.create, zeros=False)
         strictly(run, strict, gs, "output")
         made = call.out(call.outputs, call.several_outputs), call.out(as_output(gs, call.inputs), call.several_inputs)
@@ -193,7 +201,9 @@ def hessian(
 def second_product(name: str) -> Any:
     """Return ``hvp`` or ``vhp``: the Hessian is symmetric."""
 
-    def product(run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    def product(
+        run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+    ) -> Any:
         noted = Call(run, func)
         with Level(run) as level:
             call = Calling(run, level, noted, inputs, name, create_graph)
@@ -218,7 +228,9 @@ TABLE["torch.autograd.functional.vhp"] = second_product("vhp")
 
 
 # ---- gradcheck
-GRADCHECK_ERROR = Class("GradcheckError", [exception_class("RuntimeError")], {}, qualified="torch.autograd.gradcheck.GradcheckError")
+GRADCHECK_ERROR = Class(
+    "GradcheckError", [exception_class("RuntimeError")], {}, qualified="torch.autograd.gradcheck.GradcheckError"
+)
 CLASSES["GradcheckError"] = GRADCHECK_ERROR
 TABLE["torch.autograd.gradcheck.GradcheckError"] = TABLE["torch.autograd.GradcheckError"] = GRADCHECK_ERROR
 
@@ -281,7 +293,9 @@ def compare(run: Run, func: Any, given: list[Any], places: list[int], eps: float
                 run.quiet += 1
                 line, before = run.line, run.enable_grad(True)
                 try:
-                    both.append([np.ravel(rounded(np.asarray(y.value, np.float64), y.dtype)) for y in outputs_of(run, func, at)])
+                    both.append(
+                        [np.ravel(rounded(np.asarray(y.value, np.float64), y.dtype)) for y in outputs_of(run, func, at)]
+                    )
                 finally:
                     run.quiet -= 1
                     run.line = line
@@ -329,10 +343,18 @@ def gradgradcheck(
             lifted = [level.lifted(x) if k in places else x for k, x in enumerate(xs)]
             made = outputs_of(run, func, lifted)
             create = any(s.active for s in seeds) or level.outer(made)
-            gs = pulled(run, made, [seed_for(y, s) for y, s in zip(made, seeds, strict=True)], [lifted[k] for k in places], create)
+            gs = pulled(
+                run,
+                made,
+                [seed_for(y, s) for y, s in zip(made, seeds, strict=True)],
+                [lifted[k] for k in places],
+                create,
+            )
         return tuple(as_output(gs, [xs[k] for k in places]))
 
-    return gradcheck(run, gradients, tuple([*given, *vs]), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception)
+    return gradcheck(
+        run, gradients, tuple([*given, *vs]), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception
+    )
 
 
 def leaf_of(run: Run, v: Tensor) -> Tensor:
