@@ -248,7 +248,7 @@ def traced_text(run: Run, x: Tensor, kind: str, text: str) -> str:
     if kind == "jax":
         shape = ",".join(map(str, x.shape))
         short = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16"}.get(x.dtype, x.dtype)
-        return traced_inner("GradTracer(primal={}, typeof(tangent)=%s[%s])" % (short, shape), text, depth)
+        return traced_inner(f"GradTracer(primal={{}}, typeof(tangent)={short}[{shape}])", text, depth)
     for level in range(1, depth + 1):
         inner = "\n".join(f"    {row}" for row in text.split("\n"))
         text = f"GradTrackingTensor(lvl={level}, value=\n{inner}\n)"
@@ -263,8 +263,10 @@ def traced_inner(template: str, text: str, depth: int) -> str:
 
 
 CONCRETE = (
-    "Abstract tracer value encountered where concrete value is expected: traced array with shape {}\nThe problem arose with the "
-    "`{}` function. If trying to convert the data type of a value, try using `x.astype({})` or `jnp.array(x, {})` instead.\n\n"
+    "Abstract tracer value encountered where concrete value is expected: traced array with shape {}\nThe "
+    "problem arose with the "
+    "`{}` function. If trying to convert the data type of a value, try using `x.astype({})` or `jnp.array(x, "
+    "{})` instead.\n\n"
     "See https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError"
 )
 
@@ -281,9 +283,15 @@ def refuse_number(run: Run, x: Tensor, function: str = "float") -> None:
 
 # ---- batches
 def batched(
-    run: Run, function: Any, arguments: list[Any], named: dict[str, Any], axes: Any, out_axes: Any,
-    finish: Callable[[Any], Any], jax: bool,
-) -> Any:  # fmt: skip
+    run: Run,
+    function: Any,
+    arguments: list[Any],
+    named: dict[str, Any],
+    axes: Any,
+    out_axes: Any,
+    finish: Callable[[Any], Any],
+    jax: bool,
+) -> Any:
     """Run a function once for each entry of a batch and stack what it gives."""
     per_leaf, spec = batch_axes(run, arguments, axes, jax)
     leaves, _ = flatten(run, arguments, jax)
@@ -327,7 +335,8 @@ def batched(
     finally:
         run.quiet -= 1
         run.line = line
-    assert out_spec is not None
+    if out_spec is None:
+        return None
     outs = spread(run, out_axes, out_spec) or [0] * out_spec.count
     joined = [
         gathered(run, [row[place] for row in results], axis)
@@ -371,7 +380,8 @@ def batch_axes(run: Run, arguments: list[Any], axes: Any, jax: bool) -> tuple[li
             run.fail(
                 "ValueError",
                 f"vmap(..., in_dims={axes!r}): Got in_dim={axis} for an input but the input is of type "
-                f"<class '{type_name(leaf)}'>. We cannot vmap over non-Tensor arguments, please use None as the respective in_dim",
+                f"<class '{type_name(leaf)}'>. We cannot vmap over non-Tensor arguments, please use None as "
+                "the respective in_dim",
             )
         rank = len(leaf.shape)
         if not -rank <= axis < rank:
@@ -501,7 +511,11 @@ def picked(run: Run, arguments: Sequence[Any], argnums: Any, text: str) -> list[
     found = []
     for place in places:
         if not isinstance(place, int) or not -len(arguments) <= place < len(arguments):
-            run.fail("ValueError" if text != "torch" else "RuntimeError", text.format(place, len(arguments)) if text != "torch" else
-                     f"Got argnum={place}, but only {len(arguments)} positional inputs")  # fmt: skip
+            run.fail(
+                "ValueError" if text != "torch" else "RuntimeError",
+                text.format(place, len(arguments))
+                if text != "torch"
+                else f"Got argnum={place}, but only {len(arguments)} positional inputs",
+            )
         found.append(place % len(arguments))
     return found

@@ -103,8 +103,10 @@ def output_of(run: Run, made: Any) -> Tensor:
 
     if isinstance(made, tuple | list | dict):
         run.fail("TypeError", SCALAR)
-    return run.fail("TypeError", f"Can't find vector space for value {to_str(run, made)} of type "  # type: ignore[no-any-return]
-                    f"{to_repr(run, type_of(run, made))}.")  # fmt: skip
+    return run.fail(  # type: ignore[no-any-return]
+        "TypeError",
+        f"Can't find vector space for value {to_str(run, made)} of type {to_repr(run, type_of(run, made))}.",
+    )
 
 
 class Evaluated:
@@ -173,8 +175,11 @@ def value_and_grad(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) 
     """Return the value and the gradient."""
     done = Evaluated(run, fun, argnum, arguments, named)
     if done.nest or done.y.shape:
-        run.fail("TypeError", "value_and_grad only applies to real scalar-output functions. Try jacobian, elementwise_grad or "
-                 "holomorphic_grad.")  # fmt: skip
+        run.fail(
+            "TypeError",
+            "value_and_grad only applies to real scalar-output functions. Try jacobian, elementwise_grad or "
+            "holomorphic_grad.",
+        )
     return done.value, done.pull([np.ones(())])
 
 
@@ -273,11 +278,19 @@ def make_hvp(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any
 
 
 for _names, _work in (
-    ("grad", grad), ("value_and_grad", value_and_grad), ("grad_and_aux", grad_and_aux), ("elementwise_grad egrad", elementwise_grad),
-    ("jacobian", jacobian), ("hessian", hessian), ("make_vjp", make_vjp), ("make_jvp", make_jvp), ("deriv", deriv),
-    ("hessian_vector_product hessian_tensor_product", product), ("vector_jacobian_product tensor_jacobian_product", pulled_by_last),
+    ("grad", grad),
+    ("value_and_grad", value_and_grad),
+    ("grad_and_aux", grad_and_aux),
+    ("elementwise_grad egrad", elementwise_grad),
+    ("jacobian", jacobian),
+    ("hessian", hessian),
+    ("make_vjp", make_vjp),
+    ("make_jvp", make_jvp),
+    ("deriv", deriv),
+    ("hessian_vector_product hessian_tensor_product", product),
+    ("vector_jacobian_product tensor_jacobian_product", pulled_by_last),
     ("make_hvp", make_hvp),
-):  # fmt: skip
+):
     operator(_names, _work)
 
 

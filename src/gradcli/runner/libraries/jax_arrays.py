@@ -1,4 +1,4 @@
-"""JAX's arrays: made, of their own types of numbers, never written to; functions of ``jax.nn``, ``jax.lax`` and trees."""
+"""JAX's arrays, with types of their own and never written to; functions of ``jax.nn``, ``jax.lax`` and trees."""
 
 from __future__ import annotations
 
@@ -25,10 +25,18 @@ from gradcli.runner.trees import Spec, flatten, unflatten
 from gradcli.runner.values import DType, Tensor, Weak, as_dtype, category, strong
 
 TABLE |= {
-    "jax.Array": JAX_ARRAY, "jax.numpy.ndarray": JAX_ARRAY, "jax.__version__": "0.10.2", "jax.numpy.newaxis": None,
-    "jax.numpy.pi": math.pi, "jax.numpy.e": math.e, "jax.numpy.inf": math.inf, "jax.numpy.nan": math.nan,
-    "jax.core.Tracer": Class("Tracer", [], {}), "jax.typing.ArrayLike": JAX_ARRAY, "jax.numpy.euler_gamma": float(np.euler_gamma),
-}  # fmt: skip
+    "jax.Array": JAX_ARRAY,
+    "jax.numpy.ndarray": JAX_ARRAY,
+    "jax.__version__": "0.10.2",
+    "jax.numpy.newaxis": None,
+    "jax.numpy.pi": math.pi,
+    "jax.numpy.e": math.e,
+    "jax.numpy.inf": math.inf,
+    "jax.numpy.nan": math.nan,
+    "jax.core.Tracer": Class("Tracer", [], {}),
+    "jax.typing.ArrayLike": JAX_ARRAY,
+    "jax.numpy.euler_gamma": float(np.euler_gamma),
+}
 
 
 for _name in ("ConcretizationTypeError", "TracerBoolConversionError"):
@@ -87,7 +95,8 @@ def array(run: Run, object: Any, dtype: Any = None, copy: bool = True, order: An
         if data is None:
             run.fail(
                 "TypeError",
-                "Value 'None' with dtype object is not a valid JAX array type. Only arrays of numeric types are supported by JAX.",
+                "Value 'None' with dtype object is not a valid JAX array type. Only arrays of numeric types "
+                "are supported by JAX.",
             )
         made = array_of(run, data if isinstance(data, list | tuple | range) else take(run, data), "jax", name)
         made = converted(run, made, name or strong(made.dtype))
@@ -212,14 +221,14 @@ def logspace(
 
 
 @native("jax.numpy.eye", "jax.numpy.identity")
-def eye(run: Run, N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:  # noqa: N803 - JAX's names
+def eye(run: Run, N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:
     """Return the identity."""
     run.meter.charge(N * (M or N))
     return run.make(np.eye(N, M, k), canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
 
 
 @native("jax.numpy.tri")
-def tri(run: Run, N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:  # noqa: N803 - JAX's names
+def tri(run: Run, N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:
     """Return ones on and below a diagonal."""
     run.meter.charge(N * (M or N))
     return run.make(np.tri(N, M, k), canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
@@ -311,8 +320,17 @@ def chosen(name: str) -> Callable[..., Any]:
     """Return ``sum`` or ``mean``, of the entries at which ``where`` holds."""
     whole = find_table(f"jax.numpy.{name}")
 
-    def run_it(run: Run, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-               where: Any = None, **_: Any) -> Any:  # fmt: skip
+    def run_it(
+        run: Run,
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+        **_: Any,
+    ) -> Any:
         refuse_lists(run, name, a)
         x = array(run, a) if where is None else run.function("jax.numpy.where", where, array(run, a), 0)
         options = {"axis": axis, "keepdims": keepdims} | ({"dtype": dtype} if dtype is not None else {})
@@ -453,10 +471,24 @@ class At:
         return At(self.x, key)
 
     attributes = {  # noqa: RUF012
-        **{name: (lambda run, me, name=name: lambda run, *values, **named: put(run, me, name, *values)) for name in (
-            "set", "add", "subtract", "multiply", "mul", "divide", "power", "min", "max", "apply", "get", "sub",
-        )},
-    }  # fmt: skip
+        **{
+            name: (lambda run, me, name=name: lambda run, *values, **named: put(run, me, name, *values))
+            for name in (
+                "set",
+                "add",
+                "subtract",
+                "multiply",
+                "mul",
+                "divide",
+                "power",
+                "min",
+                "max",
+                "apply",
+                "get",
+                "sub",
+            )
+        },
+    }
 
 
 @attribute("at")
@@ -517,13 +549,13 @@ def added(run: Run, x: Tensor, key: Any, other: Tensor, name: str) -> Tensor:
             turns.append([])
         turns[turn].append(k)
     node = flat.node if type(flat.node) in NODES else np.asarray(flat.node)
-    for turn in turns:
-        chosen = np.array(turn)
+    for places_of_turn in turns:
+        chosen = np.array(places_of_turn)
         source = parts.node if type(parts.node) in NODES else np.asarray(parts.node)
         part = Tensor(run.f(INDEX, source, key=chosen), x.dtype, "jax")
         before = Tensor(run.f(INDEX, node, key=places[chosen]), x.dtype, "jax")
         node = run.f(PUT, node, run.operate("+" if name == "add" else "-", before, part).node, key=places[chosen])
-    return reshape(run, Tensor(node, x.dtype, "jax"), x.shape)  # type: ignore[no-any-return]
+    return reshape(run, Tensor(node, x.dtype, "jax"), x.shape)
 
 
 def as_type(run: Run, x: Tensor, dtype: Any = None, **_: Any) -> Any:
@@ -626,14 +658,45 @@ def identity(run: Run, x: Any) -> Any:
 
 # ---- jax.lax
 for _own, _theirs in (
-    ("exp", "exp"), ("log", "log"), ("sin", "sin"), ("cos", "cos"), ("tan", "tan"), ("tanh", "tanh"), ("sqrt", "sqrt"), ("square", "square"),
-    ("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("div", "divide"), ("max", "maximum"), ("min", "minimum"), ("pow", "power"),
-    ("neg", "negative"), ("sign", "sign"), ("floor", "floor"), ("ceil", "ceil"), ("log1p", "log1p"), ("expm1", "expm1"), ("atan2", "arctan2"),
-    ("select", "where"), ("eq", "equal"), ("gt", "greater"), ("lt", "less"), ("ge", "greater_equal"), ("le", "less_equal"), ("dot", "dot"),
-    ("cumsum", "cumsum"), ("cumprod", "cumprod"), ("rem", "fmod"), ("reshape", "reshape"), ("transpose", "transpose"), ("expand_dims", "expand_dims"),
-):  # fmt: skip
+    ("exp", "exp"),
+    ("log", "log"),
+    ("sin", "sin"),
+    ("cos", "cos"),
+    ("tan", "tan"),
+    ("tanh", "tanh"),
+    ("sqrt", "sqrt"),
+    ("square", "square"),
+    ("add", "add"),
+    ("sub", "subtract"),
+    ("mul", "multiply"),
+    ("div", "divide"),
+    ("max", "maximum"),
+    ("min", "minimum"),
+    ("pow", "power"),
+    ("neg", "negative"),
+    ("sign", "sign"),
+    ("floor", "floor"),
+    ("ceil", "ceil"),
+    ("log1p", "log1p"),
+    ("expm1", "expm1"),
+    ("atan2", "arctan2"),
+    ("select", "where"),
+    ("eq", "equal"),
+    ("gt", "greater"),
+    ("lt", "less"),
+    ("ge", "greater_equal"),
+    ("le", "less_equal"),
+    ("dot", "dot"),
+    ("cumsum", "cumsum"),
+    ("cumprod", "cumprod"),
+    ("rem", "fmod"),
+    ("reshape", "reshape"),
+    ("transpose", "transpose"),
+    ("expand_dims", "expand_dims"),
+):
     TABLE[f"jax.lax.{_own}"] = lambda run, *arguments, theirs=_theirs, **named: run.call(
-        run.member(f"jax.numpy.{theirs}"), arguments, named)  # fmt: skip
+        run.member(f"jax.numpy.{theirs}"), arguments, named
+    )
 TABLE["jax.lax.integer_pow"] = lambda run, x, y: run.operate("**", array(run, x), y)
 TABLE["jax.lax.rsqrt"] = lambda run, x: run.operate("/", 1, run.function("jax.numpy.sqrt", x))
 TABLE["jax.lax.reciprocal"] = lambda run, x: run.operate("/", 1, array(run, x))
@@ -752,8 +815,10 @@ def tree_map(run: Run, f: Any, tree: Any, *rest: Any, is_leaf: Any = None) -> An
     for other in rest:
         found = parts_of(run, other, spec)
         if found is None:
-            run.fail("ValueError", "Expected tree to have the same structure as the first: "
-                     f"{spec.text} and {flatten(run, other)[1].text}")  # fmt: skip
+            run.fail(
+                "ValueError",
+                f"Expected tree to have the same structure as the first: {spec.text} and {flatten(run, other)[1].text}",
+            )
         others.append(found)
     return unflatten(run, spec, [run.call(f, list(each)) for each in zip(leaves, *others, strict=True)])
 

@@ -88,18 +88,19 @@ class CustomVjp(Custom):
         if self.within or not any(isinstance(leaf, Tensor) and leaf.active for leaf in leaves):
             return run.call(self.fun, list(arguments), named)
         forward, backward = self.rules[:2]
-        if self.fixed:
-            whole = list(arguments)
-        else:
-            whole = joined(run, specs, leaves)
+        whole = list(arguments) if self.fixed else joined(run, specs, leaves)
         self.within = True
         try:
             made = run.call(forward, whole)
         finally:
             self.within = False
         if not (isinstance(made, tuple) and len(made) == 2):
-            run.fail("TypeError", f"Custom VJP fwd rule {name_of_function(forward)} for function {self.name} must produce a pair (list or "
-                     "tuple of length two) where the first element represents the primal output")  # fmt: skip
+            run.fail(
+                "TypeError",
+                f"Custom VJP fwd rule {name_of_function(forward)} for function {self.name} must produce a pair "
+                "(list or "
+                "tuple of length two) where the first element represents the primal output",
+            )
         out, residuals = made
         outputs, out_spec = flatten(run, out)
 
@@ -114,12 +115,21 @@ class CustomVjp(Custom):
     def gradients(self, run: Run, parts: Any, specs: Sequence[Spec], leaves: Sequence[Any]) -> list[Any]:
         """Return the cotangents that the user's rule gives, one for each leaf."""
         if not isinstance(parts, tuple | list):
-            run.fail("TypeError", f"Custom VJP bwd rule {name_of_function(self.rules[1])} must produce a tuple/list of length equal to the "
-                     f"primal args tuple, but got {type(parts).__name__}.")  # fmt: skip
+            run.fail(
+                "TypeError",
+                f"Custom VJP bwd rule {name_of_function(self.rules[1])} must produce a tuple/list of length "
+                "equal to the "
+                f"primal args tuple, but got {type(parts).__name__}.",
+            )
         if len(parts) != len(specs):
-            run.fail("TypeError", f"Custom VJP bwd rule {name_of_function(self.rules[1])} for function {self.name} must produce a tuple of "
-                     f"length equal to the primal args tuple, but the bwd output has length {len(parts)} and the primal args tuple has "
-                     f"length {len(specs)}.")  # fmt: skip
+            run.fail(
+                "TypeError",
+                f"Custom VJP bwd rule {name_of_function(self.rules[1])} for function {self.name} must produce "
+                "a tuple of "
+                f"length equal to the primal args tuple, but the bwd output has length {len(parts)} and the "
+                "primal args tuple has "
+                f"length {len(specs)}.",
+            )
         found: list[Any] = []
         for part, spec in zip(parts, specs, strict=True):
             inner = [None] * spec.count if part is None else flatten(run, part, none_is_leaf=True)[0]

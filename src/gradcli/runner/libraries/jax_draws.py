@@ -127,7 +127,7 @@ def choice(
     chances = None if p is None else np.asarray(p.value, np.float64) / np.sum(np.asarray(p.value, np.float64))
     places = source(run, key).choice(count, size=lengths(run, shape), replace=replace, p=chances)
     where = run.make(np.asarray(places, dtype=np.int64), strong(plain_in_jax(run, 1)), "jax")
-    return where if rows is None else run.function("jax.numpy.take", rows, where, axis=axis)  # type: ignore[no-any-return]
+    return where if rows is None else run.function("jax.numpy.take", rows, where, axis=axis)
 
 
 @native("jax.random.categorical")

@@ -29,21 +29,25 @@ from gradcli.runner.trees import Spec, flatten, unflatten
 from gradcli.runner.values import Tensor, category
 
 INPUTS = (
-    "{} requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), but got {}. If you want to "
+    "{} requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), but got {}. "
+    "If you want to "
     "use Boolean- or integer-valued inputs, use vjp or set allow_int to True."
 )
 FORWARD_INPUTS = (
     "jacfwd requires real-valued inputs (input dtype that is a sub-dtype of np.floating), but got {}. For holomorphic "
-    "differentiation, pass holomorphic=True. For differentiation of non-holomorphic functions involving complex inputs or "
+    "differentiation, pass holomorphic=True. For differentiation of non-holomorphic functions involving "
+    "complex inputs or "
     "integer inputs, use jax.jvp directly."
 )
 OUTPUTS = (
-    "{} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), but got {}. For differentiation of "
+    "{} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), but got {}. For "
+    "differentiation of "
     "functions with integer outputs, use jax.vjp directly."
 )
 SCALAR = "Gradient only defined for scalar-output functions. Output {}."
 LOOPS = (
-    "Reverse-mode differentiation does not work for lax.while_loop or lax.fori_loop with dynamic start/stop values. Try using "
+    "Reverse-mode differentiation does not work for lax.while_loop or lax.fori_loop with dynamic start/stop "
+    "values. Try using "
     "lax.scan, or using fori_loop with static start/stop."
 )
 
@@ -75,8 +79,11 @@ class Inputs:
                     "TypeError", "differentiation with respect to argnums requires an integer or a sequence of integers"
                 )
             if not -len(arguments) <= place < len(arguments):
-                run.fail("TypeError", f"differentiating with respect to argnums={place} requires at least {max(place, 0) + 1} positional "
-                         f"arguments to be passed by the caller, but got only {len(arguments)} positional arguments.")  # fmt: skip
+                run.fail(
+                    "TypeError",
+                    f"differentiating with respect to argnums={place} requires at least {max(place, 0) + 1} positional "
+                    f"arguments to be passed by the caller, but got only {len(arguments)} positional arguments.",
+                )
             self.places.append(place % len(arguments))
         for place in self.places:
             given, spec = flatten(run, arguments[place])
@@ -129,8 +136,11 @@ def with_aux(run: Run, made: Any, has_aux: bool) -> tuple[Any, Any]:
     if not has_aux:
         return made, None
     if not (isinstance(made, tuple) and len(made) == 2):
-        run.fail("TypeError", "expected function with aux output to return a two-element tuple, but got type "
-                 f"{type_of(run, made)} with value {shown(run, made)}")  # fmt: skip
+        run.fail(
+            "TypeError",
+            "expected function with aux output to return a two-element tuple, but got type "
+            f"{type_of(run, made)} with value {shown(run, made)}",
+        )
     return made[0], made[1]
 
 
@@ -283,7 +293,8 @@ def vjp(run: Run, fun: Any, *primals: Any, has_aux: bool = False, **_: Any) -> A
         if not its.same(spec):
             run.fail(
                 "ValueError",
-                f"unexpected tree structure of argument to vjp function: got {its.text}, but expected to match {spec.text}",
+                f"unexpected tree structure of argument to vjp function: got {its.text}, but expected to match "
+                f"{spec.text}",
             )
         vs = [converted(run, v) for v in vs]
         for v, y in zip(vs, outputs, strict=True):
@@ -306,8 +317,11 @@ def check_cotangent(run: Run, v: Any, y: Tensor) -> None:
     """Raise what JAX raises for a v of another shape or type than the output."""
     want, got = (f"{x.dtype}[{','.join(map(str, x.shape))}]" for x in (y, v))
     if v.shape != y.shape or v.dtype != y.dtype:
-        run.fail("ValueError", f"unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got {got}, but expected {want} "
-                 f"because the corresponding output of the differentiated function had JAX type {want}")  # fmt: skip
+        run.fail(
+            "ValueError",
+            f"unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got {got}, but expected {want} "
+            f"because the corresponding output of the differentiated function had JAX type {want}",
+        )
 
 
 def pushed_through(run: Run, fun: Any, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
@@ -319,17 +333,27 @@ def pushed_through(run: Run, fun: Any, primals: Sequence[Any], tangents: Sequenc
         vs = [v for v in vs if isinstance(v, Tensor)]
         for x, v in zip(inputs.lifted, vs, strict=False):
             if x.dtype != v.dtype:
-                run.fail("TypeError", "primal and tangent arguments to jax.jvp do not match; dtypes must be equal, or in case of int/bool "
-                         f"primal dtype the tangent dtype must be float0.Got primal dtype {x.dtype} and so expected tangent dtype "
-                         f"{x.dtype}, but got tangent dtype {v.dtype} instead.")  # fmt: skip
+                run.fail(
+                    "TypeError",
+                    "primal and tangent arguments to jax.jvp do not match; dtypes must be equal, or in case of "
+                    "int/bool "
+                    f"primal dtype the tangent dtype must be float0.Got primal dtype {x.dtype} and so expected "
+                    "tangent dtype "
+                    f"{x.dtype}, but got tangent dtype {v.dtype} instead.",
+                )
             if x.shape != v.shape:
-                run.fail("ValueError", f"jvp called with different primal and tangent shapes;Got primal shape {x.shape} and tangent "
-                         f"shape as {v.shape}")  # fmt: skip
+                run.fail(
+                    "ValueError",
+                    f"jvp called with different primal and tangent shapes;Got primal shape {x.shape} and tangent "
+                    f"shape as {v.shape}",
+                )
         if len(vs) != len(inputs.lifted):
             run.fail(
                 "TypeError",
-                "primal and tangent arguments to jax.jvp must have the same tree structure; primals have tree structure "
-                f"{flatten(run, tuple(primals))[1].text} whereas tangents have tree structure {flatten(run, tuple(tangents))[1].text}.",
+                "primal and tangent arguments to jax.jvp must have the same tree structure; primals have tree "
+                "structure "
+                f"{flatten(run, tuple(primals))[1].text} whereas tangents have tree structure "
+                f"{flatten(run, tuple(tangents))[1].text}.",
             )
         made, aux = with_aux(run, run.call(fun, inputs.arguments), has_aux)
         outputs, spec = outputs_of(run, made)
@@ -350,8 +374,11 @@ def jvp(run: Run, fun: Any, primals: Any, tangents: Any, has_aux: bool = False) 
     """Return what a function gives, and J·v."""
     checked_function(run, fun)
     if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
-        run.fail("TypeError", f"primal and tangent arguments to jax.jvp must be tuples or lists; found {type_name(run, primals)} and "
-                 f"{type_name(run, tangents)}.")  # fmt: skip
+        run.fail(
+            "TypeError",
+            f"primal and tangent arguments to jax.jvp must be tuples or lists; found {type_name(run, primals)} and "
+            f"{type_name(run, tangents)}.",
+        )
     value, push, aux = pushed_through(run, fun, primals, tangents, has_aux)
     return (value, push, aux) if has_aux else (value, push)
 
@@ -397,8 +424,16 @@ def vmap(
     def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
         given = [tree_of_arrays(run, a) for a in arguments]
         axes = list(in_axes) if isinstance(in_axes, list) else in_axes
-        return batched(run, fun, given, {k: tree_of_arrays(run, v) for k, v in named.items()},
-                       tuple(axes) if isinstance(axes, list) else axes, out_axes, lambda y: converted(run, y), jax=True)  # fmt: skip
+        return batched(
+            run,
+            fun,
+            given,
+            {k: tree_of_arrays(run, v) for k, v in named.items()},
+            tuple(axes) if isinstance(axes, list) else axes,
+            out_axes,
+            lambda y: converted(run, y),
+            jax=True,
+        )
 
     return Made(run_it, fun)
 

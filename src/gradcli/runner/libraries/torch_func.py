@@ -104,8 +104,11 @@ def gradient_of(run: Run, func: Any, argnums: Any, has_aux: bool, arguments: Any
                 f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {shown_type(run, y)}",
             )
         if y.shape:
-            run.fail("RuntimeError", "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
-                     f"{len(y.shape)} dims. Maybe you wanted to use the vjp or jacrev APIs instead?")  # fmt: skip
+            run.fail(
+                "RuntimeError",
+                "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
+                f"{len(y.shape)} dims. Maybe you wanted to use the vjp or jacrev APIs instead?",
+            )
         create = level.before and level.outer([y])
         call.begin(y)
         gs = as_tensors(pulled(run, [y], [np.ones(())], inputs.lifted, create), inputs.lifted)
@@ -147,11 +150,17 @@ def vjp(run: Run, func: Any, *primals: Any, has_aux: bool = False) -> Any:
         outputs, spec = flatten(run, made, False)
         for y in outputs:
             if not isinstance(y, Tensor):
-                run.fail("RuntimeError", f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type "
-                         f"{shown_type(run, y)}")  # fmt: skip
+                run.fail(
+                    "RuntimeError",
+                    f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type "
+                    f"{shown_type(run, y)}",
+                )
             if category(y.dtype) < 2:
-                run.fail("RuntimeError", "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with "
-                         f"dtype torch.{y.dtype}")  # fmt: skip
+                run.fail(
+                    "RuntimeError",
+                    "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with "
+                    f"dtype torch.{y.dtype}",
+                )
         values = [level.settled(y) for y in outputs]
         aux = settled_tree(run, level, aux)
 
@@ -159,8 +168,11 @@ def vjp(run: Run, func: Any, *primals: Any, has_aux: bool = False) -> Any:
         given = cotangents[0] if len(cotangents) == 1 else tuple(cotangents)
         vs, its = flatten(run, given, False)
         if not its.same(spec):
-            run.fail("RuntimeError", "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
-                     f"function. cotangents: {pretty(its)}, primal output: {pretty(spec)}")  # fmt: skip
+            run.fail(
+                "RuntimeError",
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
+                f"function. cotangents: {pretty(its)}, primal output: {pretty(spec)}",
+            )
         level.before = run.grad_enabled
         level.line = run.line
         pulling = Call(run, func)
@@ -204,8 +216,11 @@ def pushed_through(
         inputs = Inputs(run, level, arguments, argnums, call)
         vs, _ = flatten(run, tangents, False)
         if len(vs) != len(inputs.lifted):
-            run.fail("RuntimeError", "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For "
-                     f"example, if primals is a tuple of 3 tensors, tangents also must be.")  # fmt: skip
+            run.fail(
+                "RuntimeError",
+                "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For "
+                "example, if primals is a tuple of 3 tensors, tangents also must be.",
+            )
         made, aux = with_aux(run, run.call(func, inputs.arguments), has_aux, "jvp(f, primals, tangents)")
         outputs, spec = flatten(run, made, False)
         call.begin(outputs[0] if outputs else None)
@@ -277,8 +292,11 @@ def vmap(
     def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
         def checked(value: Any) -> Any:
             if not isinstance(value, Tensor):
-                run.fail("ValueError", f"vmap({Made(run_it, func).name}, ...): `{Made(run_it, func).name}` must only return Tensors, "
-                         f"got type {shown_type(run, value)}. Did you mean to set out_dims= to None for output?")  # fmt: skip
+                run.fail(
+                    "ValueError",
+                    f"vmap({Made(run_it, func).name}, ...): `{Made(run_it, func).name}` must only return Tensors, "
+                    f"got type {shown_type(run, value)}. Did you mean to set out_dims= to None for output?",
+                )
             return value
 
         return batched(run, func, list(arguments), named, in_dims, out_dims, checked, jax=False)

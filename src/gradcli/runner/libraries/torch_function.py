@@ -22,7 +22,8 @@ from gradcli.runner.state import Run
 from gradcli.runner.values import Size, Tensor, category, extra_of
 
 LEGACY = (
-    "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with "
+    "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
+    "function with "
     "static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
 )
 CHANGED = (
@@ -68,14 +69,19 @@ def noting(field: str) -> Any:
 
 
 CONTEXT = Class(
-    "FunctionCtx", [],
+    "FunctionCtx",
+    [],
     {
-        "save_for_backward": save, "save_for_forward": noting("_ahead"), "saved_tensors": Property(saved),
-        "saved_variables": Property(saved), "mark_non_differentiable": noting("_flat"), "mark_dirty": noting("_dirty"),
+        "save_for_backward": save,
+        "save_for_forward": noting("_ahead"),
+        "saved_tensors": Property(saved),
+        "saved_variables": Property(saved),
+        "mark_non_differentiable": noting("_flat"),
+        "mark_dirty": noting("_dirty"),
         "set_materialize_grads": lambda run, ctx, value: ctx.fields.__setitem__("_materialize", value),
     },
     qualified="torch.autograd.function.FunctionCtx",
-)  # fmt: skip
+)
 
 
 # ---- the call
@@ -166,9 +172,15 @@ class Call:
     """One call of a function of the user's: its derivative runs his backward."""
 
     def __init__(
-        self, run: Run, name: str, ctx: Instance, backward: Any, arguments: tuple[Any, ...], outputs: list[Any],
+        self,
+        run: Run,
+        name: str,
+        ctx: Instance,
+        backward: Any,
+        arguments: tuple[Any, ...],
+        outputs: list[Any],
         library: str = "torch",
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.run, self.name, self.ctx, self.backward = run, name, ctx, backward
         self.places = [k for k, a in enumerate(arguments) if isinstance(a, Tensor) and a.active]
         self.shapes = [arguments[k].shape for k in self.places]
@@ -204,8 +216,11 @@ class Call:
         """Return what the user's backward gives for the differentiated arguments."""
         run = self.run
         if self.backward is UNBOUND:
-            run.fail("NotImplementedError", "You must implement either the backward or vjp method for your custom "
-                     "autograd.Function to use it with backward mode AD.")  # fmt: skip
+            run.fail(
+                "NotImplementedError",
+                "You must implement either the backward or vjp method for your custom "
+                "autograd.Function to use it with backward mode AD.",
+            )
         before = run.enable_grad(again)
         run.quiet += 1
         line = run.line
@@ -222,8 +237,11 @@ class Call:
         while len(given) > self.count and given[-1] is None:
             given.pop()
         if len(given) != self.count:
-            run.fail("RuntimeError", f"function {self.name}Backward returned an incorrect number of gradients (expected "
-                     f"{self.count}, got {len(given)})")  # fmt: skip
+            run.fail(
+                "RuntimeError",
+                f"function {self.name}Backward returned an incorrect number of gradients (expected "
+                f"{self.count}, got {len(given)})",
+            )
         parts = []
         for place, shape in zip(self.places, self.shapes, strict=True):
             parts.append(self.checked(place, given[place], shape, again))
@@ -269,8 +287,11 @@ class Call:
             except ValueError:
                 fits = False
             if not fits:
-                run.fail("RuntimeError", f"Function {self.name}Backward returned an invalid gradient at index {place} - got "
-                         f"{list(made.shape)} but expected shape compatible with {list(Size(shape))}")  # fmt: skip
+                run.fail(
+                    "RuntimeError",
+                    f"Function {self.name}Backward returned an invalid gradient at index {place} - got "
+                    f"{list(made.shape)} but expected shape compatible with {list(Size(shape))}",
+                )
         if again:
             return traced(run.graph, made.node, value_of(made.node).dtype == object)
         array = np.asarray(made.value)
@@ -323,14 +344,17 @@ class Tangent:
         return total.reshape(found.shape)
 
 
+def tangent(*values: Any, call: Call) -> Any:
+    """Return a function of the user's at one point."""
+    return Tangent(call, values)
+
+
 OWN = Op(
     "function",
     lambda *_values, call: call.result,
     lambda k: lambda g, out, *_values, call: call.part(k, g, type(out) is Traced),
     local_links,
-    pieces=Piecewise(
-        lambda *values, call: Tangent(call, values), lambda piece, *values, call: piece.at(values), held=True
-    ),
+    pieces=Piecewise(tangent, lambda piece, *values, call: piece.at(values), held=True),
     index=Said(),
     torch_saves=("own",),
     write=lambda call: f"{call.static['call'].name}({', '.join(call.texts)})",
@@ -351,10 +375,11 @@ def called(run: Run, *_arguments: Any, **_named: Any) -> Any:
 
 
 FUNCTION = Class(
-    "Function", [],
+    "Function",
+    [],
     {"apply": ClassMethod(apply), "__call__": called, "__init__": lambda run, me, *a, **k: None},
     qualified="torch.autograd.function.Function",
-)  # fmt: skip
+)
 TABLE["torch.autograd.Function"] = TABLE["torch.autograd.function.Function"] = FUNCTION
 TABLE["torch.autograd.function.FunctionCtx"] = CONTEXT
 
@@ -380,8 +405,14 @@ def once_differentiable(run: Run, function: Any) -> Any:
         for k, one in enumerate(results):
             if isinstance(one, Tensor) and not one.active:
                 value = np.asarray(one.value)
-                op = Op("once_differentiable", lambda *_, value=value: value, lambda k: refused, lambda *_: [], index=Said(),
-                        torch_saves=("own",))  # fmt: skip
+                op = Op(
+                    "once_differentiable",
+                    lambda *_, value=value: value,
+                    lambda k: refused,
+                    lambda *_: [],
+                    index=Said(),
+                    torch_saves=("own",),
+                )
                 results[k] = Tensor(
                     run.graph.enter(op, parents, {}, value[()]), one.dtype, made_by="torch::autograd::ErrorBackward"
                 )
