@@ -197,7 +197,8 @@ def run_script(
     ``others`` are values that leaves have in place of the script's own. Raises ``GradcliError`` for what is refused
     before it runs.
     """
-    tell = story = None
+    tell: Any = None
+    story: Any = None
     if others:
         from gradcli.runner.replay import Story, tell  # few runs have other values
 
