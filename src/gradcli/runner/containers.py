@@ -209,8 +209,19 @@ def index_part(run: Run, part: Any) -> Any:
     return part
 
 
+LONGEST_TUPLE = 32
+"""Items up to which PyTorch takes a list in an index for a tuple."""
+
+
+def is_part(item: Any) -> bool:
+    """Return whether an item of a list in an index says that the list is a tuple."""
+    return item is None or item is Ellipsis or isinstance(item, Tensor | list | tuple | slice)
+
+
 def key_of(run: Run, x: Tensor, key: Any) -> Any:
-    """Return a checked index of a tensor."""
+    """Return a checked index of a tensor; PyTorch takes a list of tensors, lists or slices for a tuple."""
+    if type(key) is list and x.library == "torch" and len(key) < LONGEST_TUPLE and any(map(is_part, key)):
+        key = tuple(key)
     parts = [index_part(run, part) for part in (key if type(key) in (tuple, Size) else (key,))]
     for part in parts:
         if part is not None and part is not Ellipsis and not isinstance(part, int | slice | np.ndarray):
