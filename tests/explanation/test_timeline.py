@@ -280,3 +280,21 @@ def test_of_very_many_calls_the_first_and_the_last_are_kept_and_those_that_are_n
     assert turns == [*range(1, half + 1), 701, *range(1500 - half + 1, 1501)]
     assert math.isnan(float(calls[half]["grad"]["x"][0]))
     assert [event["text"] for event in found if event["kind"] == "print"][-1] == "1499\n"
+
+
+def test_a_leaf_whose_variable_is_another_tensor_keeps_its_name():
+    text = f"{LEAF}for i in range(2):\n    (x*3).sum().backward()\n    y = x\n    x = x - 1\n    x.retain_grad()"
+    assert [list(event["grad"]) for event in events(text)] == [["x"], ["y"]]
+    lost = f"{LEAF}w = x\nz = (x*3).sum()\nz.backward(retain_graph=True)\nx = w = 0\nz.backward()"
+    assert [list(event["grad"]) for event in events(lost)] == [["x"], ["x"]]
+
+
+def test_many_leaves_are_counted():
+    text = (
+        "import torch\nfrom torch import nn\nnet = nn.Sequential(nn.Linear(1, 2), nn.Linear(2, 1))\n"
+        "net(torch.ones(1, 1)).sum().backward()\nprint('a\\nb\\nc\\nd')"
+    )
+    assert [[left.text for left in row.left] for row in told(text).rows][:2] == [
+        ["net[0].weight (2, 1) and 3 others", "drawn, seed 0"],
+        ["net[0].weight.grad and 3 others added to"],
+    ]

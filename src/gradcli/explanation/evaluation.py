@@ -55,6 +55,10 @@ class Function:
         asked: Any = None,
     ) -> None:
         self.program = read_program(program, budget or Budget(), given, asked, wrt)
+        if wrt is not None and self.program.is_script:
+            from gradcli.runner.replay import as_identifier
+
+            wrt = [as_identifier(name, {}) for name in wrt]
         self.wrt = self.program.wrt if wrt is None else tuple(wrt)
         for name in self.wrt or ():
             self._require(name)

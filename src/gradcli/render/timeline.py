@@ -95,7 +95,7 @@ def left_texts(left: Left, layout: Layout) -> Iterator[str]:
     if left.value is None:
         yield left.text
         return
-    most = layout.most(12 if layout.width >= NARROW else 5)
+    most = layout.most(8 if layout.width >= NARROW else 5)
     equals = "" if left.text == RETURNS else "= "
     yield f"{left.text} {equals}{array_text(left.value, layout.precision, most)}"
     if left.added is not None:

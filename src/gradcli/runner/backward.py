@@ -302,7 +302,7 @@ def record(run: Run, event: Event, leaf: Tensor, g: Any) -> None:
     """Note in an event what a leaf got, and what it has now."""
     if run.quiet:
         return
-    name = run.name_of(leaf) or f"leaf{len(event.grad) + 1}"
+    name = run.name_of(leaf) or run.noting.called.get(leaf) or f"leaf{len(event.grad) + 1}"
     while name in event.grad:
         name += "'"
     run.noting.called[leaf] = name

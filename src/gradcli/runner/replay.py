@@ -6,6 +6,8 @@ returned when they were recorded, but for those that left a graph: these are wal
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +20,7 @@ from gradcli.records import dataclass, field
 from gradcli.runner import backward
 from gradcli.runner.backward import Swept, sweep
 from gradcli.runner.naming import name_of
-from gradcli.runner.objects import Code, Frame
+from gradcli.runner.objects import Code, Frame, Instance
 from gradcli.runner.script import ScriptError, compile_text, run_code
 from gradcli.runner.state import BOUNDS, Run
 from gradcli.runner.values import Tensor
@@ -119,6 +121,9 @@ class Story:
         """Note an assignment, and return what is assigned: an input of its own where that is asked for."""
         if name in self.traced:
             value = as_leaf(regs[0], value)
+        for way in self.traced:
+            if way != name and way.startswith(name) and way[len(name)] in ".[":
+                trace_inside(regs[0], value, way)
         if name in self.others and isinstance(value, Tensor) and value.leaf:
             give(regs[0], value, self.others[name])
         self.last[name] = value
@@ -136,6 +141,60 @@ class Story:
                 bindings[there[0]] = (name, node)
                 self.places[node.index] = there[0], depth
         return value
+
+
+def steps_of(way: str) -> list[tuple[str, Any]]:
+    """Return the dots and brackets of a way such as ``net.fc1.weight`` or ``params['W1']``: ``.`` or ``[`` with a key."""
+    steps: list[tuple[str, Any]] = []
+    node = ast.parse(way, mode="eval").body
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Attribute):
+            steps.append((".", node.attr))
+            node = node.value
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            steps.append(("[", node.slice.value))
+            node = node.value
+        else:
+            raise GradcliError("unknown-name", f"'{way}' is no variable, attribute or item of the script")
+    return steps[::-1]
+
+
+def inside(value: Any, step: tuple[str, Any]) -> Any:
+    """Return what holds the value of one step: the attributes of an object, or a container; None where it is none."""
+    sign, key = step
+    held = value.fields if sign == "." and isinstance(value, Instance) else value if sign == "[" else None
+    there = isinstance(held, dict) and key in held or isinstance(held, list) and isinstance(key, int) and -len(held) <= key < len(held)
+    return held if there else None
+
+
+def trace_inside(run: Run, value: Any, way: str) -> None:
+    """Make what is at the end of a way an input of its own, where it is there."""
+    *first, last = steps_of(way)
+    for step in first:
+        held = inside(value, step)
+        if held is None:
+            return
+        value = held[step[1]]
+    held = inside(value, last)
+    if held is not None and not (isinstance(held[last[1]], Tensor) and held[last[1]].leaf):
+        held[last[1]] = as_leaf(run, held[last[1]])
+
+
+def value_at(values: Mapping[str, Any], way: str) -> Any:
+    """Return what is at the end of a way; raises ``unknown-name``."""
+    if way in values:
+        return values[way]
+    root = re.split(r"[.\[]", way)[0]
+    value = values.get(root)
+    for step in steps_of(way) if root in values else ():
+        held = inside(value, step)
+        if held is None:
+            value = None
+            break
+        value = held[step[1]]
+    if value is None:
+        raise GradcliError("unknown-name", f"the script gives '{way}' no value", hint=did_you_mean(way, values))
+    return value
 
 
 def name_constant(constants: dict[str, Any], name: str, array: Any) -> None:
@@ -249,9 +308,7 @@ class ScriptProgram:
 
     def output_of(self, run: Run) -> Tensor:
         """Return the variable that is the output; raises ``unknown-name``, ``type``."""
-        if self.of not in run.story.last:
-            raise GradcliError("unknown-name", f"the script gives '{self.of}' no value", hint=did_you_mean(str(self.of), run.story.last))
-        output = run.story.last[self.of]
+        output = value_at(run.story.last, str(self.of))
         if type(output) in (int, float):
             output = Tensor(np.asarray(float(output)), "float64", "python")
         if not isinstance(output, Tensor):
@@ -307,8 +364,6 @@ class ScriptProgram:
 
 def as_identifier(name: str | None, taken: Mapping[str, str]) -> str:
     """Return a way to a leaf as one word: ``net_fc1_weight`` for ``net.fc1.weight``."""
-    import re
-
     word = re.sub(r"\W+", "_", name or "leaf").strip("_") or "leaf"
     word = word if word[0].isalpha() or word[0] == "_" else f"leaf_{word}"
     if word not in taken:

@@ -13,6 +13,7 @@ from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import INDEX, PUT
 from gradcli.runner.arrays import array_of, cast, dtype_name
 from gradcli.runner.builtins import JAX_ARRAY
+from gradcli.runner.calls import find_table
 from gradcli.runner.containers import entry, iterate, key_of, take
 from gradcli.runner.exceptions import exception_class
 from gradcli.runner.library import METHODS, TABLE, attribute, method, native
@@ -230,7 +231,7 @@ def norm(run: Run, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = F
     a = array(run, x)
     flat = axis is None and len(a.shape) != 1
     if ord is None or (ord == 2 and not flat and not isinstance(axis, tuple)):
-        return run.function("jax.numpy.sqrt", run.function("jax.numpy.sum", run.operate("*", a, a), axis=axis, keepdims=keepdims))
+        return run.function("jax.numpy.sqrt", run.call(find_table("jax.numpy.sum"), [run.operate("*", a, a)], {"axis": axis, "keepdims": keepdims}))
     return run.function("numpy.linalg.norm", a, ord, axis, keepdims)
 
 
@@ -247,6 +248,55 @@ def reshape(run: Run, a: Any, shape: Any = None, *more: Any, newshape: Any = Non
         turned = run.function("jax.numpy.transpose", x)
         return run.function("jax.numpy.transpose", run.function("torch.reshape", turned, want[::-1]))  # type: ignore[no-any-return]
     return run.function("torch.reshape", x, want)  # type: ignore[no-any-return]
+
+
+@native("jax.numpy.std")
+def std(run: Run, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: bool = False, **_: Any) -> Any:
+    """Return the root of the variance; where that is 0 the gradient is nan."""
+    return run.function("jax.numpy.sqrt", run.function("jax.numpy.var", array(run, a), axis=axis, ddof=ddof, keepdims=keepdims))
+
+
+def picking(sign: str) -> Callable[..., Any]:
+    """Return ``fmax`` or ``fmin``: of two that are equal the second, of one that is nan the other."""
+
+    def run_it(run: Run, x1: Any, x2: Any) -> Any:
+        a, b = array(run, x1), array(run, x2)
+        first = run.operate("|", run.operate(sign, a, b), run.function("jax.numpy.isnan", b))
+        return run.function("jax.numpy.where", first, a, b)
+
+    return run_it
+
+
+TABLE["jax.numpy.fmax"], TABLE["jax.numpy.fmin"] = picking(">"), picking("<")
+
+
+def chosen(name: str) -> Callable[..., Any]:
+    """Return ``sum`` or ``mean``, of the entries at which ``where`` holds."""
+    whole = find_table(f"jax.numpy.{name}")
+
+    def run_it(run: Run, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+               where: Any = None, **_: Any) -> Any:  # fmt: skip
+        refuse_lists(run, name, a)
+        x = array(run, a) if where is None else run.function("jax.numpy.where", where, array(run, a), 0)
+        options = {"axis": axis, "keepdims": keepdims} | ({"dtype": dtype} if dtype is not None else {})
+        if name == "mean" and where is not None:
+            total = run.call(run.member("jax.numpy.sum"), [x], options)
+            return run.operate("/", total, run.call(run.member("jax.numpy.sum"), [array(run, where)], options))
+        made = run.call(whole, [x], options)
+        return made if initial is None else run.operate("+", made, initial)
+
+    return run_it
+
+
+def refuse_lists(run: Run, name: str, a: Any) -> None:
+    """Raise what JAX raises for lists where it takes arrays."""
+    if isinstance(a, list | tuple):
+        kind = "list" if isinstance(a, list) else "tuple"
+        run.fail("TypeError", f"{name} requires ndarray or scalar arguments, got <class '{kind}'> at position 0.")
+
+
+for _name in ("sum", "mean"):
+    TABLE[f"jax.numpy.{_name}"] = chosen(_name)
 
 
 def at_zero(run: Run, x: Tensor) -> bool:
@@ -513,6 +563,14 @@ def branches(run: Run, x: Any, condition: str, above: Callable[[Any], Any], belo
 def leaky_relu(run: Run, x: Any, negative_slope: Any = 1e-2) -> Any:
     """x, and a part of it below 0; at 0 the slope is 1."""
     return branches(run, x, ">=", lambda x: x, lambda x: run.operate("*", negative_slope, x))
+
+
+@native("jax.nn.hard_tanh")
+def hard_tanh(run: Run, x: Any) -> Any:
+    """x between -1 and 1, where the slope is 1 at both ends too."""
+    x = array(run, x)
+    low = run.function("jax.numpy.where", run.operate("<", x, -1), -1.0, x)
+    return run.function("jax.numpy.where", run.operate(">", x, 1), 1.0, low)
 
 
 @native("jax.nn.identity")
