@@ -20,7 +20,7 @@ from gradcli.language.names import find_function
 from gradcli.ops import METHODS as TABLE_METHODS
 from gradcli.ops import Function, Pair, Parts, find
 from gradcli.ops.declare import value_of
-from gradcli.runner.library import METHODS
+from gradcli.runner.library import METHODS, TABLE
 from gradcli.runner.objects import (
     UNBOUND,
     Bound,
@@ -91,14 +91,28 @@ def call_native(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]
         try:
             inspect.signature(what).bind(run, *arguments, **named)
         except TypeError as misfit:
-            name = getattr(what, "__name__", "function").strip("_")
-            text = str(misfit).replace("missing a required argument", "missing 1 required positional argument")
-            return run.fail("TypeError", f"{name}() {text}")
+            return run.fail("TypeError", f"{native_name(what)}() {misfit_text(what, misfit, arguments, named)}")
         except ValueError:
             pass
         return host_error(run, error)
     except (ValueError, KeyError, IndexError, ZeroDivisionError, OverflowError, AttributeError) as error:
         return host_error(run, error)
+
+
+def native_name(what: Any) -> str:
+    """Return what a message calls a native: the last part of the name that a script calls it by."""
+    full = next((name for name, one in TABLE.items() if one is what), getattr(what, "__name__", "function").strip("_"))
+    return full.rpartition(".")[2]
+
+
+def misfit_text(what: Any, misfit: TypeError, arguments: list[Any], named: dict[str, Any]) -> str:
+    """Return what Python says of arguments that a function does not take: all that are missing at once."""
+    if "missing a required" not in str(misfit):
+        return str(misfit)
+    parameters_ = list(inspect.signature(what).parameters.values())[1 + len(arguments) :]
+    missing = [repr(p.name) for p in parameters_ if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in named]
+    listed = missing[0] if len(missing) == 1 else f"{', '.join(missing[:-1])}{',' * (len(missing) > 2)} and {missing[-1]}"
+    return f"missing {len(missing)} required positional argument{'s' * (len(missing) > 1)}: {listed}"
 
 
 def host_error(run: Run, error: Exception) -> Any:
