@@ -54,6 +54,28 @@ def attribute(run: Run, base: Any, name: str) -> Any:
     return no_attribute(run, base, name) if found is UNBOUND else found
 
 
+def special_method(base: Tensor, name: str) -> Any:
+    """Return what an operator of a tensor is as a method, such as ``__add__`` and ``__setitem__``; None for no operator."""
+    from gradcli.runner.containers import put, subscript
+    from gradcli.runner.operators import COMPARED, operate
+    from gradcli.runner.operators import METHODS as SIGNS
+    from gradcli.runner.writes import augmented
+
+    word = name[2:-2]
+    if word == "getitem":
+        return lambda run, key: subscript(run, base, key)
+    if word == "setitem":
+        return lambda run, key, value: put(run, base, key, value)
+    for sign, own in {**SIGNS, **{sign: words[0] for sign, words in COMPARED.items()}}.items():
+        if word == own:
+            return lambda run, other: operate(run, sign, base, other)
+        if word == f"r{own}":
+            return lambda run, other: operate(run, sign, other, base)
+        if word == f"i{own}":
+            return lambda run, other: augmented(run, sign, base, other)
+    return None
+
+
 def of_tensor(run: Run, base: Tensor, name: str) -> Any:
     """Return an attribute or a method of a tensor."""
     if base.library == "numpy":
@@ -75,6 +97,8 @@ def of_tensor(run: Run, base: Tensor, name: str) -> Any:
         return Method(name, base)
     if base.extra is not None and base.extra.fields is not None and name in base.extra.fields:
         return base.extra.fields[name]
+    if name.startswith("__") and (special := special_method(base, name)) is not None:
+        return special
     return no_attribute(run, base, name)
 
 

@@ -507,8 +507,10 @@ def delattr_(run: Run, x: Any, name: str) -> None:
 
 
 @builtin
-def vars_(run: Run, x: Instance) -> dict[str, Any]:
+def vars_(run: Run, x: Instance | None = None) -> dict[str, Any]:
     """Return the attributes of an object."""
+    if x is None:
+        raise run.refuse("'vars' of a module would be written to: gradcli does not run it")
     return x.fields
 
 

@@ -132,6 +132,10 @@ def take(run: Run, value: Any) -> list[Any]:
 
 def unpacked(run: Run, value: Any, count: int, star: int | None) -> list[Any]:
     """Return a value's items for so many targets; raises ValueError where they are not as many."""
+    if isinstance(value, int | float | None):
+        from gradcli.runner.builtins import type_name
+
+        run.fail("TypeError", f"cannot unpack non-iterable {type_name(value)} object")
     items = list(islice(iter(iterate(run, value)), count + 1)) if star is None else take(run, value)
     if star is None:
         if len(items) > count:
@@ -230,8 +234,19 @@ def index_part(run: Run, part: Any) -> Any:
     return part
 
 
+LONGEST_TUPLE = 32
+"""Items up to which PyTorch takes a list in an index for a tuple."""
+
+
+def is_part(item: Any) -> bool:
+    """Return whether an item of a list in an index says that the list is a tuple."""
+    return item is None or item is Ellipsis or isinstance(item, Tensor | list | tuple | slice)
+
+
 def key_of(run: Run, x: Tensor, key: Any) -> Any:
-    """Return a checked index of a tensor."""
+    """Return a checked index of a tensor; PyTorch takes a list of tensors, lists or slices for a tuple."""
+    if type(key) is list and x.library == "torch" and len(key) < LONGEST_TUPLE and any(map(is_part, key)):
+        key = tuple(key)
     parts = [index_part(run, part) for part in (key if type(key) in (tuple, Size) else (key,))]
     for part in parts:
         if part is not None and part is not Ellipsis and not isinstance(part, int | slice | np.ndarray):
@@ -243,6 +258,8 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
     used = sum(p.ndim if isinstance(p, np.ndarray) and p.dtype == np.bool_ else p is not None and p is not Ellipsis for p in parts)
     if used > len(x.shape):
         if x.library == "torch" and not x.shape:
+            if single and type(parts[0]) is int and parts[0]:
+                run.fail("IndexError", f"index {parts[0]} is out of bounds for dimension 0 with size 0")
             run.fail("IndexError", "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
                      "convert a 0-dim tensor to a number")
         many = f"too many indices for tensor of dimension {len(x.shape)}" if x.library == "torch" else (

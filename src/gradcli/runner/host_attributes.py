@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.runner.containers import iterate, put, raise_key, subscript, take
 from gradcli.runner.exceptions import raised
 from gradcli.runner.host import pop_item
-from gradcli.runner.objects import UNBOUND, Bound, Class, Closure, Property, TableFunction
+from gradcli.runner.objects import UNBOUND, Bound, Class, Closure, Context, Property, TableFunction
 from gradcli.runner.operators import COMPARED, HOST_KINDS, contains, equal, hashable, operate, plain
 from gradcli.runner.operators import METHODS as OPERATORS
 from gradcli.runner.state import Run
@@ -45,6 +45,8 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:
         return base if name == "real" else 0
     if isinstance(base, Size) and name == "numel":
         return Bound(lambda run, size: product(size), base)
+    if isinstance(base, Context) and name in ("__enter__", "__exit__"):
+        return base.enter_here if name == "__enter__" else base.leave_here
     if isinstance(base, slice | range) and name in ("start", "stop", "step"):
         return {"start": base.start, "stop": base.stop, "step": base.step}[name]
     if isinstance(base, Property):

@@ -250,6 +250,8 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
         return numpy_values.operated(run, sign, a, b)
     if library == "jax":
         refuse_shapes_in_jax(run, sign, a, b)
+    if library == "torch" and type(b) is Tensor and b.library == "numpy" and b.shape and a.active:
+        run.fail("RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     x, y = raw(a), raw(b)
     if type(x) is np.ndarray and not x.ndim and type(a) is Tensor and x.dtype == np.float64:
         x = x[()] if type(y) is not Double else x

@@ -40,7 +40,15 @@ def finished(run: Run, tensor: Tensor, requires_grad: bool) -> Tensor:
     return tensor
 
 
-@native("torch.tensor", "torch.as_tensor", "torch.asarray")
+@native("torch.as_tensor", "torch.asarray")
+def as_tensor(run: Run, data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """Return a tensor of numbers: the memory that it is given, where that has the type."""
+    if isinstance(data, Tensor) and data.library in ("torch", "numpy") and dtype_name(run, dtype) in (None, data.dtype):
+        return data if data.library == "torch" else from_numpy(run, data)
+    return tensor(run, data, dtype, device)
+
+
+@native("torch.tensor")
 def tensor(run: Run, data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
     """Return a tensor of numbers."""
     name = dtype_name(run, dtype)
@@ -95,8 +103,9 @@ PARAMETER.make = parameter
 
 @native("torch.autograd.Variable")
 def variable(run: Run, data: Tensor, requires_grad: bool = False, volatile: bool = False) -> Tensor:
-    """Return a tensor, as the class of old did."""
-    return attributes.require(run, Tensor(data.node, data.dtype), requires_grad) if requires_grad else data
+    """Return the memory of a tensor, as the class of old did: derivatives go no further."""
+    made = attributes.detached(run, data)
+    return attributes.require(run, made, requires_grad) if requires_grad else made
 
 
 def lengths(run: Run, size: Sequence[Any]) -> tuple[int, ...]:
