@@ -98,15 +98,13 @@ def array_of(run: Run, data: Any, library: str, dtype: str | None = None) -> Ten
 
 def bad_entry(run: Run, item: Any, library: str) -> Any:
     """Raise the exception for what is no number."""
-    from gradcli.runner.builtins import type_name
-
     if isinstance(item, str):
         if library == "torch":
-            run.fail("TypeError", f"new(): invalid data type '{type_name(item)}'")
+            run.fail("TypeError", f"new(): invalid data type '{run.type_name(item)}'")
         raise run.refuse("arrays of texts are not part of gradcli")
     if library == "torch":
-        run.fail("RuntimeError", f"Could not infer dtype of {type_name(item)}")
-    raise run.refuse(f"arrays of {type_name(item)} are not part of gradcli")
+        run.fail("RuntimeError", f"Could not infer dtype of {run.type_name(item)}")
+    raise run.refuse(f"arrays of {run.type_name(item)} are not part of gradcli")
 
 
 def cast(run: Run, x: Tensor, dtype: str) -> Tensor:

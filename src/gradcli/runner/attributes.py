@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.runner.calls import call_method, jax_method, new_object, no_attribute, table_method
-from gradcli.runner.hosted import Hosted, host_of, hosted_attribute, new_hosted, raw_member
-from gradcli.runner.library import ATTRIBUTES, METHODS
+from gradcli.runner.calls import call_method, jax_method, new_object, table_method
+from gradcli.runner.classes import bound, no_attribute
+from gradcli.runner.hosted import Hosted, host_of, new_hosted
+from gradcli.runner.hosted_members import hosted_attribute, raw_member
+from gradcli.runner.library import ATTRIBUTES, FOREIGN_TO, METHODS, READERS, load
 from gradcli.runner.objects import (
     UNBOUND,
     Bound,
@@ -24,7 +26,7 @@ from gradcli.runner.objects import (
     TableFunction,
 )
 from gradcli.runner.state import Run
-from gradcli.runner.values import DType, Tensor
+from gradcli.runner.values import Tensor
 
 
 def attribute(run: Run, base: Any, name: str) -> Any:
@@ -79,12 +81,11 @@ def special_method(base: Tensor, name: str) -> Any:
 def of_tensor(run: Run, base: Tensor, name: str) -> Any:
     """Return an attribute or a method of a tensor."""
     if base.library == "numpy":
-        from gradcli.runner.libraries.numpy_arrays import NOT_NUMPYS, array_attribute
-
-        own = array_attribute(run, base, name)
+        load("numpy")
+        own = READERS["numpy"](run, base, name)
         if own is not UNBOUND:
             return own
-        if name in NOT_NUMPYS and not base.active:
+        if name in FOREIGN_TO["numpy"] and not base.active:
             return no_attribute(run, base, name)
     read = ATTRIBUTES.get(name)
     if read is not None:
@@ -100,21 +101,6 @@ def of_tensor(run: Run, base: Tensor, name: str) -> Any:
     if name.startswith("__") and (special := special_method(base, name)) is not None:
         return special
     return no_attribute(run, base, name)
-
-
-def bound(run: Run, owner: Any, kind: Class, member: Any) -> Any:
-    """Return a member of a class as an object of it has it."""
-    if isinstance(member, Closure) or (callable(member) and not isinstance(member, Class | DType)):
-        return Bound(member, owner)
-    if isinstance(member, Property):
-        return run.call(member.getter, [owner])
-    if isinstance(member, StaticMethod):
-        return member.function
-    if isinstance(member, ClassMethod):
-        return Bound(member.function, kind)
-    if isinstance(member, Instance) and (get := member.kind.find("__get__")) is not UNBOUND:
-        return run.call(get, [member, owner, kind])
-    return member
 
 
 def of_instance(run: Run, base: Instance, name: str) -> Any:

@@ -75,9 +75,7 @@ def number_of(run: Run, x: Any) -> Any:
 def item_of(run: Run, x: Tensor) -> Any:
     """Return what ``item()`` gives: a number of float32 where that is the type; one in many digits stays what it is."""
     if run.levels and x.library != "torch":
-        from gradcli.runner.transforms import refuse_number
-
-        refuse_number(run, x)
+        run.machine.refuse_number(run, x)
     if run.replay is not None and type(x.node) in NODES and category(x.dtype) == 2:
         from gradcli.ops.making import DETACH
 
@@ -251,6 +249,37 @@ def type_name(x: Any) -> str:
     if kind.qualified.startswith("numpy."):
         return kind.qualified if kind is not NDARRAY else "numpy.ndarray"
     return kind.name  # type: ignore[no-any-return]
+
+
+ABSTRACT = {
+    "Number": ("int", "float", "bool"), "Real": ("int", "float", "bool"), "Integral": ("int", "bool"),
+    "Sequence": ("list", "tuple", "str", "range", "Size"), "Iterable": ("list", "tuple", "str", "range", "dict", "set", "generator"),
+    "Mapping": ("dict",), "Callable": ("function", "method", "builtin_function_or_method"),
+}  # fmt: skip
+
+
+def is_kind(run: Run, x: Any, kinds: Any) -> bool:
+    """Return whether a value is of a class, or of one of several."""
+    if isinstance(kinds, tuple):
+        return any(is_kind(run, x, kind) for kind in kinds)
+    if kinds is OBJECT:
+        return True
+    own = type_of(run, x)
+    if isinstance(kinds, Foreign):
+        last = kinds.name.rpartition(".")[2]
+        return isinstance(own, Class) and own.name in ABSTRACT.get(last, ())
+    if isinstance(kinds, DType):
+        return isinstance(x, Tensor) and x.library in ("numpy", "jax") and x.dtype == kinds.name and (
+            not x.shape or x.library == "jax"
+        )
+    if isinstance(kinds, int | float | str | list | dict):
+        run.fail("TypeError", "isinstance() arg 2 must be a type, a tuple of types, or a union")
+    if not isinstance(kinds, Class):
+        return bool(kinds is None and x is None)
+    if isinstance(own, Class) and own.is_a(kinds):
+        return True
+    test = kinds.find("__instancecheck__")
+    return test is not UNBOUND and not isinstance(x, Instance) and bool(run.call(test, [x]))
 
 
 # ---- functions
@@ -448,8 +477,6 @@ def divmod_(run: Run, x: Any, y: Any) -> Any:
 @builtin
 def isinstance_(run: Run, x: Any, kinds: Any) -> bool:
     """Return whether a value is of a class, or of one of several."""
-    from gradcli.runner.kinds import is_kind
-
     return is_kind(run, x, kinds)
 
 
@@ -493,17 +520,13 @@ def hasattr_(run: Run, x: Any, name: str) -> bool:
 @builtin
 def setattr_(run: Run, x: Any, name: str, value: Any) -> None:
     """Write an attribute by its name."""
-    from gradcli.runner.attributes import assign_attribute
-
-    assign_attribute(run, x, name, value)
+    run.machine.assign_attribute(run, x, name, value)
 
 
 @builtin
 def delattr_(run: Run, x: Any, name: str) -> None:
     """Remove an attribute by its name."""
-    from gradcli.runner.attributes import delete_attribute
-
-    delete_attribute(run, x, name)
+    run.machine.delete_attribute(run, x, name)
 
 
 @builtin

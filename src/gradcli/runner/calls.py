@@ -20,6 +20,7 @@ from gradcli.language.names import find_function
 from gradcli.ops import METHODS as TABLE_METHODS
 from gradcli.ops import Function, Pair, Parts, find
 from gradcli.ops.declare import value_of
+from gradcli.runner.classes import no_attribute
 from gradcli.runner.hosted import HOSTS, Hosted, host_of, new_hosted
 from gradcli.runner.library import METHODS, TABLE
 from gradcli.runner.objects import (
@@ -38,7 +39,7 @@ from gradcli.runner.objects import (
     TableFunction,
 )
 from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together, wrap_result
-from gradcli.runner.state import DEEPEST, Run, show
+from gradcli.runner.state import DEEPEST, Run, look_at, show
 from gradcli.runner.values import DType, Size, Tensor, View, category, kind_of, strong
 
 
@@ -180,9 +181,7 @@ def run_frame(run: Run, code: Any, frame: Frame) -> Any:
 
 def generate(run: Run, code: Any, frame: Frame) -> Iterator[Any]:
     """Run the body of a generator."""
-    from gradcli.runner.statements import execute_yielding
-
-    signal = yield from execute_yielding(code.text, code.block, frame)
+    signal = yield from code.run(frame)
     return None if signal is None else signal[0]
 
 
@@ -332,13 +331,6 @@ def call_method(run: Run, owner: Tensor, name: str, arguments: list[Any], named:
         write_back(run, owner, made, first)
         return owner
     return no_attribute(run, owner, name)
-
-
-def no_attribute(run: Run, owner: Any, name: str) -> Any:
-    """Raise the exception for an attribute that is not there."""
-    from gradcli.runner.builtins import type_name
-
-    return run.fail("AttributeError", f"'{type_name(owner)}' object has no attribute '{name}'")
 
 
 def call_table(
@@ -625,14 +617,3 @@ def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any) -> Tensor:
     where = np.array(flat)
     f = run.f
     return show(base, lambda node: look_at(f, node, where), made, result.dtype, result.made_by)
-
-
-def look_at(f: Any, node: Any, places: Any) -> Any:
-    """Return the entries of a node at flat places."""
-    from gradcli.ops.indexing import INDEX
-    from gradcli.ops.shaping import RESHAPE
-
-    if type(node) in NODES:
-        flat = f(RESHAPE, node, shape=(int(np.prod(node.shape)),))
-        return f(INDEX, flat, key=places)
-    return np.asarray(node).reshape(-1)[places]

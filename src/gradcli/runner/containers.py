@@ -14,6 +14,7 @@ from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import INDEX, PUT
 from gradcli.runner import numpy_values
+from gradcli.runner.exceptions import raise_key
 from gradcli.runner.hosted import Hosted
 from gradcli.runner.numpy_values import flows, plain_array
 from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance
@@ -48,9 +49,7 @@ def iterate(run: Run, value: Any) -> Any:
         return [one for name, one in value.find("__members__").items() if one.fields["name"] == name]
     if hasattr(type(value), "__iter__") and type(value).__module__ in ("builtins", "itertools", "collections"):
         return value
-    from gradcli.runner.builtins import type_name
-
-    return run.fail("TypeError", f"'{type_name(value)}' object is not iterable")
+    return run.fail("TypeError", f"'{run.type_name(value)}' object is not iterable")
 
 
 CHANGING: tuple[type, ...] = (dict, set, type({}.items()), type({}.keys()), type({}.values()))
@@ -133,9 +132,7 @@ def take(run: Run, value: Any) -> list[Any]:
 def unpacked(run: Run, value: Any, count: int, star: int | None) -> list[Any]:
     """Return a value's items for so many targets; raises ValueError where they are not as many."""
     if isinstance(value, int | float | None):
-        from gradcli.runner.builtins import type_name
-
-        run.fail("TypeError", f"cannot unpack non-iterable {type_name(value)} object")
+        run.fail("TypeError", f"cannot unpack non-iterable {run.type_name(value)} object")
     items = list(islice(iter(iterate(run, value)), count + 1)) if star is None else take(run, value)
     if star is None:
         if len(items) > count:
@@ -180,20 +177,16 @@ def subscript(run: Run, base: Any, key: Any) -> Any:
         return base.subscript(run, key)
     elif not isinstance(base, HOST_KINDS):
         return base  # a subscript of a type, as in list[int]
-    from gradcli.runner.builtins import type_name
-
-    return run.fail("TypeError", f"'{type_name(base)}' object is not subscriptable")
+    return run.fail("TypeError", f"'{run.type_name(base)}' object is not subscriptable")
 
 
 def item_of(run: Run, base: Any, key: Any) -> Any:
     """Return an item or a slice of a list, a tuple, a text or a range."""
     place = whole(run, key)
     if not isinstance(place, int | slice):
-        from gradcli.runner.builtins import type_name
-
         if isinstance(base, str):
-            run.fail("TypeError", f"string indices must be integers, not '{type_name(key)}'")
-        run.fail("TypeError", f"{type_name(base)} indices must be integers or slices, not {type_name(key)}")
+            run.fail("TypeError", f"string indices must be integers, not '{run.type_name(key)}'")
+        run.fail("TypeError", f"{run.type_name(base)} indices must be integers or slices, not {run.type_name(key)}")
     try:
         made = base[place]
     except IndexError as error:
@@ -226,9 +219,7 @@ def index_part(run: Run, part: Any) -> Any:
     if isinstance(part, slice):
         return slice(*[whole(run, bound) for bound in (part.start, part.stop, part.step)])
     if isinstance(part, list | range):
-        from gradcli.runner.arrays import array_of
-
-        return np.asarray(array_of(run, list(part), "numpy").value)
+        return np.asarray(run.array_of(list(part), "numpy").value)
     if type(part) is tuple:
         return np.array([index_part(run, each) for each in part], dtype=np.int64)
     return part
@@ -320,9 +311,7 @@ def put(run: Run, base: Any, key: Any, value: Any) -> None:
         except (TypeError, ValueError) as error:
             run.fail(type(error).__name__, str(error))
     elif not isinstance(base, Foreign):
-        from gradcli.runner.builtins import type_name
-
-        run.fail("TypeError", f"'{type_name(base)}' object does not support item assignment")
+        run.fail("TypeError", f"'{run.type_name(base)}' object does not support item assignment")
 
 
 def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
@@ -333,10 +322,8 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     if plain_array(x) and not flows(value) and not (isinstance(value, list | tuple) and any(map(flows, value))):
         numpy_values.put_entry(run, x, key, value)
         return
-    from gradcli.runner.arrays import array_of
-
     place = key_of(run, x, key)
-    change = value if isinstance(value, Tensor) else array_of(run, value, x.library if x.library != "torch" else "numpy")
+    change = value if isinstance(value, Tensor) else run.array_of(value, x.library if x.library != "torch" else "numpy")
     node = change.node
     if category(x.dtype) < 2:
         node = as_dtype(np.asarray(value_of(node)), x.dtype)
@@ -392,18 +379,7 @@ def delete(run: Run, base: Any, key: Any) -> None:
         except TypeError as error:
             run.fail("TypeError", str(error))
     elif not isinstance(base, Foreign):
-        from gradcli.runner.builtins import type_name
-
-        run.fail("TypeError", f"'{type_name(base)}' object doesn't support item deletion")
-
-
-def raise_key(key: Any) -> Any:
-    """Raise KeyError for a key."""
-    from gradcli.runner.exceptions import raised
-
-    error = raised("KeyError", "")
-    error.instance.fields["args"] = (key,)
-    raise error
+        run.fail("TypeError", f"'{run.type_name(base)}' object doesn't support item deletion")
 
 
 def concatenated(parts: list[Any]) -> list[Any]:

@@ -396,7 +396,7 @@ class Expressions:
         code.span = self.text.span(node)
         code.text = self.text
         code.block = inner.body(node)
-        code.run = inner.runner(code.block)
+        code.run = inner.yielder(code.block) if code.generator else inner.runner(code.block)
         if not isinstance(node, ast.Lambda):
             code.doc = ast.get_docstring(node, clean=False)
         defaults = [self.expression(default) for default in arguments.defaults]
@@ -430,6 +430,10 @@ class Expressions:
 
     def runner(self, block: list[Any]) -> Callable[[Frame], Any]:
         """Return what runs a block over a frame."""
+        raise NotImplementedError
+
+    def yielder(self, block: list[Any]) -> Callable[[Frame], Any]:
+        """Return what runs the block of a generator over a frame."""
         raise NotImplementedError
 
     def of_ListComp(self, node: ast.ListComp) -> Evaluate:  # noqa: N802

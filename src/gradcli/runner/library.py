@@ -14,6 +14,10 @@ METHODS: dict[str, Native] = {}
 """Methods of tensors that are natives: ``native(run, tensor, *arguments, **named)``."""
 ATTRIBUTES: dict[str, Callable[[Any, Any], Any]] = {}
 """Attributes of tensors: ``read(run, tensor)``."""
+READERS: dict[str, Callable[[Any, Any, str], Any]] = {}
+"""What reads an attribute that arrays of a library have and tensors have not: ``read(run, array, name)``, UNBOUND for none."""
+FOREIGN_TO: dict[str, set[str]] = {}
+"""Names of attributes of tensors that arrays of a library do not have."""
 N = TypeVar("N", bound=Native)
 
 

@@ -138,9 +138,7 @@ def by_own_method(run: Run, sign: str, a: Any, b: Any) -> Any:
 def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Return an operator of Python's own values, within bounds."""
     if sign == "%" and type(a) is str:
-        from gradcli.runner.strings import percent
-
-        return percent(run, a, b)
+        return run.machine.percent(run, a, b)
     if sign in COMPARED and isinstance(a, list | tuple | dict) and isinstance(b, list | tuple | dict):
         if sign in ("==", "!="):
             return equal(run, a, b) is (sign == "==")
@@ -226,15 +224,13 @@ def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
         return Union((*(a if isinstance(a, tuple) else (a,)), *(b if isinstance(b, tuple) else (b,))))
     if isinstance(a, Foreign) or isinstance(b, Foreign):
         return a if isinstance(a, Foreign) else b
-    from gradcli.runner.builtins import type_name
-
     if sign in COMPARED:
-        text = f"'{sign}' not supported between instances of '{type_name(a)}' and '{type_name(b)}'"
+        text = f"'{sign}' not supported between instances of '{run.type_name(a)}' and '{run.type_name(b)}'"
     elif sign == "+" and isinstance(a, str | list | tuple):
-        text = f'can only concatenate {type_name(a)} (not "{type_name(b)}") to {type_name(a)}'
+        text = f'can only concatenate {run.type_name(a)} (not "{run.type_name(b)}") to {run.type_name(a)}'
     else:
         written = "** or pow()" if sign == "**" else sign
-        text = f"unsupported operand type(s) for {written}: '{type_name(a)}' and '{type_name(b)}'"
+        text = f"unsupported operand type(s) for {written}: '{run.type_name(a)}' and '{run.type_name(b)}'"
     return run.fail("TypeError", text)
 
 
@@ -334,18 +330,14 @@ def as_operand(run: Run, sign: str, x: Any, other: Any, library: str) -> Any:
     if isinstance(x, Tensor) or type(x) in PLAIN or isinstance(x, Instance):
         return x
     if type(x) in (list, tuple) and library in ("numpy", "python"):
-        from gradcli.runner.arrays import array_of
-
-        return array_of(run, x, "numpy")
+        return run.array_of(x, "numpy")
     if x is None and sign in ("==", "!="):
         return None
-    from gradcli.runner.builtins import type_name
-
     written = "** or pow()" if sign == "**" else sign
     sides = (x, other)
     return run.fail(
         "TypeError",
-        f"unsupported operand type(s) for {written}: '{type_name(sides[0])}' and '{type_name(sides[1])}'",
+        f"unsupported operand type(s) for {written}: '{run.type_name(sides[0])}' and '{run.type_name(sides[1])}'",
     )
 
 
@@ -485,9 +477,7 @@ def negative(run: Run, a: Any, sign: str) -> Any:
         return -a if sign == "-" else +a if sign == "+" else ~a
     if isinstance(a, Foreign):
         return a
-    from gradcli.runner.builtins import type_name
-
-    return run.fail("TypeError", f"bad operand type for unary {sign}: '{type_name(a)}'")
+    return run.fail("TypeError", f"bad operand type for unary {sign}: '{run.type_name(a)}'")
 
 
 def truth(run: Run, x: Any) -> bool:
@@ -528,18 +518,13 @@ def contains(run: Run, item: Any, container: Any) -> bool:
         return bool(np.any(np.asarray(container.value) == (item.value if isinstance(item, Tensor) else item)))
     elif isinstance(container, str):
         if not isinstance(item, str):
-            from gradcli.runner.builtins import type_name
-
-            run.fail("TypeError", f"'in <string>' requires string as left operand, not {type_name(item)}")
+            run.fail("TypeError", f"'in <string>' requires string as left operand, not {run.type_name(item)}")
         return item in container
     elif isinstance(container, dict | set | frozenset | range):
         return hashable(run, item) in container
-    from gradcli.runner.builtins import type_name
-    from gradcli.runner.containers import iterate
-
     if isinstance(container, int | float) or container is None or (isinstance(container, Instance) and not has_items(container)):
-        run.fail("TypeError", f"argument of type '{type_name(container)}' is not iterable")
-    return any(each is item or equal(run, item, each) for each in iterate(run, container))
+        run.fail("TypeError", f"argument of type '{run.type_name(container)}' is not iterable")
+    return any(each is item or equal(run, item, each) for each in run.iterate(container))
 
 
 def has_items(x: Instance) -> bool:
@@ -558,9 +543,7 @@ def hashable(run: Run, key: Any) -> Any:
                 return numpy_values.key_number(key)
             return key.value.item() if hasattr(key.value, "item") else key.value
     if isinstance(key, list | dict | set | Tensor) or (type(key) is Keyed and key.kind.find("__hash__") is None):
-        from gradcli.runner.builtins import type_name
-
-        return run.fail("TypeError", f"unhashable type: '{type_name(key)}'")
+        return run.fail("TypeError", f"unhashable type: '{run.type_name(key)}'")
     if type(key) is tuple:
         return tuple([hashable(run, part) for part in key])
     return key

@@ -14,6 +14,18 @@ from gradcli.engine.live import LiveGraph
 from gradcli.errors import Budget, GivenUp, GradcliError, Place
 from gradcli.errors.suggest import did_you_mean
 from gradcli.records import dataclass, field
+from gradcli.runner import (
+    arrays,
+    attributes,
+    backward,
+    builtins,
+    calls,
+    containers,
+    names,
+    operators,
+    strings,
+    transforms,
+)
 from gradcli.runner.events import Event
 from gradcli.runner.exceptions import Raised, as_raised
 from gradcli.runner.expressions import Text
@@ -21,9 +33,18 @@ from gradcli.runner.noting import settle
 from gradcli.runner.objects import Code, Frame
 from gradcli.runner.reading import read_script
 from gradcli.runner.scopes import with_private_names
-from gradcli.runner.state import BOUNDS, Run
+from gradcli.runner.state import BOUNDS, Machine, Run
 from gradcli.runner.statements import Statements
 
+Run.machine = Machine(
+    sweep=backward.sweep, attribute=attributes.attribute, assign_attribute=attributes.assign_attribute,
+    delete_attribute=attributes.delete_attribute, member=names.member, builtins=builtins.BUILTINS, call=calls.call,
+    call_table=calls.call_table, table_function=calls.table_function, operate=operators.operate,
+    iterate=containers.iterate, take=containers.take, array_of=arrays.array_of, text=strings.to_str, quoted=strings.to_repr,
+    percent=strings.percent, type_name=builtins.type_name, type_of=builtins.type_of, grad_fn_name=strings.grad_fn_name,
+    level_of=transforms.level_of, traced_text=transforms.traced_text, refuse_number=transforms.refuse_number,
+    compile_text=lambda text, listed: compile_text(text, listed),
+)  # fmt: skip
 FRAMES = 30_000
 """Calls of the host that a script's own depth may take."""
 
@@ -200,7 +221,7 @@ def run_script(
     tell: Any = None
     story: Any = None
     if others:
-        from gradcli.runner.replay import Story, tell  # few runs have other values
+        from gradcli.runner.story import Story, tell  # few runs have other values
 
         story = Story(others=others)
     code, place = compile_text(text, budget=budget, told=tell, last=last)

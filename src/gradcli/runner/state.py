@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -14,14 +14,15 @@ from gradcli.engine.live import LiveGraph
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
 from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Op, value_of
-from gradcli.ops.indexing import PUT
+from gradcli.ops.indexing import INDEX, PUT
 from gradcli.ops.making import DETACH
 from gradcli.ops.shaping import RESHAPE
 from gradcli.records import dataclass
 from gradcli.runner.events import Event, Log
+from gradcli.runner.exceptions import raised
+from gradcli.runner.naming import name_of
 from gradcli.runner.noting import Noting, note, settle
-from gradcli.runner.objects import Frame
-from gradcli.runner.strings import grad_fn_name
+from gradcli.runner.objects import Frame, Native
 from gradcli.runner.values import Data, Detached, Tensor, View, as_dtype, category, kind_of
 
 BOUNDS = Budget(
@@ -87,6 +88,38 @@ class Written:
     line: int
 
 
+class Machine(NamedTuple):
+    """The parts of the interpreter that call one another: each reaches the others through the run that it works for.
+
+    An operator calls a method of an object, which reads an attribute, which may call an operator: ``script.py``, which
+    imports all of them, puts the machine together.
+    """
+
+    sweep: Native
+    attribute: Native
+    assign_attribute: Native
+    delete_attribute: Native
+    member: Native
+    builtins: dict[str, Any]
+    call: Native
+    call_table: Native
+    table_function: Native
+    operate: Native
+    iterate: Native
+    take: Native
+    array_of: Native
+    text: Native
+    quoted: Native
+    percent: Native
+    type_name: Native
+    type_of: Native
+    grad_fn_name: Native
+    level_of: Native
+    traced_text: Native
+    refuse_number: Native
+    compile_text: Native
+
+
 class Run:
     """One run of a script.
 
@@ -94,6 +127,8 @@ class Run:
     that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library`` of
     it is for frames of a library's text.
     """
+
+    machine: ClassVar[Machine]
 
     def __init__(self, graph: Graph | None = None, emit: Callable[[str], None] | None = None) -> None:
         self.graph: Graph = graph if graph is not None else LiveGraph(BOUNDS)
@@ -220,7 +255,7 @@ class Run:
             self.enter_leaf(tensor)
             return
         if tensor.active and self.f is not self.graph:
-            tensor.made_by = grad_fn_name(tensor)
+            tensor.made_by = self.machine.grad_fn_name(tensor)
             tensor.node = self.overwritten(old, made)
             return
         if tensor.active and type(made) not in NODES:  # it has a history still, through which nothing comes
@@ -283,7 +318,7 @@ class Run:
     def _check_view(self, view: Tensor) -> None:
         """Refuse a write to a view that PyTorch lets nobody write to."""
         if view.part >= 0:  # type: ignore[attr-defined]
-            name = (grad_fn_name(view) or "").partition("Backward")[0]
+            name = (self.machine.grad_fn_name(view) or "").partition("Backward")[0]
             self.fail("RuntimeError", f"Output {view.part} of {name} is a view and is being modified inplace. {SEVERAL}")  # type: ignore[attr-defined]
         if view.base.active and not view.active:
             self.fail("RuntimeError", "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
@@ -308,6 +343,7 @@ class Run:
 
     def caught(self, error: Any) -> None:
         """Note that the script catches an exception of its own."""
+        error.said = self.text(error.instance)
         self.event(Event("error", error.line or self.line, type=error.name, text=error.text, caught=True))
 
     def note(self, kind: str, message: str) -> None:
@@ -316,8 +352,6 @@ class Run:
 
     def fail(self, kind: str, text: str, about: int | None = None) -> Any:
         """Raise an exception of the script; ``about`` is the line that is behind it."""
-        from gradcli.runner.exceptions import raised  # an error alone needs it
-
         error = raised(kind, text)
         error.about = about
         raise error
@@ -336,13 +370,11 @@ class Run:
         self, outputs: list[Tensor], seeds: list[Any], targets: Any, retain: bool, create: bool, given: Any, inputs: Any = None
     ) -> Any:
         """Return what a sweep gives: newly walked, or as another run recorded it."""
-        from gradcli.runner.backward import sweep
-
         number = self.sweeps
         self.sweeps += 1
         if self.replay is not None:
             return self.replay.sweep(self, number, outputs, seeds, targets, retain, create, inputs)
-        return sweep(self, [y.node for y in outputs], seeds, targets, retain, create)
+        return self.machine.sweep(self, [y.node for y in outputs], seeds, targets, retain, create)
 
     def zeroed(self, tensor: Tensor) -> None:
         """Note that a gradient is set to zero."""
@@ -352,46 +384,56 @@ class Run:
 
     def name_of(self, value: Any) -> str | None:
         """Return what the script calls a value where it is now, None where it has no name."""
-        from gradcli.runner.naming import name_of
-
         return name_of(self, value)
 
     # ---- calls
     def attribute(self, base: Any, name: str) -> Any:
         """Return ``base.name``."""
-        from gradcli.runner.attributes import attribute
-
-        return attribute(self, base, name)
+        return self.machine.attribute(self, base, name)
 
     def member(self, name: str) -> Any:
         """Return what a full dotted name of a library stands for."""
-        from gradcli.runner.names import member
-
-        return member(self, name)
+        return self.machine.member(self, name)
 
     def builtin(self, name: str) -> Any:
         """Return one of Python's builtins."""
-        from gradcli.runner.builtins import BUILTINS
-
-        return BUILTINS[name]
+        return self.machine.builtins[name]
 
     def call(self, what: Any, arguments: Sequence[Any] = (), named: dict[str, Any] | None = None) -> Any:
         """Call anything that can be called."""
-        from gradcli.runner.calls import call
-
-        return call(self, what, list(arguments), named or {})
+        return self.machine.call(self, what, list(arguments), named or {})
 
     def function(self, name: str, *arguments: Any, **named: Any) -> Any:
         """Call a function of gradcli's table by a name that a script would call it by."""
-        from gradcli.runner.calls import call_table, table_function
-
-        return call_table(self, table_function(name), list(arguments), named)
+        return self.machine.call_table(self, self.machine.table_function(name), list(arguments), named)
 
     def operate(self, sign: str, a: Any, b: Any) -> Any:
         """Return what an operator makes of any two values."""
-        from gradcli.runner.operators import operate
+        return self.machine.operate(self, sign, a, b)
 
-        return operate(self, sign, a, b)
+    def iterate(self, value: Any) -> Any:
+        """Return what walks over the items of a value."""
+        return self.machine.iterate(self, value)
+
+    def take(self, value: Any) -> list[Any]:
+        """Return all items of a value as a list."""
+        return self.machine.take(self, value)  # type: ignore[no-any-return]
+
+    def array_of(self, data: Any, library: str) -> Tensor:
+        """Return nested lists of numbers and arrays as one array of a library."""
+        return self.machine.array_of(self, data, library)  # type: ignore[no-any-return]
+
+    def text(self, value: Any) -> str:
+        """Return ``str`` of a value."""
+        return self.machine.text(self, value)  # type: ignore[no-any-return]
+
+    def quoted(self, value: Any) -> str:
+        """Return ``repr`` of a value."""
+        return self.machine.quoted(self, value)  # type: ignore[no-any-return]
+
+    def type_name(self, value: Any) -> str:
+        """Return what Python calls the type of a value, for messages."""
+        return self.machine.type_name(value)  # type: ignore[no-any-return]
 
 
 def show(base: Tensor, look: Any, made: Any, dtype: str, made_by: Any = None) -> View:
@@ -401,3 +443,10 @@ def show(base: Tensor, look: Any, made: Any, dtype: str, made_by: Any = None) ->
         return View(base, look, made, dtype, made_by)
     return View(base.base, lambda node: look(outer(node)), made, dtype, made_by)
 
+
+def look_at(f: Any, node: Any, places: Any) -> Any:
+    """Return the entries of a node at flat places."""
+    if type(node) in NODES:
+        flat = f(RESHAPE, node, shape=(int(np.prod(node.shape)),))
+        return f(INDEX, flat, key=places)
+    return np.asarray(node).reshape(-1)[places]

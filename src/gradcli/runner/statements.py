@@ -73,6 +73,11 @@ class Statements(Expressions):
             return [Step(lambda regs: (value(regs),), ast.copy_location(ast.Pass(), node))]
         return self.block(node.body)
 
+    def yielder(self, block: Block) -> Callable[[Frame], Iterator[Any]]:
+        """Return what runs the block of a generator over a frame."""
+        text = self.text
+        return lambda regs: execute_yielding(text, block, regs)
+
     def runner(self, block: Block) -> Callable[[Frame], Signal]:
         """Return what runs a block; one expression that is returned needs no more."""
         text = self.text

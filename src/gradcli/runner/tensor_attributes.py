@@ -14,8 +14,8 @@ from gradcli.runner import printing
 from gradcli.runner.arrays import cast, dtype_name
 from gradcli.runner.builtins import item_of, type_name
 from gradcli.runner.library import attribute, method, native
-from gradcli.runner.objects import Class
 from gradcli.runner.noting import note
+from gradcli.runner.objects import Class
 from gradcli.runner.operators import TITLES
 from gradcli.runner.state import Run, show
 from gradcli.runner.strings import doubles, grad_fn_name
