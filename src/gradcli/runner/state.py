@@ -84,6 +84,7 @@ class Written:
     by: int
     kept: Any
     tensor: Tensor
+    line: int
 
 
 class Run:
@@ -205,7 +206,7 @@ class Run:
         old = tensor.node
         key = old.index if type(old) in NODES else id(old)
         tensor.version += 1
-        self.writes[key] = Written(count, tensor.version, count if first is None else first, old, tensor)
+        self.writes[key] = Written(count, tensor.version, count if first is None else first, old, tensor, self.line)
         if len(self.writes) > 4096:
             self.writes = dict(list(self.writes.items())[2048:])
         if tensor.leaf:
