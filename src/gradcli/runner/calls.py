@@ -593,6 +593,12 @@ def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: l
     return result
 
 
+def own_dtype(item: Any, dtype: str) -> str:
+    """Return the type of one of several results: integers and truth values beside floats stay what they are."""
+    kind = kind_of(value_of(item)) if isinstance(value_of(item), np.ndarray) else "f"
+    return dtype if kind == "f" or category(dtype) < 2 else "bool" if kind == "b" else "int64"
+
+
 def shown_base(made: Any, tensors: list[Any]) -> Tensor | None:
     """Return the tensor whose memory a result shows, None for new memory."""
     value = value_of(made)
