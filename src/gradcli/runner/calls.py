@@ -577,7 +577,7 @@ def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: l
     if isinstance(made, tuple):
         if all(type(item) is int for item in made):
             return Size(made)
-        several = tuple([wrap(run, item, dtype, library, made_by, tensors) for item in made])
+        several = tuple([wrap(run, item, own_dtype(item, dtype), library, made_by, tensors) for item in made])
         for k, item in enumerate(several):
             if isinstance(item, View):
                 item.part = k
