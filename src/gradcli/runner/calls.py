@@ -569,7 +569,7 @@ def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: l
     if isinstance(made, tuple):
         if all(type(item) is int for item in made):
             return Size(made)
-        several = tuple([wrap(run, item, dtype, library, made_by, tensors) for item in made])
+        several = tuple([wrap(run, item, own_dtype(item, dtype), library, made_by, tensors) for item in made])
         for k, item in enumerate(several):
             if isinstance(item, View):
                 item.part = k
@@ -583,6 +583,12 @@ def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: l
     if base is not None:
         return as_view_of(run, base, result, made)
     return result
+
+
+def own_dtype(item: Any, dtype: str) -> str:
+    """Return the type of one of several results: integers and truth values beside floats stay what they are."""
+    kind = kind_of(value_of(item)) if isinstance(value_of(item), np.ndarray) else "f"
+    return dtype if kind == "f" or category(dtype) < 2 else "bool" if kind == "b" else "int64"
 
 
 def shown_base(made: Any, tensors: list[Any]) -> Tensor | None:

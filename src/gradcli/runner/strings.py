@@ -57,6 +57,8 @@ def grad_fn_name(x: Tensor) -> str | None:
             return made_by
         return backward_name(made_by, [len(x.shape)]) or None
     op = node.op
+    if "called" in node.static:
+        return str(node.static["called"])
     sign = op.operator or op.name
     ranks = [len(a.shape) if type(a) in NODES else a.ndim if isinstance(a, np.ndarray) else None for a in node.arguments]
     if op.operator == "-" and len(ranks) == 1:

@@ -28,3 +28,14 @@ def unbind(run: Run, x: Tensor, dim: int = 0) -> tuple[Any, ...]:
 
 
 method("unbind")(unbind)
+
+
+@native("torch.broadcast_tensors", "torch.functional.broadcast_tensors")
+def broadcast_tensors(run: Run, *tensors: Any) -> tuple[Any, ...]:
+    """Return tensors expanded to the shape that they have together, each of its own type."""
+    given = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else list(tensors)
+    try:
+        shape = np.broadcast_shapes(*[t.shape for t in given])
+    except ValueError:
+        return run.fail("RuntimeError", "The size of the tensors must match at non-singleton dimensions")  # type: ignore[no-any-return]
+    return tuple([run.function("expand", t, *shape) for t in given])
