@@ -597,8 +597,9 @@ def shown_base(made: Any, tensors: list[Any]) -> Tensor | None:
     """Return the tensor whose memory a result shows, None for new memory."""
     value = value_of(made)
     if type(made) in NODES:
-        if not (made.op is not None and made.op.view) or made.op.flat:
-            return None
+        own = next((t for t in tensors if t.node is made), None)
+        if own is not None or not (made.op is not None and made.op.view) or made.op.flat:
+            return own
         return next((t for t in tensors if t.node is made.arguments[0]), None)
     if not isinstance(value, np.ndarray):
         return None
@@ -607,6 +608,8 @@ def shown_base(made: Any, tensors: list[Any]) -> Tensor | None:
 
 def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any) -> Tensor:
     """Return a result as a view of a tensor, where the function is one op that shows memory."""
+    if made is base.node:
+        return show(base, lambda node: node, made, result.dtype, result.made_by)
     if type(made) in NODES:
         op, static = made.op, made.static
         if isinstance(made.value, np.ndarray) and isinstance(base.value, np.ndarray) and not np.may_share_memory(
@@ -615,13 +618,15 @@ def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any) -> Tensor:
             return result
         f = run.f
         return show(base, lambda node: f(op, node, **static), made, result.dtype, result.made_by)
-    places = np.arange(base.value.size).reshape(base.value.shape)
     source, shown = base.value, made
+    places = np.empty_like(source, dtype=np.int64, subok=False)  # laid out as the numbers are
+    places[...] = np.arange(source.size).reshape(source.shape)
     step = [s // source.itemsize for s in shown.strides]
     start = (shown.__array_interface__["data"][0] - source.__array_interface__["data"][0]) // source.itemsize
-    if not source.flags.c_contiguous:
+    if [s // source.itemsize for s in source.strides] != [s // places.itemsize for s in places.strides]:
         return result
-    flat = np.lib.stride_tricks.as_strided(places.ravel()[start:], shown.shape, [s * places.itemsize for s in step])
+    memory = np.lib.stride_tricks.as_strided(places, (source.size,), (places.itemsize,))
+    flat = np.lib.stride_tricks.as_strided(memory[start:], shown.shape, [s * places.itemsize for s in step])
     where = np.array(flat)
     f = run.f
     return show(base, lambda node: look_at(f, node, where), made, result.dtype, result.made_by)

@@ -12,6 +12,7 @@ import numpy as np
 from gradcli.engine.graph import NODES, Graph, Input
 from gradcli.engine.live import LiveGraph
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
+from gradcli.language.storage import looks_on
 from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import PUT
@@ -204,9 +205,9 @@ class Run:
             return
         count = self.count
         old = tensor.node
-        key = old.index if type(old) in NODES else id(old)
+        made = laid_out_as(value_of(old), made)
         tensor.version += 1
-        self.writes[key] = Written(count, tensor.version, count if first is None else first, old, tensor, self.line)
+        self.writes[memory_key(old)] = Written(count, tensor.version, count if first is None else first, old, tensor, self.line)
         if len(self.writes) > 4096:
             self.writes = dict(list(self.writes.items())[2048:])
         if tensor.leaf:
@@ -227,7 +228,7 @@ class Run:
             made = self.f(PUT, old, np.asarray(made, np.float64), key=(...,))
         tensor.node, tensor.made_by = made, made_by
         if tensor.extra is not None and tensor.extra.retains and type(made) in NODES:
-            self.retained.pop(key, None)
+            self.retained.pop(old.index, None)
             self.retained[made.index] = tensor
 
     def overwritten(self, old: Any, made: Any) -> Any:
@@ -272,7 +273,7 @@ class Run:
         old = base.node
         if type(old) not in NODES and type(made) not in NODES:
             array = np.array(old)
-            array.reshape(-1)[places] = as_dtype(np.asarray(made, np.float64), base.dtype).ravel() if category(
+            array.flat[places] = as_dtype(np.asarray(made, np.float64), base.dtype).ravel() if category(
                 base.dtype) < 2 else np.ravel(made)  # fmt: skip
             self.write(base, array, first, "CopySlices")
         else:
@@ -392,6 +393,26 @@ class Run:
         from gradcli.runner.operators import operate
 
         return operate(self, sign, a, b)
+
+
+def memory_key(value: Any) -> Any:
+    """Return what tells apart the memory that a value shows."""
+    while looks_on(value):
+        value = value.arguments[0]
+    return value.index if type(value) in NODES else id(value)
+
+
+def laid_out_as(before: Any, made: Any) -> Any:
+    """Return what is written in place, its numbers laid out in memory as those before: what is a view depends on it."""
+    after = value_of(made)
+    if not isinstance(before, np.ndarray) or before.flags.c_contiguous or np.shape(after) != before.shape:
+        return made
+    numbers = np.empty_like(before, dtype=np.asarray(after).dtype)
+    numbers[...] = after
+    if type(made) not in NODES:
+        return numbers
+    made.value = numbers
+    return made
 
 
 def show(base: Tensor, look: Any, made: Any, dtype: str, made_by: Any = None) -> View:
