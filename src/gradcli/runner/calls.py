@@ -618,6 +618,8 @@ def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any) -> Tensor:
             return result
         f = run.f
         return show(base, lambda node: f(op, node, **static), made, result.dtype, result.made_by)
+    if type(base) is View and isinstance(base.root.value, np.ndarray) and np.may_share_memory(base.root.value, made):
+        base = base.root  # whose memory has no gaps
     source, shown = base.value, made
     places = np.empty_like(source, dtype=np.int64, subok=False)  # laid out as the numbers are
     places[...] = np.arange(source.size).reshape(source.shape)
@@ -629,6 +631,10 @@ def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any) -> Tensor:
     flat = np.lib.stride_tricks.as_strided(memory[start:], shown.shape, [s * places.itemsize for s in step])
     where = np.array(flat)
     f = run.f
+    if where.size == source.size and np.array_equal(where.ravel(), np.arange(where.size)):
+        from gradcli.ops.shaping import RESHAPE
+
+        return show(base, lambda node: f(RESHAPE, node, shape=where.shape), made, result.dtype, result.made_by)
     return show(base, lambda node: look_at(f, node, where), made, result.dtype, result.made_by)
 
 

@@ -12,10 +12,10 @@ import numpy as np
 from gradcli.engine.graph import NODES, Graph, Input
 from gradcli.engine.live import LiveGraph
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
-from gradcli.language.storage import looks_on
+from gradcli.language.storage import looks_on, owner_of
 from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Op, value_of
-from gradcli.ops.indexing import PUT
+from gradcli.ops.indexing import INDEX, PUT
 from gradcli.ops.making import DETACH
 from gradcli.ops.shaping import RESHAPE
 from gradcli.records import dataclass
@@ -198,7 +198,7 @@ class Run:
         if category(tensor.dtype) < 2:
             made = as_dtype(np.asarray(value_of(made), dtype=np.float64), tensor.dtype)
         if isinstance(tensor, Detached):
-            self._write_detached(tensor, made)
+            self._write_detached(tensor, made, first)
             return
         if tensor.base is not None:
             self._write_view(tensor, made, first)
@@ -239,15 +239,15 @@ class Run:
         new = np.asarray(new) if np.ndim(before) else np.asarray(new).reshape(())[()]
         return self.graph.enter(ADD, (old, np.asarray(new - before)), {}, new, (0,))
 
-    def _write_detached(self, tensor: Tensor, made: Any) -> None:
+    def _write_detached(self, tensor: Tensor, made: Any, first: int | None) -> None:
         """Write to what shows the memory of another tensor: its numbers change there, and its history does not."""
         base = tensor.base
         before, old = self.enable_grad(False), base.node
         leaf = base.leaf and base.active
         if type(base) in (Tensor, View) and base.base is None and not leaf:
-            self.write(base, np.array(value_of(made)) if type(made) not in NODES or self.held.live else made)
+            self.write(base, np.array(value_of(made)) if type(made) not in NODES or self.held.live else made, first)
         else:
-            self.write(base, np.array(value_of(made)) if self.held.live else made)
+            self.write(base, np.array(value_of(made)) if self.held.live else made, first)
         self.enable_grad(before)
         if type(tensor) is Data and type(old) in NODES:
             self.writes.pop(old.index, None)
@@ -271,6 +271,10 @@ class Run:
         places = np.ravel(np.asarray(view.look(np.arange(math.prod(shape)).reshape(shape))))  # type: ignore[misc]
         f = self.f
         old = base.node
+        if len(np.unique(places)) < places.size:  # of an expanded tensor: what was not written to shows what was
+            changed = np.flatnonzero(np.ravel(value_of(view.node)) != np.ravel(value_of(made)))
+            made = f(INDEX, f(RESHAPE, made, shape=places.shape), key=changed)
+            places = places[changed]
         if type(old) not in NODES and type(made) not in NODES:
             array = np.array(old)
             array.flat[places] = as_dtype(np.asarray(made, np.float64), base.dtype).ravel() if category(
@@ -397,9 +401,15 @@ class Run:
 
 def memory_key(value: Any) -> Any:
     """Return what tells apart the memory that a value shows."""
-    while looks_on(value):
+    while looks_on(value) and shares(value.value, value_of(value.arguments[0])):
         value = value.arguments[0]
-    return value.index if type(value) in NODES else id(value)
+    return value.index if type(value) in NODES else id(owner_of(value))
+
+
+def shares(shown: Any, whole: Any) -> bool:
+    """Return whether what a view shows is the memory that it was made of: a reshape may have copied it."""
+    arrays = isinstance(shown, np.ndarray) and isinstance(whole, np.ndarray)
+    return not arrays or not shown.size or bool(np.may_share_memory(shown, whole))
 
 
 def laid_out_as(before: Any, made: Any) -> Any:
