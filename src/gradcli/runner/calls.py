@@ -38,7 +38,7 @@ from gradcli.runner.objects import (
     TableFunction,
 )
 from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together, wrap_result
-from gradcli.runner.state import DEEPEST, Run, show
+from gradcli.runner.state import DEEPEST, Run, shares, show
 from gradcli.runner.values import DType, Size, Tensor, View, category, kind_of, strong
 
 
@@ -378,7 +378,7 @@ def call_table(
         result = strong(result) if tensors else result
     del Kind
     made_by = (what.name, tuple(map(argument_kind, arguments)), {k: argument_kind(v) for k, v in named.items() if v is not None})
-    return wrap(run, made, result, library, made_by, tensors)
+    return wrap(run, made, result, library, made_by, tensors, (bound, values))
 
 
 WRITTEN_TO = {"out", "inplace"}
@@ -563,8 +563,14 @@ def bound_call(function: Function, library: str, count: int, names: tuple[str, .
     return typed, order
 
 
-def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: list[Any]) -> Any:
-    """Return a result of the table as values of a script."""
+def wrap(
+    run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: list[Any], call: Any = None, part: int | None = None
+) -> Any:
+    """Return a result of the table as values of a script.
+
+    ``call`` is what was called with which values, to be called again for what shows memory, and ``part`` one of several
+    results.
+    """
     if isinstance(made, Pair):
         from gradcli.runner.arrays import named_pair
 
@@ -577,7 +583,7 @@ def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: l
     if isinstance(made, tuple):
         if all(type(item) is int for item in made):
             return Size(made)
-        several = tuple([wrap(run, item, dtype, library, made_by, tensors) for item in made])
+        several = tuple([wrap(run, item, dtype, library, made_by, tensors, call, k) for k, item in enumerate(made)])
         for k, item in enumerate(several):
             if isinstance(item, View):
                 item.part = k
@@ -589,7 +595,7 @@ def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: l
     result = wrap_result(run, made, dtype, library, made_by)
     base = shown_base(made, tensors) if isinstance(result, Tensor) else None
     if base is not None:
-        return as_view_of(run, base, result, made)
+        return as_view_of(run, base, result, made, call, part)
     return result
 
 
@@ -606,44 +612,23 @@ def shown_base(made: Any, tensors: list[Any]) -> Tensor | None:
     return next((t for t in tensors if isinstance(t.value, np.ndarray) and np.may_share_memory(value, t.value)), None)
 
 
-def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any) -> Tensor:
-    """Return a result as a view of a tensor, where the function is one op that shows memory."""
+def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any, call: Any, part: int | None) -> Tensor:
+    """Return a result as a view of a tensor, where the function shows memory: it is called again after a write."""
+    f = run.f
     if made is base.node:
         return show(base, lambda node: node, made, result.dtype, result.made_by)
     if type(made) in NODES:
         op, static = made.op, made.static
-        if isinstance(made.value, np.ndarray) and isinstance(base.value, np.ndarray) and not np.may_share_memory(
-            made.value, base.value
-        ):
+        if not shares(made.value, base.value):
             return result
-        f = run.f
         return show(base, lambda node: f(op, node, **static), made, result.dtype, result.made_by)
-    if type(base) is View and isinstance(base.root.value, np.ndarray) and np.may_share_memory(base.root.value, made):
-        base = base.root  # whose memory has no gaps
-    source, shown = base.value, made
-    places = np.empty_like(source, dtype=np.int64, subok=False)  # laid out as the numbers are
-    places[...] = np.arange(source.size).reshape(source.shape)
-    step = [s // source.itemsize for s in shown.strides]
-    start = (shown.__array_interface__["data"][0] - source.__array_interface__["data"][0]) // source.itemsize
-    if [s // source.itemsize for s in source.strides] != [s // places.itemsize for s in places.strides]:
+    if call is None:
         return result
-    memory = np.lib.stride_tricks.as_strided(places, (source.size,), (places.itemsize,))
-    flat = np.lib.stride_tricks.as_strided(memory[start:], shown.shape, [s * places.itemsize for s in step])
-    where = np.array(flat)
-    f = run.f
-    if where.size == source.size and np.array_equal(where.ravel(), np.arange(where.size)):
-        from gradcli.ops.shaping import RESHAPE
+    bound, values = call
+    place = next(k for k, value in enumerate(values) if isinstance(value, np.ndarray) and np.may_share_memory(value, made))
 
-        return show(base, lambda node: f(RESHAPE, node, shape=where.shape), made, result.dtype, result.made_by)
-    return show(base, lambda node: look_at(f, node, where), made, result.dtype, result.made_by)
+    def look(node: Any) -> Any:
+        shown = bound([f, *values[:place], node, *values[place + 1 :]])
+        return shown if part is None else shown[part]
 
-
-def look_at(f: Any, node: Any, places: Any) -> Any:
-    """Return the entries of a node at flat places."""
-    from gradcli.ops.indexing import INDEX
-    from gradcli.ops.shaping import RESHAPE
-
-    if type(node) in NODES:
-        flat = f(RESHAPE, node, shape=(int(np.prod(node.shape)),))
-        return f(INDEX, flat, key=places)
-    return np.asarray(node).reshape(-1)[places]
+    return show(base, look, made, result.dtype, result.made_by)
