@@ -230,7 +230,7 @@ OBJECT_MEMBERS: dict[str, Any] = {
 """Members of ``object``, which every class is derived from."""
 
 
-def set_by_class(run: Run, base: Instance, name: str, value: Any) -> bool:
+def set_by_class(run: Run, base: Instance | Hosted, name: str, value: Any) -> bool:
     """Let a property or a descriptor of the class take a value, and return whether one did."""
     member = base.kind.find(name)
     if isinstance(member, Property):

@@ -210,7 +210,7 @@ def scalar_class(dtype: str) -> Class:
     return SCALARS[dtype]
 
 
-WALKS = (iter([]), iter(()), iter({}), iter(set()), iter(""), iter(range(1)), {}.keys(), {}.values(), {}.items(), enumerate(()), zip(), reversed([]))
+WALKS: tuple[Any, ...] = (iter([]), iter(()), iter({}), iter(set()), iter(""), iter(range(1)), {}.keys(), {}.values(), {}.items(), enumerate(()), zip(), reversed([]))
 """What walks over Python's own containers, one of each kind."""
 HOST: tuple[tuple[Any, Class], ...] = (
     (bool, BOOL), (int, INT), (float, FLOAT), (str, STR), (list, LIST), (Size, SIZE), (tuple, TUPLE), (dict, DICT), (set, SET),

@@ -53,7 +53,7 @@ def iterate(run: Run, value: Any) -> Any:
     return run.fail("TypeError", f"'{type_name(value)}' object is not iterable")
 
 
-CHANGING = (dict, set, type({}.items()), type({}.keys()), type({}.values()))
+CHANGING: tuple[type, ...] = (dict, set, type({}.items()), type({}.keys()), type({}.values()))
 
 
 def steady(run: Run, items: Any) -> Any:
