@@ -15,7 +15,7 @@ from gradcli.ops.declare import value_of
 from gradcli.ops.saved import kept
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
-from gradcli.runner.state import Run, Written
+from gradcli.runner.state import Run, Written, memory_key
 from gradcli.runner.strings import grad_fn_name
 from gradcli.runner.values import Size, Tensor, category, extra_of, kind_of
 
@@ -104,13 +104,6 @@ def check_freed(run: Run, nodes: Sequence[Node]) -> None:
             run.fail("RuntimeError", f"derivative for aten::{node.op.name} is not implemented")
         if type(node.links) is Freed and saved_places(node):
             run.fail("RuntimeError", SECOND, node.links.line)
-
-
-def memory_key(value: Any) -> Any:
-    """Return what tells apart the memory that a value shows."""
-    while looks_on(value):
-        value = value.arguments[0]
-    return value.index if type(value) in NODES else id(value)
 
 
 def check_versions(run: Run, nodes: Sequence[Node]) -> None:

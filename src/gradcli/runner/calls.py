@@ -39,7 +39,7 @@ from gradcli.runner.objects import (
     TableFunction,
 )
 from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together, wrap_result
-from gradcli.runner.state import DEEPEST, Run, look_at, show
+from gradcli.runner.state import DEEPEST, Run, shares, show
 from gradcli.runner.values import DType, Size, Tensor, View, category, kind_of, strong
 
 
@@ -370,7 +370,7 @@ def call_table(
         result = strong(result) if tensors else result
     del Kind
     made_by = (what.name, tuple(map(argument_kind, arguments)), {k: argument_kind(v) for k, v in named.items() if v is not None})
-    return wrap(run, made, result, library, made_by, tensors)
+    return wrap(run, made, result, library, made_by, tensors, (bound, values))
 
 
 WRITTEN_TO = {"out", "inplace"}
@@ -555,8 +555,14 @@ def bound_call(function: Function, library: str, count: int, names: tuple[str, .
     return typed, order
 
 
-def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: list[Any]) -> Any:
-    """Return a result of the table as values of a script."""
+def wrap(
+    run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: list[Any], call: Any = None, part: int | None = None
+) -> Any:
+    """Return a result of the table as values of a script.
+
+    ``call`` is what was called with which values, to be called again for what shows memory, and ``part`` one of several
+    results.
+    """
     if isinstance(made, Pair):
         from gradcli.runner.arrays import named_pair
 
@@ -569,7 +575,9 @@ def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: l
     if isinstance(made, tuple):
         if all(type(item) is int for item in made):
             return Size(made)
-        several = tuple([wrap(run, item, own_dtype(item, dtype), library, made_by, tensors) for item in made])
+        several = tuple(
+            [wrap(run, item, own_dtype(item, dtype), library, made_by, tensors, call, k) for k, item in enumerate(made)]
+        )
         for k, item in enumerate(several):
             if isinstance(item, View):
                 item.part = k
@@ -581,7 +589,7 @@ def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: l
     result = wrap_result(run, made, dtype, library, made_by)
     base = shown_base(made, tensors) if isinstance(result, Tensor) else None
     if base is not None:
-        return as_view_of(run, base, result, made)
+        return as_view_of(run, base, result, made, call, part)
     return result
 
 
@@ -595,31 +603,32 @@ def shown_base(made: Any, tensors: list[Any]) -> Tensor | None:
     """Return the tensor whose memory a result shows, None for new memory."""
     value = value_of(made)
     if type(made) in NODES:
-        if not (made.op is not None and made.op.view) or made.op.flat:
-            return None
+        own = next((t for t in tensors if t.node is made), None)
+        if own is not None or not (made.op is not None and made.op.view) or made.op.flat:
+            return own
         return next((t for t in tensors if t.node is made.arguments[0]), None)
     if not isinstance(value, np.ndarray):
         return None
     return next((t for t in tensors if isinstance(t.value, np.ndarray) and np.may_share_memory(value, t.value)), None)
 
 
-def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any) -> Tensor:
-    """Return a result as a view of a tensor, where the function is one op that shows memory."""
+def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any, call: Any, part: int | None) -> Tensor:
+    """Return a result as a view of a tensor, where the function shows memory: it is called again after a write."""
+    f = run.f
+    if made is base.node:
+        return show(base, lambda node: node, made, result.dtype, result.made_by)
     if type(made) in NODES:
         op, static = made.op, made.static
-        if isinstance(made.value, np.ndarray) and isinstance(base.value, np.ndarray) and not np.may_share_memory(
-            made.value, base.value
-        ):
+        if not shares(made.value, base.value):
             return result
-        f = run.f
         return show(base, lambda node: f(op, node, **static), made, result.dtype, result.made_by)
-    places = np.arange(base.value.size).reshape(base.value.shape)
-    source, shown = base.value, made
-    step = [s // source.itemsize for s in shown.strides]
-    start = (shown.__array_interface__["data"][0] - source.__array_interface__["data"][0]) // source.itemsize
-    if not source.flags.c_contiguous:
+    if call is None:
         return result
-    flat = np.lib.stride_tricks.as_strided(places.ravel()[start:], shown.shape, [s * places.itemsize for s in step])
-    where = np.array(flat)
-    f = run.f
-    return show(base, lambda node: look_at(f, node, where), made, result.dtype, result.made_by)
+    bound, values = call
+    place = next(k for k, value in enumerate(values) if isinstance(value, np.ndarray) and np.may_share_memory(value, made))
+
+    def look(node: Any) -> Any:
+        shown = bound([f, *values[:place], node, *values[place + 1 :]])
+        return shown if part is None else shown[part]
+
+    return show(base, look, made, result.dtype, result.made_by)

@@ -12,6 +12,7 @@ import numpy as np
 from gradcli.engine.graph import NODES, Graph, Input
 from gradcli.engine.live import LiveGraph
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
+from gradcli.language.storage import looks_on, owner_of
 from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import INDEX, PUT
@@ -232,16 +233,16 @@ class Run:
         if category(tensor.dtype) < 2:
             made = as_dtype(np.asarray(value_of(made), dtype=np.float64), tensor.dtype)
         if isinstance(tensor, Detached):
-            self._write_detached(tensor, made)
+            self._write_detached(tensor, made, first)
             return
         if tensor.base is not None:
             self._write_view(tensor, made, first)
             return
         count = self.count
         old = tensor.node
-        key = old.index if type(old) in NODES else id(old)
+        made = laid_out_as(value_of(old), made)
         tensor.version += 1
-        self.writes[key] = Written(count, tensor.version, count if first is None else first, old, tensor, self.line)
+        self.writes[memory_key(old)] = Written(count, tensor.version, count if first is None else first, old, tensor, self.line)
         if len(self.writes) > 4096:
             self.writes = dict(list(self.writes.items())[2048:])
         if tensor.leaf:
@@ -262,7 +263,7 @@ class Run:
             made = self.f(PUT, old, np.asarray(made, np.float64), key=(...,))
         tensor.node, tensor.made_by = made, made_by
         if tensor.extra is not None and tensor.extra.retains and type(made) in NODES:
-            self.retained.pop(key, None)
+            self.retained.pop(old.index, None)
             self.retained[made.index] = tensor
 
     def overwritten(self, old: Any, made: Any) -> Any:
@@ -273,15 +274,15 @@ class Run:
         new = np.asarray(new) if np.ndim(before) else np.asarray(new).reshape(())[()]
         return self.graph.enter(ADD, (old, np.asarray(new - before)), {}, new, (0,))
 
-    def _write_detached(self, tensor: Tensor, made: Any) -> None:
+    def _write_detached(self, tensor: Tensor, made: Any, first: int | None) -> None:
         """Write to what shows the memory of another tensor: its numbers change there, and its history does not."""
         base = tensor.base
         before, old = self.enable_grad(False), base.node
         leaf = base.leaf and base.active
         if type(base) in (Tensor, View) and base.base is None and not leaf:
-            self.write(base, np.array(value_of(made)) if type(made) not in NODES or self.held.live else made)
+            self.write(base, np.array(value_of(made)) if type(made) not in NODES or self.held.live else made, first)
         else:
-            self.write(base, np.array(value_of(made)) if self.held.live else made)
+            self.write(base, np.array(value_of(made)) if self.held.live else made, first)
         self.enable_grad(before)
         if type(tensor) is Data and type(old) in NODES:
             self.writes.pop(old.index, None)
@@ -305,9 +306,13 @@ class Run:
         places = np.ravel(np.asarray(view.look(np.arange(math.prod(shape)).reshape(shape))))  # type: ignore[misc]
         f = self.f
         old = base.node
+        if len(np.unique(places)) < places.size:  # of an expanded tensor: what was not written to shows what was
+            changed = np.flatnonzero(np.ravel(value_of(view.node)) != np.ravel(value_of(made)))
+            made = f(INDEX, f(RESHAPE, made, shape=places.shape), key=changed)
+            places = places[changed]
         if type(old) not in NODES and type(made) not in NODES:
             array = np.array(old)
-            array.reshape(-1)[places] = as_dtype(np.asarray(made, np.float64), base.dtype).ravel() if category(
+            array.flat[places] = as_dtype(np.asarray(made, np.float64), base.dtype).ravel() if category(
                 base.dtype) < 2 else np.ravel(made)  # fmt: skip
             self.write(base, array, first, "CopySlices")
         else:
@@ -434,6 +439,32 @@ class Run:
     def type_name(self, value: Any) -> str:
         """Return what Python calls the type of a value, for messages."""
         return self.machine.type_name(value)  # type: ignore[no-any-return]
+
+
+def memory_key(value: Any) -> Any:
+    """Return what tells apart the memory that a value shows."""
+    while looks_on(value) and shares(value.value, value_of(value.arguments[0])):
+        value = value.arguments[0]
+    return value.index if type(value) in NODES else id(owner_of(value))
+
+
+def shares(shown: Any, whole: Any) -> bool:
+    """Return whether what a view shows is the memory that it was made of: a reshape may have copied it."""
+    arrays = isinstance(shown, np.ndarray) and isinstance(whole, np.ndarray)
+    return not arrays or not shown.size or bool(np.may_share_memory(shown, whole))
+
+
+def laid_out_as(before: Any, made: Any) -> Any:
+    """Return what is written in place, its numbers laid out in memory as those before: what is a view depends on it."""
+    after = value_of(made)
+    if not isinstance(before, np.ndarray) or before.flags.c_contiguous or np.shape(after) != before.shape:
+        return made
+    numbers = np.empty_like(before, dtype=np.asarray(after).dtype)
+    numbers[...] = after
+    if type(made) not in NODES:
+        return numbers
+    made.value = numbers
+    return made
 
 
 def show(base: Tensor, look: Any, made: Any, dtype: str, made_by: Any = None) -> View:

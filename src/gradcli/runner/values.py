@@ -108,12 +108,6 @@ class View(Tensor):
             self.shown = node
             self.seen = self.base.version
 
-
-class Detached(View):
-    """A tensor that shows the memory of another and nothing of what made it: what is written to it is its own history."""
-
-    __slots__ = ()
-
     @property
     def version(self) -> int:  # type: ignore[override]
         """The version of the memory that it shows."""
@@ -122,6 +116,12 @@ class Detached(View):
     @version.setter
     def version(self, count: int) -> None:
         """Leave the version to the memory."""
+
+
+class Detached(View):
+    """A tensor that shows the memory of another and nothing of what made it: what is written to it is its own history."""
+
+    __slots__ = ()
 
 
 class Data(Detached):
