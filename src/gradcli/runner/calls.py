@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import NODES
+from gradcli.engine.meter import TURNS
 from gradcli.errors import GradcliError
 from gradcli.language.calling import caller
 from gradcli.language.calls import DTYPE, WITHOUT_MEANING, Parameter, parameters
@@ -37,7 +38,7 @@ from gradcli.runner.objects import (
     TableFunction,
 )
 from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together, wrap_result
-from gradcli.runner.state import DEEPEST, Run, show
+from gradcli.runner.state import DEEP, DEEPEST, Run, show
 from gradcli.runner.values import DType, Size, Tensor, View, category, kind_of, strong
 
 
@@ -141,10 +142,13 @@ def call_closure(run: Run, closure: Closure, arguments: list[Any], named: dict[s
 
 def run_frame(run: Run, code: Any, frame: Frame) -> Any:
     """Run the body of a function; what a library's code calls of the script is the script's own again."""
+    run.calls += 1
+    if not run.calls % TURNS:
+        run.meter.watch()
     run.depth += 1
     if run.depth > DEEPEST:
         run.depth -= 1
-        run.fail("RecursionError", "maximum recursion depth exceeded")
+        run.fail("RecursionError", DEEP)
     quiet = -run.library if code.listed else 1
     run.quiet += quiet
     run.library += quiet
@@ -152,6 +156,8 @@ def run_frame(run: Run, code: Any, frame: Frame) -> Any:
     run.frames.append((code, frame))
     try:
         signal = code.run(frame)
+    except RecursionError:  # the host's own, of expressions within expressions
+        run.fail("RecursionError", DEEP)
     finally:
         run.frames.pop()
         run.depth -= 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from gradcli.runner import numpy_values
 from gradcli.runner.numpy_values import flows, plain_array
 from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance
 from gradcli.runner.operators import HOST_KINDS, hashable, plain
-from gradcli.runner.state import LONGEST, Run, show
+from gradcli.runner.state import Run, show
 from gradcli.runner.values import Size, Tensor, View, as_dtype, category
 
 WRITTEN = "[]="
@@ -68,7 +68,7 @@ def of_instance(run: Run, value: Instance) -> Iterator[Any]:
     item_of = value.kind.find("__getitem__")
     if item_of is UNBOUND:
         run.fail("TypeError", f"'{value.kind.name}' object is not iterable")
-    for k in range(LONGEST):
+    for k in count():
         try:
             item = run.call(item_of, [value, k])
         except Exception as error:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import NODES
+from gradcli.engine.meter import LARGE
 from gradcli.runner.values import INTEGERS, DType, Tensor, extra_of
 
 DOUBLES = ("float64", "int64", "bool")
@@ -70,6 +71,8 @@ def from_real(run: Any, made: Any, several: bool = False) -> Any:
         array = np.asarray(made)
         if array.dtype.name not in DOUBLES:
             array = array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
+        if array.size >= LARGE:
+            run.meter.hold(array)
         x = Tensor(array, name, "numpy")
         if not array.ndim and (several or isinstance(made, np.ndarray)):
             extra_of(x).several = True

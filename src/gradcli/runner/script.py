@@ -11,17 +11,17 @@ import numpy as np
 
 from gradcli.engine.graph import Graph
 from gradcli.engine.live import LiveGraph
-from gradcli.errors import Budget, GivenUp, GradcliError, Place
+from gradcli.errors import Budget, GivenUp, GradcliError, Place, Span
 from gradcli.errors.suggest import did_you_mean
 from gradcli.records import dataclass, field
 from gradcli.runner.events import Event
-from gradcli.runner.exceptions import Raised, as_raised
+from gradcli.runner.exceptions import Raised, as_raised, raised
 from gradcli.runner.expressions import Text
 from gradcli.runner.noting import settle
 from gradcli.runner.objects import Code, Frame
 from gradcli.runner.reading import read_script
 from gradcli.runner.scopes import with_private_names
-from gradcli.runner.state import BOUNDS, Run
+from gradcli.runner.state import BOUNDS, DEEP, Run
 from gradcli.runner.statements import Statements
 
 FRAMES = 30_000
@@ -141,9 +141,9 @@ def run_code(code: Code, place: Place, run: Run) -> Ended:
             found.line = line_of(place, error)
             end_by(ended, found)
     except RecursionError:
-        ended.refused = GradcliError("budget", "the script calls too deeply", place=place)
+        end_by(ended, raised("RecursionError", DEEP))
     except MemoryError:
-        ended.refused = GivenUp("budget", "the script needs more memory than there is", place=place)
+        ended.refused = GivenUp("budget", "the script needs more memory than there is", span=span_of(place, run.line), place=place)
     finally:
         sys.setrecursionlimit(limit)
     settle(run)

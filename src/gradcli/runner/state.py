@@ -11,6 +11,7 @@ import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Input
 from gradcli.engine.live import LiveGraph
+from gradcli.engine.meter import LARGE
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
 from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Op, value_of
@@ -31,9 +32,9 @@ BOUNDS = Budget(
 """What a script may cost: more than a formula, as training does."""
 DEEPEST = 990
 """Calls within calls, as in Python."""
-LONGEST = 10_000_000
-"""Items of a list, characters of a text."""
-
+DEEP = "maximum recursion depth exceeded"
+LONG = 4096
+"""Items of a list, or characters of a text, from which the memory is looked at for it alone."""
 
 SEVERAL = (
     "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be "
@@ -130,6 +131,8 @@ class Run:
         self.seed = 0
         self.sweeps = 0
         self.ticks = 0
+        self.calls = 0
+        self.written = 0
         self.stars: list[str] = []
         self.quiet = 0
         self.library = 0
@@ -168,7 +171,10 @@ class Run:
         self.meter.elements += array.size
         if array.size > self.meter.budget.elements:
             self.meter.charge(array.size)
-        return Tensor(as_dtype(array, dtype), dtype, library)
+        made = as_dtype(array, dtype)
+        if array.size >= LARGE:
+            self.meter.hold(made)
+        return Tensor(made, dtype, library)
 
     def enter_leaf(self, tensor: Tensor) -> Tensor:
         """Make a tensor a leaf: an input of its own, and another one after each write to it."""
@@ -294,6 +300,9 @@ class Run:
         if self.emit_to is not None:
             self.call(self.attribute(self.emit_to, "write"), [text])
             return
+        self.written += len(text)
+        if self.written > self.meter.budget.printed:
+            raise over_budget("printed", self.meter.budget.printed, "the script prints too much")
         settle(self)
         self.log.printed(self.line, text)
         if self.emit is not None:
@@ -326,9 +335,11 @@ class Run:
         return GradcliError("not-allowed", what, hint=hint, span=span)
 
     def bound(self, length: float, what: str) -> None:
-        """Refuse a list or a text that is too long."""
-        if length > LONGEST:
-            raise over_budget("items", LONGEST, what)
+        """Refuse a list or a text that is too long, or too much beside all others."""
+        if length > self.meter.budget.items:
+            raise over_budget("items", self.meter.budget.items, what)
+        if length > LONG:
+            self.meter.watch(int(length) // LONG)
 
     # ---- derivative calls
     def swept(
