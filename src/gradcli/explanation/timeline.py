@@ -14,7 +14,7 @@ from gradcli.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from gradcli.ops.declare import Array
-    from gradcli.runner.events import Event as Event  # of which the voices read
+    from gradcli.runner.events import Event as Event  # noqa: PLC0414 - voices read it here
     from gradcli.runner.events import Log
     from gradcli.runner.script import Ended
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.runner.calls import call_method, jax_method, new_object, no_attribute, table_method
+from gradcli.runner.hosted import Hosted, host_of, hosted_attribute, new_hosted, raw_member
 from gradcli.runner.library import ATTRIBUTES, METHODS
 from gradcli.runner.objects import (
     UNBOUND,
@@ -43,12 +44,36 @@ def attribute(run: Run, base: Any, name: str) -> Any:
         return of_super(run, base, name)
     if kind is Foreign:
         return Foreign(f"{base.name}.{name}")
+    if isinstance(base, Hosted):
+        return hosted_attribute(run, base, name)
     if kind is Closure and name in base.attributes:
         return base.attributes[name]
     from gradcli.runner.host_attributes import host_attribute
 
     found = host_attribute(run, base, name)
     return no_attribute(run, base, name) if found is UNBOUND else found
+
+
+def special_method(base: Tensor, name: str) -> Any:
+    """Return what an operator of a tensor is as a method, such as ``__add__`` and ``__setitem__``; None for no operator."""
+    from gradcli.runner.containers import put, subscript
+    from gradcli.runner.operators import COMPARED, operate
+    from gradcli.runner.operators import METHODS as SIGNS
+    from gradcli.runner.writes import augmented
+
+    word = name[2:-2]
+    if word == "getitem":
+        return lambda run, key: subscript(run, base, key)
+    if word == "setitem":
+        return lambda run, key, value: put(run, base, key, value)
+    for sign, own in {**SIGNS, **{sign: words[0] for sign, words in COMPARED.items()}}.items():
+        if word == own:
+            return lambda run, other: operate(run, sign, base, other)
+        if word == f"r{own}":
+            return lambda run, other: operate(run, sign, other, base)
+        if word == f"i{own}":
+            return lambda run, other: augmented(run, sign, base, other)
+    return None
 
 
 def of_tensor(run: Run, base: Tensor, name: str) -> Any:
@@ -72,6 +97,8 @@ def of_tensor(run: Run, base: Tensor, name: str) -> Any:
         return Method(name, base)
     if base.extra is not None and base.extra.fields is not None and name in base.extra.fields:
         return base.extra.fields[name]
+    if name.startswith("__") and (special := special_method(base, name)) is not None:
+        return special
     return no_attribute(run, base, name)
 
 
@@ -133,7 +160,7 @@ def of_class(run: Run, base: Class, name: str) -> Any:
         bases = tuple(base.bases) or (OBJECT,)
         return {"__mro__": order, "mro": lambda run: list(order), "__bases__": bases, "__base__": bases[0]}[name]
     if name in ("__dict__", "__module__", "__doc__", "__annotations__"):
-        defaults = {"__dict__": base.members, "__module__": "__main__", "__annotations__": {}}
+        defaults = {"__dict__": base.members if base.run is not None else dict(base.members), "__module__": "__main__", "__annotations__": {}}
         return defaults.get(name)
     if name in OBJECT_MEMBERS:
         return OBJECT_MEMBERS[name]
@@ -142,6 +169,8 @@ def of_class(run: Run, base: Class, name: str) -> Any:
     found = class_attribute(run, base, name)
     if found is not UNBOUND:
         return found
+    if base.find("__members__") is not UNBOUND:
+        run.fail("AttributeError", name)
     return run.fail("AttributeError", f"type object '{base.name}' has no attribute '{name}'")
 
 
@@ -155,15 +184,17 @@ def of_super(run: Run, base: Super, name: str) -> Any:
         if name in one.members:
             member = one.members[name]
             return Bound(member, owner) if name == "__new__" else bound(run, owner, kind, member)
+    if isinstance(owner, Hosted) and (raw := raw_member(run, owner, name)) is not UNBOUND:
+        return raw
     if name in OBJECT_MEMBERS:
         return OBJECT_MEMBERS[name] if name == "__new__" else Bound(OBJECT_MEMBERS[name], owner)
     return run.fail("AttributeError", f"'super' object has no attribute '{name}'")
 
 
-def object_new(run: Run, kind: Class, *_: Any, **__: Any) -> Instance:
+def object_new(run: Run, kind: Class, *arguments: Any, **named: Any) -> Any:
     """Return a new object of a class."""
-    del run
-    return new_object(kind)
+    base = host_of(kind)
+    return new_object(kind) if base is None else new_hosted(run, kind, base, list(arguments[:1]), named)
 
 
 def object_text(run: Run, me: Any) -> str:
@@ -193,13 +224,13 @@ OBJECT_MEMBERS: dict[str, Any] = {
     "__setattr__": object_set, "__getattribute__": object_get, "__delattr__": lambda run, me, name: me.fields.pop(name, None),
     "__repr__": object_text, "__str__": lambda run, me: run.call(run.builtin("repr"), [me]),
     "__eq__": lambda run, me, other: True if me is other else NotImplemented,
-    "__ne__": lambda run, me, other: me is not other, "__hash__": lambda run, me: id(me) >> 4,
+    "__ne__": lambda run, me, other: me is not other, "__hash__": lambda run, me: me.ordinal,
     "__format__": lambda run, me, spec="": run.call(run.builtin("str"), [me]),
 }  # fmt: skip
 """Members of ``object``, which every class is derived from."""
 
 
-def set_by_class(run: Run, base: Instance, name: str, value: Any) -> bool:
+def set_by_class(run: Run, base: Instance | Hosted, name: str, value: Any) -> bool:
     """Let a property or a descriptor of the class take a value, and return whether one did."""
     member = base.kind.find(name)
     if isinstance(member, Property):
@@ -215,7 +246,7 @@ def set_by_class(run: Run, base: Instance, name: str, value: Any) -> bool:
 
 def assign_attribute(run: Run, base: Any, name: str, value: Any) -> None:
     """Do ``base.name = value``."""
-    if isinstance(base, Instance):
+    if isinstance(base, Instance | Hosted):
         own = base.kind.find("__setattr__")
         if own is not UNBOUND:
             run.call(own, [base, name, value])
@@ -227,8 +258,12 @@ def assign_attribute(run: Run, base: Any, name: str, value: Any) -> None:
         slots = base.kind.find("__slots__")
         if slots is not UNBOUND and name not in slots and not slots_elsewhere(base.kind, name):
             no_attribute(run, base, name)
-        base.fields[name] = value
+        if name in ("__class__", "__dict__"):
+            become(run, base, name, value)
+        else:
+            base.fields[name] = value
     elif isinstance(base, Class):
+        refuse_shared(run, base, name)
         base.members[name] = value
     elif isinstance(base, Tensor):
         from gradcli.runner.tensor_attributes import assign
@@ -238,6 +273,27 @@ def assign_attribute(run: Run, base: Any, name: str, value: Any) -> None:
         base.attributes[name] = value
     elif not isinstance(base, Foreign | Module | TableFunction):
         no_attribute(run, base, name)
+
+
+def become(run: Run, base: Any, name: str, value: Any) -> None:
+    """Give an object another class of the script, or other attributes."""
+    if name == "__dict__":
+        if not isinstance(value, dict):
+            run.fail("TypeError", "__dict__ must be set to a dictionary")
+        base.fields = value
+    elif isinstance(value, Class) and value.run is not None and isinstance(base, Instance):
+        base.kind = value
+    else:
+        run.fail("TypeError", "__class__ assignment only supported for mutable types or ModuleType subclasses")
+
+
+def refuse_shared(run: Run, kind: Class, name: str) -> None:
+    """Refuse to change a class that other runs have too: Python's, and natives of libraries."""
+    if kind.run is not None or kind.qualified.startswith("__main__."):
+        return
+    if "." in kind.qualified:
+        raise run.refuse(f"{kind.qualified} stays as it is: gradcli does not change the classes of libraries")
+    run.fail("TypeError", f"cannot set '{name}' attribute of immutable type '{kind.name}'")
 
 
 def slots_elsewhere(kind: Class, name: str) -> bool:
@@ -254,9 +310,10 @@ def delete_attribute(run: Run, base: Any, name: str) -> None:
         run.call(prop.deleter, [base])
     elif isinstance(base, Instance) and base.kind.find("__frozen__") is True:
         run.fail("FrozenInstanceError", f"cannot delete field '{name}'")
-    elif isinstance(base, Instance) and name in base.fields:
+    elif isinstance(base, Instance | Hosted) and name in base.fields:
         del base.fields[name]
     elif isinstance(base, Class) and name in base.members:
+        refuse_shared(run, base, name)
         del base.members[name]
     elif isinstance(base, Tensor) and name == "grad":
         assign_attribute(run, base, "grad", None)

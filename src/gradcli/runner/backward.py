@@ -193,9 +193,9 @@ def sweep(
 
         totals = differentiable_cotangents(run.graph, outputs[0], seeds[0], visit=visit)
     else:
-        plain = [np.asarray(value_of(seed)) for seed in seeds]
-        seeds[:] = plain if not any(type(s) in NODES for s in seeds) else seeds
-        totals = cotangents(run.graph, outputs[0], plain[0], visit=visit)
+        held, seeds = seeds, [np.asarray(value_of(seed)) for seed in seeds]
+        totals = cotangents(run.graph, outputs[0], seeds[0], visit=visit)
+        seeds = held if any(type(s) in NODES for s in held) else seeds
     freed: dict[tuple[int, ...], Freed] = {}
     if not retain:
         for node in nodes:

@@ -10,6 +10,7 @@ import numpy as np
 from gradcli.engine.graph import NODES
 from gradcli.runner.containers import iterate, take
 from gradcli.runner.exceptions import TREE, Raised, exception_class, raised
+from gradcli.runner.hosted import Hosted
 from gradcli.runner.objects import (
     UNBOUND,
     Bound,
@@ -116,7 +117,9 @@ def to_int(run: Run, x: Any = 0, base: Any = None) -> Any:
         run.fail("TypeError", f"int() argument must be a string, a bytes-like object or a real number, not '{type_name(x)}'")
     try:
         return int(x) if base is None else int(x, base)
-    except ValueError:
+    except ValueError as error:
+        if str(error).startswith("Exceeds"):
+            run.fail("ValueError", str(error))
         return run.fail("ValueError", f"invalid literal for int() with base {base or 10}: {x!r}")
     except OverflowError as error:
         return run.fail("OverflowError", str(error))
@@ -126,6 +129,8 @@ def type_make(run: Run, x: Any, bases: Any = UNBOUND, members: Any = None, **nam
     """Do what ``type(x)`` does; of three arguments it makes a class."""
     if bases is UNBOUND:
         return type_of(run, x)
+    if members is None:
+        run.fail("TypeError", "type() takes 1 or 3 arguments")
     from gradcli.runner.classes import make_class
 
     return make_class(run, x, list(bases), dict(members), {}, named)
@@ -144,7 +149,14 @@ TYPE = type_class("type", type_make)
 
 def make_dict(run: Run, x: Any = (), **named: Any) -> dict[Any, Any]:
     """Do what ``dict(x)`` does."""
-    pairs = x.items() if isinstance(x, dict) else [tuple(take(run, pair)) for pair in take(run, x)]
+    pairs = list(x.items()) if isinstance(x, dict) else []
+    for k, pair in enumerate(() if isinstance(x, dict) else take(run, x)):
+        if isinstance(pair, int | float | None):
+            run.fail("TypeError", f"cannot convert dictionary update sequence element #{k} to a sequence")
+        items = take(run, pair)
+        if len(items) != 2:
+            run.fail("ValueError", f"dictionary update sequence element #{k} has length {len(items)}; 2 is required")
+        pairs.append((items[0], items[1]))
     return {hashable(run, key): value for key, value in pairs} | named
 
 
@@ -198,10 +210,13 @@ def scalar_class(dtype: str) -> Class:
     return SCALARS[dtype]
 
 
+WALKS: tuple[Any, ...] = (iter([]), iter(()), iter({}), iter(set()), iter(""), iter(range(1)), {}.keys(), {}.values(), {}.items(), enumerate(()), zip(), reversed([]))
+"""What walks over Python's own containers, one of each kind."""
 HOST: tuple[tuple[Any, Class], ...] = (
     (bool, BOOL), (int, INT), (float, FLOAT), (str, STR), (list, LIST), (Size, SIZE), (tuple, TUPLE), (dict, DICT), (set, SET),
     (frozenset, FROZENSET), (range, RANGE), (slice, SLICE), (type(None), NONE), (Closure, FUNCTION), (Bound, METHOD), (Method, METHOD),
-    (type(...), Class("ellipsis", [], {})), (type(NotImplemented), Class("NotImplementedType", [], {})), (Class, TYPE), (Module, MODULE), (DType, DTYPE), (Iterator, GENERATOR), (TableFunction, NATIVE), (bytes, BYTES),
+    (type(...), Class("ellipsis", [], {})), (type(NotImplemented), Class("NotImplementedType", [], {})), *[(type(one), Class(type(one).__name__, [], {})) for one in WALKS],
+    (Class, TYPE), (Module, MODULE), (DType, DTYPE), (Iterator, GENERATOR), (TableFunction, NATIVE), (bytes, BYTES),
 )  # fmt: skip
 
 
@@ -261,6 +276,8 @@ def len_(run: Run, x: Any) -> int:
         member = x.kind.find("__len__")
         if member is not UNBOUND:
             return run.call(member, [x])  # type: ignore[no-any-return]
+    elif isinstance(x, Hosted) and (member := x.kind.find("__len__")) is not UNBOUND:
+        return run.call(member, [x])  # type: ignore[no-any-return]
     elif hasattr(x, "__len__"):
         return len(x)
     elif isinstance(x, Class) and x.find("__members__") is not UNBOUND:
@@ -340,17 +357,26 @@ def sorted_(run: Run, items: Any, *, key: Any = None, reverse: bool = False) -> 
     return [found[k] for k in order]
 
 
+class Zip(zip):  # type: ignore[type-arg]
+    """``zip``, which a run can tell from others."""
+
+
+class Enumerate(enumerate):  # type: ignore[type-arg]
+    """``enumerate``."""
+
+
 @builtin
 def enumerate_(run: Run, items: Any, start: int = 0) -> Iterator[Any]:
     """Number items."""
-    return enumerate(iterate(run, items), start)
+    return run.over(Enumerate(iterate(run, items), start), (items,))  # type: ignore[no-any-return]
 
 
 @builtin
 def zip_(run: Run, *parts: Any, strict: bool = False) -> Iterator[Any]:
     """Put items of several together."""
     walks = [iter(iterate(run, part)) for part in parts]
-    return zip_strictly(run, walks) if strict else zip(*walks, strict=False)
+    made = zip_strictly(run, walks) if strict else Zip(*walks, strict=False)
+    return run.over(made, parts)  # type: ignore[no-any-return]
 
 
 def zip_strictly(run: Run, walks: list[Iterator[Any]]) -> Iterator[Any]:
@@ -380,13 +406,15 @@ def reversed_(run: Run, items: Any) -> Iterator[Any]:
 @builtin
 def map_(run: Run, function: Any, *parts: Any) -> Iterator[Any]:
     """Call a function with each item."""
-    return (run.call(function, list(items)) for items in zip(*[iterate(run, part) for part in parts], strict=False))
+    walks = zip(*[iterate(run, part) for part in parts], strict=False)
+    return run.over((run.call(function, list(items)) for items in walks), parts)  # type: ignore[no-any-return]
 
 
 @builtin
 def filter_(run: Run, function: Any, items: Any) -> Iterator[Any]:
     """Return the items for which a function is true."""
-    return (item for item in iterate(run, items) if truth(run, item if function is None else run.call(function, [item])))
+    made = (item for item in iterate(run, items) if truth(run, item if function is None else run.call(function, [item])))
+    return run.over(made, (items,))  # type: ignore[no-any-return]
 
 
 @builtin
@@ -490,8 +518,10 @@ def delattr_(run: Run, x: Any, name: str) -> None:
 
 
 @builtin
-def vars_(run: Run, x: Instance) -> dict[str, Any]:
+def vars_(run: Run, x: Instance | None = None) -> dict[str, Any]:
     """Return the attributes of an object."""
+    if x is None:
+        raise run.refuse("'vars' of a module would be written to: gradcli does not run it")
     return x.fields
 
 

@@ -13,10 +13,12 @@ from gradcli.language.picking import as_view, basic, index_key
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import INDEX, PUT
+from gradcli.ops.shaping import MOST_AXES, too_many_axes
 from gradcli.runner import numpy_values
+from gradcli.runner.hosted import Hosted
 from gradcli.runner.numpy_values import flows, plain_array
 from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance
-from gradcli.runner.operators import HOST_KINDS, hashable, plain
+from gradcli.runner.operators import HOST_KINDS, has_items, hashable, plain
 from gradcli.runner.state import Run, show
 from gradcli.runner.values import Size, Tensor, View, as_dtype, category
 
@@ -28,10 +30,14 @@ ITERABLE = (list, tuple, dict, set, frozenset, str, range, bytes)
 def iterate(run: Run, value: Any) -> Any:
     """Return what walks over the items of a value; raises TypeError for what has none."""
     if isinstance(value, ITERABLE):
+        if isinstance(value, Hosted) and (member := value.kind.find("__iter__")) is not UNBOUND:
+            return run.call(member, [value])
         return value
     if isinstance(value, Tensor):
         return rows(run, value)
     if isinstance(value, Instance):
+        if not has_items(value):
+            run.fail("TypeError", f"'{value.kind.name}' object is not iterable")
         return of_instance(run, value)
     if isinstance(value, Pair | Parts):
         return list(value)  # type: ignore[call-overload]
@@ -48,23 +54,48 @@ def iterate(run: Run, value: Any) -> Any:
     return run.fail("TypeError", f"'{type_name(value)}' object is not iterable")
 
 
-def of_instance(run: Run, value: Instance) -> Iterator[Any]:
-    """Yield the items of an object that defines ``__iter__``, or ``__getitem__``."""
+CHANGING: tuple[type, ...] = (dict, set, type({}.items()), type({}.keys()), type({}.values()))
+
+
+def steady(run: Run, items: Any) -> Any:
+    """Return what walks over items, with the exception of Python's where a dictionary or a set changes meanwhile."""
+    return watched(run, items) if isinstance(items, CHANGING) else items
+
+
+def watched(run: Run, items: Any) -> Iterator[Any]:
+    """Yield items that must not change in number."""
+    try:
+        yield from items
+    except RuntimeError as error:
+        run.fail("RuntimeError", str(error))
+
+
+def of_instance(run: Run, value: Instance) -> Any:
+    """Return what walks over an object that defines ``__iter__``, or ``__getitem__``."""
     member = value.kind.find("__iter__")
-    if member is not UNBOUND:
-        made = run.call(member, [value])
-        if not isinstance(made, Instance):
-            yield from iterate(run, made)
-            return
-        step = made.kind.find("__next__")
-        while True:
-            try:
-                item = run.call(step, [made])
-            except Exception as error:
-                if ends(error):
-                    return
-                raise
-            yield item
+    if member is UNBOUND:
+        return by_number(run, value)
+    made = run.call(member, [value])
+    return by_steps(run, made) if isinstance(made, Instance) else iterate(run, made)
+
+
+def by_steps(run: Run, walk: Instance) -> Iterator[Any]:
+    """Yield what the ``__next__`` of an object gives."""
+    step = walk.kind.find("__next__")
+    if step is UNBOUND:
+        run.fail("TypeError", f"iter() returned non-iterator of type '{walk.kind.name}'")
+    while True:
+        try:
+            item = run.call(step, [walk])
+        except Exception as error:
+            if ends(error):
+                return
+            raise
+        yield item
+
+
+def by_number(run: Run, value: Instance) -> Iterator[Any]:
+    """Yield the items of an object by their numbers."""
     item_of = value.kind.find("__getitem__")
     if item_of is UNBOUND:
         run.fail("TypeError", f"'{value.kind.name}' object is not iterable")
@@ -113,6 +144,10 @@ def take(run: Run, value: Any) -> list[Any]:
 
 def unpacked(run: Run, value: Any, count: int, star: int | None) -> list[Any]:
     """Return a value's items for so many targets; raises ValueError where they are not as many."""
+    if isinstance(value, int | float | None):
+        from gradcli.runner.builtins import type_name
+
+        run.fail("TypeError", f"cannot unpack non-iterable {type_name(value)} object")
     items = list(islice(iter(iterate(run, value)), count + 1)) if star is None else take(run, value)
     if star is None:
         if len(items) > count:
@@ -131,6 +166,8 @@ def subscript(run: Run, base: Any, key: Any) -> Any:
     key = plain(key)
     if isinstance(base, Tensor):
         return entry(run, base, key)
+    if isinstance(base, Hosted) and (member := base.kind.find("__getitem__")) is not UNBOUND:
+        return run.call(member, [base, key])
     if isinstance(base, Instance):
         member = base.kind.find("__getitem__")
         if member is not UNBOUND:
@@ -171,10 +208,10 @@ def item_of(run: Run, base: Any, key: Any) -> Any:
         run.fail("TypeError", f"{type_name(base)} indices must be integers or slices, not {type_name(key)}")
     try:
         made = base[place]
-    except IndexError as error:
-        return run.fail("IndexError", str(error))
-    except ValueError as error:
-        return run.fail("ValueError", str(error))
+    except (IndexError, ValueError, TypeError) as error:
+        return run.fail(type(error).__name__, str(error))
+    if isinstance(place, slice) and not isinstance(made, range):
+        run.bound(len(made), "a list has too many items")
     return Size(made) if type(base) is Size and isinstance(place, slice) else made
 
 
@@ -209,8 +246,19 @@ def index_part(run: Run, part: Any) -> Any:
     return part
 
 
+LONGEST_TUPLE = 32
+"""Items up to which PyTorch takes a list in an index for a tuple."""
+
+
+def is_part(item: Any) -> bool:
+    """Return whether an item of a list in an index says that the list is a tuple."""
+    return item is None or item is Ellipsis or isinstance(item, Tensor | list | tuple | slice)
+
+
 def key_of(run: Run, x: Tensor, key: Any) -> Any:
-    """Return a checked index of a tensor."""
+    """Return a checked index of a tensor; PyTorch takes a list of tensors, lists or slices for a tuple."""
+    if type(key) is list and x.library == "torch" and len(key) < LONGEST_TUPLE and any(map(is_part, key)):
+        key = tuple(key)
     parts = [index_part(run, part) for part in (key if type(key) in (tuple, Size) else (key,))]
     for part in parts:
         if part is not None and part is not Ellipsis and not isinstance(part, int | slice | np.ndarray):
@@ -219,9 +267,14 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
             run.fail("IndexError" if x.library == "torch" else "IndexError", f"only {kinds} (got {shown})")
     single = type(key) not in (tuple, Size)
     node = x.node
+    axes = len(x.shape) + sum(part is None for part in parts)
+    if axes > MOST_AXES:
+        raise too_many_axes(axes)
     used = sum(p.ndim if isinstance(p, np.ndarray) and p.dtype == np.bool_ else p is not None and p is not Ellipsis for p in parts)
     if used > len(x.shape):
         if x.library == "torch" and not x.shape:
+            if single and type(parts[0]) is int and parts[0]:
+                run.fail("IndexError", f"index {parts[0]} is out of bounds for dimension 0 with size 0")
             run.fail("IndexError", "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
                      "convert a 0-dim tensor to a number")
         many = f"too many indices for tensor of dimension {len(x.shape)}" if x.library == "torch" else (
@@ -267,7 +320,7 @@ def put(run: Run, base: Any, key: Any, value: Any) -> None:
     key, value = plain(key), plain(value)
     if isinstance(base, Tensor):
         put_entry(run, base, key, value)
-    elif isinstance(base, Instance) and (member := base.kind.find("__setitem__")) is not UNBOUND:
+    elif isinstance(base, Instance | Hosted) and (member := base.kind.find("__setitem__")) is not UNBOUND:
         run.call(member, [base, key, value])
     elif isinstance(base, dict):
         base[hashable(run, key)] = value
@@ -339,7 +392,7 @@ def fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 def delete(run: Run, base: Any, key: Any) -> None:
     """Do ``del base[key]``."""
-    if isinstance(base, Instance) and (member := base.kind.find("__delitem__")) is not UNBOUND:
+    if isinstance(base, Instance | Hosted) and (member := base.kind.find("__delitem__")) is not UNBOUND:
         run.call(member, [base, key])
         return
     if isinstance(base, dict):

@@ -74,6 +74,8 @@ def show(run: Any, instance: Instance) -> str:
     from gradcli.runner.strings import to_repr, to_str
 
     arguments = instance.fields.get("args", ())
+    if not isinstance(arguments, tuple):
+        return to_repr(run, arguments)
     if len(arguments) == 1:
         shown = to_repr if instance.kind.is_a(exception_class("KeyError")) else to_str
         return shown(run, arguments[0])
@@ -110,10 +112,13 @@ MEMBERS = {
 
 
 def text_of(instance: Instance) -> str:
-    """Return what an exception says, without the run."""
+    """Return what an exception says, without the run; where it cannot say it, what Python writes then."""
     from gradcli.runner.strings import to_str
 
-    return to_str(None, instance)
+    try:
+        return to_str(None, instance)
+    except Raised:
+        return "<exception str() failed>"
 
 
 def raised(kind: str, text: str, cause: GradcliError | None = None) -> Raised:

@@ -14,26 +14,87 @@ import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.engine.meter import LARGE
+from gradcli.runner.numpy_sizes import picked
 from gradcli.runner.values import INTEGERS, DType, Tensor, extra_of
 
 DOUBLES = ("float64", "int64", "bool")
 """Types that are kept as they are: others are kept in doubles, or in the longest integers."""
 TYPES = {"float16", "float32", "float64", "bool", *INTEGERS}
 SIGNS: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
-    "%": operator.mod, "**": operator.pow, "&": operator.and_, "|": operator.or_, "^": operator.xor, "@": operator.matmul,
-    "<<": operator.lshift, ">>": operator.rshift, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-    "==": operator.eq, "!=": operator.ne,
-}  # fmt: skip
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "@": operator.matmul,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
 UFUNCS = {
-    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "//": np.floor_divide, "%": np.remainder, "**": np.power,
-    "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor, "@": np.matmul, "<<": np.left_shift, ">>": np.right_shift,
-}  # fmt: skip
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "/": np.true_divide,
+    "//": np.floor_divide,
+    "%": np.remainder,
+    "**": np.power,
+    "&": np.bitwise_and,
+    "|": np.bitwise_or,
+    "^": np.bitwise_xor,
+    "@": np.matmul,
+    "<<": np.left_shift,
+    ">>": np.right_shift,
+}
+
+
+class WholeKey(int):
+    """An integer of NumPy's as a key: equal to Python's, and shown as NumPy's."""
+
+    dtype = "int64"
+
+    def shown(self, _quoted: Any) -> str:
+        """Return how it is shown."""
+        return f"np.{self.dtype}({int(self)})"
+
+
+class FloatKey(float):
+    """A float of NumPy's as a key."""
+
+    dtype = "float64"
+
+    def shown(self, _quoted: Any) -> str:
+        """Return how it is shown."""
+        return f"np.{self.dtype}({float(self)})"
+
+
+def key_number(x: Tensor) -> Any:
+    """Return a single number of NumPy's as a key of a dictionary or a set."""
+    one = np.asarray(x.value).reshape(())[()].item()
+    if x.dtype == "bool":
+        return one
+    made = WholeKey(one) if isinstance(one, int) else FloatKey(one)
+    if made.dtype != x.dtype:
+        made.dtype = x.dtype
+    return made
 
 
 def flows(x: Any) -> bool:
     """Return whether a value is one that the table has to compute with: a node, or a number of many digits."""
-    return isinstance(x, Tensor) and (type(x.node) in NODES or getattr(x.node, "dtype", None) == object)
+    if not isinstance(x, Tensor):
+        return False
+    node = x.node
+    return type(node) in NODES or getattr(getattr(node, "dtype", None), "char", "") == "O"
 
 
 def plain_array(x: Any) -> bool:
@@ -62,36 +123,36 @@ def type_of(made: Any) -> str | None:
 def from_real(run: Any, made: Any, several: bool = False) -> Any:
     """Return what NumPy gives as values of a script."""
     if isinstance(made, np.ndarray | np.generic):
-        name = type_of(made)
-        if name is None:
-            return other_type(run, made)
-        run.meter.elements += made.size
-        if made.size > run.meter.budget.elements:
-            run.meter.charge(made.size)
-        array = np.asarray(made)
-        if array.dtype.name not in DOUBLES:
-            array = array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
-        if array.size >= LARGE:
-            run.meter.hold(array)
-        x = Tensor(array, name, "numpy")
-        if not array.ndim and (several or isinstance(made, np.ndarray)):
-            extra_of(x).several = True
-        return x
+        return tensor_of(run, made, several)
     if isinstance(made, np.dtype):
         return DType(made.name, "array")
     if isinstance(made, tuple) and hasattr(made, "_fields"):
         from gradcli.runner.tuples import Named
 
-        return Named(
-            type(made).__name__, {name: from_real(run, item) for name, item in zip(made._fields, made, strict=True)}
-        )
+        parts = [from_real(run, item) for item in made]
+        return Named(type(made).__name__, dict(zip(made._fields, parts, strict=True)))
     if isinstance(made, tuple | list):
         return type(made)([from_real(run, item) for item in made])
     if isinstance(made, dict):
         return {key: from_real(run, item) for key, item in made.items()}
-    if isinstance(made, complex):
-        return other_type(run, np.asarray(made))
-    return made
+    return other_type(run, np.asarray(made)) if isinstance(made, complex) else made
+
+
+def tensor_of(run: Any, made: Any, several: bool) -> Any:
+    """Return an array of NumPy's, or one number, as a tensor."""
+    name = type_of(made)
+    if name is None:
+        return other_type(run, made)
+    run.meter.elements += made.size
+    if made.size > run.meter.budget.elements:
+        run.meter.charge(made.size)
+    array = back(np.asarray(made))
+    if made.size >= LARGE:
+        run.meter.hold(array)
+    x = Tensor(array, name, "numpy")
+    if not made.ndim and (several or isinstance(made, np.ndarray)):
+        extra_of(x).several = True
+    return x
 
 
 def other_type(run: Any, made: Any) -> Any:
@@ -212,6 +273,7 @@ def key_of(run: Any, key: Any) -> Any:
 def entry(run: Any, x: Tensor, key: Any) -> Any:
     """Return ``x[key]``: a view where NumPy gives one."""
     array, place = real(x), key_of(run, key)
+    run.meter.charge(picked(array, place))
     made = by_numpy(run, lambda: array[place])
     if (
         isinstance(made, np.ndarray)

@@ -18,6 +18,7 @@ from gradcli.language.runtime import compare as table_compare
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import value_of
 from gradcli.runner import numpy_values
+from gradcli.runner.hosted import Hosted
 from gradcli.runner.numpy_values import flows
 from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Instance, Keyed
 from gradcli.runner.state import Run
@@ -36,7 +37,7 @@ HOST: dict[str, Callable[[Any, Any], Any]] = {
     "<<": operator.lshift, ">>": operator.rshift, "<": operator.lt, "<=": operator.le, ">": operator.gt,
     ">=": operator.ge, "==": operator.eq, "!=": operator.ne, "@": operator.matmul,
 }  # fmt: skip
-HOST_KINDS = (
+HOST_KINDS: tuple[type, ...] = (
     int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, type({}.keys()), type({}.items()),
 )  # fmt: skip
 class Union(tuple):  # type: ignore[type-arg]
@@ -109,13 +110,28 @@ def plain(x: Any) -> Any:
 def operate(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Return what an operator makes of any two values; raises the exceptions of Python and of the libraries."""
     a, b = plain(a), plain(b)
+    if type(a) in PLAIN and type(b) in PLAIN:
+        return of_host(run, sign, a, b)
     if isinstance(a, Tensor) or isinstance(b, Tensor):
         if isinstance(a, str) or isinstance(b, str):
             return of_host(run, sign, a, b)
         return of_tensors(run, sign, a, b)
+    if (isinstance(a, Hosted) or isinstance(b, Hosted)) and (made := by_own_method(run, sign, a, b)) is not NotImplemented:
+        return made
     if isinstance(a, HOST_KINDS) and (isinstance(b, HOST_KINDS) or (sign == "%" and type(a) is str)):
         return of_host(run, sign, a, b)
     return of_objects(run, sign, a, b)
+
+
+def by_own_method(run: Run, sign: str, a: Any, b: Any) -> Any:
+    """Return an operator by a method that a class derived from one of Python's own defines."""
+    first, second = COMPARED[sign] if sign in COMPARED else (METHODS[sign], f"r{METHODS[sign]}")
+    for owner, word, other in ((a, first, b), (b, second, a)):
+        if isinstance(owner, Hosted) and (member := owner.kind.find(f"__{word}__")) is not UNBOUND:
+            made = run.call(member, [owner, other])
+            if made is not NotImplemented:
+                return made
+    return NotImplemented
 
 
 def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
@@ -140,6 +156,8 @@ def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
         return run.fail("TypeError", str(error))
     except ValueError as error:
         return run.fail("ValueError", str(error))
+    if type(made) is complex:
+        raise run.refuse("complex numbers are not part of gradcli")
     if type(a) is Size and sign == "+":
         return Size(made)
     return made
@@ -166,19 +184,32 @@ def equal(run: Run, a: Any, b: Any) -> bool:
         return True
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         same_kind = isinstance(a, list) == isinstance(b, list)
-        return same_kind and len(a) == len(b) and all(equal(run, x, y) for x, y in zip(a, b, strict=True))
+        return same_kind and len(a) == len(b) and all_equal(run, a, b)
     if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(equal(run, a[key], b[key]) for key in a)
+        return a.keys() == b.keys() and all_equal(run, a.values(), [b[key] for key in a])
     if isinstance(a, HOST_KINDS) and isinstance(b, HOST_KINDS):
         return bool(a == b)
     return truth(run, operate(run, "==", a, b))
+
+
+def all_equal(run: Run, a: Any, b: Any) -> bool:
+    """Return whether the items of two containers are equal one by one: a call within others, as they may nest."""
+    run.deepen()
+    try:
+        return all(equal(run, x, y) for x, y in zip(a, b, strict=True))
+    finally:
+        run.depth -= 1
 
 
 def ordered(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Return which of two lists or tuples comes first: by the first items that differ."""
     for x, y in zip(a, b, strict=False):
         if x is not y and not equal(run, x, y):
-            return operate(run, sign, x, y)
+            run.deepen()
+            try:
+                return operate(run, sign, x, y)
+            finally:
+                run.depth -= 1
     return HOST[sign](len(a), len(b))
 
 
@@ -213,6 +244,8 @@ def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
 
     if sign in COMPARED:
         text = f"'{sign}' not supported between instances of '{type_name(a)}' and '{type_name(b)}'"
+    elif sign == "+" and isinstance(a, str | list | tuple):
+        text = f'can only concatenate {type_name(a)} (not "{type_name(b)}") to {type_name(a)}'
     else:
         written = "** or pow()" if sign == "**" else sign
         text = f"unsupported operand type(s) for {written}: '{type_name(a)}' and '{type_name(b)}'"
@@ -231,6 +264,8 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
         return numpy_values.operated(run, sign, a, b)
     if library == "jax":
         refuse_shapes_in_jax(run, sign, a, b)
+    if library == "torch" and type(b) is Tensor and b.library == "numpy" and b.shape and a.active:
+        run.fail("RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     x, y = raw(a), raw(b)
     if type(x) is np.ndarray and not x.ndim and type(a) is Tensor and x.dtype == np.float64:
         x = x[()] if type(y) is not Double else x
@@ -501,6 +536,8 @@ def contains(run: Run, item: Any, container: Any) -> bool:
     if isinstance(container, Instance):
         if (member := container.kind.find("__contains__")) is not UNBOUND:
             return truth(run, run.call(member, [container, item]))
+    elif isinstance(container, Hosted) and (member := container.kind.find("__contains__")) is not UNBOUND:
+        return truth(run, run.call(member, [container, item]))
     elif isinstance(container, Tensor):
         return bool(np.any(np.asarray(container.value) == (item.value if isinstance(item, Tensor) else item)))
     elif isinstance(container, str):
@@ -531,6 +568,8 @@ def hashable(run: Run, key: Any) -> Any:
         if key.library == "torch":
             return key
         if not key.shape:
+            if key.library == "numpy" and not flows(key):
+                return numpy_values.key_number(key)
             return key.value.item() if hasattr(key.value, "item") else key.value
     if isinstance(key, list | dict | set | Tensor) or (type(key) is Keyed and key.kind.find("__hash__") is None):
         from gradcli.runner.builtins import type_name

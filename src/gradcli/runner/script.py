@@ -197,12 +197,16 @@ def run_script(
     ``others`` are values that leaves have in place of the script's own. Raises ``GradcliError`` for what is refused
     before it runs.
     """
-    from gradcli.runner.replay import Story, tell
+    tell: Any = None
+    story: Any = None
+    if others:
+        from gradcli.runner.replay import Story, tell  # few runs have other values
 
-    code, place = compile_text(text, budget=budget, told=tell if others else None, last=last)
+        story = Story(others=others)
+    code, place = compile_text(text, budget=budget, told=tell, last=last)
     refuse_given(given or {}, code)
     run = Run(LiveGraph(budget) if graph is None else graph, emit)
-    run.story = Story(others=others) if others else None
+    run.story = story
     run.seed = seed or 0
     run.given = dict(given or {})
     return run_code(code, place, run)

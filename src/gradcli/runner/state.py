@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import WeakSet, WeakValueDictionary
 
 import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Input
 from gradcli.engine.live import LiveGraph
-from gradcli.engine.meter import LARGE
+from gradcli.engine.meter import LARGE, TURNS
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
 from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Op, value_of
@@ -33,6 +33,8 @@ BOUNDS = Budget(
 DEEPEST = 990
 """Calls within calls, as in Python."""
 DEEP = "maximum recursion depth exceeded"
+WALKS = 2_000
+"""Iterators over iterators at once: the host steps through them within each other."""
 LONG = 4096
 """Items of a list, or characters of a text, from which the memory is looked at for it alone."""
 
@@ -85,6 +87,7 @@ class Written:
     by: int
     kept: Any
     tensor: Tensor
+    line: int
 
 
 class Run:
@@ -132,6 +135,7 @@ class Run:
         self.sweeps = 0
         self.ticks = 0
         self.calls = 0
+        self.walks: WeakSet[Any] = WeakSet()
         self.written = 0
         self.stars: list[str] = []
         self.quiet = 0
@@ -211,7 +215,7 @@ class Run:
         old = tensor.node
         key = old.index if type(old) in NODES else id(old)
         tensor.version += 1
-        self.writes[key] = Written(count, tensor.version, count if first is None else first, old, tensor)
+        self.writes[key] = Written(count, tensor.version, count if first is None else first, old, tensor, self.line)
         if len(self.writes) > 4096:
             self.writes = dict(list(self.writes.items())[2048:])
         if tensor.leaf:
@@ -367,6 +371,24 @@ class Run:
         return name_of(self, value)
 
     # ---- calls
+    def deepen(self) -> None:
+        """Begin a call within others, which ends with one less of ``depth``; raises RecursionError as Python does."""
+        self.calls += 1
+        if not self.calls % TURNS:
+            self.meter.watch()
+        self.depth += 1
+        if self.depth > DEEPEST:
+            self.depth -= 1
+            self.fail("RecursionError", DEEP)
+
+    def over(self, made: Any, parts: Sequence[Any]) -> Any:
+        """Return what walks over others, noted where one of these is a walk itself; raises RecursionError for too many."""
+        if any(hasattr(type(part), "__next__") for part in parts):
+            self.walks.add(made)
+            if len(self.walks) > WALKS:
+                self.fail("RecursionError", DEEP)
+        return made
+
     def attribute(self, base: Any, name: str) -> Any:
         """Return ``base.name``."""
         from gradcli.runner.attributes import attribute

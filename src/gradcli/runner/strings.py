@@ -9,6 +9,8 @@ import numpy as np
 from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
 from gradcli.runner import formatting, printing
+from gradcli.runner.hosted import Hosted, plain_value
+from gradcli.runner.numpy_values import FloatKey, WholeKey
 from gradcli.runner.objects import (
     UNBOUND,
     Bound,
@@ -103,8 +105,12 @@ def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
 
 def to_str(run: Any, x: Any, depth: int = 0) -> str:
     """Return what ``str(x)`` gives."""
+    if isinstance(x, Hosted) and (member := x.kind.find("__str__")) is not UNBOUND:
+        return str(run.call(member, [x]))
     if isinstance(x, str):
         return x
+    if isinstance(x, WholeKey | FloatKey):
+        return repr(x.real)
     if isinstance(x, DType) and x.library == "array":
         return x.name
     if isinstance(x, Tensor):
@@ -138,7 +144,7 @@ def instance_text(x: Instance) -> str:
 def to_repr(run: Any, x: Any, depth: int = 0) -> str:
     """Return what ``repr(x)`` gives."""
     kind = type(x)
-    if kind in (int, float, bool, str, type(None)) or x is ... or x is NotImplemented:
+    if kind in (int, float, bool, str, bytes, type(None)) or x is ... or x is NotImplemented:
         return repr(x)
     if isinstance(x, np.float64):
         return repr(float(x))
@@ -164,6 +170,9 @@ def of_container(run: Any, x: Any, depth: int) -> str | None:
     def parts(items: Any) -> list[str]:
         return [to_repr(run, item, depth + 1) for item in items]
 
+    if isinstance(x, Hosted):
+        member = x.kind.find("__repr__")
+        return to_repr(run, plain_value(x), depth) if member is UNBOUND else str(run.call(member, [x]))
     shown = getattr(type(x), "shown", None)
     if shown is not None:
         return str(x.shown(lambda item: to_repr(run, item, depth + 1)))
@@ -243,6 +252,10 @@ class Showing(formatting.Showing):
             return str(self.run.call(member, [value, spec]))
         if isinstance(value, np.float64):
             return format(float(value), spec)
+        if isinstance(value, WholeKey | FloatKey):
+            return formatting.format_value(value.real, spec, self)
+        if isinstance(value, Hosted):
+            return formatting.format_value(plain_value(value), spec, self)
         return super().formatted(value, spec)
 
     def number(self, value: object, conversion: str) -> float:

@@ -217,6 +217,8 @@ def as_dtype(array: Any, dtype: str) -> Any:
         return array
     if dtype == "bool":
         return array.astype(np.bool_)
+    if array.dtype == object:
+        array = array.astype(np.float64)
     if dtype in INTEGERS:
         with np.errstate(all="ignore"):
             return array.astype(np.int64).astype(dtype).astype(np.int64)

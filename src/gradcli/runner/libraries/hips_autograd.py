@@ -72,7 +72,9 @@ class Inputs:
 
     def together(self, values: Sequence[Any]) -> Any:
         """Return values in the shape of the arguments; in a nest a number is an array."""
-        rest = iter([as_array(v) if spec.kind != "leaf" else v for v, spec in zip(values, self.of_leaves(), strict=True)])
+        rest = iter(
+            [as_array(v) if spec.kind != "leaf" else v for v, spec in zip(values, self.of_leaves(), strict=True)]
+        )
         trees = tuple([unflatten(self.run, spec, rest) for spec in self.specs])
         if self.single:
             return trees[0]
@@ -101,8 +103,10 @@ def output_of(run: Run, made: Any) -> Tensor:
 
     if isinstance(made, tuple | list | dict):
         run.fail("TypeError", SCALAR)
-    return run.fail("TypeError", f"Can't find vector space for value {to_str(run, made)} of type "  # type: ignore[no-any-return]
-                    f"{to_repr(run, type_of(run, made))}.")  # fmt: skip
+    return run.fail(  # type: ignore[no-any-return]
+        "TypeError",
+        f"Can't find vector space for value {to_str(run, made)} of type {to_repr(run, type_of(run, made))}.",
+    )
 
 
 class Evaluated:
@@ -171,8 +175,11 @@ def value_and_grad(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) 
     """Return the value and the gradient."""
     done = Evaluated(run, fun, argnum, arguments, named)
     if done.nest or done.y.shape:
-        run.fail("TypeError", "value_and_grad only applies to real scalar-output functions. Try jacobian, elementwise_grad or "
-                 "holomorphic_grad.")  # fmt: skip
+        run.fail(
+            "TypeError",
+            "value_and_grad only applies to real scalar-output functions. Try jacobian, elementwise_grad or "
+            "holomorphic_grad.",
+        )
     return done.value, done.pull([np.ones(())])
 
 
@@ -271,11 +278,19 @@ def make_hvp(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any
 
 
 for _names, _work in (
-    ("grad", grad), ("value_and_grad", value_and_grad), ("grad_and_aux", grad_and_aux), ("elementwise_grad egrad", elementwise_grad),
-    ("jacobian", jacobian), ("hessian", hessian), ("make_vjp", make_vjp), ("make_jvp", make_jvp), ("deriv", deriv),
-    ("hessian_vector_product hessian_tensor_product", product), ("vector_jacobian_product tensor_jacobian_product", pulled_by_last),
+    ("grad", grad),
+    ("value_and_grad", value_and_grad),
+    ("grad_and_aux", grad_and_aux),
+    ("elementwise_grad egrad", elementwise_grad),
+    ("jacobian", jacobian),
+    ("hessian", hessian),
+    ("make_vjp", make_vjp),
+    ("make_jvp", make_jvp),
+    ("deriv", deriv),
+    ("hessian_vector_product hessian_tensor_product", product),
+    ("vector_jacobian_product tensor_jacobian_product", pulled_by_last),
     ("make_hvp", make_hvp),
-):  # fmt: skip
+):
     operator(_names, _work)
 
 
@@ -331,7 +346,10 @@ class Primitive:
         """Call it."""
         if not any(isinstance(a, Tensor) and a.active for a in arguments):
             return run.call(self.fun, list(arguments), named)
-        plain = [Tensor(np.asarray(a.value), a.dtype, a.library) if isinstance(a, Tensor) and a.active else a for a in arguments]
+        plain = [
+            Tensor(np.asarray(a.value), a.dtype, a.library) if isinstance(a, Tensor) and a.active else a
+            for a in arguments
+        ]
         made = array_of(run, run.call(self.fun, plain, named), "numpy")
         results: list[Any] = []
 
@@ -407,10 +425,14 @@ def check_grads(run: Run, fun: Any, *_: Any, **__: Any) -> Any:
                 for step in (-1e-6, 1e-6):
                     moved = flat.copy()
                     moved[k] += step
-                    xs = [Tensor(moved.reshape(x.shape), "float64", "numpy") if j == place else a for j, a in enumerate(arguments)]
+                    xs = [
+                        Tensor(moved.reshape(x.shape), "float64", "numpy") if j == place else a
+                        for j, a in enumerate(arguments)
+                    ]
                     ends.append(np.sum(np.asarray(array_of(run, run.call(fun, xs), "numpy").value) * vs))
                 if not np.isclose((ends[1] - ends[0]) / 2e-6, np.ravel(g)[k], 1e-4, 1e-6):
-                    run.fail("AssertionError", f"Derivative (VJP) check of {name_of_function(fun)} failed with arg {place}")
+                    run.fail(
+                        "AssertionError", f"Derivative (VJP) check of {name_of_function(fun)} failed with arg {place}"
+                    )
 
     return run_it
-

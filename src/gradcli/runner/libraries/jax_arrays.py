@@ -1,4 +1,4 @@
-"""JAX's arrays: made, of their own types of numbers, never written to; functions of ``jax.nn``, ``jax.lax`` and trees."""
+"""JAX's arrays, with types of their own and never written to; functions of ``jax.nn``, ``jax.lax`` and trees."""
 
 from __future__ import annotations
 
@@ -25,10 +25,18 @@ from gradcli.runner.trees import Spec, flatten, unflatten
 from gradcli.runner.values import DType, Tensor, Weak, as_dtype, category, strong
 
 TABLE |= {
-    "jax.Array": JAX_ARRAY, "jax.numpy.ndarray": JAX_ARRAY, "jax.__version__": "0.10.2", "jax.numpy.newaxis": None,
-    "jax.numpy.pi": math.pi, "jax.numpy.e": math.e, "jax.numpy.inf": math.inf, "jax.numpy.nan": math.nan,
-    "jax.core.Tracer": Class("Tracer", [], {}), "jax.typing.ArrayLike": JAX_ARRAY, "jax.numpy.euler_gamma": float(np.euler_gamma),
-}  # fmt: skip
+    "jax.Array": JAX_ARRAY,
+    "jax.numpy.ndarray": JAX_ARRAY,
+    "jax.__version__": "0.10.2",
+    "jax.numpy.newaxis": None,
+    "jax.numpy.pi": math.pi,
+    "jax.numpy.e": math.e,
+    "jax.numpy.inf": math.inf,
+    "jax.numpy.nan": math.nan,
+    "jax.core.Tracer": Class("Tracer", [], {}),
+    "jax.typing.ArrayLike": JAX_ARRAY,
+    "jax.numpy.euler_gamma": float(np.euler_gamma),
+}
 
 
 for _name in ("ConcretizationTypeError", "TracerBoolConversionError"):
@@ -85,7 +93,11 @@ def array(run: Run, object: Any, dtype: Any = None, copy: bool = True, order: An
         made = converted(run, data, name)
     else:
         if data is None:
-            run.fail("TypeError", "Value 'None' with dtype object is not a valid JAX array type. Only arrays of numeric types are supported by JAX.")
+            run.fail(
+                "TypeError",
+                "Value 'None' with dtype object is not a valid JAX array type. Only arrays of numeric types "
+                "are supported by JAX.",
+            )
         made = array_of(run, data if isinstance(data, list | tuple | range) else take(run, data), "jax", name)
         made = converted(run, made, name or strong(made.dtype))
     while len(made.shape) < ndmin:
@@ -121,7 +133,9 @@ def maker(fill: float) -> Callable[..., Tensor]:
     """Return a maker of equal numbers."""
 
     def make(run: Run, shape: Any, dtype: Any = None, **_: Any) -> Tensor:
-        return run.make(np.full(lengths(run, shape), fill), canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
+        return run.make(
+            np.full(lengths(run, shape), fill), canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax"
+        )
 
     return make
 
@@ -166,7 +180,11 @@ def numbers(x: Any) -> Any:
 def arange(run: Run, start: Any, stop: Any = None, step: Any = None, dtype: Any = None, **_: Any) -> Tensor:
     """Return numbers at equal distances."""
     bounds = [numbers(b) for b in (start, stop, step)]
-    parts = [b for b in bounds if b is not None] if bounds[1] is not None or bounds[2] is None else [0, bounds[0], bounds[2]]
+    parts = (
+        [b for b in bounds if b is not None]
+        if bounds[1] is not None or bounds[2] is None
+        else [0, bounds[0], bounds[2]]
+    )
     length = (parts[1] - parts[0]) / (parts[2] if len(parts) > 2 else 1) if len(parts) > 1 else parts[0]
     run.meter.charge(max(0, math.ceil(length)))
     kind = plain_in_jax(run, 1.0 if any(isinstance(p, float) for p in parts) else 1)
@@ -175,7 +193,14 @@ def arange(run: Run, start: Any, stop: Any = None, step: Any = None, dtype: Any 
 
 @native("jax.numpy.linspace")
 def linspace(
-    run: Run, start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: int = 0
+    run: Run,
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
 ) -> Any:
     """Return so many numbers at equal distances."""
     run.meter.charge(num)
@@ -186,7 +211,9 @@ def linspace(
 
 
 @native("jax.numpy.logspace")
-def logspace(run: Run, start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None) -> Tensor:
+def logspace(
+    run: Run, start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None
+) -> Tensor:
     """Return so many numbers at equal ratios."""
     run.meter.charge(num)
     values = np.logspace(numbers(start), numbers(stop), num, endpoint=endpoint, base=numbers(base))
@@ -194,14 +221,14 @@ def logspace(run: Run, start: Any, stop: Any, num: int = 50, endpoint: bool = Tr
 
 
 @native("jax.numpy.eye", "jax.numpy.identity")
-def eye(run: Run, N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:  # noqa: N803 - JAX's names
+def eye(run: Run, N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:
     """Return the identity."""
     run.meter.charge(N * (M or N))
     return run.make(np.eye(N, M, k), canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
 
 
 @native("jax.numpy.tri")
-def tri(run: Run, N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:  # noqa: N803 - JAX's names
+def tri(run: Run, N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:
     """Return ones on and below a diagonal."""
     run.meter.charge(N * (M or N))
     return run.make(np.tri(N, M, k), canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
@@ -231,19 +258,27 @@ def norm(run: Run, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = F
     a = array(run, x)
     flat = axis is None and len(a.shape) != 1
     if ord is None or (ord == 2 and not flat and not isinstance(axis, tuple)):
-        return run.function("jax.numpy.sqrt", run.call(find_table("jax.numpy.sum"), [run.operate("*", a, a)], {"axis": axis, "keepdims": keepdims}))
+        return run.function(
+            "jax.numpy.sqrt",
+            run.call(find_table("jax.numpy.sum"), [run.operate("*", a, a)], {"axis": axis, "keepdims": keepdims}),
+        )
     return run.function("numpy.linalg.norm", a, ord, axis, keepdims)
 
 
 @native("jax.numpy.reshape")
-def reshape(run: Run, a: Any, shape: Any = None, *more: Any, newshape: Any = None, order: str = "C", **_: Any) -> Tensor:
+def reshape(
+    run: Run, a: Any, shape: Any = None, *more: Any, newshape: Any = None, order: str = "C", **_: Any
+) -> Tensor:
     """Return an array in another shape."""
     x = array(run, a)
     given = shape if shape is not None else newshape
     want = lengths(run, (given, *more) if more else given)
     size, known = math.prod(x.shape), math.prod(n for n in want if n != -1)
     if (known != size) if -1 not in want else (not known or size % known):
-        run.fail("TypeError", f"cannot reshape array of shape {x.shape} (size {size}) into shape {want} (size {math.prod(want)})")
+        run.fail(
+            "TypeError",
+            f"cannot reshape array of shape {x.shape} (size {size}) into shape {want} (size {math.prod(want)})",
+        )
     if order == "F":
         turned = run.function("jax.numpy.transpose", x)
         return run.function("jax.numpy.transpose", run.function("torch.reshape", turned, want[::-1]))  # type: ignore[no-any-return]
@@ -251,9 +286,20 @@ def reshape(run: Run, a: Any, shape: Any = None, *more: Any, newshape: Any = Non
 
 
 @native("jax.numpy.std")
-def std(run: Run, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: bool = False, **_: Any) -> Any:
+def std(
+    run: Run,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    **_: Any,
+) -> Any:
     """Return the root of the variance; where that is 0 the gradient is nan."""
-    return run.function("jax.numpy.sqrt", run.function("jax.numpy.var", array(run, a), axis=axis, ddof=ddof, keepdims=keepdims))
+    return run.function(
+        "jax.numpy.sqrt", run.function("jax.numpy.var", array(run, a), axis=axis, ddof=ddof, keepdims=keepdims)
+    )
 
 
 def picking(sign: str) -> Callable[..., Any]:
@@ -274,8 +320,17 @@ def chosen(name: str) -> Callable[..., Any]:
     """Return ``sum`` or ``mean``, of the entries at which ``where`` holds."""
     whole = find_table(f"jax.numpy.{name}")
 
-    def run_it(run: Run, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
-               where: Any = None, **_: Any) -> Any:  # fmt: skip
+    def run_it(
+        run: Run,
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+        **_: Any,
+    ) -> Any:
         refuse_lists(run, name, a)
         x = array(run, a) if where is None else run.function("jax.numpy.where", where, array(run, a), 0)
         options = {"axis": axis, "keepdims": keepdims} | ({"dtype": dtype} if dtype is not None else {})
@@ -318,7 +373,9 @@ TABLE["jax.lax.abs"] = absolute
 METHODS["jax.__abs__"] = absolute
 
 
-def clip(run: Run, arr: Any = None, min: Any = None, max: Any = None, *, a: Any = None, a_min: Any = None, a_max: Any = None) -> Any:
+def clip(
+    run: Run, arr: Any = None, min: Any = None, max: Any = None, *, a: Any = None, a_min: Any = None, a_max: Any = None
+) -> Any:
     """Return entries within bounds; at a bound each side has half of the gradient."""
     x = array(run, arr if arr is not None else a)
     for bound, name in ((min if min is not None else a_min, "maximum"), (max if max is not None else a_max, "minimum")):
@@ -414,10 +471,24 @@ class At:
         return At(self.x, key)
 
     attributes = {  # noqa: RUF012
-        **{name: (lambda run, me, name=name: lambda run, *values, **named: put(run, me, name, *values)) for name in (
-            "set", "add", "subtract", "multiply", "mul", "divide", "power", "min", "max", "apply", "get", "sub",
-        )},
-    }  # fmt: skip
+        **{
+            name: (lambda run, me, name=name: lambda run, *values, **named: put(run, me, name, *values))
+            for name in (
+                "set",
+                "add",
+                "subtract",
+                "multiply",
+                "mul",
+                "divide",
+                "power",
+                "min",
+                "max",
+                "apply",
+                "get",
+                "sub",
+            )
+        },
+    }
 
 
 @attribute("at")
@@ -446,11 +517,17 @@ def put(run: Run, where: At, name: str, value: Any = None) -> Tensor:
         part = array(run, value)
     else:
         other = run.function("jax.numpy.broadcast_to", array(run, value), shape)
-        lists = any(isinstance(p, np.ndarray) and p.dtype != np.bool_ for p in (key if isinstance(key, tuple) else (key,)))
+        lists = any(
+            isinstance(p, np.ndarray) and p.dtype != np.bool_ for p in (key if isinstance(key, tuple) else (key,))
+        )
         if lists and name in ("add", "subtract", "sub"):
             return added(run, x, key, other, name)
         before = entry(run, x, where.key)
-        part = run.function(f"jax.numpy.{name}imum", before, other) if name in ("min", "max") else run.operate(WORDS[name], before, other)
+        part = (
+            run.function(f"jax.numpy.{name}imum", before, other)
+            if name in ("min", "max")
+            else run.operate(WORDS[name], before, other)
+        )
     node = part.node if part.shape == shape else run.function("jax.numpy.broadcast_to", part, shape).node
     if category(x.dtype) < 2:
         node = as_dtype(np.asarray(value_of(node)), x.dtype)
@@ -472,13 +549,13 @@ def added(run: Run, x: Tensor, key: Any, other: Tensor, name: str) -> Tensor:
             turns.append([])
         turns[turn].append(k)
     node = flat.node if type(flat.node) in NODES else np.asarray(flat.node)
-    for turn in turns:
-        chosen = np.array(turn)
+    for places_of_turn in turns:
+        chosen = np.array(places_of_turn)
         source = parts.node if type(parts.node) in NODES else np.asarray(parts.node)
         part = Tensor(run.f(INDEX, source, key=chosen), x.dtype, "jax")
         before = Tensor(run.f(INDEX, node, key=places[chosen]), x.dtype, "jax")
         node = run.f(PUT, node, run.operate("+" if name == "add" else "-", before, part).node, key=places[chosen])
-    return reshape(run, Tensor(node, x.dtype, "jax"), x.shape)  # type: ignore[no-any-return]
+    return reshape(run, Tensor(node, x.dtype, "jax"), x.shape)
 
 
 def as_type(run: Run, x: Tensor, dtype: Any = None, **_: Any) -> Any:
@@ -581,14 +658,45 @@ def identity(run: Run, x: Any) -> Any:
 
 # ---- jax.lax
 for _own, _theirs in (
-    ("exp", "exp"), ("log", "log"), ("sin", "sin"), ("cos", "cos"), ("tan", "tan"), ("tanh", "tanh"), ("sqrt", "sqrt"), ("square", "square"),
-    ("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("div", "divide"), ("max", "maximum"), ("min", "minimum"), ("pow", "power"),
-    ("neg", "negative"), ("sign", "sign"), ("floor", "floor"), ("ceil", "ceil"), ("log1p", "log1p"), ("expm1", "expm1"), ("atan2", "arctan2"),
-    ("select", "where"), ("eq", "equal"), ("gt", "greater"), ("lt", "less"), ("ge", "greater_equal"), ("le", "less_equal"), ("dot", "dot"),
-    ("cumsum", "cumsum"), ("cumprod", "cumprod"), ("rem", "fmod"), ("reshape", "reshape"), ("transpose", "transpose"), ("expand_dims", "expand_dims"),
-):  # fmt: skip
+    ("exp", "exp"),
+    ("log", "log"),
+    ("sin", "sin"),
+    ("cos", "cos"),
+    ("tan", "tan"),
+    ("tanh", "tanh"),
+    ("sqrt", "sqrt"),
+    ("square", "square"),
+    ("add", "add"),
+    ("sub", "subtract"),
+    ("mul", "multiply"),
+    ("div", "divide"),
+    ("max", "maximum"),
+    ("min", "minimum"),
+    ("pow", "power"),
+    ("neg", "negative"),
+    ("sign", "sign"),
+    ("floor", "floor"),
+    ("ceil", "ceil"),
+    ("log1p", "log1p"),
+    ("expm1", "expm1"),
+    ("atan2", "arctan2"),
+    ("select", "where"),
+    ("eq", "equal"),
+    ("gt", "greater"),
+    ("lt", "less"),
+    ("ge", "greater_equal"),
+    ("le", "less_equal"),
+    ("dot", "dot"),
+    ("cumsum", "cumsum"),
+    ("cumprod", "cumprod"),
+    ("rem", "fmod"),
+    ("reshape", "reshape"),
+    ("transpose", "transpose"),
+    ("expand_dims", "expand_dims"),
+):
     TABLE[f"jax.lax.{_own}"] = lambda run, *arguments, theirs=_theirs, **named: run.call(
-        run.member(f"jax.numpy.{theirs}"), arguments, named)  # fmt: skip
+        run.member(f"jax.numpy.{theirs}"), arguments, named
+    )
 TABLE["jax.lax.integer_pow"] = lambda run, x, y: run.operate("**", array(run, x), y)
 TABLE["jax.lax.rsqrt"] = lambda run, x: run.operate("/", 1, run.function("jax.numpy.sqrt", x))
 TABLE["jax.lax.reciprocal"] = lambda run, x: run.operate("/", 1, array(run, x))
@@ -614,7 +722,10 @@ def stopped(run: Run, leaf: Any) -> Any:
 def dynamic_slice(run: Run, operand: Any, start_indices: Any, slice_sizes: Any) -> Any:
     """Return a part of an array of given lengths."""
     x = array(run, operand)
-    starts = [int(numbers(s)) for s in (start_indices if isinstance(start_indices, tuple | list) else iterate(run, start_indices))]
+    starts = [
+        int(numbers(s))
+        for s in (start_indices if isinstance(start_indices, tuple | list) else iterate(run, start_indices))
+    ]
     sizes = lengths(run, slice_sizes)
     starts = [min(max(s, 0), n - k) for s, n, k in zip(starts, x.shape, sizes, strict=True)]
     return entry(run, x, tuple([slice(s, s + k) for s, k in zip(starts, sizes, strict=True)]))
@@ -624,7 +735,10 @@ def dynamic_slice(run: Run, operand: Any, start_indices: Any, slice_sizes: Any) 
 def dynamic_update_slice(run: Run, operand: Any, update: Any, start_indices: Any) -> Any:
     """Return an array with a part of it replaced."""
     x, part = array(run, operand), array(run, update)
-    starts = [int(numbers(s)) for s in (start_indices if isinstance(start_indices, tuple | list) else iterate(run, start_indices))]
+    starts = [
+        int(numbers(s))
+        for s in (start_indices if isinstance(start_indices, tuple | list) else iterate(run, start_indices))
+    ]
     starts = [min(max(s, 0), n - k) for s, n, k in zip(starts, x.shape, part.shape, strict=True)]
     return put(run, At(x, tuple([slice(s, s + k) for s, k in zip(starts, part.shape, strict=True)])), "set", part)
 
@@ -701,8 +815,10 @@ def tree_map(run: Run, f: Any, tree: Any, *rest: Any, is_leaf: Any = None) -> An
     for other in rest:
         found = parts_of(run, other, spec)
         if found is None:
-            run.fail("ValueError", "Expected tree to have the same structure as the first: "
-                     f"{spec.text} and {flatten(run, other)[1].text}")  # fmt: skip
+            run.fail(
+                "ValueError",
+                f"Expected tree to have the same structure as the first: {spec.text} and {flatten(run, other)[1].text}",
+            )
         others.append(found)
     return unflatten(run, spec, [run.call(f, list(each)) for each in zip(leaves, *others, strict=True)])
 
@@ -714,7 +830,12 @@ def parts_of(run: Run, tree: Any, spec: Spec) -> list[Any] | None:
     if spec.kind == "leaf":
         return [tree]
     found = children(run, tree, True)
-    if found is None or found[0] != spec.kind or len(found[1]) != len(spec.parts) or (spec.kind == "dict" and found[2] != spec.made_of):
+    if (
+        found is None
+        or found[0] != spec.kind
+        or len(found[1]) != len(spec.parts)
+        or (spec.kind == "dict" and found[2] != spec.made_of)
+    ):
         return None
     leaves: list[Any] = []
     for item, part in zip(found[1], spec.parts, strict=True):
@@ -773,7 +894,9 @@ def register_dataclass(run: Run, kind: Any = None, data_fields: Any = None, meta
     if kind is None:
         return lambda run, kind: register_dataclass(run, kind, data_fields, meta_fields)
     annotated = kind.find("__annotations__")
-    own = list(data_fields) if data_fields is not None else list(annotated if isinstance(annotated, list | dict) else [])
+    own = (
+        list(data_fields) if data_fields is not None else list(annotated if isinstance(annotated, list | dict) else [])
+    )
     others = list(meta_fields or [])
 
     def take_apart(run: Run, one: Any) -> Any:
@@ -804,4 +927,3 @@ def ravel_pytree(run: Run, tree: Any) -> Any:
         return unflatten(run, spec, parts)
 
     return flat, unravel
-

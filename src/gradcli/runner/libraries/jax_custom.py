@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.declare import Op
-from gradcli.ops.parts import Said
 from gradcli.runner.libraries.jax_arrays import converted, stopped
 from gradcli.runner.libraries.torch_function import Call, parts_of_node
 from gradcli.runner.library import native
@@ -90,18 +88,19 @@ class CustomVjp(Custom):
         if self.within or not any(isinstance(leaf, Tensor) and leaf.active for leaf in leaves):
             return run.call(self.fun, list(arguments), named)
         forward, backward = self.rules[:2]
-        if self.fixed:
-            whole = list(arguments)
-        else:
-            whole = joined(run, specs, leaves)
+        whole = list(arguments) if self.fixed else joined(run, specs, leaves)
         self.within = True
         try:
             made = run.call(forward, whole)
         finally:
             self.within = False
         if not (isinstance(made, tuple) and len(made) == 2):
-            run.fail("TypeError", f"Custom VJP fwd rule {name_of_function(forward)} for function {self.name} must produce a pair (list or "
-                     "tuple of length two) where the first element represents the primal output")  # fmt: skip
+            run.fail(
+                "TypeError",
+                f"Custom VJP fwd rule {name_of_function(forward)} for function {self.name} must produce a pair "
+                "(list or "
+                "tuple of length two) where the first element represents the primal output",
+            )
         out, residuals = made
         outputs, out_spec = flatten(run, out)
 
@@ -116,12 +115,21 @@ class CustomVjp(Custom):
     def gradients(self, run: Run, parts: Any, specs: Sequence[Spec], leaves: Sequence[Any]) -> list[Any]:
         """Return the cotangents that the user's rule gives, one for each leaf."""
         if not isinstance(parts, tuple | list):
-            run.fail("TypeError", f"Custom VJP bwd rule {name_of_function(self.rules[1])} must produce a tuple/list of length equal to the "
-                     f"primal args tuple, but got {type(parts).__name__}.")  # fmt: skip
+            run.fail(
+                "TypeError",
+                f"Custom VJP bwd rule {name_of_function(self.rules[1])} must produce a tuple/list of length "
+                "equal to the "
+                f"primal args tuple, but got {type(parts).__name__}.",
+            )
         if len(parts) != len(specs):
-            run.fail("TypeError", f"Custom VJP bwd rule {name_of_function(self.rules[1])} for function {self.name} must produce a tuple of "
-                     f"length equal to the primal args tuple, but the bwd output has length {len(parts)} and the primal args tuple has "
-                     f"length {len(specs)}.")  # fmt: skip
+            run.fail(
+                "TypeError",
+                f"Custom VJP bwd rule {name_of_function(self.rules[1])} for function {self.name} must produce "
+                "a tuple of "
+                f"length equal to the primal args tuple, but the bwd output has length {len(parts)} and the "
+                "primal args tuple has "
+                f"length {len(specs)}.",
+            )
         found: list[Any] = []
         for part, spec in zip(parts, specs, strict=True):
             inner = [None] * spec.count if part is None else flatten(run, part, none_is_leaf=True)[0]
@@ -158,7 +166,10 @@ class CustomJvp(Custom):
                 made = run.call(rule, [*fixed, tuple(joined(run, specs, primals)), tuple(joined(run, specs, whole))])
                 pushed = [converted(run, t) for t in flatten(run, made[1])[0]]
                 create = again and level.outer([*pushed, *gs])
-                found = as_tensors(pulled(run, pushed, [seed_for(y, g) for y, g in zip(pushed, gs, strict=True)], tangents, create), tangents)
+                found = as_tensors(
+                    pulled(run, pushed, [seed_for(y, g) for y, g in zip(pushed, gs, strict=True)], tangents, create),
+                    tangents,
+                )
             results: list[Any] = [None] * len(leaves)
             for k, g in zip(floats, found, strict=True):
                 results[k] = g
@@ -184,8 +195,7 @@ def linked(
     call = Call(run, name, ctx, None, tuple(leaves), [(y.shape, y.dtype) for y in fresh], library)
     call.backward = lambda run, ctx, *gs: tuple(back(run, run.grad_enabled, *gs))
     inputs = tuple([x.node for x in leaves if isinstance(x, Tensor) and x.active])
-    op = Op(name, call.value, call.vjp, call.links, index=Said(), torch_saves=("own",))
-    parts_of_node(run, call, op, inputs, fresh)
+    parts_of_node(run, call, inputs, fresh)
     for k, y in zip(smooth, fresh, strict=True):
         made[k] = y
     return made
@@ -194,13 +204,21 @@ def linked(
 @native("jax.custom_vjp")
 def custom_vjp(run: Run, fun: Any = None, nondiff_argnums: Any = (), **_: Any) -> Any:
     """Return a function with a backward pass of its own."""
-    return CustomVjp(run, fun, nondiff_argnums) if fun is not None else lambda run, fun: CustomVjp(run, fun, nondiff_argnums)
+    return (
+        CustomVjp(run, fun, nondiff_argnums)
+        if fun is not None
+        else lambda run, fun: CustomVjp(run, fun, nondiff_argnums)
+    )
 
 
 @native("jax.custom_jvp")
 def custom_jvp(run: Run, fun: Any = None, nondiff_argnums: Any = (), **_: Any) -> Any:
     """Return a function with a product with its Jacobian of its own."""
-    return CustomJvp(run, fun, nondiff_argnums) if fun is not None else lambda run, fun: CustomJvp(run, fun, nondiff_argnums)
+    return (
+        CustomJvp(run, fun, nondiff_argnums)
+        if fun is not None
+        else lambda run, fun: CustomJvp(run, fun, nondiff_argnums)
+    )
 
 
 @native("jax.custom_gradient")
@@ -218,4 +236,3 @@ def custom_gradient(run: Run, fun: Any) -> Any:
 
     made.rules = (forward, backward)
     return made
-

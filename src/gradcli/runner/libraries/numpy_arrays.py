@@ -3,68 +3,87 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gradcli.runner import printing, tensor_attributes
 from gradcli.runner.arrays import array_of, cast, dtype_name
 from gradcli.runner.builtins import FLOAT, NDARRAY
-from gradcli.runner.calls import TableFunction, call_table, find_table
+from gradcli.runner.calls import call_table, find_table
 from gradcli.runner.containers import take
 from gradcli.runner.exceptions import exception_class
 from gradcli.runner.library import TABLE, native
+from gradcli.runner.numpy_sizes import estimate, lengths, size_of
 from gradcli.runner.numpy_values import as_view, back, by_numpy, flows, from_real, real, to_real
-from gradcli.runner.objects import UNBOUND, Class, Closure, Context
+from gradcli.runner.objects import UNBOUND, Class, Closure, Context, TableFunction
 from gradcli.runner.state import Run
 from gradcli.runner.values import DType, Tensor, category, promoted
 
-FUNCTIONS = tuple(
-    """abs absolute acos acosh add all allclose amax amin angle any append apply_over_axes arange arccos arccosh arcsin arcsinh
-    arctan arctan2 arctanh argmax argmin argpartition argsort argwhere around array_equal array_equiv array_split
-    asin asinh atan atan2 atanh atleast_1d atleast_2d atleast_3d average bartlett bincount bitwise_and
-    bitwise_not bitwise_or bitwise_xor blackman block broadcast_arrays broadcast_shapes broadcast_to cbrt ceil choose clip
-    column_stack compress concat concatenate conj conjugate convolve copysign corrcoef correlate cos cosh count_nonzero cov cross
-    cumprod cumsum cumulative_prod cumulative_sum deg2rad degrees delete diag diag_indices diag_indices_from diagflat diagonal
-    diff digitize divide divmod dot dsplit dstack ediff1d einsum empty empty_like equal exp exp2 expand_dims expm1 extract eye fabs
-    fix flatnonzero flip fliplr flipud float_power floor floor_divide fmax fmin fmod frexp full full_like gcd geomspace
-    gradient greater greater_equal hamming hanning heaviside histogram histogram2d histogram_bin_edges hsplit hstack hypot i0
-    identity imag indices inner insert interp intersect1d invert isclose isfinite isin isinf isnan isneginf isposinf isreal isscalar
-    ix_ kaiser kron lcm ldexp left_shift less less_equal lexsort linspace log log10 log1p log2 logaddexp logaddexp2 logical_and
-    logical_not logical_or logical_xor logspace mask_indices matmul matrix_transpose max maximum mean median meshgrid min minimum
-    mod modf moveaxis multiply nan_to_num nanargmax nanargmin nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod
-    nanquantile nanstd nansum nanvar ndim negative nextafter nonzero not_equal ones ones_like outer packbits pad partition
-    percentile permute_dims piecewise poly polyadd polyder polydiv polyfit polyint polymul polysub polyval positive pow power prod
-    promote_types ptp quantile rad2deg radians ravel ravel_multi_index real reciprocal remainder repeat reshape resize
-    right_shift rint roll rollaxis roots rot90 round row_stack searchsorted select setdiff1d setxor1d shape sign signbit sin sinc
-    sinh size sort spacing split sqrt square squeeze stack std subtract sum swapaxes take take_along_axis tan tanh tensordot
-    tile trace transpose trapezoid tri tril tril_indices tril_indices_from trim_zeros triu triu_indices triu_indices_from
-    true_divide trunc union1d unique unpackbits unravel_index unstack unwrap vander var vdot vecdot vsplit vstack where zeros
-    zeros_like may_share_memory shares_memory""".split()
-)
+FUNCTIONS = (
+    "abs", "absolute", "acos", "acosh", "add", "all", "allclose", "amax", "amin", "angle", "any", "append",
+    "apply_over_axes", "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh",
+    "argmax", "argmin", "argpartition", "argsort", "argwhere", "around", "array_equal", "array_equiv",
+    "array_split", "asin", "asinh", "atan", "atan2", "atanh", "atleast_1d", "atleast_2d", "atleast_3d",
+    "average", "bartlett", "bincount", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "blackman",
+    "block", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "cbrt", "ceil", "choose", "clip",
+    "column_stack", "compress", "concat", "concatenate", "conj", "conjugate", "convolve", "copysign",
+    "corrcoef", "correlate", "cos", "cosh", "count_nonzero", "cov", "cross", "cumprod", "cumsum",
+    "cumulative_prod", "cumulative_sum", "deg2rad", "degrees", "delete", "diag", "diag_indices",
+    "diag_indices_from", "diagflat", "diagonal", "diff", "digitize", "divide", "divmod", "dot", "dsplit",
+    "dstack", "ediff1d", "einsum", "empty", "empty_like", "equal", "exp", "exp2", "expand_dims", "expm1",
+    "extract", "eye", "fabs", "fix", "flatnonzero", "flip", "fliplr", "flipud", "float_power", "floor",
+    "floor_divide", "fmax", "fmin", "fmod", "frexp", "full", "full_like", "gcd", "geomspace", "gradient",
+    "greater", "greater_equal", "hamming", "hanning", "heaviside", "histogram", "histogram2d",
+    "histogram_bin_edges", "hsplit", "hstack", "hypot", "i0", "identity", "imag", "indices", "inner", "insert",
+    "interp", "intersect1d", "invert", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf",
+    "isreal", "isscalar", "ix_", "kaiser", "kron", "lcm", "ldexp", "left_shift", "less", "less_equal",
+    "lexsort", "linspace", "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "logspace", "mask_indices", "matmul", "matrix_transpose", "max",
+    "maximum", "mean", "median", "meshgrid", "min", "minimum", "mod", "modf", "moveaxis", "multiply",
+    "nan_to_num", "nanargmax", "nanargmin", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin",
+    "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ndim", "negative", "nextafter",
+    "nonzero", "not_equal", "ones", "ones_like", "outer", "packbits", "pad", "partition", "percentile",
+    "permute_dims", "piecewise", "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul",
+    "polysub", "polyval", "positive", "pow", "power", "prod", "promote_types", "ptp", "quantile", "rad2deg",
+    "radians", "ravel", "ravel_multi_index", "real", "reciprocal", "remainder", "repeat", "reshape", "resize",
+    "right_shift", "rint", "roll", "rollaxis", "roots", "rot90", "round", "row_stack", "searchsorted", "select",
+    "setdiff1d", "setxor1d", "shape", "sign", "signbit", "sin", "sinc", "sinh", "size", "sort", "spacing",
+    "split", "sqrt", "square", "squeeze", "stack", "std", "subtract", "sum", "swapaxes", "take",
+    "take_along_axis", "tan", "tanh", "tensordot", "tile", "trace", "transpose", "trapezoid", "tri", "tril",
+    "tril_indices", "tril_indices_from", "trim_zeros", "triu", "triu_indices", "triu_indices_from",
+    "true_divide", "trunc", "union1d", "unique", "unpackbits", "unravel_index", "unstack", "unwrap", "vander",
+    "var", "vdot", "vecdot", "vsplit", "vstack", "where", "zeros", "zeros_like", "may_share_memory",
+    "shares_memory",
+)  # fmt: skip
 """Functions of NumPy that take and give arrays and numbers."""
 LINEAR = (
-    "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul", "matrix_norm",
-    "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr", "slogdet", "solve", "svd",
-    "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot", "vector_norm",
+    "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",
+    "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr",
+    "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot", "vector_norm",
 )  # fmt: skip
-METHODS = tuple(
-    """all any argmax argmin argpartition argsort choose clip compress conj conjugate cumprod cumsum diagonal dot max mean min
-    nonzero prod ptp ravel repeat reshape round searchsorted squeeze std sum swapaxes take trace transpose var""".split()
-)
+METHODS = (
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "compress", "conj",
+    "conjugate", "cumprod", "cumsum", "diagonal", "dot", "max", "mean", "min", "nonzero", "prod", "ptp",
+    "ravel", "repeat", "reshape", "round", "searchsorted", "squeeze", "std", "sum", "swapaxes", "take", "trace",
+    "transpose", "var",
+)  # fmt: skip
 """Methods of arrays that are functions too."""
 WITHOUT_DERIVATIVE = {
-    "argmax", "argmin", "argsort", "argwhere", "argpartition", "nonzero", "flatnonzero", "shape", "ndim", "size", "array_equal",
-    "allclose", "isclose", "isnan", "isinf", "isfinite", "sign", "signbit", "equal", "not_equal", "less", "less_equal", "greater",
-    "greater_equal", "logical_and", "logical_or", "logical_not", "logical_xor", "all", "any", "count_nonzero", "digitize",
-    "searchsorted", "bincount", "histogram", "unique", "isscalar", "zeros_like", "ones_like", "empty_like", "full_like", "unravel_index",
-    "lexsort", "isin", "nanargmax", "nanargmin", "matrix_rank", "floor", "ceil", "rint", "trunc", "array_equiv", "isreal", "broadcast_shapes",
+    "argmax", "argmin", "argsort", "argwhere", "argpartition", "nonzero", "flatnonzero", "shape", "ndim",
+    "size", "array_equal", "allclose", "isclose", "isnan", "isinf", "isfinite", "sign", "signbit", "equal",
+    "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_not",
+    "logical_xor", "all", "any", "count_nonzero", "digitize", "searchsorted", "bincount", "histogram", "unique",
+    "isscalar", "zeros_like", "ones_like", "empty_like", "full_like", "unravel_index", "lexsort", "isin",
+    "nanargmax", "nanargmin", "matrix_rank", "floor", "ceil", "rint", "trunc", "array_equiv", "isreal",
+    "broadcast_shapes",
 }  # fmt: skip
 """Functions whose results do not change with what they are given, or only in steps."""
 VIEWS = {
-    "reshape", "ravel", "transpose", "swapaxes", "squeeze", "expand_dims", "moveaxis", "rollaxis", "split", "array_split", "hsplit",
-    "vsplit", "dsplit", "diagonal", "broadcast_to", "flip", "fliplr", "flipud", "rot90", "atleast_1d", "atleast_2d", "atleast_3d",
-    "matrix_transpose", "permute_dims", "real", "unstack", "diag",
+    "reshape", "ravel", "transpose", "swapaxes", "squeeze", "expand_dims", "moveaxis", "rollaxis", "split",
+    "array_split", "hsplit", "vsplit", "dsplit", "diagonal", "broadcast_to", "flip", "fliplr", "flipud",
+    "rot90", "atleast_1d", "atleast_2d", "atleast_3d", "matrix_transpose", "permute_dims", "real", "unstack",
+    "diag",
 }  # fmt: skip
 """Functions that may give the memory that they are given."""
 
@@ -106,7 +125,7 @@ class NumpyFunction:
     def result(self, run: Run, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Return the result."""
         tensors = tensors_in((*arguments, *named.values()))
-        by_table = any(flows(t) or t.library in ("torch", "jax") and self.table is not None for t in tensors)
+        by_table = any(flows(t) or (t.library in ("torch", "jax") and self.table is not None) for t in tensors)
         if by_table and self.name in WITHOUT_DERIVATIVE and not any(t.library == "torch" for t in tensors):
             by_table = False
         if not by_table:
@@ -127,11 +146,15 @@ class NumpyFunction:
             return shared(run, arguments[0], given, options, made, self.host)
         return from_real(run, made)
 
-    attributes = {  # noqa: RUF012
+    attributes: ClassVar[dict[str, Any]] = {
         "at": lambda run, me: lambda run, x, places, *values: add_at(run, me, x, places, *values),
-        "nin": lambda run, me: me.host.nin, "nout": lambda run, me: me.host.nout,
-        **{name: lambda run, me, name=name: UfuncMethod(me, name) for name in ("reduce", "accumulate", "outer", "reduceat")},
-    }  # fmt: skip
+        "nin": lambda run, me: me.host.nin,
+        "nout": lambda run, me: me.host.nout,
+        **{
+            name: lambda run, me, name=name: UfuncMethod(me, name)
+            for name in ("reduce", "accumulate", "outer", "reduceat")
+        },
+    }
 
 
 BY_REDUCING = {
@@ -197,7 +220,7 @@ def tensors_in(values: Any) -> list[Tensor]:
     for value in values:
         if isinstance(value, Tensor):
             found.append(value)
-        elif isinstance(value, list | tuple) and value and not type(value[0]) in (int, float):
+        elif isinstance(value, list | tuple) and value and type(value[0]) not in (int, float):
             found += tensors_in(value)
     return found
 
@@ -214,110 +237,6 @@ def shared(run: Run, base: Tensor, given: list[Any], options: dict[str, Any], ma
     return type(made)([as_view(run, base, part, where) for part, where in zip(made, places, strict=True)])
 
 
-def lengths(shape: Any) -> int:
-    """Return how many entries a shape has; raises nothing for what is none."""
-    parts = shape if isinstance(shape, tuple | list) else [shape]
-    return math.prod(abs(int(n)) for n in parts if isinstance(n, int | np.integer))
-
-
-def estimate(name: str, given: list[Any], options: dict[str, Any]) -> int:
-    """Return how many entries a result may have at most, to refuse it before it is made."""
-    sizes = [
-        int(np.size(a)) if isinstance(a, np.ndarray) else len(a) if isinstance(a, list | tuple) else 1 for a in given
-    ]
-    first = given[0] if given else 0
-    second = given[1] if len(given) > 1 else options.get("repeats", options.get("reps", options.get("num", 1)))
-    if name in (
-        "zeros",
-        "ones",
-        "empty",
-        "full",
-        "identity",
-        "indices",
-        "tri",
-        "eye",
-        "hamming",
-        "hanning",
-        "blackman",
-        "kaiser",
-        "bartlett",
-    ):
-        shape = options.get("shape", first)
-        square = name in ("identity", "tri", "eye")
-        count = lengths(shape) * (
-            lengths(second)
-            if square and isinstance(second, int) and len(given) > 1
-            else lengths(shape)
-            if square
-            else 1
-        )
-        return count * (len(shape) if name == "indices" and isinstance(shape, tuple) else 1)
-    if name == "arange":
-        numbers = [float(np.asarray(a)) for a in given if np.size(a) == 1 and not isinstance(a, np.dtype | type | str)]
-        low, high, step = (
-            (0.0, numbers[0], 1.0) if len(numbers) == 1 else (*numbers, 1.0)[:3] if numbers else (0.0, 0.0, 1.0)
-        )
-        span = (high - low) / (step or 1.0)
-        return int(span) + 1 if math.isfinite(span) and span > 0 else 1
-    if name in ("linspace", "logspace", "geomspace"):
-        count = options.get("num", given[2] if len(given) > 2 else 50)
-        return int(count) * max(sizes) if isinstance(count, int | np.integer) else 1
-    if name in ("outer", "kron"):
-        return math.prod(sizes[:2])
-    if name == "meshgrid":
-        return math.prod(sizes) * len(sizes)
-    if name == "ix_":
-        return sum(sizes)
-    if name in ("tile", "repeat", "resize", "broadcast_to"):
-        many = [abs(int(n)) for n in np.ravel(np.asarray(second)) if np.asarray(second).dtype.kind in "iu"] or [1]
-        return (sizes[0] if name in ("tile", "repeat") else 1) * (math.prod(many) if name != "repeat" else max(many))
-    if name == "pad":
-        width = np.abs(np.asarray(given[1] if len(given) > 1 else options.get("pad_width", 0))).max(initial=0)
-        return math.prod(n + 2 * int(width) for n in np.shape(first))
-    if name in ("diag", "diagflat", "vander", "diag_indices", "tril_indices", "triu_indices"):
-        return max(sizes) ** 2 if name in ("diag", "diagflat", "vander") else lengths(first) ** 2
-    if name == "bincount":
-        return (
-            int(np.max(first, initial=0)) + int(options.get("minlength", 0))
-            if np.size(first) and np.asarray(first).dtype.kind in "iub"
-            else 1
-        )
-    if name in ("full_like", "zeros_like", "ones_like", "empty_like") and options.get("shape") is not None:
-        return lengths(options["shape"])
-    if name in ("histogram", "histogram2d", "histogram_bin_edges"):
-        bins = options.get("bins", second)
-        return lengths(bins) ** (2 if name == "histogram2d" else 1) if isinstance(bins, int) else sum(sizes)
-    if name in ("matmul", "dot", "tensordot", "inner"):
-        shapes = [np.shape(a) for a in given[:2]]
-        return (
-            math.prod((*shapes[0][:-1], *shapes[1][:-2], *shapes[1][-1:]))
-            if all(shapes) and name == "dot"
-            else max(sizes)
-        )
-    if name == "einsum":
-        return einsum_size(given)
-    shapes = [np.shape(a) for a in given if isinstance(a, np.ndarray)]
-    try:
-        whole = math.prod(np.broadcast_shapes(*shapes)) if len(shapes) > 1 else 0
-    except ValueError:
-        whole = 0
-    return max(whole, sum(sizes))
-
-
-def einsum_size(given: list[Any]) -> int:
-    """Return how many products an ``einsum`` adds up, at least those that it gives."""
-    if not given or not isinstance(given[0], str):
-        return 1
-    sides = given[0].replace(" ", "").split("->")
-    axes: dict[str, int] = {}
-    for letters, array in zip(sides[0].split(","), given[1:], strict=False):
-        if "." in letters:
-            return sum(int(np.size(a)) for a in given[1:])
-        axes |= dict(zip(letters, np.shape(array), strict=False))
-    letters = sides[1] if len(sides) > 1 else "".join(axes)
-    return math.prod(axes.get(letter, 1) for letter in letters)
-
-
 for _name in FUNCTIONS:
     _function = NumpyFunction(_name)
     if _function.host is not None:
@@ -325,24 +244,63 @@ for _name in FUNCTIONS:
 for _name in LINEAR:
     if hasattr(np.linalg, _name):
         TABLE[f"numpy.linalg.{_name}"] = NumpyFunction(_name, np.linalg, "numpy.linalg")
-for _old, _new in {"trapz": "trapezoid", "product": "prod", "cumproduct": "cumprod", "round_": "round", "in1d": "isin", "sometrue": "any",
-                   "alltrue": "all"}.items():  # fmt: skip
+for _old, _new in {
+    "trapz": "trapezoid",
+    "product": "prod",
+    "cumproduct": "cumprod",
+    "round_": "round",
+    "in1d": "isin",
+    "sometrue": "any",
+    "alltrue": "all",
+}.items():
     TABLE[f"numpy.{_old}"] = TABLE[f"numpy.{_new}"]
 
 
 # ---- constants and types
 TABLE |= {
-    "numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.nan": math.nan, "numpy.Inf": math.inf, "numpy.NaN": math.nan,
-    "numpy.newaxis": None, "numpy.euler_gamma": np.euler_gamma, "numpy.ndarray": NDARRAY, "numpy.__version__": "2.4.6", "numpy.NAN": math.nan,
-    "numpy.PINF": math.inf, "numpy.NINF": -math.inf, "numpy.linalg.LinAlgError": exception_class("LinAlgError"),
-    "numpy.True_": True, "numpy.False_": False, "numpy.typing.NDArray": NDARRAY, "numpy.typing.ArrayLike": NDARRAY,
-}  # fmt: skip
+    "numpy.pi": math.pi,
+    "numpy.e": math.e,
+    "numpy.inf": math.inf,
+    "numpy.nan": math.nan,
+    "numpy.Inf": math.inf,
+    "numpy.NaN": math.nan,
+    "numpy.newaxis": None,
+    "numpy.euler_gamma": np.euler_gamma,
+    "numpy.ndarray": NDARRAY,
+    "numpy.__version__": "2.4.6",
+    "numpy.NAN": math.nan,
+    "numpy.PINF": math.inf,
+    "numpy.NINF": -math.inf,
+    "numpy.linalg.LinAlgError": exception_class("LinAlgError"),
+    "numpy.True_": True,
+    "numpy.False_": False,
+    "numpy.typing.NDArray": NDARRAY,
+    "numpy.typing.ArrayLike": NDARRAY,
+}
 for _name, _dtype in {
-    "float16": "float16", "half": "float16", "float32": "float32", "single": "float32", "float64": "float64", "double": "float64",
-    "float_": "float64", "int8": "int8", "byte": "int8", "int16": "int16", "short": "int16", "int32": "int32", "intc": "int32",
-    "int64": "int64", "int_": "int64", "intp": "int64", "longlong": "int64", "uint8": "uint8", "ubyte": "uint8", "bool_": "bool",
-    "bool": "bool", "long": "int64",
-}.items():  # fmt: skip
+    "float16": "float16",
+    "half": "float16",
+    "float32": "float32",
+    "single": "float32",
+    "float64": "float64",
+    "double": "float64",
+    "float_": "float64",
+    "int8": "int8",
+    "byte": "int8",
+    "int16": "int16",
+    "short": "int16",
+    "int32": "int32",
+    "intc": "int32",
+    "int64": "int64",
+    "int_": "int64",
+    "intp": "int64",
+    "longlong": "int64",
+    "uint8": "uint8",
+    "ubyte": "uint8",
+    "bool_": "bool",
+    "bool": "bool",
+    "long": "int64",
+}.items():
     TABLE[f"numpy.{_name}"] = DType(_dtype, "numpy")
 ABSTRACT = {"floating": 2, "inexact": 2, "integer": 1, "signedinteger": 1, "number": 3, "generic": 4}
 for _name in ABSTRACT:
@@ -391,7 +349,7 @@ class Info:
         self.info = info
         self.text = repr(info)
 
-    attributes = {  # noqa: RUF012
+    attributes: ClassVar[dict[str, Any]] = {
         name: lambda run, me, name=name: from_real(run, getattr(me.info, name))  # one of the names below
         for name in (
             "eps",
@@ -422,8 +380,16 @@ def info(run: Run, dtype: Any) -> Info:
 
 
 # ---- making arrays
-@native("numpy.array", "numpy.asarray", "numpy.asanyarray", "numpy.ascontiguousarray", "numpy.asfortranarray", "numpy.asarray_chkfinite",
-        "numpy.copy", "numpy.asmatrix")  # fmt: skip
+@native(
+    "numpy.array",
+    "numpy.asarray",
+    "numpy.asanyarray",
+    "numpy.ascontiguousarray",
+    "numpy.asfortranarray",
+    "numpy.asarray_chkfinite",
+    "numpy.copy",
+    "numpy.asmatrix",
+)
 def array(
     run: Run,
     object: Any,
@@ -434,7 +400,7 @@ def array(
     ndmin: int = 0,
     subok: Any = None,
     like: Any = None,
-) -> Any:  # noqa: A002
+) -> Any:
     """Return an array of numbers, of lists of them, or of arrays."""
     name = dtype_name(run, dtype)
     tensors = tensors_in([object])
@@ -448,6 +414,7 @@ def array(
             made = run.function("clone", made)
         return cast(run, made, name) if name is not None else made
     given = to_real(run, object)
+    run.meter.charge(size_of(given))
     made = by_numpy(run, lambda: np.array(given, dtype=name, ndmin=ndmin))
     return from_real(run, made, several=True)
 
@@ -481,7 +448,7 @@ def fromiter(run: Run, items: Any, dtype: Any, count: int = -1) -> Any:
 def fromfunction(run: Run, function: Any, shape: Any, *, dtype: Any = FLOAT, **named: Any) -> Any:
     """Return what a function gives of places."""
     run.meter.charge(lengths(shape) * len(shape))
-    places = [from_real(run, part) for part in np.indices(tuple(shape), dtype=dtype_name(run, dtype))]
+    places = [from_real(run, part) for part in np.indices(tuple(shape), dtype=dtype_name(run, dtype) or "float64")]
     return run.call(function, places, named)
 
 
@@ -663,8 +630,15 @@ def compared(name: str) -> Any:
     return run_it
 
 
-for _name in ("assert_allclose", "assert_array_equal", "assert_equal", "assert_almost_equal", "assert_array_almost_equal",
-              "assert_array_less", "assert_approx_equal"):  # fmt: skip
+for _name in (
+    "assert_allclose",
+    "assert_array_equal",
+    "assert_equal",
+    "assert_almost_equal",
+    "assert_array_almost_equal",
+    "assert_array_less",
+    "assert_approx_equal",
+):
     TABLE[f"numpy.testing.{_name}"] = compared(_name)
 
 
@@ -751,16 +725,26 @@ def copied(run: Run, x: Tensor, order: str = "C") -> Any:
 
 
 ARRAY_METHODS |= {
-    "astype": astype, "flatten": flattened, "copy": copied,
+    "astype": astype,
+    "flatten": flattened,
+    "copy": copied,
     "sort": lambda run, x, axis=-1, kind=None, order=None: written(run, x, lambda a: a.sort(axis=axis)),
     "partition": lambda run, x, kth, axis=-1: written(run, x, lambda a: a.partition(kth, axis)),
     "put": lambda run, x, places, values, mode="raise": TABLE["numpy.put"](run, x, places, values),
-    "view": lambda run, x, dtype=None, *_: as_view(run, x, real(x), np.arange(np.size(x.value)).reshape(x.shape)) if dtype is None else no_view(run),
-    "tobytes": lambda run, x, *_: no_bytes(run), "tofile": lambda run, x, *_: no_bytes(run), "dumps": lambda run, x: no_bytes(run),
-    "item": lambda run, x, *place: item(run, x, place), "setflags": lambda run, x, **_: None,
-    "is_integer": lambda run, x: float(x.value).is_integer(), "__array__": lambda run, x, *_: x, "__copy__": copied, "__deepcopy__": lambda run, x, memo=None: copied(run, x),
+    "view": lambda run, x, dtype=None, *_: (
+        as_view(run, x, real(x), np.arange(np.size(x.value)).reshape(x.shape)) if dtype is None else no_view(run)
+    ),
+    "tobytes": lambda run, x, *_: no_bytes(run),
+    "tofile": lambda run, x, *_: no_bytes(run),
+    "dumps": lambda run, x: no_bytes(run),
+    "item": lambda run, x, *place: item(run, x, place),
+    "setflags": lambda run, x, **_: None,
+    "is_integer": lambda run, x: float(x.value).is_integer(),
+    "__array__": lambda run, x, *_: x,
+    "__copy__": copied,
+    "__deepcopy__": lambda run, x, memo=None: copied(run, x),
     "__len__": lambda run, x: run.call(run.builtin("len"), [x]),
-}  # fmt: skip
+}
 
 
 def filled(run: Run, x: Tensor, value: Any) -> None:
@@ -798,14 +782,15 @@ def no_view(run: Run) -> Any:
 ARRAY_ATTRIBUTES: dict[str, Any] = {
     "T": lambda run, x: TABLE["numpy.transpose"](run, x) if len(x.shape) > 1 else x,
     "flat": lambda run, x: iter(take(run, TABLE["numpy.ravel"](run, x))),
-    "base": lambda run, x: x.base, "imag": lambda run, x: TABLE["numpy.imag"](run, x),
+    "base": lambda run, x: x.base, "imag": TABLE["numpy.imag"],
     "strides": lambda run, x: np.asarray(real(x)).strides,
     "flags": lambda run, x: str(np.asarray(real(x)).flags),
 }  # fmt: skip
 NOT_NUMPYS = {
-    "abs", "exp", "log", "sqrt", "sin", "cos", "tanh", "add", "sub", "mul", "div", "pow", "matmul", "numel", "dim", "backward", "detach",
-    "requires_grad", "grad", "zero_", "add_", "cpu", "cuda", "to", "float", "long", "double", "int", "unsqueeze", "permute", "norm", "relu",
-    "sigmoid", "numpy", "grad_fn", "is_leaf", "data", "requires_grad_", "retain_grad", "expand", "softmax", "mm", "t", "neg", "square",
+    "abs", "exp", "log", "sqrt", "sin", "cos", "tanh", "add", "sub", "mul", "div", "pow", "matmul", "numel",
+    "dim", "backward", "detach", "requires_grad", "grad", "zero_", "add_", "cpu", "cuda", "to", "float", "long",
+    "double", "int", "unsqueeze", "permute", "norm", "relu", "sigmoid", "numpy", "grad_fn", "is_leaf", "data",
+    "requires_grad_", "retain_grad", "expand", "softmax", "mm", "t", "neg", "square",
 }  # fmt: skip
 """Attributes of PyTorch's tensors that arrays of NumPy's do not have."""
 

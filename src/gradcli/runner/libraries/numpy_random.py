@@ -17,10 +17,11 @@ from gradcli.runner.state import Run
 from gradcli.runner.values import Tensor
 
 OLD = (
-    "rand", "randn", "randint", "random", "random_sample", "ranf", "sample", "uniform", "normal", "standard_normal", "binomial",
-    "poisson", "exponential", "standard_exponential", "beta", "gamma", "standard_gamma", "dirichlet", "multinomial",
-    "multivariate_normal", "laplace", "lognormal", "logistic", "gumbel", "chisquare", "geometric", "pareto", "power", "rayleigh",
-    "standard_cauchy", "standard_t", "triangular", "vonmises", "weibull", "random_integers", "negative_binomial", "f", "wald", "zipf",
+    "rand", "randn", "randint", "random", "random_sample", "ranf", "sample", "uniform", "normal", "standard_normal",
+    "binomial", "poisson", "exponential", "standard_exponential", "beta", "gamma", "standard_gamma", "dirichlet",
+    "multinomial", "multivariate_normal", "laplace", "lognormal", "logistic", "gumbel", "chisquare", "geometric",
+    "pareto", "power", "rayleigh", "standard_cauchy", "standard_t", "triangular", "vonmises", "weibull",
+    "random_integers", "negative_binomial", "f", "wald", "zipf",
 )  # fmt: skip
 NEW = (
     *(
@@ -55,8 +56,16 @@ def draw(run: Run, host: Any, name: str, arguments: tuple[Any, ...], named: dict
         if name in ("rand", "randn")
         else [options.get("size"), *[a for a in given if isinstance(a, tuple | list | int)][-1:]]
     )
-    run.meter.charge(max((math.prod(abs(n) for n in (s if isinstance(s, tuple | list) else [s]) if isinstance(n, int)) for s in shapes
-                          if isinstance(s, tuple | list)), default=1))  # fmt: skip
+    run.meter.charge(
+        max(
+            (
+                math.prod(abs(n) for n in (s if isinstance(s, tuple | list) else [s]) if isinstance(n, int))
+                for s in shapes
+                if isinstance(s, tuple | list)
+            ),
+            default=1,
+        )
+    )
     if name in ("rand", "randn"):
         run.meter.charge(math.prod(n for n in given if isinstance(n, int)))
     elif isinstance(options.get("size"), int) or (
@@ -206,7 +215,10 @@ def make_generator(run: Run, seed: Any = None) -> Draws:
 
 STATE.make = make_state
 TABLE |= {
-    "numpy.random.seed": seed, "numpy.random.RandomState": STATE, "numpy.random.default_rng": make_generator, "numpy.random.Generator": GENERATOR,
+    "numpy.random.seed": seed,
+    "numpy.random.RandomState": STATE,
+    "numpy.random.default_rng": make_generator,
+    "numpy.random.Generator": GENERATOR,
     "numpy.random.get_state": lambda run, *_, **__: State(module_draws(run).get_state()),
     "numpy.random.set_state": lambda run, state: module_draws(run).set_state(state.state),
-}  # fmt: skip
+}

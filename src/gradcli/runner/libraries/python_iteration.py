@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any
+from functools import wraps as wraps_host
+from typing import Any, ClassVar
 
 from gradcli.runner.builtins import sorted_
 from gradcli.runner.containers import iterate, put, subscript, take
@@ -20,6 +21,36 @@ KINDS = 400_000
 
 
 # ---- itertools
+class Chained(itertools.chain):  # type: ignore[type-arg]
+    """``itertools.chain``, which a run can tell from others."""
+
+
+class Islice(itertools.islice):  # type: ignore[type-arg]
+    """``itertools.islice``."""
+
+
+class ZipLongest(itertools.zip_longest):  # type: ignore[type-arg]
+    """``itertools.zip_longest``."""
+
+
+class TakeWhile(itertools.takewhile):  # type: ignore[type-arg]
+    """``itertools.takewhile``."""
+
+
+class DropWhile(itertools.dropwhile):  # type: ignore[type-arg]
+    """``itertools.dropwhile``."""
+
+
+def over(function: Any) -> Any:
+    """Have a run told of what walks over other walks."""
+
+    @wraps_host(function)
+    def made(run: Run, *arguments: Any, **named: Any) -> Any:
+        return run.over(function(run, *arguments, **named), arguments)
+
+    return made
+
+
 def without_end(run: Run, items: Iterator[Any]) -> Iterator[Any]:
     """Yield items of which there may be no end: each is a turn."""
     for item in items:
@@ -50,11 +81,11 @@ class Chain:
 
     def __call__(self, run: Run, *parts: Any) -> Iterator[Any]:
         """Walk over several one after the other."""
-        return itertools.chain.from_iterable(iterate(run, part) for part in parts)
+        return run.over(Chained.from_iterable(iterate(run, part) for part in parts), parts)
 
-    attributes = {  # noqa: RUF012
+    attributes: ClassVar[dict[str, Any]] = {
         "from_iterable": lambda run, me: (
-            lambda run, parts: itertools.chain.from_iterable(iterate(run, p) for p in iterate(run, parts))
+            lambda run, parts: run.over(Chained.from_iterable(iterate(run, p) for p in iterate(run, parts)), [iter(())])
         ),
     }
 
@@ -63,15 +94,17 @@ TABLE["itertools.chain"] = Chain()
 
 
 @native("itertools.islice")
+@over
 def islice(run: Run, items: Any, *bounds: Any) -> Iterator[Any]:
     """Walk over a part of items."""
-    return itertools.islice(iterate(run, items), *bounds)
+    return Islice(iterate(run, items), *bounds)
 
 
 @native("itertools.zip_longest")
+@over
 def zip_longest(run: Run, *parts: Any, fillvalue: Any = None) -> Iterator[Any]:
     """Put items together to the end of the longest."""
-    return itertools.zip_longest(*[iterate(run, part) for part in parts], fillvalue=fillvalue)
+    return ZipLongest(*[iterate(run, part) for part in parts], fillvalue=fillvalue)
 
 
 def of_items(name: str) -> Any:
@@ -87,10 +120,13 @@ for _name in ("permutations", "combinations", "combinations_with_replacement", "
 @native("itertools.product")
 def product(run: Run, *parts: Any, repeat: int = 1) -> Iterator[Any]:
     """Walk over all choices of one item of each."""
-    return without_end(run, itertools.product(*[take(run, part) for part in parts], repeat=repeat))
+    pools = [take(run, part) for part in parts]
+    run.bound(repeat * sum(map(len, pools)), "a product has too many parts")
+    return without_end(run, itertools.product(*pools, repeat=repeat))
 
 
 @native("itertools.accumulate")
+@over
 def accumulate(run: Run, items: Any, func: Any = None, *, initial: Any = None) -> Iterator[Any]:
     """Yield what has added up so far."""
     walk = iter(iterate(run, items))
@@ -104,6 +140,7 @@ def accumulate(run: Run, items: Any, func: Any = None, *, initial: Any = None) -
 
 
 @native("itertools.groupby")
+@over
 def groupby(run: Run, items: Any, key: Any = None) -> Iterator[Any]:
     """Yield neighbours of one key together."""
     group: list[Any] = []
@@ -120,24 +157,28 @@ def groupby(run: Run, items: Any, key: Any = None) -> Iterator[Any]:
 
 
 @native("itertools.takewhile")
+@over
 def takewhile(run: Run, test: Any, items: Any) -> Iterator[Any]:
     """Yield items as long as they pass."""
-    return itertools.takewhile(lambda item: truth(run, run.call(test, [item])), iterate(run, items))
+    return TakeWhile(lambda item: truth(run, run.call(test, [item])), iterate(run, items))
 
 
 @native("itertools.dropwhile")
+@over
 def dropwhile(run: Run, test: Any, items: Any) -> Iterator[Any]:
     """Yield items from the first that does not pass."""
-    return itertools.dropwhile(lambda item: truth(run, run.call(test, [item])), iterate(run, items))
+    return DropWhile(lambda item: truth(run, run.call(test, [item])), iterate(run, items))
 
 
 @native("itertools.filterfalse")
+@over
 def filterfalse(run: Run, test: Any, items: Any) -> Iterator[Any]:
     """Yield the items that do not pass."""
     return (item for item in iterate(run, items) if not truth(run, item if test is None else run.call(test, [item])))
 
 
 @native("itertools.starmap")
+@over
 def starmap(run: Run, function: Any, items: Any) -> Iterator[Any]:
     """Call a function with each item's parts."""
     return (run.call(function, take(run, parts)) for parts in iterate(run, items))
@@ -151,12 +192,14 @@ def tee(run: Run, items: Any, n: int = 2) -> tuple[Any, ...]:
 
 
 @native("itertools.compress")
+@over
 def compress(run: Run, items: Any, marks: Any) -> Iterator[Any]:
     """Yield the items that are marked."""
     return (item for item, mark in zip(iterate(run, items), iterate(run, marks), strict=False) if truth(run, mark))
 
 
 @native("itertools.batched")
+@over
 def batched(run: Run, items: Any, n: int) -> Iterator[Any]:
     """Yield so many items at a time."""
     walk = iter(iterate(run, items))
@@ -187,7 +230,7 @@ class Partial:
         """Call the function with the other arguments."""
         return run.call(self.function, [*self.arguments, *arguments], self.named | named)
 
-    attributes = {  # noqa: RUF012
+    attributes: ClassVar[dict[str, Any]] = {
         "func": lambda run, me: me.function, "args": lambda run, me: me.arguments, "keywords": lambda run, me: me.named,
     }  # fmt: skip
 
@@ -237,7 +280,7 @@ class Cached:
         self.results.clear()
         self.hits = self.misses = 0
 
-    attributes = {  # noqa: RUF012
+    attributes: ClassVar[dict[str, Any]] = {
         "cache_info": lambda run, me: lambda run: me.info(), "cache_clear": lambda run, me: lambda run: me.clear(),
         "__wrapped__": lambda run, me: me.function, "__name__": lambda run, me: run.attribute(me.function, "__name__"),
         "__doc__": lambda run, me: run.attribute(me.function, "__doc__"),
@@ -378,9 +421,9 @@ class Dispatch:
         self.kinds.append((kind, function))
         return function
 
-    attributes = {
+    attributes: ClassVar[dict[str, Any]] = {
         "register": lambda run, me: (
-            lambda run, kind, function=None: (  # noqa: RUF012
+            lambda run, kind, function=None: (
                 me.register(kind, function)
                 if function is not None
                 else lambda run, function: me.register(kind, function)
@@ -396,14 +439,21 @@ for _sign, _word in METHODS.items():
 for _sign, (_word, _) in COMPARED.items():
     TABLE[f"operator.{_word}"] = lambda run, a, b, sign=_sign: operate(run, sign, a, b)
 TABLE |= {
-    "operator.neg": lambda run, a: negative(run, a, "-"), "operator.pos": lambda run, a: negative(run, a, "+"),
-    "operator.invert": lambda run, a: negative(run, a, "~"), "operator.not_": lambda run, a: not truth(run, a),
-    "operator.truth": truth, "operator.contains": lambda run, items, item: contains(run, item, items), "operator.getitem": subscript,
-    "operator.setitem": put, "operator.is_": lambda run, a, b: a is b, "operator.is_not": lambda run, a, b: a is not b,
-    "operator.concat": lambda run, a, b: operate(run, "+", a, b), "operator.abs": lambda run, a: run.call(run.builtin("abs"), [a]),
+    "operator.neg": lambda run, a: negative(run, a, "-"),
+    "operator.pos": lambda run, a: negative(run, a, "+"),
+    "operator.invert": lambda run, a: negative(run, a, "~"),
+    "operator.not_": lambda run, a: not truth(run, a),
+    "operator.truth": truth,
+    "operator.contains": lambda run, items, item: contains(run, item, items),
+    "operator.getitem": subscript,
+    "operator.setitem": put,
+    "operator.is_": lambda run, a, b: a is b,
+    "operator.is_not": lambda run, a, b: a is not b,
+    "operator.concat": lambda run, a, b: operate(run, "+", a, b),
+    "operator.abs": lambda run, a: run.call(run.builtin("abs"), [a]),
     "operator.index": lambda run, a: run.call(run.builtin("int"), [a]),
     "operator.countOf": lambda run, items, item: sum(1 for one in iterate(run, items) if equal(run, one, item)),
-}  # fmt: skip
+}
 
 
 @native("operator.itemgetter")
@@ -512,13 +562,13 @@ def heapreplace(run: Run, heap: list[Any], item: Any) -> Any:
 @native("heapq.nsmallest")
 def nsmallest(run: Run, n: int, items: Any, key: Any = None) -> list[Any]:
     """Return the smallest items."""
-    return sorted_(run, items, key=key)[: max(n, 0)]
+    return list(sorted_(run, items, key=key))[: max(n, 0)]
 
 
 @native("heapq.nlargest")
 def nlargest(run: Run, n: int, items: Any, key: Any = None) -> list[Any]:
     """Return the largest items."""
-    return sorted_(run, items, key=key, reverse=True)[: max(n, 0)]
+    return list(sorted_(run, items, key=key, reverse=True))[: max(n, 0)]
 
 
 @native("heapq.merge")
@@ -557,9 +607,13 @@ def inserted(right: bool) -> Any:
 
 
 TABLE |= {
-    "bisect.bisect_left": searched(right=False), "bisect.bisect_right": searched(right=True), "bisect.bisect": searched(right=True),
-    "bisect.insort_left": inserted(right=False), "bisect.insort_right": inserted(right=True), "bisect.insort": inserted(right=True),
-}  # fmt: skip
+    "bisect.bisect_left": searched(right=False),
+    "bisect.bisect_right": searched(right=True),
+    "bisect.bisect": searched(right=True),
+    "bisect.insort_left": inserted(right=False),
+    "bisect.insort_right": inserted(right=True),
+    "bisect.insort": inserted(right=True),
+}
 
 
 # ---- contextlib
@@ -632,7 +686,7 @@ class ManagedFunction:
         """Return a context."""
         return Managed(self.function, arguments, named)
 
-    attributes = {"__name__": lambda run, me: run.attribute(me.function, "__name__")}  # noqa: RUF012
+    attributes: ClassVar[dict[str, Any]] = {"__name__": lambda run, me: run.attribute(me.function, "__name__")}
 
 
 class Suppress(Context):
@@ -726,12 +780,12 @@ class Stack(Context):
         self.ends.append(lambda: entered.leave(run, None))
         return entered.value
 
-    attributes = {  # noqa: RUF012
-        "enter_context": lambda run, me: lambda run, context: me.enter_context(run, context),
+    attributes: ClassVar[dict[str, Any]] = {
+        "enter_context": lambda run, me: me.enter_context,
         "callback": lambda run, me: (
             lambda run, function, *a, **n: me.ends.append(lambda: run.call(function, list(a), n))
         ),
-        "close": lambda run, me: lambda run: me.leave(run),
+        "close": lambda run, me: me.leave,
     }
 
 
