@@ -8,6 +8,7 @@ import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.ops.joining import STACK
+from gradcli.ops.shaping import MOST_AXES, too_many_axes
 from gradcli.runner.objects import UNBOUND, Class, Instance
 from gradcli.runner.operators import PLAIN, together
 from gradcli.runner.state import Run
@@ -32,6 +33,8 @@ def shape_of_list(data: Any) -> tuple[int, ...]:
     shape: tuple[int, ...] = ()
     while isinstance(data, list | tuple | range):
         shape = (*shape, len(data))
+        if len(shape) > MOST_AXES:
+            raise too_many_axes(len(shape))
         if not len(data):
             break
         data = data[0]

@@ -146,7 +146,7 @@ def of_class(run: Run, base: Class, name: str) -> Any:
         bases = tuple(base.bases) or (OBJECT,)
         return {"__mro__": order, "mro": lambda run: list(order), "__bases__": bases, "__base__": bases[0]}[name]
     if name in ("__dict__", "__module__", "__doc__", "__annotations__"):
-        defaults = {"__dict__": base.members, "__module__": "__main__", "__annotations__": {}}
+        defaults = {"__dict__": base.members if base.run is not None else dict(base.members), "__module__": "__main__", "__annotations__": {}}
         return defaults.get(name)
     if name in OBJECT_MEMBERS:
         return OBJECT_MEMBERS[name]
@@ -244,8 +244,12 @@ def assign_attribute(run: Run, base: Any, name: str, value: Any) -> None:
         slots = base.kind.find("__slots__")
         if slots is not UNBOUND and name not in slots and not slots_elsewhere(base.kind, name):
             no_attribute(run, base, name)
-        base.fields[name] = value
+        if name in ("__class__", "__dict__"):
+            become(run, base, name, value)
+        else:
+            base.fields[name] = value
     elif isinstance(base, Class):
+        refuse_shared(run, base, name)
         base.members[name] = value
     elif isinstance(base, Tensor):
         from gradcli.runner.tensor_attributes import assign
@@ -255,6 +259,27 @@ def assign_attribute(run: Run, base: Any, name: str, value: Any) -> None:
         base.attributes[name] = value
     elif not isinstance(base, Foreign | Module | TableFunction):
         no_attribute(run, base, name)
+
+
+def become(run: Run, base: Any, name: str, value: Any) -> None:
+    """Give an object another class of the script, or other attributes."""
+    if name == "__dict__":
+        if not isinstance(value, dict):
+            run.fail("TypeError", "__dict__ must be set to a dictionary")
+        base.fields = value
+    elif isinstance(value, Class) and value.run is not None and isinstance(base, Instance):
+        base.kind = value
+    else:
+        run.fail("TypeError", "__class__ assignment only supported for mutable types or ModuleType subclasses")
+
+
+def refuse_shared(run: Run, kind: Class, name: str) -> None:
+    """Refuse to change a class that other runs have too: Python's, and natives of libraries."""
+    if kind.run is not None or kind.qualified.startswith("__main__."):
+        return
+    if "." in kind.qualified:
+        raise run.refuse(f"{kind.qualified} stays as it is: gradcli does not change the classes of libraries")
+    run.fail("TypeError", f"cannot set '{name}' attribute of immutable type '{kind.name}'")
 
 
 def slots_elsewhere(kind: Class, name: str) -> bool:
@@ -274,6 +299,7 @@ def delete_attribute(run: Run, base: Any, name: str) -> None:
     elif isinstance(base, Instance | Hosted) and name in base.fields:
         del base.fields[name]
     elif isinstance(base, Class) and name in base.members:
+        refuse_shared(run, base, name)
         del base.members[name]
     elif isinstance(base, Tensor) and name == "grad":
         assign_attribute(run, base, "grad", None)

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcli.engine.graph import NODES, Input, Node, Operation
 from gradcli.engine.live import swept
+from gradcli.engine.meter import LARGE
 from gradcli.engine.reverse import cotangents
 from gradcli.language.storage import looks_on
 from gradcli.ops.declare import value_of
@@ -309,6 +310,8 @@ def accumulate_grad(run: Run, leaf: Tensor, g: Any) -> None:
     made = g if type(g) in NODES else np.array(g).reshape(leaf.shape)
     before = leaf.grad
     if before is None:
+        if type(made) not in NODES and made.size >= LARGE:
+            run.meter.hold(made)
         leaf.grad = Tensor(made, leaf.dtype)
     elif type(made) in NODES or type(before.node) in NODES:
         leaf.grad = run.operate("+", before, Tensor(made, leaf.dtype))

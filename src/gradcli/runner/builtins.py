@@ -386,17 +386,26 @@ def sorted_(run: Run, items: Any, *, key: Any = None, reverse: bool = False) -> 
     return [found[k] for k in order]
 
 
+class Zip(zip):  # type: ignore[type-arg]
+    """``zip``, which a run can tell from others."""
+
+
+class Enumerate(enumerate):  # type: ignore[type-arg]
+    """``enumerate``."""
+
+
 @builtin
 def enumerate_(run: Run, items: Any, start: int = 0) -> Iterator[Any]:
     """Number items."""
-    return enumerate(iterate(run, items), start)
+    return run.over(Enumerate(iterate(run, items), start), (items,))  # type: ignore[no-any-return]
 
 
 @builtin
 def zip_(run: Run, *parts: Any, strict: bool = False) -> Iterator[Any]:
     """Put items of several together."""
     walks = [iter(iterate(run, part)) for part in parts]
-    return zip_strictly(run, walks) if strict else zip(*walks, strict=False)
+    made = zip_strictly(run, walks) if strict else Zip(*walks, strict=False)
+    return run.over(made, parts)  # type: ignore[no-any-return]
 
 
 def zip_strictly(run: Run, walks: list[Iterator[Any]]) -> Iterator[Any]:
@@ -426,13 +435,15 @@ def reversed_(run: Run, items: Any) -> Iterator[Any]:
 @builtin
 def map_(run: Run, function: Any, *parts: Any) -> Iterator[Any]:
     """Call a function with each item."""
-    return (run.call(function, list(items)) for items in zip(*[iterate(run, part) for part in parts], strict=False))
+    walks = zip(*[iterate(run, part) for part in parts], strict=False)
+    return run.over((run.call(function, list(items)) for items in walks), parts)  # type: ignore[no-any-return]
 
 
 @builtin
 def filter_(run: Run, function: Any, items: Any) -> Iterator[Any]:
     """Return the items for which a function is true."""
-    return (item for item in iterate(run, items) if truth(run, item if function is None else run.call(function, [item])))
+    made = (item for item in iterate(run, items) if truth(run, item if function is None else run.call(function, [item])))
+    return run.over(made, (items,))  # type: ignore[no-any-return]
 
 
 @builtin

@@ -39,7 +39,7 @@ from gradcli.runner.objects import (
     TableFunction,
 )
 from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together, wrap_result
-from gradcli.runner.state import DEEPEST, Run, shares, show
+from gradcli.runner.state import DEEP, Run, shares, show
 from gradcli.runner.values import DType, Size, Tensor, View, category, kind_of, strong
 
 
@@ -81,6 +81,9 @@ def call(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]) -> An
 
 def foreign(what: Foreign, arguments: list[Any]) -> Any:
     """Return what a function gives that only shows: more of it; ``tqdm`` and its like hand on what they are given."""
+    from gradcli.runner.names import refuse_effect
+
+    refuse_effect(what.name)
     last = what.name.rpartition(".")[2]
     if last in ("tqdm", "trange", "track") and arguments:
         return range(arguments[0]) if last == "trange" else arguments[0]
@@ -99,7 +102,7 @@ def call_native(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]
         except ValueError:
             pass
         return host_error(run, error)
-    except (ValueError, KeyError, IndexError, ZeroDivisionError, OverflowError, AttributeError) as error:
+    except (ValueError, LookupError, ZeroDivisionError, OverflowError, AttributeError) as error:
         return host_error(run, error)
 
 
@@ -159,10 +162,7 @@ def call_closure(run: Run, closure: Closure, arguments: list[Any], named: dict[s
 
 def run_frame(run: Run, code: Any, frame: Frame) -> Any:
     """Run the body of a function; what a library's code calls of the script is the script's own again."""
-    run.depth += 1
-    if run.depth > DEEPEST:
-        run.depth -= 1
-        run.fail("RecursionError", "maximum recursion depth exceeded")
+    run.deepen()
     quiet = -run.library if code.listed else 1
     run.quiet += quiet
     run.library += quiet
@@ -170,6 +170,8 @@ def run_frame(run: Run, code: Any, frame: Frame) -> Any:
     run.frames.append((code, frame))
     try:
         signal = code.run(frame)
+    except RecursionError:  # the host's own, of expressions within expressions
+        run.fail("RecursionError", DEEP)
     finally:
         run.frames.pop()
         run.depth -= 1
@@ -180,9 +182,24 @@ def run_frame(run: Run, code: Any, frame: Frame) -> Any:
 
 
 def generate(run: Run, code: Any, frame: Frame) -> Iterator[Any]:
-    """Run the body of a generator."""
-    signal = yield from code.run(frame)
-    return None if signal is None else signal[0]
+    """Run the body of a generator; each step of it is a call within what asks for it."""
+    walk = code.run(frame)
+    step, sent = walk.send, None
+    while True:
+        run.deepen()
+        try:
+            item = step(sent)
+        except StopIteration as ended:
+            return None if ended.value is None else ended.value[0]
+        finally:
+            run.depth -= 1
+        try:
+            step, sent = walk.send, (yield item)
+        except GeneratorExit:
+            walk.close()
+            raise
+        except BaseException as error:  # noqa: BLE001 - what is thrown in goes on to the body
+            step, sent = walk.throw, error
 
 
 def bind(run: Run, closure: Closure, frame: Frame, arguments: list[Any], named: dict[str, Any]) -> None:
@@ -625,7 +642,10 @@ def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any, call: Any, par
     if call is None:
         return result
     bound, values = call
-    place = next(k for k, value in enumerate(values) if isinstance(value, np.ndarray) and np.may_share_memory(value, made))
+    shows = (k for k, value in enumerate(values) if isinstance(value, np.ndarray) and np.may_share_memory(value, made))
+    place = next(shows, None)
+    if place is None:
+        return result
 
     def look(node: Any) -> Any:
         shown = bound([f, *values[:place], node, *values[place + 1 :]])

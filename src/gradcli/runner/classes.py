@@ -44,6 +44,7 @@ def make_class(
     except ValueError as error:
         return run.fail("TypeError", str(error))  # type: ignore[no-any-return]
     made.run = run
+    run.meter.watch(len(made.order) // 64)
     enforced = made.find("__abc__") is not UNBOUND or getattr(options.get("metaclass"), "name", "") == "ABCMeta"
     if enforced:
         members["__abc__"] = made.members["__abc__"] = True

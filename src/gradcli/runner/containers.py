@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,14 @@ from gradcli.language.picking import as_view, basic, index_key
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import INDEX, PUT
+from gradcli.ops.shaping import MOST_AXES, too_many_axes
 from gradcli.runner import numpy_values
 from gradcli.runner.exceptions import raise_key
 from gradcli.runner.hosted import Hosted
 from gradcli.runner.numpy_values import flows, plain_array
 from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance
 from gradcli.runner.operators import HOST_KINDS, has_items, hashable, plain
-from gradcli.runner.state import LONGEST, Run, show
+from gradcli.runner.state import Run, show
 from gradcli.runner.values import Size, Tensor, View, as_dtype, category
 
 WRITTEN = "[]="
@@ -68,25 +69,36 @@ def watched(run: Run, items: Any) -> Iterator[Any]:
         run.fail("RuntimeError", str(error))
 
 
-def of_instance(run: Run, value: Instance) -> Iterator[Any]:
-    """Yield the items of an object that defines ``__iter__``, or ``__getitem__``."""
+def of_instance(run: Run, value: Instance) -> Any:
+    """Return what walks over an object that defines ``__iter__``, or ``__getitem__``."""
     member = value.kind.find("__iter__")
-    if member is not UNBOUND:
-        made = run.call(member, [value])
-        if not isinstance(made, Instance):
-            yield from iterate(run, made)
-            return
-        step = made.kind.find("__next__")
-        while True:
-            try:
-                item = run.call(step, [made])
-            except Exception as error:
-                if ends(error):
-                    return
-                raise
-            yield item
+    if member is UNBOUND:
+        return by_number(run, value)
+    made = run.call(member, [value])
+    return by_steps(run, made) if isinstance(made, Instance) else iterate(run, made)
+
+
+def by_steps(run: Run, walk: Instance) -> Iterator[Any]:
+    """Yield what the ``__next__`` of an object gives."""
+    step = walk.kind.find("__next__")
+    if step is UNBOUND:
+        run.fail("TypeError", f"iter() returned non-iterator of type '{walk.kind.name}'")
+    while True:
+        try:
+            item = run.call(step, [walk])
+        except Exception as error:
+            if ends(error):
+                return
+            raise
+        yield item
+
+
+def by_number(run: Run, value: Instance) -> Iterator[Any]:
+    """Yield the items of an object by their numbers."""
     item_of = value.kind.find("__getitem__")
-    for k in range(LONGEST):
+    if item_of is UNBOUND:
+        run.fail("TypeError", f"'{value.kind.name}' object is not iterable")
+    for k in count():
         try:
             item = run.call(item_of, [value, k])
         except Exception as error:
@@ -189,10 +201,10 @@ def item_of(run: Run, base: Any, key: Any) -> Any:
         run.fail("TypeError", f"{run.type_name(base)} indices must be integers or slices, not {run.type_name(key)}")
     try:
         made = base[place]
-    except IndexError as error:
-        return run.fail("IndexError", str(error))
-    except ValueError as error:
-        return run.fail("ValueError", str(error))
+    except (IndexError, ValueError, TypeError) as error:
+        return run.fail(type(error).__name__, str(error))
+    if isinstance(place, slice) and not isinstance(made, range):
+        run.bound(len(made), "a list has too many items")
     return Size(made) if type(base) is Size and isinstance(place, slice) else made
 
 
@@ -246,6 +258,9 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
             run.fail("IndexError" if x.library == "torch" else "IndexError", f"only {kinds} (got {shown})")
     single = type(key) not in (tuple, Size)
     node = x.node
+    axes = len(x.shape) + sum(part is None for part in parts)
+    if axes > MOST_AXES:
+        raise too_many_axes(axes)
     used = sum(p.ndim if isinstance(p, np.ndarray) and p.dtype == np.bool_ else p is not None and p is not Ellipsis for p in parts)
     if used > len(x.shape):
         if x.library == "torch" and not x.shape:

@@ -76,6 +76,8 @@ def start(run: Any, instance: Instance, *arguments: Any, **named: Any) -> None:
 def show(run: Any, instance: Instance) -> str:
     """Return what ``str`` gives of an exception."""
     arguments = instance.fields.get("args", ())
+    if not isinstance(arguments, tuple):
+        return run.quoted(arguments)  # type: ignore[no-any-return]
     if len(arguments) == 1:
         shown = run.quoted if instance.kind.is_a(exception_class("KeyError")) else run.text
         return shown(arguments[0])  # type: ignore[no-any-return]

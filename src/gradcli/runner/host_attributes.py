@@ -215,6 +215,20 @@ def format_it(run: Run, text: str, *arguments: Any, **named: Any) -> str:
     return format_template(run, text, arguments, named)
 
 
+ENCODINGS = ("utf8", "ascii", "latin1", "utf16", "utf32")
+"""Encodings that Python has without a module of their own."""
+
+
+def encode(run: Run, text: str, encoding: str = "utf-8", errors: str = "strict") -> bytes:
+    """Return a text as bytes."""
+    name = str(encoding).lower().replace("-", "").replace("_", "")
+    if name not in ENCODINGS:
+        run.fail("LookupError", f"unknown encoding: {encoding}")
+    if errors not in ("strict", "ignore", "replace", "backslashreplace", "xmlcharrefreplace", "surrogatepass"):
+        run.fail("LookupError", f"unknown error handler name '{errors}'")
+    return text.encode(name, errors)
+
+
 STRINGS: Table = {
     **{
         name: of_text(name)
@@ -222,10 +236,10 @@ STRINGS: Table = {
             "upper", "lower", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "startswith", "endswith", "find",
             "rfind", "index", "count", "title", "capitalize", "ljust", "rjust", "center", "zfill", "isdigit", "isalpha",
             "isalnum", "isspace", "isupper", "islower", "isnumeric", "isidentifier", "swapcase", "partition", "rpartition",
-            "removeprefix", "removesuffix", "casefold", "expandtabs", "encode", "istitle", "isdecimal", "isascii", "isprintable", "translate",
+            "removeprefix", "removesuffix", "casefold", "expandtabs", "istitle", "isdecimal", "isascii", "isprintable", "translate",
         )
     },
-    "join": join, "replace": replace, "format": format_it,
+    "join": join, "replace": replace, "format": format_it, "encode": encode,
 }  # fmt: skip
 
 

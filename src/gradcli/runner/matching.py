@@ -109,6 +109,8 @@ def of_class(scope: Any, node: ast.MatchClass) -> Test:
         names: Any = of.find("__match_args__") if isinstance(of, Class) else UNBOUND
         if names is UNBOUND:
             names = getattr(x, "fields", ()) if not isinstance(x, Instance) else ()
+        if not isinstance(names, tuple):
+            regs[0].fail("TypeError", f"{of.name}.__match_args__ must be a tuple")
         if len(by_place) > len(names):
             regs[0].fail(
                 "TypeError", f"{of.name}() accepts {len(names)} positional sub-patterns ({len(by_place)} given)"

@@ -27,6 +27,18 @@ EFFECTS = {
     "urllib.request.urlopen", "socket.socket", "shutil.rmtree",
 }  # fmt: skip
 """What would have an effect, or run a text."""
+ACTING = {
+    "os", "subprocess", "shutil", "socket", "urllib", "requests", "http", "ftplib", "smtplib", "ctypes", "importlib", "multiprocessing",
+    "pickle", "cPickle", "dill", "shelve", "marshal", "sqlite3", "tempfile", "glob", "fileinput", "signal", "builtins", "runpy", "code",
+    "webbrowser", "pty", "cffi", "pathlib",
+}  # fmt: skip
+"""Modules whose functions act on the machine, or tell of it; of ``pathlib`` and the like what a call gives only shows."""
+TELLING = {
+    "os.path.join", "os.path.dirname", "os.path.abspath", "os.path.basename", "os.path.splitext", "os.environ.get",
+    "os.environ.setdefault", "os.environ.update", "os.getpid", "os.cpu_count", "os.getcwd", "multiprocessing.cpu_count",
+    "importlib.reload", "signal.signal", "pathlib.Path", "pathlib.PurePath",
+}  # fmt: skip
+"""Functions of these that may be left out like what only shows."""
 MODULES = (
     "torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.nn.parameter", "torch.nn.modules", "torch.optim",
     "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional", "torch.autograd.function", "torch.autograd.forward_ad", "torch.autograd.graph", "torch.autograd.grad_mode", "torch.func", "torch.utils", "torch.utils.checkpoint", "torch.utils.hooks", "torch.autograd.gradcheck", "torch.utils.data",
@@ -107,6 +119,12 @@ def unknown_member(full: str) -> GradcliError:
     short = module.replace("numpy", "np").replace("torch.nn.functional", "F")
     names += [n.rpartition(".")[2] for n in spellings() if n.rpartition(".")[0] == short]
     return GradcliError("unknown-name", f"'{full}' is not part of gradcli", hint=did_you_mean(last, names))
+
+
+def refuse_effect(name: str) -> None:
+    """Refuse a call of what gradcli does not have where it would have an effect beyond the script."""
+    if name in EFFECTS or (name.partition(".")[0] in ACTING and name not in TELLING):
+        raise GradcliError("not-allowed", f"'{name}' would have an effect beyond the script: gradcli does not run it")
 
 
 def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import NODES
+from gradcli.engine.meter import LARGE
 from gradcli.runner.numpy_sizes import picked
 from gradcli.runner.values import INTEGERS, DType, Tensor, extra_of
 
@@ -145,7 +146,10 @@ def tensor_of(run: Any, made: Any, several: bool) -> Any:
     run.meter.elements += made.size
     if made.size > run.meter.budget.elements:
         run.meter.charge(made.size)
-    x = Tensor(back(np.asarray(made)), name, "numpy")
+    array = back(np.asarray(made))
+    if made.size >= LARGE:
+        run.meter.hold(array)
+    x = Tensor(array, name, "numpy")
     if not made.ndim and (several or isinstance(made, np.ndarray)):
         extra_of(x).several = True
     return x

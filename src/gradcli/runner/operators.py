@@ -21,7 +21,7 @@ from gradcli.runner import numpy_values
 from gradcli.runner.hosted import Hosted
 from gradcli.runner.numpy_values import flows
 from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Instance, Keyed
-from gradcli.runner.state import LONGEST, Run
+from gradcli.runner.state import Run
 from gradcli.runner.values import FLOATS, DType, Size, Tensor, Weak, as_dtype, category, kind_of, promoted
 
 Double = np.float64
@@ -51,8 +51,7 @@ class Union(tuple):  # type: ignore[type-arg]
 
 
 KINDS_OF_TYPES = (Class, Union, Foreign, type(None))
-WIDEST = 40_000
-"""Bits of an integer."""
+SEQUENCES = (str, list, tuple, bytes)
 
 
 def raw(x: Any) -> Any:
@@ -144,7 +143,7 @@ def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
             return equal(run, a, b) is (sign == "==")
         if type(a) is type(b) and not isinstance(a, dict):
             return ordered(run, sign, a, b)
-    refuse_large(sign, a, b)
+    refuse_large(run, sign, a, b)
     try:
         made = HOST[sign](a, b)
     except ZeroDivisionError as error:
@@ -155,24 +154,26 @@ def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
         return run.fail("TypeError", str(error))
     except ValueError as error:
         return run.fail("ValueError", str(error))
+    if type(made) is complex:
+        raise run.refuse("complex numbers are not part of gradcli")
     if type(a) is Size and sign == "+":
         return Size(made)
     return made
 
 
-def refuse_large(sign: str, a: Any, b: Any) -> None:
+def refuse_large(run: Run, sign: str, a: Any, b: Any) -> None:
     """Refuse integers, texts and lists that would be too large."""
     if type(a) is int and type(b) is int:
         bits = a.bit_length(), b.bit_length()
-        large = sum(bits) if sign == "*" else bits[0] * abs(b) if sign == "**" else bits[0] + b if sign == "<<" else 0
-        if large > WIDEST:
-            raise over_budget("bits", WIDEST, "an integer has too many bits")
+        large = sum(bits) if sign == "*" else bits[0] * abs(b) if sign == "**" and bits[0] > 1 else bits[0] + b if sign == "<<" else max(bits)
+        if large > run.meter.budget.bits:
+            raise over_budget("bits", run.meter.budget.bits, "an integer has too many bits")
     elif sign == "*":
         for one, times in ((a, b), (b, a)):
-            if isinstance(one, str | list | tuple | bytes) and isinstance(times, int) and len(one) * times > LONGEST:
-                raise over_budget("items", LONGEST, "a list or a text is too long")
-    elif sign == "+" and isinstance(a, str | list | tuple) and isinstance(b, type(a)) and len(a) + len(b) > LONGEST:
-        raise over_budget("items", LONGEST, "a list or a text is too long")
+            if isinstance(one, SEQUENCES) and isinstance(times, int):
+                run.bound(len(one) * times, "a list or a text is too long")
+    elif sign == "+" and isinstance(a, SEQUENCES) and isinstance(b, type(a)):
+        run.bound(len(a) + len(b), "a list or a text is too long")
 
 
 def equal(run: Run, a: Any, b: Any) -> bool:
@@ -181,19 +182,32 @@ def equal(run: Run, a: Any, b: Any) -> bool:
         return True
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         same_kind = isinstance(a, list) == isinstance(b, list)
-        return same_kind and len(a) == len(b) and all(equal(run, x, y) for x, y in zip(a, b, strict=True))
+        return same_kind and len(a) == len(b) and all_equal(run, a, b)
     if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(equal(run, a[key], b[key]) for key in a)
+        return a.keys() == b.keys() and all_equal(run, a.values(), [b[key] for key in a])
     if isinstance(a, HOST_KINDS) and isinstance(b, HOST_KINDS):
         return bool(a == b)
     return truth(run, operate(run, "==", a, b))
+
+
+def all_equal(run: Run, a: Any, b: Any) -> bool:
+    """Return whether the items of two containers are equal one by one: a call within others, as they may nest."""
+    run.deepen()
+    try:
+        return all(equal(run, x, y) for x, y in zip(a, b, strict=True))
+    finally:
+        run.depth -= 1
 
 
 def ordered(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Return which of two lists or tuples comes first: by the first items that differ."""
     for x, y in zip(a, b, strict=False):
         if x is not y and not equal(run, x, y):
-            return operate(run, sign, x, y)
+            run.deepen()
+            try:
+                return operate(run, sign, x, y)
+            finally:
+                run.depth -= 1
     return HOST[sign](len(a), len(b))
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
-from weakref import WeakValueDictionary
+from weakref import WeakSet, WeakValueDictionary
 
 import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Input
 from gradcli.engine.live import LiveGraph
+from gradcli.engine.meter import LARGE, TURNS
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
 from gradcli.language.storage import looks_on, owner_of
 from gradcli.ops.arithmetic import ADD, SUB
@@ -33,9 +34,11 @@ BOUNDS = Budget(
 """What a script may cost: more than a formula, as training does."""
 DEEPEST = 990
 """Calls within calls, as in Python."""
-LONGEST = 10_000_000
-"""Items of a list, characters of a text."""
-
+DEEP = "maximum recursion depth exceeded"
+WALKS = 2_000
+"""Iterators over iterators at once: the host steps through them within each other."""
+LONG = 4096
+"""Items of a list, or characters of a text, from which the memory is looked at for it alone."""
 
 SEVERAL = (
     "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be "
@@ -167,6 +170,9 @@ class Run:
         self.seed = 0
         self.sweeps = 0
         self.ticks = 0
+        self.calls = 0
+        self.walks: WeakSet[Any] = WeakSet()
+        self.written = 0
         self.stars: list[str] = []
         self.quiet = 0
         self.library = 0
@@ -205,7 +211,10 @@ class Run:
         self.meter.elements += array.size
         if array.size > self.meter.budget.elements:
             self.meter.charge(array.size)
-        return Tensor(as_dtype(array, dtype), dtype, library)
+        made = as_dtype(array, dtype)
+        if array.size >= LARGE:
+            self.meter.hold(made)
+        return Tensor(made, dtype, library)
 
     def enter_leaf(self, tensor: Tensor) -> Tensor:
         """Make a tensor a leaf: an input of its own, and another one after each write to it."""
@@ -335,6 +344,9 @@ class Run:
         if self.emit_to is not None:
             self.call(self.attribute(self.emit_to, "write"), [text])
             return
+        self.written += len(text)
+        if self.written > self.meter.budget.printed:
+            raise over_budget("printed", self.meter.budget.printed, "the script prints too much")
         settle(self)
         self.log.printed(self.line, text)
         if self.emit is not None:
@@ -366,9 +378,11 @@ class Run:
         return GradcliError("not-allowed", what, hint=hint, span=span)
 
     def bound(self, length: float, what: str) -> None:
-        """Refuse a list or a text that is too long."""
-        if length > LONGEST:
-            raise over_budget("items", LONGEST, what)
+        """Refuse a list or a text that is too long, or too much beside all others."""
+        if length > self.meter.budget.items:
+            raise over_budget("items", self.meter.budget.items, what)
+        if length > LONG:
+            self.meter.watch(int(length) // LONG)
 
     # ---- derivative calls
     def swept(
@@ -392,6 +406,24 @@ class Run:
         return name_of(self, value)
 
     # ---- calls
+    def deepen(self) -> None:
+        """Begin a call within others, which ends with one less of ``depth``; raises RecursionError as Python does."""
+        self.calls += 1
+        if not self.calls % TURNS:
+            self.meter.watch()
+        self.depth += 1
+        if self.depth > DEEPEST:
+            self.depth -= 1
+            self.fail("RecursionError", DEEP)
+
+    def over(self, made: Any, parts: Sequence[Any]) -> Any:
+        """Return what walks over others, noted where one of these is a walk itself; raises RecursionError for too many."""
+        if any(hasattr(type(part), "__next__") for part in parts):
+            self.walks.add(made)
+            if len(self.walks) > WALKS:
+                self.fail("RecursionError", DEEP)
+        return made
+
     def attribute(self, base: Any, name: str) -> Any:
         """Return ``base.name``."""
         return self.machine.attribute(self, base, name)

@@ -395,7 +395,7 @@ class Statements(Expressions):
                 signal = body(regs)
             except (Raised, GradcliError) as error:
                 found = error if isinstance(error, Raised) else as_raised(error)
-                if not entered.leave(regs[0], found):
+                if found is None or not entered.leave(regs[0], found):
                     raise
                 return None
             entered.leave(regs[0], None)
@@ -427,7 +427,9 @@ class Statements(Expressions):
         def run(regs: Frame) -> Signal:
             try:
                 signal = attempt(regs)
-            except (Raised, GradcliError):
+            except (Raised, GradcliError) as error:
+                if refuses(error):
+                    raise
                 ended = last(regs)
                 if ended is not None:
                     return ended
@@ -580,7 +582,9 @@ class Statements(Expressions):
         def run(regs: Frame) -> Iterator[Any]:
             try:
                 signal = yield from attempt(regs)
-            except (Raised, GradcliError):
+            except (Raised, GradcliError) as error:
+                if refuses(error):
+                    raise
                 ended = yield from execute_yielding(text, last, regs)
                 if ended is not None:
                     return ended
@@ -594,6 +598,11 @@ class Statements(Expressions):
             return signal if ended is None else ended
 
         return run
+
+
+def refuses(error: Raised | GradcliError) -> bool:
+    """Return whether an error ends the run, whatever the script does about exceptions."""
+    return isinstance(error, GradcliError) and as_raised(error) is None
 
 
 class Yields(ast.NodeTransformer):
