@@ -312,7 +312,7 @@ def accumulate_grad(run: Run, leaf: Tensor, g: Any) -> None:
     made = g if type(g) in NODES else np.array(g).reshape(leaf.shape)
     before = leaf.grad
     if before is None:
-        leaf.grad = Tensor(made, leaf.dtype)
+        leaf.grad = Tensor(made, leaf.dtype, "torch", "CopyBackwards")
     elif type(made) in NODES or type(before.node) in NODES:
         leaf.grad = run.operate("+", before, Tensor(made, leaf.dtype))
     else:

@@ -130,7 +130,7 @@ FROZENSET = type_class("frozenset", lambda run, x=(): frozenset(hashable(run, it
 TYPE = type_class("type", type_make)
 
 
-def make_dict(run: Run, x: Any = (), **named: Any) -> dict[Any, Any]:
+def make_dict(run: Run, x: Any = (), /, **named: Any) -> dict[Any, Any]:
     """Do what ``dict(x)`` does."""
     pairs = x.items() if isinstance(x, dict) else [tuple(take(run, pair)) for pair in take(run, x)]
     return {hashable(run, key): value for key, value in pairs} | named

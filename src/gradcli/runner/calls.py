@@ -33,6 +33,7 @@ from gradcli.runner.objects import (
     Keyed,
     Method,
     Module,
+    Progress,
     StaticMethod,
     TableFunction,
 )
@@ -79,7 +80,7 @@ def foreign(what: Foreign, arguments: list[Any]) -> Any:
     """Return what a function gives that only shows: more of it; ``tqdm`` and its like hand on what they are given."""
     last = what.name.rpartition(".")[2]
     if last in ("tqdm", "trange", "track") and arguments:
-        return range(arguments[0]) if last == "trange" else arguments[0]
+        return Progress(what.name, range(*arguments) if last == "trange" else arguments[0])
     return what
 
 
@@ -145,8 +146,13 @@ def run_frame(run: Run, code: Any, frame: Frame) -> Any:
     if run.depth > DEEPEST:
         run.depth -= 1
         run.fail("RecursionError", "maximum recursion depth exceeded")
-    quiet = 0 if code.listed else 1
-    run.quiet += quiet
+    before = run.quiet, run.inside
+    if not code.listed:
+        run.quiet += 1
+        run.inside += 1
+    elif run.inside:  # the script's own function, called by a library's
+        run.quiet -= run.inside
+        run.inside = 0
     line = run.line
     run.frames.append((code, frame))
     try:
@@ -154,7 +160,7 @@ def run_frame(run: Run, code: Any, frame: Frame) -> Any:
     finally:
         run.frames.pop()
         run.depth -= 1
-        run.quiet -= quiet
+        run.quiet, run.inside = before
     run.line = line
     return None if signal is None else signal[0]
 

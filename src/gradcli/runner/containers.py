@@ -13,7 +13,7 @@ from gradcli.language.picking import as_view, basic, index_key
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import INDEX, PUT
-from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance
+from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance, Progress
 from gradcli.runner.operators import HOST_KINDS, hashable, plain
 from gradcli.runner.state import LONGEST, Run, show
 from gradcli.runner.values import Size, Tensor, View, as_dtype, category
@@ -34,7 +34,7 @@ def iterate(run: Run, value: Any) -> Any:
     if isinstance(value, Pair | Parts):
         return list(value)  # type: ignore[call-overload]
     if isinstance(value, Foreign):
-        return []
+        return iterate(run, value.items) if isinstance(value, Progress) else []
     if hasattr(type(value), "__next__") or type(value) in (type({}.items()), type({}.keys()), type({}.values())):
         return value
     if isinstance(value, Class) and value.find("__members__") is not UNBOUND:
@@ -111,6 +111,8 @@ def take(run: Run, value: Any) -> list[Any]:
 
 def unpacked(run: Run, value: Any, count: int, star: int | None) -> list[Any]:
     """Return a value's items for so many targets; raises ValueError where they are not as many."""
+    if type(value) is Foreign:
+        return [value] * count
     items = list(islice(iter(iterate(run, value)), count + 1)) if star is None else take(run, value)
     if star is None:
         if len(items) > count:

@@ -29,7 +29,7 @@ EFFECTS = {
 """What would have an effect, or run a text."""
 MODULES = (
     "torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.nn.parameter", "torch.nn.modules", "torch.optim",
-    "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional", "torch.autograd.function", "torch.autograd.forward_ad", "torch.autograd.graph", "torch.func", "torch.utils", "torch.utils.checkpoint", "torch.autograd.gradcheck", "torch.utils.data",
+    "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional", "torch.autograd.function", "torch.autograd.forward_ad", "torch.autograd.graph", "torch.func", "torch.utils", "torch.utils.checkpoint", "torch.utils.hooks", "torch.autograd.gradcheck", "torch.utils.data",
     "torch.distributions", "torch.linalg", "torch.special", "torch.cuda", "torch.backends", "torch.backends.cudnn", "torch.random",
     "torch.testing", "torch.fft", "torch.version", "torch.jit", "torch.types", "torch.backends.mps", "torch.mps", "functorch", "numpy", "numpy.random", "numpy.linalg",
     "numpy.testing", "numpy.typing", "jax", "jax.numpy", "jax.numpy.linalg", "jax.nn", "jax.random", "jax.lax", "jax.scipy",

@@ -131,6 +131,7 @@ class Run:
         self.ticks = 0
         self.stars: list[str] = []
         self.quiet = 0
+        self.inside = 0
         self.inference = False
         self.notes: dict[tuple[str, str], None] = {}
         self.place = Place("")
@@ -192,9 +193,9 @@ class Run:
         PyTorch calls that operation.
         """
         if category(tensor.dtype) < 2:
-            made = as_dtype(np.asarray(value_of(made), dtype=np.float64), tensor.dtype)
+            made = as_dtype(value_of(made), tensor.dtype)
         if isinstance(tensor, Detached):
-            self._write_detached(tensor, made)
+            self._write_detached(tensor, made, made_by)
             return
         if tensor.base is not None:
             self._write_view(tensor, made, first)
@@ -232,7 +233,7 @@ class Run:
         new = np.asarray(new) if np.ndim(before) else np.asarray(new).reshape(())[()]
         return self.graph.enter(ADD, (old, np.asarray(new - before)), {}, new, (0,))
 
-    def _write_detached(self, tensor: Tensor, made: Any) -> None:
+    def _write_detached(self, tensor: Tensor, made: Any, made_by: Any) -> None:
         """Write to what shows the memory of another tensor: its numbers change there, and its history does not."""
         base = tensor.base
         before, old = self.enable_grad(False), base.node
@@ -246,6 +247,7 @@ class Run:
             self.writes.pop(old.index, None)
             if self.held.live:
                 old.value = value_of(base.node)
+        tensor.made_by = made_by
         tensor.shown, tensor.seen = made, base.version  # type: ignore[attr-defined]
 
     @property

@@ -92,7 +92,7 @@ class GradFn:
 
     attributes = {  # noqa: RUF012
         "next_functions": lambda run, me: next_functions(run, me),
-        "name": lambda run, me: lambda run: me.name,
+        "name": lambda run, me: lambda run: f"torch::autograd::{me.name}" if "Backward" not in me.name else me.name,
         "variable": lambda run, me: run.by_leaf.get(me.node.index),
         "saved_tensors": lambda run, me: (),
     }

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.runner.backward import backward, gradients_of
+from gradcli.runner.backward import backward, derivative_event, gradients_of
+from gradcli.runner.containers import entry
 from gradcli.runner.library import TABLE, method, native
 from gradcli.runner.objects import Closure, Context
 from gradcli.runner.state import Run
@@ -47,10 +48,32 @@ def autograd_grad(
     ys, xs = several(outputs), several(inputs)
     given = [None] * len(ys) if grad_outputs is None else several(grad_outputs)
     if is_grads_batched:
-        raise run.refuse("is_grads_batched is not part of gradcli", "call autograd.grad once for each v")
+        return batched(run, ys, xs, given, retain_graph, create_graph, bool(allow_unused), materialize_grads)
     return tuple(
         gradients_of(run, ys, xs, given, retain_graph, create_graph, bool(allow_unused), materialize_grads)
     )
+
+
+def batched(
+    run: Run, ys: list[Any], xs: list[Any], given: list[Any], retain: Any, create: bool, unused: bool, zeros: bool
+) -> tuple[Any, ...]:
+    """Return vᵀ·J for each row of the given v, stacked."""
+    before = run.quiet
+    run.quiet += 1
+    try:
+        found = []
+        count = given[0].shape[0]
+        for row in range(count):
+            vs = [entry(run, v, row) for v in given]
+            found.append(gradients_of(run, ys, xs, vs, True if row < count - 1 else retain, create, unused, zeros))
+    finally:
+        run.quiet = before
+    stacked = [None if parts[0] is None else run.function("torch.stack", list(parts)) for parts in zip(*found, strict=True)]
+    event = derivative_event(run, "grad", ys[0], np.asarray(given[0].value))
+    event.returns = [None if g is None else g.value for g in stacked]
+    event.of = [run.name_of(x) or "" for x in xs]
+    run.event(event)
+    return tuple(stacked)
 
 
 class GradMode(Context):

@@ -97,14 +97,14 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
         run.enable_grad(before)
     if not before or not any(t.active for t in tensors):
         return made
-    flat = ctx.fields.get("_flat", ())
     results = list(made) if isinstance(made, tuple | list) else [made]
+    flat = [k for k, one in enumerate(results) if any(one is f for f in ctx.fields.get("_flat", ()))]
     for k, one in enumerate(results):
         if isinstance(one, Tensor) and (one.base is not None or any(one is t for t in tensors)):
             results[k] = Tensor(one.node if type(one.node) not in NODES else np.asarray(one.value), one.dtype)
-    smooth = [t for t in results if isinstance(t, Tensor) and category(t.dtype) == 2 and not any(t is f for f in flat)]
+    smooth = [k for k, t in enumerate(results) if isinstance(t, Tensor) and category(t.dtype) == 2 and k not in flat]
     if smooth:
-        link(run, kind, ctx, arguments, smooth)
+        link(run, kind, ctx, arguments, results, smooth)
     for written in ctx.fields.get("_dirty", ()):
         result = results[0]
         if isinstance(result, Tensor) and result.active:
@@ -113,11 +113,13 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
     return tuple(results) if isinstance(made, tuple | list) else results[0]
 
 
-def link(run: Run, kind: Class, ctx: Instance, arguments: tuple[Any, ...], outputs: list[Tensor]) -> None:
-    """Make nodes of the outputs; of several they are parts of one node, so that backward is called once."""
+def link(run: Run, kind: Class, ctx: Instance, arguments: tuple[Any, ...], results: list[Any], smooth: list[int]) -> None:
+    """Make nodes of the smooth outputs; of several they are parts of one node, so that backward is called once."""
+    outputs = [results[k] for k in smooth]
     backward = kind.find("backward")
     backward = kind.find("vjp") if backward is UNBOUND else backward
-    call = Call(run, kind.name, ctx, backward, arguments, [(t.shape, t.dtype) for t in outputs])
+    shapes = [(t.shape, t.dtype, k in smooth) if isinstance(t, Tensor) else ((), "float32", False) for k, t in enumerate(results)]
+    call = Call(run, kind.name, ctx, backward, arguments, shapes)
     op = Op(kind.name, call.value, call.vjp, call.links, index=Said(), torch_saves=("own",))
     inputs = [a.node for a in arguments if isinstance(a, Tensor) and a.active]
     first = outputs[0]
@@ -203,20 +205,24 @@ class Call:
         """Return the cotangents of the outputs as tensors."""
         run = self.run
         node = g.node if type(g) is Traced else g
-        if len(self.outputs) == 1:
-            shape, dtype = self.outputs[0]
-            whole = node if type(node) in NODES else np.array(np.broadcast_to(node, shape))
-            return [Tensor(whole, dtype)]
+        alone = sum(smooth for *_, smooth in self.outputs) == 1
         found: list[Any] = []
         start = 0
-        for shape, dtype in self.outputs:
+        bare_ones = not self.ctx.fields.get("_materialize", True)
+        for shape, dtype, smooth in self.outputs:
+            if not smooth:
+                found.append(None if bare_ones else Tensor(np.zeros(shape), dtype if dtype.startswith("float") else "float32"))
+                continue
+            if alone:
+                found.append(Tensor(node if type(node) in NODES else np.array(np.broadcast_to(node, shape)), dtype))
+                continue
             size = math.prod(shape)
             if type(node) in NODES:
                 part = run.graph(RESHAPE, run.graph(INDEX, node, key=slice(start, start + size)), shape=shape)
             else:
                 part = np.array(node[start : start + size]).reshape(shape)
             start += size
-            bare = not self.ctx.fields.get("_materialize", True) and not np.any(value_of(part))
+            bare = bare_ones and not np.any(value_of(part))
             found.append(None if bare else Tensor(part, dtype))
         return found
 

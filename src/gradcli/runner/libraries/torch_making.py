@@ -17,7 +17,7 @@ from gradcli.runner.noting import note_draw
 from gradcli.runner.objects import Bound, Class, Context, Foreign, Instance
 from gradcli.runner.operators import equal
 from gradcli.runner.state import Run
-from gradcli.runner.values import DType, Size, Tensor, as_dtype, category, extra_of
+from gradcli.runner.values import FLOATS, DType, Size, Tensor, as_dtype, category, extra_of
 
 for _name in ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool"):
     TABLE[f"torch.{_name}"] = DType(_name)
@@ -387,7 +387,8 @@ class Device:
 
     attributes = {"type": lambda run, me: me.kind, "index": lambda run, me: None}  # noqa: RUF012
 
-    def __str__(self) -> str:
+    def shown_as(self) -> str:
+        """Return what ``str`` gives."""
         return self.kind
 
 
@@ -441,6 +442,47 @@ def set_default_dtype(run: Run, dtype: DType) -> None:
 def set_default_type(run: Run, kind: Any) -> None:
     """Set the type of floats by a name of old."""
     run.default_dtype = "float64" if "Double" in str(getattr(kind, "name", kind)) else "float32"
+
+
+@native("torch.finfo")
+def finfo(run: Run, dtype: Any = None) -> Limits:
+    """Return the bounds of a type of floats."""
+    return Limits(dtype_name(run, dtype) or run.default_dtype)
+
+
+@native("torch.iinfo")
+def iinfo(run: Run, dtype: Any) -> Limits:
+    """Return the bounds of a type of integers."""
+    return Limits(dtype_name(run, dtype) or "int64")
+
+
+class Limits:
+    """The bounds of a type of numbers."""
+
+    def __init__(self, dtype: str) -> None:
+        bits = {"bfloat16": 16}.get(dtype) or np.dtype(dtype).itemsize * 8
+        fields: dict[str, Any] = {"dtype": dtype, "bits": bits}
+        if dtype in FLOATS:
+            fields |= BFLOAT16 if dtype == "bfloat16" else {
+                name: float(getattr(np.finfo(dtype), name)) for name in ("min", "max", "eps", "tiny", "smallest_normal", "resolution")
+            }  # fmt: skip
+            shown = ", ".join(f"{name}={fields[name]:g}" for name in ("resolution", "min", "max", "eps", "smallest_normal", "tiny"))
+            self.text = f"finfo({shown}, dtype={dtype})"
+        else:
+            fields |= {"min": int(np.iinfo(dtype).min), "max": int(np.iinfo(dtype).max)}
+            self.text = f"iinfo(min={fields['min']}, max={fields['max']}, dtype={dtype})"
+        self.fields = fields
+
+    attributes = {  # noqa: RUF012
+        name: lambda run, me, name=name: me.fields[name]
+        for name in ("min", "max", "eps", "tiny", "smallest_normal", "resolution", "bits", "dtype")
+    }
+
+
+BFLOAT16 = {
+    "min": -3.3895313892515355e38, "max": 3.3895313892515355e38, "eps": 0.0078125, "tiny": 1.1754943508222875e-38,
+    "smallest_normal": 1.1754943508222875e-38, "resolution": 0.01,
+}  # fmt: skip
 
 
 @native("torch.get_default_dtype")
