@@ -30,6 +30,7 @@ from gradcli.ops.axes import unbroadcast
 from gradcli.ops.declare import value_of
 from gradcli.ops.reductions import SUM
 from gradcli.ops.shaping import EXPAND, RESHAPE
+from gradcli.ops.slope_ops import BENT_BACK
 from gradcli.ops.tracing import Traced, Untraceable, moved_back, traced
 
 FAILS = (Untraceable, TypeError, ValueError, AttributeError, IndexError)
@@ -43,11 +44,13 @@ def differentiable_cotangents(
     nodes: Iterable[Node] | None = None,
     kept: dict[int, Any] | None = None,
     visit: Visit | None = None,
+    bends: bool = False,
 ) -> dict[int, Any]:
     """Return the cotangents of the inputs of ``output`` by node index, each a node of the graph, or plain numbers.
 
     ``v`` may be a node. ``nodes`` are those that the sweep visits, the last one first; None: all that are reached. The
-    cotangents of operations on the way are ``kept``, if anywhere. The graph has all its values: a ``LeanGraph`` has let
+    cotangents of operations on the way are ``kept``, if anywhere. With ``bends`` a cotangent that passed relu and its
+    like depends on their arguments, with derivative 0, as in PyTorch. The graph has all its values: a ``LeanGraph`` has let
     some go. Raises ``not-allowed`` where an op on the way has no second derivative.
     """
     exact = value_of(output).dtype == object
@@ -67,6 +70,8 @@ def differentiable_cotangents(
         part = handed_on(graph, node, k, given)
         if part is None:
             return None
+        if bends and node.op.name in BENT_BACK:
+            part = graph(BENT_BACK[node.op.name], part.node if type(part) is Traced else np.asarray(part), node.arguments[k])
         return summed(graph, part.node if type(part) is Traced else part, value_of(node.arguments[k]).shape)
 
     def add(total: Any, part: Any, _own: bool) -> Any:

@@ -191,7 +191,7 @@ def sweep(
     if create:
         from gradcli.engine.again import differentiable_cotangents
 
-        totals = differentiable_cotangents(run.graph, outputs[0], seeds[0], visit=visit)
+        totals = differentiable_cotangents(run.graph, outputs[0], seeds[0], visit=visit, bends=True)
     else:
         plain = [np.asarray(value_of(seed)) for seed in seeds]
         seeds[:] = plain if not any(type(s) in NODES for s in seeds) else seeds

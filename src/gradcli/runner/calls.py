@@ -400,9 +400,7 @@ def library_name(what: TableFunction, arguments: list[Any], named: dict[str, Any
 def convert(run: Run, parameter: Parameter, value: Any, tensors: list[Any], library: str) -> Any:
     """Return an argument as the table takes it; the tensors among them are noted."""
     if isinstance(value, Tensor):
-        if parameter.kind == "Static" and parameter.name != "dtype" and not parameter.rest or (
-            parameter.rest and parameter.kind.startswith("Static")
-        ):
+        if parameter.kind.startswith("Static") and (parameter.rest or (parameter.kind != "Static | Tensor" and parameter.name != "dtype")):
             array = np.asarray(value.value)
             return tuple(array.tolist()) if array.ndim else array.item() if array.dtype != object else array[()]
         tensors.append(value)

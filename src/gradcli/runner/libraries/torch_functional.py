@@ -15,6 +15,7 @@ from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import Class, Instance
 from gradcli.runner.state import Run
 from gradcli.runner.tensor_attributes import constant
+from gradcli.runner.libraries.torch_making import draws
 from gradcli.runner.transforms import Call, Level, first_v, jacobian_rows, pulled, pushed, seed_for
 from gradcli.runner.values import Size, Tensor, category, rounded
 
@@ -70,7 +71,7 @@ class Calling:
         self.inputs = [level.lifted(x, called) for x, called in zip(self.given, self.names, strict=True)]
         made = run.call(call.function, list(self.inputs))
         self.several_outputs, self.outputs = tensors_of(run, made, "outputs of the user-provided function", name)
-        self.create = create_graph and level.outer(self.outputs)
+        self.create = create_graph
 
     def single(self) -> Tensor:
         """Return the one number that the function gives; raises what PyTorch raises for more."""
@@ -317,8 +318,7 @@ def gradgradcheck(
     places = [k for k, x in enumerate(given) if isinstance(x, Tensor) and x.active]
     outputs = outputs_of(run, func, [fixed(x) for x in given])
     if grad_outputs is None:
-        numbers = np.random.RandomState(0)
-        vs = [Tensor(np.asarray(numbers.randn(*y.shape)).reshape(y.shape), y.dtype) for y in outputs]
+        vs = [run.make(2 * draws(run).rand(y.shape, "float64") - 1, y.dtype) for y in outputs]
     else:
         vs = list(grad_outputs) if isinstance(grad_outputs, tuple | list) else [grad_outputs]
     vs = [leaf_of(run, v) for v in vs]
