@@ -32,7 +32,7 @@ from gradcli.runner.tuples import Named
 from gradcli.runner.values import DType, Size, Tensor, category, rounded
 
 BUILTINS: dict[str, Any] = {}
-LIBRARIES_OWN = ("LinAlgError", "FrozenInstanceError", "StatisticsError", "JSONDecodeError")
+LIBRARIES_OWN = ("LinAlgError", "_LinAlgError", "FrozenInstanceError", "StatisticsError", "JSONDecodeError")
 """Exceptions that are no builtins."""
 
 
@@ -58,7 +58,7 @@ def number_of(run: Run, x: Any) -> Any:
         return x
     if np.size(x.value) != 1:
         if x.library == "torch":
-            run.fail("RuntimeError", f"a Tensor with {np.size(x.value)} elements cannot be converted to Scalar")
+            run.fail("ValueError", "only one element tensors can be converted to Python scalars")
         run.fail("TypeError", "only length-1 arrays can be converted to Python scalars")
     return item_of(run, x)
 
@@ -144,6 +144,8 @@ def make_range(run: Run, *bounds: Any) -> range:
     parts = []
     for bound in bounds:
         part = int(bound.value) if isinstance(bound, Tensor) and category(bound.dtype) < 2 else bound
+        if isinstance(part, Tensor):
+            run.fail("TypeError", "only integer tensors of a single element can be converted to an index")
         if not isinstance(part, int):
             run.fail("TypeError", f"'{type_name(bound)}' object cannot be interpreted as an integer")
         parts.append(part)

@@ -39,6 +39,7 @@ from gradcli.runner.objects import (
 )
 from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together, wrap_result
 from gradcli.runner.state import DEEPEST, Run, show
+from gradcli.runner.torch_errors import WHOLE, of_integers
 from gradcli.runner.values import DType, Size, Tensor, View, category, kind_of, strong
 
 
@@ -337,9 +338,20 @@ def call_table(
     from gradcli.runner.values import Tensor as Kind
 
     plain_ = [v for v in arguments if type(v) in (int, float, bool)] if function.kinds.beside != "first" else []
+    if library == "torch" and what.name.startswith("torch."):
+        check_tensors(run, what.name, function.name, registers, arguments)
     if library == "torch" and function.name in PRODUCTS:
         refuse_types(run, function.name, tensors)
-    made = bound([run.f, *values])
+    if library == "torch" and function.name in WHOLE and tensors and dtype is None:
+        said = of_integers(function.name, tensors[0].dtype)
+        if said is not None:
+            run.fail(*said)
+    try:
+        made = bound([run.f, *values])
+    except GradcliError as error:
+        if library == "torch":
+            in_torch_words(run, function.name, registers, [*arguments, *named.values()], error)
+        raise
     given = dtype.name if isinstance(dtype, DType) else dtype
     if library == "jax":
         result = dtype_in_jax(run, function, given, [*tensors, *[v for v in arguments if type(v) is float]] or plain_)
@@ -362,6 +374,42 @@ def dtype_in_jax(run: Run, function: Function, given: Any, values: list[Any]) ->
         return given if run.x64 else SHORT.get(given, given)
     result = together(run, values, "jax")
     return result if function.family in ("elementwise", "shaping", "neural") else strong(result)
+
+
+NUMBERS_FIRST = ("pow", "float_power", "remainder", "xlogy", "xlog1py", "where", "fmod", "einsum", "rsub", "polygamma", "multigammaln")
+"""Functions of PyTorch's whose first argument may be a number."""
+
+
+def check_tensors(run: Run, full: str, name: str, places: list[Parameter], values: list[Any]) -> None:
+    """Raise what PyTorch raises for a number, a list or a text in the place of a tensor."""
+    for place, (parameter, value) in enumerate(zip(places, values, strict=False)):
+        if place > (1 if name in PRODUCTS else 0):
+            return
+        if parameter.kind == "Tensor" and not parameter.rest and name not in NUMBERS_FIRST and not isinstance(value, Tensor | Pair):
+            if isinstance(value, Foreign | Instance):
+                return
+            from gradcli.runner.builtins import type_name
+
+            last, called = full.rpartition(".")[2], {"x": "input"}.get(parameter.name, parameter.name)
+            run.fail("TypeError", f"{last}(): argument '{called}' (position {place + 1}) must be Tensor, not {type_name(value)}")
+
+
+def in_torch_words(run: Run, name: str, places: list[Parameter], values: list[Any], error: GradcliError) -> None:
+    """Raise what PyTorch raises for a call that the table refused, where that is known."""
+    from gradcli.runner.exceptions import KINDS
+    from gradcli.runner.torch_errors import torch_error
+
+    if error.kind not in KINDS:
+        return
+    given: dict[str, Any] = {}
+    for parameter, value in zip(places, values, strict=True):
+        if parameter.rest:
+            given.setdefault(parameter.name, []).append(value)
+        else:
+            given[parameter.name] = value
+    said = torch_error(name, given)
+    if said is not None:
+        run.fail(*said)
 
 
 def argument_kind(value: Any) -> Any:
@@ -402,7 +450,7 @@ def convert(run: Run, parameter: Parameter, value: Any, tensors: list[Any], libr
     if isinstance(value, Tensor):
         if parameter.kind.startswith("Static") and (parameter.rest or (parameter.kind != "Static | Tensor" and parameter.name != "dtype")):
             array = np.asarray(value.value)
-            return tuple(array.tolist()) if array.ndim else array.item() if array.dtype != object else array[()]
+            return tuple(array.tolist()) if array.ndim else array[()] if array.dtype.kind in "fO" else array.item()
         tensors.append(value)
         return value.node if type(value.node) in NODES else np.asarray(value.node)
     if type(value) is float:

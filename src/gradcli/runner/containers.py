@@ -16,6 +16,7 @@ from gradcli.ops.indexing import INDEX, PUT
 from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance, Progress
 from gradcli.runner.operators import HOST_KINDS, hashable, plain
 from gradcli.runner.state import LONGEST, Run, show
+from gradcli.runner.torch_errors import TYPE_NAMES, of_expand
 from gradcli.runner.values import Size, Tensor, View, as_dtype, category
 
 WRITTEN = "[]="
@@ -167,6 +168,8 @@ def item_of(run: Run, base: Any, key: Any) -> Any:
     if not isinstance(place, int | slice):
         from gradcli.runner.builtins import type_name
 
+        if isinstance(place, Tensor) and place.library == "torch":
+            run.fail("TypeError", "only integer tensors of a single element can be converted to an index")
         if isinstance(base, str):
             run.fail("TypeError", f"string indices must be integers, not '{type_name(key)}'")
         run.fail("TypeError", f"{type_name(base)} indices must be integers or slices, not {type_name(key)}")
@@ -216,6 +219,8 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
     for part in parts:
         if part is not None and part is not Ellipsis and not isinstance(part, int | slice | np.ndarray):
             shown = type(part).__name__
+            if shown == "str" and x.library == "torch":
+                run.fail("TypeError", "new(): invalid data type 'str'")
             kinds = "integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices"
             run.fail("IndexError" if x.library == "torch" else "IndexError", f"only {kinds} (got {shown})")
     single = type(key) not in (tuple, Size)
@@ -228,12 +233,51 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
         many = f"too many indices for tensor of dimension {len(x.shape)}" if x.library == "torch" else (
             f"too many indices for array: array is {len(x.shape)}-dimensional, but {used} were indexed")
         run.fail("IndexError", many)
-    if single and type(parts[0]) is int and x.shape:
-        length, at = x.shape[0], parts[0]
-        if not -length <= at < length:
-            word = "dimension" if x.library == "torch" else "axis"
-            run.fail("IndexError", f"index {at} is out of bounds for {word} 0 with size {length}")
+    check_bounds(run, x, parts, used)
     return index_key(run.f, node if type(node) in NODES else np.asarray(node), parts, single)
+
+
+def check_bounds(run: Run, x: Tensor, parts: list[Any], used: int) -> None:
+    """Raise the exception for an integer beyond an axis, and PyTorch's for a mask of another length and a negative step."""
+    axis = 0
+    lists = [part for part in parts if isinstance(part, np.ndarray) and part.dtype != np.bool_]
+    if len(lists) > 1 and x.library == "torch":
+        check_lists(run, lists)
+    for part in parts:
+        if part is Ellipsis:
+            axis += len(x.shape) - used
+        elif isinstance(part, np.ndarray) and part.dtype == np.bool_:
+            if x.library == "torch":
+                check_mask(run, x, part, axis)
+            axis += part.ndim
+        elif part is not None and type(part) is not bool:
+            length = x.shape[axis] if axis < len(x.shape) else 0
+            if type(part) is int and not -length <= part < length:
+                word = "dimension" if x.library == "torch" else "axis"
+                run.fail("IndexError", f"index {part} is out of bounds for {word} {axis} with size {length}")
+            if isinstance(part, slice) and x.library == "torch" and isinstance(part.step, int) and part.step <= 0:
+                run.fail("ValueError", "step must be greater than zero" if part.step else "slice step cannot be zero")
+            if isinstance(part, np.ndarray) and x.library == "torch" and part.size and (part.min() < -length or part.max() >= length):
+                bad = part[(part < -length) | (part >= length)].ravel()[0]
+                run.fail("IndexError", f"index {bad} is out of bounds for dimension {axis} with size {length}")
+            axis += 1
+
+
+def check_lists(run: Run, lists: list[Any]) -> None:
+    """Raise what PyTorch raises for lists of places that do not go together."""
+    try:
+        np.broadcast_shapes(*[part.shape for part in lists])
+    except ValueError:
+        shapes = ", ".join(str(list(part.shape)) for part in lists)
+        run.fail("IndexError", f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
+
+
+def check_mask(run: Run, x: Tensor, mask: Any, axis: int) -> None:
+    """Raise what PyTorch raises for a mask of another shape."""
+    for place, length in enumerate(mask.shape):
+        if axis + place < len(x.shape) and length != x.shape[axis + place]:
+            run.fail("IndexError", f"The shape of the mask {list(mask.shape)} at index {place} does not match the shape of the indexed "
+                     f"tensor {list(x.shape)} at index {axis + place}")  # fmt: skip
 
 
 def entry(run: Run, x: Tensor, key: Any) -> Any:
@@ -294,6 +338,10 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     from gradcli.runner.arrays import array_of
 
     place = key_of(run, x, key)
+    if x.library == "torch" and not isinstance(value, Tensor | int | float | np.generic) and not (
+        isinstance(value, list | tuple) and not basic(place)
+    ):
+        run.fail("TypeError", f"can't assign a {type(value).__name__} to a torch.{TYPE_NAMES.get(x.dtype, 'FloatTensor')}")
     change = value if isinstance(value, Tensor) else array_of(run, value, x.library if x.library != "torch" else "numpy")
     node = change.node
     if category(x.dtype) < 2:
@@ -304,8 +352,9 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     if not fits(np.shape(value_of(node)), np.shape(target)):
         shape, want = np.shape(value_of(node)), np.shape(target)
         if x.library == "torch":
-            run.fail("RuntimeError", f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
-                     f"result of shape {list(want)}")
+            said = of_expand({"shape": list(want), "x": change}) if basic(place) else None
+            run.fail(*said or ("RuntimeError", f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
+                     f"result of shape {list(want)}"))
         run.fail("ValueError", f"could not broadcast input array from shape {shape} into shape {want}")
     f, first = run.f, run.count
     if type(node) not in NODES and type(x.node) not in NODES:

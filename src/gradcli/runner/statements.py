@@ -51,7 +51,28 @@ def execute(text: Text, block: Block, regs: Frame) -> Signal:
         if text.listed and not error.line:
             error.line = node.lineno if not isinstance(node, ast.Expr | ast.Assign) else max(regs[0].line, node.lineno)
         raise
+    except HOST_ERRORS as error:
+        if not text.listed:
+            raise
+        found = from_host(regs[0], error)
+        found.line = max(regs[0].line, node.lineno)
+        raise found from error
     return None
+
+
+HOST_ERRORS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
+"""What numpy raises of values that no check has refused before: exceptions of the script."""
+
+
+def from_host(run: Run, error: Exception) -> Raised:
+    """Return an exception of the host's as one of the script's."""
+    from gradcli.runner.calls import host_error
+
+    try:
+        host_error(run, error)
+    except Raised as found:
+        return found
+    raise error
 
 
 def execute_yielding(text: Text, block: Block, regs: Frame) -> Iterator[Any]:

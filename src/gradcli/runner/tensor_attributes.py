@@ -19,6 +19,7 @@ from gradcli.runner.noting import note
 from gradcli.runner.operators import TITLES
 from gradcli.runner.state import Run, show
 from gradcli.runner.strings import doubles, grad_fn_name
+from gradcli.runner.torch_errors import TYPE_NAMES
 from gradcli.runner.values import FLOATS, Data, Detached, DType, Size, Tensor, category, extra_of
 
 
@@ -226,6 +227,10 @@ def become_leaf(run: Run, x: Any) -> None:
     run.enter_leaf(x)
 
 
+READ_ONLY = ("shape", "is_leaf", "T", "mT", "H", "dtype", "device", "ndim", "grad_fn", "itemsize", "nbytes")
+"""Attributes that no script may set."""
+
+
 def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
     """Do ``x.name = value``; raises what PyTorch raises."""
     if name == "grad":
@@ -236,7 +241,11 @@ def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
         x.grad = value
     elif name == "data":
         set_data(run, x, value)
+    elif name in READ_ONLY and x.library == "torch":
+        run.fail("AttributeError", f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
     elif name == "requires_grad":
+        if type(value) is not bool:
+            run.fail("RuntimeError", "requires_grad must be a bool")
         set_requires(run, x, bool(value))
     elif name in ("shape",) and x.library == "numpy":
         x.node = run.function("reshape", x, *value).node
@@ -303,6 +312,19 @@ def numpy(run: Run, x: Tensor, *, force: bool = False) -> Tensor:
     return made
 
 
+@method("view")
+def view(run: Run, x: Tensor, *shape: Any, dtype: Any = None) -> Any:
+    """Return the same memory in another shape; raises what PyTorch raises where it cannot be had."""
+    if x.library != "torch" or dtype is not None or (shape and dtype_name_of(shape[0]) is not None):
+        name = dtype_name_of(shape[0] if dtype is None and shape else dtype)
+        return x if name is None else cast(run, x, name)
+    made = run.function("view", x, *shape)
+    if x.shape and not is_contiguous(run, x) and not np.may_share_memory(np.asarray(made.value), np.asarray(x.value)):
+        run.fail("RuntimeError", "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
+                 "two contiguous subspaces). Use .reshape(...) instead.")
+    return made
+
+
 @method("contiguous")
 def contiguous(run: Run, x: Tensor, memory_format: Any = None) -> Any:
     """Return a tensor whose entries stand one after the other in memory: itself, or a copy."""
@@ -327,9 +349,6 @@ def to(run: Run, x: Tensor, *arguments: Any, dtype: Any = None, copy: bool = Fal
         return f"torch.{TYPE_NAMES.get(x.dtype, 'FloatTensor')}"
     name = dtype_name_of(dtype)
     return x if name is None else cast(run, x, name)
-
-
-TYPE_NAMES = {"float32": "FloatTensor", "float64": "DoubleTensor", "int64": "LongTensor", "int32": "IntTensor", "bool": "BoolTensor"}
 
 
 def dtype_name_of(argument: Any) -> str | None:
@@ -463,6 +482,8 @@ def zero(run: Run, x: Tensor) -> Tensor:
 @method("fill_")
 def fill(run: Run, x: Tensor, value: Any) -> Tensor:
     """Write one number everywhere."""
+    if isinstance(value, Tensor) and value.shape and x.library == "torch":
+        run.fail("RuntimeError", f"fill_ only supports 0-dimension value tensor but got tensor with {len(value.shape)} dimensions.")
     if isinstance(value, Tensor) and value.active:
         return filled(run, x, run.function("expand", value, *x.shape).node, "FillBackward3")
     number, name = (value.value, "FillBackward3") if isinstance(value, Tensor) else (value, "FillBackward2")
