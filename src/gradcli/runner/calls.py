@@ -353,14 +353,15 @@ def call_table(
             in_torch_words(run, function.name, registers, [*arguments, *named.values()], error)
         raise
     given = dtype.name if isinstance(dtype, DType) else dtype
+    rounds = library == "torch" and named.get("rounding_mode") is not None
     if library == "jax":
         result = dtype_in_jax(run, function, given, [*tensors, *[v for v in arguments if type(v) is float]] or plain_)
     else:
-        result = given if isinstance(given, str) else together(run, tensors or plain_, library if library != "python" else "numpy")
+        result = given if isinstance(given, str) else result_type(run, function.name, made, tensors, plain_, library, rounds)
     kind = kind_of(value_of(first_of(made)))
     if given is None and category(result) == 2 and kind != "f":
         result = "bool" if kind == "b" else "int64"
-    if category(result) < 2 and kind == "f":
+    if category(result) < 2 and kind == "f" and not rounds:
         result = run.default_dtype if library == "torch" else plain_in_jax(run, 1.0) if library == "jax" else "float64"
         result = strong(result) if tensors else result
     del Kind
@@ -376,7 +377,33 @@ def dtype_in_jax(run: Run, function: Function, given: Any, values: list[Any]) ->
     return result if function.family in ("elementwise", "shaping", "neural") else strong(result)
 
 
-NUMBERS_FIRST = ("pow", "float_power", "remainder", "xlogy", "xlog1py", "where", "fmod", "einsum", "rsub", "polygamma", "multigammaln")
+COUNTS = ("argmax", "argmin", "argsort", "count_nonzero", "nonzero", "bincount", "searchsorted", "bucketize")
+"""Functions whose results are numbers of places."""
+SUMS = ("sum", "prod", "cumsum", "cumprod", "trace", "nansum")
+"""Functions that make integers of 64 bits of smaller ones."""
+WITH_NUMBERS = ("add", "sub", "mul", "div", "pow", "where", "fmod", "remainder", "clip", "rsub")
+"""Functions for which the types of Python's numbers count."""
+
+
+def result_type(run: Run, name: str, made: Any, tensors: list[Any], numbers: list[Any], library: str, rounds: bool) -> str:
+    """Return the type of a function's result by those of its arguments, as PyTorch has it; a division may round."""
+    kind = kind_of(value_of(first_of(made)))
+    given = [*tensors, *numbers] if name in WITH_NUMBERS else tensors or numbers
+    result = together(run, given, library if library != "python" else "numpy")
+    if library != "torch":
+        return result
+    if name in COUNTS or (name in SUMS and category(result) < 2):
+        return "int64"
+    if name == "float_power":
+        return "float64"
+    if kind == "f" and rounds and category(result) < 2:
+        return "int64" if result == "bool" else result
+    if kind == "b" and name not in SUMS:
+        return "bool"
+    return "int64" if result == "bool" and kind != "f" and name in ("square", "clip") else result
+
+
+NUMBERS_FIRST = ("add", "sub", "mul", "div", "pow", "float_power", "remainder", "xlogy", "xlog1py", "where", "fmod", "einsum", "rsub", "polygamma", "multigammaln")
 """Functions of PyTorch's whose first argument may be a number."""
 
 

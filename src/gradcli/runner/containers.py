@@ -356,6 +356,10 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
             run.fail(*said or ("RuntimeError", f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
                      f"result of shape {list(want)}"))
         run.fail("ValueError", f"could not broadcast input array from shape {shape} into shape {want}")
+    if x.base is not None and x.library == "torch" and basic(place) and type(x) is View:
+        part = entry(run, x, key)
+        run.write(part, spread(run, node, part.shape), run.count)
+        return
     f, first = run.f, run.count
     if type(node) not in NODES and type(x.node) not in NODES:
         array = np.array(x.node)
@@ -368,6 +372,19 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
         rank = np.ndim(value_of(node)) if isinstance(value, Tensor) else None
         shown = key if not isinstance(key, Tensor) or key.shape else int(key.value) if category(key.dtype) == 1 else key
         run.write(x, f(PUT, x.node, node, key=place), first, (WRITTEN, shown, x.shape, rank))
+
+
+def spread(run: Run, node: Any, shape: tuple[int, ...]) -> Any:
+    """Return a value broadcast to a shape; leading axes of length 1 are left out."""
+    old = np.shape(value_of(node))
+    if old == shape:
+        return node
+    if type(node) not in NODES:
+        return np.array(np.broadcast_to(np.reshape(node, old[len(old) - len(shape) :] if len(old) > len(shape) else old), shape))
+    whole = Tensor(node)
+    if len(old) > len(shape):
+        whole = run.function("reshape", whole, *old[len(old) - len(shape) :])
+    return run.function("expand", whole, *shape).node
 
 
 def fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
@@ -399,7 +416,8 @@ def delete(run: Run, base: Any, key: Any) -> None:
     elif not isinstance(base, Foreign):
         from gradcli.runner.builtins import type_name
 
-        run.fail("TypeError", f"'{type_name(base)}' object doesn't support item deletion")
+        own = isinstance(base, Tensor) and base.library == "torch"
+        run.fail("TypeError", "Tensor does not support deleting items" if own else f"'{type_name(base)}' object doesn't support item deletion")
 
 
 def raise_key(key: Any) -> Any:

@@ -263,6 +263,11 @@ class Run:
             self.fail(
                 "RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation."
             )
+        if view.library == "torch" and any(
+            step == 0 and length > 1 for step, length in zip(np.asarray(view.value).strides, view.shape, strict=True)
+        ):
+            self.fail("RuntimeError", "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                      "location. Please clone() the tensor before performing the operation.")
         places = np.ravel(np.asarray(view.look(np.arange(math.prod(shape)).reshape(shape))))  # type: ignore[misc]
         f = self.f
         old = base.node

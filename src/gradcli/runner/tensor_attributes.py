@@ -138,6 +138,18 @@ def data(run: Run, x: Tensor) -> Tensor:
     return Data(x, lambda node: constant(run, node), constant(run, x.node), x.dtype)
 
 
+@attribute("layout")
+def layout(run: Run, x: Tensor) -> Any:
+    """How its numbers are kept."""
+    return run.member("torch.strided")
+
+
+@attribute("output_nr")
+def output_number(run: Run, x: Tensor) -> int:
+    """Which of several results of one function it is."""
+    return max(getattr(x, "part", 0), 0)
+
+
 @attribute("real")
 def real(run: Run, x: Tensor) -> Tensor:
     """The real part."""
@@ -282,6 +294,8 @@ def set_data(run: Run, x: Tensor, value: Any) -> None:
         run.enter_leaf(x)
     else:
         x.node = numbers
+    if isinstance(value, Tensor):
+        x.dtype = value.dtype
     if type(old) in NODES and run.held.live:  # what was saved of it for backward is the tensor itself
         old.value = value_of(x.node)
 
@@ -369,7 +383,7 @@ def caster(dtype: str) -> Any:
 
 
 for _name, _dtype in (("float", "float32"), ("double", "float64"), ("half", "float16"), ("bfloat16", "bfloat16"), ("long", "int64"),
-                      ("int", "int32"), ("short", "int16"), ("bool", "bool")):
+                      ("int", "int32"), ("short", "int16"), ("bool", "bool"), ("byte", "uint8"), ("char", "int8")):
     method(_name)(caster(_dtype))
 
 
@@ -488,6 +502,31 @@ def fill(run: Run, x: Tensor, value: Any) -> Tensor:
         return filled(run, x, run.function("expand", value, *x.shape).node, "FillBackward3")
     number, name = (value.value, "FillBackward3") if isinstance(value, Tensor) else (value, "FillBackward2")
     return filled(run, x, np.full(x.shape, float(number)), name)
+
+
+@method("fill_diagonal_")
+def fill_diagonal(run: Run, x: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write one number along the diagonal."""
+    fill(run, run.function("diagonal", x), fill_value)
+    return x
+
+
+def reshaping(name: str) -> Any:
+    """Return a method that gives a tensor other axes in place."""
+
+    def reshape_here(run: Run, x: Tensor, *arguments: Any) -> Tensor:
+        if x.leaf and x.active and run.grad_enabled:
+            run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
+        made = run.function(name, x, *arguments)
+        x.node, x.made_by = made.node, (f"{name}_", *made.made_by[1:]) if isinstance(made.made_by, tuple) else made.made_by
+        x.version += 1
+        return x
+
+    return reshape_here
+
+
+for _name in ("t", "transpose", "squeeze", "unsqueeze", "swapaxes", "swapdims"):
+    method(f"{_name}_")(reshaping(_name))
 
 
 @method("fill")

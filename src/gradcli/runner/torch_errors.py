@@ -38,7 +38,8 @@ def of_integers(name: str, dtype: str) -> Said:
     if name not in WHOLE or dtype.startswith(("float", "bfloat")):
         return None
     kind, text = WHOLE[name]
-    return kind, text.format({"int64": "Long", "int32": "Int", "bool": "Bool"}.get(dtype, dtype))
+    titles = {"int64": "Long", "int32": "Int", "bool": "Bool", "uint8": "Byte", "int16": "Short", "int8": "Char"}
+    return kind, text.format(titles.get(dtype, dtype))
 
 
 def torch_error(name: str, given: Given) -> Said:

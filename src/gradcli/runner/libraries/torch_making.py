@@ -23,10 +23,16 @@ for _name in ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "int
     TABLE[f"torch.{_name}"] = DType(_name)
 for _name, _dtype in (("half", "float16"), ("float", "float32"), ("double", "float64"), ("long", "int64"), ("int", "int32"), ("short", "int16")):
     TABLE[f"torch.{_name}"] = DType(_dtype)
+class Layout:
+    """``torch.strided``."""
+
+    text = "torch.strided"
+
+
 TABLE |= {
     "torch.__version__": "2.13.0", "torch.Size": SIZE, "torch.Tensor": TENSOR, "torch.nn.Parameter": PARAMETER,
     "torch.nn.parameter.Parameter": PARAMETER, "torch.inf": float("inf"), "torch.nan": float("nan"), "torch.pi": np.pi, "torch.e": np.e,
-    "torch.newaxis": None, "torch.dtype": Class("dtype", [], {}), "torch.strided": Foreign("torch.strided"),
+    "torch.newaxis": None, "torch.dtype": Class("dtype", [], {}), "torch.strided": Layout(),
     "torch.preserve_format": Foreign("torch.preserve_format"), "torch.contiguous_format": Foreign("torch.contiguous_format"),
 }  # fmt: skip
 
@@ -156,20 +162,41 @@ def full_like(run: Run, x: Tensor, fill_value: Any, dtype: Any = None, requires_
     return finished(run, run.make(np.full(x.shape, fill_value), dtype_name(run, dtype) or x.dtype), requires_grad)
 
 
-@native("torch.arange", "torch.range")
+@native("torch.arange")
 def arange(run: Run, *bounds: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Return numbers at equal distances."""
     parts = [p.value.item() if isinstance(p, Tensor) else p for p in (*bounds, *[named[k] for k in ("start", "end", "step") if k in named])]
+    if len(parts) > 1 and (parts[1] - parts[0]) * (parts[2] if len(parts) > 2 else 1) < 0:
+        run.fail("RuntimeError", "upper bound and lower bound inconsistent with step sign")
     run.meter.charge(int(abs((parts[1] - parts[0] if len(parts) > 1 else parts[0]) / (parts[2] if len(parts) > 2 else 1))))
     name = dtype_name(run, dtype) or (run.default_dtype if any(isinstance(p, float) for p in parts) else "int64")
     return finished(run, run.make(np.arange(*parts), name), requires_grad)
 
 
-@native("torch.linspace", "torch.logspace")
+@native("torch.range")
+def range_(run: Run, start: Any, end: Any, step: Any = 1, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+    """Return numbers at equal distances, with the last."""
+    count = int((end - start) / step) + 1
+    run.meter.charge(max(count, 1))
+    return finished(run, run.make(start + step * np.arange(count), dtype_name(run, dtype) or run.default_dtype), requires_grad)
+
+
+@native("torch.linspace")
 def linspace(run: Run, start: Any, end: Any, steps: int = 100, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
     """Return so many numbers at equal distances."""
     run.meter.charge(steps)
-    return finished(run, run.make(np.linspace(start, end, steps), dtype_name(run, dtype) or run.default_dtype), requires_grad)
+    ends = [p.value.item() if isinstance(p, Tensor) else p for p in (start, end)]
+    return finished(run, run.make(np.linspace(*ends, steps), dtype_name(run, dtype) or run.default_dtype), requires_grad)
+
+
+@native("torch.logspace")
+def logspace(
+    run: Run, start: Any, end: Any, steps: int = 100, base: float = 10.0, dtype: Any = None, requires_grad: bool = False, **_: Any
+) -> Tensor:
+    """Return so many numbers at equal ratios."""
+    run.meter.charge(steps)
+    array = np.logspace(start, end, steps, base=base)
+    return finished(run, run.make(array, dtype_name(run, dtype) or run.default_dtype), requires_grad)
 
 
 @native("torch.eye")
