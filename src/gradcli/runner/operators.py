@@ -242,7 +242,10 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
         refuse_types(run, "matmul", [a, b])
     if sign in COMPARED or sign in "&|^":
         made = table_compare(run.f, op, x, y)
-        return wrap_result(run, made, bits_dtype(a, b) if sign in "&|^" else "bool", library)
+        bits = together(run, [a, b], library) if library == "torch" else bits_dtype(a, b)
+        return wrap_result(run, made, bits if sign in "&|^" else "bool", library)
+    if sign == "-" and library == "torch":
+        refuse_masks(run, a, b)
     dtype = joint_dtype(run, a, b, sign, library)
     if category(dtype) < 2 and sign in "+-*//%**":
         made = whole_arithmetic(run, sign, x, y)
@@ -255,6 +258,17 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
                 run.fail(*said) if said is not None else None
             raise
     return wrap_result(run, made, dtype, library)
+
+
+def refuse_masks(run: Run, a: Any, b: Any) -> None:
+    """Raise what PyTorch raises for a difference with a mask."""
+    masks = [type(x) is bool or (isinstance(x, Tensor) and x.dtype == "bool") for x in (a, b)]
+    if all(masks):
+        run.fail("RuntimeError", "Subtraction, the `-` operator, with two bool tensors is not supported. "
+                 "Use the `^` or `logical_xor()` operator instead.")  # fmt: skip
+    if any(masks):
+        run.fail("RuntimeError", "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a "
+                 "mask, use the `~` or `logical_not()` operator instead.")  # fmt: skip
 
 
 BITS = {"&": "bitwise_and_cpu", "|": "bitwise_or_cpu", "^": "bitwise_xor_cpu", "<<": "lshift_cpu", ">>": "rshift_cpu"}
@@ -302,9 +316,6 @@ def refuse_types(run: Run, name: str, tensors: list[Any]) -> None:
 def whole_arithmetic(run: Run, sign: str, x: Any, y: Any) -> Any:
     """Return arithmetic of integers and truth values."""
     p, q = np.asarray(value_of(x)), np.asarray(value_of(y))
-    if sign == "-" and p.dtype == q.dtype == np.bool_:
-        run.fail("RuntimeError", "Subtraction, the `-` operator, with two bool tensors is not supported. "
-                 "Use the `^` or `logical_xor()` operator instead.")
     if sign in ("//", "%") and np.any(q == 0):
         run.fail("RuntimeError", "ZeroDivisionError")
     if sign == "**" and np.any(q < 0):

@@ -102,11 +102,21 @@ class GradFn:
 def next_functions(run: Run, fn: GradFn) -> Any:
     """Return the functions that made the arguments."""
     parts: list[Any] = []
-    for argument in fn.node.arguments:
+    if fn.node.op is None:
+        return ()
+    arguments = fn.node.arguments
+    if fn.name == "AddmmBackward0" and fn.node.op.operator == "+" and len(arguments[0].arguments) == 2:
+        product, bias = arguments
+        arguments = (bias, *product.arguments)
+    elif fn.node.op.operator in ("+", "-", "*", "/") and fn.name != "RsubBackward1" and len(arguments) == 2:
+        numbers = [a for a in arguments if type(a) not in NODES and not isinstance(a, np.ndarray)]
+        arguments = (*[a for a in arguments if not any(a is n for n in numbers)], *[np.zeros(())] * len(numbers))
+    for argument in arguments:
         if not isinstance(argument, np.ndarray) and type(argument) not in NODES:
             continue
         if type(argument) in NODES and argument.active:
             name = "AccumulateGrad" if argument.op is None else grad_fn_name(Tensor(argument)) or ""
+            name = "TBackward0" if fn.name == "AddmmBackward0" and name == "PermuteBackward0" else name
             parts.append((GradFn(run, argument, name), 0))
         else:
             parts.append((None, 0))

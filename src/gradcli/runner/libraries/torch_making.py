@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.runner import printing
 from gradcli.runner import tensor_attributes as attributes
 from gradcli.runner.arrays import array_of, cast, dtype_name
-from gradcli.runner.builtins import PARAMETER, SIZE, TENSOR, truth
+from gradcli.runner.builtins import DTYPE, PARAMETER, SIZE, TENSOR, truth
 from gradcli.runner.draws import DEFAULT_SEED, Generator
 from gradcli.runner.library import TABLE, method, native
 from gradcli.runner.noting import note_draw
@@ -32,7 +32,7 @@ class Layout:
 TABLE |= {
     "torch.__version__": "2.13.0", "torch.Size": SIZE, "torch.Tensor": TENSOR, "torch.nn.Parameter": PARAMETER,
     "torch.nn.parameter.Parameter": PARAMETER, "torch.inf": float("inf"), "torch.nan": float("nan"), "torch.pi": np.pi, "torch.e": np.e,
-    "torch.newaxis": None, "torch.dtype": Class("dtype", [], {}), "torch.strided": Layout(),
+    "torch.newaxis": None, "torch.dtype": DTYPE, "torch.strided": Layout(),
     "torch.preserve_format": Foreign("torch.preserve_format"), "torch.contiguous_format": Foreign("torch.contiguous_format"),
 }  # fmt: skip
 
