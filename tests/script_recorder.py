@@ -149,9 +149,11 @@ def flat(value: Any) -> list[Any]:
 
 
 def numbers(values: list[Any]) -> bool:
-    """Return whether all of these are numbers: not what a transformation traces."""
+    """Return whether all of these are numbers: not what a transformation traces, and no objects of the script."""
     jax = sys.modules.get("jax")
-    return not any(
+    return all(
+        value is None or isinstance(value, (int, float)) or hasattr(value, "shape") for value in values
+    ) and not any(
         (isinstance(value, torch.Tensor) and torch._C._functorch.is_functorch_wrapped_tensor(value))
         or (jax is not None and isinstance(value, jax.core.Tracer))
         for value in values

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import time
@@ -167,6 +168,59 @@ class Holder:
         return (x - 1).prod()
 
 
+def of_a_dictionary(x):
+    return (x * SETTINGS["rate"]).sum()
+
+
+def sorting(x):
+    x.sort()
+    return x[0]
+
+
+@functools.lru_cache
+def fibonacci(n):
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+
+def of_recursion(x, n=4):
+    return (x ** fibonacci(5)).sum() if n <= 1 else x.sum() * of_recursion(x, n - 1)
+
+
+class Scaled(nn.Module):
+    """A module of the user's own, with a parameter that its function makes."""
+
+    def __init__(self, by=2.0):
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([by, 1.0, -1.0], dtype=torch.float64))
+
+    def forward(self, x):
+        return (self.weight * square(x)).sum()
+
+
+@dataclasses.dataclass
+class Line:
+    """A class with an operator."""
+
+    slope: torch.Tensor
+
+    def __add__(self, other):
+        return Line(self.slope + other.slope)
+
+
+def of_a_module(x):
+    return Scaled()(x)
+
+
+def of_objects(x):
+    return ((Line(x) + Line(x * x)).slope ** 2).sum()
+
+
+def of_a_gradient(x):
+    y = (x**3).sum()
+    (g,) = torch.autograd.grad(y, x, create_graph=True)
+    return (g * g).sum()
+
+
 in_brackets = (lambda x: x.sum() ** 2, lambda x: x.prod() ** 2)
 several_lines = lambda x: (
     x[0]  # the first
@@ -181,6 +235,7 @@ FUNCTIONS = [
     (cached, {}), (decorated, {}), (outer(2.0, 3), {}), (outer(W[0], 2.0), {}), (Holder.still, {}),
     (in_brackets[0], {}), (in_brackets[1], {}), (several_lines, {}), (lambda x: (x * RATE).sum(), {}),
     (lambda x, w=TRAINED: (x * w).sum(), {}), (lambda x, *, w: math_tanh(1.0) * (x * w).sum(), {"w": 2.0}),
+    (of_a_dictionary, {}), (sorting, {}), (of_recursion, {}), (of_a_module, {}), (of_objects, {}), (of_a_gradient, {}),
 ]  # fmt: skip
 
 
@@ -276,10 +331,6 @@ def of_a_model(x):
     return MODEL(y).sum()
 
 
-def of_a_dictionary(x):
-    return x * SETTINGS["rate"]
-
-
 def of_unknown_changes(x):
     y = x * 1
     change(y)
@@ -309,11 +360,6 @@ async def later(x):
 
 def of_v(x, v):
     return x * v
-
-
-def sorting(x):
-    x.sort()
-    return x[0]
 
 
 def first_of_two(k):
@@ -361,17 +407,15 @@ ERRORS = [
     (wrapped, {}, "no-source", "'wrapped' is wrapped by a decorator", "wrapped.__wrapped__"),
     (torch.no_grad()(plain_def), {}, "no-source", "is wrapped by a decorator", "plain_def.__wrapped__"),
     (of_a_model, {}, "not-allowed", "'MODEL' is a torch", "3 |     return MODEL(y).sum()\n  |            ^^^^^"),
-    (of_a_dictionary, {}, "not-allowed", "is a dict", '2 |     return x * SETTINGS["rate"]\n  |                ^^^'),
-    (of_unknown_changes, {}, "arguments", "change does not take", "change(y)"),
-    (of_typo, {}, "unknown-function", "'torch.sinn'", "3 |     return torch.sinn(y)\n  |            ^^^^^^^^^^"),
+    (of_unknown_changes, {}, "script", "TypeError: argument 'other' must be Tensor, not tuple", "y.mul_(others)"),
+    (of_typo, {}, "unknown-name", "'torch.sinn'", "3 |     return torch.sinn(y)\n  |     ^^^^^^"),
     (of_any, {}, "arguments", "of_any takes any arguments", "of_any"),
-    (of_itself, {}, "not-allowed", "calls itself", "of_itself"),
+    (of_itself, {}, "script", "RecursionError: maximum recursion depth exceeded", "of_itself"),
     (later, {}, "not-allowed", "'async' is not part of the language", "async def later"),
     (of_two_meanings, {}, "not-allowed", "'k' means one thing", "return x * k"),
-    (of_wrong_values, {}, "not-allowed", "'WRONG' is a list", "WRONG[0]"),
+    (of_wrong_values, {}, "script", "TypeError: unsupported operand type(s) for *: 'dict' and 'Tensor'", "WRONG[0]"),
     (of_complex, {}, "not-allowed", "'WAVES' is an array of complex128", "x * WAVES"),
-    (of_a_class, {}, "not-allowed", "'Holder' is the class Holder", "Holder(x)"),
-    (sorting, {}, "not-allowed", "what x.sort(...) changes is not known", "x.sort()"),
+    (of_a_class, {}, "script", "TypeError: Holder() takes no arguments", "Holder(x)"),
     (of_v, {"v": 2.0}, "missing-input", "no value for the variable v", 'add inputs={"v": ...}'),
     (of_v, {"y": 2.0}, "missing-input", "no value for the variable v", 'inputs={"v": ...}'),
     (plain_def, {"z": 2.0}, "unknown-input", "the program has no variable 'z'", "the program has x"),

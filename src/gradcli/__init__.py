@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from gradcli.explanation.picture import Edge, Picture, Vertex
     from gradcli.explanation.rules import Path, Rule
     from gradcli.explanation.tape import Sent, Step, Tape, Taped
-    from gradcli.interface import Check, Explanation, check, explain
+    from gradcli.explanation.ran import Ran
+    from gradcli.interface import Check, Explanation, check, explain, run
     from gradcli.language.inputs import Cotangent
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "Note",
     "Path",
     "Picture",
+    "Ran",
     "Rule",
     "Sent",
     "Step",
@@ -59,6 +61,7 @@ __all__ = [
     "check",
     "explain",
     "function",
+    "run",
 ]
 
 _HOMES = {
@@ -73,7 +76,8 @@ _HOMES = {
     "gradcli.explanation.rules": ("Path", "Rule"),
     "gradcli.explanation.tape": ("Sent", "Step", "Tape", "Taped"),
     "gradcli.language.inputs": ("Cotangent",),
-    "gradcli.interface": ("Check", "Explanation", "check", "explain"),
+    "gradcli.explanation.ran": ("Ran",),
+    "gradcli.interface": ("Check", "Explanation", "check", "explain", "run"),
 }
 
 

@@ -15,7 +15,10 @@ from gradcli.explanation.explained import Explained
 from gradcli.explanation.readings import stand
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gradcli.checking.expected import Expected
+    from gradcli.explanation.ran import Ran
     from gradcli.explanation.views import Descent, Hessian, Rows, Tangent
 
 
@@ -207,6 +210,28 @@ def explain(
     values = {**(inputs or {}), **variables}
     point = stand(Function(program, wrt, budget, values), values, [v] if calls is None else list(calls), strict)
     return explain_run(point, Ask.WHERE_CHEAP, Explanation)
+
+
+def run(
+    script: str | Path, /, *, seed: int = 0, inputs: Mapping[str, Any] | None = None, budget: Budget | None = None
+) -> Ran:
+    """Run a Python script on gradcli's own engine, as ``gradcli run`` does, and return what it printed and did.
+
+    - ``script``: the text, or the path of a ``.py`` file. No line of it is executed by Python.
+    - ``seed``: where draws begin that the script gives no seed.
+    - ``inputs``: values of variables that the script leaves free.
+    - ``budget``: what it may cost.
+
+    Raises ``GradcliError`` for what gradcli does not run; an exception of the script's own is in ``error``.
+
+    >>> ran = gradcli.run("import torch\nx = torch.tensor(3., requires_grad=True)\ny = x**2\ny.backward()\nprint(x.grad)")
+    >>> ran.printed, ran.calls[0].line, ran.explain(0).grad["x"].item()
+    ('tensor(6.)\n', 4, 6.0)
+    """
+    from gradcli.explanation.explaining import Ask, explain_run
+    from gradcli.explanation.ran import run_text
+
+    return run_text(script, seed, inputs, budget, lambda point: explain_run(point, Ask.WHERE_CHEAP, Explanation))
 
 
 def check(

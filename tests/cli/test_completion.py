@@ -20,7 +20,7 @@ from gradcli.cli.app import run
 from gradcli.cli.environment import Environment
 
 ROWS = {  # the line before the cursor: some of what may follow, and what may not
-    "gradcli ": ({"explain", "grad", "check", "batch", "functions", "schema"}, {"--format"}),
+    "gradcli ": ({"explain", "grad", "check", "run", "batch", "functions", "schema"}, {"--format"}),
     "gradcli ex": ({"explain"}, {"grad"}),
     "gradcli --": ({"--version", "--help"}, {"--json"}),
     "gradcli explain --fo": ({"--format"}, {"--json"}),

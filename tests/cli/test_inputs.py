@@ -59,7 +59,7 @@ def test_what_is_said_can_be_done(cli: Cli) -> None:
 FLAGS = [
     ("check", "seed*x", ("--x", "2", "--seed", "3"), "add --set seed=3"),
     ("check", "samples*expect", (), "add --set samples=VALUE --set expect=VALUE"),
-    ("explain", "seed*x", ("--x", "2"), "add --seed VALUE"),
+    ("explain", "seed*x", ("--x", "2"), "add --set seed=VALUE"),
     ("explain", "precision*x", ("--x", "2"), "add --set precision=VALUE"),
     ("grad", "precision*x", ("--x", "2"), "add --precision VALUE"),
     ("grad", "help*q", (), "add --set help=VALUE --q VALUE"),

@@ -88,7 +88,7 @@ ROWS = [  # of the command line and files: what is typed, what is wrong, what to
     ("--show-completion=fish", "--show-completion is for the shell that it runs in",
      "start fish, and run gradcli --show-completion there"),
     # commands
-    ("run snippet.py", "no such command 'run'", "did you mean 'explain'?"),
+    ("execute snippet.py", "no such command 'execute'", "did you mean 'run'?"),
     ("jacobian x**2 --x 3", "no such command 'jacobian'", "did you mean 'explain'?"),
     ("diff x**2 --x 3", "no such command 'diff'", "did you mean 'grad'?"),
     ("verify x**2 --x 3", "no such command 'verify'", "did you mean 'check'?"),

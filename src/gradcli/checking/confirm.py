@@ -23,7 +23,7 @@ from gradcli.exact.work import Spent
 from gradcli.explanation.checked import REVERSE, SYMBOLS, Checked, Comparison
 from gradcli.explanation.confirmation import look_around
 from gradcli.explanation.dependence import note_dependence
-from gradcli.explanation.evaluation import Evaluation, Function, check_inputs, filled
+from gradcli.explanation.evaluation import Evaluation, Function, check_inputs, filled, summed_v
 from gradcli.explanation.explained import Note
 from gradcli.explanation.notes import note_disagreement, note_run
 from gradcli.explanation.readings import compose_at
@@ -56,11 +56,8 @@ def check_function(
         # A copy, since a caller may write to its arrays while it still holds the answer.
         whole = check_inputs(function.program, filled(function.program, dict(given)))
         values: dict[str, Any] = {name: np.array(value)[()] for name, value in whole.items()}
-        if v is None and function.program.calls:
-            from gradcli.language.snippets.starting import total_v
-
-            shape = function.evaluate(values, record=False).value.shape
-            v = total_v(function.program, values, shape)
+        if v is None and function.program.is_script and function.program.vs:
+            v = summed_v(function.program, function.evaluate(values, record=False).value.shape)
         expected = read_expectations(expect, function.differentiated)
         found = [check_point(function, values, expected, v, strict)]
         reading = read_formulas(function, values, v, found[0].shape, found[0].dust)

@@ -85,6 +85,8 @@ def read_formulas(
 
 LETTER = 2
 """Units of work that it costs to read one letter."""
+OWN_BACKWARD = "own-backward"
+"""The kind of the note on a function whose backward pass the script wrote."""
 DOUBLES = 0
 """In place of a number of digits: double precision."""
 
@@ -97,6 +99,7 @@ class Page:
     budget: Budget
     work: Work
     unread: set[str] = field(default_factory=set)
+    why: str = ""
     _at: str = ""
     _known: dict[str, tuple[Any, Any]] = field(default_factory=dict)
 
@@ -119,6 +122,13 @@ class Page:
             return evaluate(formula, names)
         except Spent:
             self.unread.add(self._at)
+            self.why = spent_text(self.work.most)
+            return None
+        except GradcliError as error:
+            if error.kind != "unknown-function" or all(note.kind != OWN_BACKWARD for note in self.answer.notes):
+                raise
+            self.unread.add(self._at)
+            self.why = "a function of the script is none of the language"
             return None
 
     def _exactly(self, formula: str, names: Mapping[str, object]) -> Any:
@@ -202,7 +212,7 @@ def reading_of(page: Page, wrong: list[Mismatch], dust: float, least: float) -> 
     ]
     count, unread = sum(1 for _ in printed(answer)), len(page.unread)
     lines = [rule.text is not None for rule in answer.rules]
-    return Reading(count - unread, unread, misprints, len(lines), sum(lines), spent_text(page.work.most))
+    return Reading(count - unread, unread, misprints, len(lines), sum(lines), page.why)
 
 
 VALUES = ("definition ", "forward ")

@@ -47,6 +47,20 @@ class Printing:
     code: str | None = None
 
 
+class ScriptOptions(NamedTuple):
+    """The options that say which call of a script is answered, and what the script is called."""
+
+    at: int | None = None
+    turn: int | None = None
+    all: bool = False
+    of: str | None = None
+    seed: int | None = None
+    name: str = "script"
+
+
+NO_OPTIONS = ScriptOptions()
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """The program and everything that it is evaluated with; ``calls`` has one v for each call of backward.
@@ -62,20 +76,6 @@ class Request:
     budget: Budget
     notes: list[Note] = field(default_factory=list)
     script: ScriptOptions = field(default_factory=lambda: NO_OPTIONS)
-
-
-class ScriptOptions(NamedTuple):
-    """The options that say which call of a script is answered, and what the script is called."""
-
-    at: int | None = None
-    turn: int | None = None
-    all: bool = False
-    of: str | None = None
-    seed: int | None = None
-    name: str = "script"
-
-
-NO_OPTIONS = ScriptOptions()
 
 
 def script_name(program: str | None, file: str | None) -> str:

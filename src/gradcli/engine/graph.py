@@ -129,7 +129,7 @@ class Graph:
     nobody reads it. ``inputs`` are the nodes of inputs by name, ``variables`` all names of the program, and ``result``
     is its own name for the output. ``called`` is what ``naming`` calls the bindings. ``functions`` are the calls of
     functions: the name as it was written, the first node that each has made and the one after the last. ``branches``
-    says that the program takes one way or another by values, ``lists`` are those that a write may tell from arrays.
+    says that the program takes one way or another by values.
     ``constants`` are arrays that a script gave a name and that depend on no input.
     """
 
@@ -149,7 +149,6 @@ class Graph:
     called: list[str] = field(default_factory=list)
     functions: list[tuple[str, int, int]] = field(default_factory=list)
     branches: bool = False
-    lists: Any = None
     constants: dict[str, Any] = field(default_factory=dict)
     meter: Meter = field(init=False)
 

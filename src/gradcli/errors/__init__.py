@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.errors.facts import Facts, MissingV, OverBudget, Unreadable, hint_of
+from gradcli.errors.facts import Facts, MissingV, OverBudget, hint_of
 from gradcli.records import dataclass, replace
 
 Span = tuple[int, int]
@@ -41,8 +41,6 @@ class GradcliError(Exception):
     unknown-function (0, 4) did you mean 'sin'?
     """
 
-    ended: Any = None
-
     def __init__(
         self,
         kind: str,
@@ -60,6 +58,7 @@ class GradcliError(Exception):
         self.hint = hint_of(facts) if hint is None and facts is not None else hint
         self.place = place
         self.facts = facts
+        self.ended: Any = None
 
     def __str__(self) -> str:
         """Return what ``diagnostic`` does, in ASCII."""
@@ -78,7 +77,7 @@ class GradcliError(Exception):
             label = "" if self.place.name in WHOLE else self.place.name
             lines += excerpt(self.place.text, self.span, label, encoding, width)
         if self.hint:
-            choices = self.hint.split("\n") if isinstance(self.facts, MissingV | Unreadable) else [self.hint]
+            choices = self.hint.split("\n") if isinstance(self.facts, MissingV) else [self.hint]
             leads = ["help: ", *[" " * 6] * (len(choices) - 1)]
             lines += [
                 lead + inert(shortened(choice), "", encoding) for lead, choice in zip(leads, choices, strict=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from itertools import zip_longest
 from typing import NamedTuple
 
 from gradcli.errors.counting import counted
@@ -24,8 +23,7 @@ class MissingInputs(NamedTuple):
 
     ``function`` is one of them that has the name of a function, ``near`` a name that was given and one it resembles,
     ``compared`` what the first of them is held against by ``==``. ``joined`` is a function and a variable that was
-    given, written as one word; ``numbered`` one that was given, where its entries have names of their own; ``values``
-    what each may have, for example.
+    given, written as one word; ``numbered`` one that was given, where its entries have names of their own.
     """
 
     names: tuple[str, ...]
@@ -34,7 +32,6 @@ class MissingInputs(NamedTuple):
     compared: str | None = None
     joined: tuple[str, str] | None = None
     numbered: str | None = None
-    values: tuple[str, ...] = ()
 
 
 class OwnInput(NamedTuple):
@@ -90,12 +87,6 @@ class NoValue(NamedTuple):
     path: str | None = None
 
 
-class Unreadable(NamedTuple):
-    """Lines of a snippet that cannot be read: each with its number and what is wrong with it."""
-
-    lines: tuple[str, ...]
-
-
 class OverBudget(NamedTuple):
     """A bound of the budget that was passed, by its name."""
 
@@ -103,7 +94,7 @@ class OverBudget(NamedTuple):
     bound: float
 
 
-Facts = MissingInputs | OwnInputs | MissingV | MisshapenV | NoValue | OverBudget | Unreadable
+Facts = MissingInputs | OwnInputs | MissingV | MisshapenV | NoValue | OverBudget
 
 
 PARAMETERS = ("v", "calls", "wrt", "strict", "budget", "inputs", "expect", "samples", "seed")
@@ -132,14 +123,12 @@ def missing(facts: MissingInputs, word: Word) -> str:
     if facts.near is not None:
         given, meant = facts.near
         return f"{word(given, None)} was given: did you mean {word(meant, None)}?"
-    return "add " + " ".join(word(name, value) for name, value in zip_longest(facts.names, facts.values, fillvalue=""))
+    return "add " + " ".join(word(name, "") for name in facts.names)
 
 
 def hint_of(facts: Facts, word: Word = in_python) -> str:
     """Return what to do about an error, with inputs as ``word`` gives them."""
     match facts:
-        case Unreadable(lines):
-            return "\n".join(lines)
         case MissingInputs():
             return missing(facts, word)
         case OwnInputs(inputs):

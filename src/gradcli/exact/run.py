@@ -105,9 +105,10 @@ class Deciding(Graph):
     def piece(self, op: Op, x: object, **static: Any) -> Any:
         """Return the piece that was taken, which may be that of another run."""
         del x, static
-        if self.decisions[-1].op is not op:
+        decision = next((one for one in self.decisions[:-3:-1] if one.op is op), None)  # what is held was held since
+        if decision is None:
             raise GradcliError("exact", f"{op.name} has decided nothing just now")
-        return self.decisions[-1].piece
+        return decision.piece
 
     def _note(self, op: Op, values: Sequence[object], static: Options) -> None:
         parts = op.pieces

@@ -55,6 +55,10 @@ class Function:
         asked: Any = None,
     ) -> None:
         self.program = read_program(program, budget or Budget(), given, asked, wrt)
+        if wrt is not None and self.program.is_script:
+            from gradcli.runner.replay import as_identifier
+
+            wrt = [as_identifier(name, {}) for name in wrt]
         self.wrt = self.program.wrt if wrt is None else tuple(wrt)
         for name in self.wrt or ():
             self._require(name)
@@ -136,10 +140,6 @@ class Function:
         run = self.evaluate(values, record=False)
         if v is None and self.program.is_script and self.program.vs:
             v = summed_v(self.program, run.value.shape)
-        elif v is None and self.program.calls:
-            from gradcli.language.snippets.starting import total_v
-
-            v = total_v(self.program, values, run.value.shape)
         return gradients(run, read_v(v, run.value.shape, strict=False).seed, self.differentiated)
 
     def jacobian(self, **inputs: Any) -> dict[str, Array]:
@@ -191,13 +191,6 @@ def summed_v(program: Any, shape: tuple[int, ...]) -> Any:
     return None if all(v is None for v in vs) and len(vs) == 1 else sum(np.ones(shape) if v is None else v for v in vs)
 
 
-SNIPPETS = (
-    "import", "def", "lambda", "with", "print", "assert", "class", "backward", "requires_grad", "grad", "vjp",
-    "Variable", "Parameter", ">>>", ": ", "```", " for ", "append",
-)  # fmt: skip
-"""What snippets hold. A text with none of it is compiled as it stands, and needs no reader of snippets."""
-
-
 def read_program(
     text: str | Callable[..., Any], budget: Budget, given: Iterable[str], asked: Any = None, wrt: Iterable[str] | None = None
 ) -> Any:
@@ -206,31 +199,22 @@ def read_program(
     ``asked`` says which call of a script is answered, ``wrt`` by which of its variables.
     """
     if not isinstance(text, str):
-        from gradcli.language.snippets.python import read_function
+        from gradcli.runner.sources import read_function
 
         return read_function(text, budget, given)
     if is_script(text):
         from gradcli.explanation.scripts import Asked, read_script
 
         return read_script(text, given, asked or Asked(), None if wrt is None else tuple(wrt))
-    if any(word in text for word in SNIPPETS):
-        from gradcli.language.snippets.reading import read_snippet
-
-        found = read_snippet(text, budget, frozenset(given))
-        if found is not None:
-            return found
     return compile_program(text, budget, frozenset(given))
 
 
 def filled(program: Program, values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of all inputs: those that are given, and those of a snippet for the others."""
+    """Return the values of all inputs: those that are given, and those of a script for the others."""
     if program.is_script:
-        return {**program.values, **values}
-    if not program.starts:
-        return values
-    from gradcli.language.snippets.starting import start_values
-
-    return start_values(program, values)
+        whole = {**program.values, **values}
+        return {name: value for name, value in whole.items() if name not in program.settings}
+    return values
 
 
 FIRST = 8

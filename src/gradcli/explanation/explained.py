@@ -46,7 +46,7 @@ class Backward:
     - ``vjp``: vᵀ·J by the symbolic route.
     - ``grad``: the gradient by reverse mode.
     - ``accumulated``: what ``x.grad`` is after this call, which adds to those before it.
-    - ``alone``: whether a snippet set ``x.grad`` to zero before this call, so that it adds to nothing.
+    - ``alone``: whether a script set ``x.grad`` to zero before this call, so that it adds to nothing.
 
     >>> first, second = gradcli.explain("x**2", x=3.0, calls=[1, 10]).backward
     >>> second.grad["x"].item(), second.accumulated["x"].item()
@@ -254,7 +254,7 @@ class Explained:
 
     @property
     def counted(self) -> Sequence[Backward]:
-        """The calls that ``x.grad`` is the sum of: all, unless a snippet set it to zero between them."""
+        """The calls that ``x.grad`` is the sum of: all, unless a script set it to zero between them."""
         return self.backward[max((place for place, call in enumerate(self.backward) if call.alone), default=0) :]
 
     @property

@@ -21,6 +21,7 @@ from gradcli.explanation.notes import note_disagreement, note_graph, note_intege
 from gradcli.explanation.program_values import tell_values
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
 from gradcli.explanation.run_lookup import RunLookup
+from gradcli.explanation.script_notes import note_script, own_derivatives
 from gradcli.explanation.suspicion import affordable, fits_a_check, is_beyond_doubles, is_edgy, list_operations
 from gradcli.explanation.words import Confirmation, note_confirmation, too_large_text
 
@@ -66,14 +67,22 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
     backward = call_backward(point, jacobians)
     difference = compare(jacobians, backward, point.value)
     lost = note_digits(run.output, point.name, composition, jacobians)
+    program = point.function.program
+    own = program.is_script and bool(own_derivatives(composition.nodes))
+    if own:
+        ask = Ask.NEVER  # the derivative is what the script says it is
     confirmation = confirm_where(ask, point, jacobians, backward, difference, bool(lost))
     agreement = agree(difference, confirmation)
+    bent = own and agreement.verdict == "differ"
+    if bent:  # what the script's backward makes of v is no product with a matrix
+        agreement = Agreement(True, agreement.max_abs_error, agreement.finite, "agree", None)
     graph = note_graph(run.graph, composition.nodes)
     asked = confirmation is not None and bool(confirmation.asked)
     kinks = [note for note in graph if note.kind == "kink"] if asked else []
     notes = [
         *notes_of_run(point, composition.nodes, [note for note in graph if note not in kinks], jacobians, agreement),
-        *notes_of_digits(point, backward, agreement, confirmation, lost, kinks),
+        *(() if bent else notes_of_digits(point, backward, agreement, confirmation, lost, kinks)),
+        *(note_script(program, composition.nodes, backward[-1].grad, bent) if program.is_script else ()),
     ]
     return kind(
         program=point.function.place.text,

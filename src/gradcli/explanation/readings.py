@@ -99,14 +99,9 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
         names = function.differentiated
         shape, name = run.value.shape, output_name(run.graph, run.output)
         alone = all(v is None for v in calls)
-        own = function.program.calls if alone else ()
         resets: frozenset[int] = frozenset()
         if alone and function.program.is_script and function.program.vs:
             calls, resets = function.program.vs, frozenset(k for k, reset in enumerate(function.program.resets) if reset)
-        elif own:
-            from gradcli.language.snippets.starting import v_values
-
-            calls = v_values(function.program, values)
         if record and not strict:
             whole = [each_call(v, shape) for v in calls]
             if any(len(own) > 1 for own in whole):
@@ -123,7 +118,6 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
     if strict and integers:
         kept = run if record else function.evaluate(values, strict=strict)  # all that the integers are used for
         refuse_integers(integers, kept.graph, kept.leaves)
-    resets = resets or frozenset(place for place, call in enumerate(own) if call.alone)
     return Point(function, run, names, seeds, integers, resets)
 
 

@@ -14,7 +14,7 @@ from gradcli.records import dataclass
 from gradcli.runner.events import Event
 from gradcli.runner.objects import Code
 from gradcli.runner.replay import LAST
-from gradcli.runner.script import Ended, compile_text, run_script
+from gradcli.runner.script import Ended, ScriptError, compile_text, run_script
 from gradcli.runner.values import Tensor
 
 DERIVATIVE = ("backward", "grad")
@@ -145,22 +145,6 @@ def refuse_others(others: Mapping[str, Any], code: Code) -> None:
         if name not in code.places:
             has = f"the script has {', '.join(list(code.places)[:6])}" if code.places else "the script has no variables"
             raise GradcliError("unknown-input", f"the script has no variable '{name}'", hint=did_you_mean(name, code.places) or has)
-
-
-class ScriptError(GradcliError):
-    """The exception that ends a script, in PyTorch's words."""
-
-    def __init__(self, ended: Ended) -> None:
-        error = ended.raised
-        assert error is not None  # noqa: S101
-        self.ended = ended
-        line = error.line
-        lines = ended.place.text.split("\n")
-        start = sum(len(text) + 1 for text in lines[: line - 1])
-        stripped = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-        first = start + (len(lines[line - 1]) - len(lines[line - 1].lstrip()) if stripped else 0)
-        span = (first, first + len(stripped)) if stripped else None
-        super().__init__("script", f"{error.name}: {error.text}", span=span, place=ended.place)
 
 
 @dataclass(frozen=True, slots=True)

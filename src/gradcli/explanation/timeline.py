@@ -14,7 +14,8 @@ from gradcli.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from gradcli.ops.declare import Array
-    from gradcli.runner.events import Event, Log
+    from gradcli.runner.events import Event as Event  # noqa: PLC0414 - voices read it here
+    from gradcli.runner.events import Log
     from gradcli.runner.script import Ended
 
 DERIVATIVE = ("backward", "grad")
@@ -80,6 +81,12 @@ class Timeline:
     def alone(self) -> Timeline:
         """Return the same call without what the script did beside it."""
         return replace(self, summary="", rows=[], prints=[], more=[])
+
+    @property
+    def last_error(self) -> int | None:
+        """The place of the event of the error that ended the script; None where none did."""
+        place = len(self.events) - 1
+        return place if place >= 0 and self.events[place].kind == "error" and not self.events[place].caught else None
 
     @property
     def head(self) -> str:
@@ -235,17 +242,22 @@ class Reader:
 
     def what(self, event: Event) -> str:
         """Return what a line is called: its text, or what it does where that says more."""
-        if event.kind == "draw":
-            seeds = [*MANUAL_SEED.finditer("\n".join(self.lines[: event.line]))]
-            seed = seeds[-1][1] if seeds else "seed 0"
-            return f"{short_list(event.names)} drawn, {seed}"
+        if event.kind == "draw" and len(event.names) == 1:
+            return f"{event.names[0]} drawn, {self.seed(event)}"
         return "print" if event.kind == "print" else source(self.lines, event.line)
+
+    def seed(self, event: Event) -> str:
+        """Return the words for the seed that a draw goes on from."""
+        seeds = [*MANUAL_SEED.finditer("\n".join(self.lines[: event.line]))]
+        return seeds[-1][1] if seeds else "seed 0"
 
     def left(self, event: Event, total: int) -> Iterator[Left]:
         """Yield what an event left."""
         turns = f", {total:,} turns" if total > 1 and not self.whole else ""
         if event.kind == "draw":
-            yield from (Left(name, as_floats(value)) for name, value in [*event.values.items()][:FEW])
+            yield from drawn_values(event)
+            if len(event.names) > 1:
+                yield Left(f"drawn, {self.seed(event)}")
         elif event.kind == "print":
             yield from map(Left, few_lines(event.text))
         elif event.kind == "zero":
@@ -269,12 +281,22 @@ class Reader:
             if ".grad(" in self.what(event) and "torch" in self.text:
                 yield Left("leaves .grad alone")
             return
-        for name, grad in [*event.grad.items()][:FEW]:
+        if len(event.grad) > FEW:
+            yield Left(f"{short_list([f'{name}.grad' for name in event.grad])} added to")
+            return
+        for name, grad in event.grad.items():
             added = event.adds.get(name)
             same = added is None or grad is None or np.array_equal(as_floats(added), as_floats(grad), equal_nan=True)
             yield Left(f"{name}.grad", as_floats(grad), None if same else as_floats(added))
-        if len(event.grad) > FEW:
-            yield Left(f"and {counted(len(event.grad) - FEW, 'gradient')} more")
+
+
+def drawn_values(event: Event) -> Iterator[Left]:
+    """Yield what was drawn: numbers of one tensor, shapes of several."""
+    if len(event.values) == 1:
+        yield from (Left(name, as_floats(value)) for name, value in event.values.items())
+    elif event.values:
+        names = [f"{name} {np.shape(value)}" for name, value in event.values.items()]
+        yield Left(short_list(names))
 
 
 def returned(event: Event) -> Iterator[Left]:
@@ -294,8 +316,8 @@ def words_of(text: str) -> str:
 
 
 def short_list(names: Sequence[str]) -> str:
-    """Return the first names of a list, and how many others there are."""
-    first = [*names][:FEW]
+    """Return a few names, of more the first and how many others there are."""
+    first = [*names] if len(names) <= FEW else [*names][:1]
     return listed(first, len(names)) if names else ""
 
 

@@ -173,14 +173,15 @@ class Derivation:
             raise TooLong
         return replace(jacobian, values=as_objects(entries))
 
-    def _along(self, node: Operation, k: int, total: Sparse) -> Sparse:
+    def _along(self, node: Operation, k: int, total: Sparse) -> Sparse | None:
         """Return the Jacobian by one argument of a node, through this node alone."""
         if node.index not in self.composed:
             self.graph.meter.watch()
             self.composed[node.index] = total
             self.outer = self._shortened(node, total)
         parts = self.composition.parts(node, k)
-        assert parts is not None  # the numbers went along the same links  # noqa: S101
+        if parts is None:  # where the numbers went along no such link there is nothing to write
+            return None
         return product(self.outer, self._local(node, parts, int(np.size(node.arguments[k].value))), MOST_ENTRIES * 10)
 
     def _shortened(self, node: Operation, jacobian: Sparse) -> Sparse:

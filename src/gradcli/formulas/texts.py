@@ -200,12 +200,12 @@ class Texts:
     def _listed(self, node: Node, op: Op) -> str:
         """Write an indexed assignment, or its like, as the list of its entries."""
         values = tuple(value_of(argument) for argument in node.arguments)
-        parts = [""] * int(np.size(node.value))
+        parts: list[list[str]] = [[] for _ in range(int(np.size(node.value)))]
         for k, argument in enumerate(node.arguments):
             [links] = map(listed, op.local(k, node.value, values, node.static))
             for row, column in zip(links.rows, links.columns, strict=True):
-                parts[row] = self._entry(argument, int(column))
-        return nested(parts, np.shape(node.value))
+                parts[row].append(self._entry(argument, int(column)))
+        return nested([" + ".join(part) or "0" for part in parts], np.shape(node.value))
 
     def _entry(self, argument: Any, position: int) -> str:
         if isinstance(argument, Node):

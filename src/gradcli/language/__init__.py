@@ -1,1 +1,1 @@
-"""Programs: their text read, compiled and run, and snippets of Python as programs."""
+"""Programs: their text read, compiled and run."""

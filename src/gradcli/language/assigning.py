@@ -148,18 +148,15 @@ def refuse_change(f: Graph, op: Op, before: Any, result: Any, name: str) -> None
         )
 
 
-def changed_entries(f: Graph, op: Op | None, x: Any, key: Any, change: Any, target: str) -> tuple[Any, int | None, Any]:
-    """Return what an index is assigned, the first node that computes it by ``op``, and the entries that it is made of.
-
-    Without ``op`` it is ``change`` itself, of no node, and the entries are those of ``x``.
-    """
+def changed_entries(f: Graph, op: Op | None, x: Any, key: Any, change: Any, target: str) -> tuple[Any, int | None]:
+    """Return what an index is assigned, and the first node that computes it by ``op``; without, it is ``change`` itself."""
     if op is None:
-        return change, None, x
+        return change, None
     entries, first = f(INDEX, x, key=key), len(f.nodes)
     result = binary(f, op, entries, change)
     if np.shape(value_of(result)) != entries.shape:
         refuse_change(f, op, entries, result, target)
-    return result, first, entries
+    return result, first
 
 
 def put_as_kept(f: Graph, op: Op | None, x: Any, key: Any, change: Any, target: str) -> Any:
@@ -196,20 +193,3 @@ def without_lead(f: Graph, written: Any, axes: int) -> Any:
     lead = next((k for k, length in enumerate(written.shape) if length != 1), written.ndim)
     extra = min(written.ndim - axes, lead)
     return f(RESHAPE, written, shape=written.shape[extra:]) if extra > 0 else written
-
-
-def may_write(node: ast.AST) -> bool:
-    """Return whether a syntax node may be of a write in place."""
-    stores = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
-    return stores or isinstance(node, ast.AugAssign) or (isinstance(node, ast.Call) and is_write(node))
-
-
-def write_to(watched: bool) -> Callable[..., Any]:
-    """Return what does a write in place: one that looks at lists where a program has any."""
-    if watched:
-        from gradcli.language.lists import write_beside_lists
-
-        return write_beside_lists
-    from gradcli.language.aliases import write_through
-
-    return write_through

@@ -83,18 +83,7 @@ class Expressions(Allocation):
 
     def _list(self, node: ast.List | ast.Tuple, registers: list[int]) -> int:
         stack = runtime.stack_items if isinstance(node, ast.List) else runtime.stack_tuple
-        if node in self.listed:
-            from gradcli.language.noting import holder
-
-            return self.emit(holder(stack, registers), node)
         return self.emit(lambda regs: stack(regs[0], [regs[i] for i in registers]), node)
-
-    def hold_lists(self, value: ast.expr) -> None:
-        """Let a run note what the displays hold that are lists by their place."""
-        if self.watched:
-            from gradcli.language.snippets.lists import displays_of
-
-            self.listed |= set(displays_of(value))
 
     def _name(self, node: ast.Name, _registers: list[int]) -> int:
         name = node.id
@@ -120,10 +109,6 @@ class Expressions(Allocation):
         if type(node.op) in MASKS:
             mask = OPERATORS[MASKS[type(node.op)], 2]
             return self.emit(lambda regs: runtime.compare(regs[0], mask, regs[left], regs[right]), node)
-        if node in self.joins:
-            from gradcli.language.joins import watch_operation
-
-            watch_operation(self, node, registers, self.expression)
         return self.emit(binary_step(OPERATORS[BINARY[type(node.op)], 2], left, right), node)
 
     def _unary(self, node: ast.UnaryOp, registers: list[int]) -> int:
@@ -198,12 +183,7 @@ class Expressions(Allocation):
     def _call(self, node: ast.Call, registers: list[int]) -> int:
         # What it means was settled before its arguments were compiled: in np.sum(np) they make np a variable.
         compile_call = self.calls.pop(node)
-        found = registers[0] if compile_call is reading_variable else self.emit(compile_call(registers), node)
-        if node in self.listed:
-            from gradcli.language.noting import numbers_of
-
-            return self.emit(numbers_of(found), node)
-        return found
+        return registers[0] if compile_call is reading_variable else self.emit(compile_call(registers), node)
 
     def sub_block(self, node: ast.expr) -> tuple[Block, int]:
         """Compile an expression that may not run, into a block of its own."""

@@ -153,7 +153,6 @@ class Flow(Expressions):
                 raise GradcliError("arguments", "range takes one to three integers")
             bounds = [self.expression(argument) for argument in node.args]
             return lambda regs: range_of([regs[i] for i in bounds])
-        self.hold_lists(node)
         whole = self.expression(node)
 
         def rows(regs: Registers) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,8 +12,7 @@ from gradcli.engine.graph import Graph, Node
 from gradcli.engine.lean import LeanGraph
 from gradcli.errors import Budget, GivenUp, GradcliError, Place, Span, over_budget
 from gradcli.language import runtime
-from gradcli.language.assigning import may_write
-from gradcli.language.source import Spans, parse
+from gradcli.language.source import parse
 from gradcli.language.statements import Statements
 from gradcli.language.steps import Block, execute
 from gradcli.language.trace import Assigned
@@ -23,44 +21,12 @@ from gradcli.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
-    """The value that a snippet gives an input: a program for it, or the error that says why there is none.
-
-    ``integers`` says that it was typed in integers, ``settles`` is a line that decides by it which others are read.
-    ``held`` is the value itself, of what a Python function has from outside; ``setting`` says that it is no input, as
-    the program was made with its value.
-    """
-
-    name: str
-    program: Program | None = None
-    integers: bool = False
-    settles: int = 0
-    error: GradcliError | None = None
-    held: Any = None
-    setting: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call of backward in a snippet: a program for its v, None for the default, or why v has no value.
-
-    ``alone`` says that ``.grad`` was set to zero before it.
-    """
-
-    v: Program | None
-    alone: bool = False
-    error: GradcliError | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Program:
     """A checked program: its text, the variables that it needs from outside, and the steps that evaluate it.
 
-    ``branches`` says that it takes one way or another by values, ``writes`` that it writes to values in place;
-    ``remarks`` are what every run of it remarks. ``lists`` says whether lists are Python's, None where no write can
-    tell them from arrays. A snippet gives its inputs values (``starts``) and v (``calls``), and
-    says by which inputs to differentiate (``wrt``, None for all). A formula of an answer may be a condition: ``truths``
-    says that the output may be one.
+    ``branches`` says that it takes one way or another by values, ``writes`` that it writes to values in place. A formula
+    of an answer may be a condition: ``truths`` says that the output may be one. A script says by which inputs to
+    differentiate (``wrt``), a formula by all of them.
     """
 
     place: Place
@@ -75,10 +41,6 @@ class Program:
     last: Assigned | None
     branches: bool
     writes: bool
-    remarks: tuple[tuple[str, str], ...] = ()
-    lists: bool | None = None
-    starts: tuple[Start, ...] = ()
-    calls: tuple[Call, ...] = ()
     wrt: tuple[str, ...] | None = None
     truths: bool = False
     is_script: bool = False
@@ -101,12 +63,6 @@ class Program:
             graph = Graph(self.budget, strict, story=[]) if record else LeanGraph(self.budget, strict)
         graph.variables, graph.result = self.variables, self.result
         graph.branches = self.branches
-        if self.lists is not None:
-            from gradcli.language.lists import Lists
-
-            graph.lists = Lists(self.lists)
-        for kind, message in self.remarks:
-            graph.remark(kind, message)
         registers = list(self.registers)
         registers[0] = graph
         for name in self.inputs:
@@ -144,13 +100,6 @@ def remark_output(graph: Graph, output: Any, constant: bool) -> None:
 
 BRANCHES = {ast.If, ast.IfExp, ast.While, ast.BoolOp}
 """Syntax that takes one way or another."""
-LISTS = (ast.List, ast.Tuple, ast.ListComp)
-GIVING = ("shape", "size", "tolist")
-"""Syntax that makes a list, and names after a dot that give one."""
-
-
-LAYER = re.compile(r"\bnn\.[A-Z]|\b[A-Z]\w*[a-z]\w*\s*\(")
-"""What may make a layer of ``torch.nn``: such a name, or the call of one that begins as it does."""
 
 
 def compile_program(
@@ -164,38 +113,11 @@ def compile_program(
     """
     bounds = budget or Budget()
     tree, place = parse(text, bounds)
-    return compile_tree(tree, place, bounds, given, expression)
-
-
-def compile_tree(
-    tree: ast.Module,
-    place: Place,
-    bounds: Budget,
-    given: frozenset[str] = frozenset(),
-    expression: bool = False,
-    shown: tuple[Place, Spans] | None = None,
-) -> Program:
-    """Check the syntax tree of the program at ``place`` and return it ready to run.
-
-    ``shown`` is the text that errors point into, and its places for the nodes, where the user wrote another text.
-    """
-    nodes = list(ast.walk(tree))
-    parts = [type(part) for part in nodes]
+    parts = [type(part) for part in ast.walk(tree)]
     compiler = Statements(place, bounds.depth, given)
-    compiler.watched = not set(LISTS).isdisjoint(parts) and any(map(may_write, nodes))
-    if shown is not None:
-        place, compiler.spans = shown
-        if any(isinstance(node, LISTS) or getattr(node, "attr", "") in GIVING for node in nodes):
-            from gradcli.language.joins import watch_joins
-
-            watch_joins(compiler, nodes)
     if len(parts) > bounds.syntax:
         raise over_budget("syntax", bounds.syntax, "the program has too many parts").at(None, place)
     try:
-        if LAYER.search(place.text):
-            from gradcli.language.layers import read_layers
-
-            compiler.writer.texts = read_layers(tree, compiler.spans, compiler.writer.spans, compiler.writer.code)
         if expression:
             require_expression(tree, compiler)
         compiler.statements(tree.body[:-1])
@@ -219,18 +141,7 @@ def compile_tree(
         Assigned("", compiler.writer.said(last.value)) if isinstance(last, ast.Expr) else None,
         not BRANCHES.isdisjoint(parts),
         compiler.writes,
-        () if shown is not None else remarks_on_lists(nodes, tree),
-        (shown is not None) if compiler.watched else None,
     )
-
-
-def remarks_on_lists(nodes: list[ast.AST], tree: ast.Module) -> tuple[tuple[str, str], ...]:
-    """Return what is to be said of lists with a name."""
-    if not any(isinstance(node, ast.Assign) and isinstance(node.value, LISTS) for node in nodes):
-        return ()
-    from gradcli.language.plain_lists import list_remarks
-
-    return list_remarks(tree)
 
 
 def require_expression(tree: ast.Module, compiler: Statements) -> None:

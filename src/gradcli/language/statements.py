@@ -22,7 +22,6 @@ from gradcli.language.assigning import (
     refuse_write,
     swap_remark,
     unpacker,
-    write_to,
 )
 from gradcli.language.expressions import is_write
 from gradcli.language.flow import Flow, leave, next_turn
@@ -87,27 +86,13 @@ class Statements(Flow):
         if isinstance(target, ast.Tuple | ast.List):
             self._unpack(target, node.value)
         elif isinstance(target, ast.Subscript):
-            self.hold_lists(node.value)
             self._put(target, None, self.expression(node.value), node)
         else:
             value = self.in_place(node.value, target)
             if value is node.value:
-                self.store(target, self.list_value(target, value), node, value)
+                self.store(target, self.expression(value), node, value)
             elif name_of(value) != name_of(target):
                 self.store(target, self.expression(value), node, Written(name_of(value)))
-
-    def list_value(self, target: ast.expr, value: ast.expr) -> int:
-        """Compile the right side of an assignment; a run notes what a list holds, where a write may tell it."""
-        self.hold_lists(value)
-        register = self.expression(value)
-        if not self.watched:
-            return register
-        from gradcli.language.noting import notes_of
-
-        note, of = notes_of(value)
-        name, read = name_of(target), register if of is None else self.expression(of)
-        others = self.others(name)
-        return self.emit(lambda regs: note(regs, others, name, regs[read], regs[register]), value)
 
     def in_place(self, node: ast.expr, target: ast.expr | None = None) -> ast.expr:
         """Compile a method that writes in place and return the variable that it wrote to; others stay as they are.
@@ -163,8 +148,7 @@ class Statements(Flow):
         if isinstance(value, ast.Tuple | ast.List):
             if len(value.elts) != count:
                 raise GradcliError("shape", f"{counted(len(value.elts), 'value')} for {counted(count, 'variable')}")
-            pairs = zip(target.elts, value.elts, strict=True)
-            registers = [self.emit(reader(self.list_value(one, item)), item) for one, item in pairs]
+            registers = [self.emit(reader(self.expression(item)), item) for item in value.elts]
             texts, taken = value.elts, False
         else:
             whole = self.expression(value)
@@ -200,6 +184,7 @@ class Statements(Flow):
 
         ``node`` is the statement, or the text of the value.
         """
+        from gradcli.language.aliases import write_through  # most programs write to nothing
         from gradcli.language.writes import remark_write
 
         name = self.named(target.value).id
@@ -211,29 +196,17 @@ class Statements(Flow):
         single = not isinstance(target.slice, ast.Tuple)
         span, index = self.spans.of(target), self.writer.written(target.slice)
         told, target_text = self._told(name, node, index), f"{name}[{index.text}]"
-        others, write, joins = self.others(name), write_to(self.watched), node in self.joins
+        others = self.others(name)
 
         def run(regs: Registers) -> Any:
             f, before = regs[0], regs[base]
             refuse_write(f, name, before, "indexed assignment")
             x = runtime.array_of(before)
             key = picking.index_key(f, x, [read(regs) for read in readers], single)
-            entry = None if f.lists is None else f.lists.entry_at(before, key, op is None)
-            written_to = entry is None or not f.lists.of_python
-            if written_to:
-                remark_write(f, name, span, before, regs[given], key, op is None)
-            change, first, entries = changed_entries(f, op, x, key, regs[given], target_text)
-            if joins:
-                from gradcli.language.joins import refuse_longer
-
-                refuse_longer(f, node, before if isinstance(target.slice, ast.Slice) else entries, regs[given])
-            if written_to:
-                listed = f.lists is not None and f.lists.is_list(before)
-                f.wrote(f.lists.tensor_at(before, key, entries) if listed else before, name, span, first)
-            written = put_as_kept(f, op, x, key, change, target_text)
-            if entry is not None:
-                return entry.replace(regs, others, told, change, written)
-            return write(regs, others, told, before, written)
+            remark_write(f, name, span, before, regs[given], key, op is None)
+            change, first = changed_entries(f, op, x, key, regs[given], target_text)
+            f.wrote(before, name, span, first)
+            return write_through(regs, others, told, before, put_as_kept(f, op, x, key, change, target_text))
 
         self.block.append(Step(self.variables[name], run, span))
         if not isinstance(target.value, ast.Name):
@@ -253,10 +226,6 @@ class Statements(Flow):
         name = node.target.id
         old = self.expression(ast.copy_location(ast.Name(name, ast.Load()), node.target))
         told = self._told(name, node)
-        if node in self.joins:
-            from gradcli.language.joins import refuse_longer
-
-            self.emit(lambda regs: refuse_longer(regs[0], node, regs[old], regs[change]), node)
         self.change(told, node, binary_step(op, old, change), (old, change), op)
 
     def change(
@@ -266,8 +235,10 @@ class Statements(Flow):
 
         Register ``start`` has the number of nodes before the first that computes it, where an earlier step did so.
         """
+        from gradcli.language.aliases import write_through  # most programs write to nothing
+
         name, (old, change), span = told.name, operands, self.spans.of(node)
-        others, write = self.others(name), write_to(self.watched)
+        others = self.others(name)
 
         def run(regs: Registers) -> Any:
             before = regs[old]
@@ -285,7 +256,7 @@ class Statements(Flow):
                 regs[0].bind(name, result, told)
                 return result
             regs[0].wrote(before, name, span, first)
-            return write(regs, others, told, before, result)
+            return write_through(regs, others, told, before, result)
 
         self.block.append(Step(self.variable(name, definite=name in self.definite), run, span))
 

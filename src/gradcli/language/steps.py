@@ -38,10 +38,8 @@ class Allocation:
     """Gives registers to values. Register 0 holds the graph when the program runs.
 
     ``recent`` are the registers of this statement that are still to be read, ``waiting`` those of them that were there
-    when a write in the middle of an expression began: it changes what they show. ``watched`` says that there are lists
-    and what may tell them from arrays: writes, and ``joins``, the operations that join lists if they are given such.
-    ``listed`` are the displays that become lists. ``writes`` says that there is a statement which writes to a value in
-    place, if that is a tensor.
+    when a write in the middle of an expression began: it changes what they show. ``writes`` says that there is a
+    statement which writes to a value in place, if that is a tensor.
     """
 
     def __init__(self, place: Place, max_depth: int, given: frozenset[str] = frozenset()) -> None:
@@ -64,9 +62,6 @@ class Allocation:
         self.calls: dict[ast.Call, Callable[[list[int]], Run]] = {}
         self.truths: set[ast.BoolOp] = set()
         self.writes = False
-        self.watched = False
-        self.listed: set[ast.AST] = set()
-        self.joins: set[ast.AST] = set()
         self.level = 0
         self.max_depth = max_depth
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from keyword import iskeyword
 from typing import Any, NamedTuple
@@ -221,11 +221,9 @@ class Writer:
         return self.written(node)
 
     def written(self, node: ast.expr) -> Written:
-        """Return the text of an expression, with functions for the layers that it calls."""
+        """Return the text of an expression, with variables for the methods that write to them."""
         span = self.spans.of(node)
         if self.texts:
-            from gradcli.language.layers import replaced
-
             return Written(on_one_line(replaced(self.code, span, self.texts)))
         return Written(on_one_line(self.code[slice(*span)]))
 
@@ -250,6 +248,20 @@ class Writer:
             return Condition(self.written(node), (), ())
         sides = [self.written(side) for side in (node.left, *node.comparators)]
         return Condition(self.written(node), tuple(sides), tuple(COMPARE[type(op)] for op in node.ops))
+
+
+def replaced(code: str, span: tuple[int, int], texts: Mapping[tuple[int, int], str]) -> str:
+    """Return a piece of the program with other texts for some parts of it."""
+    first, last = span
+    inside = sorted(
+        (part for part in texts if first <= part[0] and part[1] <= last), key=lambda part: (part[0], -part[1])
+    )
+    found, at = [], first
+    for start, end in inside:
+        if start >= at:
+            found += [code[at:start], texts[start, end]]
+            at = end
+    return "".join([*found, code[at:last]])
 
 
 LOOSE = (ast.Add, ast.Sub, ast.BitAnd, ast.BitOr, ast.BitXor)

@@ -71,16 +71,8 @@ def written_later(graph: Graph, node: Operation, writes: dict[Any, list[Write]],
         write
         for k, value in needed
         for write in writes.get(storage_of(graph, value), ())
-        if write.mark > node.index and (k > 0 or node.index not in write.inplace) and is_reached(graph, value, write)
+        if write.mark > node.index and (k > 0 or node.index not in write.inplace)
     ]
-
-
-def is_reached(graph: Graph, value: object, write: Write) -> bool:
-    """Return whether PyTorch counts a write to a storage as one to a value of it: the entries of a list are tensors."""
-    if graph.lists is None or storage_of(graph, value) not in graph.lists.storages:
-        return True
-    places = window_of(graph, value).places, window_of(graph, write.before).places
-    return bool(np.intersect1d(*places).size)
 
 
 def remark_write(
@@ -92,8 +84,7 @@ def remark_write(
     Raises ``in-place`` where one place of the memory shows as several entries.
     """
     differentiated = any(isinstance(value, Node) and value.active for value in (before, written))
-    of_list = f.lists is not None and storage_of(f, before) in f.lists.storages
-    if differentiated and not of_list and any(view.op.several for view in views_under(before)):
+    if differentiated and any(view.op.several for view in views_under(before)):
         f.remark(
             "torch-refuses",
             f"'{name}' is one of several views that were made at once: PyTorch lets nothing be written to them in "

@@ -40,23 +40,3 @@ SLOPES = {
 }
 # fmt: on
 """By function: the op that an array which is traced takes in its place."""
-
-
-def bent_back(name: str) -> Op:
-    """Return the op of a cotangent that has passed a bend: it reads the argument, and nothing flows to that."""
-    return Op(
-        name, lambda g, _x: g, (lambda r, _y, _g, _x: r, lambda _r, _y, _g, x: np.zeros(np.shape(x))),
-        elementwise_local(lambda _s, g, _x: g, None), lambda _s, g, _x: g, shaped=True, torch_saves=("own",),
-        write=lambda call: call.texts[0],
-    )  # fmt: skip
-
-
-BENT_BACK = {
-    op: bent_back(name)
-    for op, name in {
-        "relu": "threshold_backward", "leaky_relu": "leaky_relu_backward", "hardtanh": "hardtanh_backward",
-        "relu6": "hardtanh_backward", "hardshrink": "hardshrink_backward", "softshrink": "softshrink_backward",
-        "hardsigmoid": "hardsigmoid_backward", "threshold": "threshold_backward", "abs": "mul",
-    }.items()
-}  # fmt: skip
-"""By the op in pieces that a sweep with a graph passes: the node that PyTorch has there, whose second derivative is 0."""

@@ -186,7 +186,9 @@ def untraceable(name: str) -> Callable[..., Any]:
 
 
 def applied(f: Apply, op: Op, *arguments: Any, **static: Any) -> Any:
-    """Apply an op to traced arrays and numbers."""
+    """Apply an op to traced arrays and numbers; to compare what depends on nothing decides nothing."""
+    if (op.flat or op.formula is None) and op.pieces is not None and not any(type(a) is Traced and hasattr(a.node, "active") for a in arguments):
+        return op.forward(*[a.node if type(a) is Traced else a for a in arguments], **static)
     return traced(f, f(op, *[a.node if type(a) is Traced else a for a in arguments], **static))
 
 
@@ -465,6 +467,7 @@ PUT_BACK = Op(
     index=Said(),
     mentions=on_none,
     exactly=put_back,
+    listed=True,
 )
 """What is left to do for the vjp of an op that moves entries, as an op: its own vjp picks them again."""
 

@@ -6,14 +6,6 @@ from typing import Any
 
 from gradcli.errors import GradcliError
 from gradcli.errors.excerpt import shortened
-from gradcli.errors.facts import Unreadable
-
-
-def hint_text(error: GradcliError) -> str | None:
-    """Return a hint for a document: short, but with every line that it lists."""
-    if error.hint is None or isinstance(error.facts, Unreadable):
-        return error.hint
-    return shortened(error.hint)
 
 
 def error_document(error: GradcliError) -> dict[str, Any]:
@@ -29,7 +21,7 @@ def error_document(error: GradcliError) -> dict[str, Any]:
             "message": shortened(error.message),
             "span": list(error.span) if error.span else None,
             "source": place.name if place else None,
-            "hint": hint_text(error),
+            "hint": None if error.hint is None else shortened(error.hint),
         },
         **events_document(error),
     }
@@ -42,4 +34,5 @@ def events_document(error: GradcliError) -> dict[str, Any]:
     from gradcli.explanation.timeline import timeline
     from gradcli.render.timeline import script_document
 
-    return script_document(timeline(error.ended))
+    told = timeline(error.ended)
+    return script_document(told) | {"explained": told.last_error}

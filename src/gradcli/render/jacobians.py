@@ -68,8 +68,8 @@ MOST_IN_LINES = 6
 """Columns up to which J is written in lines where a table has no room."""
 MOST_COUNTED = 16
 """Rows and columns up to which entries are found without a picture."""
-KINKS = {"kink", "jump", "infinite-slope", "edge"}
-"""Kinds of notes on points where a slope says nothing of its own slope."""
+KINKS = {"kink", "jump", "infinite-slope", "edge", "own-backward"}
+"""Kinds of notes on points and functions where a slope says nothing of its own slope."""
 NAMES = re.compile(r"[A-Za-z_]\w*")
 Part = Table | Text
 

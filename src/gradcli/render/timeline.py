@@ -14,9 +14,8 @@ from gradcli.render.numbers import Form, array_text, input_text, nested
 from gradcli.render.wrap import plain_text, wrapped
 
 if TYPE_CHECKING:
-    from gradcli.explanation.timeline import Left, Row, Timeline
+    from gradcli.explanation.timeline import Event, Left, Row, Timeline
     from gradcli.ops.declare import Array
-    from gradcli.runner.events import Event
 
 GAP = 3
 """Columns between two columns of a row."""
@@ -96,7 +95,7 @@ def left_texts(left: Left, layout: Layout) -> Iterator[str]:
     if left.value is None:
         yield left.text
         return
-    most = layout.most(12 if layout.width >= NARROW else 5)
+    most = layout.most(8 if layout.width >= NARROW else 5)
     equals = "" if left.text == RETURNS else "= "
     yield f"{left.text} {equals}{array_text(left.value, layout.precision, most)}"
     if left.added is not None:

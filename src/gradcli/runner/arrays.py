@@ -124,6 +124,8 @@ def cast_call(run: Run, dtype: DType, data: Any = 0) -> Any:
     """Do what ``np.float64(x)`` does."""
     if isinstance(data, Tensor):
         return cast(run, data, dtype.name)
+    if isinstance(data, str):
+        data = run.call(run.builtin("float"), [data])
     return array_of(run, data, "numpy" if dtype.library != "jax" else "jax", dtype.name)
 
 

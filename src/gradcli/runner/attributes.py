@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.runner.calls import call_method, jax_method, new_object, no_attribute, table_method
+from gradcli.runner.hosted import Hosted, host_of, hosted_attribute, new_hosted, raw_member
 from gradcli.runner.library import ATTRIBUTES, METHODS
 from gradcli.runner.objects import (
     UNBOUND,
@@ -44,6 +45,8 @@ def attribute(run: Run, base: Any, name: str) -> Any:
         return of_super(run, base, name)
     if kind is Foreign or kind is Progress:
         return Foreign(f"{base.name}.{name}")
+    if isinstance(base, Hosted):
+        return hosted_attribute(run, base, name)
     if kind is Closure and name in base.attributes:
         return base.attributes[name]
     from gradcli.runner.host_attributes import host_attribute
@@ -52,8 +55,38 @@ def attribute(run: Run, base: Any, name: str) -> Any:
     return no_attribute(run, base, name) if found is UNBOUND else found
 
 
+def special_method(base: Tensor, name: str) -> Any:
+    """Return what an operator of a tensor is as a method, such as ``__add__`` and ``__setitem__``; None for no operator."""
+    from gradcli.runner.containers import put, subscript
+    from gradcli.runner.operators import COMPARED, operate
+    from gradcli.runner.operators import METHODS as SIGNS
+    from gradcli.runner.writes import augmented
+
+    word = name[2:-2]
+    if word == "getitem":
+        return lambda run, key: subscript(run, base, key)
+    if word == "setitem":
+        return lambda run, key, value: put(run, base, key, value)
+    for sign, own in {**SIGNS, **{sign: words[0] for sign, words in COMPARED.items()}}.items():
+        if word == own:
+            return lambda run, other: operate(run, sign, base, other)
+        if word == f"r{own}":
+            return lambda run, other: operate(run, sign, other, base)
+        if word == f"i{own}":
+            return lambda run, other: augmented(run, sign, base, other)
+    return None
+
+
 def of_tensor(run: Run, base: Tensor, name: str) -> Any:
     """Return an attribute or a method of a tensor."""
+    if base.library == "numpy":
+        from gradcli.runner.libraries.numpy_arrays import NOT_NUMPYS, array_attribute
+
+        own = array_attribute(run, base, name)
+        if own is not UNBOUND:
+            return own
+        if name in NOT_NUMPYS and not base.active:
+            return no_attribute(run, base, name)
     read = ATTRIBUTES.get(name)
     if read is not None:
         return read(run, base)
@@ -65,6 +98,8 @@ def of_tensor(run: Run, base: Tensor, name: str) -> Any:
         return Method(name, base)
     if base.extra is not None and base.extra.fields is not None and name in base.extra.fields:
         return base.extra.fields[name]
+    if name.startswith("__") and (special := special_method(base, name)) is not None:
+        return special
     return no_attribute(run, base, name)
 
 
@@ -135,6 +170,8 @@ def of_class(run: Run, base: Class, name: str) -> Any:
     found = class_attribute(run, base, name)
     if found is not UNBOUND:
         return found
+    if base.find("__members__") is not UNBOUND:
+        run.fail("AttributeError", name)
     return run.fail("AttributeError", f"type object '{base.name}' has no attribute '{name}'")
 
 
@@ -148,15 +185,17 @@ def of_super(run: Run, base: Super, name: str) -> Any:
         if name in one.members:
             member = one.members[name]
             return Bound(member, owner) if name == "__new__" else bound(run, owner, kind, member)
+    if isinstance(owner, Hosted) and (raw := raw_member(run, owner, name)) is not UNBOUND:
+        return raw
     if name in OBJECT_MEMBERS:
         return OBJECT_MEMBERS[name] if name == "__new__" else Bound(OBJECT_MEMBERS[name], owner)
     return run.fail("AttributeError", f"'super' object has no attribute '{name}'")
 
 
-def object_new(run: Run, kind: Class, *_: Any, **__: Any) -> Instance:
+def object_new(run: Run, kind: Class, *arguments: Any, **named: Any) -> Any:
     """Return a new object of a class."""
-    del run
-    return new_object(kind)
+    base = host_of(kind)
+    return new_object(kind) if base is None else new_hosted(run, kind, base, list(arguments[:1]), named)
 
 
 def object_text(run: Run, me: Any) -> str:
@@ -186,13 +225,13 @@ OBJECT_MEMBERS: dict[str, Any] = {
     "__setattr__": object_set, "__getattribute__": object_get, "__delattr__": lambda run, me, name: me.fields.pop(name, None),
     "__repr__": object_text, "__str__": lambda run, me: run.call(run.builtin("repr"), [me]),
     "__eq__": lambda run, me, other: True if me is other else NotImplemented,
-    "__ne__": lambda run, me, other: me is not other, "__hash__": lambda run, me: id(me) >> 4,
+    "__ne__": lambda run, me, other: me is not other, "__hash__": lambda run, me: me.ordinal,
     "__format__": lambda run, me, spec="": run.call(run.builtin("str"), [me]),
 }  # fmt: skip
 """Members of ``object``, which every class is derived from."""
 
 
-def set_by_class(run: Run, base: Instance, name: str, value: Any) -> bool:
+def set_by_class(run: Run, base: Instance | Hosted, name: str, value: Any) -> bool:
     """Let a property or a descriptor of the class take a value, and return whether one did."""
     member = base.kind.find(name)
     if isinstance(member, Property):
@@ -208,7 +247,7 @@ def set_by_class(run: Run, base: Instance, name: str, value: Any) -> bool:
 
 def assign_attribute(run: Run, base: Any, name: str, value: Any) -> None:
     """Do ``base.name = value``."""
-    if isinstance(base, Instance):
+    if isinstance(base, Instance | Hosted):
         own = base.kind.find("__setattr__")
         if own is not UNBOUND:
             run.call(own, [base, name, value])
@@ -247,7 +286,7 @@ def delete_attribute(run: Run, base: Any, name: str) -> None:
         run.call(prop.deleter, [base])
     elif isinstance(base, Instance) and base.kind.find("__frozen__") is True:
         run.fail("FrozenInstanceError", f"cannot delete field '{name}'")
-    elif isinstance(base, Instance) and name in base.fields:
+    elif isinstance(base, Instance | Hosted) and name in base.fields:
         del base.fields[name]
     elif isinstance(base, Class) and name in base.members:
         del base.members[name]

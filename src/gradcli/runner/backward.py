@@ -38,12 +38,11 @@ OWN = ("own",)
 
 
 class Freed(tuple):  # type: ignore[type-arg]
-    """The links of an operation whose saved values a sweep has freed."""
+    """The links of an operation whose saved values a sweep has freed, which the script made in this line."""
 
-    __slots__ = ()
+    line: int
 
 
-FREED = {links: Freed(links) for links in ((0,), (1,), (0, 1), (2,), (1, 2), (0, 1, 2))}
 
 
 @dataclass(slots=True, eq=False)
@@ -105,7 +104,7 @@ def check_freed(run: Run, nodes: Sequence[Node]) -> None:
         if node.links == () and node.op.torch_raises:
             run.fail("RuntimeError", f"derivative for aten::{node.op.name} is not implemented")
         if type(node.links) is Freed and saved_places(node):
-            run.fail("RuntimeError", SECOND)
+            run.fail("RuntimeError", SECOND, node.links.line)
 
 
 def memory_key(value: Any) -> Any:
@@ -127,7 +126,7 @@ def check_versions(run: Run, nodes: Sequence[Node]) -> None:
             write = run.writes.get(memory_key(value))
             if write is None or write.mark <= node.index or (k <= 0 and write.by <= node.index < write.mark):
                 continue
-            run.fail("RuntimeError", version_text(write, value, k < 0))
+            run.fail("RuntimeError", version_text(write, value, k < 0), write.line)
 
 
 def version_text(write: Written, value: Any, output: bool) -> str:
@@ -192,15 +191,20 @@ def sweep(
     if create:
         from gradcli.engine.again import differentiable_cotangents
 
-        totals = differentiable_cotangents(run.graph, outputs[0], seeds[0], visit=visit, bends=True)
+        totals = differentiable_cotangents(run.graph, outputs[0], seeds[0], visit=visit)
     else:
-        plain = [np.asarray(value_of(seed)) for seed in seeds]
-        seeds[:] = plain if not any(type(s) in NODES for s in seeds) else seeds
-        totals = cotangents(run.graph, outputs[0], plain[0], visit=visit)
+        held, seeds = seeds, [np.asarray(value_of(seed)) for seed in seeds]
+        totals = cotangents(run.graph, outputs[0], seeds[0], visit=visit)
+        seeds = held if any(type(s) in NODES for s in held) else seeds
+    freed: dict[tuple[int, ...], Freed] = {}
     if not retain:
         for node in nodes:
             if type(node) is Operation and type(node.links) is not Freed:
-                node.links = FREED.get(node.links) or Freed(node.links)
+                links = freed.get(node.links)
+                if links is None:
+                    links = freed[node.links] = Freed(node.links)
+                    links.line = run.line
+                node.links = links
     for old, now in former.items():
         if old in captured:
             captured[now] = captured[now] + captured[old] if now in captured else captured[old]
@@ -325,7 +329,7 @@ def record(run: Run, event: Event, leaf: Tensor, g: Any) -> None:
     """Note in an event what a leaf got, and what it has now."""
     if run.quiet:
         return
-    name = run.name_of(leaf) or f"leaf{len(event.grad) + 1}"
+    name = run.name_of(leaf) or run.noting.called.get(leaf) or f"leaf{len(event.grad) + 1}"
     while name in event.grad:
         name += "'"
     run.noting.called[leaf] = name

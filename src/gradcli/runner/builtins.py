@@ -10,6 +10,7 @@ import numpy as np
 from gradcli.engine.graph import NODES
 from gradcli.runner.containers import iterate, take
 from gradcli.runner.exceptions import TREE, Raised, exception_class, raised
+from gradcli.runner.hosted import Hosted
 from gradcli.runner.objects import (
     UNBOUND,
     Bound,
@@ -32,7 +33,16 @@ from gradcli.runner.tuples import Named
 from gradcli.runner.values import DType, Size, Tensor, category, rounded
 
 BUILTINS: dict[str, Any] = {}
-LIBRARIES_OWN = ("LinAlgError", "_LinAlgError", "FrozenInstanceError", "StatisticsError", "JSONDecodeError")
+LIBRARIES_OWN = (
+    "AxisError",
+    "UFuncTypeError",
+    "DTypePromotionError",
+    "LinAlgError",
+    "_LinAlgError",
+    "FrozenInstanceError",
+    "StatisticsError",
+    "JSONDecodeError",
+)
 """Exceptions that are no builtins."""
 
 
@@ -59,12 +69,16 @@ def number_of(run: Run, x: Any) -> Any:
     if np.size(x.value) != 1:
         if x.library == "torch":
             run.fail("ValueError", "only one element tensors can be converted to Python scalars")
-        run.fail("TypeError", "only length-1 arrays can be converted to Python scalars")
+        run.fail("TypeError", "only 0-dimensional arrays can be converted to Python scalars")
     return item_of(run, x)
 
 
 def item_of(run: Run, x: Tensor) -> Any:
     """Return what ``item()`` gives: a number of float32 where that is the type; one in many digits stays what it is."""
+    if run.levels and x.library != "torch":
+        from gradcli.runner.transforms import refuse_number
+
+        refuse_number(run, x)
     if run.replay is not None and type(x.node) in NODES and category(x.dtype) == 2:
         from gradcli.ops.making import DETACH
 
@@ -104,7 +118,9 @@ def to_int(run: Run, x: Any = 0, base: Any = None) -> Any:
         run.fail("TypeError", f"int() argument must be a string, a bytes-like object or a real number, not '{type_name(x)}'")
     try:
         return int(x) if base is None else int(x, base)
-    except ValueError:
+    except ValueError as error:
+        if str(error).startswith("Exceeds"):
+            run.fail("ValueError", str(error))
         return run.fail("ValueError", f"invalid literal for int() with base {base or 10}: {x!r}")
     except OverflowError as error:
         return run.fail("OverflowError", str(error))
@@ -114,6 +130,8 @@ def type_make(run: Run, x: Any, bases: Any = UNBOUND, members: Any = None, **nam
     """Do what ``type(x)`` does; of three arguments it makes a class."""
     if bases is UNBOUND:
         return type_of(run, x)
+    if members is None:
+        run.fail("TypeError", "type() takes 1 or 3 arguments")
     from gradcli.runner.classes import make_class
 
     return make_class(run, x, list(bases), dict(members), {}, named)
@@ -132,7 +150,14 @@ TYPE = type_class("type", type_make)
 
 def make_dict(run: Run, x: Any = (), /, **named: Any) -> dict[Any, Any]:
     """Do what ``dict(x)`` does."""
-    pairs = x.items() if isinstance(x, dict) else [tuple(take(run, pair)) for pair in take(run, x)]
+    pairs = list(x.items()) if isinstance(x, dict) else []
+    for k, pair in enumerate(() if isinstance(x, dict) else take(run, x)):
+        if isinstance(pair, int | float | None):
+            run.fail("TypeError", f"cannot convert dictionary update sequence element #{k} to a sequence")
+        items = take(run, pair)
+        if len(items) != 2:
+            run.fail("ValueError", f"dictionary update sequence element #{k} has length {len(items)}; 2 is required")
+        pairs.append((items[0], items[1]))
     return {hashable(run, key): value for key, value in pairs} | named
 
 
@@ -188,10 +213,13 @@ def scalar_class(dtype: str) -> Class:
     return SCALARS[dtype]
 
 
+WALKS: tuple[Any, ...] = (iter([]), iter(()), iter({}), iter(set()), iter(""), iter(range(1)), {}.keys(), {}.values(), {}.items(), enumerate(()), zip(), reversed([]))
+"""What walks over Python's own containers, one of each kind."""
 HOST: tuple[tuple[Any, Class], ...] = (
     (bool, BOOL), (int, INT), (float, FLOAT), (str, STR), (list, LIST), (Size, SIZE), (tuple, TUPLE), (dict, DICT), (set, SET),
     (frozenset, FROZENSET), (range, RANGE), (slice, SLICE), (type(None), NONE), (Closure, FUNCTION), (Bound, METHOD), (Method, METHOD),
-    (type(...), Class("ellipsis", [], {})), (type(NotImplemented), Class("NotImplementedType", [], {})), (Class, TYPE), (Module, MODULE), (DType, DTYPE), (Iterator, GENERATOR), (TableFunction, NATIVE), (bytes, BYTES),
+    (type(...), Class("ellipsis", [], {})), (type(NotImplemented), Class("NotImplementedType", [], {})), *[(type(one), Class(type(one).__name__, [], {})) for one in WALKS],
+    (Class, TYPE), (Module, MODULE), (DType, DTYPE), (Iterator, GENERATOR), (TableFunction, NATIVE), (bytes, BYTES),
 )  # fmt: skip
 
 
@@ -251,6 +279,8 @@ def len_(run: Run, x: Any) -> int:
         member = x.kind.find("__len__")
         if member is not UNBOUND:
             return run.call(member, [x])  # type: ignore[no-any-return]
+    elif isinstance(x, Hosted) and (member := x.kind.find("__len__")) is not UNBOUND:
+        return run.call(member, [x])  # type: ignore[no-any-return]
     elif hasattr(x, "__len__"):
         return len(x)
     elif isinstance(x, Class) and x.find("__members__") is not UNBOUND:
@@ -273,7 +303,14 @@ def sum_(run: Run, items: Any, start: Any = 0) -> Any:
 def abs_(run: Run, x: Any) -> Any:
     """Return the size of a number."""
     if isinstance(x, Tensor):
-        return run.call(run.attribute(x, "abs")) if x.library != "python" else run.function("math.fabs", x)
+        name = {"python": "math.fabs", "numpy": "np.abs"}.get(x.library)
+        return (
+            run.call(run.member("numpy.abs"), [x])
+            if name == "np.abs"
+            else run.function(name, x)
+            if name
+            else run.call(run.attribute(x, "abs"))
+        )
     if isinstance(x, Instance) and (member := x.kind.find("__abs__")) is not UNBOUND:
         return run.call(member, [x])
     if not isinstance(x, int | float):
@@ -473,8 +510,10 @@ def delattr_(run: Run, x: Any, name: str) -> None:
 
 
 @builtin
-def vars_(run: Run, x: Instance) -> dict[str, Any]:
+def vars_(run: Run, x: Instance | None = None) -> dict[str, Any]:
     """Return the attributes of an object."""
+    if x is None:
+        raise run.refuse("'vars' of a module would be written to: gradcli does not run it")
     return x.fields
 
 

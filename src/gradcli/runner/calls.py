@@ -20,7 +20,8 @@ from gradcli.language.names import find_function
 from gradcli.ops import METHODS as TABLE_METHODS
 from gradcli.ops import Function, Pair, Parts, find
 from gradcli.ops.declare import value_of
-from gradcli.runner.library import METHODS
+from gradcli.runner.hosted import HOSTS, Hosted, host_of, new_hosted
+from gradcli.runner.library import METHODS, TABLE
 from gradcli.runner.objects import (
     UNBOUND,
     Bound,
@@ -60,6 +61,8 @@ def call(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]) -> An
         member = what.kind.find("__call__")
         if member is not UNBOUND:
             return call(run, member, [what, *arguments], named)
+    elif isinstance(what, Hosted) and (member := what.kind.find("__call__")) is not UNBOUND:
+        return call(run, member, [what, *arguments], named)
     elif kind is StaticMethod or kind is ClassMethod:
         return call(run, what.function, arguments, named)
     elif kind is Foreign:
@@ -93,14 +96,28 @@ def call_native(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]
         try:
             inspect.signature(what).bind(run, *arguments, **named)
         except TypeError as misfit:
-            name = getattr(what, "__name__", "function").strip("_")
-            text = str(misfit).replace("missing a required argument", "missing 1 required positional argument")
-            return run.fail("TypeError", f"{name}() {text}")
+            return run.fail("TypeError", f"{native_name(what)}() {misfit_text(what, misfit, arguments, named)}")
         except ValueError:
             pass
         return host_error(run, error)
     except (ValueError, KeyError, IndexError, ZeroDivisionError, OverflowError, AttributeError) as error:
         return host_error(run, error)
+
+
+def native_name(what: Any) -> str:
+    """Return what a message calls a native: the last part of the name that a script calls it by."""
+    full = next((name for name, one in TABLE.items() if one is what), getattr(what, "__name__", "function").strip("_"))
+    return full.rpartition(".")[2]
+
+
+def misfit_text(what: Any, misfit: TypeError, arguments: list[Any], named: dict[str, Any]) -> str:
+    """Return what Python says of arguments that a function does not take: all that are missing at once."""
+    if "missing a required" not in str(misfit):
+        return str(misfit)
+    parameters_ = list(inspect.signature(what).parameters.values())[1 + len(arguments) :]
+    missing = [repr(p.name) for p in parameters_ if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in named]
+    listed = missing[0] if len(missing) == 1 else f"{', '.join(missing[:-1])}{',' * (len(missing) > 2)} and {missing[-1]}"
+    return f"missing {len(missing)} required positional argument{'s' * (len(missing) > 1)}: {listed}"
 
 
 def host_error(run: Run, error: Exception) -> Any:
@@ -142,18 +159,14 @@ def call_closure(run: Run, closure: Closure, arguments: list[Any], named: dict[s
 
 
 def run_frame(run: Run, code: Any, frame: Frame) -> Any:
-    """Run the body of a function."""
+    """Run the body of a function; what a library's code calls of the script is the script's own again."""
     run.depth += 1
     if run.depth > DEEPEST:
         run.depth -= 1
         run.fail("RecursionError", "maximum recursion depth exceeded")
-    before = run.quiet, run.inside
-    if not code.listed:
-        run.quiet += 1
-        run.inside += 1
-    elif run.inside:  # the script's own function, called by a library's
-        run.quiet -= run.inside
-        run.inside = 0
+    quiet = -run.library if code.listed else 1
+    run.quiet += quiet
+    run.library += quiet
     line = run.line
     run.frames.append((code, frame))
     try:
@@ -161,7 +174,8 @@ def run_frame(run: Run, code: Any, frame: Frame) -> Any:
     finally:
         run.frames.pop()
         run.depth -= 1
-        run.quiet, run.inside = before
+        run.quiet -= quiet
+        run.library -= quiet
     run.line = line
     return None if signal is None else signal[0]
 
@@ -224,6 +238,8 @@ def construct(run: Run, kind: Class, arguments: list[Any], named: dict[str, Any]
         listed = f"method{'s' if len(abstract) > 1 else ''} {', '.join(abstract)}"
         run.fail("TypeError", f"Can't instantiate abstract class {kind.name} with abstract {listed}")
     for one in kind.order:
+        if one.make is not None and one is not kind and one.name in HOSTS and host_of(kind) is one:
+            return construct_hosted(run, kind, one, arguments, named)
         if one.make is not None:
             return call_native(run, one.make, [kind, *arguments] if one is not kind else arguments, named)
     new = kind.find("__new__")
@@ -233,6 +249,15 @@ def construct(run: Run, kind: Class, arguments: list[Any], named: dict[str, Any]
         call(run, start, [made, *arguments], named)
     elif start is UNBOUND and new is UNBOUND and (arguments or named):
         run.fail("TypeError", f"{kind.name}() takes no arguments")
+    return made
+
+
+def construct_hosted(run: Run, kind: Class, base: Class, arguments: list[Any], named: dict[str, Any]) -> Any:
+    """Return a new object of a class that is derived from one of Python's own."""
+    new, start = kind.find("__new__"), kind.find("__init__")
+    made = new_hosted(run, kind, base, arguments, named) if new is UNBOUND else call(run, new, [kind, *arguments], named)
+    if start is not UNBOUND and isinstance(made, Hosted):
+        call(run, start, [made, *arguments], named)
     return made
 
 
@@ -323,12 +348,13 @@ def call_table(
 ) -> Any:
     """Call a function of the table with values of a script."""
     function: Function = what.function
+    place = WRITES_BY.get(function.name)
+    if (named and not WRITTEN_TO.isdisjoint(named)) or (place is not None and len(arguments) == place + 1):
+        return call_into(run, what, arguments, named, library)
     tensors: list[Any] = []
     library = library or library_name(what, arguments, named)
     if named:
-        named = {key: value for key, value in named.items() if key not in WITHOUT_MEANING and key != "out"}
-        if named.get("inplace") is False:
-            named.pop("inplace")
+        named = {key: value for key, value in named.items() if key not in WITHOUT_MEANING}
     dtype = named.get("dtype")
     bound, registers = bound_call(function, what.library, len(arguments), tuple(named))
     values = [
@@ -359,14 +385,43 @@ def call_table(
     else:
         result = given if isinstance(given, str) else result_type(run, function.name, made, tensors, plain_, library, rounds)
     kind = kind_of(value_of(first_of(made)))
-    if given is None and category(result) == 2 and kind != "f":
-        result = "bool" if kind == "b" else "int64"
+    if kind != "f" and category(result) == 2 and not isinstance(given, str):
+        result = "bool" if kind == "b" else "int32" if library == "jax" and not run.x64 else "int64"
     if category(result) < 2 and kind == "f" and not rounds:
         result = run.default_dtype if library == "torch" else plain_in_jax(run, 1.0) if library == "jax" else "float64"
         result = strong(result) if tensors else result
     del Kind
     made_by = (what.name, tuple(map(argument_kind, arguments)), {k: argument_kind(v) for k, v in named.items() if v is not None})
     return wrap(run, made, result, library, made_by, tensors)
+
+
+WRITTEN_TO = {"out", "inplace"}
+"""Options that say where a result is written."""
+WRITES_BY = {
+    **dict.fromkeys(("relu", "relu6", "selu", "celu", "silu", "mish", "hardswish", "hardsigmoid"), 1),
+    "leaky_relu": 2, "elu": 2, "hardtanh": 3, "threshold": 3, "rrelu": 4, "dropout": 3,
+}  # fmt: skip
+"""The place of ``inplace`` among the arguments of functions that have it."""
+
+
+def call_into(run: Run, what: TableFunction, arguments: list[Any], named: dict[str, Any], library: str | None) -> Any:
+    """Call a function of the table that writes its result into what it is given, or into ``out``."""
+    from gradcli.runner.writes import write_back
+
+    named, place, first = dict(named), WRITES_BY.get(what.function.name), run.count
+    out, inplace = named.pop("out", None), named.pop("inplace", False)
+    if place is not None and len(arguments) == place + 1:
+        *arguments, inplace = arguments
+    if out is not None and run.grad_enabled and any(isinstance(t, Tensor) and t.active for t in (*arguments, out)):
+        run.fail("RuntimeError", f"{what.function.name}(): functions with out=... arguments don't support automatic "
+                 "differentiation, but one of the arguments requires grad.")
+    made = call_table(run, what, arguments, named, library)
+    if out is None and inplace:
+        out = arguments[0] if arguments else named["input"]
+    if isinstance(out, Tensor):
+        write_back(run, out, made, first)
+        return out
+    return made
 
 
 def dtype_in_jax(run: Run, function: Function, given: Any, values: list[Any]) -> str:

@@ -13,8 +13,11 @@ from gradcli.language.picking import as_view, basic, index_key
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import INDEX, PUT
+from gradcli.runner import numpy_values
+from gradcli.runner.hosted import Hosted
+from gradcli.runner.numpy_values import flows, plain_array
 from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance, Progress
-from gradcli.runner.operators import HOST_KINDS, hashable, plain
+from gradcli.runner.operators import HOST_KINDS, has_items, hashable, plain
 from gradcli.runner.state import LONGEST, Run, show
 from gradcli.runner.torch_errors import TYPE_NAMES, of_expand
 from gradcli.runner.values import Size, Tensor, View, as_dtype, category
@@ -27,10 +30,14 @@ ITERABLE = (list, tuple, dict, set, frozenset, str, range, bytes)
 def iterate(run: Run, value: Any) -> Any:
     """Return what walks over the items of a value; raises TypeError for what has none."""
     if isinstance(value, ITERABLE):
+        if isinstance(value, Hosted) and (member := value.kind.find("__iter__")) is not UNBOUND:
+            return run.call(member, [value])
         return value
     if isinstance(value, Tensor):
         return rows(run, value)
     if isinstance(value, Instance):
+        if not has_items(value):
+            run.fail("TypeError", f"'{value.kind.name}' object is not iterable")
         return of_instance(run, value)
     if isinstance(value, Pair | Parts):
         return list(value)  # type: ignore[call-overload]
@@ -45,6 +52,22 @@ def iterate(run: Run, value: Any) -> Any:
     from gradcli.runner.builtins import type_name
 
     return run.fail("TypeError", f"'{type_name(value)}' object is not iterable")
+
+
+CHANGING: tuple[type, ...] = (dict, set, type({}.items()), type({}.keys()), type({}.values()))
+
+
+def steady(run: Run, items: Any) -> Any:
+    """Return what walks over items, with the exception of Python's where a dictionary or a set changes meanwhile."""
+    return watched(run, items) if isinstance(items, CHANGING) else items
+
+
+def watched(run: Run, items: Any) -> Iterator[Any]:
+    """Yield items that must not change in number."""
+    try:
+        yield from items
+    except RuntimeError as error:
+        run.fail("RuntimeError", str(error))
 
 
 def of_instance(run: Run, value: Instance) -> Iterator[Any]:
@@ -65,8 +88,6 @@ def of_instance(run: Run, value: Instance) -> Iterator[Any]:
                 raise
             yield item
     item_of = value.kind.find("__getitem__")
-    if item_of is UNBOUND:
-        run.fail("TypeError", f"'{value.kind.name}' object is not iterable")
     for k in range(LONGEST):
         try:
             item = run.call(item_of, [value, k])
@@ -114,6 +135,10 @@ def unpacked(run: Run, value: Any, count: int, star: int | None) -> list[Any]:
     """Return a value's items for so many targets; raises ValueError where they are not as many."""
     if type(value) is Foreign:
         return [value] * count
+    if isinstance(value, int | float | None):
+        from gradcli.runner.builtins import type_name
+
+        run.fail("TypeError", f"cannot unpack non-iterable {type_name(value)} object")
     items = list(islice(iter(iterate(run, value)), count + 1)) if star is None else take(run, value)
     if star is None:
         if len(items) > count:
@@ -132,6 +157,8 @@ def subscript(run: Run, base: Any, key: Any) -> Any:
     key = plain(key)
     if isinstance(base, Tensor):
         return entry(run, base, key)
+    if isinstance(base, Hosted) and (member := base.kind.find("__getitem__")) is not UNBOUND:
+        return run.call(member, [base, key])
     if isinstance(base, Instance):
         member = base.kind.find("__getitem__")
         if member is not UNBOUND:
@@ -152,10 +179,9 @@ def subscript(run: Run, base: Any, key: Any) -> Any:
             return members[key] if key in members else raise_key(key)
         own = base.find("__class_getitem__")
         return base if own is UNBOUND else run.call(run.attribute(base, "__class_getitem__"), [key])
+    elif hasattr(type(base), "subscript"):
+        return base.subscript(run, key)
     elif not isinstance(base, HOST_KINDS):
-        inner = getattr(type(base), "subscript", None)
-        if inner is not None:
-            return inner(base, run, key)
         return base  # a subscript of a type, as in list[int]
     from gradcli.runner.builtins import type_name
 
@@ -213,8 +239,19 @@ def index_part(run: Run, part: Any) -> Any:
     return part
 
 
+LONGEST_TUPLE = 32
+"""Items up to which PyTorch takes a list in an index for a tuple."""
+
+
+def is_part(item: Any) -> bool:
+    """Return whether an item of a list in an index says that the list is a tuple."""
+    return item is None or item is Ellipsis or isinstance(item, Tensor | list | tuple | slice)
+
+
 def key_of(run: Run, x: Tensor, key: Any) -> Any:
-    """Return a checked index of a tensor."""
+    """Return a checked index of a tensor; PyTorch takes a list of tensors, lists or slices for a tuple."""
+    if type(key) is list and x.library == "torch" and len(key) < LONGEST_TUPLE and any(map(is_part, key)):
+        key = tuple(key)
     parts = [index_part(run, part) for part in (key if type(key) in (tuple, Size) else (key,))]
     for part in parts:
         if part is not None and part is not Ellipsis and not isinstance(part, int | slice | np.ndarray):
@@ -228,6 +265,8 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
     used = sum(p.ndim if isinstance(p, np.ndarray) and p.dtype == np.bool_ else p is not None and p is not Ellipsis for p in parts)
     if used > len(x.shape):
         if x.library == "torch" and not x.shape:
+            if single and type(parts[0]) is int and parts[0]:
+                run.fail("IndexError", f"index {parts[0]} is out of bounds for dimension 0 with size 0")
             run.fail("IndexError", "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
                      "convert a 0-dim tensor to a number")
         many = f"too many indices for tensor of dimension {len(x.shape)}" if x.library == "torch" else (
@@ -283,6 +322,8 @@ def check_mask(run: Run, x: Tensor, mask: Any, axis: int) -> None:
 def entry(run: Run, x: Tensor, key: Any) -> Any:
     """Return ``x[key]`` of a tensor: a view where the index is basic."""
     node = x.node
+    if x.library == "numpy" and plain_array(x):
+        return numpy_values.entry(run, x, key)
     if type(node) in NODES and type(key) is int and node.ndim == 1 and node.value.dtype != object and -node.shape[0] <= key < node.shape[0]:
         f = run.f
         made = f.enter(INDEX, (node,), {"key": key}, node.value[key])
@@ -310,7 +351,7 @@ def put(run: Run, base: Any, key: Any, value: Any) -> None:
     key, value = plain(key), plain(value)
     if isinstance(base, Tensor):
         put_entry(run, base, key, value)
-    elif isinstance(base, Instance) and (member := base.kind.find("__setitem__")) is not UNBOUND:
+    elif isinstance(base, Instance | Hosted) and (member := base.kind.find("__setitem__")) is not UNBOUND:
         run.call(member, [base, key, value])
     elif isinstance(base, dict):
         base[hashable(run, key)] = value
@@ -335,6 +376,9 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     if x.library == "jax":
         run.fail("TypeError", "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, "
                  "use x = x.at[idx].set(y) or another .at[] method")
+    if plain_array(x) and not flows(value) and not (isinstance(value, list | tuple) and any(map(flows, value))):
+        numpy_values.put_entry(run, x, key, value)
+        return
     from gradcli.runner.arrays import array_of
 
     place = key_of(run, x, key)
@@ -360,6 +404,8 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
         part = entry(run, x, key)
         run.write(part, spread(run, node, part.shape), run.count)
         return
+    if type(node) in NODES and x.library == "numpy" and any(level.kind == "boxes" for level in run.levels):
+        run.fail("ValueError", "setting an array element with a sequence.")
     f, first = run.f, run.count
     if type(node) not in NODES and type(x.node) not in NODES:
         array = np.array(x.node)
@@ -399,7 +445,7 @@ def fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 def delete(run: Run, base: Any, key: Any) -> None:
     """Do ``del base[key]``."""
-    if isinstance(base, Instance) and (member := base.kind.find("__delitem__")) is not UNBOUND:
+    if isinstance(base, Instance | Hosted) and (member := base.kind.find("__delitem__")) is not UNBOUND:
         run.call(member, [base, key])
         return
     if isinstance(base, dict):

@@ -9,12 +9,15 @@ import textwrap
 WORDS = re.compile(
     r"\b(?:import|def|class|print|backward|requires_grad\w*|autograd|no_grad|lambda|with|try|assert|return|del|raise|jacrev|"
     r"jacfwd|vjp|jvp|Variable|Parameter|manual_seed|append|grad|hessian|jacobian|value_and_grad|vmap|global|lr_scheduler|optim)\b"
-    r"|[{]|\bf[\"']|>>>|```"
+    r"|[{]|\bf[\"']|>>>|In \[|```|:=|\bfor\b.*\bin\b|\w: *\w+ *="
+    r"|\b[A-Z]\w*[a-z]\w*\s*\("
 )
 """What a script may hold. A text with none of it is a formula, and no parser looks at it for that."""
+PASTED = r"^\s*(?:import|from|def|class)\s|\.backward\(|^\s*>>> |^In \[\d*\]|^\s*```"
+"""What begins a line of a text that is no Python as it stands, and was pasted: the code of a script, prompts, fences."""
 STATEMENTS = (
     ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.With, ast.Try, ast.Assert, ast.Delete, ast.Raise, ast.Lambda,
-    ast.Dict, ast.DictComp, ast.Set, ast.JoinedStr, ast.GeneratorExp, ast.Global,
+    ast.Dict, ast.DictComp, ast.Set, ast.JoinedStr, ast.GeneratorExp, ast.Global, ast.ListComp, ast.NamedExpr, ast.AnnAssign,
 )  # fmt: skip
 CALLS = {"backward", "grad", "print", "requires_grad_", "append", "vjp", "jacobian", "hessian", "jvp", "jacrev", "jacfwd", "vmap",
          "value_and_grad", "manual_seed", "Variable", "Parameter", "no_grad"}  # fmt: skip
@@ -27,7 +30,7 @@ def is_script(text: str) -> bool:
     try:
         tree = ast.parse(textwrap.dedent(text).strip("\n"), filename="")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return bool(re.search(r"^\s*(?:import|from|def|class)\s|\.backward\(", text, re.MULTILINE))
+        return bool(re.search(PASTED, text, re.MULTILINE))
     return any(marks(node) for node in ast.walk(tree))
 
 
@@ -41,5 +44,13 @@ def marks(node: ast.AST) -> bool:
         return node.attr in ("grad", "requires_grad", "backward")
     if isinstance(node, ast.Call):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        return name in CALLS
+        return name in CALLS or (name[:1].isupper() and is_layer(node.func, name))
     return False
+
+
+def is_layer(function: ast.expr, name: str) -> bool:
+    """Return whether what is called is a class of ``torch.nn``."""
+    from gradcli.runner.preludes import index  # few formulas call what begins with a capital
+
+    base = function.value if isinstance(function, ast.Attribute) else None
+    return base is None and f"torch.nn.{name}" in index() or getattr(base, "attr", getattr(base, "id", "")) == "nn"

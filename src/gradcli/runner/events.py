@@ -49,6 +49,7 @@ class Log:
         self.events: list[Event] = []
         self.turns: dict[tuple[str, int], int] = {}
         self.calls = 0
+        self.most = 8 * MOST
 
     def add(self, event: Event) -> None:
         """Note an event, with its turn."""
@@ -58,8 +59,9 @@ class Log:
             event.call = self.calls
             self.calls += 1
         self.events.append(event)
-        if len(self.events) > 8 * MOST:
+        if len(self.events) > self.most:
             self.thin()
+            self.most = max(8 * MOST, 2 * len(self.events))
 
     def printed(self, line: int, text: str) -> None:
         """Note a print; the prints of one line that follow each other are separate events."""

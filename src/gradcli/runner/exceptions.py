@@ -19,7 +19,7 @@ TREE = {
     "NotImplementedError": "RuntimeError", "RecursionError": "RuntimeError", "TypeError": "Exception",
     "ValueError": "Exception", "UnicodeError": "ValueError", "Warning": "Exception", "UserWarning": "Warning",
     "DeprecationWarning": "Warning", "RuntimeWarning": "Warning", "FutureWarning": "Warning",
-    "LinAlgError": "ValueError", "_LinAlgError": "RuntimeError", "FrozenInstanceError": "AttributeError", "ExceptionGroup": "Exception", "TimeoutError": "OSError", "StatisticsError": "ValueError", "JSONDecodeError": "ValueError",
+    "LinAlgError": "ValueError", "_LinAlgError": "RuntimeError", "AxisError": "ValueError", "UFuncTypeError": "TypeError", "ConcretizationTypeError": "TypeError", "TracerBoolConversionError": "ConcretizationTypeError", "DTypePromotionError": "TypeError", "FrozenInstanceError": "AttributeError", "ExceptionGroup": "Exception", "TimeoutError": "OSError", "StatisticsError": "ValueError", "JSONDecodeError": "ValueError",
     "PermissionError": "OSError", "ConnectionError": "OSError", "BufferError": "Exception", "UnicodeDecodeError": "UnicodeError",
     "UnicodeEncodeError": "UnicodeError", "SyntaxError": "Exception", "IndentationError": "SyntaxError", "SyntaxWarning": "Warning",
     "PendingDeprecationWarning": "Warning", "ImportWarning": "Warning", "ResourceWarning": "Warning",
@@ -42,7 +42,9 @@ def exception_class(name: str) -> Class:
 
 
 class Raised(Exception):
-    """An exception of the script, on its way up; ``line`` is where the script raised it."""
+    """An exception of the script, on its way up; ``line`` is where the script raised it, ``about`` the line behind it."""
+
+    about: int | None = None
 
     def __init__(self, instance: Instance, line: int = 0, cause: GradcliError | None = None) -> None:
         super().__init__(instance.kind.name)

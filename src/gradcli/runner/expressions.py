@@ -504,13 +504,14 @@ class Expressions:
                 from gradcli.runner.attributes import assign_attribute
 
                 base = self.expression(node.value)
-                told = self.text.told_attribute(node)
+                told = self.text.told_place(node)
                 return lambda regs, value: assign_attribute(regs[0], base(regs), name, told(regs, value))
             case ast.Subscript():
                 from gradcli.runner.containers import put
 
                 base, key = self.expression(node.value), self.expression(node.slice)
-                return lambda regs, value: put(regs[0], base(regs), key(regs), value)
+                told = self.text.told_place(node)
+                return lambda regs, value: put(regs[0], base(regs), key(regs), told(regs, value))
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
                 return self.several(elts)
         raise GradcliError("syntax", "this cannot be assigned to", span=self.text.span(node))
@@ -586,8 +587,8 @@ class Text:
         """Return the characters that a node covers."""
         return self.positions.of(node)
 
-    def told_attribute(self, node: ast.Attribute) -> Callable[[Frame, Any], Any]:
-        """Return what is told of an assignment to an attribute."""
+    def told_place(self, node: ast.Attribute | ast.Subscript) -> Callable[[Frame, Any], Any]:
+        """Return what is told of an assignment to an attribute or an item."""
         told = self.told
         if told is None:
             return lambda regs, value: value

@@ -7,18 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.errors import GradcliError, Span
 from gradcli.runner.library import load
 from gradcli.runner.state import Run
 from gradcli.runner.values import Tensor
 
 
-def given_value(run: Run, name: str) -> Any:
+def given_value(run: Run, name: str, span: Span | None = None) -> Any:
     """Return the value of a variable that the script leaves free, the same object each time it is read.
 
     An array is one of the library that the script uses, of PyTorch a leaf. A number that the script asks for nothing
     (``x.grad``, ``x.sum()``) is a number of Python's.
     """
     value = run.given[name]
+    if isinstance(value, GradcliError):  # why a function has nothing of that name
+        raise GradcliError(value.kind, value.message, span=span, hint=value.hint)
     if isinstance(value, np.ndarray | np.generic):
         value = run.given[name] = as_value(run, name, np.asarray(value))
     return value

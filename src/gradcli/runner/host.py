@@ -1,9 +1,9 @@
-"""Containers of Python's library that are lists and dictionaries of another kind: ``defaultdict``, ``Counter``, ``deque``."""
+"""Lists and dictionaries of another kind that Python's library has: ``defaultdict``, ``Counter``, ``deque``."""
 
 from __future__ import annotations
 
 import collections
-from typing import Any
+from typing import Any, ClassVar
 
 from gradcli.runner.containers import iterate, raise_key, take
 from gradcli.runner.objects import Class
@@ -35,7 +35,7 @@ class DefaultDict(dict):  # type: ignore[type-arg]
         """Return how it is shown."""
         return f"defaultdict({quoted(self.default)}, {quoted(dict(self))})"
 
-    attributes = {"default_factory": lambda run, me: me.default}  # noqa: RUF012
+    attributes: ClassVar[dict[str, Any]] = {"default_factory": lambda run, me: me.default}
 
 
 class OrderedDict(dict):  # type: ignore[type-arg]
@@ -51,7 +51,7 @@ class OrderedDict(dict):  # type: ignore[type-arg]
         """Return how it is shown."""
         return f"OrderedDict({quoted(list(self.items())) if self else ''})"
 
-    attributes = {"popitem": lambda run, me: lambda run, last=True: pop_item(run, me, last)}  # noqa: RUF012
+    attributes: ClassVar[dict[str, Any]] = {"popitem": lambda run, me: lambda run, last=True: pop_item(run, me, last)}
 
 
 def pop_item(run: Run, table: dict[Any, Any], last: bool) -> Any:
@@ -89,10 +89,10 @@ class Counter(collections.Counter):  # type: ignore[type-arg]
     def __and__(self, other: Any) -> Counter:
         return Counter(super().__and__(other))
 
-    def __or__(self, other: Any) -> Counter:
+    def __or__(self, other: Any) -> Counter:  # type: ignore[override]
         return Counter(super().__or__(other))
 
-    attributes = {  # noqa: RUF012
+    attributes: ClassVar[dict[str, Any]] = {
         "update": lambda run, me: lambda run, items=(), **named: count(run, me, items, named, 1),
         "subtract": lambda run, me: lambda run, items=(), **named: count(run, me, items, named, -1),
         "total": lambda run, me: lambda run: sum(me.values()),
@@ -138,7 +138,7 @@ class Deque(list):  # type: ignore[type-arg]
         """Return how it is shown."""
         return f"deque({quoted(list(self))}{'' if self.longest is None else f', maxlen={self.longest}'})"
 
-    attributes = {  # noqa: RUF012
+    attributes: ClassVar[dict[str, Any]] = {
         "maxlen": lambda run, me: me.longest,
         "append": lambda run, me: lambda run, item: grow(run, me, [item]),
         "appendleft": lambda run, me: lambda run, item: grow(run, me, [item], left=True),

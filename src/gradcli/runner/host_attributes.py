@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.runner.containers import iterate, put, raise_key, subscript, take
 from gradcli.runner.exceptions import raised
 from gradcli.runner.host import pop_item
-from gradcli.runner.objects import UNBOUND, Bound, Class, Closure, Property, TableFunction
+from gradcli.runner.objects import UNBOUND, Bound, Class, Closure, Context, Property, TableFunction
 from gradcli.runner.operators import COMPARED, HOST_KINDS, contains, equal, hashable, operate, plain
 from gradcli.runner.operators import METHODS as OPERATORS
 from gradcli.runner.state import Run
@@ -45,14 +45,16 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:
         return base if name == "real" else 0
     if isinstance(base, Size) and name == "numel":
         return Bound(lambda run, size: product(size), base)
+    if isinstance(base, Context) and name in ("__enter__", "__exit__"):
+        return base.enter_here if name == "__enter__" else base.leave_here
     if isinstance(base, slice | range) and name in ("start", "stop", "step"):
         return {"start": base.start, "stop": base.stop, "step": base.step}[name]
     if isinstance(base, Property):
         return property_attribute(base, name)
     if isinstance(base, Bound):
         return bound_attribute(run, base, name)
-    if hasattr(type(base), "send"):
-        return generator_attribute(base, name)
+    if hasattr(type(base), "send") and name in GENERATORS:
+        return Bound(GENERATORS[name], base)
     if isinstance(base, TableFunction) and name == "__name__":
         return base.name.rpartition(".")[2]
     if name == "__class__":
@@ -95,12 +97,6 @@ def bound_attribute(run: Run, base: Bound, name: str) -> Any:
     return host_attribute(run, base.function, name) if not isinstance(base.function, Closure) else run.attribute(base.function, name)
 
 
-def generator_attribute(base: Any, name: str) -> Any:
-    """Return a method of a generator."""
-    methods: dict[str, Any] = {"send": send, "throw": throw, "close": close, "__next__": lambda run, me: send(run, me, None)}
-    return Bound(methods[name], base) if name in methods else UNBOUND
-
-
 def send(run: Run, generator: Any, value: Any) -> Any:
     """Run a generator to its next value."""
     return stepped(run, lambda: generator.send(value))
@@ -116,8 +112,17 @@ def throw(run: Run, generator: Any, error: Any, value: Any = None, *_: Any) -> A
 
 def close(run: Run, generator: Any) -> None:
     """End a generator."""
+    from gradcli.runner.exceptions import Raised
+
     del run
-    generator.close()
+    try:
+        generator.close()
+    except Raised as error:
+        if error.name not in ("GeneratorExit", "StopIteration"):
+            raise
+
+
+GENERATORS: Table = {"send": send, "throw": throw, "close": close, "__next__": lambda run, me: send(run, me, None)}
 
 
 def stepped(run: Run, step: Any) -> Any:
@@ -166,15 +171,25 @@ def product(numbers: Any) -> int:
 
 
 # ---- texts
+def largest(name: str, text: str, arguments: tuple[Any, ...]) -> int:
+    """Return how long a text may become."""
+    if name == "expandtabs":
+        return len(text) * (arguments[0] if arguments and isinstance(arguments[0], int) else 8)
+    if name == "translate":
+        return len(text) * max((len(part) for part in arguments[0].values() if isinstance(part, str)), default=1)
+    return len(text)
+
+
 def of_text(name: str) -> Callable[..., Any]:
     """Return a method of texts that takes and gives texts and numbers alone."""
     function = getattr(str, name)  # one of the names below, and none that a user wrote
 
-    def run_it(run: Run, text: str, *arguments: Any) -> Any:
-        for argument in arguments:
+    def run_it(run: Run, text: str, *arguments: Any, **named: Any) -> Any:
+        for argument in (*arguments, *named.values()):
             if isinstance(argument, int) and abs(argument) > 1_000_000:
                 run.bound(float("inf"), "a text is too long")
-        made = function(text, *arguments)
+        run.bound(largest(name, text, arguments), "a text is too long")
+        made = function(text, *arguments, **named)
         if isinstance(made, str):
             run.bound(len(made), "a text is too long")
         return made
@@ -190,9 +205,8 @@ def join(run: Run, text: str, items: Any) -> str:
             from gradcli.runner.builtins import type_name
 
             run.fail("TypeError", f"sequence item {k}: expected str instance, {type_name(part)} found")
-    made = text.join(parts)
-    run.bound(len(made), "a text is too long")
-    return made
+    run.bound(sum(map(len, parts)) + len(text) * len(parts), "a text is too long")
+    return text.join(parts)
 
 
 def replace(run: Run, text: str, old: str, new: str, count: int = -1) -> str:
@@ -362,8 +376,9 @@ SETS: Table = {
 }  # fmt: skip
 FLOATS: Table = {"hex": lambda run, x: float(x).hex(), "conjugate": lambda run, x: x, "is_integer": lambda run, x: float(x).is_integer(), "item": lambda run, x: x, "as_integer_ratio": lambda run, x: x.as_integer_ratio()}
 INTEGERS: Table = {"bit_count": lambda run, x: x.bit_count(), "conjugate": lambda run, x: x, "as_integer_ratio": lambda run, x: (int(x), 1), "bit_length": lambda run, x: x.bit_length(), "item": lambda run, x: x, "is_integer": lambda run, x: True}
+BYTES: Table = {"decode": lambda run, data, encoding="utf-8", errors="strict": data.decode(encoding, errors), "hex": lambda run, data: data.hex()}
 KINDS: tuple[tuple[Any, Table], ...] = (
-    (str, STRINGS), (list, LISTS), (tuple, TUPLES), (dict, DICTS), (set | frozenset, SETS), (bool, INTEGERS), (int, INTEGERS), (float, FLOATS),
+    (str, STRINGS), (bytes, BYTES), (list, LISTS), (tuple, TUPLES), (dict, DICTS), (set | frozenset, SETS), (bool, INTEGERS), (int, INTEGERS), (float, FLOATS),
 )  # fmt: skip
 
 

@@ -30,6 +30,8 @@ def is_kind(run: Run, x: Any, kinds: Any) -> bool:
         return isinstance(x, Tensor) and x.library in ("numpy", "jax") and x.dtype == kinds.name and (
             not x.shape or x.library == "jax"
         )
+    if isinstance(kinds, int | float | str | list | dict):
+        run.fail("TypeError", "isinstance() arg 2 must be a type, a tuple of types, or a union")
     if not isinstance(kinds, Class):
         return bool(kinds is None and x is None)
     if isinstance(own, Class) and own.is_a(kinds):

@@ -52,7 +52,7 @@ def attribute(*names: str) -> Callable[[N], N]:
 
 HOMES: dict[str, tuple[str, ...]] = {
     "torch": ("torch_making", "torch_tensors", "torch_autograd", "torch_function", "torch_functional", "torch_func", "torch_modules"),
-    "numpy": ("numpy_arrays",),
+    "numpy": ("numpy_arrays", "numpy_random"),
     "functorch": ("torch_func",),
     "jax": ("jax_arrays", "jax_draws", "jax_transforms", "jax_custom"),
     "autograd": ("hips_autograd",),

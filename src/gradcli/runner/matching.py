@@ -109,7 +109,7 @@ def of_class(scope: Statements, node: ast.MatchClass) -> Test:
             return False
         if by_place and isinstance(of, Class) and of.name in BY_VALUE:
             return len(by_place) == 1 and by_place[0](regs, x)
-        names = of.find("__match_args__") if isinstance(of, Class) else UNBOUND
+        names: Any = of.find("__match_args__") if isinstance(of, Class) else UNBOUND
         if names is UNBOUND:
             names = getattr(x, "fields", ()) if not isinstance(x, Instance) else ()
         if len(by_place) > len(names):

@@ -15,7 +15,7 @@ WIDEST = 400
 
 
 def name_of(run: Any, value: Any) -> str | None:
-    """Return what the script calls a value: a variable of the functions that run now or of the module, or the way to it.
+    """Return what the script calls a value: a variable of the functions that run or of the module, or the way to it.
 
     A variable of a loop, which has another value in the next turn, names it where nothing else does.
     """
@@ -70,7 +70,7 @@ def way_to(base: Any, value: Any, depth: int, seen: set[int]) -> str | None:
 
 
 def way_in_object(base: Instance, value: Any, depth: int, seen: set[int]) -> str | None:
-    """Return how a value is reached from an object: by its own attributes, modules and parameters without their tables."""
+    """Return how a value is reached from an object: by its attributes, modules and parameters without their tables."""
     parts: list[tuple[str, Any]] = []
     for name, item in list(base.fields.items())[:WIDEST]:
         if name in ("_modules", "_parameters", "_buffers") and isinstance(item, dict):

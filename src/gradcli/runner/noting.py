@@ -20,7 +20,7 @@ OFTEN = 2_000
 BY_LIBRARY = {"update": ("step", "load_state_dict"), "zero": ("zero_grad", "step")}
 """Functions of a library that do it as the line that calls them asks."""
 ASSIGNED = re.compile(
-    r"\s*([A-Za-z_][\w.]*(?:\[[^\]=]*\])?)\s*(?::[^=]*)?=(?!=)\s*(?:[\d.]+\s*\*\s*)?(?:torch\.(?!nn)|np\.|nn\.P)"
+    r"\s*([A-Za-z_][\w.]*(?:\[[^\]=]*\])?)\s*(?::[^=]*)?=(?!=)\s*(?:[\d.]+\s*\*\s*)?(?:torch\.(?!nn\.(?!P))|np\.|nn\.P)"
 )
 """A line that gives a variable what it has drawn and worked on."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from gradcli.errors import Span
@@ -104,6 +105,8 @@ class Class:
         return other in self.order
 
     def __repr__(self) -> str:
+        if "__members__" in self.members:
+            return f"<enum '{self.name}'>"
         return f"<class '{self.qualified}'>"
 
 
@@ -114,20 +117,28 @@ def linearized(kind: Class, bases: list[Class]) -> list[Class]:
     while left := [chain for chain in left if chain]:
         first = next((c[0] for c in left if not any(c[0] in other[1:] for other in left)), None)
         if first is None:
-            raise ValueError("Cannot create a consistent method resolution order (MRO)")
+            raise ValueError("Cannot create a consistent method resolution\norder (MRO) for bases " + ", ".join(base.name for base in bases))
         order.append(first)
         left = [[one for one in chain if one is not first] for chain in left]
     return order
 
 
+ORDINALS = count()
+"""Numbers of objects as they are made: sets have them in the same order in every run."""
+
+
 class Instance:
     """An object of a class, with its own attributes in order."""
 
-    __slots__ = ("__weakref__", "fields", "kind")
+    __slots__ = ("__weakref__", "fields", "kind", "ordinal")
 
     def __init__(self, kind: Class) -> None:
         self.kind = kind
+        self.ordinal = next(ORDINALS)
         self.fields: dict[str, Any] = {}
+
+    def __hash__(self) -> int:
+        return self.ordinal
 
     def __repr__(self) -> str:
         return f"<{self.kind.qualified} object>"
@@ -140,7 +151,7 @@ class Keyed(Instance):
 
     def __hash__(self) -> int:
         run, member = self.kind.its_run, self.kind.find("__hash__")
-        return id(self) >> 4 if member is UNBOUND else hash(run.call(member, [self]))
+        return self.ordinal if member is UNBOUND else hash(run.call(member, [self]))
 
     def __eq__(self, other: object) -> bool:
         if self is other or self.kind.find("__eq__") is UNBOUND:
@@ -236,6 +247,15 @@ class Context:
     def leave(self, run: Any) -> None:
         """End."""
         raise NotImplementedError
+
+    def enter_here(self, run: Any) -> Any:
+        """Do what a call of ``__enter__`` does."""
+        return self.enter(run)
+
+    def leave_here(self, run: Any, exc_type: Any, exc_value: Any, traceback: Any) -> Any:
+        """Do what a call of ``__exit__`` does."""
+        del exc_type, traceback
+        return self.leave_by(run, exc_value)
 
     def leave_by(self, run: Any, error: Any) -> bool:
         """End after an exception, or after none; return whether it ends here."""

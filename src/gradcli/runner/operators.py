@@ -17,10 +17,13 @@ from gradcli.language.kinds import inverted
 from gradcli.language.runtime import compare as table_compare
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import value_of
+from gradcli.runner import numpy_values
+from gradcli.runner.hosted import Hosted
+from gradcli.runner.numpy_values import flows
 from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Instance, Keyed
 from gradcli.runner.state import LONGEST, Run
 from gradcli.runner.torch_errors import torch_error
-from gradcli.runner.values import FLOATS, Size, Tensor, Weak, as_dtype, category, kind_of, promoted
+from gradcli.runner.values import FLOATS, DType, Size, Tensor, Weak, as_dtype, category, kind_of, promoted
 
 Double = np.float64
 PLAIN = (int, float, bool)
@@ -35,7 +38,7 @@ HOST: dict[str, Callable[[Any, Any], Any]] = {
     "<<": operator.lshift, ">>": operator.rshift, "<": operator.lt, "<=": operator.le, ">": operator.gt,
     ">=": operator.ge, "==": operator.eq, "!=": operator.ne, "@": operator.matmul,
 }  # fmt: skip
-HOST_KINDS = (
+HOST_KINDS: tuple[type, ...] = (
     int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, type({}.keys()), type({}.items()),
 )  # fmt: skip
 class Union(tuple):  # type: ignore[type-arg]
@@ -109,13 +112,28 @@ def plain(x: Any) -> Any:
 def operate(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Return what an operator makes of any two values; raises the exceptions of Python and of the libraries."""
     a, b = plain(a), plain(b)
+    if type(a) in PLAIN and type(b) in PLAIN:
+        return of_host(run, sign, a, b)
     if isinstance(a, Tensor) or isinstance(b, Tensor):
         if isinstance(a, str) or isinstance(b, str):
             return of_host(run, sign, a, b)
         return of_tensors(run, sign, a, b)
+    if (isinstance(a, Hosted) or isinstance(b, Hosted)) and (made := by_own_method(run, sign, a, b)) is not NotImplemented:
+        return made
     if isinstance(a, HOST_KINDS) and (isinstance(b, HOST_KINDS) or (sign == "%" and type(a) is str)):
         return of_host(run, sign, a, b)
     return of_objects(run, sign, a, b)
+
+
+def by_own_method(run: Run, sign: str, a: Any, b: Any) -> Any:
+    """Return an operator by a method that a class derived from one of Python's own defines."""
+    first, second = COMPARED[sign] if sign in COMPARED else (METHODS[sign], f"r{METHODS[sign]}")
+    for owner, word, other in ((a, first, b), (b, second, a)):
+        if isinstance(owner, Hosted) and (member := owner.kind.find(f"__{word}__")) is not UNBOUND:
+            made = run.call(member, [owner, other])
+            if made is not NotImplemented:
+                return made
+    return NotImplemented
 
 
 def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
@@ -197,6 +215,8 @@ def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
             made = run.call(member, [owner, other])
             if made is not NotImplemented:
                 return made
+    if sign in ("==", "!=") and (isinstance(a, DType) or isinstance(b, DType)):
+        return (a == b if isinstance(a, DType) else b == a) is (sign == "==")
     if sign in ("==", "!="):
         for owner, other in ((a, b), (b, a)):
             if sign == "!=" and isinstance(owner, Instance) and (m := owner.kind.find("__eq__")) is not UNBOUND:
@@ -211,6 +231,8 @@ def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
 
     if sign in COMPARED:
         text = f"'{sign}' not supported between instances of '{type_name(a)}' and '{type_name(b)}'"
+    elif sign == "+" and isinstance(a, str | list | tuple):
+        text = f'can only concatenate {type_name(a)} (not "{type_name(b)}") to {type_name(a)}'
     else:
         written = "** or pow()" if sign == "**" else sign
         text = f"unsupported operand type(s) for {written}: '{type_name(a)}' and '{type_name(b)}'"
@@ -230,6 +252,12 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
         from gradcli.runner.builtins import type_name
 
         run.fail("TypeError", f"unsupported operand type(s) for @: '{type_name(a)}' and '{type_name(b)}'")
+    if library == "numpy" and not flows(a) and not flows(b):
+        return numpy_values.operated(run, sign, a, b)
+    if library == "jax":
+        refuse_shapes_in_jax(run, sign, a, b)
+    if library == "torch" and type(b) is Tensor and b.library == "numpy" and b.shape and a.active:
+        run.fail("RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     x, y = raw(a), raw(b)
     if type(x) is np.ndarray and not x.ndim and type(a) is Tensor and x.dtype == np.float64:
         x = x[()] if type(y) is not Double else x
@@ -402,6 +430,26 @@ def together(run: Run, values: list[Any], library: str) -> str:
     return result or floats
 
 
+NAMES_IN_JAX = {
+    "+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow", "%": "rem", "//": "floor_divide", "<": "lt", "<=": "le", ">": "gt",
+    ">=": "ge", "==": "eq", "!=": "ne", "&": "and", "|": "or", "^": "xor",
+}  # fmt: skip
+
+
+def refuse_shapes_in_jax(run: Run, sign: str, a: Any, b: Any) -> None:
+    """Raise what JAX raises for shapes that do not go together."""
+    p, q = (x.shape if isinstance(x, Tensor) else () for x in (a, b))
+    if sign == "@":
+        if p and q and p[-1] != q[-2 if len(q) > 1 else -1]:
+            run.fail("TypeError", f"dot_general requires contracting dimensions to have the same shape, got {p[-1:]} and "
+                     f"{(q[-2 if len(q) > 1 else -1],)}.")  # fmt: skip
+        return
+    try:
+        np.broadcast_shapes(p, q)
+    except ValueError:
+        run.fail("TypeError", f"{NAMES_IN_JAX.get(sign, sign)} got incompatible shapes for broadcasting: {p}, {q}.")
+
+
 def together_in_jax(run: Run, values: list[Any]) -> str:
     """Return the type that several values make together in JAX: Python's numbers give way to arrays of their kind."""
     strong: str | None = None
@@ -478,6 +526,8 @@ def negative(run: Run, a: Any, sign: str) -> Any:
             return run.make(~np.asarray(a.value, np.int64), a.dtype, a.library)
         if sign == "~":
             return wrap_result(run, inverted(run.f, op, raw(a)), a.dtype, a.library)
+        if a.library == "numpy" and not flows(a):
+            return numpy_values.from_real(run, numpy_values.by_numpy(run, lambda: -numpy_values.real(a)))
         made = table_negative(run.f, op, a.node) if category(a.dtype) == 2 else -np.asarray(a.value, np.int64)
         return wrap_result(run, made, a.dtype, a.library)
     if isinstance(a, Instance):
@@ -527,6 +577,8 @@ def contains(run: Run, item: Any, container: Any) -> bool:
     if isinstance(container, Instance):
         if (member := container.kind.find("__contains__")) is not UNBOUND:
             return truth(run, run.call(member, [container, item]))
+    elif isinstance(container, Hosted) and (member := container.kind.find("__contains__")) is not UNBOUND:
+        return truth(run, run.call(member, [container, item]))
     elif isinstance(container, Tensor):
         return bool(np.any(np.asarray(container.value) == (item.value if isinstance(item, Tensor) else item)))
     elif isinstance(container, str):
@@ -557,6 +609,8 @@ def hashable(run: Run, key: Any) -> Any:
         if key.library == "torch":
             return key
         if not key.shape:
+            if key.library == "numpy" and not flows(key):
+                return numpy_values.key_number(key)
             return key.value.item() if hasattr(key.value, "item") else key.value
     if isinstance(key, list | dict | set | Tensor) or (type(key) is Keyed and key.kind.find("__hash__") is None):
         from gradcli.runner.builtins import type_name

@@ -25,7 +25,7 @@ def read_script(text: str, budget: Budget) -> tuple[ast.Module, Place]:
     try:
         return checked_tree(clean, budget), place
     except GradcliError as error:
-        from gradcli.language.pasted import script_of_paste  # a paste alone needs it
+        from gradcli.runner.pasted import script_of_paste  # a paste alone needs it
 
         typed = dedented(script_of_paste(clean)) if error.kind == "syntax" else clean
         if not typed.strip() or typed == clean:

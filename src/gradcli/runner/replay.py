@@ -6,6 +6,8 @@ returned when they were recorded, but for those that left a graph: these are wal
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,10 +17,11 @@ from gradcli.engine.graph import NODES, Graph, Input, Node
 from gradcli.errors import Budget, GradcliError, Place, Span
 from gradcli.errors.suggest import did_you_mean
 from gradcli.records import dataclass, field
-from gradcli.runner.backward import Swept, retain, sweep
+from gradcli.runner import backward
+from gradcli.runner.backward import Swept, sweep
 from gradcli.runner.naming import name_of
-from gradcli.runner.objects import Code, Frame
-from gradcli.runner.script import compile_text, run_code
+from gradcli.runner.objects import Code, Frame, Instance
+from gradcli.runner.script import ScriptError, compile_text, run_code
 from gradcli.runner.state import BOUNDS, Run
 from gradcli.runner.values import Tensor
 
@@ -75,7 +78,7 @@ class Replay:
             run.call(run.all_hooks[hook], [Tensor(np.array(g))])
         inner = list(run.retained.values())
         for place, g in before.kept:
-            retain(run, inner[place], g)
+            backward.retain(run, inner[place], g)
         leaves = [node for name in before.by_leaf if (node := run.entered.get(name)) is not None]
         totals = {node.index: before.by_leaf[node.name] for node in leaves}
         captured = {t.node.index: g for t, g in zip(inputs or (), before.asked, strict=False) if g is not None}
@@ -118,12 +121,15 @@ class Story:
         """Note an assignment, and return what is assigned: an input of its own where that is asked for."""
         if name in self.traced:
             value = as_leaf(regs[0], value)
+        for way in self.traced:
+            if way != name and way.startswith(name) and way[len(name)] in ".[":
+                trace_inside(regs[0], value, way)
         if name in self.others and isinstance(value, Tensor) and value.leaf:
             give(regs[0], value, self.others[name])
         self.last[name] = value
         if isinstance(value, Tensor) and type(value.node) is np.ndarray and value.shape and name.isidentifier():
             name_constant(regs[0].graph.constants, name, value.node)
-        if isinstance(value, Tensor) and type(value.node) in NODES and value.node.op is not None and name.isidentifier():
+        if isinstance(value, Tensor) and type(value.node) in NODES and value.node.op is not None and name.isidentifier() and name != LAST:
             run: Run = regs[0]
             node, depth = value.node, len(run.frames)
             there = self.places.get(node.index)
@@ -135,6 +141,60 @@ class Story:
                 bindings[there[0]] = (name, node)
                 self.places[node.index] = there[0], depth
         return value
+
+
+def steps_of(way: str) -> list[tuple[str, Any]]:
+    """Return the dots and brackets of a way such as ``net.fc1.weight`` or ``params['W1']``: ``.`` or ``[`` with a key."""
+    steps: list[tuple[str, Any]] = []
+    node = ast.parse(way, mode="eval").body
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Attribute):
+            steps.append((".", node.attr))
+            node = node.value
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            steps.append(("[", node.slice.value))
+            node = node.value
+        else:
+            raise GradcliError("unknown-name", f"'{way}' is no variable, attribute or item of the script")
+    return steps[::-1]
+
+
+def inside(value: Any, step: tuple[str, Any]) -> Any:
+    """Return what holds the value of one step: the attributes of an object, or a container; None where it is none."""
+    sign, key = step
+    held = value.fields if sign == "." and isinstance(value, Instance) else value if sign == "[" else None
+    there = isinstance(held, dict) and key in held or isinstance(held, list) and isinstance(key, int) and -len(held) <= key < len(held)
+    return held if there else None
+
+
+def trace_inside(run: Run, value: Any, way: str) -> None:
+    """Make what is at the end of a way an input of its own, where it is there."""
+    *first, last = steps_of(way)
+    for step in first:
+        held = inside(value, step)
+        if held is None:
+            return
+        value = held[step[1]]
+    held = inside(value, last)
+    if held is not None and not (isinstance(held[last[1]], Tensor) and held[last[1]].leaf):
+        held[last[1]] = as_leaf(run, held[last[1]])
+
+
+def value_at(values: Mapping[str, Any], way: str) -> Any:
+    """Return what is at the end of a way; raises ``unknown-name``."""
+    if way in values:
+        return values[way]
+    root = re.split(r"[.\[]", way)[0]
+    value = values.get(root)
+    for step in steps_of(way) if root in values else ():
+        held = inside(value, step)
+        if held is None:
+            value = None
+            break
+        value = held[step[1]]
+    if value is None:
+        raise GradcliError("unknown-name", f"the script gives '{way}' no value", hint=did_you_mean(way, values))
+    return value
 
 
 def name_constant(constants: dict[str, Any], name: str, array: Any) -> None:
@@ -203,12 +263,12 @@ class ScriptProgram:
     sweeps: list[Recorded] = field(default_factory=list)
     wrt: tuple[str, ...] | None = None
     result: str | None = None
-    starts: tuple[Any, ...] = ()
-    calls: tuple[Any, ...] = ()
     truths: bool = False
     is_script: bool = True
+    single: bool = False
     ended: Any = None
     explained: int = -1
+    settings: frozenset[str] = frozenset()
 
     def evaluate(
         self, values: Mapping[str, object], wrt: frozenset[str], record: bool = True, strict: bool = False,
@@ -228,23 +288,27 @@ class ScriptProgram:
         run.seed = self.seed
         replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps)
         run.story = Story(self.traced, self.others)
-        run.given = {name: free_leaf(run, self.given.get(name, 0.0)) for name in self.free}
+        self.enter_given(run)
         try:
             ended = run_code(self.code, self.place, run)
         except Stopped as stopped:
             return self.found(run, replay, stopped)
         if ended.refused is not None:
             raise ended.refused
+        if ended.raised is not None and type(graph) is Graph:
+            raise ScriptError(ended)
         if self.of is not None:
             return self.found(run, replay, Stopped([self.output_of(run)], [], None))
         why = f": {ended.raised.name}: {ended.raised.text}" if ended.raised is not None else ""
         raise GradcliError("exact", f"the script takes another way in many digits, and does not come to this call{why}")
 
+    def enter_given(self, run: Run) -> None:
+        """Give the run the variables that the script leaves free."""
+        run.given = {name: free_leaf(run, self.given.get(name, 0.0)) for name in self.free}
+
     def output_of(self, run: Run) -> Tensor:
         """Return the variable that is the output; raises ``unknown-name``, ``type``."""
-        if self.of not in run.story.last:
-            raise GradcliError("unknown-name", f"the script gives '{self.of}' no value", hint=did_you_mean(str(self.of), run.story.last))
-        output = run.story.last[self.of]
+        output = value_at(run.story.last, str(self.of))
         if type(output) in (int, float):
             output = Tensor(np.asarray(float(output)), "float64", "python")
         if not isinstance(output, Tensor):
@@ -263,6 +327,8 @@ class ScriptProgram:
             if node is None:
                 raise GradcliError("exact", "the script takes another way in many digits, and has other leaves")
             leaves[name] = node
+        for leaf in [leaf for leaf in live.values() if leaf.node not in leaves.values()]:  # made on the way
+            leaves[as_identifier(name_of(run, leaf), leaves)] = leaf.node
         for name, node in leaves.items():
             node.name = name
         graph.inputs = dict(leaves)
@@ -291,14 +357,13 @@ class ScriptProgram:
         self.inputs = dict.fromkeys(names, (0, 0))
         self.variables = {**dict.fromkeys(self.code.places, 0), **dict.fromkeys(names, 0)}
         self.wrt = tuple(chosen or names)
+        self.single = output.library == "torch" and output.dtype == "float32"
         own = None if self.of == LAST else self.of or name_of(run, output)
         self.result = own if own is not None and own.isidentifier() and own not in names else None
 
 
 def as_identifier(name: str | None, taken: Mapping[str, str]) -> str:
     """Return a way to a leaf as one word: ``net_fc1_weight`` for ``net.fc1.weight``."""
-    import re
-
     word = re.sub(r"\W+", "_", name or "leaf").strip("_") or "leaf"
     word = word if word[0].isalpha() or word[0] == "_" else f"leaf_{word}"
     if word not in taken:

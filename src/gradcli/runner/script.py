@@ -36,7 +36,12 @@ def compile_text(
     ``told`` is told of assignments, ``last`` is a variable that is given the value of the last expression.
     """
     tree, place = read_script(text, budget)
-    if "__" in text:
+    return compile_tree(tree, place, listed, told, last), place
+
+
+def compile_tree(tree: ast.Module, place: Place, listed: bool = True, told: Any = None, last: str | None = None) -> Code:
+    """Return the syntax tree of the text at ``place`` as code ready to run."""
+    if "__" in place.text:
         tree = with_private_names(tree)
     whole = Text(place.text, listed, told)
     if last is not None:
@@ -52,7 +57,7 @@ def compile_text(
         raise error.at(None, place) from None
     finally:
         sys.setrecursionlimit(limit)
-    return compiler.code, place
+    return compiler.code
 
 
 def name_last(tree: ast.Module, name: str) -> str | None:
@@ -93,8 +98,23 @@ class Ended:
     variables: dict[str, Any] = field(default_factory=dict)
 
 
-class Reached(Exception):
-    """The call that a run was to stop at."""
+class ScriptError(GradcliError):
+    """The exception that ends a script, in PyTorch's words."""
+
+    def __init__(self, ended: Ended) -> None:
+        error = ended.raised
+        assert error is not None  # noqa: S101
+        line = error.line
+        lines = ended.place.text.split("\n")
+        start = sum(len(text) + 1 for text in lines[: line - 1])
+        stripped = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        first = start + (len(lines[line - 1]) - len(lines[line - 1].lstrip()) if stripped else 0)
+        span = (first, first + len(stripped)) if stripped else None
+        from gradcli.runner.advice import advice_of  # an error alone needs it
+
+        hint = advice_of(ended.run, error, stripped)
+        super().__init__("script", f"{error.name}: {error.text}", span=span, place=ended.place, hint=hint)
+        self.ended = ended
 
 
 def run_code(code: Code, place: Place, run: Run) -> Ended:
@@ -148,7 +168,7 @@ def end_by(ended: Ended, error: Raised) -> None:
         ended.said = None if isinstance(code, int) or code is None else error.text
         return
     ended.raised, ended.status = error, 1
-    run.quiet = 0
+    run.quiet = run.library = 0
     run.event(Event("error", error.line or run.line, type=error.name, text=error.text))
 
 
@@ -177,12 +197,16 @@ def run_script(
     ``others`` are values that leaves have in place of the script's own. Raises ``GradcliError`` for what is refused
     before it runs.
     """
-    from gradcli.runner.replay import Story, tell
+    tell: Any = None
+    story: Any = None
+    if others:
+        from gradcli.runner.replay import Story, tell  # few runs have other values
 
-    code, place = compile_text(text, budget=budget, told=tell if others else None, last=last)
+        story = Story(others=others)
+    code, place = compile_text(text, budget=budget, told=tell, last=last)
     refuse_given(given or {}, code)
     run = Run(LiveGraph(budget) if graph is None else graph, emit)
-    run.story = Story(others=others) if others else None
+    run.story = story
     run.seed = seed or 0
     run.given = dict(given or {})
     return run_code(code, place, run)

@@ -12,7 +12,7 @@ import numpy as np
 from gradcli.engine.graph import NODES, Graph, Input
 from gradcli.engine.live import LiveGraph
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
-from gradcli.ops.arithmetic import ADD
+from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import PUT
 from gradcli.ops.making import DETACH
@@ -54,7 +54,7 @@ class Held:
         self.is_input, self.piece, self.strict = graph.is_input, graph.piece, graph.strict
         self.note_call, self.nodes, self.budget = graph.note_call, graph.nodes, graph.budget
         self.live = isinstance(graph, LiveGraph)
-        self.lists, self.windows = graph.lists, graph.windows
+        self.windows = graph.windows
 
     def __call__(self, op: Op, *arguments: Any, **static: Any) -> Any:
         """Apply an op to the numbers of its arguments."""
@@ -84,13 +84,15 @@ class Written:
     by: int
     kept: Any
     tensor: Tensor
+    line: int
 
 
 class Run:
     """One run of a script.
 
     ``f`` applies ops: the graph, or what holds them while gradients are off. ``line`` is that of the script's own call
-    that runs now. ``emit`` is given what is printed as it is printed.
+    that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library`` of
+    it is for frames of a library's text.
     """
 
     def __init__(self, graph: Graph | None = None, emit: Callable[[str], None] | None = None) -> None:
@@ -131,7 +133,7 @@ class Run:
         self.ticks = 0
         self.stars: list[str] = []
         self.quiet = 0
-        self.inside = 0
+        self.library = 0
         self.inference = False
         self.notes: dict[tuple[str, str], None] = {}
         self.place = Place("")
@@ -204,7 +206,7 @@ class Run:
         old = tensor.node
         key = old.index if type(old) in NODES else id(old)
         tensor.version += 1
-        self.writes[key] = Written(count, tensor.version, count if first is None else first, old, tensor)
+        self.writes[key] = Written(count, tensor.version, count if first is None else first, old, tensor, self.line)
         if len(self.writes) > 4096:
             self.writes = dict(list(self.writes.items())[2048:])
         if tensor.leaf:
@@ -213,6 +215,7 @@ class Run:
             if tensor.active:
                 note(self, "update", tensor)
             self.by_leaf.pop(old.index, None)
+            self.hooks.pop(old.index, None)
             tensor.node = np.array(value_of(made))
             self.enter_leaf(tensor)
             return
@@ -229,6 +232,8 @@ class Run:
 
     def overwritten(self, old: Any, made: Any) -> Any:
         """Return a node with other numbers and the history that it had, which a write past the record leaves."""
+        if not self.held.live:
+            return self.graph(ADD, old, self.graph(DETACH, self.graph(SUB, made, old)))
         new, before = value_of(made), value_of(old)
         new = np.asarray(new) if np.ndim(before) else np.asarray(new).reshape(())[()]
         return self.graph.enter(ADD, (old, np.asarray(new - before)), {}, new, (0,))
@@ -315,11 +320,13 @@ class Run:
         """Leave a note on this run."""
         self.notes[kind, message] = None
 
-    def fail(self, kind: str, text: str) -> Any:
-        """Raise an exception of the script."""
+    def fail(self, kind: str, text: str, about: int | None = None) -> Any:
+        """Raise an exception of the script; ``about`` is the line that is behind it."""
         from gradcli.runner.exceptions import raised  # an error alone needs it
 
-        raise raised(kind, text)
+        error = raised(kind, text)
+        error.about = about
+        raise error
 
     def refuse(self, what: str, hint: str | None = None, span: Span | None = None) -> GradcliError:
         """Return the error for what gradcli does not do."""

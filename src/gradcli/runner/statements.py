@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from gradcli.errors import GradcliError
-from gradcli.runner.containers import delete, iterate, put, subscript
+from gradcli.runner.containers import delete, iterate, put, steady, subscript
 from gradcli.runner.exceptions import Raised, as_raised, exception_class, raised
 from gradcli.runner.expressions import Expressions, Text
 from gradcli.runner.objects import UNBOUND, Class, Closure, Context, Evaluate, Frame, Instance
@@ -224,7 +224,7 @@ class Statements(Expressions):
         parts: list[Callable[[Frame], None]] = []
         for target in node.targets:
             if isinstance(target, ast.Name):
-                load, store = self.load(ast.Name(target.id, ast.Load())), self.store(target.id)
+                load, store = self.load(ast.copy_location(ast.Name(target.id, ast.Load()), target)), self.store(target.id)
                 parts.append(lambda regs, load=load, store=store: (load(regs), store(regs, UNBOUND)) and None)  # type: ignore[misc]
             elif isinstance(target, ast.Subscript):
                 base, key = self.expression(target.value), self.expression(target.slice)
@@ -265,8 +265,6 @@ class Statements(Expressions):
             if cause is not None:
                 because = cause(regs)
                 made.fields["__cause__"] = regs[0].call(because) if isinstance(because, Class) else because
-            if regs[0].handling:
-                made.fields.setdefault("__context__", regs[0].handling[-1].instance)
             raise Raised(made)
 
         return run
@@ -388,7 +386,7 @@ class Statements(Expressions):
 
         def run(regs: Frame) -> Signal:
             turn = regs[0].meter.turn
-            for item in iterate(regs[0], items(regs)):
+            for item in steady(regs[0], iterate(regs[0], items(regs))):
                 turn()
                 store(regs, item)
                 signal = body(regs)
@@ -522,7 +520,7 @@ class Statements(Expressions):
 
         def turns(regs: Frame) -> Iterator[Any]:
             if items is not None:
-                yield from iterate(regs[0], items(regs))
+                yield from steady(regs[0], iterate(regs[0], items(regs)))
             else:
                 while truth(regs[0], test(regs)):  # type: ignore[misc]
                     yield None
@@ -583,8 +581,9 @@ class Statements(Expressions):
         def attempt(regs: Frame) -> Iterator[Any]:
             try:
                 signal = yield from execute_yielding(text, body, regs)
-            except (Raised, GradcliError) as error:
-                found = error if isinstance(error, Raised) else as_raised(error)
+            except (Raised, GradcliError, GeneratorExit) as error:
+                ends = isinstance(error, GeneratorExit)
+                found = raised("GeneratorExit", "") if ends else error if isinstance(error, Raised) else as_raised(error)  # type: ignore[arg-type]
                 handler = None if found is None else fitting(regs, handlers, found)
                 if found is None or handler is None:
                     raise
@@ -667,6 +666,10 @@ def handled(regs: Frame, handler: Handler, error: Raised, text: Text) -> Iterato
         if handler.store is not None:
             handler.store(regs, error.instance)
         yield
+    except Raised as another:
+        if another.instance is not error.instance:
+            another.instance.fields.setdefault("__context__", error.instance)
+        raise
     finally:
         run.handling.pop()
         if handler.store is not None:

@@ -9,6 +9,8 @@ import numpy as np
 from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
 from gradcli.runner import formatting, printing
+from gradcli.runner.hosted import Hosted, plain_value
+from gradcli.runner.numpy_values import FloatKey, WholeKey
 from gradcli.runner.objects import (
     UNBOUND,
     Bound,
@@ -21,7 +23,7 @@ from gradcli.runner.objects import (
     TableFunction,
 )
 from gradcli.runner.tuples import Named
-from gradcli.runner.values import Size, Tensor, Weak, category
+from gradcli.runner.values import DType, Size, Tensor, Weak, category
 
 DEEPEST = 60
 """Containers within containers that are shown."""
@@ -79,6 +81,13 @@ def smoothed(x: Tensor) -> bool:
 
 def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
     """Return a tensor or an array as it is printed."""
+    if run is not None and run.levels and x.active:
+        from gradcli.runner.transforms import level_of, traced_text
+
+        kind = level_of(run, x)
+        if kind:
+            inner = Tensor(np.asarray(x.value), x.dtype, x.library)
+            return traced_text(run, x, kind, tensor_text(run, inner, quoted=False))
     if x.library == "torch":
         options = (run.print_options.get("options") if run is not None else None) or printing.Options()
         return printing.torch_text(
@@ -98,8 +107,14 @@ def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
 
 def to_str(run: Any, x: Any, depth: int = 0) -> str:
     """Return what ``str(x)`` gives."""
+    if isinstance(x, Hosted) and (member := x.kind.find("__str__")) is not UNBOUND:
+        return str(run.call(member, [x]))
     if isinstance(x, str):
         return x
+    if isinstance(x, WholeKey | FloatKey):
+        return repr(x.real)
+    if isinstance(x, DType) and x.library == "array":
+        return x.name
     if isinstance(x, Tensor):
         return tensor_text(run, x, quoted=False)
     if hasattr(type(x), "shown_as"):
@@ -133,7 +148,7 @@ def instance_text(x: Instance) -> str:
 def to_repr(run: Any, x: Any, depth: int = 0) -> str:
     """Return what ``repr(x)`` gives."""
     kind = type(x)
-    if kind in (int, float, bool, str, type(None)) or x is ... or x is NotImplemented:
+    if kind in (int, float, bool, str, bytes, type(None)) or x is ... or x is NotImplemented:
         return repr(x)
     if isinstance(x, np.float64):
         return repr(float(x))
@@ -159,6 +174,9 @@ def of_container(run: Any, x: Any, depth: int) -> str | None:
     def parts(items: Any) -> list[str]:
         return [to_repr(run, item, depth + 1) for item in items]
 
+    if isinstance(x, Hosted):
+        member = x.kind.find("__repr__")
+        return to_repr(run, plain_value(x), depth) if member is UNBOUND else str(run.call(member, [x]))
     shown = getattr(type(x), "shown", None)
     if shown is not None:
         return str(x.shown(lambda item: to_repr(run, item, depth + 1)))
@@ -238,6 +256,10 @@ class Showing(formatting.Showing):
             return str(self.run.call(member, [value, spec]))
         if isinstance(value, np.float64):
             return format(float(value), spec)
+        if isinstance(value, WholeKey | FloatKey):
+            return formatting.format_value(value.real, spec, self)
+        if isinstance(value, Hosted):
+            return formatting.format_value(plain_value(value), spec, self)
         return super().formatted(value, spec)
 
     def number(self, value: object, conversion: str) -> float:

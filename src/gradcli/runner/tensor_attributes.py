@@ -13,7 +13,7 @@ from gradcli.ops.making import DETACH
 from gradcli.runner import printing
 from gradcli.runner.arrays import cast, dtype_name
 from gradcli.runner.builtins import item_of, type_name
-from gradcli.runner.library import attribute, method
+from gradcli.runner.library import attribute, method, native
 from gradcli.runner.objects import Class
 from gradcli.runner.noting import note
 from gradcli.runner.operators import TITLES
@@ -207,6 +207,14 @@ def detached(run: Run, x: Tensor) -> Tensor:
     return Detached(x, lambda node: constant(run, node), constant(run, x.node), x.dtype)
 
 
+@method("flatten")
+@native("torch.flatten")
+def flattened(run: Run, x: Tensor, *arguments: Any, **named: Any) -> Tensor:
+    """Return a tensor with fewer axes, the same one where it has no more."""
+    made = run.function("flatten", x, *arguments, **named)
+    return x if x.library == "torch" and made.shape == x.shape else made  # type: ignore[no-any-return]
+
+
 @method("detach_")
 def detach_here(run: Run, x: Tensor) -> Tensor:
     """Cut a tensor off from what made it."""
@@ -262,12 +270,15 @@ def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
             note(run, "zero", x)
         x.grad = value
     elif name == "data":
-        set_data(run, x, value)
+        if not (isinstance(value, Detached) and value.base is x):  # its own, as ``x.data -= g`` gives it back
+            set_data(run, x, value)
     elif name in READ_ONLY and x.library == "torch":
         run.fail("AttributeError", f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
     elif name == "requires_grad":
-        if type(value) is not bool:
+        if type(value) is not bool and x.library == "torch":
             run.fail("RuntimeError", "requires_grad must be a bool")
+        if value is True and x.active and not x.leaf:
+            run.fail("RuntimeError", "you can only change requires_grad flags of leaf variables.")
         set_requires(run, x, bool(value))
     elif name in ("shape",) and x.library == "numpy":
         x.node = run.function("reshape", x, *value).node
@@ -372,7 +383,8 @@ def to(run: Run, x: Tensor, *arguments: Any, dtype: Any = None, copy: bool = Fal
     if not arguments and dtype is None:
         return f"torch.{TYPE_NAMES.get(x.dtype, 'FloatTensor')}"
     name = dtype_name_of(dtype)
-    return x if name is None else cast(run, x, name)
+    made = x if name is None else cast(run, x, name)
+    return run.function("clone", x) if copy and made is x else made
 
 
 def dtype_name_of(argument: Any) -> str | None:

@@ -34,14 +34,16 @@ Outcome = tuple[list[Any], Spec]
 class Level:
     """One level of differentiation, entered by ``with``; ``forward`` says that it asks for no sweep back.
 
-    ``inputs`` are its own, and those of levels that have ended in it.
+    ``inputs`` are its own, and those of levels that have ended in it. ``kind`` says whose values they are: ``torch``,
+    ``jax``, ``boxes`` of autograd, or none of those, where they are no others than outside.
     """
 
-    def __init__(self, run: Run, forward: bool = False) -> None:
+    def __init__(self, run: Run, kind: str = "", forward: bool = False) -> None:
         self.run = run
         self.inputs: set[int] = set()
         self.leaves: list[Tensor] = []
         self.forward = forward
+        self.kind = kind
         self.before = True
         self.line = run.line
 
@@ -109,7 +111,9 @@ def pulled(
 
     An input that no output depends on gets zeros, or None.
     """
-    pairs = [(y, v) for y, v in zip(outputs, seeds, strict=True) if isinstance(y, Tensor) and y.active and v is not None]
+    pairs = [
+        (y, v) for y, v in zip(outputs, seeds, strict=True) if isinstance(y, Tensor) and y.active and v is not None
+    ]
     if not pairs:
         return [np.zeros(x.shape) if zeros else None for x in inputs]
     targets = {x.node.index for x in inputs}
@@ -166,7 +170,9 @@ def stacked(run: Run, rows: list[Any], shape: tuple[int, ...], x: Tensor) -> Ten
     return Tensor(np.stack([np.asarray(row) for row in rows]).reshape(whole), x.dtype, x.library)
 
 
-def pushed(run: Run, level: Level, outputs: Sequence[Any], inputs: Sequence[Tensor], tangents: Sequence[Tensor]) -> list[Any]:
+def pushed(
+    run: Run, level: Level, outputs: Sequence[Any], inputs: Sequence[Tensor], tangents: Sequence[Tensor]
+) -> list[Any]:
     """Return J·v for each output, None for one that is no array of floats.
 
     The product with vᵀ is linear in v: J·v is what comes back to it. A single number takes one sweep alone.
@@ -200,7 +206,13 @@ def along(run: Run, y: Tensor, inputs: Sequence[Tensor], vs: list[Any], create: 
             part = run.graph(SUM, run.graph(MUL, g, v), dim=None, keepdim=False)
         else:
             part = np.sum(np.asarray(g) * np.asarray(v))
-        total = part if total is None else run.graph(ADD, total, part) if type(part) in NODES or type(total) in NODES else total + part
+        total = (
+            part
+            if total is None
+            else run.graph(ADD, total, part)
+            if type(part) in NODES or type(total) in NODES
+            else total + part
+        )
     if type(total) in NODES:
         return total if not y.shape else run.graph(RESHAPE, total, shape=y.shape)
     return np.reshape(total, y.shape)
@@ -218,11 +230,68 @@ def by_rows(run: Run, y: Tensor, inputs: Sequence[Tensor], vs: list[Any]) -> Any
     return found.reshape(y.shape)
 
 
+# ---- values of a level as they are shown and taken
+def level_of(run: Run, x: Tensor) -> str:
+    """Return whose transformation a value is an input or a result of, an empty text for none."""
+    return next((level.kind for level in reversed(run.levels) if level.kind), "") if x.active else ""
+
+
+def traced_text(run: Run, x: Tensor, kind: str, text: str) -> str:
+    """Return a value of a level as its library prints it, around its text."""
+    depth = sum(level.kind == kind for level in run.levels)
+    if kind == "boxes":
+        return (
+            f"Autograd ArrayBox with value {text}"
+            if depth == 1
+            else traced_inner("Autograd ArrayBox with value {}", text, depth)
+        )
+    if kind == "jax":
+        shape = ",".join(map(str, x.shape))
+        short = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16"}.get(x.dtype, x.dtype)
+        return traced_inner(f"GradTracer(primal={{}}, typeof(tangent)={short}[{shape}])", text, depth)
+    for level in range(1, depth + 1):
+        inner = "\n".join(f"    {row}" for row in text.split("\n"))
+        text = f"GradTrackingTensor(lvl={level}, value=\n{inner}\n)"
+    return text
+
+
+def traced_inner(template: str, text: str, depth: int) -> str:
+    """Return a text within as many others."""
+    for _ in range(depth):
+        text = template.replace("{}", text)
+    return text
+
+
+CONCRETE = (
+    "Abstract tracer value encountered where concrete value is expected: traced array with shape {}\nThe "
+    "problem arose with the "
+    "`{}` function. If trying to convert the data type of a value, try using `x.astype({})` or `jnp.array(x, "
+    "{})` instead.\n\n"
+    "See https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError"
+)
+
+
+def refuse_number(run: Run, x: Tensor, function: str = "float") -> None:
+    """Raise what the library raises where a value of a level is to be a plain number."""
+    kind = level_of(run, x)
+    if kind == "boxes":
+        run.fail("TypeError", f"{function}() argument must be a string or a real number, not 'ArrayBox'")
+    if kind == "jax":
+        shape = f"{x.dtype}[{','.join(map(str, x.shape))}]"
+        run.fail("ConcretizationTypeError", CONCRETE.format(shape, function, function, function))
+
+
 # ---- batches
 def batched(
-    run: Run, function: Any, arguments: list[Any], named: dict[str, Any], axes: Any, out_axes: Any,
-    finish: Callable[[Any], Any], jax: bool,
-) -> Any:  # fmt: skip
+    run: Run,
+    function: Any,
+    arguments: list[Any],
+    named: dict[str, Any],
+    axes: Any,
+    out_axes: Any,
+    finish: Callable[[Any], Any],
+    jax: bool,
+) -> Any:
     """Run a function once for each entry of a batch and stack what it gives."""
     per_leaf, spec = batch_axes(run, arguments, axes, jax)
     leaves, _ = flatten(run, arguments, jax)
@@ -233,13 +302,21 @@ def batched(
     if not sizes:
         if jax:
             run.fail("ValueError", "vmap must have at least one non-None value in in_axes")
-        run.fail("ValueError", f"vmap({name_of_function(function)}, in_dims={axes!r}, ...)(<inputs>): got no mapped inputs.")
+        run.fail(
+            "ValueError", f"vmap({name_of_function(function)}, in_dims={axes!r}, ...)(<inputs>): got no mapped inputs."
+        )
     if len(set(sizes)) > 1:
         if jax:
-            run.fail("ValueError", "vmap got inconsistent sizes for array axes to be mapped:\n" + "\n".join(
-                f"  * axis of size {n}" for n in sizes))
-        run.fail("ValueError", f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} "
-                 "for the mapped dimension")
+            run.fail(
+                "ValueError",
+                "vmap got inconsistent sizes for array axes to be mapped:\n"
+                + "\n".join(f"  * axis of size {n}" for n in sizes),
+            )
+        run.fail(
+            "ValueError",
+            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} "
+            "for the mapped dimension",
+        )
     if not sizes[0]:
         raise run.refuse("vmap over a batch of no entries is not part of gradcli")
     results: list[list[Any]] = []
@@ -248,7 +325,9 @@ def batched(
     line = run.line
     try:
         for k in range(sizes[0]):
-            each = [leaf if axis is None else piece(run, leaf, axis, k) for leaf, axis in zip(leaves, per_leaf, strict=True)]
+            each = [
+                leaf if axis is None else piece(run, leaf, axis, k) for leaf, axis in zip(leaves, per_leaf, strict=True)
+            ]
             each_named = [piece(run, leaf, 0, k) if jax and isinstance(leaf, Tensor) else leaf for leaf in names]
             made = run.call(function, unflatten(run, spec, each), unflatten(run, named_spec, each_named))
             found, out_spec = flatten(run, made, jax)
@@ -256,10 +335,12 @@ def batched(
     finally:
         run.quiet -= 1
         run.line = line
-    assert out_spec is not None
+    if out_spec is None:
+        return None
     outs = spread(run, out_axes, out_spec) or [0] * out_spec.count
     joined = [
-        gathered(run, [row[place] for row in results], axis) for place, axis in zip(range(out_spec.count), outs, strict=True)
+        gathered(run, [row[place] for row in results], axis)
+        for place, axis in zip(range(out_spec.count), outs, strict=True)
     ]
     return unflatten(run, out_spec, joined)
 
@@ -269,10 +350,16 @@ def batch_axes(run: Run, arguments: list[Any], axes: Any, jax: bool) -> tuple[li
     leaves, spec = flatten(run, arguments, jax)
     if isinstance(axes, tuple | list) and len(axes) != len(arguments):
         if jax:
-            run.fail("ValueError", "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional "
-                     f"arguments passed to the function, but got len(in_axes)={len(axes)}, len(args)={len(arguments)}")
-        run.fail("ValueError", f"vmap: in_dims is not compatible with the structure of inputs. in_dims has {len(axes)} entries "
-                 f"and there are {len(arguments)} inputs")
+            run.fail(
+                "ValueError",
+                "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional "
+                f"arguments passed to the function, but got len(in_axes)={len(axes)}, len(args)={len(arguments)}",
+            )
+        run.fail(
+            "ValueError",
+            f"vmap: in_dims is not compatible with the structure of inputs. in_dims has {len(axes)} entries "
+            f"and there are {len(arguments)} inputs",
+        )
     found = spread(run, list(axes) if isinstance(axes, tuple) else axes, spec)
     if found is None:
         run.fail("ValueError", "vmap in_axes specification must be a tree prefix of the corresponding value")
@@ -283,19 +370,32 @@ def batch_axes(run: Run, arguments: list[Any], axes: Any, jax: bool) -> tuple[li
             continue
         if not isinstance(leaf, Tensor):
             if jax:
-                run.fail("ValueError", "vmap was requested to map its argument along axis 0, which implies that its rank should "
-                         "be at least 1, but is only 0 (its shape is ())")
+                run.fail(
+                    "ValueError",
+                    "vmap was requested to map its argument along axis 0, which implies that its rank should "
+                    "be at least 1, but is only 0 (its shape is ())",
+                )
             from gradcli.runner.builtins import type_name
 
-            run.fail("ValueError", f"vmap(..., in_dims={axes!r}): Got in_dim={axis} for an input but the input is of type "
-                     f"<class '{type_name(leaf)}'>. We cannot vmap over non-Tensor arguments, please use None as the respective in_dim")
+            run.fail(
+                "ValueError",
+                f"vmap(..., in_dims={axes!r}): Got in_dim={axis} for an input but the input is of type "
+                f"<class '{type_name(leaf)}'>. We cannot vmap over non-Tensor arguments, please use None as "
+                "the respective in_dim",
+            )
         rank = len(leaf.shape)
         if not -rank <= axis < rank:
             if jax:
-                run.fail("ValueError", f"vmap was requested to map its argument along axis {axis}, which implies that its rank "
-                         f"should be at least {axis + 1}, but is only {rank} (its shape is {leaf.shape})")
-            run.fail("ValueError", f"vmap(..., in_dims={axes!r}): Got in_dim={axis} for some input, but that input is a Tensor of "
-                     f"dimensionality {rank} so expected in_dim to satisfy -{rank} <= in_dim < {rank}.")
+                run.fail(
+                    "ValueError",
+                    f"vmap was requested to map its argument along axis {axis}, which implies that its rank "
+                    f"should be at least {axis + 1}, but is only {rank} (its shape is {leaf.shape})",
+                )
+            run.fail(
+                "ValueError",
+                f"vmap(..., in_dims={axes!r}): Got in_dim={axis} for some input, but that input is a Tensor of "
+                f"dimensionality {rank} so expected in_dim to satisfy -{rank} <= in_dim < {rank}.",
+            )
         per_leaf.append(axis % rank)
     return per_leaf, spec
 
@@ -368,7 +468,9 @@ class Call:
         event = self.event
         event.returns = [t.value if isinstance(t, Tensor) else t for t in returns]
         event.of = list(of)
-        event.finite = all(r is None or bool(np.all(np.isfinite(np.asarray(r, dtype=np.float64)))) for r in event.returns)
+        event.finite = all(
+            r is None or bool(np.all(np.isfinite(np.asarray(r, dtype=np.float64)))) for r in event.returns
+        )
         self.run.event(event)
 
 
@@ -409,7 +511,11 @@ def picked(run: Run, arguments: Sequence[Any], argnums: Any, text: str) -> list[
     found = []
     for place in places:
         if not isinstance(place, int) or not -len(arguments) <= place < len(arguments):
-            run.fail("ValueError" if text != "torch" else "RuntimeError", text.format(place, len(arguments)) if text != "torch" else
-                     f"Got argnum={place}, but only {len(arguments)} positional inputs")  # fmt: skip
+            run.fail(
+                "ValueError" if text != "torch" else "RuntimeError",
+                text.format(place, len(arguments))
+                if text != "torch"
+                else f"Got argnum={place}, but only {len(arguments)} positional inputs",
+            )
         found.append(place % len(arguments))
     return found

@@ -54,8 +54,11 @@ class Spec:
         """Return whether another nest is built in the same way."""
         own, its = self.made_of, other.made_of
         names = own == its if self.kind == "dict" else True
-        return self.kind == other.kind and names and len(self.parts) == len(other.parts) and all(
-            a.same(b) for a, b in zip(self.parts, other.parts, strict=True)
+        return (
+            self.kind == other.kind
+            and names
+            and len(self.parts) == len(other.parts)
+            and all(a.same(b) for a, b in zip(self.parts, other.parts, strict=True))
         )
 
     def __eq__(self, other: object) -> bool:

@@ -151,6 +151,10 @@ def extra_of(tensor: Tensor) -> Extra:
     return tensor.extra
 
 
+PYTHONS = {"float": "float64", "int": "int64", "bool": "bool"}
+"""Python's types, each with NumPy's."""
+
+
 class DType:
     """A type of numbers, such as ``torch.float32``; ``library`` is whose name it is."""
 
@@ -161,7 +165,10 @@ class DType:
         self.library = library
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, DType) and other.name == self.name
+        if isinstance(other, str):
+            return other == self.name
+        name = getattr(other, "name", None)
+        return name == self.name or (not isinstance(other, DType) and PYTHONS.get(str(name)) == self.name)
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -169,6 +176,8 @@ class DType:
     def __repr__(self) -> str:
         if self.library == "torch":
             return f"torch.{self.name}"
+        if self.library == "array":
+            return f"dtype('{self.name}')"
         return f"<class '{self.library}.{self.name}'>" if self.library == "numpy" else self.name
 
 
@@ -208,6 +217,8 @@ def as_dtype(array: Any, dtype: str) -> Any:
         return array
     if dtype == "bool":
         return array.astype(np.bool_)
+    if array.dtype == object:
+        array = array.astype(np.float64)
     if dtype in INTEGERS:
         with np.errstate(all="ignore"):
             return array.astype(np.int64).astype(dtype).astype(np.int64)

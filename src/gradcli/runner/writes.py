@@ -8,6 +8,7 @@ import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
+from gradcli.runner.numpy_values import flows, in_place, plain_array
 from gradcli.runner.objects import UNBOUND, Instance
 from gradcli.runner.operators import METHODS, of_tensors, operate
 from gradcli.runner.state import Run
@@ -17,10 +18,15 @@ from gradcli.runner.values import Tensor, category
 def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
     """Return what an augmented assignment gives its target: the same object where it changes in place."""
     if isinstance(before, Tensor):
-        if before.library in ("jax", "python") or (before.library == "numpy" and not before.shape):
+        if before.library in ("jax", "python") or (
+            before.library == "numpy" and not before.shape and not (before.extra and before.extra.several)
+        ):
             return operate(run, sign, before, change)
         if isinstance(change, Tensor) and change.library == "torch" and before.library == "numpy":
             return operate(run, sign, before, change)
+        if plain_array(before) and not flows(change):
+            in_place(run, sign, before, change)
+            return before
         first = run.count
         made = of_tensors(run, sign, before, change)
         write_back(run, before, made, first)

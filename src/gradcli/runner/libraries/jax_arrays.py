@@ -1,4 +1,4 @@
-"""JAX's arrays: made, of their own types of numbers, never written to; functions of ``jax.nn``, ``jax.lax`` and trees."""
+"""JAX's arrays, with types of their own and never written to; functions of ``jax.nn``, ``jax.lax`` and trees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import INDEX, PUT
 from gradcli.runner.arrays import array_of, cast, dtype_name
 from gradcli.runner.builtins import JAX_ARRAY
+from gradcli.runner.calls import find_table
 from gradcli.runner.containers import entry, iterate, key_of, take
+from gradcli.runner.exceptions import exception_class
 from gradcli.runner.library import METHODS, TABLE, attribute, method, native
 from gradcli.runner.objects import Class, Foreign
 from gradcli.runner.operators import PLAIN, SHORT, plain_in_jax
@@ -23,10 +25,22 @@ from gradcli.runner.trees import Spec, flatten, unflatten
 from gradcli.runner.values import DType, Tensor, Weak, as_dtype, category, strong
 
 TABLE |= {
-    "jax.Array": JAX_ARRAY, "jax.numpy.ndarray": JAX_ARRAY, "jax.__version__": "0.10.2", "jax.numpy.newaxis": None,
-    "jax.numpy.pi": math.pi, "jax.numpy.e": math.e, "jax.numpy.inf": math.inf, "jax.numpy.nan": math.nan,
-    "jax.core.Tracer": Class("Tracer", [], {}), "jax.typing.ArrayLike": JAX_ARRAY, "jax.numpy.euler_gamma": float(np.euler_gamma),
-}  # fmt: skip
+    "jax.Array": JAX_ARRAY,
+    "jax.numpy.ndarray": JAX_ARRAY,
+    "jax.__version__": "0.10.2",
+    "jax.numpy.newaxis": None,
+    "jax.numpy.pi": math.pi,
+    "jax.numpy.e": math.e,
+    "jax.numpy.inf": math.inf,
+    "jax.numpy.nan": math.nan,
+    "jax.core.Tracer": Class("Tracer", [], {}),
+    "jax.typing.ArrayLike": JAX_ARRAY,
+    "jax.numpy.euler_gamma": float(np.euler_gamma),
+}
+
+
+for _name in ("ConcretizationTypeError", "TracerBoolConversionError"):
+    TABLE[f"jax.errors.{_name}"] = exception_class(_name)
 
 
 # ---- types and settings
@@ -79,7 +93,11 @@ def array(run: Run, object: Any, dtype: Any = None, copy: bool = True, order: An
         made = converted(run, data, name)
     else:
         if data is None:
-            run.fail("TypeError", "Value 'None' with dtype object is not a valid JAX array type. Only arrays of numeric types are supported by JAX.")
+            run.fail(
+                "TypeError",
+                "Value 'None' with dtype object is not a valid JAX array type. Only arrays of numeric types "
+                "are supported by JAX.",
+            )
         made = array_of(run, data if isinstance(data, list | tuple | range) else take(run, data), "jax", name)
         made = converted(run, made, name or strong(made.dtype))
     while len(made.shape) < ndmin:
@@ -107,7 +125,7 @@ def lengths(run: Run, shape: Any) -> tuple[int, ...]:
     """Return a shape as a tuple of integers."""
     items = [shape] if isinstance(shape, int | Tensor) else list(iterate(run, shape))
     found = tuple([int(n.value) if isinstance(n, Tensor) else n for n in items])
-    run.meter.charge(math.prod(found))
+    run.meter.charge(abs(math.prod(found)))
     return found
 
 
@@ -115,7 +133,9 @@ def maker(fill: float) -> Callable[..., Tensor]:
     """Return a maker of equal numbers."""
 
     def make(run: Run, shape: Any, dtype: Any = None, **_: Any) -> Tensor:
-        return run.make(np.full(lengths(run, shape), fill), canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
+        return run.make(
+            np.full(lengths(run, shape), fill), canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax"
+        )
 
     return make
 
@@ -160,7 +180,11 @@ def numbers(x: Any) -> Any:
 def arange(run: Run, start: Any, stop: Any = None, step: Any = None, dtype: Any = None, **_: Any) -> Tensor:
     """Return numbers at equal distances."""
     bounds = [numbers(b) for b in (start, stop, step)]
-    parts = [b for b in bounds if b is not None] if bounds[1] is not None or bounds[2] is None else [0, bounds[0], bounds[2]]
+    parts = (
+        [b for b in bounds if b is not None]
+        if bounds[1] is not None or bounds[2] is None
+        else [0, bounds[0], bounds[2]]
+    )
     length = (parts[1] - parts[0]) / (parts[2] if len(parts) > 2 else 1) if len(parts) > 1 else parts[0]
     run.meter.charge(max(0, math.ceil(length)))
     kind = plain_in_jax(run, 1.0 if any(isinstance(p, float) for p in parts) else 1)
@@ -169,7 +193,14 @@ def arange(run: Run, start: Any, stop: Any = None, step: Any = None, dtype: Any 
 
 @native("jax.numpy.linspace")
 def linspace(
-    run: Run, start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: int = 0
+    run: Run,
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
 ) -> Any:
     """Return so many numbers at equal distances."""
     run.meter.charge(num)
@@ -180,7 +211,9 @@ def linspace(
 
 
 @native("jax.numpy.logspace")
-def logspace(run: Run, start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None) -> Tensor:
+def logspace(
+    run: Run, start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None
+) -> Tensor:
     """Return so many numbers at equal ratios."""
     run.meter.charge(num)
     values = np.logspace(numbers(start), numbers(stop), num, endpoint=endpoint, base=numbers(base))
@@ -188,14 +221,14 @@ def logspace(run: Run, start: Any, stop: Any, num: int = 50, endpoint: bool = Tr
 
 
 @native("jax.numpy.eye", "jax.numpy.identity")
-def eye(run: Run, N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:  # noqa: N803 - JAX's names
+def eye(run: Run, N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:
     """Return the identity."""
     run.meter.charge(N * (M or N))
     return run.make(np.eye(N, M, k), canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
 
 
 @native("jax.numpy.tri")
-def tri(run: Run, N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:  # noqa: N803 - JAX's names
+def tri(run: Run, N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:
     """Return ones on and below a diagonal."""
     run.meter.charge(N * (M or N))
     return run.make(np.tri(N, M, k), canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
@@ -219,6 +252,108 @@ for _name in ("max", "min"):
     TABLE[f"jax.numpy.{_name}"] = TABLE[f"jax.numpy.a{_name}"] = extreme(_name)
 
 
+@native("jax.numpy.linalg.norm")
+def norm(run: Run, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return a norm; of zeros the gradient is nan, as that of the root at 0."""
+    a = array(run, x)
+    flat = axis is None and len(a.shape) != 1
+    if ord is None or (ord == 2 and not flat and not isinstance(axis, tuple)):
+        return run.function(
+            "jax.numpy.sqrt",
+            run.call(find_table("jax.numpy.sum"), [run.operate("*", a, a)], {"axis": axis, "keepdims": keepdims}),
+        )
+    return run.function("numpy.linalg.norm", a, ord, axis, keepdims)
+
+
+@native("jax.numpy.reshape")
+def reshape(
+    run: Run, a: Any, shape: Any = None, *more: Any, newshape: Any = None, order: str = "C", **_: Any
+) -> Tensor:
+    """Return an array in another shape."""
+    x = array(run, a)
+    given = shape if shape is not None else newshape
+    want = lengths(run, (given, *more) if more else given)
+    size, known = math.prod(x.shape), math.prod(n for n in want if n != -1)
+    if (known != size) if -1 not in want else (not known or size % known):
+        run.fail(
+            "TypeError",
+            f"cannot reshape array of shape {x.shape} (size {size}) into shape {want} (size {math.prod(want)})",
+        )
+    if order == "F":
+        turned = run.function("jax.numpy.transpose", x)
+        return run.function("jax.numpy.transpose", run.function("torch.reshape", turned, want[::-1]))  # type: ignore[no-any-return]
+    return run.function("torch.reshape", x, want)  # type: ignore[no-any-return]
+
+
+@native("jax.numpy.std")
+def std(
+    run: Run,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    **_: Any,
+) -> Any:
+    """Return the root of the variance; where that is 0 the gradient is nan."""
+    return run.function(
+        "jax.numpy.sqrt", run.function("jax.numpy.var", array(run, a), axis=axis, ddof=ddof, keepdims=keepdims)
+    )
+
+
+def picking(sign: str) -> Callable[..., Any]:
+    """Return ``fmax`` or ``fmin``: of two that are equal the second, of one that is nan the other."""
+
+    def run_it(run: Run, x1: Any, x2: Any) -> Any:
+        a, b = array(run, x1), array(run, x2)
+        first = run.operate("|", run.operate(sign, a, b), run.function("jax.numpy.isnan", b))
+        return run.function("jax.numpy.where", first, a, b)
+
+    return run_it
+
+
+TABLE["jax.numpy.fmax"], TABLE["jax.numpy.fmin"] = picking(">"), picking("<")
+
+
+def chosen(name: str) -> Callable[..., Any]:
+    """Return ``sum`` or ``mean``, of the entries at which ``where`` holds."""
+    whole = find_table(f"jax.numpy.{name}")
+
+    def run_it(
+        run: Run,
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+        **_: Any,
+    ) -> Any:
+        refuse_lists(run, name, a)
+        x = array(run, a) if where is None else run.function("jax.numpy.where", where, array(run, a), 0)
+        options = {"axis": axis, "keepdims": keepdims} | ({"dtype": dtype} if dtype is not None else {})
+        if name == "mean" and where is not None:
+            total = run.call(run.member("jax.numpy.sum"), [x], options)
+            return run.operate("/", total, run.call(run.member("jax.numpy.sum"), [array(run, where)], options))
+        made = run.call(whole, [x], options)
+        return made if initial is None else run.operate("+", made, initial)
+
+    return run_it
+
+
+def refuse_lists(run: Run, name: str, a: Any) -> None:
+    """Raise what JAX raises for lists where it takes arrays."""
+    if isinstance(a, list | tuple):
+        kind = "list" if isinstance(a, list) else "tuple"
+        run.fail("TypeError", f"{name} requires ndarray or scalar arguments, got <class '{kind}'> at position 0.")
+
+
+for _name in ("sum", "mean"):
+    TABLE[f"jax.numpy.{_name}"] = chosen(_name)
+
+
 def at_zero(run: Run, x: Tensor) -> bool:
     """Return whether derivatives flow to entries that are 0."""
     return x.active and bool(np.any(np.asarray(x.value) == 0))
@@ -238,7 +373,9 @@ TABLE["jax.lax.abs"] = absolute
 METHODS["jax.__abs__"] = absolute
 
 
-def clip(run: Run, arr: Any = None, min: Any = None, max: Any = None, *, a: Any = None, a_min: Any = None, a_max: Any = None) -> Any:
+def clip(
+    run: Run, arr: Any = None, min: Any = None, max: Any = None, *, a: Any = None, a_min: Any = None, a_max: Any = None
+) -> Any:
     """Return entries within bounds; at a bound each side has half of the gradient."""
     x = array(run, arr if arr is not None else a)
     for bound, name in ((min if min is not None else a_min, "maximum"), (max if max is not None else a_max, "minimum")):
@@ -258,12 +395,12 @@ def vectorize(run: Run, function: Any, **_: Any) -> Any:
     def run_it(run: Run, *arguments: Any) -> Any:
         xs = [array(run, a) for a in arguments]
         shape = np.broadcast_shapes(*[x.shape for x in xs])
-        flat = [run.function("jax.numpy.reshape", run.function("jax.numpy.broadcast_to", x, shape), (-1,)) for x in xs]
+        flat = [reshape(run, run.function("jax.numpy.broadcast_to", x, shape), (-1,)) for x in xs]
         if not shape:
             return run.call(function, xs)
         each = TABLE["jax.vmap"](run, function)
         made = run.call(each, flat)
-        return run.function("jax.numpy.reshape", made, shape)
+        return reshape(run, made, shape)
 
     return run_it
 
@@ -334,10 +471,24 @@ class At:
         return At(self.x, key)
 
     attributes = {  # noqa: RUF012
-        **{name: (lambda run, me, name=name: lambda run, *values, **named: put(run, me, name, *values)) for name in (
-            "set", "add", "subtract", "multiply", "mul", "divide", "power", "min", "max", "apply", "get", "sub",
-        )},
-    }  # fmt: skip
+        **{
+            name: (lambda run, me, name=name: lambda run, *values, **named: put(run, me, name, *values))
+            for name in (
+                "set",
+                "add",
+                "subtract",
+                "multiply",
+                "mul",
+                "divide",
+                "power",
+                "min",
+                "max",
+                "apply",
+                "get",
+                "sub",
+            )
+        },
+    }
 
 
 @attribute("at")
@@ -366,11 +517,17 @@ def put(run: Run, where: At, name: str, value: Any = None) -> Tensor:
         part = array(run, value)
     else:
         other = run.function("jax.numpy.broadcast_to", array(run, value), shape)
-        lists = any(isinstance(p, np.ndarray) and p.dtype != np.bool_ for p in (key if isinstance(key, tuple) else (key,)))
+        lists = any(
+            isinstance(p, np.ndarray) and p.dtype != np.bool_ for p in (key if isinstance(key, tuple) else (key,))
+        )
         if lists and name in ("add", "subtract", "sub"):
             return added(run, x, key, other, name)
         before = entry(run, x, where.key)
-        part = run.function(f"jax.numpy.{name}imum", before, other) if name in ("min", "max") else run.operate(WORDS[name], before, other)
+        part = (
+            run.function(f"jax.numpy.{name}imum", before, other)
+            if name in ("min", "max")
+            else run.operate(WORDS[name], before, other)
+        )
     node = part.node if part.shape == shape else run.function("jax.numpy.broadcast_to", part, shape).node
     if category(x.dtype) < 2:
         node = as_dtype(np.asarray(value_of(node)), x.dtype)
@@ -381,8 +538,8 @@ def put(run: Run, where: At, name: str, value: Any = None) -> Tensor:
 def added(run: Run, x: Tensor, key: Any, other: Tensor, name: str) -> Tensor:
     """Return an array with others added at an index, as often as it names an entry."""
     places = np.ravel(np.arange(math.prod(x.shape)).reshape(x.shape)[key])
-    flat = run.function("jax.numpy.reshape", x, (-1,))
-    parts = run.function("jax.numpy.reshape", other, (-1,))
+    flat = reshape(run, x, (-1,))
+    parts = reshape(run, other, (-1,))
     rounds: dict[int, int] = {}
     turns: list[list[int]] = []
     for k, place in enumerate(places.tolist()):
@@ -392,13 +549,13 @@ def added(run: Run, x: Tensor, key: Any, other: Tensor, name: str) -> Tensor:
             turns.append([])
         turns[turn].append(k)
     node = flat.node if type(flat.node) in NODES else np.asarray(flat.node)
-    for turn in turns:
-        chosen = np.array(turn)
+    for places_of_turn in turns:
+        chosen = np.array(places_of_turn)
         source = parts.node if type(parts.node) in NODES else np.asarray(parts.node)
         part = Tensor(run.f(INDEX, source, key=chosen), x.dtype, "jax")
         before = Tensor(run.f(INDEX, node, key=places[chosen]), x.dtype, "jax")
         node = run.f(PUT, node, run.operate("+" if name == "add" else "-", before, part).node, key=places[chosen])
-    return run.function("jax.numpy.reshape", Tensor(node, x.dtype, "jax"), x.shape)  # type: ignore[no-any-return]
+    return reshape(run, Tensor(node, x.dtype, "jax"), x.shape)
 
 
 def as_type(run: Run, x: Tensor, dtype: Any = None, **_: Any) -> Any:
@@ -485,6 +642,14 @@ def leaky_relu(run: Run, x: Any, negative_slope: Any = 1e-2) -> Any:
     return branches(run, x, ">=", lambda x: x, lambda x: run.operate("*", negative_slope, x))
 
 
+@native("jax.nn.hard_tanh")
+def hard_tanh(run: Run, x: Any) -> Any:
+    """x between -1 and 1, where the slope is 1 at both ends too."""
+    x = array(run, x)
+    low = run.function("jax.numpy.where", run.operate("<", x, -1), -1.0, x)
+    return run.function("jax.numpy.where", run.operate(">", x, 1), 1.0, low)
+
+
 @native("jax.nn.identity")
 def identity(run: Run, x: Any) -> Any:
     """Return x."""
@@ -493,14 +658,45 @@ def identity(run: Run, x: Any) -> Any:
 
 # ---- jax.lax
 for _own, _theirs in (
-    ("exp", "exp"), ("log", "log"), ("sin", "sin"), ("cos", "cos"), ("tan", "tan"), ("tanh", "tanh"), ("sqrt", "sqrt"), ("square", "square"),
-    ("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("div", "divide"), ("max", "maximum"), ("min", "minimum"), ("pow", "power"),
-    ("neg", "negative"), ("sign", "sign"), ("floor", "floor"), ("ceil", "ceil"), ("log1p", "log1p"), ("expm1", "expm1"), ("atan2", "arctan2"),
-    ("select", "where"), ("eq", "equal"), ("gt", "greater"), ("lt", "less"), ("ge", "greater_equal"), ("le", "less_equal"), ("dot", "dot"),
-    ("cumsum", "cumsum"), ("cumprod", "cumprod"), ("rem", "fmod"), ("reshape", "reshape"), ("transpose", "transpose"), ("expand_dims", "expand_dims"),
-):  # fmt: skip
+    ("exp", "exp"),
+    ("log", "log"),
+    ("sin", "sin"),
+    ("cos", "cos"),
+    ("tan", "tan"),
+    ("tanh", "tanh"),
+    ("sqrt", "sqrt"),
+    ("square", "square"),
+    ("add", "add"),
+    ("sub", "subtract"),
+    ("mul", "multiply"),
+    ("div", "divide"),
+    ("max", "maximum"),
+    ("min", "minimum"),
+    ("pow", "power"),
+    ("neg", "negative"),
+    ("sign", "sign"),
+    ("floor", "floor"),
+    ("ceil", "ceil"),
+    ("log1p", "log1p"),
+    ("expm1", "expm1"),
+    ("atan2", "arctan2"),
+    ("select", "where"),
+    ("eq", "equal"),
+    ("gt", "greater"),
+    ("lt", "less"),
+    ("ge", "greater_equal"),
+    ("le", "less_equal"),
+    ("dot", "dot"),
+    ("cumsum", "cumsum"),
+    ("cumprod", "cumprod"),
+    ("rem", "fmod"),
+    ("reshape", "reshape"),
+    ("transpose", "transpose"),
+    ("expand_dims", "expand_dims"),
+):
     TABLE[f"jax.lax.{_own}"] = lambda run, *arguments, theirs=_theirs, **named: run.call(
-        run.member(f"jax.numpy.{theirs}"), arguments, named)  # fmt: skip
+        run.member(f"jax.numpy.{theirs}"), arguments, named
+    )
 TABLE["jax.lax.integer_pow"] = lambda run, x, y: run.operate("**", array(run, x), y)
 TABLE["jax.lax.rsqrt"] = lambda run, x: run.operate("/", 1, run.function("jax.numpy.sqrt", x))
 TABLE["jax.lax.reciprocal"] = lambda run, x: run.operate("/", 1, array(run, x))
@@ -526,7 +722,10 @@ def stopped(run: Run, leaf: Any) -> Any:
 def dynamic_slice(run: Run, operand: Any, start_indices: Any, slice_sizes: Any) -> Any:
     """Return a part of an array of given lengths."""
     x = array(run, operand)
-    starts = [int(numbers(s)) for s in (start_indices if isinstance(start_indices, tuple | list) else iterate(run, start_indices))]
+    starts = [
+        int(numbers(s))
+        for s in (start_indices if isinstance(start_indices, tuple | list) else iterate(run, start_indices))
+    ]
     sizes = lengths(run, slice_sizes)
     starts = [min(max(s, 0), n - k) for s, n, k in zip(starts, x.shape, sizes, strict=True)]
     return entry(run, x, tuple([slice(s, s + k) for s, k in zip(starts, sizes, strict=True)]))
@@ -536,7 +735,10 @@ def dynamic_slice(run: Run, operand: Any, start_indices: Any, slice_sizes: Any) 
 def dynamic_update_slice(run: Run, operand: Any, update: Any, start_indices: Any) -> Any:
     """Return an array with a part of it replaced."""
     x, part = array(run, operand), array(run, update)
-    starts = [int(numbers(s)) for s in (start_indices if isinstance(start_indices, tuple | list) else iterate(run, start_indices))]
+    starts = [
+        int(numbers(s))
+        for s in (start_indices if isinstance(start_indices, tuple | list) else iterate(run, start_indices))
+    ]
     starts = [min(max(s, 0), n - k) for s, n, k in zip(starts, x.shape, part.shape, strict=True)]
     return put(run, At(x, tuple([slice(s, s + k) for s, k in zip(starts, part.shape, strict=True)])), "set", part)
 
@@ -613,8 +815,10 @@ def tree_map(run: Run, f: Any, tree: Any, *rest: Any, is_leaf: Any = None) -> An
     for other in rest:
         found = parts_of(run, other, spec)
         if found is None:
-            run.fail("ValueError", "Expected tree to have the same structure as the first: "
-                     f"{spec.text} and {flatten(run, other)[1].text}")  # fmt: skip
+            run.fail(
+                "ValueError",
+                f"Expected tree to have the same structure as the first: {spec.text} and {flatten(run, other)[1].text}",
+            )
         others.append(found)
     return unflatten(run, spec, [run.call(f, list(each)) for each in zip(leaves, *others, strict=True)])
 
@@ -626,7 +830,12 @@ def parts_of(run: Run, tree: Any, spec: Spec) -> list[Any] | None:
     if spec.kind == "leaf":
         return [tree]
     found = children(run, tree, True)
-    if found is None or found[0] != spec.kind or len(found[1]) != len(spec.parts) or (spec.kind == "dict" and found[2] != spec.made_of):
+    if (
+        found is None
+        or found[0] != spec.kind
+        or len(found[1]) != len(spec.parts)
+        or (spec.kind == "dict" and found[2] != spec.made_of)
+    ):
         return None
     leaves: list[Any] = []
     for item, part in zip(found[1], spec.parts, strict=True):
@@ -685,7 +894,9 @@ def register_dataclass(run: Run, kind: Any = None, data_fields: Any = None, meta
     if kind is None:
         return lambda run, kind: register_dataclass(run, kind, data_fields, meta_fields)
     annotated = kind.find("__annotations__")
-    own = list(data_fields) if data_fields is not None else list(annotated if isinstance(annotated, list | dict) else [])
+    own = (
+        list(data_fields) if data_fields is not None else list(annotated if isinstance(annotated, list | dict) else [])
+    )
     others = list(meta_fields or [])
 
     def take_apart(run: Run, one: Any) -> Any:
@@ -704,16 +915,15 @@ def ravel_pytree(run: Run, tree: Any) -> Any:
     leaves, spec = flatten(run, tree)
     arrays = [array(run, leaf) for leaf in leaves]
     shapes = [x.shape for x in arrays]
-    rows = [run.function("jax.numpy.reshape", x, (-1,)) for x in arrays]
+    rows = [reshape(run, x, (-1,)) for x in arrays]
     flat = run.function("jax.numpy.concatenate", rows) if rows else run.make(np.zeros(0), "float32", "jax")
 
     def unravel(run: Run, row: Tensor) -> Any:
         start, parts = 0, []
         for shape in shapes:
             size = math.prod(shape)
-            parts.append(run.function("jax.numpy.reshape", entry(run, row, slice(start, start + size)), shape))
+            parts.append(reshape(run, entry(run, row, slice(start, start + size)), shape))
             start += size
         return unflatten(run, spec, parts)
 
     return flat, unravel
-

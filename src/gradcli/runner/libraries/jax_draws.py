@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcli.runner.libraries.jax_arrays import array, canonical, lengths, numbers
 from gradcli.runner.library import TABLE, native
+from gradcli.runner.noting import note_draw
 from gradcli.runner.operators import plain_in_jax
 from gradcli.runner.state import Run
 from gradcli.runner.values import Tensor, strong
@@ -62,8 +63,10 @@ def drawing(draw: Callable[..., Any], parameters: tuple[tuple[str, Any], ...] = 
                 values[name] = rest.pop(0)
         given = [np.asarray(v.value) if isinstance(v, Tensor) else v for v in values.values()]
         size = np.broadcast_shapes(*map(np.shape, given)) if shape is None else lengths(run, shape)
-        made = draw(source(run, key), size, *given)
-        return run.make(np.asarray(made, dtype=np.float64), canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
+        array = np.asarray(draw(source(run, key), size, *given), dtype=np.float64)
+        made = run.make(array, canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
+        note_draw(run, made)
+        return made
 
     return run_it
 
@@ -72,7 +75,11 @@ REQUIRED = object()
 for _name, _draw, _parameters in (
     ("normal", lambda g, n: g.standard_normal(n), ()),
     ("uniform", lambda g, n, low, high: low + (high - low) * g.random(n), (("minval", 0.0), ("maxval", 1.0))),
-    ("truncated_normal", lambda g, n, low, high: np.clip(g.standard_normal(n), low, high), (("lower", REQUIRED), ("upper", REQUIRED))),
+    (
+        "truncated_normal",
+        lambda g, n, low, high: np.clip(g.standard_normal(n), low, high),
+        (("lower", REQUIRED), ("upper", REQUIRED)),
+    ),
     ("exponential", lambda g, n: g.exponential(size=n), ()),
     ("gamma", lambda g, n, a: g.gamma(a, size=n), (("a", REQUIRED),)),
     ("beta", lambda g, n, a, b: g.beta(a, b, size=n), (("a", REQUIRED), ("b", REQUIRED))),
@@ -111,14 +118,16 @@ def permutation(run: Run, key: Tensor, x: Any, axis: int = 0, independent: bool 
 
 
 @native("jax.random.choice")
-def choice(run: Run, key: Tensor, a: Any, shape: Any = (), replace: bool = True, p: Any = None, axis: int = 0) -> Tensor:
+def choice(
+    run: Run, key: Tensor, a: Any, shape: Any = (), replace: bool = True, p: Any = None, axis: int = 0
+) -> Tensor:
     """Draw entries of an array."""
     rows = None if isinstance(a, int) else array(run, a)
     count = a if rows is None else rows.shape[axis]
     chances = None if p is None else np.asarray(p.value, np.float64) / np.sum(np.asarray(p.value, np.float64))
     places = source(run, key).choice(count, size=lengths(run, shape), replace=replace, p=chances)
     where = run.make(np.asarray(places, dtype=np.int64), strong(plain_in_jax(run, 1)), "jax")
-    return where if rows is None else run.function("jax.numpy.take", rows, where, axis=axis)  # type: ignore[no-any-return]
+    return where if rows is None else run.function("jax.numpy.take", rows, where, axis=axis)
 
 
 @native("jax.random.categorical")
@@ -139,7 +148,11 @@ def initializer(kind: str, scale: str) -> Callable[..., Any]:
             ins, outs = (size[-2], size[-1]) if len(size) > 1 else (size[0], size[0])
             variance = {"glorot": 2.0 / (ins + outs), "he": 2.0 / ins, "lecun": 1.0 / ins}[scale]
             g = source(run, key)
-            made = g.standard_normal(size) * np.sqrt(variance) if kind == "normal" else (2 * g.random(size) - 1) * np.sqrt(3 * variance)
+            made = (
+                g.standard_normal(size) * np.sqrt(variance)
+                if kind == "normal"
+                else (2 * g.random(size) - 1) * np.sqrt(3 * variance)
+            )
             return run.make(made, canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
 
         return init

@@ -29,21 +29,25 @@ from gradcli.runner.trees import Spec, flatten, unflatten
 from gradcli.runner.values import Tensor, category
 
 INPUTS = (
-    "{} requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), but got {}. If you want to "
+    "{} requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), but got {}. "
+    "If you want to "
     "use Boolean- or integer-valued inputs, use vjp or set allow_int to True."
 )
 FORWARD_INPUTS = (
     "jacfwd requires real-valued inputs (input dtype that is a sub-dtype of np.floating), but got {}. For holomorphic "
-    "differentiation, pass holomorphic=True. For differentiation of non-holomorphic functions involving complex inputs or "
+    "differentiation, pass holomorphic=True. For differentiation of non-holomorphic functions involving "
+    "complex inputs or "
     "integer inputs, use jax.jvp directly."
 )
 OUTPUTS = (
-    "{} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), but got {}. For differentiation of "
+    "{} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), but got {}. For "
+    "differentiation of "
     "functions with integer outputs, use jax.vjp directly."
 )
 SCALAR = "Gradient only defined for scalar-output functions. Output {}."
 LOOPS = (
-    "Reverse-mode differentiation does not work for lax.while_loop or lax.fori_loop with dynamic start/stop values. Try using "
+    "Reverse-mode differentiation does not work for lax.while_loop or lax.fori_loop with dynamic start/stop "
+    "values. Try using "
     "lax.scan, or using fori_loop with static start/stop."
 )
 
@@ -71,10 +75,15 @@ class Inputs:
         self.places: list[int] = []
         for place in [argnums] if self.single else argnums:
             if not isinstance(place, int):
-                run.fail("TypeError", "differentiation with respect to argnums requires an integer or a sequence of integers")
+                run.fail(
+                    "TypeError", "differentiation with respect to argnums requires an integer or a sequence of integers"
+                )
             if not -len(arguments) <= place < len(arguments):
-                run.fail("TypeError", f"differentiating with respect to argnums={place} requires at least {max(place, 0) + 1} positional "
-                         f"arguments to be passed by the caller, but got only {len(arguments)} positional arguments.")  # fmt: skip
+                run.fail(
+                    "TypeError",
+                    f"differentiating with respect to argnums={place} requires at least {max(place, 0) + 1} positional "
+                    f"arguments to be passed by the caller, but got only {len(arguments)} positional arguments.",
+                )
             self.places.append(place % len(arguments))
         for place in self.places:
             given, spec = flatten(run, arguments[place])
@@ -83,7 +92,10 @@ class Inputs:
             for leaf, own in zip(given, names, strict=True):
                 x = converted(run, leaf)
                 if not isinstance(x, Tensor):
-                    run.fail("TypeError", f"Argument '{shown(run, leaf)}' of type {type_of(run, leaf)} is not a valid JAX type.")
+                    run.fail(
+                        "TypeError",
+                        f"Argument '{shown(run, leaf)}' of type {type_of(run, leaf)} is not a valid JAX type.",
+                    )
                 if category(x.dtype) < 2:
                     if name != "vjp":
                         run.fail("TypeError", text.format(name, x.dtype))
@@ -124,8 +136,11 @@ def with_aux(run: Run, made: Any, has_aux: bool) -> tuple[Any, Any]:
     if not has_aux:
         return made, None
     if not (isinstance(made, tuple) and len(made) == 2):
-        run.fail("TypeError", "expected function with aux output to return a two-element tuple, but got type "
-                 f"{type_of(run, made)} with value {shown(run, made)}")  # fmt: skip
+        run.fail(
+            "TypeError",
+            "expected function with aux output to return a two-element tuple, but got type "
+            f"{type_of(run, made)} with value {shown(run, made)}",
+        )
     return made[0], made[1]
 
 
@@ -136,7 +151,9 @@ def outputs_of(run: Run, made: Any) -> tuple[list[Any], Spec]:
     for leaf in leaves:
         x = converted(run, leaf)
         if not isinstance(x, Tensor):
-            run.fail("TypeError", f"function returned a value of type {type_of(run, leaf)}, which is not a valid JAX type")
+            run.fail(
+                "TypeError", f"function returned a value of type {type_of(run, leaf)}, which is not a valid JAX type"
+            )
         arrays.append(x)
     return arrays, spec
 
@@ -162,7 +179,7 @@ def scalar(run: Run, made: Any) -> Tensor:
 def gradient_of(run: Run, fun: Any, argnums: Any, has_aux: bool, arguments: Any, named: Any, name: str = "grad") -> Any:
     """Return value, gradient, and what the function gives beside."""
     call = Call(run, fun)
-    with Level(run) as level:
+    with Level(run, "jax") as level:
         inputs = Inputs(run, level, call, arguments, argnums, name)
         made, aux = with_aux(run, run.call(fun, inputs.arguments, named), has_aux)
         y = scalar(run, made)
@@ -175,7 +192,15 @@ def gradient_of(run: Run, fun: Any, argnums: Any, has_aux: bool, arguments: Any,
 
 
 @native("jax.grad")
-def grad(run: Run, fun: Any, argnums: Any = 0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False, **_: Any) -> Made:
+def grad(
+    run: Run,
+    fun: Any,
+    argnums: Any = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    **_: Any,
+) -> Made:
     """Return the function that gives the gradient."""
     checked_function(run, fun)
 
@@ -188,7 +213,13 @@ def grad(run: Run, fun: Any, argnums: Any = 0, has_aux: bool = False, holomorphi
 
 @native("jax.value_and_grad")
 def value_and_grad(
-    run: Run, fun: Any, argnums: Any = 0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False, **_: Any
+    run: Run,
+    fun: Any,
+    argnums: Any = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    **_: Any,
 ) -> Made:
     """Return the function that gives the value and the gradient."""
     checked_function(run, fun)
@@ -203,7 +234,7 @@ def value_and_grad(
 def jacobian_of(run: Run, fun: Any, argnums: Any, has_aux: bool, arguments: Any, named: Any, name: str) -> Any:
     """Return the Jacobian in the structure of the outputs, and what the function gives beside."""
     call = Call(run, fun)
-    with Level(run) as level:
+    with Level(run, "jax") as level:
         inputs = Inputs(run, level, call, arguments, argnums, name, FORWARD_INPUTS if name == "jacfwd" else INPUTS)
         made, aux = with_aux(run, run.call(fun, inputs.arguments, named), has_aux)
         outputs, spec = outputs_of(run, made)
@@ -250,7 +281,7 @@ def vjp(run: Run, fun: Any, *primals: Any, has_aux: bool = False, **_: Any) -> A
     """Return what a function gives, and the function that pulls v back."""
     checked_function(run, fun)
     call = Call(run, fun)
-    with Level(run) as level:
+    with Level(run, "jax") as level:
         inputs = Inputs(run, level, call, primals, tuple(range(len(primals))), "vjp")
         made, aux = with_aux(run, run.call(fun, inputs.arguments), has_aux)
         outputs, spec = outputs_of(run, made)
@@ -260,7 +291,11 @@ def vjp(run: Run, fun: Any, *primals: Any, has_aux: bool = False, **_: Any) -> A
     def pull(run: Run, given: Any) -> Any:
         vs, its = flatten(run, given)
         if not its.same(spec):
-            run.fail("ValueError", f"unexpected tree structure of argument to vjp function: got {its.text}, but expected to match {spec.text}")
+            run.fail(
+                "ValueError",
+                f"unexpected tree structure of argument to vjp function: got {its.text}, but expected to match "
+                f"{spec.text}",
+            )
         vs = [converted(run, v) for v in vs]
         for v, y in zip(vs, outputs, strict=True):
             check_cotangent(run, v, y)
@@ -282,33 +317,51 @@ def check_cotangent(run: Run, v: Any, y: Tensor) -> None:
     """Raise what JAX raises for a v of another shape or type than the output."""
     want, got = (f"{x.dtype}[{','.join(map(str, x.shape))}]" for x in (y, v))
     if v.shape != y.shape or v.dtype != y.dtype:
-        run.fail("ValueError", f"unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got {got}, but expected {want} "
-                 f"because the corresponding output of the differentiated function had JAX type {want}")  # fmt: skip
+        run.fail(
+            "ValueError",
+            f"unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got {got}, but expected {want} "
+            f"because the corresponding output of the differentiated function had JAX type {want}",
+        )
 
 
 def pushed_through(run: Run, fun: Any, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
     """Return what a function gives, J·v, and what it gives beside."""
     call = Call(run, fun)
-    with Level(run, forward=True) as level:
+    with Level(run, "jax", forward=True) as level:
         inputs = Inputs(run, level, call, primals, tuple(range(len(primals))), "vjp")
         vs = [converted(run, v) for v in flatten(run, list(tangents))[0]]
         vs = [v for v in vs if isinstance(v, Tensor)]
         for x, v in zip(inputs.lifted, vs, strict=False):
             if x.dtype != v.dtype:
-                run.fail("TypeError", "primal and tangent arguments to jax.jvp do not match; dtypes must be equal, or in case of int/bool "
-                         f"primal dtype the tangent dtype must be float0.Got primal dtype {x.dtype} and so expected tangent dtype "
-                         f"{x.dtype}, but got tangent dtype {v.dtype} instead.")  # fmt: skip
+                run.fail(
+                    "TypeError",
+                    "primal and tangent arguments to jax.jvp do not match; dtypes must be equal, or in case of "
+                    "int/bool "
+                    f"primal dtype the tangent dtype must be float0.Got primal dtype {x.dtype} and so expected "
+                    "tangent dtype "
+                    f"{x.dtype}, but got tangent dtype {v.dtype} instead.",
+                )
             if x.shape != v.shape:
-                run.fail("ValueError", f"jvp called with different primal and tangent shapes;Got primal shape {x.shape} and tangent "
-                         f"shape as {v.shape}")  # fmt: skip
+                run.fail(
+                    "ValueError",
+                    f"jvp called with different primal and tangent shapes;Got primal shape {x.shape} and tangent "
+                    f"shape as {v.shape}",
+                )
         if len(vs) != len(inputs.lifted):
-            run.fail("TypeError", "primal and tangent arguments to jax.jvp must have the same tree structure; primals have tree structure "
-                     f"{flatten(run, tuple(primals))[1].text} whereas tangents have tree structure {flatten(run, tuple(tangents))[1].text}.")
+            run.fail(
+                "TypeError",
+                "primal and tangent arguments to jax.jvp must have the same tree structure; primals have tree "
+                "structure "
+                f"{flatten(run, tuple(primals))[1].text} whereas tangents have tree structure "
+                f"{flatten(run, tuple(tangents))[1].text}.",
+            )
         made, aux = with_aux(run, run.call(fun, inputs.arguments), has_aux)
         outputs, spec = outputs_of(run, made)
         call.begin(outputs[0] if outputs else None)
         found = pushed(run, level, outputs, inputs.lifted, vs)
-        parts = [Tensor(np.zeros(y.shape) if g is None else g, y.dtype, "jax") for g, y in zip(found, outputs, strict=True)]
+        parts = [
+            Tensor(np.zeros(y.shape) if g is None else g, y.dtype, "jax") for g, y in zip(found, outputs, strict=True)
+        ]
         ts = [level.settled(part) for part in parts]
         value = unflatten(run, spec, [level.settled(y) for y in outputs])
         aux = settled_tree(run, level, aux)
@@ -321,8 +374,11 @@ def jvp(run: Run, fun: Any, primals: Any, tangents: Any, has_aux: bool = False) 
     """Return what a function gives, and J·v."""
     checked_function(run, fun)
     if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
-        run.fail("TypeError", f"primal and tangent arguments to jax.jvp must be tuples or lists; found {type_name(run, primals)} and "
-                 f"{type_name(run, tangents)}.")  # fmt: skip
+        run.fail(
+            "TypeError",
+            f"primal and tangent arguments to jax.jvp must be tuples or lists; found {type_name(run, primals)} and "
+            f"{type_name(run, tangents)}.",
+        )
     value, push, aux = pushed_through(run, fun, primals, tangents, has_aux)
     return (value, push, aux) if has_aux else (value, push)
 
@@ -338,7 +394,13 @@ def type_name(run: Run, value: Any) -> str:
 def linearize(run: Run, fun: Any, *primals: Any, has_aux: bool = False) -> Any:
     """Return what a function gives, and the function that pushes v forward."""
     checked_function(run, fun)
-    made = run.call(fun, [unflatten(run, spec, [converted(run, one) for one in leaves]) for leaves, spec in (flatten(run, p) for p in primals)])
+    made = run.call(
+        fun,
+        [
+            unflatten(run, spec, [converted(run, one) for one in leaves])
+            for leaves, spec in (flatten(run, p) for p in primals)
+        ],
+    )
 
     def push(run: Run, *tangents: Any) -> Any:
         return pushed_through(run, fun, primals, tangents, has_aux)[1]
@@ -353,15 +415,25 @@ def linear_transpose(run: Run, fun: Any, *primals: Any) -> Any:
 
 
 @native("jax.vmap")
-def vmap(run: Run, fun: Any, in_axes: Any = 0, out_axes: Any = 0, axis_name: Any = None, axis_size: Any = None, **_: Any) -> Made:
+def vmap(
+    run: Run, fun: Any, in_axes: Any = 0, out_axes: Any = 0, axis_name: Any = None, axis_size: Any = None, **_: Any
+) -> Made:
     """Return a function that runs once for each entry of a batch."""
     checked_function(run, fun)
 
     def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
         given = [tree_of_arrays(run, a) for a in arguments]
         axes = list(in_axes) if isinstance(in_axes, list) else in_axes
-        return batched(run, fun, given, {k: tree_of_arrays(run, v) for k, v in named.items()},
-                       tuple(axes) if isinstance(axes, list) else axes, out_axes, lambda y: converted(run, y), jax=True)  # fmt: skip
+        return batched(
+            run,
+            fun,
+            given,
+            {k: tree_of_arrays(run, v) for k, v in named.items()},
+            tuple(axes) if isinstance(axes, list) else axes,
+            out_axes,
+            lambda y: converted(run, y),
+            jax=True,
+        )
 
     return Made(run_it, fun)
 
@@ -402,7 +474,11 @@ def name_list(fun: Any) -> list[str]:
 def every(run: Run, tree: Any) -> Any:
     """Return a nest whose numbers are arrays."""
     leaves, spec = flatten(run, tree)
-    return unflatten(run, spec, [converted(run, leaf) if isinstance(leaf, Tensor) or type(leaf) in PLAIN else leaf for leaf in leaves])
+    return unflatten(
+        run,
+        spec,
+        [converted(run, leaf) if isinstance(leaf, Tensor) or type(leaf) in PLAIN else leaf for leaf in leaves],
+    )
 
 
 @native("jax.checkpoint", "jax.remat", "jax.named_call")
@@ -472,13 +548,25 @@ def while_loop(run: Run, cond_fun: Any, body_fun: Any, init_val: Any) -> Any:
 
 
 @native("jax.lax.scan")
-def scan(run: Run, f: Any, init: Any, xs: Any = None, length: int | None = None, reverse: bool = False, unroll: Any = 1, **_: Any) -> Any:
+def scan(
+    run: Run,
+    f: Any,
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: Any = 1,
+    **_: Any,
+) -> Any:
     """Do a loop over the first axis of arrays, and stack what each turn gives."""
     leaves, spec = flatten(run, tree_of_arrays(run, xs))
     leaves = [array(run, leaf) for leaf in leaves]
     sizes = {leaf.shape[0] for leaf in leaves}
     if len(sizes) > 1:
-        run.fail("ValueError", f"scan got values with different leading axis sizes: {', '.join(str(leaf.shape[0]) for leaf in leaves)}.")
+        run.fail(
+            "ValueError",
+            f"scan got values with different leading axis sizes: {', '.join(str(leaf.shape[0]) for leaf in leaves)}.",
+        )
     turns = sizes.pop() if sizes else length
     if turns is None:
         run.fail("ValueError", "scan got no values to scan over and `length` not provided.")
@@ -495,7 +583,10 @@ def scan(run: Run, f: Any, init: Any, xs: Any = None, length: int | None = None,
             run.fail("TypeError", f"scan body output must be a pair, got {shown(run, made)}.")
         carry = every(run, made[0])
         if not flatten(run, carry)[1].same(shape):
-            run.fail("TypeError", "scan body function carry input and carry output must have the same pytree structure, but they differ")
+            run.fail(
+                "TypeError",
+                "scan body function carry input and carry output must have the same pytree structure, but they differ",
+            )
         parts, out_spec = flatten(run, every(run, made[1]))
         rows.append(parts)
     if out_spec is None:
@@ -517,7 +608,9 @@ def associative_scan(run: Run, fn: Any, elems: Any, reverse: bool = False, axis:
     """Return running results of a function of two."""
     leaves, spec = flatten(run, tree_of_arrays(run, elems))
     count = leaves[0].shape[axis]
-    rows = [unflatten(run, spec, [entry(run, leaf, (*[slice(None)] * axis, k)) for leaf in leaves]) for k in range(count)]
+    rows = [
+        unflatten(run, spec, [entry(run, leaf, (*[slice(None)] * axis, k)) for leaf in leaves]) for k in range(count)
+    ]
     if reverse:
         rows.reverse()
     running = [rows[0]]
@@ -541,4 +634,3 @@ def switch(run: Run, index: Any, branches: Any, *operands: Any) -> Any:
     """Call one of several functions."""
     place = min(max(int(numbers(index)), 0), len(branches) - 1)
     return every(run, run.call(branches[place], [every(run, o) for o in operands]))
-

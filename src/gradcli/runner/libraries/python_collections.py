@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -91,10 +91,11 @@ def tuple_class(name: str, fields: list[str], defaults: list[Any], members: dict
         return Named(kind.name, {field: entries[field] for field in fields}, kind)
 
     shown = {
-        "_fields": tuple(fields), "_field_defaults": dict(zip(fields[len(fields) - len(defaults) :], defaults, strict=True)),
-        "_make": lambda run, items: made.make(run, *take(run, items)),  # type: ignore[misc]
-    }  # fmt: skip
-    made = Class(name, [TUPLE], shown | members, make, qualified=f"__main__.{name}")
+        "_fields": tuple(fields),
+        "_field_defaults": dict(zip(fields[len(fields) - len(defaults) :], defaults, strict=True)),
+        "_make": lambda run, items: make(run, *take(run, items)),
+    }
+    made: Class = Class(name, [TUPLE], shown | members, make, qualified=f"__main__.{name}")
     return made
 
 
@@ -164,8 +165,8 @@ def copied_tensor(run: Run, x: Tensor) -> Tensor:
         run.fail(
             "RuntimeError",
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
-            "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
-            "https://github.com/pytorch/pytorch/pull/103001",
+            "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
+            "see https://github.com/pytorch/pytorch/pull/103001",
         )
     if x.active and x.library != "torch":
         return run.function("clone", x)  # type: ignore[no-any-return]
@@ -235,7 +236,7 @@ class Field:
         self.in_init, self.in_repr, self.in_compare = (options.get(key, True) for key in ("init", "repr", "compare"))
         self.passed = False
 
-    attributes = {  # noqa: RUF012
+    attributes: ClassVar[dict[str, Any]] = {
         "name": lambda run, me: me.name,
         "default": lambda run, me: me.default,
         "default_factory": lambda run, me: me.factory,
@@ -324,37 +325,15 @@ def made_dataclass(run: Run, kind: Class, options: dict[str, Any]) -> Class:
 
 def initializer(kind: Class, fields: dict[str, Field]) -> Any:
     """Return ``__init__`` of a dataclass."""
-    positional = [f.name for f in fields.values() if f.in_init and not f.by_name]
 
     def start(run: Run, me: Instance, *arguments: Any, **named: Any) -> None:
-        who = f"{kind.name}.__init__()"
-        if len(arguments) > len(positional):
-            least = sum(fields[name].required for name in positional) + 1
-            count = len(positional) + 1
-            takes = f"{count}" if least == count else f"from {least} to {count}"
-            run.fail(
-                "TypeError",
-                f"{who} takes {takes} positional argument{'' if takes == '1' else 's'} but {len(arguments) + 1} were given",
-            )
-        values = dict(zip(positional, arguments, strict=False))
-        for key, value in named.items():
-            if key not in fields or not fields[key].in_init:
-                run.fail("TypeError", f"{who} got an unexpected keyword argument '{key}'")
-            if key in values:
-                run.fail("TypeError", f"{who} got multiple values for argument '{key}'")
-            values[key] = value
-        missing = [f"'{f.name}'" for f in fields.values() if f.in_init and f.required and f.name not in values]
-        if missing:
-            word, listed = listing(missing)
-            run.fail("TypeError", f"{who} missing {len(missing)} required positional {word}: {listed}")
+        values = bound_fields(run, f"{kind.name}.__init__()", fields, arguments, named)
         passed = []
         for one in fields.values():
-            if one.name in values:
-                value = values[one.name]
-            elif one.required:
+            if one.name not in values and one.required:
                 continue
-            else:
-                value = run.call(one.factory) if one.factory is not UNBOUND else one.default
+            made = run.call(one.factory) if one.name not in values and one.factory is not UNBOUND else one.default
+            value = values.get(one.name, made)
             if one.passed:
                 passed.append(value)
             else:
@@ -364,6 +343,30 @@ def initializer(kind: Class, fields: dict[str, Field]) -> Any:
             run.call(after, [me, *passed])
 
     return start
+
+
+def bound_fields(
+    run: Run, who: str, fields: dict[str, Field], arguments: tuple[Any, ...], named: dict[str, Any]
+) -> dict[str, Any]:
+    """Return arguments by their fields; raises TypeError as a function with these parameters does."""
+    positional = [f.name for f in fields.values() if f.in_init and not f.by_name]
+    if len(arguments) > len(positional):
+        least, count = sum(fields[name].required for name in positional) + 1, len(positional) + 1
+        takes = f"{count}" if least == count else f"from {least} to {count}"
+        were = f"{'' if takes == '1' else 's'} but {len(arguments) + 1} were given"
+        run.fail("TypeError", f"{who} takes {takes} positional argument{were}")
+    values = dict(zip(positional, arguments, strict=False))
+    for key, value in named.items():
+        if key not in fields or not fields[key].in_init:
+            run.fail("TypeError", f"{who} got an unexpected keyword argument '{key}'")
+        if key in values:
+            run.fail("TypeError", f"{who} got multiple values for argument '{key}'")
+        values[key] = value
+    missing = [f"'{f.name}'" for f in fields.values() if f.in_init and f.required and f.name not in values]
+    if missing:
+        word, listed = listing(missing)
+        run.fail("TypeError", f"{who} missing {len(missing)} required positional {word}: {listed}")
+    return values
 
 
 def put_field(run: Run, me: Instance, name: str, value: Any) -> None:
@@ -413,7 +416,7 @@ def replaced(run: Run, me: Instance, /, **changes: Any) -> Any:
 
 def as_dict(run: Run, x: Any, *, dict_factory: Any = None) -> Any:
     """Return a dataclass as a dictionary, and those in it too."""
-    return taken_apart(run, x, lambda pairs: dict(pairs))
+    return taken_apart(run, x, dict)
 
 
 def taken_apart(run: Run, x: Any, gather: Any) -> Any:
@@ -436,12 +439,19 @@ def taken_apart(run: Run, x: Any, gather: Any) -> Any:
 TABLE |= {
     "dataclasses.asdict": as_dict,
     "dataclasses.astuple": lambda run, x: taken_apart(run, x, lambda pairs: tuple([value for _, value in pairs])),
-    "dataclasses.fields": lambda run, x: tuple((x if isinstance(x, Class) else x.kind).find("__dataclass_fields__").values()),
+    "dataclasses.fields": lambda run, x: tuple(
+        (x if isinstance(x, Class) else x.kind).find("__dataclass_fields__").values()
+    ),
     "dataclasses.is_dataclass": lambda run, x: (
-        isinstance(x, Instance | Class) and (x if isinstance(x, Class) else x.kind).find("__dataclass_fields__") is not UNBOUND),
-    "dataclasses.MISSING": UNBOUND, "dataclasses.FrozenInstanceError": exception_class("FrozenInstanceError"), "dataclasses.KW_ONLY": None, "dataclasses.InitVar": Class("InitVar", [], {}),
+        isinstance(x, Instance | Class)
+        and (x if isinstance(x, Class) else x.kind).find("__dataclass_fields__") is not UNBOUND
+    ),
+    "dataclasses.MISSING": UNBOUND,
+    "dataclasses.FrozenInstanceError": exception_class("FrozenInstanceError"),
+    "dataclasses.KW_ONLY": None,
+    "dataclasses.InitVar": Class("InitVar", [], {}),
     "dataclasses.Field": Class("Field", [], {}),
-}  # fmt: skip
+}
 
 
 # ---- enum
@@ -453,9 +463,9 @@ def enum_body(run: Run, name: str, bases: list[Class], members: dict[str, Any]) 
     """Return the enum that a body describes: its plain members are the only objects of the class."""
     made = Class(name, bases, members, None, qualified=f"__main__.{name}")
     if made.find("__hash__") is UNBOUND or made.members.get("__hash__", 0) is None:
-        made.members["__hash__"] = lambda run, me: id(me)
+        made.members["__hash__"] = lambda run, me: me.ordinal
     entries: dict[str, Instance] = {}
-    counted = []
+    counted: list[Any] = []
     for key, value in list(members.items()):
         if (
             key.startswith("_")
@@ -515,11 +525,17 @@ def of_values(base: Class) -> dict[str, Any]:
     for sign, (word, _) in COMPARED.items():
         made[f"__{word}__"] = lambda run, me, other, sign=sign: operate(run, sign, bare(me), bare(other))
     made |= {
-        "__hash__": lambda run, me: hash(bare(me)), "__int__": lambda run, me: bare(me), "__index__": lambda run, me: bare(me),
-        "__float__": lambda run, me: float(bare(me)), "__bool__": lambda run, me: bool(bare(me)), "__str__": lambda run, me: str(bare(me)),
-        "__format__": lambda run, me, spec: format(bare(me), spec), "__abs__": lambda run, me: abs(bare(me)),
-        "__len__": lambda run, me: len(bare(me)), "__neg__": lambda run, me: -bare(me),
-    }  # fmt: skip
+        "__hash__": lambda run, me: hash(bare(me)),
+        "__int__": lambda run, me: bare(me),
+        "__index__": lambda run, me: bare(me),
+        "__float__": lambda run, me: float(bare(me)),
+        "__bool__": lambda run, me: bool(bare(me)),
+        "__str__": lambda run, me: str(bare(me)),
+        "__format__": lambda run, me, spec: format(bare(me), spec),
+        "__abs__": lambda run, me: abs(bare(me)),
+        "__len__": lambda run, me: len(bare(me)),
+        "__neg__": lambda run, me: -bare(me),
+    }
     made["__instanceof__"] = base
     return made
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from gradcli.runner.builtins import sorted_
 from gradcli.runner.containers import iterate, put, subscript, take
@@ -52,7 +52,7 @@ class Chain:
         """Walk over several one after the other."""
         return itertools.chain.from_iterable(iterate(run, part) for part in parts)
 
-    attributes = {  # noqa: RUF012
+    attributes: ClassVar[dict[str, Any]] = {
         "from_iterable": lambda run, me: (
             lambda run, parts: itertools.chain.from_iterable(iterate(run, p) for p in iterate(run, parts))
         ),
@@ -87,7 +87,9 @@ for _name in ("permutations", "combinations", "combinations_with_replacement", "
 @native("itertools.product")
 def product(run: Run, *parts: Any, repeat: int = 1) -> Iterator[Any]:
     """Walk over all choices of one item of each."""
-    return without_end(run, itertools.product(*[take(run, part) for part in parts], repeat=repeat))
+    pools = [take(run, part) for part in parts]
+    run.bound(repeat * sum(map(len, pools)), "a product has too many parts")
+    return without_end(run, itertools.product(*pools, repeat=repeat))
 
 
 @native("itertools.accumulate")
@@ -187,7 +189,7 @@ class Partial:
         """Call the function with the other arguments."""
         return run.call(self.function, [*self.arguments, *arguments], self.named | named)
 
-    attributes = {  # noqa: RUF012
+    attributes: ClassVar[dict[str, Any]] = {
         "func": lambda run, me: me.function, "args": lambda run, me: me.arguments, "keywords": lambda run, me: me.named,
     }  # fmt: skip
 
@@ -237,7 +239,7 @@ class Cached:
         self.results.clear()
         self.hits = self.misses = 0
 
-    attributes = {  # noqa: RUF012
+    attributes: ClassVar[dict[str, Any]] = {
         "cache_info": lambda run, me: lambda run: me.info(), "cache_clear": lambda run, me: lambda run: me.clear(),
         "__wrapped__": lambda run, me: me.function, "__name__": lambda run, me: run.attribute(me.function, "__name__"),
         "__doc__": lambda run, me: run.attribute(me.function, "__doc__"),
@@ -378,9 +380,9 @@ class Dispatch:
         self.kinds.append((kind, function))
         return function
 
-    attributes = {
+    attributes: ClassVar[dict[str, Any]] = {
         "register": lambda run, me: (
-            lambda run, kind, function=None: (  # noqa: RUF012
+            lambda run, kind, function=None: (
                 me.register(kind, function)
                 if function is not None
                 else lambda run, function: me.register(kind, function)
@@ -396,14 +398,21 @@ for _sign, _word in METHODS.items():
 for _sign, (_word, _) in COMPARED.items():
     TABLE[f"operator.{_word}"] = lambda run, a, b, sign=_sign: operate(run, sign, a, b)
 TABLE |= {
-    "operator.neg": lambda run, a: negative(run, a, "-"), "operator.pos": lambda run, a: negative(run, a, "+"),
-    "operator.invert": lambda run, a: negative(run, a, "~"), "operator.not_": lambda run, a: not truth(run, a),
-    "operator.truth": truth, "operator.contains": lambda run, items, item: contains(run, item, items), "operator.getitem": subscript,
-    "operator.setitem": put, "operator.is_": lambda run, a, b: a is b, "operator.is_not": lambda run, a, b: a is not b,
-    "operator.concat": lambda run, a, b: operate(run, "+", a, b), "operator.abs": lambda run, a: run.call(run.builtin("abs"), [a]),
+    "operator.neg": lambda run, a: negative(run, a, "-"),
+    "operator.pos": lambda run, a: negative(run, a, "+"),
+    "operator.invert": lambda run, a: negative(run, a, "~"),
+    "operator.not_": lambda run, a: not truth(run, a),
+    "operator.truth": truth,
+    "operator.contains": lambda run, items, item: contains(run, item, items),
+    "operator.getitem": subscript,
+    "operator.setitem": put,
+    "operator.is_": lambda run, a, b: a is b,
+    "operator.is_not": lambda run, a, b: a is not b,
+    "operator.concat": lambda run, a, b: operate(run, "+", a, b),
+    "operator.abs": lambda run, a: run.call(run.builtin("abs"), [a]),
     "operator.index": lambda run, a: run.call(run.builtin("int"), [a]),
     "operator.countOf": lambda run, items, item: sum(1 for one in iterate(run, items) if equal(run, one, item)),
-}  # fmt: skip
+}
 
 
 @native("operator.itemgetter")
@@ -512,13 +521,13 @@ def heapreplace(run: Run, heap: list[Any], item: Any) -> Any:
 @native("heapq.nsmallest")
 def nsmallest(run: Run, n: int, items: Any, key: Any = None) -> list[Any]:
     """Return the smallest items."""
-    return sorted_(run, items, key=key)[: max(n, 0)]
+    return list(sorted_(run, items, key=key))[: max(n, 0)]
 
 
 @native("heapq.nlargest")
 def nlargest(run: Run, n: int, items: Any, key: Any = None) -> list[Any]:
     """Return the largest items."""
-    return sorted_(run, items, key=key, reverse=True)[: max(n, 0)]
+    return list(sorted_(run, items, key=key, reverse=True))[: max(n, 0)]
 
 
 @native("heapq.merge")
@@ -557,9 +566,13 @@ def inserted(right: bool) -> Any:
 
 
 TABLE |= {
-    "bisect.bisect_left": searched(right=False), "bisect.bisect_right": searched(right=True), "bisect.bisect": searched(right=True),
-    "bisect.insort_left": inserted(right=False), "bisect.insort_right": inserted(right=True), "bisect.insort": inserted(right=True),
-}  # fmt: skip
+    "bisect.bisect_left": searched(right=False),
+    "bisect.bisect_right": searched(right=True),
+    "bisect.bisect": searched(right=True),
+    "bisect.insort_left": inserted(right=False),
+    "bisect.insort_right": inserted(right=True),
+    "bisect.insort": inserted(right=True),
+}
 
 
 # ---- contextlib
@@ -632,7 +645,7 @@ class ManagedFunction:
         """Return a context."""
         return Managed(self.function, arguments, named)
 
-    attributes = {"__name__": lambda run, me: run.attribute(me.function, "__name__")}  # noqa: RUF012
+    attributes: ClassVar[dict[str, Any]] = {"__name__": lambda run, me: run.attribute(me.function, "__name__")}
 
 
 class Suppress(Context):
@@ -726,12 +739,12 @@ class Stack(Context):
         self.ends.append(lambda: entered.leave(run, None))
         return entered.value
 
-    attributes = {  # noqa: RUF012
-        "enter_context": lambda run, me: lambda run, context: me.enter_context(run, context),
+    attributes: ClassVar[dict[str, Any]] = {
+        "enter_context": lambda run, me: me.enter_context,
         "callback": lambda run, me: (
             lambda run, function, *a, **n: me.ends.append(lambda: run.call(function, list(a), n))
         ),
-        "close": lambda run, me: lambda run: me.leave(run),
+        "close": lambda run, me: me.leave,
     }
 
 

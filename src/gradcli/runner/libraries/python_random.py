@@ -1,4 +1,4 @@
-"""Python's ``random``, by Python itself: a generator that the run keeps, which begins at seed 0 where no seed is set."""
+"""Python's ``random``, by Python itself: generators that the run keeps, which begin at seed 0 without a seed."""
 
 from __future__ import annotations
 
@@ -104,9 +104,15 @@ def set_state(run: Run, draws: random.Random, state: Any) -> None:
 
 
 METHODS: dict[str, Any] = {
-    **{name: numbers(name) for name in NUMBERS}, "choice": choice, "choices": choices, "sample": sample, "shuffle": shuffle,
-    "seed": seed, "getstate": get_state, "setstate": set_state,
-}  # fmt: skip
+    **{name: numbers(name) for name in NUMBERS},
+    "choice": choice,
+    "choices": choices,
+    "sample": sample,
+    "shuffle": shuffle,
+    "seed": seed,
+    "getstate": get_state,
+    "setstate": set_state,
+}
 
 
 def method_of(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What else scripts take of Python's library: ``sys``, ``time``, ``argparse``, ``json``, types of annotations, what only shows."""
+"""What else scripts take of Python's library: ``sys``, ``time``, ``argparse``, ``json``, types, what only shows."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 import string
 import sys
 import textwrap
-from typing import Any
+from typing import Any, ClassVar
 
 from gradcli.runner.builtins import number_of
 from gradcli.runner.containers import take
-from gradcli.runner.exceptions import exception_class, raised
+from gradcli.runner.exceptions import Raised, exception_class, raised
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import Class, Closure, Context, Foreign, Instance
 from gradcli.runner.operators import equal
@@ -34,8 +34,8 @@ class Stream:
             run.print(text)
         return len(text)
 
-    attributes = {  # noqa: RUF012
-        "write": lambda run, me: lambda run, text: me.write(run, text), "flush": lambda run, me: lambda run: None,
+    attributes: ClassVar[dict[str, Any]] = {
+        "write": lambda run, me: me.write, "flush": lambda run, me: lambda run: None,
         "isatty": lambda run, me: lambda run: False, "encoding": lambda run, me: "utf-8",
         "reconfigure": lambda run, me: lambda run, **_: None,
     }  # fmt: skip
@@ -57,10 +57,13 @@ class TextStream:
         run.bound(self.length, "a text is too long")
         return len(text)
 
-    attributes = {  # noqa: RUF012
-        "write": lambda run, me: lambda run, text: me.write(run, text), "getvalue": lambda run, me: lambda run: "".join(me.parts),
-        "read": lambda run, me: lambda run: "".join(me.parts), "flush": lambda run, me: lambda run: None, "close": lambda run, me: lambda run: None,
-    }  # fmt: skip
+    attributes: ClassVar[dict[str, Any]] = {
+        "write": lambda run, me: me.write,
+        "getvalue": lambda run, me: lambda run: "".join(me.parts),
+        "read": lambda run, me: lambda run: "".join(me.parts),
+        "flush": lambda run, me: lambda run: None,
+        "close": lambda run, me: lambda run: None,
+    }
 
 
 @native("sys.exit")
@@ -71,26 +74,56 @@ def sys_exit(run: Run, code: Any = None) -> Any:
     raise error
 
 
-VERSION = {"major": 3, "minor": 11, "micro": 7, "releaselevel": "final", "serial": 0}
-FLOAT_INFO = {name: getattr(sys.float_info, name) for name in (
-    "max", "max_exp", "max_10_exp", "min", "min_exp", "min_10_exp", "dig", "mant_dig", "epsilon", "radix", "rounds")}  # fmt: skip
-TABLE |= {
-    "sys.stdout": Stream("sys.stdout"), "sys.stderr": Stream("sys.stderr"), "sys.argv": ["script.py"], "sys.maxsize": sys.maxsize,
-    "sys.version": "3.11.7", "sys.version_info": Named("sys.version_info", VERSION), "sys.platform": "linux", "sys.modules": {},
-    "sys.float_info": Named("sys.float_info", FLOAT_INFO), "sys.path": [], "sys.byteorder": "little", "sys.executable": "python",
-    "sys.setrecursionlimit": lambda run, limit: None, "sys.getrecursionlimit": lambda run: 1000, "sys.getsizeof": lambda run, x, *_: 64,
-    "sys.getrefcount": lambda run, x: 2, "sys.exc_info": lambda run: exc_info(run), "sys.flags": Foreign("sys.flags"),
-    "sys.settrace": lambda run, f: None, "sys.stdin": Foreign("sys.stdin"), "sys.displayhook": Foreign("sys.displayhook"),
-    "io.StringIO": lambda run, text="": TextStream(text), "threading.Lock": Foreign("threading.Lock"),
-}  # fmt: skip
-
-
 def exc_info(run: Run) -> tuple[Any, ...]:
     """Return the exception that is handled."""
     if not run.handling:
         return None, None, None
     instance = run.handling[-1].instance
     return instance.kind, instance, None
+
+
+VERSION = {"major": 3, "minor": 11, "micro": 7, "releaselevel": "final", "serial": 0}
+FLOAT_INFO = {
+    name: getattr(sys.float_info, name)
+    for name in (
+        "max",
+        "max_exp",
+        "max_10_exp",
+        "min",
+        "min_exp",
+        "min_10_exp",
+        "dig",
+        "mant_dig",
+        "epsilon",
+        "radix",
+        "rounds",
+    )
+}
+TABLE |= {
+    "sys.stdout": Stream("sys.stdout"),
+    "sys.stderr": Stream("sys.stderr"),
+    "sys.argv": ["script.py"],
+    "sys.maxsize": sys.maxsize,
+    "sys.version": "3.11.7",
+    "sys.version_info": Named("sys.version_info", VERSION),
+    "sys.platform": "linux",
+    "sys.modules": {},
+    "sys.float_info": Named("sys.float_info", FLOAT_INFO),
+    "sys.path": [],
+    "sys.byteorder": "little",
+    "sys.executable": "python",
+    "sys.setrecursionlimit": lambda run, limit: None,
+    "sys.getrecursionlimit": lambda run: 1000,
+    "sys.getsizeof": lambda run, x, *_: 64,
+    "sys.getrefcount": lambda run, x: 2,
+    "sys.exc_info": exc_info,
+    "sys.flags": Foreign("sys.flags"),
+    "sys.settrace": lambda run, f: None,
+    "sys.stdin": Foreign("sys.stdin"),
+    "sys.displayhook": Foreign("sys.displayhook"),
+    "io.StringIO": lambda run, text="": TextStream(text),
+    "threading.Lock": Foreign("threading.Lock"),
+}
 
 
 # ---- time: numbers that grow with what was computed, the same in every run
@@ -105,11 +138,19 @@ def clock(start: float) -> Any:
 
 
 TABLE |= {
-    "time.time": clock(1.7e9), "time.perf_counter": clock(0.0), "time.monotonic": clock(0.0), "time.process_time": clock(0.0),
-    "time.time_ns": lambda run: int(clock(1.7e9)(run) * 1e9), "time.perf_counter_ns": lambda run: int(clock(0.0)(run) * 1e9),
-    "time.sleep": lambda run, seconds: None, "time.strftime": lambda run, *_: "2024-01-01 00:00:00", "time.ctime": lambda run, *_: "Mon Jan  1 00:00:00 2024",
-    "time.localtime": Foreign("time.localtime"), "time.gmtime": Foreign("time.gmtime"), "time.struct_time": Foreign("time.struct_time"),
-}  # fmt: skip
+    "time.time": clock(1.7e9),
+    "time.perf_counter": clock(0.0),
+    "time.monotonic": clock(0.0),
+    "time.process_time": clock(0.0),
+    "time.time_ns": lambda run: int(clock(1.7e9)(run) * 1e9),
+    "time.perf_counter_ns": lambda run: int(clock(0.0)(run) * 1e9),
+    "time.sleep": lambda run, seconds: None,
+    "time.strftime": lambda run, *_: "2024-01-01 00:00:00",
+    "time.ctime": lambda run, *_: "Mon Jan  1 00:00:00 2024",
+    "time.localtime": Foreign("time.localtime"),
+    "time.gmtime": Foreign("time.gmtime"),
+    "time.struct_time": Foreign("time.struct_time"),
+}
 
 
 # ---- typing, abc, types
@@ -135,20 +176,33 @@ for _module in ("typing", "typing_extensions"):
         f"{_module}.{_name}": same for _name in ("final", "override", "overload", "runtime_checkable", "no_type_check")
     }
     TABLE |= {
-        f"{_module}.TYPE_CHECKING": False, f"{_module}.cast": lambda run, kind, x: x, f"{_module}.NewType": lambda run, name, kind: kind,
-        f"{_module}.TypedDict": Class("TypedDict", [], {}, lambda run, *a, **n: dict(n)), f"{_module}.assert_type": lambda run, x, kind: x,
+        f"{_module}.TYPE_CHECKING": False,
+        f"{_module}.cast": lambda run, kind, x: x,
+        f"{_module}.NewType": lambda run, name, kind: kind,
+        f"{_module}.TypedDict": Class("TypedDict", [], {}, lambda run, *a, **n: dict(n)),
+        f"{_module}.assert_type": lambda run, x, kind: x,
         f"{_module}.get_type_hints": lambda run, x, *_: {},
-    }  # fmt: skip
+    }
 TABLE |= {
-    "abc.ABC": ABC, "abc.ABCMeta": Class("ABCMeta", [], {}),
-    "types.SimpleNamespace": Class("SimpleNamespace", [], {
-        "__init__": lambda run, me, /, **named: me.fields.update(named),
-        "__repr__": lambda run, me: f"namespace({', '.join([f'{k}={to_repr(run, v)}' for k, v in me.fields.items()])})",
-        "__eq__": lambda run, me, other: isinstance(other, Instance) and equal(run, me.fields, other.fields), "__hash__": None},
-        qualified="types.SimpleNamespace"),
+    "abc.ABC": ABC,
+    "abc.ABCMeta": Class("ABCMeta", [], {}),
+    "types.SimpleNamespace": Class(
+        "SimpleNamespace",
+        [],
+        {
+            "__init__": lambda run, me, /, **named: me.fields.update(named),
+            "__repr__": lambda run, me: (
+                f"namespace({', '.join([f'{k}={to_repr(run, v)}' for k, v in me.fields.items()])})"
+            ),
+            "__eq__": lambda run, me, other: isinstance(other, Instance) and equal(run, me.fields, other.fields),
+            "__hash__": None,
+        },
+        qualified="types.SimpleNamespace",
+    ),
     "types.MethodType": lambda run, function, owner: bound(function, owner),
-    "types.FunctionType": Class("function", [], {}), "types.MappingProxyType": lambda run, table: dict(table),
-}  # fmt: skip
+    "types.FunctionType": Class("function", [], {}),
+    "types.MappingProxyType": lambda run, table: dict(table),
+}
 
 
 def bound(function: Any, owner: Any) -> Any:
@@ -190,20 +244,30 @@ def refused(module: str) -> Any:
 
 for _module, _names in {
     "re": ("findall", "sub", "match", "search", "split", "compile", "fullmatch", "finditer", "escape", "subn"),
-    "fractions": ("Fraction",), "decimal": ("Decimal", "getcontext"),
+    "fractions": ("Fraction",),
+    "decimal": ("Decimal", "getcontext"),
     "cmath": ("exp", "sqrt", "phase", "polar", "rect", "pi", "log", "sin", "cos"),
-    "threading": ("Thread",), "secrets": ("token_hex", "randbelow", "choice"), "uuid": ("uuid4",), "hashlib": ("md5", "sha256"),
-}.items():  # fmt: skip
+    "threading": ("Thread",),
+    "secrets": ("token_hex", "randbelow", "choice"),
+    "uuid": ("uuid4",),
+    "hashlib": ("md5", "sha256"),
+}.items():
     TABLE |= {f"{_module}.{_name}": refused(f"{_module}.{_name}") for _name in _names}
 
 
 # ---- argparse: the defaults
-NAMESPACE = Class("Namespace", [], {
-    "__init__": lambda run, me, /, **named: me.fields.update(named),
-    "__repr__": lambda run, me: f"Namespace({', '.join([f'{k}={to_repr(run, v)}' for k, v in me.fields.items()])})",
-    "__contains__": lambda run, me, name: name in me.fields,
-    "__eq__": lambda run, me, other: isinstance(other, Instance) and equal(run, me.fields, other.fields), "__hash__": None,
-}, qualified="argparse.Namespace")  # fmt: skip
+NAMESPACE = Class(
+    "Namespace",
+    [],
+    {
+        "__init__": lambda run, me, /, **named: me.fields.update(named),
+        "__repr__": lambda run, me: f"Namespace({', '.join([f'{k}={to_repr(run, v)}' for k, v in me.fields.items()])})",
+        "__contains__": lambda run, me, name: name in me.fields,
+        "__eq__": lambda run, me, other: isinstance(other, Instance) and equal(run, me.fields, other.fields),
+        "__hash__": None,
+    },
+    qualified="argparse.Namespace",
+)
 
 
 class Parser:
@@ -238,10 +302,10 @@ class Parser:
             raise sys_exit_error(2)
         made = Instance(NAMESPACE) if namespace is None else namespace
         made.fields.update({k: v for k, v in self.defaults.items() if k not in made.fields})
-        return made  # type: ignore[no-any-return]
+        return made
 
-    attributes = {  # noqa: RUF012
-        "add_argument": lambda run, me: lambda run, *names, **options: me.add(run, *names, **options),
+    attributes: ClassVar[dict[str, Any]] = {
+        "add_argument": lambda run, me: me.add,
         "parse_args": lambda run, me: lambda run, args=None, namespace=None: me.parse(run, args, namespace),
         "parse_known_args": lambda run, me: lambda run, args=None, namespace=None: (me.parse(run, args, namespace), []),
         "set_defaults": lambda run, me: lambda run, **named: me.defaults.update(named),
@@ -260,11 +324,14 @@ def sys_exit_error(code: int) -> Any:
 
 
 TABLE |= {
-    "argparse.ArgumentParser": lambda run, *_, **__: Parser(), "argparse.Namespace": NAMESPACE,
-    "argparse.ArgumentDefaultsHelpFormatter": Foreign("argparse"), "argparse.BooleanOptionalAction": Foreign("argparse"),
-    "argparse.RawTextHelpFormatter": Foreign("argparse"), "argparse.RawDescriptionHelpFormatter": Foreign("argparse"),
+    "argparse.ArgumentParser": lambda run, *_, **__: Parser(),
+    "argparse.Namespace": NAMESPACE,
+    "argparse.ArgumentDefaultsHelpFormatter": Foreign("argparse"),
+    "argparse.BooleanOptionalAction": Foreign("argparse"),
+    "argparse.RawTextHelpFormatter": Foreign("argparse"),
+    "argparse.RawDescriptionHelpFormatter": Foreign("argparse"),
     "argparse.SUPPRESS": "==SUPPRESS==",
-}  # fmt: skip
+}
 
 
 # ---- statistics
@@ -294,8 +361,24 @@ def statistic(name: str) -> Any:
     return run_it
 
 
-for _name in ("mean", "fmean", "median", "median_low", "median_high", "mode", "multimode", "stdev", "pstdev", "variance", "pvariance",
-              "geometric_mean", "harmonic_mean", "quantiles", "correlation", "covariance"):  # fmt: skip
+for _name in (
+    "mean",
+    "fmean",
+    "median",
+    "median_low",
+    "median_high",
+    "mode",
+    "multimode",
+    "stdev",
+    "pstdev",
+    "variance",
+    "pvariance",
+    "geometric_mean",
+    "harmonic_mean",
+    "quantiles",
+    "correlation",
+    "covariance",
+):
     TABLE[f"statistics.{_name}"] = statistic(_name)
 
 # ---- texts
@@ -313,11 +396,16 @@ TABLE |= {
         "printable",
     )
 }
+
+
+def wrapper(name: str) -> Any:
+    """Return a function of ``textwrap``."""
+    host = getattr(textwrap, name)  # one of the names below
+    return lambda run, text, *arguments, **named: host(text, *arguments, **named)
+
+
 TABLE["string.capwords"] = lambda run, text: string.capwords(text)
-TABLE |= {
-    f"textwrap.{_name}": lambda run, text, *a, _f=getattr(textwrap, _name), **n: _f(text, *a, **n)
-    for _name in ("dedent", "indent", "fill", "wrap", "shorten")
-}
+TABLE |= {f"textwrap.{_name}": wrapper(_name) for _name in ("dedent", "indent", "fill", "wrap", "shorten")}
 
 
 class Template:
@@ -326,7 +414,7 @@ class Template:
     def __init__(self, text: str) -> None:
         self.template = string.Template(text)
 
-    attributes = {  # noqa: RUF012
+    attributes: ClassVar[dict[str, Any]] = {
         "substitute": lambda run, me: (
             lambda run, table=None, **named: me.template.substitute(
                 {key: to_str(run, value) for key, value in ((table or {}) | named).items()}
@@ -360,7 +448,7 @@ def pretty(run: Run, x: Any, indent: int, width: int, sort: bool, after: int = 0
     if isinstance(x, dict) and sort:
         try:
             keys = run.call(run.builtin("sorted"), [list(x)])
-        except Exception:  # noqa: BLE001  # keys of several kinds stay in their order
+        except Raised:  # keys of several kinds stay in their order
             keys = list(x)
         x = {key: x[key] for key in keys}
     text = to_repr(run, x)
@@ -405,8 +493,17 @@ def kind_name(x: Any) -> str:
 
 
 @native("json.dumps")
-def dumps(run: Run, obj: Any, *, indent: Any = None, sort_keys: bool = False, separators: Any = None, default: Any = None,
-          ensure_ascii: bool = True, **_: Any) -> str:  # fmt: skip
+def dumps(
+    run: Run,
+    obj: Any,
+    *,
+    indent: Any = None,
+    sort_keys: bool = False,
+    separators: Any = None,
+    default: Any = None,
+    ensure_ascii: bool = True,
+    **_: Any,
+) -> str:
     """Return a value as JSON."""
     if isinstance(indent, int):
         run.bound(indent * 10_000, "a text is too long")

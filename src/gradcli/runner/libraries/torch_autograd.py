@@ -115,14 +115,18 @@ def mode(on: bool) -> Any:
     return make
 
 
-TABLE["torch.no_grad"] = TABLE["torch.autograd.no_grad"] = mode(False)
-TABLE["torch.inference_mode"] = TABLE["torch.autograd.inference_mode"] = mode(False)
-TABLE["torch.enable_grad"] = TABLE["torch.autograd.enable_grad"] = mode(True)
+for _home in ("torch", "torch.autograd", "torch.autograd.grad_mode"):
+    TABLE[f"{_home}.no_grad"] = TABLE[f"{_home}.inference_mode"] = mode(False)
+    TABLE[f"{_home}.enable_grad"] = mode(True)
 
 
-@native("torch.set_grad_enabled", "torch.autograd.set_grad_enabled")
+@native("torch.set_grad_enabled", "torch.autograd.set_grad_enabled", "torch.autograd.grad_mode.set_grad_enabled")
 def set_grad_enabled(run: Run, mode: bool) -> Any:
     """Switch gradients now, and back where a ``with`` ends."""
+    if type(mode) is not bool:
+        from gradcli.runner.builtins import type_name
+
+        run.fail("TypeError", f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type_name(mode)}")
     made = GradMode(mode)
     before = run.enable_grad(mode)
 

@@ -94,15 +94,21 @@ def settled_tree(run: Run, level: Level, tree: Any) -> Any:
 def gradient_of(run: Run, func: Any, argnums: Any, has_aux: bool, arguments: Any, named: Any) -> tuple[Any, Any, Any]:
     """Return gradient, value and what the function gives beside."""
     call = Call(run, func)
-    with Level(run) as level:
+    with Level(run, "torch") as level:
         inputs = Inputs(run, level, arguments, argnums, call)
         made = run.call(func, inputs.arguments, named)
         y, aux = with_aux(run, made, has_aux, "grad_and_value(f)(*args)")
         if not isinstance(y, Tensor):
-            run.fail("RuntimeError", f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {shown_type(run, y)}")
+            run.fail(
+                "RuntimeError",
+                f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {shown_type(run, y)}",
+            )
         if y.shape:
-            run.fail("RuntimeError", "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
-                     f"{len(y.shape)} dims. Maybe you wanted to use the vjp or jacrev APIs instead?")  # fmt: skip
+            run.fail(
+                "RuntimeError",
+                "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
+                f"{len(y.shape)} dims. Maybe you wanted to use the vjp or jacrev APIs instead?",
+            )
         create = level.before and level.outer([y])
         call.begin(y)
         gs = as_tensors(pulled(run, [y], [np.ones(())], inputs.lifted, create), inputs.lifted)
@@ -138,17 +144,23 @@ def grad_and_value(run: Run, func: Any, argnums: Any = 0, has_aux: bool = False)
 def vjp(run: Run, func: Any, *primals: Any, has_aux: bool = False) -> Any:
     """Return what a function gives, and the function that pulls v back."""
     call = Call(run, func)
-    with Level(run) as level:
+    with Level(run, "torch") as level:
         inputs = Inputs(run, level, primals, tuple(range(len(primals))), call)
         made, aux = with_aux(run, run.call(func, inputs.arguments), has_aux, "vjp(f, *primals)")
         outputs, spec = flatten(run, made, False)
         for y in outputs:
             if not isinstance(y, Tensor):
-                run.fail("RuntimeError", f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type "
-                         f"{shown_type(run, y)}")  # fmt: skip
+                run.fail(
+                    "RuntimeError",
+                    f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type "
+                    f"{shown_type(run, y)}",
+                )
             if category(y.dtype) < 2:
-                run.fail("RuntimeError", "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with "
-                         f"dtype torch.{y.dtype}")  # fmt: skip
+                run.fail(
+                    "RuntimeError",
+                    "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with "
+                    f"dtype torch.{y.dtype}",
+                )
         values = [level.settled(y) for y in outputs]
         aux = settled_tree(run, level, aux)
 
@@ -156,8 +168,11 @@ def vjp(run: Run, func: Any, *primals: Any, has_aux: bool = False) -> Any:
         given = cotangents[0] if len(cotangents) == 1 else tuple(cotangents)
         vs, its = flatten(run, given, False)
         if not its.same(spec):
-            run.fail("RuntimeError", "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
-                     f"function. cotangents: {pretty(its)}, primal output: {pretty(spec)}")  # fmt: skip
+            run.fail(
+                "RuntimeError",
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
+                f"function. cotangents: {pretty(its)}, primal output: {pretty(spec)}",
+            )
         level.before = run.grad_enabled
         level.line = run.line
         pulling = Call(run, func)
@@ -184,20 +199,28 @@ def pretty(spec: Spec) -> str:
 def jvp(run: Run, func: Any, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
     """Return what a function gives, and J·v."""
     if not isinstance(primals, tuple):
-        run.fail("RuntimeError", "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+        run.fail(
+            "RuntimeError",
+            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals).",
+        )
     value, push, aux = pushed_through(run, func, tuple(range(len(primals))), has_aux, primals, tangents)
     return (value, push, aux) if has_aux else (value, push)
 
 
-def pushed_through(run: Run, func: Any, argnums: Any, has_aux: bool, arguments: Any, tangents: Any) -> tuple[Any, Any, Any]:
+def pushed_through(
+    run: Run, func: Any, argnums: Any, has_aux: bool, arguments: Any, tangents: Any
+) -> tuple[Any, Any, Any]:
     """Return what a function gives, J·v, and what it gives beside."""
     call = Call(run, func)
-    with Level(run, forward=True) as level:
+    with Level(run, "torch", forward=True) as level:
         inputs = Inputs(run, level, arguments, argnums, call)
         vs, _ = flatten(run, tangents, False)
         if len(vs) != len(inputs.lifted):
-            run.fail("RuntimeError", "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For "
-                     f"example, if primals is a tuple of 3 tensors, tangents also must be.")  # fmt: skip
+            run.fail(
+                "RuntimeError",
+                "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For "
+                "example, if primals is a tuple of 3 tensors, tangents also must be.",
+            )
         made, aux = with_aux(run, run.call(func, inputs.arguments), has_aux, "jvp(f, primals, tangents)")
         outputs, spec = flatten(run, made, False)
         call.begin(outputs[0] if outputs else None)
@@ -210,16 +233,21 @@ def pushed_through(run: Run, func: Any, argnums: Any, has_aux: bool, arguments: 
     return value, unflatten(run, spec, ts), aux
 
 
-def jacobian_of(run: Run, func: Any, argnums: Any, has_aux: bool, arguments: Any, named: Any, name: str) -> tuple[Any, Any]:
+def jacobian_of(
+    run: Run, func: Any, argnums: Any, has_aux: bool, arguments: Any, named: Any, name: str
+) -> tuple[Any, Any]:
     """Return the Jacobian in the structure of the outputs, and what the function gives beside."""
     call = Call(run, func)
-    with Level(run) as level:
+    with Level(run, "torch") as level:
         inputs = Inputs(run, level, arguments, argnums, call)
         made, aux = with_aux(run, run.call(func, inputs.arguments, named), has_aux, "vjp(f, *primals)")
         outputs, spec = flatten(run, made, False)
         for y in outputs:
             if not isinstance(y, Tensor):
-                run.fail("RuntimeError", f"{name}: Expected f to return only tensors, got unsupported type {shown_type(run, y)}")
+                run.fail(
+                    "RuntimeError",
+                    f"{name}: Expected f to return only tensors, got unsupported type {shown_type(run, y)}",
+                )
         create = level.before and level.outer(outputs)
         if outputs:
             call.begin(outputs[0], first_v(outputs[0]))
@@ -256,14 +284,19 @@ def hessian(run: Run, func: Any, argnums: Any = 0) -> Made:
 
 
 @native("torch.func.vmap", "torch.vmap", "functorch.vmap")
-def vmap(run: Run, func: Any, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: Any = None) -> Made:
+def vmap(
+    run: Run, func: Any, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: Any = None
+) -> Made:
     """Return a function that runs once for each entry of a batch."""
 
     def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
         def checked(value: Any) -> Any:
             if not isinstance(value, Tensor):
-                run.fail("ValueError", f"vmap({Made(run_it, func).name}, ...): `{Made(run_it, func).name}` must only return Tensors, "
-                         f"got type {shown_type(run, value)}. Did you mean to set out_dims= to None for output?")  # fmt: skip
+                run.fail(
+                    "ValueError",
+                    f"vmap({Made(run_it, func).name}, ...): `{Made(run_it, func).name}` must only return Tensors, "
+                    f"got type {shown_type(run, value)}. Did you mean to set out_dims= to None for output?",
+                )
             return value
 
         return batched(run, func, list(arguments), named, in_dims, out_dims, checked, jax=False)
@@ -378,7 +411,10 @@ def dual_level_of(run: Run) -> Level:
     """Return the level that is entered; raises what PyTorch raises outside of one."""
     level = next((one for one in reversed(run.levels) if one.forward), None)
     if level is None:
-        run.fail("RuntimeError", "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
+        run.fail(
+            "RuntimeError",
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.",
+        )
     return level  # type: ignore[return-value]
 
 

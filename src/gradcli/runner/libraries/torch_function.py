@@ -12,7 +12,7 @@ from gradcli.ops.axes import unbroadcast
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.links import Links
-from gradcli.ops.parts import Said
+from gradcli.ops.parts import Piecewise, Said
 from gradcli.ops.shaping import RESHAPE
 from gradcli.ops.tracing import Traced, traced
 from gradcli.runner.backward import SECOND, Freed
@@ -22,7 +22,8 @@ from gradcli.runner.state import Run
 from gradcli.runner.values import Size, Tensor, category, extra_of
 
 LEGACY = (
-    "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with "
+    "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
+    "function with "
     "static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
 )
 CHANGED = (
@@ -41,7 +42,9 @@ def save(run: Run, ctx: Instance, *tensors: Any) -> None:
         if one is not None and not isinstance(one, Tensor):
             from gradcli.runner.builtins import type_name
 
-            run.fail("TypeError", f"save_for_backward can only save variables, but argument is of type {type_name(one)}")
+            run.fail(
+                "TypeError", f"save_for_backward can only save variables, but argument is of type {type_name(one)}"
+            )
     ctx.fields["_saved"] = tuple([(t, t.root.version if t is not None else 0) for t in tensors])
 
 
@@ -66,45 +69,57 @@ def noting(field: str) -> Any:
 
 
 CONTEXT = Class(
-    "FunctionCtx", [],
+    "FunctionCtx",
+    [],
     {
-        "save_for_backward": save, "save_for_forward": noting("_ahead"), "saved_tensors": Property(saved),
-        "saved_variables": Property(saved), "mark_non_differentiable": noting("_flat"), "mark_dirty": noting("_dirty"),
+        "save_for_backward": save,
+        "save_for_forward": noting("_ahead"),
+        "saved_tensors": Property(saved),
+        "saved_variables": Property(saved),
+        "mark_non_differentiable": noting("_flat"),
+        "mark_dirty": noting("_dirty"),
         "set_materialize_grads": lambda run, ctx, value: ctx.fields.__setitem__("_materialize", value),
     },
     qualified="torch.autograd.function.FunctionCtx",
-)  # fmt: skip
+)
 
 
 # ---- the call
 def apply(run: Run, kind: Class, *arguments: Any) -> Any:
     """Do what ``Function.apply`` does."""
     forward, setup = kind.find("forward"), kind.find("setup_context")
-    if not isinstance(forward, StaticMethod):
-        run.fail("RuntimeError", LEGACY if forward is not UNBOUND else "You must implement the forward function for custom"
-                 " autograd.Function.")  # fmt: skip
-    ctx = Instance(Class(f"{kind.name}Backward", [CONTEXT], dict(kind.members), qualified=f"torch.autograd.function.{kind.name}Backward"))
+    if forward is UNBOUND:
+        run.fail("NotImplementedError", "You must implement the forward function for custom autograd.Function.")
+    forward = forward.function if isinstance(forward, StaticMethod) else forward
+    ctx = Instance(
+        Class(
+            f"{kind.name}Backward",
+            [CONTEXT],
+            dict(kind.members),
+            qualified=f"torch.autograd.function.{kind.name}Backward",
+        )
+    )
     tensors = [a for a in arguments if isinstance(a, Tensor)]
     ctx.fields["needs_input_grad"] = tuple([isinstance(a, Tensor) and a.active for a in arguments])
     before = run.enable_grad(False)
     try:
         if setup is UNBOUND:
-            made = run.call(forward.function, [ctx, *arguments])
+            made = run.call(forward, [ctx, *arguments])
         else:
-            made = run.call(forward.function, list(arguments))
+            made = run.call(forward, list(arguments))
             run.call(setup, [ctx, tuple(arguments), made])
     finally:
         run.enable_grad(before)
     if not before or not any(t.active for t in tensors):
         return made
+    flat = ctx.fields.get("_flat", ())
     results = list(made) if isinstance(made, tuple | list) else [made]
-    flat = [k for k, one in enumerate(results) if any(one is f for f in ctx.fields.get("_flat", ()))]
     for k, one in enumerate(results):
         if isinstance(one, Tensor) and (one.base is not None or any(one is t for t in tensors)):
             results[k] = Tensor(one.node if type(one.node) not in NODES else np.asarray(one.value), one.dtype)
-    smooth = [k for k, t in enumerate(results) if isinstance(t, Tensor) and category(t.dtype) == 2 and k not in flat]
+    smooth = [t for t in results if isinstance(t, Tensor) and category(t.dtype) == 2 and not any(t is f for f in flat)]
     if smooth:
-        link(run, kind, ctx, arguments, results, smooth)
+        link(run, kind, ctx, arguments, smooth, [t for t in results if isinstance(t, Tensor)])
     for written in ctx.fields.get("_dirty", ()):
         result = results[0]
         if isinstance(result, Tensor) and result.active:
@@ -113,21 +128,32 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
     return tuple(results) if isinstance(made, tuple | list) else results[0]
 
 
-def link(run: Run, kind: Class, ctx: Instance, arguments: tuple[Any, ...], results: list[Any], smooth: list[int]) -> None:
-    """Make nodes of the smooth outputs; of several they are parts of one node, so that backward is called once."""
-    outputs = [results[k] for k in smooth]
+def link(
+    run: Run, kind: Class, ctx: Instance, arguments: tuple[Any, ...], outputs: list[Tensor], every: list[Tensor]
+) -> None:
+    """Make nodes of the outputs; of several they are parts of one node, so that backward is called once.
+
+    ``every`` has those outputs too that no derivative flows to: backward is given zeros for them.
+    """
     backward = kind.find("backward")
     backward = kind.find("vjp") if backward is UNBOUND else backward
-    shapes = [(t.shape, t.dtype, k in smooth) if isinstance(t, Tensor) else ((), "float32", False) for k, t in enumerate(results)]
-    call = Call(run, kind.name, ctx, backward, arguments, shapes)
-    op = Op(kind.name, call.value, call.vjp, call.links, index=Said(), torch_saves=("own",))
-    inputs = [a.node for a in arguments if isinstance(a, Tensor) and a.active]
+    call = Call(run, kind.name, ctx, backward, arguments, [(t.shape, t.dtype) for t in outputs])
+    call.every = [next((k for k, y in enumerate(outputs) if y is t), (t.shape, t.dtype)) for t in every]
+    inputs = tuple([a.node for a in arguments if isinstance(a, Tensor) and a.active])
+    parts_of_node(run, call, inputs, outputs)
+
+
+def parts_of_node(run: Run, call: Call, inputs: tuple[Any, ...], outputs: list[Tensor]) -> None:
+    """Make outputs of a call parts of one node."""
     first = outputs[0]
     numbers = first.value if len(outputs) == 1 else np.concatenate([np.ravel(np.asarray(t.value)) for t in outputs])
     numbers = np.asarray(numbers)[()] if np.asarray(numbers).dtype != object else numbers
     call.result = numbers
-    node = run.graph.enter(op, tuple(inputs), {}, numbers)
-    ctx.fields["_node"] = node
+    run.graph.remark(
+        "own-backward", f"{call.name} has a backward pass that the script wrote: both routes follow it, right or wrong"
+    )
+    node = run.graph.apply(OWN, inputs, {"call": call}, [value_of(x) for x in inputs])
+    call.ctx.fields["_node"] = node
     start = 0
     for place, one in enumerate(outputs):
         if len(outputs) > 1:
@@ -137,7 +163,7 @@ def link(run: Run, kind: Class, ctx: Instance, arguments: tuple[Any, ...], resul
             start += size
         else:
             part = node
-        one.node, one.leaf, one.made_by = part, False, f"{kind.name}Backward"
+        one.node, one.leaf, one.made_by = part, False, f"{call.name}Backward"
         if place:
             extra_of(one).several = True
 
@@ -146,46 +172,63 @@ class Call:
     """One call of a function of the user's: its derivative runs his backward."""
 
     def __init__(
-        self, run: Run, name: str, ctx: Instance, backward: Any, arguments: tuple[Any, ...], outputs: list[Any]
+        self,
+        run: Run,
+        name: str,
+        ctx: Instance,
+        backward: Any,
+        arguments: tuple[Any, ...],
+        outputs: list[Any],
+        library: str = "torch",
     ) -> None:
         self.run, self.name, self.ctx, self.backward = run, name, ctx, backward
         self.places = [k for k, a in enumerate(arguments) if isinstance(a, Tensor) and a.active]
-        self.tensors = [arguments[k] for k in self.places]
-        self.shapes = [t.shape for t in self.tensors]
+        self.shapes = [arguments[k].shape for k in self.places]
+        self.library = library
         self.count = len(arguments)
         self.outputs = outputs
+        self.every: list[Any] = list(range(len(outputs)))
         self.result: Any = None
         self.last: tuple[Any, list[Any]] | None = None
-        self.tensors.clear()
 
-    def value(self, *_values: Any) -> Any:
-        """Return what the forward pass gave."""
-        return self.result
+    def part(self, k: int, g: Any, again: bool) -> Any:
+        """Return the gradient by the k-th differentiated argument: the user's backward runs once for all of them."""
+        if self.last is None or self.last[0] is not g:
+            self.last = g, self.gradients(g, again)
+        parts = self.last[1]
+        if k == len(parts) - 1:
+            self.last = None
+        return parts[k]
 
-    def vjp(self, k: int) -> Any:
-        """Return the rule for the k-th differentiated argument."""
-
-        def rule(g: Any, out: Any, *_values: Any) -> Any:
-            if self.last is None or self.last[0] is not g:
-                self.last = g, self.gradients(g, again=type(out) is Traced)
-            parts = self.last[1]
-            if k == len(parts) - 1:
-                self.last = None
-            return parts[k]
-
-        return rule
+    def rows(self, k: int, shape: tuple[int, ...]) -> Any:
+        """Return the Jacobian by the k-th differentiated argument, from one-hot cotangents."""
+        size, width = math.prod(shape), math.prod(self.shapes[k])
+        found = []
+        with Aside(self.run):
+            for row in range(size):
+                g = np.zeros(size)
+                g[row] = 1.0
+                part = self.gradients(g.reshape(shape), again=False)[k]
+                found.append(np.zeros(width) if part is None else np.ravel(np.asarray(part)))
+        return np.array(found).reshape(size, width)
 
     def gradients(self, g: Any, again: bool) -> list[Any]:
         """Return what the user's backward gives for the differentiated arguments."""
         run = self.run
         if self.backward is UNBOUND:
-            run.fail("NotImplementedError", "You must implement either the backward or vjp method for your custom "
-                     "autograd.Function to use it with backward mode AD.")  # fmt: skip
+            run.fail(
+                "NotImplementedError",
+                "You must implement either the backward or vjp method for your custom "
+                "autograd.Function to use it with backward mode AD.",
+            )
         before = run.enable_grad(again)
         run.quiet += 1
         line = run.line
         try:
-            made = run.call(self.backward, [self.ctx, *self.cotangents(g)])
+            gs = self.cotangents(g)
+            made = run.call(
+                self.backward, [self.ctx, *[gs[k] if isinstance(k, int) else self.zeros(*k) for k in self.every]]
+            )
         finally:
             run.quiet -= 1
             run.line = line
@@ -194,36 +237,41 @@ class Call:
         while len(given) > self.count and given[-1] is None:
             given.pop()
         if len(given) != self.count:
-            run.fail("RuntimeError", f"function {self.name}Backward returned an incorrect number of gradients (expected "
-                     f"{self.count}, got {len(given)})")  # fmt: skip
+            run.fail(
+                "RuntimeError",
+                f"function {self.name}Backward returned an incorrect number of gradients (expected "
+                f"{self.count}, got {len(given)})",
+            )
         parts = []
         for place, shape in zip(self.places, self.shapes, strict=True):
             parts.append(self.checked(place, given[place], shape, again))
         return parts
 
+    def zeros(self, shape: tuple[int, ...], dtype: str) -> Any:
+        """Return the cotangent of an output that no derivative flows to."""
+        if not self.ctx.fields.get("_materialize", True):
+            return None
+        return self.run.make(np.zeros(shape), dtype, self.library)
+
     def cotangents(self, g: Any) -> list[Any]:
         """Return the cotangents of the outputs as tensors."""
         run = self.run
         node = g.node if type(g) is Traced else g
-        alone = sum(smooth for *_, smooth in self.outputs) == 1
+        if len(self.outputs) == 1:
+            shape, dtype = self.outputs[0]
+            whole = node if type(node) in NODES else np.array(np.broadcast_to(node, shape))
+            return [Tensor(whole, dtype, self.library)]
         found: list[Any] = []
         start = 0
-        bare_ones = not self.ctx.fields.get("_materialize", True)
-        for shape, dtype, smooth in self.outputs:
-            if not smooth:
-                found.append(None if bare_ones else Tensor(np.zeros(shape), dtype if dtype.startswith("float") else "float32"))
-                continue
-            if alone:
-                found.append(Tensor(node if type(node) in NODES else np.array(np.broadcast_to(node, shape)), dtype))
-                continue
+        for shape, dtype in self.outputs:
             size = math.prod(shape)
             if type(node) in NODES:
                 part = run.graph(RESHAPE, run.graph(INDEX, node, key=slice(start, start + size)), shape=shape)
             else:
                 part = np.array(node[start : start + size]).reshape(shape)
             start += size
-            bare = bare_ones and not np.any(value_of(part))
-            found.append(None if bare else Tensor(part, dtype))
+            bare = not self.ctx.fields.get("_materialize", True) and not np.any(value_of(part))
+            found.append(None if bare else Tensor(part, dtype, self.library))
         return found
 
     def checked(self, place: int, made: Any, shape: tuple[int, ...], again: bool) -> Any:
@@ -239,31 +287,79 @@ class Call:
             except ValueError:
                 fits = False
             if not fits:
-                run.fail("RuntimeError", f"Function {self.name}Backward returned an invalid gradient at index {place} - got "
-                         f"{list(made.shape)} but expected shape compatible with {list(Size(shape))}")  # fmt: skip
+                run.fail(
+                    "RuntimeError",
+                    f"Function {self.name}Backward returned an invalid gradient at index {place} - got "
+                    f"{list(made.shape)} but expected shape compatible with {list(Size(shape))}",
+                )
         if again:
             return traced(run.graph, made.node, value_of(made.node).dtype == object)
         array = np.asarray(made.value)
         return unbroadcast(array if array.dtype == object else array.astype(np.float64), shape)
 
-    def links(self, argument: int, out: Any, _values: Any, _static: Any) -> list[Links]:
-        """Return the local Jacobian, row by row."""
-        shape = np.shape(out)
-        size, width = math.prod(shape), math.prod(self.shapes[argument])
-        rows, columns, weights = [], [], []
-        for row in range(size):
-            g = np.zeros(size)
-            g[row] = 1.0
-            part = self.gradients(g.reshape(shape), again=False)[argument]
-            if part is None:
-                continue
-            flat = np.ravel(np.asarray(part))
-            for column in range(width):
-                if flat[column] != 0:
-                    rows.append(row)
-                    columns.append(column)
-                    weights.append(flat[column])
-        return [Links(np.array(rows, np.int64), np.array(columns, np.int64), np.array(weights))]
+
+class Aside:
+    """Keeps what runs within out of what a recorded run tells: its nodes, names and decisions."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.lists = [
+            one
+            for one in (getattr(run.graph, name, None) for name in ("nodes", "bindings", "decisions"))
+            if one is not None
+        ]
+
+    def __enter__(self) -> None:
+        self.lengths = [len(one) for one in self.lists]
+
+    def __exit__(self, *_: object) -> None:
+        for one, length in zip(self.lists, self.lengths, strict=True):
+            del one[length:]
+
+
+def local_links(argument: int, out: Any, _values: Any, static: Any) -> list[Links]:
+    """Return the local Jacobian of a function of the user's, entry by entry where it is not 0."""
+    jacobian = static["call"].rows(argument, np.shape(out))
+    rows, columns = np.nonzero(jacobian)
+    return [Links(rows, columns, jacobian[rows, columns])]
+
+
+class Tangent:
+    """A function of the user's at one point: beside it, it goes on as its backward pass says."""
+
+    def __init__(self, call: Call, values: tuple[Any, ...]) -> None:
+        self.call, self.values = call, values
+        self.rows: dict[int, Any] = {}
+
+    def at(self, values: tuple[Any, ...]) -> Any:
+        """Return the value at another point."""
+        found = np.asarray(self.call.result)
+        total = np.ravel(found)
+        for k, (there, here) in enumerate(zip(values, self.values, strict=True)):
+            step = np.ravel(np.asarray(there)) - np.ravel(np.asarray(here))
+            if any(step):
+                if k not in self.rows:
+                    self.rows[k] = self.call.rows(k, found.shape)
+                total = total + self.rows[k].dot(step)
+        return total.reshape(found.shape)
+
+
+def tangent(*values: Any, call: Call) -> Any:
+    """Return a function of the user's at one point."""
+    return Tangent(call, values)
+
+
+OWN = Op(
+    "function",
+    lambda *_values, call: call.result,
+    lambda k: lambda g, out, *_values, call: call.part(k, g, type(out) is Traced),
+    local_links,
+    pieces=Piecewise(tangent, lambda piece, *values, call: piece.at(values), held=True),
+    index=Said(),
+    torch_saves=("own",),
+    write=lambda call: f"{call.static['call'].name}({', '.join(call.texts)})",
+)
+"""A call of a function with a backward pass of the user's. In many digits too it is followed, right or wrong."""
 
 
 def kind_name(value: Any) -> str:
@@ -279,10 +375,11 @@ def called(run: Run, *_arguments: Any, **_named: Any) -> Any:
 
 
 FUNCTION = Class(
-    "Function", [],
+    "Function",
+    [],
     {"apply": ClassMethod(apply), "__call__": called, "__init__": lambda run, me, *a, **k: None},
     qualified="torch.autograd.function.Function",
-)  # fmt: skip
+)
 TABLE["torch.autograd.Function"] = TABLE["torch.autograd.function.Function"] = FUNCTION
 TABLE["torch.autograd.function.FunctionCtx"] = CONTEXT
 
@@ -308,9 +405,17 @@ def once_differentiable(run: Run, function: Any) -> Any:
         for k, one in enumerate(results):
             if isinstance(one, Tensor) and not one.active:
                 value = np.asarray(one.value)
-                op = Op("once_differentiable", lambda *_, value=value: value, lambda k: refused, lambda *_: [], index=Said(),
-                        torch_saves=("own",))  # fmt: skip
-                results[k] = Tensor(run.graph.enter(op, parents, {}, value[()]), one.dtype, made_by="torch::autograd::ErrorBackward")
+                op = Op(
+                    "once_differentiable",
+                    lambda *_, value=value: value,
+                    lambda k: refused,
+                    lambda *_: [],
+                    index=Said(),
+                    torch_saves=("own",),
+                )
+                results[k] = Tensor(
+                    run.graph.enter(op, parents, {}, value[()]), one.dtype, made_by="torch::autograd::ErrorBackward"
+                )
         return tuple(results) if isinstance(made, tuple | list) else results[0]
 
     return run_it

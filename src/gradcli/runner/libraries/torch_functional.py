@@ -20,8 +20,10 @@ from gradcli.runner.transforms import Call, Level, first_v, jacobian_rows, pulle
 from gradcli.runner.values import Size, Tensor, category, rounded
 
 NO_V = {
-    "outputs": "The vector v can only be None if the user-provided function returns a single Tensor with a single element.",
-    "inputs": "The vector v can only be None if the input to the user-provided function is a single Tensor with a single "
+    "outputs": "The vector v can only be None if the user-provided function returns a single Tensor with a "
+    "single element.",
+    "inputs": "The vector v can only be None if the input to the user-provided function is a single Tensor "
+    "with a single "
     "element.",
 }
 
@@ -36,8 +38,11 @@ def tensors_of(run: Run, given: Any, what: str, function: str) -> tuple[bool, li
     for place, item in enumerate(items):
         if not isinstance(item, Tensor):
             where = f"value at index {place}" if several else f"given {what}"
-            run.fail("TypeError", f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but the {where} "
-                     f"has type {to_repr(run, type_of(run, item))}.")  # fmt: skip
+            run.fail(
+                "TypeError",
+                f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but the {where} "
+                f"has type {to_repr(run, type_of(run, item))}.",
+            )
     return several, items
 
 
@@ -49,12 +54,19 @@ def checked_v(run: Run, v: Any, others: Sequence[Tensor], several: bool, what: s
         return [np.ones(others[0].shape)]
     _, vs = tensors_of(run, v, "v", function)
     if len(vs) != len(others):
-        run.fail("RuntimeError", f"v is a tuple of invalid length: should be {len(others)} but got {len(vs)}." if several else
-                 "The given v should contain a single Tensor.")  # fmt: skip
+        run.fail(
+            "RuntimeError",
+            f"v is a tuple of invalid length: should be {len(others)} but got {len(vs)}."
+            if several
+            else "The given v should contain a single Tensor.",
+        )
     for place, (one, other) in enumerate(zip(vs, others, strict=True)):
         if one.shape != other.shape:
             before = f"Entry {place} in " if several else ""
-            run.fail("RuntimeError", f"{before}v has invalid size: should be {Size(other.shape)!r} but got {Size(one.shape)!r}.")
+            run.fail(
+                "RuntimeError",
+                f"{before}v has invalid size: should be {Size(other.shape)!r} but got {Size(one.shape)!r}.",
+            )
     return [seed_for(other, one) for one, other in zip(vs, others, strict=True)]
 
 
@@ -78,7 +90,10 @@ class Calling:
         if self.several_outputs:
             self.run.fail("RuntimeError", f"The function given to {self.name} should return a single Tensor")
         if math.prod(self.outputs[0].shape) != 1:
-            self.run.fail("RuntimeError", f"The Tensor returned by the function given to {self.name} should contain a single element")
+            self.run.fail(
+                "RuntimeError",
+                f"The Tensor returned by the function given to {self.name} should contain a single element",
+            )
         return self.outputs[0]
 
     def out(self, values: Sequence[Any], several: bool) -> Any:
@@ -110,8 +125,11 @@ def strictly(run: Run, strict: bool, gs: Sequence[Any], what: str) -> None:
     if strict:
         for place, g in enumerate(gs):
             if g is None:
-                run.fail("RuntimeError", f"The {what} of the user-provided function is independent of input {place}. This is not "
-                         "allowed in strict mode.")  # fmt: skip
+                run.fail(
+                    "RuntimeError",
+                    f"The {what} of the user-provided function is independent of input {place}. This is not "
+                    "allowed in strict mode.",
+                )
 
 
 @native("torch.autograd.functional.vjp")
@@ -121,7 +139,9 @@ def vjp(run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = Fa
     with Level(run) as level:
         call = Calling(run, level, noted, inputs, "vjp", create_graph)
         vs = checked_v(run, v, call.outputs, call.several_outputs, "outputs", "vjp")
-        call.call.begin(call.outputs[0], None if v is None else np.asarray(vs[0] if type(vs[0]) not in NODES else vs[0].value))
+        call.call.begin(
+            call.outputs[0], None if v is None else np.asarray(vs[0] if type(vs[0]) not in NODES else vs[0].value)
+        )
         gs = pulled(run, call.outputs, vs, call.inputs, call.create, zeros=False)
         strictly(run, strict, gs, "output")
         made = call.out(call.outputs, call.several_outputs), call.out(as_output(gs, call.inputs), call.several_inputs)
@@ -146,9 +166,14 @@ def jvp(run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = Fa
 
 @native("torch.autograd.functional.jacobian")
 def jacobian(
-    run: Run, func: Any, inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
+    run: Run,
+    func: Any,
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
     strategy: str = "reverse-mode",
-) -> Any:  # fmt: skip
+) -> Any:
     """Return the Jacobian of a function, a tuple for each of several outputs, and within it for several inputs."""
     noted = Call(run, func)
     with Level(run) as level:
@@ -156,12 +181,18 @@ def jacobian(
         if strict:
             for place, y in enumerate(call.outputs):
                 if not y.active:
-                    run.fail("RuntimeError", f"Output {place} of the user-provided function does not require gradients. The outputs "
-                             "must be computed in a differentiable manner from the input when running in strict mode.")  # fmt: skip
+                    run.fail(
+                        "RuntimeError",
+                        f"Output {place} of the user-provided function does not require gradients. The outputs "
+                        "must be computed in a differentiable manner from the input when running in strict mode.",
+                    )
                 for number, g in enumerate(pulled(run, [y], [np.ones(y.shape)], call.inputs, False, zeros=False)):
                     if g is None:
-                        run.fail("RuntimeError", f"Output {place} of the user-provided function is independent of input {number}. "
-                                 "This is not allowed in strict mode.")  # fmt: skip
+                        run.fail(
+                            "RuntimeError",
+                            f"Output {place} of the user-provided function is independent of input {number}. "
+                            "This is not allowed in strict mode.",
+                        )
         call.call.begin(call.outputs[0], first_v(call.outputs[0]))
         blocks = jacobian_rows(run, call.outputs, call.inputs, call.create)
         rows = tuple([call.out(block, call.several_inputs) for block in blocks])
@@ -172,9 +203,14 @@ def jacobian(
 
 @native("torch.autograd.functional.hessian")
 def hessian(
-    run: Run, func: Any, inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
+    run: Run,
+    func: Any,
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
-) -> Any:  # fmt: skip
+) -> Any:
     """Return the matrix of second derivatives, for several inputs a tuple of tuples."""
     noted = Call(run, func)
     with Level(run) as level:
@@ -194,7 +230,9 @@ def hessian(
 def second_product(name: str) -> Any:
     """Return ``hvp`` or ``vhp``: the Hessian is symmetric."""
 
-    def product(run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    def product(
+        run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+    ) -> Any:
         noted = Call(run, func)
         with Level(run) as level:
             call = Calling(run, level, noted, inputs, name, create_graph)
@@ -219,7 +257,9 @@ TABLE["torch.autograd.functional.vhp"] = second_product("vhp")
 
 
 # ---- gradcheck
-GRADCHECK_ERROR = Class("GradcheckError", [exception_class("RuntimeError")], {}, qualified="torch.autograd.gradcheck.GradcheckError")
+GRADCHECK_ERROR = Class(
+    "GradcheckError", [exception_class("RuntimeError")], {}, qualified="torch.autograd.gradcheck.GradcheckError"
+)
 CLASSES["GradcheckError"] = GRADCHECK_ERROR
 TABLE["torch.autograd.gradcheck.GradcheckError"] = TABLE["torch.autograd.GradcheckError"] = GRADCHECK_ERROR
 
@@ -237,16 +277,26 @@ def check_error(text: str) -> Raised:
 
 @native("torch.autograd.gradcheck", "torch.autograd.gradcheck.gradcheck")
 def gradcheck(
-    run: Run, func: Any, inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
-    raise_exception: bool = True, **_: Any,
-) -> bool:  # fmt: skip
+    run: Run,
+    func: Any,
+    inputs: Any,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    **_: Any,
+) -> bool:
     """Hold the gradients of a function against central differences."""
     given = list(inputs) if isinstance(inputs, tuple | list) else [inputs]
     places = [k for k, x in enumerate(given) if isinstance(x, Tensor) and x.active]
     try:
         if not places:
-            run.fail("ValueError", "gradcheck expects at least one input tensor to require gradient, but none of the them have "
-                     "requires_grad=True.")  # fmt: skip
+            run.fail(
+                "ValueError",
+                "gradcheck expects at least one input tensor to require gradient, but none of them have "
+                "requires_grad=True.",
+            )
         compare(run, func, given, places, eps, atol, rtol)
     except Failed as failed:
         if raise_exception:
@@ -282,7 +332,9 @@ def compare(run: Run, func: Any, given: list[Any], places: list[int], eps: float
                 run.quiet += 1
                 line, before = run.line, run.enable_grad(True)
                 try:
-                    both.append([np.ravel(rounded(np.asarray(y.value, np.float64), y.dtype)) for y in outputs_of(run, func, at)])
+                    both.append(
+                        [np.ravel(rounded(np.asarray(y.value, np.float64), y.dtype)) for y in outputs_of(run, func, at)]
+                    )
                 finally:
                     run.quiet -= 1
                     run.line = line
@@ -297,8 +349,10 @@ def compare(run: Run, func: Any, given: list[Any], places: list[int], eps: float
             numerical = rounded(np.array(numeric[place][number]).reshape(size[::-1]), y.dtype)
             if not np.all(np.abs(analytical - numerical) <= atol + rtol * np.abs(numerical)):
                 texts = [printing.torch_text(a, y.dtype, default=run.default_dtype) for a in (numerical, analytical)]
-                raise Failed(f"Jacobian mismatch for output {place} with respect to input {number},\nnumerical:{texts[0]}\n"
-                             f"analytical:{texts[1]}\n")  # fmt: skip
+                raise Failed(
+                    f"Jacobian mismatch for output {place} with respect to input {number},\nnumerical:{texts[0]}\n"
+                    f"analytical:{texts[1]}\n"
+                )
         if any(np.any(np.asarray(g) != 0) for g in again[place]):
             raise Failed("backward not multiplied by grad_output")
 
@@ -310,9 +364,17 @@ def fixed(x: Any) -> Any:
 
 @native("torch.autograd.gradgradcheck", "torch.autograd.gradcheck.gradgradcheck")
 def gradgradcheck(
-    run: Run, func: Any, inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6, atol: float = 1e-5,
-    rtol: float = 1e-3, raise_exception: bool = True, **_: Any,
-) -> bool:  # fmt: skip
+    run: Run,
+    func: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    **_: Any,
+) -> bool:
     """Hold the second derivatives of a function against central differences of its gradients."""
     given = list(inputs) if isinstance(inputs, tuple | list) else [inputs]
     places = [k for k, x in enumerate(given) if isinstance(x, Tensor) and x.active]
@@ -329,10 +391,16 @@ def gradgradcheck(
             lifted = [level.lifted(x) if k in places else x for k, x in enumerate(xs)]
             made = outputs_of(run, func, lifted)
             create = any(s.active for s in seeds) or level.outer(made)
-            gs = pulled(run, made, [seed_for(y, s) for y, s in zip(made, seeds, strict=True)], [lifted[k] for k in places], create)
+            gs = pulled(
+                run,
+                made,
+                [seed_for(y, s) for y, s in zip(made, seeds, strict=True)],
+                [lifted[k] for k in places],
+                create,
+            )
         return tuple(as_output(gs, [xs[k] for k in places]))
 
-    return gradcheck(run, gradients, tuple([*given, *vs]), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception)
+    return gradcheck(run, gradients, (*given, *vs), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception)
 
 
 def leaf_of(run: Run, v: Tensor) -> Tensor:
@@ -345,9 +413,17 @@ def leaf_of(run: Run, v: Tensor) -> Tensor:
 # ---- what only saves memory
 @native("torch.utils.checkpoint.checkpoint")
 def checkpoint(
-    run: Run, function: Any, *arguments: Any, use_reentrant: Any = None, preserve_rng_state: bool = True, context_fn: Any = None,
-    determinism_check: Any = None, debug: bool = False, early_stop: bool = True, **named: Any,
-) -> Any:  # fmt: skip
+    run: Run,
+    function: Any,
+    *arguments: Any,
+    use_reentrant: Any = None,
+    preserve_rng_state: bool = True,
+    context_fn: Any = None,
+    determinism_check: Any = None,
+    debug: bool = False,
+    early_stop: bool = True,
+    **named: Any,
+) -> Any:
     """Call a function: what it saves in memory is the same numbers."""
     return run.call(function, list(arguments), named)
 

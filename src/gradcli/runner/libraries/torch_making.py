@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,13 +11,15 @@ from gradcli.runner import printing
 from gradcli.runner import tensor_attributes as attributes
 from gradcli.runner.arrays import array_of, cast, dtype_name
 from gradcli.runner.builtins import DTYPE, PARAMETER, SIZE, TENSOR, truth
-from gradcli.runner.draws import DEFAULT_SEED, Generator
 from gradcli.runner.library import TABLE, method, native
 from gradcli.runner.noting import note_draw
 from gradcli.runner.objects import Bound, Class, Context, Foreign, Instance
 from gradcli.runner.operators import equal
 from gradcli.runner.state import Run
 from gradcli.runner.values import FLOATS, DType, Size, Tensor, as_dtype, category, extra_of
+
+if TYPE_CHECKING:
+    from gradcli.runner.draws import Generator
 
 for _name in ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool"):
     TABLE[f"torch.{_name}"] = DType(_name)
@@ -44,7 +46,15 @@ def finished(run: Run, tensor: Tensor, requires_grad: bool) -> Tensor:
     return tensor
 
 
-@native("torch.tensor", "torch.as_tensor", "torch.asarray")
+@native("torch.as_tensor", "torch.asarray")
+def as_tensor(run: Run, data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """Return a tensor of numbers: the memory that it is given, where that has the type."""
+    if isinstance(data, Tensor) and data.library in ("torch", "numpy") and dtype_name(run, dtype) in (None, data.dtype):
+        return data if data.library == "torch" else from_numpy(run, data)
+    return tensor(run, data, dtype, device)
+
+
+@native("torch.tensor")
 def tensor(run: Run, data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
     """Return a tensor of numbers."""
     name = dtype_name(run, dtype)
@@ -99,8 +109,9 @@ PARAMETER.make = parameter
 
 @native("torch.autograd.Variable")
 def variable(run: Run, data: Tensor, requires_grad: bool = False, volatile: bool = False) -> Tensor:
-    """Return a tensor, as the class of old did."""
-    return attributes.require(run, Tensor(data.node, data.dtype), requires_grad) if requires_grad else data
+    """Return the memory of a tensor, as the class of old did: derivatives go no further."""
+    made = attributes.detached(run, data)
+    return attributes.require(run, made, requires_grad) if requires_grad else made
 
 
 def lengths(run: Run, size: Sequence[Any]) -> tuple[int, ...]:
@@ -223,13 +234,20 @@ for _name in ("zeros", "ones", "empty", "full", "tensor"):
 GENERATOR = Class("Generator", [], {}, qualified="torch.Generator")
 
 
+def generator_of(seed: int | None) -> Generator:
+    """Return a generator that begins at a seed, for None at that of a new one in PyTorch."""
+    from gradcli.runner.draws import DEFAULT_SEED, Generator  # many scripts draw nothing
+
+    return Generator(DEFAULT_SEED if seed is None else seed)
+
+
 class TorchGenerator:
     """``torch.Generator``: draws of its own."""
 
     script_class = GENERATOR
 
-    def __init__(self, seed: int) -> None:
-        self.draws = Generator(seed)
+    def __init__(self, seed: int | None) -> None:
+        self.draws = generator_of(seed)
 
     attributes = {  # noqa: RUF012
         "manual_seed": lambda run, me: lambda run, seed: me.draws.manual_seed(seed) and me,
@@ -241,7 +259,7 @@ class TorchGenerator:
     }
 
 
-GENERATOR.make = lambda run, device=None: TorchGenerator(DEFAULT_SEED)
+GENERATOR.make = lambda run, device=None: TorchGenerator(None)
 TABLE["torch.Generator"] = GENERATOR
 
 
@@ -250,7 +268,7 @@ def draws(run: Run, generator: Any = None) -> Generator:
     if isinstance(generator, TorchGenerator):
         return generator.draws
     if "torch" not in run.generators:
-        run.generators["torch"] = Generator(run.seed)
+        run.generators["torch"] = generator_of(run.seed)
         run.note("seed", "The script sets no seed: draws begin at seed 0, and PyTorch draws other numbers at every run")
     return run.generators["torch"]  # type: ignore[no-any-return]
 

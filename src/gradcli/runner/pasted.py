@@ -32,18 +32,6 @@ SHOWN = re.compile(r"^(?:Out\[\d*\]: ?)?tensor\((?:[^()\n]|\([^()]*\)|\n[ \t]+|\
 """A tensor as it was shown: as a statement it would do nothing."""
 
 
-def without_prompts(text: str) -> str:
-    """Return a text without the prompts of an interpreter, what it answered, and lines that are not Python's.
-
-    Lines keep their numbers. A text that holds nothing but an error stays as it is.
-    """
-    text = FOREIGN.sub("", text)
-    for begins, prompt in PROMPTS:
-        if begins.match(text):
-            return typed_lines(text, prompt)
-    return without_errors(text)
-
-
 def typed_lines(text: str, prompt: re.Pattern[str]) -> str:
     """Return what was typed at prompts; all other lines are empty."""
     return "\n".join(prompt.sub("", line, count=1) if prompt.match(line) else "" for line in text.split("\n"))
@@ -58,8 +46,8 @@ def without_errors(text: str) -> str:
 def script_of_paste(text: str) -> str:
     """Return the code of a paste that is no Python as it stands; lines keep their numbers."""
     text = within_fences(text)
-    for _, prompt in PROMPTS:
-        if any(prompt.match(line) for line in text.split("\n") if line[:3] in (">>>", "In ")):
+    for begins, prompt in PROMPTS:
+        if any(map(begins.match, text.split("\n"))):
             return without_magic(typed_lines(text, prompt))
     text = without_errors(within_cells(text))
     return without_magic(SHOWN.sub(blank, text))

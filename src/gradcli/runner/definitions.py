@@ -1,4 +1,4 @@
-"""The source of a Python function: the piece of its file that its code was made of, found without running anything."""
+"""The source of a Python function or class: the piece of its file that it was made of, found without running anything."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from types import CodeType, FunctionType
+from typing import Any
 
 from gradcli.errors import GradcliError
-from gradcli.language.pasted import FOREIGN
+from gradcli.runner.pasted import FOREIGN
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 NUMBERS = (int, float, complex)
@@ -23,24 +24,30 @@ ALWAYS = (0, 1)
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A function of Python's and its text: a ``def`` without its decorators, or a ``lambda``."""
+    """A function or a class of Python's and its text: a ``def`` without its decorators, a ``lambda``, or a ``class``."""
 
-    function: FunctionType
+    what: Any
     text: str
 
     @property
     def is_lambda(self) -> bool:
         """Whether it is a ``lambda``."""
-        return self.function.__name__ == "<lambda>" or self.text.startswith(("lambda", "("))
+        return self.what.__name__ == "<lambda>" or self.text.startswith(("lambda", "("))
 
 
-def definition_of(function: FunctionType) -> Definition:
-    """Return the source of a function; raises ``no-source`` where Python has none, or has another one by now."""
+def definition_of(function: Any) -> Definition:
+    """Return the source of a function or a class; raises ``no-source`` where Python has none, or another one by now."""
     try:
-        lines, _ = inspect.findsource(function)
+        lines, first = inspect.findsource(function)
     except (OSError, TypeError, IndexError):
         raise no_source(f"Python has no source of {called(function)}") from None
     text = "".join(lines)
+    if isinstance(function, type):
+        named = [n for n in ast.walk(tree_of(text)) if isinstance(n, ast.ClassDef) and n.name == function.__name__]
+        here = [n for n in named if first + 1 in (n.lineno, *(one.lineno for one in n.decorator_list))]
+        if not here:
+            raise no_source(f"the source of {called(function)} is not that of the class any more")
+        return Definition(function, text_of(here[0], text))
     code = function.__code__
     found = [node for node in ast.walk(tree_of(text)) if isinstance(node, FUNCTIONS) and is_source(node, code)]
     if len({ast.dump(node) for node in found}) != 1:
@@ -57,7 +64,7 @@ def tree_of(text: str) -> ast.Module:
     return ast.Module([], [])
 
 
-def called(function: FunctionType) -> str:
+def called(function: Any) -> str:
     """Return what a message calls a function."""
     return "this lambda" if function.__name__ == "<lambda>" else f"'{function.__qualname__}'"
 
@@ -67,12 +74,13 @@ def no_source(message: str, text: str = "x**2") -> GradcliError:
     return GradcliError("no-source", message, hint=f'give a text in its place, such as "{text}"')
 
 
-def text_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, text: str) -> str:
-    """Return the text of a function by itself: from the margin, and without its decorators."""
+def text_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda, text: str) -> str:
+    """Return the text of a function by itself, from the margin and without its decorators; a class keeps them."""
     if isinstance(node, ast.Lambda):
         own = ast.get_source_segment(text, node) or ""
         return f"({own})" if "\n" in own else own
-    lines = text.split("\n")[node.lineno - 1 : node.end_lineno]
+    first = min([node.lineno, *(one.lineno for one in node.decorator_list if isinstance(node, ast.ClassDef))])
+    lines = text.split("\n")[first - 1 : node.end_lineno]
     return "\n".join(line[margin(line, node.col_offset) :].rstrip() for line in lines)
 
 

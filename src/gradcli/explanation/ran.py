@@ -1,0 +1,79 @@
+"""A script that was run: what it printed and did, and the answer of each of its derivative calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcli.errors import Budget
+from gradcli.explanation.evaluation import Function
+from gradcli.explanation.explained import Explained
+from gradcli.explanation.scripts import Asked, derivative_calls
+from gradcli.runner.events import Event
+from gradcli.runner.script import Ended, run_script
+from gradcli.runner.state import BOUNDS
+
+if TYPE_CHECKING:
+    from gradcli.explanation.readings import Point
+
+
+class Ran:
+    """What ``gradcli.run`` returns.
+
+    - ``text``: the script.
+    - ``printed``: all that it printed.
+    - ``events``: what it did, in order.
+    - ``calls``: the events that are derivative calls.
+    - ``error``: the exception that ended it, as ``RuntimeError: …``, and ``line``, where; None where it ran to its end.
+    """
+
+    def __init__(self, text: str, ended: Ended, printed: str, answer: Callable[[Point], Explained], asked: Asked) -> None:
+        self.text = text
+        self.printed = printed
+        self.events: list[Event] = list(ended.run.log.events)
+        self.calls = derivative_calls(ended)
+        self.error = None if ended.raised is None else f"{ended.raised.name}: {ended.raised.text}"
+        self.line = None if ended.raised is None else ended.raised.line
+        self._answer = answer
+        self._asked = asked
+
+    def explain(
+        self, call: int | None = None, *, of: str | None = None, wrt: tuple[str, ...] | list[str] | None = None
+    ) -> Explained:
+        """Return the answer of one derivative call, by its number from 0; by default of that which the command answers.
+
+        ``of`` takes any variable as the output, by those of ``wrt``. Raises ``GradcliError``.
+        """
+        from gradcli.explanation.readings import stand
+
+        asked = self._asked
+        if call is not None:
+            event = self.calls[call]
+            turn = sum(one.line == event.line for one in self.calls[: self.calls.index(event) + 1])
+            asked = Asked(at=event.line, turn=turn, seed=asked.seed)
+        if of is not None:
+            asked = Asked(of=of, seed=asked.seed)
+        function = Function(self.text, wrt, None, (), asked)
+        return self._answer(stand(function, {}, [None], strict=False))
+
+    def __repr__(self) -> str:
+        """Return one line: how many calls it made, and how it ended."""
+        end = "ran to its end" if self.error is None else f"ended with {self.error}"
+        return f"<gradcli run: {len(self.calls)} derivative calls, {end}>"
+
+
+def run_text(
+    script: str | Path, seed: int, inputs: Mapping[str, Any] | None, budget: Budget | None, answer: Callable[[Point], Explained]
+) -> Ran:
+    """Run a script, or the file of that name. Raises ``GradcliError`` for what gradcli refuses."""
+    named = isinstance(script, Path) or ("\n" not in script and script.endswith(".py"))
+    text = Path(script).read_text(encoding="utf-8") if named else str(script)
+    printed: list[str] = []
+    given = {name: np.asarray(value, dtype=np.float64) for name, value in (inputs or {}).items()}
+    ended = run_script(text, printed.append, given=given, seed=seed, budget=budget or BOUNDS)
+    if ended.refused is not None:
+        raise ended.refused
+    return Ran(text, ended, "".join(printed), answer, Asked(seed=seed))

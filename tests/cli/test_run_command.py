@@ -1,0 +1,249 @@
+"""``gradcli run``: what a script prints and nothing else, and the exit code that Python would end with."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from processes import GRADCLI, environment, on_terminal
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+LEAF = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\n"
+NO_SCALAR = "RuntimeError: grad can be implicitly created only for scalar outputs"
+ENDS = {  # text, exit code, standard output, standard error
+    "to its end": (f"{LEAF}(x**2).sum().backward()\nprint(x.grad)", 0, "tensor([2., 4.])\n", ""),
+    "without a print": ("x = 1", 0, "", ""),
+    "empty": ("", 0, "", ""),
+    "by an error of PyTorch": (
+        f"{LEAF}print('a')\nfor i in range(3):\n    x.backward()", 1, "a\n", f"{NO_SCALAR}\n  line 5: x.backward()\n",
+    ),
+    "by an error in a function": (
+        "def f(n):\n    return 1/n\nf(0)", 1, "", "ZeroDivisionError: division by zero\n  line 2: return 1/n\n",
+    ),
+    "by raise": ("raise ValueError('no\\nway')", 1, "", "ValueError: no way\n  line 1: raise ValueError('no\\nway')\n"),
+    "by raise without words": ("raise KeyError", 1, "", "KeyError\n  line 1: raise KeyError\n"),
+    "caught": ("try:\n    1/0\nexcept ZeroDivisionError as e:\n    print(e)", 0, "division by zero\n", ""),
+    "by sys.exit": ("import sys\nprint(1)\nsys.exit()", 0, "1\n", ""),
+    "by sys.exit with a number": ("import sys\nsys.exit(7)", 7, "", ""),
+    "by sys.exit with a large number": ("import sys\nsys.exit(256 + 3)", 3, "", ""),
+    "by sys.exit with a text": ("import sys\nsys.exit('bye')", 1, "", "bye\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_how_a_script_ends(cli: Cli, tmp_path: Path, name: str) -> None:
+    text, code, out, err = ENDS[name]
+    path = tmp_path / "a.py"
+    path.write_text(text, encoding="utf-8")
+    for answer in (cli("run", str(path)), cli("run", "-", stdin=text)):
+        assert (answer.code, answer.out, answer.err) == (code, out, err)
+
+
+REFUSED = {
+    "what gradcli does not run": ("print(1)\nopen('x')", "1\n", "'open'", "2 | open('x')"),
+    "syntax": ("print(1)\nx = (1 +\n", "", "never closed", "2 | x = (1 +"),
+    "a control character": ("x = 1\nx\x00", "", "U+0000", "2 | x\\x00"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_gradcli_refuses_has_an_excerpt_and_a_caret(cli: Cli, name: str) -> None:
+    text, out, words, line = REFUSED[name]
+    answer = cli("run", "-", stdin=text)
+    assert (answer.code, answer.out) == (2, out)
+    assert words in answer.err
+    assert line in answer.err
+    assert "^" in answer.err
+
+
+COMMAND_LINES = {
+    ("run",): "no script is given",
+    ("run", "nowhere.py"): "there is no file nowhere.py",
+    ("run", "print(1)\n"): "the name of a file",
+    ("run", "data.npy"): "holds numbers",
+    ("run", "-", "--budget", "steps=3"): "has no bound",
+    ("run", "-", "--y", "3"): "has no variable 'y'",
+    ("run", "-", "--x", "a b"): "--x",
+}
+
+
+@pytest.mark.parametrize("args", COMMAND_LINES, ids=" ".join)
+def test_a_command_line_that_is_wrong(cli: Cli, args: tuple[str, ...]) -> None:
+    answer = cli(*args, stdin="print(x)")
+    assert (answer.code, answer.out) == (2, "")
+    assert COMMAND_LINES[args] in answer.err
+
+
+FREE = {  # script, values, what is printed
+    "a leaf": ("y = (x**2).sum(); y.backward(); print(x.grad)", ("--x", "1,2"), "tensor([2., 4.])\n"),
+    "a number that is a leaf": ("y = x**2\ny.backward()\nprint(x.grad)", ("--x", "3"), "tensor(6.)\n"),
+    "a number of Python's": ("for i in range(n):\n    print(i)", ("--n", "2"), "0\n1\n"),
+    "a fraction of Python's": ("import torch\nlr = rate * 2\nprint(lr)", ("--rate", "0.25"), "0.5\n"),
+    "an array of NumPy's": ("import numpy as np\nprint(np.sum(a))", ("--a", "1,2.5"), "3.5\n"),
+    "by --set": ("print(n + 1)", ("--set", "n=4"), "5\n"),
+}
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_a_variable_that_the_script_leaves_free(cli: Cli, name: str) -> None:
+    text, values, out = FREE[name]
+    answer = cli("run", "-", *values, stdin=text)
+    assert (answer.code, answer.out, answer.err) == (0, out, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("x = 1\nprint(x)", "gives 'x' a value itself"), ("xy = 2", "no variable 'x'")]
+)
+def test_a_value_that_has_no_place_is_refused(cli: Cli, text: str, words: str) -> None:
+    answer = cli("run", "-", "--set", "x=3", stdin=text)
+    assert (answer.code, answer.out) == (2, "")
+    assert words in answer.err
+
+
+DRAWS = "import torch\nprint(torch.rand(1).item())"
+
+
+def test_draws_begin_at_the_seed_and_a_note_says_so(cli: Cli) -> None:
+    plain, zero, seven = (cli("run", "-", *words, stdin=DRAWS) for words in ((), ("--seed", "0"), ("--seed", "7")))
+    assert plain.out == zero.out == "0.49625658988952637\n"
+    assert seven.out == "0.5349225401878357\n"
+    assert plain.err.startswith("note: ")
+    assert plain.err.count("\n") == 1
+    quiet = cli("run", "-", "-q", stdin=DRAWS)
+    assert (quiet.code, quiet.out, quiet.err) == (0, plain.out, "")
+
+
+def test_a_budget_is_that_of_the_script(cli: Cli) -> None:
+    answer = cli("run", "-", "--budget", "turns=10", stdin="for i in range(20):\n    pass")
+    assert answer.code == 2
+    assert "'turns' of 10" in answer.err
+
+
+SHOWN = {
+    "letters": ("é ✓ 日本 🙂", "é ✓ 日本 🙂\n"),
+    "a colour": ("\\x1b[31mred", "\\x1b[31mred\n"),
+    "a title": ("\\x1b]0;owned\\x07", "\\x1b]0;owned\\x07\n"),
+    "c1": ("\\x9b31m", "\\x9b31m\n"),
+    "backspace": ("a\\x08b", "a\\x08b\n"),
+    "override": ("\\u202eabc", "\\u202eabc\n"),
+    "tabs and returns": ("a\\tb\\rc", "a\tb\rc\n"),
+    "a surrogate": ("\\ud800", "\\ud800\n"),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_is_printed_moves_no_terminal(cli: Cli, name: str) -> None:
+    inner, out = SHOWN[name]
+    answer = cli("run", "-", stdin=f"print('{inner}')\n")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out == out
+
+
+def test_what_an_error_says_moves_no_terminal(cli: Cli) -> None:
+    answer = cli("run", "-", stdin="raise ValueError('\\x1b[31m\\u202e')")
+    assert answer.code == 1
+    assert answer.err.startswith("ValueError: \\x1b[31m\\u202e\n")
+    assert answer.err.isascii()
+
+
+CELLS = [
+    ("markdown", "# A title"),
+    ("code", "%matplotlib inline\nimport torch\n!pip install torch"),
+    ("code", ""),
+    ("code", "%%bash\nrm -rf /"),
+    ("code", "x = torch.ones(2)\nprint(x)\nx.backward()"),
+]
+
+
+@pytest.mark.parametrize("by_lines", [True, False])
+def test_the_cells_of_a_notebook_are_run_in_order(cli: Cli, tmp_path: Path, by_lines: bool) -> None:
+    cells = [
+        {"cell_type": kind, "source": text.splitlines(keepends=True) if by_lines else text, "outputs": [{"text": "no"}]}
+        for kind, text in CELLS
+    ]
+    path = tmp_path / "a.ipynb"
+    path.write_text(json.dumps({"cells": cells, "nbformat": 4}), encoding="utf-8")
+    answer = cli("run", str(path))
+    assert (answer.code, answer.out) == (1, "tensor([1., 1.])\n")
+    assert answer.err.endswith("\n  cell 4, line 3: x.backward()\n")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"cells": 3}', '{"cells": [1]}', '{"worksheets": []}', "[" * 5000])
+def test_what_is_no_notebook_is_refused(cli: Cli, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.ipynb"
+    path.write_text(text, encoding="utf-8")
+    answer = cli("run", str(path))
+    assert (answer.code, answer.out) == (2, "")
+    assert "is no notebook" in answer.err
+
+
+@pytest.mark.parametrize("end", ["lf", "crlf", "bom"])
+def test_lines_end_and_files_begin_as_on_other_machines(cli: Cli, tmp_path: Path, end: str) -> None:
+    path = tmp_path / "a.py"
+    text = "x = 1\nif x:\n    print(x)\n"
+    path.write_bytes({"lf": text, "crlf": text.replace("\n", "\r\n"), "bom": "\ufeff" + text}[end].encode())
+    assert cli("run", str(path)).out == "1\n"
+
+
+def test_a_line_is_there_as_soon_as_it_is_printed_on_a_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("print('a')\n1/0\n", encoding="utf-8")
+    code, seen = on_terminal("run", str(path))
+    assert (code, seen) == (1, "a\nZeroDivisionError: division by zero\n  line 2: 1/0\n")
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    text = "for i in range(100000):\n    print(i)\n"
+    pipeline = f'"{sys.executable}" -m gradcli run - | head -1; echo "${{PIPESTATUS[0]}}"'
+    found = subprocess.run(
+        ["/bin/bash", "-c", pipeline],
+        input=text,
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=60,
+        check=False,
+    )
+    assert (found.stdout, found.stderr) == ("0\n0\n", "")
+
+
+def test_a_full_disk_is_an_error() -> None:
+    if not Path("/dev/full").exists():
+        return
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        found = subprocess.run(
+            [*GRADCLI, "run", "-"], input="print(1)", stdout=full, stderr=subprocess.PIPE, text=True, env=environment(),
+            timeout=60, check=False,
+        )  # fmt: skip
+    assert found.returncode == 2
+    assert "No space left" in found.stderr
+
+
+def test_it_imports_neither_sympy_nor_the_rooms_of_explanations(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text(f"{LEAF}(x**2).sum().backward()\nprint(x.grad)\n", encoding="utf-8")
+    script = "import sys; from gradcli.__main__ import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    found = subprocess.run(
+        [sys.executable, "-c", script, "run", str(path)], capture_output=True, text=True, env=dict(os.environ),
+        timeout=60, check=False,
+    )  # fmt: skip
+    modules = set(found.stderr.split())
+    assert "gradcli.runner.script" in modules
+    unneeded = (
+        "sympy",
+        "mpmath",
+        "rich",
+        "gradcli.explanation",
+        "gradcli.render",
+        "gradcli.formulas",
+        "gradcli.jacobian",
+    )
+    assert [name for name in sorted(modules) if name.startswith(unneeded)] == []

@@ -1,0 +1,172 @@
+"""Programs of plain Python and of NumPy: what they print and the exception that ends them, as these left them.
+
+Python 3.11 and NumPy 2.4 recorded the rows; sets of texts and addresses, which differ from run to run, are not printed.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from gradcli.errors import GradcliError
+from gradcli.runner.script import run_script
+from script_comparison import DATA, rows_of, text_fault
+
+PYTHON = [pytest.param(row, id=row["id"]) for row in rows_of(DATA / "python_programs.jsonl")]
+NUMPY = [pytest.param(row, id=row["id"]) for row in rows_of(DATA / "numpy_programs.jsonl")]
+
+
+def run(source):
+    printed = []
+    ended = run_script(source, emit=printed.append)
+    assert ended.refused is None, ended.refused.diagnostic()
+    error = None
+    if ended.raised is not None:
+        error = {"type": ended.raised.name, "text": ended.raised.text}
+    elif ended.status:
+        error = {"type": "SystemExit", "text": str(ended.status)}
+    return "".join(printed), error
+
+
+@pytest.mark.parametrize("row", PYTHON)
+def test_a_program_prints_what_python_prints(row):
+    printed, error = run(row["source"])
+    assert printed == row["stdout"]
+    assert error == row["error"]
+
+
+@pytest.mark.parametrize("row", NUMPY)
+def test_a_program_prints_what_numpy_prints(row):
+    printed, error = run(row["source"])
+    assert text_fault(printed, row["stdout"]) is None
+    assert error == row["error"]
+
+
+TOO_LARGE = [
+    "'a' * 10**9",
+    "[0] * 10**9",
+    "(0,) * 10**10",
+    "list(range(10**9))",
+    "10 ** 10**7",
+    "1 << 10**7",
+    "'x'.zfill(10**9)",
+    "'x'.center(10**8)",
+    "f'{1:1000000000}'",
+    "'%1000000000d' % 1",
+    "'{:>1000000000}'.format(1)",
+    "'\\t'.expandtabs(10**9)",
+    "('\\t' * 10**6).expandtabs(10**5)",
+    "('a' * 10**6).replace('a', 'b' * 10**6)",
+    "('a' * 10**6).translate({97: 'b' * 10**6})",
+    "''.join(['a' * 10**6] * 10**6)",
+    "list(itertools.count())",
+    "list(itertools.product(range(10), repeat=10**9))",
+    "math.factorial(10**6)",
+    "math.comb(10**6, 5 * 10**5)",
+    "random.choices([1], k=10**9)",
+    "np.zeros(10**10)",
+    "np.ones((10**5, 10**5))",
+    "np.arange(1e12)",
+    "np.linspace(0, 1, 10**9)",
+    "np.eye(10**5)",
+    "np.tile([1], 10**9)",
+    "np.repeat([1], 10**9)",
+    "np.outer(np.ones(10**5), np.ones(10**5))",
+    "np.ones((10**5, 1)) + np.ones(10**5)",
+    "np.random.rand(10**5, 10**5)",
+    "np.random.normal(size=10**9)",
+    "np.random.default_rng(0).random(10**9)",
+    "np.pad([1], 10**9)",
+    "np.meshgrid(np.ones(10**4), np.ones(10**4))",
+    "np.add.outer(np.ones(10**5), np.ones(10**5))",
+    "np.diag(np.ones(10**5))",
+    "np.random.randint(0, 5, size=(10**6, 10**6))",
+    "np.full((10**6, 10**6), 1.0)",
+    "np.einsum('i,j->ij', np.ones(10**5), np.ones(10**5))",
+    "np.kron(np.ones(10**5), np.ones(10**5))",
+    "np.bincount([10**10])",
+    "np.ones((10**5, 2)) @ np.ones((2, 10**5))",
+    "np.array([np.ones(10**5)] * 10**4)",
+    "np.diag([1], k=10**5)",
+    "np.ones((10**4, 10**3))[np.zeros(10**5, int)]",
+    "np.linalg.svd(np.ones((10**5, 2)))",
+    "np.take(np.ones((100, 10**4)), np.zeros(10**5, int), axis=0)",
+    "np.concatenate([np.ones(10**5)] * 10**4)",
+    "np.convolve(np.ones(10**6), np.ones(10**6))",
+]
+"""Expressions whose values would not fit."""
+
+
+@pytest.mark.parametrize("expression", TOO_LARGE)
+def test_what_would_be_too_large_is_refused_before_it_is_made(expression):
+    ended = run_script(
+        f"import itertools, math, random\nimport numpy as np\nx = {expression}\n", emit=lambda text: None
+    )
+    assert ended.refused is not None
+    assert ended.refused.kind == "budget"
+
+
+REFUSED = {
+    "import re\nre.findall('a', 'b')": "re.findall",
+    "from fractions import Fraction\nFraction(1, 2)": "Fraction",
+    "import cmath\ncmath.sqrt(-1)": "cmath",
+    "x = complex(1, 2)": "complex",
+    "import numpy as np\nnp.sqrt(-1 + 0j)": "complex",
+    "import numpy as np\nnp.array(['a', None])": "",
+    "import numpy as np\nnp.array([object()])": "object",
+    "import numpy as np\nnp.ones(2).tobytes()": "bytes",
+    "import numpy as np\nnp.linalg.eigvals(np.array([[0.0, 1], [-1, 0]]))": "complex",
+    "import argparse\np = argparse.ArgumentParser()\np.parse_args(['--x'])": "argparse",
+}
+
+
+@pytest.mark.parametrize(("source", "word"), REFUSED.items())
+def test_what_gradcli_does_not_have_is_refused_by_its_name(source, word):
+    assert word in refusal(source)
+
+
+def refusal(source):
+    """Return what gradcli says of a script that it refuses, before it runs or where it stands."""
+    try:
+        ended = run_script(source, emit=lambda text: None)
+    except GradcliError as error:
+        return error.diagnostic()
+    assert ended.refused is not None
+    return ended.refused.diagnostic()
+
+
+SEEDED = {
+    "import random\nprint(random.random())": "Python draws",
+    "import numpy as np\nprint(np.random.rand(2))": "NumPy draws",
+    "import numpy as np\nprint(np.random.default_rng().random(2))": "NumPy draws",
+}
+
+
+@pytest.mark.parametrize(("source", "words"), SEEDED.items())
+def test_draws_without_a_seed_begin_at_0_and_a_note_says_so(source, words):
+    runs = [run_script(source, emit=lambda text: None) for _ in range(2)]
+    first, second = [[event.text for event in one.run.log.events if event.kind == "print"] for one in runs]
+    assert first == second
+    assert any(kind == "seed" and words in text for kind, text in runs[0].run.notes)
+
+
+WRITES = {
+    "w = np.ones(3)\nv = w[1:]\nv *= 2\nprint(w)": "[1. 2. 2.]",
+    "w = np.ones(3)\nv = w * 1\nv *= 2\nprint(w)": "[1. 1. 1.]",
+    "w = np.arange(3)\ns = w.sum()\nw += 1\nprint(s, w)": "3 [1 2 3]",
+    "t = torch.ones(2)\na = t.numpy()\na[0] = 5\nprint(t, a)": "tensor([5., 1.]) [5. 1.]",
+    "a = np.zeros(2)\nt = torch.from_numpy(a)\nt[0] = 5\nprint(t, a)": "tensor([5., 0.], dtype=torch.float64) [5. 0.]",
+    "a = np.array([1, 2])\nt = torch.tensor(a)\nt[0] = 9\nprint(t, a)": "tensor([9, 2]) [1 2]",
+    "x = torch.ones(2, requires_grad=True)\nprint(np.exp(x.detach().numpy()))": "[2.718282 2.718282]",
+}
+
+
+@pytest.mark.parametrize(("source", "printed"), WRITES.items())
+def test_arrays_share_memory_as_numpy_has_it(source, printed):
+    assert run(f"import torch\nimport numpy as np\n{source}\n") == (printed + "\n", None)
+
+
+def test_a_tensor_that_is_differentiated_is_no_array():
+    printed, error = run("import torch\nimport numpy as np\nx = torch.ones(2, requires_grad=True)\nnp.array(x)\n")
+    assert printed == ""
+    assert error["type"] == "RuntimeError"
+    assert error["text"].startswith("Can't call numpy() on Tensor that requires grad.")
