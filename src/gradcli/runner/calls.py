@@ -327,9 +327,10 @@ def call_method(run: Run, owner: Tensor, name: str, arguments: list[Any], named:
     if function is not None:
         return call_table(run, function, [owner, *arguments], named, owner.library)
     if name.endswith("_") and not name.startswith("_"):
-        from gradcli.runner.writes import write_back
+        from gradcli.runner.writes import refuse_stale, write_back
 
         first = run.count
+        refuse_stale(run, owner)
         made = call_method(run, owner, name[:-1], arguments, named)
         write_back(run, owner, made, first)
         return owner

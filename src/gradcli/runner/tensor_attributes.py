@@ -145,7 +145,7 @@ def is_elsewhere(run: Run, x: Tensor) -> bool:
 @attribute("data")
 def data(run: Run, x: Tensor) -> Tensor:
     """The same memory, without derivatives; what is written to it is no new version."""
-    return Data(x, lambda node: constant(run, node), constant(run, x.node), x.dtype)
+    return Data(x, lambda node: constant(run, node), constant(run, x.node), x.dtype, run.overwritten)
 
 
 @attribute("layout")
@@ -204,7 +204,7 @@ def constant(run: Run, node: Any) -> Any:
 @method("detach")
 def detached(run: Run, x: Tensor) -> Tensor:
     """Return the same memory, without derivatives."""
-    return Detached(x, lambda node: constant(run, node), constant(run, x.node), x.dtype)
+    return Detached(x, lambda node: constant(run, node), constant(run, x.node), x.dtype, run.overwritten)
 
 
 @method("flatten")
