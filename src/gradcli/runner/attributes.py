@@ -20,6 +20,7 @@ from gradcli.runner.objects import (
     Keyed,
     Method,
     Module,
+    Progress,
     Property,
     StaticMethod,
     Super,
@@ -44,7 +45,7 @@ def attribute(run: Run, base: Any, name: str) -> Any:
         return of_class(run, base, name)
     if kind is Super:
         return of_super(run, base, name)
-    if kind is Foreign:
+    if kind is Foreign or kind is Progress:
         return Foreign(f"{base.name}.{name}")
     if isinstance(base, Hosted):
         return hosted_attribute(run, base, name)

@@ -38,6 +38,7 @@ LIBRARIES_OWN = (
     "UFuncTypeError",
     "DTypePromotionError",
     "LinAlgError",
+    "_LinAlgError",
     "FrozenInstanceError",
     "StatisticsError",
     "JSONDecodeError",
@@ -67,7 +68,7 @@ def number_of(run: Run, x: Any) -> Any:
         return x
     if np.size(x.value) != 1:
         if x.library == "torch":
-            run.fail("RuntimeError", f"a Tensor with {np.size(x.value)} elements cannot be converted to Scalar")
+            run.fail("ValueError", "only one element tensors can be converted to Python scalars")
         run.fail("TypeError", "only 0-dimensional arrays can be converted to Python scalars")
     return item_of(run, x)
 
@@ -145,7 +146,7 @@ FROZENSET = type_class("frozenset", lambda run, x=(): frozenset(hashable(run, it
 TYPE = type_class("type", type_make)
 
 
-def make_dict(run: Run, x: Any = (), **named: Any) -> dict[Any, Any]:
+def make_dict(run: Run, x: Any = (), /, **named: Any) -> dict[Any, Any]:
     """Do what ``dict(x)`` does."""
     pairs = list(x.items()) if isinstance(x, dict) else []
     for k, pair in enumerate(() if isinstance(x, dict) else take(run, x)):
@@ -166,6 +167,8 @@ def make_range(run: Run, *bounds: Any) -> range:
     parts = []
     for bound in bounds:
         part = int(bound.value) if isinstance(bound, Tensor) and category(bound.dtype) < 2 else bound
+        if isinstance(part, Tensor):
+            run.fail("TypeError", "only integer tensors of a single element can be converted to an index")
         if not isinstance(part, int):
             run.fail("TypeError", f"'{type_name(bound)}' object cannot be interpreted as an integer")
         parts.append(part)

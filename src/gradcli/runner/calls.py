@@ -22,7 +22,7 @@ from gradcli.ops import Function, Pair, Parts, find
 from gradcli.ops.declare import value_of
 from gradcli.runner.classes import no_attribute
 from gradcli.runner.hosted import HOSTS, Hosted, host_of, new_hosted
-from gradcli.runner.library import METHODS, TABLE
+from gradcli.runner.library import METHODS, TABLE, refuse_effect
 from gradcli.runner.objects import (
     UNBOUND,
     Bound,
@@ -35,11 +35,13 @@ from gradcli.runner.objects import (
     Keyed,
     Method,
     Module,
+    Progress,
     StaticMethod,
     TableFunction,
 )
 from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together, wrap_result
 from gradcli.runner.state import DEEP, Run, shares, show
+from gradcli.runner.torch_errors import WHOLE, of_integers
 from gradcli.runner.values import DType, Size, Tensor, View, category, kind_of, strong
 
 
@@ -81,12 +83,10 @@ def call(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]) -> An
 
 def foreign(what: Foreign, arguments: list[Any]) -> Any:
     """Return what a function gives that only shows: more of it; ``tqdm`` and its like hand on what they are given."""
-    from gradcli.runner.names import refuse_effect
-
     refuse_effect(what.name)
     last = what.name.rpartition(".")[2]
     if last in ("tqdm", "trange", "track") and arguments:
-        return range(arguments[0]) if last == "trange" else arguments[0]
+        return Progress(what.name, range(*arguments) if last == "trange" else arguments[0])
     return what
 
 
@@ -341,9 +341,10 @@ def call_method(run: Run, owner: Tensor, name: str, arguments: list[Any], named:
     if function is not None:
         return call_table(run, function, [owner, *arguments], named, owner.library)
     if name.endswith("_") and not name.startswith("_"):
-        from gradcli.runner.writes import write_back
+        from gradcli.runner.writes import refuse_stale, write_back
 
         first = run.count
+        refuse_stale(run, owner)
         made = call_method(run, owner, name[:-1], arguments, named)
         write_back(run, owner, made, first)
         return owner
@@ -371,18 +372,30 @@ def call_table(
     from gradcli.runner.values import Tensor as Kind
 
     plain_ = [v for v in arguments if type(v) in (int, float, bool)] if function.kinds.beside != "first" else []
+    if library == "torch" and what.name.startswith("torch."):
+        check_tensors(run, what.name, function.name, registers, arguments)
     if library == "torch" and function.name in PRODUCTS:
         refuse_types(run, function.name, tensors)
-    made = bound([run.f, *values])
+    if library == "torch" and function.name in WHOLE and tensors and dtype is None:
+        said = of_integers(function.name, tensors[0].dtype)
+        if said is not None:
+            run.fail(*said)
+    try:
+        made = bound([run.f, *values])
+    except GradcliError as error:
+        if library == "torch":
+            in_torch_words(run, function.name, registers, [*arguments, *named.values()], error)
+        raise
     given = dtype.name if isinstance(dtype, DType) else dtype
+    rounds = library == "torch" and named.get("rounding_mode") is not None
     if library == "jax":
         result = dtype_in_jax(run, function, given, [*tensors, *[v for v in arguments if type(v) is float]] or plain_)
     else:
-        result = given if isinstance(given, str) else together(run, tensors or plain_, library if library != "python" else "numpy")
+        result = given if isinstance(given, str) else result_type(run, function.name, made, tensors, plain_, library, rounds)
     kind = kind_of(value_of(first_of(made)))
     if kind != "f" and category(result) == 2 and not isinstance(given, str):
         result = "bool" if kind == "b" else "int32" if library == "jax" and not run.x64 else "int64"
-    if category(result) < 2 and kind == "f":
+    if category(result) < 2 and kind == "f" and not rounds:
         result = run.default_dtype if library == "torch" else plain_in_jax(run, 1.0) if library == "jax" else "float64"
         result = strong(result) if tensors else result
     del Kind
@@ -427,6 +440,68 @@ def dtype_in_jax(run: Run, function: Function, given: Any, values: list[Any]) ->
     return result if function.family in ("elementwise", "shaping", "neural") else strong(result)
 
 
+COUNTS = ("argmax", "argmin", "argsort", "count_nonzero", "nonzero", "bincount", "searchsorted", "bucketize")
+"""Functions whose results are numbers of places."""
+SUMS = ("sum", "prod", "cumsum", "cumprod", "trace", "nansum")
+"""Functions that make integers of 64 bits of smaller ones."""
+WITH_NUMBERS = ("add", "sub", "mul", "div", "pow", "where", "fmod", "remainder", "clip", "rsub")
+"""Functions for which the types of Python's numbers count."""
+
+
+def result_type(run: Run, name: str, made: Any, tensors: list[Any], numbers: list[Any], library: str, rounds: bool) -> str:
+    """Return the type of a function's result by those of its arguments, as PyTorch has it; a division may round."""
+    kind = kind_of(value_of(first_of(made)))
+    given = [*tensors, *numbers] if name in WITH_NUMBERS else tensors or numbers
+    result = together(run, given, library if library != "python" else "numpy")
+    if library != "torch":
+        return result
+    if name in COUNTS or (name in SUMS and category(result) < 2):
+        return "int64"
+    if name == "float_power":
+        return "float64"
+    if kind == "f" and rounds and category(result) < 2:
+        return "int64" if result == "bool" else result
+    if kind == "b" and name not in SUMS:
+        return "bool"
+    return "int64" if result == "bool" and kind != "f" and name in ("square", "clip") else result
+
+
+NUMBERS_FIRST = ("add", "sub", "mul", "div", "pow", "float_power", "remainder", "xlogy", "xlog1py", "where", "fmod", "einsum", "rsub", "polygamma", "multigammaln")
+"""Functions of PyTorch's whose first argument may be a number."""
+
+
+def check_tensors(run: Run, full: str, name: str, places: list[Parameter], values: list[Any]) -> None:
+    """Raise what PyTorch raises for a number, a list or a text in the place of a tensor."""
+    for place, (parameter, value) in enumerate(zip(places, values, strict=False)):
+        if place > (1 if name in PRODUCTS else 0):
+            return
+        if parameter.kind == "Tensor" and not parameter.rest and name not in NUMBERS_FIRST and not isinstance(value, Tensor | Pair):
+            if isinstance(value, Foreign | Instance):
+                return
+            from gradcli.runner.builtins import type_name
+
+            last, called = full.rpartition(".")[2], {"x": "input"}.get(parameter.name, parameter.name)
+            run.fail("TypeError", f"{last}(): argument '{called}' (position {place + 1}) must be Tensor, not {type_name(value)}")
+
+
+def in_torch_words(run: Run, name: str, places: list[Parameter], values: list[Any], error: GradcliError) -> None:
+    """Raise what PyTorch raises for a call that the table refused, where that is known."""
+    from gradcli.runner.exceptions import KINDS
+    from gradcli.runner.torch_errors import torch_error
+
+    if error.kind not in KINDS:
+        return
+    given: dict[str, Any] = {}
+    for parameter, value in zip(places, values, strict=True):
+        if parameter.rest:
+            given.setdefault(parameter.name, []).append(value)
+        else:
+            given[parameter.name] = value
+    said = torch_error(name, given)
+    if said is not None:
+        run.fail(*said)
+
+
 def argument_kind(value: Any) -> Any:
     """Return what the name of a derivative depends on: the number of axes of a tensor, a text, a tuple."""
     if isinstance(value, Tensor):
@@ -463,11 +538,9 @@ def library_name(what: TableFunction, arguments: list[Any], named: dict[str, Any
 def convert(run: Run, parameter: Parameter, value: Any, tensors: list[Any], library: str) -> Any:
     """Return an argument as the table takes it; the tensors among them are noted."""
     if isinstance(value, Tensor):
-        if parameter.kind == "Static" and parameter.name != "dtype" and not parameter.rest or (
-            parameter.rest and parameter.kind.startswith("Static")
-        ):
+        if parameter.kind.startswith("Static") and (parameter.rest or (parameter.kind != "Static | Tensor" and parameter.name != "dtype")):
             array = np.asarray(value.value)
-            return tuple(array.tolist()) if array.ndim else array.item() if array.dtype != object else array[()]
+            return tuple(array.tolist()) if array.ndim else array[()] if array.dtype.kind in "fO" else array.item()
         tensors.append(value)
         return value.node if type(value.node) in NODES else np.asarray(value.node)
     if type(value) is float:

@@ -18,9 +18,10 @@ from gradcli.runner import numpy_values
 from gradcli.runner.exceptions import raise_key
 from gradcli.runner.hosted import Hosted
 from gradcli.runner.numpy_values import flows, plain_array
-from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance
+from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance, Progress
 from gradcli.runner.operators import HOST_KINDS, has_items, hashable, plain
 from gradcli.runner.state import Run, show
+from gradcli.runner.torch_errors import TYPE_NAMES, of_expand
 from gradcli.runner.values import Size, Tensor, View, as_dtype, category
 
 WRITTEN = "[]="
@@ -43,7 +44,7 @@ def iterate(run: Run, value: Any) -> Any:
     if isinstance(value, Pair | Parts):
         return list(value)  # type: ignore[call-overload]
     if isinstance(value, Foreign):
-        return []
+        return iterate(run, value.items) if isinstance(value, Progress) else []
     if hasattr(type(value), "__next__") or type(value) in (type({}.items()), type({}.keys()), type({}.values())):
         return value
     if isinstance(value, Class) and value.find("__members__") is not UNBOUND:
@@ -143,6 +144,8 @@ def take(run: Run, value: Any) -> list[Any]:
 
 def unpacked(run: Run, value: Any, count: int, star: int | None) -> list[Any]:
     """Return a value's items for so many targets; raises ValueError where they are not as many."""
+    if type(value) is Foreign:
+        return [value] * count
     if isinstance(value, int | float | None):
         run.fail("TypeError", f"cannot unpack non-iterable {run.type_name(value)} object")
     items = list(islice(iter(iterate(run, value)), count + 1)) if star is None else take(run, value)
@@ -196,6 +199,8 @@ def item_of(run: Run, base: Any, key: Any) -> Any:
     """Return an item or a slice of a list, a tuple, a text or a range."""
     place = whole(run, key)
     if not isinstance(place, int | slice):
+        if isinstance(place, Tensor) and place.library == "torch":
+            run.fail("TypeError", "only integer tensors of a single element can be converted to an index")
         if isinstance(base, str):
             run.fail("TypeError", f"string indices must be integers, not '{run.type_name(key)}'")
         run.fail("TypeError", f"{run.type_name(base)} indices must be integers or slices, not {run.type_name(key)}")
@@ -254,6 +259,8 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
     for part in parts:
         if part is not None and part is not Ellipsis and not isinstance(part, int | slice | np.ndarray):
             shown = type(part).__name__
+            if shown == "str" and x.library == "torch":
+                run.fail("TypeError", "new(): invalid data type 'str'")
             kinds = "integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices"
             run.fail("IndexError" if x.library == "torch" else "IndexError", f"only {kinds} (got {shown})")
     single = type(key) not in (tuple, Size)
@@ -271,12 +278,51 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
         many = f"too many indices for tensor of dimension {len(x.shape)}" if x.library == "torch" else (
             f"too many indices for array: array is {len(x.shape)}-dimensional, but {used} were indexed")
         run.fail("IndexError", many)
-    if single and type(parts[0]) is int and x.shape:
-        length, at = x.shape[0], parts[0]
-        if not -length <= at < length:
-            word = "dimension" if x.library == "torch" else "axis"
-            run.fail("IndexError", f"index {at} is out of bounds for {word} 0 with size {length}")
+    check_bounds(run, x, parts, used)
     return index_key(run.f, node if type(node) in NODES else np.asarray(node), parts, single)
+
+
+def check_bounds(run: Run, x: Tensor, parts: list[Any], used: int) -> None:
+    """Raise the exception for an integer beyond an axis, and PyTorch's for a mask of another length and a negative step."""
+    axis = 0
+    lists = [part for part in parts if isinstance(part, np.ndarray) and part.dtype != np.bool_]
+    if len(lists) > 1 and x.library == "torch":
+        check_lists(run, lists)
+    for part in parts:
+        if part is Ellipsis:
+            axis += len(x.shape) - used
+        elif isinstance(part, np.ndarray) and part.dtype == np.bool_:
+            if x.library == "torch":
+                check_mask(run, x, part, axis)
+            axis += part.ndim
+        elif part is not None and type(part) is not bool:
+            length = x.shape[axis] if axis < len(x.shape) else 0
+            if type(part) is int and not -length <= part < length:
+                word = "dimension" if x.library == "torch" else "axis"
+                run.fail("IndexError", f"index {part} is out of bounds for {word} {axis} with size {length}")
+            if isinstance(part, slice) and x.library == "torch" and isinstance(part.step, int) and part.step <= 0:
+                run.fail("ValueError", "step must be greater than zero" if part.step else "slice step cannot be zero")
+            if isinstance(part, np.ndarray) and x.library == "torch" and part.size and (part.min() < -length or part.max() >= length):
+                bad = part[(part < -length) | (part >= length)].ravel()[0]
+                run.fail("IndexError", f"index {bad} is out of bounds for dimension {axis} with size {length}")
+            axis += 1
+
+
+def check_lists(run: Run, lists: list[Any]) -> None:
+    """Raise what PyTorch raises for lists of places that do not go together."""
+    try:
+        np.broadcast_shapes(*[part.shape for part in lists])
+    except ValueError:
+        shapes = ", ".join(str(list(part.shape)) for part in lists)
+        run.fail("IndexError", f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
+
+
+def check_mask(run: Run, x: Tensor, mask: Any, axis: int) -> None:
+    """Raise what PyTorch raises for a mask of another shape."""
+    for place, length in enumerate(mask.shape):
+        if axis + place < len(x.shape) and length != x.shape[axis + place]:
+            run.fail("IndexError", f"The shape of the mask {list(mask.shape)} at index {place} does not match the shape of the indexed "
+                     f"tensor {list(x.shape)} at index {axis + place}")  # fmt: skip
 
 
 def entry(run: Run, x: Tensor, key: Any) -> Any:
@@ -338,6 +384,10 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
         numpy_values.put_entry(run, x, key, value)
         return
     place = key_of(run, x, key)
+    if x.library == "torch" and not isinstance(value, Tensor | int | float | np.generic) and not (
+        isinstance(value, list | tuple) and not basic(place)
+    ):
+        run.fail("TypeError", f"can't assign a {type(value).__name__} to a torch.{TYPE_NAMES.get(x.dtype, 'FloatTensor')}")
     change = value if isinstance(value, Tensor) else run.array_of(value, x.library if x.library != "torch" else "numpy")
     node = change.node
     if category(x.dtype) < 2:
@@ -348,9 +398,14 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     if not fits(np.shape(value_of(node)), np.shape(target)):
         shape, want = np.shape(value_of(node)), np.shape(target)
         if x.library == "torch":
-            run.fail("RuntimeError", f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
-                     f"result of shape {list(want)}")
+            said = of_expand({"shape": list(want), "x": change}) if basic(place) else None
+            run.fail(*said or ("RuntimeError", f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
+                     f"result of shape {list(want)}"))
         run.fail("ValueError", f"could not broadcast input array from shape {shape} into shape {want}")
+    if x.base is not None and x.library == "torch" and basic(place) and type(x) is View:
+        part = entry(run, x, key)
+        run.write(part, spread(run, node, part.shape), run.count)
+        return
     if type(node) in NODES and x.library == "numpy" and any(level.kind == "boxes" for level in run.levels):
         run.fail("ValueError", "setting an array element with a sequence.")
     f, first = run.f, run.count
@@ -365,6 +420,19 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
         rank = np.ndim(value_of(node)) if isinstance(value, Tensor) else None
         shown = key if not isinstance(key, Tensor) or key.shape else int(key.value) if category(key.dtype) == 1 else key
         run.write(x, f(PUT, x.node, node, key=place), first, (WRITTEN, shown, x.shape, rank))
+
+
+def spread(run: Run, node: Any, shape: tuple[int, ...]) -> Any:
+    """Return a value broadcast to a shape; leading axes of length 1 are left out."""
+    old = np.shape(value_of(node))
+    if old == shape:
+        return node
+    if type(node) not in NODES:
+        return np.array(np.broadcast_to(np.reshape(node, old[len(old) - len(shape) :] if len(old) > len(shape) else old), shape))
+    whole = Tensor(node)
+    if len(old) > len(shape):
+        whole = run.function("reshape", whole, *old[len(old) - len(shape) :])
+    return run.function("expand", whole, *shape).node
 
 
 def fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
@@ -394,7 +462,8 @@ def delete(run: Run, base: Any, key: Any) -> None:
         except TypeError as error:
             run.fail("TypeError", str(error))
     elif not isinstance(base, Foreign):
-        run.fail("TypeError", f"'{run.type_name(base)}' object doesn't support item deletion")
+        own = isinstance(base, Tensor) and base.library == "torch"
+        run.fail("TypeError", "Tensor does not support deleting items" if own else f"'{run.type_name(base)}' object doesn't support item deletion")
 
 
 def concatenated(parts: list[Any]) -> list[Any]:

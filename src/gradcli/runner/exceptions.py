@@ -19,7 +19,7 @@ TREE = {
     "NotImplementedError": "RuntimeError", "RecursionError": "RuntimeError", "TypeError": "Exception",
     "ValueError": "Exception", "UnicodeError": "ValueError", "Warning": "Exception", "UserWarning": "Warning",
     "DeprecationWarning": "Warning", "RuntimeWarning": "Warning", "FutureWarning": "Warning",
-    "LinAlgError": "ValueError", "AxisError": "ValueError", "UFuncTypeError": "TypeError", "ConcretizationTypeError": "TypeError", "TracerBoolConversionError": "ConcretizationTypeError", "DTypePromotionError": "TypeError", "FrozenInstanceError": "AttributeError", "ExceptionGroup": "Exception", "TimeoutError": "OSError", "StatisticsError": "ValueError", "JSONDecodeError": "ValueError",
+    "LinAlgError": "ValueError", "_LinAlgError": "RuntimeError", "AxisError": "ValueError", "UFuncTypeError": "TypeError", "ConcretizationTypeError": "TypeError", "TracerBoolConversionError": "ConcretizationTypeError", "DTypePromotionError": "TypeError", "FrozenInstanceError": "AttributeError", "ExceptionGroup": "Exception", "TimeoutError": "OSError", "StatisticsError": "ValueError", "JSONDecodeError": "ValueError",
     "PermissionError": "OSError", "ConnectionError": "OSError", "BufferError": "Exception", "UnicodeDecodeError": "UnicodeError",
     "UnicodeEncodeError": "UnicodeError", "SyntaxError": "Exception", "IndentationError": "SyntaxError", "SyntaxWarning": "Warning",
     "PendingDeprecationWarning": "Warning", "ImportWarning": "Warning", "ResourceWarning": "Warning",

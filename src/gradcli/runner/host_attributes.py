@@ -62,6 +62,8 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:
         return str(getattr(base, "__name__", "function")).strip("_")
     if name == "__doc__":
         return None
+    if name == "__round__" and isinstance(base, int | float):
+        return lambda run, digits=None: round(base, digits)
     if name in DUNDERS and has_dunder(base, name):
         return Bound(DUNDERS[name], base)
     return UNBOUND

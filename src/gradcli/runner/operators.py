@@ -22,6 +22,7 @@ from gradcli.runner.hosted import Hosted
 from gradcli.runner.numpy_values import flows
 from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Instance, Keyed
 from gradcli.runner.state import Run
+from gradcli.runner.torch_errors import torch_error
 from gradcli.runner.values import FLOATS, DType, Size, Tensor, Weak, as_dtype, category, kind_of, promoted
 
 Double = np.float64
@@ -251,11 +252,14 @@ def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
 def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Return an operator of which a side is a tensor."""
     library = library_of(a, b)
-    a, b = as_operand(run, sign, a, b, library), as_operand(run, sign, b, a, library)
+    sides = a, b
+    a, b = as_operand(run, sign, a, sides, library), as_operand(run, sign, b, sides, library)
     if a is None or b is None:
         return None if sign not in ("==", "!=") else sign == "!="
     if isinstance(a, Instance) or isinstance(b, Instance):
         return of_objects(run, sign, a, b)
+    if sign == "@" and (type(a) in PLAIN or type(b) in PLAIN) and library == "torch":
+        run.fail("TypeError", f"unsupported operand type(s) for @: '{run.type_name(a)}' and '{run.type_name(b)}'")
     if library == "numpy" and not flows(a) and not flows(b):
         return numpy_values.operated(run, sign, a, b)
     if library == "jax":
@@ -265,6 +269,8 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
     x, y = raw(a), raw(b)
     if type(x) is np.ndarray and not x.ndim and type(a) is Tensor and x.dtype == np.float64:
         x = x[()] if type(y) is not Double else x
+    if sign in BITS and library == "torch":
+        refuse_floats(run, sign, a, b)
     if sign in ("<<", ">>"):
         return run.make(HOST[sign](value_of(x), value_of(y)), None, library)
     op = OPERATORS[sign, 2]
@@ -272,13 +278,44 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
         refuse_types(run, "matmul", [a, b])
     if sign in COMPARED or sign in "&|^":
         made = table_compare(run.f, op, x, y)
-        return wrap_result(run, made, bits_dtype(a, b) if sign in "&|^" else "bool", library)
+        bits = together(run, [a, b], library) if library == "torch" else bits_dtype(a, b)
+        return wrap_result(run, made, bits if sign in "&|^" else "bool", library)
+    if sign == "-" and library == "torch":
+        refuse_masks(run, a, b)
     dtype = joint_dtype(run, a, b, sign, library)
     if category(dtype) < 2 and sign in "+-*//%**":
         made = whole_arithmetic(run, sign, x, y)
     else:
-        made = table_binary(run.f, op, x, y)
+        try:
+            made = table_binary(run.f, op, x, y)
+        except GradcliError as error:
+            if library == "torch" and error.kind == "shape":
+                said = torch_error("matmul" if sign == "@" else sign, {"x": a, "other": b})
+                run.fail(*said) if said is not None else None
+            raise
     return wrap_result(run, made, dtype, library)
+
+
+def refuse_masks(run: Run, a: Any, b: Any) -> None:
+    """Raise what PyTorch raises for a difference with a mask."""
+    masks = [type(x) is bool or (isinstance(x, Tensor) and x.dtype == "bool") for x in (a, b)]
+    if all(masks):
+        run.fail("RuntimeError", "Subtraction, the `-` operator, with two bool tensors is not supported. "
+                 "Use the `^` or `logical_xor()` operator instead.")  # fmt: skip
+    if any(masks):
+        run.fail("RuntimeError", "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a "
+                 "mask, use the `~` or `logical_not()` operator instead.")  # fmt: skip
+
+
+BITS = {"&": "bitwise_and_cpu", "|": "bitwise_or_cpu", "^": "bitwise_xor_cpu", "<<": "lshift_cpu", ">>": "rshift_cpu"}
+"""What PyTorch calls operators of bits, which floats have none of."""
+
+
+def refuse_floats(run: Run, sign: str, *sides: Any) -> None:
+    """Raise what PyTorch raises for bits of floats."""
+    title = next((TITLES[x.dtype][0] for x in sides if isinstance(x, Tensor) and x.dtype in TITLES and x.dtype in FLOATS), None)
+    if title is not None:
+        run.fail("NotImplementedError", f"\"{BITS[sign]}\" not implemented for '{title}'")
 
 
 PRODUCTS = {
@@ -315,11 +352,12 @@ def refuse_types(run: Run, name: str, tensors: list[Any]) -> None:
 def whole_arithmetic(run: Run, sign: str, x: Any, y: Any) -> Any:
     """Return arithmetic of integers and truth values."""
     p, q = np.asarray(value_of(x)), np.asarray(value_of(y))
-    if sign == "-" and p.dtype == q.dtype == np.bool_:
-        run.fail("RuntimeError", "Subtraction, the `-` operator, with two bool tensors is not supported. "
-                 "Use the `^` or `logical_xor()` operator instead.")
     if sign in ("//", "%") and np.any(q == 0):
         run.fail("RuntimeError", "ZeroDivisionError")
+    if sign == "**" and np.any(q < 0):
+        if not isinstance(y, np.ndarray):
+            run.fail("RuntimeError", "Integers to negative integer powers are not allowed.")
+        return np.where(p == 1, 1, np.where(p == -1, np.where(q % 2, -1, 1), np.where(q < 0, 0, p.astype(np.int64) ** np.abs(q))))
     both = p.dtype == q.dtype == np.bool_
     p, q = (n if both and sign in "+*" else n.astype(np.int64) for n in (p, q))
     try:
@@ -339,20 +377,23 @@ def library_of(a: Any, b: Any) -> str:
     return a.library if isinstance(a, Tensor) else b.library  # type: ignore[no-any-return]
 
 
-def as_operand(run: Run, sign: str, x: Any, other: Any, library: str) -> Any:
+def as_operand(run: Run, sign: str, x: Any, sides: tuple[Any, Any], library: str) -> Any:
     """Return one side of an operator beside a tensor: arrays for lists where NumPy makes them."""
     if isinstance(x, Tensor) or type(x) in PLAIN or isinstance(x, Instance):
         return x
     if type(x) in (list, tuple) and library in ("numpy", "python"):
         return run.array_of(x, "numpy")
-    if x is None and sign in ("==", "!="):
+    if sign in ("==", "!="):
         return None
     written = "** or pow()" if sign == "**" else sign
-    sides = (x, other)
-    return run.fail(
-        "TypeError",
-        f"unsupported operand type(s) for {written}: '{run.type_name(sides[0])}' and '{run.type_name(sides[1])}'",
-    )
+    left, right = map(run.type_name, sides)
+    if sign in COMPARED:
+        run.fail("TypeError", f"'{sign}' not supported between instances of '{left}' and '{right}'")
+    if left == "list" and sign == "+":
+        run.fail("TypeError", f'can only concatenate list (not "{right}") to list')
+    if sign == "*" and {left, right} & {"list", "tuple", "str"}:
+        run.fail("TypeError", "only integer tensors of a single element can be converted to an index")
+    return run.fail("TypeError", f"unsupported operand type(s) for {written}: '{left}' and '{right}'")
 
 
 def bits_dtype(a: Any, b: Any) -> str:
@@ -468,6 +509,14 @@ def python_number(array: Any) -> Any:
     return one.item()
 
 
+NO_INVERSE = ("TypeError", "~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+NO_NEGATIVE = (
+    "RuntimeError",
+    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+    "`logical_not()` operator instead.",
+)
+
+
 def negative(run: Run, a: Any, sign: str) -> Any:
     """Return ``-a``, ``+a`` or ``~a``."""
     a = plain(a)
@@ -475,6 +524,10 @@ def negative(run: Run, a: Any, sign: str) -> Any:
         if sign == "+":
             return a
         op = OPERATORS[sign, 1]
+        if a.library == "torch" and (a.dtype in FLOATS if sign == "~" else a.dtype == "bool"):
+            run.fail(*NO_INVERSE if sign == "~" else NO_NEGATIVE)
+        if sign == "~" and category(a.dtype) == 1:
+            return run.make(~np.asarray(a.value, np.int64), a.dtype, a.library)
         if sign == "~":
             return wrap_result(run, inverted(run.f, op, raw(a)), a.dtype, a.library)
         if a.library == "numpy" and not flows(a):

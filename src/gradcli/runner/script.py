@@ -11,7 +11,7 @@ import numpy as np
 
 from gradcli.engine.graph import Graph
 from gradcli.engine.live import LiveGraph
-from gradcli.errors import Budget, GivenUp, GradcliError, Place
+from gradcli.errors import Budget, GivenUp, GradcliError, Place, Span
 from gradcli.errors.suggest import did_you_mean
 from gradcli.records import dataclass, field
 from gradcli.runner import (

@@ -240,9 +240,9 @@ class Run:
         PyTorch calls that operation.
         """
         if category(tensor.dtype) < 2:
-            made = as_dtype(np.asarray(value_of(made), dtype=np.float64), tensor.dtype)
+            made = as_dtype(value_of(made), tensor.dtype)
         if isinstance(tensor, Detached):
-            self._write_detached(tensor, made, first)
+            self._write_detached(tensor, made, first, made_by)
             return
         if tensor.base is not None:
             self._write_view(tensor, made, first)
@@ -283,7 +283,7 @@ class Run:
         new = np.asarray(new) if np.ndim(before) else np.asarray(new).reshape(())[()]
         return self.graph.enter(ADD, (old, np.asarray(new - before)), {}, new, (0,))
 
-    def _write_detached(self, tensor: Tensor, made: Any, first: int | None) -> None:
+    def _write_detached(self, tensor: Tensor, made: Any, first: int | None, made_by: Any) -> None:
         """Write to what shows the memory of another tensor: its numbers change there, and its history does not."""
         base = tensor.base
         before, old = self.enable_grad(False), base.node
@@ -297,6 +297,7 @@ class Run:
             self.writes.pop(old.index, None)
             if self.held.live:
                 old.value = value_of(base.node)
+        tensor.made_by = made_by
         tensor.shown, tensor.seen = made, base.version  # type: ignore[attr-defined]
 
     @property
@@ -312,6 +313,11 @@ class Run:
             self.fail(
                 "RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation."
             )
+        if view.library == "torch" and any(
+            step == 0 and length > 1 for step, length in zip(np.asarray(view.value).strides, view.shape, strict=True)
+        ):
+            self.fail("RuntimeError", "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                      "location. Please clone() the tensor before performing the operation.")
         places = np.ravel(np.asarray(view.look(np.arange(math.prod(shape)).reshape(shape))))  # type: ignore[misc]
         f = self.f
         old = base.node

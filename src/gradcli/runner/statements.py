@@ -18,6 +18,7 @@ from gradcli.runner.expressions import Expressions, Text
 from gradcli.runner.objects import UNBOUND, Class, Closure, Context, Evaluate, Frame, Instance
 from gradcli.runner.operators import plain, sign_of, truth
 from gradcli.runner.state import Run
+from gradcli.runner.values import Tensor, View
 from gradcli.runner.writes import augmented
 
 BREAK, NEXT = ("break",), ("next",)
@@ -51,7 +52,28 @@ def execute(text: Text, block: Block, regs: Frame) -> Signal:
         if text.listed and not error.line:
             error.line = node.lineno if not isinstance(node, ast.Expr | ast.Assign) else max(regs[0].line, node.lineno)
         raise
+    except HOST_ERRORS as error:
+        if not text.listed:
+            raise
+        found = from_host(regs[0], error)
+        found.line = max(regs[0].line, node.lineno)
+        raise found from error
     return None
+
+
+HOST_ERRORS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
+"""What numpy raises of values that no check has refused before: exceptions of the script."""
+
+
+def from_host(run: Run, error: Exception) -> Raised:
+    """Return an exception of the host's as one of the script's."""
+    from gradcli.runner.calls import host_error
+
+    try:
+        host_error(run, error)
+    except Raised as found:
+        return found
+    raise error
 
 
 def execute_yielding(text: Text, block: Block, regs: Frame) -> Iterator[Any]:
@@ -170,8 +192,10 @@ class Statements(Expressions):
                 run, owner, place = regs[0], base(regs), key(regs)
                 before = subscript(run, owner, place)
                 after = augmented(run, sign, before, change(regs))
-                if after is not before or not hasattr(before, "node") or before.base is None:
+                if after is not before or not isinstance(before, Tensor) or before.base is None:
                     put(run, owner, place, after)
+                elif isinstance(owner, View):
+                    read_anew(owner)
 
             return self.on_its_line(node, run_entry)
         load = self.expression(as_load(target))
@@ -624,6 +648,11 @@ class Yields(ast.NodeTransformer):
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:  # noqa: N802
         """Leave the scopes in it."""
         return node
+
+
+def read_anew(view: View) -> None:
+    """Let a view show what its memory holds now, as what is read does."""
+    _ = view.node
 
 
 class Handler(NamedTuple):

@@ -59,6 +59,8 @@ def grad_fn_name(x: Tensor) -> str | None:
     op = node.op
     if "called" in node.static:
         return str(node.static["called"])
+    if op.name == "index":
+        return index_name(node.static["key"], np.shape(value_of(node.arguments[0])))
     sign = op.operator or op.name
     ranks = [len(a.shape) if type(a) in NODES else a.ndim if isinstance(a, np.ndarray) else None for a in node.arguments]
     if op.operator == "-" and len(ranks) == 1:
@@ -115,6 +117,8 @@ def to_str(run: Any, x: Any, depth: int = 0) -> str:
         return x.name
     if isinstance(x, Tensor):
         return tensor_text(run, x, quoted=False)
+    if hasattr(type(x), "shown_as"):
+        return x.shown_as()  # type: ignore[no-any-return]
     if isinstance(x, Instance):
         for name in ("__str__", "__repr__"):
             if (member := x.kind.find(name)) is not UNBOUND:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.runner.backward import backward, gradients_of
+from gradcli.runner.containers import take
 from gradcli.runner.library import TABLE, method, native
 from gradcli.runner.objects import Closure, Context
 from gradcli.runner.state import Run
@@ -44,7 +45,8 @@ def autograd_grad(
     only_inputs: bool = True, allow_unused: Any = None, is_grads_batched: bool = False, materialize_grads: bool = False,
 ) -> tuple[Any, ...]:  # fmt: skip
     """Do what ``torch.autograd.grad`` does."""
-    ys, xs = several(outputs), several(inputs)
+    ys, xs = (x if isinstance(x, Tensor | list | tuple) else take(run, x) for x in (outputs, inputs))
+    ys, xs = several(ys), several(xs)
     given = [None] * len(ys) if grad_outputs is None else several(grad_outputs)
     if is_grads_batched:
         return batched_gradients(run, ys, xs, given, retain_graph, create_graph, bool(allow_unused), materialize_grads)
