@@ -307,7 +307,7 @@ class Run:
 
     def _write_view(self, view: Tensor, made: Any, first: int | None) -> None:
         base, shape = view.base, view.base.shape
-        if self.f is self.graph and (view.active or (type(made) in NODES and made.active)) and view.library == "torch":
+        if self.f is self.graph and (base.active or (type(made) in NODES and made.active)) and view.library == "torch":
             self._check_view(view)
         if base.leaf and base.active and self.f is self.graph and base.library == "torch":
             self.fail(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
+from gradcli.ops.indexing import PUT
 from gradcli.ops.making import DETACH
 from gradcli.runner import printing
 from gradcli.runner.arrays import cast, dtype_name
@@ -145,7 +147,7 @@ def is_elsewhere(run: Run, x: Tensor) -> bool:
 @attribute("data")
 def data(run: Run, x: Tensor) -> Tensor:
     """The same memory, without derivatives; what is written to it is no new version."""
-    return Data(x, lambda node: constant(run, node), constant(run, x.node), x.dtype, run.overwritten)
+    return noted(x, Data(x, lambda node: constant(run, node), constant(run, x.node), x.dtype, run.overwritten))
 
 
 @attribute("layout")
@@ -201,10 +203,30 @@ def constant(run: Run, node: Any) -> Any:
     return np.asarray(node.value) if run.held.live else run.graph(DETACH, node)
 
 
+def noted(x: Tensor, view: Detached) -> Detached:
+    """Note a view with its tensor: it keeps the memory where the tensor gets another."""
+    extra = extra_of(x)
+    if extra.views is None:
+        extra.views = WeakSet()
+    extra.views.add(view)
+    return view
+
+
+def leave_memory(run: Run, x: Tensor) -> None:
+    """Leave the memory that a tensor has had to those who show it."""
+    if x.extra is None or not x.extra.views:
+        return
+    memory = Tensor(constant(run, x.node), x.dtype, x.library)
+    for view in x.extra.views:
+        view.node = view.node
+        view.base, view.seen = memory, memory.version
+    x.extra.views = None
+
+
 @method("detach")
 def detached(run: Run, x: Tensor) -> Tensor:
     """Return the same memory, without derivatives."""
-    return Detached(x, lambda node: constant(run, node), constant(run, x.node), x.dtype, run.overwritten)
+    return noted(x, Detached(x, lambda node: constant(run, node), constant(run, x.node), x.dtype, run.overwritten))
 
 
 @method("flatten")
@@ -304,6 +326,7 @@ def check_grad(run: Run, x: Tensor, value: Any) -> None:
 
 def set_data(run: Run, x: Tensor, value: Any) -> None:
     """Give a tensor other memory, past the record of what was computed."""
+    leave_memory(run, x)
     numbers = np.array(value.value) if isinstance(value, Tensor) else np.asarray(value)
     if type(x.node) in NODES and not run.held.live and isinstance(value, Tensor) and type(value.node) in NODES:
         numbers = constant(run, value.node)
@@ -500,6 +523,11 @@ class Handle:
 
 
 # ---- writes in place that are no function's result
+def over(run: Run, x: Tensor, node: Any) -> Any:
+    """Return a node in the place of all that a tensor holds: nothing comes through to what made that."""
+    return run.f(PUT, x.node, node, key=(...,)) if x.active and x.base is None else node
+
+
 def filled(run: Run, x: Tensor, node: Any, made_by: str = "NormalBackward0") -> Tensor:
     """Write numbers into a whole tensor."""
     if x.leaf and x.active and run.grad_enabled:
@@ -521,7 +549,7 @@ def fill(run: Run, x: Tensor, value: Any) -> Tensor:
     if isinstance(value, Tensor) and value.shape and x.library == "torch":
         run.fail("RuntimeError", f"fill_ only supports 0-dimension value tensor but got tensor with {len(value.shape)} dimensions.")
     if isinstance(value, Tensor) and value.active:
-        return filled(run, x, run.function("expand", value, *x.shape).node, "FillBackward3")
+        return filled(run, x, over(run, x, run.function("expand", value, *x.shape).node), "FillBackward3")
     number, name = (value.value, "FillBackward3") if isinstance(value, Tensor) else (value, "FillBackward2")
     return filled(run, x, np.full(x.shape, float(number)), name)
 
@@ -564,7 +592,10 @@ def copy(run: Run, x: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     from gradcli.runner.writes import write_back
 
     source = other if isinstance(other, Tensor) else array_of(run, other, "numpy")
-    write_back(run, x, Tensor(source.node, x.dtype), None, "CopyBackwards")
+    made = Tensor(source.node, x.dtype)
+    if x.active and x.shape == made.shape:
+        made = Tensor(over(run, x, made.node), x.dtype)
+    write_back(run, x, made, None, "CopyBackwards")
     return x
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from sys import intern
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
@@ -155,13 +156,14 @@ class Data(Detached):
 class Extra:
     """What few tensors have."""
 
-    __slots__ = ("fields", "hooks", "name", "parameter", "retains", "several")
+    __slots__ = ("fields", "hooks", "name", "parameter", "retains", "several", "views")
 
     def __init__(self) -> None:
         self.hooks: list[Any] = []
         self.retains = False
         self.parameter = False
         self.several = False
+        self.views: WeakSet[Detached] | None = None
         self.name: str | None = None
         self.fields: dict[str, Any] | None = None
 
