@@ -75,9 +75,7 @@ def differentiable_cotangents(
     def add(total: Any, part: Any, _own: bool) -> Any:
         return graph(ADD, total, part)
 
-    visited = visits(graph.nodes, output.index, totals.keys()) if nodes is None and visit is None else nodes
-    if visit is not None:
-        visited = visit(totals)
+    visited = nodes or visits(graph.nodes, output.index, totals.keys()) if visit is None else visit(totals)
     with np.errstate(all="ignore"):
         return accumulate(totals, visited, along, add)
 

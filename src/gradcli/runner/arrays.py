@@ -91,7 +91,7 @@ def array_of(run: Run, data: Any, library: str, dtype: str | None = None) -> Ten
         made = run.f(STACK, *parts, dim=0)
         whole = Tensor(made, kind, library)
         inner = tensors[0].shape
-        return run.function("reshape", whole, *shape, *inner) if len(shape) > 1 else whole  # type: ignore[no-any-return]
+        return run.function("reshape", whole, *shape, *inner) if len(shape) > 1 else whole
     try:
         array = np.array([np.asarray(i.value) if isinstance(i, Tensor) else i for i in items])
     except ValueError as error:

@@ -273,9 +273,10 @@ def second_name(outputs: list[Node], index: int) -> str | None:
     ]
     if len(users) != 1:
         return None
-    op, static = users[0].op, users[0].static
+    op: Any = users[0].op
+    static = users[0].static
     name = index_name(static["key"], users[0].arguments[0].shape) if op.name == "index" else op.name
-    if name == "permute" and any(user.op.name == "matmul" for user in nodes_of(outputs, None) if users[0] in user.arguments):
+    if name == "permute" and any(getattr(user.op, "name", "") == "matmul" for user in nodes_of(outputs, None) if users[0] in user.arguments):
         return "TBackward0"
     return SECOND_NAMES.get(name)
 

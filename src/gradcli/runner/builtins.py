@@ -432,7 +432,7 @@ def reversed_(run: Run, items: Any) -> Iterator[Any]:
         return run.call(member, [items])  # type: ignore[no-any-return]
     if isinstance(items, set | frozenset):
         run.fail("TypeError", f"'{type_name(items)}' object is not reversible")
-    return reversed(take(run, items))
+    return reversed(take(run, items))  # type: ignore[no-any-return]
 
 
 @builtin
@@ -619,7 +619,7 @@ def hash_(run: Run, x: Any) -> int:
     if isinstance(x, Keyed):
         return hash(hashable(run, x))
     if isinstance(x, str | Instance | Tensor):
-        return id_(run, x)
+        return int(id_(run, x))
     return hash(hashable(run, x))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator
+from collections.abc import Generator
 from functools import cache
 from typing import Any
 
@@ -133,7 +133,7 @@ def host_error(run: Run, error: Exception) -> Any:
 
     if kind in TREE:
         if kind == "KeyError" and error.args:
-            from gradcli.runner.containers import raise_key
+            from gradcli.runner.exceptions import raise_key
 
             raise_key(error.args[0])
         return run.fail(kind, str(error.args[0]) if error.args else str(error))
@@ -181,7 +181,7 @@ def run_frame(run: Run, code: Any, frame: Frame) -> Any:
     return None if signal is None else signal[0]
 
 
-def generate(run: Run, code: Any, frame: Frame) -> Iterator[Any]:
+def generate(run: Run, code: Any, frame: Frame) -> Generator[Any, Any, Any]:
     """Run the body of a generator; each step of it is a call within what asks for it."""
     walk = code.run(frame)
     step, sent = walk.send, None

@@ -104,7 +104,7 @@ class Expressions:
                 regs[k] = value
 
             def own_told(regs: Frame, value: Any) -> None:
-                regs[k] = told(regs, name, value)
+                regs[k] = told(regs, name, value)  # type: ignore[misc]
 
             return own if told is None else own_told
         if kind == "cell":
@@ -327,7 +327,7 @@ class Expressions:
         if starred:
             return self.starred_call(node, function)
         parts = [self.expression(argument) for argument in node.args]
-        named = [(keyword.arg, self.expression(keyword.value)) for keyword in node.keywords]
+        named = [(str(keyword.arg), self.expression(keyword.value)) for keyword in node.keywords]
         if not listed:
             return lambda regs: call(
                 regs[0], function(regs), [plain(p(regs)) for p in parts], {n: plain(v(regs)) for n, v in named}

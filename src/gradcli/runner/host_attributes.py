@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gradcli.runner.classes import bound
-from gradcli.runner.containers import iterate, put, raise_key, subscript, take
-from gradcli.runner.exceptions import raised
+from gradcli.runner.containers import iterate, put, subscript, take
+from gradcli.runner.exceptions import raise_key, raised
 from gradcli.runner.host import pop_item
 from gradcli.runner.objects import UNBOUND, Bound, Class, Closure, Context, Property, TableFunction
 from gradcli.runner.operators import COMPARED, HOST_KINDS, contains, equal, hashable, operate, plain

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -374,7 +373,7 @@ def library_of(a: Any, b: Any) -> str:
     if isinstance(a, Tensor) and isinstance(b, Tensor) and a.library != b.library:
         order = ("torch", "jax", "numpy", "python")
         return min(a.library, b.library, key=order.index)
-    return a.library if isinstance(a, Tensor) else b.library  # type: ignore[no-any-return]
+    return a.library if isinstance(a, Tensor) else b.library
 
 
 def as_operand(run: Run, sign: str, x: Any, sides: tuple[Any, Any], library: str) -> Any:
@@ -616,7 +615,6 @@ def hashable(run: Run, key: Any) -> Any:
     return key
 
 
-@cache
 def sign_of(kind: type) -> str:
     """Return how an operator of the syntax tree is written."""
     return SIGNS[kind.__name__]

@@ -195,7 +195,7 @@ class ScriptProgram:
                 raise GradcliError("exact", "the script takes another way in many digits, and has other leaves")
             leaves[name] = node
         for leaf in [leaf for leaf in live.values() if leaf.node not in leaves.values()]:  # made on the way
-            leaves[as_identifier(name_of(run, leaf), leaves)] = leaf.node
+            leaves[as_identifier(name_of(run, leaf), dict.fromkeys(leaves, ""))] = leaf.node
         for name, node in leaves.items():
             node.name = name
         graph.inputs = dict(leaves)

@@ -156,7 +156,7 @@ class Run:
         self.print_options: dict[str, Any] = {}
         self.numpy_options: dict[str, Any] = {}
         self.generators: dict[str, Any] = {}
-        self.modules: dict[str, Frame] = {}
+        self.modules: dict[str, dict[str, Any]] = {}
         self.handling: list[Any] = []
         self.hooks: dict[int, list[Any]] = {}
         self.all_hooks: list[Any] = []

@@ -7,7 +7,7 @@ tuple of one.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -76,7 +76,7 @@ def from_host(run: Run, error: Exception) -> Raised:
     raise error
 
 
-def execute_yielding(text: Text, block: Block, regs: Frame) -> Iterator[Any]:
+def execute_yielding(text: Text, block: Block, regs: Frame) -> Generator[Any, Any, Any]:
     """Run statements of a generator; what it yields is yielded, and its signal returned."""
     for run, _node, yields in block:
         signal = (yield from run(regs)) if yields else run(regs)
@@ -535,7 +535,7 @@ class Statements(Expressions):
                 while truth(regs[0], test(regs)):  # type: ignore[misc]
                     yield None
 
-        def run(regs: Frame) -> Iterator[Any]:
+        def run(regs: Frame) -> Generator[Any, Any, Any]:
             for item in turns(regs):
                 regs[0].meter.turn()
                 if store is not None:
@@ -553,7 +553,7 @@ class Statements(Expressions):
 
         subject, parts, text = self.expression(node.subject), cases(self, node, self.block), self.text
 
-        def run(regs: Frame) -> Iterator[Any]:
+        def run(regs: Frame) -> Generator[Any, Any, Any]:
             value = plain(subject(regs))
             for test, guard, body in parts:
                 if test(regs, value) and (guard is None or truth(regs[0], guard(regs))):
@@ -567,7 +567,7 @@ class Statements(Expressions):
         context, body, text = self.expression(item.context_expr), self.block(node.body), self.text
         store = self.target(item.optional_vars) if item.optional_vars is not None else None
 
-        def run(regs: Frame) -> Iterator[Any]:
+        def run(regs: Frame) -> Generator[Any, Any, Any]:
             entered = enter(regs[0], context(regs))
             if store is not None:
                 store(regs, entered.value)
@@ -588,7 +588,7 @@ class Statements(Expressions):
         handlers = [self.handler(handler, self.block) for handler in node.handlers]
         text = self.text
 
-        def attempt(regs: Frame) -> Iterator[Any]:
+        def attempt(regs: Frame) -> Generator[Any, Any, Any]:
             try:
                 signal = yield from execute_yielding(text, body, regs)
             except (Raised, GradcliError, GeneratorExit) as error:
@@ -603,7 +603,7 @@ class Statements(Expressions):
                 signal = yield from execute_yielding(text, otherwise, regs)
             return signal
 
-        def run(regs: Frame) -> Iterator[Any]:
+        def run(regs: Frame) -> Generator[Any, Any, Any]:
             try:
                 signal = yield from attempt(regs)
             except (Raised, GradcliError) as error:

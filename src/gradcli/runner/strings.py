@@ -78,7 +78,7 @@ def copies(node: Any) -> bool:
 
 def smoothed(x: Tensor) -> bool:
     """Return whether a cross entropy smooths its labels: then it is a sum of two terms."""
-    return x.node.op.operator == "+"
+    return bool(x.node.op.operator == "+")
 
 
 def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
@@ -87,7 +87,7 @@ def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
         kind = run.machine.level_of(run, x)
         if kind:
             inner = Tensor(np.asarray(x.value), x.dtype, x.library)
-            return run.machine.traced_text(run, x, kind, tensor_text(run, inner, quoted=False))
+            return str(run.machine.traced_text(run, x, kind, tensor_text(run, inner, quoted=False)))
     if x.library == "torch":
         options = (run.print_options.get("options") if run is not None else None) or printing.Options()
         return printing.torch_text(

@@ -234,7 +234,7 @@ def detached(run: Run, x: Tensor) -> Tensor:
 def flattened(run: Run, x: Tensor, *arguments: Any, **named: Any) -> Tensor:
     """Return a tensor with fewer axes, the same one where it has no more."""
     made = run.function("flatten", x, *arguments, **named)
-    return x if x.library == "torch" and made.shape == x.shape else made  # type: ignore[no-any-return]
+    return x if x.library == "torch" and made.shape == x.shape else made
 
 
 @method("detach_")
