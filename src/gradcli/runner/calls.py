@@ -625,7 +625,10 @@ def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any, call: Any, par
     if call is None:
         return result
     bound, values = call
-    place = next(k for k, value in enumerate(values) if isinstance(value, np.ndarray) and np.may_share_memory(value, made))
+    shown_by = (k for k, value in enumerate(values) if isinstance(value, np.ndarray) and np.may_share_memory(value, made))
+    place = next(shown_by, None)
+    if place is None:
+        return result
 
     def look(node: Any) -> Any:
         shown = bound([f, *values[:place], node, *values[place + 1 :]])

@@ -283,10 +283,10 @@ def entry(run: Any, x: Tensor, key: Any) -> Any:
 
 def as_view(run: Any, base: Tensor, made: Any, places: Any) -> Tensor:
     """Return a part of an array that shares its memory: entries at these places."""
-    from gradcli.runner.calls import look_at
+
     from gradcli.runner.state import show
 
-    return show(base, lambda node: look_at(run, node, places), back(made), base.dtype)
+    return show(base, lambda node: look_at(run.f, node, places), back(made), base.dtype)
 
 
 def put_entry(run: Any, x: Tensor, key: Any, value: Any) -> None:
@@ -294,3 +294,13 @@ def put_entry(run: Any, x: Tensor, key: Any, value: Any) -> None:
     array, place, change = np.array(real(x)), key_of(run, key), to_real(run, value)
     by_numpy(run, lambda: array.__setitem__(place, change))
     run.write(x, back(array))
+
+
+def look_at(f: Any, node: Any, places: Any) -> Any:
+    """Return the entries of a node at flat places."""
+    from gradcli.ops.indexing import INDEX
+    from gradcli.ops.shaping import RESHAPE
+
+    if type(node) in NODES:
+        return f(INDEX, f(RESHAPE, node, shape=(int(np.prod(node.shape)),)), key=places)
+    return np.asarray(node).reshape(-1)[places]
