@@ -13,8 +13,8 @@ from gradcli.language.inputs import as_array
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
 from gradcli.runner.objects import Code
-from gradcli.runner.replay import LAST
 from gradcli.runner.script import Ended, ScriptError, compile_text, run_script
+from gradcli.runner.story import LAST
 from gradcli.runner.values import Tensor
 
 DERIVATIVE = ("backward", "grad")

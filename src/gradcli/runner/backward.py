@@ -9,11 +9,13 @@ import numpy as np
 
 from gradcli.engine.graph import NODES, Input, Node, Operation
 from gradcli.engine.live import swept
+from gradcli.engine.meter import LARGE
 from gradcli.engine.reverse import cotangents
 from gradcli.language.storage import looks_on
 from gradcli.ops.declare import value_of
 from gradcli.ops.saved import kept
 from gradcli.records import dataclass
+from gradcli.runner.backward_names import index_name
 from gradcli.runner.events import Event
 from gradcli.runner.state import Run, Written, memory_key
 from gradcli.runner.strings import grad_fn_name
@@ -252,6 +254,32 @@ def retain(run: Run, tensor: Tensor, g: Any) -> None:
     tensor.grad = Tensor(made, tensor.dtype) if tensor.grad is None else run.operate("+", tensor.grad, Tensor(made, tensor.dtype))
 
 
+SECOND_NAMES = {
+    "tanh": "TanhBackwardBackward0", "sigmoid": "SigmoidBackwardBackward0", "softplus": "SoftplusBackwardBackward0",
+    "gelu": "GeluBackwardBackward0", "elu": "EluBackwardBackward0", "celu": "EluBackwardBackward0",
+    "softmax": "SoftmaxBackwardDataBackward0", "log_softmax": "LogSoftmaxBackwardDataBackward0",
+    "logsigmoid": "LogSigmoidBackwardBackward0", "SelectBackward0": "SelectBackwardBackward0",
+    "SliceBackward0": "SliceBackwardBackward0", "IndexBackward0": "IndexPutBackward0",
+}  # fmt: skip
+"""What PyTorch calls the derivative of an op's own derivative, where that is one function."""
+
+
+def second_name(outputs: list[Node], index: int) -> str | None:
+    """Return what PyTorch calls the function that gave a cotangent in a sweep with a graph, None where that shows."""
+    users = [
+        node
+        for node in nodes_of(outputs, None)
+        if type(node) is Operation and any(node.arguments[k].index == index for k in node.links)
+    ]
+    if len(users) != 1:
+        return None
+    op, static = users[0].op, users[0].static
+    name = index_name(static["key"], users[0].arguments[0].shape) if op.name == "index" else op.name
+    if name == "permute" and any(user.op.name == "matmul" for user in nodes_of(outputs, None) if users[0] in user.arguments):
+        return "TBackward0"
+    return SECOND_NAMES.get(name)
+
+
 # ---- the calls
 def backward(
     run: Run, outputs: list[Tensor], gradients: list[Any], retain_graph: Any, create_graph: bool, inputs: Any = None
@@ -309,8 +337,14 @@ def accumulate_grad(run: Run, leaf: Tensor, g: Any) -> None:
     made = g if type(g) in NODES else np.array(g).reshape(leaf.shape)
     before = leaf.grad
     if before is None:
-        leaf.grad = Tensor(made, leaf.dtype)
-    elif type(made) in NODES or type(before.node) in NODES:
+        if type(made) not in NODES and made.size >= LARGE:
+            run.meter.hold(made)
+        leaf.grad = Tensor(made, leaf.dtype, "torch", "CopyBackwards")
+    elif type(made) not in NODES and type(before.node) in NODES:
+        before.made_by = grad_fn_name(before)
+        before.node = run.overwritten(before.node, value_of(before.node) + made)
+        before.version += 1
+    elif type(made) in NODES:
         leaf.grad = run.operate("+", before, Tensor(made, leaf.dtype))
     else:
         before.node = np.asarray(before.value) + made
@@ -333,12 +367,13 @@ def gradients_of(
     found: list[Tensor | None] = []
     for place, t in enumerate(inputs):
         g = done.captured.get(t.node.index, done.totals.get(t.node.index))
+        made_by = second_name(done.outputs, t.node.index) if create_graph and type(g) in NODES else None
         if g is None and not allow_unused and not materialize:
             run.fail("RuntimeError", UNUSED.format(place))
         if g is None:
             found.append(Tensor(np.zeros(t.shape), t.dtype) if materialize else None)
         else:
-            found.append(Tensor(g if type(g) in NODES else np.array(g).reshape(t.shape), t.dtype))
+            found.append(Tensor(g if type(g) in NODES else np.array(g).reshape(t.shape), t.dtype, "torch", made_by))
     event = derivative_event(run, "grad", outputs[0], given[0])
     event.returns = [None if t is None else t.value for t in found]
     event.of = [run.name_of(t) or "" for t in inputs]

@@ -20,8 +20,9 @@ from gradcli.language.names import find_function
 from gradcli.ops import METHODS as TABLE_METHODS
 from gradcli.ops import Function, Pair, Parts, find
 from gradcli.ops.declare import value_of
+from gradcli.runner.classes import no_attribute
 from gradcli.runner.hosted import HOSTS, Hosted, host_of, new_hosted
-from gradcli.runner.library import METHODS, TABLE
+from gradcli.runner.library import METHODS, TABLE, refuse_effect
 from gradcli.runner.objects import (
     UNBOUND,
     Bound,
@@ -34,11 +35,13 @@ from gradcli.runner.objects import (
     Keyed,
     Method,
     Module,
+    Progress,
     StaticMethod,
     TableFunction,
 )
 from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together, wrap_result
-from gradcli.runner.state import DEEPEST, Run, shares, show
+from gradcli.runner.state import DEEP, Run, shares, show
+from gradcli.runner.torch_errors import WHOLE, of_integers
 from gradcli.runner.values import DType, Size, Tensor, View, category, kind_of, strong
 
 
@@ -80,9 +83,10 @@ def call(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]) -> An
 
 def foreign(what: Foreign, arguments: list[Any]) -> Any:
     """Return what a function gives that only shows: more of it; ``tqdm`` and its like hand on what they are given."""
+    refuse_effect(what.name)
     last = what.name.rpartition(".")[2]
     if last in ("tqdm", "trange", "track") and arguments:
-        return range(arguments[0]) if last == "trange" else arguments[0]
+        return Progress(what.name, range(*arguments) if last == "trange" else arguments[0])
     return what
 
 
@@ -98,7 +102,7 @@ def call_native(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]
         except ValueError:
             pass
         return host_error(run, error)
-    except (ValueError, KeyError, IndexError, ZeroDivisionError, OverflowError, AttributeError) as error:
+    except (ValueError, LookupError, ZeroDivisionError, OverflowError, AttributeError) as error:
         return host_error(run, error)
 
 
@@ -158,10 +162,7 @@ def call_closure(run: Run, closure: Closure, arguments: list[Any], named: dict[s
 
 def run_frame(run: Run, code: Any, frame: Frame) -> Any:
     """Run the body of a function; what a library's code calls of the script is the script's own again."""
-    run.depth += 1
-    if run.depth > DEEPEST:
-        run.depth -= 1
-        run.fail("RecursionError", "maximum recursion depth exceeded")
+    run.deepen()
     quiet = -run.library if code.listed else 1
     run.quiet += quiet
     run.library += quiet
@@ -169,6 +170,8 @@ def run_frame(run: Run, code: Any, frame: Frame) -> Any:
     run.frames.append((code, frame))
     try:
         signal = code.run(frame)
+    except RecursionError:  # the host's own, of expressions within expressions
+        run.fail("RecursionError", DEEP)
     finally:
         run.frames.pop()
         run.depth -= 1
@@ -179,11 +182,24 @@ def run_frame(run: Run, code: Any, frame: Frame) -> Any:
 
 
 def generate(run: Run, code: Any, frame: Frame) -> Iterator[Any]:
-    """Run the body of a generator."""
-    from gradcli.runner.statements import execute_yielding
-
-    signal = yield from execute_yielding(code.text, code.block, frame)
-    return None if signal is None else signal[0]
+    """Run the body of a generator; each step of it is a call within what asks for it."""
+    walk = code.run(frame)
+    step, sent = walk.send, None
+    while True:
+        run.deepen()
+        try:
+            item = step(sent)
+        except StopIteration as ended:
+            return None if ended.value is None else ended.value[0]
+        finally:
+            run.depth -= 1
+        try:
+            step, sent = walk.send, (yield item)
+        except GeneratorExit:
+            walk.close()
+            raise
+        except BaseException as error:  # noqa: BLE001 - what is thrown in goes on to the body
+            step, sent = walk.throw, error
 
 
 def bind(run: Run, closure: Closure, frame: Frame, arguments: list[Any], named: dict[str, Any]) -> None:
@@ -325,20 +341,14 @@ def call_method(run: Run, owner: Tensor, name: str, arguments: list[Any], named:
     if function is not None:
         return call_table(run, function, [owner, *arguments], named, owner.library)
     if name.endswith("_") and not name.startswith("_"):
-        from gradcli.runner.writes import write_back
+        from gradcli.runner.writes import refuse_stale, write_back
 
         first = run.count
+        refuse_stale(run, owner)
         made = call_method(run, owner, name[:-1], arguments, named)
         write_back(run, owner, made, first)
         return owner
     return no_attribute(run, owner, name)
-
-
-def no_attribute(run: Run, owner: Any, name: str) -> Any:
-    """Raise the exception for an attribute that is not there."""
-    from gradcli.runner.builtins import type_name
-
-    return run.fail("AttributeError", f"'{type_name(owner)}' object has no attribute '{name}'")
 
 
 def call_table(
@@ -362,18 +372,30 @@ def call_table(
     from gradcli.runner.values import Tensor as Kind
 
     plain_ = [v for v in arguments if type(v) in (int, float, bool)] if function.kinds.beside != "first" else []
+    if library == "torch" and what.name.startswith("torch."):
+        check_tensors(run, what.name, function.name, registers, arguments)
     if library == "torch" and function.name in PRODUCTS:
         refuse_types(run, function.name, tensors)
-    made = bound([run.f, *values])
+    if library == "torch" and function.name in WHOLE and tensors and dtype is None:
+        said = of_integers(function.name, tensors[0].dtype)
+        if said is not None:
+            run.fail(*said)
+    try:
+        made = bound([run.f, *values])
+    except GradcliError as error:
+        if library == "torch":
+            in_torch_words(run, function.name, registers, [*arguments, *named.values()], error)
+        raise
     given = dtype.name if isinstance(dtype, DType) else dtype
+    rounds = library == "torch" and named.get("rounding_mode") is not None
     if library == "jax":
         result = dtype_in_jax(run, function, given, [*tensors, *[v for v in arguments if type(v) is float]] or plain_)
     else:
-        result = given if isinstance(given, str) else together(run, tensors or plain_, library if library != "python" else "numpy")
+        result = given if isinstance(given, str) else result_type(run, function.name, made, tensors, plain_, library, rounds)
     kind = kind_of(value_of(first_of(made)))
     if kind != "f" and category(result) == 2 and not isinstance(given, str):
         result = "bool" if kind == "b" else "int32" if library == "jax" and not run.x64 else "int64"
-    if category(result) < 2 and kind == "f":
+    if category(result) < 2 and kind == "f" and not rounds:
         result = run.default_dtype if library == "torch" else plain_in_jax(run, 1.0) if library == "jax" else "float64"
         result = strong(result) if tensors else result
     del Kind
@@ -418,6 +440,68 @@ def dtype_in_jax(run: Run, function: Function, given: Any, values: list[Any]) ->
     return result if function.family in ("elementwise", "shaping", "neural") else strong(result)
 
 
+COUNTS = ("argmax", "argmin", "argsort", "count_nonzero", "nonzero", "bincount", "searchsorted", "bucketize")
+"""Functions whose results are numbers of places."""
+SUMS = ("sum", "prod", "cumsum", "cumprod", "trace", "nansum")
+"""Functions that make integers of 64 bits of smaller ones."""
+WITH_NUMBERS = ("add", "sub", "mul", "div", "pow", "where", "fmod", "remainder", "clip", "rsub")
+"""Functions for which the types of Python's numbers count."""
+
+
+def result_type(run: Run, name: str, made: Any, tensors: list[Any], numbers: list[Any], library: str, rounds: bool) -> str:
+    """Return the type of a function's result by those of its arguments, as PyTorch has it; a division may round."""
+    kind = kind_of(value_of(first_of(made)))
+    given = [*tensors, *numbers] if name in WITH_NUMBERS else tensors or numbers
+    result = together(run, given, library if library != "python" else "numpy")
+    if library != "torch":
+        return result
+    if name in COUNTS or (name in SUMS and category(result) < 2):
+        return "int64"
+    if name == "float_power":
+        return "float64"
+    if kind == "f" and rounds and category(result) < 2:
+        return "int64" if result == "bool" else result
+    if kind == "b" and name not in SUMS:
+        return "bool"
+    return "int64" if result == "bool" and kind != "f" and name in ("square", "clip") else result
+
+
+NUMBERS_FIRST = ("add", "sub", "mul", "div", "pow", "float_power", "remainder", "xlogy", "xlog1py", "where", "fmod", "einsum", "rsub", "polygamma", "multigammaln")
+"""Functions of PyTorch's whose first argument may be a number."""
+
+
+def check_tensors(run: Run, full: str, name: str, places: list[Parameter], values: list[Any]) -> None:
+    """Raise what PyTorch raises for a number, a list or a text in the place of a tensor."""
+    for place, (parameter, value) in enumerate(zip(places, values, strict=False)):
+        if place > (1 if name in PRODUCTS else 0):
+            return
+        if parameter.kind == "Tensor" and not parameter.rest and name not in NUMBERS_FIRST and not isinstance(value, Tensor | Pair):
+            if isinstance(value, Foreign | Instance):
+                return
+            from gradcli.runner.builtins import type_name
+
+            last, called = full.rpartition(".")[2], {"x": "input"}.get(parameter.name, parameter.name)
+            run.fail("TypeError", f"{last}(): argument '{called}' (position {place + 1}) must be Tensor, not {type_name(value)}")
+
+
+def in_torch_words(run: Run, name: str, places: list[Parameter], values: list[Any], error: GradcliError) -> None:
+    """Raise what PyTorch raises for a call that the table refused, where that is known."""
+    from gradcli.runner.exceptions import KINDS
+    from gradcli.runner.torch_errors import torch_error
+
+    if error.kind not in KINDS:
+        return
+    given: dict[str, Any] = {}
+    for parameter, value in zip(places, values, strict=True):
+        if parameter.rest:
+            given.setdefault(parameter.name, []).append(value)
+        else:
+            given[parameter.name] = value
+    said = torch_error(name, given)
+    if said is not None:
+        run.fail(*said)
+
+
 def argument_kind(value: Any) -> Any:
     """Return what the name of a derivative depends on: the number of axes of a tensor, a text, a tuple."""
     if isinstance(value, Tensor):
@@ -454,11 +538,9 @@ def library_name(what: TableFunction, arguments: list[Any], named: dict[str, Any
 def convert(run: Run, parameter: Parameter, value: Any, tensors: list[Any], library: str) -> Any:
     """Return an argument as the table takes it; the tensors among them are noted."""
     if isinstance(value, Tensor):
-        if parameter.kind == "Static" and parameter.name != "dtype" and not parameter.rest or (
-            parameter.rest and parameter.kind.startswith("Static")
-        ):
+        if parameter.kind.startswith("Static") and (parameter.rest or (parameter.kind != "Static | Tensor" and parameter.name != "dtype")):
             array = np.asarray(value.value)
-            return tuple(array.tolist()) if array.ndim else array.item() if array.dtype != object else array[()]
+            return tuple(array.tolist()) if array.ndim else array[()] if array.dtype.kind in "fO" else array.item()
         tensors.append(value)
         return value.node if type(value.node) in NODES else np.asarray(value.node)
     if type(value) is float:
@@ -583,7 +665,9 @@ def wrap(
     if isinstance(made, tuple):
         if all(type(item) is int for item in made):
             return Size(made)
-        several = tuple([wrap(run, item, dtype, library, made_by, tensors, call, k) for k, item in enumerate(made)])
+        several = tuple(
+            [wrap(run, item, own_dtype(item, dtype), library, made_by, tensors, call, k) for k, item in enumerate(made)]
+        )
         for k, item in enumerate(several):
             if isinstance(item, View):
                 item.part = k
@@ -597,6 +681,12 @@ def wrap(
     if base is not None:
         return as_view_of(run, base, result, made, call, part)
     return result
+
+
+def own_dtype(item: Any, dtype: str) -> str:
+    """Return the type of one of several results: integers and truth values beside floats stay what they are."""
+    kind = kind_of(value_of(item)) if isinstance(value_of(item), np.ndarray) else "f"
+    return dtype if kind == "f" or category(dtype) < 2 else "bool" if kind == "b" else "int64"
 
 
 def shown_base(made: Any, tensors: list[Any]) -> Tensor | None:
@@ -625,8 +715,8 @@ def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any, call: Any, par
     if call is None:
         return result
     bound, values = call
-    shown_by = (k for k, value in enumerate(values) if isinstance(value, np.ndarray) and np.may_share_memory(value, made))
-    place = next(shown_by, None)
+    shows = (k for k, value in enumerate(values) if isinstance(value, np.ndarray) and np.may_share_memory(value, made))
+    place = next(shows, None)
     if place is None:
         return result
 

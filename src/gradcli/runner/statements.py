@@ -18,6 +18,7 @@ from gradcli.runner.expressions import Expressions, Text
 from gradcli.runner.objects import UNBOUND, Class, Closure, Context, Evaluate, Frame, Instance
 from gradcli.runner.operators import plain, sign_of, truth
 from gradcli.runner.state import Run
+from gradcli.runner.values import Tensor, View
 from gradcli.runner.writes import augmented
 
 BREAK, NEXT = ("break",), ("next",)
@@ -51,7 +52,28 @@ def execute(text: Text, block: Block, regs: Frame) -> Signal:
         if text.listed and not error.line:
             error.line = node.lineno if not isinstance(node, ast.Expr | ast.Assign) else max(regs[0].line, node.lineno)
         raise
+    except HOST_ERRORS as error:
+        if not text.listed:
+            raise
+        found = from_host(regs[0], error)
+        found.line = max(regs[0].line, node.lineno)
+        raise found from error
     return None
+
+
+HOST_ERRORS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
+"""What numpy raises of values that no check has refused before: exceptions of the script."""
+
+
+def from_host(run: Run, error: Exception) -> Raised:
+    """Return an exception of the host's as one of the script's."""
+    from gradcli.runner.calls import host_error
+
+    try:
+        host_error(run, error)
+    except Raised as found:
+        return found
+    raise error
 
 
 def execute_yielding(text: Text, block: Block, regs: Frame) -> Iterator[Any]:
@@ -72,6 +94,11 @@ class Statements(Expressions):
             value = self.expression(node.body)
             return [Step(lambda regs: (value(regs),), ast.copy_location(ast.Pass(), node))]
         return self.block(node.body)
+
+    def yielder(self, block: Block) -> Callable[[Frame], Iterator[Any]]:
+        """Return what runs the block of a generator over a frame."""
+        text = self.text
+        return lambda regs: execute_yielding(text, block, regs)
 
     def runner(self, block: Block) -> Callable[[Frame], Signal]:
         """Return what runs a block; one expression that is returned needs no more."""
@@ -165,8 +192,10 @@ class Statements(Expressions):
                 run, owner, place = regs[0], base(regs), key(regs)
                 before = subscript(run, owner, place)
                 after = augmented(run, sign, before, change(regs))
-                if after is not before or not hasattr(before, "node") or before.base is None:
+                if after is not before or not isinstance(before, Tensor) or before.base is None:
                     put(run, owner, place, after)
+                elif isinstance(owner, View):
+                    read_anew(owner)
 
             return self.on_its_line(node, run_entry)
         load = self.expression(as_load(target))
@@ -390,7 +419,7 @@ class Statements(Expressions):
                 signal = body(regs)
             except (Raised, GradcliError) as error:
                 found = error if isinstance(error, Raised) else as_raised(error)
-                if not entered.leave(regs[0], found):
+                if found is None or not entered.leave(regs[0], found):
                     raise
                 return None
             entered.leave(regs[0], None)
@@ -422,7 +451,9 @@ class Statements(Expressions):
         def run(regs: Frame) -> Signal:
             try:
                 signal = attempt(regs)
-            except (Raised, GradcliError):
+            except (Raised, GradcliError) as error:
+                if refuses(error):
+                    raise
                 ended = last(regs)
                 if ended is not None:
                     return ended
@@ -575,7 +606,9 @@ class Statements(Expressions):
         def run(regs: Frame) -> Iterator[Any]:
             try:
                 signal = yield from attempt(regs)
-            except (Raised, GradcliError):
+            except (Raised, GradcliError) as error:
+                if refuses(error):
+                    raise
                 ended = yield from execute_yielding(text, last, regs)
                 if ended is not None:
                     return ended
@@ -589,6 +622,11 @@ class Statements(Expressions):
             return signal if ended is None else ended
 
         return run
+
+
+def refuses(error: Raised | GradcliError) -> bool:
+    """Return whether an error ends the run, whatever the script does about exceptions."""
+    return isinstance(error, GradcliError) and as_raised(error) is None
 
 
 class Yields(ast.NodeTransformer):
@@ -610,6 +648,11 @@ class Yields(ast.NodeTransformer):
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:  # noqa: N802
         """Leave the scopes in it."""
         return node
+
+
+def read_anew(view: View) -> None:
+    """Let a view show what its memory holds now, as what is read does."""
+    _ = view.node
 
 
 class Handler(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from sys import intern
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
@@ -94,6 +95,15 @@ class View(Tensor):
         super().__init__(None, dtype, base.library, made_by)
 
     @property
+    def version(self) -> int:  # type: ignore[override]
+        """The version of the memory that it shows."""
+        return self.base.version  # type: ignore[no-any-return]
+
+    @version.setter
+    def version(self, count: int) -> None:
+        """Leave the version to the memory."""
+
+    @property
     def node(self) -> Any:  # type: ignore[override]
         """What the base shows there now."""
         if self.seen != self.base.version:
@@ -108,20 +118,33 @@ class View(Tensor):
             self.shown = node
             self.seen = self.base.version
 
-    @property
-    def version(self) -> int:  # type: ignore[override]
-        """The version of the memory that it shows."""
-        return self.base.version  # type: ignore[no-any-return]
-
-    @version.setter
-    def version(self, count: int) -> None:
-        """Leave the version to the memory."""
-
 
 class Detached(View):
-    """A tensor that shows the memory of another and nothing of what made it: what is written to it is its own history."""
+    """A tensor that shows the memory of another and nothing of what made it: what is written to it is its own history.
 
-    __slots__ = ()
+    ``keep`` gives a node other numbers, and the history that it had.
+    """
+
+    __slots__ = ("keep",)
+
+    def __init__(self, base: Tensor, look: Look, shown: Any, dtype: str, keep: Callable[[Any, Any], Any]) -> None:
+        self.keep = keep
+        super().__init__(base, look, shown, dtype)
+
+    @property
+    def node(self) -> Any:  # type: ignore[override]
+        """What the memory holds now, with the history of what was written here."""
+        if self.seen != self.base.version:
+            now = self.look(self.base.node)  # type: ignore[misc]
+            self.shown = self.keep(self.shown, now) if type(self.shown) in NODES and self.shown.active else now
+            self.seen = self.base.version
+        return self.shown
+
+    @node.setter
+    def node(self, node: Any) -> None:
+        if node is not None:
+            self.shown = node
+            self.seen = self.base.version
 
 
 class Data(Detached):
@@ -133,13 +156,14 @@ class Data(Detached):
 class Extra:
     """What few tensors have."""
 
-    __slots__ = ("fields", "hooks", "name", "parameter", "retains", "several")
+    __slots__ = ("fields", "hooks", "name", "parameter", "retains", "several", "views")
 
     def __init__(self) -> None:
         self.hooks: list[Any] = []
         self.retains = False
         self.parameter = False
         self.several = False
+        self.views: WeakSet[Detached] | None = None
         self.name: str | None = None
         self.fields: dict[str, Any] | None = None
 

@@ -10,13 +10,13 @@ import numpy as np
 from gradcli.runner import printing
 from gradcli.runner import tensor_attributes as attributes
 from gradcli.runner.arrays import array_of, cast, dtype_name
-from gradcli.runner.builtins import PARAMETER, SIZE, TENSOR, truth
+from gradcli.runner.builtins import DTYPE, PARAMETER, SIZE, TENSOR, truth
 from gradcli.runner.library import TABLE, method, native
 from gradcli.runner.noting import note_draw
 from gradcli.runner.objects import Bound, Class, Context, Foreign, Instance
 from gradcli.runner.operators import equal
 from gradcli.runner.state import Run
-from gradcli.runner.values import DType, Size, Tensor, as_dtype, category, extra_of
+from gradcli.runner.values import FLOATS, DType, Size, Tensor, as_dtype, category, extra_of
 
 if TYPE_CHECKING:
     from gradcli.runner.draws import Generator
@@ -25,10 +25,16 @@ for _name in ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "int
     TABLE[f"torch.{_name}"] = DType(_name)
 for _name, _dtype in (("half", "float16"), ("float", "float32"), ("double", "float64"), ("long", "int64"), ("int", "int32"), ("short", "int16")):
     TABLE[f"torch.{_name}"] = DType(_dtype)
+class Layout:
+    """``torch.strided``."""
+
+    text = "torch.strided"
+
+
 TABLE |= {
     "torch.__version__": "2.13.0", "torch.Size": SIZE, "torch.Tensor": TENSOR, "torch.nn.Parameter": PARAMETER,
     "torch.nn.parameter.Parameter": PARAMETER, "torch.inf": float("inf"), "torch.nan": float("nan"), "torch.pi": np.pi, "torch.e": np.e,
-    "torch.newaxis": None, "torch.dtype": Class("dtype", [], {}), "torch.strided": Foreign("torch.strided"),
+    "torch.newaxis": None, "torch.dtype": DTYPE, "torch.strided": Layout(),
     "torch.preserve_format": Foreign("torch.preserve_format"), "torch.contiguous_format": Foreign("torch.contiguous_format"),
 }  # fmt: skip
 
@@ -167,20 +173,41 @@ def full_like(run: Run, x: Tensor, fill_value: Any, dtype: Any = None, requires_
     return finished(run, run.make(np.full(x.shape, fill_value), dtype_name(run, dtype) or x.dtype), requires_grad)
 
 
-@native("torch.arange", "torch.range")
+@native("torch.arange")
 def arange(run: Run, *bounds: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Return numbers at equal distances."""
     parts = [p.value.item() if isinstance(p, Tensor) else p for p in (*bounds, *[named[k] for k in ("start", "end", "step") if k in named])]
+    if len(parts) > 1 and (parts[1] - parts[0]) * (parts[2] if len(parts) > 2 else 1) < 0:
+        run.fail("RuntimeError", "upper bound and lower bound inconsistent with step sign")
     run.meter.charge(int(abs((parts[1] - parts[0] if len(parts) > 1 else parts[0]) / (parts[2] if len(parts) > 2 else 1))))
     name = dtype_name(run, dtype) or (run.default_dtype if any(isinstance(p, float) for p in parts) else "int64")
     return finished(run, run.make(np.arange(*parts), name), requires_grad)
 
 
-@native("torch.linspace", "torch.logspace")
+@native("torch.range")
+def range_(run: Run, start: Any, end: Any, step: Any = 1, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+    """Return numbers at equal distances, with the last."""
+    count = int((end - start) / step) + 1
+    run.meter.charge(max(count, 1))
+    return finished(run, run.make(start + step * np.arange(count), dtype_name(run, dtype) or run.default_dtype), requires_grad)
+
+
+@native("torch.linspace")
 def linspace(run: Run, start: Any, end: Any, steps: int = 100, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
     """Return so many numbers at equal distances."""
     run.meter.charge(steps)
-    return finished(run, run.make(np.linspace(start, end, steps), dtype_name(run, dtype) or run.default_dtype), requires_grad)
+    ends = [p.value.item() if isinstance(p, Tensor) else p for p in (start, end)]
+    return finished(run, run.make(np.linspace(*ends, steps), dtype_name(run, dtype) or run.default_dtype), requires_grad)
+
+
+@native("torch.logspace")
+def logspace(
+    run: Run, start: Any, end: Any, steps: int = 100, base: float = 10.0, dtype: Any = None, requires_grad: bool = False, **_: Any
+) -> Tensor:
+    """Return so many numbers at equal ratios."""
+    run.meter.charge(steps)
+    array = np.logspace(start, end, steps, base=base)
+    return finished(run, run.make(array, dtype_name(run, dtype) or run.default_dtype), requires_grad)
 
 
 @native("torch.eye")
@@ -405,7 +432,8 @@ class Device:
 
     attributes = {"type": lambda run, me: me.kind, "index": lambda run, me: None}  # noqa: RUF012
 
-    def __str__(self) -> str:
+    def shown_as(self) -> str:
+        """Return what ``str`` gives."""
         return self.kind
 
 
@@ -459,6 +487,47 @@ def set_default_dtype(run: Run, dtype: DType) -> None:
 def set_default_type(run: Run, kind: Any) -> None:
     """Set the type of floats by a name of old."""
     run.default_dtype = "float64" if "Double" in str(getattr(kind, "name", kind)) else "float32"
+
+
+@native("torch.finfo")
+def finfo(run: Run, dtype: Any = None) -> Limits:
+    """Return the bounds of a type of floats."""
+    return Limits(dtype_name(run, dtype) or run.default_dtype)
+
+
+@native("torch.iinfo")
+def iinfo(run: Run, dtype: Any) -> Limits:
+    """Return the bounds of a type of integers."""
+    return Limits(dtype_name(run, dtype) or "int64")
+
+
+class Limits:
+    """The bounds of a type of numbers."""
+
+    def __init__(self, dtype: str) -> None:
+        bits = {"bfloat16": 16}.get(dtype) or np.dtype(dtype).itemsize * 8
+        fields: dict[str, Any] = {"dtype": dtype, "bits": bits}
+        if dtype in FLOATS:
+            fields |= BFLOAT16 if dtype == "bfloat16" else {
+                name: float(getattr(np.finfo(dtype), name)) for name in ("min", "max", "eps", "tiny", "smallest_normal", "resolution")
+            }  # fmt: skip
+            shown = ", ".join(f"{name}={fields[name]:g}" for name in ("resolution", "min", "max", "eps", "smallest_normal", "tiny"))
+            self.text = f"finfo({shown}, dtype={dtype})"
+        else:
+            fields |= {"min": int(np.iinfo(dtype).min), "max": int(np.iinfo(dtype).max)}
+            self.text = f"iinfo(min={fields['min']}, max={fields['max']}, dtype={dtype})"
+        self.fields = fields
+
+    attributes = {  # noqa: RUF012
+        name: lambda run, me, name=name: me.fields[name]
+        for name in ("min", "max", "eps", "tiny", "smallest_normal", "resolution", "bits", "dtype")
+    }
+
+
+BFLOAT16 = {
+    "min": -3.3895313892515355e38, "max": 3.3895313892515355e38, "eps": 0.0078125, "tiny": 1.1754943508222875e-38,
+    "smallest_normal": 1.1754943508222875e-38, "resolution": 0.01,
+}  # fmt: skip
 
 
 @native("torch.get_default_dtype")
