@@ -18,7 +18,8 @@ from gradcli.runner.expressions import Expressions, Text
 from gradcli.runner.objects import UNBOUND, Class, Closure, Context, Evaluate, Frame, Instance
 from gradcli.runner.operators import plain, sign_of, truth
 from gradcli.runner.state import Run
-from gradcli.runner.writes import augmented
+from gradcli.runner.writes import augmented, read
+from gradcli.runner.values import Tensor
 
 BREAK, NEXT = ("break",), ("next",)
 Signal = Any
@@ -188,6 +189,8 @@ class Statements(Expressions):
                 after = augmented(run, sign, before, change(regs))
                 if after is not before or not hasattr(before, "node") or before.base is None:
                     put(run, owner, place, after)
+                elif isinstance(owner, Tensor):
+                    read(owner)
 
             return self.on_its_line(node, run_entry)
         load = self.expression(as_load(target))
