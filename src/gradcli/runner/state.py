@@ -24,7 +24,7 @@ from gradcli.runner.events import Event, Log
 from gradcli.runner.exceptions import raised
 from gradcli.runner.naming import name_of
 from gradcli.runner.noting import Noting, note, settle
-from gradcli.runner.objects import Frame, Native
+from gradcli.runner.objects import Native
 from gradcli.runner.values import Data, Detached, Tensor, View, as_dtype, category, kind_of
 
 BOUNDS = Budget(

@@ -18,8 +18,8 @@ from gradcli.runner.expressions import Expressions, Text
 from gradcli.runner.objects import UNBOUND, Class, Closure, Context, Evaluate, Frame, Instance
 from gradcli.runner.operators import plain, sign_of, truth
 from gradcli.runner.state import Run
-from gradcli.runner.values import Tensor, View
-from gradcli.runner.writes import augmented
+from gradcli.runner.values import Tensor
+from gradcli.runner.writes import augmented, read
 
 BREAK, NEXT = ("break",), ("next",)
 Signal = Any
@@ -194,8 +194,8 @@ class Statements(Expressions):
                 after = augmented(run, sign, before, change(regs))
                 if after is not before or not isinstance(before, Tensor) or before.base is None:
                     put(run, owner, place, after)
-                elif isinstance(owner, View):
-                    read_anew(owner)
+                elif isinstance(owner, Tensor):
+                    read(owner)
 
             return self.on_its_line(node, run_entry)
         load = self.expression(as_load(target))
@@ -648,11 +648,6 @@ class Yields(ast.NodeTransformer):
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:  # noqa: N802
         """Leave the scopes in it."""
         return node
-
-
-def read_anew(view: View) -> None:
-    """Let a view show what its memory holds now, as what is read does."""
-    _ = view.node
 
 
 class Handler(NamedTuple):

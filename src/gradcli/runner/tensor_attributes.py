@@ -536,9 +536,17 @@ def filled(run: Run, x: Tensor, node: Any, made_by: str = "NormalBackward0") -> 
     return x
 
 
+def to_be_written(run: Run, x: Tensor) -> None:
+    """Refuse a write to a view that PyTorch lets nobody write to."""
+    from gradcli.runner.writes import refuse_stale
+
+    refuse_stale(run, x)
+
+
 @method("zero_")
 def zero(run: Run, x: Tensor) -> Tensor:
     """Write zeros."""
+    to_be_written(run, x)
     run.zeroed(x)
     return filled(run, x, np.zeros(x.shape) if category(x.dtype) == 2 else np.zeros(x.shape, np.int64), "ZeroBackward0")
 
@@ -546,6 +554,7 @@ def zero(run: Run, x: Tensor) -> Tensor:
 @method("fill_")
 def fill(run: Run, x: Tensor, value: Any) -> Tensor:
     """Write one number everywhere."""
+    to_be_written(run, x)
     if isinstance(value, Tensor) and value.shape and x.library == "torch":
         run.fail("RuntimeError", f"fill_ only supports 0-dimension value tensor but got tensor with {len(value.shape)} dimensions.")
     if isinstance(value, Tensor) and value.active:
@@ -591,6 +600,7 @@ def copy(run: Run, x: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     from gradcli.runner.arrays import array_of
     from gradcli.runner.writes import write_back
 
+    to_be_written(run, x)
     source = other if isinstance(other, Tensor) else array_of(run, other, "numpy")
     made = Tensor(source.node, x.dtype)
     if x.active and x.shape == made.shape:

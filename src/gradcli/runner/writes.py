@@ -58,6 +58,11 @@ def refuse_stale(run: Run, target: Tensor) -> None:
         run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
 
 
+def read(x: Tensor) -> Any:
+    """Return what a tensor holds: a view shows its base anew, as it does where PyTorch assigns to its entries."""
+    return x.node
+
+
 def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None, made_by: Any = None) -> None:
     """Write a result into a tensor in place; raises what PyTorch raises where shapes or types do not fit."""
     shape, new = target.shape, np.shape(made.value)
