@@ -669,7 +669,7 @@ def wrap(
             [wrap(run, item, own_dtype(item, dtype), library, made_by, tensors, call, k) for k, item in enumerate(made)]
         )
         for k, item in enumerate(several):
-            if isinstance(item, View):
+            if isinstance(item, View) and not made_by[0].endswith(SLICING):
                 item.part = k
         return several
     if made is None or type(made) in (int, str):
@@ -687,6 +687,10 @@ def own_dtype(item: Any, dtype: str) -> str:
     """Return the type of one of several results: integers and truth values beside floats stay what they are."""
     kind = kind_of(value_of(item)) if isinstance(value_of(item), np.ndarray) else "f"
     return dtype if kind == "f" or category(dtype) < 2 else "bool" if kind == "b" else "int64"
+
+
+SLICING = ("tensor_split", "hsplit", "vsplit", "dsplit", "broadcast_tensors", "meshgrid")
+"""Functions that give several views one by one: each may be written to."""
 
 
 def shown_base(made: Any, tensors: list[Any]) -> Tensor | None:

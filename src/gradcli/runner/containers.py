@@ -403,7 +403,7 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
                      f"result of shape {list(want)}"))
         run.fail("ValueError", f"could not broadcast input array from shape {shape} into shape {want}")
     if x.base is not None and x.library == "torch" and basic(place) and type(x) is View:
-        part = entry(run, x, key)
+        part = x if key is Ellipsis else entry(run, x, key)
         run.write(part, spread(run, node, part.shape), run.count)
         return
     if type(node) in NODES and x.library == "numpy" and any(level.kind == "boxes" for level in run.levels):
