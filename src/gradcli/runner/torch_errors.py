@@ -147,7 +147,9 @@ def of_matmul(given: Given) -> Said:
         rows = a if len(a) == 2 else (1, *a)
         return runtime(f"mat1 and mat2 shapes cannot be multiplied ({rows[0]}x{rows[1]} and {b[0]}x{b[1]})")
     if len(b) == 1:
-        return runtime(f"size mismatch, got input ({math.prod(a[:-1])}), mat ({math.prod(a[:-1])}x{a[-1]}), vec ({b[0]})")
+        return runtime(
+            f"size mismatch, got input ({math.prod(a[:-1])}), mat ({math.prod(a[:-1])}x{a[-1]}), vec ({b[0]})"
+        )
     if len(b) == 2:
         return runtime(f"mat1 and mat2 shapes cannot be multiplied ({math.prod(a[:-1])}x{a[-1]} and {b[0]}x{b[1]})")
     lead = misfit(a[:-2], b[:-2])
@@ -304,7 +306,11 @@ def of_take(given: Given) -> Said:
     """``take`` takes places of all entries."""
     index, size = places_of(given), math.prod(shape_of(given["x"]))
     bad = index[(index < -size) | (index >= size)]
-    return ("IndexError", f"out of range: tried to access index {bad[0]} on a tensor of {size} elements.") if bad.size else None
+    return (
+        ("IndexError", f"out of range: tried to access index {bad[0]} on a tensor of {size} elements.")
+        if bad.size
+        else None
+    )
 
 
 def of_target(given: Given) -> Said:
@@ -317,7 +323,10 @@ def of_target(given: Given) -> Said:
     axis = 0 if len(shape) == 1 else 1
     if classes.shape != shape[:axis] + shape[axis + 1 :]:
         if len(shape) == 2 and classes.ndim == 1:
-            return "ValueError", f"Expected input batch_size ({shape[0]}) to match target batch_size ({classes.shape[0]})."
+            return (
+                "ValueError",
+                f"Expected input batch_size ({shape[0]}) to match target batch_size ({classes.shape[0]}).",
+            )
         return None
     bad = classes[(classes != ignored) & ((classes < 0) | (classes >= shape[axis]))]
     return ("IndexError", f"Target {int(bad.ravel()[0])} is out of bounds.") if bad.size else None
@@ -364,7 +373,9 @@ def square(name: str) -> Callable[[Given], Said]:
         if len(shape) < 2:
             return runtime(f"linalg.{name}: The input tensor A must have at least 2 dimensions.")
         if shape[-1] != shape[-2]:
-            return runtime(f"linalg.{name}: A must be batches of square matrices, but they are {shape[-2]} by {shape[-1]} matrices")
+            return runtime(
+                f"linalg.{name}: A must be batches of square matrices, but they are {shape[-2]} by {shape[-1]} matrices"
+            )
         return singular(name, np.asarray(given.get("x", given.get("A")).value))
 
     return said

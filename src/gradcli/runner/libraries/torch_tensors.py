@@ -39,8 +39,12 @@ def broadcast_tensors(run: Run, *tensors: Any) -> tuple[Any, ...]:
     except ValueError:
         return run.fail("RuntimeError", "The size of the tensors must match at non-singleton dimensions")  # type: ignore[no-any-return]
     return tuple([run.function("expand", t, *shape) for t in given])
+
+
 @native("torch.unique", "torch.unique_consecutive")
-def unique(run: Run, x: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
+def unique(
+    run: Run, x: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
     """Return the values that there are, in order; with the place of each entry among them, and how often each is there."""
     found = np.unique(np.asarray(x.value), return_inverse=True, return_counts=True, axis=dim)
     values = Tensor(found[0], x.dtype)
@@ -58,7 +62,9 @@ def argwhere(run: Run, x: Tensor) -> Tensor:
 @native("torch.isin")
 def isin(run: Run, elements: Any, test_elements: Any, invert: bool = False, **_: Any) -> Tensor:
     """Return whether each entry is among others."""
-    entries, others = (np.asarray(side.value if isinstance(side, Tensor) else side) for side in (elements, test_elements))
+    entries, others = (
+        np.asarray(side.value if isinstance(side, Tensor) else side) for side in (elements, test_elements)
+    )
     return run.make(np.isin(entries, others, invert=invert), "bool")
 
 
@@ -124,6 +130,11 @@ def storage_offset(run: Run, x: Tensor) -> int:
     return int(value.__array_interface__["data"][0] - whole.__array_interface__["data"][0]) // whole.itemsize
 
 
-for _name, _function in (("unique", unique), ("argwhere", argwhere), ("is_complex", is_complex), ("is_same_size", is_same_size)):
+for _name, _function in (
+    ("unique", unique),
+    ("argwhere", argwhere),
+    ("is_complex", is_complex),
+    ("is_same_size", is_same_size),
+):
     method(_name)(_function)
 TABLE["torch.embedding"] = lambda run, weight, indices, *rest: run.function("F.embedding", indices, weight)
