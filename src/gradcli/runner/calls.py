@@ -428,8 +428,8 @@ def call_table(
 WRITTEN_TO = {"out", "inplace"}
 """Options that say where a result is written."""
 WRITES_BY = {
-    **dict.fromkeys(("relu", "relu6", "selu", "celu", "silu", "mish", "hardswish", "hardsigmoid"), 1),
-    "leaky_relu": 2, "elu": 2, "hardtanh": 3, "threshold": 3, "rrelu": 4, "dropout": 3,
+    **dict.fromkeys(("relu", "relu6", "selu", "silu", "mish", "hardswish", "hardsigmoid"), 1),
+    "leaky_relu": 2, "elu": 2, "celu": 2, "hardtanh": 3, "threshold": 3, "rrelu": 4, "dropout": 3,
 }  # fmt: skip
 """The place of ``inplace`` among the arguments of functions that have it."""
 
