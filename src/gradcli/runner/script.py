@@ -92,6 +92,9 @@ def name_last(tree: ast.Module, name: str) -> str | None:
     if isinstance(last, ast.FunctionDef) and all(
         isinstance(n, ast.FunctionDef | ast.Import | ast.ImportFrom) for n in tree.body
     ):
+        if not any(isinstance(part, ast.Return | ast.Yield | ast.YieldFrom) for part in ast.walk(last)):
+            message = f"the function '{last.name}' returns no value"
+            raise GradcliError("no-derivative", message, hint="write return before the value that it has")
         arguments = last.args
         names = [ast.Name(a.arg, ast.Load()) for a in (*arguments.posonlyargs, *arguments.args)]
         required = names[: len(names) - len(arguments.defaults)]
