@@ -107,7 +107,7 @@ def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str
 
 
 def last_value(text: str, ended: Ended, asked: Asked, own: dict[str, Any], others: dict[str, Any]) -> Any:
-    """Return the last value of a script without a derivative call as a program; raises ``no-derivative`` without one."""
+    """Return the last value of a script without a derivative call as a program; raises ``no-derivative`` for none."""
     from gradcli.runner.replay import program_of
 
     try:
@@ -157,7 +157,7 @@ def refuse_others(others: Mapping[str, Any], code: Code) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What of a script is answered: the call ``at`` a line, at a ``turn``, the variable ``of`` by those of ``wrt``; draws."""
+    """What of a script is answered: the call ``at`` a line and ``turn``, variable ``of`` by those of ``wrt``; draws."""
 
     at: int | None = None
     turn: int | None = None

@@ -60,7 +60,7 @@ def flat_items(run: Run, data: Any, shape: tuple[int, ...], into: list[Any], tor
 
 
 def array_of(run: Run, data: Any, library: str, dtype: str | None = None) -> Tensor:
-    """Return nested lists of numbers and arrays as one array of a library; derivatives flow through those of NumPy's."""
+    """Return nested lists of numbers and arrays as one array of a library; derivatives flow through NumPy's."""
     if isinstance(data, Tensor):
         return data
     if isinstance(data, Instance) and (member := data.kind.find("__array__")) is not UNBOUND:

@@ -58,7 +58,7 @@ def attribute(run: Run, base: Any, name: str) -> Any:
 
 
 def special_method(base: Tensor, name: str) -> Any:
-    """Return what an operator of a tensor is as a method, such as ``__add__`` and ``__setitem__``; None for no operator."""
+    """Return an operator of a tensor as a method, such as ``__add__`` and ``__setitem__``; None for no operator."""
     from gradcli.runner.containers import put, subscript
     from gradcli.runner.operators import COMPARED, operate
     from gradcli.runner.operators import METHODS as SIGNS
@@ -212,7 +212,8 @@ def object_set(run: Run, me: Any, name: str, value: Any) -> None:
 
 OBJECT_MEMBERS: dict[str, Any] = {
     "__new__": object_new, "__init__": lambda run, me, *_, **__: None, "__init_subclass__": lambda run, kind, **_: None,
-    "__setattr__": object_set, "__getattribute__": object_get, "__delattr__": lambda run, me, name: me.fields.pop(name, None),
+    "__setattr__": object_set, "__getattribute__": object_get,
+    "__delattr__": lambda run, me, name: me.fields.pop(name, None),
     "__repr__": object_text, "__str__": lambda run, me: run.call(run.builtin("repr"), [me]),
     "__eq__": lambda run, me, other: True if me is other else NotImplemented,
     "__ne__": lambda run, me, other: me is not other, "__hash__": lambda run, me: me.ordinal,

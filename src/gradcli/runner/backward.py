@@ -28,14 +28,14 @@ SECOND = (
     "after calling backward."
 )
 UNUSED = (
-    "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this is "
-    "the desired behavior."
+    "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this "
+    "is the desired behavior."
 )
 NO_GRAD_FN = "element {} of tensors does not require grad and does not have a grad_fn"
 
 
 OWN = ("own",)
-"""What an op keeps that keeps neither arguments nor output; functions of the user's see to what they keep themselves."""
+"""What an op keeps that keeps neither arguments nor output; the user's own functions see to what they keep."""
 
 
 class Freed(tuple):  # type: ignore[type-arg]
@@ -77,8 +77,8 @@ def seed_of(run: Run, y: Tensor, gradient: Any, place: int) -> Any:
     if gradient.shape != y.shape:
         run.fail(
             "RuntimeError",
-            f"Mismatch in shape: grad_output[{place}] has a shape of {Size(gradient.shape)!r} and output[{place}] has a "
-            f"shape of {Size(y.shape)!r}.",
+            f"Mismatch in shape: grad_output[{place}] has a shape of {Size(gradient.shape)!r} and output[{place}] has "
+            f"a shape of {Size(y.shape)!r}.",
         )
     node = gradient.node
     return (
@@ -141,9 +141,9 @@ def version_text(write: Written, value: Any, output: bool) -> str:
     kind = {"i": "Long", "b": "Bool"}.get(kind_of(array)) or {"float64": "Double"}.get(tensor.dtype, "Float")
     return (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{kind}Tensor {list(np.shape(array))}]{made} is at version {tensor.version}; expected version {write.version - 1} instead. "
-        "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
-        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+        f"[torch.{kind}Tensor {list(np.shape(array))}]{made} is at version {tensor.version}; expected version "
+        f"{write.version - 1} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
+        "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
     )
 
 

@@ -294,7 +294,7 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
 
 
 def check_bounds(run: Run, x: Tensor, parts: list[Any], used: int) -> None:
-    """Raise the exception for an integer beyond an axis, and PyTorch's for a mask of another length and a negative step."""
+    """Raise the exception for an integer beyond an axis, and PyTorch's for a misfitting mask and a negative step."""
     axis = 0
     lists = [part for part in parts if isinstance(part, np.ndarray) and part.dtype != np.bool_]
     if len(lists) > 1 and x.library == "torch":
@@ -337,8 +337,11 @@ def check_mask(run: Run, x: Tensor, mask: Any, axis: int) -> None:
     """Raise what PyTorch raises for a mask of another shape."""
     for place, length in enumerate(mask.shape):
         if axis + place < len(x.shape) and length != x.shape[axis + place]:
-            run.fail("IndexError", f"The shape of the mask {list(mask.shape)} at index {place} does not match the shape of the indexed "
-                     f"tensor {list(x.shape)} at index {axis + place}")  # fmt: skip
+            run.fail(
+                "IndexError",
+                f"The shape of the mask {list(mask.shape)} at index {place} does not match the shape of the indexed "
+                f"tensor {list(x.shape)} at index {axis + place}",
+            )
 
 
 def entry(run: Run, x: Tensor, key: Any) -> Any:
@@ -450,8 +453,10 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     f, first = run.f, run.count
     if type(node) not in NODES and type(x.node) not in NODES:
         array = np.array(x.node)
-        array[place] = np.reshape(node, np.shape(node)[-target.ndim :]) if target.ndim and np.ndim(node) > target.ndim else (
-            np.reshape(node, ()) if not target.ndim else node)  # fmt: skip
+        if not target.ndim:
+            array[place] = np.reshape(node, ())
+        else:
+            array[place] = np.reshape(node, np.shape(node)[-target.ndim :]) if np.ndim(node) > target.ndim else node
         run.write(x, array, first)
     else:
         if np.ndim(value_of(node)) > np.ndim(target):

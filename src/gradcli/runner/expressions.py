@@ -589,7 +589,7 @@ class Text:
         self.called: set[str] = set()
 
     def free(self, given: Collection[str] = ()) -> dict[str, tuple[int, int]]:
-        """Return the names that the text takes from outside, with their places: those that are ``given``, and unknown ones.
+        """Return the names that the text takes from outside, with their places: ``given`` and unknown ones.
 
         A function of a library counts as known only where it is called, as ``t`` may be a variable.
         """

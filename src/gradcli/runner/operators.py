@@ -45,7 +45,8 @@ HOST: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge, "==": operator.eq, "!=": operator.ne, "@": operator.matmul,
 }  # fmt: skip
 HOST_KINDS: tuple[type, ...] = (
-    int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, type({}.keys()), type({}.items()),
+    int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, type({}.keys()),
+    type({}.items()),
 )  # fmt: skip
 
 
@@ -321,8 +322,8 @@ def refuse_masks(run: Run, a: Any, b: Any) -> None:
         run.fail("RuntimeError", "Subtraction, the `-` operator, with two bool tensors is not supported. "
                  "Use the `^` or `logical_xor()` operator instead.")  # fmt: skip
     if any(masks):
-        run.fail("RuntimeError", "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a "
-                 "mask, use the `~` or `logical_not()` operator instead.")  # fmt: skip
+        run.fail("RuntimeError", "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "
+                 "trying to invert a mask, use the `~` or `logical_not()` operator instead.")  # fmt: skip
 
 
 BITS = {"&": "bitwise_and_cpu", "|": "bitwise_or_cpu", "^": "bitwise_xor_cpu", "<<": "lshift_cpu", ">>": "rshift_cpu"}
@@ -339,12 +340,15 @@ def refuse_floats(run: Run, sign: str, *sides: Any) -> None:
 
 
 PRODUCTS = {
-    "matmul", "mm", "mv", "bmm", "dot", "linear", "conv1d", "conv2d", "conv3d", "addmm", "addmv", "inner", "outer_", "baddbmm",
-    "conv_transpose1d", "conv_transpose2d", "bilinear", "chain_matmul", "vdot",
+    "matmul", "mm", "mv", "bmm", "dot", "linear", "conv1d", "conv2d", "conv3d", "addmm", "addmv", "inner", "outer_",
+    "baddbmm", "conv_transpose1d", "conv_transpose2d", "bilinear", "chain_matmul", "vdot",
 }  # fmt: skip
 """Functions whose tensors PyTorch wants to be of one type of floats."""
-TITLES = {"float32": ("Float", "float"), "float64": ("Double", "double"), "float16": ("Half", "c10::Half"), "bfloat16": ("BFloat16", "c10::BFloat16"),
-          "int64": ("Long", "long"), "int32": ("Int", "int"), "bool": ("Bool", "bool")}  # fmt: skip
+TITLES = {
+    "float32": ("Float", "float"), "float64": ("Double", "double"), "float16": ("Half", "c10::Half"),
+    "bfloat16": ("BFloat16", "c10::BFloat16"), "int64": ("Long", "long"), "int32": ("Int", "int"),
+    "bool": ("Bool", "bool"),
+}  # fmt: skip
 
 
 def refuse_types(run: Run, name: str, tensors: list[Any]) -> None:
@@ -457,8 +461,8 @@ def together(run: Run, values: list[Any], library: str) -> str:
 
 
 NAMES_IN_JAX = {
-    "+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow", "%": "rem", "//": "floor_divide", "<": "lt", "<=": "le", ">": "gt",
-    ">=": "ge", "==": "eq", "!=": "ne", "&": "and", "|": "or", "^": "xor",
+    "+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow", "%": "rem", "//": "floor_divide", "<": "lt",
+    "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne", "&": "and", "|": "or", "^": "xor",
 }  # fmt: skip
 
 
@@ -467,8 +471,8 @@ def refuse_shapes_in_jax(run: Run, sign: str, a: Any, b: Any) -> None:
     p, q = (x.shape if isinstance(x, Tensor) else () for x in (a, b))
     if sign == "@":
         if p and q and p[-1] != q[-2 if len(q) > 1 else -1]:
-            run.fail("TypeError", f"dot_general requires contracting dimensions to have the same shape, got {p[-1:]} and "
-                     f"{(q[-2 if len(q) > 1 else -1],)}.")  # fmt: skip
+            run.fail("TypeError", f"dot_general requires contracting dimensions to have the same shape, got {p[-1:]} "
+                     f"and {(q[-2 if len(q) > 1 else -1],)}.")  # fmt: skip
         return
     try:
         np.broadcast_shapes(p, q)

@@ -108,8 +108,8 @@ class Variable:
 class FunctionProgram(ScriptProgram):
     """A Python function as a program: ``leaves`` are its inputs by what they are called.
 
-    ``constants`` are other values from outside by their names in the script; ``settings`` are parameters that say how the
-    function works, and are no inputs. ``active`` are the inputs that are differentiated.
+    ``constants`` are other values from outside by their names in the script; ``settings`` are parameters that say how
+    the function works, and are no inputs. ``active`` are the inputs that are differentiated.
     """
 
     leaves: dict[str, Variable] = field(default_factory=dict)
@@ -365,7 +365,7 @@ def is_array(value: Any) -> bool:
 
 
 def is_plain(value: Any) -> bool:
-    """Return whether a value has a place in a script: a number, a text, an array, and lists and dictionaries of these."""
+    """Return whether a value has a place in a script: numbers, texts, arrays, and lists and dictionaries of these."""
     if isinstance(value, list | tuple | set):
         return all(map(is_plain, value))
     if isinstance(value, dict):
@@ -405,7 +405,7 @@ def library_of_value(value: Any) -> str:
 
 
 def library_of(outside: Outside) -> str:
-    """Return whose arrays the inputs are: PyTorch's, unless the functions use another library alone; ``math`` has numbers."""
+    """Return whose arrays the inputs are: PyTorch's, unless another library is used alone; ``math`` has numbers."""
     roots = {full.partition(".")[0] for full in outside.full.values()}
     order = {"torch": "torch", "jax": "jax", "numpy": "numpy", "math": "python"}
     return next((library for root, library in order.items() if root in roots), "torch")

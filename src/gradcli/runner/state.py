@@ -41,13 +41,13 @@ LONG = 4096
 """Items of a list, or characters of a text, from which the memory is looked at for it alone."""
 
 SEVERAL = (
-    "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be "
-    "modified inplace. You should replace the inplace operation by an out-of-place one."
+    "This view is the output of a function that returns multiple views. Such functions do not allow the output views "
+    "to be modified inplace. You should replace the inplace operation by an out-of-place one."
 )
 AMBIGUOUS = (
-    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view "
-    "and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you "
-    "want the inplace to be tracked)."
+    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+    "the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or "
+    "both outside (if you want the inplace to be tracked)."
 )
 
 
@@ -128,8 +128,8 @@ class Run:
     """One run of a script.
 
     ``f`` applies ops: the graph, or what holds them while gradients are off. ``line`` is that of the script's own call
-    that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library`` of
-    it is for frames of a library's text.
+    that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library``
+    of it is for frames of a library's text.
     """
 
     machine: ClassVar[Machine]
@@ -441,7 +441,7 @@ class Run:
             self.fail("RecursionError", DEEP)
 
     def over(self, made: Any, parts: Sequence[Any]) -> Any:
-        """Return what walks over others, noted where one of these is a walk itself; raises RecursionError for too many."""
+        """Return what walks over others, noted where one of these is a walk too; raises RecursionError for too many."""
         if any(hasattr(type(part), "__next__") for part in parts):
             self.walks.add(made)
             if len(self.walks) > WALKS:

@@ -284,10 +284,13 @@ class Statements(Expressions):
         from gradcli.runner.names import imported
 
         parts = [
-            (item.name if item.asname else item.name.partition(".")[0], self.store(item.asname or item.name.partition(".")[0]),
-             item.name)
+            (
+                item.name if item.asname else item.name.partition(".")[0],
+                self.store(item.asname or item.name.partition(".")[0]),
+                item.name,
+            )
             for item in node.names
-        ]  # fmt: skip
+        ]
 
         def run(regs: Frame) -> None:
             for name, store, whole in parts:
