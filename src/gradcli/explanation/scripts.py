@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str
     calls = choose(ended, asked.at, asked.turn)
     events = ended.run.log.events
     resets = [False] * len(calls)
-    for k, (one, other) in enumerate(zip(calls, calls[1:], strict=False), 1):
+    for k, (one, other) in enumerate(pairwise(calls), 1):
         between = events[events.index(one) : events.index(other)]
         resets[k] = any(event.kind == "zero" for event in between) or other.kind == "grad"
     vs = [event.v for event in calls]

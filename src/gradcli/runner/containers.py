@@ -264,7 +264,7 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
             if shown == "str" and x.library == "torch":
                 run.fail("TypeError", "new(): invalid data type 'str'")
             kinds = "integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices"
-            run.fail("IndexError" if x.library == "torch" else "IndexError", f"only {kinds} (got {shown})")
+            run.fail("IndexError", f"only {kinds} (got {shown})")
     single = type(key) not in (tuple, Size)
     node = x.node
     axes = len(x.shape) + sum(part is None for part in parts)

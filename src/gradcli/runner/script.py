@@ -44,7 +44,7 @@ Run.machine = Machine(
     quoted=strings.to_repr, percent=strings.percent, type_name=builtins.type_name, type_of=builtins.type_of,
     grad_fn_name=strings.grad_fn_name, level_of=transforms.level_of, traced_text=transforms.traced_text,
     refuse_number=transforms.refuse_number,
-    compile_text=lambda text, listed: compile_text(text, listed),
+    compile_text=lambda text, listed: compile_text(text, listed),  # noqa: PLW0108 - it stands below
 )  # fmt: skip
 FRAMES = 30_000
 """Calls of the host that a script's own depth may take."""

@@ -32,7 +32,8 @@ DEEPEST = 60
 def doubles(x: Tensor) -> Any:
     """Return the numbers of a tensor as an array of numpy's own types."""
     array = value_of(x.node)
-    return np.asarray(array, dtype=np.float64) if getattr(array, "dtype", None) == object else np.asarray(array)
+    of_objects = getattr(getattr(array, "dtype", None), "kind", None) == "O"
+    return np.asarray(array, dtype=np.float64) if of_objects else np.asarray(array)
 
 
 def grad_fn_name(x: Tensor) -> str | None:

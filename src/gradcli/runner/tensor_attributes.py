@@ -94,7 +94,7 @@ class GradFn:
         self.script_class = Class(name, [], {})
 
     attributes = {  # noqa: RUF012
-        "next_functions": lambda run, me: next_functions(run, me),
+        "next_functions": lambda run, me: next_functions(run, me),  # noqa: PLW0108 - it stands below
         "name": lambda run, me: lambda run: f"torch::autograd::{me.name}" if "Backward" not in me.name else me.name,
         "variable": lambda run, me: run.by_leaf.get(me.node.index),
         "saved_tensors": lambda run, me: (),
@@ -305,7 +305,7 @@ def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
         if value is True and x.active and not x.leaf:
             run.fail("RuntimeError", "you can only change requires_grad flags of leaf variables.")
         set_requires(run, x, bool(value))
-    elif name in ("shape",) and x.library == "numpy":
+    elif name == "shape" and x.library == "numpy":
         x.node = run.function("reshape", x, *value).node
     else:
         extra = extra_of(x)

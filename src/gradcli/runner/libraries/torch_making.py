@@ -481,8 +481,7 @@ def dropout(
     if not (training if train is None else train) or p == 0:
         return x
     factor = run.make(draws(run).dropout(x.shape, p, x.dtype), x.dtype)
-    made = run.operate("*", x, factor)
-    return made  # type: ignore[no-any-return]
+    return run.operate("*", x, factor)  # type: ignore[no-any-return]
 
 
 # ---- types, devices, options
