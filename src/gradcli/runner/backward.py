@@ -164,6 +164,18 @@ def nodes_of(outputs: Sequence[Node], targets: set[int] | None) -> list[Node]:
     return [found[index] for index in sorted(needed, reverse=True)]
 
 
+def free(run: Run, nodes: list[Node]) -> None:
+    """Free the graph that a sweep went over: another one over it is an error, which names this line."""
+    freed: dict[tuple[int, ...], Freed] = {}
+    for node in nodes:
+        if type(node) is Operation and type(node.links) is not Freed:
+            links = freed.get(node.links)
+            if links is None:
+                links = freed[node.links] = Freed(node.links)
+                links.line = run.line
+            node.links = links
+
+
 def sweep(
     run: Run, outputs: list[Node], seeds: list[Any], targets: set[int] | None, retain: bool, create: bool
 ) -> Swept:
@@ -190,15 +202,8 @@ def sweep(
         held, seeds = seeds, [np.asarray(value_of(seed)) for seed in seeds]
         totals = cotangents(run.graph, outputs[0], seeds[0], visit=visit)
         seeds = held if any(type(s) in NODES for s in held) else seeds
-    freed: dict[tuple[int, ...], Freed] = {}
     if not retain:
-        for node in nodes:
-            if type(node) is Operation and type(node.links) is not Freed:
-                links = freed.get(node.links)
-                if links is None:
-                    links = freed[node.links] = Freed(node.links)
-                    links.line = run.line
-                node.links = links
+        free(run, nodes)
     for old, now in former.items():
         if old in captured:
             captured[now] = captured[now] + captured[old] if now in captured else captured[old]

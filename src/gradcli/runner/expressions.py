@@ -476,6 +476,14 @@ class Expressions:
         """Return a comprehension that is walked over once."""
         return self.comprehension(node, None)
 
+    def entry(self, node: Any) -> Evaluate:
+        """Return what a comprehension gives in each turn."""
+        if isinstance(node, ast.DictComp):
+            key, value = self.expression(node.key), self.expression(node.value)
+            return lambda regs: (plain(key(regs)), plain(value(regs)))
+        element = self.expression(node.elt)
+        return lambda regs: plain(element(regs))
+
     def comprehension(self, node: Any, gather: Callable[[Any, Iterator[Any]], Any] | None) -> Evaluate:
         """Return a comprehension: a scope of its own, whose first iterable is evaluated round it.
 
@@ -484,17 +492,7 @@ class Expressions:
         inner = type(self)(self.text, node, self, type(node).__name__, None)
         inner.of = self.of
         first = self.expression(node.generators[0].iter)
-        if isinstance(node, ast.DictComp):
-            key, value = inner.expression(node.key), inner.expression(node.value)
-
-            def entry(regs: Frame) -> Any:
-                return plain(key(regs)), plain(value(regs))
-        else:
-            element = inner.expression(node.elt)
-
-            def entry(regs: Frame) -> Any:
-                return plain(element(regs))
-
+        entry = inner.entry(node)
         levels = [
             (
                 inner.target(one.target),

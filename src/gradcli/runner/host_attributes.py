@@ -19,7 +19,7 @@ from gradcli.runner.values import DType, Size
 Table = dict[str, Callable[..., Any]]
 
 
-def host_attribute(run: Run, base: Any, name: str) -> Any:
+def host_attribute(run: Run, base: Any, name: str) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case for each kind
     """Return an attribute of a value of Python's; UNBOUND where there is none."""
     reader = getattr(type(base), "attributes", None)
     if isinstance(reader, dict) and name in reader:

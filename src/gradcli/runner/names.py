@@ -146,19 +146,23 @@ def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) 
         value = member(run, f"{module}.{name}")
         if value is not UNBOUND:
             return value
-    if assigned:
-        run.fail("NameError", f"name '{name}' is not defined")
+    found = UNBOUND if assigned else library_name(run, name)
+    if found is not UNBOUND:
+        return found
+    return run.fail("NameError", f"name '{name}' is not defined")
+
+
+def library_name(run: Run, name: str) -> Any:
+    """Return what a name stands for that is a library's though none is imported; UNBOUND for no such name."""
     if name in SAME:
         return Module(SAME[name])
     if name in ("torch", "math", "numpy", "jax", "random", "itertools", "functools"):
         return Module(name)
     for module in ("torch", "torch.autograd", "torch.nn"):
-        value = member(run, f"{module}.{name}") if name not in BUILTINS else UNBOUND
+        value = member(run, f"{module}.{name}")
         if value is not UNBOUND:
             return value
-    if name == "plt" or name in SHOWING:
-        return Foreign(name)
-    return run.fail("NameError", f"name '{name}' is not defined")
+    return Foreign(name) if name == "plt" or name in SHOWING else UNBOUND
 
 
 def is_known(name: str, called: bool) -> bool:

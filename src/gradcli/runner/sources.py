@@ -169,11 +169,8 @@ def read_function(function: object, budget: Budget, given: Iterable[str]) -> Fun
         raise error.at(None, place) from None
 
 
-def program_of(
-    tree: ast.Module, place: Place, outside: Outside, budget: Budget, given: Mapping[str, Any], main: FunctionType
-) -> FunctionProgram:
-    """Return the program of the last function of a text, after those that it calls."""
-    taken = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | outside.seen.keys() | {CALLED}
+def name_definitions(tree: ast.Module, outside: Outside, main: FunctionType, taken: set[str]) -> dict[str, Any]:
+    """Give definitions the names that they are called by, and return their defaults, constants of the text."""
     constants: dict[str, Any] = {}
     for k, (key, one) in enumerate(outside.definitions.items()):
         statement = tree.body[k]
@@ -187,6 +184,15 @@ def program_of(
             statement.name = key if one.what is not main or key in outside.seen else statement.name
         if isinstance(one.what, FunctionType):
             take_defaults(node_of(statement), one.what, constants, taken)
+    return constants
+
+
+def program_of(
+    tree: ast.Module, place: Place, outside: Outside, budget: Budget, given: Mapping[str, Any], main: FunctionType
+) -> FunctionProgram:
+    """Return the program of the last function of a text, after those that it calls."""
+    taken = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | outside.seen.keys() | {CALLED}
+    constants = name_definitions(tree, outside, main, taken)
     last = tree.body[-1]
     node, name = node_of(last), getattr(last, "name", CALLED)
     arguments = node.args

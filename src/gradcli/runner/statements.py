@@ -443,7 +443,7 @@ class Statements(Expressions):
             try:
                 signal = body(regs)
             except (Raised, GradcliError) as error:
-                found = error if isinstance(error, Raised) else as_raised(error)
+                found = raised_of(error)
                 if found is None or not entered.leave(regs[0], found):
                     raise
                 return None
@@ -608,20 +608,16 @@ class Statements(Expressions):
 
         return run
 
-    def yield_try(self, node: ast.Try) -> Callable[[Frame], Iterator[Any]]:
-        """Return a ``try`` in a generator."""
-        body, otherwise, last = map(self.block, (node.body, node.orelse, node.finalbody))
+    def yield_attempt(self, node: ast.Try) -> Callable[[Frame], Generator[Any, Any, Any]]:
+        """Return a ``try`` in a generator without what comes last."""
+        body, otherwise, text = self.block(node.body), self.block(node.orelse), self.text
         handlers = [self.handler(handler, self.block) for handler in node.handlers]
-        text = self.text
 
         def attempt(regs: Frame) -> Generator[Any, Any, Any]:
             try:
                 signal = yield from execute_yielding(text, body, regs)
             except (Raised, GradcliError, GeneratorExit) as error:
-                ends = isinstance(error, GeneratorExit)
-                found = (
-                    raised("GeneratorExit", "") if ends else error if isinstance(error, Raised) else as_raised(error)
-                )  # type: ignore[arg-type]
+                found = raised("GeneratorExit", "") if isinstance(error, GeneratorExit) else raised_of(error)
                 handler = None if found is None else fitting(regs, handlers, found)
                 if found is None or handler is None:
                     raise
@@ -630,6 +626,12 @@ class Statements(Expressions):
             if signal is None:
                 signal = yield from execute_yielding(text, otherwise, regs)
             return signal
+
+        return attempt
+
+    def yield_try(self, node: ast.Try) -> Callable[[Frame], Iterator[Any]]:
+        """Return a ``try`` in a generator."""
+        attempt, last, text = self.yield_attempt(node), self.block(node.finalbody), self.text
 
         def run(regs: Frame) -> Generator[Any, Any, Any]:
             try:
@@ -650,6 +652,11 @@ class Statements(Expressions):
             return signal if ended is None else ended
 
         return run
+
+
+def raised_of(error: Raised | GradcliError) -> Raised | None:
+    """Return an error as an exception of the script, None for one that ends the run."""
+    return error if isinstance(error, Raised) else as_raised(error)
 
 
 def refuses(error: Raised | GradcliError) -> bool:

@@ -300,16 +300,21 @@ def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
     elif name in READ_ONLY and x.library == "torch":
         run.fail("AttributeError", f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
     elif name == "requires_grad":
-        if type(value) is not bool and x.library == "torch":
-            run.fail("RuntimeError", "requires_grad must be a bool")
-        if value is True and x.active and not x.leaf:
-            run.fail("RuntimeError", "you can only change requires_grad flags of leaf variables.")
-        set_requires(run, x, bool(value))
+        assign_requires(run, x, value)
     elif name == "shape" and x.library == "numpy":
         x.node = run.function("reshape", x, *value).node
     else:
         extra = extra_of(x)
         extra.fields = (extra.fields or {}) | {name: value}
+
+
+def assign_requires(run: Run, x: Tensor, value: Any) -> None:
+    """Do ``x.requires_grad = value``."""
+    if type(value) is not bool and x.library == "torch":
+        run.fail("RuntimeError", "requires_grad must be a bool")
+    if value is True and x.active and not x.leaf:
+        run.fail("RuntimeError", "you can only change requires_grad flags of leaf variables.")
+    set_requires(run, x, bool(value))
 
 
 def check_grad(run: Run, x: Tensor, value: Any) -> None:
