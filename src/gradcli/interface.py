@@ -224,7 +224,8 @@ def run(
 
     Raises ``GradcliError`` for what gradcli does not run; an exception of the script's own is in ``error``.
 
-    >>> ran = gradcli.run("import torch\nx = torch.tensor(3., requires_grad=True)\ny = x**2\ny.backward()\nprint(x.grad)")
+    >>> script = "import torch\nx = torch.tensor(3., requires_grad=True)\ny = x**2\ny.backward()\nprint(x.grad)"
+    >>> ran = gradcli.run(script)
     >>> ran.printed, ran.calls[0].line, ran.explain(0).grad["x"].item()
     ('tensor(6.)\n', 4, 6.0)
     """

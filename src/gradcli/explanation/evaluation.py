@@ -186,7 +186,7 @@ def vouched_for(run: Evaluation, leaf: Node) -> bool:
 
 
 def summed_v(program: Any, shape: tuple[int, ...]) -> Any:
-    """Return what the calls of a script add up to since gradients were last set to zero; None where it is the default."""
+    """Return what the calls of a script add up to since gradients were last set to zero; None for the default."""
     start = max((k for k, reset in enumerate(program.resets) if reset), default=0)
     vs = program.vs[start:]
     return None if all(v is None for v in vs) and len(vs) == 1 else sum(np.ones(shape) if v is None else v for v in vs)

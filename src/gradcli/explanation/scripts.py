@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,7 @@ def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str
     calls = choose(ended, asked.at, asked.turn)
     events = ended.run.log.events
     resets = [False] * len(calls)
-    for k, (one, other) in enumerate(zip(calls, calls[1:], strict=False), 1):
+    for k, (one, other) in enumerate(pairwise(calls), 1):
         between = events[events.index(one) : events.index(other)]
         resets[k] = any(event.kind == "zero" for event in between) or other.kind == "grad"
     vs = [event.v for event in calls]
@@ -124,7 +125,7 @@ def refuse_unknown_functions(code: Code, place: Place, missing: Mapping[str, tup
 
 
 def last_value(text: str, ended: Ended, asked: Asked, own: dict[str, Any], others: dict[str, Any]) -> Any:
-    """Return the last value of a script without a derivative call as a program; raises ``no-derivative`` without one."""
+    """Return the last value of a script without a derivative call as a program; raises ``no-derivative`` for none."""
     from gradcli.runner.replay import program_of
 
     try:
@@ -174,7 +175,7 @@ def refuse_others(others: Mapping[str, Any], code: Code) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What of a script is answered: the call ``at`` a line, at a ``turn``, the variable ``of`` by those of ``wrt``; draws."""
+    """What of a script is answered: the call ``at`` a line and ``turn``, variable ``of`` by those of ``wrt``; draws."""
 
     at: int | None = None
     turn: int | None = None

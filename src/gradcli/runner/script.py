@@ -40,10 +40,11 @@ Run.machine = Machine(
     sweep=backward.sweep, attribute=attributes.attribute, assign_attribute=attributes.assign_attribute,
     delete_attribute=attributes.delete_attribute, member=names.member, builtins=builtins.BUILTINS, call=calls.call,
     call_table=calls.call_table, table_function=calls.table_function, operate=operators.operate,
-    iterate=containers.iterate, take=containers.take, array_of=arrays.array_of, text=strings.to_str, quoted=strings.to_repr,
-    percent=strings.percent, type_name=builtins.type_name, type_of=builtins.type_of, grad_fn_name=strings.grad_fn_name,
-    level_of=transforms.level_of, traced_text=transforms.traced_text, refuse_number=transforms.refuse_number,
-    compile_text=lambda text, listed: compile_text(text, listed),
+    iterate=containers.iterate, take=containers.take, array_of=arrays.array_of, text=strings.to_str,
+    quoted=strings.to_repr, percent=strings.percent, type_name=builtins.type_name, type_of=builtins.type_of,
+    grad_fn_name=strings.grad_fn_name, level_of=transforms.level_of, traced_text=transforms.traced_text,
+    refuse_number=transforms.refuse_number,
+    compile_text=lambda text, listed: compile_text(text, listed),  # noqa: PLW0108 - it stands below
 )  # fmt: skip
 FRAMES = 30_000
 """Calls of the host that a script's own depth may take."""
