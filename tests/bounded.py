@@ -24,8 +24,9 @@ SECONDS = 15
 BOUND = ("--budget", "seconds=2")
 WARM = (
     "import torch, numpy as np, jax, math, random, itertools, functools, collections\nimport torch.nn as nn\n"
-    "net = nn.Linear(2, 1)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nloss = net(torch.ones(3, 2)).pow(2).mean()\n"
-    "loss.backward()\nopt.step()\nprint(loss, np.ones(3), f'{loss.item():.2f}')\n"
+    "net = nn.Linear(2, 1)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    "loss = net(torch.ones(3, 2)).pow(2).mean()\nloss.backward()\nopt.step()\n"
+    "print(loss, np.ones(3), f'{loss.item():.2f}')\n"
 )
 
 
@@ -152,7 +153,8 @@ def main(words: list[str]) -> None:
         end = end_of(found)
         mark = "" if end in str(row.get("end")).split("|") else f"!! {row.get('end')} "
         sys.stdout.write(
-            f"{mark}{row['id']:28} {end:18} {found.get('seconds', 0):6} s {found.get('memory', 0):5} MB {found.get('printed', 0):>9}  {said}\n"
+            f"{mark}{row['id']:28} {end:18} {found.get('seconds', 0):6} s {found.get('memory', 0):5} MB "
+            f"{found.get('printed', 0):>9}  {said}\n"
         )
         sys.stdout.flush()
     tool.close()

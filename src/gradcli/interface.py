@@ -215,7 +215,7 @@ def explain(
 def run(
     script: str | Path, /, *, seed: int = 0, inputs: Mapping[str, Any] | None = None, budget: Budget | None = None
 ) -> Ran:
-    """Run a Python script on gradcli's own engine, as ``gradcli run`` does, and return what it printed and did.
+    r"""Run a Python script on gradcli's own engine, as ``gradcli run`` does, and return what it printed and did.
 
     - ``script``: the text, or the path of a ``.py`` file. No line of it is executed by Python.
     - ``seed``: where draws begin that the script gives no seed.
@@ -224,7 +224,8 @@ def run(
 
     Raises ``GradcliError`` for what gradcli does not run; an exception of the script's own is in ``error``.
 
-    >>> ran = gradcli.run("import torch\nx = torch.tensor(3., requires_grad=True)\ny = x**2\ny.backward()\nprint(x.grad)")
+    >>> script = "import torch\nx = torch.tensor(3., requires_grad=True)\ny = x**2\ny.backward()\nprint(x.grad)"
+    >>> ran = gradcli.run(script)
     >>> ran.printed, ran.calls[0].line, ran.explain(0).grad["x"].item()
     ('tensor(6.)\n', 4, 6.0)
     """

@@ -18,7 +18,8 @@ EVENTS = {  # script, events other than derivative calls and prints
     "a draw without a name": ("import torch\nprint(torch.randn(3).shape)", []),
     "a call of what is drawn": ("import torch\ndef f(t):\n    return t*2\ny = f(torch.randn(3))", []),
     "a draw of NumPy's": (
-        "import numpy as np\nnp.random.seed(0)\nW = 0.1 * np.random.randn(2, 2)\nx = np.random.default_rng(1).normal(size=2)",
+        "import numpy as np\nnp.random.seed(0)\nW = 0.1 * np.random.randn(2, 2)\n"
+        "x = np.random.default_rng(1).normal(size=2)",
         [("draw", 3, ["W"]), ("draw", 4, ["x"])],
     ),
     "a draw of JAX's": (

@@ -128,7 +128,9 @@ class Meter:
             self.watch()
 
     def watch(self, much: int = 1) -> None:
-        """Look at the clock, and after ``much`` since the last time at the memory; raises ``memory``, or ``seconds`` when the time for this run and its derivatives is over.
+        """Look at the clock, and after ``much`` since the last time at the memory.
+
+        Raises ``memory``, or ``seconds`` when the time for this run and its derivatives is over.
 
         What counts is the time of the processor, so that a busy machine does not refuse what an idle one answers. To
         ask for it is dear where a machine is busy, and most runs are over before: the clock on the wall says when.

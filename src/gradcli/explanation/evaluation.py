@@ -40,6 +40,7 @@ class Function:
     - ``wrt``: the names to differentiate by, all variables by default.
     - ``budget``: what one run may cost.
     - ``given``: names of variables that shadow a constant of the language such as ``e``, or that only a branch assigns.
+    - ``asked``: what of a script is answered, where it is not the call that the command answers.
 
     >>> f = gradcli.function("sum(x**2)")
     >>> f.value(x=[1.0, 2.0]).item(), f.grad(x=[1.0, 2.0])["x"].tolist(), f.jacobian(x=[1.0, 2.0])["x"].tolist()
@@ -185,7 +186,7 @@ def vouched_for(run: Evaluation, leaf: Node) -> bool:
 
 
 def summed_v(program: Any, shape: tuple[int, ...]) -> Any:
-    """Return what the calls of a script add up to since gradients were last set to zero; None where it is the default."""
+    """Return what the calls of a script add up to since gradients were last set to zero; None for the default."""
     start = max((k for k, reset in enumerate(program.resets) if reset), default=0)
     vs = program.vs[start:]
     return None if all(v is None for v in vs) and len(vs) == 1 else sum(np.ones(shape) if v is None else v for v in vs)

@@ -1,4 +1,4 @@
-"""What deserves a sentence about a script: what was left out, what its own derivatives and hooks do, what float32 has not."""
+"""What deserves a sentence about a script: what was left out, what derivatives and hooks do, what float32 has not."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def note_script(program: Any, nodes: Sequence[Node], grad: Mapping[str, Array], 
         notes.append(
             Note(
                 "custom-backward",
-                f"The script wrote the backward of {names} itself: both routes follow it, and nothing here holds it against "
-                "the derivative of its forward."
+                f"The script wrote the backward of {names} itself: both routes follow it, and nothing here holds it "
+                "against the derivative of its forward."
                 + (" It is not linear in what it is given, so that no J has its numbers." if bent else ""),
             )
         )
@@ -63,8 +63,8 @@ def note_float32(program: Any, nodes: Sequence[Node]) -> list[Note]:
             return [
                 Note(
                     "float32",
-                    f"In float32 {word} is {beyond} here: the numbers of this answer are those of doubles, and PyTorch's "
-                    "may be inf, nan or 0.",
+                    f"In float32 {word} is {beyond} here: the numbers of this answer are those of doubles, and "
+                    "PyTorch's may be inf, nan or 0.",
                 )
             ]
     return []
@@ -83,8 +83,8 @@ def note_hooks(program: Any, grad: Mapping[str, Array]) -> list[Note]:
     return [
         Note(
             "hook",
-            f"Hooks of the script change gradients on the way: it adds other numbers to {names} than vᵀ·J, which is shown "
-            "here without them.",
+            f"Hooks of the script change gradients on the way: it adds other numbers to {names} than vᵀ·J, which is "
+            "shown here without them.",
         )
     ]
 

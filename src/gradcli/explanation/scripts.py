@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, Place
 from gradcli.errors.suggest import did_you_mean
 from gradcli.language.inputs import as_array
 from gradcli.records import dataclass
@@ -77,12 +78,13 @@ def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str
     from gradcli.runner.replay import program_of
 
     values = {name: as_array(name, value) for name, value in given.items()} if isinstance(given, Mapping) else {}
-    code, _ = compile_text(text, last=LAST)
+    code, place = compile_text(text, last=LAST)
     free = code.text.free(values)
     own = {name: value for name, value in values.items() if name in free}
     others = {name: value for name, value in values.items() if name not in free}
     refuse_others(others, code)
     missing = [name for name in free if name not in own]
+    refuse_unknown_functions(code, place, {name: free[name] for name in missing})
     traced = frozenset(wrt or ()) - free.keys() if asked.of is not None else frozenset()
     if missing or asked.of is not None:
         of = asked.of
@@ -97,7 +99,7 @@ def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str
     calls = choose(ended, asked.at, asked.turn)
     events = ended.run.log.events
     resets = [False] * len(calls)
-    for k, (one, other) in enumerate(zip(calls, calls[1:], strict=False), 1):
+    for k, (one, other) in enumerate(pairwise(calls), 1):
         between = events[events.index(one) : events.index(other)]
         resets[k] = any(event.kind == "zero" for event in between) or other.kind == "grad"
     vs = [event.v for event in calls]
@@ -106,8 +108,24 @@ def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str
     return program
 
 
+def refuse_unknown_functions(code: Code, place: Place, missing: Mapping[str, tuple[int, int]]) -> None:
+    """Refuse a script that calls a function which no line defines: no value from outside could stand for it."""
+    from gradcli.ops import spellings
+
+    for name in missing:
+        if name in code.text.called:
+            near = did_you_mean(name, [*(code.places.keys() - missing.keys()), *spellings()])
+            raise GradcliError(
+                "unknown-name",
+                f"no line of the script defines the function '{name}'",
+                span=missing[name],
+                place=place,
+                hint=near or "give the script with its definition or its import",
+            )
+
+
 def last_value(text: str, ended: Ended, asked: Asked, own: dict[str, Any], others: dict[str, Any]) -> Any:
-    """Return the last value of a script without a derivative call as a program; raises ``no-derivative`` without one."""
+    """Return the last value of a script without a derivative call as a program; raises ``no-derivative`` for none."""
     from gradcli.runner.replay import program_of
 
     try:
@@ -157,7 +175,7 @@ def refuse_others(others: Mapping[str, Any], code: Code) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What of a script is answered: the call ``at`` a line, at a ``turn``, the variable ``of`` by those of ``wrt``; draws."""
+    """What of a script is answered: the call ``at`` a line and ``turn``, variable ``of`` by those of ``wrt``; draws."""
 
     at: int | None = None
     turn: int | None = None

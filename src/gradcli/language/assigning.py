@@ -147,7 +147,7 @@ def refuse_change(f: Graph, op: Op, before: Any, result: Any, name: str) -> None
 
 
 def changed_entries(f: Graph, op: Op | None, x: Any, key: Any, change: Any, target: str) -> tuple[Any, int | None]:
-    """Return what an index is assigned, and the first node that computes it by ``op``; without, it is ``change`` itself."""
+    """Return what an index is assigned, and the first node that computes it by ``op``; without, it is ``change``."""
     if op is None:
         return change, None
     entries, first = f(INDEX, x, key=key), len(f.nodes)

@@ -24,9 +24,9 @@ from gradcli.records import dataclass
 class Program:
     """A checked program: its text, the variables that it needs from outside, and the steps that evaluate it.
 
-    ``branches`` says that it takes one way or another by values, ``writes`` that it writes to values in place. A formula
-    of an answer may be a condition: ``truths`` says that the output may be one. A script says by which inputs to
-    differentiate (``wrt``), a formula by all of them.
+    ``branches`` says that it takes one way or another by values, ``writes`` that it writes to values in place. A
+    formula of an answer may be a condition: ``truths`` says that the output may be one. A script says by which inputs
+    to differentiate (``wrt``), a formula by all of them.
     """
 
     place: Place

@@ -23,7 +23,10 @@ def scalar_output(run: Any, error: Raised, line: str, match: re.Match[str]) -> s
     name = called_on(line)
     y = next((frame[k] for code, frame in run.frames for own, k in code.places.items() if own == name), None)
     shape = f" has shape {y.shape}" if isinstance(y, Tensor) else " has several entries"
-    return f"{name}{shape}: write {name}.sum().backward() or {name}.mean().backward(), or {name}.backward(v) with v of that shape"
+    return (
+        f"{name}{shape}: write {name}.sum().backward() or {name}.mean().backward(), or {name}.backward(v) with v of "
+        "that shape"
+    )
 
 
 def freed(run: Any, error: Raised, line: str, match: re.Match[str]) -> str | None:
@@ -31,7 +34,10 @@ def freed(run: Any, error: Raised, line: str, match: re.Match[str]) -> str | Non
     at = error.about
     if at is None:
         return None
-    return f"line {at} went back over this graph and freed it: write retain_graph=True there, or compute the output anew before"
+    return (
+        f"line {at} went back over this graph and freed it: write retain_graph=True there, or compute the output anew "
+        "before"
+    )
 
 
 def overwritten(run: Any, error: Raised, line: str, match: re.Match[str]) -> str | None:
@@ -39,14 +45,17 @@ def overwritten(run: Any, error: Raised, line: str, match: re.Match[str]) -> str
     at = error.about
     if at is None:
         return None
-    return f"line {at} wrote in place to a value that backward needs: write to a clone, or x = x + ... in place of x += ..."
+    return (
+        f"line {at} wrote in place to a value that backward needs: write to a clone, or x = x + ... in place of x += "
+        "..."
+    )
 
 
 def no_gradient(run: Any, error: Raised, line: str, match: re.Match[str]) -> str:
     """Say what cuts a graph off."""
     return (
-        "nothing that it was computed from requires grad: give an input requires_grad=True, and look for detach(), .data, "
-        ".item(), no_grad() or integers on the way"
+        "nothing that it was computed from requires grad: give an input requires_grad=True, and look for detach(), "
+        ".data, .item(), no_grad() or integers on the way"
     )
 
 
@@ -63,7 +72,10 @@ def mismatch(run: Any, error: Raised, line: str, match: re.Match[str]) -> str:
 
 def unused(run: Any, error: Raised, line: str, match: re.Match[str]) -> str:
     """Say what to do about an input that the output does not depend on."""
-    return "the output does not depend on it: allow_unused=True returns None there; was it assigned anew or detached on the way?"
+    return (
+        "the output does not depend on it: allow_unused=True returns None there; was it assigned anew or detached on "
+        "the way?"
+    )
 
 
 def none_gradient(run: Any, error: Raised, line: str, match: re.Match[str]) -> str | None:

@@ -59,8 +59,19 @@ def flat_items(run: Run, data: Any, shape: tuple[int, ...], into: list[Any], tor
     into.append(data)
 
 
+def array_of_numbers(run: Run, items: list[Any], shape: Any, library: str, dtype: str | None) -> Tensor:
+    """Return plain numbers as one array of a library, in a shape; raises what the library does for other values."""
+    bad = next((item for item in items if type(item) not in PLAIN), None)
+    if bad is not None:
+        bad_entry(run, bad, library)
+    array = np.array(items, dtype=None if items else np.float64).reshape(shape)
+    if array.dtype == object:
+        run.fail("RuntimeError" if library == "torch" else "OverflowError", "Overflow when unpacking long")
+    return run.make(array, dtype, library)
+
+
 def array_of(run: Run, data: Any, library: str, dtype: str | None = None) -> Tensor:
-    """Return nested lists of numbers and arrays as one array of a library; derivatives flow through those of NumPy's."""
+    """Return nested lists of numbers and arrays as one array of a library; derivatives flow through NumPy's."""
     if isinstance(data, Tensor):
         return data
     if isinstance(data, Instance) and (member := data.kind.find("__array__")) is not UNBOUND:
@@ -76,13 +87,7 @@ def array_of(run: Run, data: Any, library: str, dtype: str | None = None) -> Ten
     flat_items(run, data, shape, items, library == "torch")
     tensors = [item for item in items if isinstance(item, Tensor)]
     if not tensors:
-        bad = next((item for item in items if type(item) not in PLAIN), None)
-        if bad is not None:
-            bad_entry(run, bad, library)
-        array = np.array(items, dtype=None if items else np.float64).reshape(shape)
-        if array.dtype == object:
-            run.fail("RuntimeError" if library == "torch" else "OverflowError", "Overflow when unpacking long")
-        return run.make(array, dtype, library)
+        return array_of_numbers(run, items, shape, library, dtype)
     if library == "torch":
         if any(t.shape and np.size(t.value) != 1 for t in tensors):
             run.fail("ValueError", "only one element tensors can be converted to Python scalars")

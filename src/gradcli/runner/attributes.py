@@ -58,7 +58,7 @@ def attribute(run: Run, base: Any, name: str) -> Any:
 
 
 def special_method(base: Tensor, name: str) -> Any:
-    """Return what an operator of a tensor is as a method, such as ``__add__`` and ``__setitem__``; None for no operator."""
+    """Return an operator of a tensor as a method, such as ``__add__`` and ``__setitem__``; None for no operator."""
     from gradcli.runner.containers import put, subscript
     from gradcli.runner.operators import COMPARED, operate
     from gradcli.runner.operators import METHODS as SIGNS
@@ -127,17 +127,22 @@ def of_instance(run: Run, base: Instance, name: str) -> Any:
     return no_attribute(run, base, name)
 
 
+def read_of_class(run: Run, base: Class, member: Any) -> Any:
+    """Return what a member is where it is read of its class."""
+    if isinstance(member, StaticMethod):
+        return member.function
+    if isinstance(member, ClassMethod):
+        return Bound(member.function, base)
+    if isinstance(member, Instance) and (get := member.kind.find("__get__")) is not UNBOUND:
+        return run.call(get, [member, None, base])
+    return member
+
+
 def of_class(run: Run, base: Class, name: str) -> Any:
     """Return a member of a class."""
     member = base.find(name)
     if member is not UNBOUND:
-        if isinstance(member, StaticMethod):
-            return member.function
-        if isinstance(member, ClassMethod):
-            return Bound(member.function, base)
-        if isinstance(member, Instance) and (get := member.kind.find("__get__")) is not UNBOUND:
-            return run.call(get, [member, None, base])
-        return member
+        return read_of_class(run, base, member)
     if name in ("__name__", "__qualname__"):
         return base.name
     if name in ("__mro__", "mro", "__bases__", "__base__"):
@@ -212,7 +217,8 @@ def object_set(run: Run, me: Any, name: str, value: Any) -> None:
 
 OBJECT_MEMBERS: dict[str, Any] = {
     "__new__": object_new, "__init__": lambda run, me, *_, **__: None, "__init_subclass__": lambda run, kind, **_: None,
-    "__setattr__": object_set, "__getattribute__": object_get, "__delattr__": lambda run, me, name: me.fields.pop(name, None),
+    "__setattr__": object_set, "__getattribute__": object_get,
+    "__delattr__": lambda run, me, name: me.fields.pop(name, None),
     "__repr__": object_text, "__str__": lambda run, me: run.call(run.builtin("repr"), [me]),
     "__eq__": lambda run, me, other: True if me is other else NotImplemented,
     "__ne__": lambda run, me, other: me is not other, "__hash__": lambda run, me: me.ordinal,
@@ -235,24 +241,29 @@ def set_by_class(run: Run, base: Instance | Hosted, name: str, value: Any) -> bo
     return False
 
 
+def assign_to_object(run: Run, base: Instance | Hosted, name: str, value: Any) -> None:
+    """Do ``base.name = value`` of an object, as its class says."""
+    own = base.kind.find("__setattr__")
+    if own is not UNBOUND:
+        run.call(own, [base, name, value])
+        return
+    if base.kind.find("__frozen__") is True:
+        run.fail("FrozenInstanceError", f"cannot assign to field '{name}'")
+    if set_by_class(run, base, name, value):
+        return
+    slots = base.kind.find("__slots__")
+    if slots is not UNBOUND and name not in slots and not slots_elsewhere(base.kind, name):
+        no_attribute(run, base, name)
+    if name in ("__class__", "__dict__"):
+        become(run, base, name, value)
+    else:
+        base.fields[name] = value
+
+
 def assign_attribute(run: Run, base: Any, name: str, value: Any) -> None:
     """Do ``base.name = value``."""
     if isinstance(base, Instance | Hosted):
-        own = base.kind.find("__setattr__")
-        if own is not UNBOUND:
-            run.call(own, [base, name, value])
-            return
-        if base.kind.find("__frozen__") is True:
-            run.fail("FrozenInstanceError", f"cannot assign to field '{name}'")
-        if set_by_class(run, base, name, value):
-            return
-        slots = base.kind.find("__slots__")
-        if slots is not UNBOUND and name not in slots and not slots_elsewhere(base.kind, name):
-            no_attribute(run, base, name)
-        if name in ("__class__", "__dict__"):
-            become(run, base, name, value)
-        else:
-            base.fields[name] = value
+        assign_to_object(run, base, name, value)
     elif isinstance(base, Class):
         refuse_shared(run, base, name)
         base.members[name] = value

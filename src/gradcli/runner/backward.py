@@ -28,14 +28,14 @@ SECOND = (
     "after calling backward."
 )
 UNUSED = (
-    "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this is "
-    "the desired behavior."
+    "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this "
+    "is the desired behavior."
 )
 NO_GRAD_FN = "element {} of tensors does not require grad and does not have a grad_fn"
 
 
 OWN = ("own",)
-"""What an op keeps that keeps neither arguments nor output; functions of the user's see to what they keep themselves."""
+"""What an op keeps that keeps neither arguments nor output; the user's own functions see to what they keep."""
 
 
 class Freed(tuple):  # type: ignore[type-arg]
@@ -77,8 +77,8 @@ def seed_of(run: Run, y: Tensor, gradient: Any, place: int) -> Any:
     if gradient.shape != y.shape:
         run.fail(
             "RuntimeError",
-            f"Mismatch in shape: grad_output[{place}] has a shape of {Size(gradient.shape)!r} and output[{place}] has a "
-            f"shape of {Size(y.shape)!r}.",
+            f"Mismatch in shape: grad_output[{place}] has a shape of {Size(gradient.shape)!r} and output[{place}] has "
+            f"a shape of {Size(y.shape)!r}.",
         )
     node = gradient.node
     return (
@@ -141,9 +141,9 @@ def version_text(write: Written, value: Any, output: bool) -> str:
     kind = {"i": "Long", "b": "Bool"}.get(kind_of(array)) or {"float64": "Double"}.get(tensor.dtype, "Float")
     return (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{kind}Tensor {list(np.shape(array))}]{made} is at version {tensor.version}; expected version {write.version - 1} instead. "
-        "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
-        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+        f"[torch.{kind}Tensor {list(np.shape(array))}]{made} is at version {tensor.version}; expected version "
+        f"{write.version - 1} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
+        "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
     )
 
 
@@ -162,6 +162,18 @@ def nodes_of(outputs: Sequence[Node], targets: set[int] | None) -> list[Node]:
         if index in targets or (type(node) is Operation and any(node.arguments[k].index in needed for k in node.links)):
             needed.add(index)
     return [found[index] for index in sorted(needed, reverse=True)]
+
+
+def free(run: Run, nodes: list[Node]) -> None:
+    """Free the graph that a sweep went over: another one over it is an error, which names this line."""
+    freed: dict[tuple[int, ...], Freed] = {}
+    for node in nodes:
+        if type(node) is Operation and type(node.links) is not Freed:
+            links = freed.get(node.links)
+            if links is None:
+                links = freed[node.links] = Freed(node.links)
+                links.line = run.line
+            node.links = links
 
 
 def sweep(
@@ -190,15 +202,8 @@ def sweep(
         held, seeds = seeds, [np.asarray(value_of(seed)) for seed in seeds]
         totals = cotangents(run.graph, outputs[0], seeds[0], visit=visit)
         seeds = held if any(type(s) in NODES for s in held) else seeds
-    freed: dict[tuple[int, ...], Freed] = {}
     if not retain:
-        for node in nodes:
-            if type(node) is Operation and type(node.links) is not Freed:
-                links = freed.get(node.links)
-                if links is None:
-                    links = freed[node.links] = Freed(node.links)
-                    links.line = run.line
-                node.links = links
+        free(run, nodes)
     for old, now in former.items():
         if old in captured:
             captured[now] = captured[now] + captured[old] if now in captured else captured[old]

@@ -229,10 +229,12 @@ WALKS: tuple[Any, ...] = (
 )
 """What walks over Python's own containers, one of each kind."""
 HOST: tuple[tuple[Any, Class], ...] = (
-    (bool, BOOL), (int, INT), (float, FLOAT), (str, STR), (list, LIST), (Size, SIZE), (tuple, TUPLE), (dict, DICT), (set, SET),
-    (frozenset, FROZENSET), (range, RANGE), (slice, SLICE), (type(None), NONE), (Closure, FUNCTION), (Bound, METHOD), (Method, METHOD),
-    (type(...), Class("ellipsis", [], {})), (type(NotImplemented), Class("NotImplementedType", [], {})), *[(type(one), Class(type(one).__name__, [], {})) for one in WALKS],
-    (Class, TYPE), (Module, MODULE), (DType, DTYPE), (Iterator, GENERATOR), (TableFunction, NATIVE), (bytes, BYTES),
+    (bool, BOOL), (int, INT), (float, FLOAT), (str, STR), (list, LIST), (Size, SIZE), (tuple, TUPLE), (dict, DICT),
+    (set, SET), (frozenset, FROZENSET), (range, RANGE), (slice, SLICE), (type(None), NONE), (Closure, FUNCTION),
+    (Bound, METHOD), (Method, METHOD), (type(...), Class("ellipsis", [], {})),
+    (type(NotImplemented), Class("NotImplementedType", [], {})),
+    *[(type(one), Class(type(one).__name__, [], {})) for one in WALKS], (Class, TYPE), (Module, MODULE), (DType, DTYPE),
+    (Iterator, GENERATOR), (TableFunction, NATIVE), (bytes, BYTES),
 )  # fmt: skip
 
 
@@ -271,8 +273,9 @@ def type_name(x: Any) -> str:
 
 ABSTRACT = {
     "Number": ("int", "float", "bool"), "Real": ("int", "float", "bool"), "Integral": ("int", "bool"),
-    "Sequence": ("list", "tuple", "str", "range", "Size"), "Iterable": ("list", "tuple", "str", "range", "dict", "set", "generator"),
-    "Mapping": ("dict",), "Callable": ("function", "method", "builtin_function_or_method"),
+    "Sequence": ("list", "tuple", "str", "range", "Size"),
+    "Iterable": ("list", "tuple", "str", "range", "dict", "set", "generator"), "Mapping": ("dict",),
+    "Callable": ("function", "method", "builtin_function_or_method"),
 }  # fmt: skip
 
 

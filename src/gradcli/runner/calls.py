@@ -45,7 +45,9 @@ from gradcli.runner.torch_errors import WHOLE, of_integers
 from gradcli.runner.values import DType, Size, Tensor, View, category, kind_of, strong
 
 
-def call(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
+def call(  # noqa: C901, PLR0911, PLR0912 - one case for each kind of what can be called
+    run: Run, what: Any, arguments: list[Any], named: dict[str, Any]
+) -> Any:
     """Call anything that can be called; raises TypeError for what cannot."""
     kind = type(what)
     if kind is Closure:
@@ -236,6 +238,12 @@ def bind(run: Run, closure: Closure, frame: Frame, arguments: list[Any], named: 
             run.fail("TypeError", f"{name} got an unexpected keyword argument '{key}'")
     if code.options is not None:
         frame[places[code.options]] = options
+    take_defaults(run, closure, frame, name)
+
+
+def take_defaults(run: Run, closure: Closure, frame: Frame, name: str) -> None:
+    """Put defaults into the registers of parameters that were given nothing; raises TypeError where one has none."""
+    code, places, positional = closure.code, closure.code.places, closure.code.positional
     for parameter, value in zip(reversed(positional), reversed(closure.defaults), strict=False):
         if frame[places[parameter]] is UNBOUND:
             frame[places[parameter]] = value
@@ -385,9 +393,6 @@ def call_table(
         convert(run, parameter, value, tensors, library)
         for parameter, value in zip(registers, [*arguments, *named.values()], strict=True)
     ]
-    from gradcli.runner.values import Tensor as Kind
-
-    plain_ = [v for v in arguments if type(v) in (int, float, bool)] if function.kinds.beside != "first" else []
     if library == "torch" and what.name.startswith("torch."):
         check_tensors(run, what.name, function.name, registers, arguments)
     if library == "torch" and function.name in PRODUCTS:
@@ -402,8 +407,23 @@ def call_table(
         if library == "torch":
             in_torch_words(run, function.name, registers, [*arguments, *named.values()], error)
         raise
-    given = dtype.name if isinstance(dtype, DType) else dtype
     rounds = library == "torch" and named.get("rounding_mode") is not None
+    given = dtype.name if isinstance(dtype, DType) else dtype
+    result = made_type(run, function, made, given, tensors, arguments, library, rounds)
+    made_by = (
+        what.name,
+        tuple(map(argument_kind, arguments)),
+        {k: argument_kind(v) for k, v in named.items() if v is not None},
+    )
+    return wrap(run, made, result, library, made_by, tensors, (bound, values))
+
+
+def made_type(
+    run: Run, function: Function, made: Any, given: Any, tensors: list[Any], arguments: list[Any], library: str,
+    rounds: bool,
+) -> str:  # fmt: skip
+    """Return the type of what a call made: that which was ``given``, else by the types of the arguments."""
+    plain_ = [v for v in arguments if type(v) in (int, float, bool)] if function.kinds.beside != "first" else []
     if library == "jax":
         result = dtype_in_jax(run, function, given, [*tensors, *[v for v in arguments if type(v) is float]] or plain_)
     else:
@@ -416,13 +436,7 @@ def call_table(
     if category(result) < 2 and kind == "f" and not rounds:
         result = run.default_dtype if library == "torch" else plain_in_jax(run, 1.0) if library == "jax" else "float64"
         result = strong(result) if tensors else result
-    del Kind
-    made_by = (
-        what.name,
-        tuple(map(argument_kind, arguments)),
-        {k: argument_kind(v) for k, v in named.items() if v is not None},
-    )
-    return wrap(run, made, result, library, made_by, tensors, (bound, values))
+    return result
 
 
 WRITTEN_TO = {"out", "inplace"}
@@ -648,13 +662,10 @@ def as_array(run: Run, item: Any, tensors: list[Any], library: str) -> Any:
 PLACE = ast.Constant(0)
 
 
-@cache
-def bound_call(function: Function, library: str, count: int, names: tuple[str, ...]) -> tuple[Any, list[Parameter]]:
-    """Return what calls a function with so many arguments and these names, from registers 1 on, and their parameters.
-
-    Raises ``arguments`` for too many, too few or unknown ones.
-    """
-    known = {p.name: p for p in parameters(function)}
+def by_position(
+    function: Function, known: dict[str, Parameter], count: int
+) -> tuple[dict[str, list[int]], list[Parameter]]:
+    """Return the registers that parameters take of so many arguments without names, and whose each argument is."""
     by_parameter: dict[str, list[int]] = {}
     order: list[Parameter] = []
     left = list(range(1, count + 1))
@@ -669,6 +680,17 @@ def bound_call(function: Function, library: str, count: int, names: tuple[str, .
         raise GradcliError(
             "arguments", f"{function.name}() takes {len(order)} positional arguments but {count} were given"
         )
+    return by_parameter, order
+
+
+@cache
+def bound_call(function: Function, library: str, count: int, names: tuple[str, ...]) -> tuple[Any, list[Parameter]]:
+    """Return what calls a function with so many arguments and these names, from registers 1 on, and their parameters.
+
+    Raises ``arguments`` for too many, too few or unknown ones.
+    """
+    known = {p.name: p for p in parameters(function)}
+    by_parameter, order = by_position(function, known, count)
     dtype: int | None = None
     for register, name in enumerate(names, count + 1):
         if name == "dtype" and function.typed and "dtype" not in known:

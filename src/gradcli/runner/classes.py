@@ -19,6 +19,18 @@ from gradcli.runner.state import Run
 from gradcli.runner.values import DType
 
 
+def note_abstract(made: Class, members: dict[str, Any], options: dict[str, Any]) -> None:
+    """Note which methods of a class are abstract, where it is one that has such."""
+    enforced = made.find("__abc__") is not UNBOUND or getattr(options.get("metaclass"), "name", "") == "ABCMeta"
+    if enforced:
+        members["__abc__"] = made.members["__abc__"] = True
+    abstract = [] if not enforced else [n for n in abstract_names(made) if is_abstract(made.find(n))]
+    if abstract:
+        made.members["__abstract__"] = abstract
+    elif made.find("__abstract__") is not UNBOUND:
+        made.members["__abstract__"] = ()
+
+
 def make_class(
     run: Run, name: str, bases: list[Any], members: dict[str, Any], annotated: dict[str, str], options: dict[str, Any]
 ) -> Class:
@@ -26,12 +38,10 @@ def make_class(
 
     A base may have a native ``__body__`` that makes classes of its own kind: enums, tuples with names.
     """
-    kinds: list[Class] = []
     for base in bases:
-        if isinstance(base, Class):
-            kinds.append(base)
-        elif not isinstance(base, Foreign) and not getattr(base, "shows", False):
+        if not isinstance(base, Class | Foreign) and not getattr(base, "shows", False):
             run.fail("TypeError", f"bases of {name} must be classes")
+    kinds = [base for base in bases if isinstance(base, Class)]
     if annotated:
         members = members | {"__annotations__": annotated}
     if "__eq__" in members:
@@ -45,14 +55,7 @@ def make_class(
         return run.fail("TypeError", str(error))  # type: ignore[no-any-return]
     made.run = run
     run.meter.watch(len(made.order) // 64)
-    enforced = made.find("__abc__") is not UNBOUND or getattr(options.get("metaclass"), "name", "") == "ABCMeta"
-    if enforced:
-        members["__abc__"] = made.members["__abc__"] = True
-    abstract = [] if not enforced else [n for n in abstract_names(made) if is_abstract(made.find(n))]
-    if abstract:
-        made.members["__abstract__"] = abstract
-    elif made.find("__abstract__") is not UNBOUND:
-        made.members["__abstract__"] = ()
+    note_abstract(made, members, options)
     for key, value in list(members.items()):
         if isinstance(value, Instance) and (told := value.kind.find("__set_name__")) is not UNBOUND:
             run.call(told, [value, made, key])

@@ -29,7 +29,7 @@ WRITTEN = "[]="
 ITERABLE = (list, tuple, dict, set, frozenset, str, range, bytes)
 
 
-def iterate(run: Run, value: Any) -> Any:
+def iterate(run: Run, value: Any) -> Any:  # noqa: C901 - one case for each kind of value
     """Return what walks over the items of a value; raises TypeError for what has none."""
     if isinstance(value, ITERABLE):
         if isinstance(value, Hosted) and (member := value.kind.find("__iter__")) is not UNBOUND:
@@ -163,7 +163,7 @@ def unpacked(run: Run, value: Any, count: int, star: int | None) -> list[Any]:
     return [*items[:star], items[star:end], *items[end:]]
 
 
-def subscript(run: Run, base: Any, key: Any) -> Any:
+def subscript(run: Run, base: Any, key: Any) -> Any:  # noqa: C901, PLR0911 - one case for each kind of value
     """Return ``base[key]``."""
     key = plain(key)
     if isinstance(base, Tensor):
@@ -264,7 +264,7 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
             if shown == "str" and x.library == "torch":
                 run.fail("TypeError", "new(): invalid data type 'str'")
             kinds = "integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices"
-            run.fail("IndexError" if x.library == "torch" else "IndexError", f"only {kinds} (got {shown})")
+            run.fail("IndexError", f"only {kinds} (got {shown})")
     single = type(key) not in (tuple, Size)
     node = x.node
     axes = len(x.shape) + sum(part is None for part in parts)
@@ -294,7 +294,7 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
 
 
 def check_bounds(run: Run, x: Tensor, parts: list[Any], used: int) -> None:
-    """Raise the exception for an integer beyond an axis, and PyTorch's for a mask of another length and a negative step."""
+    """Raise the exception for an integer beyond an axis, and PyTorch's for a misfitting mask and a negative step."""
     axis = 0
     lists = [part for part in parts if isinstance(part, np.ndarray) and part.dtype != np.bool_]
     if len(lists) > 1 and x.library == "torch":
@@ -337,8 +337,11 @@ def check_mask(run: Run, x: Tensor, mask: Any, axis: int) -> None:
     """Raise what PyTorch raises for a mask of another shape."""
     for place, length in enumerate(mask.shape):
         if axis + place < len(x.shape) and length != x.shape[axis + place]:
-            run.fail("IndexError", f"The shape of the mask {list(mask.shape)} at index {place} does not match the shape of the indexed "
-                     f"tensor {list(x.shape)} at index {axis + place}")  # fmt: skip
+            run.fail(
+                "IndexError",
+                f"The shape of the mask {list(mask.shape)} at index {place} does not match the shape of the indexed "
+                f"tensor {list(x.shape)} at index {axis + place}",
+            )
 
 
 def entry(run: Run, x: Tensor, key: Any) -> Any:
@@ -401,6 +404,41 @@ def put(run: Run, base: Any, key: Any, value: Any) -> None:
         run.fail("TypeError", f"'{run.type_name(base)}' object does not support item assignment")
 
 
+def refuse_entry(run: Run, x: Tensor, value: Any, place: Any) -> None:
+    """Raise what PyTorch raises for a value that no entries of a tensor can be."""
+    if not isinstance(value, Tensor | int | float | np.generic) and not (
+        isinstance(value, list | tuple) and not basic(place)
+    ):
+        run.fail(
+            "TypeError", f"can't assign a {type(value).__name__} to a torch.{TYPE_NAMES.get(x.dtype, 'FloatTensor')}"
+        )
+
+
+def refuse_shape(run: Run, x: Tensor, change: Tensor, shape: Any, want: Any, place: Any) -> None:
+    """Raise what a library raises for values whose shape does not go into that of the entries."""
+    if x.library == "torch":
+        said = of_expand({"shape": list(want), "x": change}) if basic(place) else None
+        run.fail(
+            *said
+            or (
+                "RuntimeError",
+                f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
+                f"result of shape {list(want)}",
+            )
+        )
+    run.fail("ValueError", f"could not broadcast input array from shape {shape} into shape {want}")
+
+
+def with_entries(old: Any, place: Any, new: Any, rank: int) -> Any:
+    """Return an array with other entries in a place, which has ``rank`` axes; axes of length one before those go."""
+    array = np.array(old)
+    if not rank:
+        array[place] = np.reshape(new, ())
+    else:
+        array[place] = np.reshape(new, np.shape(new)[-rank:]) if np.ndim(new) > rank else new
+    return array
+
+
 def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     """Write entries of a tensor."""
     if x.library == "jax":
@@ -413,52 +451,30 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
         numpy_values.put_entry(run, x, key, value)
         return
     place = key_of(run, x, key)
-    if (
-        x.library == "torch"
-        and not isinstance(value, Tensor | int | float | np.generic)
-        and not (isinstance(value, list | tuple) and not basic(place))
-    ):
-        run.fail(
-            "TypeError", f"can't assign a {type(value).__name__} to a torch.{TYPE_NAMES.get(x.dtype, 'FloatTensor')}"
-        )
+    if x.library == "torch":
+        refuse_entry(run, x, value, place)
     change = value if isinstance(value, Tensor) else run.array_of(value, x.library if x.library != "torch" else "numpy")
-    node = change.node
-    if category(x.dtype) < 2:
-        node = as_dtype(np.asarray(value_of(node)), x.dtype)
+    node = change.node if category(x.dtype) >= 2 else as_dtype(np.asarray(value_of(change.node)), x.dtype)
     if x.leaf and x.active and run.grad_enabled and x.base is None and x.library == "torch":
         run.fail("RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation.")
     target = np.empty(x.shape, np.bool_)[place]
     if not fits(np.shape(value_of(node)), np.shape(target)):
-        shape, want = np.shape(value_of(node)), np.shape(target)
-        if x.library == "torch":
-            said = of_expand({"shape": list(want), "x": change}) if basic(place) else None
-            run.fail(
-                *said
-                or (
-                    "RuntimeError",
-                    f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
-                    f"result of shape {list(want)}",
-                )
-            )
-        run.fail("ValueError", f"could not broadcast input array from shape {shape} into shape {want}")
+        refuse_shape(run, x, change, np.shape(value_of(node)), np.shape(target), place)
     if x.base is not None and x.library == "torch" and basic(place) and type(x) is View:
         part = x if key is Ellipsis else entry(run, x, key)
         run.write(part, spread(run, node, part.shape), run.count)
         return
     if type(node) in NODES and x.library == "numpy" and any(level.kind == "boxes" for level in run.levels):
         run.fail("ValueError", "setting an array element with a sequence.")
-    f, first = run.f, run.count
     if type(node) not in NODES and type(x.node) not in NODES:
-        array = np.array(x.node)
-        array[place] = np.reshape(node, np.shape(node)[-target.ndim :]) if target.ndim and np.ndim(node) > target.ndim else (
-            np.reshape(node, ()) if not target.ndim else node)  # fmt: skip
-        run.write(x, array, first)
-    else:
-        if np.ndim(value_of(node)) > np.ndim(target):
-            node = run.function("reshape", Tensor(node), *np.shape(target)).node
-        rank = np.ndim(value_of(node)) if isinstance(value, Tensor) else None
-        shown = key if not isinstance(key, Tensor) or key.shape else int(key.value) if category(key.dtype) == 1 else key
-        run.write(x, f(PUT, x.node, node, key=place), first, (WRITTEN, shown, x.shape, rank))
+        run.write(x, with_entries(x.node, place, node, target.ndim), run.count)
+        return
+    f, first = run.f, run.count
+    if np.ndim(value_of(node)) > np.ndim(target):
+        node = run.function("reshape", Tensor(node), *np.shape(target)).node
+    rank = np.ndim(value_of(node)) if isinstance(value, Tensor) else None
+    shown = key if not isinstance(key, Tensor) or key.shape else int(key.value) if category(key.dtype) == 1 else key
+    run.write(x, f(PUT, x.node, node, key=place), first, (WRITTEN, shown, x.shape, rank))
 
 
 def spread(run: Run, node: Any, shape: tuple[int, ...]) -> Any:

@@ -1,4 +1,4 @@
-"""The source of a Python function or class: the piece of its file that it was made of, found without running anything."""
+"""The source of a Python function or class: the piece of its file that it was made of, found without a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ALWAYS = (0, 1)
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A function or a class of Python's and its text: a ``def`` without its decorators, a ``lambda``, or a ``class``."""
+    """A function or a class of Python's and its text: a ``def`` without decorators, a ``lambda``, or a ``class``."""
 
     what: Any
     text: str

@@ -14,13 +14,18 @@ WORDS = re.compile(
 )
 """What a script may hold. A text with none of it is a formula, and no parser looks at it for that."""
 PASTED = r"^\s*(?:import|from|def|class)\s|\.backward\(|^\s*>>> |^In \[\d*\]|^\s*```"
-"""What begins a line of a text that is no Python as it stands, and was pasted: the code of a script, prompts, fences."""
+"""What begins a line of a pasted text that is no Python as it stands: the code of a script, prompts, fences."""
 STATEMENTS = (
-    ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.With, ast.Try, ast.Assert, ast.Delete, ast.Raise, ast.Lambda,
-    ast.Dict, ast.DictComp, ast.Set, ast.JoinedStr, ast.GeneratorExp, ast.Global, ast.ListComp, ast.NamedExpr, ast.AnnAssign,
+    ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.With, ast.Try, ast.Assert, ast.Delete, ast.Raise,
+    ast.Lambda, ast.Dict, ast.DictComp, ast.Set, ast.JoinedStr, ast.GeneratorExp, ast.Global, ast.ListComp,
+    ast.NamedExpr, ast.AnnAssign,
 )  # fmt: skip
-CALLS = {"backward", "grad", "print", "requires_grad_", "append", "vjp", "jacobian", "hessian", "jvp", "jacrev", "jacfwd", "vmap",
-         "value_and_grad", "manual_seed", "Variable", "Parameter", "no_grad"}  # fmt: skip
+TRANSFORMS = {"grad", "value_and_grad", "vjp", "jvp", "hvp", "vhp", "jacobian", "hessian", "jacrev", "jacfwd", "vmap"}
+"""What is called on a function. A lone expression that has no function for it is a formula with a call too many."""
+CALLS = {
+    "backward", "grad", "print", "requires_grad_", "append", "vjp", "jacobian", "hessian", "jvp", "jacrev", "jacfwd",
+    "vmap", "value_and_grad", "manual_seed", "Variable", "Parameter", "no_grad",
+}  # fmt: skip
 
 
 def is_script(text: str) -> bool:
@@ -32,7 +37,16 @@ def is_script(text: str) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return bool(re.search(PASTED, text, re.MULTILINE))
     nodes = list(ast.walk(tree))
-    return any(marks(node) for node in nodes) or tells_lists(nodes)
+    alone = len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr)
+    return any(marks(node) for node in nodes if not (alone and lacks_function(node))) or tells_lists(nodes)
+
+
+def lacks_function(node: ast.AST) -> bool:
+    """Return whether a part of a lone expression is a set, or a transform of what the text does not define."""
+    if not isinstance(node, ast.Call):
+        return isinstance(node, ast.Set)
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return name in TRANSFORMS and not (name == "grad" and len(node.args) > 1)
 
 
 def marks(node: ast.AST) -> bool:

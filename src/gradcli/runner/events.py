@@ -14,11 +14,11 @@ MOST = 1000
 class Event:
     """One thing that a line of the script did.
 
-    ``kind`` is ``print``, ``backward``, ``grad``, ``zero``, ``update``, ``draw`` or ``error``. ``turn`` counts the calls
-    of one line. Of a derivative call: ``output`` is what the script calls the output, ``v`` its cotangent or None for
-    the default, ``grad`` and ``adds`` are what each leaf has after it and what it added, by the leaf's name, ``returns``
-    what it returned, ``of`` the names of these, of draws ``values`` by ``names``, ``call`` its number in the run, ``sweep`` that of its walk back,
-    ``node`` the index of the output's node. Arrays are numpy's.
+    ``kind`` is ``print``, ``backward``, ``grad``, ``zero``, ``update``, ``draw`` or ``error``. ``turn`` counts the
+    calls of one line. Of a derivative call: ``output`` is what the script calls the output, ``v`` its cotangent or
+    None for the default, ``grad`` and ``adds`` are what each leaf has after it and what it added, by the leaf's name,
+    ``returns`` what it returned, ``of`` the names of these, of draws ``values`` by ``names``, ``call`` its number in
+    the run, ``sweep`` that of its walk back, ``node`` the index of the output's node. Arrays are numpy's.
     """
 
     kind: str

@@ -9,20 +9,25 @@ from gradcli.errors import GivenUp, GradcliError
 from gradcli.runner.objects import Class, Instance, Property
 
 TREE = {
-    "BaseException": "", "Exception": "BaseException", "SystemExit": "BaseException", "KeyboardInterrupt": "BaseException",
-    "GeneratorExit": "BaseException", "StopIteration": "Exception", "ArithmeticError": "Exception",
-    "FloatingPointError": "ArithmeticError", "OverflowError": "ArithmeticError", "ZeroDivisionError": "ArithmeticError",
-    "AssertionError": "Exception", "AttributeError": "Exception", "EOFError": "Exception", "ImportError": "Exception",
-    "ModuleNotFoundError": "ImportError", "LookupError": "Exception", "IndexError": "LookupError",
-    "KeyError": "LookupError", "MemoryError": "Exception", "NameError": "Exception", "UnboundLocalError": "NameError",
-    "OSError": "Exception", "FileNotFoundError": "OSError", "RuntimeError": "Exception",
-    "NotImplementedError": "RuntimeError", "RecursionError": "RuntimeError", "TypeError": "Exception",
-    "ValueError": "Exception", "UnicodeError": "ValueError", "Warning": "Exception", "UserWarning": "Warning",
-    "DeprecationWarning": "Warning", "RuntimeWarning": "Warning", "FutureWarning": "Warning",
-    "LinAlgError": "ValueError", "_LinAlgError": "RuntimeError", "AxisError": "ValueError", "UFuncTypeError": "TypeError", "ConcretizationTypeError": "TypeError", "TracerBoolConversionError": "ConcretizationTypeError", "DTypePromotionError": "TypeError", "FrozenInstanceError": "AttributeError", "ExceptionGroup": "Exception", "TimeoutError": "OSError", "StatisticsError": "ValueError", "JSONDecodeError": "ValueError",
-    "PermissionError": "OSError", "ConnectionError": "OSError", "BufferError": "Exception", "UnicodeDecodeError": "UnicodeError",
-    "UnicodeEncodeError": "UnicodeError", "SyntaxError": "Exception", "IndentationError": "SyntaxError", "SyntaxWarning": "Warning",
-    "PendingDeprecationWarning": "Warning", "ImportWarning": "Warning", "ResourceWarning": "Warning",
+    "BaseException": "", "Exception": "BaseException", "SystemExit": "BaseException",
+    "KeyboardInterrupt": "BaseException", "GeneratorExit": "BaseException", "StopIteration": "Exception",
+    "ArithmeticError": "Exception", "FloatingPointError": "ArithmeticError", "OverflowError": "ArithmeticError",
+    "ZeroDivisionError": "ArithmeticError", "AssertionError": "Exception", "AttributeError": "Exception",
+    "EOFError": "Exception", "ImportError": "Exception", "ModuleNotFoundError": "ImportError",
+    "LookupError": "Exception", "IndexError": "LookupError", "KeyError": "LookupError", "MemoryError": "Exception",
+    "NameError": "Exception", "UnboundLocalError": "NameError", "OSError": "Exception", "FileNotFoundError": "OSError",
+    "RuntimeError": "Exception", "NotImplementedError": "RuntimeError", "RecursionError": "RuntimeError",
+    "TypeError": "Exception", "ValueError": "Exception", "UnicodeError": "ValueError", "Warning": "Exception",
+    "UserWarning": "Warning", "DeprecationWarning": "Warning", "RuntimeWarning": "Warning", "FutureWarning": "Warning",
+    "LinAlgError": "ValueError", "_LinAlgError": "RuntimeError", "AxisError": "ValueError",
+    "UFuncTypeError": "TypeError", "ConcretizationTypeError": "TypeError",
+    "TracerBoolConversionError": "ConcretizationTypeError", "DTypePromotionError": "TypeError",
+    "FrozenInstanceError": "AttributeError", "ExceptionGroup": "Exception", "TimeoutError": "OSError",
+    "StatisticsError": "ValueError", "JSONDecodeError": "ValueError", "PermissionError": "OSError",
+    "ConnectionError": "OSError", "BufferError": "Exception", "UnicodeDecodeError": "UnicodeError",
+    "UnicodeEncodeError": "UnicodeError", "SyntaxError": "Exception", "IndentationError": "SyntaxError",
+    "SyntaxWarning": "Warning", "PendingDeprecationWarning": "Warning", "ImportWarning": "Warning",
+    "ResourceWarning": "Warning",
 }  # fmt: skip
 """Python's exceptions, each with the class that it is derived from."""
 CLASSES: dict[str, Class] = {}
@@ -42,7 +47,7 @@ def exception_class(name: str) -> Class:
 
 
 class Raised(Exception):
-    """An exception of the script, on its way up; ``line`` is where the script raised it, ``about`` the line behind it."""
+    """An exception of the script, on its way up; ``line`` is where it was raised, ``about`` the line behind it."""
 
     about: int | None = None
     said: str | None = None
@@ -119,9 +124,10 @@ def raised(kind: str, text: str, cause: GradcliError | None = None) -> Raised:
 
 
 KINDS = {
-    "shape": "RuntimeError", "index": "IndexError", "type": "TypeError", "value": "ValueError", "in-place": "RuntimeError",
-    "arguments": "TypeError", "not-differentiable": "RuntimeError", "numpy-only": "RuntimeError",
-    "torch-refuses": "RuntimeError", "singular": "LinAlgError", "integers": "RuntimeError",
+    "shape": "RuntimeError", "index": "IndexError", "type": "TypeError", "value": "ValueError",
+    "in-place": "RuntimeError", "arguments": "TypeError", "not-differentiable": "RuntimeError",
+    "numpy-only": "RuntimeError", "torch-refuses": "RuntimeError", "singular": "LinAlgError",
+    "integers": "RuntimeError",
 }  # fmt: skip
 """Errors of the engine that are exceptions of the script: all others end the run, as what gradcli does not do."""
 

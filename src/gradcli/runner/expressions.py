@@ -162,19 +162,23 @@ class Expressions:
         return self.expression(node), 0
 
     def of_Constant(self, node: ast.Constant) -> Evaluate:  # noqa: N802
+        """Return a number, a text or another constant as it stands."""
         value = node.value
         if isinstance(value, complex):
             raise GradcliError("not-allowed", "complex numbers are not part of gradcli", span=self.text.span(node))
         return lambda regs: value
 
     def of_Name(self, node: ast.Name) -> Evaluate:  # noqa: N802
+        """Return what reads a variable."""
         return self.load(node)
 
     def of_BinOp(self, node: ast.BinOp) -> Evaluate:  # noqa: N802
+        """Return an operator of two operands."""
         (left, i), (right, j) = self.side(node.left), self.side(node.right)
         return binary(sign_of(type(node.op)), left, right, i, j)
 
     def of_Compare(self, node: ast.Compare) -> Evaluate:  # noqa: N802
+        """Return a comparison; a chain stops at the first that does not hold."""
         parts = [self.expression(part) for part in (node.left, *node.comparators)]
         tests = [comparison(op) for op in node.ops]
         if len(tests) == 1:
@@ -196,6 +200,7 @@ class Expressions:
         return chain
 
     def of_UnaryOp(self, node: ast.UnaryOp) -> Evaluate:  # noqa: N802
+        """Return ``not``, or a sign before an operand."""
         value = self.expression(node.operand)
         if isinstance(node.op, ast.Not):
             return lambda regs: not truth(regs[0], value(regs))
@@ -207,6 +212,7 @@ class Expressions:
         return lambda regs: negative(regs[0], value(regs), sign)
 
     def of_BoolOp(self, node: ast.BoolOp) -> Evaluate:  # noqa: N802
+        """Return ``and`` or ``or``: operands are evaluated until one decides."""
         *first, last = [self.expression(part) for part in node.values]
         ends = isinstance(node.op, ast.Or)
 
@@ -220,10 +226,12 @@ class Expressions:
         return run
 
     def of_IfExp(self, node: ast.IfExp) -> Evaluate:  # noqa: N802
+        """Return a conditional expression: only the side that is taken is evaluated."""
         test, yes, no = map(self.expression, (node.test, node.body, node.orelse))
         return lambda regs: yes(regs) if truth(regs[0], test(regs)) else no(regs)
 
     def of_NamedExpr(self, node: ast.NamedExpr) -> Evaluate:  # noqa: N802
+        """Return an assignment within an expression."""
         value = self.expression(node.value)
         store = self.store(node.target.id)
 
@@ -253,17 +261,21 @@ class Expressions:
         return run
 
     def of_List(self, node: ast.List) -> Evaluate:  # noqa: N802
+        """Return a list display."""
         return self.items(node.elts)
 
     def of_Tuple(self, node: ast.Tuple) -> Evaluate:  # noqa: N802
+        """Return a tuple display."""
         items = self.items(node.elts)
         return lambda regs: tuple(items(regs))
 
     def of_Set(self, node: ast.Set) -> Evaluate:  # noqa: N802
+        """Return a set display."""
         items = self.items(node.elts)
         return lambda regs: {hashable(regs[0], item) for item in items(regs)}
 
     def of_Dict(self, node: ast.Dict) -> Evaluate:  # noqa: N802
+        """Return a dictionary display; ``**`` puts in another one."""
         pairs = [
             (None if key is None else self.expression(key), self.expression(value))
             for key, value in zip(node.keys, node.values, strict=True)
@@ -282,24 +294,30 @@ class Expressions:
         return run
 
     def of_Subscript(self, node: ast.Subscript) -> Evaluate:  # noqa: N802
+        """Return ``base[key]``."""
         base, key = self.expression(node.value), self.expression(node.slice)
         return lambda regs: subscript(regs[0], base(regs), key(regs))
 
     def of_Slice(self, node: ast.Slice) -> Evaluate:  # noqa: N802
+        """Return a slice of its three bounds."""
         parts = [self.expression(p) if p else (lambda regs: None) for p in (node.lower, node.upper, node.step)]
         return lambda regs: slice(*[part(regs) for part in parts])
 
     def of_Attribute(self, node: ast.Attribute) -> Evaluate:  # noqa: N802
+        """Return what reads an attribute."""
         base, name = self.expression(node.value), node.attr
         return lambda regs: attribute(regs[0], base(regs), name)
 
     def of_Lambda(self, node: ast.Lambda) -> Evaluate:  # noqa: N802
+        """Return what makes a function without a name."""
         return self.function(node, "<lambda>", None)
 
     def of_Starred(self, node: ast.Starred) -> Evaluate:  # noqa: N802
+        """Refuse a star that stands alone."""
         raise GradcliError("syntax", "a star stands here alone", span=self.text.span(node))
 
     def of_JoinedStr(self, node: ast.JoinedStr) -> Evaluate:  # noqa: N802
+        """Return an f-string of its pieces."""
         parts = [self.piece(part) for part in node.values]
         return lambda regs: "".join([part(regs) for part in parts])
 
@@ -319,6 +337,7 @@ class Expressions:
         return lambda regs: format_value(regs[0], plain(value(regs)), spec(regs))
 
     def of_Call(self, node: ast.Call) -> Evaluate:  # noqa: N802
+        """Return a call; one of the user's own lines is noted."""
         if isinstance(node.func, ast.Name) and node.func.id == "super" and self.of is not None:
             return self.super_call(node)
         function = self.expression(node.func)
@@ -376,6 +395,7 @@ class Expressions:
         return lambda regs: Super(me(regs), around(regs))
 
     def of_Yield(self, node: ast.Yield) -> Evaluate:  # noqa: N802
+        """Refuse a yield within an expression."""
         raise GradcliError(
             "not-allowed",
             "a yield within an expression is not understood",
@@ -441,16 +461,28 @@ class Expressions:
         raise NotImplementedError
 
     def of_ListComp(self, node: ast.ListComp) -> Evaluate:  # noqa: N802
+        """Return a comprehension that makes a list."""
         return self.comprehension(node, lambda run, found: list(found))
 
     def of_SetComp(self, node: ast.SetComp) -> Evaluate:  # noqa: N802
+        """Return a comprehension that makes a set."""
         return self.comprehension(node, lambda run, found: {hashable(run, item) for item in found})
 
     def of_DictComp(self, node: ast.DictComp) -> Evaluate:  # noqa: N802
+        """Return a comprehension that makes a dictionary."""
         return self.comprehension(node, lambda run, found: {hashable(run, key): value for key, value in found})
 
     def of_GeneratorExp(self, node: ast.GeneratorExp) -> Evaluate:  # noqa: N802
+        """Return a comprehension that is walked over once."""
         return self.comprehension(node, None)
+
+    def entry(self, node: Any) -> Evaluate:
+        """Return what a comprehension gives in each turn."""
+        if isinstance(node, ast.DictComp):
+            key, value = self.expression(node.key), self.expression(node.value)
+            return lambda regs: (plain(key(regs)), plain(value(regs)))
+        element = self.expression(node.elt)
+        return lambda regs: plain(element(regs))
 
     def comprehension(self, node: Any, gather: Callable[[Any, Iterator[Any]], Any] | None) -> Evaluate:
         """Return a comprehension: a scope of its own, whose first iterable is evaluated round it.
@@ -460,17 +492,7 @@ class Expressions:
         inner = type(self)(self.text, node, self, type(node).__name__, None)
         inner.of = self.of
         first = self.expression(node.generators[0].iter)
-        if isinstance(node, ast.DictComp):
-            key, value = inner.expression(node.key), inner.expression(node.value)
-
-            def entry(regs: Frame) -> Any:
-                return plain(key(regs)), plain(value(regs))
-        else:
-            element = inner.expression(node.elt)
-
-            def entry(regs: Frame) -> Any:
-                return plain(element(regs))
-
+        entry = inner.entry(node)
         levels = [
             (
                 inner.target(one.target),
@@ -589,7 +611,7 @@ class Text:
         self.called: set[str] = set()
 
     def free(self, given: Collection[str] = ()) -> dict[str, tuple[int, int]]:
-        """Return the names that the text takes from outside, with their places: those that are ``given``, and unknown ones.
+        """Return the names that the text takes from outside, with their places: ``given`` and unknown ones.
 
         A function of a library counts as known only where it is called, as ``t`` may be a variable.
         """

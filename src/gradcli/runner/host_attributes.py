@@ -19,7 +19,7 @@ from gradcli.runner.values import DType, Size
 Table = dict[str, Callable[..., Any]]
 
 
-def host_attribute(run: Run, base: Any, name: str) -> Any:
+def host_attribute(run: Run, base: Any, name: str) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case for each kind
     """Return an attribute of a value of Python's; UNBOUND where there is none."""
     reader = getattr(type(base), "attributes", None)
     if isinstance(reader, dict) and name in reader:
@@ -252,10 +252,11 @@ STRINGS: Table = {
     **{
         name: of_text(name)
         for name in (
-            "upper", "lower", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "startswith", "endswith", "find",
-            "rfind", "index", "count", "title", "capitalize", "ljust", "rjust", "center", "zfill", "isdigit", "isalpha",
-            "isalnum", "isspace", "isupper", "islower", "isnumeric", "isidentifier", "swapcase", "partition", "rpartition",
-            "removeprefix", "removesuffix", "casefold", "expandtabs", "istitle", "isdecimal", "isascii", "isprintable", "translate",
+            "upper", "lower", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "startswith", "endswith",
+            "find", "rfind", "index", "count", "title", "capitalize", "ljust", "rjust", "center", "zfill", "isdigit",
+            "isalpha", "isalnum", "isspace", "isupper", "islower", "isnumeric", "isidentifier", "swapcase", "partition",
+            "rpartition", "removeprefix", "removesuffix", "casefold", "expandtabs", "istitle", "isdecimal", "isascii",
+            "isprintable", "translate",
         )
     },
     "join": join, "replace": replace, "format": format_it, "encode": encode,
@@ -316,11 +317,17 @@ def sort(run: Run, items: list[Any], *, key: Any = None, reverse: bool = False) 
 LISTS: Table = {
     "append": append, "extend": extend, "pop": pop, "index": index, "remove": remove, "sort": sort,
     "insert": lambda run, items, place, item: items.insert(place, item), "clear": lambda run, items: items.clear(),
-    "reverse": lambda run, items: items.reverse(), "copy": lambda run, items: list(items), "__len__": lambda run, items: len(items),
+    "reverse": lambda run, items: items.reverse(),
+    "copy": lambda run, items: list(items), "__len__": lambda run, items: len(items),
     "count": lambda run, items, item: sum(1 for one in items if one is item or equal(run, one, item)),
 }  # fmt: skip
-TUPLES: Table = {"index": index, "count": LISTS["count"], "_asdict": lambda run, named: dict(zip(named.fields, named, strict=True)),
-          "_replace": lambda run, named, **new: Named(named.name, dict(zip(named.fields, named, strict=True)) | new, named.kind)}  # fmt: skip
+TUPLES: Table = {
+    "index": index, "count": LISTS["count"],
+    "_asdict": lambda run, named: dict(zip(named.fields, named, strict=True)),
+    "_replace": lambda run, named, **new: Named(
+        named.name, dict(zip(named.fields, named, strict=True)) | new, named.kind
+    ),
+}  # fmt: skip
 
 
 # ---- dictionaries and sets
@@ -361,8 +368,9 @@ def move_to_end(run: Run, table: dict[Any, Any], key: Any, last: bool = True) ->
 
 
 DICTS: Table = {
-    "items": lambda run, table: table.items(), "keys": lambda run, table: table.keys(), "values": lambda run, table: table.values(),
-    "__len__": lambda run, table: len(table), "get": get, "update": update, "pop": pop_key, "setdefault": set_default, "clear": lambda run, table: table.clear(),
+    "items": lambda run, table: table.items(), "keys": lambda run, table: table.keys(),
+    "values": lambda run, table: table.values(), "__len__": lambda run, table: len(table), "get": get, "update": update,
+    "pop": pop_key, "setdefault": set_default, "clear": lambda run, table: table.clear(),
     "copy": lambda run, table: table.copy(), "popitem": lambda run, table: pop_item(run, table, last=True),
     "move_to_end": move_to_end,
 }  # fmt: skip
@@ -395,12 +403,14 @@ def update_set(run: Run, items: set[Any], *others: Any) -> None:
 
 
 SETS: Table = {
-    **{name: combined(name) for name in ("union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint")},
+    **{name: combined(name) for name in ("union", "intersection", "difference", "symmetric_difference")},
+    **{name: combined(name) for name in ("issubset", "issuperset", "isdisjoint")},
     "add": lambda run, items, item: items.add(hashable(run, item)),
     "discard": lambda run, items, item: items.discard(hashable(run, item)),
     "remove": lambda run, items, item: items.remove(hashable(run, item)),
     "update": update_set, "clear": lambda run, items: items.clear(), "copy": lambda run, items: set(items),
-    "pop": lambda run, items: items.pop(), **{f"{name}_update": updated(name) for name in ("intersection", "difference", "symmetric_difference")},
+    "pop": lambda run, items: items.pop(),
+    **{f"{name}_update": updated(name) for name in ("intersection", "difference", "symmetric_difference")},
 }  # fmt: skip
 FLOATS: Table = {
     "hex": lambda run, x: float(x).hex(),
@@ -422,7 +432,8 @@ BYTES: Table = {
     "hex": lambda run, data: data.hex(),
 }
 KINDS: tuple[tuple[Any, Table], ...] = (
-    (str, STRINGS), (bytes, BYTES), (list, LISTS), (tuple, TUPLES), (dict, DICTS), (set | frozenset, SETS), (bool, INTEGERS), (int, INTEGERS), (float, FLOATS),
+    (str, STRINGS), (bytes, BYTES), (list, LISTS), (tuple, TUPLES), (dict, DICTS), (set | frozenset, SETS),
+    (bool, INTEGERS), (int, INTEGERS), (float, FLOATS),
 )  # fmt: skip
 
 
@@ -435,12 +446,18 @@ DUNDERS: Table = {
     **{f"__{word}__": operator_method(sign, reflected=False) for sign, word in OPERATORS.items()},
     **{f"__r{word}__": operator_method(sign, reflected=True) for sign, word in OPERATORS.items()},
     **{f"__{words[0]}__": operator_method(sign, reflected=False) for sign, words in COMPARED.items()},
-    "__len__": lambda run, me: run.call(run.builtin("len"), [me]), "__str__": lambda run, me: run.call(run.builtin("str"), [me]),
-    "__repr__": lambda run, me: run.call(run.builtin("repr"), [me]), "__iter__": lambda run, me: run.call(run.builtin("iter"), [me]),
-    "__getitem__": lambda run, me, key: subscript(run, me, key), "__setitem__": lambda run, me, key, value: put(run, me, key, value),
-    "__contains__": lambda run, me, item: contains(run, item, me), "__call__": lambda run, me, *a, **n: run.call(me, list(a), n),
-    "__hash__": lambda run, me: run.call(run.builtin("hash"), [me]), "__bool__": lambda run, me: run.call(run.builtin("bool"), [me]),
-    "__next__": lambda run, me: run.call(run.builtin("next"), [me]), "__neg__": lambda run, me: operate(run, "-", 0, me),
+    "__len__": lambda run, me: run.call(run.builtin("len"), [me]),
+    "__str__": lambda run, me: run.call(run.builtin("str"), [me]),
+    "__repr__": lambda run, me: run.call(run.builtin("repr"), [me]),
+    "__iter__": lambda run, me: run.call(run.builtin("iter"), [me]),
+    "__getitem__": subscript,
+    "__setitem__": put,
+    "__contains__": lambda run, me, item: contains(run, item, me),
+    "__call__": lambda run, me, *a, **n: run.call(me, list(a), n),
+    "__hash__": lambda run, me: run.call(run.builtin("hash"), [me]),
+    "__bool__": lambda run, me: run.call(run.builtin("bool"), [me]),
+    "__next__": lambda run, me: run.call(run.builtin("next"), [me]),
+    "__neg__": lambda run, me: operate(run, "-", 0, me),
     "__format__": lambda run, me, spec: run.call(run.builtin("format"), [me, spec]),
 }  # fmt: skip
 """Methods that Python's own values have for operators and the like."""

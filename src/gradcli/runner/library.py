@@ -10,13 +10,13 @@ from gradcli.errors import GradcliError
 from gradcli.runner.objects import UNBOUND, Foreign, Native
 
 TABLE: dict[str, Any] = {}
-"""Natives and constants by their full dotted names (``torch.tensor``, ``math.pi``), those of modules that are loaded."""
+"""Natives and constants of loaded modules by their full dotted names (``torch.tensor``, ``math.pi``)."""
 METHODS: dict[str, Native] = {}
 """Methods of tensors that are natives: ``native(run, tensor, *arguments, **named)``."""
 ATTRIBUTES: dict[str, Callable[[Any, Any], Any]] = {}
 """Attributes of tensors: ``read(run, tensor)``."""
 READERS: dict[str, Callable[[Any, Any, str], Any]] = {}
-"""What reads an attribute that arrays of a library have and tensors have not: ``read(run, array, name)``, UNBOUND for none."""
+"""What reads an attribute that only arrays of a library have: ``read(run, array, name)``, UNBOUND for none."""
 FOREIGN_TO: dict[str, set[str]] = {}
 """Names of attributes of tensors that arrays of a library do not have."""
 N = TypeVar("N", bound=Native)
@@ -56,7 +56,10 @@ def attribute(*names: str) -> Callable[[N], N]:
 
 
 HOMES: dict[str, tuple[str, ...]] = {
-    "torch": ("torch_making", "torch_tensors", "torch_autograd", "torch_function", "torch_functional", "torch_func", "torch_modules"),
+    "torch": (
+        "torch_making", "torch_tensors", "torch_autograd", "torch_function", "torch_functional", "torch_func",
+        "torch_modules",
+    ),
     "numpy": ("numpy_arrays", "numpy_random"),
     "functorch": ("torch_func",),
     "jax": ("jax_arrays", "jax_draws", "jax_transforms", "jax_custom"),
@@ -67,9 +70,9 @@ HOMES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("collections", "copy", "dataclasses", "enum"), ("python_collections",)),
     "typing": ("python_standard", "python_collections"),
     **dict.fromkeys(
-        ("time", "abc", "statistics", "sys", "argparse", "types", "warnings", "string", "numbers", "__future__", "datetime",
-         "logging", "gc", "textwrap", "pprint", "typing_extensions", "json", "io", "traceback", "re", "fractions", "decimal", "cmath",
-         "threading", "inspect", "secrets", "uuid", "hashlib"),
+        ("time", "abc", "statistics", "sys", "argparse", "types", "warnings", "string", "numbers", "__future__",
+         "datetime", "logging", "gc", "textwrap", "pprint", "typing_extensions", "json", "io", "traceback", "re",
+         "fractions", "decimal", "cmath", "threading", "inspect", "secrets", "uuid", "hashlib"),
         ("python_standard",),
     ),
 }  # fmt: skip
@@ -125,11 +128,11 @@ EFFECTS = {
 }  # fmt: skip
 """What would have an effect, or run a text."""
 ACTING = {
-    "os", "subprocess", "shutil", "socket", "urllib", "requests", "http", "ftplib", "smtplib", "ctypes", "importlib", "multiprocessing",
-    "pickle", "cPickle", "dill", "shelve", "marshal", "sqlite3", "tempfile", "glob", "fileinput", "signal", "builtins", "runpy", "code",
-    "webbrowser", "pty", "cffi", "pathlib",
+    "os", "subprocess", "shutil", "socket", "urllib", "requests", "http", "ftplib", "smtplib", "ctypes", "importlib",
+    "multiprocessing", "pickle", "cPickle", "dill", "shelve", "marshal", "sqlite3", "tempfile", "glob", "fileinput",
+    "signal", "builtins", "runpy", "code", "webbrowser", "pty", "cffi", "pathlib",
 }  # fmt: skip
-"""Modules whose functions act on the machine, or tell of it; of ``pathlib`` and the like what a call gives only shows."""
+"""Modules whose functions act on the machine, or tell of it; what ``pathlib`` and the like give only shows."""
 TELLING = {
     "os.path.join", "os.path.dirname", "os.path.abspath", "os.path.basename", "os.path.splitext", "os.environ.get",
     "os.environ.setdefault", "os.environ.update", "os.getpid", "os.cpu_count", "os.getcwd", "multiprocessing.cpu_count",

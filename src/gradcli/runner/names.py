@@ -15,21 +15,30 @@ from gradcli.runner.values import DType
 
 ROOTS = (*HOMES, "scipy")
 SHOWING = (
-    "matplotlib", "tqdm", "seaborn", "plotly", "IPython", "pylab", "torchviz", "tensorboard", "rich", "termcolor", "plt", "sns",
-    "torchvision", "sklearn", "pandas", "wandb", "torchsummary", "torchinfo", "os", "pathlib", "graphviz", "networkx",
-    "torch.utils.tensorboard", "sympy", "scipy", "PIL", "cv2", "psutil", "pickle", "platform",
+    "matplotlib", "tqdm", "seaborn", "plotly", "IPython", "pylab", "torchviz", "tensorboard", "rich", "termcolor",
+    "plt", "sns", "torchvision", "sklearn", "pandas", "wandb", "torchsummary", "torchinfo", "os", "pathlib", "graphviz",
+    "networkx", "torch.utils.tensorboard", "sympy", "scipy", "PIL", "cv2", "psutil", "pickle", "platform",
 )  # fmt: skip
 """Modules of which scripts use what only shows: what would have an effect is refused where it is called."""
 MODULES = (
-    "torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.nn.parameter", "torch.nn.modules", "torch.optim",
-    "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional", "torch.autograd.function", "torch.autograd.forward_ad", "torch.autograd.graph", "torch.autograd.grad_mode", "torch.func", "torch.utils", "torch.utils.checkpoint", "torch.utils.hooks", "torch.autograd.gradcheck", "torch.utils.data",
-    "torch.distributions", "torch.linalg", "torch.special", "torch.cuda", "torch.backends", "torch.backends.cudnn", "torch.random",
-    "torch.testing", "torch.fft", "torch.version", "torch.jit", "torch.types", "torch.backends.mps", "torch.mps", "functorch", "numpy", "numpy.random", "numpy.linalg",
-    "numpy.testing", "numpy.typing", "jax", "jax.numpy", "jax.numpy.linalg", "jax.nn", "jax.random", "jax.lax", "jax.scipy",
-    "jax.scipy.special", "jax.tree_util", "jax.errors", "jax.tree", "jax.flatten_util", "jax.typing", "jax.core", "jax.debug", "jax.scipy.linalg", "jax.scipy.stats", "jax.test_util", "jax.nn.initializers", "autograd", "autograd.numpy", "autograd.numpy.random", "autograd.numpy.linalg", "autograd.scipy", "autograd.extend", "autograd.core", "autograd.misc", "autograd.misc.optimizers", "autograd.test_util", "autograd.differential_operators", "autograd.scipy.special", "autograd.scipy.stats", "math",
-    "random", "itertools", "functools", "collections", "collections.abc", "operator", "copy", "time", "typing", "abc", "enum",
-    "statistics", "dataclasses", "sys", "argparse", "types", "warnings", "string", "numbers", "contextlib", "datetime", "logging",
-    "gc", "heapq", "bisect", "json", "io", "traceback", "re", "threading", "inspect", "secrets", "uuid", "hashlib", "textwrap", "pprint", "typing_extensions", "fractions", "decimal", "cmath", "__future__", "scipy", "scipy.special", "scipy.linalg",
+    "torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.nn.parameter",
+    "torch.nn.modules", "torch.optim", "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional",
+    "torch.autograd.function", "torch.autograd.forward_ad", "torch.autograd.graph", "torch.autograd.grad_mode",
+    "torch.func", "torch.utils", "torch.utils.checkpoint", "torch.utils.hooks", "torch.autograd.gradcheck",
+    "torch.utils.data", "torch.distributions", "torch.linalg", "torch.special", "torch.cuda", "torch.backends",
+    "torch.backends.cudnn", "torch.random", "torch.testing", "torch.fft", "torch.version", "torch.jit", "torch.types",
+    "torch.backends.mps", "torch.mps", "functorch", "numpy", "numpy.random", "numpy.linalg", "numpy.testing",
+    "numpy.typing", "jax", "jax.numpy", "jax.numpy.linalg", "jax.nn", "jax.random", "jax.lax", "jax.scipy",
+    "jax.scipy.special", "jax.tree_util", "jax.errors", "jax.tree", "jax.flatten_util", "jax.typing", "jax.core",
+    "jax.debug", "jax.scipy.linalg", "jax.scipy.stats", "jax.test_util", "jax.nn.initializers", "autograd",
+    "autograd.numpy", "autograd.numpy.random", "autograd.numpy.linalg", "autograd.scipy", "autograd.extend",
+    "autograd.core", "autograd.misc", "autograd.misc.optimizers", "autograd.test_util",
+    "autograd.differential_operators", "autograd.scipy.special", "autograd.scipy.stats", "math", "random", "itertools",
+    "functools", "collections", "collections.abc", "operator", "copy", "time", "typing", "abc", "enum", "statistics",
+    "dataclasses", "sys", "argparse", "types", "warnings", "string", "numbers", "contextlib", "datetime", "logging",
+    "gc", "heapq", "bisect", "json", "io", "traceback", "re", "threading", "inspect", "secrets", "uuid", "hashlib",
+    "textwrap", "pprint", "typing_extensions", "fractions", "decimal", "cmath", "__future__", "scipy", "scipy.special",
+    "scipy.linalg",
 )  # fmt: skip
 """Modules that scripts import, by their full names."""
 
@@ -109,7 +118,9 @@ def unknown_member(full: str) -> GradcliError:
     module, _, last = full.rpartition(".")
     names = [n.rpartition(".")[2] for n in TABLE if n.startswith(f"{module}.")]
     from gradcli.ops import spellings
+    from gradcli.runner.preludes import index
 
+    names += [n.rpartition(".")[2] for n in index() if n.rpartition(".")[0] == module]
     short = module.replace("numpy", "np").replace("torch.nn.functional", "F")
     names += [n.rpartition(".")[2] for n in spellings() if n.rpartition(".")[0] == short]
     return GradcliError("unknown-name", f"'{full}' is not part of gradcli", hint=did_you_mean(last, names))
@@ -137,23 +148,27 @@ def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) 
         value = member(run, f"{module}.{name}")
         if value is not UNBOUND:
             return value
-    if assigned:
-        run.fail("NameError", f"name '{name}' is not defined")
+    found = UNBOUND if assigned else library_name(run, name)
+    if found is not UNBOUND:
+        return found
+    return run.fail("NameError", f"name '{name}' is not defined")
+
+
+def library_name(run: Run, name: str) -> Any:
+    """Return what a name stands for that is a library's though none is imported; UNBOUND for no such name."""
     if name in SAME:
         return Module(SAME[name])
     if name in ("torch", "math", "numpy", "jax", "random", "itertools", "functools"):
         return Module(name)
     for module in ("torch", "torch.autograd", "torch.nn"):
-        value = member(run, f"{module}.{name}") if name not in BUILTINS else UNBOUND
+        value = member(run, f"{module}.{name}")
         if value is not UNBOUND:
             return value
-    if name == "plt" or name in SHOWING:
-        return Foreign(name)
-    return run.fail("NameError", f"name '{name}' is not defined")
+    return Foreign(name) if name == "plt" or name in SHOWING else UNBOUND
 
 
 def is_known(name: str, called: bool) -> bool:
-    """Return whether a name stands for something that no script needs to assign; a function of the table is ``called``."""
+    """Return whether a name stands for what no script needs to assign; a function of the table is ``called``."""
     from gradcli.runner.builtins import BUILTINS
     from gradcli.runner.preludes import index
 

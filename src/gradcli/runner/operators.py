@@ -45,7 +45,8 @@ HOST: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge, "==": operator.eq, "!=": operator.ne, "@": operator.matmul,
 }  # fmt: skip
 HOST_KINDS: tuple[type, ...] = (
-    int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, type({}.keys()), type({}.items()),
+    int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, type({}.keys()),
+    type({}.items()),
 )  # fmt: skip
 
 
@@ -143,7 +144,7 @@ def by_own_method(run: Run, sign: str, a: Any, b: Any) -> Any:
     return NotImplemented
 
 
-def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
+def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:  # noqa: C901 - one clause for each exception
     """Return an operator of Python's own values, within bounds."""
     if sign == "%" and type(a) is str:
         return run.machine.percent(run, a, b)
@@ -246,15 +247,25 @@ def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
     if sign in ("==", "!=") and (isinstance(a, DType) or isinstance(b, DType)):
         return (a == b if isinstance(a, DType) else b == a) is (sign == "==")
     if sign in ("==", "!="):
-        for owner, other in ((a, b), (b, a)):
-            if sign == "!=" and isinstance(owner, Instance) and (m := owner.kind.find("__eq__")) is not UNBOUND:
-                return not truth(run, run.call(m, [owner, other]))
-        same = a is b or (not isinstance(a, Instance | Class) and not isinstance(b, Instance | Class) and bool(a == b))
-        return same is (sign == "==")
+        return same_objects(run, sign, a, b)
     if sign == "|" and isinstance(a, KINDS_OF_TYPES) and isinstance(b, KINDS_OF_TYPES):
         return Union((*(a if isinstance(a, tuple) else (a,)), *(b if isinstance(b, tuple) else (b,))))
     if isinstance(a, Foreign) or isinstance(b, Foreign):
         return a if isinstance(a, Foreign) else b
+    return refuse_operands(run, sign, a, b)
+
+
+def same_objects(run: Run, sign: str, a: Any, b: Any) -> bool:
+    """Return ``a == b`` or ``a != b`` where no method of theirs answers: unequal is what is not equal."""
+    for owner, other in ((a, b), (b, a)):
+        if sign == "!=" and isinstance(owner, Instance) and (m := owner.kind.find("__eq__")) is not UNBOUND:
+            return not truth(run, run.call(m, [owner, other]))
+    same = a is b or (not isinstance(a, Instance | Class) and not isinstance(b, Instance | Class) and bool(a == b))
+    return same is (sign == "==")
+
+
+def refuse_operands(run: Run, sign: str, a: Any, b: Any) -> Any:
+    """Raise the TypeError for operands that an operator does not take."""
     if sign in COMPARED:
         text = f"'{sign}' not supported between instances of '{run.type_name(a)}' and '{run.type_name(b)}'"
     elif sign == "+" and isinstance(a, str | list | tuple):
@@ -278,12 +289,12 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
         run.fail("TypeError", f"unsupported operand type(s) for @: '{run.type_name(a)}' and '{run.type_name(b)}'")
     if library == "numpy" and not flows(a) and not flows(b):
         return numpy_values.operated(run, sign, a, b)
-    if library == "jax":
-        refuse_shapes_in_jax(run, sign, a, b)
-    if library == "torch" and type(b) is Tensor and b.library == "numpy" and b.shape and a.active:
-        run.fail(
-            "RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-        )
+    refuse_pair(run, sign, a, b, library)
+    return applied(run, sign, a, b, library)
+
+
+def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
+    """Return an operator of two operands that go together, by the ops of the graph."""
     x, y = raw(a), raw(b)
     if type(x) is np.ndarray and not x.ndim and type(a) is Tensor and x.dtype == np.float64:
         x = x[()] if type(y) is not Double else x
@@ -302,16 +313,32 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
         refuse_masks(run, a, b)
     dtype = joint_dtype(run, a, b, sign, library)
     if category(dtype) < 2 and sign in "+-*//%**":
-        made = whole_arithmetic(run, sign, x, y)
-    else:
-        try:
-            made = table_binary(run.f, op, x, y)
-        except GradcliError as error:
-            if library == "torch" and error.kind == "shape":
-                said = torch_error("matmul" if sign == "@" else sign, {"x": a, "other": b})
-                run.fail(*said) if said is not None else None
-            raise
+        return wrap_result(run, whole_arithmetic(run, sign, x, y), dtype, library)
+    try:
+        made = table_binary(run.f, op, x, y)
+    except GradcliError as error:
+        said = torch_words(sign, a, b, library, error)
+        if said is not None:
+            run.fail(*said)
+        raise
     return wrap_result(run, made, dtype, library)
+
+
+def refuse_pair(run: Run, sign: str, a: Any, b: Any, library: str) -> None:
+    """Raise what a library raises for two operands that do not go together."""
+    if library == "jax":
+        refuse_shapes_in_jax(run, sign, a, b)
+    if library == "torch" and type(b) is Tensor and b.library == "numpy" and b.shape and a.active:
+        run.fail(
+            "RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
+
+
+def torch_words(sign: str, a: Any, b: Any, library: str, error: GradcliError) -> Any:
+    """Return what PyTorch says of shapes that an operator does not take, None for another error or library."""
+    if library != "torch" or error.kind != "shape":
+        return None
+    return torch_error("matmul" if sign == "@" else sign, {"x": a, "other": b})
 
 
 def refuse_masks(run: Run, a: Any, b: Any) -> None:
@@ -321,8 +348,8 @@ def refuse_masks(run: Run, a: Any, b: Any) -> None:
         run.fail("RuntimeError", "Subtraction, the `-` operator, with two bool tensors is not supported. "
                  "Use the `^` or `logical_xor()` operator instead.")  # fmt: skip
     if any(masks):
-        run.fail("RuntimeError", "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a "
-                 "mask, use the `~` or `logical_not()` operator instead.")  # fmt: skip
+        run.fail("RuntimeError", "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "
+                 "trying to invert a mask, use the `~` or `logical_not()` operator instead.")  # fmt: skip
 
 
 BITS = {"&": "bitwise_and_cpu", "|": "bitwise_or_cpu", "^": "bitwise_xor_cpu", "<<": "lshift_cpu", ">>": "rshift_cpu"}
@@ -339,12 +366,15 @@ def refuse_floats(run: Run, sign: str, *sides: Any) -> None:
 
 
 PRODUCTS = {
-    "matmul", "mm", "mv", "bmm", "dot", "linear", "conv1d", "conv2d", "conv3d", "addmm", "addmv", "inner", "outer_", "baddbmm",
-    "conv_transpose1d", "conv_transpose2d", "bilinear", "chain_matmul", "vdot",
+    "matmul", "mm", "mv", "bmm", "dot", "linear", "conv1d", "conv2d", "conv3d", "addmm", "addmv", "inner", "outer_",
+    "baddbmm", "conv_transpose1d", "conv_transpose2d", "bilinear", "chain_matmul", "vdot",
 }  # fmt: skip
 """Functions whose tensors PyTorch wants to be of one type of floats."""
-TITLES = {"float32": ("Float", "float"), "float64": ("Double", "double"), "float16": ("Half", "c10::Half"), "bfloat16": ("BFloat16", "c10::BFloat16"),
-          "int64": ("Long", "long"), "int32": ("Int", "int"), "bool": ("Bool", "bool")}  # fmt: skip
+TITLES = {
+    "float32": ("Float", "float"), "float64": ("Double", "double"), "float16": ("Half", "c10::Half"),
+    "bfloat16": ("BFloat16", "c10::BFloat16"), "int64": ("Long", "long"), "int32": ("Int", "int"),
+    "bool": ("Bool", "bool"),
+}  # fmt: skip
 
 
 def refuse_types(run: Run, name: str, tensors: list[Any]) -> None:
@@ -457,8 +487,8 @@ def together(run: Run, values: list[Any], library: str) -> str:
 
 
 NAMES_IN_JAX = {
-    "+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow", "%": "rem", "//": "floor_divide", "<": "lt", "<=": "le", ">": "gt",
-    ">=": "ge", "==": "eq", "!=": "ne", "&": "and", "|": "or", "^": "xor",
+    "+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow", "%": "rem", "//": "floor_divide", "<": "lt",
+    "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne", "&": "and", "|": "or", "^": "xor",
 }  # fmt: skip
 
 
@@ -467,8 +497,8 @@ def refuse_shapes_in_jax(run: Run, sign: str, a: Any, b: Any) -> None:
     p, q = (x.shape if isinstance(x, Tensor) else () for x in (a, b))
     if sign == "@":
         if p and q and p[-1] != q[-2 if len(q) > 1 else -1]:
-            run.fail("TypeError", f"dot_general requires contracting dimensions to have the same shape, got {p[-1:]} and "
-                     f"{(q[-2 if len(q) > 1 else -1],)}.")  # fmt: skip
+            run.fail("TypeError", f"dot_general requires contracting dimensions to have the same shape, got {p[-1:]} "
+                     f"and {(q[-2 if len(q) > 1 else -1],)}.")  # fmt: skip
         return
     try:
         np.broadcast_shapes(p, q)
@@ -539,23 +569,26 @@ NO_NEGATIVE = (
 )
 
 
+def negative_tensor(run: Run, a: Tensor, sign: str) -> Any:
+    """Return ``-a`` or ``~a`` of a tensor."""
+    op = OPERATORS[sign, 1]
+    if a.library == "torch" and (a.dtype in FLOATS if sign == "~" else a.dtype == "bool"):
+        run.fail(*NO_INVERSE if sign == "~" else NO_NEGATIVE)
+    if sign == "~" and category(a.dtype) == 1:
+        return run.make(~np.asarray(a.value, np.int64), a.dtype, a.library)
+    if sign == "~":
+        return wrap_result(run, inverted(run.f, op, raw(a)), a.dtype, a.library)
+    if a.library == "numpy" and not flows(a):
+        return numpy_values.from_real(run, numpy_values.by_numpy(run, lambda: -numpy_values.real(a)))
+    made = table_negative(run.f, op, a.node) if category(a.dtype) == 2 else -np.asarray(a.value, np.int64)
+    return wrap_result(run, made, a.dtype, a.library)
+
+
 def negative(run: Run, a: Any, sign: str) -> Any:
     """Return ``-a``, ``+a`` or ``~a``."""
     a = plain(a)
     if isinstance(a, Tensor):
-        if sign == "+":
-            return a
-        op = OPERATORS[sign, 1]
-        if a.library == "torch" and (a.dtype in FLOATS if sign == "~" else a.dtype == "bool"):
-            run.fail(*NO_INVERSE if sign == "~" else NO_NEGATIVE)
-        if sign == "~" and category(a.dtype) == 1:
-            return run.make(~np.asarray(a.value, np.int64), a.dtype, a.library)
-        if sign == "~":
-            return wrap_result(run, inverted(run.f, op, raw(a)), a.dtype, a.library)
-        if a.library == "numpy" and not flows(a):
-            return numpy_values.from_real(run, numpy_values.by_numpy(run, lambda: -numpy_values.real(a)))
-        made = table_negative(run.f, op, a.node) if category(a.dtype) == 2 else -np.asarray(a.value, np.int64)
-        return wrap_result(run, made, a.dtype, a.library)
+        return a if sign == "+" else negative_tensor(run, a, sign)
     if isinstance(a, Instance):
         name = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[sign]
         if (member := a.kind.find(name)) is not UNBOUND:

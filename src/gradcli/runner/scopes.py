@@ -101,7 +101,7 @@ def names_of(node: ast.AST) -> Names:
     return names
 
 
-def note(names: Names, part: ast.AST) -> None:
+def note(names: Names, part: ast.AST) -> None:  # noqa: C901 - one case for each kind of node
     """Note what one node does with names."""
     match part:
         case ast.Name(id=name, ctx=ast.Load()):

@@ -40,10 +40,11 @@ Run.machine = Machine(
     sweep=backward.sweep, attribute=attributes.attribute, assign_attribute=attributes.assign_attribute,
     delete_attribute=attributes.delete_attribute, member=names.member, builtins=builtins.BUILTINS, call=calls.call,
     call_table=calls.call_table, table_function=calls.table_function, operate=operators.operate,
-    iterate=containers.iterate, take=containers.take, array_of=arrays.array_of, text=strings.to_str, quoted=strings.to_repr,
-    percent=strings.percent, type_name=builtins.type_name, type_of=builtins.type_of, grad_fn_name=strings.grad_fn_name,
-    level_of=transforms.level_of, traced_text=transforms.traced_text, refuse_number=transforms.refuse_number,
-    compile_text=lambda text, listed: compile_text(text, listed),
+    iterate=containers.iterate, take=containers.take, array_of=arrays.array_of, text=strings.to_str,
+    quoted=strings.to_repr, percent=strings.percent, type_name=builtins.type_name, type_of=builtins.type_of,
+    grad_fn_name=strings.grad_fn_name, level_of=transforms.level_of, traced_text=transforms.traced_text,
+    refuse_number=transforms.refuse_number,
+    compile_text=lambda text, listed: compile_text(text, listed),  # noqa: PLW0108 - it stands below
 )  # fmt: skip
 FRAMES = 30_000
 """Calls of the host that a script's own depth may take."""
@@ -86,12 +87,19 @@ def compile_tree(
 def name_last(tree: ast.Module, name: str) -> str | None:
     """Give the value of the last expression a name, and return the name of the last value; None where there is none.
 
-    A function that stands alone, or after others, is called with its own parameters.
+    A function that stands alone, or after others, is called with its own parameters; so is a ``lambda``.
     """
     last = tree.body[-1]
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Lambda):
+        arguments = last.value.args
+        reads = [ast.copy_location(ast.Name(a.arg, ast.Load()), a) for a in (*arguments.posonlyargs, *arguments.args)]
+        last.value = ast.copy_location(ast.Call(last.value, list(reads[: len(reads) - len(arguments.defaults)]), []), last.value)
     if isinstance(last, ast.FunctionDef) and all(
         isinstance(n, ast.FunctionDef | ast.Import | ast.ImportFrom) for n in tree.body
     ):
+        if not any(isinstance(part, ast.Return | ast.Yield | ast.YieldFrom) for part in ast.walk(last)):
+            message = f"the function '{last.name}' returns no value"
+            raise GradcliError("no-derivative", message, hint="write return before the value that it has")
         arguments = last.args
         names = [ast.Name(a.arg, ast.Load()) for a in (*arguments.posonlyargs, *arguments.args)]
         required = names[: len(names) - len(arguments.defaults)]

@@ -108,8 +108,8 @@ class Variable:
 class FunctionProgram(ScriptProgram):
     """A Python function as a program: ``leaves`` are its inputs by what they are called.
 
-    ``constants`` are other values from outside by their names in the script; ``settings`` are parameters that say how the
-    function works, and are no inputs. ``active`` are the inputs that are differentiated.
+    ``constants`` are other values from outside by their names in the script; ``settings`` are parameters that say how
+    the function works, and are no inputs. ``active`` are the inputs that are differentiated.
     """
 
     leaves: dict[str, Variable] = field(default_factory=dict)
@@ -169,11 +169,8 @@ def read_function(function: object, budget: Budget, given: Iterable[str]) -> Fun
         raise error.at(None, place) from None
 
 
-def program_of(
-    tree: ast.Module, place: Place, outside: Outside, budget: Budget, given: Mapping[str, Any], main: FunctionType
-) -> FunctionProgram:
-    """Return the program of the last function of a text, after those that it calls."""
-    taken = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | outside.seen.keys() | {CALLED}
+def name_definitions(tree: ast.Module, outside: Outside, main: FunctionType, taken: set[str]) -> dict[str, Any]:
+    """Give definitions the names that they are called by, and return their defaults, constants of the text."""
     constants: dict[str, Any] = {}
     for k, (key, one) in enumerate(outside.definitions.items()):
         statement = tree.body[k]
@@ -187,6 +184,15 @@ def program_of(
             statement.name = key if one.what is not main or key in outside.seen else statement.name
         if isinstance(one.what, FunctionType):
             take_defaults(node_of(statement), one.what, constants, taken)
+    return constants
+
+
+def program_of(
+    tree: ast.Module, place: Place, outside: Outside, budget: Budget, given: Mapping[str, Any], main: FunctionType
+) -> FunctionProgram:
+    """Return the program of the last function of a text, after those that it calls."""
+    taken = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | outside.seen.keys() | {CALLED}
+    constants = name_definitions(tree, outside, main, taken)
     last = tree.body[-1]
     node, name = node_of(last), getattr(last, "name", CALLED)
     arguments = node.args
@@ -365,7 +371,7 @@ def is_array(value: Any) -> bool:
 
 
 def is_plain(value: Any) -> bool:
-    """Return whether a value has a place in a script: a number, a text, an array, and lists and dictionaries of these."""
+    """Return whether a value has a place in a script: numbers, texts, arrays, and lists and dictionaries of these."""
     if isinstance(value, list | tuple | set):
         return all(map(is_plain, value))
     if isinstance(value, dict):
@@ -405,7 +411,7 @@ def library_of_value(value: Any) -> str:
 
 
 def library_of(outside: Outside) -> str:
-    """Return whose arrays the inputs are: PyTorch's, unless the functions use another library alone; ``math`` has numbers."""
+    """Return whose arrays the inputs are: PyTorch's, unless another library is used alone; ``math`` has numbers."""
     roots = {full.partition(".")[0] for full in outside.full.values()}
     order = {"torch": "torch", "jax": "jax", "numpy": "numpy", "math": "python"}
     return next((library for root, library in order.items() if root in roots), "torch")

@@ -41,13 +41,13 @@ LONG = 4096
 """Items of a list, or characters of a text, from which the memory is looked at for it alone."""
 
 SEVERAL = (
-    "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be "
-    "modified inplace. You should replace the inplace operation by an out-of-place one."
+    "This view is the output of a function that returns multiple views. Such functions do not allow the output views "
+    "to be modified inplace. You should replace the inplace operation by an out-of-place one."
 )
 AMBIGUOUS = (
-    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view "
-    "and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you "
-    "want the inplace to be tracked)."
+    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+    "the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or "
+    "both outside (if you want the inplace to be tracked)."
 )
 
 
@@ -128,8 +128,8 @@ class Run:
     """One run of a script.
 
     ``f`` applies ops: the graph, or what holds them while gradients are off. ``line`` is that of the script's own call
-    that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library`` of
-    it is for frames of a library's text.
+    that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library``
+    of it is for frames of a library's text.
     """
 
     machine: ClassVar[Machine]
@@ -259,14 +259,7 @@ class Run:
         if len(self.writes) > 4096:
             self.writes = dict(list(self.writes.items())[2048:])
         if tensor.leaf:
-            if self.f is self.graph and tensor.active and tensor.library == "torch":
-                self.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
-            if tensor.active:
-                note(self, "update", tensor)
-            self.by_leaf.pop(old.index, None)
-            self.hooks.pop(old.index, None)
-            tensor.node = np.array(value_of(made))
-            self.enter_leaf(tensor)
+            self._write_leaf(tensor, old, made)
             return
         if tensor.active and self.f is not self.graph:
             tensor.made_by = self.machine.grad_fn_name(tensor)
@@ -278,6 +271,17 @@ class Run:
         if tensor.extra is not None and tensor.extra.retains and type(made) in NODES:
             self.retained.pop(old.index, None)
             self.retained[made.index] = tensor
+
+    def _write_leaf(self, tensor: Tensor, old: Any, made: Any) -> None:
+        """Give a leaf other numbers: it is a new leaf from then on."""
+        if self.f is self.graph and tensor.active and tensor.library == "torch":
+            self.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
+        if tensor.active:
+            note(self, "update", tensor)
+        self.by_leaf.pop(old.index, None)
+        self.hooks.pop(old.index, None)
+        tensor.node = np.array(value_of(made))
+        self.enter_leaf(tensor)
 
     def overwritten(self, old: Any, made: Any) -> Any:
         """Return a node with other numbers and the history that it had, which a write past the record leaves."""
@@ -345,11 +349,10 @@ class Run:
 
     def _check_view(self, view: Tensor) -> None:
         """Refuse a write to a view that PyTorch lets nobody write to."""
-        if view.part >= 0:  # type: ignore[attr-defined]
+        part: int = view.part  # type: ignore[attr-defined]
+        if part >= 0:
             name = (self.machine.grad_fn_name(view) or "").partition("Backward")[0]
-            self.fail(
-                "RuntimeError", f"Output {view.part} of {name} is a view and is being modified inplace. {SEVERAL}"
-            )  # type: ignore[attr-defined]
+            self.fail("RuntimeError", f"Output {part} of {name} is a view and is being modified inplace. {SEVERAL}")
         if view.base.active and not view.active:
             self.fail(
                 "RuntimeError",
@@ -442,7 +445,7 @@ class Run:
             self.fail("RecursionError", DEEP)
 
     def over(self, made: Any, parts: Sequence[Any]) -> Any:
-        """Return what walks over others, noted where one of these is a walk itself; raises RecursionError for too many."""
+        """Return what walks over others, noted where one of these is a walk too; raises RecursionError for too many."""
         if any(hasattr(type(part), "__next__") for part in parts):
             self.walks.add(made)
             if len(self.walks) > WALKS:

@@ -141,6 +141,7 @@ class Statements(Expressions):
 
     # ---- simple statements
     def run_Expr(self, node: ast.Expr) -> Any:  # noqa: N802
+        """Return what evaluates an expression for its effect."""
         value = self.expression(node.value)
 
         def run(regs: Frame) -> None:
@@ -149,6 +150,7 @@ class Statements(Expressions):
         return run
 
     def run_Assign(self, node: ast.Assign) -> Any:  # noqa: N802
+        """Return what assigns one value to each target."""
         value, targets = self.expression(node.value), [self.target(target) for target in node.targets]
         if len(targets) == 1:
             store = targets[0]
@@ -174,6 +176,7 @@ class Statements(Expressions):
         return run if self.text.listed else do
 
     def run_AnnAssign(self, node: ast.AnnAssign) -> Any:  # noqa: N802
+        """Return an assignment with a type; a class notes the type."""
         if self.is_class and isinstance(node.target, ast.Name):
             self.annotated[node.target.id] = ast.unparse(node.annotation)
         if node.value is None:
@@ -184,6 +187,7 @@ class Statements(Expressions):
     annotated: dict[str, str]
 
     def run_AugAssign(self, node: ast.AugAssign) -> Any:  # noqa: N802
+        """Return what changes a target by an operator, in place where its value can."""
         sign, change, target = sign_of(type(node.op)), self.expression(node.value), node.target
         if isinstance(target, ast.Subscript):
             base, key = self.expression(target.value), self.expression(target.slice)
@@ -209,34 +213,36 @@ class Statements(Expressions):
         return self.on_its_line(node, run)
 
     def run_Pass(self, node: ast.Pass) -> Any:  # noqa: N802
+        """Return what does nothing."""
         del node
         return lambda regs: None
 
     def run_Break(self, node: ast.Break) -> Any:  # noqa: N802
+        """Return what leaves a loop."""
         del node
         return lambda regs: BREAK
 
     def run_Continue(self, node: ast.Continue) -> Any:  # noqa: N802
+        """Return what begins the next turn of a loop."""
         del node
         return lambda regs: NEXT
 
     run_Global = run_Nonlocal = run_Pass  # noqa: N815
 
     def run_Return(self, node: ast.Return) -> Any:  # noqa: N802
+        """Return what leaves a function with a value."""
         if node.value is None:
             return lambda regs: (None,)
         value = self.expression(node.value)
         return lambda regs: (plain(value(regs)),)
 
     def run_Delete(self, node: ast.Delete) -> Any:  # noqa: N802
+        """Return what deletes variables, items and attributes."""
         parts: list[Callable[[Frame], None]] = []
         for target in node.targets:
             if isinstance(target, ast.Name):
-                load, store = (
-                    self.load(ast.copy_location(ast.Name(target.id, ast.Load()), target)),
-                    self.store(target.id),
-                )
-                parts.append(lambda regs, load=load, store=store: (load(regs), store(regs, UNBOUND)) and None)  # type: ignore[misc]
+                load = self.load(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+                parts.append(forgetting(load, self.store(target.id)))
             elif isinstance(target, ast.Subscript):
                 base, key = self.expression(target.value), self.expression(target.slice)
                 parts.append(lambda regs, base=base, key=key: delete(regs[0], base(regs), key(regs)))  # type: ignore[misc]
@@ -248,6 +254,7 @@ class Statements(Expressions):
         return self.on_its_line(node, lambda regs: [part(regs) for part in parts] and None)
 
     def run_Assert(self, node: ast.Assert) -> Any:  # noqa: N802
+        """Return what raises AssertionError where a test does not hold."""
         test, said = self.expression(node.test), self.expression(node.msg) if node.msg else None
 
         def run(regs: Frame) -> None:
@@ -260,6 +267,7 @@ class Statements(Expressions):
         return run
 
     def run_Raise(self, node: ast.Raise) -> Any:  # noqa: N802
+        """Return what raises an exception, or the one that is handled again."""
         what = self.expression(node.exc) if node.exc is not None else None
         cause = self.expression(node.cause) if node.cause is not None else None
 
@@ -281,13 +289,17 @@ class Statements(Expressions):
         return run
 
     def run_Import(self, node: ast.Import) -> Any:  # noqa: N802
+        """Return what binds modules to names."""
         from gradcli.runner.names import imported
 
         parts = [
-            (item.name if item.asname else item.name.partition(".")[0], self.store(item.asname or item.name.partition(".")[0]),
-             item.name)
+            (
+                item.name if item.asname else item.name.partition(".")[0],
+                self.store(item.asname or item.name.partition(".")[0]),
+                item.name,
+            )
             for item in node.names
-        ]  # fmt: skip
+        ]
 
         def run(regs: Frame) -> None:
             for name, store, whole in parts:
@@ -296,6 +308,7 @@ class Statements(Expressions):
         return run
 
     def run_ImportFrom(self, node: ast.ImportFrom) -> Any:  # noqa: N802
+        """Return what binds members of a module to names."""
         from gradcli.runner.names import imported_from
 
         module = node.module or ""
@@ -311,6 +324,7 @@ class Statements(Expressions):
 
     # ---- definitions
     def run_FunctionDef(self, node: ast.FunctionDef) -> Any:  # noqa: N802
+        """Return what makes a function, decorates it and binds it."""
         store, make = self.store(node.name), self.function(node, node.name, self.of if self.is_class else None)
         decorators = [self.expression(decorator) for decorator in reversed(node.decorator_list)]
 
@@ -323,6 +337,7 @@ class Statements(Expressions):
         return run
 
     def run_ClassDef(self, node: ast.ClassDef) -> Any:  # noqa: N802
+        """Return what runs the body of a class, and makes and binds the class."""
         store, bases = self.store(node.name), [self.expression(base) for base in node.bases]
         holder: list[Class] = []
         inner = type(self)(self.text, node, self, node.name, holder)
@@ -361,10 +376,12 @@ class Statements(Expressions):
 
     # ---- compound statements
     def run_If(self, node: ast.If) -> Any:  # noqa: N802
+        """Return what runs one of two blocks."""
         test, yes, no = self.expression(node.test), self.run_block(node.body), self.run_block(node.orelse)
         return lambda regs: yes(regs) if truth(regs[0], test(regs)) else no(regs)
 
     def run_Match(self, node: ast.Match) -> Any:  # noqa: N802
+        """Return what runs the first case that fits."""
         from gradcli.runner.matching import cases
 
         subject, parts = self.expression(node.subject), cases(self, node, self.run_block)
@@ -379,6 +396,7 @@ class Statements(Expressions):
         return run
 
     def run_While(self, node: ast.While) -> Any:  # noqa: N802
+        """Return a loop that runs while a test holds."""
         test, body, otherwise = self.expression(node.test), self.run_block(node.body), self.run_block(node.orelse)
 
         def run(regs: Frame) -> Signal:
@@ -393,6 +411,7 @@ class Statements(Expressions):
         return run
 
     def run_For(self, node: ast.For) -> Any:  # noqa: N802
+        """Return a loop over items."""
         items, store = self.expression(node.iter), self.target(node.target)
         body, otherwise = self.run_block(node.body), self.run_block(node.orelse)
         self.code.loops |= {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
@@ -410,6 +429,7 @@ class Statements(Expressions):
         return run
 
     def run_With(self, node: ast.With) -> Any:  # noqa: N802
+        """Return what enters contexts, runs a block and leaves them."""
         first, *rest = node.items
         context = self.expression(first.context_expr)
         store = self.target(first.optional_vars) if first.optional_vars is not None else None
@@ -423,7 +443,7 @@ class Statements(Expressions):
             try:
                 signal = body(regs)
             except (Raised, GradcliError) as error:
-                found = error if isinstance(error, Raised) else as_raised(error)
+                found = raised_of(error)
                 if found is None or not entered.leave(regs[0], found):
                     raise
                 return None
@@ -433,6 +453,7 @@ class Statements(Expressions):
         return run
 
     def run_Try(self, node: ast.Try) -> Any:  # noqa: N802
+        """Return what runs a block with its handlers and what comes last."""
         body, otherwise, last = map(self.run_block, (node.body, node.orelse, node.finalbody))
         handlers = [self.handler(handler) for handler in node.handlers]
         text = self.text
@@ -587,20 +608,16 @@ class Statements(Expressions):
 
         return run
 
-    def yield_try(self, node: ast.Try) -> Callable[[Frame], Iterator[Any]]:
-        """Return a ``try`` in a generator."""
-        body, otherwise, last = map(self.block, (node.body, node.orelse, node.finalbody))
+    def yield_attempt(self, node: ast.Try) -> Callable[[Frame], Generator[Any, Any, Any]]:
+        """Return a ``try`` in a generator without what comes last."""
+        body, otherwise, text = self.block(node.body), self.block(node.orelse), self.text
         handlers = [self.handler(handler, self.block) for handler in node.handlers]
-        text = self.text
 
         def attempt(regs: Frame) -> Generator[Any, Any, Any]:
             try:
                 signal = yield from execute_yielding(text, body, regs)
             except (Raised, GradcliError, GeneratorExit) as error:
-                ends = isinstance(error, GeneratorExit)
-                found = (
-                    raised("GeneratorExit", "") if ends else error if isinstance(error, Raised) else as_raised(error)
-                )  # type: ignore[arg-type]
+                found = raised("GeneratorExit", "") if isinstance(error, GeneratorExit) else raised_of(error)
                 handler = None if found is None else fitting(regs, handlers, found)
                 if found is None or handler is None:
                     raise
@@ -609,6 +626,12 @@ class Statements(Expressions):
             if signal is None:
                 signal = yield from execute_yielding(text, otherwise, regs)
             return signal
+
+        return attempt
+
+    def yield_try(self, node: ast.Try) -> Callable[[Frame], Iterator[Any]]:
+        """Return a ``try`` in a generator."""
+        attempt, last, text = self.yield_attempt(node), self.block(node.finalbody), self.text
 
         def run(regs: Frame) -> Generator[Any, Any, Any]:
             try:
@@ -629,6 +652,11 @@ class Statements(Expressions):
             return signal if ended is None else ended
 
         return run
+
+
+def raised_of(error: Raised | GradcliError) -> Raised | None:
+    """Return an error as an exception of the script, None for one that ends the run."""
+    return error if isinstance(error, Raised) else as_raised(error)
 
 
 def refuses(error: Raised | GradcliError) -> bool:
@@ -736,6 +764,16 @@ def enter(run: Run, context: Any) -> Entered:
     from gradcli.runner.builtins import type_name
 
     return run.fail("TypeError", f"'{type_name(context)}' object does not support the context manager protocol")  # type: ignore[no-any-return]
+
+
+def forgetting(load: Evaluate, store: Any) -> Callable[[Frame], None]:
+    """Return what takes a variable its value; one without raises what reading it does."""
+
+    def run(regs: Frame) -> None:
+        load(regs)
+        store(regs, UNBOUND)
+
+    return run
 
 
 def as_load(target: ast.expr) -> ast.expr:

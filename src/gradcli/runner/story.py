@@ -66,7 +66,7 @@ class Story:
 
 
 def steps_of(way: str) -> list[tuple[str, Any]]:
-    """Return the dots and brackets of a way such as ``net.fc1.weight`` or ``params['W1']``: ``.`` or ``[`` with a key."""
+    """Return dots and brackets of a way such as ``net.fc1.weight`` or ``params['W1']``: ``.`` or ``[`` and a key."""
     steps: list[tuple[str, Any]] = []
     node = ast.parse(way, mode="eval").body
     while not isinstance(node, ast.Name):

@@ -32,7 +32,22 @@ DEEPEST = 60
 def doubles(x: Tensor) -> Any:
     """Return the numbers of a tensor as an array of numpy's own types."""
     array = value_of(x.node)
-    return np.asarray(array, dtype=np.float64) if getattr(array, "dtype", None) == object else np.asarray(array)
+    of_objects = getattr(getattr(array, "dtype", None), "kind", None) == "O"
+    return np.asarray(array, dtype=np.float64) if of_objects else np.asarray(array)
+
+
+def name_of_call(x: Tensor, node: Any, made_by: tuple[Any, ...]) -> str | None:
+    """Return what PyTorch calls the function that made a tensor by a call, an index or a write to one."""
+    from gradcli.runner.backward_names import backward_name, index_name, write_name
+
+    if made_by[0] == "[]":
+        return index_name(made_by[1], made_by[2])
+    if made_by[0] == "[]=":
+        return write_name(*made_by[1:])
+    name, ranks, named = made_by
+    if name.endswith("cross_entropy") and not smoothed(x):
+        named = {key: value for key, value in named.items() if key != "label_smoothing"}
+    return backward_name(name, ranks, named, copied=copies(node)) or None
 
 
 def grad_fn_name(x: Tensor) -> str | None:
@@ -40,18 +55,11 @@ def grad_fn_name(x: Tensor) -> str | None:
     node = x.node
     if type(node) not in NODES or not node.active or x.leaf:
         return None
-    from gradcli.runner.backward_names import backward_name, index_name, write_name
+    from gradcli.runner.backward_names import backward_name, index_name
 
     made_by = x.made_by
-    if isinstance(made_by, tuple) and made_by[0] == "[]":
-        return index_name(made_by[1], made_by[2])
-    if isinstance(made_by, tuple) and made_by[0] == "[]=":
-        return write_name(*made_by[1:])
     if isinstance(made_by, tuple):
-        name, ranks, named = made_by
-        if name.endswith("cross_entropy") and not smoothed(x):
-            named = {key: value for key, value in named.items() if key != "label_smoothing"}
-        return backward_name(name, ranks, named, copied=copies(node)) or None
+        return name_of_call(x, node, made_by)
     if isinstance(made_by, str):
         if made_by == "CopySlices" or "Backward" in made_by:
             return made_by
@@ -172,7 +180,7 @@ def to_repr(run: Any, x: Any, depth: int = 0) -> str:
     return of_function(x)
 
 
-def of_container(run: Any, x: Any, depth: int) -> str | None:
+def of_container(run: Any, x: Any, depth: int) -> str | None:  # noqa: C901, PLR0911 - one case for each kind
     """Return a container of Python's as it is shown, None for anything else."""
 
     def parts(items: Any) -> list[str]:

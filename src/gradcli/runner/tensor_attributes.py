@@ -94,7 +94,7 @@ class GradFn:
         self.script_class = Class(name, [], {})
 
     attributes = {  # noqa: RUF012
-        "next_functions": lambda run, me: next_functions(run, me),
+        "next_functions": lambda run, me: next_functions(run, me),  # noqa: PLW0108 - it stands below
         "name": lambda run, me: lambda run: f"torch::autograd::{me.name}" if "Backward" not in me.name else me.name,
         "variable": lambda run, me: run.by_leaf.get(me.node.index),
         "saved_tensors": lambda run, me: (),
@@ -300,16 +300,21 @@ def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
     elif name in READ_ONLY and x.library == "torch":
         run.fail("AttributeError", f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
     elif name == "requires_grad":
-        if type(value) is not bool and x.library == "torch":
-            run.fail("RuntimeError", "requires_grad must be a bool")
-        if value is True and x.active and not x.leaf:
-            run.fail("RuntimeError", "you can only change requires_grad flags of leaf variables.")
-        set_requires(run, x, bool(value))
-    elif name in ("shape",) and x.library == "numpy":
+        assign_requires(run, x, value)
+    elif name == "shape" and x.library == "numpy":
         x.node = run.function("reshape", x, *value).node
     else:
         extra = extra_of(x)
         extra.fields = (extra.fields or {}) | {name: value}
+
+
+def assign_requires(run: Run, x: Tensor, value: Any) -> None:
+    """Do ``x.requires_grad = value``."""
+    if type(value) is not bool and x.library == "torch":
+        run.fail("RuntimeError", "requires_grad must be a bool")
+    if value is True and x.active and not x.leaf:
+        run.fail("RuntimeError", "you can only change requires_grad flags of leaf variables.")
+    set_requires(run, x, bool(value))
 
 
 def check_grad(run: Run, x: Tensor, value: Any) -> None:
@@ -327,9 +332,9 @@ def check_grad(run: Run, x: Tensor, value: Any) -> None:
         run.fail(
             "RuntimeError",
             f"attempting to assign a gradient with dtype '{given}' to a tensor with grad_dtype '{own}'. The gradient "
-            "must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute "
-            "with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and "
-            "its gradient may break downstream systems that assume they match.",
+            "must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype "
+            "attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the "
+            "dtypes of a tensor and its gradient may break downstream systems that assume they match.",
         )
 
 

@@ -20,10 +20,12 @@ Said = tuple[str, str] | None
 
 
 TYPE_NAMES = {
-    "float32": "FloatTensor", "float64": "DoubleTensor", "int64": "LongTensor", "int32": "IntTensor", "bool": "BoolTensor",
+    "float32": "FloatTensor", "float64": "DoubleTensor", "int64": "LongTensor", "int32": "IntTensor",
+    "bool": "BoolTensor",
 }  # fmt: skip
 WHOLE = {
-    "mean": ("RuntimeError", "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}"),
+    "mean": ("RuntimeError", "mean(): could not infer output dtype. Input dtype must be either a floating point or "
+                             "complex dtype. Got: {}"),
     "softmax": ("NotImplementedError", "\"softmax_lastdim_kernel_impl\" not implemented for '{}'"),
     "log_softmax": ("NotImplementedError", "\"log_softmax_lastdim_kernel_impl\" not implemented for '{}'"),
     "std": ("RuntimeError", "std and var only support floating point and complex dtypes"),
@@ -59,7 +61,8 @@ def misfit(a: tuple[int, ...], b: tuple[int, ...]) -> Said:
         if a[-k] != b[-k] and 1 not in (a[-k], b[-k]):
             dim = max(len(a), len(b)) - k
             return "RuntimeError", (
-                f"The size of tensor a ({a[-k]}) must match the size of tensor b ({b[-k]}) at non-singleton dimension {dim}"
+                f"The size of tensor a ({a[-k]}) must match the size of tensor b ({b[-k]}) at non-singleton dimension "
+                f"{dim}"
             )
     return None
 
@@ -120,8 +123,8 @@ def of_dot(given: Given) -> Said:
     if len(a) != 1 or len(b) != 1:
         return runtime(f"1D tensors expected, but got {len(a)}D and {len(b)}D tensors")
     return runtime(
-        f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements, but got "
-        f"{a[0]} and {b[0]} elements respectively"
+        f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements, but "
+        f"got {a[0]} and {b[0]} elements respectively"
     )
 
 
@@ -199,8 +202,8 @@ def of_cat(given: Given) -> Said:
         for axis, (one, other) in enumerate(zip(first, shape, strict=True)):
             if one != other and axis != dim:
                 return runtime(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {one} but got size {other} for "
-                    f"tensor number {place} in the list."
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {one} but got size {other} "
+                    f"for tensor number {place} in the list."
                 )
     return None
 
@@ -214,8 +217,8 @@ def of_stack(given: Given) -> Said:
     for place, tensor in enumerate(tensors):
         if tensor.shape != first:
             return runtime(
-                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(tensor.shape)} at "
-                f"entry {place}"
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
+                f"{list(tensor.shape)} at entry {place}"
             )
     return None
 
@@ -233,14 +236,14 @@ def of_expand(given: Given) -> Said:
     shape, old = flat(given.get("shape", ())), shape_of(given["x"])
     if len(shape) < len(old):
         return runtime(
-            f"expand(torch.FloatTensor{{{list(old)}}}, size={shape}): the number of sizes provided ({len(shape)}) must be greater "
-            f"or equal to the number of dimensions in the tensor ({len(old)})"
+            f"expand(torch.FloatTensor{{{list(old)}}}, size={shape}): the number of sizes provided ({len(shape)}) must "
+            f"be greater or equal to the number of dimensions in the tensor ({len(old)})"
         )
     for axis in range(1, len(old) + 1):
         if old[-axis] not in (1, shape[-axis]) and shape[-axis] != -1:
             return runtime(
-                f"The expanded size of the tensor ({shape[-axis]}) must match the existing size ({old[-axis]}) at non-singleton "
-                f"dimension {len(shape) - axis}.  Target sizes: {shape}.  Tensor sizes: {list(old)}"
+                f"The expanded size of the tensor ({shape[-axis]}) must match the existing size ({old[-axis]}) at "
+                f"non-singleton dimension {len(shape) - axis}.  Target sizes: {shape}.  Tensor sizes: {list(old)}"
             )
     return None
 
@@ -250,8 +253,8 @@ def of_permute(given: Given) -> Said:
     dims, count = flat(given.get("dims", ())), len(shape_of(given["x"]))
     if len(dims) != count:
         return runtime(
-            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering "
-            f"of dimensions i.e. input.dim() = {count} is not equal to len(dims) = {len(dims)}"
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"ordering of dimensions i.e. input.dim() = {count} is not equal to len(dims) = {len(dims)}"
         )
     if all(-count <= dim < count for dim in dims):
         return runtime("permute(): duplicate dims are not allowed.")
@@ -273,8 +276,8 @@ def of_split(given: Given) -> Said:
         return None
     if isinstance(size, list | tuple):
         return runtime(
-            f"split_with_sizes expects split_sizes to sum exactly to {shape[dim]} (input tensor's size at dimension {dim}), but "
-            f"got split_sizes={list(size)}"
+            f"split_with_sizes expects split_sizes to sum exactly to {shape[dim]} (input tensor's size at dimension "
+            f"{dim}), but got split_sizes={list(size)}"
         )
     return runtime(f"split_size can only be 0 if dimension size is 0, but got dimension size of {shape[dim]}")
 
@@ -357,8 +360,8 @@ def of_empty(name: str) -> Callable[[Given], Said]:
         if name.startswith("arg"):
             return "IndexError", f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
         return runtime(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' "
-            "argument."
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
+            "the 'dim' argument."
         )
 
     return said
@@ -390,23 +393,24 @@ def singular(name: str, a: Any) -> Said:
     if name == "inv":
         place = next((k for k in range(1, len(a) + 1) if np.linalg.matrix_rank(a[:k, :k]) < k), len(a))
         return "_LinAlgError", (
-            f"linalg.inv: The diagonal element {place} is zero, the inversion could not be completed because the input matrix is "
-            "singular."
+            f"linalg.inv: The diagonal element {place} is zero, the inversion could not be completed because the input "
+            "matrix is singular."
         )
     if name == "cholesky":
         order = next((k for k in range(1, len(a) + 1) if np.linalg.det(a[:k, :k]) <= 0), len(a))
         return "_LinAlgError", (
-            "linalg.cholesky: The factorization could not be completed because the input is not positive-definite (the leading "
-            f"minor of order {order} is not positive-definite)."
+            "linalg.cholesky: The factorization could not be completed because the input is not positive-definite (the "
+            f"leading minor of order {order} is not positive-definite)."
         )
     return None
 
 
 PRODUCTS = ("mm", "mv", "torch.dot", "bmm", "matmul", "linear", "addmm")
 WORDS: dict[str, Callable[[Given], Said]] = {
-    "mm": of_mm, "mv": of_mv, "torch.dot": of_dot, "bmm": of_bmm, "matmul": of_matmul, "linear": of_linear, "addmm": of_addmm,
-    "cat": of_cat, "stack": of_stack, "reshape": of_reshape, "expand": of_expand, "permute": of_permute, "narrow": of_narrow,
-    "split": of_split, "chunk": lambda given: runtime(f"chunk expects `chunks` to be greater than 0, got: {given['chunks']}"),
+    "mm": of_mm, "mv": of_mv, "torch.dot": of_dot, "bmm": of_bmm, "matmul": of_matmul, "linear": of_linear,
+    "addmm": of_addmm, "cat": of_cat, "stack": of_stack, "reshape": of_reshape, "expand": of_expand,
+    "permute": of_permute, "narrow": of_narrow, "split": of_split,
+    "chunk": lambda given: runtime(f"chunk expects `chunks` to be greater than 0, got: {given['chunks']}"),
     "t": lambda given: runtime(f"t() expects a tensor with <= 2 dimensions, but self is {len(shape_of(given['x']))}D"),
     "gather": of_gather, "scatter": of_gather, "scatter_add": of_gather, "index_select": of_index_select,
     "embedding": of_index_select, "take": of_take, "nll_loss": of_target, "cross_entropy": of_target, "bce": of_bce,
@@ -415,7 +419,8 @@ WORDS: dict[str, Callable[[Given], Said]] = {
     "masked_select": lambda given: misfit(shape_of(given["mask"]), shape_of(given["x"])),
     "topk": lambda given: runtime("selected index k out of range"),
     "kthvalue": lambda given: runtime(
-        f"kthvalue(): selected number k out of range for dimension {given.get('dim', -1) % max(len(shape_of(given['x'])), 1)}"),
+        "kthvalue(): selected number k out of range for dimension "
+        f"{given.get('dim', -1) % max(len(shape_of(given['x'])), 1)}"),
     "max": of_empty("max"), "min": of_empty("min"), "argmax": of_empty("argmax"), "argmin": of_empty("argmin"),
     "inv": square("inv"), "det": square("det"), "solve": square("solve"), "cholesky": square("cholesky"),
     "trace": lambda given: runtime(f"trace: expected a matrix, but got tensor with dim {len(shape_of(given['x']))}"),

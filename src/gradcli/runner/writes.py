@@ -50,10 +50,10 @@ def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
 
 
 def refuse_stale(run: Run, target: Tensor) -> None:
-    """Raise what PyTorch raises where a view of what was no result is written to after its base became one, unread since."""
+    """Raise what PyTorch raises for a write to a view of no result, after its base became one, unread since."""
     if (
-        type(target) is View and target.seen != target.base.version and type(target.shown) not in NODES and run.grad_enabled
-        and target.library == "torch" and target.base.active and not target.base.leaf
+        type(target) is View and target.seen != target.base.version and type(target.shown) not in NODES
+        and run.grad_enabled and target.library == "torch" and target.base.active and not target.base.leaf
     ):  # fmt: skip
         run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
 

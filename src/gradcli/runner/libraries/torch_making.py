@@ -42,9 +42,10 @@ class Layout:
 
 TABLE |= {
     "torch.__version__": "2.13.0", "torch.Size": SIZE, "torch.Tensor": TENSOR, "torch.nn.Parameter": PARAMETER,
-    "torch.nn.parameter.Parameter": PARAMETER, "torch.inf": float("inf"), "torch.nan": float("nan"), "torch.pi": np.pi, "torch.e": np.e,
-    "torch.newaxis": None, "torch.dtype": DTYPE, "torch.strided": Layout(),
-    "torch.preserve_format": Foreign("torch.preserve_format"), "torch.contiguous_format": Foreign("torch.contiguous_format"),
+    "torch.nn.parameter.Parameter": PARAMETER, "torch.inf": float("inf"), "torch.nan": float("nan"), "torch.pi": np.pi,
+    "torch.e": np.e, "torch.newaxis": None, "torch.dtype": DTYPE, "torch.strided": Layout(),
+    "torch.preserve_format": Foreign("torch.preserve_format"),
+    "torch.contiguous_format": Foreign("torch.contiguous_format"),
 }  # fmt: skip
 
 
@@ -451,11 +452,18 @@ def drawing(draw: Any) -> Any:
     return run_it
 
 
+def random_in_place(g: Any, x: Any, *bounds: Any) -> Any:
+    """Return the entries that ``random_`` draws: integers within bounds, or what a type of numbers holds exactly."""
+    if not bounds:
+        return g.random(x.shape, x.dtype)
+    return g.randint(*((0, *bounds) if len(bounds) == 1 else bounds), x.shape, x.dtype)
+
+
 IN_PLACE: dict[str, Callable[..., Any]] = {
     "uniform_": lambda g, x, a=0.0, b=1.0: g.uniform(x.shape, a, b, x.dtype),
     "normal_": lambda g, x, mean=0.0, std=1.0: g.normal(x.shape, mean, std, x.dtype),
     "log_normal_": lambda g, x, mean=1.0, std=2.0: g.log_normal(x.shape, mean, std, x.dtype),
-    "random_": lambda g, x, *bounds: g.randint(*((0, *bounds) if len(bounds) == 1 else bounds), x.shape, x.dtype) if bounds else g.random(x.shape, x.dtype),
+    "random_": random_in_place,
     "bernoulli_": lambda g, x, p=0.5: g.bernoulli_scalar(x.shape, p),
     "exponential_": lambda g, x, lambd=1.0: g.exponential(x.shape, lambd, x.dtype),
     "geometric_": lambda g, x, p: g.geometric(x.shape, p, x.dtype),
@@ -473,8 +481,7 @@ def dropout(
     if not (training if train is None else train) or p == 0:
         return x
     factor = run.make(draws(run).dropout(x.shape, p, x.dtype), x.dtype)
-    made = run.operate("*", x, factor)
-    return made  # type: ignore[no-any-return]
+    return run.operate("*", x, factor)  # type: ignore[no-any-return]
 
 
 # ---- types, devices, options
@@ -503,8 +510,11 @@ def is_available(run: Run) -> bool:
     return False
 
 
-@native("torch.cuda.empty_cache", "torch.cuda.synchronize", "torch.set_num_threads", "torch.use_deterministic_algorithms",
-        "torch.autograd.set_detect_anomaly", "torch.set_float32_matmul_precision", "torch.cuda.reset_peak_memory_stats", "torch.set_warn_always")  # fmt: skip
+@native(
+    "torch.cuda.empty_cache", "torch.cuda.synchronize", "torch.set_num_threads", "torch.use_deterministic_algorithms",
+    "torch.autograd.set_detect_anomaly", "torch.set_float32_matmul_precision", "torch.cuda.reset_peak_memory_stats",
+    "torch.set_warn_always",
+)  # fmt: skip
 def nothing(run: Run, *_: Any, **__: Any) -> Any:
     """Do nothing: what it is about has no effect on numbers."""
     return Foreign("torch")
@@ -566,7 +576,8 @@ class Limits:
         fields: dict[str, Any] = {"dtype": dtype, "bits": bits}
         if dtype in FLOATS:
             fields |= BFLOAT16 if dtype == "bfloat16" else {
-                name: float(getattr(np.finfo(dtype), name)) for name in ("min", "max", "eps", "tiny", "smallest_normal", "resolution")
+                name: float(getattr(np.finfo(dtype), name))
+                for name in ("min", "max", "eps", "tiny", "smallest_normal", "resolution")
             }  # fmt: skip
             shown = ", ".join(
                 f"{name}={fields[name]:g}" for name in ("resolution", "min", "max", "eps", "smallest_normal", "tiny")

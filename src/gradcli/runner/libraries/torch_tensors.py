@@ -45,7 +45,7 @@ def broadcast_tensors(run: Run, *tensors: Any) -> tuple[Any, ...]:
 def unique(
     run: Run, x: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
 ) -> Any:
-    """Return the values that there are, in order; with the place of each entry among them, and how often each is there."""
+    """Return the values that there are, in order; with each entry's place among them, and how often each is there."""
     found = np.unique(np.asarray(x.value), return_inverse=True, return_counts=True, axis=dim)
     values = Tensor(found[0], x.dtype)
     inverse = run.make(found[1].reshape(x.shape if dim is None else -1), "int64")
