@@ -413,7 +413,7 @@ ERRORS = [
     (of_itself, {}, "script", "RecursionError: maximum recursion depth exceeded", "of_itself"),
     (later, {}, "not-allowed", "'async' is not part of the language", "async def later"),
     (of_two_meanings, {}, "not-allowed", "'k' means one thing", "return x * k"),
-    (of_wrong_values, {}, "script", "TypeError: unsupported operand type(s) for *: 'dict' and 'Tensor'", "WRONG[0]"),
+    (of_wrong_values, {}, "script", "TypeError: unsupported operand type(s) for *: 'Tensor' and 'dict'", "WRONG[0]"),
     (of_complex, {}, "not-allowed", "'WAVES' is an array of complex128", "x * WAVES"),
     (of_a_class, {}, "script", "TypeError: Holder() takes no arguments", "Holder(x)"),
     (of_v, {"v": 2.0}, "missing-input", "no value for the variable v", 'add inputs={"v": ...}'),

@@ -13,6 +13,8 @@ from gradcli.engine.meter import LARGE
 from gradcli.engine.reverse import cotangents
 from gradcli.language.storage import looks_on
 from gradcli.ops.declare import value_of
+from gradcli.ops.indexing import INDEX
+from gradcli.ops.linear_algebra import MATMUL
 from gradcli.ops.saved import kept
 from gradcli.records import dataclass
 from gradcli.runner.backward_names import index_name
@@ -289,9 +291,9 @@ def second_name(outputs: list[Node], index: int) -> str | None:
         return None
     op: Any = users[0].op
     static = users[0].static
-    name = index_name(static["key"], users[0].arguments[0].shape) if op.name == "index" else op.name
+    name = index_name(static["key"], users[0].arguments[0].shape) if op is INDEX else op.name
     if name == "permute" and any(
-        getattr(user.op, "name", "") == "matmul" for user in nodes_of(outputs, None) if users[0] in user.arguments
+        user.op is MATMUL for user in nodes_of(outputs, None) if users[0] in user.arguments
     ):
         return "TBackward0"
     return SECOND_NAMES.get(name)
