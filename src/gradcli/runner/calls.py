@@ -442,8 +442,8 @@ def made_type(
 WRITTEN_TO = {"out", "inplace"}
 """Options that say where a result is written."""
 WRITES_BY = {
-    **dict.fromkeys(("relu", "relu6", "selu", "celu", "silu", "mish", "hardswish", "hardsigmoid"), 1),
-    "leaky_relu": 2, "elu": 2, "hardtanh": 3, "threshold": 3, "rrelu": 4, "dropout": 3,
+    **dict.fromkeys(("relu", "relu6", "selu", "silu", "mish", "hardswish", "hardsigmoid"), 1),
+    "leaky_relu": 2, "elu": 2, "celu": 2, "hardtanh": 3, "threshold": 3, "rrelu": 4, "dropout": 3,
 }  # fmt: skip
 """The place of ``inplace`` among the arguments of functions that have it."""
 
@@ -761,7 +761,7 @@ def wrap(
             [wrap(run, item, own_dtype(item, dtype), library, made_by, tensors, call, k) for k, item in enumerate(made)]
         )
         for k, item in enumerate(several):
-            if isinstance(item, View):
+            if isinstance(item, View) and not made_by[0].endswith(SLICING):
                 item.part = k
         return several
     if made is None or type(made) in (int, str):
@@ -779,6 +779,10 @@ def own_dtype(item: Any, dtype: str) -> str:
     """Return the type of one of several results: integers and truth values beside floats stay what they are."""
     kind = kind_of(value_of(item)) if isinstance(value_of(item), np.ndarray) else "f"
     return dtype if kind == "f" or category(dtype) < 2 else "bool" if kind == "b" else "int64"
+
+
+SLICING = ("tensor_split", "hsplit", "vsplit", "dsplit", "broadcast_tensors", "meshgrid")
+"""Functions that give several views one by one: each may be written to."""
 
 
 def shown_base(made: Any, tensors: list[Any]) -> Tensor | None:

@@ -345,6 +345,7 @@ class Run:
             flat = f(RESHAPE, old, shape=(math.prod(shape),))
             put = f(PUT, flat, f(RESHAPE, made, shape=places.shape), key=places)
             self.write(base, f(RESHAPE, put, shape=shape), first, "CopySlices")
+        view.shown = base.node  # a result from now on; what it shows is read anew
 
     def _check_view(self, view: Tensor) -> None:
         """Refuse a write to a view that PyTorch lets nobody write to."""
