@@ -18,7 +18,7 @@ from gradcli.runner.backward_names import index_name
 from gradcli.runner.events import Event
 from gradcli.runner.state import Run, Written
 from gradcli.runner.strings import grad_fn_name
-from gradcli.runner.values import Size, Tensor, category, extra_of, kind_of
+from gradcli.runner.values import Size, Tensor, category, extra_of, kind_of, shown_version
 
 SECOND = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
@@ -141,11 +141,12 @@ def version_text(write: Written, value: Any, output: bool) -> str:
         made_by = "AsStridedBackward0" if looks_on(value) and tensor.active else grad_fn_name(tensor)
     name = "torch::autograd::CopySlices" if made_by == "CopySlices" else (made_by or "").partition("Backward")[0]
     made = f", which is output 0 of {name}," if name else ""
-    array = value_of(value)
+    array, version = value_of(value), shown_version(tensor)
+    expected = write.version - 1 - (tensor.root.version - version)
     kind = {"i": "Long", "b": "Bool"}.get(kind_of(array)) or {"float64": "Double"}.get(tensor.dtype, "Float")
     return (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{kind}Tensor {list(np.shape(array))}]{made} is at version {tensor.version}; expected version {write.version - 1} instead. "
+        f"[torch.{kind}Tensor {list(np.shape(array))}]{made} is at version {version}; expected version {expected} instead. "
         "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
         "torch.autograd.set_detect_anomaly(True, check_nan=False)."
     )

@@ -22,7 +22,7 @@ from gradcli.runner.events import Event, Log
 from gradcli.runner.noting import Noting, note, settle
 from gradcli.runner.objects import Frame
 from gradcli.runner.strings import grad_fn_name
-from gradcli.runner.values import Data, Detached, Tensor, View, as_dtype, category, kind_of
+from gradcli.runner.values import Data, Detached, Tensor, View, as_dtype, category, extra_of, kind_of
 
 BOUNDS = Budget(
     text=400_000, syntax=60_000, turns=20_000_000, nodes=60_000_000, elements=20_000_000, total=2_000_000_000_000,
@@ -250,6 +250,7 @@ class Run:
         self.enable_grad(before)
         if type(tensor) is Data and type(old) in NODES:
             self.writes.pop(old.index, None)
+            extra_of(base.root).unseen += 1
             if self.held.live:
                 old.value = value_of(base.node)
         tensor.made_by = made_by

@@ -18,7 +18,7 @@ from gradcli.runner.expressions import Expressions, Text
 from gradcli.runner.objects import UNBOUND, Class, Closure, Context, Evaluate, Frame, Instance
 from gradcli.runner.operators import plain, sign_of, truth
 from gradcli.runner.state import Run
-from gradcli.runner.writes import augmented, read
+from gradcli.runner.writes import assigned_again, augmented
 from gradcli.runner.values import Tensor
 
 BREAK, NEXT = ("break",), ("next",)
@@ -189,8 +189,8 @@ class Statements(Expressions):
                 after = augmented(run, sign, before, change(regs))
                 if after is not before or not hasattr(before, "node") or before.base is None:
                     put(run, owner, place, after)
-                elif isinstance(owner, Tensor):
-                    read(owner)
+                elif isinstance(owner, Tensor) and owner.library == "torch":
+                    assigned_again(owner)
 
             return self.on_its_line(node, run_entry)
         load = self.expression(as_load(target))
