@@ -20,16 +20,23 @@ Said = tuple[str, str] | None
 
 
 TYPE_NAMES = {
-    "float32": "FloatTensor", "float64": "DoubleTensor", "int64": "LongTensor", "int32": "IntTensor", "bool": "BoolTensor",
-}  # fmt: skip
+    "float32": "FloatTensor",
+    "float64": "DoubleTensor",
+    "int64": "LongTensor",
+    "int32": "IntTensor",
+    "bool": "BoolTensor",
+}
 WHOLE = {
-    "mean": ("RuntimeError", "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}"),
+    "mean": (
+        "RuntimeError",
+        "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}",
+    ),
     "softmax": ("NotImplementedError", "\"softmax_lastdim_kernel_impl\" not implemented for '{}'"),
     "log_softmax": ("NotImplementedError", "\"log_softmax_lastdim_kernel_impl\" not implemented for '{}'"),
     "std": ("RuntimeError", "std and var only support floating point and complex dtypes"),
     "var": ("RuntimeError", "std and var only support floating point and complex dtypes"),
     "norm": ("RuntimeError", "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}"),
-}  # fmt: skip
+}
 """What PyTorch says of integers where it takes floats alone."""
 
 
@@ -59,7 +66,8 @@ def misfit(a: tuple[int, ...], b: tuple[int, ...]) -> Said:
         if a[-k] != b[-k] and 1 not in (a[-k], b[-k]):
             dim = max(len(a), len(b)) - k
             return "RuntimeError", (
-                f"The size of tensor a ({a[-k]}) must match the size of tensor b ({b[-k]}) at non-singleton dimension {dim}"
+                f"The size of tensor a ({a[-k]}) must match the size of tensor b ({b[-k]}) at non-singleton "
+                f"dimension {dim}"
             )
     return None
 
@@ -120,7 +128,8 @@ def of_dot(given: Given) -> Said:
     if len(a) != 1 or len(b) != 1:
         return runtime(f"1D tensors expected, but got {len(a)}D and {len(b)}D tensors")
     return runtime(
-        f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements, but got "
+        f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements, "
+        "but got "
         f"{a[0]} and {b[0]} elements respectively"
     )
 
@@ -147,7 +156,9 @@ def of_matmul(given: Given) -> Said:
         rows = a if len(a) == 2 else (1, *a)
         return runtime(f"mat1 and mat2 shapes cannot be multiplied ({rows[0]}x{rows[1]} and {b[0]}x{b[1]})")
     if len(b) == 1:
-        return runtime(f"size mismatch, got input ({math.prod(a[:-1])}), mat ({math.prod(a[:-1])}x{a[-1]}), vec ({b[0]})")
+        return runtime(
+            f"size mismatch, got input ({math.prod(a[:-1])}), mat ({math.prod(a[:-1])}x{a[-1]}), vec ({b[0]})"
+        )
     if len(b) == 2:
         return runtime(f"mat1 and mat2 shapes cannot be multiplied ({math.prod(a[:-1])}x{a[-1]} and {b[0]}x{b[1]})")
     lead = misfit(a[:-2], b[:-2])
@@ -197,7 +208,8 @@ def of_cat(given: Given) -> Said:
         for axis, (one, other) in enumerate(zip(first, shape, strict=True)):
             if one != other and axis != dim:
                 return runtime(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {one} but got size {other} for "
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {one} but got size "
+                    f"{other} for "
                     f"tensor number {place} in the list."
                 )
     return None
@@ -212,7 +224,8 @@ def of_stack(given: Given) -> Said:
     for place, tensor in enumerate(tensors):
         if tensor.shape != first:
             return runtime(
-                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(tensor.shape)} at "
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
+                f"{list(tensor.shape)} at "
                 f"entry {place}"
             )
     return None
@@ -231,13 +244,15 @@ def of_expand(given: Given) -> Said:
     shape, old = flat(given.get("shape", ())), shape_of(given["x"])
     if len(shape) < len(old):
         return runtime(
-            f"expand(torch.FloatTensor{{{list(old)}}}, size={shape}): the number of sizes provided ({len(shape)}) must be greater "
+            f"expand(torch.FloatTensor{{{list(old)}}}, size={shape}): the number of sizes provided ({len(shape)}) "
+            "must be greater "
             f"or equal to the number of dimensions in the tensor ({len(old)})"
         )
     for axis in range(1, len(old) + 1):
         if old[-axis] not in (1, shape[-axis]) and shape[-axis] != -1:
             return runtime(
-                f"The expanded size of the tensor ({shape[-axis]}) must match the existing size ({old[-axis]}) at non-singleton "
+                f"The expanded size of the tensor ({shape[-axis]}) must match the existing size ({old[-axis]}) at "
+                "non-singleton "
                 f"dimension {len(shape) - axis}.  Target sizes: {shape}.  Tensor sizes: {list(old)}"
             )
     return None
@@ -248,7 +263,8 @@ def of_permute(given: Given) -> Said:
     dims, count = flat(given.get("dims", ())), len(shape_of(given["x"]))
     if len(dims) != count:
         return runtime(
-            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering "
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            "ordering "
             f"of dimensions i.e. input.dim() = {count} is not equal to len(dims) = {len(dims)}"
         )
     if all(-count <= dim < count for dim in dims):
@@ -271,7 +287,8 @@ def of_split(given: Given) -> Said:
         return None
     if isinstance(size, list | tuple):
         return runtime(
-            f"split_with_sizes expects split_sizes to sum exactly to {shape[dim]} (input tensor's size at dimension {dim}), but "
+            f"split_with_sizes expects split_sizes to sum exactly to {shape[dim]} (input tensor's size at dimension "
+            f"{dim}), but "
             f"got split_sizes={list(size)}"
         )
     return runtime(f"split_size can only be 0 if dimension size is 0, but got dimension size of {shape[dim]}")
@@ -304,7 +321,11 @@ def of_take(given: Given) -> Said:
     """``take`` takes places of all entries."""
     index, size = places_of(given), math.prod(shape_of(given["x"]))
     bad = index[(index < -size) | (index >= size)]
-    return ("IndexError", f"out of range: tried to access index {bad[0]} on a tensor of {size} elements.") if bad.size else None
+    return (
+        ("IndexError", f"out of range: tried to access index {bad[0]} on a tensor of {size} elements.")
+        if bad.size
+        else None
+    )
 
 
 def of_target(given: Given) -> Said:
@@ -317,7 +338,10 @@ def of_target(given: Given) -> Said:
     axis = 0 if len(shape) == 1 else 1
     if classes.shape != shape[:axis] + shape[axis + 1 :]:
         if len(shape) == 2 and classes.ndim == 1:
-            return "ValueError", f"Expected input batch_size ({shape[0]}) to match target batch_size ({classes.shape[0]})."
+            return (
+                "ValueError",
+                f"Expected input batch_size ({shape[0]}) to match target batch_size ({classes.shape[0]}).",
+            )
         return None
     bad = classes[(classes != ignored) & ((classes < 0) | (classes >= shape[axis]))]
     return ("IndexError", f"Target {int(bad.ravel()[0])} is out of bounds.") if bad.size else None
@@ -348,7 +372,8 @@ def of_empty(name: str) -> Callable[[Given], Said]:
         if name.startswith("arg"):
             return "IndexError", f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
         return runtime(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' "
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+            "with the 'dim' "
             "argument."
         )
 
@@ -364,7 +389,9 @@ def square(name: str) -> Callable[[Given], Said]:
         if len(shape) < 2:
             return runtime(f"linalg.{name}: The input tensor A must have at least 2 dimensions.")
         if shape[-1] != shape[-2]:
-            return runtime(f"linalg.{name}: A must be batches of square matrices, but they are {shape[-2]} by {shape[-1]} matrices")
+            return runtime(
+                f"linalg.{name}: A must be batches of square matrices, but they are {shape[-2]} by {shape[-1]} matrices"
+            )
         return singular(name, np.asarray(given.get("x", given.get("A")).value))
 
     return said
@@ -379,13 +406,15 @@ def singular(name: str, a: Any) -> Said:
     if name == "inv":
         place = next((k for k in range(1, len(a) + 1) if np.linalg.matrix_rank(a[:k, :k]) < k), len(a))
         return "_LinAlgError", (
-            f"linalg.inv: The diagonal element {place} is zero, the inversion could not be completed because the input matrix is "
+            f"linalg.inv: The diagonal element {place} is zero, the inversion could not be completed because the "
+            "input matrix is "
             "singular."
         )
     if name == "cholesky":
         order = next((k for k in range(1, len(a) + 1) if np.linalg.det(a[:k, :k]) <= 0), len(a))
         return "_LinAlgError", (
-            "linalg.cholesky: The factorization could not be completed because the input is not positive-definite (the leading "
+            "linalg.cholesky: The factorization could not be completed because the input is not positive-definite "
+            "(the leading "
             f"minor of order {order} is not positive-definite)."
         )
     return None
@@ -393,25 +422,58 @@ def singular(name: str, a: Any) -> Said:
 
 PRODUCTS = ("mm", "mv", "torch.dot", "bmm", "matmul", "linear", "addmm")
 WORDS: dict[str, Callable[[Given], Said]] = {
-    "mm": of_mm, "mv": of_mv, "torch.dot": of_dot, "bmm": of_bmm, "matmul": of_matmul, "linear": of_linear, "addmm": of_addmm,
-    "cat": of_cat, "stack": of_stack, "reshape": of_reshape, "expand": of_expand, "permute": of_permute, "narrow": of_narrow,
-    "split": of_split, "chunk": lambda given: runtime(f"chunk expects `chunks` to be greater than 0, got: {given['chunks']}"),
+    "mm": of_mm,
+    "mv": of_mv,
+    "torch.dot": of_dot,
+    "bmm": of_bmm,
+    "matmul": of_matmul,
+    "linear": of_linear,
+    "addmm": of_addmm,
+    "cat": of_cat,
+    "stack": of_stack,
+    "reshape": of_reshape,
+    "expand": of_expand,
+    "permute": of_permute,
+    "narrow": of_narrow,
+    "split": of_split,
+    "chunk": lambda given: runtime(f"chunk expects `chunks` to be greater than 0, got: {given['chunks']}"),
     "t": lambda given: runtime(f"t() expects a tensor with <= 2 dimensions, but self is {len(shape_of(given['x']))}D"),
-    "gather": of_gather, "scatter": of_gather, "scatter_add": of_gather, "index_select": of_index_select,
-    "embedding": of_index_select, "take": of_take, "nll_loss": of_target, "cross_entropy": of_target, "bce": of_bce,
-    "mse_loss": of_loss, "l1_loss": of_loss, "smooth_l1_loss": of_loss, "huber_loss": of_loss,
+    "gather": of_gather,
+    "scatter": of_gather,
+    "scatter_add": of_gather,
+    "index_select": of_index_select,
+    "embedding": of_index_select,
+    "take": of_take,
+    "nll_loss": of_target,
+    "cross_entropy": of_target,
+    "bce": of_bce,
+    "mse_loss": of_loss,
+    "l1_loss": of_loss,
+    "smooth_l1_loss": of_loss,
+    "huber_loss": of_loss,
     "masked_fill": lambda given: misfit(shape_of(given["mask"]), shape_of(given["x"])),
     "masked_select": lambda given: misfit(shape_of(given["mask"]), shape_of(given["x"])),
     "topk": lambda given: runtime("selected index k out of range"),
     "kthvalue": lambda given: runtime(
-        f"kthvalue(): selected number k out of range for dimension {given.get('dim', -1) % max(len(shape_of(given['x'])), 1)}"),
-    "max": of_empty("max"), "min": of_empty("min"), "argmax": of_empty("argmax"), "argmin": of_empty("argmin"),
-    "inv": square("inv"), "det": square("det"), "solve": square("solve"), "cholesky": square("cholesky"),
+        "kthvalue(): selected number k out of range for dimension "
+        f"{given.get('dim', -1) % max(len(shape_of(given['x'])), 1)}"
+    ),
+    "max": of_empty("max"),
+    "min": of_empty("min"),
+    "argmax": of_empty("argmax"),
+    "argmin": of_empty("argmin"),
+    "inv": square("inv"),
+    "det": square("det"),
+    "solve": square("solve"),
+    "cholesky": square("cholesky"),
     "trace": lambda given: runtime(f"trace: expected a matrix, but got tensor with dim {len(shape_of(given['x']))}"),
     "outer": lambda given: runtime(
         f"outer: Expected 1-D argument {'self' if len(shape_of(given['x'])) != 1 else 'vec2'}, but got "
-        f"{len(shape_of(given['x'])) if len(shape_of(given['x'])) != 1 else len(shape_of(given['other']))}-D"),
-    "where": lambda given: misfit(shape_of(given["condition"]), shape_of(given["x"]))
-        or misfit(shape_of(given["x"]), shape_of(given["other"])),
-}  # fmt: skip
+        f"{len(shape_of(given['x'])) if len(shape_of(given['x'])) != 1 else len(shape_of(given['other']))}-D"
+    ),
+    "where": lambda given: (
+        misfit(shape_of(given["condition"]), shape_of(given["x"]))
+        or misfit(shape_of(given["x"]), shape_of(given["other"]))
+    ),
+}
 """By the table's name of a function."""

@@ -50,16 +50,21 @@ def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
 
 
 def refuse_stale(run: Run, target: Tensor) -> None:
-    """Raise what PyTorch raises where a view of what was no result is written to after its base became one, unread since."""
+    """Refuse a write to a view that nothing has read since its base became a result, as PyTorch does."""
     if (
-        type(target) is View and target.seen != target.base.version and type(target.shown) not in NODES and run.grad_enabled
-        and target.library == "torch" and target.base.active and not target.base.leaf
-    ):  # fmt: skip
+        type(target) is View
+        and target.seen != target.base.version
+        and type(target.shown) not in NODES
+        and run.grad_enabled
+        and target.library == "torch"
+        and target.base.active
+        and not target.base.leaf
+    ):
         run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
 
 
 def assigned_again(x: Tensor) -> Any:
-    """Return what a tensor holds after ``x[0] += 1``: PyTorch changes the entries, and then assigns them to themselves."""
+    """Return what a tensor holds after ``x[0] += 1``: PyTorch changes entries, and then assigns them to themselves."""
     x.root.version += 1
     return x.node
 

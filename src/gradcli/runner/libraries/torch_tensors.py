@@ -43,8 +43,10 @@ method("unbind")(unbind)
 
 
 @native("torch.unique", "torch.unique_consecutive")
-def unique(run: Run, x: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
-    """Return the values that there are, in order; with the place of each entry among them, and how often each is there."""
+def unique(
+    run: Run, x: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
+    """Return the values that there are, in order; with the place of each entry among them, and how often it is there."""
     found = np.unique(np.asarray(x.value), return_inverse=True, return_counts=True, axis=dim)
     values = Tensor(found[0], x.dtype)
     inverse = run.make(found[1].reshape(x.shape if dim is None else -1), "int64")
@@ -127,6 +129,11 @@ def storage_offset(run: Run, x: Tensor) -> int:
     return int(value.__array_interface__["data"][0] - whole.__array_interface__["data"][0]) // whole.itemsize
 
 
-for _name, _function in (("unique", unique), ("argwhere", argwhere), ("is_complex", is_complex), ("is_same_size", is_same_size)):
+for _name, _function in (
+    ("unique", unique),
+    ("argwhere", argwhere),
+    ("is_complex", is_complex),
+    ("is_same_size", is_same_size),
+):
     method(_name)(_function)
 TABLE["torch.embedding"] = lambda run, weight, indices, *rest: run.function("F.embedding", indices, weight)
