@@ -189,6 +189,7 @@ class Graph:
             raise too_many_axes(value.ndim)
         if size >= LARGE or meter.elements > meter.budget.total:
             meter.count(len(self.nodes))
+            meter.hold(value)
         entered = self.enter(op, arguments, static, value, links)
         if size >= LARGE and entered is not value:
             self.spare(entered)

@@ -1,9 +1,15 @@
-"""What a run has cost so far, and what it may cost: elements, operations, turns and seconds."""
+"""What a run has cost so far, and what it may cost: elements, operations, turns, memory and seconds."""
 
 from __future__ import annotations
 
+import gc
 import math
+import sys
 import time
+from typing import Any
+from weakref import ref
+
+import numpy as np
 
 from gradcli.errors import Budget, over_budget
 from gradcli.errors.counting import counted
@@ -15,6 +21,32 @@ TURNS = 64
 """Small operations, or turns of a loop, after which the clock is looked at."""
 SHORT = 0.25
 """Seconds after which a run is long enough to ask for the time of the processor."""
+ROOM = 16
+"""Looks at the clock for one at the memory, which is dear."""
+BESIDE = 2
+"""Bytes of the process for each byte that arrays may have: Python's own objects count there too."""
+
+try:
+    import resource
+except ImportError:  # Windows has no such module
+
+    def peak() -> int:
+        """Return nothing where the system does not tell what a process holds."""
+        return 0
+else:
+    UNIT = 1 if sys.platform == "darwin" else 1024
+
+    def peak() -> int:
+        """Return the most bytes that this process ever held."""
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * UNIT
+
+
+class Share(ref["np.ndarray[Any, Any]"]):
+    """Tells of the end of an array how many bytes it had."""
+
+    __slots__ = ("key", "size")
+    key: int
+    size: int
 
 
 @dataclass(slots=True)
@@ -22,7 +54,8 @@ class Meter:
     """What one run and its derivatives cost, held against a budget.
 
     ``elements`` counts those of all arrays, ``turns`` those of all loops; ``look`` is the number of operations at which
-    the clock is looked at next, and until ``deadline`` the time is known not to be over.
+    the clock is looked at next, and until ``deadline`` the time is known not to be over. ``live`` counts the bytes of
+    large arrays that something still refers to, by their ``shares``, and ``ceiling`` is what the process may hold.
     """
 
     budget: Budget
@@ -31,6 +64,10 @@ class Meter:
     look: int = 0
     deadline: float = field(init=False)
     started: float | None = None
+    live: int = 0
+    shares: dict[int, Share] = field(default_factory=dict)
+    ceiling: int = field(init=False)
+    room: int = 0
 
     def __post_init__(self) -> None:
         self.restart()
@@ -38,6 +75,27 @@ class Meter:
     def restart(self) -> None:
         """Begin the time anew: what is read of a run later has nothing to do with what was done since."""
         self.deadline, self.started = time.monotonic() + min(SHORT, self.budget.seconds), None
+        self.ceiling = peak() + BESIDE * self.budget.memory
+
+    def hold(self, array: np.ndarray[Any, Any]) -> None:
+        """Count the memory of a large array for as long as it lives; raises ``memory``."""
+        while type(array.base) is np.ndarray:
+            array = array.base
+        key = id(array)
+        if key in self.shares:
+            return
+        share = self.shares[key] = Share(array, self.let_go)
+        share.key, share.size = key, array.nbytes
+        self.live += share.size
+        if self.live > self.budget.memory:
+            gc.collect()  # what refers to itself in a ring is let go of now and then alone
+            if self.live > self.budget.memory:
+                raise over_budget("memory", self.budget.memory, f"arrays of {counted(self.live, 'byte')} at once")
+
+    def let_go(self, share: Share) -> None:
+        """Take an array off that is gone."""
+        self.shares.pop(share.key, None)
+        self.live -= share.size
 
     def charge(self, elements: int) -> None:
         """Refuse an array of so many elements, before it is made, if it would pass the budget."""
@@ -69,12 +127,17 @@ class Meter:
         if not self.turns % TURNS:
             self.watch()
 
-    def watch(self) -> None:
-        """Look at the clock; raises ``seconds`` when the time for this run and its derivatives is over.
+    def watch(self, much: int = 1) -> None:
+        """Look at the clock, and after ``much`` since the last time at the memory; raises ``memory``, or ``seconds`` when the time for this run and its derivatives is over.
 
         What counts is the time of the processor, so that a busy machine does not refuse what an idle one answers. To
         ask for it is dear where a machine is busy, and most runs are over before: the clock on the wall says when.
         """
+        self.room -= much
+        if self.room < 0:
+            self.room = ROOM
+            if peak() > self.ceiling > 0:
+                raise over_budget("memory", self.budget.memory, "too many values are held at once")
         now = time.monotonic()
         if now <= self.deadline:
             return

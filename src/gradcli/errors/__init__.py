@@ -126,6 +126,9 @@ class Budget:
     - ``jacobian``: entries of one Jacobian that are held; where it has more, ``explain`` takes v and rows through it.
     - ``work``: operations on numbers of 200 digits that may go into finding out what is true; beyond it an answer is
       ``unclear``.
+    - ``items``, ``bits``: items of a list or characters of a text, and bits of an integer, of a script.
+    - ``printed``: characters that a script prints.
+    - ``memory``: bytes of arrays that are held at once; the whole process may take twice as many.
     - ``seconds``: time of the processor after which a run is given up.
 
     >>> try:
@@ -145,6 +148,10 @@ class Budget:
     total: int = 50_000_000
     jacobian: int = 4_000_000
     work: int = 1_500_000
+    items: int = 10_000_000
+    bits: int = 40_000
+    printed: int = 100_000_000
+    memory: int = 1_000_000_000
     seconds: float = 9.0
 
     def changed(self, name: str, value: float) -> Budget:
@@ -154,7 +161,7 @@ class Budget:
 
 def over_budget(name: str, bound: float, what: str, span: Span | None = None) -> GradcliError:
     """Return the error that refuses ``what`` because it passes the bound ``name``."""
-    return (GivenUp if name == "seconds" else GradcliError)(
+    return (GivenUp if name in ("seconds", "memory") else GradcliError)(
         "budget",
         f"{what}: more than the budget '{name}' of {bound:,}",
         span=span,

@@ -13,8 +13,8 @@ from gradcli.language.inputs import as_array
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
 from gradcli.runner.objects import Code
-from gradcli.runner.replay import LAST
 from gradcli.runner.script import Ended, ScriptError, compile_text, run_script
+from gradcli.runner.story import LAST
 from gradcli.runner.values import Tensor
 
 DERIVATIVE = ("backward", "grad")
@@ -129,7 +129,7 @@ def no_derivative(ended: Ended) -> GradcliError:
         for name, value in ended.variables.items()
         if type(value) is float or (isinstance(value, Tensor) and value.dtype.startswith("float"))
     }
-    scalars = [name for name, value in numbers.items() if np.size(getattr(value, "value", value)) == 1]
+    scalars = [name for name, value in numbers.items() if np.size(value.value if isinstance(value, Tensor) else value) == 1]
     of = next((name for name in ("loss", "cost", "L", "J", "error") if name in scalars), scalars[-1] if scalars else "NAME")
     wrt = ",".join(name for name in numbers if name not in scalars and name != of) or "NAME"
     error = GradcliError(

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.ops.joining import STACK
+from gradcli.ops.shaping import MOST_AXES, too_many_axes
 from gradcli.runner.objects import UNBOUND, Class, Instance
 from gradcli.runner.operators import PLAIN, together
 from gradcli.runner.state import Run
@@ -32,6 +33,8 @@ def shape_of_list(data: Any) -> tuple[int, ...]:
     shape: tuple[int, ...] = ()
     while isinstance(data, list | tuple | range):
         shape = (*shape, len(data))
+        if len(shape) > MOST_AXES:
+            raise too_many_axes(len(shape))
         if not len(data):
             break
         data = data[0]
@@ -88,7 +91,7 @@ def array_of(run: Run, data: Any, library: str, dtype: str | None = None) -> Ten
         made = run.f(STACK, *parts, dim=0)
         whole = Tensor(made, kind, library)
         inner = tensors[0].shape
-        return run.function("reshape", whole, *shape, *inner) if len(shape) > 1 else whole  # type: ignore[no-any-return]
+        return run.function("reshape", whole, *shape, *inner) if len(shape) > 1 else whole
     try:
         array = np.array([np.asarray(i.value) if isinstance(i, Tensor) else i for i in items])
     except ValueError as error:
@@ -98,15 +101,13 @@ def array_of(run: Run, data: Any, library: str, dtype: str | None = None) -> Ten
 
 def bad_entry(run: Run, item: Any, library: str) -> Any:
     """Raise the exception for what is no number."""
-    from gradcli.runner.builtins import type_name
-
     if isinstance(item, str):
         if library == "torch":
-            run.fail("TypeError", f"new(): invalid data type '{type_name(item)}'")
+            run.fail("TypeError", f"new(): invalid data type '{run.type_name(item)}'")
         raise run.refuse("arrays of texts are not part of gradcli")
     if library == "torch":
-        run.fail("RuntimeError", f"Could not infer dtype of {type_name(item)}")
-    raise run.refuse(f"arrays of {type_name(item)} are not part of gradcli")
+        run.fail("RuntimeError", f"Could not infer dtype of {run.type_name(item)}")
+    raise run.refuse(f"arrays of {run.type_name(item)} are not part of gradcli")
 
 
 def cast(run: Run, x: Tensor, dtype: str) -> Tensor:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.runner.calls import call_method, jax_method, new_object, no_attribute, table_method
-from gradcli.runner.hosted import Hosted, host_of, hosted_attribute, new_hosted, raw_member
-from gradcli.runner.library import ATTRIBUTES, METHODS
+from gradcli.runner.calls import call_method, jax_method, new_object, table_method
+from gradcli.runner.classes import bound, no_attribute
+from gradcli.runner.hosted import Hosted, host_of, new_hosted
+from gradcli.runner.hosted_members import hosted_attribute, raw_member
+from gradcli.runner.library import ATTRIBUTES, FOREIGN_TO, METHODS, READERS, load
 from gradcli.runner.objects import (
     UNBOUND,
     Bound,
@@ -25,7 +27,7 @@ from gradcli.runner.objects import (
     TableFunction,
 )
 from gradcli.runner.state import Run
-from gradcli.runner.values import DType, Tensor
+from gradcli.runner.values import Tensor
 
 
 def attribute(run: Run, base: Any, name: str) -> Any:
@@ -80,12 +82,11 @@ def special_method(base: Tensor, name: str) -> Any:
 def of_tensor(run: Run, base: Tensor, name: str) -> Any:
     """Return an attribute or a method of a tensor."""
     if base.library == "numpy":
-        from gradcli.runner.libraries.numpy_arrays import NOT_NUMPYS, array_attribute
-
-        own = array_attribute(run, base, name)
+        load("numpy")
+        own = READERS["numpy"](run, base, name)
         if own is not UNBOUND:
             return own
-        if name in NOT_NUMPYS and not base.active:
+        if name in FOREIGN_TO["numpy"] and not base.active:
             return no_attribute(run, base, name)
     read = ATTRIBUTES.get(name)
     if read is not None:
@@ -101,21 +102,6 @@ def of_tensor(run: Run, base: Tensor, name: str) -> Any:
     if name.startswith("__") and (special := special_method(base, name)) is not None:
         return special
     return no_attribute(run, base, name)
-
-
-def bound(run: Run, owner: Any, kind: Class, member: Any) -> Any:
-    """Return a member of a class as an object of it has it."""
-    if isinstance(member, Closure) or (callable(member) and not isinstance(member, Class | DType)):
-        return Bound(member, owner)
-    if isinstance(member, Property):
-        return run.call(member.getter, [owner])
-    if isinstance(member, StaticMethod):
-        return member.function
-    if isinstance(member, ClassMethod):
-        return Bound(member.function, kind)
-    if isinstance(member, Instance) and (get := member.kind.find("__get__")) is not UNBOUND:
-        return run.call(get, [member, owner, kind])
-    return member
 
 
 def of_instance(run: Run, base: Instance, name: str) -> Any:
@@ -161,7 +147,7 @@ def of_class(run: Run, base: Class, name: str) -> Any:
         bases = tuple(base.bases) or (OBJECT,)
         return {"__mro__": order, "mro": lambda run: list(order), "__bases__": bases, "__base__": bases[0]}[name]
     if name in ("__dict__", "__module__", "__doc__", "__annotations__"):
-        defaults = {"__dict__": base.members, "__module__": "__main__", "__annotations__": {}}
+        defaults = {"__dict__": base.members if base.run is not None else dict(base.members), "__module__": "__main__", "__annotations__": {}}
         return defaults.get(name)
     if name in OBJECT_MEMBERS:
         return OBJECT_MEMBERS[name]
@@ -259,8 +245,12 @@ def assign_attribute(run: Run, base: Any, name: str, value: Any) -> None:
         slots = base.kind.find("__slots__")
         if slots is not UNBOUND and name not in slots and not slots_elsewhere(base.kind, name):
             no_attribute(run, base, name)
-        base.fields[name] = value
+        if name in ("__class__", "__dict__"):
+            become(run, base, name, value)
+        else:
+            base.fields[name] = value
     elif isinstance(base, Class):
+        refuse_shared(run, base, name)
         base.members[name] = value
     elif isinstance(base, Tensor):
         from gradcli.runner.tensor_attributes import assign
@@ -270,6 +260,27 @@ def assign_attribute(run: Run, base: Any, name: str, value: Any) -> None:
         base.attributes[name] = value
     elif not isinstance(base, Foreign | Module | TableFunction):
         no_attribute(run, base, name)
+
+
+def become(run: Run, base: Any, name: str, value: Any) -> None:
+    """Give an object another class of the script, or other attributes."""
+    if name == "__dict__":
+        if not isinstance(value, dict):
+            run.fail("TypeError", "__dict__ must be set to a dictionary")
+        base.fields = value
+    elif isinstance(value, Class) and value.run is not None and isinstance(base, Instance):
+        base.kind = value
+    else:
+        run.fail("TypeError", "__class__ assignment only supported for mutable types or ModuleType subclasses")
+
+
+def refuse_shared(run: Run, kind: Class, name: str) -> None:
+    """Refuse to change a class that other runs have too: Python's, and natives of libraries."""
+    if kind.run is not None or kind.qualified.startswith("__main__."):
+        return
+    if "." in kind.qualified:
+        raise run.refuse(f"{kind.qualified} stays as it is: gradcli does not change the classes of libraries")
+    run.fail("TypeError", f"cannot set '{name}' attribute of immutable type '{kind.name}'")
 
 
 def slots_elsewhere(kind: Class, name: str) -> bool:
@@ -289,6 +300,7 @@ def delete_attribute(run: Run, base: Any, name: str) -> None:
     elif isinstance(base, Instance | Hosted) and name in base.fields:
         del base.fields[name]
     elif isinstance(base, Class) and name in base.members:
+        refuse_shared(run, base, name)
         del base.members[name]
     elif isinstance(base, Tensor) and name == "grad":
         assign_attribute(run, base, "grad", None)

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcli.engine.graph import NODES, Input, Node, Operation
 from gradcli.engine.live import swept
+from gradcli.engine.meter import LARGE
 from gradcli.engine.reverse import cotangents
 from gradcli.language.storage import looks_on
 from gradcli.ops.declare import value_of
@@ -16,7 +17,7 @@ from gradcli.ops.saved import kept
 from gradcli.records import dataclass
 from gradcli.runner.backward_names import index_name
 from gradcli.runner.events import Event
-from gradcli.runner.state import Run, Written
+from gradcli.runner.state import Run, Written, memory_key
 from gradcli.runner.strings import grad_fn_name
 from gradcli.runner.values import Size, Tensor, category, extra_of, kind_of, shown_version
 
@@ -105,13 +106,6 @@ def check_freed(run: Run, nodes: Sequence[Node]) -> None:
             run.fail("RuntimeError", f"derivative for aten::{node.op.name} is not implemented")
         if type(node.links) is Freed and saved_places(node):
             run.fail("RuntimeError", SECOND, node.links.line)
-
-
-def memory_key(value: Any) -> Any:
-    """Return what tells apart the memory that a value shows."""
-    while looks_on(value):
-        value = value.arguments[0]
-    return value.index if type(value) in NODES else id(value)
 
 
 def check_versions(run: Run, nodes: Sequence[Node]) -> None:
@@ -280,9 +274,10 @@ def second_name(outputs: list[Node], index: int) -> str | None:
     ]
     if len(users) != 1:
         return None
-    op, static = users[0].op, users[0].static
+    op: Any = users[0].op
+    static = users[0].static
     name = index_name(static["key"], users[0].arguments[0].shape) if op.name == "index" else op.name
-    if name == "permute" and any(user.op.name == "matmul" for user in nodes_of(outputs, None) if users[0] in user.arguments):
+    if name == "permute" and any(getattr(user.op, "name", "") == "matmul" for user in nodes_of(outputs, None) if users[0] in user.arguments):
         return "TBackward0"
     return SECOND_NAMES.get(name)
 
@@ -344,6 +339,8 @@ def accumulate_grad(run: Run, leaf: Tensor, g: Any) -> None:
     made = g if type(g) in NODES else np.array(g).reshape(leaf.shape)
     before = leaf.grad
     if before is None:
+        if type(made) not in NODES and made.size >= LARGE:
+            run.meter.hold(made)
         leaf.grad = Tensor(made, leaf.dtype, "torch", "CopyBackwards")
     elif type(made) not in NODES and type(before.node) in NODES:
         before.made_by = grad_fn_name(before)

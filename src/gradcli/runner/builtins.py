@@ -76,9 +76,7 @@ def number_of(run: Run, x: Any) -> Any:
 def item_of(run: Run, x: Tensor) -> Any:
     """Return what ``item()`` gives: a number of float32 where that is the type; one in many digits stays what it is."""
     if run.levels and x.library != "torch":
-        from gradcli.runner.transforms import refuse_number
-
-        refuse_number(run, x)
+        run.machine.refuse_number(run, x)
     if run.replay is not None and type(x.node) in NODES and category(x.dtype) == 2:
         from gradcli.ops.making import DETACH
 
@@ -256,6 +254,37 @@ def type_name(x: Any) -> str:
     return kind.name  # type: ignore[no-any-return]
 
 
+ABSTRACT = {
+    "Number": ("int", "float", "bool"), "Real": ("int", "float", "bool"), "Integral": ("int", "bool"),
+    "Sequence": ("list", "tuple", "str", "range", "Size"), "Iterable": ("list", "tuple", "str", "range", "dict", "set", "generator"),
+    "Mapping": ("dict",), "Callable": ("function", "method", "builtin_function_or_method"),
+}  # fmt: skip
+
+
+def is_kind(run: Run, x: Any, kinds: Any) -> bool:
+    """Return whether a value is of a class, or of one of several."""
+    if isinstance(kinds, tuple):
+        return any(is_kind(run, x, kind) for kind in kinds)
+    if kinds is OBJECT:
+        return True
+    own = type_of(run, x)
+    if isinstance(kinds, Foreign):
+        last = kinds.name.rpartition(".")[2]
+        return isinstance(own, Class) and own.name in ABSTRACT.get(last, ())
+    if isinstance(kinds, DType):
+        return isinstance(x, Tensor) and x.library in ("numpy", "jax") and x.dtype == kinds.name and (
+            not x.shape or x.library == "jax"
+        )
+    if isinstance(kinds, int | float | str | list | dict):
+        run.fail("TypeError", "isinstance() arg 2 must be a type, a tuple of types, or a union")
+    if not isinstance(kinds, Class):
+        return bool(kinds is None and x is None)
+    if isinstance(own, Class) and own.is_a(kinds):
+        return True
+    test = kinds.find("__instancecheck__")
+    return test is not UNBOUND and not isinstance(x, Instance) and bool(run.call(test, [x]))
+
+
 # ---- functions
 @builtin
 def print_(run: Run, *values: Any, sep: Any = None, end: Any = None, file: Any = None, flush: Any = False) -> None:
@@ -360,17 +389,26 @@ def sorted_(run: Run, items: Any, *, key: Any = None, reverse: bool = False) -> 
     return [found[k] for k in order]
 
 
+class Zip(zip):  # type: ignore[type-arg]
+    """``zip``, which a run can tell from others."""
+
+
+class Enumerate(enumerate):  # type: ignore[type-arg]
+    """``enumerate``."""
+
+
 @builtin
 def enumerate_(run: Run, items: Any, start: int = 0) -> Iterator[Any]:
     """Number items."""
-    return enumerate(iterate(run, items), start)
+    return run.over(Enumerate(iterate(run, items), start), (items,))  # type: ignore[no-any-return]
 
 
 @builtin
 def zip_(run: Run, *parts: Any, strict: bool = False) -> Iterator[Any]:
     """Put items of several together."""
     walks = [iter(iterate(run, part)) for part in parts]
-    return zip_strictly(run, walks) if strict else zip(*walks, strict=False)
+    made = zip_strictly(run, walks) if strict else Zip(*walks, strict=False)
+    return run.over(made, parts)  # type: ignore[no-any-return]
 
 
 def zip_strictly(run: Run, walks: list[Iterator[Any]]) -> Iterator[Any]:
@@ -394,19 +432,21 @@ def reversed_(run: Run, items: Any) -> Iterator[Any]:
         return run.call(member, [items])  # type: ignore[no-any-return]
     if isinstance(items, set | frozenset):
         run.fail("TypeError", f"'{type_name(items)}' object is not reversible")
-    return reversed(take(run, items))
+    return reversed(take(run, items))  # type: ignore[no-any-return]
 
 
 @builtin
 def map_(run: Run, function: Any, *parts: Any) -> Iterator[Any]:
     """Call a function with each item."""
-    return (run.call(function, list(items)) for items in zip(*[iterate(run, part) for part in parts], strict=False))
+    walks = zip(*[iterate(run, part) for part in parts], strict=False)
+    return run.over((run.call(function, list(items)) for items in walks), parts)  # type: ignore[no-any-return]
 
 
 @builtin
 def filter_(run: Run, function: Any, items: Any) -> Iterator[Any]:
     """Return the items for which a function is true."""
-    return (item for item in iterate(run, items) if truth(run, item if function is None else run.call(function, [item])))
+    made = (item for item in iterate(run, items) if truth(run, item if function is None else run.call(function, [item])))
+    return run.over(made, (items,))  # type: ignore[no-any-return]
 
 
 @builtin
@@ -451,8 +491,6 @@ def divmod_(run: Run, x: Any, y: Any) -> Any:
 @builtin
 def isinstance_(run: Run, x: Any, kinds: Any) -> bool:
     """Return whether a value is of a class, or of one of several."""
-    from gradcli.runner.kinds import is_kind
-
     return is_kind(run, x, kinds)
 
 
@@ -496,17 +534,13 @@ def hasattr_(run: Run, x: Any, name: str) -> bool:
 @builtin
 def setattr_(run: Run, x: Any, name: str, value: Any) -> None:
     """Write an attribute by its name."""
-    from gradcli.runner.attributes import assign_attribute
-
-    assign_attribute(run, x, name, value)
+    run.machine.assign_attribute(run, x, name, value)
 
 
 @builtin
 def delattr_(run: Run, x: Any, name: str) -> None:
     """Remove an attribute by its name."""
-    from gradcli.runner.attributes import delete_attribute
-
-    delete_attribute(run, x, name)
+    run.machine.delete_attribute(run, x, name)
 
 
 @builtin
@@ -585,7 +619,7 @@ def hash_(run: Run, x: Any) -> int:
     if isinstance(x, Keyed):
         return hash(hashable(run, x))
     if isinstance(x, str | Instance | Tensor):
-        return id_(run, x)
+        return int(id_(run, x))
     return hash(hashable(run, x))
 
 

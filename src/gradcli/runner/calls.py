@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator
+from collections.abc import Generator
 from functools import cache
 from typing import Any
 
@@ -20,8 +20,9 @@ from gradcli.language.names import find_function
 from gradcli.ops import METHODS as TABLE_METHODS
 from gradcli.ops import Function, Pair, Parts, find
 from gradcli.ops.declare import value_of
+from gradcli.runner.classes import no_attribute
 from gradcli.runner.hosted import HOSTS, Hosted, host_of, new_hosted
-from gradcli.runner.library import METHODS, TABLE
+from gradcli.runner.library import METHODS, TABLE, refuse_effect
 from gradcli.runner.objects import (
     UNBOUND,
     Bound,
@@ -39,7 +40,7 @@ from gradcli.runner.objects import (
     TableFunction,
 )
 from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together, wrap_result
-from gradcli.runner.state import DEEPEST, Run, show
+from gradcli.runner.state import DEEP, Run, shares, show
 from gradcli.runner.torch_errors import WHOLE, of_integers
 from gradcli.runner.values import DType, Size, Tensor, View, category, kind_of, strong
 
@@ -82,6 +83,7 @@ def call(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]) -> An
 
 def foreign(what: Foreign, arguments: list[Any]) -> Any:
     """Return what a function gives that only shows: more of it; ``tqdm`` and its like hand on what they are given."""
+    refuse_effect(what.name)
     last = what.name.rpartition(".")[2]
     if last in ("tqdm", "trange", "track") and arguments:
         return Progress(what.name, range(*arguments) if last == "trange" else arguments[0])
@@ -100,7 +102,7 @@ def call_native(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]
         except ValueError:
             pass
         return host_error(run, error)
-    except (ValueError, KeyError, IndexError, ZeroDivisionError, OverflowError, AttributeError) as error:
+    except (ValueError, LookupError, ZeroDivisionError, OverflowError, AttributeError) as error:
         return host_error(run, error)
 
 
@@ -131,7 +133,7 @@ def host_error(run: Run, error: Exception) -> Any:
 
     if kind in TREE:
         if kind == "KeyError" and error.args:
-            from gradcli.runner.containers import raise_key
+            from gradcli.runner.exceptions import raise_key
 
             raise_key(error.args[0])
         return run.fail(kind, str(error.args[0]) if error.args else str(error))
@@ -160,10 +162,7 @@ def call_closure(run: Run, closure: Closure, arguments: list[Any], named: dict[s
 
 def run_frame(run: Run, code: Any, frame: Frame) -> Any:
     """Run the body of a function; what a library's code calls of the script is the script's own again."""
-    run.depth += 1
-    if run.depth > DEEPEST:
-        run.depth -= 1
-        run.fail("RecursionError", "maximum recursion depth exceeded")
+    run.deepen()
     quiet = -run.library if code.listed else 1
     run.quiet += quiet
     run.library += quiet
@@ -171,6 +170,8 @@ def run_frame(run: Run, code: Any, frame: Frame) -> Any:
     run.frames.append((code, frame))
     try:
         signal = code.run(frame)
+    except RecursionError:  # the host's own, of expressions within expressions
+        run.fail("RecursionError", DEEP)
     finally:
         run.frames.pop()
         run.depth -= 1
@@ -180,12 +181,25 @@ def run_frame(run: Run, code: Any, frame: Frame) -> Any:
     return None if signal is None else signal[0]
 
 
-def generate(run: Run, code: Any, frame: Frame) -> Iterator[Any]:
-    """Run the body of a generator."""
-    from gradcli.runner.statements import execute_yielding
-
-    signal = yield from execute_yielding(code.text, code.block, frame)
-    return None if signal is None else signal[0]
+def generate(run: Run, code: Any, frame: Frame) -> Generator[Any, Any, Any]:
+    """Run the body of a generator; each step of it is a call within what asks for it."""
+    walk = code.run(frame)
+    step, sent = walk.send, None
+    while True:
+        run.deepen()
+        try:
+            item = step(sent)
+        except StopIteration as ended:
+            return None if ended.value is None else ended.value[0]
+        finally:
+            run.depth -= 1
+        try:
+            step, sent = walk.send, (yield item)
+        except GeneratorExit:
+            walk.close()
+            raise
+        except BaseException as error:  # noqa: BLE001 - what is thrown in goes on to the body
+            step, sent = walk.throw, error
 
 
 def bind(run: Run, closure: Closure, frame: Frame, arguments: list[Any], named: dict[str, Any]) -> None:
@@ -337,13 +351,6 @@ def call_method(run: Run, owner: Tensor, name: str, arguments: list[Any], named:
     return no_attribute(run, owner, name)
 
 
-def no_attribute(run: Run, owner: Any, name: str) -> Any:
-    """Raise the exception for an attribute that is not there."""
-    from gradcli.runner.builtins import type_name
-
-    return run.fail("AttributeError", f"'{type_name(owner)}' object has no attribute '{name}'")
-
-
 def call_table(
     run: Run, what: TableFunction, arguments: list[Any], named: dict[str, Any], library: str | None = None
 ) -> Any:
@@ -393,7 +400,7 @@ def call_table(
         result = strong(result) if tensors else result
     del Kind
     made_by = (what.name, tuple(map(argument_kind, arguments)), {k: argument_kind(v) for k, v in named.items() if v is not None})
-    return wrap(run, made, result, library, made_by, tensors)
+    return wrap(run, made, result, library, made_by, tensors, (bound, values))
 
 
 WRITTEN_TO = {"out", "inplace"}
@@ -638,8 +645,14 @@ def bound_call(function: Function, library: str, count: int, names: tuple[str, .
     return typed, order
 
 
-def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: list[Any]) -> Any:
-    """Return a result of the table as values of a script."""
+def wrap(
+    run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: list[Any], call: Any = None, part: int | None = None
+) -> Any:
+    """Return a result of the table as values of a script.
+
+    ``call`` is what was called with which values, to be called again for what shows memory, and ``part`` one of several
+    results.
+    """
     if isinstance(made, Pair):
         from gradcli.runner.arrays import named_pair
 
@@ -652,7 +665,9 @@ def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: l
     if isinstance(made, tuple):
         if all(type(item) is int for item in made):
             return Size(made)
-        several = tuple([wrap(run, item, dtype, library, made_by, tensors) for item in made])
+        several = tuple(
+            [wrap(run, item, own_dtype(item, dtype), library, made_by, tensors, call, k) for k, item in enumerate(made)]
+        )
         for k, item in enumerate(several):
             if isinstance(item, View):
                 item.part = k
@@ -664,50 +679,50 @@ def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: l
     result = wrap_result(run, made, dtype, library, made_by)
     base = shown_base(made, tensors) if isinstance(result, Tensor) else None
     if base is not None:
-        return as_view_of(run, base, result, made)
+        return as_view_of(run, base, result, made, call, part)
     return result
+
+
+def own_dtype(item: Any, dtype: str) -> str:
+    """Return the type of one of several results: integers and truth values beside floats stay what they are."""
+    kind = kind_of(value_of(item)) if isinstance(value_of(item), np.ndarray) else "f"
+    return dtype if kind == "f" or category(dtype) < 2 else "bool" if kind == "b" else "int64"
 
 
 def shown_base(made: Any, tensors: list[Any]) -> Tensor | None:
     """Return the tensor whose memory a result shows, None for new memory."""
     value = value_of(made)
     if type(made) in NODES:
-        if not (made.op is not None and made.op.view) or made.op.flat:
-            return None
+        own = next((t for t in tensors if t.node is made), None)
+        if own is not None or not (made.op is not None and made.op.view) or made.op.flat:
+            return own
         return next((t for t in tensors if t.node is made.arguments[0]), None)
     if not isinstance(value, np.ndarray):
         return None
     return next((t for t in tensors if isinstance(t.value, np.ndarray) and np.may_share_memory(value, t.value)), None)
 
 
-def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any) -> Tensor:
-    """Return a result as a view of a tensor, where the function is one op that shows memory."""
+def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any, call: Any, part: int | None) -> Tensor:
+    """Return a result as a view of a tensor, where the function shows memory: it is called again after a write."""
+    f = run.f
+    if made is base.node:
+        return show(base, lambda node: node, made, result.dtype, result.made_by)
     if type(made) in NODES:
         op, static = made.op, made.static
-        if isinstance(made.value, np.ndarray) and isinstance(base.value, np.ndarray) and not np.may_share_memory(
-            made.value, base.value
-        ):
+        if not shares(made.value, base.value):
             return result
-        f = run.f
         return show(base, lambda node: f(op, node, **static), made, result.dtype, result.made_by)
-    places = np.arange(base.value.size).reshape(base.value.shape)
-    source, shown = base.value, made
-    step = [s // source.itemsize for s in shown.strides]
-    start = (shown.__array_interface__["data"][0] - source.__array_interface__["data"][0]) // source.itemsize
-    if not source.flags.c_contiguous:
+    if call is None:
         return result
-    flat = np.lib.stride_tricks.as_strided(places.ravel()[start:], shown.shape, [s * places.itemsize for s in step])
-    where = np.array(flat)
-    f = run.f
-    return show(base, lambda node: look_at(f, node, where), made, result.dtype, result.made_by)
+    bound, values = call
+    arrays = [value_of(value) if type(value) in NODES else value for value in values]
+    shows = (k for k, value in enumerate(arrays) if isinstance(value, np.ndarray) and np.may_share_memory(value, made))
+    place = next(shows, None)
+    if place is None:
+        return result
 
+    def look(node: Any) -> Any:
+        shown = bound([f, *values[:place], node, *values[place + 1 :]])
+        return shown if part is None else shown[part]
 
-def look_at(f: Any, node: Any, places: Any) -> Any:
-    """Return the entries of a node at flat places."""
-    from gradcli.ops.indexing import INDEX
-    from gradcli.ops.shaping import RESHAPE
-
-    if type(node) in NODES:
-        flat = f(RESHAPE, node, shape=(int(np.prod(node.shape)),))
-        return f(INDEX, flat, key=places)
-    return np.asarray(node).reshape(-1)[places]
+    return show(base, look, made, result.dtype, result.made_by)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,14 @@ from gradcli.language.picking import as_view, basic, index_key
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import INDEX, PUT
+from gradcli.ops.shaping import MOST_AXES, too_many_axes
 from gradcli.runner import numpy_values
+from gradcli.runner.exceptions import raise_key
 from gradcli.runner.hosted import Hosted
 from gradcli.runner.numpy_values import flows, plain_array
 from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance, Progress
 from gradcli.runner.operators import HOST_KINDS, has_items, hashable, plain
-from gradcli.runner.state import LONGEST, Run, show
+from gradcli.runner.state import Run, show
 from gradcli.runner.torch_errors import TYPE_NAMES, of_expand
 from gradcli.runner.values import Size, Tensor, View, as_dtype, category
 
@@ -49,9 +51,7 @@ def iterate(run: Run, value: Any) -> Any:
         return [one for name, one in value.find("__members__").items() if one.fields["name"] == name]
     if hasattr(type(value), "__iter__") and type(value).__module__ in ("builtins", "itertools", "collections"):
         return value
-    from gradcli.runner.builtins import type_name
-
-    return run.fail("TypeError", f"'{type_name(value)}' object is not iterable")
+    return run.fail("TypeError", f"'{run.type_name(value)}' object is not iterable")
 
 
 CHANGING: tuple[type, ...] = (dict, set, type({}.items()), type({}.keys()), type({}.values()))
@@ -70,25 +70,36 @@ def watched(run: Run, items: Any) -> Iterator[Any]:
         run.fail("RuntimeError", str(error))
 
 
-def of_instance(run: Run, value: Instance) -> Iterator[Any]:
-    """Yield the items of an object that defines ``__iter__``, or ``__getitem__``."""
+def of_instance(run: Run, value: Instance) -> Any:
+    """Return what walks over an object that defines ``__iter__``, or ``__getitem__``."""
     member = value.kind.find("__iter__")
-    if member is not UNBOUND:
-        made = run.call(member, [value])
-        if not isinstance(made, Instance):
-            yield from iterate(run, made)
-            return
-        step = made.kind.find("__next__")
-        while True:
-            try:
-                item = run.call(step, [made])
-            except Exception as error:
-                if ends(error):
-                    return
-                raise
-            yield item
+    if member is UNBOUND:
+        return by_number(run, value)
+    made = run.call(member, [value])
+    return by_steps(run, made) if isinstance(made, Instance) else iterate(run, made)
+
+
+def by_steps(run: Run, walk: Instance) -> Iterator[Any]:
+    """Yield what the ``__next__`` of an object gives."""
+    step = walk.kind.find("__next__")
+    if step is UNBOUND:
+        run.fail("TypeError", f"iter() returned non-iterator of type '{walk.kind.name}'")
+    while True:
+        try:
+            item = run.call(step, [walk])
+        except Exception as error:
+            if ends(error):
+                return
+            raise
+        yield item
+
+
+def by_number(run: Run, value: Instance) -> Iterator[Any]:
+    """Yield the items of an object by their numbers."""
     item_of = value.kind.find("__getitem__")
-    for k in range(LONGEST):
+    if item_of is UNBOUND:
+        run.fail("TypeError", f"'{value.kind.name}' object is not iterable")
+    for k in count():
         try:
             item = run.call(item_of, [value, k])
         except Exception as error:
@@ -136,9 +147,7 @@ def unpacked(run: Run, value: Any, count: int, star: int | None) -> list[Any]:
     if type(value) is Foreign:
         return [value] * count
     if isinstance(value, int | float | None):
-        from gradcli.runner.builtins import type_name
-
-        run.fail("TypeError", f"cannot unpack non-iterable {type_name(value)} object")
+        run.fail("TypeError", f"cannot unpack non-iterable {run.type_name(value)} object")
     items = list(islice(iter(iterate(run, value)), count + 1)) if star is None else take(run, value)
     if star is None:
         if len(items) > count:
@@ -183,28 +192,24 @@ def subscript(run: Run, base: Any, key: Any) -> Any:
         return base.subscript(run, key)
     elif not isinstance(base, HOST_KINDS):
         return base  # a subscript of a type, as in list[int]
-    from gradcli.runner.builtins import type_name
-
-    return run.fail("TypeError", f"'{type_name(base)}' object is not subscriptable")
+    return run.fail("TypeError", f"'{run.type_name(base)}' object is not subscriptable")
 
 
 def item_of(run: Run, base: Any, key: Any) -> Any:
     """Return an item or a slice of a list, a tuple, a text or a range."""
     place = whole(run, key)
     if not isinstance(place, int | slice):
-        from gradcli.runner.builtins import type_name
-
         if isinstance(place, Tensor) and place.library == "torch":
             run.fail("TypeError", "only integer tensors of a single element can be converted to an index")
         if isinstance(base, str):
-            run.fail("TypeError", f"string indices must be integers, not '{type_name(key)}'")
-        run.fail("TypeError", f"{type_name(base)} indices must be integers or slices, not {type_name(key)}")
+            run.fail("TypeError", f"string indices must be integers, not '{run.type_name(key)}'")
+        run.fail("TypeError", f"{run.type_name(base)} indices must be integers or slices, not {run.type_name(key)}")
     try:
         made = base[place]
-    except IndexError as error:
-        return run.fail("IndexError", str(error))
-    except ValueError as error:
-        return run.fail("ValueError", str(error))
+    except (IndexError, ValueError, TypeError) as error:
+        return run.fail(type(error).__name__, str(error))
+    if isinstance(place, slice) and not isinstance(made, range):
+        run.bound(len(made), "a list has too many items")
     return Size(made) if type(base) is Size and isinstance(place, slice) else made
 
 
@@ -231,9 +236,7 @@ def index_part(run: Run, part: Any) -> Any:
     if isinstance(part, slice):
         return slice(*[whole(run, bound) for bound in (part.start, part.stop, part.step)])
     if isinstance(part, list | range):
-        from gradcli.runner.arrays import array_of
-
-        return np.asarray(array_of(run, list(part), "numpy").value)
+        return np.asarray(run.array_of(list(part), "numpy").value)
     if type(part) is tuple:
         return np.array([index_part(run, each) for each in part], dtype=np.int64)
     return part
@@ -262,6 +265,9 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
             run.fail("IndexError" if x.library == "torch" else "IndexError", f"only {kinds} (got {shown})")
     single = type(key) not in (tuple, Size)
     node = x.node
+    axes = len(x.shape) + sum(part is None for part in parts)
+    if axes > MOST_AXES:
+        raise too_many_axes(axes)
     used = sum(p.ndim if isinstance(p, np.ndarray) and p.dtype == np.bool_ else p is not None and p is not Ellipsis for p in parts)
     if used > len(x.shape):
         if x.library == "torch" and not x.shape:
@@ -366,9 +372,7 @@ def put(run: Run, base: Any, key: Any, value: Any) -> None:
         except (TypeError, ValueError) as error:
             run.fail(type(error).__name__, str(error))
     elif not isinstance(base, Foreign):
-        from gradcli.runner.builtins import type_name
-
-        run.fail("TypeError", f"'{type_name(base)}' object does not support item assignment")
+        run.fail("TypeError", f"'{run.type_name(base)}' object does not support item assignment")
 
 
 def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
@@ -379,14 +383,12 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     if plain_array(x) and not flows(value) and not (isinstance(value, list | tuple) and any(map(flows, value))):
         numpy_values.put_entry(run, x, key, value)
         return
-    from gradcli.runner.arrays import array_of
-
     place = key_of(run, x, key)
     if x.library == "torch" and not isinstance(value, Tensor | int | float | np.generic) and not (
         isinstance(value, list | tuple) and not basic(place)
     ):
         run.fail("TypeError", f"can't assign a {type(value).__name__} to a torch.{TYPE_NAMES.get(x.dtype, 'FloatTensor')}")
-    change = value if isinstance(value, Tensor) else array_of(run, value, x.library if x.library != "torch" else "numpy")
+    change = value if isinstance(value, Tensor) else run.array_of(value, x.library if x.library != "torch" else "numpy")
     node = change.node
     if category(x.dtype) < 2:
         node = as_dtype(np.asarray(value_of(node)), x.dtype)
@@ -460,19 +462,8 @@ def delete(run: Run, base: Any, key: Any) -> None:
         except TypeError as error:
             run.fail("TypeError", str(error))
     elif not isinstance(base, Foreign):
-        from gradcli.runner.builtins import type_name
-
         own = isinstance(base, Tensor) and base.library == "torch"
-        run.fail("TypeError", "Tensor does not support deleting items" if own else f"'{type_name(base)}' object doesn't support item deletion")
-
-
-def raise_key(key: Any) -> Any:
-    """Raise KeyError for a key."""
-    from gradcli.runner.exceptions import raised
-
-    error = raised("KeyError", "")
-    error.instance.fields["args"] = (key,)
-    raise error
+        run.fail("TypeError", "Tensor does not support deleting items" if own else f"'{run.type_name(base)}' object doesn't support item deletion")
 
 
 def concatenated(parts: list[Any]) -> list[Any]:

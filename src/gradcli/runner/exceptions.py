@@ -45,6 +45,7 @@ class Raised(Exception):
     """An exception of the script, on its way up; ``line`` is where the script raised it, ``about`` the line behind it."""
 
     about: int | None = None
+    said: str | None = None
 
     def __init__(self, instance: Instance, line: int = 0, cause: GradcliError | None = None) -> None:
         super().__init__(instance.kind.name)
@@ -59,8 +60,11 @@ class Raised(Exception):
 
     @property
     def text(self) -> str:
-        """What it says."""
-        return text_of(self.instance)
+        """What it says: as the run has it once the run has looked, else the text that it was given."""
+        if self.said is None:
+            arguments = self.instance.fields.get("args", ())
+            return ", ".join(map(str, arguments))
+        return self.said
 
 
 def start(run: Any, instance: Instance, *arguments: Any, **named: Any) -> None:
@@ -71,20 +75,18 @@ def start(run: Any, instance: Instance, *arguments: Any, **named: Any) -> None:
 
 def show(run: Any, instance: Instance) -> str:
     """Return what ``str`` gives of an exception."""
-    from gradcli.runner.strings import to_repr, to_str
-
     arguments = instance.fields.get("args", ())
+    if not isinstance(arguments, tuple):
+        return run.quoted(arguments)  # type: ignore[no-any-return]
     if len(arguments) == 1:
-        shown = to_repr if instance.kind.is_a(exception_class("KeyError")) else to_str
-        return shown(run, arguments[0])
-    return to_repr(run, tuple(arguments)) if arguments else ""
+        shown = run.quoted if instance.kind.is_a(exception_class("KeyError")) else run.text
+        return shown(arguments[0])  # type: ignore[no-any-return]
+    return run.quoted(tuple(arguments)) if arguments else ""
 
 
 def show_repr(run: Any, instance: Instance) -> str:
     """Return what ``repr`` gives of an exception."""
-    from gradcli.runner.strings import to_repr
-
-    return f"{instance.kind.name}({', '.join([to_repr(run, a) for a in instance.fields.get('args', ())])})"
+    return f"{instance.kind.name}({', '.join([run.quoted(a) for a in instance.fields.get('args', ())])})"
 
 
 def new(run: Any, kind: Class, *arguments: Any, **_: Any) -> Instance:
@@ -107,13 +109,6 @@ MEMBERS = {
     "with_traceback": lambda run, instance, _traceback: instance,
     "__traceback__": None, "__cause__": None,
 }  # fmt: skip
-
-
-def text_of(instance: Instance) -> str:
-    """Return what an exception says, without the run."""
-    from gradcli.runner.strings import to_str
-
-    return to_str(None, instance)
 
 
 def raised(kind: str, text: str, cause: GradcliError | None = None) -> Raised:
@@ -172,3 +167,10 @@ def misfit_words(message: str, a: tuple[int, ...], b: tuple[int, ...]) -> str:
                 f"at non-singleton dimension {dim}"
             )
     return message
+
+
+def raise_key(key: Any) -> Any:
+    """Raise KeyError for a key."""
+    error = raised("KeyError", "")
+    error.instance.fields["args"] = (key,)
+    raise error

@@ -104,7 +104,7 @@ class Expressions:
                 regs[k] = value
 
             def own_told(regs: Frame, value: Any) -> None:
-                regs[k] = told(regs, name, value)
+                regs[k] = told(regs, name, value)  # type: ignore[misc]
 
             return own if told is None else own_told
         if kind == "cell":
@@ -327,7 +327,7 @@ class Expressions:
         if starred:
             return self.starred_call(node, function)
         parts = [self.expression(argument) for argument in node.args]
-        named = [(keyword.arg, self.expression(keyword.value)) for keyword in node.keywords]
+        named = [(str(keyword.arg), self.expression(keyword.value)) for keyword in node.keywords]
         if not listed:
             return lambda regs: call(
                 regs[0], function(regs), [plain(p(regs)) for p in parts], {n: plain(v(regs)) for n, v in named}
@@ -352,7 +352,7 @@ class Expressions:
             what, arguments = function(regs), items(regs)
             options: dict[str, Any] = {}
             for name, value in named:
-                options |= dict(value(regs)) if name is None else {name: plain(value(regs))}
+                options |= mapping_of(regs[0], value(regs)) if name is None else {name: plain(value(regs))}
             if listed:
                 regs[0].line = line
             return call(regs[0], what, arguments, options)
@@ -396,7 +396,7 @@ class Expressions:
         code.span = self.text.span(node)
         code.text = self.text
         code.block = inner.body(node)
-        code.run = inner.runner(code.block)
+        code.run = inner.yielder(code.block) if code.generator else inner.runner(code.block)
         if not isinstance(node, ast.Lambda):
             code.doc = ast.get_docstring(node, clean=False)
         defaults = [self.expression(default) for default in arguments.defaults]
@@ -432,6 +432,10 @@ class Expressions:
         """Return what runs a block over a frame."""
         raise NotImplementedError
 
+    def yielder(self, block: list[Any]) -> Callable[[Frame], Any]:
+        """Return what runs the block of a generator over a frame."""
+        raise NotImplementedError
+
     def of_ListComp(self, node: ast.ListComp) -> Evaluate:  # noqa: N802
         return self.comprehension(node, lambda run, found: list(found))
 
@@ -442,10 +446,13 @@ class Expressions:
         return self.comprehension(node, lambda run, found: {hashable(run, key): value for key, value in found})
 
     def of_GeneratorExp(self, node: ast.GeneratorExp) -> Evaluate:  # noqa: N802
-        return self.comprehension(node, lambda run, found: found)
+        return self.comprehension(node, None)
 
-    def comprehension(self, node: Any, gather: Callable[[Any, Iterator[Any]], Any]) -> Evaluate:
-        """Return a comprehension: a scope of its own, whose first iterable is evaluated round it."""
+    def comprehension(self, node: Any, gather: Callable[[Any, Iterator[Any]], Any] | None) -> Evaluate:
+        """Return a comprehension: a scope of its own, whose first iterable is evaluated round it.
+
+        What does not ``gather`` is a generator.
+        """
         inner = type(self)(self.text, node, self, type(node).__name__, None)
         inner.of = self.of
         first = self.expression(node.generators[0].iter)
@@ -490,7 +497,9 @@ class Expressions:
                 frame[place] = [UNBOUND]
             for here, there in frees:
                 frame[here] = regs[there]
-            return gather(regs[0], turns(frame, 0, first(regs)))
+            items = first(regs)
+            made = turns(frame, 0, items)
+            return regs[0].over(made, (items,)) if gather is None else gather(regs[0], made)
 
         return run_it
 
@@ -526,6 +535,17 @@ class Expressions:
                 part(regs, item)
 
         return run
+
+
+def mapping_of(run: Any, value: Any) -> dict[str, Any]:
+    """Return what stands behind ``**`` in a call; raises TypeError for what has no names."""
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return value
+    from gradcli.runner.builtins import type_name
+
+    if isinstance(value, dict):
+        run.fail("TypeError", "keywords must be strings")
+    return run.fail("TypeError", f"argument after ** must be a mapping, not {type_name(value)}")  # type: ignore[no-any-return]
 
 
 def comparison(op: ast.cmpop) -> Callable[[Any, Any, Any], Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.runner.containers import iterate, put, raise_key, subscript, take
-from gradcli.runner.exceptions import raised
+from gradcli.runner.classes import bound
+from gradcli.runner.containers import iterate, put, subscript, take
+from gradcli.runner.exceptions import raise_key, raised
 from gradcli.runner.host import pop_item
 from gradcli.runner.objects import UNBOUND, Bound, Class, Closure, Context, Property, TableFunction
 from gradcli.runner.operators import COMPARED, HOST_KINDS, contains, equal, hashable, operate, plain
@@ -29,8 +30,6 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:
         if name == "_fields":
             return base.fields
         if base.kind is not None and (member := base.kind.find(name)) is not UNBOUND:
-            from gradcli.runner.attributes import bound
-
             return bound(run, base, base.kind, member)
     for kind, table in KINDS:
         if isinstance(base, kind):
@@ -58,9 +57,7 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:
     if isinstance(base, TableFunction) and name == "__name__":
         return base.name.rpartition(".")[2]
     if name == "__class__":
-        from gradcli.runner.builtins import type_of
-
-        return type_of(run, base)
+        return run.machine.type_of(run, base)
     if callable(base) and name in ("__name__", "__qualname__"):
         return str(getattr(base, "__name__", "function")).strip("_")
     if name == "__doc__":
@@ -202,9 +199,7 @@ def join(run: Run, text: str, items: Any) -> str:
     parts = take(run, items)
     for k, part in enumerate(parts):
         if not isinstance(part, str):
-            from gradcli.runner.builtins import type_name
-
-            run.fail("TypeError", f"sequence item {k}: expected str instance, {type_name(part)} found")
+            run.fail("TypeError", f"sequence item {k}: expected str instance, {run.type_name(part)} found")
     run.bound(sum(map(len, parts)) + len(text) * len(parts), "a text is too long")
     return text.join(parts)
 
@@ -222,6 +217,20 @@ def format_it(run: Run, text: str, *arguments: Any, **named: Any) -> str:
     return format_template(run, text, arguments, named)
 
 
+ENCODINGS = ("utf8", "ascii", "latin1", "utf16", "utf32")
+"""Encodings that Python has without a module of their own."""
+
+
+def encode(run: Run, text: str, encoding: str = "utf-8", errors: str = "strict") -> bytes:
+    """Return a text as bytes."""
+    name = str(encoding).lower().replace("-", "").replace("_", "")
+    if name not in ENCODINGS:
+        run.fail("LookupError", f"unknown encoding: {encoding}")
+    if errors not in ("strict", "ignore", "replace", "backslashreplace", "xmlcharrefreplace", "surrogatepass"):
+        run.fail("LookupError", f"unknown error handler name '{errors}'")
+    return text.encode(name, errors)
+
+
 STRINGS: Table = {
     **{
         name: of_text(name)
@@ -229,10 +238,10 @@ STRINGS: Table = {
             "upper", "lower", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "startswith", "endswith", "find",
             "rfind", "index", "count", "title", "capitalize", "ljust", "rjust", "center", "zfill", "isdigit", "isalpha",
             "isalnum", "isspace", "isupper", "islower", "isnumeric", "isidentifier", "swapcase", "partition", "rpartition",
-            "removeprefix", "removesuffix", "casefold", "expandtabs", "encode", "istitle", "isdecimal", "isascii", "isprintable", "translate",
+            "removeprefix", "removesuffix", "casefold", "expandtabs", "istitle", "isdecimal", "isascii", "isprintable", "translate",
         )
     },
-    "join": join, "replace": replace, "format": format_it,
+    "join": join, "replace": replace, "format": format_it, "encode": encode,
 }  # fmt: skip
 
 
@@ -282,9 +291,7 @@ def remove(run: Run, items: list[Any], item: Any) -> None:
 
 def sort(run: Run, items: list[Any], *, key: Any = None, reverse: bool = False) -> None:
     """Sort a list in place."""
-    from gradcli.runner.builtins import sorted_
-
-    items[:] = sorted_(run, items, key=key, reverse=reverse)
+    items[:] = run.call(run.builtin("sorted"), [items], {"key": key, "reverse": reverse})
 
 
 LISTS: Table = {

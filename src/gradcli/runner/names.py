@@ -8,7 +8,7 @@ from gradcli.errors import GradcliError, Span
 from gradcli.errors.suggest import did_you_mean
 from gradcli.language.names import find_constant
 from gradcli.runner.calls import call_method, find_table
-from gradcli.runner.library import HOMES, METHODS, SAME, TABLE, load, look_up
+from gradcli.runner.library import EFFECTS, HOMES, METHODS, SAME, TABLE, load, look_up
 from gradcli.runner.objects import UNBOUND, Foreign, Module
 from gradcli.runner.state import Run
 from gradcli.runner.values import DType
@@ -20,13 +20,6 @@ SHOWING = (
     "torch.utils.tensorboard", "sympy", "scipy", "PIL", "cv2", "psutil", "pickle", "platform",
 )  # fmt: skip
 """Modules of which scripts use what only shows: what would have an effect is refused where it is called."""
-EFFECTS = {
-    "open", "exec", "eval", "compile", "input", "__import__", "globals", "locals", "vars_of", "breakpoint", "os.system",
-    "os.environ", "os.remove", "os.makedirs", "os.mkdir", "os.listdir", "os.popen", "os.getenv", "os.path.exists",
-    "os.rename", "os.walk", "torch.save", "torch.load", "pickle.load", "pickle.dump", "subprocess.run", "requests.get",
-    "urllib.request.urlopen", "socket.socket", "shutil.rmtree",
-}  # fmt: skip
-"""What would have an effect, or run a text."""
 MODULES = (
     "torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.nn.parameter", "torch.nn.modules", "torch.optim",
     "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional", "torch.autograd.function", "torch.autograd.forward_ad", "torch.autograd.graph", "torch.autograd.grad_mode", "torch.func", "torch.utils", "torch.utils.checkpoint", "torch.utils.hooks", "torch.autograd.gradcheck", "torch.utils.data",

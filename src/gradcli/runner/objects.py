@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from itertools import count
 from typing import Any
@@ -112,14 +113,28 @@ class Class:
 
 def linearized(kind: Class, bases: list[Class]) -> list[Class]:
     """Return the resolution order of a class (C3), itself first; raises ``ValueError`` where there is none."""
-    left = [list(base.order) for base in bases] + [list(bases)]
-    order = [kind]
-    while left := [chain for chain in left if chain]:
-        first = next((c[0] for c in left if not any(c[0] in other[1:] for other in left)), None)
-        if first is None:
-            raise ValueError("Cannot create a consistent method resolution\norder (MRO) for bases " + ", ".join(base.name for base in bases))
-        order.append(first)
-        left = [[one for one in chain if one is not first] for chain in left]
+    chains = [list(base.order) for base in bases] + [list(bases)]
+    places = [0] * len(chains)
+    behind = Counter(one for chain in chains for one in chain[1:])
+    heads: dict[Class, list[int]] = {}
+    for k, chain in enumerate(chains):
+        heads.setdefault(chain[0], []).append(k) if chain else None
+    order, first = [kind], 0
+    while heads:
+        while places[first] == len(chains[first]):
+            first += 1
+        left = (k for k in range(first, len(chains)) if places[k] < len(chains[k]))
+        chosen = next((one for k in left if not behind[one := chains[k][places[k]]]), None)
+        if chosen is None:
+            names = ", ".join(base.name for base in bases)
+            raise ValueError(f"Cannot create a consistent method resolution\norder (MRO) for bases {names}")
+        order.append(chosen)
+        for k in heads.pop(chosen):
+            places[k] += 1
+            if places[k] < len(chains[k]):
+                head = chains[k][places[k]]
+                behind[head] -= 1
+                heads.setdefault(head, []).append(k)
     return order
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from gradcli.runner import numpy_values
 from gradcli.runner.hosted import Hosted
 from gradcli.runner.numpy_values import flows
 from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Instance, Keyed
-from gradcli.runner.state import LONGEST, Run
+from gradcli.runner.state import Run
 from gradcli.runner.torch_errors import torch_error
 from gradcli.runner.values import FLOATS, DType, Size, Tensor, Weak, as_dtype, category, kind_of, promoted
 
@@ -52,8 +51,7 @@ class Union(tuple):  # type: ignore[type-arg]
 
 
 KINDS_OF_TYPES = (Class, Union, Foreign, type(None))
-WIDEST = 40_000
-"""Bits of an integer."""
+SEQUENCES = (str, list, tuple, bytes)
 
 
 def raw(x: Any) -> Any:
@@ -139,15 +137,13 @@ def by_own_method(run: Run, sign: str, a: Any, b: Any) -> Any:
 def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Return an operator of Python's own values, within bounds."""
     if sign == "%" and type(a) is str:
-        from gradcli.runner.strings import percent
-
-        return percent(run, a, b)
+        return run.machine.percent(run, a, b)
     if sign in COMPARED and isinstance(a, list | tuple | dict) and isinstance(b, list | tuple | dict):
         if sign in ("==", "!="):
             return equal(run, a, b) is (sign == "==")
         if type(a) is type(b) and not isinstance(a, dict):
             return ordered(run, sign, a, b)
-    refuse_large(sign, a, b)
+    refuse_large(run, sign, a, b)
     try:
         made = HOST[sign](a, b)
     except ZeroDivisionError as error:
@@ -158,24 +154,26 @@ def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
         return run.fail("TypeError", str(error))
     except ValueError as error:
         return run.fail("ValueError", str(error))
+    if type(made) is complex:
+        raise run.refuse("complex numbers are not part of gradcli")
     if type(a) is Size and sign == "+":
         return Size(made)
     return made
 
 
-def refuse_large(sign: str, a: Any, b: Any) -> None:
+def refuse_large(run: Run, sign: str, a: Any, b: Any) -> None:
     """Refuse integers, texts and lists that would be too large."""
     if type(a) is int and type(b) is int:
         bits = a.bit_length(), b.bit_length()
-        large = sum(bits) if sign == "*" else bits[0] * abs(b) if sign == "**" else bits[0] + b if sign == "<<" else 0
-        if large > WIDEST:
-            raise over_budget("bits", WIDEST, "an integer has too many bits")
+        large = sum(bits) if sign == "*" else bits[0] * abs(b) if sign == "**" and bits[0] > 1 else bits[0] + b if sign == "<<" else max(bits)
+        if large > run.meter.budget.bits:
+            raise over_budget("bits", run.meter.budget.bits, "an integer has too many bits")
     elif sign == "*":
         for one, times in ((a, b), (b, a)):
-            if isinstance(one, str | list | tuple | bytes) and isinstance(times, int) and len(one) * times > LONGEST:
-                raise over_budget("items", LONGEST, "a list or a text is too long")
-    elif sign == "+" and isinstance(a, str | list | tuple) and isinstance(b, type(a)) and len(a) + len(b) > LONGEST:
-        raise over_budget("items", LONGEST, "a list or a text is too long")
+            if isinstance(one, SEQUENCES) and isinstance(times, int):
+                run.bound(len(one) * times, "a list or a text is too long")
+    elif sign == "+" and isinstance(a, SEQUENCES) and isinstance(b, type(a)):
+        run.bound(len(a) + len(b), "a list or a text is too long")
 
 
 def equal(run: Run, a: Any, b: Any) -> bool:
@@ -184,19 +182,32 @@ def equal(run: Run, a: Any, b: Any) -> bool:
         return True
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         same_kind = isinstance(a, list) == isinstance(b, list)
-        return same_kind and len(a) == len(b) and all(equal(run, x, y) for x, y in zip(a, b, strict=True))
+        return same_kind and len(a) == len(b) and all_equal(run, a, b)
     if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(equal(run, a[key], b[key]) for key in a)
+        return a.keys() == b.keys() and all_equal(run, a.values(), [b[key] for key in a])
     if isinstance(a, HOST_KINDS) and isinstance(b, HOST_KINDS):
         return bool(a == b)
     return truth(run, operate(run, "==", a, b))
+
+
+def all_equal(run: Run, a: Any, b: Any) -> bool:
+    """Return whether the items of two containers are equal one by one: a call within others, as they may nest."""
+    run.deepen()
+    try:
+        return all(equal(run, x, y) for x, y in zip(a, b, strict=True))
+    finally:
+        run.depth -= 1
 
 
 def ordered(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Return which of two lists or tuples comes first: by the first items that differ."""
     for x, y in zip(a, b, strict=False):
         if x is not y and not equal(run, x, y):
-            return operate(run, sign, x, y)
+            run.deepen()
+            try:
+                return operate(run, sign, x, y)
+            finally:
+                run.depth -= 1
     return HOST[sign](len(a), len(b))
 
 
@@ -227,15 +238,13 @@ def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
         return Union((*(a if isinstance(a, tuple) else (a,)), *(b if isinstance(b, tuple) else (b,))))
     if isinstance(a, Foreign) or isinstance(b, Foreign):
         return a if isinstance(a, Foreign) else b
-    from gradcli.runner.builtins import type_name
-
     if sign in COMPARED:
-        text = f"'{sign}' not supported between instances of '{type_name(a)}' and '{type_name(b)}'"
+        text = f"'{sign}' not supported between instances of '{run.type_name(a)}' and '{run.type_name(b)}'"
     elif sign == "+" and isinstance(a, str | list | tuple):
-        text = f'can only concatenate {type_name(a)} (not "{type_name(b)}") to {type_name(a)}'
+        text = f'can only concatenate {run.type_name(a)} (not "{run.type_name(b)}") to {run.type_name(a)}'
     else:
         written = "** or pow()" if sign == "**" else sign
-        text = f"unsupported operand type(s) for {written}: '{type_name(a)}' and '{type_name(b)}'"
+        text = f"unsupported operand type(s) for {written}: '{run.type_name(a)}' and '{run.type_name(b)}'"
     return run.fail("TypeError", text)
 
 
@@ -249,9 +258,7 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
     if isinstance(a, Instance) or isinstance(b, Instance):
         return of_objects(run, sign, a, b)
     if sign == "@" and (type(a) in PLAIN or type(b) in PLAIN) and library == "torch":
-        from gradcli.runner.builtins import type_name
-
-        run.fail("TypeError", f"unsupported operand type(s) for @: '{type_name(a)}' and '{type_name(b)}'")
+        run.fail("TypeError", f"unsupported operand type(s) for @: '{run.type_name(a)}' and '{run.type_name(b)}'")
     if library == "numpy" and not flows(a) and not flows(b):
         return numpy_values.operated(run, sign, a, b)
     if library == "jax":
@@ -366,7 +373,7 @@ def library_of(a: Any, b: Any) -> str:
     if isinstance(a, Tensor) and isinstance(b, Tensor) and a.library != b.library:
         order = ("torch", "jax", "numpy", "python")
         return min(a.library, b.library, key=order.index)
-    return a.library if isinstance(a, Tensor) else b.library  # type: ignore[no-any-return]
+    return a.library if isinstance(a, Tensor) else b.library
 
 
 def as_operand(run: Run, sign: str, x: Any, sides: tuple[Any, Any], library: str) -> Any:
@@ -374,15 +381,11 @@ def as_operand(run: Run, sign: str, x: Any, sides: tuple[Any, Any], library: str
     if isinstance(x, Tensor) or type(x) in PLAIN or isinstance(x, Instance):
         return x
     if type(x) in (list, tuple) and library in ("numpy", "python"):
-        from gradcli.runner.arrays import array_of
-
-        return array_of(run, x, "numpy")
+        return run.array_of(x, "numpy")
     if sign in ("==", "!="):
         return None
-    from gradcli.runner.builtins import type_name
-
     written = "** or pow()" if sign == "**" else sign
-    left, right = map(type_name, sides)
+    left, right = map(run.type_name, sides)
     if sign in COMPARED:
         run.fail("TypeError", f"'{sign}' not supported between instances of '{left}' and '{right}'")
     if left == "list" and sign == "+":
@@ -540,9 +543,7 @@ def negative(run: Run, a: Any, sign: str) -> Any:
         return -a if sign == "-" else +a if sign == "+" else ~a
     if isinstance(a, Foreign):
         return a
-    from gradcli.runner.builtins import type_name
-
-    return run.fail("TypeError", f"bad operand type for unary {sign}: '{type_name(a)}'")
+    return run.fail("TypeError", f"bad operand type for unary {sign}: '{run.type_name(a)}'")
 
 
 def truth(run: Run, x: Any) -> bool:
@@ -583,18 +584,13 @@ def contains(run: Run, item: Any, container: Any) -> bool:
         return bool(np.any(np.asarray(container.value) == (item.value if isinstance(item, Tensor) else item)))
     elif isinstance(container, str):
         if not isinstance(item, str):
-            from gradcli.runner.builtins import type_name
-
-            run.fail("TypeError", f"'in <string>' requires string as left operand, not {type_name(item)}")
+            run.fail("TypeError", f"'in <string>' requires string as left operand, not {run.type_name(item)}")
         return item in container
     elif isinstance(container, dict | set | frozenset | range):
         return hashable(run, item) in container
-    from gradcli.runner.builtins import type_name
-    from gradcli.runner.containers import iterate
-
     if isinstance(container, int | float) or container is None or (isinstance(container, Instance) and not has_items(container)):
-        run.fail("TypeError", f"argument of type '{type_name(container)}' is not iterable")
-    return any(each is item or equal(run, item, each) for each in iterate(run, container))
+        run.fail("TypeError", f"argument of type '{run.type_name(container)}' is not iterable")
+    return any(each is item or equal(run, item, each) for each in run.iterate(container))
 
 
 def has_items(x: Instance) -> bool:
@@ -613,15 +609,12 @@ def hashable(run: Run, key: Any) -> Any:
                 return numpy_values.key_number(key)
             return key.value.item() if hasattr(key.value, "item") else key.value
     if isinstance(key, list | dict | set | Tensor) or (type(key) is Keyed and key.kind.find("__hash__") is None):
-        from gradcli.runner.builtins import type_name
-
-        return run.fail("TypeError", f"unhashable type: '{type_name(key)}'")
+        return run.fail("TypeError", f"unhashable type: '{run.type_name(key)}'")
     if type(key) is tuple:
         return tuple([hashable(run, part) for part in key])
     return key
 
 
-@cache
 def sign_of(kind: type) -> str:
     """Return how an operator of the syntax tree is written."""
     return SIGNS[kind.__name__]

@@ -50,6 +50,11 @@ def checked_tree(text: str, budget: Budget) -> ast.Module:
     if control is not None:
         what = f"the script holds a control character, U+{ord(control[0]):04X}"
         raise GradcliError("character", what, span=control.span())
+    if not text.isascii():
+        surrogate = next((k for k, character in enumerate(text) if "\ud800" <= character <= "\udfff"), None)
+        if surrogate is not None:
+            what = f"the script holds half a character, U+{ord(text[surrogate]):04X}"
+            raise GradcliError("character", what, span=(surrogate, surrogate + 1))
     refuse_depth(with_comments(text, blank_comment), budget)
     tree = python_tree(text)
     if sum(1 for _ in ast.walk(tree)) > budget.syntax:

@@ -70,8 +70,12 @@ def around(node: ast.AST) -> list[ast.AST]:
 
 
 def names_of(node: ast.AST) -> Names:
-    """Return what a scope does with names."""
+    """Return what a scope does with names; a node keeps it, as each scope is asked for by those round it too."""
+    names: Names | None = getattr(node, "names_of_scope", None)
+    if names is not None:
+        return names
     names = Names()
+    node.names_of_scope = names  # type: ignore[attr-defined]
     if isinstance(node, FUNCTIONS):
         names.assigned |= set(parameters_of(node.args))
     inner: list[Names] = []

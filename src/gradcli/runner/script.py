@@ -11,19 +11,40 @@ import numpy as np
 
 from gradcli.engine.graph import Graph
 from gradcli.engine.live import LiveGraph
-from gradcli.errors import Budget, GivenUp, GradcliError, Place
+from gradcli.errors import Budget, GivenUp, GradcliError, Place, Span
 from gradcli.errors.suggest import did_you_mean
 from gradcli.records import dataclass, field
+from gradcli.runner import (
+    arrays,
+    attributes,
+    backward,
+    builtins,
+    calls,
+    containers,
+    names,
+    operators,
+    strings,
+    transforms,
+)
 from gradcli.runner.events import Event
-from gradcli.runner.exceptions import Raised, as_raised
+from gradcli.runner.exceptions import Raised, as_raised, raised
 from gradcli.runner.expressions import Text
 from gradcli.runner.noting import settle
 from gradcli.runner.objects import Code, Frame
 from gradcli.runner.reading import read_script
 from gradcli.runner.scopes import with_private_names
-from gradcli.runner.state import BOUNDS, Run
+from gradcli.runner.state import BOUNDS, DEEP, Machine, Run
 from gradcli.runner.statements import Statements
 
+Run.machine = Machine(
+    sweep=backward.sweep, attribute=attributes.attribute, assign_attribute=attributes.assign_attribute,
+    delete_attribute=attributes.delete_attribute, member=names.member, builtins=builtins.BUILTINS, call=calls.call,
+    call_table=calls.call_table, table_function=calls.table_function, operate=operators.operate,
+    iterate=containers.iterate, take=containers.take, array_of=arrays.array_of, text=strings.to_str, quoted=strings.to_repr,
+    percent=strings.percent, type_name=builtins.type_name, type_of=builtins.type_of, grad_fn_name=strings.grad_fn_name,
+    level_of=transforms.level_of, traced_text=transforms.traced_text, refuse_number=transforms.refuse_number,
+    compile_text=lambda text, listed: compile_text(text, listed),
+)  # fmt: skip
 FRAMES = 30_000
 """Calls of the host that a script's own depth may take."""
 
@@ -98,18 +119,24 @@ class Ended:
     variables: dict[str, Any] = field(default_factory=dict)
 
 
+def span_of(place: Place, line: int) -> Span | None:
+    """Return the characters of a line, without blanks around them; None where it has none."""
+    lines = place.text.split("\n")
+    if not 0 < line <= len(lines) or not lines[line - 1].strip():
+        return None
+    start = sum(len(text) + 1 for text in lines[: line - 1])
+    first = start + len(lines[line - 1]) - len(lines[line - 1].lstrip())
+    return first, first + len(lines[line - 1].strip())
+
+
 class ScriptError(GradcliError):
     """The exception that ends a script, in PyTorch's words."""
 
     def __init__(self, ended: Ended) -> None:
         error = ended.raised
         assert error is not None  # noqa: S101
-        line = error.line
-        lines = ended.place.text.split("\n")
-        start = sum(len(text) + 1 for text in lines[: line - 1])
-        stripped = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-        first = start + (len(lines[line - 1]) - len(lines[line - 1].lstrip()) if stripped else 0)
-        span = (first, first + len(stripped)) if stripped else None
+        span = span_of(ended.place, error.line)
+        stripped = "" if span is None else ended.place.text[slice(*span)]
         from gradcli.runner.advice import advice_of  # an error alone needs it
 
         hint = advice_of(ended.run, error, stripped)
@@ -141,9 +168,9 @@ def run_code(code: Code, place: Place, run: Run) -> Ended:
             found.line = line_of(place, error)
             end_by(ended, found)
     except RecursionError:
-        ended.refused = GradcliError("budget", "the script calls too deeply", place=place)
+        end_by(ended, raised("RecursionError", DEEP))
     except MemoryError:
-        ended.refused = GivenUp("budget", "the script needs more memory than there is", place=place)
+        ended.refused = GivenUp("budget", "the script needs more memory than there is", span=span_of(place, run.line), place=place)
     finally:
         sys.setrecursionlimit(limit)
     settle(run)
@@ -161,6 +188,7 @@ def line_of(place: Place, error: GradcliError) -> int:
 def end_by(ended: Ended, error: Raised) -> None:
     """Note the exception that ended a run; ``sys.exit`` is one too, and no error."""
     run = ended.run
+    error.said = said_by(run, error)
     if error.name == "SystemExit":
         arguments = error.instance.fields.get("args", ())
         code = arguments[0] if arguments else 0
@@ -170,6 +198,14 @@ def end_by(ended: Ended, error: Raised) -> None:
     ended.raised, ended.status = error, 1
     run.quiet = run.library = 0
     run.event(Event("error", error.line or run.line, type=error.name, text=error.text))
+
+
+def said_by(run: Run, error: Raised) -> str:
+    """Return what an exception says; where it cannot say it, what Python writes then."""
+    try:
+        return run.text(error.instance)
+    except (Raised, GradcliError):
+        return "<exception str() failed>"
 
 
 def refuse_given(given: dict[str, Any], code: Code) -> None:
@@ -200,7 +236,7 @@ def run_script(
     tell: Any = None
     story: Any = None
     if others:
-        from gradcli.runner.replay import Story, tell  # few runs have other values
+        from gradcli.runner.story import Story, tell  # few runs have other values
 
         story = Story(others=others)
     code, place = compile_text(text, budget=budget, told=tell, last=last)

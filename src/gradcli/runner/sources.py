@@ -25,9 +25,10 @@ from gradcli.records import dataclass, field
 from gradcli.runner.definitions import Definition, codes_in, definition_of, no_source
 from gradcli.runner.names import MODULES, SHOWING
 from gradcli.runner.reading import read_script
-from gradcli.runner.replay import LAST, ScriptProgram, tell
+from gradcli.runner.replay import ScriptProgram
 from gradcli.runner.script import compile_tree
 from gradcli.runner.state import Run
+from gradcli.runner.story import LAST, tell
 from gradcli.runner.values import Tensor, kind_of
 
 HOMES = (

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
-from weakref import WeakValueDictionary
+from typing import Any, ClassVar, NamedTuple
+from weakref import WeakSet, WeakValueDictionary
 
 import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Input
 from gradcli.engine.live import LiveGraph
+from gradcli.engine.meter import LARGE, TURNS
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
+from gradcli.language.storage import looks_on, owner_of
 from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Op, value_of
-from gradcli.ops.indexing import PUT
+from gradcli.ops.indexing import INDEX, PUT
 from gradcli.ops.making import DETACH
 from gradcli.ops.shaping import RESHAPE
 from gradcli.records import dataclass
 from gradcli.runner.events import Event, Log
+from gradcli.runner.exceptions import raised
+from gradcli.runner.naming import name_of
 from gradcli.runner.noting import Noting, note, settle
-from gradcli.runner.objects import Frame
-from gradcli.runner.strings import grad_fn_name
+from gradcli.runner.objects import Native
 from gradcli.runner.values import Data, Detached, Tensor, View, as_dtype, category, extra_of, kind_of
 
 BOUNDS = Budget(
@@ -31,9 +34,11 @@ BOUNDS = Budget(
 """What a script may cost: more than a formula, as training does."""
 DEEPEST = 990
 """Calls within calls, as in Python."""
-LONGEST = 10_000_000
-"""Items of a list, characters of a text."""
-
+DEEP = "maximum recursion depth exceeded"
+WALKS = 2_000
+"""Iterators over iterators at once: the host steps through them within each other."""
+LONG = 4096
+"""Items of a list, or characters of a text, from which the memory is looked at for it alone."""
 
 SEVERAL = (
     "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be "
@@ -87,6 +92,38 @@ class Written:
     line: int
 
 
+class Machine(NamedTuple):
+    """The parts of the interpreter that call one another: each reaches the others through the run that it works for.
+
+    An operator calls a method of an object, which reads an attribute, which may call an operator: ``script.py``, which
+    imports all of them, puts the machine together.
+    """
+
+    sweep: Native
+    attribute: Native
+    assign_attribute: Native
+    delete_attribute: Native
+    member: Native
+    builtins: dict[str, Any]
+    call: Native
+    call_table: Native
+    table_function: Native
+    operate: Native
+    iterate: Native
+    take: Native
+    array_of: Native
+    text: Native
+    quoted: Native
+    percent: Native
+    type_name: Native
+    type_of: Native
+    grad_fn_name: Native
+    level_of: Native
+    traced_text: Native
+    refuse_number: Native
+    compile_text: Native
+
+
 class Run:
     """One run of a script.
 
@@ -94,6 +131,8 @@ class Run:
     that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library`` of
     it is for frames of a library's text.
     """
+
+    machine: ClassVar[Machine]
 
     def __init__(self, graph: Graph | None = None, emit: Callable[[str], None] | None = None) -> None:
         self.graph: Graph = graph if graph is not None else LiveGraph(BOUNDS)
@@ -117,7 +156,7 @@ class Run:
         self.print_options: dict[str, Any] = {}
         self.numpy_options: dict[str, Any] = {}
         self.generators: dict[str, Any] = {}
-        self.modules: dict[str, Frame] = {}
+        self.modules: dict[str, dict[str, Any]] = {}
         self.handling: list[Any] = []
         self.hooks: dict[int, list[Any]] = {}
         self.all_hooks: list[Any] = []
@@ -131,6 +170,9 @@ class Run:
         self.seed = 0
         self.sweeps = 0
         self.ticks = 0
+        self.calls = 0
+        self.walks: WeakSet[Any] = WeakSet()
+        self.written = 0
         self.stars: list[str] = []
         self.quiet = 0
         self.library = 0
@@ -169,7 +211,10 @@ class Run:
         self.meter.elements += array.size
         if array.size > self.meter.budget.elements:
             self.meter.charge(array.size)
-        return Tensor(as_dtype(array, dtype), dtype, library)
+        made = as_dtype(array, dtype)
+        if array.size >= LARGE:
+            self.meter.hold(made)
+        return Tensor(made, dtype, library)
 
     def enter_leaf(self, tensor: Tensor) -> Tensor:
         """Make a tensor a leaf: an input of its own, and another one after each write to it."""
@@ -197,16 +242,16 @@ class Run:
         if category(tensor.dtype) < 2:
             made = as_dtype(value_of(made), tensor.dtype)
         if isinstance(tensor, Detached):
-            self._write_detached(tensor, made, made_by)
+            self._write_detached(tensor, made, first, made_by)
             return
         if tensor.base is not None:
             self._write_view(tensor, made, first)
             return
         count = self.count
         old = tensor.node
-        key = old.index if type(old) in NODES else id(old)
+        made = laid_out_as(value_of(old), made)
         tensor.version += 1
-        self.writes[key] = Written(count, tensor.version, count if first is None else first, old, tensor, self.line)
+        self.writes[memory_key(old)] = Written(count, tensor.version, count if first is None else first, old, tensor, self.line)
         if len(self.writes) > 4096:
             self.writes = dict(list(self.writes.items())[2048:])
         if tensor.leaf:
@@ -220,14 +265,14 @@ class Run:
             self.enter_leaf(tensor)
             return
         if tensor.active and self.f is not self.graph:
-            tensor.made_by = grad_fn_name(tensor)
+            tensor.made_by = self.machine.grad_fn_name(tensor)
             tensor.node = self.overwritten(old, made)
             return
         if tensor.active and type(made) not in NODES:  # it has a history still, through which nothing comes
             made = self.f(PUT, old, np.asarray(made, np.float64), key=(...,))
         tensor.node, tensor.made_by = made, made_by
         if tensor.extra is not None and tensor.extra.retains and type(made) in NODES:
-            self.retained.pop(key, None)
+            self.retained.pop(old.index, None)
             self.retained[made.index] = tensor
 
     def overwritten(self, old: Any, made: Any) -> Any:
@@ -238,15 +283,15 @@ class Run:
         new = np.asarray(new) if np.ndim(before) else np.asarray(new).reshape(())[()]
         return self.graph.enter(ADD, (old, np.asarray(new - before)), {}, new, (0,))
 
-    def _write_detached(self, tensor: Tensor, made: Any, made_by: Any) -> None:
+    def _write_detached(self, tensor: Tensor, made: Any, first: int | None, made_by: Any) -> None:
         """Write to what shows the memory of another tensor: its numbers change there, and its history does not."""
         base = tensor.base
         before, old = self.enable_grad(False), base.node
         leaf = base.leaf and base.active
         if type(base) in (Tensor, View) and base.base is None and not leaf:
-            self.write(base, np.array(value_of(made)) if type(made) not in NODES or self.held.live else made)
+            self.write(base, np.array(value_of(made)) if type(made) not in NODES or self.held.live else made, first)
         else:
-            self.write(base, np.array(value_of(made)) if self.held.live else made)
+            self.write(base, np.array(value_of(made)) if self.held.live else made, first)
         self.enable_grad(before)
         if type(tensor) is Data and type(old) in NODES:
             self.writes.pop(old.index, None)
@@ -277,9 +322,13 @@ class Run:
         places = np.ravel(np.asarray(view.look(np.arange(math.prod(shape)).reshape(shape))))  # type: ignore[misc]
         f = self.f
         old = base.node
+        if len(np.unique(places)) < places.size:  # of an expanded tensor: what was not written to shows what was
+            changed = np.flatnonzero(np.ravel(value_of(view.node)) != np.ravel(value_of(made)))
+            made = f(INDEX, f(RESHAPE, made, shape=places.shape), key=changed)
+            places = places[changed]
         if type(old) not in NODES and type(made) not in NODES:
             array = np.array(old)
-            array.reshape(-1)[places] = as_dtype(np.asarray(made, np.float64), base.dtype).ravel() if category(
+            array.flat[places] = as_dtype(np.asarray(made, np.float64), base.dtype).ravel() if category(
                 base.dtype) < 2 else np.ravel(made)  # fmt: skip
             self.write(base, array, first, "CopySlices")
         else:
@@ -290,7 +339,7 @@ class Run:
     def _check_view(self, view: Tensor) -> None:
         """Refuse a write to a view that PyTorch lets nobody write to."""
         if view.part >= 0:  # type: ignore[attr-defined]
-            name = (grad_fn_name(view) or "").partition("Backward")[0]
+            name = (self.machine.grad_fn_name(view) or "").partition("Backward")[0]
             self.fail("RuntimeError", f"Output {view.part} of {name} is a view and is being modified inplace. {SEVERAL}")  # type: ignore[attr-defined]
         if view.base.active and not view.active:
             self.fail("RuntimeError", "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
@@ -302,6 +351,9 @@ class Run:
         if self.emit_to is not None:
             self.call(self.attribute(self.emit_to, "write"), [text])
             return
+        self.written += len(text)
+        if self.written > self.meter.budget.printed:
+            raise over_budget("printed", self.meter.budget.printed, "the script prints too much")
         settle(self)
         self.log.printed(self.line, text)
         if self.emit is not None:
@@ -315,6 +367,7 @@ class Run:
 
     def caught(self, error: Any) -> None:
         """Note that the script catches an exception of its own."""
+        error.said = self.text(error.instance)
         self.event(Event("error", error.line or self.line, type=error.name, text=error.text, caught=True))
 
     def note(self, kind: str, message: str) -> None:
@@ -323,8 +376,6 @@ class Run:
 
     def fail(self, kind: str, text: str, about: int | None = None) -> Any:
         """Raise an exception of the script; ``about`` is the line that is behind it."""
-        from gradcli.runner.exceptions import raised  # an error alone needs it
-
         error = raised(kind, text)
         error.about = about
         raise error
@@ -334,22 +385,22 @@ class Run:
         return GradcliError("not-allowed", what, hint=hint, span=span)
 
     def bound(self, length: float, what: str) -> None:
-        """Refuse a list or a text that is too long."""
-        if length > LONGEST:
-            raise over_budget("items", LONGEST, what)
+        """Refuse a list or a text that is too long, or too much beside all others."""
+        if length > self.meter.budget.items:
+            raise over_budget("items", self.meter.budget.items, what)
+        if length > LONG:
+            self.meter.watch(int(length) // LONG)
 
     # ---- derivative calls
     def swept(
         self, outputs: list[Tensor], seeds: list[Any], targets: Any, retain: bool, create: bool, given: Any, inputs: Any = None
     ) -> Any:
         """Return what a sweep gives: newly walked, or as another run recorded it."""
-        from gradcli.runner.backward import sweep
-
         number = self.sweeps
         self.sweeps += 1
         if self.replay is not None:
             return self.replay.sweep(self, number, outputs, seeds, targets, retain, create, inputs)
-        return sweep(self, [y.node for y in outputs], seeds, targets, retain, create)
+        return self.machine.sweep(self, [y.node for y in outputs], seeds, targets, retain, create)
 
     def zeroed(self, tensor: Tensor) -> None:
         """Note that a gradient is set to zero."""
@@ -359,46 +410,100 @@ class Run:
 
     def name_of(self, value: Any) -> str | None:
         """Return what the script calls a value where it is now, None where it has no name."""
-        from gradcli.runner.naming import name_of
-
         return name_of(self, value)
 
     # ---- calls
+    def deepen(self) -> None:
+        """Begin a call within others, which ends with one less of ``depth``; raises RecursionError as Python does."""
+        self.calls += 1
+        if not self.calls % TURNS:
+            self.meter.watch()
+        self.depth += 1
+        if self.depth > DEEPEST:
+            self.depth -= 1
+            self.fail("RecursionError", DEEP)
+
+    def over(self, made: Any, parts: Sequence[Any]) -> Any:
+        """Return what walks over others, noted where one of these is a walk itself; raises RecursionError for too many."""
+        if any(hasattr(type(part), "__next__") for part in parts):
+            self.walks.add(made)
+            if len(self.walks) > WALKS:
+                self.fail("RecursionError", DEEP)
+        return made
+
     def attribute(self, base: Any, name: str) -> Any:
         """Return ``base.name``."""
-        from gradcli.runner.attributes import attribute
-
-        return attribute(self, base, name)
+        return self.machine.attribute(self, base, name)
 
     def member(self, name: str) -> Any:
         """Return what a full dotted name of a library stands for."""
-        from gradcli.runner.names import member
-
-        return member(self, name)
+        return self.machine.member(self, name)
 
     def builtin(self, name: str) -> Any:
         """Return one of Python's builtins."""
-        from gradcli.runner.builtins import BUILTINS
-
-        return BUILTINS[name]
+        return self.machine.builtins[name]
 
     def call(self, what: Any, arguments: Sequence[Any] = (), named: dict[str, Any] | None = None) -> Any:
         """Call anything that can be called."""
-        from gradcli.runner.calls import call
-
-        return call(self, what, list(arguments), named or {})
+        return self.machine.call(self, what, list(arguments), named or {})
 
     def function(self, name: str, *arguments: Any, **named: Any) -> Any:
         """Call a function of gradcli's table by a name that a script would call it by."""
-        from gradcli.runner.calls import call_table, table_function
-
-        return call_table(self, table_function(name), list(arguments), named)
+        return self.machine.call_table(self, self.machine.table_function(name), list(arguments), named)
 
     def operate(self, sign: str, a: Any, b: Any) -> Any:
         """Return what an operator makes of any two values."""
-        from gradcli.runner.operators import operate
+        return self.machine.operate(self, sign, a, b)
 
-        return operate(self, sign, a, b)
+    def iterate(self, value: Any) -> Any:
+        """Return what walks over the items of a value."""
+        return self.machine.iterate(self, value)
+
+    def take(self, value: Any) -> list[Any]:
+        """Return all items of a value as a list."""
+        return self.machine.take(self, value)  # type: ignore[no-any-return]
+
+    def array_of(self, data: Any, library: str) -> Tensor:
+        """Return nested lists of numbers and arrays as one array of a library."""
+        return self.machine.array_of(self, data, library)  # type: ignore[no-any-return]
+
+    def text(self, value: Any) -> str:
+        """Return ``str`` of a value."""
+        return self.machine.text(self, value)  # type: ignore[no-any-return]
+
+    def quoted(self, value: Any) -> str:
+        """Return ``repr`` of a value."""
+        return self.machine.quoted(self, value)  # type: ignore[no-any-return]
+
+    def type_name(self, value: Any) -> str:
+        """Return what Python calls the type of a value, for messages."""
+        return self.machine.type_name(value)  # type: ignore[no-any-return]
+
+
+def memory_key(value: Any) -> Any:
+    """Return what tells apart the memory that a value shows."""
+    while looks_on(value) and shares(value.value, value_of(value.arguments[0])):
+        value = value.arguments[0]
+    return value.index if type(value) in NODES else id(owner_of(value))
+
+
+def shares(shown: Any, whole: Any) -> bool:
+    """Return whether what a view shows is the memory that it was made of: a reshape may have copied it."""
+    arrays = isinstance(shown, np.ndarray) and isinstance(whole, np.ndarray)
+    return not arrays or not shown.size or bool(np.may_share_memory(shown, whole))
+
+
+def laid_out_as(before: Any, made: Any) -> Any:
+    """Return what is written in place, its numbers laid out in memory as those before: what is a view depends on it."""
+    after = value_of(made)
+    if not isinstance(before, np.ndarray) or before.flags.c_contiguous or np.shape(after) != before.shape:
+        return made
+    numbers = np.empty_like(before, dtype=np.asarray(after).dtype)
+    numbers[...] = after
+    if type(made) not in NODES:
+        return numbers
+    made.value = numbers
+    return made
 
 
 def show(base: Tensor, look: Any, made: Any, dtype: str, made_by: Any = None) -> View:
@@ -408,3 +513,10 @@ def show(base: Tensor, look: Any, made: Any, dtype: str, made_by: Any = None) ->
         return View(base, look, made, dtype, made_by)
     return View(base.base, lambda node: look(outer(node)), made, dtype, made_by)
 
+
+def look_at(f: Any, node: Any, places: Any) -> Any:
+    """Return the entries of a node at flat places."""
+    if type(node) in NODES:
+        flat = f(RESHAPE, node, shape=(int(np.prod(node.shape)),))
+        return f(INDEX, flat, key=places)
+    return np.asarray(node).reshape(-1)[places]

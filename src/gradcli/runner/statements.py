@@ -7,7 +7,7 @@ tuple of one.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -18,8 +18,8 @@ from gradcli.runner.expressions import Expressions, Text
 from gradcli.runner.objects import UNBOUND, Class, Closure, Context, Evaluate, Frame, Instance
 from gradcli.runner.operators import plain, sign_of, truth
 from gradcli.runner.state import Run
-from gradcli.runner.writes import assigned_again, augmented
 from gradcli.runner.values import Tensor
+from gradcli.runner.writes import assigned_again, augmented
 
 BREAK, NEXT = ("break",), ("next",)
 Signal = Any
@@ -76,7 +76,7 @@ def from_host(run: Run, error: Exception) -> Raised:
     raise error
 
 
-def execute_yielding(text: Text, block: Block, regs: Frame) -> Iterator[Any]:
+def execute_yielding(text: Text, block: Block, regs: Frame) -> Generator[Any, Any, Any]:
     """Run statements of a generator; what it yields is yielded, and its signal returned."""
     for run, _node, yields in block:
         signal = (yield from run(regs)) if yields else run(regs)
@@ -94,6 +94,11 @@ class Statements(Expressions):
             value = self.expression(node.body)
             return [Step(lambda regs: (value(regs),), ast.copy_location(ast.Pass(), node))]
         return self.block(node.body)
+
+    def yielder(self, block: Block) -> Callable[[Frame], Iterator[Any]]:
+        """Return what runs the block of a generator over a frame."""
+        text = self.text
+        return lambda regs: execute_yielding(text, block, regs)
 
     def runner(self, block: Block) -> Callable[[Frame], Signal]:
         """Return what runs a block; one expression that is returned needs no more."""
@@ -187,7 +192,7 @@ class Statements(Expressions):
                 run, owner, place = regs[0], base(regs), key(regs)
                 before = subscript(run, owner, place)
                 after = augmented(run, sign, before, change(regs))
-                if after is not before or not hasattr(before, "node") or before.base is None:
+                if after is not before or not isinstance(before, Tensor) or before.base is None:
                     put(run, owner, place, after)
                 elif isinstance(owner, Tensor) and owner.library == "torch":
                     assigned_again(owner)
@@ -414,7 +419,7 @@ class Statements(Expressions):
                 signal = body(regs)
             except (Raised, GradcliError) as error:
                 found = error if isinstance(error, Raised) else as_raised(error)
-                if not entered.leave(regs[0], found):
+                if found is None or not entered.leave(regs[0], found):
                     raise
                 return None
             entered.leave(regs[0], None)
@@ -446,7 +451,9 @@ class Statements(Expressions):
         def run(regs: Frame) -> Signal:
             try:
                 signal = attempt(regs)
-            except (Raised, GradcliError):
+            except (Raised, GradcliError) as error:
+                if refuses(error):
+                    raise
                 ended = last(regs)
                 if ended is not None:
                     return ended
@@ -528,7 +535,7 @@ class Statements(Expressions):
                 while truth(regs[0], test(regs)):  # type: ignore[misc]
                     yield None
 
-        def run(regs: Frame) -> Iterator[Any]:
+        def run(regs: Frame) -> Generator[Any, Any, Any]:
             for item in turns(regs):
                 regs[0].meter.turn()
                 if store is not None:
@@ -546,7 +553,7 @@ class Statements(Expressions):
 
         subject, parts, text = self.expression(node.subject), cases(self, node, self.block), self.text
 
-        def run(regs: Frame) -> Iterator[Any]:
+        def run(regs: Frame) -> Generator[Any, Any, Any]:
             value = plain(subject(regs))
             for test, guard, body in parts:
                 if test(regs, value) and (guard is None or truth(regs[0], guard(regs))):
@@ -560,7 +567,7 @@ class Statements(Expressions):
         context, body, text = self.expression(item.context_expr), self.block(node.body), self.text
         store = self.target(item.optional_vars) if item.optional_vars is not None else None
 
-        def run(regs: Frame) -> Iterator[Any]:
+        def run(regs: Frame) -> Generator[Any, Any, Any]:
             entered = enter(regs[0], context(regs))
             if store is not None:
                 store(regs, entered.value)
@@ -581,7 +588,7 @@ class Statements(Expressions):
         handlers = [self.handler(handler, self.block) for handler in node.handlers]
         text = self.text
 
-        def attempt(regs: Frame) -> Iterator[Any]:
+        def attempt(regs: Frame) -> Generator[Any, Any, Any]:
             try:
                 signal = yield from execute_yielding(text, body, regs)
             except (Raised, GradcliError, GeneratorExit) as error:
@@ -596,10 +603,12 @@ class Statements(Expressions):
                 signal = yield from execute_yielding(text, otherwise, regs)
             return signal
 
-        def run(regs: Frame) -> Iterator[Any]:
+        def run(regs: Frame) -> Generator[Any, Any, Any]:
             try:
                 signal = yield from attempt(regs)
-            except (Raised, GradcliError):
+            except (Raised, GradcliError) as error:
+                if refuses(error):
+                    raise
                 ended = yield from execute_yielding(text, last, regs)
                 if ended is not None:
                     return ended
@@ -613,6 +622,11 @@ class Statements(Expressions):
             return signal if ended is None else ended
 
         return run
+
+
+def refuses(error: Raised | GradcliError) -> bool:
+    """Return whether an error ends the run, whatever the script does about exceptions."""
+    return isinstance(error, GradcliError) and as_raised(error) is None
 
 
 class Yields(ast.NodeTransformer):

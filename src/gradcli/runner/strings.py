@@ -57,6 +57,8 @@ def grad_fn_name(x: Tensor) -> str | None:
             return made_by
         return backward_name(made_by, [len(x.shape)]) or None
     op = node.op
+    if "called" in node.static:
+        return str(node.static["called"])
     if op.name == "index":
         return index_name(node.static["key"], np.shape(value_of(node.arguments[0])))
     sign = op.operator or op.name
@@ -76,18 +78,16 @@ def copies(node: Any) -> bool:
 
 def smoothed(x: Tensor) -> bool:
     """Return whether a cross entropy smooths its labels: then it is a sum of two terms."""
-    return x.node.op.operator == "+"
+    return bool(x.node.op.operator == "+")
 
 
 def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
     """Return a tensor or an array as it is printed."""
     if run is not None and run.levels and x.active:
-        from gradcli.runner.transforms import level_of, traced_text
-
-        kind = level_of(run, x)
+        kind = run.machine.level_of(run, x)
         if kind:
             inner = Tensor(np.asarray(x.value), x.dtype, x.library)
-            return traced_text(run, x, kind, tensor_text(run, inner, quoted=False))
+            return str(run.machine.traced_text(run, x, kind, tensor_text(run, inner, quoted=False)))
     if x.library == "torch":
         options = (run.print_options.get("options") if run is not None else None) or printing.Options()
         return printing.torch_text(
@@ -132,9 +132,7 @@ def said(run: Any, x: Instance, member: Any, name: str) -> str:
     run = run or x.kind.its_run
     text = member(run, x) if run is None else run.call(member, [x])
     if not isinstance(text, str):
-        from gradcli.runner.builtins import type_name
-
-        run.fail("TypeError", f"{name} returned non-string (type {type_name(text)})")
+        run.fail("TypeError", f"{name} returned non-string (type {run.type_name(text)})")
     return text  # type: ignore[no-any-return]
 
 
@@ -240,9 +238,7 @@ class Showing(formatting.Showing):
 
     def kind(self, value: object) -> str:
         """Return the name of a value's type."""
-        from gradcli.runner.builtins import type_name
-
-        return type_name(value)
+        return self.run.type_name(value)  # type: ignore[no-any-return]
 
     def formatted(self, value: object, spec: str) -> str:
         """Return ``format`` of a value: a tensor without axes is a number, an object may say it itself."""

@@ -16,8 +16,8 @@ from gradcli.runner import printing
 from gradcli.runner.arrays import cast, dtype_name
 from gradcli.runner.builtins import item_of, type_name
 from gradcli.runner.library import attribute, method, native
-from gradcli.runner.objects import Class
 from gradcli.runner.noting import note
+from gradcli.runner.objects import Class
 from gradcli.runner.operators import TITLES
 from gradcli.runner.state import Run, show
 from gradcli.runner.strings import doubles, grad_fn_name
@@ -234,7 +234,7 @@ def detached(run: Run, x: Tensor) -> Tensor:
 def flattened(run: Run, x: Tensor, *arguments: Any, **named: Any) -> Tensor:
     """Return a tensor with fewer axes, the same one where it has no more."""
     made = run.function("flatten", x, *arguments, **named)
-    return x if x.library == "torch" and made.shape == x.shape else made  # type: ignore[no-any-return]
+    return x if x.library == "torch" and made.shape == x.shape else made
 
 
 @method("detach_")

@@ -95,7 +95,7 @@ class View(Tensor):
         super().__init__(None, dtype, base.library, made_by)
 
     @property
-    def version(self) -> int:  # type: ignore[override]
+    def version(self) -> int:
         """The version of the memory that it shows."""
         return self.base.version  # type: ignore[no-any-return]
 
@@ -104,10 +104,10 @@ class View(Tensor):
         """Leave the version to the memory."""
 
     @property
-    def node(self) -> Any:  # type: ignore[override]
+    def node(self) -> Any:
         """What the base shows there now."""
         if self.seen != self.base.version:
-            self.shown = self.look(self.base.node)
+            self.shown = self.look(self.base.node)  # type: ignore[misc]
             self.seen = self.base.version
             self.made_by = "AsStridedBackward0"
         return self.shown
@@ -132,7 +132,7 @@ class Detached(View):
         super().__init__(base, look, shown, dtype)
 
     @property
-    def node(self) -> Any:  # type: ignore[override]
+    def node(self) -> Any:
         """What the memory holds now, with the history of what was written here."""
         if self.seen != self.base.version:
             now = self.look(self.base.node)  # type: ignore[misc]

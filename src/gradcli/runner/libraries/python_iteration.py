@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from functools import wraps as wraps_host
 from typing import Any, ClassVar
 
 from gradcli.runner.builtins import sorted_
@@ -20,6 +21,36 @@ KINDS = 400_000
 
 
 # ---- itertools
+class Chained(itertools.chain):  # type: ignore[type-arg]
+    """``itertools.chain``, which a run can tell from others."""
+
+
+class Islice(itertools.islice):  # type: ignore[type-arg]
+    """``itertools.islice``."""
+
+
+class ZipLongest(itertools.zip_longest):  # type: ignore[type-arg]
+    """``itertools.zip_longest``."""
+
+
+class TakeWhile(itertools.takewhile):  # type: ignore[type-arg]
+    """``itertools.takewhile``."""
+
+
+class DropWhile(itertools.dropwhile):  # type: ignore[type-arg]
+    """``itertools.dropwhile``."""
+
+
+def over(function: Any) -> Any:
+    """Have a run told of what walks over other walks."""
+
+    @wraps_host(function)
+    def made(run: Run, *arguments: Any, **named: Any) -> Any:
+        return run.over(function(run, *arguments, **named), arguments)
+
+    return made
+
+
 def without_end(run: Run, items: Iterator[Any]) -> Iterator[Any]:
     """Yield items of which there may be no end: each is a turn."""
     for item in items:
@@ -50,11 +81,11 @@ class Chain:
 
     def __call__(self, run: Run, *parts: Any) -> Iterator[Any]:
         """Walk over several one after the other."""
-        return itertools.chain.from_iterable(iterate(run, part) for part in parts)
+        return run.over(Chained.from_iterable(iterate(run, part) for part in parts), parts)  # type: ignore[no-any-return]
 
     attributes: ClassVar[dict[str, Any]] = {
         "from_iterable": lambda run, me: (
-            lambda run, parts: itertools.chain.from_iterable(iterate(run, p) for p in iterate(run, parts))
+            lambda run, parts: run.over(Chained.from_iterable(iterate(run, p) for p in iterate(run, parts)), [iter(())])
         ),
     }
 
@@ -63,15 +94,17 @@ TABLE["itertools.chain"] = Chain()
 
 
 @native("itertools.islice")
+@over
 def islice(run: Run, items: Any, *bounds: Any) -> Iterator[Any]:
     """Walk over a part of items."""
-    return itertools.islice(iterate(run, items), *bounds)
+    return Islice(iterate(run, items), *bounds)
 
 
 @native("itertools.zip_longest")
+@over
 def zip_longest(run: Run, *parts: Any, fillvalue: Any = None) -> Iterator[Any]:
     """Put items together to the end of the longest."""
-    return itertools.zip_longest(*[iterate(run, part) for part in parts], fillvalue=fillvalue)
+    return ZipLongest(*[iterate(run, part) for part in parts], fillvalue=fillvalue)
 
 
 def of_items(name: str) -> Any:
@@ -93,6 +126,7 @@ def product(run: Run, *parts: Any, repeat: int = 1) -> Iterator[Any]:
 
 
 @native("itertools.accumulate")
+@over
 def accumulate(run: Run, items: Any, func: Any = None, *, initial: Any = None) -> Iterator[Any]:
     """Yield what has added up so far."""
     walk = iter(iterate(run, items))
@@ -106,6 +140,7 @@ def accumulate(run: Run, items: Any, func: Any = None, *, initial: Any = None) -
 
 
 @native("itertools.groupby")
+@over
 def groupby(run: Run, items: Any, key: Any = None) -> Iterator[Any]:
     """Yield neighbours of one key together."""
     group: list[Any] = []
@@ -122,24 +157,28 @@ def groupby(run: Run, items: Any, key: Any = None) -> Iterator[Any]:
 
 
 @native("itertools.takewhile")
+@over
 def takewhile(run: Run, test: Any, items: Any) -> Iterator[Any]:
     """Yield items as long as they pass."""
-    return itertools.takewhile(lambda item: truth(run, run.call(test, [item])), iterate(run, items))
+    return TakeWhile(lambda item: truth(run, run.call(test, [item])), iterate(run, items))
 
 
 @native("itertools.dropwhile")
+@over
 def dropwhile(run: Run, test: Any, items: Any) -> Iterator[Any]:
     """Yield items from the first that does not pass."""
-    return itertools.dropwhile(lambda item: truth(run, run.call(test, [item])), iterate(run, items))
+    return DropWhile(lambda item: truth(run, run.call(test, [item])), iterate(run, items))
 
 
 @native("itertools.filterfalse")
+@over
 def filterfalse(run: Run, test: Any, items: Any) -> Iterator[Any]:
     """Yield the items that do not pass."""
     return (item for item in iterate(run, items) if not truth(run, item if test is None else run.call(test, [item])))
 
 
 @native("itertools.starmap")
+@over
 def starmap(run: Run, function: Any, items: Any) -> Iterator[Any]:
     """Call a function with each item's parts."""
     return (run.call(function, take(run, parts)) for parts in iterate(run, items))
@@ -153,12 +192,14 @@ def tee(run: Run, items: Any, n: int = 2) -> tuple[Any, ...]:
 
 
 @native("itertools.compress")
+@over
 def compress(run: Run, items: Any, marks: Any) -> Iterator[Any]:
     """Yield the items that are marked."""
     return (item for item, mark in zip(iterate(run, items), iterate(run, marks), strict=False) if truth(run, mark))
 
 
 @native("itertools.batched")
+@over
 def batched(run: Run, items: Any, n: int) -> Iterator[Any]:
     """Yield so many items at a time."""
     walk = iter(iterate(run, items))

@@ -11,7 +11,7 @@ from gradcli.runner.calls import call_table, find_table
 from gradcli.runner.containers import take
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import UNBOUND, Instance
-from gradcli.runner.operators import WIDEST, operate, plain
+from gradcli.runner.operators import operate, plain
 from gradcli.runner.state import Run
 from gradcli.runner.values import Tensor
 
@@ -101,7 +101,10 @@ def function_of(name: str) -> Any:
             return run.call(run.attribute(arguments[0], METHODS[name]))
         numbers = [as_number(run, argument) for argument in arguments]
         if not any(isinstance(number, Tensor) for number in numbers):
-            return host(*numbers, **named)
+            made = host(*numbers, **named)
+            if isinstance(made, int) and made.bit_length() > run.meter.budget.bits:
+                raise over_budget("bits", run.meter.budget.bits, "an integer has too many bits")
+            return made
         table = find_table(f"math.{name}")
         if table is not None:
             return call_table(run, table, numbers, named)
@@ -143,8 +146,8 @@ def whole(run: Run, x: Any) -> int:
 def factorial(run: Run, n: Any) -> int:
     """Return a factorial."""
     n = whole(run, n)
-    if n > WIDEST // 12:
-        raise over_budget("bits", WIDEST, "an integer has too many bits")
+    if n > run.meter.budget.bits // 12:
+        raise over_budget("bits", run.meter.budget.bits, "an integer has too many bits")
     return math.factorial(n)
 
 
@@ -155,8 +158,8 @@ def counted(name: str) -> Any:
     def run_it(run: Run, n: Any, k: Any = None) -> int:
         n = whole(run, n)
         k = n if k is None else whole(run, k)
-        if n.bit_length() * min(abs(k), abs(n)) > WIDEST * 8:
-            raise over_budget("bits", WIDEST, "an integer has too many bits")
+        if n.bit_length() * min(abs(k), abs(n)) > run.meter.budget.bits * 8:
+            raise over_budget("bits", run.meter.budget.bits, "an integer has too many bits")
         return host(n, k)  # type: ignore[no-any-return]
 
     return run_it

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.runner.backward import backward, derivative_event, gradients_of
-from gradcli.runner.containers import entry, take
+from gradcli.runner.backward import backward, gradients_of
+from gradcli.runner.containers import take
 from gradcli.runner.library import TABLE, method, native
 from gradcli.runner.objects import Closure, Context
 from gradcli.runner.state import Run
@@ -49,32 +49,37 @@ def autograd_grad(
     ys, xs = several(ys), several(xs)
     given = [None] * len(ys) if grad_outputs is None else several(grad_outputs)
     if is_grads_batched:
-        return batched(run, ys, xs, given, retain_graph, create_graph, bool(allow_unused), materialize_grads)
+        return batched_gradients(run, ys, xs, given, retain_graph, create_graph, bool(allow_unused), materialize_grads)
     return tuple(
         gradients_of(run, ys, xs, given, retain_graph, create_graph, bool(allow_unused), materialize_grads)
     )
 
 
-def batched(
-    run: Run, ys: list[Any], xs: list[Any], given: list[Any], retain: Any, create: bool, unused: bool, zeros: bool
+def batched_gradients(
+    run: Run, ys: list[Any], xs: list[Any], given: list[Any], retain_graph: Any, create_graph: bool, *allowed: bool
 ) -> tuple[Any, ...]:
-    """Return vᵀ·J for each row of the given v, stacked."""
-    before = run.quiet
+    """Return the gradients of several v at once, one row for each."""
+    from gradcli.runner.containers import rows
+    from gradcli.runner.transforms import Call
+
+    call = Call(run, None)
+    if call.event is not None:
+        call.event.output = run.name_of(ys[0])
+    vs = [rows(run, v) if isinstance(v, Tensor) else None for v in given]
+    count = next(len(v) for v in vs if v is not None)
+    call.begin(ys[0], None if vs[0] is None else np.asarray(vs[0][0].value))
+    keeps = bool(create_graph if retain_graph is None else retain_graph)
     run.quiet += 1
     try:
-        found = []
-        count = given[0].shape[0]
-        for row in range(count):
-            vs = [entry(run, v, row) for v in given]
-            found.append(gradients_of(run, ys, xs, vs, True if row < count - 1 else retain, create, unused, zeros))
+        found = [
+            gradients_of(run, ys, xs, [None if v is None else v[k] for v in vs], keeps or k + 1 < count, create_graph, *allowed)
+            for k in range(count)
+        ]
     finally:
-        run.quiet = before
-    stacked = [None if parts[0] is None else run.function("torch.stack", list(parts)) for parts in zip(*found, strict=True)]
-    event = derivative_event(run, "grad", ys[0], np.asarray(given[0].value))
-    event.returns = [None if g is None else g.value for g in stacked]
-    event.of = [run.name_of(x) or "" for x in xs]
-    run.event(event)
-    return tuple(stacked)
+        run.quiet -= 1
+    made = tuple([None if row[0] is None else run.function("torch.stack", list(row)) for row in zip(*found, strict=True)])
+    call.end(made, [run.name_of(x) or "" for x in xs])
+    return made
 
 
 class GradMode(Context):

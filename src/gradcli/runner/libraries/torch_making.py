@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,12 +10,12 @@ import numpy as np
 from gradcli.runner import printing
 from gradcli.runner import tensor_attributes as attributes
 from gradcli.runner.arrays import array_of, cast, dtype_name
-from gradcli.runner.builtins import DTYPE, PARAMETER, SIZE, TENSOR, truth
+from gradcli.runner.builtins import DTYPE, PARAMETER, SIZE, TENSOR
 from gradcli.runner.library import TABLE, method, native
 from gradcli.runner.noting import note_draw
 from gradcli.runner.objects import Bound, Class, Context, Foreign, Instance
-from gradcli.runner.operators import equal
-from gradcli.runner.state import Run
+from gradcli.runner.operators import equal, truth
+from gradcli.runner.state import Run, show
 from gradcli.runner.values import FLOATS, DType, Size, Tensor, as_dtype, category, extra_of
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def tensor(run: Run, data: Any, dtype: Any = None, device: Any = None, requires_
 @native("torch.from_numpy")
 def from_numpy(run: Run, array: Tensor) -> Tensor:
     """Return a tensor of the memory of an array of NumPy's."""
-    made = attributes.show(array, lambda node: node, array.node, array.dtype)
+    made = show(array, lambda node: node, array.node, array.dtype)
     made.library = "torch"
     return made
 
@@ -196,8 +196,8 @@ def range_(run: Run, start: Any, end: Any, step: Any = 1, dtype: Any = None, req
 def linspace(run: Run, start: Any, end: Any, steps: int = 100, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
     """Return so many numbers at equal distances."""
     run.meter.charge(steps)
-    ends = [p.value.item() if isinstance(p, Tensor) else p for p in (start, end)]
-    return finished(run, run.make(np.linspace(*ends, steps), dtype_name(run, dtype) or run.default_dtype), requires_grad)
+    first, last = (p.value.item() if isinstance(p, Tensor) else p for p in (start, end))
+    return finished(run, run.make(np.linspace(first, last, steps), dtype_name(run, dtype) or run.default_dtype), requires_grad)
 
 
 @native("torch.logspace")
@@ -349,8 +349,8 @@ def randint(run: Run, low: Any, high: Any = None, size: Any = None, dtype: Any =
 @native("torch.randint_like")
 def randint_like(run: Run, x: Tensor, low: Any, high: Any = None, **_: Any) -> Tensor:
     """Draw integers in the shape of a tensor."""
-    bounds = (0, low) if high is None else (low, high)
-    return drawn(run, draws(run).randint(*bounds, x.shape, x.dtype), x.dtype)
+    first, end = (0, low) if high is None else (low, high)
+    return drawn(run, draws(run).randint(first, end, x.shape, x.dtype), x.dtype)
 
 
 @native("torch.randperm")
@@ -371,10 +371,10 @@ def bernoulli(run: Run, x: Tensor, p: float | None = None, generator: Any = None
 @native("torch.normal")
 def normal(run: Run, mean: Any, std: Any = 1.0, size: Any = None, generator: Any = None, dtype: Any = None, **_: Any) -> Tensor:
     """Draw normal numbers with means and deviations."""
-    parts = [np.array(p.value) if isinstance(p, Tensor) else p for p in (mean, std)]
-    shape = lengths(run, (size,)) if size is not None else np.broadcast_shapes(*map(np.shape, parts))
+    middle, width = (np.array(p.value) if isinstance(p, Tensor) else p for p in (mean, std))
+    shape = lengths(run, (size,)) if size is not None else np.broadcast_shapes(np.shape(middle), np.shape(width))
     name = dtype_name(run, dtype) or run.default_dtype
-    return drawn(run, draws(run, generator).normal(shape, *parts, name), name)
+    return drawn(run, draws(run, generator).normal(shape, middle, width, name), name)
 
 
 @native("torch.multinomial")
@@ -399,7 +399,7 @@ def drawing(draw: Any) -> Any:
     return run_it
 
 
-for _name, _draw in {
+IN_PLACE: dict[str, Callable[..., Any]] = {
     "uniform_": lambda g, x, a=0.0, b=1.0: g.uniform(x.shape, a, b, x.dtype),
     "normal_": lambda g, x, mean=0.0, std=1.0: g.normal(x.shape, mean, std, x.dtype),
     "log_normal_": lambda g, x, mean=1.0, std=2.0: g.log_normal(x.shape, mean, std, x.dtype),
@@ -408,7 +408,8 @@ for _name, _draw in {
     "exponential_": lambda g, x, lambd=1.0: g.exponential(x.shape, lambd, x.dtype),
     "geometric_": lambda g, x, p: g.geometric(x.shape, p, x.dtype),
     "cauchy_": lambda g, x, median=0.0, sigma=1.0: g.cauchy(x.shape, median, sigma, x.dtype),
-}.items():  # fmt: skip
+}  # fmt: skip
+for _name, _draw in IN_PLACE.items():
     method(_name)(drawing(_draw))
 
 
@@ -590,8 +591,7 @@ method("allclose")(allclose)
 def assert_close(run: Run, actual: Any, expected: Any, **named: Any) -> None:
     """Raise AssertionError for tensors that are not nearly equal."""
     x, y = (v if isinstance(v, Tensor) else array_of(run, v, "torch") for v in (actual, expected))
-    bounds = {"rtol": named.get("rtol") or 1.3e-6, "atol": named.get("atol") or 1e-5}
-    if x.shape != y.shape or not allclose(run, x, y, **bounds):
+    if x.shape != y.shape or not allclose(run, x, y, named.get("rtol") or 1.3e-6, named.get("atol") or 1e-5):
         run.fail("AssertionError", "Tensor-likes are not close!")
 
 

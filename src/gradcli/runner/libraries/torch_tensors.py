@@ -19,18 +19,6 @@ def one_hot(run: Run, x: Tensor, num_classes: int = -1) -> Tensor:
     return run.make(np.eye(count, dtype=np.int64)[places], "int64")
 
 
-@native("torch.broadcast_tensors")
-def broadcast_tensors(run: Run, *tensors: Any) -> tuple[Any, ...]:
-    """Return tensors as views of one shape; one that has it is returned itself."""
-    if len(tensors) == 1 and isinstance(tensors[0], list | tuple):
-        tensors = tuple(tensors[0])
-    try:
-        shape = np.broadcast_shapes(*[t.shape for t in tensors])
-    except ValueError:
-        return run.function("torch.broadcast_tensors", *tensors)  # type: ignore[no-any-return]
-    return tuple([t if t.shape == shape else run.function("expand", t, *shape) for t in tensors])
-
-
 @native("torch.unbind")
 def unbind(run: Run, x: Tensor, dim: int = 0) -> tuple[Any, ...]:
     """Return the layers of a tensor along an axis."""
@@ -42,11 +30,22 @@ def unbind(run: Run, x: Tensor, dim: int = 0) -> tuple[Any, ...]:
 method("unbind")(unbind)
 
 
+@native("torch.broadcast_tensors", "torch.functional.broadcast_tensors")
+def broadcast_tensors(run: Run, *tensors: Any) -> tuple[Any, ...]:
+    """Return tensors expanded to the shape that they have together, each of its own type; one that has it stays."""
+    given = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else list(tensors)
+    try:
+        shape = np.broadcast_shapes(*[t.shape for t in given])
+    except ValueError:
+        return run.fail("RuntimeError", "The size of the tensors must match at non-singleton dimensions")  # type: ignore[no-any-return]
+    return tuple([t if t.shape == shape else run.function("expand", t, *shape) for t in given])
+
+
 @native("torch.unique", "torch.unique_consecutive")
 def unique(
     run: Run, x: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
 ) -> Any:
-    """Return the values that there are, in order; with the place of each entry among them, and how often it is there."""
+    """Return the values that there are, in order; with the place of each entry among them, and how often each is."""
     found = np.unique(np.asarray(x.value), return_inverse=True, return_counts=True, axis=dim)
     values = Tensor(found[0], x.dtype)
     inverse = run.make(found[1].reshape(x.shape if dim is None else -1), "int64")
@@ -63,8 +62,8 @@ def argwhere(run: Run, x: Tensor) -> Tensor:
 @native("torch.isin")
 def isin(run: Run, elements: Any, test_elements: Any, invert: bool = False, **_: Any) -> Tensor:
     """Return whether each entry is among others."""
-    sides = [np.asarray(side.value if isinstance(side, Tensor) else side) for side in (elements, test_elements)]
-    return run.make(np.isin(*sides, invert=invert), "bool")
+    entries, others = (np.asarray(side.value if isinstance(side, Tensor) else side) for side in (elements, test_elements))
+    return run.make(np.isin(entries, others, invert=invert), "bool")
 
 
 def whole_pair(name: str) -> Any:
