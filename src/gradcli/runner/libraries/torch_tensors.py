@@ -62,8 +62,8 @@ def argwhere(run: Run, x: Tensor) -> Tensor:
 @native("torch.isin")
 def isin(run: Run, elements: Any, test_elements: Any, invert: bool = False, **_: Any) -> Tensor:
     """Return whether each entry is among others."""
-    entries, others = (np.asarray(side.value if isinstance(side, Tensor) else side) for side in (elements, test_elements))
-    return run.make(np.isin(entries, others, invert=invert), "bool")
+    sides = [np.asarray(side.value if isinstance(side, Tensor) else side) for side in (elements, test_elements)]
+    return run.make(np.isin(sides[0], sides[1], invert=invert), "bool")
 
 
 def whole_pair(name: str) -> Any:
