@@ -192,7 +192,11 @@ def summed_v(program: Any, shape: tuple[int, ...]) -> Any:
 
 
 def read_program(
-    text: str | Callable[..., Any], budget: Budget, given: Iterable[str], asked: Any = None, wrt: Iterable[str] | None = None
+    text: str | Callable[..., Any],
+    budget: Budget,
+    given: Iterable[str],
+    asked: Any = None,
+    wrt: Iterable[str] | None = None,
 ) -> Any:
     """Return a text as a checked program: one of the language, or a script; or the source of a Python function.
 

@@ -60,7 +60,9 @@ def values_of_graph(graph: Graph, output: Any, made: Mapping[str, int]) -> Itera
     named = {id(value): write(name, value) for name, value in constants.items()}
     texts = ConstantTexts(graph, nodes, lambda x: named.get(id(x), x))
     called = {index: name for name, index in made.items()}
-    called |= {node.index: name for name, node in reversed(numbered(graph))} | {output.index: output_name(graph, output)}
+    called |= {node.index: name for name, node in reversed(numbered(graph))} | {
+        output.index: output_name(graph, output)
+    }
     for node in nodes:
         own = called.get(node.index)
         if node.op is None:

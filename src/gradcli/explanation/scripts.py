@@ -129,11 +129,17 @@ def no_derivative(ended: Ended) -> GradcliError:
         for name, value in ended.variables.items()
         if type(value) is float or (isinstance(value, Tensor) and value.dtype.startswith("float"))
     }
-    scalars = [name for name, value in numbers.items() if np.size(value.value if isinstance(value, Tensor) else value) == 1]
-    of = next((name for name in ("loss", "cost", "L", "J", "error") if name in scalars), scalars[-1] if scalars else "NAME")
+    scalars = [
+        name for name, value in numbers.items() if np.size(value.value if isinstance(value, Tensor) else value) == 1
+    ]
+    of = next(
+        (name for name in ("loss", "cost", "L", "J", "error") if name in scalars), scalars[-1] if scalars else "NAME"
+    )
     wrt = ",".join(name for name in numbers if name not in scalars and name != of) or "NAME"
     error = GradcliError(
-        "no-derivative", "the script asks for no derivative", hint=f"--of {of} --wrt {wrt} names what to differentiate by what"
+        "no-derivative",
+        "the script asks for no derivative",
+        hint=f"--of {of} --wrt {wrt} names what to differentiate by what",
     )
     error.ended = ended
     return error
@@ -144,7 +150,9 @@ def refuse_others(others: Mapping[str, Any], code: Code) -> None:
     for name in others:
         if name not in code.places:
             has = f"the script has {', '.join(list(code.places)[:6])}" if code.places else "the script has no variables"
-            raise GradcliError("unknown-input", f"the script has no variable '{name}'", hint=did_you_mean(name, code.places) or has)
+            raise GradcliError(
+                "unknown-input", f"the script has no variable '{name}'", hint=did_you_mean(name, code.places) or has
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,9 @@ def dtype_name(run: Run, dtype: Any, library: str = "torch") -> str | None:
     if isinstance(dtype, Class):
         return {"float": "float64", "int": "int64", "bool": "bool"}.get(dtype.name)
     if isinstance(dtype, str):
-        return {"float": "float64", "int": "int64", "float_": "float64", "f4": "float32", "f8": "float64"}.get(dtype, dtype)
+        return {"float": "float64", "int": "int64", "float_": "float64", "f4": "float32", "f8": "float64"}.get(
+            dtype, dtype
+        )
     return run.fail("TypeError", "this is not a dtype")  # type: ignore[no-any-return]
 
 
@@ -48,7 +50,9 @@ def flat_items(run: Run, data: Any, shape: tuple[int, ...], into: list[Any], tor
             if torch:
                 at = len(data)
                 run.fail("ValueError", f"expected sequence of length {shape[0] if shape else 0} at dim 1 (got {at})")
-            run.fail("ValueError", "setting an array element with a sequence. The requested array has an inhomogeneous shape")
+            run.fail(
+                "ValueError", "setting an array element with a sequence. The requested array has an inhomogeneous shape"
+            )
         for item in data:
             flat_items(run, item, shape[1:], into, torch)
         return

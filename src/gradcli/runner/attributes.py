@@ -147,7 +147,11 @@ def of_class(run: Run, base: Class, name: str) -> Any:
         bases = tuple(base.bases) or (OBJECT,)
         return {"__mro__": order, "mro": lambda run: list(order), "__bases__": bases, "__base__": bases[0]}[name]
     if name in ("__dict__", "__module__", "__doc__", "__annotations__"):
-        defaults = {"__dict__": base.members if base.run is not None else dict(base.members), "__module__": "__main__", "__annotations__": {}}
+        defaults = {
+            "__dict__": base.members if base.run is not None else dict(base.members),
+            "__module__": "__main__",
+            "__annotations__": {},
+        }
         return defaults.get(name)
     if name in OBJECT_MEMBERS:
         return OBJECT_MEMBERS[name]

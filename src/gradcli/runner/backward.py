@@ -43,8 +43,6 @@ class Freed(tuple):  # type: ignore[type-arg]
     line: int
 
 
-
-
 @dataclass(slots=True, eq=False)
 class Swept:
     """One sweep: the outputs with their cotangents, and what reached the leaves and the inputs that were asked for.
@@ -82,7 +80,11 @@ def seed_of(run: Run, y: Tensor, gradient: Any, place: int) -> Any:
             f"shape of {Size(y.shape)!r}.",
         )
     node = gradient.node
-    return node if type(node) in NODES else np.asarray(node, dtype=np.float64 if value_of(node).dtype != object else object)
+    return (
+        node
+        if type(node) in NODES
+        else np.asarray(node, dtype=np.float64 if value_of(node).dtype != object else object)
+    )
 
 
 def saved_places(node: Operation) -> tuple[int, ...]:
@@ -157,9 +159,7 @@ def nodes_of(outputs: Sequence[Node], targets: set[int] | None) -> list[Node]:
     needed: set[int] = set()
     for index in sorted(found):
         node = found[index]
-        if index in targets or (
-            type(node) is Operation and any(node.arguments[k].index in needed for k in node.links)
-        ):
+        if index in targets or (type(node) is Operation and any(node.arguments[k].index in needed for k in node.links)):
             needed.add(index)
     return [found[index] for index in sorted(needed, reverse=True)]
 
@@ -209,7 +209,9 @@ def sweep(
 def former_nodes(run: Run, outputs: list[Node], targets: set[int]) -> dict[int, int]:
     """Return nodes that leaves which are asked for had before they were written to, with those that they have now."""
     now = {id(leaf): index for index in targets if (leaf := run.by_leaf.get(index)) is not None}
-    inputs = [node for node in nodes_of(outputs, None) if type(node) is Input and node.index not in targets] if now else []
+    inputs = (
+        [node for node in nodes_of(outputs, None) if type(node) is Input and node.index not in targets] if now else []
+    )
     return {node.index: now[id(node.owner)] for node in inputs if id(node.owner) in now}
 
 
@@ -227,7 +229,9 @@ def hooked_visit(
                 made = run.call(hook, [g])
                 if isinstance(made, Tensor):
                     if made.shape != g.shape:
-                        run.fail("RuntimeError", f"hook '{getattr(hook, 'name', '<lambda>')}' has changed the size of value")
+                        run.fail(
+                            "RuntimeError", f"hook '{getattr(hook, 'name', '<lambda>')}' has changed the size of value"
+                        )
                     totals[index] = made.node if type(made.node) in NODES else np.asarray(made.value)[()]
             if index in run.retained:
                 retain(run, run.retained[index], totals[index])
@@ -245,13 +249,18 @@ def hook_number(run: Run, hook: Any) -> int:
 
 def as_gradient(run: Run, g: Any, node: Node) -> Tensor:
     """Return a cotangent as a tensor of its own."""
-    return Tensor(g if type(g) in NODES else np.array(g, copy=True).reshape(node.shape), "float32" if run.default_dtype == "float32" else "float64")
+    return Tensor(
+        g if type(g) in NODES else np.array(g, copy=True).reshape(node.shape),
+        "float32" if run.default_dtype == "float32" else "float64",
+    )
 
 
 def retain(run: Run, tensor: Tensor, g: Any) -> None:
     """Add a cotangent to the ``.grad`` of an inner value."""
     made = np.asarray(value_of(g)).reshape(tensor.shape) if type(g) not in NODES else g
-    tensor.grad = Tensor(made, tensor.dtype) if tensor.grad is None else run.operate("+", tensor.grad, Tensor(made, tensor.dtype))
+    tensor.grad = (
+        Tensor(made, tensor.dtype) if tensor.grad is None else run.operate("+", tensor.grad, Tensor(made, tensor.dtype))
+    )
 
 
 SECOND_NAMES = {
@@ -287,7 +296,9 @@ def backward(
     seeds = [seed_of(run, y, v, place) for place, (y, v) in enumerate(zip(outputs, gradients, strict=True))]
     targets = None if inputs is None else {t.node.index for t in inputs if type(t.node) in NODES}
     given = [None if v is None else np.asarray(v.value) for v in gradients]
-    done = run.swept(outputs, seeds, targets, bool(create_graph if retain_graph is None else retain_graph), create_graph, given)
+    done = run.swept(
+        outputs, seeds, targets, bool(create_graph if retain_graph is None else retain_graph), create_graph, given
+    )
     event = derivative_event(run, "backward", outputs[0], given[0])
     reached: dict[int, tuple[Tensor, Any]] = {}
     for index, g in done.totals.items():

@@ -113,7 +113,9 @@ def to_int(run: Run, x: Any = 0, base: Any = None) -> Any:
             if (member := x.kind.find(name)) is not UNBOUND:
                 return run.call(member, [x])
     if not isinstance(x, int | float | str):
-        run.fail("TypeError", f"int() argument must be a string, a bytes-like object or a real number, not '{type_name(x)}'")
+        run.fail(
+            "TypeError", f"int() argument must be a string, a bytes-like object or a real number, not '{type_name(x)}'"
+        )
     try:
         return int(x) if base is None else int(x, base)
     except ValueError as error:
@@ -211,7 +213,20 @@ def scalar_class(dtype: str) -> Class:
     return SCALARS[dtype]
 
 
-WALKS: tuple[Any, ...] = (iter([]), iter(()), iter({}), iter(set()), iter(""), iter(range(1)), {}.keys(), {}.values(), {}.items(), enumerate(()), zip(), reversed([]))
+WALKS: tuple[Any, ...] = (
+    iter([]),
+    iter(()),
+    iter({}),
+    iter(set()),
+    iter(""),
+    iter(range(1)),
+    {}.keys(),
+    {}.values(),
+    {}.items(),
+    enumerate(()),
+    zip(),
+    reversed([]),
+)
 """What walks over Python's own containers, one of each kind."""
 HOST: tuple[tuple[Any, Class], ...] = (
     (bool, BOOL), (int, INT), (float, FLOAT), (str, STR), (list, LIST), (Size, SIZE), (tuple, TUPLE), (dict, DICT), (set, SET),
@@ -272,8 +287,11 @@ def is_kind(run: Run, x: Any, kinds: Any) -> bool:
         last = kinds.name.rpartition(".")[2]
         return isinstance(own, Class) and own.name in ABSTRACT.get(last, ())
     if isinstance(kinds, DType):
-        return isinstance(x, Tensor) and x.library in ("numpy", "jax") and x.dtype == kinds.name and (
-            not x.shape or x.library == "jax"
+        return (
+            isinstance(x, Tensor)
+            and x.library in ("numpy", "jax")
+            and x.dtype == kinds.name
+            and (not x.shape or x.library == "jax")
         )
     if isinstance(kinds, int | float | str | list | dict):
         run.fail("TypeError", "isinstance() arg 2 must be a type, a tuple of types, or a union")
@@ -445,7 +463,9 @@ def map_(run: Run, function: Any, *parts: Any) -> Iterator[Any]:
 @builtin
 def filter_(run: Run, function: Any, items: Any) -> Iterator[Any]:
     """Return the items for which a function is true."""
-    made = (item for item in iterate(run, items) if truth(run, item if function is None else run.call(function, [item])))
+    made = (
+        item for item in iterate(run, items) if truth(run, item if function is None else run.call(function, [item]))
+    )
     return run.over(made, (items,))  # type: ignore[no-any-return]
 
 

@@ -117,8 +117,14 @@ def misfit_text(what: Any, misfit: TypeError, arguments: list[Any], named: dict[
     if "missing a required" not in str(misfit):
         return str(misfit)
     parameters_ = list(inspect.signature(what).parameters.values())[1 + len(arguments) :]
-    missing = [repr(p.name) for p in parameters_ if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in named]
-    listed = missing[0] if len(missing) == 1 else f"{', '.join(missing[:-1])}{',' * (len(missing) > 2)} and {missing[-1]}"
+    missing = [
+        repr(p.name)
+        for p in parameters_
+        if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in named
+    ]
+    listed = (
+        missing[0] if len(missing) == 1 else f"{', '.join(missing[:-1])}{',' * (len(missing) > 2)} and {missing[-1]}"
+    )
     return f"missing {len(missing)} required positional argument{'s' * (len(missing) > 1)}: {listed}"
 
 
@@ -240,7 +246,11 @@ def bind(run: Run, closure: Closure, frame: Frame, arguments: list[Any], named: 
         missing = [f"'{p}'" for p in parameters_ if frame[places[p]] is UNBOUND]
         if missing:
             word = "argument" if len(missing) == 1 else "arguments"
-            listed = missing[0] if len(missing) == 1 else f"{', '.join(missing[:-1])}{',' if len(missing) > 2 else ''} and {missing[-1]}"
+            listed = (
+                missing[0]
+                if len(missing) == 1
+                else f"{', '.join(missing[:-1])}{',' if len(missing) > 2 else ''} and {missing[-1]}"
+            )
             run.fail("TypeError", f"{name} missing {len(missing)} required {kind} {word}: {listed}")
 
 
@@ -269,7 +279,9 @@ def construct(run: Run, kind: Class, arguments: list[Any], named: dict[str, Any]
 def construct_hosted(run: Run, kind: Class, base: Class, arguments: list[Any], named: dict[str, Any]) -> Any:
     """Return a new object of a class that is derived from one of Python's own."""
     new, start = kind.find("__new__"), kind.find("__init__")
-    made = new_hosted(run, kind, base, arguments, named) if new is UNBOUND else call(run, new, [kind, *arguments], named)
+    made = (
+        new_hosted(run, kind, base, arguments, named) if new is UNBOUND else call(run, new, [kind, *arguments], named)
+    )
     if start is not UNBOUND and isinstance(made, Hosted):
         call(run, start, [made, *arguments], named)
     return made
@@ -301,8 +313,12 @@ def find_table(name: str) -> TableFunction | None:
     library = LIBRARIES.get(root, "torch")
     if name.startswith(("torch.nn.functional.", "F.", "jax.nn.")):
         library = "F"
-    for spelled in (name, name.replace("numpy.", "np.", 1), name.replace("jax.numpy.", "jnp.", 1),
-                    name.replace("autograd.numpy.", "np.", 1)):
+    for spelled in (
+        name,
+        name.replace("numpy.", "np.", 1),
+        name.replace("jax.numpy.", "jnp.", 1),
+        name.replace("autograd.numpy.", "np.", 1),
+    ):
         function = find_function(spelled)
         if function is not None:
             return TableFunction(function, library, name)
@@ -391,7 +407,9 @@ def call_table(
     if library == "jax":
         result = dtype_in_jax(run, function, given, [*tensors, *[v for v in arguments if type(v) is float]] or plain_)
     else:
-        result = given if isinstance(given, str) else result_type(run, function.name, made, tensors, plain_, library, rounds)
+        result = (
+            given if isinstance(given, str) else result_type(run, function.name, made, tensors, plain_, library, rounds)
+        )
     kind = kind_of(value_of(first_of(made)))
     if kind != "f" and category(result) == 2 and not isinstance(given, str):
         result = "bool" if kind == "b" else "int32" if library == "jax" and not run.x64 else "int64"
@@ -399,7 +417,11 @@ def call_table(
         result = run.default_dtype if library == "torch" else plain_in_jax(run, 1.0) if library == "jax" else "float64"
         result = strong(result) if tensors else result
     del Kind
-    made_by = (what.name, tuple(map(argument_kind, arguments)), {k: argument_kind(v) for k, v in named.items() if v is not None})
+    made_by = (
+        what.name,
+        tuple(map(argument_kind, arguments)),
+        {k: argument_kind(v) for k, v in named.items() if v is not None},
+    )
     return wrap(run, made, result, library, made_by, tensors, (bound, values))
 
 
@@ -421,8 +443,11 @@ def call_into(run: Run, what: TableFunction, arguments: list[Any], named: dict[s
     if place is not None and len(arguments) == place + 1:
         *arguments, inplace = arguments
     if out is not None and run.grad_enabled and any(isinstance(t, Tensor) and t.active for t in (*arguments, out)):
-        run.fail("RuntimeError", f"{what.function.name}(): functions with out=... arguments don't support automatic "
-                 "differentiation, but one of the arguments requires grad.")
+        run.fail(
+            "RuntimeError",
+            f"{what.function.name}(): functions with out=... arguments don't support automatic "
+            "differentiation, but one of the arguments requires grad.",
+        )
     made = call_table(run, what, arguments, named, library)
     if out is None and inplace:
         out = arguments[0] if arguments else named["input"]
@@ -448,7 +473,9 @@ WITH_NUMBERS = ("add", "sub", "mul", "div", "pow", "where", "fmod", "remainder",
 """Functions for which the types of Python's numbers count."""
 
 
-def result_type(run: Run, name: str, made: Any, tensors: list[Any], numbers: list[Any], library: str, rounds: bool) -> str:
+def result_type(
+    run: Run, name: str, made: Any, tensors: list[Any], numbers: list[Any], library: str, rounds: bool
+) -> str:
     """Return the type of a function's result by those of its arguments, as PyTorch has it; a division may round."""
     kind = kind_of(value_of(first_of(made)))
     given = [*tensors, *numbers] if name in WITH_NUMBERS else tensors or numbers
@@ -466,7 +493,23 @@ def result_type(run: Run, name: str, made: Any, tensors: list[Any], numbers: lis
     return "int64" if result == "bool" and kind != "f" and name in ("square", "clip") else result
 
 
-NUMBERS_FIRST = ("add", "sub", "mul", "div", "pow", "float_power", "remainder", "xlogy", "xlog1py", "where", "fmod", "einsum", "rsub", "polygamma", "multigammaln")
+NUMBERS_FIRST = (
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "pow",
+    "float_power",
+    "remainder",
+    "xlogy",
+    "xlog1py",
+    "where",
+    "fmod",
+    "einsum",
+    "rsub",
+    "polygamma",
+    "multigammaln",
+)
 """Functions of PyTorch's whose first argument may be a number."""
 
 
@@ -475,13 +518,21 @@ def check_tensors(run: Run, full: str, name: str, places: list[Parameter], value
     for place, (parameter, value) in enumerate(zip(places, values, strict=False)):
         if place > (1 if name in PRODUCTS else 0):
             return
-        if parameter.kind == "Tensor" and not parameter.rest and name not in NUMBERS_FIRST and not isinstance(value, Tensor | Pair):
+        if (
+            parameter.kind == "Tensor"
+            and not parameter.rest
+            and name not in NUMBERS_FIRST
+            and not isinstance(value, Tensor | Pair)
+        ):
             if isinstance(value, Foreign | Instance):
                 return
             from gradcli.runner.builtins import type_name
 
             last, called = full.rpartition(".")[2], {"x": "input"}.get(parameter.name, parameter.name)
-            run.fail("TypeError", f"{last}(): argument '{called}' (position {place + 1}) must be Tensor, not {type_name(value)}")
+            run.fail(
+                "TypeError",
+                f"{last}(): argument '{called}' (position {place + 1}) must be Tensor, not {type_name(value)}",
+            )
 
 
 def in_torch_words(run: Run, name: str, places: list[Parameter], values: list[Any], error: GradcliError) -> None:
@@ -506,7 +557,9 @@ def argument_kind(value: Any) -> Any:
     """Return what the name of a derivative depends on: the number of axes of a tensor, a text, a tuple."""
     if isinstance(value, Tensor):
         return len(value.shape)
-    return value if isinstance(value, str) else tuple(value) if type(value) in (tuple, list) and plain_all(value) else None
+    return (
+        value if isinstance(value, str) else tuple(value) if type(value) in (tuple, list) and plain_all(value) else None
+    )
 
 
 def plain_all(values: Any) -> bool:
@@ -538,7 +591,9 @@ def library_name(what: TableFunction, arguments: list[Any], named: dict[str, Any
 def convert(run: Run, parameter: Parameter, value: Any, tensors: list[Any], library: str) -> Any:
     """Return an argument as the table takes it; the tensors among them are noted."""
     if isinstance(value, Tensor):
-        if parameter.kind.startswith("Static") and (parameter.rest or (parameter.kind != "Static | Tensor" and parameter.name != "dtype")):
+        if parameter.kind.startswith("Static") and (
+            parameter.rest or (parameter.kind != "Static | Tensor" and parameter.name != "dtype")
+        ):
             array = np.asarray(value.value)
             return tuple(array.tolist()) if array.ndim else array[()] if array.dtype.kind in "fO" else array.item()
         tensors.append(value)
@@ -611,7 +666,9 @@ def bound_call(function: Function, library: str, count: int, names: tuple[str, .
             by_parameter[parameter.name] = [left.pop(0)]
             order.append(parameter)
     if left:
-        raise GradcliError("arguments", f"{function.name}() takes {len(order)} positional arguments but {count} were given")
+        raise GradcliError(
+            "arguments", f"{function.name}() takes {len(order)} positional arguments but {count} were given"
+        )
     dtype: int | None = None
     for register, name in enumerate(names, count + 1):
         if name == "dtype" and function.typed and "dtype" not in known:
@@ -626,13 +683,17 @@ def bound_call(function: Function, library: str, count: int, names: tuple[str, .
     missing = [p.name for p in known.values() if p.required and not p.rest and p.name not in by_parameter]
     if missing:
         raise GradcliError("arguments", f"{function.name}() missing required argument: '{missing[0]}'")
-    bounds = [BoundArgument(known[name], (PLACE,) * len(r), several=known[name].rest) for name, r in by_parameter.items() if r]
+    bounds = [
+        BoundArgument(known[name], (PLACE,) * len(r), several=known[name].rest) for name, r in by_parameter.items() if r
+    ]
     registers = [r for r in by_parameter.values() if r]
     written = function.name
     if dtype is None:
         return caller(function, bounds, library, written, registers), order
     if function.family == "making":
-        return caller(function, [*bounds, BoundArgument(DTYPE, (PLACE,), several=False)], library, written, [*registers, [dtype]]), order
+        return caller(
+            function, [*bounds, BoundArgument(DTYPE, (PLACE,), several=False)], library, written, [*registers, [dtype]]
+        ), order
     plain_call = caller(function, bounds, library, written, registers)
     first = registers[0][0]
 
@@ -646,7 +707,14 @@ def bound_call(function: Function, library: str, count: int, names: tuple[str, .
 
 
 def wrap(
-    run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: list[Any], call: Any = None, part: int | None = None
+    run: Run,
+    made: Any,
+    dtype: str,
+    library: str,
+    made_by: Any,
+    tensors: list[Any],
+    call: Any = None,
+    part: int | None = None,
 ) -> Any:
     """Return a result of the table as values of a script.
 
@@ -661,7 +729,9 @@ def wrap(
     if isinstance(made, Parts):
         from gradcli.runner.arrays import named_parts
 
-        return named_parts([(name, wrap(run, made[k], dtype, library, made_by, [])) for k, name in enumerate(made.names)], made_by[0])
+        return named_parts(
+            [(name, wrap(run, made[k], dtype, library, made_by, [])) for k, name in enumerate(made.names)], made_by[0]
+        )
     if isinstance(made, tuple):
         if all(type(item) is int for item in made):
             return Size(made)

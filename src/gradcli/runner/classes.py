@@ -56,9 +56,15 @@ def make_class(
     for key, value in list(members.items()):
         if isinstance(value, Instance) and (told := value.kind.find("__set_name__")) is not UNBOUND:
             run.call(told, [value, made, key])
-    hook = next((one.members["__init_subclass__"] for one in made.order[1:] if "__init_subclass__" in one.members), UNBOUND)
+    hook = next(
+        (one.members["__init_subclass__"] for one in made.order[1:] if "__init_subclass__" in one.members), UNBOUND
+    )
     if hook is not UNBOUND:
-        run.call(hook.function if isinstance(hook, ClassMethod) else hook, [made], {k: v for k, v in options.items() if k != "metaclass"})
+        run.call(
+            hook.function if isinstance(hook, ClassMethod) else hook,
+            [made],
+            {k: v for k, v in options.items() if k != "metaclass"},
+        )
     return made
 
 

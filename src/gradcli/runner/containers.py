@@ -113,7 +113,9 @@ def ends(error: Exception, kind: str = "StopIteration") -> bool:
     """Return whether an exception ends a walk."""
     from gradcli.runner.exceptions import Raised
 
-    return (isinstance(error, Raised) and error.name == kind) or (kind == "IndexError" and getattr(error, "kind", "") == "index")
+    return (isinstance(error, Raised) and error.name == kind) or (
+        kind == "IndexError" and getattr(error, "kind", "") == "index"
+    )
 
 
 def rows(run: Run, x: Tensor) -> list[Any]:
@@ -268,15 +270,24 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
     axes = len(x.shape) + sum(part is None for part in parts)
     if axes > MOST_AXES:
         raise too_many_axes(axes)
-    used = sum(p.ndim if isinstance(p, np.ndarray) and p.dtype == np.bool_ else p is not None and p is not Ellipsis for p in parts)
+    used = sum(
+        p.ndim if isinstance(p, np.ndarray) and p.dtype == np.bool_ else p is not None and p is not Ellipsis
+        for p in parts
+    )
     if used > len(x.shape):
         if x.library == "torch" and not x.shape:
             if single and type(parts[0]) is int and parts[0]:
                 run.fail("IndexError", f"index {parts[0]} is out of bounds for dimension 0 with size 0")
-            run.fail("IndexError", "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
-                     "convert a 0-dim tensor to a number")
-        many = f"too many indices for tensor of dimension {len(x.shape)}" if x.library == "torch" else (
-            f"too many indices for array: array is {len(x.shape)}-dimensional, but {used} were indexed")
+            run.fail(
+                "IndexError",
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+                "convert a 0-dim tensor to a number",
+            )
+        many = (
+            f"too many indices for tensor of dimension {len(x.shape)}"
+            if x.library == "torch"
+            else (f"too many indices for array: array is {len(x.shape)}-dimensional, but {used} were indexed")
+        )
         run.fail("IndexError", many)
     check_bounds(run, x, parts, used)
     return index_key(run.f, node if type(node) in NODES else np.asarray(node), parts, single)
@@ -302,7 +313,12 @@ def check_bounds(run: Run, x: Tensor, parts: list[Any], used: int) -> None:
                 run.fail("IndexError", f"index {part} is out of bounds for {word} {axis} with size {length}")
             if isinstance(part, slice) and x.library == "torch" and isinstance(part.step, int) and part.step <= 0:
                 run.fail("ValueError", "step must be greater than zero" if part.step else "slice step cannot be zero")
-            if isinstance(part, np.ndarray) and x.library == "torch" and part.size and (part.min() < -length or part.max() >= length):
+            if (
+                isinstance(part, np.ndarray)
+                and x.library == "torch"
+                and part.size
+                and (part.min() < -length or part.max() >= length)
+            ):
                 bad = part[(part < -length) | (part >= length)].ravel()[0]
                 run.fail("IndexError", f"index {bad} is out of bounds for dimension {axis} with size {length}")
             axis += 1
@@ -330,11 +346,21 @@ def entry(run: Run, x: Tensor, key: Any) -> Any:
     node = x.node
     if x.library == "numpy" and plain_array(x):
         return numpy_values.entry(run, x, key)
-    if type(node) in NODES and type(key) is int and node.ndim == 1 and node.value.dtype != object and -node.shape[0] <= key < node.shape[0]:
+    if (
+        type(node) in NODES
+        and type(key) is int
+        and node.ndim == 1
+        and node.value.dtype != object
+        and -node.shape[0] <= key < node.shape[0]
+    ):
         f = run.f
         made = f.enter(INDEX, (node,), {"key": key}, node.value[key])
         return show(
-            x, lambda node: f(INDEX, node, key=key) if type(node) in NODES else node[key, ...], made, x.dtype, "SelectBackward0"
+            x,
+            lambda node: f(INDEX, node, key=key) if type(node) in NODES else node[key, ...],
+            made,
+            x.dtype,
+            "SelectBackward0",
         )
     place = key_of(run, x, key)
     if not basic(place):
@@ -378,16 +404,23 @@ def put(run: Run, base: Any, key: Any, value: Any) -> None:
 def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     """Write entries of a tensor."""
     if x.library == "jax":
-        run.fail("TypeError", "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, "
-                 "use x = x.at[idx].set(y) or another .at[] method")
+        run.fail(
+            "TypeError",
+            "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, "
+            "use x = x.at[idx].set(y) or another .at[] method",
+        )
     if plain_array(x) and not flows(value) and not (isinstance(value, list | tuple) and any(map(flows, value))):
         numpy_values.put_entry(run, x, key, value)
         return
     place = key_of(run, x, key)
-    if x.library == "torch" and not isinstance(value, Tensor | int | float | np.generic) and not (
-        isinstance(value, list | tuple) and not basic(place)
+    if (
+        x.library == "torch"
+        and not isinstance(value, Tensor | int | float | np.generic)
+        and not (isinstance(value, list | tuple) and not basic(place))
     ):
-        run.fail("TypeError", f"can't assign a {type(value).__name__} to a torch.{TYPE_NAMES.get(x.dtype, 'FloatTensor')}")
+        run.fail(
+            "TypeError", f"can't assign a {type(value).__name__} to a torch.{TYPE_NAMES.get(x.dtype, 'FloatTensor')}"
+        )
     change = value if isinstance(value, Tensor) else run.array_of(value, x.library if x.library != "torch" else "numpy")
     node = change.node
     if category(x.dtype) < 2:
@@ -399,8 +432,14 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
         shape, want = np.shape(value_of(node)), np.shape(target)
         if x.library == "torch":
             said = of_expand({"shape": list(want), "x": change}) if basic(place) else None
-            run.fail(*said or ("RuntimeError", f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
-                     f"result of shape {list(want)}"))
+            run.fail(
+                *said
+                or (
+                    "RuntimeError",
+                    f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
+                    f"result of shape {list(want)}",
+                )
+            )
         run.fail("ValueError", f"could not broadcast input array from shape {shape} into shape {want}")
     if x.base is not None and x.library == "torch" and basic(place) and type(x) is View:
         part = entry(run, x, key)
@@ -428,7 +467,9 @@ def spread(run: Run, node: Any, shape: tuple[int, ...]) -> Any:
     if old == shape:
         return node
     if type(node) not in NODES:
-        return np.array(np.broadcast_to(np.reshape(node, old[len(old) - len(shape) :] if len(old) > len(shape) else old), shape))
+        return np.array(
+            np.broadcast_to(np.reshape(node, old[len(old) - len(shape) :] if len(old) > len(shape) else old), shape)
+        )
     whole = Tensor(node)
     if len(old) > len(shape):
         whole = run.function("reshape", whole, *old[len(old) - len(shape) :])
@@ -463,7 +504,12 @@ def delete(run: Run, base: Any, key: Any) -> None:
             run.fail("TypeError", str(error))
     elif not isinstance(base, Foreign):
         own = isinstance(base, Tensor) and base.library == "torch"
-        run.fail("TypeError", "Tensor does not support deleting items" if own else f"'{run.type_name(base)}' object doesn't support item deletion")
+        run.fail(
+            "TypeError",
+            "Tensor does not support deleting items"
+            if own
+            else f"'{run.type_name(base)}' object doesn't support item deletion",
+        )
 
 
 def concatenated(parts: list[Any]) -> list[Any]:

@@ -53,4 +53,4 @@ def is_layer(function: ast.expr, name: str) -> bool:
     from gradcli.runner.preludes import index  # few formulas call what begins with a capital
 
     base = function.value if isinstance(function, ast.Attribute) else None
-    return base is None and f"torch.nn.{name}" in index() or getattr(base, "attr", getattr(base, "id", "")) == "nn"
+    return (base is None and f"torch.nn.{name}" in index()) or getattr(base, "attr", getattr(base, "id", "")) == "nn"

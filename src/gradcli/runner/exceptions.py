@@ -157,8 +157,10 @@ def misfit_words(message: str, a: tuple[int, ...], b: tuple[int, ...]) -> str:
         if len(a) == 2 and len(b) == 1:
             return f"size mismatch, got input ({a[0]}), mat ({a[0]}x{a[1]}), vec ({b[0]})"
         if len(a) == len(b) == 1:
-            return f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of " \
+            return (
+                f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of "
                 f"elements, but got {a[0]} and {b[0]} elements respectively"
+            )
     for k in range(1, min(len(a), len(b)) + 1):
         if a[-k] != b[-k] and 1 not in (a[-k], b[-k]):
             dim = max(len(a), len(b)) - k

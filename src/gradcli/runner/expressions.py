@@ -236,7 +236,9 @@ class Expressions:
 
     def items(self, nodes: list[ast.expr]) -> Callable[[Frame], list[Any]]:
         """Return what evaluates several expressions, stars among them."""
-        parts = [(isinstance(n, ast.Starred), self.expression(n.value if isinstance(n, ast.Starred) else n)) for n in nodes]
+        parts = [
+            (isinstance(n, ast.Starred), self.expression(n.value if isinstance(n, ast.Starred) else n)) for n in nodes
+        ]
         if not any(starred for starred, _ in parts):
             alone = [part for _, part in parts]
             return lambda regs: [plain(part(regs)) for part in alone]
@@ -375,7 +377,9 @@ class Expressions:
 
     def of_Yield(self, node: ast.Yield) -> Evaluate:  # noqa: N802
         raise GradcliError(
-            "not-allowed", "a yield within an expression is not understood", span=self.text.span(node),
+            "not-allowed",
+            "a yield within an expression is not understood",
+            span=self.text.span(node),
             hint="write it as a statement of its own, or name = yield value",
         )
 

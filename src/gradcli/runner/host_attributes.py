@@ -91,7 +91,11 @@ def bound_attribute(run: Run, base: Bound, name: str) -> Any:
     """Return an attribute of a method: its object, its function, or one of the function."""
     if name in ("__self__", "__func__"):
         return base.owner if name == "__self__" else base.function
-    return host_attribute(run, base.function, name) if not isinstance(base.function, Closure) else run.attribute(base.function, name)
+    return (
+        host_attribute(run, base.function, name)
+        if not isinstance(base.function, Closure)
+        else run.attribute(base.function, name)
+    )
 
 
 def send(run: Run, generator: Any, value: Any) -> Any:
@@ -142,14 +146,27 @@ def closure_attribute(base: Closure, name: str) -> Any:
         return base.code
     if name == "__get__":
         return lambda run, owner, kind=None: Bound(base, owner)
-    known = {"__defaults__": tuple(base.defaults) or None, "__module__": "__main__", "__dict__": base.attributes, "__annotations__": {}}
+    known = {
+        "__defaults__": tuple(base.defaults) or None,
+        "__module__": "__main__",
+        "__dict__": base.attributes,
+        "__annotations__": {},
+    }
     return known.get(name, UNBOUND)
 
 
 def class_attribute(run: Run, base: Class, name: str) -> Any:
     """Return a method of one of Python's classes, called with its object: ``str.upper``, ``dict.fromkeys``."""
     del run
-    tables = {"str": STRINGS, "list": LISTS, "dict": DICTS, "set": SETS, "tuple": TUPLES, "int": INTEGERS, "float": FLOATS}
+    tables = {
+        "str": STRINGS,
+        "list": LISTS,
+        "dict": DICTS,
+        "set": SETS,
+        "tuple": TUPLES,
+        "int": INTEGERS,
+        "float": FLOATS,
+    }
     if name == "maketrans" and base.name == "str":
         return lambda run, *parts: str.maketrans(*parts)
     if name == "fromhex" and base.name == "float":
@@ -270,7 +287,9 @@ def pop(run: Run, items: list[Any], place: int = -1) -> Any:
 
 def index(run: Run, items: Any, item: Any, *bounds: int) -> int:
     """Return where an item stands."""
-    for k in range(len(items))[slice(*bounds) if len(bounds) > 1 else slice(bounds[0], None) if bounds else slice(None)]:
+    for k in range(len(items))[
+        slice(*bounds) if len(bounds) > 1 else slice(bounds[0], None) if bounds else slice(None)
+    ]:
         if items[k] is item or equal(run, items[k], item):
             return k
     if isinstance(items, tuple):
@@ -352,7 +371,9 @@ DICTS: Table = {
 def combined(name: str) -> Callable[..., Any]:
     """Return a method that combines sets."""
     function = getattr(set, name)  # one of the names below, and none that a user wrote
-    return lambda run, items, *others: function(set(items), *[{hashable(run, i) for i in iterate(run, o)} for o in others])
+    return lambda run, items, *others: function(
+        set(items), *[{hashable(run, i) for i in iterate(run, o)} for o in others]
+    )
 
 
 def updated(name: str) -> Callable[..., Any]:
@@ -381,9 +402,25 @@ SETS: Table = {
     "update": update_set, "clear": lambda run, items: items.clear(), "copy": lambda run, items: set(items),
     "pop": lambda run, items: items.pop(), **{f"{name}_update": updated(name) for name in ("intersection", "difference", "symmetric_difference")},
 }  # fmt: skip
-FLOATS: Table = {"hex": lambda run, x: float(x).hex(), "conjugate": lambda run, x: x, "is_integer": lambda run, x: float(x).is_integer(), "item": lambda run, x: x, "as_integer_ratio": lambda run, x: x.as_integer_ratio()}
-INTEGERS: Table = {"bit_count": lambda run, x: x.bit_count(), "conjugate": lambda run, x: x, "as_integer_ratio": lambda run, x: (int(x), 1), "bit_length": lambda run, x: x.bit_length(), "item": lambda run, x: x, "is_integer": lambda run, x: True}
-BYTES: Table = {"decode": lambda run, data, encoding="utf-8", errors="strict": data.decode(encoding, errors), "hex": lambda run, data: data.hex()}
+FLOATS: Table = {
+    "hex": lambda run, x: float(x).hex(),
+    "conjugate": lambda run, x: x,
+    "is_integer": lambda run, x: float(x).is_integer(),
+    "item": lambda run, x: x,
+    "as_integer_ratio": lambda run, x: x.as_integer_ratio(),
+}
+INTEGERS: Table = {
+    "bit_count": lambda run, x: x.bit_count(),
+    "conjugate": lambda run, x: x,
+    "as_integer_ratio": lambda run, x: (int(x), 1),
+    "bit_length": lambda run, x: x.bit_length(),
+    "item": lambda run, x: x,
+    "is_integer": lambda run, x: True,
+}
+BYTES: Table = {
+    "decode": lambda run, data, encoding="utf-8", errors="strict": data.decode(encoding, errors),
+    "hex": lambda run, data: data.hex(),
+}
 KINDS: tuple[tuple[Any, Table], ...] = (
     (str, STRINGS), (bytes, BYTES), (list, LISTS), (tuple, TUPLES), (dict, DICTS), (set | frozenset, SETS), (bool, INTEGERS), (int, INTEGERS), (float, FLOATS),
 )  # fmt: skip

@@ -86,7 +86,19 @@ def load(root: str) -> None:
         import_module(f"gradcli.runner.libraries.{module}")
 
 
-SHOWING_ONLY = ("typing", "typing_extensions", "types", "abc", "numbers", "warnings", "logging", "gc", "datetime", "traceback", "__future__")
+SHOWING_ONLY = (
+    "typing",
+    "typing_extensions",
+    "types",
+    "abc",
+    "numbers",
+    "warnings",
+    "logging",
+    "gc",
+    "datetime",
+    "traceback",
+    "__future__",
+)
 """Libraries of which what gradcli has no native for means nothing to the numbers."""
 SAME = {
     "np": "numpy", "jnp": "jax.numpy", "F": "torch.nn.functional", "nn": "torch.nn", "optim": "torch.optim",

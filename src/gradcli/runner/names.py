@@ -62,8 +62,21 @@ def resolve(run: Run, name: str) -> Any:
     constant = find_constant(name.replace("numpy.", "np.", 1).replace("jax.np.", "jnp.").replace("autograd.np.", "np."))
     if isinstance(constant, str):
         library = "torch" if name.startswith("torch") else "jax" if name.startswith("jax") else "numpy"
-        return DType({"double": "float64", "float": "float32", "half": "float16", "long": "int64", "int": "int32",
-                      "short": "int16", "single": "float32", "int_": "int64", "intp": "int64", "bool_": "bool"}.get(constant, constant), library)
+        return DType(
+            {
+                "double": "float64",
+                "float": "float32",
+                "half": "float16",
+                "long": "int64",
+                "int": "int32",
+                "short": "int16",
+                "single": "float32",
+                "int_": "int64",
+                "intp": "int64",
+                "bool_": "bool",
+            }.get(constant, constant),
+            library,
+        )
     if constant is not None:
         return constant
     table = find_table(name)
@@ -144,12 +157,31 @@ def is_known(name: str, called: bool) -> bool:
     from gradcli.runner.builtins import BUILTINS
     from gradcli.runner.preludes import index
 
-    if name in BUILTINS or name in SAME or name in SHOWING or name in EFFECTS or name in ("torch", "math", "numpy", "jax"):
+    if (
+        name in BUILTINS
+        or name in SAME
+        or name in SHOWING
+        or name in EFFECTS
+        or name in ("torch", "math", "numpy", "jax")
+    ):
         return True
-    if name in ("random", "itertools", "functools", "exec", "eval", "compile", "open", "input", "globals", "breakpoint"):
+    if name in (
+        "random",
+        "itertools",
+        "functools",
+        "exec",
+        "eval",
+        "compile",
+        "open",
+        "input",
+        "globals",
+        "breakpoint",
+    ):
         return True
     full = [f"{module}.{name}" for module in ("torch", "torch.autograd", "torch.nn")]
-    return any(look_up(one) is not UNBOUND or one in index() or (called and find_table(one) is not None) for one in full)
+    return any(
+        look_up(one) is not UNBOUND or one in index() or (called and find_table(one) is not None) for one in full
+    )
 
 
 def imported(run: Run, name: str, whole: str) -> Any:
@@ -169,7 +201,7 @@ def imported(run: Run, name: str, whole: str) -> Any:
 def imported_from(run: Run, module: str, name: str) -> Any:
     """Return what ``from module import name`` gives."""
     root = module.partition(".")[0]
-    if root in ROOTS and root != "scipy" or module in MODULES:
+    if (root in ROOTS and root != "scipy") or module in MODULES:
         full = f"{module}.{name}"
         value = member(run, full)
         if value is not UNBOUND:

@@ -30,7 +30,14 @@ METHODS = {
     "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
     "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
 }  # fmt: skip
-COMPARED = {"<": ("lt", "gt"), "<=": ("le", "ge"), ">": ("gt", "lt"), ">=": ("ge", "le"), "==": ("eq", "eq"), "!=": ("ne", "ne")}
+COMPARED = {
+    "<": ("lt", "gt"),
+    "<=": ("le", "ge"),
+    ">": ("gt", "lt"),
+    ">=": ("ge", "le"),
+    "==": ("eq", "eq"),
+    "!=": ("ne", "ne"),
+}
 HOST: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
     "%": operator.mod, "**": operator.pow, "&": operator.and_, "|": operator.or_, "^": operator.xor,
@@ -40,6 +47,8 @@ HOST: dict[str, Callable[[Any, Any], Any]] = {
 HOST_KINDS: tuple[type, ...] = (
     int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, type({}.keys()), type({}.items()),
 )  # fmt: skip
+
+
 class Union(tuple):  # type: ignore[type-arg]
     """Several types of which a value may be any: ``int | None``."""
 
@@ -68,9 +77,7 @@ def binary(sign: str, left: Evaluate | None, right: Evaluate | None, i: int, j: 
     """
     op = OPERATORS.get((sign, 2))
     if op is None or op.flat or op.require is not None or sign not in METHODS:
-        return lambda regs: operate(
-            regs[0], sign, left(regs) if left else regs[i], right(regs) if right else regs[j]
-        )
+        return lambda regs: operate(regs[0], sign, left(regs) if left else regs[i], right(regs) if right else regs[j])
     forward = op.forward
 
     def run(regs: Frame) -> Any:
@@ -116,7 +123,9 @@ def operate(run: Run, sign: str, a: Any, b: Any) -> Any:
         if isinstance(a, str) or isinstance(b, str):
             return of_host(run, sign, a, b)
         return of_tensors(run, sign, a, b)
-    if (isinstance(a, Hosted) or isinstance(b, Hosted)) and (made := by_own_method(run, sign, a, b)) is not NotImplemented:
+    if (isinstance(a, Hosted) or isinstance(b, Hosted)) and (
+        made := by_own_method(run, sign, a, b)
+    ) is not NotImplemented:
         return made
     if isinstance(a, HOST_KINDS) and (isinstance(b, HOST_KINDS) or (sign == "%" and type(a) is str)):
         return of_host(run, sign, a, b)
@@ -165,7 +174,15 @@ def refuse_large(run: Run, sign: str, a: Any, b: Any) -> None:
     """Refuse integers, texts and lists that would be too large."""
     if type(a) is int and type(b) is int:
         bits = a.bit_length(), b.bit_length()
-        large = sum(bits) if sign == "*" else bits[0] * abs(b) if sign == "**" and bits[0] > 1 else bits[0] + b if sign == "<<" else max(bits)
+        large = (
+            sum(bits)
+            if sign == "*"
+            else bits[0] * abs(b)
+            if sign == "**" and bits[0] > 1
+            else bits[0] + b
+            if sign == "<<"
+            else max(bits)
+        )
         if large > run.meter.budget.bits:
             raise over_budget("bits", run.meter.budget.bits, "an integer has too many bits")
     elif sign == "*":
@@ -264,7 +281,9 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
     if library == "jax":
         refuse_shapes_in_jax(run, sign, a, b)
     if library == "torch" and type(b) is Tensor and b.library == "numpy" and b.shape and a.active:
-        run.fail("RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        run.fail(
+            "RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
     x, y = raw(a), raw(b)
     if type(x) is np.ndarray and not x.ndim and type(a) is Tensor and x.dtype == np.float64:
         x = x[()] if type(y) is not Double else x
@@ -312,7 +331,9 @@ BITS = {"&": "bitwise_and_cpu", "|": "bitwise_or_cpu", "^": "bitwise_xor_cpu", "
 
 def refuse_floats(run: Run, sign: str, *sides: Any) -> None:
     """Raise what PyTorch raises for bits of floats."""
-    title = next((TITLES[x.dtype][0] for x in sides if isinstance(x, Tensor) and x.dtype in TITLES and x.dtype in FLOATS), None)
+    title = next(
+        (TITLES[x.dtype][0] for x in sides if isinstance(x, Tensor) and x.dtype in TITLES and x.dtype in FLOATS), None
+    )
     if title is not None:
         run.fail("NotImplementedError", f"\"{BITS[sign]}\" not implemented for '{title}'")
 
@@ -356,7 +377,9 @@ def whole_arithmetic(run: Run, sign: str, x: Any, y: Any) -> Any:
     if sign == "**" and np.any(q < 0):
         if not isinstance(y, np.ndarray):
             run.fail("RuntimeError", "Integers to negative integer powers are not allowed.")
-        return np.where(p == 1, 1, np.where(p == -1, np.where(q % 2, -1, 1), np.where(q < 0, 0, p.astype(np.int64) ** np.abs(q))))
+        return np.where(
+            p == 1, 1, np.where(p == -1, np.where(q % 2, -1, 1), np.where(q < 0, 0, p.astype(np.int64) ** np.abs(q)))
+        )
     both = p.dtype == q.dtype == np.bool_
     p, q = (n if both and sign in "+*" else n.astype(np.int64) for n in (p, q))
     try:
@@ -588,7 +611,11 @@ def contains(run: Run, item: Any, container: Any) -> bool:
         return item in container
     elif isinstance(container, dict | set | frozenset | range):
         return hashable(run, item) in container
-    if isinstance(container, int | float) or container is None or (isinstance(container, Instance) and not has_items(container)):
+    if (
+        isinstance(container, int | float)
+        or container is None
+        or (isinstance(container, Instance) and not has_items(container))
+    ):
         run.fail("TypeError", f"argument of type '{run.type_name(container)}' is not iterable")
     return any(each is item or equal(run, item, each) for each in run.iterate(container))
 

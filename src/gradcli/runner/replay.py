@@ -86,7 +86,9 @@ class Replay:
     def record(self, run: Run, done: Swept, inputs: list[Tensor] | None) -> None:
         """Keep what a sweep gave."""
         nodes = run.graph.nodes
-        by_leaf = {str(nodes[k].name): g for k, g in done.totals.items() if type(nodes[k]) is Input and type(g) not in NODES}
+        by_leaf = {
+            str(nodes[k].name): g for k, g in done.totals.items() if type(nodes[k]) is Input and type(g) not in NODES
+        }
         asked = [done.captured.get(t.node.index, done.totals.get(t.node.index)) for t in inputs or ()]
         self.sweeps.append(Recorded(by_leaf, asked, run.hooked, run.kept))
 
@@ -273,4 +275,3 @@ def program_of(
         program.inputs = dict(free)
         program.variables = {**dict.fromkeys(code.places, 0), **dict.fromkeys(free, 0)}
     return program
-

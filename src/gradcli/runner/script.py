@@ -60,7 +60,9 @@ def compile_text(
     return compile_tree(tree, place, listed, told, last), place
 
 
-def compile_tree(tree: ast.Module, place: Place, listed: bool = True, told: Any = None, last: str | None = None) -> Code:
+def compile_tree(
+    tree: ast.Module, place: Place, listed: bool = True, told: Any = None, last: str | None = None
+) -> Code:
     """Return the syntax tree of the text at ``place`` as code ready to run."""
     if "__" in place.text:
         tree = with_private_names(tree)
@@ -87,7 +89,9 @@ def name_last(tree: ast.Module, name: str) -> str | None:
     A function that stands alone, or after others, is called with its own parameters.
     """
     last = tree.body[-1]
-    if isinstance(last, ast.FunctionDef) and all(isinstance(n, ast.FunctionDef | ast.Import | ast.ImportFrom) for n in tree.body):
+    if isinstance(last, ast.FunctionDef) and all(
+        isinstance(n, ast.FunctionDef | ast.Import | ast.ImportFrom) for n in tree.body
+    ):
         arguments = last.args
         names = [ast.Name(a.arg, ast.Load()) for a in (*arguments.posonlyargs, *arguments.args)]
         required = names[: len(names) - len(arguments.defaults)]
@@ -97,10 +101,16 @@ def name_last(tree: ast.Module, name: str) -> str | None:
             ast.copy_location(given, argument)
         last = tree.body[-1]
     if isinstance(last, ast.Expr):
-        tree.body[-1] = ast.copy_location(ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), last)], last.value), last)
+        tree.body[-1] = ast.copy_location(
+            ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), last)], last.value), last
+        )
         return name
     target = last.targets[0] if isinstance(last, ast.Assign) else getattr(last, "target", None)
-    return target.id if isinstance(target, ast.Name) and isinstance(last, ast.Assign | ast.AugAssign | ast.AnnAssign) else None
+    return (
+        target.id
+        if isinstance(target, ast.Name) and isinstance(last, ast.Assign | ast.AugAssign | ast.AnnAssign)
+        else None
+    )
 
 
 @dataclass(slots=True)
@@ -170,7 +180,9 @@ def run_code(code: Code, place: Place, run: Run) -> Ended:
     except RecursionError:
         end_by(ended, raised("RecursionError", DEEP))
     except MemoryError:
-        ended.refused = GivenUp("budget", "the script needs more memory than there is", span=span_of(place, run.line), place=place)
+        ended.refused = GivenUp(
+            "budget", "the script needs more memory than there is", span=span_of(place, run.line), place=place
+        )
     finally:
         sys.setrecursionlimit(limit)
     settle(run)
@@ -215,7 +227,9 @@ def refuse_given(given: dict[str, Any], code: Code) -> None:
             hint = f"take that line out, or leave out --{name}"
             raise GradcliError("option", f"the script gives '{name}' a value itself", hint=hint)
         if name not in code.places:
-            raise GradcliError("unknown-name", f"the script has no variable '{name}'", hint=did_you_mean(name, code.places))
+            raise GradcliError(
+                "unknown-name", f"the script has no variable '{name}'", hint=did_you_mean(name, code.places)
+            )
 
 
 def run_script(

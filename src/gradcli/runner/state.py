@@ -204,7 +204,9 @@ class Run:
         array = np.asarray(array) if not isinstance(array, np.ndarray) else array
         if dtype is None:
             kind = kind_of(array)
-            floats = self.default_dtype if library == "torch" else "float64" if library == "numpy" or self.x64 else "float32"
+            floats = (
+                self.default_dtype if library == "torch" else "float64" if library == "numpy" or self.x64 else "float32"
+            )
             dtype = floats if kind == "f" else "int64" if kind == "i" else "bool"
             if library == "jax" and kind == "i" and not self.x64:
                 dtype = "int32"
@@ -251,7 +253,9 @@ class Run:
         old = tensor.node
         made = laid_out_as(value_of(old), made)
         tensor.version += 1
-        self.writes[memory_key(old)] = Written(count, tensor.version, count if first is None else first, old, tensor, self.line)
+        self.writes[memory_key(old)] = Written(
+            count, tensor.version, count if first is None else first, old, tensor, self.line
+        )
         if len(self.writes) > 4096:
             self.writes = dict(list(self.writes.items())[2048:])
         if tensor.leaf:
@@ -317,8 +321,11 @@ class Run:
         if view.library == "torch" and any(
             step == 0 and length > 1 for step, length in zip(np.asarray(view.value).strides, view.shape, strict=True)
         ):
-            self.fail("RuntimeError", "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-                      "location. Please clone() the tensor before performing the operation.")
+            self.fail(
+                "RuntimeError",
+                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                "location. Please clone() the tensor before performing the operation.",
+            )
         places = np.ravel(np.asarray(view.look(np.arange(math.prod(shape)).reshape(shape))))  # type: ignore[misc]
         f = self.f
         old = base.node
@@ -340,10 +347,14 @@ class Run:
         """Refuse a write to a view that PyTorch lets nobody write to."""
         if view.part >= 0:  # type: ignore[attr-defined]
             name = (self.machine.grad_fn_name(view) or "").partition("Backward")[0]
-            self.fail("RuntimeError", f"Output {view.part} of {name} is a view and is being modified inplace. {SEVERAL}")  # type: ignore[attr-defined]
+            self.fail(
+                "RuntimeError", f"Output {view.part} of {name} is a view and is being modified inplace. {SEVERAL}"
+            )  # type: ignore[attr-defined]
         if view.base.active and not view.active:
-            self.fail("RuntimeError", "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
-                      f"{AMBIGUOUS}")
+            self.fail(
+                "RuntimeError",
+                f"A view was created in no_grad mode and is being modified inplace with grad mode enabled. {AMBIGUOUS}",
+            )
 
     # ---- what happens
     def print(self, text: str) -> None:
@@ -393,7 +404,14 @@ class Run:
 
     # ---- derivative calls
     def swept(
-        self, outputs: list[Tensor], seeds: list[Any], targets: Any, retain: bool, create: bool, given: Any, inputs: Any = None
+        self,
+        outputs: list[Tensor],
+        seeds: list[Any],
+        targets: Any,
+        retain: bool,
+        create: bool,
+        given: Any,
+        inputs: Any = None,
     ) -> Any:
         """Return what a sweep gives: newly walked, or as another run recorded it."""
         number = self.sweeps

@@ -232,7 +232,10 @@ class Statements(Expressions):
         parts: list[Callable[[Frame], None]] = []
         for target in node.targets:
             if isinstance(target, ast.Name):
-                load, store = self.load(ast.copy_location(ast.Name(target.id, ast.Load()), target)), self.store(target.id)
+                load, store = (
+                    self.load(ast.copy_location(ast.Name(target.id, ast.Load()), target)),
+                    self.store(target.id),
+                )
                 parts.append(lambda regs, load=load, store=store: (load(regs), store(regs, UNBOUND)) and None)  # type: ignore[misc]
             elif isinstance(target, ast.Subscript):
                 base, key = self.expression(target.value), self.expression(target.slice)
@@ -345,7 +348,9 @@ class Statements(Expressions):
             if doc is not None:
                 members.setdefault("__doc__", doc)
             options = {name: value(regs) for name, value in keywords}
-            made: Any = make_class(regs[0], node.name, [base(regs) for base in bases], members, inner.annotated, options)
+            made: Any = make_class(
+                regs[0], node.name, [base(regs) for base in bases], members, inner.annotated, options
+            )
             if "__class__" in places:
                 frame[places["__class__"]][0] = made
             for decorator in decorators:
@@ -593,7 +598,9 @@ class Statements(Expressions):
                 signal = yield from execute_yielding(text, body, regs)
             except (Raised, GradcliError, GeneratorExit) as error:
                 ends = isinstance(error, GeneratorExit)
-                found = raised("GeneratorExit", "") if ends else error if isinstance(error, Raised) else as_raised(error)  # type: ignore[arg-type]
+                found = (
+                    raised("GeneratorExit", "") if ends else error if isinstance(error, Raised) else as_raised(error)
+                )  # type: ignore[arg-type]
                 handler = None if found is None else fitting(regs, handlers, found)
                 if found is None or handler is None:
                     raise
@@ -635,7 +642,7 @@ class Yields(ast.NodeTransformer):
     def __init__(self, names: set[str], steps: list[ast.stmt]) -> None:
         self.names, self.steps = names, steps
 
-    def visit_Yield(self, node: ast.Yield | ast.YieldFrom) -> ast.expr:  # noqa: N802
+    def visit_Yield(self, node: ast.Yield | ast.YieldFrom) -> ast.expr:
         """Name what is sent."""
         self.generic_visit(node)
         name = f"sent {len(self.names)}"
@@ -645,7 +652,7 @@ class Yields(ast.NodeTransformer):
 
     visit_YieldFrom = visit_Yield  # noqa: N815
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:  # noqa: N802
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         """Leave the scopes in it."""
         return node
 

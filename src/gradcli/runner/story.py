@@ -45,7 +45,13 @@ class Story:
         self.last[name] = value
         if isinstance(value, Tensor) and type(value.node) is np.ndarray and value.shape and name.isidentifier():
             name_constant(regs[0].graph.constants, name, value.node)
-        if isinstance(value, Tensor) and type(value.node) in NODES and value.node.op is not None and name.isidentifier() and name != LAST:
+        if (
+            isinstance(value, Tensor)
+            and type(value.node) in NODES
+            and value.node.op is not None
+            and name.isidentifier()
+            and name != LAST
+        ):
             run: Run = regs[0]
             node, depth = value.node, len(run.frames)
             there = self.places.get(node.index)
@@ -79,7 +85,9 @@ def inside(value: Any, step: tuple[str, Any]) -> Any:
     """Return what holds the value of one step: the attributes of an object, or a container; None where it is none."""
     sign, key = step
     held = value.fields if sign == "." and isinstance(value, Instance) else value if sign == "[" else None
-    there = isinstance(held, dict) and key in held or isinstance(held, list) and isinstance(key, int) and -len(held) <= key < len(held)
+    there = (isinstance(held, dict) and key in held) or (
+        isinstance(held, list) and isinstance(key, int) and -len(held) <= key < len(held)
+    )
     return held if there else None
 
 

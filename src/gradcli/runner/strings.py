@@ -62,7 +62,9 @@ def grad_fn_name(x: Tensor) -> str | None:
     if op.view and "key" in node.static:
         return index_name(node.static["key"], np.shape(value_of(node.arguments[0])))
     sign = op.operator or op.name
-    ranks = [len(a.shape) if type(a) in NODES else a.ndim if isinstance(a, np.ndarray) else None for a in node.arguments]
+    ranks = [
+        len(a.shape) if type(a) in NODES else a.ndim if isinstance(a, np.ndarray) else None for a in node.arguments
+    ]
     if op.operator == "-" and len(ranks) == 1:
         sign = "neg"
     return backward_name(sign, ranks) or None
@@ -73,7 +75,11 @@ def copies(node: Any) -> bool:
     if node.op is None or not node.op.view or not node.arguments:
         return False
     whole = value_of(node.arguments[0])
-    return isinstance(node.value, np.ndarray) and isinstance(whole, np.ndarray) and not np.may_share_memory(node.value, whole)
+    return (
+        isinstance(node.value, np.ndarray)
+        and isinstance(whole, np.ndarray)
+        and not np.may_share_memory(node.value, whole)
+    )
 
 
 def smoothed(x: Tensor) -> bool:
@@ -190,7 +196,9 @@ def of_container(run: Any, x: Any, depth: int) -> str | None:
     if isinstance(x, list):
         return f"[{', '.join(parts(x))}]"
     if isinstance(x, dict):
-        return "{" + ", ".join([f"{to_repr(run, k, depth + 1)}: {to_repr(run, v, depth + 1)}" for k, v in x.items()]) + "}"
+        return (
+            "{" + ", ".join([f"{to_repr(run, k, depth + 1)}: {to_repr(run, v, depth + 1)}" for k, v in x.items()]) + "}"
+        )
     if isinstance(x, set | frozenset):
         text = "{" + ", ".join(parts(x)) + "}" if x else ""
         return (text or "set()") if isinstance(x, set) else f"frozenset({text})"

@@ -265,8 +265,11 @@ def set_requires(run: Run, x: Tensor, on: bool, why: str = NO_INTEGERS) -> None:
             run.enter_leaf(x)
     elif not on and x.active:
         if not x.leaf:
-            run.fail("RuntimeError", "you can only change requires_grad flags of leaf variables. If you want to use a computed "
-                     "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().")
+            run.fail(
+                "RuntimeError",
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed "
+                "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
+            )
         run.by_leaf.pop(x.node.index, None)
         x.node, x.leaf = np.asarray(x.value), False
 
@@ -314,14 +317,20 @@ def check_grad(run: Run, x: Tensor, value: Any) -> None:
     if not isinstance(value, Tensor):
         run.fail("TypeError", f"assigned grad expected to be a Tensor or None but got grad of type {type_name(value)}")
     if value.shape != x.shape:
-        run.fail("RuntimeError", f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(x.shape)}'. "
-                 "Please ensure that the gradient and the tensor are the same size")
+        run.fail(
+            "RuntimeError",
+            f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(x.shape)}'. "
+            "Please ensure that the gradient and the tensor are the same size",
+        )
     if value.dtype != x.dtype:
         given, own = TITLES.get(value.dtype, (value.dtype, value.dtype))[1], TITLES.get(x.dtype, (x.dtype, x.dtype))[0]
-        run.fail("RuntimeError", f"attempting to assign a gradient with dtype '{given}' to a tensor with grad_dtype '{own}'. The gradient "
-                 "must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute "
-                 "with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and "
-                 "its gradient may break downstream systems that assume they match.")
+        run.fail(
+            "RuntimeError",
+            f"attempting to assign a gradient with dtype '{given}' to a tensor with grad_dtype '{own}'. The gradient "
+            "must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute "
+            "with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and "
+            "its gradient may break downstream systems that assume they match.",
+        )
 
 
 def set_data(run: Run, x: Tensor, value: Any) -> None:
@@ -364,7 +373,9 @@ def tolist(run: Run, x: Tensor) -> Any:
 def numpy(run: Run, x: Tensor, *, force: bool = False) -> Tensor:
     """Return a tensor as an array of NumPy's, of the same memory."""
     if x.active and not force:
-        run.fail("RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        run.fail(
+            "RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
     made = show(x, lambda node: node, x.node, x.dtype) if x.shape else Tensor(np.asarray(x.value), x.dtype)
     made.library = "numpy"
     return made
@@ -378,8 +389,11 @@ def view(run: Run, x: Tensor, *shape: Any, dtype: Any = None) -> Any:
         return x if name is None else cast(run, x, name)
     made = run.function("view", x, *shape)
     if x.shape and not is_contiguous(run, x) and not np.may_share_memory(np.asarray(made.value), np.asarray(x.value)):
-        run.fail("RuntimeError", "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
-                 "two contiguous subspaces). Use .reshape(...) instead.")
+        run.fail(
+            "RuntimeError",
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
+            "two contiguous subspaces). Use .reshape(...) instead.",
+        )
     return made
 
 
@@ -427,8 +441,18 @@ def caster(dtype: str) -> Any:
     return lambda run, x: cast(run, x, dtype)
 
 
-for _name, _dtype in (("float", "float32"), ("double", "float64"), ("half", "float16"), ("bfloat16", "bfloat16"), ("long", "int64"),
-                      ("int", "int32"), ("short", "int16"), ("bool", "bool"), ("byte", "uint8"), ("char", "int8")):
+for _name, _dtype in (
+    ("float", "float32"),
+    ("double", "float64"),
+    ("half", "float16"),
+    ("bfloat16", "bfloat16"),
+    ("long", "int64"),
+    ("int", "int32"),
+    ("short", "int16"),
+    ("bool", "bool"),
+    ("byte", "uint8"),
+    ("char", "int8"),
+):
     method(_name)(caster(_dtype))
 
 
@@ -556,7 +580,10 @@ def fill(run: Run, x: Tensor, value: Any) -> Tensor:
     """Write one number everywhere."""
     to_be_written(run, x)
     if isinstance(value, Tensor) and value.shape and x.library == "torch":
-        run.fail("RuntimeError", f"fill_ only supports 0-dimension value tensor but got tensor with {len(value.shape)} dimensions.")
+        run.fail(
+            "RuntimeError",
+            f"fill_ only supports 0-dimension value tensor but got tensor with {len(value.shape)} dimensions.",
+        )
     if isinstance(value, Tensor) and value.active:
         return filled(run, x, over(run, x, run.function("expand", value, *x.shape).node), "FillBackward3")
     number, name = (value.value, "FillBackward3") if isinstance(value, Tensor) else (value, "FillBackward2")
@@ -577,7 +604,10 @@ def reshaping(name: str) -> Any:
         if x.leaf and x.active and run.grad_enabled:
             run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
         made = run.function(name, x, *arguments)
-        x.node, x.made_by = made.node, (f"{name}_", *made.made_by[1:]) if isinstance(made.made_by, tuple) else made.made_by
+        x.node, x.made_by = (
+            made.node,
+            (f"{name}_", *made.made_by[1:]) if isinstance(made.made_by, tuple) else made.made_by,
+        )
         x.version += 1
         return x
 

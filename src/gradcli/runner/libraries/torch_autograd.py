@@ -50,9 +50,7 @@ def autograd_grad(
     given = [None] * len(ys) if grad_outputs is None else several(grad_outputs)
     if is_grads_batched:
         return batched_gradients(run, ys, xs, given, retain_graph, create_graph, bool(allow_unused), materialize_grads)
-    return tuple(
-        gradients_of(run, ys, xs, given, retain_graph, create_graph, bool(allow_unused), materialize_grads)
-    )
+    return tuple(gradients_of(run, ys, xs, given, retain_graph, create_graph, bool(allow_unused), materialize_grads))
 
 
 def batched_gradients(
@@ -72,12 +70,16 @@ def batched_gradients(
     run.quiet += 1
     try:
         found = [
-            gradients_of(run, ys, xs, [None if v is None else v[k] for v in vs], keeps or k + 1 < count, create_graph, *allowed)
+            gradients_of(
+                run, ys, xs, [None if v is None else v[k] for v in vs], keeps or k + 1 < count, create_graph, *allowed
+            )
             for k in range(count)
         ]
     finally:
         run.quiet -= 1
-    made = tuple([None if row[0] is None else run.function("torch.stack", list(row)) for row in zip(*found, strict=True)])
+    made = tuple(
+        [None if row[0] is None else run.function("torch.stack", list(row)) for row in zip(*found, strict=True)]
+    )
     call.end(made, [run.name_of(x) or "" for x in xs])
     return made
 
@@ -131,7 +133,9 @@ def set_grad_enabled(run: Run, mode: bool) -> Any:
     if type(mode) is not bool:
         from gradcli.runner.builtins import type_name
 
-        run.fail("TypeError", f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type_name(mode)}")
+        run.fail(
+            "TypeError", f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type_name(mode)}"
+        )
     made = GradMode(mode)
     before = run.enable_grad(mode)
 

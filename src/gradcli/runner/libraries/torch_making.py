@@ -23,8 +23,17 @@ if TYPE_CHECKING:
 
 for _name in ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool"):
     TABLE[f"torch.{_name}"] = DType(_name)
-for _name, _dtype in (("half", "float16"), ("float", "float32"), ("double", "float64"), ("long", "int64"), ("int", "int32"), ("short", "int16")):
+for _name, _dtype in (
+    ("half", "float16"),
+    ("float", "float32"),
+    ("double", "float64"),
+    ("long", "int64"),
+    ("int", "int32"),
+    ("short", "int16"),
+):
     TABLE[f"torch.{_name}"] = DType(_dtype)
+
+
 class Layout:
     """``torch.strided``."""
 
@@ -61,7 +70,9 @@ def tensor(run: Run, data: Any, dtype: Any = None, device: Any = None, requires_
     if isinstance(data, Tensor):
         kind = name or (data.dtype if data.library != "python" else run.default_dtype)
         if data.library != "torch" and type(data.node) is not np.ndarray and run.replay is not None:
-            return finished(run, cast(run, Tensor(attributes.constant(run, data.node), data.dtype), kind), requires_grad)
+            return finished(
+                run, cast(run, Tensor(attributes.constant(run, data.node), data.dtype), kind), requires_grad
+            )
         made = Tensor(as_dtype(np.array(data.value), kind), kind)
         return finished(run, made, requires_grad)
     made = array_of(run, data, "torch", name)
@@ -89,7 +100,14 @@ def legacy(dtype: str) -> Any:
 
 
 TENSOR.make = legacy("float32")
-for _name, _dtype in (("Float", "float32"), ("Double", "float64"), ("Long", "int64"), ("Int", "int32"), ("Bool", "bool"), ("Half", "float16")):
+for _name, _dtype in (
+    ("Float", "float32"),
+    ("Double", "float64"),
+    ("Long", "int64"),
+    ("Int", "int32"),
+    ("Bool", "bool"),
+    ("Half", "float16"),
+):
     TABLE[f"torch.{_name}Tensor"] = Class(f"{_name}Tensor", [TENSOR], {}, legacy(_dtype))
 
 
@@ -176,33 +194,53 @@ def full_like(run: Run, x: Tensor, fill_value: Any, dtype: Any = None, requires_
 @native("torch.arange")
 def arange(run: Run, *bounds: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Return numbers at equal distances."""
-    parts = [p.value.item() if isinstance(p, Tensor) else p for p in (*bounds, *[named[k] for k in ("start", "end", "step") if k in named])]
+    parts = [
+        p.value.item() if isinstance(p, Tensor) else p
+        for p in (*bounds, *[named[k] for k in ("start", "end", "step") if k in named])
+    ]
     if len(parts) > 1 and (parts[1] - parts[0]) * (parts[2] if len(parts) > 2 else 1) < 0:
         run.fail("RuntimeError", "upper bound and lower bound inconsistent with step sign")
-    run.meter.charge(int(abs((parts[1] - parts[0] if len(parts) > 1 else parts[0]) / (parts[2] if len(parts) > 2 else 1))))
+    run.meter.charge(
+        int(abs((parts[1] - parts[0] if len(parts) > 1 else parts[0]) / (parts[2] if len(parts) > 2 else 1)))
+    )
     name = dtype_name(run, dtype) or (run.default_dtype if any(isinstance(p, float) for p in parts) else "int64")
     return finished(run, run.make(np.arange(*parts), name), requires_grad)
 
 
 @native("torch.range")
-def range_(run: Run, start: Any, end: Any, step: Any = 1, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+def range_(
+    run: Run, start: Any, end: Any, step: Any = 1, dtype: Any = None, requires_grad: bool = False, **_: Any
+) -> Tensor:
     """Return numbers at equal distances, with the last."""
     count = int((end - start) / step) + 1
     run.meter.charge(max(count, 1))
-    return finished(run, run.make(start + step * np.arange(count), dtype_name(run, dtype) or run.default_dtype), requires_grad)
+    return finished(
+        run, run.make(start + step * np.arange(count), dtype_name(run, dtype) or run.default_dtype), requires_grad
+    )
 
 
 @native("torch.linspace")
-def linspace(run: Run, start: Any, end: Any, steps: int = 100, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+def linspace(
+    run: Run, start: Any, end: Any, steps: int = 100, dtype: Any = None, requires_grad: bool = False, **_: Any
+) -> Tensor:
     """Return so many numbers at equal distances."""
     run.meter.charge(steps)
     first, last = (p.value.item() if isinstance(p, Tensor) else p for p in (start, end))
-    return finished(run, run.make(np.linspace(first, last, steps), dtype_name(run, dtype) or run.default_dtype), requires_grad)
+    return finished(
+        run, run.make(np.linspace(first, last, steps), dtype_name(run, dtype) or run.default_dtype), requires_grad
+    )
 
 
 @native("torch.logspace")
 def logspace(
-    run: Run, start: Any, end: Any, steps: int = 100, base: float = 10.0, dtype: Any = None, requires_grad: bool = False, **_: Any
+    run: Run,
+    start: Any,
+    end: Any,
+    steps: int = 100,
+    base: float = 10.0,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    **_: Any,
 ) -> Tensor:
     """Return so many numbers at equal ratios."""
     run.meter.charge(steps)
@@ -307,17 +345,25 @@ def drawn(run: Run, array: Any, name: str, requires_grad: bool = False) -> Tenso
 
 
 @native("torch.rand")
-def rand(run: Run, *size: Any, dtype: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any) -> Tensor:
+def rand(
+    run: Run, *size: Any, dtype: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
+) -> Tensor:
     """Draw numbers between 0 and 1."""
     name = dtype_name(run, dtype) or run.default_dtype
-    return drawn(run, draws(run, generator).rand(lengths(run, size or (named.get("size", ()),)), name), name, requires_grad)
+    return drawn(
+        run, draws(run, generator).rand(lengths(run, size or (named.get("size", ()),)), name), name, requires_grad
+    )
 
 
 @native("torch.randn")
-def randn(run: Run, *size: Any, dtype: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any) -> Tensor:
+def randn(
+    run: Run, *size: Any, dtype: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
+) -> Tensor:
     """Draw normal numbers."""
     name = dtype_name(run, dtype) or run.default_dtype
-    return drawn(run, draws(run, generator).randn(lengths(run, size or (named.get("size", ()),)), name), name, requires_grad)
+    return drawn(
+        run, draws(run, generator).randn(lengths(run, size or (named.get("size", ()),)), name), name, requires_grad
+    )
 
 
 @native("torch.rand_like")
@@ -369,7 +415,9 @@ def bernoulli(run: Run, x: Tensor, p: float | None = None, generator: Any = None
 
 
 @native("torch.normal")
-def normal(run: Run, mean: Any, std: Any = 1.0, size: Any = None, generator: Any = None, dtype: Any = None, **_: Any) -> Tensor:
+def normal(
+    run: Run, mean: Any, std: Any = 1.0, size: Any = None, generator: Any = None, dtype: Any = None, **_: Any
+) -> Tensor:
     """Draw normal numbers with means and deviations."""
     middle, width = (np.array(p.value) if isinstance(p, Tensor) else p for p in (mean, std))
     shape = lengths(run, (size,)) if size is not None else np.broadcast_shapes(np.shape(middle), np.shape(width))
@@ -378,9 +426,13 @@ def normal(run: Run, mean: Any, std: Any = 1.0, size: Any = None, generator: Any
 
 
 @native("torch.multinomial")
-def multinomial(run: Run, weights: Tensor, num_samples: int, replacement: bool = False, generator: Any = None) -> Tensor:
+def multinomial(
+    run: Run, weights: Tensor, num_samples: int, replacement: bool = False, generator: Any = None
+) -> Tensor:
     """Draw places by their weights."""
-    array = draws(run, generator).multinomial(np.asarray(weights.value), num_samples, replacement=replacement, dtype=weights.dtype)
+    array = draws(run, generator).multinomial(
+        np.asarray(weights.value), num_samples, replacement=replacement, dtype=weights.dtype
+    )
     return run.make(array, "int64")
 
 
@@ -414,7 +466,9 @@ for _name, _draw in IN_PLACE.items():
 
 
 @native("torch.nn.functional.dropout", "torch.dropout")
-def dropout(run: Run, x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False, train: Any = None) -> Tensor:
+def dropout(
+    run: Run, x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False, train: Any = None
+) -> Tensor:
     """Set entries to zero by chance, and scale the others."""
     if not (training if train is None else train) or p == 0:
         return x
@@ -441,7 +495,9 @@ class Device:
 TABLE["torch.device"] = Class("device", [], {}, lambda run, kind="cpu", index=None: Device("cpu"))
 
 
-@native("torch.cuda.is_available", "torch.backends.mps.is_available", "torch.mps.is_available", "torch.cuda.is_initialized")
+@native(
+    "torch.cuda.is_available", "torch.backends.mps.is_available", "torch.mps.is_available", "torch.cuda.is_initialized"
+)
 def is_available(run: Run) -> bool:
     """Return whether there is another device: there is none."""
     return False
@@ -512,7 +568,9 @@ class Limits:
             fields |= BFLOAT16 if dtype == "bfloat16" else {
                 name: float(getattr(np.finfo(dtype), name)) for name in ("min", "max", "eps", "tiny", "smallest_normal", "resolution")
             }  # fmt: skip
-            shown = ", ".join(f"{name}={fields[name]:g}" for name in ("resolution", "min", "max", "eps", "smallest_normal", "tiny"))
+            shown = ", ".join(
+                f"{name}={fields[name]:g}" for name in ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+            )
             self.text = f"finfo({shown}, dtype={dtype})"
         else:
             fields |= {"min": int(np.iinfo(dtype).min), "max": int(np.iinfo(dtype).max)}
