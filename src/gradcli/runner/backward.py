@@ -27,7 +27,8 @@ SECOND = (
     "after calling backward."
 )
 UNUSED = (
-    "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this is "
+    "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this "
+    "is "
     "the desired behavior."
 )
 NO_GRAD_FN = "element {} of tensors does not require grad and does not have a grad_fn"
@@ -76,7 +77,8 @@ def seed_of(run: Run, y: Tensor, gradient: Any, place: int) -> Any:
     if gradient.shape != y.shape:
         run.fail(
             "RuntimeError",
-            f"Mismatch in shape: grad_output[{place}] has a shape of {Size(gradient.shape)!r} and output[{place}] has a "
+            f"Mismatch in shape: grad_output[{place}] has a shape of {Size(gradient.shape)!r} and output[{place}] "
+            "has a "
             f"shape of {Size(y.shape)!r}.",
         )
     node = gradient.node
@@ -141,7 +143,8 @@ def version_text(write: Written, value: Any, output: bool) -> str:
     kind = {"i": "Long", "b": "Bool"}.get(kind_of(array)) or {"float64": "Double"}.get(tensor.dtype, "Float")
     return (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{kind}Tensor {list(np.shape(array))}]{made} is at version {version}; expected version {expected} instead. "
+        f"[torch.{kind}Tensor {list(np.shape(array))}]{made} is at version {version}; expected version {expected} "
+        "instead. "
         "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
         "torch.autograd.set_detect_anomaly(True, check_nan=False)."
     )
@@ -283,7 +286,9 @@ def second_name(outputs: list[Node], index: int) -> str | None:
     if len(users) != 1:
         return None
     name = grad_fn_name(Tensor(users[0])) or ""
-    if name == "PermuteBackward0" and any(grad_fn_name(Tensor(n)) == "MmBackward0" for n in nodes if users[0] in n.arguments):
+    if name == "PermuteBackward0" and any(
+        grad_fn_name(Tensor(n)) == "MmBackward0" for n in nodes if users[0] in n.arguments
+    ):
         return "TBackward0"
     return SECOND_NAMES.get(name)
 

@@ -41,12 +41,15 @@ LONG = 4096
 """Items of a list, or characters of a text, from which the memory is looked at for it alone."""
 
 SEVERAL = (
-    "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be "
+    "This view is the output of a function that returns multiple views. Such functions do not allow the output views "
+    "to be "
     "modified inplace. You should replace the inplace operation by an out-of-place one."
 )
 AMBIGUOUS = (
-    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view "
-    "and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you "
+    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
+    "both the view "
+    "and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both "
+    "outside (if you "
     "want the inplace to be tracked)."
 )
 
@@ -345,11 +348,10 @@ class Run:
 
     def _check_view(self, view: Tensor) -> None:
         """Refuse a write to a view that PyTorch lets nobody write to."""
-        if view.part >= 0:  # type: ignore[attr-defined]
+        part: int = view.part  # type: ignore[attr-defined]
+        if part >= 0:
             name = (self.machine.grad_fn_name(view) or "").partition("Backward")[0]
-            self.fail(
-                "RuntimeError", f"Output {view.part} of {name} is a view and is being modified inplace. {SEVERAL}"
-            )  # type: ignore[attr-defined]
+            self.fail("RuntimeError", f"Output {part} of {name} is a view and is being modified inplace. {SEVERAL}")
         if view.base.active and not view.active:
             self.fail(
                 "RuntimeError",

@@ -61,6 +61,11 @@ def execute(text: Text, block: Block, regs: Frame) -> Signal:
     return None
 
 
+def as_script_error(error: Raised | GradcliError) -> Raised | None:
+    """Return an error as an exception of the script, None for one that no script can catch."""
+    return error if isinstance(error, Raised) else as_raised(error)
+
+
 HOST_ERRORS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
 """What numpy raises of values that no check has refused before: exceptions of the script."""
 
@@ -598,9 +603,7 @@ class Statements(Expressions):
                 signal = yield from execute_yielding(text, body, regs)
             except (Raised, GradcliError, GeneratorExit) as error:
                 ends = isinstance(error, GeneratorExit)
-                found = (
-                    raised("GeneratorExit", "") if ends else error if isinstance(error, Raised) else as_raised(error)
-                )  # type: ignore[arg-type]
+                found = raised("GeneratorExit", "") if isinstance(error, GeneratorExit) else as_script_error(error)
                 handler = None if found is None else fitting(regs, handlers, found)
                 if found is None or handler is None:
                     raise

@@ -327,8 +327,10 @@ def check_grad(run: Run, x: Tensor, value: Any) -> None:
         run.fail(
             "RuntimeError",
             f"attempting to assign a gradient with dtype '{given}' to a tensor with grad_dtype '{own}'. The gradient "
-            "must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute "
-            "with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and "
+            "must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's "
+            "grad_dtype attribute "
+            "with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of "
+            "a tensor and "
             "its gradient may break downstream systems that assume they match.",
         )
 
