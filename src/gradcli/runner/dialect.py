@@ -74,13 +74,21 @@ def tells_lists(nodes: list[ast.AST]) -> bool:
     if not lists:
         return False
     held = lists.union(*(names_in(value) for name, value in pairs if name in lists))
-    held |= {name for name, value in pairs if not isinstance(value, ast.BinOp | ast.Call) and not names_in(value).isdisjoint(held)}
+    held |= {
+        name
+        for name, value in pairs
+        if not isinstance(value, ast.BinOp | ast.Call) and not names_in(value).isdisjoint(held)
+    }
     for node in nodes:
-        sides = (node.left, node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult) else ()
+        sides = (
+            (node.left, node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult) else ()
+        )
         if any(isinstance(side, ast.Name) and side.id in lists for side in sides):
             return True
         written = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
-        written = written or (isinstance(node, ast.Attribute) and node.attr.endswith("_") and not node.attr.startswith("_"))
+        written = written or (
+            isinstance(node, ast.Attribute) and node.attr.endswith("_") and not node.attr.startswith("_")
+        )
         if (written and root(node) in held) or (isinstance(node, ast.AugAssign) and root(node.target) in held):
             return True
     return False

@@ -67,7 +67,7 @@ def grad_fn_name(x: Tensor) -> str | None:
     op = node.op
     if "called" in node.static:
         return str(node.static["called"])
-    if op.name == "index":
+    if op.view and "key" in node.static:
         return index_name(node.static["key"], np.shape(value_of(node.arguments[0])))
     sign = op.operator or op.name
     ranks = [
