@@ -13,6 +13,7 @@ from gradcli.engine.meter import LARGE
 from gradcli.engine.reverse import cotangents
 from gradcli.language.storage import looks_on
 from gradcli.ops.declare import value_of
+from gradcli.ops.indexing import is_index
 from gradcli.ops.saved import kept
 from gradcli.records import dataclass
 from gradcli.runner.backward_names import index_name
@@ -289,7 +290,7 @@ def second_name(outputs: list[Node], index: int) -> str | None:
         return None
     op: Any = users[0].op
     static = users[0].static
-    name = index_name(static["key"], users[0].arguments[0].shape) if op.name == "index" else op.name
+    name = index_name(static["key"], users[0].arguments[0].shape) if is_index(op) else op.name
     if name == "permute" and any(
         getattr(user.op, "name", "") == "matmul" for user in nodes_of(outputs, None) if users[0] in user.arguments
     ):
