@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 from gradcli.runner.builtins import sorted_
 from gradcli.runner.containers import iterate, put, subscript, take
 from gradcli.runner.exceptions import Raised
+from gradcli.runner.handling import enter, fits
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import UNBOUND, Class, Closure, Context, Instance, Property
 from gradcli.runner.operators import COMPARED, METHODS, contains, equal, hashable, negative, operate, truth
 from gradcli.runner.state import Run
-from gradcli.runner.statements import fits
 
 KINDS = 400_000
 """Arguments whose results ``lru_cache`` keeps at most."""
@@ -81,7 +81,7 @@ class Chain:
 
     def __call__(self, run: Run, *parts: Any) -> Iterator[Any]:
         """Walk over several one after the other."""
-        return run.over(Chained.from_iterable(iterate(run, part) for part in parts), parts)  # type: ignore[no-any-return]  # type: ignore[no-any-return]  # type: ignore[no-any-return]
+        return run.over(Chained.from_iterable(iterate(run, part) for part in parts), parts)  # type: ignore[no-any-return]
 
     attributes: ClassVar[dict[str, Any]] = {
         "from_iterable": lambda run, me: (
@@ -774,8 +774,6 @@ class Stack(Context):
 
     def enter_context(self, run: Run, context: Any) -> Any:
         """Enter one more."""
-        from gradcli.runner.statements import enter
-
         entered = enter(run, context)
         self.ends.append(lambda: entered.leave(run, None))
         return entered.value
