@@ -86,6 +86,18 @@ def execute_yielding(text: Text, block: Block, regs: Frame) -> Generator[Any, An
     return None
 
 
+def deleting(base: Callable[[Frame], Any], key: Callable[[Frame], Any]) -> Callable[[Frame], None]:
+    """Return what deletes an item."""
+    return lambda regs: delete(regs[0], base(regs), key(regs))
+
+
+def deleting_attribute(owner: Callable[[Frame], Any], name: str) -> Callable[[Frame], None]:
+    """Return what deletes an attribute."""
+    from gradcli.runner.attributes import delete_attribute
+
+    return lambda regs: delete_attribute(regs[0], owner(regs), name)
+
+
 class Statements(Expressions):
     """Compiles the statements of one scope."""
 
@@ -246,12 +258,9 @@ class Statements(Expressions):
                 parts.append(forgetting(load, self.store(target.id)))
             elif isinstance(target, ast.Subscript):
                 base, key = self.expression(target.value), self.expression(target.slice)
-                parts.append(lambda regs, base=base, key=key: delete(regs[0], base(regs), key(regs)))  # type: ignore[misc]
+                parts.append(deleting(base, key))
             elif isinstance(target, ast.Attribute):
-                from gradcli.runner.attributes import delete_attribute
-
-                owner, name = self.expression(target.value), target.attr
-                parts.append(lambda regs, owner=owner, name=name: delete_attribute(regs[0], owner(regs), name))  # type: ignore[misc]
+                parts.append(deleting_attribute(self.expression(target.value), target.attr))
         return self.on_its_line(node, lambda regs: [part(regs) for part in parts] and None)
 
     def run_Assert(self, node: ast.Assert) -> Any:  # noqa: N802

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakSet
 
 import numpy as np
@@ -548,7 +548,9 @@ class Handle:
     def __init__(self, hooks: list[Any], hook: Any) -> None:
         self.hooks, self.hook = hooks, hook
 
-    attributes = {"remove": lambda run, me: lambda run: me.hooks.remove(me.hook) if me.hook in me.hooks else None}  # noqa: RUF012
+    attributes: ClassVar[dict[str, Any]] = {
+        "remove": lambda run, me: lambda run: me.hooks.remove(me.hook) if me.hook in me.hooks else None
+    }
 
 
 # ---- writes in place that are no function's result
