@@ -7,8 +7,9 @@ import re
 import textwrap
 
 WORDS = re.compile(
-    r"\b(?:import|def|class|print|backward|requires_grad\w*|autograd|no_grad|lambda|with|try|assert|return|del|raise|jacrev|"
-    r"jacfwd|vjp|jvp|Variable|Parameter|manual_seed|append|grad|hessian|jacobian|value_and_grad|vmap|global|lr_scheduler|optim)\b"
+    r"\b(?:import|def|class|print|backward|requires_grad\w*|autograd|no_grad|lambda|with|try|assert|return|del|raise|"
+    r"jacrev|jacfwd|vjp|jvp|Variable|Parameter|manual_seed|append|grad|hessian|jacobian|value_and_grad|vmap|global|"
+    r"lr_scheduler|optim)\b"
     r"|[{]|\bf[\"']|>>>|In \[|```|:=|\bfor\b.*\bin\b|\w: *\w+ *="
     r"|\b[A-Z]\w*[a-z]\w*\s*\("
 )

@@ -571,7 +571,9 @@ def mapping_of(run: Any, value: Any) -> dict[str, Any]:
 
     if isinstance(value, dict):
         run.fail("TypeError", "keywords must be strings")
-    return run.fail("TypeError", f"argument after ** must be a mapping, not {type_name(value)}")  # type: ignore[no-any-return]
+    return run.fail(  # type: ignore[no-any-return]
+        "TypeError", f"argument after ** must be a mapping, not {type_name(value)}"
+    )
 
 
 def comparison(op: ast.cmpop) -> Callable[[Any, Any, Any], Any]:

@@ -102,4 +102,6 @@ def enter(run: Run, context: Any) -> Entered:
         return Entered(context, lambda run, error: False)
     from gradcli.runner.builtins import type_name
 
-    return run.fail("TypeError", f"'{type_name(context)}' object does not support the context manager protocol")  # type: ignore[no-any-return]
+    return run.fail(  # type: ignore[no-any-return]
+        "TypeError", f"'{type_name(context)}' object does not support the context manager protocol"
+    )

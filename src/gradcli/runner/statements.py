@@ -246,12 +246,16 @@ class Statements(Expressions):
                 parts.append(forgetting(load, self.store(target.id)))
             elif isinstance(target, ast.Subscript):
                 base, key = self.expression(target.value), self.expression(target.slice)
-                parts.append(lambda regs, base=base, key=key: delete(regs[0], base(regs), key(regs)))  # type: ignore[misc]
+                parts.append(
+                    lambda regs, base=base, key=key: delete(regs[0], base(regs), key(regs))  # type: ignore[misc]
+                )
             elif isinstance(target, ast.Attribute):
                 from gradcli.runner.attributes import delete_attribute
 
                 owner, name = self.expression(target.value), target.attr
-                parts.append(lambda regs, owner=owner, name=name: delete_attribute(regs[0], owner(regs), name))  # type: ignore[misc]
+                parts.append(
+                    lambda regs, owner=owner, n=name: delete_attribute(regs[0], owner(regs), n)  # type: ignore[misc]
+                )
         return self.on_its_line(node, lambda regs: [part(regs) for part in parts] and None)
 
     def run_Assert(self, node: ast.Assert) -> Any:  # noqa: N802

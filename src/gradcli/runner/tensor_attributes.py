@@ -548,7 +548,9 @@ class Handle:
     def __init__(self, hooks: list[Any], hook: Any) -> None:
         self.hooks, self.hook = hooks, hook
 
-    attributes = {"remove": lambda run, me: lambda run: me.hooks.remove(me.hook) if me.hook in me.hooks else None}  # noqa: RUF012
+    attributes = {  # noqa: RUF012
+        "remove": lambda run, me: lambda run: me.hooks.remove(me.hook) if me.hook in me.hooks else None
+    }
 
 
 # ---- writes in place that are no function's result

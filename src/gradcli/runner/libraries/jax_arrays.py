@@ -168,7 +168,9 @@ def full_like(run: Run, x: Any, fill_value: Any, dtype: Any = None, shape: Any =
     """Return an array of one number in the shape of another."""
     like = array(run, x)
     value = converted(run, fill_value, canonical(run, dtype) or like.dtype)
-    return run.function("jax.numpy.broadcast_to", value, like.shape if shape is None else lengths(run, shape))  # type: ignore[no-any-return]
+    return run.function(  # type: ignore[no-any-return]
+        "jax.numpy.broadcast_to", value, like.shape if shape is None else lengths(run, shape)
+    )
 
 
 def numbers(x: Any) -> Any:
@@ -281,7 +283,9 @@ def reshape(
         )
     if order == "F":
         turned = run.function("jax.numpy.transpose", x)
-        return run.function("jax.numpy.transpose", run.function("torch.reshape", turned, want[::-1]))  # type: ignore[no-any-return]
+        return run.function(  # type: ignore[no-any-return]
+            "jax.numpy.transpose", run.function("torch.reshape", turned, want[::-1])
+        )
     return run.function("torch.reshape", x, want)  # type: ignore[no-any-return]
 
 
@@ -363,7 +367,9 @@ def absolute(run: Run, x: Any) -> Tensor:
     """Return sizes; the slope at 0 is 1 in JAX."""
     x = array(run, x)
     if at_zero(run, x):
-        return run.function("jax.numpy.where", run.operate(">=", x, 0), x, run.operate("*", x, -1))  # type: ignore[no-any-return]
+        return run.function(  # type: ignore[no-any-return]
+            "jax.numpy.where", run.operate(">=", x, 0), x, run.operate("*", x, -1)
+        )
     return run.function("torch.abs", x)  # type: ignore[no-any-return]
 
 

@@ -81,7 +81,9 @@ class Chain:
 
     def __call__(self, run: Run, *parts: Any) -> Iterator[Any]:
         """Walk over several one after the other."""
-        return run.over(Chained.from_iterable(iterate(run, part) for part in parts), parts)  # type: ignore[no-any-return]
+        return run.over(  # type: ignore[no-any-return]
+            Chained.from_iterable(iterate(run, part) for part in parts), parts
+        )
 
     attributes: ClassVar[dict[str, Any]] = {
         "from_iterable": lambda run, me: (

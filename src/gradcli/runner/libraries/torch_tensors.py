@@ -37,7 +37,9 @@ def broadcast_tensors(run: Run, *tensors: Any) -> tuple[Any, ...]:
     try:
         shape = np.broadcast_shapes(*[t.shape for t in given])
     except ValueError:
-        return run.fail("RuntimeError", "The size of the tensors must match at non-singleton dimensions")  # type: ignore[no-any-return]
+        return run.fail(  # type: ignore[no-any-return]
+            "RuntimeError", "The size of the tensors must match at non-singleton dimensions"
+        )
     return tuple([run.function("expand", t, *shape) for t in given])
 
 
@@ -91,7 +93,9 @@ def broadcast_shapes(run: Run, *shapes: Any) -> Size:
     try:
         return Size(np.broadcast_shapes(*[(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]))
     except ValueError:
-        return run.fail("RuntimeError", "Shape mismatch: objects cannot be broadcast to a single shape")  # type: ignore[no-any-return]
+        return run.fail(  # type: ignore[no-any-return]
+            "RuntimeError", "Shape mismatch: objects cannot be broadcast to a single shape"
+        )
 
 
 @native("torch.can_cast")
