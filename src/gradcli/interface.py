@@ -215,7 +215,7 @@ def explain(
 def run(
     script: str | Path, /, *, seed: int = 0, inputs: Mapping[str, Any] | None = None, budget: Budget | None = None
 ) -> Ran:
-    """Run a Python script on gradcli's own engine, as ``gradcli run`` does, and return what it printed and did.
+    r"""Run a Python script on gradcli's own engine, as ``gradcli run`` does, and return what it printed and did.
 
     - ``script``: the text, or the path of a ``.py`` file. No line of it is executed by Python.
     - ``seed``: where draws begin that the script gives no seed.

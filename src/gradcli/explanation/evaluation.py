@@ -40,6 +40,7 @@ class Function:
     - ``wrt``: the names to differentiate by, all variables by default.
     - ``budget``: what one run may cost.
     - ``given``: names of variables that shadow a constant of the language such as ``e``, or that only a branch assigns.
+    - ``asked``: what of a script is answered, where it is not the call that the command answers.
 
     >>> f = gradcli.function("sum(x**2)")
     >>> f.value(x=[1.0, 2.0]).item(), f.grad(x=[1.0, 2.0])["x"].tolist(), f.jacobian(x=[1.0, 2.0])["x"].tolist()

@@ -21,19 +21,31 @@ if TYPE_CHECKING:
 
 
 class Ran:
-    """What ``gradcli.run`` returns.
+    """What ``gradcli.run`` returns, which makes it of how the script ``ended``.
 
     - ``text``: the script.
     - ``printed``: all that it printed.
     - ``events``: what it did, in order.
     - ``calls``: the events that are derivative calls.
     - ``error``: the exception that ended it, as ``RuntimeError: …``, and ``line``, where; None where it ran to its end.
+    - ``inputs``: the values of what it leaves free, ``answer``: explains a call, ``asked``: the seed of its draws.
+
+    >>> ran = gradcli.run("x = torch.tensor([1., 2.], requires_grad=True); (x**3).sum().backward()")
+    >>> ran, ran.explain().grad["x"].tolist()
+    (<gradcli run: 1 derivative calls, ran to its end>, [3.0, 12.0])
     """
 
     def __init__(
-        self, text: str, ended: Ended, printed: str, answer: Callable[[Point], Explained], asked: Asked
+        self,
+        text: str,
+        ended: Ended,
+        printed: str,
+        answer: Callable[[Point], Explained],
+        asked: Asked,
+        inputs: Mapping[str, Any],
     ) -> None:
         self.text = text
+        self.inputs = dict(inputs)
         self.printed = printed
         self.events: list[Event] = list(ended.run.log.events)
         self.calls = derivative_calls(ended)
@@ -58,8 +70,8 @@ class Ran:
             asked = Asked(at=event.line, turn=turn, seed=asked.seed)
         if of is not None:
             asked = Asked(of=of, seed=asked.seed)
-        function = Function(self.text, wrt, None, (), asked)
-        return self._answer(stand(function, {}, [None], strict=False))
+        function = Function(self.text, wrt, None, self.inputs, asked)
+        return self._answer(stand(function, self.inputs, [None], strict=False))
 
     def __repr__(self) -> str:
         """Return one line: how many calls it made, and how it ended."""
@@ -82,4 +94,4 @@ def run_text(
     ended = run_script(text, printed.append, given=given, seed=seed, budget=budget or BOUNDS)
     if ended.refused is not None:
         raise ended.refused
-    return Ran(text, ended, "".join(printed), answer, Asked(seed=seed))
+    return Ran(text, ended, "".join(printed), answer, Asked(seed=seed), given)

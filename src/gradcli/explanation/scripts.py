@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, Place
 from gradcli.errors.suggest import did_you_mean
 from gradcli.language.inputs import as_array
 from gradcli.records import dataclass
@@ -78,12 +78,13 @@ def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str
     from gradcli.runner.replay import program_of
 
     values = {name: as_array(name, value) for name, value in given.items()} if isinstance(given, Mapping) else {}
-    code, _ = compile_text(text, last=LAST)
+    code, place = compile_text(text, last=LAST)
     free = code.text.free(values)
     own = {name: value for name, value in values.items() if name in free}
     others = {name: value for name, value in values.items() if name not in free}
     refuse_others(others, code)
     missing = [name for name in free if name not in own]
+    refuse_unknown_functions(code, place, {name: free[name] for name in missing})
     traced = frozenset(wrt or ()) - free.keys() if asked.of is not None else frozenset()
     if missing or asked.of is not None:
         of = asked.of
@@ -105,6 +106,22 @@ def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str
     program = program_of(text, calls[0].sweep, vs, resets, seed=asked.seed, given=own, others=others)
     program.ended, program.explained = ended, events.index(calls[-1])
     return program
+
+
+def refuse_unknown_functions(code: Code, place: Place, missing: Mapping[str, tuple[int, int]]) -> None:
+    """Refuse a script that calls a function which no line defines: no value from outside could stand for it."""
+    from gradcli.ops import spellings
+
+    for name in missing:
+        if name in code.text.called:
+            near = did_you_mean(name, [*(code.places.keys() - missing.keys()), *spellings()])
+            raise GradcliError(
+                "unknown-name",
+                f"no line of the script defines the function '{name}'",
+                span=missing[name],
+                place=place,
+                hint=near or "give the script with its definition or its import",
+            )
 
 
 def last_value(text: str, ended: Ended, asked: Asked, own: dict[str, Any], others: dict[str, Any]) -> Any:

@@ -8,10 +8,10 @@ from functools import cache
 from typing import Any
 
 from gradcli.errors import GradcliError
-from gradcli.language.calls import WITHOUT_MEANING, Parameter
+from gradcli.language.calls import WITHOUT_MEANING
 from gradcli.language.names import find_function
 from gradcli.ops import METHODS as TABLE_METHODS
-from gradcli.ops import Function, Pair, Parts, find
+from gradcli.ops import Function, find
 from gradcli.ops.declare import value_of
 from gradcli.runner.classes import no_attribute
 from gradcli.runner.converting import bound_call, convert, wrap
@@ -35,6 +35,7 @@ from gradcli.runner.objects import (
 )
 from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together
 from gradcli.runner.state import DEEP, Run
+from gradcli.runner.torch_calls import check_tensors, first_of, in_torch_words, result_type
 from gradcli.runner.torch_errors import WHOLE, of_integers
 from gradcli.runner.values import DType, Tensor, category, kind_of, strong
 
@@ -436,8 +437,8 @@ def made_type(
 WRITTEN_TO = {"out", "inplace"}
 """Options that say where a result is written."""
 WRITES_BY = {
-    **dict.fromkeys(("relu", "relu6", "selu", "celu", "silu", "mish", "hardswish", "hardsigmoid"), 1),
-    "leaky_relu": 2, "elu": 2, "hardtanh": 3, "threshold": 3, "rrelu": 4, "dropout": 3,
+    **dict.fromkeys(("relu", "relu6", "selu", "silu", "mish", "hardswish", "hardsigmoid"), 1),
+    "leaky_relu": 2, "elu": 2, "celu": 2, "hardtanh": 3, "threshold": 3, "rrelu": 4, "dropout": 3,
 }  # fmt: skip
 """The place of ``inplace`` among the arguments of functions that have it."""
 
@@ -473,94 +474,6 @@ def dtype_in_jax(run: Run, function: Function, given: Any, values: list[Any]) ->
     return result if function.family in ("elementwise", "shaping", "neural") else strong(result)
 
 
-COUNTS = ("argmax", "argmin", "argsort", "count_nonzero", "nonzero", "bincount", "searchsorted", "bucketize")
-"""Functions whose results are numbers of places."""
-SUMS = ("sum", "prod", "cumsum", "cumprod", "trace", "nansum")
-"""Functions that make integers of 64 bits of smaller ones."""
-WITH_NUMBERS = ("add", "sub", "mul", "div", "pow", "where", "fmod", "remainder", "clip", "rsub")
-"""Functions for which the types of Python's numbers count."""
-
-
-def result_type(
-    run: Run, name: str, made: Any, tensors: list[Any], numbers: list[Any], library: str, rounds: bool
-) -> str:
-    """Return the type of a function's result by those of its arguments, as PyTorch has it; a division may round."""
-    kind = kind_of(value_of(first_of(made)))
-    given = [*tensors, *numbers] if name in WITH_NUMBERS else tensors or numbers
-    result = together(run, given, library if library != "python" else "numpy")
-    if library != "torch":
-        return result
-    if name in COUNTS or (name in SUMS and category(result) < 2):
-        return "int64"
-    if name == "float_power":
-        return "float64"
-    if kind == "f" and rounds and category(result) < 2:
-        return "int64" if result == "bool" else result
-    if kind == "b" and name not in SUMS:
-        return "bool"
-    return "int64" if result == "bool" and kind != "f" and name in ("square", "clip") else result
-
-
-NUMBERS_FIRST = (
-    "add",
-    "sub",
-    "mul",
-    "div",
-    "pow",
-    "float_power",
-    "remainder",
-    "xlogy",
-    "xlog1py",
-    "where",
-    "fmod",
-    "einsum",
-    "rsub",
-    "polygamma",
-    "multigammaln",
-)
-"""Functions of PyTorch's whose first argument may be a number."""
-
-
-def check_tensors(run: Run, full: str, name: str, places: list[Parameter], values: list[Any]) -> None:
-    """Raise what PyTorch raises for a number, a list or a text in the place of a tensor."""
-    for place, (parameter, value) in enumerate(zip(places, values, strict=False)):
-        if place > (1 if name in PRODUCTS else 0):
-            return
-        if (
-            parameter.kind == "Tensor"
-            and not parameter.rest
-            and name not in NUMBERS_FIRST
-            and not isinstance(value, Tensor | Pair)
-        ):
-            if isinstance(value, Foreign | Instance):
-                return
-            from gradcli.runner.builtins import type_name
-
-            last, called = full.rpartition(".")[2], {"x": "input"}.get(parameter.name, parameter.name)
-            run.fail(
-                "TypeError",
-                f"{last}(): argument '{called}' (position {place + 1}) must be Tensor, not {type_name(value)}",
-            )
-
-
-def in_torch_words(run: Run, name: str, places: list[Parameter], values: list[Any], error: GradcliError) -> None:
-    """Raise what PyTorch raises for a call that the table refused, where that is known."""
-    from gradcli.runner.exceptions import KINDS
-    from gradcli.runner.torch_errors import torch_error
-
-    if error.kind not in KINDS:
-        return
-    given: dict[str, Any] = {}
-    for parameter, value in zip(places, values, strict=True):
-        if parameter.rest:
-            given.setdefault(parameter.name, []).append(value)
-        else:
-            given[parameter.name] = value
-    said = torch_error(name, given)
-    if said is not None:
-        run.fail(*said)
-
-
 def argument_kind(value: Any) -> Any:
     """Return what the name of a derivative depends on: the number of axes of a tensor, a text, a tuple."""
     if isinstance(value, Tensor):
@@ -573,13 +486,6 @@ def argument_kind(value: Any) -> Any:
 def plain_all(values: Any) -> bool:
     """Return whether all items are integers."""
     return all(type(item) is int for item in values)
-
-
-def first_of(made: Any) -> Any:
-    """Return the first of several results."""
-    while isinstance(made, tuple) and made:
-        made = made[0]
-    return made.values if isinstance(made, Pair) else made[0] if isinstance(made, Parts) else made
 
 
 def library_name(what: TableFunction, arguments: list[Any], named: dict[str, Any]) -> str:

@@ -461,7 +461,7 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     if not fits(np.shape(value_of(node)), np.shape(target)):
         refuse_shape(run, x, change, np.shape(value_of(node)), np.shape(target), place)
     if x.base is not None and x.library == "torch" and basic(place) and type(x) is View:
-        part = entry(run, x, key)
+        part = x if key is Ellipsis else entry(run, x, key)
         run.write(part, spread(run, node, part.shape), run.count)
         return
     if type(node) in NODES and x.library == "numpy" and any(level.kind == "boxes" for level in run.levels):

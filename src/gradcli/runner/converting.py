@@ -181,7 +181,7 @@ def wrap(
             [wrap(run, item, own_dtype(item, dtype), library, made_by, tensors, call, k) for k, item in enumerate(made)]
         )
         for k, item in enumerate(several):
-            if isinstance(item, View):
+            if isinstance(item, View) and not made_by[0].endswith(SLICING):
                 item.part = k
         return several
     if made is None or type(made) in (int, str):
@@ -199,6 +199,10 @@ def own_dtype(item: Any, dtype: str) -> str:
     """Return the type of one of several results: integers and truth values beside floats stay what they are."""
     kind = kind_of(value_of(item)) if isinstance(value_of(item), np.ndarray) else "f"
     return dtype if kind == "f" or category(dtype) < 2 else "bool" if kind == "b" else "int64"
+
+
+SLICING = ("tensor_split", "hsplit", "vsplit", "dsplit", "broadcast_tensors", "meshgrid")
+"""Functions that give several views one by one: each may be written to."""
 
 
 def shown_base(made: Any, tensors: list[Any]) -> Tensor | None:
@@ -227,7 +231,8 @@ def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any, call: Any, par
     if call is None:
         return result
     bound, values = call
-    shows = (k for k, value in enumerate(values) if isinstance(value, np.ndarray) and np.may_share_memory(value, made))
+    arrays = [value_of(value) if type(value) in NODES else value for value in values]
+    shows = (k for k, value in enumerate(arrays) if isinstance(value, np.ndarray) and np.may_share_memory(value, made))
     place = next(shows, None)
     if place is None:
         return result

@@ -11,7 +11,7 @@ WORDS = re.compile(
     r"jacrev|jacfwd|vjp|jvp|Variable|Parameter|manual_seed|append|grad|hessian|jacobian|value_and_grad|vmap|global|"
     r"lr_scheduler|optim)\b"
     r"|[{]|\bf[\"']|>>>|In \[|```|:=|\bfor\b.*\bin\b|\w: *\w+ *="
-    r"|\b[A-Z]\w*[a-z]\w*\s*\("
+    r"|\bnn\.[A-Z]|=\s*[\[(]"
 )
 """What a script may hold. A text with none of it is a formula, and no parser looks at it for that."""
 PASTED = r"^\s*(?:import|from|def|class)\s|\.backward\(|^\s*>>> |^In \[\d*\]|^\s*```"
@@ -21,6 +21,8 @@ STATEMENTS = (
     ast.Lambda, ast.Dict, ast.DictComp, ast.Set, ast.JoinedStr, ast.GeneratorExp, ast.Global, ast.ListComp,
     ast.NamedExpr, ast.AnnAssign,
 )  # fmt: skip
+TRANSFORMS = {"grad", "value_and_grad", "vjp", "jvp", "hvp", "vhp", "jacobian", "hessian", "jacrev", "jacfwd", "vmap"}
+"""What is called on a function. A lone expression that has no function for it is a formula with a call too many."""
 CALLS = {
     "backward", "grad", "print", "requires_grad_", "append", "vjp", "jacobian", "hessian", "jvp", "jacrev", "jacfwd",
     "vmap", "value_and_grad", "manual_seed", "Variable", "Parameter", "no_grad",
@@ -35,7 +37,17 @@ def is_script(text: str) -> bool:
         tree = ast.parse(textwrap.dedent(text).strip("\n"), filename="")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return bool(re.search(PASTED, text, re.MULTILINE))
-    return any(marks(node) for node in ast.walk(tree))
+    nodes = list(ast.walk(tree))
+    alone = len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr)
+    return any(marks(node) for node in nodes if not (alone and lacks_function(node))) or tells_lists(nodes)
+
+
+def lacks_function(node: ast.AST) -> bool:
+    """Return whether a part of a lone expression is a set, or a transform of what the text does not define."""
+    if not isinstance(node, ast.Call):
+        return isinstance(node, ast.Set)
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return name in TRANSFORMS and not (name == "grad" and len(node.args) > 1)
 
 
 def marks(node: ast.AST) -> bool:
@@ -48,13 +60,59 @@ def marks(node: ast.AST) -> bool:
         return node.attr in ("grad", "requires_grad", "backward")
     if isinstance(node, ast.Call):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        return name in CALLS or (name[:1].isupper() and is_layer(node.func, name))
+        base = node.func.value if isinstance(node.func, ast.Attribute) else None
+        return name in CALLS or (name[:1].isupper() and getattr(base, "attr", getattr(base, "id", "")) == "nn")
     return False
 
 
-def is_layer(function: ast.expr, name: str) -> bool:
-    """Return whether what is called is a class of ``torch.nn``."""
-    from gradcli.runner.preludes import index  # few formulas call what begins with a capital
+def tells_lists(nodes: list[ast.AST]) -> bool:
+    """Return whether a text tells lists from arrays: it joins lists that have a name, or writes to what they hold.
 
-    base = function.value if isinstance(function, ast.Attribute) else None
-    return (base is None and f"torch.nn.{name}" in index()) or getattr(base, "attr", getattr(base, "id", "")) == "nn"
+    Such a list is Python's own, with other names for its entries; any other is an array in a formula.
+    """
+    pairs = [pair for node in nodes if isinstance(node, ast.Assign) for pair in pairs_of(node.targets[0], node.value)]
+    lists = {name for name, value in pairs if isinstance(value, ast.List | ast.Tuple) and names_in(value) - CONSTANTS}
+    if not lists:
+        return False
+    held = lists.union(*(names_in(value) for name, value in pairs if name in lists))
+    held |= {
+        name
+        for name, value in pairs
+        if not isinstance(value, ast.BinOp | ast.Call) and not names_in(value).isdisjoint(held)
+    }
+    for node in nodes:
+        sides = (
+            (node.left, node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult) else ()
+        )
+        if any(isinstance(side, ast.Name) and side.id in lists for side in sides):
+            return True
+        written = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+        written = written or (
+            isinstance(node, ast.Attribute) and node.attr.endswith("_") and not node.attr.startswith("_")
+        )
+        if (written and root(node) in held) or (isinstance(node, ast.AugAssign) and root(node.target) in held):
+            return True
+    return False
+
+
+CONSTANTS = {"torch", "np", "jnp", "math", "pi", "e", "inf", "nan"}
+
+
+def pairs_of(target: ast.expr, value: ast.expr) -> list[tuple[str, ast.expr]]:
+    """Return the variables of an assignment, each with what it is given."""
+    if isinstance(target, ast.Tuple | ast.List):
+        values = value.elts if isinstance(value, ast.Tuple | ast.List) else [value] * len(target.elts)
+        return [pair for one, part in zip(target.elts, values, strict=False) for pair in pairs_of(one, part)]
+    return [(target.id, value)] if isinstance(target, ast.Name) else []
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """Return the names in a part of a text."""
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def root(node: ast.AST) -> str:
+    """Return the variable that an entry, a view or an attribute is of."""
+    while isinstance(node, ast.Subscript | ast.Attribute | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""

@@ -118,7 +118,9 @@ def unknown_member(full: str) -> GradcliError:
     module, _, last = full.rpartition(".")
     names = [n.rpartition(".")[2] for n in TABLE if n.startswith(f"{module}.")]
     from gradcli.ops import spellings
+    from gradcli.runner.preludes import index
 
+    names += [n.rpartition(".")[2] for n in index() if n.rpartition(".")[0] == module]
     short = module.replace("numpy", "np").replace("torch.nn.functional", "F")
     names += [n.rpartition(".")[2] for n in spellings() if n.rpartition(".")[0] == short]
     return GradcliError("unknown-name", f"'{full}' is not part of gradcli", hint=did_you_mean(last, names))

@@ -212,6 +212,8 @@ class ScriptProgram:
         output = stopped.outputs[0]
         node = output.node
         reached = [n for n in reversed(swept(node)) if type(n) is Input] if type(node) in NODES and node.active else []
+        given = [run.given[name].node for name in self.free if type(run.given[name].node) is Input]
+        reached = [*given, *(n for n in reached if all(n is not one for one in given))]  # what is given is an input
         asked = {id(t) for t in stopped.inputs or ()}
         names: dict[str, str] = {}
         chosen: list[str] = []

@@ -87,12 +87,19 @@ def compile_tree(
 def name_last(tree: ast.Module, name: str) -> str | None:
     """Give the value of the last expression a name, and return the name of the last value; None where there is none.
 
-    A function that stands alone, or after others, is called with its own parameters.
+    A function that stands alone, or after others, is called with its own parameters; so is a ``lambda``.
     """
     last = tree.body[-1]
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Lambda):
+        arguments = last.value.args
+        reads = [ast.copy_location(ast.Name(a.arg, ast.Load()), a) for a in (*arguments.posonlyargs, *arguments.args)]
+        last.value = ast.copy_location(ast.Call(last.value, list(reads[: len(reads) - len(arguments.defaults)]), []), last.value)
     if isinstance(last, ast.FunctionDef) and all(
         isinstance(n, ast.FunctionDef | ast.Import | ast.ImportFrom) for n in tree.body
     ):
+        if not any(isinstance(part, ast.Return | ast.Yield | ast.YieldFrom) for part in ast.walk(last)):
+            message = f"the function '{last.name}' returns no value"
+            raise GradcliError("no-derivative", message, hint="write return before the value that it has")
         arguments = last.args
         names = [ast.Name(a.arg, ast.Load()) for a in (*arguments.posonlyargs, *arguments.args)]
         required = names[: len(names) - len(arguments.defaults)]

@@ -20,7 +20,7 @@ from gradcli.runner.operators import plain, sign_of, truth
 from gradcli.runner.scopes import Yields
 from gradcli.runner.state import Run
 from gradcli.runner.values import Tensor
-from gradcli.runner.writes import augmented, read
+from gradcli.runner.writes import assigned_again, augmented
 
 BREAK, NEXT = ("break",), ("next",)
 Signal = Any
@@ -199,8 +199,8 @@ class Statements(Expressions):
                 after = augmented(run, sign, before, change(regs))
                 if after is not before or not isinstance(before, Tensor) or before.base is None:
                     put(run, owner, place, after)
-                elif isinstance(owner, Tensor):
-                    read(owner)
+                elif isinstance(owner, Tensor) and owner.library == "torch":
+                    assigned_again(owner)
 
             return self.on_its_line(node, run_entry)
         load = self.expression(as_load(target))

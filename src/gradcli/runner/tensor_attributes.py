@@ -22,7 +22,7 @@ from gradcli.runner.operators import TITLES
 from gradcli.runner.state import Run, show
 from gradcli.runner.strings import doubles, grad_fn_name
 from gradcli.runner.torch_errors import TYPE_NAMES
-from gradcli.runner.values import FLOATS, Data, Detached, DType, Size, Tensor, category, extra_of
+from gradcli.runner.values import FLOATS, Data, Detached, DType, Size, Tensor, category, extra_of, shown_version
 
 
 @attribute("shape")
@@ -82,7 +82,7 @@ def retains_grad(run: Run, x: Tensor) -> bool:
 @attribute("_version")
 def version(run: Run, x: Tensor) -> int:
     """How many writes in place there were."""
-    return x.root.version
+    return shown_version(x)
 
 
 class GradFn:

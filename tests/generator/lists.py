@@ -1,4 +1,4 @@
-"""Random snippets of lists, second names, functions and writes in place, whose oracle is PyTorch."""
+"""Random scripts of lists, second names, functions and writes in place, whose oracle is PyTorch."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ APPENDS = (
 )  # fmt: skip
 
 
-def snippet(random: Random) -> str:
-    """Return a snippet that reads ``x``, a vector of four numbers; its last line is the output."""
+def random_lists(random: Random) -> str:
+    """Return a script that reads ``x``, a vector of four numbers; its last line is the output."""
     names, lists, lines = ["a", "c"] + ["b"] * (random.random() < 0.2), [], list(START)
     for _ in range(random.randint(3, 8)):
         kind, name, other = random.random(), random.choice(names), random.choice(names)
