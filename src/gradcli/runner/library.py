@@ -62,7 +62,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     ),
     "numpy": ("numpy_arrays", "numpy_methods", "numpy_random"),
     "functorch": ("torch_func",),
-    "jax": ("jax_arrays", "jax_trees", "jax_draws", "jax_transforms", "jax_custom"),
+    "jax": ("jax_arrays", "jax_lax", "jax_trees", "jax_draws", "jax_transforms", "jax_custom"),
     "autograd": ("hips_autograd",),
     "math": ("python_math",),
     "random": ("python_random",),
