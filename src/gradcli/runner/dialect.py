@@ -81,10 +81,9 @@ def tells_lists(nodes: list[ast.AST]) -> bool:
         if not isinstance(value, ast.BinOp | ast.Call) and not names_in(value).isdisjoint(held)
     }
     for node in nodes:
-        sides = (
-            (node.left, node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult) else ()
-        )
-        if any(isinstance(side, ast.Name) and side.id in lists for side in sides):
+        sides = (node.left, node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) else ()
+        listed = [isinstance(side, ast.List) or (isinstance(side, ast.Name) and side.id in lists) for side in sides]
+        if listed and all(listed):
             return True
         written = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
         written = written or (
