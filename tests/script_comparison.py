@@ -101,8 +101,12 @@ def last_digit(text: str) -> float:
     return 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
 
 
+PADDING = re.compile(r"(?<=\[) | (?=[,\]])")
+"""Spaces that arrays are shown with, as wide as the digits of their longest number."""
+
+
 def same_line(got: str, want: str) -> bool:
-    words = [re.sub(r"\s+", " ", FLOAT.sub("#", line)).replace("[ ", "[").strip() for line in (got, want)]
+    words = [PADDING.sub("", re.sub(r"\s+", " ", FLOAT.sub("#", line))).strip() for line in (got, want)]
     pairs = list(zip(FLOAT.findall(got), FLOAT.findall(want), strict=False))
     if words[0] != words[1] or len(FLOAT.findall(got)) != len(pairs) or len(FLOAT.findall(want)) != len(pairs):
         return False

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.errors import Budget, GradcliError
+from gradcli.errors import GradcliError
 from gradcli.errors.suggest import WRITTEN_AS
 from gradcli.language.reported import MEANINGS
-from gradcli.language.values import read_value
 from oracles import portion
 
 FILES = {

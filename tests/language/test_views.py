@@ -11,8 +11,9 @@ VIEWS = [
     "y.flatten()", "y.squeeze()", "y.unsqueeze(0)", "y.expand(2, 3)", "y.detach()[1:]", "y.view(3, 1).T",
     "outer(y, y).diagonal()", "outer(y, y).T", "outer(y, y).permute(1, 0)", "outer(y, y).transpose(0, 1)",
 ]  # fmt: skip
-COPIES = ["y.clone()", "y*1", "y[[0, 1]]", "y[y > 1]", "y.float()", "y.flip(0)", "roll(y, 1)", "cat([y, y])", "diag(y)",
-          "y.detach().clone()", "y.repeat(2)", "sort(y).values", "torch.stack([y[0], y[1]])", "where(y > 1, y, 0)"]  # fmt: skip
+COPIES = ["y.clone()", "y*1", "y[[0, 1]]", "y[y > 1]", "y.float()", "y.flip(0)", "roll(y, 1)", "cat([y, y])",
+          "diag(y)", "y.detach().clone()", "y.repeat(2)", "sort(y).values", "torch.stack([y[0], y[1]])",
+          "where(y > 1, y, 0)"]  # fmt: skip
 
 
 @pytest.mark.parametrize("view", VIEWS)

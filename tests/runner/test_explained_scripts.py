@@ -39,7 +39,9 @@ def test_every_way_to_ask_runs_the_script():
 
 
 def test_calls_after_zeroing_stand_alone_and_others_add_up():
-    calls = "\ny.backward(torch.tensor([1., 0.]), retain_graph=True)\nx.grad.zero_()\ny.backward(torch.tensor([0., 1.]))"
+    calls = (
+        "\ny.backward(torch.tensor([1., 0.]), retain_graph=True)\nx.grad.zero_()\ny.backward(torch.tensor([0., 1.]))"
+    )
     found = gradcli.explain(LEAF + "y = x**2" + calls)
     assert [call.grad["x"].tolist() for call in found.backward] == [[2.0, 0.0], [0.0, 4.0]]
     assert (found.grad["x"].tolist(), found.vjp["x"].tolist()) == ([0.0, 4.0], [0.0, 4.0])
@@ -60,7 +62,9 @@ def test_a_value_that_decides_which_lines_run_may_be_another():
     assert gradcli.explain(text, x=0.5).grad["x"].item() == 0.75
 
 
-@pytest.mark.parametrize(("line", "grad"), [("x = x*2", None), ("x = x.view(2)", None), ("x = x.float()", [2.0, 4.0]), ("z = x*2", [2.0, 4.0])])
+@pytest.mark.parametrize(("line", "grad"), [
+    ("x = x*2", None), ("x = x.view(2)", None), ("x = x.float()", [2.0, 4.0]), ("z = x*2", [2.0, 4.0]),
+])  # fmt: skip
 def test_a_name_that_goes_to_another_tensor_has_its_grad(line, grad):
     ran = gradcli.run(f"{LEAF}w = x\n{line}\n(x**2).sum().backward()\nprint(x.grad is None)")
     assert ran.printed == f"{grad is None}\n"
@@ -73,7 +77,9 @@ def test_a_name_that_goes_to_another_tensor_has_its_grad(line, grad):
     ("y = FF.relu(x)[5]", "FF.relu(x)[5]"),
 ])  # fmt: skip
 def test_errors_point_at_the_line_that_was_typed(line, marked):
-    text = f"import torch.nn.functional as FF\nimport torch\ndef f(a):\n    return a**2\n{LEAF}{line}\ny.sum().backward()"
+    text = (
+        f"import torch.nn.functional as FF\nimport torch\ndef f(a):\n    return a**2\n{LEAF}{line}\ny.sum().backward()"
+    )
     with pytest.raises(GradcliError) as raised:
         gradcli.explain(text)
     assert marked in text[slice(*raised.value.span)]

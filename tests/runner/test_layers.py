@@ -69,8 +69,16 @@ def test_a_layer_is_what_it_is_in_pytorch(program):
 
 
 MISTAKES = [
-    "nn.ReLU(3, 4, 5, 6)(x)", "nn.Softmax(axis=1)(x)", "y = nn.ReLU() + 1; y", "act = nn.ReLU(); act*x", "nn.Sequential(x)(x)",
-    "act = nn.ReLU(); act.weight", "nn.BatchNorm1d(3)(x)", "nn.Linear(3, 2)(x)", "nn.MSELoss()(x)", "nn.Flatten()[0]",
+    "nn.ReLU(3, 4, 5, 6)(x)",
+    "nn.Softmax(axis=1)(x)",
+    "y = nn.ReLU() + 1; y",
+    "act = nn.ReLU(); act*x",
+    "nn.Sequential(x)(x)",
+    "act = nn.ReLU(); act.weight",
+    "nn.BatchNorm1d(3)(x)",
+    "nn.Linear(3, 2)(x)",
+    "nn.MSELoss()(x)",
+    "nn.Flatten()[0]",
 ]
 
 

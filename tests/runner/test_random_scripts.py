@@ -41,7 +41,7 @@ KINDS = {"writes": of_writes, "lists": of_lists}
 
 
 def fault(text):
-    """Return what gradcli leaves otherwise than PyTorch, the type of the error that it raises alone; empty for nothing."""
+    """Return what gradcli leaves otherwise than PyTorch, or the type of the error that one of them raises."""
     row, ran = record(text), gradcli.run(text)
     raised = row["error"] and row["error"]["type"]
     if raised or ran.error:

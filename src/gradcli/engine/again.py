@@ -22,8 +22,8 @@ import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.engine.meter import TURNS
-from gradcli.engine.reach import visits
-from gradcli.engine.reverse import Visit, accumulate
+from gradcli.engine.reach import Visit, visits
+from gradcli.engine.reverse import accumulate
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD
 from gradcli.ops.axes import unbroadcast

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, KeysView
+from collections.abc import Callable, Iterable, Iterator, KeysView
 from itertools import chain
+from typing import Any
 
 from gradcli.engine.graph import NODES, Node, Operation
 
+Totals = dict[int, Any]
+"""What has reached the nodes of a graph, by node index."""
+Visit = Callable[[Totals], Iterable[Node]]
+"""Gives the nodes that a sweep visits, the last first, while it fills the totals: those of the graph by default."""
 STRETCH = 64
 """Nodes of a run that a sweep walks over, reached or not: to find out which are costs more."""
 

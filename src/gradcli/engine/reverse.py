@@ -21,7 +21,8 @@ import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.engine.meter import LARGE, TURNS
-from gradcli.engine.reach import visits
+from gradcli.engine.owning import each_its_own
+from gradcli.engine.reach import Totals, Visit, visits
 from gradcli.ops.axes import unbroadcast
 from gradcli.ops.declare import Array
 
@@ -51,17 +52,8 @@ def accumulate(totals: dict[int, C], nodes: Iterable[Node], along: Along[C], plu
     return dict(sorted(totals.items()))
 
 
-Visit = Callable[[dict[int, Any]], Iterable[Node]]
-"""Gives the nodes that a sweep visits, the last first, while it fills the totals."""
-
-
-def cotangents(
-    graph: Graph, output: Node, v: Array, kept: dict[int, Any] | None = None, visit: Visit | None = None
-) -> dict[int, Any]:
-    """Return the cotangents of the inputs of ``output``, by node index; those on the way are ``kept``, if anywhere.
-
-    ``visit`` gives the nodes, those of the graph by default.
-    """
+def cotangents(graph: Graph, output: Node, v: Array, kept: Totals | None = None, visit: Visit | None = None) -> Totals:
+    """Return the cotangents of the inputs of ``output``, by node index; those on the way are ``kept``, if anywhere."""
     at: Node | None = None
     given: list[Any] = []
     totals = {output.index: v[()]}
@@ -94,9 +86,4 @@ def cotangents(
 def backward(graph: Graph, output: object, v: Array, wrt: Sequence[Node]) -> list[Array]:
     """Return vᵀ·J for each input of ``wrt``, as ``output.backward(v)`` leaves it in ``.grad``, in a fresh array."""
     found = cotangents(graph, output, v) if isinstance(output, Node) and output.active else {}
-    gradients: list[Array] = []
-    for node in wrt:  # a vjp may have handed on what it was given, or a view of it: such gradients are copied
-        g = found[node.index] if node.index in found else np.zeros(node.shape)
-        alone = type(g) is np.ndarray and g.flags.owndata and not any(g is other for other in gradients)
-        gradients.append(g if alone else np.array(g, dtype=Double))
-    return gradients
+    return each_its_own([found[node.index] if node.index in found else np.zeros(node.shape) for node in wrt])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -131,3 +132,8 @@ PUT = joined(
     listed=True,
     backward_text=put_text_back,
 )
+
+
+def is_index(op: Any) -> bool:
+    """Return whether an op is ``x[key]``, of one result or of several."""
+    return bool(op.name == "index")

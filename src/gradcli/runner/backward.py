@@ -13,15 +13,12 @@ from gradcli.engine.meter import LARGE
 from gradcli.engine.reverse import cotangents
 from gradcli.language.storage import looks_on
 from gradcli.ops.declare import value_of
-from gradcli.ops.indexing import INDEX
-from gradcli.ops.linear_algebra import MATMUL
 from gradcli.ops.saved import kept
 from gradcli.records import dataclass
-from gradcli.runner.backward_names import index_name
 from gradcli.runner.events import Event
 from gradcli.runner.state import Run, Written, memory_key
 from gradcli.runner.strings import grad_fn_name
-from gradcli.runner.values import Size, Tensor, category, extra_of, kind_of
+from gradcli.runner.values import Size, Tensor, category, extra_of, kind_of, shown_version
 
 SECOND = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
@@ -139,12 +136,13 @@ def version_text(write: Written, value: Any, output: bool) -> str:
         made_by = "AsStridedBackward0" if looks_on(value) and tensor.active else grad_fn_name(tensor)
     name = "torch::autograd::CopySlices" if made_by == "CopySlices" else (made_by or "").partition("Backward")[0]
     made = f", which is output 0 of {name}," if name else ""
-    array = value_of(value)
+    array, version = value_of(value), shown_version(tensor)
+    expected = write.version - 1 - (tensor.root.version - version)
     kind = {"i": "Long", "b": "Bool"}.get(kind_of(array)) or {"float64": "Double"}.get(tensor.dtype, "Float")
     return (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{kind}Tensor {list(np.shape(array))}]{made} is at version {tensor.version}; expected version "
-        f"{write.version - 1} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
+        f"[torch.{kind}Tensor {list(np.shape(array))}]{made} is at version {version}; expected version "
+        f"{expected} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
         "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
     )
 
@@ -271,29 +269,27 @@ def retain(run: Run, tensor: Tensor, g: Any) -> None:
 
 
 SECOND_NAMES = {
-    "tanh": "TanhBackwardBackward0", "sigmoid": "SigmoidBackwardBackward0", "softplus": "SoftplusBackwardBackward0",
-    "gelu": "GeluBackwardBackward0", "elu": "EluBackwardBackward0", "celu": "EluBackwardBackward0",
-    "softmax": "SoftmaxBackwardDataBackward0", "log_softmax": "LogSoftmaxBackwardDataBackward0",
-    "logsigmoid": "LogSigmoidBackwardBackward0", "SelectBackward0": "SelectBackwardBackward0",
-    "SliceBackward0": "SliceBackwardBackward0", "IndexBackward0": "IndexPutBackward0",
-}  # fmt: skip
-"""What PyTorch calls the derivative of an op's own derivative, where that is one function."""
+    **{
+        f"{name}Backward0": f"{name}BackwardBackward0"
+        for name in ("Tanh", "Sigmoid", "Softplus", "Gelu", "Elu", "LogSigmoid", "Select", "Slice")
+    },
+    "CeluBackward0": "EluBackwardBackward0",
+    "SoftmaxBackward0": "SoftmaxBackwardDataBackward0",
+    "LogSoftmaxBackward0": "LogSoftmaxBackwardDataBackward0",
+    "IndexBackward0": "IndexPutBackward0",
+}
+"""What PyTorch calls the derivative of a function's own derivative, where that is one function."""
 
 
 def second_name(outputs: list[Node], index: int) -> str | None:
     """Return what PyTorch calls the function that gave a cotangent in a sweep with a graph, None where that shows."""
-    users = [
-        node
-        for node in nodes_of(outputs, None)
-        if type(node) is Operation and any(node.arguments[k].index == index for k in node.links)
-    ]
+    nodes = [node for node in nodes_of(outputs, None) if type(node) is Operation]
+    users = [node for node in nodes if any(node.arguments[k].index == index for k in node.links)]
     if len(users) != 1:
         return None
-    op: Any = users[0].op
-    static = users[0].static
-    name = index_name(static["key"], users[0].arguments[0].shape) if op is INDEX else op.name
-    if name == "permute" and any(
-        user.op is MATMUL for user in nodes_of(outputs, None) if users[0] in user.arguments
+    name = grad_fn_name(Tensor(users[0])) or ""
+    if name == "PermuteBackward0" and any(
+        grad_fn_name(Tensor(n)) == "MmBackward0" for n in nodes if users[0] in n.arguments
     ):
         return "TBackward0"
     return SECOND_NAMES.get(name)

@@ -31,6 +31,7 @@ from gradcli.runner.state import Run
 from gradcli.runner.strings import format_value, to_repr, to_str
 from gradcli.runner.tuples import Named
 from gradcli.runner.values import DType, Size, Tensor, category, rounded
+from gradcli.runner.walks import Enumerate, Zip, until, zip_strictly
 
 BUILTINS: dict[str, Any] = {}
 LIBRARIES_OWN = (
@@ -410,14 +411,6 @@ def sorted_(run: Run, items: Any, *, key: Any = None, reverse: bool = False) -> 
     return [found[k] for k in order]
 
 
-class Zip(zip):  # type: ignore[type-arg]
-    """``zip``, which a run can tell from others."""
-
-
-class Enumerate(enumerate):  # type: ignore[type-arg]
-    """``enumerate``."""
-
-
 @builtin
 def enumerate_(run: Run, items: Any, start: int = 0) -> Iterator[Any]:
     """Number items."""
@@ -430,20 +423,6 @@ def zip_(run: Run, *parts: Any, strict: bool = False) -> Iterator[Any]:
     walks = [iter(iterate(run, part)) for part in parts]
     made = zip_strictly(run, walks) if strict else Zip(*walks, strict=False)
     return run.over(made, parts)  # type: ignore[no-any-return]
-
-
-def zip_strictly(run: Run, walks: list[Iterator[Any]]) -> Iterator[Any]:
-    """Put items together; raises ValueError where the parts are not of one length."""
-    while walks:
-        items = [next(walk, UNBOUND) for walk in walks]
-        over = [item is UNBOUND for item in items]
-        if all(over):
-            return
-        if any(over):
-            k = over.index(not over[0])
-            before = "argument 1" if k == 1 else f"arguments 1-{k}"
-            run.fail("ValueError", f"zip() argument {k + 1} is {'longer' if over[0] else 'shorter'} than {before}")
-        yield tuple(items)
 
 
 @builtin
@@ -598,13 +577,6 @@ def iter_(run: Run, x: Any, *end: Any) -> Any:
     if end:
         return until(run, x, end[0])
     return iter(iterate(run, x))
-
-
-def until(run: Run, function: Any, end: Any) -> Iterator[Any]:
-    """Yield what a function gives until it gives an end."""
-    while not equal(run, item := run.call(function), end):
-        run.meter.turn()
-        yield item
 
 
 @builtin

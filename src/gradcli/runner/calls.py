@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 from collections.abc import Generator
 from functools import cache
 from typing import Any
 
-import numpy as np
-
-from gradcli.engine.graph import NODES
 from gradcli.errors import GradcliError
-from gradcli.language.calling import caller
-from gradcli.language.calls import DTYPE, WITHOUT_MEANING, Parameter, parameters
-from gradcli.language.calls import Bound as BoundArgument
-from gradcli.language.keywords import keyword_name
+from gradcli.language.calls import WITHOUT_MEANING
 from gradcli.language.names import find_function
 from gradcli.ops import METHODS as TABLE_METHODS
-from gradcli.ops import Function, Pair, Parts, find
+from gradcli.ops import Function, find
 from gradcli.ops.declare import value_of
 from gradcli.runner.classes import no_attribute
+from gradcli.runner.converting import bound_call, convert, wrap
 from gradcli.runner.hosted import HOSTS, Hosted, host_of, new_hosted
 from gradcli.runner.library import METHODS, TABLE, refuse_effect
 from gradcli.runner.objects import (
@@ -39,10 +33,11 @@ from gradcli.runner.objects import (
     StaticMethod,
     TableFunction,
 )
-from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together, wrap_result
-from gradcli.runner.state import DEEP, Run, shares, show
+from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together
+from gradcli.runner.state import DEEP, Run
+from gradcli.runner.torch_calls import check_tensors, first_of, in_torch_words, result_type
 from gradcli.runner.torch_errors import WHOLE, of_integers
-from gradcli.runner.values import DType, Size, Tensor, View, category, kind_of, strong
+from gradcli.runner.values import DType, Tensor, category, kind_of, strong
 
 
 def call(  # noqa: C901, PLR0911, PLR0912 - one case for each kind of what can be called
@@ -479,94 +474,6 @@ def dtype_in_jax(run: Run, function: Function, given: Any, values: list[Any]) ->
     return result if function.family in ("elementwise", "shaping", "neural") else strong(result)
 
 
-COUNTS = ("argmax", "argmin", "argsort", "count_nonzero", "nonzero", "bincount", "searchsorted", "bucketize")
-"""Functions whose results are numbers of places."""
-SUMS = ("sum", "prod", "cumsum", "cumprod", "trace", "nansum")
-"""Functions that make integers of 64 bits of smaller ones."""
-WITH_NUMBERS = ("add", "sub", "mul", "div", "pow", "where", "fmod", "remainder", "clip", "rsub")
-"""Functions for which the types of Python's numbers count."""
-
-
-def result_type(
-    run: Run, name: str, made: Any, tensors: list[Any], numbers: list[Any], library: str, rounds: bool
-) -> str:
-    """Return the type of a function's result by those of its arguments, as PyTorch has it; a division may round."""
-    kind = kind_of(value_of(first_of(made)))
-    given = [*tensors, *numbers] if name in WITH_NUMBERS else tensors or numbers
-    result = together(run, given, library if library != "python" else "numpy")
-    if library != "torch":
-        return result
-    if name in COUNTS or (name in SUMS and category(result) < 2):
-        return "int64"
-    if name == "float_power":
-        return "float64"
-    if kind == "f" and rounds and category(result) < 2:
-        return "int64" if result == "bool" else result
-    if kind == "b" and name not in SUMS:
-        return "bool"
-    return "int64" if result == "bool" and kind != "f" and name in ("square", "clip") else result
-
-
-NUMBERS_FIRST = (
-    "add",
-    "sub",
-    "mul",
-    "div",
-    "pow",
-    "float_power",
-    "remainder",
-    "xlogy",
-    "xlog1py",
-    "where",
-    "fmod",
-    "einsum",
-    "rsub",
-    "polygamma",
-    "multigammaln",
-)
-"""Functions of PyTorch's whose first argument may be a number."""
-
-
-def check_tensors(run: Run, full: str, name: str, places: list[Parameter], values: list[Any]) -> None:
-    """Raise what PyTorch raises for a number, a list or a text in the place of a tensor."""
-    for place, (parameter, value) in enumerate(zip(places, values, strict=False)):
-        if place > (1 if name in PRODUCTS else 0):
-            return
-        if (
-            parameter.kind == "Tensor"
-            and not parameter.rest
-            and name not in NUMBERS_FIRST
-            and not isinstance(value, Tensor | Pair)
-        ):
-            if isinstance(value, Foreign | Instance):
-                return
-            from gradcli.runner.builtins import type_name
-
-            last, called = full.rpartition(".")[2], {"x": "input"}.get(parameter.name, parameter.name)
-            run.fail(
-                "TypeError",
-                f"{last}(): argument '{called}' (position {place + 1}) must be Tensor, not {type_name(value)}",
-            )
-
-
-def in_torch_words(run: Run, name: str, places: list[Parameter], values: list[Any], error: GradcliError) -> None:
-    """Raise what PyTorch raises for a call that the table refused, where that is known."""
-    from gradcli.runner.exceptions import KINDS
-    from gradcli.runner.torch_errors import torch_error
-
-    if error.kind not in KINDS:
-        return
-    given: dict[str, Any] = {}
-    for parameter, value in zip(places, values, strict=True):
-        if parameter.rest:
-            given.setdefault(parameter.name, []).append(value)
-        else:
-            given[parameter.name] = value
-    said = torch_error(name, given)
-    if said is not None:
-        run.fail(*said)
-
-
 def argument_kind(value: Any) -> Any:
     """Return what the name of a derivative depends on: the number of axes of a tensor, a text, a tuple."""
     if isinstance(value, Tensor):
@@ -581,13 +488,6 @@ def plain_all(values: Any) -> bool:
     return all(type(item) is int for item in values)
 
 
-def first_of(made: Any) -> Any:
-    """Return the first of several results."""
-    while isinstance(made, tuple) and made:
-        made = made[0]
-    return made.values if isinstance(made, Pair) else made[0] if isinstance(made, Parts) else made
-
-
 def library_name(what: TableFunction, arguments: list[Any], named: dict[str, Any]) -> str:
     """Return whose arrays a function gives: those that it is given, else those of the library that it is called of."""
     root = what.name.partition(".")[0]
@@ -600,224 +500,3 @@ def library_name(what: TableFunction, arguments: list[Any], named: dict[str, Any
         if isinstance(value, Tensor):
             return value.library if value.library != "python" else "torch"
     return "torch"
-
-
-def convert(run: Run, parameter: Parameter, value: Any, tensors: list[Any], library: str) -> Any:
-    """Return an argument as the table takes it; the tensors among them are noted."""
-    if isinstance(value, Tensor):
-        if parameter.kind.startswith("Static") and (
-            parameter.rest or (parameter.kind != "Static | Tensor" and parameter.name != "dtype")
-        ):
-            array = np.asarray(value.value)
-            return tuple(array.tolist()) if array.ndim else array[()] if array.dtype.kind in "fO" else array.item()
-        tensors.append(value)
-        return value.node if type(value.node) in NODES else np.asarray(value.node)
-    if type(value) is float:
-        return np.float64(value)
-    if isinstance(value, DType):
-        return value.name
-    if isinstance(value, Class) and value.name in ("float", "int", "bool"):
-        return {"float": "float64", "int": "int64", "bool": "bool"}[value.name]
-    if isinstance(value, list | tuple | range):
-        return convert_list(run, parameter, value, tensors, library)
-    if isinstance(value, Pair):
-        return value.values
-    return value
-
-
-def convert_list(run: Run, parameter: Parameter, value: Any, tensors: list[Any], library: str) -> Any:
-    """Return a list as the table takes it: several arrays, plain values, or one array."""
-    takes_one = "Tensor" in parameter.kind and not parameter.takes_arrays and parameter.kind != "Tensors"
-    if parameter.kind.startswith("Static") and (not takes_one or all(type(v) is int for v in value)):
-        return tuple([convert(run, parameter, item, tensors, library) for item in value])
-    if takes_one or parameter.kind == "Raw":
-        if takes_one and library == "torch" and parameter.kind == "Tensor":
-            from gradcli.runner.builtins import type_name
-
-            run.fail("TypeError", f"argument '{parameter.name}' must be Tensor, not {type_name(value)}")
-        from gradcli.runner.arrays import array_of
-
-        made = array_of(run, value, "numpy")
-        tensors.append(made)
-        return made.node
-    return tuple([as_array(run, item, tensors, library) for item in value])
-
-
-def as_array(run: Run, item: Any, tensors: list[Any], library: str) -> Any:
-    """Return one of several arrays."""
-    if isinstance(item, Tensor):
-        tensors.append(item)
-        return item.node
-    if library == "torch":
-        from gradcli.runner.builtins import type_name
-
-        run.fail("TypeError", f"expected Tensor as element 0 in argument 0, but got {type_name(item)}")
-    from gradcli.runner.arrays import array_of
-
-    made = array_of(run, item, "numpy")
-    tensors.append(made)
-    return made.node
-
-
-PLACE = ast.Constant(0)
-
-
-def by_position(
-    function: Function, known: dict[str, Parameter], count: int
-) -> tuple[dict[str, list[int]], list[Parameter]]:
-    """Return the registers that parameters take of so many arguments without names, and whose each argument is."""
-    by_parameter: dict[str, list[int]] = {}
-    order: list[Parameter] = []
-    left = list(range(1, count + 1))
-    for parameter in known.values():
-        if parameter.rest:
-            by_parameter[parameter.name], left = left, []
-            order += [parameter] * len(by_parameter[parameter.name])
-        elif left and not parameter.by_name:
-            by_parameter[parameter.name] = [left.pop(0)]
-            order.append(parameter)
-    if left:
-        raise GradcliError(
-            "arguments", f"{function.name}() takes {len(order)} positional arguments but {count} were given"
-        )
-    return by_parameter, order
-
-
-@cache
-def bound_call(function: Function, library: str, count: int, names: tuple[str, ...]) -> tuple[Any, list[Parameter]]:
-    """Return what calls a function with so many arguments and these names, from registers 1 on, and their parameters.
-
-    Raises ``arguments`` for too many, too few or unknown ones.
-    """
-    known = {p.name: p for p in parameters(function)}
-    by_parameter, order = by_position(function, known, count)
-    dtype: int | None = None
-    for register, name in enumerate(names, count + 1):
-        if name == "dtype" and function.typed and "dtype" not in known:
-            dtype = register
-            order.append(DTYPE)
-            continue
-        meant = name if name in known else keyword_name(name, known, by_parameter)
-        if meant is None or (by_parameter.get(meant) and not known[meant].rest):
-            raise GradcliError("arguments", f"{function.name}() got an unexpected keyword argument '{name}'")
-        by_parameter[meant] = [register]
-        order.append(known[meant])
-    missing = [p.name for p in known.values() if p.required and not p.rest and p.name not in by_parameter]
-    if missing:
-        raise GradcliError("arguments", f"{function.name}() missing required argument: '{missing[0]}'")
-    bounds = [
-        BoundArgument(known[name], (PLACE,) * len(r), several=known[name].rest) for name, r in by_parameter.items() if r
-    ]
-    registers = [r for r in by_parameter.values() if r]
-    written = function.name
-    if dtype is None:
-        return caller(function, bounds, library, written, registers), order
-    if function.family == "making":
-        return caller(
-            function, [*bounds, BoundArgument(DTYPE, (PLACE,), several=False)], library, written, [*registers, [dtype]]
-        ), order
-    plain_call = caller(function, bounds, library, written, registers)
-    first = registers[0][0]
-
-    def typed(regs: Frame) -> Any:
-        from gradcli.ops.further.casting import as_type
-
-        regs[first] = as_type(regs[0], regs[first], regs[dtype])
-        return plain_call(regs)
-
-    return typed, order
-
-
-def wrap(
-    run: Run,
-    made: Any,
-    dtype: str,
-    library: str,
-    made_by: Any,
-    tensors: list[Any],
-    call: Any = None,
-    part: int | None = None,
-) -> Any:
-    """Return a result of the table as values of a script.
-
-    ``call`` is what was called with which values, to be called again for what shows memory, and ``part`` one of several
-    results.
-    """
-    if isinstance(made, Pair):
-        from gradcli.runner.arrays import named_pair
-
-        values = wrap(run, made.values, dtype, library, made_by, tensors)
-        return named_pair(made_by[0], values, Tensor(np.asarray(value_of(made.indices)), "int64", library))
-    if isinstance(made, Parts):
-        from gradcli.runner.arrays import named_parts
-
-        return named_parts(
-            [(name, wrap(run, made[k], dtype, library, made_by, [])) for k, name in enumerate(made.names)], made_by[0]
-        )
-    if isinstance(made, tuple):
-        if all(type(item) is int for item in made):
-            return Size(made)
-        several = tuple(
-            [wrap(run, item, own_dtype(item, dtype), library, made_by, tensors, call, k) for k, item in enumerate(made)]
-        )
-        for k, item in enumerate(several):
-            if isinstance(item, View) and not made_by[0].endswith(SLICING):
-                item.part = k
-        return several
-    if made is None or type(made) in (int, str):
-        return made
-    if type(made) is bool:
-        return made
-    result = wrap_result(run, made, dtype, library, made_by)
-    base = shown_base(made, tensors) if isinstance(result, Tensor) else None
-    if base is not None:
-        return as_view_of(run, base, result, made, call, part)
-    return result
-
-
-def own_dtype(item: Any, dtype: str) -> str:
-    """Return the type of one of several results: integers and truth values beside floats stay what they are."""
-    kind = kind_of(value_of(item)) if isinstance(value_of(item), np.ndarray) else "f"
-    return dtype if kind == "f" or category(dtype) < 2 else "bool" if kind == "b" else "int64"
-
-
-SLICING = ("tensor_split", "hsplit", "vsplit", "dsplit", "broadcast_tensors", "meshgrid")
-"""Functions that give several views one by one: each may be written to."""
-
-
-def shown_base(made: Any, tensors: list[Any]) -> Tensor | None:
-    """Return the tensor whose memory a result shows, None for new memory."""
-    value = value_of(made)
-    if type(made) in NODES:
-        own = next((t for t in tensors if t.node is made), None)
-        if own is not None or not (made.op is not None and made.op.view) or made.op.flat:
-            return own
-        return next((t for t in tensors if t.node is made.arguments[0]), None)
-    if not isinstance(value, np.ndarray):
-        return None
-    return next((t for t in tensors if isinstance(t.value, np.ndarray) and np.may_share_memory(value, t.value)), None)
-
-
-def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any, call: Any, part: int | None) -> Tensor:
-    """Return a result as a view of a tensor, where the function shows memory: it is called again after a write."""
-    f = run.f
-    if made is base.node:
-        return show(base, lambda node: node, made, result.dtype, result.made_by)
-    if type(made) in NODES:
-        op, static = made.op, made.static
-        if not shares(made.value, base.value):
-            return result
-        return show(base, lambda node: f(op, node, **static), made, result.dtype, result.made_by)
-    if call is None:
-        return result
-    bound, values = call
-    shows = (k for k, value in enumerate(values) if isinstance(value, np.ndarray) and np.may_share_memory(value, made))
-    place = next(shows, None)
-    if place is None:
-        return result
-
-    def look(node: Any) -> Any:
-        shown = bound([f, *values[:place], node, *values[place + 1 :]])
-        return shown if part is None else shown[part]
-
-    return show(base, look, made, result.dtype, result.made_by)

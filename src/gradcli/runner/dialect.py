@@ -7,8 +7,9 @@ import re
 import textwrap
 
 WORDS = re.compile(
-    r"\b(?:import|def|class|print|backward|requires_grad\w*|autograd|no_grad|lambda|with|try|assert|return|del|raise|jacrev|"
-    r"jacfwd|vjp|jvp|Variable|Parameter|manual_seed|append|grad|hessian|jacobian|value_and_grad|vmap|global|lr_scheduler|optim)\b"
+    r"\b(?:import|def|class|print|backward|requires_grad\w*|autograd|no_grad|lambda|with|try|assert|return|del|raise|"
+    r"jacrev|jacfwd|vjp|jvp|Variable|Parameter|manual_seed|append|grad|hessian|jacobian|value_and_grad|vmap|global|"
+    r"lr_scheduler|optim)\b"
     r"|[{]|\bf[\"']|>>>|In \[|```|:=|\bfor\b.*\bin\b|\w: *\w+ *="
     r"|\bnn\.[A-Z]|=\s*[\[(]"
 )
@@ -74,13 +75,20 @@ def tells_lists(nodes: list[ast.AST]) -> bool:
     if not lists:
         return False
     held = lists.union(*(names_in(value) for name, value in pairs if name in lists))
-    held |= {name for name, value in pairs if not isinstance(value, ast.BinOp | ast.Call) and not names_in(value).isdisjoint(held)}
+    held |= {
+        name
+        for name, value in pairs
+        if not isinstance(value, ast.BinOp | ast.Call) and not names_in(value).isdisjoint(held)
+    }
     for node in nodes:
         sides = (node.left, node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) else ()
-        if sides and all(isinstance(side, ast.List) or (isinstance(side, ast.Name) and side.id in lists) for side in sides):
+        listed = [isinstance(side, ast.List) or (isinstance(side, ast.Name) and side.id in lists) for side in sides]
+        if listed and all(listed):
             return True
         written = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
-        written = written or (isinstance(node, ast.Attribute) and node.attr.endswith("_") and not node.attr.startswith("_"))
+        written = written or (
+            isinstance(node, ast.Attribute) and node.attr.endswith("_") and not node.attr.startswith("_")
+        )
         if (written and root(node) in held) or (isinstance(node, ast.AugAssign) and root(node.target) in held):
             return True
     return False

@@ -571,7 +571,8 @@ def mapping_of(run: Any, value: Any) -> dict[str, Any]:
 
     if isinstance(value, dict):
         run.fail("TypeError", "keywords must be strings")
-    return run.fail("TypeError", f"argument after ** must be a mapping, not {type_name(value)}")  # type: ignore[no-any-return]
+    message = f"argument after ** must be a mapping, not {type_name(value)}"
+    return run.fail("TypeError", message)  # type: ignore[no-any-return]
 
 
 def comparison(op: ast.cmpop) -> Callable[[Any, Any, Any], Any]:

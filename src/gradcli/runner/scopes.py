@@ -184,3 +184,24 @@ def yields(node: ast.AST) -> bool:
         if part is node or not isinstance(part, (*FUNCTIONS, ast.ClassDef, *COMPREHENSIONS)):
             waiting.extend(ast.iter_child_nodes(part))
     return False
+
+
+class Yields(ast.NodeTransformer):
+    """Takes the yields out of an expression: each is a statement of its own before it, that names what it is sent."""
+
+    def __init__(self, names: set[str], steps: list[ast.stmt]) -> None:
+        self.names, self.steps = names, steps
+
+    def visit_Yield(self, node: ast.Yield | ast.YieldFrom) -> ast.expr:
+        """Name what is sent."""
+        self.generic_visit(node)
+        name = f"sent {len(self.names)}"
+        self.names.add(name)
+        self.steps.append(ast.Assign([ast.Name(name, ast.Store())], node))
+        return ast.Name(name, ast.Load())
+
+    visit_YieldFrom = visit_Yield  # noqa: N815
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        """Leave the scopes in it."""
+        return node

@@ -93,7 +93,9 @@ def name_last(tree: ast.Module, name: str) -> str | None:
     if isinstance(last, ast.Expr) and isinstance(last.value, ast.Lambda):
         arguments = last.value.args
         reads = [ast.copy_location(ast.Name(a.arg, ast.Load()), a) for a in (*arguments.posonlyargs, *arguments.args)]
-        last.value = ast.copy_location(ast.Call(last.value, list(reads[: len(reads) - len(arguments.defaults)]), []), last.value)
+        last.value = ast.copy_location(
+            ast.Call(last.value, list(reads[: len(reads) - len(arguments.defaults)]), []), last.value
+        )
     if isinstance(last, ast.FunctionDef) and all(
         isinstance(n, ast.FunctionDef | ast.Import | ast.ImportFrom) for n in tree.body
     ):

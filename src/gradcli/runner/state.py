@@ -25,7 +25,7 @@ from gradcli.runner.exceptions import raised
 from gradcli.runner.naming import name_of
 from gradcli.runner.noting import Noting, note, settle
 from gradcli.runner.objects import Native
-from gradcli.runner.values import Data, Detached, Tensor, View, as_dtype, category, kind_of
+from gradcli.runner.values import Data, Detached, Tensor, View, as_dtype, category, extra_of, kind_of
 
 BOUNDS = Budget(
     text=400_000, syntax=60_000, turns=20_000_000, nodes=60_000_000, elements=20_000_000, total=2_000_000_000_000,
@@ -303,6 +303,7 @@ class Run:
         self.enable_grad(before)
         if type(tensor) is Data and type(old) in NODES:
             self.writes.pop(old.index, None)
+            extra_of(base.root).unseen += 1
             if self.held.live:
                 old.value = value_of(base.node)
         tensor.made_by = made_by
@@ -345,7 +346,7 @@ class Run:
             flat = f(RESHAPE, old, shape=(math.prod(shape),))
             put = f(PUT, flat, f(RESHAPE, made, shape=places.shape), key=places)
             self.write(base, f(RESHAPE, put, shape=shape), first, "CopySlices")
-        view.shown = base.node  # a result from now on; what it shows is read anew
+        view.shown = base.node  # type: ignore[attr-defined]  # a result from now on, which is read anew
 
     def _check_view(self, view: Tensor) -> None:
         """Refuse a write to a view that PyTorch lets nobody write to."""

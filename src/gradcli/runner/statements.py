@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from gradcli.errors import GradcliError
 from gradcli.runner.containers import delete, iterate, put, steady, subscript
 from gradcli.runner.exceptions import Raised, as_raised, exception_class, raised
 from gradcli.runner.expressions import Expressions, Text
-from gradcli.runner.objects import UNBOUND, Class, Closure, Context, Evaluate, Frame, Instance
+from gradcli.runner.handling import Handler, enter, fitting, handle, handled, raised_of, refuses
+from gradcli.runner.objects import UNBOUND, Class, Closure, Evaluate, Frame, Instance
 from gradcli.runner.operators import plain, sign_of, truth
+from gradcli.runner.scopes import Yields
 from gradcli.runner.state import Run
 from gradcli.runner.values import Tensor
-from gradcli.runner.writes import augmented, read
+from gradcli.runner.writes import assigned_again, augmented
 
 BREAK, NEXT = ("break",), ("next",)
 Signal = Any
@@ -83,6 +84,18 @@ def execute_yielding(text: Text, block: Block, regs: Frame) -> Generator[Any, An
         if signal is not None:
             return signal
     return None
+
+
+def deleting(base: Callable[[Frame], Any], key: Callable[[Frame], Any]) -> Callable[[Frame], None]:
+    """Return what deletes an item."""
+    return lambda regs: delete(regs[0], base(regs), key(regs))
+
+
+def deleting_attribute(owner: Callable[[Frame], Any], name: str) -> Callable[[Frame], None]:
+    """Return what deletes an attribute."""
+    from gradcli.runner.attributes import delete_attribute
+
+    return lambda regs: delete_attribute(regs[0], owner(regs), name)
 
 
 class Statements(Expressions):
@@ -198,8 +211,8 @@ class Statements(Expressions):
                 after = augmented(run, sign, before, change(regs))
                 if after is not before or not isinstance(before, Tensor) or before.base is None:
                     put(run, owner, place, after)
-                elif isinstance(owner, Tensor):
-                    read(owner)
+                elif isinstance(owner, Tensor) and owner.library == "torch":
+                    assigned_again(owner)
 
             return self.on_its_line(node, run_entry)
         load = self.expression(as_load(target))
@@ -245,12 +258,9 @@ class Statements(Expressions):
                 parts.append(forgetting(load, self.store(target.id)))
             elif isinstance(target, ast.Subscript):
                 base, key = self.expression(target.value), self.expression(target.slice)
-                parts.append(lambda regs, base=base, key=key: delete(regs[0], base(regs), key(regs)))  # type: ignore[misc]
+                parts.append(deleting(base, key))
             elif isinstance(target, ast.Attribute):
-                from gradcli.runner.attributes import delete_attribute
-
-                owner, name = self.expression(target.value), target.attr
-                parts.append(lambda regs, owner=owner, name=name: delete_attribute(regs[0], owner(regs), name))  # type: ignore[misc]
+                parts.append(deleting_attribute(self.expression(target.value), target.attr))
         return self.on_its_line(node, lambda regs: [part(regs) for part in parts] and None)
 
     def run_Assert(self, node: ast.Assert) -> Any:  # noqa: N802
@@ -652,118 +662,6 @@ class Statements(Expressions):
             return signal if ended is None else ended
 
         return run
-
-
-def raised_of(error: Raised | GradcliError) -> Raised | None:
-    """Return an error as an exception of the script, None for one that ends the run."""
-    return error if isinstance(error, Raised) else as_raised(error)
-
-
-def refuses(error: Raised | GradcliError) -> bool:
-    """Return whether an error ends the run, whatever the script does about exceptions."""
-    return isinstance(error, GradcliError) and as_raised(error) is None
-
-
-class Yields(ast.NodeTransformer):
-    """Takes the yields out of an expression: each is a statement of its own before it, that names what it is sent."""
-
-    def __init__(self, names: set[str], steps: list[ast.stmt]) -> None:
-        self.names, self.steps = names, steps
-
-    def visit_Yield(self, node: ast.Yield | ast.YieldFrom) -> ast.expr:
-        """Name what is sent."""
-        self.generic_visit(node)
-        name = f"sent {len(self.names)}"
-        self.names.add(name)
-        self.steps.append(ast.Assign([ast.Name(name, ast.Store())], node))
-        return ast.Name(name, ast.Load())
-
-    visit_YieldFrom = visit_Yield  # noqa: N815
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
-        """Leave the scopes in it."""
-        return node
-
-
-class Handler(NamedTuple):
-    """One ``except`` clause: what gives its classes, what binds the exception, and its body."""
-
-    kinds: Evaluate | None
-    store: Any
-    body: Any
-
-
-def handle(regs: Frame, handlers: list[Handler], error: Raised, text: Text) -> Signal:
-    """Run the clause that an exception fits; raises it again where none does."""
-    handler = fitting(regs, handlers, error)
-    if handler is None:
-        raise error
-    with handled(regs, handler, error, text):
-        return handler.body(regs)
-
-
-def fitting(regs: Frame, handlers: list[Handler], error: Raised) -> Handler | None:
-    """Return the first clause that an exception fits."""
-    return next((h for h in handlers if h.kinds is None or fits(error.instance, h.kinds(regs))), None)
-
-
-@contextmanager
-def handled(regs: Frame, handler: Handler, error: Raised, text: Text) -> Iterator[None]:
-    """Note that an exception is handled, and give it its name, while a clause runs."""
-    run: Run = regs[0]
-    if text.listed:
-        run.caught(error)
-    run.handling.append(error)
-    try:
-        if handler.store is not None:
-            handler.store(regs, error.instance)
-        yield
-    except Raised as another:
-        if another.instance is not error.instance:
-            another.instance.fields.setdefault("__context__", error.instance)
-        raise
-    finally:
-        run.handling.pop()
-        if handler.store is not None:
-            handler.store(regs, UNBOUND)
-
-
-def fits(instance: Instance, kinds: Any) -> bool:
-    """Return whether an exception is of a class, or of one of several."""
-    parts = kinds if isinstance(kinds, tuple) else (kinds,)
-    return any(isinstance(kind, Class) and instance.kind.is_a(kind) for kind in parts)
-
-
-class Entered(NamedTuple):
-    """A context that was entered: what ``as`` names, and what leaves it."""
-
-    value: Any
-    leave: Callable[[Run, Raised | None], bool]
-
-
-def enter(run: Run, context: Any) -> Entered:
-    """Enter what ``with`` is given."""
-    if isinstance(context, Context):
-        value = context.enter(run)
-
-        def leave(run: Run, error: Raised | None) -> bool:
-            return context.leave_by(run, error)
-
-        return Entered(value, leave)
-    if isinstance(context, Instance) and (member := context.kind.find("__exit__")) is not UNBOUND:
-
-        def leave_object(run: Run, error: Raised | None) -> bool:
-            given = (None, None, None) if error is None else (error.instance.kind, error.instance, None)
-            return truth(run, run.call(member, [context, *given]))
-
-        return Entered(run.call(context.kind.find("__enter__"), [context]), leave_object)
-    from gradcli.runner.objects import Foreign
-
-    if isinstance(context, Foreign):
-        return Entered(context, lambda run, error: False)
-    from gradcli.runner.builtins import type_name
-
-    return run.fail("TypeError", f"'{type_name(context)}' object does not support the context manager protocol")  # type: ignore[no-any-return]
 
 
 def forgetting(load: Evaluate, store: Any) -> Callable[[Frame], None]:

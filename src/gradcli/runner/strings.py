@@ -8,6 +8,7 @@ import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
+from gradcli.ops.indexing import is_index
 from gradcli.runner import formatting, printing
 from gradcli.runner.hosted import Hosted, plain_value
 from gradcli.runner.numpy_values import FloatKey, WholeKey
@@ -67,7 +68,7 @@ def grad_fn_name(x: Tensor) -> str | None:
     op = node.op
     if "called" in node.static:
         return str(node.static["called"])
-    if op.name == "index":
+    if is_index(op):
         return index_name(node.static["key"], np.shape(value_of(node.arguments[0])))
     sign = op.operator or op.name
     ranks = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakSet
 
 import numpy as np
@@ -22,7 +22,7 @@ from gradcli.runner.operators import TITLES
 from gradcli.runner.state import Run, show
 from gradcli.runner.strings import doubles, grad_fn_name
 from gradcli.runner.torch_errors import TYPE_NAMES
-from gradcli.runner.values import FLOATS, Data, Detached, DType, Size, Tensor, category, extra_of
+from gradcli.runner.values import FLOATS, Data, Detached, DType, Size, Tensor, category, extra_of, shown_version
 
 
 @attribute("shape")
@@ -82,7 +82,7 @@ def retains_grad(run: Run, x: Tensor) -> bool:
 @attribute("_version")
 def version(run: Run, x: Tensor) -> int:
     """How many writes in place there were."""
-    return x.root.version
+    return shown_version(x)
 
 
 class GradFn:
@@ -548,7 +548,9 @@ class Handle:
     def __init__(self, hooks: list[Any], hook: Any) -> None:
         self.hooks, self.hook = hooks, hook
 
-    attributes = {"remove": lambda run, me: lambda run: me.hooks.remove(me.hook) if me.hook in me.hooks else None}  # noqa: RUF012
+    attributes: ClassVar[dict[str, Any]] = {
+        "remove": lambda run, me: lambda run: me.hooks.remove(me.hook) if me.hook in me.hooks else None
+    }
 
 
 # ---- writes in place that are no function's result

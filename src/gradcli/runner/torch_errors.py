@@ -24,14 +24,16 @@ TYPE_NAMES = {
     "bool": "BoolTensor",
 }  # fmt: skip
 WHOLE = {
-    "mean": ("RuntimeError", "mean(): could not infer output dtype. Input dtype must be either a floating point or "
-                             "complex dtype. Got: {}"),
+    "mean": (
+        "RuntimeError",
+        "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}",
+    ),
     "softmax": ("NotImplementedError", "\"softmax_lastdim_kernel_impl\" not implemented for '{}'"),
     "log_softmax": ("NotImplementedError", "\"log_softmax_lastdim_kernel_impl\" not implemented for '{}'"),
     "std": ("RuntimeError", "std and var only support floating point and complex dtypes"),
     "var": ("RuntimeError", "std and var only support floating point and complex dtypes"),
     "norm": ("RuntimeError", "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}"),
-}  # fmt: skip
+}
 """What PyTorch says of integers where it takes floats alone."""
 
 
@@ -407,27 +409,58 @@ def singular(name: str, a: Any) -> Said:
 
 PRODUCTS = ("mm", "mv", "torch.dot", "bmm", "matmul", "linear", "addmm")
 WORDS: dict[str, Callable[[Given], Said]] = {
-    "mm": of_mm, "mv": of_mv, "torch.dot": of_dot, "bmm": of_bmm, "matmul": of_matmul, "linear": of_linear,
-    "addmm": of_addmm, "cat": of_cat, "stack": of_stack, "reshape": of_reshape, "expand": of_expand,
-    "permute": of_permute, "narrow": of_narrow, "split": of_split,
+    "mm": of_mm,
+    "mv": of_mv,
+    "torch.dot": of_dot,
+    "bmm": of_bmm,
+    "matmul": of_matmul,
+    "linear": of_linear,
+    "addmm": of_addmm,
+    "cat": of_cat,
+    "stack": of_stack,
+    "reshape": of_reshape,
+    "expand": of_expand,
+    "permute": of_permute,
+    "narrow": of_narrow,
+    "split": of_split,
     "chunk": lambda given: runtime(f"chunk expects `chunks` to be greater than 0, got: {given['chunks']}"),
     "t": lambda given: runtime(f"t() expects a tensor with <= 2 dimensions, but self is {len(shape_of(given['x']))}D"),
-    "gather": of_gather, "scatter": of_gather, "scatter_add": of_gather, "index_select": of_index_select,
-    "embedding": of_index_select, "take": of_take, "nll_loss": of_target, "cross_entropy": of_target, "bce": of_bce,
-    "mse_loss": of_loss, "l1_loss": of_loss, "smooth_l1_loss": of_loss, "huber_loss": of_loss,
+    "gather": of_gather,
+    "scatter": of_gather,
+    "scatter_add": of_gather,
+    "index_select": of_index_select,
+    "embedding": of_index_select,
+    "take": of_take,
+    "nll_loss": of_target,
+    "cross_entropy": of_target,
+    "bce": of_bce,
+    "mse_loss": of_loss,
+    "l1_loss": of_loss,
+    "smooth_l1_loss": of_loss,
+    "huber_loss": of_loss,
     "masked_fill": lambda given: misfit(shape_of(given["mask"]), shape_of(given["x"])),
     "masked_select": lambda given: misfit(shape_of(given["mask"]), shape_of(given["x"])),
     "topk": lambda given: runtime("selected index k out of range"),
     "kthvalue": lambda given: runtime(
         "kthvalue(): selected number k out of range for dimension "
-        f"{given.get('dim', -1) % max(len(shape_of(given['x'])), 1)}"),
-    "max": of_empty("max"), "min": of_empty("min"), "argmax": of_empty("argmax"), "argmin": of_empty("argmin"),
-    "inv": square("inv"), "det": square("det"), "solve": square("solve"), "cholesky": square("cholesky"),
+        f"{given.get('dim', -1) % max(len(shape_of(given['x'])), 1)}"
+    ),
+    "max": of_empty("max"),
+    "min": of_empty("min"),
+    "argmax": of_empty("argmax"),
+    "argmin": of_empty("argmin"),
+    "inv": square("inv"),
+    "det": square("det"),
+    "solve": square("solve"),
+    "cholesky": square("cholesky"),
     "trace": lambda given: runtime(f"trace: expected a matrix, but got tensor with dim {len(shape_of(given['x']))}"),
     "outer": lambda given: runtime(
         f"outer: Expected 1-D argument {'self' if len(shape_of(given['x'])) != 1 else 'vec2'}, but got "
-        f"{len(shape_of(given['x'])) if len(shape_of(given['x'])) != 1 else len(shape_of(given['other']))}-D"),
-    "where": lambda given: misfit(shape_of(given["condition"]), shape_of(given["x"]))
-        or misfit(shape_of(given["x"]), shape_of(given["other"])),
-}  # fmt: skip
+        f"{len(shape_of(given['x'])) if len(shape_of(given['x'])) != 1 else len(shape_of(given['other']))}-D"
+    ),
+    "where": lambda given: (
+        misfit(shape_of(given["condition"]), shape_of(given["x"]))
+        or misfit(shape_of(given["x"]), shape_of(given["other"]))
+    ),
+}
 """By the table's name of a function."""

@@ -156,7 +156,7 @@ class Data(Detached):
 class Extra:
     """What few tensors have."""
 
-    __slots__ = ("fields", "hooks", "name", "parameter", "retains", "several", "views")
+    __slots__ = ("fields", "hooks", "name", "parameter", "retains", "several", "unseen", "views")
 
     def __init__(self) -> None:
         self.hooks: list[Any] = []
@@ -164,8 +164,15 @@ class Extra:
         self.parameter = False
         self.several = False
         self.views: WeakSet[Detached] | None = None
+        self.unseen = 0
         self.name: str | None = None
         self.fields: dict[str, Any] | None = None
+
+
+def shown_version(tensor: Tensor) -> int:
+    """Return how many writes PyTorch counts: not those past the record."""
+    root = tensor.root
+    return root.version - (0 if root.extra is None else root.extra.unseen)
 
 
 def extra_of(tensor: Tensor) -> Extra:

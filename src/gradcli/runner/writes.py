@@ -58,8 +58,9 @@ def refuse_stale(run: Run, target: Tensor) -> None:
         run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
 
 
-def read(x: Tensor) -> Any:
-    """Return what a tensor holds: a view shows its base anew, as it does where PyTorch assigns to its entries."""
+def assigned_again(x: Tensor) -> Any:
+    """Return what a tensor holds after ``x[0] += 1``: PyTorch changes entries, and then assigns them to themselves."""
+    x.root.version += 1
     return x.node
 
 

@@ -20,8 +20,6 @@ from gradcli.runner.library import METHODS, TABLE, attribute, method, native
 from gradcli.runner.objects import Class, Foreign
 from gradcli.runner.operators import PLAIN, SHORT, plain_in_jax
 from gradcli.runner.state import Run
-from gradcli.runner.tensor_attributes import constant
-from gradcli.runner.trees import Spec, flatten, unflatten
 from gradcli.runner.values import DType, Tensor, Weak, as_dtype, category, strong
 
 TABLE |= {
@@ -168,7 +166,8 @@ def full_like(run: Run, x: Any, fill_value: Any, dtype: Any = None, shape: Any =
     """Return an array of one number in the shape of another."""
     like = array(run, x)
     value = converted(run, fill_value, canonical(run, dtype) or like.dtype)
-    return run.function("jax.numpy.broadcast_to", value, like.shape if shape is None else lengths(run, shape))  # type: ignore[no-any-return]
+    wanted = like.shape if shape is None else lengths(run, shape)
+    return run.function("jax.numpy.broadcast_to", value, wanted)  # type: ignore[no-any-return]
 
 
 def numbers(x: Any) -> Any:
@@ -281,7 +280,8 @@ def reshape(
         )
     if order == "F":
         turned = run.function("jax.numpy.transpose", x)
-        return run.function("jax.numpy.transpose", run.function("torch.reshape", turned, want[::-1]))  # type: ignore[no-any-return]
+        turned = run.function("torch.reshape", turned, want[::-1])
+        return run.function("jax.numpy.transpose", turned)  # type: ignore[no-any-return]
     return run.function("torch.reshape", x, want)  # type: ignore[no-any-return]
 
 
@@ -363,7 +363,8 @@ def absolute(run: Run, x: Any) -> Tensor:
     """Return sizes; the slope at 0 is 1 in JAX."""
     x = array(run, x)
     if at_zero(run, x):
-        return run.function("jax.numpy.where", run.operate(">=", x, 0), x, run.operate("*", x, -1))  # type: ignore[no-any-return]
+        positive, turned = run.operate(">=", x, 0), run.operate("*", x, -1)
+        return run.function("jax.numpy.where", positive, x, turned)  # type: ignore[no-any-return]
     return run.function("torch.abs", x)  # type: ignore[no-any-return]
 
 
@@ -617,313 +618,3 @@ def device_count(run: Run) -> int:
 def default_backend(run: Run) -> str:
     """Return what computes."""
     return "cpu"
-
-
-# ---- jax.nn
-@native("jax.nn.one_hot")
-def one_hot(run: Run, x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Tensor:
-    """Return rows of zeros with a one."""
-    labels = np.asarray(array(run, x).value)
-    run.meter.charge(labels.size * num_classes)
-    rows = (labels[..., None] == np.arange(num_classes)).astype(np.float64)
-    rows = np.moveaxis(rows, -1, axis)
-    return run.make(rows, canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
-
-
-def branches(run: Run, x: Any, condition: str, above: Callable[[Any], Any], below: Callable[[Any], Any]) -> Any:
-    """Return one formula where an entry is above 0, another below."""
-    x = array(run, x)
-    return run.function("jax.numpy.where", run.operate(condition, x, 0), above(x), below(x))
-
-
-@native("jax.nn.leaky_relu")
-def leaky_relu(run: Run, x: Any, negative_slope: Any = 1e-2) -> Any:
-    """x, and a part of it below 0; at 0 the slope is 1."""
-    return branches(run, x, ">=", lambda x: x, lambda x: run.operate("*", negative_slope, x))
-
-
-@native("jax.nn.hard_tanh")
-def hard_tanh(run: Run, x: Any) -> Any:
-    """x between -1 and 1, where the slope is 1 at both ends too."""
-    x = array(run, x)
-    low = run.function("jax.numpy.where", run.operate("<", x, -1), -1.0, x)
-    return run.function("jax.numpy.where", run.operate(">", x, 1), 1.0, low)
-
-
-@native("jax.nn.identity")
-def identity(run: Run, x: Any) -> Any:
-    """Return x."""
-    return array(run, x)
-
-
-# ---- jax.lax
-for _own, _theirs in (
-    ("exp", "exp"),
-    ("log", "log"),
-    ("sin", "sin"),
-    ("cos", "cos"),
-    ("tan", "tan"),
-    ("tanh", "tanh"),
-    ("sqrt", "sqrt"),
-    ("square", "square"),
-    ("add", "add"),
-    ("sub", "subtract"),
-    ("mul", "multiply"),
-    ("div", "divide"),
-    ("max", "maximum"),
-    ("min", "minimum"),
-    ("pow", "power"),
-    ("neg", "negative"),
-    ("sign", "sign"),
-    ("floor", "floor"),
-    ("ceil", "ceil"),
-    ("log1p", "log1p"),
-    ("expm1", "expm1"),
-    ("atan2", "arctan2"),
-    ("select", "where"),
-    ("eq", "equal"),
-    ("gt", "greater"),
-    ("lt", "less"),
-    ("ge", "greater_equal"),
-    ("le", "less_equal"),
-    ("dot", "dot"),
-    ("cumsum", "cumsum"),
-    ("cumprod", "cumprod"),
-    ("rem", "fmod"),
-    ("reshape", "reshape"),
-    ("transpose", "transpose"),
-    ("expand_dims", "expand_dims"),
-):
-    TABLE[f"jax.lax.{_own}"] = lambda run, *arguments, theirs=_theirs, **named: run.call(
-        run.member(f"jax.numpy.{theirs}"), arguments, named
-    )
-TABLE["jax.lax.integer_pow"] = lambda run, x, y: run.operate("**", array(run, x), y)
-TABLE["jax.lax.rsqrt"] = lambda run, x: run.operate("/", 1, run.function("jax.numpy.sqrt", x))
-TABLE["jax.lax.reciprocal"] = lambda run, x: run.operate("/", 1, array(run, x))
-TABLE["jax.lax.logistic"] = lambda run, x: run.function("jax.nn.sigmoid", x)
-
-
-@native("jax.lax.stop_gradient")
-def stop_gradient(run: Run, tree: Any) -> Any:
-    """Return arrays through which no derivative flows."""
-    leaves, spec = flatten(run, tree)
-    return unflatten(run, spec, [stopped(run, leaf) for leaf in leaves])
-
-
-def stopped(run: Run, leaf: Any) -> Any:
-    """Return an array through which no derivative flows."""
-    if not isinstance(leaf, Tensor) or not leaf.active:
-        return leaf
-    made = constant(run, leaf.node)
-    return Tensor(made if type(made) in NODES else np.asarray(made), leaf.dtype, leaf.library)
-
-
-@native("jax.lax.dynamic_slice")
-def dynamic_slice(run: Run, operand: Any, start_indices: Any, slice_sizes: Any) -> Any:
-    """Return a part of an array of given lengths."""
-    x = array(run, operand)
-    starts = [
-        int(numbers(s))
-        for s in (start_indices if isinstance(start_indices, tuple | list) else iterate(run, start_indices))
-    ]
-    sizes = lengths(run, slice_sizes)
-    starts = [min(max(s, 0), n - k) for s, n, k in zip(starts, x.shape, sizes, strict=True)]
-    return entry(run, x, tuple([slice(s, s + k) for s, k in zip(starts, sizes, strict=True)]))
-
-
-@native("jax.lax.dynamic_update_slice")
-def dynamic_update_slice(run: Run, operand: Any, update: Any, start_indices: Any) -> Any:
-    """Return an array with a part of it replaced."""
-    x, part = array(run, operand), array(run, update)
-    starts = [
-        int(numbers(s))
-        for s in (start_indices if isinstance(start_indices, tuple | list) else iterate(run, start_indices))
-    ]
-    starts = [min(max(s, 0), n - k) for s, n, k in zip(starts, x.shape, part.shape, strict=True)]
-    return put(run, At(x, tuple([slice(s, s + k) for s, k in zip(starts, part.shape, strict=True)])), "set", part)
-
-
-@native("jax.lax.dynamic_index_in_dim")
-def dynamic_index_in_dim(run: Run, operand: Any, index: Any, axis: int = 0, keepdims: bool = True) -> Any:
-    """Return the entries at one place of an axis."""
-    made = run.function("jax.numpy.take", array(run, operand), int(numbers(index)), axis=axis)
-    return run.function("jax.numpy.expand_dims", made, axis) if keepdims else made
-
-
-@native("jax.lax.concatenate")
-def concatenate(run: Run, operands: Any, dimension: int) -> Any:
-    """Return arrays one after the other."""
-    return run.function("jax.numpy.concatenate", operands, axis=dimension)
-
-
-# ---- trees
-@native("jax.tree_util.tree_flatten", "jax.tree.flatten")
-def tree_flatten(run: Run, tree: Any, is_leaf: Any = None) -> tuple[list[Any], Spec]:
-    """Return the leaves of a nest, and how they are put together."""
-    return cut(run, tree, is_leaf)
-
-
-def cut(run: Run, tree: Any, is_leaf: Any) -> tuple[list[Any], Spec]:
-    """Flatten a nest; what ``is_leaf`` says of is not taken apart."""
-    if is_leaf is None:
-        return flatten(run, tree)
-    from gradcli.runner.operators import truth
-    from gradcli.runner.trees import LEAF, children
-
-    if truth(run, run.call(is_leaf, [tree])):
-        return [tree], LEAF
-    found = children(run, tree, True)
-    if found is None:
-        return [tree], LEAF
-    kind, items, made_of = found
-    leaves: list[Any] = []
-    parts: list[Spec] = []
-    for item in items:
-        inner, part = cut(run, item, is_leaf)
-        leaves += inner
-        parts.append(part)
-    return leaves, Spec(kind, parts, made_of)
-
-
-@native("jax.tree_util.tree_unflatten", "jax.tree.unflatten")
-def tree_unflatten(run: Run, treedef: Spec, leaves: Any) -> Any:
-    """Return leaves put together."""
-    items = take(run, leaves)
-    if len(items) != treedef.count:
-        few = "few" if len(items) < treedef.count else "many"
-        run.fail("ValueError", f"Too {few} leaves for PyTreeDef; expected {treedef.count}, got {len(items)}")
-    return unflatten(run, treedef, items)
-
-
-@native("jax.tree_util.tree_leaves", "jax.tree.leaves")
-def tree_leaves(run: Run, tree: Any, is_leaf: Any = None) -> list[Any]:
-    """Return the leaves of a nest."""
-    return cut(run, tree, is_leaf)[0]
-
-
-@native("jax.tree_util.tree_structure", "jax.tree.structure")
-def tree_structure(run: Run, tree: Any, is_leaf: Any = None) -> Spec:
-    """Return how the leaves of a nest are put together."""
-    return cut(run, tree, is_leaf)[1]
-
-
-@native("jax.tree_util.tree_map", "jax.tree.map", "jax.tree_map", "jax.tree_util.tree_multimap")
-def tree_map(run: Run, f: Any, tree: Any, *rest: Any, is_leaf: Any = None) -> Any:
-    """Return a nest of what a function gives of each leaf."""
-    leaves, spec = cut(run, tree, is_leaf)
-    others = []
-    for other in rest:
-        found = parts_of(run, other, spec)
-        if found is None:
-            run.fail(
-                "ValueError",
-                f"Expected tree to have the same structure as the first: {spec.text} and {flatten(run, other)[1].text}",
-            )
-        others.append(found)
-    return unflatten(run, spec, [run.call(f, list(each)) for each in zip(leaves, *others, strict=True)])
-
-
-def parts_of(run: Run, tree: Any, spec: Spec) -> list[Any] | None:
-    """Return what a nest has at the places of another's leaves; None where it is built in another way."""
-    from gradcli.runner.trees import children
-
-    if spec.kind == "leaf":
-        return [tree]
-    found = children(run, tree, True)
-    if (
-        found is None
-        or found[0] != spec.kind
-        or len(found[1]) != len(spec.parts)
-        or (spec.kind == "dict" and found[2] != spec.made_of)
-    ):
-        return None
-    leaves: list[Any] = []
-    for item, part in zip(found[1], spec.parts, strict=True):
-        inner = parts_of(run, item, part)
-        if inner is None:
-            return None
-        leaves += inner
-    return leaves
-
-
-@native("jax.tree_util.tree_reduce", "jax.tree.reduce")
-def tree_reduce(run: Run, function: Any, tree: Any, *start: Any, initializer: Any = None, is_leaf: Any = None) -> Any:
-    """Return the leaves put together by a function of two."""
-    leaves = cut(run, tree, is_leaf)[0]
-    total = start[0] if start else initializer
-    if total is None:
-        total, leaves = leaves[0], leaves[1:]
-    for leaf in leaves:
-        total = run.call(function, [total, leaf])
-    return total
-
-
-@native("jax.tree_util.tree_all", "jax.tree.all")
-def tree_all(run: Run, tree: Any) -> bool:
-    """Return whether all leaves are true."""
-    from gradcli.runner.operators import truth
-
-    return all(truth(run, leaf) for leaf in flatten(run, tree)[0])
-
-
-@native("jax.tree_util.tree_transpose", "jax.tree.transpose")
-def tree_transpose(run: Run, outer_treedef: Spec, inner_treedef: Spec, pytree_to_transpose: Any) -> Any:
-    """Return a nest of nests turned inside out."""
-    leaves = flatten(run, pytree_to_transpose)[0]
-    width = inner_treedef.count
-    columns = [unflatten(run, outer_treedef, leaves[k::width]) for k in range(width)]
-    return unflatten(run, inner_treedef, columns)
-
-
-@native("jax.tree_util.register_pytree_node")
-def register_node(run: Run, nodetype: Class, flatten_func: Any, unflatten_func: Any, *_: Any) -> None:
-    """Say how objects of a class are taken apart and put together."""
-    run.tree_nodes[nodetype] = (flatten_func, unflatten_func)
-
-
-@native("jax.tree_util.register_pytree_node_class")
-def register_class(run: Run, kind: Class) -> Class:
-    """Say that a class takes its objects apart itself."""
-    run.tree_nodes[kind] = (kind.find("tree_flatten"), run.attribute(kind, "tree_unflatten"))
-    return kind
-
-
-@native("jax.tree_util.register_dataclass")
-def register_dataclass(run: Run, kind: Any = None, data_fields: Any = None, meta_fields: Any = None, **_: Any) -> Any:
-    """Say that the fields of a dataclass are its leaves."""
-    if kind is None:
-        return lambda run, kind: register_dataclass(run, kind, data_fields, meta_fields)
-    annotated = kind.find("__annotations__")
-    own = (
-        list(data_fields) if data_fields is not None else list(annotated if isinstance(annotated, list | dict) else [])
-    )
-    others = list(meta_fields or [])
-
-    def take_apart(run: Run, one: Any) -> Any:
-        return [one.fields[n] for n in own], tuple([one.fields[n] for n in others])
-
-    def put_together(run: Run, rest: Any, parts: Any) -> Any:
-        return run.call(kind, [], dict(zip(own, parts, strict=True)) | dict(zip(others, rest, strict=True)))
-
-    run.tree_nodes[kind] = (take_apart, put_together)
-    return kind
-
-
-@native("jax.flatten_util.ravel_pytree")
-def ravel_pytree(run: Run, tree: Any) -> Any:
-    """Return all leaves as one row, and the function that puts them together again."""
-    leaves, spec = flatten(run, tree)
-    arrays = [array(run, leaf) for leaf in leaves]
-    shapes = [x.shape for x in arrays]
-    rows = [reshape(run, x, (-1,)) for x in arrays]
-    flat = run.function("jax.numpy.concatenate", rows) if rows else run.make(np.zeros(0), "float32", "jax")
-
-    def unravel(run: Run, row: Tensor) -> Any:
-        start, parts = 0, []
-        for shape in shapes:
-            size = math.prod(shape)
-            parts.append(reshape(run, entry(run, row, slice(start, start + size)), shape))
-            start += size
-        return unflatten(run, spec, parts)
-
-    return flat, unravel

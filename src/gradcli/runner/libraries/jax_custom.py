@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.runner.libraries.jax_arrays import converted, stopped
+from gradcli.runner.libraries.jax_arrays import converted
+from gradcli.runner.libraries.jax_lax import stopped
 from gradcli.runner.libraries.torch_function import Call, parts_of_node
 from gradcli.runner.library import native
 from gradcli.runner.objects import Instance

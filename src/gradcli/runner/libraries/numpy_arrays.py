@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gradcli.runner import printing, tensor_attributes
+from gradcli.runner import printing
 from gradcli.runner.arrays import array_of, cast, dtype_name
 from gradcli.runner.builtins import FLOAT, NDARRAY
 from gradcli.runner.calls import call_table, find_table
 from gradcli.runner.containers import take
 from gradcli.runner.exceptions import exception_class
-from gradcli.runner.library import FOREIGN_TO, READERS, TABLE, native
+from gradcli.runner.library import TABLE, native
 from gradcli.runner.numpy_sizes import estimate, lengths, size_of
 from gradcli.runner.numpy_values import as_view, back, by_numpy, flows, from_real, real, to_real
-from gradcli.runner.objects import UNBOUND, Class, Closure, Context, TableFunction
+from gradcli.runner.objects import Class, Closure, Context, TableFunction
 from gradcli.runner.state import Run
 from gradcli.runner.values import DType, Tensor, category, promoted
 
@@ -674,136 +674,3 @@ class Slices:
 
 
 TABLE |= {"numpy.s_": Slices(), "numpy.index_exp": Slices()}
-
-
-# ---- methods of arrays
-def method_function(name: str) -> Any:
-    """Return a method of arrays that is a function too."""
-    function = TABLE.get(f"numpy.{name}") or NumpyFunction(name)
-    shaped = name in ("reshape", "transpose")
-
-    def run_it(run: Run, x: Tensor, *arguments: Any, **named: Any) -> Any:
-        if shaped and arguments and not (len(arguments) == 1 and isinstance(arguments[0], tuple | list)):
-            arguments = (tuple(arguments),) if arguments != (None,) else ()
-        return function(run, x, *arguments, **named)
-
-    run_it.__name__ = name
-    return run_it
-
-
-ARRAY_METHODS: dict[str, Any] = {name: method_function(name) for name in METHODS} | {"tolist": tensor_attributes.tolist}
-
-
-def written(run: Run, x: Tensor, change: Any) -> None:
-    """Change an array in place."""
-    if flows(x):
-        raise run.refuse("this method of an array that is differentiated is not part of gradcli")
-    array = np.array(real(x))
-    made = by_numpy(run, lambda: change(array))
-    run.write(x, back(array if made is None else made))
-
-
-def astype(run: Run, x: Tensor, dtype: Any, *_: Any, **__: Any) -> Any:
-    """Return an array as another type of numbers: always a new one."""
-    name = dtype_name(run, dtype)
-    if flows(x):
-        return run.function("clone", x) if name in (None, x.dtype) else cast(run, x, name or x.dtype)
-    return from_real(
-        run, by_numpy(run, lambda: np.asarray(real(x)).astype(name)), several=bool(x.extra and x.extra.several)
-    )
-
-
-def flattened(run: Run, x: Tensor, order: str = "C") -> Any:
-    """Return the entries as one new row."""
-    made = TABLE["numpy.ravel"](run, x, order)
-    return run.function("clone", made) if flows(x) else from_real(run, np.array(real(made)))
-
-
-def copied(run: Run, x: Tensor, order: str = "C") -> Any:
-    """Return a copy."""
-    return run.function("clone", x) if flows(x) else from_real(run, np.array(real(x)))
-
-
-ARRAY_METHODS |= {
-    "astype": astype,
-    "flatten": flattened,
-    "copy": copied,
-    "sort": lambda run, x, axis=-1, kind=None, order=None: written(run, x, lambda a: a.sort(axis=axis)),
-    "partition": lambda run, x, kth, axis=-1: written(run, x, lambda a: a.partition(kth, axis)),
-    "put": lambda run, x, places, values, mode="raise": TABLE["numpy.put"](run, x, places, values),
-    "view": lambda run, x, dtype=None, *_: (
-        as_view(run, x, real(x), np.arange(np.size(x.value)).reshape(x.shape)) if dtype is None else no_view(run)
-    ),
-    "tobytes": lambda run, x, *_: no_bytes(run),
-    "tofile": lambda run, x, *_: no_bytes(run),
-    "dumps": lambda run, x: no_bytes(run),
-    "item": lambda run, x, *place: item(run, x, place),
-    "setflags": lambda run, x, **_: None,
-    "is_integer": lambda run, x: float(x.value).is_integer(),
-    "__array__": lambda run, x, *_: x,
-    "__copy__": copied,
-    "__deepcopy__": lambda run, x, memo=None: copied(run, x),
-    "__len__": lambda run, x: run.call(run.builtin("len"), [x]),
-}
-
-
-def filled(run: Run, x: Tensor, value: Any) -> None:
-    """Write one number everywhere."""
-    given = to_real(run, value)
-    written(run, x, lambda a: a.fill(given))
-
-
-ARRAY_METHODS["fill"] = filled
-
-
-def item(run: Run, x: Tensor, place: tuple[Any, ...]) -> Any:
-    """Return one number as Python has it."""
-    from gradcli.runner.builtins import item_of
-    from gradcli.runner.containers import subscript
-
-    if place:
-        key = place[0] if len(place) == 1 else place
-        x = subscript(run, TABLE["numpy.ravel"](run, x) if isinstance(key, int) else x, key)
-    if np.size(x.value) != 1:
-        run.fail("ValueError", "can only convert an array of size 1 to a Python scalar")
-    return item_of(run, x)
-
-
-def no_bytes(run: Run) -> Any:
-    """Refuse the bytes of an array."""
-    raise run.refuse("the bytes of an array are not part of gradcli")
-
-
-def no_view(run: Run) -> Any:
-    """Refuse to read the bytes of an array as another type."""
-    raise run.refuse("an array's bytes as another type are not part of gradcli")
-
-
-ARRAY_ATTRIBUTES: dict[str, Any] = {
-    "T": lambda run, x: TABLE["numpy.transpose"](run, x) if len(x.shape) > 1 else x,
-    "flat": lambda run, x: iter(take(run, TABLE["numpy.ravel"](run, x))),
-    "base": lambda run, x: x.base, "imag": TABLE["numpy.imag"],
-    "strides": lambda run, x: np.asarray(real(x)).strides,
-    "flags": lambda run, x: str(np.asarray(real(x)).flags),
-}  # fmt: skip
-NOT_NUMPYS = {
-    "abs", "exp", "log", "sqrt", "sin", "cos", "tanh", "add", "sub", "mul", "div", "pow", "matmul", "numel",
-    "dim", "backward", "detach", "requires_grad", "grad", "zero_", "add_", "cpu", "cuda", "to", "float", "long",
-    "double", "int", "unsqueeze", "permute", "norm", "relu", "sigmoid", "numpy", "grad_fn", "is_leaf", "data",
-    "requires_grad_", "retain_grad", "expand", "softmax", "mm", "t", "neg", "square",
-}  # fmt: skip
-"""Attributes of PyTorch's tensors that arrays of NumPy's do not have."""
-
-
-def array_attribute(run: Run, x: Tensor, name: str) -> Any:
-    """Return an attribute of an array; UNBOUND where NumPy's arrays have none of this name that is told apart."""
-    method = ARRAY_METHODS.get(name)
-    if method is not None:
-        return lambda run, *arguments, **named: method(run, x, *arguments, **named)
-    read = ARRAY_ATTRIBUTES.get(name)
-    if read is not None:
-        return read(run, x)
-    return UNBOUND
-
-
-READERS["numpy"], FOREIGN_TO["numpy"] = array_attribute, NOT_NUMPYS

@@ -476,7 +476,8 @@ def enum_body(run: Run, name: str, bases: list[Class], members: dict[str, Any]) 
             continue
         if isinstance(value, Auto):
             own = made.find("_generate_next_value_")
-            value = run.call(own, [key, 1, len(counted), counted]) if own is not UNBOUND else next_value(counted, made)  # noqa: PLW2901
+            shown = [key, 1, len(counted), counted]
+            value = next_value(counted, made) if own is UNBOUND else run.call(own, shown)  # noqa: PLW2901
         counted.append(value)
         same = next((one for one in entries.values() if equal(run, one.fields["value"], value)), None)
         entry = same or Instance(made)

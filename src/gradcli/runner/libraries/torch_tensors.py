@@ -32,13 +32,14 @@ method("unbind")(unbind)
 
 @native("torch.broadcast_tensors", "torch.functional.broadcast_tensors")
 def broadcast_tensors(run: Run, *tensors: Any) -> tuple[Any, ...]:
-    """Return tensors expanded to the shape that they have together, each of its own type."""
+    """Return tensors expanded to the shape that they have together, each of its own type; one that has it stays."""
     given = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else list(tensors)
     try:
         shape = np.broadcast_shapes(*[t.shape for t in given])
     except ValueError:
-        return run.fail("RuntimeError", "The size of the tensors must match at non-singleton dimensions")  # type: ignore[no-any-return]
-    return tuple([run.function("expand", t, *shape) for t in given])
+        message = "The size of the tensors must match at non-singleton dimensions"
+        return run.fail("RuntimeError", message)  # type: ignore[no-any-return]
+    return tuple([t if t.shape == shape else run.function("expand", t, *shape) for t in given])
 
 
 @native("torch.unique", "torch.unique_consecutive")
@@ -62,10 +63,8 @@ def argwhere(run: Run, x: Tensor) -> Tensor:
 @native("torch.isin")
 def isin(run: Run, elements: Any, test_elements: Any, invert: bool = False, **_: Any) -> Tensor:
     """Return whether each entry is among others."""
-    entries, others = (
-        np.asarray(side.value if isinstance(side, Tensor) else side) for side in (elements, test_elements)
-    )
-    return run.make(np.isin(entries, others, invert=invert), "bool")
+    sides = [np.asarray(side.value if isinstance(side, Tensor) else side) for side in (elements, test_elements)]
+    return run.make(np.isin(sides[0], sides[1], invert=invert), "bool")
 
 
 def whole_pair(name: str) -> Any:
@@ -91,7 +90,8 @@ def broadcast_shapes(run: Run, *shapes: Any) -> Size:
     try:
         return Size(np.broadcast_shapes(*[(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]))
     except ValueError:
-        return run.fail("RuntimeError", "Shape mismatch: objects cannot be broadcast to a single shape")  # type: ignore[no-any-return]
+        message = "Shape mismatch: objects cannot be broadcast to a single shape"
+        return run.fail("RuntimeError", message)  # type: ignore[no-any-return]
 
 
 @native("torch.can_cast")

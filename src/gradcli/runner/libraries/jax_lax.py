@@ -1,0 +1,177 @@
+"""``jax.nn`` and ``jax.lax``: what is not of the table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import NODES
+from gradcli.runner.builtins import JAX_ARRAY
+from gradcli.runner.containers import entry, iterate
+from gradcli.runner.exceptions import exception_class
+from gradcli.runner.libraries.jax_arrays import At, array, canonical, lengths, numbers, put
+from gradcli.runner.library import TABLE, native
+from gradcli.runner.objects import Class
+from gradcli.runner.operators import plain_in_jax
+from gradcli.runner.state import Run
+from gradcli.runner.tensor_attributes import constant
+from gradcli.runner.trees import flatten, unflatten
+from gradcli.runner.values import Tensor, strong
+
+TABLE |= {
+    "jax.Array": JAX_ARRAY,
+    "jax.numpy.ndarray": JAX_ARRAY,
+    "jax.__version__": "0.10.2",
+    "jax.numpy.newaxis": None,
+    "jax.numpy.pi": math.pi,
+    "jax.numpy.e": math.e,
+    "jax.numpy.inf": math.inf,
+    "jax.numpy.nan": math.nan,
+    "jax.core.Tracer": Class("Tracer", [], {}),
+    "jax.typing.ArrayLike": JAX_ARRAY,
+    "jax.numpy.euler_gamma": float(np.euler_gamma),
+}
+
+
+for _name in ("ConcretizationTypeError", "TracerBoolConversionError"):
+    TABLE[f"jax.errors.{_name}"] = exception_class(_name)
+
+
+# ---- jax.nn
+@native("jax.nn.one_hot")
+def one_hot(run: Run, x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Tensor:
+    """Return rows of zeros with a one."""
+    labels = np.asarray(array(run, x).value)
+    run.meter.charge(labels.size * num_classes)
+    rows = (labels[..., None] == np.arange(num_classes)).astype(np.float64)
+    rows = np.moveaxis(rows, -1, axis)
+    return run.make(rows, canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
+
+
+def branches(run: Run, x: Any, condition: str, above: Callable[[Any], Any], below: Callable[[Any], Any]) -> Any:
+    """Return one formula where an entry is above 0, another below."""
+    x = array(run, x)
+    return run.function("jax.numpy.where", run.operate(condition, x, 0), above(x), below(x))
+
+
+@native("jax.nn.leaky_relu")
+def leaky_relu(run: Run, x: Any, negative_slope: Any = 1e-2) -> Any:
+    """x, and a part of it below 0; at 0 the slope is 1."""
+    return branches(run, x, ">=", lambda x: x, lambda x: run.operate("*", negative_slope, x))
+
+
+@native("jax.nn.hard_tanh")
+def hard_tanh(run: Run, x: Any) -> Any:
+    """x between -1 and 1, where the slope is 1 at both ends too."""
+    x = array(run, x)
+    low = run.function("jax.numpy.where", run.operate("<", x, -1), -1.0, x)
+    return run.function("jax.numpy.where", run.operate(">", x, 1), 1.0, low)
+
+
+@native("jax.nn.identity")
+def identity(run: Run, x: Any) -> Any:
+    """Return x."""
+    return array(run, x)
+
+
+# ---- jax.lax
+for _own, _theirs in (
+    ("exp", "exp"),
+    ("log", "log"),
+    ("sin", "sin"),
+    ("cos", "cos"),
+    ("tan", "tan"),
+    ("tanh", "tanh"),
+    ("sqrt", "sqrt"),
+    ("square", "square"),
+    ("add", "add"),
+    ("sub", "subtract"),
+    ("mul", "multiply"),
+    ("div", "divide"),
+    ("max", "maximum"),
+    ("min", "minimum"),
+    ("pow", "power"),
+    ("neg", "negative"),
+    ("sign", "sign"),
+    ("floor", "floor"),
+    ("ceil", "ceil"),
+    ("log1p", "log1p"),
+    ("expm1", "expm1"),
+    ("atan2", "arctan2"),
+    ("select", "where"),
+    ("eq", "equal"),
+    ("gt", "greater"),
+    ("lt", "less"),
+    ("ge", "greater_equal"),
+    ("le", "less_equal"),
+    ("dot", "dot"),
+    ("cumsum", "cumsum"),
+    ("cumprod", "cumprod"),
+    ("rem", "fmod"),
+    ("reshape", "reshape"),
+    ("transpose", "transpose"),
+    ("expand_dims", "expand_dims"),
+):
+    TABLE[f"jax.lax.{_own}"] = lambda run, *arguments, theirs=_theirs, **named: run.call(
+        run.member(f"jax.numpy.{theirs}"), arguments, named
+    )
+TABLE["jax.lax.integer_pow"] = lambda run, x, y: run.operate("**", array(run, x), y)
+TABLE["jax.lax.rsqrt"] = lambda run, x: run.operate("/", 1, run.function("jax.numpy.sqrt", x))
+TABLE["jax.lax.reciprocal"] = lambda run, x: run.operate("/", 1, array(run, x))
+TABLE["jax.lax.logistic"] = lambda run, x: run.function("jax.nn.sigmoid", x)
+
+
+@native("jax.lax.stop_gradient")
+def stop_gradient(run: Run, tree: Any) -> Any:
+    """Return arrays through which no derivative flows."""
+    leaves, spec = flatten(run, tree)
+    return unflatten(run, spec, [stopped(run, leaf) for leaf in leaves])
+
+
+def stopped(run: Run, leaf: Any) -> Any:
+    """Return an array through which no derivative flows."""
+    if not isinstance(leaf, Tensor) or not leaf.active:
+        return leaf
+    made = constant(run, leaf.node)
+    return Tensor(made if type(made) in NODES else np.asarray(made), leaf.dtype, leaf.library)
+
+
+@native("jax.lax.dynamic_slice")
+def dynamic_slice(run: Run, operand: Any, start_indices: Any, slice_sizes: Any) -> Any:
+    """Return a part of an array of given lengths."""
+    x = array(run, operand)
+    starts = [
+        int(numbers(s))
+        for s in (start_indices if isinstance(start_indices, tuple | list) else iterate(run, start_indices))
+    ]
+    sizes = lengths(run, slice_sizes)
+    starts = [min(max(s, 0), n - k) for s, n, k in zip(starts, x.shape, sizes, strict=True)]
+    return entry(run, x, tuple([slice(s, s + k) for s, k in zip(starts, sizes, strict=True)]))
+
+
+@native("jax.lax.dynamic_update_slice")
+def dynamic_update_slice(run: Run, operand: Any, update: Any, start_indices: Any) -> Any:
+    """Return an array with a part of it replaced."""
+    x, part = array(run, operand), array(run, update)
+    starts = [
+        int(numbers(s))
+        for s in (start_indices if isinstance(start_indices, tuple | list) else iterate(run, start_indices))
+    ]
+    starts = [min(max(s, 0), n - k) for s, n, k in zip(starts, x.shape, part.shape, strict=True)]
+    return put(run, At(x, tuple([slice(s, s + k) for s, k in zip(starts, part.shape, strict=True)])), "set", part)
+
+
+@native("jax.lax.dynamic_index_in_dim")
+def dynamic_index_in_dim(run: Run, operand: Any, index: Any, axis: int = 0, keepdims: bool = True) -> Any:
+    """Return the entries at one place of an axis."""
+    made = run.function("jax.numpy.take", array(run, operand), int(numbers(index)), axis=axis)
+    return run.function("jax.numpy.expand_dims", made, axis) if keepdims else made
+
+
+@native("jax.lax.concatenate")
+def concatenate(run: Run, operands: Any, dimension: int) -> Any:
+    """Return arrays one after the other."""
+    return run.function("jax.numpy.concatenate", operands, axis=dimension)

@@ -1,0 +1,209 @@
+"""``jax.tree_util``: trees of lists, tuples, dictionaries and classes of the script, with arrays as leaves."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gradcli.runner.builtins import JAX_ARRAY
+from gradcli.runner.containers import entry, take
+from gradcli.runner.exceptions import exception_class
+from gradcli.runner.libraries.jax_arrays import array, reshape
+from gradcli.runner.library import TABLE, native
+from gradcli.runner.objects import Class
+from gradcli.runner.state import Run
+from gradcli.runner.trees import Spec, flatten, unflatten
+from gradcli.runner.values import Tensor
+
+TABLE |= {
+    "jax.Array": JAX_ARRAY,
+    "jax.numpy.ndarray": JAX_ARRAY,
+    "jax.__version__": "0.10.2",
+    "jax.numpy.newaxis": None,
+    "jax.numpy.pi": math.pi,
+    "jax.numpy.e": math.e,
+    "jax.numpy.inf": math.inf,
+    "jax.numpy.nan": math.nan,
+    "jax.core.Tracer": Class("Tracer", [], {}),
+    "jax.typing.ArrayLike": JAX_ARRAY,
+    "jax.numpy.euler_gamma": float(np.euler_gamma),
+}
+
+
+for _name in ("ConcretizationTypeError", "TracerBoolConversionError"):
+    TABLE[f"jax.errors.{_name}"] = exception_class(_name)
+
+
+# ---- trees
+@native("jax.tree_util.tree_flatten", "jax.tree.flatten")
+def tree_flatten(run: Run, tree: Any, is_leaf: Any = None) -> tuple[list[Any], Spec]:
+    """Return the leaves of a nest, and how they are put together."""
+    return cut(run, tree, is_leaf)
+
+
+def cut(run: Run, tree: Any, is_leaf: Any) -> tuple[list[Any], Spec]:
+    """Flatten a nest; what ``is_leaf`` says of is not taken apart."""
+    if is_leaf is None:
+        return flatten(run, tree)
+    from gradcli.runner.operators import truth
+    from gradcli.runner.trees import LEAF, children
+
+    if truth(run, run.call(is_leaf, [tree])):
+        return [tree], LEAF
+    found = children(run, tree, True)
+    if found is None:
+        return [tree], LEAF
+    kind, items, made_of = found
+    leaves: list[Any] = []
+    parts: list[Spec] = []
+    for item in items:
+        inner, part = cut(run, item, is_leaf)
+        leaves += inner
+        parts.append(part)
+    return leaves, Spec(kind, parts, made_of)
+
+
+@native("jax.tree_util.tree_unflatten", "jax.tree.unflatten")
+def tree_unflatten(run: Run, treedef: Spec, leaves: Any) -> Any:
+    """Return leaves put together."""
+    items = take(run, leaves)
+    if len(items) != treedef.count:
+        few = "few" if len(items) < treedef.count else "many"
+        run.fail("ValueError", f"Too {few} leaves for PyTreeDef; expected {treedef.count}, got {len(items)}")
+    return unflatten(run, treedef, items)
+
+
+@native("jax.tree_util.tree_leaves", "jax.tree.leaves")
+def tree_leaves(run: Run, tree: Any, is_leaf: Any = None) -> list[Any]:
+    """Return the leaves of a nest."""
+    return cut(run, tree, is_leaf)[0]
+
+
+@native("jax.tree_util.tree_structure", "jax.tree.structure")
+def tree_structure(run: Run, tree: Any, is_leaf: Any = None) -> Spec:
+    """Return how the leaves of a nest are put together."""
+    return cut(run, tree, is_leaf)[1]
+
+
+@native("jax.tree_util.tree_map", "jax.tree.map", "jax.tree_map", "jax.tree_util.tree_multimap")
+def tree_map(run: Run, f: Any, tree: Any, *rest: Any, is_leaf: Any = None) -> Any:
+    """Return a nest of what a function gives of each leaf."""
+    leaves, spec = cut(run, tree, is_leaf)
+    others = []
+    for other in rest:
+        found = parts_of(run, other, spec)
+        if found is None:
+            run.fail(
+                "ValueError",
+                f"Expected tree to have the same structure as the first: {spec.text} and {flatten(run, other)[1].text}",
+            )
+        others.append(found)
+    return unflatten(run, spec, [run.call(f, list(each)) for each in zip(leaves, *others, strict=True)])
+
+
+def parts_of(run: Run, tree: Any, spec: Spec) -> list[Any] | None:
+    """Return what a nest has at the places of another's leaves; None where it is built in another way."""
+    from gradcli.runner.trees import children
+
+    if spec.kind == "leaf":
+        return [tree]
+    found = children(run, tree, True)
+    if (
+        found is None
+        or found[0] != spec.kind
+        or len(found[1]) != len(spec.parts)
+        or (spec.kind == "dict" and found[2] != spec.made_of)
+    ):
+        return None
+    leaves: list[Any] = []
+    for item, part in zip(found[1], spec.parts, strict=True):
+        inner = parts_of(run, item, part)
+        if inner is None:
+            return None
+        leaves += inner
+    return leaves
+
+
+@native("jax.tree_util.tree_reduce", "jax.tree.reduce")
+def tree_reduce(run: Run, function: Any, tree: Any, *start: Any, initializer: Any = None, is_leaf: Any = None) -> Any:
+    """Return the leaves put together by a function of two."""
+    leaves = cut(run, tree, is_leaf)[0]
+    total = start[0] if start else initializer
+    if total is None:
+        total, leaves = leaves[0], leaves[1:]
+    for leaf in leaves:
+        total = run.call(function, [total, leaf])
+    return total
+
+
+@native("jax.tree_util.tree_all", "jax.tree.all")
+def tree_all(run: Run, tree: Any) -> bool:
+    """Return whether all leaves are true."""
+    from gradcli.runner.operators import truth
+
+    return all(truth(run, leaf) for leaf in flatten(run, tree)[0])
+
+
+@native("jax.tree_util.tree_transpose", "jax.tree.transpose")
+def tree_transpose(run: Run, outer_treedef: Spec, inner_treedef: Spec, pytree_to_transpose: Any) -> Any:
+    """Return a nest of nests turned inside out."""
+    leaves = flatten(run, pytree_to_transpose)[0]
+    width = inner_treedef.count
+    columns = [unflatten(run, outer_treedef, leaves[k::width]) for k in range(width)]
+    return unflatten(run, inner_treedef, columns)
+
+
+@native("jax.tree_util.register_pytree_node")
+def register_node(run: Run, nodetype: Class, flatten_func: Any, unflatten_func: Any, *_: Any) -> None:
+    """Say how objects of a class are taken apart and put together."""
+    run.tree_nodes[nodetype] = (flatten_func, unflatten_func)
+
+
+@native("jax.tree_util.register_pytree_node_class")
+def register_class(run: Run, kind: Class) -> Class:
+    """Say that a class takes its objects apart itself."""
+    run.tree_nodes[kind] = (kind.find("tree_flatten"), run.attribute(kind, "tree_unflatten"))
+    return kind
+
+
+@native("jax.tree_util.register_dataclass")
+def register_dataclass(run: Run, kind: Any = None, data_fields: Any = None, meta_fields: Any = None, **_: Any) -> Any:
+    """Say that the fields of a dataclass are its leaves."""
+    if kind is None:
+        return lambda run, kind: register_dataclass(run, kind, data_fields, meta_fields)
+    annotated = kind.find("__annotations__")
+    own = (
+        list(data_fields) if data_fields is not None else list(annotated if isinstance(annotated, list | dict) else [])
+    )
+    others = list(meta_fields or [])
+
+    def take_apart(run: Run, one: Any) -> Any:
+        return [one.fields[n] for n in own], tuple([one.fields[n] for n in others])
+
+    def put_together(run: Run, rest: Any, parts: Any) -> Any:
+        return run.call(kind, [], dict(zip(own, parts, strict=True)) | dict(zip(others, rest, strict=True)))
+
+    run.tree_nodes[kind] = (take_apart, put_together)
+    return kind
+
+
+@native("jax.flatten_util.ravel_pytree")
+def ravel_pytree(run: Run, tree: Any) -> Any:
+    """Return all leaves as one row, and the function that puts them together again."""
+    leaves, spec = flatten(run, tree)
+    arrays = [array(run, leaf) for leaf in leaves]
+    shapes = [x.shape for x in arrays]
+    rows = [reshape(run, x, (-1,)) for x in arrays]
+    flat = run.function("jax.numpy.concatenate", rows) if rows else run.make(np.zeros(0), "float32", "jax")
+
+    def unravel(run: Run, row: Tensor) -> Any:
+        start, parts = 0, []
+        for shape in shapes:
+            size = math.prod(shape)
+            parts.append(reshape(run, entry(run, row, slice(start, start + size)), shape))
+            start += size
+        return unflatten(run, spec, parts)
+
+    return flat, unravel
