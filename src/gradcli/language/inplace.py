@@ -108,13 +108,6 @@ def writes_in_place(node: ast.AST, variables: Container[str] = ()) -> bool:
     return is_known(node, node.func.attr)
 
 
-def written_to(node: ast.expr) -> ast.expr:
-    """Return what a chain of such calls is called on: y of ``y.mul_(2).add_(1)``."""
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and writes_in_place(node):
-        node = node.func.value
-    return node
-
-
 def is_known(call: ast.Call, method: str) -> bool:
     """Return whether a call is of a method that writes in place."""
     if method in OPERATORS:
