@@ -134,7 +134,7 @@ def version_text(write: Written, value: Any, output: bool) -> str:
 
     An operation's own output is called by that operation, and an argument by what has made it what it is now.
     """
-    tensor = write.tensor
+    tensor = write.tensor() or Tensor(value)
     if output:
         made_by = grad_fn_name(Tensor(value))
     else:
@@ -145,7 +145,7 @@ def version_text(write: Written, value: Any, output: bool) -> str:
     kind = {"i": "Long", "b": "Bool"}.get(kind_of(array)) or {"float64": "Double"}.get(tensor.dtype, "Float")
     return (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{kind}Tensor {list(np.shape(array))}]{made} is at version {tensor.version}; expected version {write.version - 1} instead. "
+        f"[torch.{kind}Tensor {list(np.shape(array))}]{made} is at version {max(tensor.version, write.version)}; expected version {write.version - 1} instead. "
         "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
         "torch.autograd.set_detect_anomaly(True, check_nan=False)."
     )
@@ -325,6 +325,8 @@ def accumulate_grad(run: Run, leaf: Tensor, g: Any) -> None:
     else:
         before.node = np.asarray(before.value) + made
         before.version += 1
+        if before.extra is not None and before.extra.rest is not None:
+            run.leave_rest(before)
 
 
 def gradients_of(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import WeakSet, WeakValueDictionary
+from weakref import WeakSet, WeakValueDictionary, ref
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Graph, Input
+from gradcli.engine.graph import NODES, Graph, Input, Node
 from gradcli.engine.live import LiveGraph
 from gradcli.engine.meter import LARGE, TURNS
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
@@ -80,13 +80,16 @@ class Held:
 
 @dataclass(slots=True)
 class Written:
-    """A write in place to what a tensor showed: how many nodes there were after it and before it, and its version."""
+    """A write in place to what a tensor showed: how many nodes there were after it and before it, and its version.
+
+    It is forgotten with what was shown (``kept``): then no sweep can need it any more.
+    """
 
     mark: int
     version: int
     by: int
     kept: Any
-    tensor: Tensor
+    tensor: ref[Tensor]
     line: int
 
 
@@ -203,6 +206,18 @@ class Run:
         ``first`` is the number of nodes before the operation that made them in place, if one did, and ``made_by`` what
         PyTorch calls that operation.
         """
+        self._write(tensor, made, first, made_by)
+        if tensor.extra is not None and tensor.extra.rest is not None:
+            self.leave_rest(tensor)
+
+    def leave_rest(self, tensor: Tensor) -> None:
+        """Hand the numbers of a tensor on to what is left of it."""
+        from gradcli.runner.tensor_attributes import constant
+
+        rest = tensor.extra.rest  # type: ignore[union-attr]
+        rest.node, rest.version = constant(self, tensor.node), tensor.version  # type: ignore[union-attr]
+
+    def _write(self, tensor: Tensor, made: Any, first: int | None, made_by: Any) -> None:
         if category(tensor.dtype) < 2:
             made = as_dtype(np.asarray(value_of(made), dtype=np.float64), tensor.dtype)
         if isinstance(tensor, Detached):
@@ -215,9 +230,8 @@ class Run:
         old = tensor.node
         key = old.index if type(old) in NODES else id(old)
         tensor.version += 1
-        self.writes[key] = Written(count, tensor.version, count if first is None else first, old, tensor, self.line)
-        if len(self.writes) > 4096:
-            self.writes = dict(list(self.writes.items())[2048:])
+        kept = ref(old, lambda _, pop=self.writes.pop: pop(key, None)) if isinstance(old, np.ndarray | Node) else old
+        self.writes[key] = Written(count, tensor.version, count if first is None else first, kept, ref(tensor), self.line)
         if tensor.leaf:
             if self.f is self.graph and tensor.active and tensor.library == "torch":
                 self.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")

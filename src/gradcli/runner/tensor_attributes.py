@@ -19,7 +19,7 @@ from gradcli.runner.noting import note
 from gradcli.runner.operators import TITLES
 from gradcli.runner.state import Run, show
 from gradcli.runner.strings import doubles, grad_fn_name
-from gradcli.runner.values import FLOATS, Data, Detached, DType, Size, Tensor, category, extra_of
+from gradcli.runner.values import FLOATS, Data, Detached, DType, Rest, Size, Tensor, category, extra_of
 
 
 @attribute("shape")
@@ -134,7 +134,7 @@ def is_elsewhere(run: Run, x: Tensor) -> bool:
 @attribute("data")
 def data(run: Run, x: Tensor) -> Tensor:
     """The same memory, without derivatives; what is written to it is no new version."""
-    return Data(x, lambda node: constant(run, node), constant(run, x.node), x.dtype)
+    return Data(memory_of(run, x), lambda node: constant(run, node), constant(run, x.node), x.dtype)
 
 
 @attribute("real")
@@ -171,6 +171,16 @@ def flat(run: Run, x: Tensor) -> Any:
     return rows(run, run.function("reshape", x, -1))
 
 
+def memory_of(run: Run, x: Tensor) -> Tensor:
+    """Return what holds the memory of a tensor without its history."""
+    if type(x) is not Tensor:
+        return x.rest if type(x) in (Detached, Data) else x  # type: ignore[attr-defined]
+    extra = extra_of(x)
+    if extra.rest is None:
+        extra.rest = Rest(x, constant(run, x.node))
+    return extra.rest
+
+
 def constant(run: Run, node: Any) -> Any:
     """Return a node as it is held: nothing flows through."""
     if type(node) not in NODES:
@@ -181,7 +191,7 @@ def constant(run: Run, node: Any) -> Any:
 @method("detach")
 def detached(run: Run, x: Tensor) -> Tensor:
     """Return the same memory, without derivatives."""
-    return Detached(x, lambda node: constant(run, node), constant(run, x.node), x.dtype)
+    return Detached(memory_of(run, x), lambda node: constant(run, node), constant(run, x.node), x.dtype)
 
 
 @method("flatten")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from sys import intern
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -109,10 +110,37 @@ class View(Tensor):
             self.seen = self.base.version
 
 
-class Detached(View):
-    """A tensor that shows the memory of another and nothing of what made it: what is written to it is its own history."""
+class Rest(Tensor):
+    """What is left of a tensor when only those that show its memory refer to it: its numbers, and nothing of its history.
 
-    __slots__ = ()
+    ``source`` refers to the tensor, for as long as it lives.
+    """
+
+    __slots__ = ("source",)
+
+    def __init__(self, source: Tensor, node: Any) -> None:
+        super().__init__(node, source.dtype, source.library)
+        self.source = ref(source)
+        self.version = source.version
+
+
+class Detached(View):
+    """A tensor that shows the memory of another and nothing of what made it: what is written to it is its own history.
+
+    So it does not keep that history: of a tensor that is no view it holds the ``rest``.
+    """
+
+    __slots__ = ("rest",)
+
+    @property
+    def base(self) -> Any:  # type: ignore[override]
+        """The tensor whose memory it shows, or what is left of it."""
+        rest = self.rest
+        return rest if type(rest) is not Rest else rest.source() or rest
+
+    @base.setter
+    def base(self, base: Tensor) -> None:
+        self.rest = base
 
     @property
     def version(self) -> int:  # type: ignore[override]
@@ -133,10 +161,11 @@ class Data(Detached):
 class Extra:
     """What few tensors have."""
 
-    __slots__ = ("fields", "hooks", "name", "parameter", "retains", "several")
+    __slots__ = ("fields", "hooks", "name", "parameter", "rest", "retains", "several")
 
     def __init__(self) -> None:
         self.hooks: list[Any] = []
+        self.rest: Rest | None = None
         self.retains = False
         self.parameter = False
         self.several = False
