@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,8 @@ def array_of(run: Run, data: Any, library: str, dtype: str | None = None) -> Ten
         return data
     if isinstance(data, Instance) and (member := data.kind.find("__array__")) is not UNBOUND:
         return run.call(member, [data])  # type: ignore[no-any-return]
+    if isinstance(data, dict | set):
+        bad_entry(run, data, library)
     if not isinstance(data, list | tuple | range):
         from gradcli.runner.containers import take
 
@@ -69,6 +72,7 @@ def array_of(run: Run, data: Any, library: str, dtype: str | None = None) -> Ten
         data = take(run, data) if not isinstance(data, str) and data is not None else bad_entry(run, data, library)
     items: list[Any] = []
     shape = shape_of_list(data)
+    run.meter.charge(math.prod(shape))
     flat_items(run, data, shape, items, library == "torch")
     tensors = [item for item in items if isinstance(item, Tensor)]
     if not tensors:

@@ -154,6 +154,8 @@ def version_text(write: Written, value: Any, output: bool) -> str:
 # ---- sweeps
 def nodes_of(outputs: Sequence[Node], targets: set[int] | None) -> list[Node]:
     """Return the nodes of a sweep, the last first; with ``targets`` only those on the way to them."""
+    if targets is None and len(outputs) == 1:
+        return swept(outputs[0])
     found: dict[int, Node] = {}
     for output in outputs:
         if output.index not in found:

@@ -270,6 +270,7 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
     if type(x) is np.ndarray and not x.ndim and type(a) is Tensor and x.dtype == np.float64:
         x = x[()] if type(y) is not Double else x
     if sign in ("<<", ">>"):
+        run.charge_together(np.asarray(value_of(x)), np.asarray(value_of(y)))
         return run.make(HOST[sign](value_of(x), value_of(y)), None, library)
     op = OPERATORS[sign, 2]
     if sign == "@" and library == "torch":
@@ -319,6 +320,7 @@ def refuse_types(run: Run, name: str, tensors: list[Any]) -> None:
 def whole_arithmetic(run: Run, sign: str, x: Any, y: Any) -> Any:
     """Return arithmetic of integers and truth values."""
     p, q = np.asarray(value_of(x)), np.asarray(value_of(y))
+    run.charge_together(p, q)
     if sign == "-" and p.dtype == q.dtype == np.bool_:
         run.fail("RuntimeError", "Subtraction, the `-` operator, with two bool tensors is not supported. "
                  "Use the `^` or `logical_xor()` operator instead.")

@@ -104,17 +104,23 @@ class ScriptError(GradcliError):
     def __init__(self, ended: Ended) -> None:
         error = ended.raised
         assert error is not None  # noqa: S101
-        line = error.line
-        lines = ended.place.text.split("\n")
-        start = sum(len(text) + 1 for text in lines[: line - 1])
-        stripped = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-        first = start + (len(lines[line - 1]) - len(lines[line - 1].lstrip()) if stripped else 0)
-        span = (first, first + len(stripped)) if stripped else None
+        span = span_of(ended.place, error.line)
+        stripped = "" if span is None else ended.place.text[span[0] : span[1]]
         from gradcli.runner.advice import advice_of  # an error alone needs it
 
         hint = advice_of(ended.run, error, stripped)
         super().__init__("script", f"{error.name}: {error.text}", span=span, place=ended.place, hint=hint)
         self.ended = ended
+
+
+def span_of(place: Place, line: int) -> Span | None:
+    """Return the characters of a line, without the blanks round it; None for no line of the text."""
+    lines = place.text.split("\n")
+    text = lines[line - 1] if 0 < line <= len(lines) else ""
+    if not text.strip():
+        return None
+    start = sum(len(one) + 1 for one in lines[: line - 1]) + len(text) - len(text.lstrip())
+    return start, start + len(text.strip())
 
 
 def run_code(code: Code, place: Place, run: Run) -> Ended:

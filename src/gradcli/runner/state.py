@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -182,6 +183,11 @@ class Run:
         if array.size >= LARGE:
             self.meter.hold(made)
         return Tensor(made, dtype, library)
+
+    def charge_together(self, a: Any, b: Any) -> None:
+        """Refuse what two arrays make together, before it is made, if it would pass the budget; a misfit is told later."""
+        with contextlib.suppress(ValueError):
+            self.meter.charge(math.prod(np.broadcast_shapes(a.shape, b.shape)))
 
     def enter_leaf(self, tensor: Tensor) -> Tensor:
         """Make a tensor a leaf: an input of its own, and another one after each write to it."""
