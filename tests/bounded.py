@@ -98,7 +98,7 @@ class Bounded:
     def __init__(self, folder: Path | str | None = None) -> None:
         paths = os.pathsep.join([str(TESTS), *(path for path in sys.path if path)])
         env = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-        self.server = subprocess.Popen(  # noqa: S603
+        self.server = subprocess.Popen(
             [sys.executable, str(TESTS / "bounded.py"), "serve"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", env=env, cwd=folder,
         )  # fmt: skip
@@ -127,7 +127,9 @@ def end_of(found: dict[str, Any]) -> str:
     if code == 2:
         return "refused"
     if code == 1:
-        return next((line.partition(":")[0] for line in err.split("\n") if line and not line.startswith(("note", " "))), "")
+        return next(
+            (line.partition(":")[0] for line in err.split("\n") if line and not line.startswith(("note", " "))), ""
+        )
     return str(code)
 
 
@@ -149,7 +151,9 @@ def main(words: list[str]) -> None:
         said = " / ".join(found["err"].strip().split("\n"))[:160]
         end = end_of(found)
         mark = "" if end in str(row.get("end")).split("|") else f"!! {row.get('end')} "
-        sys.stdout.write(f"{mark}{row['id']:28} {end:18} {found.get('seconds', 0):6} s {found.get('memory', 0):5} MB {found.get('printed', 0):>9}  {said}\n")
+        sys.stdout.write(
+            f"{mark}{row['id']:28} {end:18} {found.get('seconds', 0):6} s {found.get('memory', 0):5} MB {found.get('printed', 0):>9}  {said}\n"
+        )
         sys.stdout.flush()
     tool.close()
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from gradcli.explanation.explained import Agreement, Backward, Note
     from gradcli.explanation.jacobians import Jacobian
     from gradcli.explanation.picture import Edge, Picture, Vertex
+    from gradcli.explanation.ran import Ran
     from gradcli.explanation.rules import Path, Rule
     from gradcli.explanation.tape import Sent, Step, Tape, Taped
-    from gradcli.explanation.ran import Ran
     from gradcli.interface import Check, Explanation, check, explain, run
     from gradcli.language.inputs import Cotangent
 

@@ -75,7 +75,7 @@ SUGGESTED = sorted(set(suggested()))
 def test_a_command_that_is_suggested_runs(cli: Cli, command: str) -> None:
     record = '{"program": "x**2", "inputs": {"x": 3}}\n'
     answer = cli(*shlex.split(command)[1:], stdin=record)
-    asks_for_more = "no value for the variable" in answer.err or "no program is given" in answer.err
+    asks_for_more = re.search("no value for the variable|no (program|script) is given", answer.err)
     assert answer.code == 0 or asks_for_more, answer.err
 
 
@@ -128,10 +128,6 @@ def test_a_record_that_is_suggested_is_answered(cli: Cli) -> None:
     ("torch.autograd.functional.hessian(f, x)", "--hessian"),
     ("jvp(f, x, v)", "--jvp 1"), ("jax.jvp(f, (x,), (1.0,))", "--jvp 1"), ("torch.func.jvp(f, x, v)", "--jvp 1"),
     ("torch.autograd.functional.hvp(f, x, v)", "--hessian --jvp 1"),
-    ("import jax\nf = lambda x: x**2\njax.hessian(f)(x)", "--hessian"),
-    ("import jax\nf = lambda x: x**2\njax.jvp(f, (x,), (x,))", "--jvp 1"),
-    ("import jax\nf = lambda x: x**2\njax.grad(jax.grad(f))(x)", "--hessian"),
-    ("import torch\nf = lambda x: x**2\ntorch.autograd.functional.jvp(f, x, x)", "--jvp 1"),
 ])  # fmt: skip
 def test_second_derivatives_and_directions_name_their_option(cli: Cli, program: str, option: str) -> None:
     answer = cli("explain", program, "--x", "1")

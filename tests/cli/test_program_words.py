@@ -57,8 +57,8 @@ def test_a_file_where_a_program_stands_is_read(cli: Cli, words: tuple[str, ...])
     answer = cli(*words, "--json")
     assert answer.code == 0
     found = json.loads(answer.out)
-    assert (found["program"], found["grad"]) == (SNIPPET.strip(), {"x": [2.0, 4.0]})
-    assert [note["kind"] for note in found["notes"]] == ["left-out"]
+    assert (found["program"], found["grad"]) == (SNIPPET, {"x": [2.0, 4.0]})
+    assert found["notes"] == []
     assert json.loads(cli(*words, "--json", "--x", "3,4").out)["grad"] == {"x": [6.0, 8.0]}
 
 
@@ -79,7 +79,7 @@ def test_a_file_that_is_no_program_is_refused(cli: Cli, words: tuple[str, ...], 
 def test_grad_check_and_batch_take_snippets(cli: Cli, script: str):
     answer = cli("grad", script)
     assert (answer.code, answer.out) == (0, "2,4\n")
-    assert "note: Left out: line 5" in answer.err
+    assert answer.err == ""
     assert cli("check", script).out.startswith("ok: ")
     assert cli("check", script, "--expect", "2*x").code == 0
     record = json.dumps({"program": SNIPPET})
@@ -87,22 +87,12 @@ def test_grad_check_and_batch_take_snippets(cli: Cli, script: str):
     assert found["grad"] == {"x": [2.0, 4.0]}
 
 
-def test_what_is_left_out_is_said_in_every_format(cli: Cli):
-    for options in ((), ("-F", "plain"), ("--json",)):
-        answer = cli("explain", SNIPPET, *options)
-        assert answer.code == 0
-        assert "Left out: line 5, which shows or checks a value." in answer.out
-
-
-def test_all_lines_that_cannot_be_read_stand_below_one_another(cli: Cli):
+def test_a_function_that_no_line_defines_is_named(cli: Cli):
     text = "import torch\na = foo(3)\nx = torch.tensor([1.], requires_grad=True)\ny = bar(x) + a\ny.backward()"
     assert cli("explain", text).err.splitlines() == [
-        "error: 2 lines of this snippet cannot be read",
+        "error: no line of the script defines the function 'foo'",
         "  |",
         "2 | a = foo(3)",
         "  |     ^^^",
-        "help: line 2: unknown function 'foo' (did you mean 'floor'?)",
-        "      line 4: unknown function 'bar'",
+        "help: did you mean 'floor'?",
     ]
-    error = json.loads(cli("explain", text, "--json").out)["error"]
-    assert error["hint"].count("\n") == 1

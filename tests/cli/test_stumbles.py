@@ -25,7 +25,6 @@ FILES = {
     "prog": "x**2\n",
     "prog.gc": "x**2\n",
     "snippet.py": "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\ny.backward(x)\n",
-    "drawn.py": "W = torch.randn(2, 3, requires_grad=True)\nx = torch.rand(3)\n(W @ x).sum().backward()\n",
     "unasked.py": "import torch\nx = torch.tensor([1., 2.])\ny = x**2\ny.sum().backward()\n",
     "model.py": "class Net(nn.Module):\n    def forward(self, x):\n        return x\ny = Net()(x)\ny.backward()\n",
     "sheet.ipynb": "{}",
@@ -147,21 +146,16 @@ ROWS = [  # of the command line and files: what is typed, what is wrong, what to
 ]  # fmt: skip
 OF_LANGUAGE = [  # each runs always: it takes a branch that little else takes
     # snippets and what stands around them
-    ("grad drawn.py", "line 1 draws 'W' at random, and a program has the same value at every run",
-     "add --W 'np.linspace(0.1, 1, 6).reshape(2, 3)' --x 'np.linspace(0.1, 1, 3)'"),
-    ("grad 'w = torch.tensor(2., requires_grad=True); x = torch.randn(2, 3).T; (w*x).sum().backward()'",
-     "line 1 draws 'x' at random, and a program has the same value at every run", "add --x VALUE"),
-    ("grad unasked.py", "the program assigns x itself, and nothing is left to differentiate",
-     "write requires_grad=True in line 2; or leave out line 2, 'x = torch.tensor([1., 2.])', "
-     "and give --x 'torch.tensor([1., 2.])'"),
-    ("grad model.py", "'class' is not part of the language",
-     "write what forward does as lines of its own: y = F.linear(x, W, b)"),
-    ("grad stacked.py --x 1,2", "nn.ModuleList is not part of the language",
-     "write its layers one after the other, with W and b of your own: F.relu(F.linear(x, W, b))"),
-    ("grad misspelled.py --x 1,2", "nn.LeakyRelu is not part of the language", "did you mean 'nn.LeakyReLU'?"),
+    ("grad unasked.py", "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",
+     "nothing that it was computed from requires grad: give an input requires_grad=True, and look for detach(), .data, "
+     ".item(), no_grad() or integers on the way"),
+    ("grad model.py", "no value for the variable x", "add --x VALUE"),
+    ("grad stacked.py --x 1,2",
+     'NotImplementedError: Module [ModuleList] is missing the required "forward" function', None),
+    ("grad misspelled.py --x 1,2", "'torch.nn.LeakyRelu' is not part of gradcli", "did you mean 'LeakyReLU'?"),
     ("grad 'y = input(); y*x' --x 1", "unknown function 'input'",
      "give the value with --NAME: nothing is read while a program runs"),
-    ("grad 'def f(x): x**2' --x 3", "'f' returns no value", "write return before the value that it has"),
+    ("grad 'def f(x): x**2' --x 3", "the function 'f' returns no value", "write return before the value that it has"),
     ("raised.txt", "this is an error of PyTorch, and no program: a first backward has freed what the second one needs",
      "give both as --v V1 --v V2; in PyTorch the first one takes retain_graph=True"),
     # expected derivatives
@@ -177,7 +171,7 @@ OF_LANGUAGE = [  # each runs always: it takes a branch that little else takes
     ("grad 'log(x, 2)' --x 3", "too many arguments: log(x)",
      "write log2(x), log10(x), or log(x)/log(3) for another base"),
     ("grad D(x**2) --x 3", "unknown function 'D'", "give the function itself: gradcli differentiates it"),
-    ("grad grad(x**2) --x 3", "what grad(...) changes is not known",
+    ("grad grad(x**2) --x 3", "unknown function 'grad'",
      "give the function itself: gradcli differentiates it"),
     ("grad integrate(x) --x 3", "unknown function 'integrate'", "there are no integrals here"),
     ("grad 'x_1 + x_2' --x 3,4", "no value for the variables x_1, x_2", "--x was given: its entries are x[0], x[1]"),
@@ -237,7 +231,8 @@ def _files(tmp_path, monkeypatch):
 def test_a_stumble_is_named_with_the_way_out(cli, line, message, hint):
     answer = cli(*shlex.split(line))
     said = [text for text in answer.err.splitlines() if text.startswith(("error: ", "help: "))]
-    assert (answer.code, said) == (2, [f"error: {message}", *([f"help: {hint}"] if hint else [])])
+    code = 1 if re.match(r"\w+Error: ", message) else 2  # an exception of the script's own, as PyTorch raises it
+    assert (answer.code, said) == (code, [f"error: {message}", *([f"help: {hint}"] if hint else [])])
 
 
 PAGE = (Path(__file__).parents[2] / "docs" / "first-minutes.md").read_text(encoding="utf-8")
@@ -317,13 +312,6 @@ def test_what_stands_for_a_function_is_read(name, text):
     assert np.isfinite(found)
     if name in MPMATH:
         np.testing.assert_allclose(found, float(getattr(mpmath, name)(at)), rtol=1e-13)
-
-
-def test_the_numbers_that_a_hint_offers_fit(cli):
-    hint = cli("grad", "drawn.py").err.partition("help: add ")[2].strip()
-    answer = cli("grad", "drawn.py", *shlex.split(hint))
-    assert answer.code == 0
-    np.testing.assert_allclose(read_value(answer.out.strip(), "W", Budget()), [np.linspace(0.1, 1, 3)] * 2, rtol=1e-15)
 
 
 @pytest.mark.parametrize(("name", "hint"), [

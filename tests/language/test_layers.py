@@ -8,12 +8,12 @@ import re
 
 import numpy as np
 import pytest
+from gradcli.language.layer_names import FUNCTIONS, RANDOM
+from gradcli.language.layers import signature
 
 import gradcli
 from gradcli.errors import GradcliError
 from gradcli.explanation.evaluation import Function
-from gradcli.language.layer_names import FUNCTIONS, RANDOM
-from gradcli.language.layers import signature
 from gradcli.ops import SPELLINGS, load_all
 from oracles import portion
 

@@ -21,7 +21,17 @@ CLOSE = {"rtol": 1e-12, "atol": 1e-15}
 
 def test_every_class_has_its_scripts():
     classes = {parameter.id.rpartition(" ")[0].partition(":")[0] for parameter in ROWS}
-    assert classes >= {"lists", "second names", "one list", "joined lists", "comprehensions", "memory", "no_grad", "effects", "layers"}
+    assert classes >= {
+        "lists",
+        "second names",
+        "one list",
+        "joined lists",
+        "comprehensions",
+        "memory",
+        "no_grad",
+        "effects",
+        "layers",
+    }
     assert len(ROWS) >= 750
 
 

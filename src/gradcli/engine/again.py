@@ -27,10 +27,10 @@ from gradcli.engine.reverse import Visit, accumulate
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD
 from gradcli.ops.axes import unbroadcast
-from gradcli.ops.declare import Op, value_of
-from gradcli.ops.parts import Said
+from gradcli.ops.declare import value_of
+from gradcli.ops.flat_slopes import beside
 from gradcli.ops.reductions import SUM
-from gradcli.ops.shaping import CLONE, EXPAND, RESHAPE
+from gradcli.ops.shaping import EXPAND, RESHAPE
 from gradcli.ops.tracing import Traced, Untraceable, moved_back, traced
 
 FAILS = (Untraceable, TypeError, ValueError, AttributeError, IndexError)
@@ -70,32 +70,14 @@ def differentiable_cotangents(
             return None
         argument = node.arguments[k]
         made = summed(graph, part.node if type(part) is Traced else part, value_of(argument).shape)
-        return graph(BESIDE, made, argument) if node.op.name in FLAT_SLOPES else made
+        return beside(graph, node.op, made, argument)
 
     def add(total: Any, part: Any, _own: bool) -> Any:
         return graph(ADD, total, part)
 
-    visited = visits(graph.nodes, output.index, totals.keys()) if nodes is None and visit is None else nodes
-    if visit is not None:
-        visited = visit(totals)
+    visited = nodes or visits(graph.nodes, output.index, totals.keys()) if visit is None else visit(totals)
     with np.errstate(all="ignore"):
         return accumulate(totals, visited, along, add)
-
-
-FLAT_SLOPES = {"relu", "leaky_relu", "abs", "hardtanh", "hardsigmoid", "hardshrink", "softshrink"}
-"""Ops whose slope is the same on both sides of any number but a few, and which PyTorch differentiates: to zeros."""
-BESIDE = Op(
-    "beside",
-    lambda part, x: part,
-    (lambda g, _y, _part, _x: g, lambda _g, _y, _part, x: np.zeros(np.shape(x))),
-    lambda argument, out, values, static: CLONE.local(0, out, values[:1], {}) if not argument else [],
-    index=Said(),
-    moves=True,
-    by_shape=True,
-    torch_saves=("own",),
-    write=lambda call: call.tight[0],
-)
-"""A cotangent that depends on a value by a slope which is zero: PyTorch's gradient by that value is zeros, and not None."""
 
 
 def handed_on(graph: Graph, node: Operation, k: int, given: list[Any]) -> Any:

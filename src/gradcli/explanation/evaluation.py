@@ -66,7 +66,7 @@ class Function:
     @property
     def place(self) -> Place:
         """The text of the program."""
-        return self.program.place
+        return self.program.place  # type: ignore[no-any-return]
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -192,7 +192,11 @@ def summed_v(program: Any, shape: tuple[int, ...]) -> Any:
 
 
 def read_program(
-    text: str | Callable[..., Any], budget: Budget, given: Iterable[str], asked: Any = None, wrt: Iterable[str] | None = None
+    text: str | Callable[..., Any],
+    budget: Budget,
+    given: Iterable[str],
+    asked: Any = None,
+    wrt: Iterable[str] | None = None,
 ) -> Any:
     """Return a text as a checked program: one of the language, or a script; or the source of a Python function.
 
@@ -209,7 +213,7 @@ def read_program(
     return compile_program(text, budget, frozenset(given))
 
 
-def filled(program: Program, values: dict[str, Any]) -> dict[str, Any]:
+def filled(program: Any, values: dict[str, Any]) -> dict[str, Any]:
     """Return the values of all inputs: those that are given, and those of a script for the others."""
     if program.is_script:
         whole = {**program.values, **values}

@@ -60,9 +60,11 @@ def values_of_graph(graph: Graph, output: Any, made: Mapping[str, int]) -> Itera
     named = {id(value): write(name, value) for name, value in constants.items()}
     texts = ConstantTexts(graph, nodes, lambda x: named.get(id(x), x))
     called = {index: name for name, index in made.items()}
-    called |= {node.index: name for name, node in reversed(numbered(graph))} | {output.index: output_name(graph, output)}
+    called |= {node.index: name for name, node in reversed(numbered(graph))} | {
+        output.index: output_name(graph, output)
+    }
     for node in nodes:
-        name = called.get(node.index)
+        own = called.get(node.index)
         if node.op is None:
             texts.text[node.index] = (str(node.name), ATOM)
             continue
@@ -72,11 +74,11 @@ def values_of_graph(graph: Graph, output: Any, made: Mapping[str, int]) -> Itera
             written = None
         if written is not None and len(written[0]) > LONGEST:
             written = None
-        if name is not None:
+        if own is not None:
             said = None if written is None else written[0]
             role = "output" if node is output else "inner"
-            yield Value(name, said, said, np.asarray(node.value, dtype=np.float64), role)
-            written = (name, ATOM)
+            yield Value(own, said, said, np.asarray(node.value, dtype=np.float64), role)
+            written = (own, ATOM)
         if written is not None:
             texts.text[node.index] = written
 

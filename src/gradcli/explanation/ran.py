@@ -30,7 +30,9 @@ class Ran:
     - ``error``: the exception that ended it, as ``RuntimeError: …``, and ``line``, where; None where it ran to its end.
     """
 
-    def __init__(self, text: str, ended: Ended, printed: str, answer: Callable[[Point], Explained], asked: Asked) -> None:
+    def __init__(
+        self, text: str, ended: Ended, printed: str, answer: Callable[[Point], Explained], asked: Asked
+    ) -> None:
         self.text = text
         self.printed = printed
         self.events: list[Event] = list(ended.run.log.events)
@@ -66,7 +68,11 @@ class Ran:
 
 
 def run_text(
-    script: str | Path, seed: int, inputs: Mapping[str, Any] | None, budget: Budget | None, answer: Callable[[Point], Explained]
+    script: str | Path,
+    seed: int,
+    inputs: Mapping[str, Any] | None,
+    budget: Budget | None,
+    answer: Callable[[Point], Explained],
 ) -> Ran:
     """Run a script, or the file of that name. Raises ``GradcliError`` for what gradcli refuses."""
     named = isinstance(script, Path) or ("\n" not in script and script.endswith(".py"))

@@ -101,7 +101,10 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
         alone = all(v is None for v in calls)
         resets: frozenset[int] = frozenset()
         if alone and function.program.is_script and function.program.vs:
-            calls, resets = function.program.vs, frozenset(k for k, reset in enumerate(function.program.resets) if reset)
+            calls, resets = (
+                function.program.vs,
+                frozenset(k for k, reset in enumerate(function.program.resets) if reset),
+            )
         if record and not strict:
             whole = [each_call(v, shape) for v in calls]
             if any(len(own) > 1 for own in whole):

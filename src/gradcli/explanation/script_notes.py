@@ -99,4 +99,12 @@ def as_word(name: str) -> str:
 def close(left: Array, right: Array) -> bool:
     """Return whether two gradients are the same but for rounding."""
     a, b = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
-    return a.shape == b.shape and bool(np.allclose(a, b, rtol=NEAR, atol=NEAR * max(np.max(np.abs(b), initial=0.0), 1e-300), equal_nan=True))
+    return a.shape == b.shape and bool(
+        np.allclose(
+            a,
+            b,
+            rtol=NEAR,
+            atol=NEAR * max(np.max(np.abs(b), initial=0.0, where=np.isfinite(b)), 1e-300),
+            equal_nan=True,
+        )
+    )

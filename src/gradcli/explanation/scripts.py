@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, Place
 from gradcli.errors.suggest import did_you_mean
 from gradcli.language.inputs import as_array
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
 from gradcli.runner.objects import Code
-from gradcli.runner.replay import LAST
 from gradcli.runner.script import Ended, ScriptError, compile_text, run_script
+from gradcli.runner.story import LAST
 from gradcli.runner.values import Tensor
 
 DERIVATIVE = ("backward", "grad")
@@ -77,12 +77,13 @@ def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str
     from gradcli.runner.replay import program_of
 
     values = {name: as_array(name, value) for name, value in given.items()} if isinstance(given, Mapping) else {}
-    code, _ = compile_text(text, last=LAST)
+    code, place = compile_text(text, last=LAST)
     free = code.text.free(values)
     own = {name: value for name, value in values.items() if name in free}
     others = {name: value for name, value in values.items() if name not in free}
     refuse_others(others, code)
     missing = [name for name in free if name not in own]
+    refuse_unknown_functions(code, place, {name: free[name] for name in missing})
     traced = frozenset(wrt or ()) - free.keys() if asked.of is not None else frozenset()
     if missing or asked.of is not None:
         of = asked.of
@@ -104,6 +105,22 @@ def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str
     program = program_of(text, calls[0].sweep, vs, resets, seed=asked.seed, given=own, others=others)
     program.ended, program.explained = ended, events.index(calls[-1])
     return program
+
+
+def refuse_unknown_functions(code: Code, place: Place, missing: Mapping[str, tuple[int, int]]) -> None:
+    """Refuse a script that calls a function which no line defines: no value from outside could stand for it."""
+    from gradcli.ops import spellings
+
+    for name in missing:
+        if name in code.text.called:
+            near = did_you_mean(name, [*(code.places.keys() - missing.keys()), *spellings()])
+            raise GradcliError(
+                "unknown-name",
+                f"no line of the script defines the function '{name}'",
+                span=missing[name],
+                place=place,
+                hint=near or "give the script with its definition or its import",
+            )
 
 
 def last_value(text: str, ended: Ended, asked: Asked, own: dict[str, Any], others: dict[str, Any]) -> Any:
@@ -129,11 +146,17 @@ def no_derivative(ended: Ended) -> GradcliError:
         for name, value in ended.variables.items()
         if type(value) is float or (isinstance(value, Tensor) and value.dtype.startswith("float"))
     }
-    scalars = [name for name, value in numbers.items() if np.size(getattr(value, "value", value)) == 1]
-    of = next((name for name in ("loss", "cost", "L", "J", "error") if name in scalars), scalars[-1] if scalars else "NAME")
+    scalars = [
+        name for name, value in numbers.items() if np.size(value.value if isinstance(value, Tensor) else value) == 1
+    ]
+    of = next(
+        (name for name in ("loss", "cost", "L", "J", "error") if name in scalars), scalars[-1] if scalars else "NAME"
+    )
     wrt = ",".join(name for name in numbers if name not in scalars and name != of) or "NAME"
     error = GradcliError(
-        "no-derivative", "the script asks for no derivative", hint=f"--of {of} --wrt {wrt} names what to differentiate by what"
+        "no-derivative",
+        "the script asks for no derivative",
+        hint=f"--of {of} --wrt {wrt} names what to differentiate by what",
     )
     error.ended = ended
     return error
@@ -144,7 +167,9 @@ def refuse_others(others: Mapping[str, Any], code: Code) -> None:
     for name in others:
         if name not in code.places:
             has = f"the script has {', '.join(list(code.places)[:6])}" if code.places else "the script has no variables"
-            raise GradcliError("unknown-input", f"the script has no variable '{name}'", hint=did_you_mean(name, code.places) or has)
+            raise GradcliError(
+                "unknown-input", f"the script has no variable '{name}'", hint=did_you_mean(name, code.places) or has
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from gradcli.errors import GradcliError, Span
 from gradcli.errors.counting import counted
 from gradcli.language import picking, runtime
 from gradcli.language.arithmetic import binary
-from gradcli.language.expressions import is_write
 from gradcli.language.indexing import Registers, Run
 from gradcli.language.kinds import Listed, is_odd, is_tensor, items_of, kept_in_place, written_as
 from gradcli.ops import Pair, Parts

@@ -187,7 +187,11 @@ def untraceable(name: str) -> Callable[..., Any]:
 
 def applied(f: Apply, op: Op, *arguments: Any, **static: Any) -> Any:
     """Apply an op to traced arrays and numbers; to compare what depends on nothing decides nothing."""
-    if (op.flat or op.formula is None) and op.pieces is not None and not any(type(a) is Traced and hasattr(a.node, "active") for a in arguments):
+    if (
+        (op.flat or op.formula is None)
+        and op.pieces is not None
+        and not any(type(a) is Traced and hasattr(a.node, "active") for a in arguments)
+    ):
         return op.forward(*[a.node if type(a) is Traced else a for a in arguments], **static)
     return traced(f, f(op, *[a.node if type(a) is Traced else a for a in arguments], **static))
 

@@ -25,7 +25,9 @@ def dtype_name(run: Run, dtype: Any, library: str = "torch") -> str | None:
     if isinstance(dtype, Class):
         return {"float": "float64", "int": "int64", "bool": "bool"}.get(dtype.name)
     if isinstance(dtype, str):
-        return {"float": "float64", "int": "int64", "float_": "float64", "f4": "float32", "f8": "float64"}.get(dtype, dtype)
+        return {"float": "float64", "int": "int64", "float_": "float64", "f4": "float32", "f8": "float64"}.get(
+            dtype, dtype
+        )
     return run.fail("TypeError", "this is not a dtype")  # type: ignore[no-any-return]
 
 
@@ -49,7 +51,9 @@ def flat_items(run: Run, data: Any, shape: tuple[int, ...], into: list[Any], tor
             if torch:
                 at = len(data)
                 run.fail("ValueError", f"expected sequence of length {shape[0] if shape else 0} at dim 1 (got {at})")
-            run.fail("ValueError", "setting an array element with a sequence. The requested array has an inhomogeneous shape")
+            run.fail(
+                "ValueError", "setting an array element with a sequence. The requested array has an inhomogeneous shape"
+            )
         for item in data:
             flat_items(run, item, shape[1:], into, torch)
         return
@@ -95,7 +99,7 @@ def array_of(run: Run, data: Any, library: str, dtype: str | None = None) -> Ten
         made = run.f(STACK, *parts, dim=0)
         whole = Tensor(made, kind, library)
         inner = tensors[0].shape
-        return run.function("reshape", whole, *shape, *inner) if len(shape) > 1 else whole  # type: ignore[no-any-return]
+        return run.function("reshape", whole, *shape, *inner) if len(shape) > 1 else whole
     try:
         array = np.array([np.asarray(i.value) if isinstance(i, Tensor) else i for i in items])
     except ValueError as error:
@@ -105,15 +109,13 @@ def array_of(run: Run, data: Any, library: str, dtype: str | None = None) -> Ten
 
 def bad_entry(run: Run, item: Any, library: str) -> Any:
     """Raise the exception for what is no number."""
-    from gradcli.runner.builtins import type_name
-
     if isinstance(item, str):
         if library == "torch":
-            run.fail("TypeError", f"new(): invalid data type '{type_name(item)}'")
+            run.fail("TypeError", f"new(): invalid data type '{run.type_name(item)}'")
         raise run.refuse("arrays of texts are not part of gradcli")
     if library == "torch":
-        run.fail("RuntimeError", f"Could not infer dtype of {type_name(item)}")
-    raise run.refuse(f"arrays of {type_name(item)} are not part of gradcli")
+        run.fail("RuntimeError", f"Could not infer dtype of {run.type_name(item)}")
+    raise run.refuse(f"arrays of {run.type_name(item)} are not part of gradcli")
 
 
 def cast(run: Run, x: Tensor, dtype: str) -> Tensor:

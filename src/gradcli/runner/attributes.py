@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.runner.calls import call_method, jax_method, new_object, no_attribute, table_method
-from gradcli.runner.hosted import Hosted, host_of, hosted_attribute, new_hosted, raw_member
-from gradcli.runner.library import ATTRIBUTES, METHODS
+from gradcli.runner.calls import call_method, jax_method, new_object, table_method
+from gradcli.runner.classes import bound, no_attribute
+from gradcli.runner.hosted import Hosted, host_of, new_hosted
+from gradcli.runner.hosted_members import hosted_attribute, raw_member
+from gradcli.runner.library import ATTRIBUTES, FOREIGN_TO, METHODS, READERS, load
 from gradcli.runner.objects import (
     UNBOUND,
     Bound,
@@ -18,13 +20,14 @@ from gradcli.runner.objects import (
     Keyed,
     Method,
     Module,
+    Progress,
     Property,
     StaticMethod,
     Super,
     TableFunction,
 )
 from gradcli.runner.state import Run
-from gradcli.runner.values import DType, Tensor
+from gradcli.runner.values import Tensor
 
 
 def attribute(run: Run, base: Any, name: str) -> Any:
@@ -42,7 +45,7 @@ def attribute(run: Run, base: Any, name: str) -> Any:
         return of_class(run, base, name)
     if kind is Super:
         return of_super(run, base, name)
-    if kind is Foreign:
+    if kind is Foreign or kind is Progress:
         return Foreign(f"{base.name}.{name}")
     if isinstance(base, Hosted):
         return hosted_attribute(run, base, name)
@@ -79,12 +82,11 @@ def special_method(base: Tensor, name: str) -> Any:
 def of_tensor(run: Run, base: Tensor, name: str) -> Any:
     """Return an attribute or a method of a tensor."""
     if base.library == "numpy":
-        from gradcli.runner.libraries.numpy_arrays import NOT_NUMPYS, array_attribute
-
-        own = array_attribute(run, base, name)
+        load("numpy")
+        own = READERS["numpy"](run, base, name)
         if own is not UNBOUND:
             return own
-        if name in NOT_NUMPYS and not base.active:
+        if name in FOREIGN_TO["numpy"] and not base.active:
             return no_attribute(run, base, name)
     read = ATTRIBUTES.get(name)
     if read is not None:
@@ -100,21 +102,6 @@ def of_tensor(run: Run, base: Tensor, name: str) -> Any:
     if name.startswith("__") and (special := special_method(base, name)) is not None:
         return special
     return no_attribute(run, base, name)
-
-
-def bound(run: Run, owner: Any, kind: Class, member: Any) -> Any:
-    """Return a member of a class as an object of it has it."""
-    if isinstance(member, Closure) or (callable(member) and not isinstance(member, Class | DType)):
-        return Bound(member, owner)
-    if isinstance(member, Property):
-        return run.call(member.getter, [owner])
-    if isinstance(member, StaticMethod):
-        return member.function
-    if isinstance(member, ClassMethod):
-        return Bound(member.function, kind)
-    if isinstance(member, Instance) and (get := member.kind.find("__get__")) is not UNBOUND:
-        return run.call(get, [member, owner, kind])
-    return member
 
 
 def of_instance(run: Run, base: Instance, name: str) -> Any:
@@ -160,7 +147,11 @@ def of_class(run: Run, base: Class, name: str) -> Any:
         bases = tuple(base.bases) or (OBJECT,)
         return {"__mro__": order, "mro": lambda run: list(order), "__bases__": bases, "__base__": bases[0]}[name]
     if name in ("__dict__", "__module__", "__doc__", "__annotations__"):
-        defaults = {"__dict__": base.members if base.run is not None else dict(base.members), "__module__": "__main__", "__annotations__": {}}
+        defaults = {
+            "__dict__": base.members if base.run is not None else dict(base.members),
+            "__module__": "__main__",
+            "__annotations__": {},
+        }
         return defaults.get(name)
     if name in OBJECT_MEMBERS:
         return OBJECT_MEMBERS[name]

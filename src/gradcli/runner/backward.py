@@ -15,8 +15,9 @@ from gradcli.language.storage import looks_on
 from gradcli.ops.declare import value_of
 from gradcli.ops.saved import kept
 from gradcli.records import dataclass
+from gradcli.runner.backward_names import index_name
 from gradcli.runner.events import Event
-from gradcli.runner.state import Run, Written
+from gradcli.runner.state import Run, Written, memory_key
 from gradcli.runner.strings import grad_fn_name
 from gradcli.runner.values import Size, Tensor, category, extra_of, kind_of
 
@@ -41,8 +42,6 @@ class Freed(tuple):  # type: ignore[type-arg]
     """The links of an operation whose saved values a sweep has freed, which the script made in this line."""
 
     line: int
-
-
 
 
 @dataclass(slots=True, eq=False)
@@ -82,7 +81,11 @@ def seed_of(run: Run, y: Tensor, gradient: Any, place: int) -> Any:
             f"shape of {Size(y.shape)!r}.",
         )
     node = gradient.node
-    return node if type(node) in NODES else np.asarray(node, dtype=np.float64 if value_of(node).dtype != object else object)
+    return (
+        node
+        if type(node) in NODES
+        else np.asarray(node, dtype=np.float64 if value_of(node).dtype != object else object)
+    )
 
 
 def saved_places(node: Operation) -> tuple[int, ...]:
@@ -105,13 +108,6 @@ def check_freed(run: Run, nodes: Sequence[Node]) -> None:
             run.fail("RuntimeError", f"derivative for aten::{node.op.name} is not implemented")
         if type(node.links) is Freed and saved_places(node):
             run.fail("RuntimeError", SECOND, node.links.line)
-
-
-def memory_key(value: Any) -> Any:
-    """Return what tells apart the memory that a value shows."""
-    while looks_on(value):
-        value = value.arguments[0]
-    return value.index if type(value) in NODES else id(value)
 
 
 def check_versions(run: Run, nodes: Sequence[Node]) -> None:
@@ -165,9 +161,7 @@ def nodes_of(outputs: Sequence[Node], targets: set[int] | None) -> list[Node]:
     needed: set[int] = set()
     for index in sorted(found):
         node = found[index]
-        if index in targets or (
-            type(node) is Operation and any(node.arguments[k].index in needed for k in node.links)
-        ):
+        if index in targets or (type(node) is Operation and any(node.arguments[k].index in needed for k in node.links)):
             needed.add(index)
     return [found[index] for index in sorted(needed, reverse=True)]
 
@@ -217,7 +211,9 @@ def sweep(
 def former_nodes(run: Run, outputs: list[Node], targets: set[int]) -> dict[int, int]:
     """Return nodes that leaves which are asked for had before they were written to, with those that they have now."""
     now = {id(leaf): index for index in targets if (leaf := run.by_leaf.get(index)) is not None}
-    inputs = [node for node in nodes_of(outputs, None) if type(node) is Input and node.index not in targets] if now else []
+    inputs = (
+        [node for node in nodes_of(outputs, None) if type(node) is Input and node.index not in targets] if now else []
+    )
     return {node.index: now[id(node.owner)] for node in inputs if id(node.owner) in now}
 
 
@@ -235,7 +231,9 @@ def hooked_visit(
                 made = run.call(hook, [g])
                 if isinstance(made, Tensor):
                     if made.shape != g.shape:
-                        run.fail("RuntimeError", f"hook '{getattr(hook, 'name', '<lambda>')}' has changed the size of value")
+                        run.fail(
+                            "RuntimeError", f"hook '{getattr(hook, 'name', '<lambda>')}' has changed the size of value"
+                        )
                     totals[index] = made.node if type(made.node) in NODES else np.asarray(made.value)[()]
             if index in run.retained:
                 retain(run, run.retained[index], totals[index])
@@ -253,13 +251,47 @@ def hook_number(run: Run, hook: Any) -> int:
 
 def as_gradient(run: Run, g: Any, node: Node) -> Tensor:
     """Return a cotangent as a tensor of its own."""
-    return Tensor(g if type(g) in NODES else np.array(g, copy=True).reshape(node.shape), "float32" if run.default_dtype == "float32" else "float64")
+    return Tensor(
+        g if type(g) in NODES else np.array(g, copy=True).reshape(node.shape),
+        "float32" if run.default_dtype == "float32" else "float64",
+    )
 
 
 def retain(run: Run, tensor: Tensor, g: Any) -> None:
     """Add a cotangent to the ``.grad`` of an inner value."""
     made = np.asarray(value_of(g)).reshape(tensor.shape) if type(g) not in NODES else g
-    tensor.grad = Tensor(made, tensor.dtype) if tensor.grad is None else run.operate("+", tensor.grad, Tensor(made, tensor.dtype))
+    tensor.grad = (
+        Tensor(made, tensor.dtype) if tensor.grad is None else run.operate("+", tensor.grad, Tensor(made, tensor.dtype))
+    )
+
+
+SECOND_NAMES = {
+    "tanh": "TanhBackwardBackward0", "sigmoid": "SigmoidBackwardBackward0", "softplus": "SoftplusBackwardBackward0",
+    "gelu": "GeluBackwardBackward0", "elu": "EluBackwardBackward0", "celu": "EluBackwardBackward0",
+    "softmax": "SoftmaxBackwardDataBackward0", "log_softmax": "LogSoftmaxBackwardDataBackward0",
+    "logsigmoid": "LogSigmoidBackwardBackward0", "SelectBackward0": "SelectBackwardBackward0",
+    "SliceBackward0": "SliceBackwardBackward0", "IndexBackward0": "IndexPutBackward0",
+}  # fmt: skip
+"""What PyTorch calls the derivative of an op's own derivative, where that is one function."""
+
+
+def second_name(outputs: list[Node], index: int) -> str | None:
+    """Return what PyTorch calls the function that gave a cotangent in a sweep with a graph, None where that shows."""
+    users = [
+        node
+        for node in nodes_of(outputs, None)
+        if type(node) is Operation and any(node.arguments[k].index == index for k in node.links)
+    ]
+    if len(users) != 1:
+        return None
+    op: Any = users[0].op
+    static = users[0].static
+    name = index_name(static["key"], users[0].arguments[0].shape) if op.name == "index" else op.name
+    if name == "permute" and any(
+        getattr(user.op, "name", "") == "matmul" for user in nodes_of(outputs, None) if users[0] in user.arguments
+    ):
+        return "TBackward0"
+    return SECOND_NAMES.get(name)
 
 
 # ---- the calls
@@ -270,7 +302,9 @@ def backward(
     seeds = [seed_of(run, y, v, place) for place, (y, v) in enumerate(zip(outputs, gradients, strict=True))]
     targets = None if inputs is None else {t.node.index for t in inputs if type(t.node) in NODES}
     given = [None if v is None else np.asarray(v.value) for v in gradients]
-    done = run.swept(outputs, seeds, targets, bool(create_graph if retain_graph is None else retain_graph), create_graph, given)
+    done = run.swept(
+        outputs, seeds, targets, bool(create_graph if retain_graph is None else retain_graph), create_graph, given
+    )
     event = derivative_event(run, "backward", outputs[0], given[0])
     reached: dict[int, tuple[Tensor, Any]] = {}
     for index, g in done.totals.items():
@@ -321,8 +355,12 @@ def accumulate_grad(run: Run, leaf: Tensor, g: Any) -> None:
     if before is None:
         if type(made) not in NODES and made.size >= LARGE:
             run.meter.hold(made)
-        leaf.grad = Tensor(made, leaf.dtype)
-    elif type(made) in NODES or type(before.node) in NODES:
+        leaf.grad = Tensor(made, leaf.dtype, "torch", "CopyBackwards")
+    elif type(made) not in NODES and type(before.node) in NODES:
+        before.made_by = grad_fn_name(before)
+        before.node = run.overwritten(before.node, value_of(before.node) + made)
+        before.version += 1
+    elif type(made) in NODES:
         leaf.grad = run.operate("+", before, Tensor(made, leaf.dtype))
     else:
         before.node = np.asarray(before.value) + made
@@ -347,12 +385,13 @@ def gradients_of(
     found: list[Tensor | None] = []
     for place, t in enumerate(inputs):
         g = done.captured.get(t.node.index, done.totals.get(t.node.index))
+        made_by = second_name(done.outputs, t.node.index) if create_graph and type(g) in NODES else None
         if g is None and not allow_unused and not materialize:
             run.fail("RuntimeError", UNUSED.format(place))
         if g is None:
             found.append(Tensor(np.zeros(t.shape), t.dtype) if materialize else None)
         else:
-            found.append(Tensor(g if type(g) in NODES else np.array(g).reshape(t.shape), t.dtype))
+            found.append(Tensor(g if type(g) in NODES else np.array(g).reshape(t.shape), t.dtype, "torch", made_by))
     event = derivative_event(run, "grad", outputs[0], given[0])
     event.returns = [None if t is None else t.value for t in found]
     event.of = [run.name_of(t) or "" for t in inputs]

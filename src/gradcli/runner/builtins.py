@@ -38,6 +38,7 @@ LIBRARIES_OWN = (
     "UFuncTypeError",
     "DTypePromotionError",
     "LinAlgError",
+    "_LinAlgError",
     "FrozenInstanceError",
     "StatisticsError",
     "JSONDecodeError",
@@ -67,7 +68,7 @@ def number_of(run: Run, x: Any) -> Any:
         return x
     if np.size(x.value) != 1:
         if x.library == "torch":
-            run.fail("RuntimeError", f"a Tensor with {np.size(x.value)} elements cannot be converted to Scalar")
+            run.fail("ValueError", "only one element tensors can be converted to Python scalars")
         run.fail("TypeError", "only 0-dimensional arrays can be converted to Python scalars")
     return item_of(run, x)
 
@@ -75,9 +76,7 @@ def number_of(run: Run, x: Any) -> Any:
 def item_of(run: Run, x: Tensor) -> Any:
     """Return what ``item()`` gives: a number of float32 where that is the type; one in many digits stays what it is."""
     if run.levels and x.library != "torch":
-        from gradcli.runner.transforms import refuse_number
-
-        refuse_number(run, x)
+        run.machine.refuse_number(run, x)
     if run.replay is not None and type(x.node) in NODES and category(x.dtype) == 2:
         from gradcli.ops.making import DETACH
 
@@ -114,7 +113,9 @@ def to_int(run: Run, x: Any = 0, base: Any = None) -> Any:
             if (member := x.kind.find(name)) is not UNBOUND:
                 return run.call(member, [x])
     if not isinstance(x, int | float | str):
-        run.fail("TypeError", f"int() argument must be a string, a bytes-like object or a real number, not '{type_name(x)}'")
+        run.fail(
+            "TypeError", f"int() argument must be a string, a bytes-like object or a real number, not '{type_name(x)}'"
+        )
     try:
         return int(x) if base is None else int(x, base)
     except ValueError as error:
@@ -147,7 +148,7 @@ FROZENSET = type_class("frozenset", lambda run, x=(): frozenset(hashable(run, it
 TYPE = type_class("type", type_make)
 
 
-def make_dict(run: Run, x: Any = (), **named: Any) -> dict[Any, Any]:
+def make_dict(run: Run, x: Any = (), /, **named: Any) -> dict[Any, Any]:
     """Do what ``dict(x)`` does."""
     pairs = list(x.items()) if isinstance(x, dict) else []
     for k, pair in enumerate(() if isinstance(x, dict) else take(run, x)):
@@ -168,6 +169,8 @@ def make_range(run: Run, *bounds: Any) -> range:
     parts = []
     for bound in bounds:
         part = int(bound.value) if isinstance(bound, Tensor) and category(bound.dtype) < 2 else bound
+        if isinstance(part, Tensor):
+            run.fail("TypeError", "only integer tensors of a single element can be converted to an index")
         if not isinstance(part, int):
             run.fail("TypeError", f"'{type_name(bound)}' object cannot be interpreted as an integer")
         parts.append(part)
@@ -210,7 +213,20 @@ def scalar_class(dtype: str) -> Class:
     return SCALARS[dtype]
 
 
-WALKS: tuple[Any, ...] = (iter([]), iter(()), iter({}), iter(set()), iter(""), iter(range(1)), {}.keys(), {}.values(), {}.items(), enumerate(()), zip(), reversed([]))
+WALKS: tuple[Any, ...] = (
+    iter([]),
+    iter(()),
+    iter({}),
+    iter(set()),
+    iter(""),
+    iter(range(1)),
+    {}.keys(),
+    {}.values(),
+    {}.items(),
+    enumerate(()),
+    zip(),
+    reversed([]),
+)
 """What walks over Python's own containers, one of each kind."""
 HOST: tuple[tuple[Any, Class], ...] = (
     (bool, BOOL), (int, INT), (float, FLOAT), (str, STR), (list, LIST), (Size, SIZE), (tuple, TUPLE), (dict, DICT), (set, SET),
@@ -251,6 +267,40 @@ def type_name(x: Any) -> str:
     if kind.qualified.startswith("numpy."):
         return kind.qualified if kind is not NDARRAY else "numpy.ndarray"
     return kind.name  # type: ignore[no-any-return]
+
+
+ABSTRACT = {
+    "Number": ("int", "float", "bool"), "Real": ("int", "float", "bool"), "Integral": ("int", "bool"),
+    "Sequence": ("list", "tuple", "str", "range", "Size"), "Iterable": ("list", "tuple", "str", "range", "dict", "set", "generator"),
+    "Mapping": ("dict",), "Callable": ("function", "method", "builtin_function_or_method"),
+}  # fmt: skip
+
+
+def is_kind(run: Run, x: Any, kinds: Any) -> bool:
+    """Return whether a value is of a class, or of one of several."""
+    if isinstance(kinds, tuple):
+        return any(is_kind(run, x, kind) for kind in kinds)
+    if kinds is OBJECT:
+        return True
+    own = type_of(run, x)
+    if isinstance(kinds, Foreign):
+        last = kinds.name.rpartition(".")[2]
+        return isinstance(own, Class) and own.name in ABSTRACT.get(last, ())
+    if isinstance(kinds, DType):
+        return (
+            isinstance(x, Tensor)
+            and x.library in ("numpy", "jax")
+            and x.dtype == kinds.name
+            and (not x.shape or x.library == "jax")
+        )
+    if isinstance(kinds, int | float | str | list | dict):
+        run.fail("TypeError", "isinstance() arg 2 must be a type, a tuple of types, or a union")
+    if not isinstance(kinds, Class):
+        return bool(kinds is None and x is None)
+    if isinstance(own, Class) and own.is_a(kinds):
+        return True
+    test = kinds.find("__instancecheck__")
+    return test is not UNBOUND and not isinstance(x, Instance) and bool(run.call(test, [x]))
 
 
 # ---- functions
@@ -400,7 +450,7 @@ def reversed_(run: Run, items: Any) -> Iterator[Any]:
         return run.call(member, [items])  # type: ignore[no-any-return]
     if isinstance(items, set | frozenset):
         run.fail("TypeError", f"'{type_name(items)}' object is not reversible")
-    return reversed(take(run, items))
+    return reversed(take(run, items))  # type: ignore[no-any-return]
 
 
 @builtin
@@ -413,7 +463,9 @@ def map_(run: Run, function: Any, *parts: Any) -> Iterator[Any]:
 @builtin
 def filter_(run: Run, function: Any, items: Any) -> Iterator[Any]:
     """Return the items for which a function is true."""
-    made = (item for item in iterate(run, items) if truth(run, item if function is None else run.call(function, [item])))
+    made = (
+        item for item in iterate(run, items) if truth(run, item if function is None else run.call(function, [item]))
+    )
     return run.over(made, (items,))  # type: ignore[no-any-return]
 
 
@@ -459,8 +511,6 @@ def divmod_(run: Run, x: Any, y: Any) -> Any:
 @builtin
 def isinstance_(run: Run, x: Any, kinds: Any) -> bool:
     """Return whether a value is of a class, or of one of several."""
-    from gradcli.runner.kinds import is_kind
-
     return is_kind(run, x, kinds)
 
 
@@ -504,17 +554,13 @@ def hasattr_(run: Run, x: Any, name: str) -> bool:
 @builtin
 def setattr_(run: Run, x: Any, name: str, value: Any) -> None:
     """Write an attribute by its name."""
-    from gradcli.runner.attributes import assign_attribute
-
-    assign_attribute(run, x, name, value)
+    run.machine.assign_attribute(run, x, name, value)
 
 
 @builtin
 def delattr_(run: Run, x: Any, name: str) -> None:
     """Remove an attribute by its name."""
-    from gradcli.runner.attributes import delete_attribute
-
-    delete_attribute(run, x, name)
+    run.machine.delete_attribute(run, x, name)
 
 
 @builtin
@@ -593,7 +639,7 @@ def hash_(run: Run, x: Any) -> int:
     if isinstance(x, Keyed):
         return hash(hashable(run, x))
     if isinstance(x, str | Instance | Tensor):
-        return id_(run, x)
+        return int(id_(run, x))
     return hash(hashable(run, x))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator
+from collections.abc import Generator
 from functools import cache
 from typing import Any
 
@@ -20,8 +20,9 @@ from gradcli.language.names import find_function
 from gradcli.ops import METHODS as TABLE_METHODS
 from gradcli.ops import Function, Pair, Parts, find
 from gradcli.ops.declare import value_of
+from gradcli.runner.classes import no_attribute
 from gradcli.runner.hosted import HOSTS, Hosted, host_of, new_hosted
-from gradcli.runner.library import METHODS, TABLE
+from gradcli.runner.library import METHODS, TABLE, refuse_effect
 from gradcli.runner.objects import (
     UNBOUND,
     Bound,
@@ -34,11 +35,13 @@ from gradcli.runner.objects import (
     Keyed,
     Method,
     Module,
+    Progress,
     StaticMethod,
     TableFunction,
 )
 from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together, wrap_result
-from gradcli.runner.state import DEEP, Run, show
+from gradcli.runner.state import DEEP, Run, shares, show
+from gradcli.runner.torch_errors import WHOLE, of_integers
 from gradcli.runner.values import DType, Size, Tensor, View, category, kind_of, strong
 
 
@@ -80,12 +83,10 @@ def call(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]) -> An
 
 def foreign(what: Foreign, arguments: list[Any]) -> Any:
     """Return what a function gives that only shows: more of it; ``tqdm`` and its like hand on what they are given."""
-    from gradcli.runner.names import refuse_effect
-
     refuse_effect(what.name)
     last = what.name.rpartition(".")[2]
     if last in ("tqdm", "trange", "track") and arguments:
-        return range(arguments[0]) if last == "trange" else arguments[0]
+        return Progress(what.name, range(*arguments) if last == "trange" else arguments[0])
     return what
 
 
@@ -116,8 +117,14 @@ def misfit_text(what: Any, misfit: TypeError, arguments: list[Any], named: dict[
     if "missing a required" not in str(misfit):
         return str(misfit)
     parameters_ = list(inspect.signature(what).parameters.values())[1 + len(arguments) :]
-    missing = [repr(p.name) for p in parameters_ if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in named]
-    listed = missing[0] if len(missing) == 1 else f"{', '.join(missing[:-1])}{',' * (len(missing) > 2)} and {missing[-1]}"
+    missing = [
+        repr(p.name)
+        for p in parameters_
+        if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in named
+    ]
+    listed = (
+        missing[0] if len(missing) == 1 else f"{', '.join(missing[:-1])}{',' * (len(missing) > 2)} and {missing[-1]}"
+    )
     return f"missing {len(missing)} required positional argument{'s' * (len(missing) > 1)}: {listed}"
 
 
@@ -132,7 +139,7 @@ def host_error(run: Run, error: Exception) -> Any:
 
     if kind in TREE:
         if kind == "KeyError" and error.args:
-            from gradcli.runner.containers import raise_key
+            from gradcli.runner.exceptions import raise_key
 
             raise_key(error.args[0])
         return run.fail(kind, str(error.args[0]) if error.args else str(error))
@@ -180,11 +187,9 @@ def run_frame(run: Run, code: Any, frame: Frame) -> Any:
     return None if signal is None else signal[0]
 
 
-def generate(run: Run, code: Any, frame: Frame) -> Iterator[Any]:
+def generate(run: Run, code: Any, frame: Frame) -> Generator[Any, Any, Any]:
     """Run the body of a generator; each step of it is a call within what asks for it."""
-    from gradcli.runner.statements import execute_yielding
-
-    walk = execute_yielding(code.text, code.block, frame)
+    walk = code.run(frame)
     step, sent = walk.send, None
     while True:
         run.deepen()
@@ -241,7 +246,11 @@ def bind(run: Run, closure: Closure, frame: Frame, arguments: list[Any], named: 
         missing = [f"'{p}'" for p in parameters_ if frame[places[p]] is UNBOUND]
         if missing:
             word = "argument" if len(missing) == 1 else "arguments"
-            listed = missing[0] if len(missing) == 1 else f"{', '.join(missing[:-1])}{',' if len(missing) > 2 else ''} and {missing[-1]}"
+            listed = (
+                missing[0]
+                if len(missing) == 1
+                else f"{', '.join(missing[:-1])}{',' if len(missing) > 2 else ''} and {missing[-1]}"
+            )
             run.fail("TypeError", f"{name} missing {len(missing)} required {kind} {word}: {listed}")
 
 
@@ -270,7 +279,9 @@ def construct(run: Run, kind: Class, arguments: list[Any], named: dict[str, Any]
 def construct_hosted(run: Run, kind: Class, base: Class, arguments: list[Any], named: dict[str, Any]) -> Any:
     """Return a new object of a class that is derived from one of Python's own."""
     new, start = kind.find("__new__"), kind.find("__init__")
-    made = new_hosted(run, kind, base, arguments, named) if new is UNBOUND else call(run, new, [kind, *arguments], named)
+    made = (
+        new_hosted(run, kind, base, arguments, named) if new is UNBOUND else call(run, new, [kind, *arguments], named)
+    )
     if start is not UNBOUND and isinstance(made, Hosted):
         call(run, start, [made, *arguments], named)
     return made
@@ -302,8 +313,12 @@ def find_table(name: str) -> TableFunction | None:
     library = LIBRARIES.get(root, "torch")
     if name.startswith(("torch.nn.functional.", "F.", "jax.nn.")):
         library = "F"
-    for spelled in (name, name.replace("numpy.", "np.", 1), name.replace("jax.numpy.", "jnp.", 1),
-                    name.replace("autograd.numpy.", "np.", 1)):
+    for spelled in (
+        name,
+        name.replace("numpy.", "np.", 1),
+        name.replace("jax.numpy.", "jnp.", 1),
+        name.replace("autograd.numpy.", "np.", 1),
+    ):
         function = find_function(spelled)
         if function is not None:
             return TableFunction(function, library, name)
@@ -342,20 +357,14 @@ def call_method(run: Run, owner: Tensor, name: str, arguments: list[Any], named:
     if function is not None:
         return call_table(run, function, [owner, *arguments], named, owner.library)
     if name.endswith("_") and not name.startswith("_"):
-        from gradcli.runner.writes import write_back
+        from gradcli.runner.writes import refuse_stale, write_back
 
         first = run.count
+        refuse_stale(run, owner)
         made = call_method(run, owner, name[:-1], arguments, named)
         write_back(run, owner, made, first)
         return owner
     return no_attribute(run, owner, name)
-
-
-def no_attribute(run: Run, owner: Any, name: str) -> Any:
-    """Raise the exception for an attribute that is not there."""
-    from gradcli.runner.builtins import type_name
-
-    return run.fail("AttributeError", f"'{type_name(owner)}' object has no attribute '{name}'")
 
 
 def call_table(
@@ -379,23 +388,41 @@ def call_table(
     from gradcli.runner.values import Tensor as Kind
 
     plain_ = [v for v in arguments if type(v) in (int, float, bool)] if function.kinds.beside != "first" else []
+    if library == "torch" and what.name.startswith("torch."):
+        check_tensors(run, what.name, function.name, registers, arguments)
     if library == "torch" and function.name in PRODUCTS:
         refuse_types(run, function.name, tensors)
-    made = bound([run.f, *values])
+    if library == "torch" and function.name in WHOLE and tensors and dtype is None:
+        said = of_integers(function.name, tensors[0].dtype)
+        if said is not None:
+            run.fail(*said)
+    try:
+        made = bound([run.f, *values])
+    except GradcliError as error:
+        if library == "torch":
+            in_torch_words(run, function.name, registers, [*arguments, *named.values()], error)
+        raise
     given = dtype.name if isinstance(dtype, DType) else dtype
+    rounds = library == "torch" and named.get("rounding_mode") is not None
     if library == "jax":
         result = dtype_in_jax(run, function, given, [*tensors, *[v for v in arguments if type(v) is float]] or plain_)
     else:
-        result = given if isinstance(given, str) else together(run, tensors or plain_, library if library != "python" else "numpy")
+        result = (
+            given if isinstance(given, str) else result_type(run, function.name, made, tensors, plain_, library, rounds)
+        )
     kind = kind_of(value_of(first_of(made)))
     if kind != "f" and category(result) == 2 and not isinstance(given, str):
         result = "bool" if kind == "b" else "int32" if library == "jax" and not run.x64 else "int64"
-    if category(result) < 2 and kind == "f":
+    if category(result) < 2 and kind == "f" and not rounds:
         result = run.default_dtype if library == "torch" else plain_in_jax(run, 1.0) if library == "jax" else "float64"
         result = strong(result) if tensors else result
     del Kind
-    made_by = (what.name, tuple(map(argument_kind, arguments)), {k: argument_kind(v) for k, v in named.items() if v is not None})
-    return wrap(run, made, result, library, made_by, tensors)
+    made_by = (
+        what.name,
+        tuple(map(argument_kind, arguments)),
+        {k: argument_kind(v) for k, v in named.items() if v is not None},
+    )
+    return wrap(run, made, result, library, made_by, tensors, (bound, values))
 
 
 WRITTEN_TO = {"out", "inplace"}
@@ -416,8 +443,11 @@ def call_into(run: Run, what: TableFunction, arguments: list[Any], named: dict[s
     if place is not None and len(arguments) == place + 1:
         *arguments, inplace = arguments
     if out is not None and run.grad_enabled and any(isinstance(t, Tensor) and t.active for t in (*arguments, out)):
-        run.fail("RuntimeError", f"{what.function.name}(): functions with out=... arguments don't support automatic "
-                 "differentiation, but one of the arguments requires grad.")
+        run.fail(
+            "RuntimeError",
+            f"{what.function.name}(): functions with out=... arguments don't support automatic "
+            "differentiation, but one of the arguments requires grad.",
+        )
     made = call_table(run, what, arguments, named, library)
     if out is None and inplace:
         out = arguments[0] if arguments else named["input"]
@@ -435,11 +465,101 @@ def dtype_in_jax(run: Run, function: Function, given: Any, values: list[Any]) ->
     return result if function.family in ("elementwise", "shaping", "neural") else strong(result)
 
 
+COUNTS = ("argmax", "argmin", "argsort", "count_nonzero", "nonzero", "bincount", "searchsorted", "bucketize")
+"""Functions whose results are numbers of places."""
+SUMS = ("sum", "prod", "cumsum", "cumprod", "trace", "nansum")
+"""Functions that make integers of 64 bits of smaller ones."""
+WITH_NUMBERS = ("add", "sub", "mul", "div", "pow", "where", "fmod", "remainder", "clip", "rsub")
+"""Functions for which the types of Python's numbers count."""
+
+
+def result_type(
+    run: Run, name: str, made: Any, tensors: list[Any], numbers: list[Any], library: str, rounds: bool
+) -> str:
+    """Return the type of a function's result by those of its arguments, as PyTorch has it; a division may round."""
+    kind = kind_of(value_of(first_of(made)))
+    given = [*tensors, *numbers] if name in WITH_NUMBERS else tensors or numbers
+    result = together(run, given, library if library != "python" else "numpy")
+    if library != "torch":
+        return result
+    if name in COUNTS or (name in SUMS and category(result) < 2):
+        return "int64"
+    if name == "float_power":
+        return "float64"
+    if kind == "f" and rounds and category(result) < 2:
+        return "int64" if result == "bool" else result
+    if kind == "b" and name not in SUMS:
+        return "bool"
+    return "int64" if result == "bool" and kind != "f" and name in ("square", "clip") else result
+
+
+NUMBERS_FIRST = (
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "pow",
+    "float_power",
+    "remainder",
+    "xlogy",
+    "xlog1py",
+    "where",
+    "fmod",
+    "einsum",
+    "rsub",
+    "polygamma",
+    "multigammaln",
+)
+"""Functions of PyTorch's whose first argument may be a number."""
+
+
+def check_tensors(run: Run, full: str, name: str, places: list[Parameter], values: list[Any]) -> None:
+    """Raise what PyTorch raises for a number, a list or a text in the place of a tensor."""
+    for place, (parameter, value) in enumerate(zip(places, values, strict=False)):
+        if place > (1 if name in PRODUCTS else 0):
+            return
+        if (
+            parameter.kind == "Tensor"
+            and not parameter.rest
+            and name not in NUMBERS_FIRST
+            and not isinstance(value, Tensor | Pair)
+        ):
+            if isinstance(value, Foreign | Instance):
+                return
+            from gradcli.runner.builtins import type_name
+
+            last, called = full.rpartition(".")[2], {"x": "input"}.get(parameter.name, parameter.name)
+            run.fail(
+                "TypeError",
+                f"{last}(): argument '{called}' (position {place + 1}) must be Tensor, not {type_name(value)}",
+            )
+
+
+def in_torch_words(run: Run, name: str, places: list[Parameter], values: list[Any], error: GradcliError) -> None:
+    """Raise what PyTorch raises for a call that the table refused, where that is known."""
+    from gradcli.runner.exceptions import KINDS
+    from gradcli.runner.torch_errors import torch_error
+
+    if error.kind not in KINDS:
+        return
+    given: dict[str, Any] = {}
+    for parameter, value in zip(places, values, strict=True):
+        if parameter.rest:
+            given.setdefault(parameter.name, []).append(value)
+        else:
+            given[parameter.name] = value
+    said = torch_error(name, given)
+    if said is not None:
+        run.fail(*said)
+
+
 def argument_kind(value: Any) -> Any:
     """Return what the name of a derivative depends on: the number of axes of a tensor, a text, a tuple."""
     if isinstance(value, Tensor):
         return len(value.shape)
-    return value if isinstance(value, str) else tuple(value) if type(value) in (tuple, list) and plain_all(value) else None
+    return (
+        value if isinstance(value, str) else tuple(value) if type(value) in (tuple, list) and plain_all(value) else None
+    )
 
 
 def plain_all(values: Any) -> bool:
@@ -471,11 +591,11 @@ def library_name(what: TableFunction, arguments: list[Any], named: dict[str, Any
 def convert(run: Run, parameter: Parameter, value: Any, tensors: list[Any], library: str) -> Any:
     """Return an argument as the table takes it; the tensors among them are noted."""
     if isinstance(value, Tensor):
-        if parameter.kind == "Static" and parameter.name != "dtype" and not parameter.rest or (
-            parameter.rest and parameter.kind.startswith("Static")
+        if parameter.kind.startswith("Static") and (
+            parameter.rest or (parameter.kind != "Static | Tensor" and parameter.name != "dtype")
         ):
             array = np.asarray(value.value)
-            return tuple(array.tolist()) if array.ndim else array.item() if array.dtype != object else array[()]
+            return tuple(array.tolist()) if array.ndim else array[()] if array.dtype.kind in "fO" else array.item()
         tensors.append(value)
         return value.node if type(value.node) in NODES else np.asarray(value.node)
     if type(value) is float:
@@ -546,7 +666,9 @@ def bound_call(function: Function, library: str, count: int, names: tuple[str, .
             by_parameter[parameter.name] = [left.pop(0)]
             order.append(parameter)
     if left:
-        raise GradcliError("arguments", f"{function.name}() takes {len(order)} positional arguments but {count} were given")
+        raise GradcliError(
+            "arguments", f"{function.name}() takes {len(order)} positional arguments but {count} were given"
+        )
     dtype: int | None = None
     for register, name in enumerate(names, count + 1):
         if name == "dtype" and function.typed and "dtype" not in known:
@@ -561,13 +683,17 @@ def bound_call(function: Function, library: str, count: int, names: tuple[str, .
     missing = [p.name for p in known.values() if p.required and not p.rest and p.name not in by_parameter]
     if missing:
         raise GradcliError("arguments", f"{function.name}() missing required argument: '{missing[0]}'")
-    bounds = [BoundArgument(known[name], (PLACE,) * len(r), several=known[name].rest) for name, r in by_parameter.items() if r]
+    bounds = [
+        BoundArgument(known[name], (PLACE,) * len(r), several=known[name].rest) for name, r in by_parameter.items() if r
+    ]
     registers = [r for r in by_parameter.values() if r]
     written = function.name
     if dtype is None:
         return caller(function, bounds, library, written, registers), order
     if function.family == "making":
-        return caller(function, [*bounds, BoundArgument(DTYPE, (PLACE,), several=False)], library, written, [*registers, [dtype]]), order
+        return caller(
+            function, [*bounds, BoundArgument(DTYPE, (PLACE,), several=False)], library, written, [*registers, [dtype]]
+        ), order
     plain_call = caller(function, bounds, library, written, registers)
     first = registers[0][0]
 
@@ -580,8 +706,21 @@ def bound_call(function: Function, library: str, count: int, names: tuple[str, .
     return typed, order
 
 
-def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: list[Any]) -> Any:
-    """Return a result of the table as values of a script."""
+def wrap(
+    run: Run,
+    made: Any,
+    dtype: str,
+    library: str,
+    made_by: Any,
+    tensors: list[Any],
+    call: Any = None,
+    part: int | None = None,
+) -> Any:
+    """Return a result of the table as values of a script.
+
+    ``call`` is what was called with which values, to be called again for what shows memory, and ``part`` one of several
+    results.
+    """
     if isinstance(made, Pair):
         from gradcli.runner.arrays import named_pair
 
@@ -590,11 +729,15 @@ def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: l
     if isinstance(made, Parts):
         from gradcli.runner.arrays import named_parts
 
-        return named_parts([(name, wrap(run, made[k], dtype, library, made_by, [])) for k, name in enumerate(made.names)], made_by[0])
+        return named_parts(
+            [(name, wrap(run, made[k], dtype, library, made_by, [])) for k, name in enumerate(made.names)], made_by[0]
+        )
     if isinstance(made, tuple):
         if all(type(item) is int for item in made):
             return Size(made)
-        several = tuple([wrap(run, item, dtype, library, made_by, tensors) for item in made])
+        several = tuple(
+            [wrap(run, item, own_dtype(item, dtype), library, made_by, tensors, call, k) for k, item in enumerate(made)]
+        )
         for k, item in enumerate(several):
             if isinstance(item, View):
                 item.part = k
@@ -606,50 +749,49 @@ def wrap(run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: l
     result = wrap_result(run, made, dtype, library, made_by)
     base = shown_base(made, tensors) if isinstance(result, Tensor) else None
     if base is not None:
-        return as_view_of(run, base, result, made)
+        return as_view_of(run, base, result, made, call, part)
     return result
+
+
+def own_dtype(item: Any, dtype: str) -> str:
+    """Return the type of one of several results: integers and truth values beside floats stay what they are."""
+    kind = kind_of(value_of(item)) if isinstance(value_of(item), np.ndarray) else "f"
+    return dtype if kind == "f" or category(dtype) < 2 else "bool" if kind == "b" else "int64"
 
 
 def shown_base(made: Any, tensors: list[Any]) -> Tensor | None:
     """Return the tensor whose memory a result shows, None for new memory."""
     value = value_of(made)
     if type(made) in NODES:
-        if not (made.op is not None and made.op.view) or made.op.flat:
-            return None
+        own = next((t for t in tensors if t.node is made), None)
+        if own is not None or not (made.op is not None and made.op.view) or made.op.flat:
+            return own
         return next((t for t in tensors if t.node is made.arguments[0]), None)
     if not isinstance(value, np.ndarray):
         return None
     return next((t for t in tensors if isinstance(t.value, np.ndarray) and np.may_share_memory(value, t.value)), None)
 
 
-def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any) -> Tensor:
-    """Return a result as a view of a tensor, where the function is one op that shows memory."""
+def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any, call: Any, part: int | None) -> Tensor:
+    """Return a result as a view of a tensor, where the function shows memory: it is called again after a write."""
+    f = run.f
+    if made is base.node:
+        return show(base, lambda node: node, made, result.dtype, result.made_by)
     if type(made) in NODES:
         op, static = made.op, made.static
-        if isinstance(made.value, np.ndarray) and isinstance(base.value, np.ndarray) and not np.may_share_memory(
-            made.value, base.value
-        ):
+        if not shares(made.value, base.value):
             return result
-        f = run.f
         return show(base, lambda node: f(op, node, **static), made, result.dtype, result.made_by)
-    places = np.arange(base.value.size).reshape(base.value.shape)
-    source, shown = base.value, made
-    step = [s // source.itemsize for s in shown.strides]
-    start = (shown.__array_interface__["data"][0] - source.__array_interface__["data"][0]) // source.itemsize
-    if not source.flags.c_contiguous:
+    if call is None:
         return result
-    flat = np.lib.stride_tricks.as_strided(places.ravel()[start:], shown.shape, [s * places.itemsize for s in step])
-    where = np.array(flat)
-    f = run.f
-    return show(base, lambda node: look_at(f, node, where), made, result.dtype, result.made_by)
+    bound, values = call
+    shows = (k for k, value in enumerate(values) if isinstance(value, np.ndarray) and np.may_share_memory(value, made))
+    place = next(shows, None)
+    if place is None:
+        return result
 
+    def look(node: Any) -> Any:
+        shown = bound([f, *values[:place], node, *values[place + 1 :]])
+        return shown if part is None else shown[part]
 
-def look_at(f: Any, node: Any, places: Any) -> Any:
-    """Return the entries of a node at flat places."""
-    from gradcli.ops.indexing import INDEX
-    from gradcli.ops.shaping import RESHAPE
-
-    if type(node) in NODES:
-        flat = f(RESHAPE, node, shape=(int(np.prod(node.shape)),))
-        return f(INDEX, flat, key=places)
-    return np.asarray(node).reshape(-1)[places]
+    return show(base, look, made, result.dtype, result.made_by)

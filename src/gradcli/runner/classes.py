@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.runner.objects import UNBOUND, Class, ClassMethod, Closure, Foreign, Instance, Property, StaticMethod
+from gradcli.runner.objects import (
+    UNBOUND,
+    Bound,
+    Class,
+    ClassMethod,
+    Closure,
+    Foreign,
+    Instance,
+    Property,
+    StaticMethod,
+)
 from gradcli.runner.state import Run
+from gradcli.runner.values import DType
 
 
 def make_class(
@@ -45,9 +56,15 @@ def make_class(
     for key, value in list(members.items()):
         if isinstance(value, Instance) and (told := value.kind.find("__set_name__")) is not UNBOUND:
             run.call(told, [value, made, key])
-    hook = next((one.members["__init_subclass__"] for one in made.order[1:] if "__init_subclass__" in one.members), UNBOUND)
+    hook = next(
+        (one.members["__init_subclass__"] for one in made.order[1:] if "__init_subclass__" in one.members), UNBOUND
+    )
     if hook is not UNBOUND:
-        run.call(hook.function if isinstance(hook, ClassMethod) else hook, [made], {k: v for k, v in options.items() if k != "metaclass"})
+        run.call(
+            hook.function if isinstance(hook, ClassMethod) else hook,
+            [made],
+            {k: v for k, v in options.items() if k != "metaclass"},
+        )
     return made
 
 
@@ -64,3 +81,23 @@ def abstract_names(kind: Class) -> list[str]:
     """Return the members that are abstract in a class or in one that it is derived from."""
     own = [name for name, member in kind.members.items() if is_abstract(member)]
     return sorted({*own, *(name for base in kind.order[1:] for name in base.members.get("__abstract__", ()))})
+
+
+def bound(run: Run, owner: Any, kind: Class, member: Any) -> Any:
+    """Return a member of a class as an object of it has it."""
+    if isinstance(member, Closure) or (callable(member) and not isinstance(member, Class | DType)):
+        return Bound(member, owner)
+    if isinstance(member, Property):
+        return run.call(member.getter, [owner])
+    if isinstance(member, StaticMethod):
+        return member.function
+    if isinstance(member, ClassMethod):
+        return Bound(member.function, kind)
+    if isinstance(member, Instance) and (get := member.kind.find("__get__")) is not UNBOUND:
+        return run.call(get, [member, owner, kind])
+    return member
+
+
+def no_attribute(run: Run, owner: Any, name: str) -> Any:
+    """Raise the exception for an attribute that is not there."""
+    return run.fail("AttributeError", f"'{run.type_name(owner)}' object has no attribute '{name}'")

@@ -15,11 +15,13 @@ from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import INDEX, PUT
 from gradcli.ops.shaping import MOST_AXES, too_many_axes
 from gradcli.runner import numpy_values
+from gradcli.runner.exceptions import raise_key
 from gradcli.runner.hosted import Hosted
 from gradcli.runner.numpy_values import flows, plain_array
-from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance
+from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance, Progress
 from gradcli.runner.operators import HOST_KINDS, has_items, hashable, plain
 from gradcli.runner.state import Run, show
+from gradcli.runner.torch_errors import TYPE_NAMES, of_expand
 from gradcli.runner.values import Size, Tensor, View, as_dtype, category
 
 WRITTEN = "[]="
@@ -42,16 +44,14 @@ def iterate(run: Run, value: Any) -> Any:
     if isinstance(value, Pair | Parts):
         return list(value)  # type: ignore[call-overload]
     if isinstance(value, Foreign):
-        return []
+        return iterate(run, value.items) if isinstance(value, Progress) else []
     if hasattr(type(value), "__next__") or type(value) in (type({}.items()), type({}.keys()), type({}.values())):
         return value
     if isinstance(value, Class) and value.find("__members__") is not UNBOUND:
         return [one for name, one in value.find("__members__").items() if one.fields["name"] == name]
     if hasattr(type(value), "__iter__") and type(value).__module__ in ("builtins", "itertools", "collections"):
         return value
-    from gradcli.runner.builtins import type_name
-
-    return run.fail("TypeError", f"'{type_name(value)}' object is not iterable")
+    return run.fail("TypeError", f"'{run.type_name(value)}' object is not iterable")
 
 
 CHANGING: tuple[type, ...] = (dict, set, type({}.items()), type({}.keys()), type({}.values()))
@@ -113,7 +113,9 @@ def ends(error: Exception, kind: str = "StopIteration") -> bool:
     """Return whether an exception ends a walk."""
     from gradcli.runner.exceptions import Raised
 
-    return (isinstance(error, Raised) and error.name == kind) or (kind == "IndexError" and getattr(error, "kind", "") == "index")
+    return (isinstance(error, Raised) and error.name == kind) or (
+        kind == "IndexError" and getattr(error, "kind", "") == "index"
+    )
 
 
 def rows(run: Run, x: Tensor) -> list[Any]:
@@ -144,10 +146,10 @@ def take(run: Run, value: Any) -> list[Any]:
 
 def unpacked(run: Run, value: Any, count: int, star: int | None) -> list[Any]:
     """Return a value's items for so many targets; raises ValueError where they are not as many."""
+    if type(value) is Foreign:
+        return [value] * count
     if isinstance(value, int | float | None):
-        from gradcli.runner.builtins import type_name
-
-        run.fail("TypeError", f"cannot unpack non-iterable {type_name(value)} object")
+        run.fail("TypeError", f"cannot unpack non-iterable {run.type_name(value)} object")
     items = list(islice(iter(iterate(run, value)), count + 1)) if star is None else take(run, value)
     if star is None:
         if len(items) > count:
@@ -192,20 +194,18 @@ def subscript(run: Run, base: Any, key: Any) -> Any:
         return base.subscript(run, key)
     elif not isinstance(base, HOST_KINDS):
         return base  # a subscript of a type, as in list[int]
-    from gradcli.runner.builtins import type_name
-
-    return run.fail("TypeError", f"'{type_name(base)}' object is not subscriptable")
+    return run.fail("TypeError", f"'{run.type_name(base)}' object is not subscriptable")
 
 
 def item_of(run: Run, base: Any, key: Any) -> Any:
     """Return an item or a slice of a list, a tuple, a text or a range."""
     place = whole(run, key)
     if not isinstance(place, int | slice):
-        from gradcli.runner.builtins import type_name
-
+        if isinstance(place, Tensor) and place.library == "torch":
+            run.fail("TypeError", "only integer tensors of a single element can be converted to an index")
         if isinstance(base, str):
-            run.fail("TypeError", f"string indices must be integers, not '{type_name(key)}'")
-        run.fail("TypeError", f"{type_name(base)} indices must be integers or slices, not {type_name(key)}")
+            run.fail("TypeError", f"string indices must be integers, not '{run.type_name(key)}'")
+        run.fail("TypeError", f"{run.type_name(base)} indices must be integers or slices, not {run.type_name(key)}")
     try:
         made = base[place]
     except (IndexError, ValueError, TypeError) as error:
@@ -238,9 +238,7 @@ def index_part(run: Run, part: Any) -> Any:
     if isinstance(part, slice):
         return slice(*[whole(run, bound) for bound in (part.start, part.stop, part.step)])
     if isinstance(part, list | range):
-        from gradcli.runner.arrays import array_of
-
-        return np.asarray(array_of(run, list(part), "numpy").value)
+        return np.asarray(run.array_of(list(part), "numpy").value)
     if type(part) is tuple:
         return np.array([index_part(run, each) for each in part], dtype=np.int64)
     return part
@@ -263,6 +261,8 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
     for part in parts:
         if part is not None and part is not Ellipsis and not isinstance(part, int | slice | np.ndarray):
             shown = type(part).__name__
+            if shown == "str" and x.library == "torch":
+                run.fail("TypeError", "new(): invalid data type 'str'")
             kinds = "integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices"
             run.fail("IndexError" if x.library == "torch" else "IndexError", f"only {kinds} (got {shown})")
     single = type(key) not in (tuple, Size)
@@ -270,22 +270,75 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
     axes = len(x.shape) + sum(part is None for part in parts)
     if axes > MOST_AXES:
         raise too_many_axes(axes)
-    used = sum(p.ndim if isinstance(p, np.ndarray) and p.dtype == np.bool_ else p is not None and p is not Ellipsis for p in parts)
+    used = sum(
+        p.ndim if isinstance(p, np.ndarray) and p.dtype == np.bool_ else p is not None and p is not Ellipsis
+        for p in parts
+    )
     if used > len(x.shape):
         if x.library == "torch" and not x.shape:
             if single and type(parts[0]) is int and parts[0]:
                 run.fail("IndexError", f"index {parts[0]} is out of bounds for dimension 0 with size 0")
-            run.fail("IndexError", "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
-                     "convert a 0-dim tensor to a number")
-        many = f"too many indices for tensor of dimension {len(x.shape)}" if x.library == "torch" else (
-            f"too many indices for array: array is {len(x.shape)}-dimensional, but {used} were indexed")
+            run.fail(
+                "IndexError",
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+                "convert a 0-dim tensor to a number",
+            )
+        many = (
+            f"too many indices for tensor of dimension {len(x.shape)}"
+            if x.library == "torch"
+            else (f"too many indices for array: array is {len(x.shape)}-dimensional, but {used} were indexed")
+        )
         run.fail("IndexError", many)
-    if single and type(parts[0]) is int and x.shape:
-        length, at = x.shape[0], parts[0]
-        if not -length <= at < length:
-            word = "dimension" if x.library == "torch" else "axis"
-            run.fail("IndexError", f"index {at} is out of bounds for {word} 0 with size {length}")
+    check_bounds(run, x, parts, used)
     return index_key(run.f, node if type(node) in NODES else np.asarray(node), parts, single)
+
+
+def check_bounds(run: Run, x: Tensor, parts: list[Any], used: int) -> None:
+    """Raise the exception for an integer beyond an axis, and PyTorch's for a mask of another length and a negative step."""
+    axis = 0
+    lists = [part for part in parts if isinstance(part, np.ndarray) and part.dtype != np.bool_]
+    if len(lists) > 1 and x.library == "torch":
+        check_lists(run, lists)
+    for part in parts:
+        if part is Ellipsis:
+            axis += len(x.shape) - used
+        elif isinstance(part, np.ndarray) and part.dtype == np.bool_:
+            if x.library == "torch":
+                check_mask(run, x, part, axis)
+            axis += part.ndim
+        elif part is not None and type(part) is not bool:
+            length = x.shape[axis] if axis < len(x.shape) else 0
+            if type(part) is int and not -length <= part < length:
+                word = "dimension" if x.library == "torch" else "axis"
+                run.fail("IndexError", f"index {part} is out of bounds for {word} {axis} with size {length}")
+            if isinstance(part, slice) and x.library == "torch" and isinstance(part.step, int) and part.step <= 0:
+                run.fail("ValueError", "step must be greater than zero" if part.step else "slice step cannot be zero")
+            if (
+                isinstance(part, np.ndarray)
+                and x.library == "torch"
+                and part.size
+                and (part.min() < -length or part.max() >= length)
+            ):
+                bad = part[(part < -length) | (part >= length)].ravel()[0]
+                run.fail("IndexError", f"index {bad} is out of bounds for dimension {axis} with size {length}")
+            axis += 1
+
+
+def check_lists(run: Run, lists: list[Any]) -> None:
+    """Raise what PyTorch raises for lists of places that do not go together."""
+    try:
+        np.broadcast_shapes(*[part.shape for part in lists])
+    except ValueError:
+        shapes = ", ".join(str(list(part.shape)) for part in lists)
+        run.fail("IndexError", f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
+
+
+def check_mask(run: Run, x: Tensor, mask: Any, axis: int) -> None:
+    """Raise what PyTorch raises for a mask of another shape."""
+    for place, length in enumerate(mask.shape):
+        if axis + place < len(x.shape) and length != x.shape[axis + place]:
+            run.fail("IndexError", f"The shape of the mask {list(mask.shape)} at index {place} does not match the shape of the indexed "
+                     f"tensor {list(x.shape)} at index {axis + place}")  # fmt: skip
 
 
 def entry(run: Run, x: Tensor, key: Any) -> Any:
@@ -293,11 +346,21 @@ def entry(run: Run, x: Tensor, key: Any) -> Any:
     node = x.node
     if x.library == "numpy" and plain_array(x):
         return numpy_values.entry(run, x, key)
-    if type(node) in NODES and type(key) is int and node.ndim == 1 and node.value.dtype != object and -node.shape[0] <= key < node.shape[0]:
+    if (
+        type(node) in NODES
+        and type(key) is int
+        and node.ndim == 1
+        and node.value.dtype != object
+        and -node.shape[0] <= key < node.shape[0]
+    ):
         f = run.f
         made = f.enter(INDEX, (node,), {"key": key}, node.value[key])
         return show(
-            x, lambda node: f(INDEX, node, key=key) if type(node) in NODES else node[key, ...], made, x.dtype, "SelectBackward0"
+            x,
+            lambda node: f(INDEX, node, key=key) if type(node) in NODES else node[key, ...],
+            made,
+            x.dtype,
+            "SelectBackward0",
         )
     place = key_of(run, x, key)
     if not basic(place):
@@ -335,23 +398,30 @@ def put(run: Run, base: Any, key: Any, value: Any) -> None:
         except (TypeError, ValueError) as error:
             run.fail(type(error).__name__, str(error))
     elif not isinstance(base, Foreign):
-        from gradcli.runner.builtins import type_name
-
-        run.fail("TypeError", f"'{type_name(base)}' object does not support item assignment")
+        run.fail("TypeError", f"'{run.type_name(base)}' object does not support item assignment")
 
 
 def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     """Write entries of a tensor."""
     if x.library == "jax":
-        run.fail("TypeError", "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, "
-                 "use x = x.at[idx].set(y) or another .at[] method")
+        run.fail(
+            "TypeError",
+            "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, "
+            "use x = x.at[idx].set(y) or another .at[] method",
+        )
     if plain_array(x) and not flows(value) and not (isinstance(value, list | tuple) and any(map(flows, value))):
         numpy_values.put_entry(run, x, key, value)
         return
-    from gradcli.runner.arrays import array_of
-
     place = key_of(run, x, key)
-    change = value if isinstance(value, Tensor) else array_of(run, value, x.library if x.library != "torch" else "numpy")
+    if (
+        x.library == "torch"
+        and not isinstance(value, Tensor | int | float | np.generic)
+        and not (isinstance(value, list | tuple) and not basic(place))
+    ):
+        run.fail(
+            "TypeError", f"can't assign a {type(value).__name__} to a torch.{TYPE_NAMES.get(x.dtype, 'FloatTensor')}"
+        )
+    change = value if isinstance(value, Tensor) else run.array_of(value, x.library if x.library != "torch" else "numpy")
     node = change.node
     if category(x.dtype) < 2:
         node = as_dtype(np.asarray(value_of(node)), x.dtype)
@@ -361,9 +431,20 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     if not fits(np.shape(value_of(node)), np.shape(target)):
         shape, want = np.shape(value_of(node)), np.shape(target)
         if x.library == "torch":
-            run.fail("RuntimeError", f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
-                     f"result of shape {list(want)}")
+            said = of_expand({"shape": list(want), "x": change}) if basic(place) else None
+            run.fail(
+                *said
+                or (
+                    "RuntimeError",
+                    f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
+                    f"result of shape {list(want)}",
+                )
+            )
         run.fail("ValueError", f"could not broadcast input array from shape {shape} into shape {want}")
+    if x.base is not None and x.library == "torch" and basic(place) and type(x) is View:
+        part = entry(run, x, key)
+        run.write(part, spread(run, node, part.shape), run.count)
+        return
     if type(node) in NODES and x.library == "numpy" and any(level.kind == "boxes" for level in run.levels):
         run.fail("ValueError", "setting an array element with a sequence.")
     f, first = run.f, run.count
@@ -378,6 +459,21 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
         rank = np.ndim(value_of(node)) if isinstance(value, Tensor) else None
         shown = key if not isinstance(key, Tensor) or key.shape else int(key.value) if category(key.dtype) == 1 else key
         run.write(x, f(PUT, x.node, node, key=place), first, (WRITTEN, shown, x.shape, rank))
+
+
+def spread(run: Run, node: Any, shape: tuple[int, ...]) -> Any:
+    """Return a value broadcast to a shape; leading axes of length 1 are left out."""
+    old = np.shape(value_of(node))
+    if old == shape:
+        return node
+    if type(node) not in NODES:
+        return np.array(
+            np.broadcast_to(np.reshape(node, old[len(old) - len(shape) :] if len(old) > len(shape) else old), shape)
+        )
+    whole = Tensor(node)
+    if len(old) > len(shape):
+        whole = run.function("reshape", whole, *old[len(old) - len(shape) :])
+    return run.function("expand", whole, *shape).node
 
 
 def fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
@@ -407,18 +503,13 @@ def delete(run: Run, base: Any, key: Any) -> None:
         except TypeError as error:
             run.fail("TypeError", str(error))
     elif not isinstance(base, Foreign):
-        from gradcli.runner.builtins import type_name
-
-        run.fail("TypeError", f"'{type_name(base)}' object doesn't support item deletion")
-
-
-def raise_key(key: Any) -> Any:
-    """Raise KeyError for a key."""
-    from gradcli.runner.exceptions import raised
-
-    error = raised("KeyError", "")
-    error.instance.fields["args"] = (key,)
-    raise error
+        own = isinstance(base, Tensor) and base.library == "torch"
+        run.fail(
+            "TypeError",
+            "Tensor does not support deleting items"
+            if own
+            else f"'{run.type_name(base)}' object doesn't support item deletion",
+        )
 
 
 def concatenated(parts: list[Any]) -> list[Any]:

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from types import CodeType, FunctionType
+from types import CodeType
 from typing import Any
 
 from gradcli.errors import GradcliError

@@ -19,6 +19,8 @@ STATEMENTS = (
     ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.With, ast.Try, ast.Assert, ast.Delete, ast.Raise, ast.Lambda,
     ast.Dict, ast.DictComp, ast.Set, ast.JoinedStr, ast.GeneratorExp, ast.Global, ast.ListComp, ast.NamedExpr, ast.AnnAssign,
 )  # fmt: skip
+TRANSFORMS = {"grad", "value_and_grad", "vjp", "jvp", "hvp", "vhp", "jacobian", "hessian", "jacrev", "jacfwd", "vmap"}
+"""What is called on a function. A lone expression that has no function for it is a formula with a call too many."""
 CALLS = {"backward", "grad", "print", "requires_grad_", "append", "vjp", "jacobian", "hessian", "jvp", "jacrev", "jacfwd", "vmap",
          "value_and_grad", "manual_seed", "Variable", "Parameter", "no_grad"}  # fmt: skip
 
@@ -31,7 +33,16 @@ def is_script(text: str) -> bool:
         tree = ast.parse(textwrap.dedent(text).strip("\n"), filename="")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return bool(re.search(PASTED, text, re.MULTILINE))
-    return any(marks(node) for node in ast.walk(tree))
+    alone = len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr)
+    return any(marks(node) for node in ast.walk(tree) if not (alone and lacks_function(node)))
+
+
+def lacks_function(node: ast.AST) -> bool:
+    """Return whether a part of a lone expression is a set, or a transform of what the text does not define."""
+    if not isinstance(node, ast.Call):
+        return isinstance(node, ast.Set)
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return name in TRANSFORMS and not (name == "grad" and len(node.args) > 1)
 
 
 def marks(node: ast.AST) -> bool:
@@ -53,4 +64,4 @@ def is_layer(function: ast.expr, name: str) -> bool:
     from gradcli.runner.preludes import index  # few formulas call what begins with a capital
 
     base = function.value if isinstance(function, ast.Attribute) else None
-    return base is None and f"torch.nn.{name}" in index() or getattr(base, "attr", getattr(base, "id", "")) == "nn"
+    return (base is None and f"torch.nn.{name}" in index()) or getattr(base, "attr", getattr(base, "id", "")) == "nn"

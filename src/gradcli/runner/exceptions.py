@@ -19,7 +19,7 @@ TREE = {
     "NotImplementedError": "RuntimeError", "RecursionError": "RuntimeError", "TypeError": "Exception",
     "ValueError": "Exception", "UnicodeError": "ValueError", "Warning": "Exception", "UserWarning": "Warning",
     "DeprecationWarning": "Warning", "RuntimeWarning": "Warning", "FutureWarning": "Warning",
-    "LinAlgError": "ValueError", "AxisError": "ValueError", "UFuncTypeError": "TypeError", "ConcretizationTypeError": "TypeError", "TracerBoolConversionError": "ConcretizationTypeError", "DTypePromotionError": "TypeError", "FrozenInstanceError": "AttributeError", "ExceptionGroup": "Exception", "TimeoutError": "OSError", "StatisticsError": "ValueError", "JSONDecodeError": "ValueError",
+    "LinAlgError": "ValueError", "_LinAlgError": "RuntimeError", "AxisError": "ValueError", "UFuncTypeError": "TypeError", "ConcretizationTypeError": "TypeError", "TracerBoolConversionError": "ConcretizationTypeError", "DTypePromotionError": "TypeError", "FrozenInstanceError": "AttributeError", "ExceptionGroup": "Exception", "TimeoutError": "OSError", "StatisticsError": "ValueError", "JSONDecodeError": "ValueError",
     "PermissionError": "OSError", "ConnectionError": "OSError", "BufferError": "Exception", "UnicodeDecodeError": "UnicodeError",
     "UnicodeEncodeError": "UnicodeError", "SyntaxError": "Exception", "IndentationError": "SyntaxError", "SyntaxWarning": "Warning",
     "PendingDeprecationWarning": "Warning", "ImportWarning": "Warning", "ResourceWarning": "Warning",
@@ -45,6 +45,7 @@ class Raised(Exception):
     """An exception of the script, on its way up; ``line`` is where the script raised it, ``about`` the line behind it."""
 
     about: int | None = None
+    said: str | None = None
 
     def __init__(self, instance: Instance, line: int = 0, cause: GradcliError | None = None) -> None:
         super().__init__(instance.kind.name)
@@ -59,8 +60,11 @@ class Raised(Exception):
 
     @property
     def text(self) -> str:
-        """What it says."""
-        return text_of(self.instance)
+        """What it says: as the run has it once the run has looked, else the text that it was given."""
+        if self.said is None:
+            arguments = self.instance.fields.get("args", ())
+            return ", ".join(map(str, arguments))
+        return self.said
 
 
 def start(run: Any, instance: Instance, *arguments: Any, **named: Any) -> None:
@@ -71,22 +75,18 @@ def start(run: Any, instance: Instance, *arguments: Any, **named: Any) -> None:
 
 def show(run: Any, instance: Instance) -> str:
     """Return what ``str`` gives of an exception."""
-    from gradcli.runner.strings import to_repr, to_str
-
     arguments = instance.fields.get("args", ())
     if not isinstance(arguments, tuple):
-        return to_repr(run, arguments)
+        return run.quoted(arguments)  # type: ignore[no-any-return]
     if len(arguments) == 1:
-        shown = to_repr if instance.kind.is_a(exception_class("KeyError")) else to_str
-        return shown(run, arguments[0])
-    return to_repr(run, tuple(arguments)) if arguments else ""
+        shown = run.quoted if instance.kind.is_a(exception_class("KeyError")) else run.text
+        return shown(arguments[0])  # type: ignore[no-any-return]
+    return run.quoted(tuple(arguments)) if arguments else ""
 
 
 def show_repr(run: Any, instance: Instance) -> str:
     """Return what ``repr`` gives of an exception."""
-    from gradcli.runner.strings import to_repr
-
-    return f"{instance.kind.name}({', '.join([to_repr(run, a) for a in instance.fields.get('args', ())])})"
+    return f"{instance.kind.name}({', '.join([run.quoted(a) for a in instance.fields.get('args', ())])})"
 
 
 def new(run: Any, kind: Class, *arguments: Any, **_: Any) -> Instance:
@@ -109,16 +109,6 @@ MEMBERS = {
     "with_traceback": lambda run, instance, _traceback: instance,
     "__traceback__": None, "__cause__": None,
 }  # fmt: skip
-
-
-def text_of(instance: Instance) -> str:
-    """Return what an exception says, without the run; where it cannot say it, what Python writes then."""
-    from gradcli.runner.strings import to_str
-
-    try:
-        return to_str(None, instance)
-    except Raised:
-        return "<exception str() failed>"
 
 
 def raised(kind: str, text: str, cause: GradcliError | None = None) -> Raised:
@@ -167,8 +157,10 @@ def misfit_words(message: str, a: tuple[int, ...], b: tuple[int, ...]) -> str:
         if len(a) == 2 and len(b) == 1:
             return f"size mismatch, got input ({a[0]}), mat ({a[0]}x{a[1]}), vec ({b[0]})"
         if len(a) == len(b) == 1:
-            return f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of " \
+            return (
+                f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of "
                 f"elements, but got {a[0]} and {b[0]} elements respectively"
+            )
     for k in range(1, min(len(a), len(b)) + 1):
         if a[-k] != b[-k] and 1 not in (a[-k], b[-k]):
             dim = max(len(a), len(b)) - k
@@ -177,3 +169,10 @@ def misfit_words(message: str, a: tuple[int, ...], b: tuple[int, ...]) -> str:
                 f"at non-singleton dimension {dim}"
             )
     return message
+
+
+def raise_key(key: Any) -> Any:
+    """Raise KeyError for a key."""
+    error = raised("KeyError", "")
+    error.instance.fields["args"] = (key,)
+    raise error

@@ -104,7 +104,7 @@ class Expressions:
                 regs[k] = value
 
             def own_told(regs: Frame, value: Any) -> None:
-                regs[k] = told(regs, name, value)
+                regs[k] = told(regs, name, value)  # type: ignore[misc]
 
             return own if told is None else own_told
         if kind == "cell":
@@ -236,7 +236,9 @@ class Expressions:
 
     def items(self, nodes: list[ast.expr]) -> Callable[[Frame], list[Any]]:
         """Return what evaluates several expressions, stars among them."""
-        parts = [(isinstance(n, ast.Starred), self.expression(n.value if isinstance(n, ast.Starred) else n)) for n in nodes]
+        parts = [
+            (isinstance(n, ast.Starred), self.expression(n.value if isinstance(n, ast.Starred) else n)) for n in nodes
+        ]
         if not any(starred for starred, _ in parts):
             alone = [part for _, part in parts]
             return lambda regs: [plain(part(regs)) for part in alone]
@@ -327,7 +329,7 @@ class Expressions:
         if starred:
             return self.starred_call(node, function)
         parts = [self.expression(argument) for argument in node.args]
-        named = [(keyword.arg, self.expression(keyword.value)) for keyword in node.keywords]
+        named = [(str(keyword.arg), self.expression(keyword.value)) for keyword in node.keywords]
         if not listed:
             return lambda regs: call(
                 regs[0], function(regs), [plain(p(regs)) for p in parts], {n: plain(v(regs)) for n, v in named}
@@ -375,7 +377,9 @@ class Expressions:
 
     def of_Yield(self, node: ast.Yield) -> Evaluate:  # noqa: N802
         raise GradcliError(
-            "not-allowed", "a yield within an expression is not understood", span=self.text.span(node),
+            "not-allowed",
+            "a yield within an expression is not understood",
+            span=self.text.span(node),
             hint="write it as a statement of its own, or name = yield value",
         )
 
@@ -396,7 +400,7 @@ class Expressions:
         code.span = self.text.span(node)
         code.text = self.text
         code.block = inner.body(node)
-        code.run = inner.runner(code.block)
+        code.run = inner.yielder(code.block) if code.generator else inner.runner(code.block)
         if not isinstance(node, ast.Lambda):
             code.doc = ast.get_docstring(node, clean=False)
         defaults = [self.expression(default) for default in arguments.defaults]
@@ -430,6 +434,10 @@ class Expressions:
 
     def runner(self, block: list[Any]) -> Callable[[Frame], Any]:
         """Return what runs a block over a frame."""
+        raise NotImplementedError
+
+    def yielder(self, block: list[Any]) -> Callable[[Frame], Any]:
+        """Return what runs the block of a generator over a frame."""
         raise NotImplementedError
 
     def of_ListComp(self, node: ast.ListComp) -> Evaluate:  # noqa: N802

@@ -5,7 +5,8 @@ from __future__ import annotations
 import collections
 from typing import Any, ClassVar
 
-from gradcli.runner.containers import iterate, raise_key, take
+from gradcli.runner.containers import iterate, take
+from gradcli.runner.exceptions import raise_key
 from gradcli.runner.objects import Class
 from gradcli.runner.operators import hashable
 from gradcli.runner.state import Run

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.runner.containers import iterate, put, raise_key, subscript, take
-from gradcli.runner.exceptions import raised
+from gradcli.runner.classes import bound
+from gradcli.runner.containers import iterate, put, subscript, take
+from gradcli.runner.exceptions import raise_key, raised
 from gradcli.runner.host import pop_item
 from gradcli.runner.objects import UNBOUND, Bound, Class, Closure, Context, Property, TableFunction
 from gradcli.runner.operators import COMPARED, HOST_KINDS, contains, equal, hashable, operate, plain
@@ -29,8 +30,6 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:
         if name == "_fields":
             return base.fields
         if base.kind is not None and (member := base.kind.find(name)) is not UNBOUND:
-            from gradcli.runner.attributes import bound
-
             return bound(run, base, base.kind, member)
     for kind, table in KINDS:
         if isinstance(base, kind):
@@ -58,13 +57,13 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:
     if isinstance(base, TableFunction) and name == "__name__":
         return base.name.rpartition(".")[2]
     if name == "__class__":
-        from gradcli.runner.builtins import type_of
-
-        return type_of(run, base)
+        return run.machine.type_of(run, base)
     if callable(base) and name in ("__name__", "__qualname__"):
         return str(getattr(base, "__name__", "function")).strip("_")
     if name == "__doc__":
         return None
+    if name == "__round__" and isinstance(base, int | float):
+        return lambda run, digits=None: round(base, digits)
     if name in DUNDERS and has_dunder(base, name):
         return Bound(DUNDERS[name], base)
     return UNBOUND
@@ -92,7 +91,11 @@ def bound_attribute(run: Run, base: Bound, name: str) -> Any:
     """Return an attribute of a method: its object, its function, or one of the function."""
     if name in ("__self__", "__func__"):
         return base.owner if name == "__self__" else base.function
-    return host_attribute(run, base.function, name) if not isinstance(base.function, Closure) else run.attribute(base.function, name)
+    return (
+        host_attribute(run, base.function, name)
+        if not isinstance(base.function, Closure)
+        else run.attribute(base.function, name)
+    )
 
 
 def send(run: Run, generator: Any, value: Any) -> Any:
@@ -143,14 +146,27 @@ def closure_attribute(base: Closure, name: str) -> Any:
         return base.code
     if name == "__get__":
         return lambda run, owner, kind=None: Bound(base, owner)
-    known = {"__defaults__": tuple(base.defaults) or None, "__module__": "__main__", "__dict__": base.attributes, "__annotations__": {}}
+    known = {
+        "__defaults__": tuple(base.defaults) or None,
+        "__module__": "__main__",
+        "__dict__": base.attributes,
+        "__annotations__": {},
+    }
     return known.get(name, UNBOUND)
 
 
 def class_attribute(run: Run, base: Class, name: str) -> Any:
     """Return a method of one of Python's classes, called with its object: ``str.upper``, ``dict.fromkeys``."""
     del run
-    tables = {"str": STRINGS, "list": LISTS, "dict": DICTS, "set": SETS, "tuple": TUPLES, "int": INTEGERS, "float": FLOATS}
+    tables = {
+        "str": STRINGS,
+        "list": LISTS,
+        "dict": DICTS,
+        "set": SETS,
+        "tuple": TUPLES,
+        "int": INTEGERS,
+        "float": FLOATS,
+    }
     if name == "maketrans" and base.name == "str":
         return lambda run, *parts: str.maketrans(*parts)
     if name == "fromhex" and base.name == "float":
@@ -200,9 +216,7 @@ def join(run: Run, text: str, items: Any) -> str:
     parts = take(run, items)
     for k, part in enumerate(parts):
         if not isinstance(part, str):
-            from gradcli.runner.builtins import type_name
-
-            run.fail("TypeError", f"sequence item {k}: expected str instance, {type_name(part)} found")
+            run.fail("TypeError", f"sequence item {k}: expected str instance, {run.type_name(part)} found")
     run.bound(sum(map(len, parts)) + len(text) * len(parts), "a text is too long")
     return text.join(parts)
 
@@ -273,7 +287,9 @@ def pop(run: Run, items: list[Any], place: int = -1) -> Any:
 
 def index(run: Run, items: Any, item: Any, *bounds: int) -> int:
     """Return where an item stands."""
-    for k in range(len(items))[slice(*bounds) if len(bounds) > 1 else slice(bounds[0], None) if bounds else slice(None)]:
+    for k in range(len(items))[
+        slice(*bounds) if len(bounds) > 1 else slice(bounds[0], None) if bounds else slice(None)
+    ]:
         if items[k] is item or equal(run, items[k], item):
             return k
     if isinstance(items, tuple):
@@ -294,9 +310,7 @@ def remove(run: Run, items: list[Any], item: Any) -> None:
 
 def sort(run: Run, items: list[Any], *, key: Any = None, reverse: bool = False) -> None:
     """Sort a list in place."""
-    from gradcli.runner.builtins import sorted_
-
-    items[:] = sorted_(run, items, key=key, reverse=reverse)
+    items[:] = run.call(run.builtin("sorted"), [items], {"key": key, "reverse": reverse})
 
 
 LISTS: Table = {
@@ -357,7 +371,9 @@ DICTS: Table = {
 def combined(name: str) -> Callable[..., Any]:
     """Return a method that combines sets."""
     function = getattr(set, name)  # one of the names below, and none that a user wrote
-    return lambda run, items, *others: function(set(items), *[{hashable(run, i) for i in iterate(run, o)} for o in others])
+    return lambda run, items, *others: function(
+        set(items), *[{hashable(run, i) for i in iterate(run, o)} for o in others]
+    )
 
 
 def updated(name: str) -> Callable[..., Any]:
@@ -386,9 +402,25 @@ SETS: Table = {
     "update": update_set, "clear": lambda run, items: items.clear(), "copy": lambda run, items: set(items),
     "pop": lambda run, items: items.pop(), **{f"{name}_update": updated(name) for name in ("intersection", "difference", "symmetric_difference")},
 }  # fmt: skip
-FLOATS: Table = {"hex": lambda run, x: float(x).hex(), "conjugate": lambda run, x: x, "is_integer": lambda run, x: float(x).is_integer(), "item": lambda run, x: x, "as_integer_ratio": lambda run, x: x.as_integer_ratio()}
-INTEGERS: Table = {"bit_count": lambda run, x: x.bit_count(), "conjugate": lambda run, x: x, "as_integer_ratio": lambda run, x: (int(x), 1), "bit_length": lambda run, x: x.bit_length(), "item": lambda run, x: x, "is_integer": lambda run, x: True}
-BYTES: Table = {"decode": lambda run, data, encoding="utf-8", errors="strict": data.decode(encoding, errors), "hex": lambda run, data: data.hex()}
+FLOATS: Table = {
+    "hex": lambda run, x: float(x).hex(),
+    "conjugate": lambda run, x: x,
+    "is_integer": lambda run, x: float(x).is_integer(),
+    "item": lambda run, x: x,
+    "as_integer_ratio": lambda run, x: x.as_integer_ratio(),
+}
+INTEGERS: Table = {
+    "bit_count": lambda run, x: x.bit_count(),
+    "conjugate": lambda run, x: x,
+    "as_integer_ratio": lambda run, x: (int(x), 1),
+    "bit_length": lambda run, x: x.bit_length(),
+    "item": lambda run, x: x,
+    "is_integer": lambda run, x: True,
+}
+BYTES: Table = {
+    "decode": lambda run, data, encoding="utf-8", errors="strict": data.decode(encoding, errors),
+    "hex": lambda run, data: data.hex(),
+}
 KINDS: tuple[tuple[Any, Table], ...] = (
     (str, STRINGS), (bytes, BYTES), (list, LISTS), (tuple, TUPLES), (dict, DICTS), (set | frozenset, SETS), (bool, INTEGERS), (int, INTEGERS), (float, FLOATS),
 )  # fmt: skip

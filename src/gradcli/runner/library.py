@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, TypeVar
 
+from gradcli.errors import GradcliError
 from gradcli.runner.objects import UNBOUND, Foreign, Native
 
 TABLE: dict[str, Any] = {}
@@ -14,6 +15,10 @@ METHODS: dict[str, Native] = {}
 """Methods of tensors that are natives: ``native(run, tensor, *arguments, **named)``."""
 ATTRIBUTES: dict[str, Callable[[Any, Any], Any]] = {}
 """Attributes of tensors: ``read(run, tensor)``."""
+READERS: dict[str, Callable[[Any, Any, str], Any]] = {}
+"""What reads an attribute that arrays of a library have and tensors have not: ``read(run, array, name)``, UNBOUND for none."""
+FOREIGN_TO: dict[str, set[str]] = {}
+"""Names of attributes of tensors that arrays of a library do not have."""
 N = TypeVar("N", bound=Native)
 
 
@@ -81,7 +86,19 @@ def load(root: str) -> None:
         import_module(f"gradcli.runner.libraries.{module}")
 
 
-SHOWING_ONLY = ("typing", "typing_extensions", "types", "abc", "numbers", "warnings", "logging", "gc", "datetime", "traceback", "__future__")
+SHOWING_ONLY = (
+    "typing",
+    "typing_extensions",
+    "types",
+    "abc",
+    "numbers",
+    "warnings",
+    "logging",
+    "gc",
+    "datetime",
+    "traceback",
+    "__future__",
+)
 """Libraries of which what gradcli has no native for means nothing to the numbers."""
 SAME = {
     "np": "numpy", "jnp": "jax.numpy", "F": "torch.nn.functional", "nn": "torch.nn", "optim": "torch.optim",
@@ -98,3 +115,30 @@ def look_up(name: str) -> Any:
     if value is UNBOUND and rest and root in SHOWING_ONLY:
         return Foreign(name)
     return value
+
+
+EFFECTS = {
+    "open", "exec", "eval", "compile", "input", "__import__", "globals", "locals", "vars_of", "breakpoint", "os.system",
+    "os.environ", "os.remove", "os.makedirs", "os.mkdir", "os.listdir", "os.popen", "os.getenv", "os.path.exists",
+    "os.rename", "os.walk", "torch.save", "torch.load", "pickle.load", "pickle.dump", "subprocess.run", "requests.get",
+    "urllib.request.urlopen", "socket.socket", "shutil.rmtree",
+}  # fmt: skip
+"""What would have an effect, or run a text."""
+ACTING = {
+    "os", "subprocess", "shutil", "socket", "urllib", "requests", "http", "ftplib", "smtplib", "ctypes", "importlib", "multiprocessing",
+    "pickle", "cPickle", "dill", "shelve", "marshal", "sqlite3", "tempfile", "glob", "fileinput", "signal", "builtins", "runpy", "code",
+    "webbrowser", "pty", "cffi", "pathlib",
+}  # fmt: skip
+"""Modules whose functions act on the machine, or tell of it; of ``pathlib`` and the like what a call gives only shows."""
+TELLING = {
+    "os.path.join", "os.path.dirname", "os.path.abspath", "os.path.basename", "os.path.splitext", "os.environ.get",
+    "os.environ.setdefault", "os.environ.update", "os.getpid", "os.cpu_count", "os.getcwd", "multiprocessing.cpu_count",
+    "importlib.reload", "signal.signal", "pathlib.Path", "pathlib.PurePath",
+}  # fmt: skip
+"""Functions of these that may be left out like what only shows."""
+
+
+def refuse_effect(name: str) -> None:
+    """Refuse a call of what gradcli does not have where it would have an effect beyond the script."""
+    if name in EFFECTS or (name.partition(".")[0] in ACTING and name not in TELLING):
+        raise GradcliError("not-allowed", f"'{name}' would have an effect beyond the script: gradcli does not run it")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradcli.runner.containers import subscript, take
 from gradcli.runner.objects import UNBOUND, Class, Evaluate, Frame, Instance
 from gradcli.runner.operators import equal
 from gradcli.runner.values import Tensor
-
-if TYPE_CHECKING:
-    from gradcli.runner.statements import Statements
 
 Test = Callable[[Frame, Any], bool]
 """Whether a value fits a pattern; names of the pattern are bound on the way."""
@@ -20,7 +17,7 @@ BY_VALUE = ("bool", "bytes", "dict", "float", "frozenset", "int", "list", "set",
 """Classes whose one positional pattern is the value itself."""
 
 
-def pattern(scope: Statements, node: ast.pattern) -> Test:
+def pattern(scope: Any, node: ast.pattern) -> Test:
     """Return what tests a pattern."""
     match node:
         case ast.MatchValue():
@@ -40,7 +37,7 @@ def pattern(scope: Statements, node: ast.pattern) -> Test:
     return named(scope, node)
 
 
-def named(scope: Statements, node: Any) -> Test:
+def named(scope: Any, node: Any) -> Test:
     """Return a pattern that binds a name, or nothing."""
     inner = pattern(scope, node.pattern) if isinstance(node, ast.MatchAs) and node.pattern is not None else None
     store = scope.store(node.name) if node.name is not None else None
@@ -55,7 +52,7 @@ def named(scope: Statements, node: Any) -> Test:
     return run
 
 
-def sequence(scope: Statements, nodes: list[ast.pattern]) -> Test:
+def sequence(scope: Any, nodes: list[ast.pattern]) -> Test:
     """Return a pattern of items, one of which may stand for any number."""
     star = next((k for k, node in enumerate(nodes) if isinstance(node, ast.MatchStar)), None)
     parts = [pattern(scope, node) for node in nodes]
@@ -75,7 +72,7 @@ def sequence(scope: Statements, nodes: list[ast.pattern]) -> Test:
     return run
 
 
-def mapping(scope: Statements, node: ast.MatchMapping) -> Test:
+def mapping(scope: Any, node: ast.MatchMapping) -> Test:
     """Return a pattern of entries; others are left, or bound together."""
     pairs = [(scope.expression(key), pattern(scope, part)) for key, part in zip(node.keys, node.patterns, strict=True)]
     rest = scope.store(node.rest) if node.rest is not None else None
@@ -95,14 +92,14 @@ def mapping(scope: Statements, node: ast.MatchMapping) -> Test:
     return run
 
 
-def of_class(scope: Statements, node: ast.MatchClass) -> Test:
+def of_class(scope: Any, node: ast.MatchClass) -> Test:
     """Return a pattern of an object and its attributes."""
     kind = scope.expression(node.cls)
     by_place = [pattern(scope, part) for part in node.patterns]
     by_name = [(name, pattern(scope, part)) for name, part in zip(node.kwd_attrs, node.kwd_patterns, strict=True)]
 
     def run(regs: Frame, x: Any) -> bool:
-        from gradcli.runner.kinds import is_kind
+        from gradcli.runner.builtins import is_kind
 
         of = kind(regs)
         if not is_kind(regs[0], x, of):
@@ -130,7 +127,7 @@ def has(regs: Frame, x: Any, name: str) -> bool:
 
 
 def cases(
-    scope: Statements, node: ast.Match, block: Callable[[list[ast.stmt]], Any]
+    scope: Any, node: ast.Match, block: Callable[[list[ast.stmt]], Any]
 ) -> list[tuple[Test, Evaluate | None, Any]]:
     """Return the cases of a statement: the pattern, what guards it, and its body."""
     return [

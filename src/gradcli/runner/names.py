@@ -8,7 +8,7 @@ from gradcli.errors import GradcliError, Span
 from gradcli.errors.suggest import did_you_mean
 from gradcli.language.names import find_constant
 from gradcli.runner.calls import call_method, find_table
-from gradcli.runner.library import HOMES, METHODS, SAME, TABLE, load, look_up
+from gradcli.runner.library import EFFECTS, HOMES, METHODS, SAME, TABLE, load, look_up
 from gradcli.runner.objects import UNBOUND, Foreign, Module
 from gradcli.runner.state import Run
 from gradcli.runner.values import DType
@@ -20,25 +20,6 @@ SHOWING = (
     "torch.utils.tensorboard", "sympy", "scipy", "PIL", "cv2", "psutil", "pickle", "platform",
 )  # fmt: skip
 """Modules of which scripts use what only shows: what would have an effect is refused where it is called."""
-EFFECTS = {
-    "open", "exec", "eval", "compile", "input", "__import__", "globals", "locals", "vars_of", "breakpoint", "os.system",
-    "os.environ", "os.remove", "os.makedirs", "os.mkdir", "os.listdir", "os.popen", "os.getenv", "os.path.exists",
-    "os.rename", "os.walk", "torch.save", "torch.load", "pickle.load", "pickle.dump", "subprocess.run", "requests.get",
-    "urllib.request.urlopen", "socket.socket", "shutil.rmtree",
-}  # fmt: skip
-"""What would have an effect, or run a text."""
-ACTING = {
-    "os", "subprocess", "shutil", "socket", "urllib", "requests", "http", "ftplib", "smtplib", "ctypes", "importlib", "multiprocessing",
-    "pickle", "cPickle", "dill", "shelve", "marshal", "sqlite3", "tempfile", "glob", "fileinput", "signal", "builtins", "runpy", "code",
-    "webbrowser", "pty", "cffi", "pathlib",
-}  # fmt: skip
-"""Modules whose functions act on the machine, or tell of it; of ``pathlib`` and the like what a call gives only shows."""
-TELLING = {
-    "os.path.join", "os.path.dirname", "os.path.abspath", "os.path.basename", "os.path.splitext", "os.environ.get",
-    "os.environ.setdefault", "os.environ.update", "os.getpid", "os.cpu_count", "os.getcwd", "multiprocessing.cpu_count",
-    "importlib.reload", "signal.signal", "pathlib.Path", "pathlib.PurePath",
-}  # fmt: skip
-"""Functions of these that may be left out like what only shows."""
 MODULES = (
     "torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.nn.parameter", "torch.nn.modules", "torch.optim",
     "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional", "torch.autograd.function", "torch.autograd.forward_ad", "torch.autograd.graph", "torch.autograd.grad_mode", "torch.func", "torch.utils", "torch.utils.checkpoint", "torch.utils.hooks", "torch.autograd.gradcheck", "torch.utils.data",
@@ -81,8 +62,21 @@ def resolve(run: Run, name: str) -> Any:
     constant = find_constant(name.replace("numpy.", "np.", 1).replace("jax.np.", "jnp.").replace("autograd.np.", "np."))
     if isinstance(constant, str):
         library = "torch" if name.startswith("torch") else "jax" if name.startswith("jax") else "numpy"
-        return DType({"double": "float64", "float": "float32", "half": "float16", "long": "int64", "int": "int32",
-                      "short": "int16", "single": "float32", "int_": "int64", "intp": "int64", "bool_": "bool"}.get(constant, constant), library)
+        return DType(
+            {
+                "double": "float64",
+                "float": "float32",
+                "half": "float16",
+                "long": "int64",
+                "int": "int32",
+                "short": "int16",
+                "single": "float32",
+                "int_": "int64",
+                "intp": "int64",
+                "bool_": "bool",
+            }.get(constant, constant),
+            library,
+        )
     if constant is not None:
         return constant
     table = find_table(name)
@@ -115,16 +109,12 @@ def unknown_member(full: str) -> GradcliError:
     module, _, last = full.rpartition(".")
     names = [n.rpartition(".")[2] for n in TABLE if n.startswith(f"{module}.")]
     from gradcli.ops import spellings
+    from gradcli.runner.preludes import index
 
+    names += [n.rpartition(".")[2] for n in index() if n.rpartition(".")[0] == module]
     short = module.replace("numpy", "np").replace("torch.nn.functional", "F")
     names += [n.rpartition(".")[2] for n in spellings() if n.rpartition(".")[0] == short]
     return GradcliError("unknown-name", f"'{full}' is not part of gradcli", hint=did_you_mean(last, names))
-
-
-def refuse_effect(name: str) -> None:
-    """Refuse a call of what gradcli does not have where it would have an effect beyond the script."""
-    if name in EFFECTS or (name.partition(".")[0] in ACTING and name not in TELLING):
-        raise GradcliError("not-allowed", f"'{name}' would have an effect beyond the script: gradcli does not run it")
 
 
 def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) -> Any:
@@ -169,12 +159,31 @@ def is_known(name: str, called: bool) -> bool:
     from gradcli.runner.builtins import BUILTINS
     from gradcli.runner.preludes import index
 
-    if name in BUILTINS or name in SAME or name in SHOWING or name in EFFECTS or name in ("torch", "math", "numpy", "jax"):
+    if (
+        name in BUILTINS
+        or name in SAME
+        or name in SHOWING
+        or name in EFFECTS
+        or name in ("torch", "math", "numpy", "jax")
+    ):
         return True
-    if name in ("random", "itertools", "functools", "exec", "eval", "compile", "open", "input", "globals", "breakpoint"):
+    if name in (
+        "random",
+        "itertools",
+        "functools",
+        "exec",
+        "eval",
+        "compile",
+        "open",
+        "input",
+        "globals",
+        "breakpoint",
+    ):
         return True
     full = [f"{module}.{name}" for module in ("torch", "torch.autograd", "torch.nn")]
-    return any(look_up(one) is not UNBOUND or one in index() or (called and find_table(one) is not None) for one in full)
+    return any(
+        look_up(one) is not UNBOUND or one in index() or (called and find_table(one) is not None) for one in full
+    )
 
 
 def imported(run: Run, name: str, whole: str) -> Any:
@@ -194,7 +203,7 @@ def imported(run: Run, name: str, whole: str) -> Any:
 def imported_from(run: Run, module: str, name: str) -> Any:
     """Return what ``from module import name`` gives."""
     root = module.partition(".")[0]
-    if root in ROOTS and root != "scipy" or module in MODULES:
+    if (root in ROOTS and root != "scipy") or module in MODULES:
         full = f"{module}.{name}"
         value = member(run, full)
         if value is not UNBOUND:

@@ -194,8 +194,6 @@ def to_real(run: Any, x: Any) -> Any:
 
 def to_real_other(run: Any, x: Any) -> Any:
     """Return a type, a walk or an object as NumPy takes it."""
-    from gradcli.runner.builtins import type_name
-    from gradcli.runner.containers import take
     from gradcli.runner.objects import UNBOUND, Class, Instance
 
     if isinstance(x, Class):
@@ -211,8 +209,8 @@ def to_real_other(run: Any, x: Any) -> Any:
         or hasattr(type(x), "__next__")
         or type(x) in (type({}.keys()), type({}.values()))
     ):
-        return to_real(run, take(run, x))
-    raise run.refuse(f"NumPy with {type_name(x)} is not part of gradcli")
+        return to_real(run, run.take(x))
+    raise run.refuse(f"NumPy with {run.type_name(x)} is not part of gradcli")
 
 
 def by_numpy(run: Any, work: Callable[[], Any]) -> Any:
@@ -287,8 +285,7 @@ def entry(run: Any, x: Tensor, key: Any) -> Any:
 
 def as_view(run: Any, base: Tensor, made: Any, places: Any) -> Tensor:
     """Return a part of an array that shares its memory: entries at these places."""
-    from gradcli.runner.calls import look_at
-    from gradcli.runner.state import show
+    from gradcli.runner.state import look_at, show
 
     return show(base, lambda node: look_at(run, node, places), back(made), base.dtype)
 

@@ -245,6 +245,13 @@ class Foreign:
     name: str
 
 
+@dataclass(slots=True, eq=False)
+class Progress(Foreign):
+    """What shows how far a walk has come: it is walked as what it was given."""
+
+    items: Any
+
+
 class Context:
     """What ``with`` enters: a native one has these two."""
 

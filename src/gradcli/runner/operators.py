@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from gradcli.runner.hosted import Hosted
 from gradcli.runner.numpy_values import flows
 from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Instance, Keyed
 from gradcli.runner.state import Run
+from gradcli.runner.torch_errors import torch_error
 from gradcli.runner.values import FLOATS, DType, Size, Tensor, Weak, as_dtype, category, kind_of, promoted
 
 Double = np.float64
@@ -30,7 +30,14 @@ METHODS = {
     "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
     "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
 }  # fmt: skip
-COMPARED = {"<": ("lt", "gt"), "<=": ("le", "ge"), ">": ("gt", "lt"), ">=": ("ge", "le"), "==": ("eq", "eq"), "!=": ("ne", "ne")}
+COMPARED = {
+    "<": ("lt", "gt"),
+    "<=": ("le", "ge"),
+    ">": ("gt", "lt"),
+    ">=": ("ge", "le"),
+    "==": ("eq", "eq"),
+    "!=": ("ne", "ne"),
+}
 HOST: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
     "%": operator.mod, "**": operator.pow, "&": operator.and_, "|": operator.or_, "^": operator.xor,
@@ -40,6 +47,8 @@ HOST: dict[str, Callable[[Any, Any], Any]] = {
 HOST_KINDS: tuple[type, ...] = (
     int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, type({}.keys()), type({}.items()),
 )  # fmt: skip
+
+
 class Union(tuple):  # type: ignore[type-arg]
     """Several types of which a value may be any: ``int | None``."""
 
@@ -68,9 +77,7 @@ def binary(sign: str, left: Evaluate | None, right: Evaluate | None, i: int, j: 
     """
     op = OPERATORS.get((sign, 2))
     if op is None or op.flat or op.require is not None or sign not in METHODS:
-        return lambda regs: operate(
-            regs[0], sign, left(regs) if left else regs[i], right(regs) if right else regs[j]
-        )
+        return lambda regs: operate(regs[0], sign, left(regs) if left else regs[i], right(regs) if right else regs[j])
     forward = op.forward
 
     def run(regs: Frame) -> Any:
@@ -116,7 +123,9 @@ def operate(run: Run, sign: str, a: Any, b: Any) -> Any:
         if isinstance(a, str) or isinstance(b, str):
             return of_host(run, sign, a, b)
         return of_tensors(run, sign, a, b)
-    if (isinstance(a, Hosted) or isinstance(b, Hosted)) and (made := by_own_method(run, sign, a, b)) is not NotImplemented:
+    if (isinstance(a, Hosted) or isinstance(b, Hosted)) and (
+        made := by_own_method(run, sign, a, b)
+    ) is not NotImplemented:
         return made
     if isinstance(a, HOST_KINDS) and (isinstance(b, HOST_KINDS) or (sign == "%" and type(a) is str)):
         return of_host(run, sign, a, b)
@@ -137,9 +146,7 @@ def by_own_method(run: Run, sign: str, a: Any, b: Any) -> Any:
 def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Return an operator of Python's own values, within bounds."""
     if sign == "%" and type(a) is str:
-        from gradcli.runner.strings import percent
-
-        return percent(run, a, b)
+        return run.machine.percent(run, a, b)
     if sign in COMPARED and isinstance(a, list | tuple | dict) and isinstance(b, list | tuple | dict):
         if sign in ("==", "!="):
             return equal(run, a, b) is (sign == "==")
@@ -167,7 +174,15 @@ def refuse_large(run: Run, sign: str, a: Any, b: Any) -> None:
     """Refuse integers, texts and lists that would be too large."""
     if type(a) is int and type(b) is int:
         bits = a.bit_length(), b.bit_length()
-        large = sum(bits) if sign == "*" else bits[0] * abs(b) if sign == "**" and bits[0] > 1 else bits[0] + b if sign == "<<" else max(bits)
+        large = (
+            sum(bits)
+            if sign == "*"
+            else bits[0] * abs(b)
+            if sign == "**" and bits[0] > 1
+            else bits[0] + b
+            if sign == "<<"
+            else max(bits)
+        )
         if large > run.meter.budget.bits:
             raise over_budget("bits", run.meter.budget.bits, "an integer has too many bits")
     elif sign == "*":
@@ -240,35 +255,40 @@ def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
         return Union((*(a if isinstance(a, tuple) else (a,)), *(b if isinstance(b, tuple) else (b,))))
     if isinstance(a, Foreign) or isinstance(b, Foreign):
         return a if isinstance(a, Foreign) else b
-    from gradcli.runner.builtins import type_name
-
     if sign in COMPARED:
-        text = f"'{sign}' not supported between instances of '{type_name(a)}' and '{type_name(b)}'"
+        text = f"'{sign}' not supported between instances of '{run.type_name(a)}' and '{run.type_name(b)}'"
     elif sign == "+" and isinstance(a, str | list | tuple):
-        text = f'can only concatenate {type_name(a)} (not "{type_name(b)}") to {type_name(a)}'
+        text = f'can only concatenate {run.type_name(a)} (not "{run.type_name(b)}") to {run.type_name(a)}'
     else:
         written = "** or pow()" if sign == "**" else sign
-        text = f"unsupported operand type(s) for {written}: '{type_name(a)}' and '{type_name(b)}'"
+        text = f"unsupported operand type(s) for {written}: '{run.type_name(a)}' and '{run.type_name(b)}'"
     return run.fail("TypeError", text)
 
 
 def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Return an operator of which a side is a tensor."""
     library = library_of(a, b)
-    a, b = as_operand(run, sign, a, b, library), as_operand(run, sign, b, a, library)
+    sides = a, b
+    a, b = as_operand(run, sign, a, sides, library), as_operand(run, sign, b, sides, library)
     if a is None or b is None:
         return None if sign not in ("==", "!=") else sign == "!="
     if isinstance(a, Instance) or isinstance(b, Instance):
         return of_objects(run, sign, a, b)
+    if sign == "@" and (type(a) in PLAIN or type(b) in PLAIN) and library == "torch":
+        run.fail("TypeError", f"unsupported operand type(s) for @: '{run.type_name(a)}' and '{run.type_name(b)}'")
     if library == "numpy" and not flows(a) and not flows(b):
         return numpy_values.operated(run, sign, a, b)
     if library == "jax":
         refuse_shapes_in_jax(run, sign, a, b)
     if library == "torch" and type(b) is Tensor and b.library == "numpy" and b.shape and a.active:
-        run.fail("RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        run.fail(
+            "RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
     x, y = raw(a), raw(b)
     if type(x) is np.ndarray and not x.ndim and type(a) is Tensor and x.dtype == np.float64:
         x = x[()] if type(y) is not Double else x
+    if sign in BITS and library == "torch":
+        refuse_floats(run, sign, a, b)
     if sign in ("<<", ">>"):
         run.charge_together(np.asarray(value_of(x)), np.asarray(value_of(y)))
         return run.make(HOST[sign](value_of(x), value_of(y)), None, library)
@@ -277,13 +297,46 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
         refuse_types(run, "matmul", [a, b])
     if sign in COMPARED or sign in "&|^":
         made = table_compare(run.f, op, x, y)
-        return wrap_result(run, made, bits_dtype(a, b) if sign in "&|^" else "bool", library)
+        bits = together(run, [a, b], library) if library == "torch" else bits_dtype(a, b)
+        return wrap_result(run, made, bits if sign in "&|^" else "bool", library)
+    if sign == "-" and library == "torch":
+        refuse_masks(run, a, b)
     dtype = joint_dtype(run, a, b, sign, library)
     if category(dtype) < 2 and sign in "+-*//%**":
         made = whole_arithmetic(run, sign, x, y)
     else:
-        made = table_binary(run.f, op, x, y)
+        try:
+            made = table_binary(run.f, op, x, y)
+        except GradcliError as error:
+            if library == "torch" and error.kind == "shape":
+                said = torch_error("matmul" if sign == "@" else sign, {"x": a, "other": b})
+                run.fail(*said) if said is not None else None
+            raise
     return wrap_result(run, made, dtype, library)
+
+
+def refuse_masks(run: Run, a: Any, b: Any) -> None:
+    """Raise what PyTorch raises for a difference with a mask."""
+    masks = [type(x) is bool or (isinstance(x, Tensor) and x.dtype == "bool") for x in (a, b)]
+    if all(masks):
+        run.fail("RuntimeError", "Subtraction, the `-` operator, with two bool tensors is not supported. "
+                 "Use the `^` or `logical_xor()` operator instead.")  # fmt: skip
+    if any(masks):
+        run.fail("RuntimeError", "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a "
+                 "mask, use the `~` or `logical_not()` operator instead.")  # fmt: skip
+
+
+BITS = {"&": "bitwise_and_cpu", "|": "bitwise_or_cpu", "^": "bitwise_xor_cpu", "<<": "lshift_cpu", ">>": "rshift_cpu"}
+"""What PyTorch calls operators of bits, which floats have none of."""
+
+
+def refuse_floats(run: Run, sign: str, *sides: Any) -> None:
+    """Raise what PyTorch raises for bits of floats."""
+    title = next(
+        (TITLES[x.dtype][0] for x in sides if isinstance(x, Tensor) and x.dtype in TITLES and x.dtype in FLOATS), None
+    )
+    if title is not None:
+        run.fail("NotImplementedError", f"\"{BITS[sign]}\" not implemented for '{title}'")
 
 
 PRODUCTS = {
@@ -321,11 +374,14 @@ def whole_arithmetic(run: Run, sign: str, x: Any, y: Any) -> Any:
     """Return arithmetic of integers and truth values."""
     p, q = np.asarray(value_of(x)), np.asarray(value_of(y))
     run.charge_together(p, q)
-    if sign == "-" and p.dtype == q.dtype == np.bool_:
-        run.fail("RuntimeError", "Subtraction, the `-` operator, with two bool tensors is not supported. "
-                 "Use the `^` or `logical_xor()` operator instead.")
     if sign in ("//", "%") and np.any(q == 0):
         run.fail("RuntimeError", "ZeroDivisionError")
+    if sign == "**" and np.any(q < 0):
+        if not isinstance(y, np.ndarray):
+            run.fail("RuntimeError", "Integers to negative integer powers are not allowed.")
+        return np.where(
+            p == 1, 1, np.where(p == -1, np.where(q % 2, -1, 1), np.where(q < 0, 0, p.astype(np.int64) ** np.abs(q)))
+        )
     both = p.dtype == q.dtype == np.bool_
     p, q = (n if both and sign in "+*" else n.astype(np.int64) for n in (p, q))
     try:
@@ -342,27 +398,26 @@ def library_of(a: Any, b: Any) -> str:
     if isinstance(a, Tensor) and isinstance(b, Tensor) and a.library != b.library:
         order = ("torch", "jax", "numpy", "python")
         return min(a.library, b.library, key=order.index)
-    return a.library if isinstance(a, Tensor) else b.library  # type: ignore[no-any-return]
+    return a.library if isinstance(a, Tensor) else b.library
 
 
-def as_operand(run: Run, sign: str, x: Any, other: Any, library: str) -> Any:
+def as_operand(run: Run, sign: str, x: Any, sides: tuple[Any, Any], library: str) -> Any:
     """Return one side of an operator beside a tensor: arrays for lists where NumPy makes them."""
     if isinstance(x, Tensor) or type(x) in PLAIN or isinstance(x, Instance):
         return x
     if type(x) in (list, tuple) and library in ("numpy", "python"):
-        from gradcli.runner.arrays import array_of
-
-        return array_of(run, x, "numpy")
-    if x is None and sign in ("==", "!="):
+        return run.array_of(x, "numpy")
+    if sign in ("==", "!="):
         return None
-    from gradcli.runner.builtins import type_name
-
     written = "** or pow()" if sign == "**" else sign
-    sides = (x, other)
-    return run.fail(
-        "TypeError",
-        f"unsupported operand type(s) for {written}: '{type_name(sides[0])}' and '{type_name(sides[1])}'",
-    )
+    left, right = map(run.type_name, sides)
+    if sign in COMPARED:
+        run.fail("TypeError", f"'{sign}' not supported between instances of '{left}' and '{right}'")
+    if left == "list" and sign == "+":
+        run.fail("TypeError", f'can only concatenate list (not "{right}") to list')
+    if sign == "*" and {left, right} & {"list", "tuple", "str"}:
+        run.fail("TypeError", "only integer tensors of a single element can be converted to an index")
+    return run.fail("TypeError", f"unsupported operand type(s) for {written}: '{left}' and '{right}'")
 
 
 def bits_dtype(a: Any, b: Any) -> str:
@@ -478,6 +533,14 @@ def python_number(array: Any) -> Any:
     return one.item()
 
 
+NO_INVERSE = ("TypeError", "~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+NO_NEGATIVE = (
+    "RuntimeError",
+    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+    "`logical_not()` operator instead.",
+)
+
+
 def negative(run: Run, a: Any, sign: str) -> Any:
     """Return ``-a``, ``+a`` or ``~a``."""
     a = plain(a)
@@ -485,6 +548,10 @@ def negative(run: Run, a: Any, sign: str) -> Any:
         if sign == "+":
             return a
         op = OPERATORS[sign, 1]
+        if a.library == "torch" and (a.dtype in FLOATS if sign == "~" else a.dtype == "bool"):
+            run.fail(*NO_INVERSE if sign == "~" else NO_NEGATIVE)
+        if sign == "~" and category(a.dtype) == 1:
+            return run.make(~np.asarray(a.value, np.int64), a.dtype, a.library)
         if sign == "~":
             return wrap_result(run, inverted(run.f, op, raw(a)), a.dtype, a.library)
         if a.library == "numpy" and not flows(a):
@@ -501,9 +568,7 @@ def negative(run: Run, a: Any, sign: str) -> Any:
         return -a if sign == "-" else +a if sign == "+" else ~a
     if isinstance(a, Foreign):
         return a
-    from gradcli.runner.builtins import type_name
-
-    return run.fail("TypeError", f"bad operand type for unary {sign}: '{type_name(a)}'")
+    return run.fail("TypeError", f"bad operand type for unary {sign}: '{run.type_name(a)}'")
 
 
 def truth(run: Run, x: Any) -> bool:
@@ -544,18 +609,17 @@ def contains(run: Run, item: Any, container: Any) -> bool:
         return bool(np.any(np.asarray(container.value) == (item.value if isinstance(item, Tensor) else item)))
     elif isinstance(container, str):
         if not isinstance(item, str):
-            from gradcli.runner.builtins import type_name
-
-            run.fail("TypeError", f"'in <string>' requires string as left operand, not {type_name(item)}")
+            run.fail("TypeError", f"'in <string>' requires string as left operand, not {run.type_name(item)}")
         return item in container
     elif isinstance(container, dict | set | frozenset | range):
         return hashable(run, item) in container
-    from gradcli.runner.builtins import type_name
-    from gradcli.runner.containers import iterate
-
-    if isinstance(container, int | float) or container is None or (isinstance(container, Instance) and not has_items(container)):
-        run.fail("TypeError", f"argument of type '{type_name(container)}' is not iterable")
-    return any(each is item or equal(run, item, each) for each in iterate(run, container))
+    if (
+        isinstance(container, int | float)
+        or container is None
+        or (isinstance(container, Instance) and not has_items(container))
+    ):
+        run.fail("TypeError", f"argument of type '{run.type_name(container)}' is not iterable")
+    return any(each is item or equal(run, item, each) for each in run.iterate(container))
 
 
 def has_items(x: Instance) -> bool:
@@ -574,15 +638,12 @@ def hashable(run: Run, key: Any) -> Any:
                 return numpy_values.key_number(key)
             return key.value.item() if hasattr(key.value, "item") else key.value
     if isinstance(key, list | dict | set | Tensor) or (type(key) is Keyed and key.kind.find("__hash__") is None):
-        from gradcli.runner.builtins import type_name
-
-        return run.fail("TypeError", f"unhashable type: '{type_name(key)}'")
+        return run.fail("TypeError", f"unhashable type: '{run.type_name(key)}'")
     if type(key) is tuple:
         return tuple([hashable(run, part) for part in key])
     return key
 
 
-@cache
 def sign_of(kind: type) -> str:
     """Return how an operator of the syntax tree is written."""
     return SIGNS[kind.__name__]

@@ -35,7 +35,7 @@ def module_of(run: Run, text: str) -> dict[str, Any]:
     """Return the variables of a library's text, which runs once in a run."""
     if text not in run.modules:
         run.modules[text] = {}
-        code, place = compiled(text)
+        code = compiled(run.machine.compile_text, text)
         frame: Frame = code.template.copy()
         frame[0] = run
         line, run.quiet = run.line, run.quiet + 1
@@ -46,14 +46,10 @@ def module_of(run: Run, text: str) -> dict[str, Any]:
             run.line, run.quiet, run.handling = line, run.quiet - 1, handling
             run.enable_grad(enabled)
         run.modules[text].update({name: frame[k] for name, k in code.places.items() if frame[k] is not UNBOUND})
-        del place
     return run.modules[text]
 
 
 @cache
-def compiled(text: str) -> tuple[Any, Any]:
+def compiled(compile_text: Any, text: str) -> Any:
     """Return a library's text as code."""
-    from gradcli.runner.script import compile_text
-
-    source = (FOLDER / f"{text}.py.txt").read_text(encoding="utf-8")
-    return compile_text(source, listed=False)
+    return compile_text((FOLDER / f"{text}.py.txt").read_text(encoding="utf-8"), listed=False)[0]

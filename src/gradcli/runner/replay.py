@@ -6,7 +6,6 @@ returned when they were recorded, but for those that left a graph: these are wal
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -15,14 +14,14 @@ import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Input, Node
 from gradcli.errors import Budget, GradcliError, Place, Span
-from gradcli.errors.suggest import did_you_mean
 from gradcli.records import dataclass, field
 from gradcli.runner import backward
 from gradcli.runner.backward import Swept, sweep
 from gradcli.runner.naming import name_of
-from gradcli.runner.objects import Code, Frame, Instance
+from gradcli.runner.objects import Code
 from gradcli.runner.script import ScriptError, compile_text, run_code
 from gradcli.runner.state import BOUNDS, Run
+from gradcli.runner.story import LAST, Story, free_leaf, tell, value_at
 from gradcli.runner.values import Tensor
 
 
@@ -87,7 +86,9 @@ class Replay:
     def record(self, run: Run, done: Swept, inputs: list[Tensor] | None) -> None:
         """Keep what a sweep gave."""
         nodes = run.graph.nodes
-        by_leaf = {str(nodes[k].name): g for k, g in done.totals.items() if type(nodes[k]) is Input and type(g) not in NODES}
+        by_leaf = {
+            str(nodes[k].name): g for k, g in done.totals.items() if type(nodes[k]) is Input and type(g) not in NODES
+        }
         asked = [done.captured.get(t.node.index, done.totals.get(t.node.index)) for t in inputs or ()]
         self.sweeps.append(Recorded(by_leaf, asked, run.hooked, run.kept))
 
@@ -102,138 +103,6 @@ class Reached:
     seeds: list[Any]
     leaves: dict[str, Input]
     run: Run
-
-
-class Story:
-    """Takes down what the script calls the values of a recorded run: the first name of each, or that of the outermost.
-
-    ``traced`` are variables whose values are inputs, ``last`` is what each variable was given last, and ``others`` are
-    values that leaves have in place of the script's own.
-    """
-
-    def __init__(self, traced: frozenset[str] = frozenset(), others: Mapping[str, Any] | None = None) -> None:
-        self.places: dict[int, tuple[int, int]] = {}
-        self.traced = traced
-        self.others = others or {}
-        self.last: dict[str, Any] = {}
-
-    def tell(self, regs: Frame, name: str, value: Any) -> Any:
-        """Note an assignment, and return what is assigned: an input of its own where that is asked for."""
-        if name in self.traced:
-            value = as_leaf(regs[0], value)
-        for way in self.traced:
-            if way != name and way.startswith(name) and way[len(name)] in ".[":
-                trace_inside(regs[0], value, way)
-        if name in self.others and isinstance(value, Tensor) and value.leaf:
-            give(regs[0], value, self.others[name])
-        self.last[name] = value
-        if isinstance(value, Tensor) and type(value.node) is np.ndarray and value.shape and name.isidentifier():
-            name_constant(regs[0].graph.constants, name, value.node)
-        if isinstance(value, Tensor) and type(value.node) in NODES and value.node.op is not None and name.isidentifier() and name != LAST:
-            run: Run = regs[0]
-            node, depth = value.node, len(run.frames)
-            there = self.places.get(node.index)
-            bindings = run.graph.bindings
-            if there is None:
-                self.places[node.index] = len(bindings), depth
-                bindings.append((name, node))
-            elif there[1] > depth:
-                bindings[there[0]] = (name, node)
-                self.places[node.index] = there[0], depth
-        return value
-
-
-def steps_of(way: str) -> list[tuple[str, Any]]:
-    """Return the dots and brackets of a way such as ``net.fc1.weight`` or ``params['W1']``: ``.`` or ``[`` with a key."""
-    steps: list[tuple[str, Any]] = []
-    node = ast.parse(way, mode="eval").body
-    while not isinstance(node, ast.Name):
-        if isinstance(node, ast.Attribute):
-            steps.append((".", node.attr))
-            node = node.value
-        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            steps.append(("[", node.slice.value))
-            node = node.value
-        else:
-            raise GradcliError("unknown-name", f"'{way}' is no variable, attribute or item of the script")
-    return steps[::-1]
-
-
-def inside(value: Any, step: tuple[str, Any]) -> Any:
-    """Return what holds the value of one step: the attributes of an object, or a container; None where it is none."""
-    sign, key = step
-    held = value.fields if sign == "." and isinstance(value, Instance) else value if sign == "[" else None
-    there = isinstance(held, dict) and key in held or isinstance(held, list) and isinstance(key, int) and -len(held) <= key < len(held)
-    return held if there else None
-
-
-def trace_inside(run: Run, value: Any, way: str) -> None:
-    """Make what is at the end of a way an input of its own, where it is there."""
-    *first, last = steps_of(way)
-    for step in first:
-        held = inside(value, step)
-        if held is None:
-            return
-        value = held[step[1]]
-    held = inside(value, last)
-    if held is not None and not (isinstance(held[last[1]], Tensor) and held[last[1]].leaf):
-        held[last[1]] = as_leaf(run, held[last[1]])
-
-
-def value_at(values: Mapping[str, Any], way: str) -> Any:
-    """Return what is at the end of a way; raises ``unknown-name``."""
-    if way in values:
-        return values[way]
-    root = re.split(r"[.\[]", way)[0]
-    value = values.get(root)
-    for step in steps_of(way) if root in values else ():
-        held = inside(value, step)
-        if held is None:
-            value = None
-            break
-        value = held[step[1]]
-    if value is None:
-        raise GradcliError("unknown-name", f"the script gives '{way}' no value", hint=did_you_mean(way, values))
-    return value
-
-
-def name_constant(constants: dict[str, Any], name: str, array: Any) -> None:
-    """Note what a script calls an array that depends on no input; another one of the same name gets a number."""
-    called, number = name, 1
-    while called in constants and constants[called] is not array:
-        number += 1
-        called = f"{name}{number}"
-    constants[called] = array
-
-
-def as_leaf(run: Run, value: Any) -> Any:
-    """Return a value as an input of its own: an array, or a number of Python's."""
-    if type(value) in (int, float):
-        return run.enter_leaf(Tensor(np.float64(value), "float64", "python"))
-    if isinstance(value, Tensor) and not value.leaf and value.dtype.startswith(("float", "bfloat")):
-        if value.library == "torch" and value.active:
-            return value
-        made = Tensor(np.array(value.value), value.dtype, value.library)
-        return run.enter_leaf(made)
-    return value
-
-
-def give(run: Run, leaf: Tensor, value: Any) -> None:
-    """Give a leaf another value."""
-    array = np.asarray(value, dtype=np.float64)
-    run.by_leaf.pop(leaf.node.index, None)
-    leaf.node = array
-    run.enter_leaf(leaf)
-
-
-def free_leaf(run: Run, value: Any) -> Tensor:
-    """Return a variable that the script leaves free: a leaf."""
-    return run.enter_leaf(Tensor(np.asarray(value, dtype=np.float64), "float32", "torch"))
-
-
-def tell(regs: Frame, name: str, value: Any) -> Any:
-    """Note an assignment in the story of the run."""
-    return regs[0].story.tell(regs, name, value)
 
 
 @dataclass(slots=True)
@@ -328,7 +197,7 @@ class ScriptProgram:
                 raise GradcliError("exact", "the script takes another way in many digits, and has other leaves")
             leaves[name] = node
         for leaf in [leaf for leaf in live.values() if leaf.node not in leaves.values()]:  # made on the way
-            leaves[as_identifier(name_of(run, leaf), leaves)] = leaf.node
+            leaves[as_identifier(name_of(run, leaf), dict.fromkeys(leaves, ""))] = leaf.node
         for name, node in leaves.items():
             node.name = name
         graph.inputs = dict(leaves)
@@ -406,7 +275,3 @@ def program_of(
         program.inputs = dict(free)
         program.variables = {**dict.fromkeys(code.places, 0), **dict.fromkeys(free, 0)}
     return program
-
-
-LAST = "_last_value"
-"""The variable that has the value of a script's last expression."""

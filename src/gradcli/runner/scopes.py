@@ -136,25 +136,25 @@ class Private(ast.NodeTransformer):
         """Return what a name is called in this class."""
         return f"_{self.kind}{name}" if name.startswith("__") and not name.endswith("__") else name
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:  # noqa: N802
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         """Begin another class."""
         before, self.kind = self.kind, node.name.lstrip("_")
         self.generic_visit(node)
         self.kind = before
         return node
 
-    def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
+    def visit_Name(self, node: ast.Name) -> ast.AST:
         """Name a variable."""
         node.id = self.named(node.id)
         return node
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """Name an attribute."""
         node.attr = self.named(node.attr)
         self.generic_visit(node)
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         """Name a method."""
         node.name = self.named(node.name)
         self.generic_visit(node)

@@ -14,6 +14,18 @@ from gradcli.engine.live import LiveGraph
 from gradcli.errors import Budget, GivenUp, GradcliError, Place, Span
 from gradcli.errors.suggest import did_you_mean
 from gradcli.records import dataclass, field
+from gradcli.runner import (
+    arrays,
+    attributes,
+    backward,
+    builtins,
+    calls,
+    containers,
+    names,
+    operators,
+    strings,
+    transforms,
+)
 from gradcli.runner.events import Event
 from gradcli.runner.exceptions import Raised, as_raised, raised
 from gradcli.runner.expressions import Text
@@ -21,9 +33,18 @@ from gradcli.runner.noting import settle
 from gradcli.runner.objects import Code, Frame
 from gradcli.runner.reading import read_script
 from gradcli.runner.scopes import with_private_names
-from gradcli.runner.state import BOUNDS, DEEP, Run
+from gradcli.runner.state import BOUNDS, DEEP, Machine, Run
 from gradcli.runner.statements import Statements
 
+Run.machine = Machine(
+    sweep=backward.sweep, attribute=attributes.attribute, assign_attribute=attributes.assign_attribute,
+    delete_attribute=attributes.delete_attribute, member=names.member, builtins=builtins.BUILTINS, call=calls.call,
+    call_table=calls.call_table, table_function=calls.table_function, operate=operators.operate,
+    iterate=containers.iterate, take=containers.take, array_of=arrays.array_of, text=strings.to_str, quoted=strings.to_repr,
+    percent=strings.percent, type_name=builtins.type_name, type_of=builtins.type_of, grad_fn_name=strings.grad_fn_name,
+    level_of=transforms.level_of, traced_text=transforms.traced_text, refuse_number=transforms.refuse_number,
+    compile_text=lambda text, listed: compile_text(text, listed),
+)  # fmt: skip
 FRAMES = 30_000
 """Calls of the host that a script's own depth may take."""
 
@@ -39,7 +60,9 @@ def compile_text(
     return compile_tree(tree, place, listed, told, last), place
 
 
-def compile_tree(tree: ast.Module, place: Place, listed: bool = True, told: Any = None, last: str | None = None) -> Code:
+def compile_tree(
+    tree: ast.Module, place: Place, listed: bool = True, told: Any = None, last: str | None = None
+) -> Code:
     """Return the syntax tree of the text at ``place`` as code ready to run."""
     if "__" in place.text:
         tree = with_private_names(tree)
@@ -66,7 +89,12 @@ def name_last(tree: ast.Module, name: str) -> str | None:
     A function that stands alone, or after others, is called with its own parameters.
     """
     last = tree.body[-1]
-    if isinstance(last, ast.FunctionDef) and all(isinstance(n, ast.FunctionDef | ast.Import | ast.ImportFrom) for n in tree.body):
+    if isinstance(last, ast.FunctionDef) and all(
+        isinstance(n, ast.FunctionDef | ast.Import | ast.ImportFrom) for n in tree.body
+    ):
+        if not any(isinstance(part, ast.Return | ast.Yield | ast.YieldFrom) for part in ast.walk(last)):
+            message = f"the function '{last.name}' returns no value"
+            raise GradcliError("no-derivative", message, hint="write return before the value that it has")
         arguments = last.args
         names = [ast.Name(a.arg, ast.Load()) for a in (*arguments.posonlyargs, *arguments.args)]
         required = names[: len(names) - len(arguments.defaults)]
@@ -76,10 +104,16 @@ def name_last(tree: ast.Module, name: str) -> str | None:
             ast.copy_location(given, argument)
         last = tree.body[-1]
     if isinstance(last, ast.Expr):
-        tree.body[-1] = ast.copy_location(ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), last)], last.value), last)
+        tree.body[-1] = ast.copy_location(
+            ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), last)], last.value), last
+        )
         return name
     target = last.targets[0] if isinstance(last, ast.Assign) else getattr(last, "target", None)
-    return target.id if isinstance(target, ast.Name) and isinstance(last, ast.Assign | ast.AugAssign | ast.AnnAssign) else None
+    return (
+        target.id
+        if isinstance(target, ast.Name) and isinstance(last, ast.Assign | ast.AugAssign | ast.AnnAssign)
+        else None
+    )
 
 
 @dataclass(slots=True)
@@ -98,6 +132,16 @@ class Ended:
     variables: dict[str, Any] = field(default_factory=dict)
 
 
+def span_of(place: Place, line: int) -> Span | None:
+    """Return the characters of a line, without blanks around them; None where it has none."""
+    lines = place.text.split("\n")
+    if not 0 < line <= len(lines) or not lines[line - 1].strip():
+        return None
+    start = sum(len(text) + 1 for text in lines[: line - 1])
+    first = start + len(lines[line - 1]) - len(lines[line - 1].lstrip())
+    return first, first + len(lines[line - 1].strip())
+
+
 class ScriptError(GradcliError):
     """The exception that ends a script, in PyTorch's words."""
 
@@ -105,7 +149,7 @@ class ScriptError(GradcliError):
         error = ended.raised
         assert error is not None  # noqa: S101
         span = span_of(ended.place, error.line)
-        stripped = "" if span is None else ended.place.text[span[0] : span[1]]
+        stripped = "" if span is None else ended.place.text[slice(*span)]
         from gradcli.runner.advice import advice_of  # an error alone needs it
 
         hint = advice_of(ended.run, error, stripped)
@@ -149,7 +193,9 @@ def run_code(code: Code, place: Place, run: Run) -> Ended:
     except RecursionError:
         end_by(ended, raised("RecursionError", DEEP))
     except MemoryError:
-        ended.refused = GivenUp("budget", "the script needs more memory than there is", span=span_of(place, run.line), place=place)
+        ended.refused = GivenUp(
+            "budget", "the script needs more memory than there is", span=span_of(place, run.line), place=place
+        )
     finally:
         sys.setrecursionlimit(limit)
     settle(run)
@@ -167,6 +213,7 @@ def line_of(place: Place, error: GradcliError) -> int:
 def end_by(ended: Ended, error: Raised) -> None:
     """Note the exception that ended a run; ``sys.exit`` is one too, and no error."""
     run = ended.run
+    error.said = said_by(run, error)
     if error.name == "SystemExit":
         arguments = error.instance.fields.get("args", ())
         code = arguments[0] if arguments else 0
@@ -178,6 +225,14 @@ def end_by(ended: Ended, error: Raised) -> None:
     run.event(Event("error", error.line or run.line, type=error.name, text=error.text))
 
 
+def said_by(run: Run, error: Raised) -> str:
+    """Return what an exception says; where it cannot say it, what Python writes then."""
+    try:
+        return run.text(error.instance)
+    except (Raised, GradcliError):
+        return "<exception str() failed>"
+
+
 def refuse_given(given: dict[str, Any], code: Code) -> None:
     """Refuse values for variables that the script assigns, or does not have."""
     for name in given:
@@ -185,7 +240,9 @@ def refuse_given(given: dict[str, Any], code: Code) -> None:
             hint = f"take that line out, or leave out --{name}"
             raise GradcliError("option", f"the script gives '{name}' a value itself", hint=hint)
         if name not in code.places:
-            raise GradcliError("unknown-name", f"the script has no variable '{name}'", hint=did_you_mean(name, code.places))
+            raise GradcliError(
+                "unknown-name", f"the script has no variable '{name}'", hint=did_you_mean(name, code.places)
+            )
 
 
 def run_script(
@@ -206,7 +263,7 @@ def run_script(
     tell: Any = None
     story: Any = None
     if others:
-        from gradcli.runner.replay import Story, tell  # few runs have other values
+        from gradcli.runner.story import Story, tell  # few runs have other values
 
         story = Story(others=others)
     code, place = compile_text(text, budget=budget, told=tell, last=last)

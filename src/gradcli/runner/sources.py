@@ -25,9 +25,10 @@ from gradcli.records import dataclass, field
 from gradcli.runner.definitions import Definition, codes_in, definition_of, no_source
 from gradcli.runner.names import MODULES, SHOWING
 from gradcli.runner.reading import read_script
-from gradcli.runner.replay import LAST, ScriptProgram, tell
+from gradcli.runner.replay import ScriptProgram
 from gradcli.runner.script import compile_tree
 from gradcli.runner.state import Run
+from gradcli.runner.story import LAST, tell
 from gradcli.runner.values import Tensor, kind_of
 
 HOMES = (
@@ -137,7 +138,9 @@ class FunctionProgram(ScriptProgram):
                 run.ordinal = number
                 run.enter_leaf(tensor)
             else:
-                value = value[()] if isinstance(value, np.ndarray) and not value.ndim and value.dtype != object else value
+                value = (
+                    value[()] if isinstance(value, np.ndarray) and not value.ndim and value.dtype != object else value
+                )
                 tensor.node = run.graph.input(f"leaf{number}", value, False)
             run.given[leaf.name] = tensor
         run.ordinal = len(self.leaves)
@@ -177,7 +180,9 @@ def program_of(
         if isinstance(statement, ast.AsyncFunctionDef):
             raise GradcliError("not-allowed", "'async' is not part of the language", span=(0, len("async")))
         if isinstance(statement, ast.Expr):
-            statement = tree.body[k] = ast.copy_location(ast.Assign([ast.Name(key, ast.Store())], statement.value), statement)
+            statement = tree.body[k] = ast.copy_location(
+                ast.Assign([ast.Name(key, ast.Store())], statement.value), statement
+            )
         if isinstance(statement, ast.FunctionDef | ast.ClassDef):
             statement.name = key if one.what is not main or key in outside.seen else statement.name
         if isinstance(one.what, FunctionType):
@@ -193,7 +198,9 @@ def program_of(
     defaults = values_of_defaults(main)
     settings = settings_of(node, defaults, given)
     parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    inputs = [p for p in parameters if p.arg not in settings and (p.arg in given or not is_setting(defaults.get(p.arg, 0.0)))]
+    inputs = [
+        p for p in parameters if p.arg not in settings and (p.arg in given or not is_setting(defaults.get(p.arg, 0.0)))
+    ]
     call, variables = ast.Call(ast.Name(name, ast.Load()), [], []), {}
     for p in parameters:
         if p in inputs or p.arg in settings:
@@ -263,7 +270,9 @@ def values_of_defaults(function: FunctionType) -> dict[str, Any]:
     return found | (function.__kwdefaults__ or {})
 
 
-def take_defaults(node: ast.FunctionDef | ast.Lambda, function: FunctionType, constants: dict[str, Any], taken: set[str]) -> None:
+def take_defaults(
+    node: ast.FunctionDef | ast.Lambda, function: FunctionType, constants: dict[str, Any], taken: set[str]
+) -> None:
     """Put the values of defaults, as constants, in the place of the expressions that made them."""
     arguments, values = node.args, values_of_defaults(function)
 
@@ -275,7 +284,9 @@ def take_defaults(node: ast.FunctionDef | ast.Lambda, function: FunctionType, co
         constants[own] = value if is_plain(value) else no_default(name, value)
         return ast.copy_location(ast.Name(own, ast.Load()), default)
 
-    last = [*arguments.posonlyargs, *arguments.args][len(arguments.posonlyargs + arguments.args) - len(arguments.defaults) :]
+    last = [*arguments.posonlyargs, *arguments.args][
+        len(arguments.posonlyargs + arguments.args) - len(arguments.defaults) :
+    ]
     arguments.defaults = [named(default, p.arg) for default, p in zip(arguments.defaults, last, strict=True)]
     pairs = zip(arguments.kw_defaults, arguments.kwonlyargs, strict=True)
     arguments.kw_defaults = [default and named(default, p.arg) for default, p in pairs]
@@ -286,16 +297,25 @@ def no_default(name: str, value: Any) -> GradcliError:
     return GradcliError("not-allowed", f"the default of '{name}' is {called(value)}", hint="give it a value")
 
 
-def settings_of(node: ast.FunctionDef | ast.Lambda, defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def settings_of(
+    node: ast.FunctionDef | ast.Lambda, defaults: Mapping[str, Any], given: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the values of parameters that are no numbers, or integers that are counted with."""
-    counts = {part.id for call in ast.walk(node) if is_range(call) for part in ast.walk(call) if isinstance(part, ast.Name)}
+    counts = {
+        part.id for call in ast.walk(node) if is_range(call) for part in ast.walk(call) if isinstance(part, ast.Name)
+    }
     found = {}
     for part in ast.walk(node.args):
         if not isinstance(part, ast.arg) or part.arg not in given:
             continue
         value, usual = given[part.arg], is_setting(defaults.get(part.arg, 0.0))
         counted = type(value) is int and (usual or part.arg in counts)
-        if value is None or isinstance(value, str | bool) or counted or (usual and isinstance(value, list | tuple | dict)):
+        if (
+            value is None
+            or isinstance(value, str | bool)
+            or counted
+            or (usual and isinstance(value, list | tuple | dict))
+        ):
             found[part.arg] = value
     return found
 
@@ -374,7 +394,9 @@ def as_script_value(run: Run, value: Any) -> Any:
         return value
     array = np.asarray(detached(value))
     floats = kind_of(array) == "f"
-    return run.make(array.astype(np.float64) if floats else array, "float64" if floats else None, library_of_value(value))
+    return run.make(
+        array.astype(np.float64) if floats else array, "float64" if floats else None, library_of_value(value)
+    )
 
 
 def library_of_value(value: Any) -> str:
@@ -401,7 +423,11 @@ def plain(function: Any) -> FunctionType:
     function = unwrapped(function)
     full = full_name(function)
     if full is not None:
-        ways = (name for name in (full, full.rpartition(".")[2]) if name in CONSTANTS or name in TYPES or name in spellings())
+        ways = (
+            name
+            for name in (full, full.rpartition(".")[2])
+            if name in CONSTANTS or name in TYPES or name in spellings()
+        )
         raise no_source(f"{full} is a function of a library, which is not read", f"{next(ways, full)}(x)")
     if not callable(function):
         raise no_source(f"{called(function)} is no program: a text is, or a function made by def or lambda")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 from weakref import WeakSet, WeakValueDictionary, ref
 
 import numpy as np
@@ -14,16 +14,18 @@ from gradcli.engine.graph import NODES, Graph, Input, Node
 from gradcli.engine.live import LiveGraph
 from gradcli.engine.meter import LARGE, TURNS
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
+from gradcli.language.storage import looks_on, owner_of
 from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Op, value_of
-from gradcli.ops.indexing import PUT
+from gradcli.ops.indexing import INDEX, PUT
 from gradcli.ops.making import DETACH
 from gradcli.ops.shaping import RESHAPE
 from gradcli.records import dataclass
 from gradcli.runner.events import Event, Log
+from gradcli.runner.exceptions import raised
+from gradcli.runner.naming import name_of
 from gradcli.runner.noting import Noting, note, settle
-from gradcli.runner.objects import Frame
-from gradcli.runner.strings import grad_fn_name
+from gradcli.runner.objects import Native
 from gradcli.runner.values import Data, Detached, Tensor, View, as_dtype, category, kind_of
 
 BOUNDS = Budget(
@@ -94,6 +96,38 @@ class Written:
     line: int
 
 
+class Machine(NamedTuple):
+    """The parts of the interpreter that call one another: each reaches the others through the run that it works for.
+
+    An operator calls a method of an object, which reads an attribute, which may call an operator: ``script.py``, which
+    imports all of them, puts the machine together.
+    """
+
+    sweep: Native
+    attribute: Native
+    assign_attribute: Native
+    delete_attribute: Native
+    member: Native
+    builtins: dict[str, Any]
+    call: Native
+    call_table: Native
+    table_function: Native
+    operate: Native
+    iterate: Native
+    take: Native
+    array_of: Native
+    text: Native
+    quoted: Native
+    percent: Native
+    type_name: Native
+    type_of: Native
+    grad_fn_name: Native
+    level_of: Native
+    traced_text: Native
+    refuse_number: Native
+    compile_text: Native
+
+
 class Run:
     """One run of a script.
 
@@ -101,6 +135,8 @@ class Run:
     that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library`` of
     it is for frames of a library's text.
     """
+
+    machine: ClassVar[Machine]
 
     def __init__(self, graph: Graph | None = None, emit: Callable[[str], None] | None = None) -> None:
         self.graph: Graph = graph if graph is not None else LiveGraph(BOUNDS)
@@ -124,7 +160,7 @@ class Run:
         self.print_options: dict[str, Any] = {}
         self.numpy_options: dict[str, Any] = {}
         self.generators: dict[str, Any] = {}
-        self.modules: dict[str, Frame] = {}
+        self.modules: dict[str, dict[str, Any]] = {}
         self.handling: list[Any] = []
         self.hooks: dict[int, list[Any]] = {}
         self.all_hooks: list[Any] = []
@@ -172,7 +208,9 @@ class Run:
         array = np.asarray(array) if not isinstance(array, np.ndarray) else array
         if dtype is None:
             kind = kind_of(array)
-            floats = self.default_dtype if library == "torch" else "float64" if library == "numpy" or self.x64 else "float32"
+            floats = (
+                self.default_dtype if library == "torch" else "float64" if library == "numpy" or self.x64 else "float32"
+            )
             dtype = floats if kind == "f" else "int64" if kind == "i" else "bool"
             if library == "jax" and kind == "i" and not self.x64:
                 dtype = "int32"
@@ -225,18 +263,20 @@ class Run:
 
     def _write(self, tensor: Tensor, made: Any, first: int | None, made_by: Any) -> None:
         if category(tensor.dtype) < 2:
-            made = as_dtype(np.asarray(value_of(made), dtype=np.float64), tensor.dtype)
+            made = as_dtype(value_of(made), tensor.dtype)
         if isinstance(tensor, Detached):
-            self._write_detached(tensor, made)
+            self._write_detached(tensor, made, first, made_by)
             return
         if tensor.base is not None:
             self._write_view(tensor, made, first)
             return
         count = self.count
         old = tensor.node
-        key = old.index if type(old) in NODES else id(old)
+        made = laid_out_as(value_of(old), made)
         tensor.version += 1
-        kept = ref(old, lambda _, pop=self.writes.pop: pop(key, None)) if isinstance(old, np.ndarray | Node) else old
+        root = memory_root(old)
+        key = root.index if type(root) in NODES else id(root)
+        kept = ref(root, lambda _, pop=self.writes.pop: pop(key, None)) if isinstance(root, np.ndarray | Node) else root
         self.writes[key] = Written(count, tensor.version, count if first is None else first, kept, ref(tensor), self.line)
         if tensor.leaf:
             if self.f is self.graph and tensor.active and tensor.library == "torch":
@@ -249,14 +289,14 @@ class Run:
             self.enter_leaf(tensor)
             return
         if tensor.active and self.f is not self.graph:
-            tensor.made_by = grad_fn_name(tensor)
+            tensor.made_by = self.machine.grad_fn_name(tensor)
             tensor.node = self.overwritten(old, made)
             return
         if tensor.active and type(made) not in NODES:  # it has a history still, through which nothing comes
             made = self.f(PUT, old, np.asarray(made, np.float64), key=(...,))
         tensor.node, tensor.made_by = made, made_by
         if tensor.extra is not None and tensor.extra.retains and type(made) in NODES:
-            self.retained.pop(key, None)
+            self.retained.pop(old.index, None)
             self.retained[made.index] = tensor
 
     def overwritten(self, old: Any, made: Any) -> Any:
@@ -267,20 +307,21 @@ class Run:
         new = np.asarray(new) if np.ndim(before) else np.asarray(new).reshape(())[()]
         return self.graph.enter(ADD, (old, np.asarray(new - before)), {}, new, (0,))
 
-    def _write_detached(self, tensor: Tensor, made: Any) -> None:
+    def _write_detached(self, tensor: Tensor, made: Any, first: int | None, made_by: Any) -> None:
         """Write to what shows the memory of another tensor: its numbers change there, and its history does not."""
         base = tensor.base
         before, old = self.enable_grad(False), base.node
         leaf = base.leaf and base.active
         if type(base) in (Tensor, View) and base.base is None and not leaf:
-            self.write(base, np.array(value_of(made)) if type(made) not in NODES or self.held.live else made)
+            self.write(base, np.array(value_of(made)) if type(made) not in NODES or self.held.live else made, first)
         else:
-            self.write(base, np.array(value_of(made)) if self.held.live else made)
+            self.write(base, np.array(value_of(made)) if self.held.live else made, first)
         self.enable_grad(before)
         if type(tensor) is Data and type(old) in NODES:
             self.writes.pop(old.index, None)
             if self.held.live:
                 old.value = value_of(base.node)
+        tensor.made_by = made_by
         tensor.shown, tensor.seen = made, base.version  # type: ignore[attr-defined]
 
     @property
@@ -290,18 +331,30 @@ class Run:
 
     def _write_view(self, view: Tensor, made: Any, first: int | None) -> None:
         base, shape = view.base, view.base.shape
-        if self.f is self.graph and (view.active or (type(made) in NODES and made.active)) and view.library == "torch":
+        if self.f is self.graph and (base.active or (type(made) in NODES and made.active)) and view.library == "torch":
             self._check_view(view)
         if base.leaf and base.active and self.f is self.graph and base.library == "torch":
             self.fail(
                 "RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation."
             )
+        if view.library == "torch" and any(
+            step == 0 and length > 1 for step, length in zip(np.asarray(view.value).strides, view.shape, strict=True)
+        ):
+            self.fail(
+                "RuntimeError",
+                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                "location. Please clone() the tensor before performing the operation.",
+            )
         places = np.ravel(np.asarray(view.look(np.arange(math.prod(shape)).reshape(shape))))  # type: ignore[misc]
         f = self.f
         old = base.node
+        if len(np.unique(places)) < places.size:  # of an expanded tensor: what was not written to shows what was
+            changed = np.flatnonzero(np.ravel(value_of(view.node)) != np.ravel(value_of(made)))
+            made = f(INDEX, f(RESHAPE, made, shape=places.shape), key=changed)
+            places = places[changed]
         if type(old) not in NODES and type(made) not in NODES:
             array = np.array(old)
-            array.reshape(-1)[places] = as_dtype(np.asarray(made, np.float64), base.dtype).ravel() if category(
+            array.flat[places] = as_dtype(np.asarray(made, np.float64), base.dtype).ravel() if category(
                 base.dtype) < 2 else np.ravel(made)  # fmt: skip
             self.write(base, array, first, "CopySlices")
         else:
@@ -312,11 +365,15 @@ class Run:
     def _check_view(self, view: Tensor) -> None:
         """Refuse a write to a view that PyTorch lets nobody write to."""
         if view.part >= 0:  # type: ignore[attr-defined]
-            name = (grad_fn_name(view) or "").partition("Backward")[0]
-            self.fail("RuntimeError", f"Output {view.part} of {name} is a view and is being modified inplace. {SEVERAL}")  # type: ignore[attr-defined]
+            name = (self.machine.grad_fn_name(view) or "").partition("Backward")[0]
+            self.fail(
+                "RuntimeError", f"Output {view.part} of {name} is a view and is being modified inplace. {SEVERAL}"
+            )  # type: ignore[attr-defined]
         if view.base.active and not view.active:
-            self.fail("RuntimeError", "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
-                      f"{AMBIGUOUS}")
+            self.fail(
+                "RuntimeError",
+                f"A view was created in no_grad mode and is being modified inplace with grad mode enabled. {AMBIGUOUS}",
+            )
 
     # ---- what happens
     def print(self, text: str) -> None:
@@ -340,6 +397,7 @@ class Run:
 
     def caught(self, error: Any) -> None:
         """Note that the script catches an exception of its own."""
+        error.said = self.text(error.instance)
         self.event(Event("error", error.line or self.line, type=error.name, text=error.text, caught=True))
 
     def note(self, kind: str, message: str) -> None:
@@ -348,8 +406,6 @@ class Run:
 
     def fail(self, kind: str, text: str, about: int | None = None) -> Any:
         """Raise an exception of the script; ``about`` is the line that is behind it."""
-        from gradcli.runner.exceptions import raised  # an error alone needs it
-
         error = raised(kind, text)
         error.about = about
         raise error
@@ -367,16 +423,21 @@ class Run:
 
     # ---- derivative calls
     def swept(
-        self, outputs: list[Tensor], seeds: list[Any], targets: Any, retain: bool, create: bool, given: Any, inputs: Any = None
+        self,
+        outputs: list[Tensor],
+        seeds: list[Any],
+        targets: Any,
+        retain: bool,
+        create: bool,
+        given: Any,
+        inputs: Any = None,
     ) -> Any:
         """Return what a sweep gives: newly walked, or as another run recorded it."""
-        from gradcli.runner.backward import sweep
-
         number = self.sweeps
         self.sweeps += 1
         if self.replay is not None:
             return self.replay.sweep(self, number, outputs, seeds, targets, retain, create, inputs)
-        return sweep(self, [y.node for y in outputs], seeds, targets, retain, create)
+        return self.machine.sweep(self, [y.node for y in outputs], seeds, targets, retain, create)
 
     def zeroed(self, tensor: Tensor) -> None:
         """Note that a gradient is set to zero."""
@@ -386,8 +447,6 @@ class Run:
 
     def name_of(self, value: Any) -> str | None:
         """Return what the script calls a value where it is now, None where it has no name."""
-        from gradcli.runner.naming import name_of
-
         return name_of(self, value)
 
     # ---- calls
@@ -411,39 +470,83 @@ class Run:
 
     def attribute(self, base: Any, name: str) -> Any:
         """Return ``base.name``."""
-        from gradcli.runner.attributes import attribute
-
-        return attribute(self, base, name)
+        return self.machine.attribute(self, base, name)
 
     def member(self, name: str) -> Any:
         """Return what a full dotted name of a library stands for."""
-        from gradcli.runner.names import member
-
-        return member(self, name)
+        return self.machine.member(self, name)
 
     def builtin(self, name: str) -> Any:
         """Return one of Python's builtins."""
-        from gradcli.runner.builtins import BUILTINS
-
-        return BUILTINS[name]
+        return self.machine.builtins[name]
 
     def call(self, what: Any, arguments: Sequence[Any] = (), named: dict[str, Any] | None = None) -> Any:
         """Call anything that can be called."""
-        from gradcli.runner.calls import call
-
-        return call(self, what, list(arguments), named or {})
+        return self.machine.call(self, what, list(arguments), named or {})
 
     def function(self, name: str, *arguments: Any, **named: Any) -> Any:
         """Call a function of gradcli's table by a name that a script would call it by."""
-        from gradcli.runner.calls import call_table, table_function
-
-        return call_table(self, table_function(name), list(arguments), named)
+        return self.machine.call_table(self, self.machine.table_function(name), list(arguments), named)
 
     def operate(self, sign: str, a: Any, b: Any) -> Any:
         """Return what an operator makes of any two values."""
-        from gradcli.runner.operators import operate
+        return self.machine.operate(self, sign, a, b)
 
-        return operate(self, sign, a, b)
+    def iterate(self, value: Any) -> Any:
+        """Return what walks over the items of a value."""
+        return self.machine.iterate(self, value)
+
+    def take(self, value: Any) -> list[Any]:
+        """Return all items of a value as a list."""
+        return self.machine.take(self, value)  # type: ignore[no-any-return]
+
+    def array_of(self, data: Any, library: str) -> Tensor:
+        """Return nested lists of numbers and arrays as one array of a library."""
+        return self.machine.array_of(self, data, library)  # type: ignore[no-any-return]
+
+    def text(self, value: Any) -> str:
+        """Return ``str`` of a value."""
+        return self.machine.text(self, value)  # type: ignore[no-any-return]
+
+    def quoted(self, value: Any) -> str:
+        """Return ``repr`` of a value."""
+        return self.machine.quoted(self, value)  # type: ignore[no-any-return]
+
+    def type_name(self, value: Any) -> str:
+        """Return what Python calls the type of a value, for messages."""
+        return self.machine.type_name(value)  # type: ignore[no-any-return]
+
+
+def memory_key(value: Any) -> Any:
+    """Return what tells apart the memory that a value shows."""
+    root = memory_root(value)
+    return root.index if type(root) in NODES else id(root)
+
+
+def memory_root(value: Any) -> Any:
+    """Return the node, or the array, whose memory a value shows."""
+    while looks_on(value) and shares(value.value, value_of(value.arguments[0])):
+        value = value.arguments[0]
+    return value if type(value) in NODES else owner_of(value)
+
+
+def shares(shown: Any, whole: Any) -> bool:
+    """Return whether what a view shows is the memory that it was made of: a reshape may have copied it."""
+    arrays = isinstance(shown, np.ndarray) and isinstance(whole, np.ndarray)
+    return not arrays or not shown.size or bool(np.may_share_memory(shown, whole))
+
+
+def laid_out_as(before: Any, made: Any) -> Any:
+    """Return what is written in place, its numbers laid out in memory as those before: what is a view depends on it."""
+    after = value_of(made)
+    if not isinstance(before, np.ndarray) or before.flags.c_contiguous or np.shape(after) != before.shape:
+        return made
+    numbers = np.empty_like(before, dtype=np.asarray(after).dtype)
+    numbers[...] = after
+    if type(made) not in NODES:
+        return numbers
+    made.value = numbers
+    return made
 
 
 def show(base: Tensor, look: Any, made: Any, dtype: str, made_by: Any = None) -> View:
@@ -453,3 +556,10 @@ def show(base: Tensor, look: Any, made: Any, dtype: str, made_by: Any = None) ->
         return View(base, look, made, dtype, made_by)
     return View(base.base, lambda node: look(outer(node)), made, dtype, made_by)
 
+
+def look_at(f: Any, node: Any, places: Any) -> Any:
+    """Return the entries of a node at flat places."""
+    if type(node) in NODES:
+        flat = f(RESHAPE, node, shape=(int(np.prod(node.shape)),))
+        return f(INDEX, flat, key=places)
+    return np.asarray(node).reshape(-1)[places]

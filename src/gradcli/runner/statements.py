@@ -7,7 +7,7 @@ tuple of one.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -18,7 +18,8 @@ from gradcli.runner.expressions import Expressions, Text
 from gradcli.runner.objects import UNBOUND, Class, Closure, Context, Evaluate, Frame, Instance
 from gradcli.runner.operators import plain, sign_of, truth
 from gradcli.runner.state import Run
-from gradcli.runner.writes import augmented
+from gradcli.runner.values import Tensor
+from gradcli.runner.writes import augmented, read
 
 BREAK, NEXT = ("break",), ("next",)
 Signal = Any
@@ -51,10 +52,31 @@ def execute(text: Text, block: Block, regs: Frame) -> Signal:
         if text.listed and not error.line:
             error.line = node.lineno if not isinstance(node, ast.Expr | ast.Assign) else max(regs[0].line, node.lineno)
         raise
+    except HOST_ERRORS as error:
+        if not text.listed:
+            raise
+        found = from_host(regs[0], error)
+        found.line = max(regs[0].line, node.lineno)
+        raise found from error
     return None
 
 
-def execute_yielding(text: Text, block: Block, regs: Frame) -> Iterator[Any]:
+HOST_ERRORS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
+"""What numpy raises of values that no check has refused before: exceptions of the script."""
+
+
+def from_host(run: Run, error: Exception) -> Raised:
+    """Return an exception of the host's as one of the script's."""
+    from gradcli.runner.calls import host_error
+
+    try:
+        host_error(run, error)
+    except Raised as found:
+        return found
+    raise error
+
+
+def execute_yielding(text: Text, block: Block, regs: Frame) -> Generator[Any, Any, Any]:
     """Run statements of a generator; what it yields is yielded, and its signal returned."""
     for run, _node, yields in block:
         signal = (yield from run(regs)) if yields else run(regs)
@@ -72,6 +94,11 @@ class Statements(Expressions):
             value = self.expression(node.body)
             return [Step(lambda regs: (value(regs),), ast.copy_location(ast.Pass(), node))]
         return self.block(node.body)
+
+    def yielder(self, block: Block) -> Callable[[Frame], Iterator[Any]]:
+        """Return what runs the block of a generator over a frame."""
+        text = self.text
+        return lambda regs: execute_yielding(text, block, regs)
 
     def runner(self, block: Block) -> Callable[[Frame], Signal]:
         """Return what runs a block; one expression that is returned needs no more."""
@@ -165,8 +192,10 @@ class Statements(Expressions):
                 run, owner, place = regs[0], base(regs), key(regs)
                 before = subscript(run, owner, place)
                 after = augmented(run, sign, before, change(regs))
-                if after is not before or not hasattr(before, "node") or before.base is None:
+                if after is not before or not isinstance(before, Tensor) or before.base is None:
                     put(run, owner, place, after)
+                elif isinstance(owner, Tensor):
+                    read(owner)
 
             return self.on_its_line(node, run_entry)
         load = self.expression(as_load(target))
@@ -203,7 +232,10 @@ class Statements(Expressions):
         parts: list[Callable[[Frame], None]] = []
         for target in node.targets:
             if isinstance(target, ast.Name):
-                load, store = self.load(ast.copy_location(ast.Name(target.id, ast.Load()), target)), self.store(target.id)
+                load, store = (
+                    self.load(ast.copy_location(ast.Name(target.id, ast.Load()), target)),
+                    self.store(target.id),
+                )
                 parts.append(lambda regs, load=load, store=store: (load(regs), store(regs, UNBOUND)) and None)  # type: ignore[misc]
             elif isinstance(target, ast.Subscript):
                 base, key = self.expression(target.value), self.expression(target.slice)
@@ -316,7 +348,9 @@ class Statements(Expressions):
             if doc is not None:
                 members.setdefault("__doc__", doc)
             options = {name: value(regs) for name, value in keywords}
-            made: Any = make_class(regs[0], node.name, [base(regs) for base in bases], members, inner.annotated, options)
+            made: Any = make_class(
+                regs[0], node.name, [base(regs) for base in bases], members, inner.annotated, options
+            )
             if "__class__" in places:
                 frame[places["__class__"]][0] = made
             for decorator in decorators:
@@ -506,7 +540,7 @@ class Statements(Expressions):
                 while truth(regs[0], test(regs)):  # type: ignore[misc]
                     yield None
 
-        def run(regs: Frame) -> Iterator[Any]:
+        def run(regs: Frame) -> Generator[Any, Any, Any]:
             for item in turns(regs):
                 regs[0].meter.turn()
                 if store is not None:
@@ -524,7 +558,7 @@ class Statements(Expressions):
 
         subject, parts, text = self.expression(node.subject), cases(self, node, self.block), self.text
 
-        def run(regs: Frame) -> Iterator[Any]:
+        def run(regs: Frame) -> Generator[Any, Any, Any]:
             value = plain(subject(regs))
             for test, guard, body in parts:
                 if test(regs, value) and (guard is None or truth(regs[0], guard(regs))):
@@ -538,7 +572,7 @@ class Statements(Expressions):
         context, body, text = self.expression(item.context_expr), self.block(node.body), self.text
         store = self.target(item.optional_vars) if item.optional_vars is not None else None
 
-        def run(regs: Frame) -> Iterator[Any]:
+        def run(regs: Frame) -> Generator[Any, Any, Any]:
             entered = enter(regs[0], context(regs))
             if store is not None:
                 store(regs, entered.value)
@@ -559,12 +593,14 @@ class Statements(Expressions):
         handlers = [self.handler(handler, self.block) for handler in node.handlers]
         text = self.text
 
-        def attempt(regs: Frame) -> Iterator[Any]:
+        def attempt(regs: Frame) -> Generator[Any, Any, Any]:
             try:
                 signal = yield from execute_yielding(text, body, regs)
             except (Raised, GradcliError, GeneratorExit) as error:
                 ends = isinstance(error, GeneratorExit)
-                found = raised("GeneratorExit", "") if ends else error if isinstance(error, Raised) else as_raised(error)  # type: ignore[arg-type]
+                found = (
+                    raised("GeneratorExit", "") if ends else error if isinstance(error, Raised) else as_raised(error)
+                )  # type: ignore[arg-type]
                 handler = None if found is None else fitting(regs, handlers, found)
                 if found is None or handler is None:
                     raise
@@ -574,7 +610,7 @@ class Statements(Expressions):
                 signal = yield from execute_yielding(text, otherwise, regs)
             return signal
 
-        def run(regs: Frame) -> Iterator[Any]:
+        def run(regs: Frame) -> Generator[Any, Any, Any]:
             try:
                 signal = yield from attempt(regs)
             except (Raised, GradcliError) as error:
@@ -606,7 +642,7 @@ class Yields(ast.NodeTransformer):
     def __init__(self, names: set[str], steps: list[ast.stmt]) -> None:
         self.names, self.steps = names, steps
 
-    def visit_Yield(self, node: ast.Yield | ast.YieldFrom) -> ast.expr:  # noqa: N802
+    def visit_Yield(self, node: ast.Yield | ast.YieldFrom) -> ast.expr:
         """Name what is sent."""
         self.generic_visit(node)
         name = f"sent {len(self.names)}"
@@ -616,7 +652,7 @@ class Yields(ast.NodeTransformer):
 
     visit_YieldFrom = visit_Yield  # noqa: N815
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:  # noqa: N802
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         """Leave the scopes in it."""
         return node
 

@@ -57,8 +57,14 @@ def grad_fn_name(x: Tensor) -> str | None:
             return made_by
         return backward_name(made_by, [len(x.shape)]) or None
     op = node.op
+    if "called" in node.static:
+        return str(node.static["called"])
+    if op.name == "index":
+        return index_name(node.static["key"], np.shape(value_of(node.arguments[0])))
     sign = op.operator or op.name
-    ranks = [len(a.shape) if type(a) in NODES else a.ndim if isinstance(a, np.ndarray) else None for a in node.arguments]
+    ranks = [
+        len(a.shape) if type(a) in NODES else a.ndim if isinstance(a, np.ndarray) else None for a in node.arguments
+    ]
     if op.operator == "-" and len(ranks) == 1:
         sign = "neg"
     return backward_name(sign, ranks) or None
@@ -69,23 +75,25 @@ def copies(node: Any) -> bool:
     if node.op is None or not node.op.view or not node.arguments:
         return False
     whole = value_of(node.arguments[0])
-    return isinstance(node.value, np.ndarray) and isinstance(whole, np.ndarray) and not np.may_share_memory(node.value, whole)
+    return (
+        isinstance(node.value, np.ndarray)
+        and isinstance(whole, np.ndarray)
+        and not np.may_share_memory(node.value, whole)
+    )
 
 
 def smoothed(x: Tensor) -> bool:
     """Return whether a cross entropy smooths its labels: then it is a sum of two terms."""
-    return x.node.op.operator == "+"
+    return bool(x.node.op.operator == "+")
 
 
 def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
     """Return a tensor or an array as it is printed."""
     if run is not None and run.levels and x.active:
-        from gradcli.runner.transforms import level_of, traced_text
-
-        kind = level_of(run, x)
+        kind = run.machine.level_of(run, x)
         if kind:
             inner = Tensor(np.asarray(x.value), x.dtype, x.library)
-            return traced_text(run, x, kind, tensor_text(run, inner, quoted=False))
+            return str(run.machine.traced_text(run, x, kind, tensor_text(run, inner, quoted=False)))
     if x.library == "torch":
         options = (run.print_options.get("options") if run is not None else None) or printing.Options()
         return printing.torch_text(
@@ -115,6 +123,8 @@ def to_str(run: Any, x: Any, depth: int = 0) -> str:
         return x.name
     if isinstance(x, Tensor):
         return tensor_text(run, x, quoted=False)
+    if hasattr(type(x), "shown_as"):
+        return x.shown_as()  # type: ignore[no-any-return]
     if isinstance(x, Instance):
         for name in ("__str__", "__repr__"):
             if (member := x.kind.find(name)) is not UNBOUND:
@@ -128,9 +138,7 @@ def said(run: Any, x: Instance, member: Any, name: str) -> str:
     run = run or x.kind.its_run
     text = member(run, x) if run is None else run.call(member, [x])
     if not isinstance(text, str):
-        from gradcli.runner.builtins import type_name
-
-        run.fail("TypeError", f"{name} returned non-string (type {type_name(text)})")
+        run.fail("TypeError", f"{name} returned non-string (type {run.type_name(text)})")
     return text  # type: ignore[no-any-return]
 
 
@@ -188,7 +196,9 @@ def of_container(run: Any, x: Any, depth: int) -> str | None:
     if isinstance(x, list):
         return f"[{', '.join(parts(x))}]"
     if isinstance(x, dict):
-        return "{" + ", ".join([f"{to_repr(run, k, depth + 1)}: {to_repr(run, v, depth + 1)}" for k, v in x.items()]) + "}"
+        return (
+            "{" + ", ".join([f"{to_repr(run, k, depth + 1)}: {to_repr(run, v, depth + 1)}" for k, v in x.items()]) + "}"
+        )
     if isinstance(x, set | frozenset):
         text = "{" + ", ".join(parts(x)) + "}" if x else ""
         return (text or "set()") if isinstance(x, set) else f"frozenset({text})"
@@ -236,9 +246,7 @@ class Showing(formatting.Showing):
 
     def kind(self, value: object) -> str:
         """Return the name of a value's type."""
-        from gradcli.runner.builtins import type_name
-
-        return type_name(value)
+        return self.run.type_name(value)  # type: ignore[no-any-return]
 
     def formatted(self, value: object, spec: str) -> str:
         """Return ``format`` of a value: a tensor without axes is a number, an object may say it itself."""

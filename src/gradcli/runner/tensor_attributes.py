@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
+from gradcli.ops.indexing import PUT
 from gradcli.ops.making import DETACH
 from gradcli.runner import printing
 from gradcli.runner.arrays import cast, dtype_name
 from gradcli.runner.builtins import item_of, type_name
 from gradcli.runner.library import attribute, method, native
-from gradcli.runner.objects import Class
 from gradcli.runner.noting import note
+from gradcli.runner.objects import Class
 from gradcli.runner.operators import TITLES
 from gradcli.runner.state import Run, show
 from gradcli.runner.strings import doubles, grad_fn_name
+from gradcli.runner.torch_errors import TYPE_NAMES
 from gradcli.runner.values import FLOATS, Data, Detached, DType, Rest, Size, Tensor, category, extra_of
 
 
@@ -92,7 +95,7 @@ class GradFn:
 
     attributes = {  # noqa: RUF012
         "next_functions": lambda run, me: next_functions(run, me),
-        "name": lambda run, me: lambda run: me.name,
+        "name": lambda run, me: lambda run: f"torch::autograd::{me.name}" if "Backward" not in me.name else me.name,
         "variable": lambda run, me: run.by_leaf.get(me.node.index),
         "saved_tensors": lambda run, me: (),
     }
@@ -101,11 +104,21 @@ class GradFn:
 def next_functions(run: Run, fn: GradFn) -> Any:
     """Return the functions that made the arguments."""
     parts: list[Any] = []
-    for argument in fn.node.arguments:
+    if fn.node.op is None:
+        return ()
+    arguments = fn.node.arguments
+    if fn.name == "AddmmBackward0" and fn.node.op.operator == "+" and len(arguments[0].arguments) == 2:
+        product, bias = arguments
+        arguments = (bias, *product.arguments)
+    elif fn.node.op.operator in ("+", "-", "*", "/") and fn.name != "RsubBackward1" and len(arguments) == 2:
+        numbers = [a for a in arguments if type(a) not in NODES and not isinstance(a, np.ndarray)]
+        arguments = (*[a for a in arguments if not any(a is n for n in numbers)], *[np.zeros(())] * len(numbers))
+    for argument in arguments:
         if not isinstance(argument, np.ndarray) and type(argument) not in NODES:
             continue
         if type(argument) in NODES and argument.active:
             name = "AccumulateGrad" if argument.op is None else grad_fn_name(Tensor(argument)) or ""
+            name = "TBackward0" if fn.name == "AddmmBackward0" and name == "PermuteBackward0" else name
             parts.append((GradFn(run, argument, name), 0))
         else:
             parts.append((None, 0))
@@ -134,7 +147,20 @@ def is_elsewhere(run: Run, x: Tensor) -> bool:
 @attribute("data")
 def data(run: Run, x: Tensor) -> Tensor:
     """The same memory, without derivatives; what is written to it is no new version."""
-    return Data(memory_of(run, x), lambda node: constant(run, node), constant(run, x.node), x.dtype)
+    seen = Data(memory_of(run, x), lambda node: constant(run, node), constant(run, x.node), x.dtype, run.overwritten)
+    return noted(x, seen)
+
+
+@attribute("layout")
+def layout(run: Run, x: Tensor) -> Any:
+    """How its numbers are kept."""
+    return run.member("torch.strided")
+
+
+@attribute("output_nr")
+def output_number(run: Run, x: Tensor) -> int:
+    """Which of several results of one function it is."""
+    return max(getattr(x, "part", 0), 0)
 
 
 @attribute("real")
@@ -188,10 +214,31 @@ def constant(run: Run, node: Any) -> Any:
     return np.asarray(node.value) if run.held.live else run.graph(DETACH, node)
 
 
+def noted(x: Tensor, view: Detached) -> Detached:
+    """Note a view with its tensor: it keeps the memory where the tensor gets another."""
+    extra = extra_of(x)
+    if extra.views is None:
+        extra.views = WeakSet()
+    extra.views.add(view)
+    return view
+
+
+def leave_memory(run: Run, x: Tensor) -> None:
+    """Leave the memory that a tensor has had to those who show it."""
+    if x.extra is None or not x.extra.views:
+        return
+    memory = Tensor(constant(run, x.node), x.dtype, x.library)
+    for view in x.extra.views:
+        view.node = view.node
+        view.base, view.seen = memory, memory.version
+    x.extra.views = None
+
+
 @method("detach")
 def detached(run: Run, x: Tensor) -> Tensor:
     """Return the same memory, without derivatives."""
-    return Detached(memory_of(run, x), lambda node: constant(run, node), constant(run, x.node), x.dtype)
+    seen = Detached(memory_of(run, x), lambda node: constant(run, node), constant(run, x.node), x.dtype, run.overwritten)
+    return noted(x, seen)
 
 
 @method("flatten")
@@ -199,7 +246,7 @@ def detached(run: Run, x: Tensor) -> Tensor:
 def flattened(run: Run, x: Tensor, *arguments: Any, **named: Any) -> Tensor:
     """Return a tensor with fewer axes, the same one where it has no more."""
     made = run.function("flatten", x, *arguments, **named)
-    return x if x.library == "torch" and made.shape == x.shape else made  # type: ignore[no-any-return]
+    return x if x.library == "torch" and made.shape == x.shape else made
 
 
 @method("detach_")
@@ -230,8 +277,11 @@ def set_requires(run: Run, x: Tensor, on: bool, why: str = NO_INTEGERS) -> None:
             run.enter_leaf(x)
     elif not on and x.active:
         if not x.leaf:
-            run.fail("RuntimeError", "you can only change requires_grad flags of leaf variables. If you want to use a computed "
-                     "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().")
+            run.fail(
+                "RuntimeError",
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed "
+                "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
+            )
         run.by_leaf.pop(x.node.index, None)
         x.node, x.leaf = np.asarray(x.value), False
 
@@ -242,6 +292,10 @@ def become_leaf(run: Run, x: Any) -> None:
     x.look = lambda base: x.shown
     x.shown, x.seen = node, x.base.version
     run.enter_leaf(x)
+
+
+READ_ONLY = ("shape", "is_leaf", "T", "mT", "H", "dtype", "device", "ndim", "grad_fn", "itemsize", "nbytes")
+"""Attributes that no script may set."""
 
 
 def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
@@ -255,7 +309,11 @@ def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
     elif name == "data":
         if not (isinstance(value, Detached) and value.base is x):  # its own, as ``x.data -= g`` gives it back
             set_data(run, x, value)
+    elif name in READ_ONLY and x.library == "torch":
+        run.fail("AttributeError", f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
     elif name == "requires_grad":
+        if type(value) is not bool and x.library == "torch":
+            run.fail("RuntimeError", "requires_grad must be a bool")
         if value is True and x.active and not x.leaf:
             run.fail("RuntimeError", "you can only change requires_grad flags of leaf variables.")
         set_requires(run, x, bool(value))
@@ -271,18 +329,25 @@ def check_grad(run: Run, x: Tensor, value: Any) -> None:
     if not isinstance(value, Tensor):
         run.fail("TypeError", f"assigned grad expected to be a Tensor or None but got grad of type {type_name(value)}")
     if value.shape != x.shape:
-        run.fail("RuntimeError", f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(x.shape)}'. "
-                 "Please ensure that the gradient and the tensor are the same size")
+        run.fail(
+            "RuntimeError",
+            f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(x.shape)}'. "
+            "Please ensure that the gradient and the tensor are the same size",
+        )
     if value.dtype != x.dtype:
         given, own = TITLES.get(value.dtype, (value.dtype, value.dtype))[1], TITLES.get(x.dtype, (x.dtype, x.dtype))[0]
-        run.fail("RuntimeError", f"attempting to assign a gradient with dtype '{given}' to a tensor with grad_dtype '{own}'. The gradient "
-                 "must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute "
-                 "with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and "
-                 "its gradient may break downstream systems that assume they match.")
+        run.fail(
+            "RuntimeError",
+            f"attempting to assign a gradient with dtype '{given}' to a tensor with grad_dtype '{own}'. The gradient "
+            "must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute "
+            "with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and "
+            "its gradient may break downstream systems that assume they match.",
+        )
 
 
 def set_data(run: Run, x: Tensor, value: Any) -> None:
     """Give a tensor other memory, past the record of what was computed."""
+    leave_memory(run, x)
     numbers = np.array(value.value) if isinstance(value, Tensor) else np.asarray(value)
     if type(x.node) in NODES and not run.held.live and isinstance(value, Tensor) and type(value.node) in NODES:
         numbers = constant(run, value.node)
@@ -294,6 +359,8 @@ def set_data(run: Run, x: Tensor, value: Any) -> None:
         run.enter_leaf(x)
     else:
         x.node = numbers
+    if isinstance(value, Tensor):
+        x.dtype = value.dtype
     if type(old) in NODES and run.held.live:  # what was saved of it for backward is the tensor itself
         old.value = value_of(x.node)
 
@@ -318,9 +385,27 @@ def tolist(run: Run, x: Tensor) -> Any:
 def numpy(run: Run, x: Tensor, *, force: bool = False) -> Tensor:
     """Return a tensor as an array of NumPy's, of the same memory."""
     if x.active and not force:
-        run.fail("RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        run.fail(
+            "RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
     made = show(x, lambda node: node, x.node, x.dtype) if x.shape else Tensor(np.asarray(x.value), x.dtype)
     made.library = "numpy"
+    return made
+
+
+@method("view")
+def view(run: Run, x: Tensor, *shape: Any, dtype: Any = None) -> Any:
+    """Return the same memory in another shape; raises what PyTorch raises where it cannot be had."""
+    if x.library != "torch" or dtype is not None or (shape and dtype_name_of(shape[0]) is not None):
+        name = dtype_name_of(shape[0] if dtype is None and shape else dtype)
+        return x if name is None else cast(run, x, name)
+    made = run.function("view", x, *shape)
+    if x.shape and not is_contiguous(run, x) and not np.may_share_memory(np.asarray(made.value), np.asarray(x.value)):
+        run.fail(
+            "RuntimeError",
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
+            "two contiguous subspaces). Use .reshape(...) instead.",
+        )
     return made
 
 
@@ -351,9 +436,6 @@ def to(run: Run, x: Tensor, *arguments: Any, dtype: Any = None, copy: bool = Fal
     return run.function("clone", x) if copy and made is x else made
 
 
-TYPE_NAMES = {"float32": "FloatTensor", "float64": "DoubleTensor", "int64": "LongTensor", "int32": "IntTensor", "bool": "BoolTensor"}
-
-
 def dtype_name_of(argument: Any) -> str | None:
     """Return the type that an argument names, None for a device and the like."""
     if isinstance(argument, str):
@@ -371,8 +453,18 @@ def caster(dtype: str) -> Any:
     return lambda run, x: cast(run, x, dtype)
 
 
-for _name, _dtype in (("float", "float32"), ("double", "float64"), ("half", "float16"), ("bfloat16", "bfloat16"), ("long", "int64"),
-                      ("int", "int32"), ("short", "int16"), ("bool", "bool")):
+for _name, _dtype in (
+    ("float", "float32"),
+    ("double", "float64"),
+    ("half", "float16"),
+    ("bfloat16", "bfloat16"),
+    ("long", "int64"),
+    ("int", "int32"),
+    ("short", "int16"),
+    ("bool", "bool"),
+    ("byte", "uint8"),
+    ("char", "int8"),
+):
     method(_name)(caster(_dtype))
 
 
@@ -467,6 +559,11 @@ class Handle:
 
 
 # ---- writes in place that are no function's result
+def over(run: Run, x: Tensor, node: Any) -> Any:
+    """Return a node in the place of all that a tensor holds: nothing comes through to what made that."""
+    return run.f(PUT, x.node, node, key=(...,)) if x.active and x.base is None else node
+
+
 def filled(run: Run, x: Tensor, node: Any, made_by: str = "NormalBackward0") -> Tensor:
     """Write numbers into a whole tensor."""
     if x.leaf and x.active and run.grad_enabled:
@@ -475,9 +572,17 @@ def filled(run: Run, x: Tensor, node: Any, made_by: str = "NormalBackward0") -> 
     return x
 
 
+def to_be_written(run: Run, x: Tensor) -> None:
+    """Refuse a write to a view that PyTorch lets nobody write to."""
+    from gradcli.runner.writes import refuse_stale
+
+    refuse_stale(run, x)
+
+
 @method("zero_")
 def zero(run: Run, x: Tensor) -> Tensor:
     """Write zeros."""
+    to_be_written(run, x)
     run.zeroed(x)
     return filled(run, x, np.zeros(x.shape) if category(x.dtype) == 2 else np.zeros(x.shape, np.int64), "ZeroBackward0")
 
@@ -485,10 +590,44 @@ def zero(run: Run, x: Tensor) -> Tensor:
 @method("fill_")
 def fill(run: Run, x: Tensor, value: Any) -> Tensor:
     """Write one number everywhere."""
+    to_be_written(run, x)
+    if isinstance(value, Tensor) and value.shape and x.library == "torch":
+        run.fail(
+            "RuntimeError",
+            f"fill_ only supports 0-dimension value tensor but got tensor with {len(value.shape)} dimensions.",
+        )
     if isinstance(value, Tensor) and value.active:
-        return filled(run, x, run.function("expand", value, *x.shape).node, "FillBackward3")
+        return filled(run, x, over(run, x, run.function("expand", value, *x.shape).node), "FillBackward3")
     number, name = (value.value, "FillBackward3") if isinstance(value, Tensor) else (value, "FillBackward2")
     return filled(run, x, np.full(x.shape, float(number)), name)
+
+
+@method("fill_diagonal_")
+def fill_diagonal(run: Run, x: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write one number along the diagonal."""
+    fill(run, run.function("diagonal", x), fill_value)
+    return x
+
+
+def reshaping(name: str) -> Any:
+    """Return a method that gives a tensor other axes in place."""
+
+    def reshape_here(run: Run, x: Tensor, *arguments: Any) -> Tensor:
+        if x.leaf and x.active and run.grad_enabled:
+            run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
+        made = run.function(name, x, *arguments)
+        x.node, x.made_by = (
+            made.node,
+            (f"{name}_", *made.made_by[1:]) if isinstance(made.made_by, tuple) else made.made_by,
+        )
+        x.version += 1
+        return x
+
+    return reshape_here
+
+
+for _name in ("t", "transpose", "squeeze", "unsqueeze", "swapaxes", "swapdims"):
+    method(f"{_name}_")(reshaping(_name))
 
 
 @method("fill")
@@ -503,8 +642,12 @@ def copy(run: Run, x: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     from gradcli.runner.arrays import array_of
     from gradcli.runner.writes import write_back
 
+    to_be_written(run, x)
     source = other if isinstance(other, Tensor) else array_of(run, other, "numpy")
-    write_back(run, x, Tensor(source.node, x.dtype), None, "CopyBackwards")
+    made = Tensor(source.node, x.dtype)
+    if x.active and x.shape == made.shape:
+        made = Tensor(over(run, x, made.node), x.dtype)
+    write_back(run, x, made, None, "CopyBackwards")
     return x
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from sys import intern
 from typing import Any
-from weakref import ref
+from weakref import WeakSet, ref
 
 import numpy as np
 
@@ -95,10 +95,19 @@ class View(Tensor):
         super().__init__(None, dtype, base.library, made_by)
 
     @property
-    def node(self) -> Any:  # type: ignore[override]
+    def version(self) -> int:
+        """The version of the memory that it shows."""
+        return self.base.version  # type: ignore[no-any-return]
+
+    @version.setter
+    def version(self, count: int) -> None:
+        """Leave the version to the memory."""
+
+    @property
+    def node(self) -> Any:
         """What the base shows there now."""
         if self.seen != self.base.version:
-            self.shown = self.look(self.base.node)
+            self.shown = self.look(self.base.node)  # type: ignore[misc]
             self.seen = self.base.version
             self.made_by = "AsStridedBackward0"
         return self.shown
@@ -127,10 +136,15 @@ class Rest(Tensor):
 class Detached(View):
     """A tensor that shows the memory of another and nothing of what made it: what is written to it is its own history.
 
-    So it does not keep that history: of a tensor that is no view it holds the ``rest``.
+    So it does not keep that history: of a tensor that is no view it holds the ``rest``. ``keep`` gives a node other
+    numbers, and the history that it had.
     """
 
-    __slots__ = ("rest",)
+    __slots__ = ("keep", "rest")
+
+    def __init__(self, base: Tensor, look: Look, shown: Any, dtype: str, keep: Callable[[Any, Any], Any]) -> None:
+        self.keep = keep
+        super().__init__(base, look, shown, dtype)
 
     @property
     def base(self) -> Any:  # type: ignore[override]
@@ -143,13 +157,19 @@ class Detached(View):
         self.rest = base
 
     @property
-    def version(self) -> int:  # type: ignore[override]
-        """The version of the memory that it shows."""
-        return self.base.version  # type: ignore[no-any-return]
+    def node(self) -> Any:
+        """What the memory holds now, with the history of what was written here."""
+        if self.seen != self.base.version:
+            now = self.look(self.base.node)  # type: ignore[misc]
+            self.shown = self.keep(self.shown, now) if type(self.shown) in NODES and self.shown.active else now
+            self.seen = self.base.version
+        return self.shown
 
-    @version.setter
-    def version(self, count: int) -> None:
-        """Leave the version to the memory."""
+    @node.setter
+    def node(self, node: Any) -> None:
+        if node is not None:
+            self.shown = node
+            self.seen = self.base.version
 
 
 class Data(Detached):
@@ -161,7 +181,7 @@ class Data(Detached):
 class Extra:
     """What few tensors have."""
 
-    __slots__ = ("fields", "hooks", "name", "parameter", "rest", "retains", "several")
+    __slots__ = ("fields", "hooks", "name", "parameter", "rest", "retains", "several", "views")
 
     def __init__(self) -> None:
         self.hooks: list[Any] = []
@@ -169,6 +189,7 @@ class Extra:
         self.retains = False
         self.parameter = False
         self.several = False
+        self.views: WeakSet[Detached] | None = None
         self.name: str | None = None
         self.fields: dict[str, Any] | None = None
 

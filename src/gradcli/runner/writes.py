@@ -12,7 +12,7 @@ from gradcli.runner.numpy_values import flows, in_place, plain_array
 from gradcli.runner.objects import UNBOUND, Instance
 from gradcli.runner.operators import METHODS, of_tensors, operate
 from gradcli.runner.state import Run
-from gradcli.runner.values import Tensor, category
+from gradcli.runner.values import Tensor, View, category
 
 
 def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
@@ -28,6 +28,7 @@ def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
             in_place(run, sign, before, change)
             return before
         first = run.count
+        refuse_stale(run, before)
         made = of_tensors(run, sign, before, change)
         write_back(run, before, made, first)
         return before
@@ -46,6 +47,20 @@ def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
         made = run.call(member, [before, change])
         return operate(run, sign, before, change) if made is NotImplemented else made
     return operate(run, sign, before, change)
+
+
+def refuse_stale(run: Run, target: Tensor) -> None:
+    """Raise what PyTorch raises where a view of what was no result is written to after its base became one, unread since."""
+    if (
+        type(target) is View and target.seen != target.base.version and type(target.shown) not in NODES and run.grad_enabled
+        and target.library == "torch" and target.base.active and not target.base.leaf
+    ):  # fmt: skip
+        run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
+
+
+def read(x: Tensor) -> Any:
+    """Return what a tensor holds: a view shows its base anew, as it does where PyTorch assigns to its entries."""
+    return x.node
 
 
 def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None, made_by: Any = None) -> None:

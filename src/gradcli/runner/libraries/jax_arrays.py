@@ -495,7 +495,7 @@ class At:
 def at(run: Run, x: Tensor) -> At:
     """Begin ``x.at[i].set(y)``."""
     if x.library != "jax":
-        from gradcli.runner.calls import no_attribute
+        from gradcli.runner.classes import no_attribute
 
         return no_attribute(run, x, "at")  # type: ignore[no-any-return]
     return At(x)

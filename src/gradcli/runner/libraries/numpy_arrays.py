@@ -13,7 +13,7 @@ from gradcli.runner.builtins import FLOAT, NDARRAY
 from gradcli.runner.calls import call_table, find_table
 from gradcli.runner.containers import take
 from gradcli.runner.exceptions import exception_class
-from gradcli.runner.library import TABLE, native
+from gradcli.runner.library import FOREIGN_TO, READERS, TABLE, native
 from gradcli.runner.numpy_sizes import estimate, lengths, size_of
 from gradcli.runner.numpy_values import as_view, back, by_numpy, flows, from_real, real, to_real
 from gradcli.runner.objects import UNBOUND, Class, Closure, Context, TableFunction
@@ -804,3 +804,6 @@ def array_attribute(run: Run, x: Tensor, name: str) -> Any:
     if read is not None:
         return read(run, x)
     return UNBOUND
+
+
+READERS["numpy"], FOREIGN_TO["numpy"] = array_attribute, NOT_NUMPYS

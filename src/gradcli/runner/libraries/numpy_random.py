@@ -138,7 +138,7 @@ def method_of(name: str) -> Any:
 
     def read(run: Run, me: Draws) -> Any:
         if name not in SPECIAL and name not in me.attributes_here:
-            from gradcli.runner.calls import no_attribute
+            from gradcli.runner.classes import no_attribute
 
             return no_attribute(run, me, name)
         if name in SPECIAL:

@@ -81,7 +81,7 @@ class Chain:
 
     def __call__(self, run: Run, *parts: Any) -> Iterator[Any]:
         """Walk over several one after the other."""
-        return run.over(Chained.from_iterable(iterate(run, part) for part in parts), parts)
+        return run.over(Chained.from_iterable(iterate(run, part) for part in parts), parts)  # type: ignore[no-any-return]
 
     attributes: ClassVar[dict[str, Any]] = {
         "from_iterable": lambda run, me: (

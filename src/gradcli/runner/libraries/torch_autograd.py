@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.runner.backward import backward, gradients_of
+from gradcli.runner.containers import take
 from gradcli.runner.library import TABLE, method, native
 from gradcli.runner.objects import Closure, Context
 from gradcli.runner.state import Run
@@ -44,13 +45,43 @@ def autograd_grad(
     only_inputs: bool = True, allow_unused: Any = None, is_grads_batched: bool = False, materialize_grads: bool = False,
 ) -> tuple[Any, ...]:  # fmt: skip
     """Do what ``torch.autograd.grad`` does."""
-    ys, xs = several(outputs), several(inputs)
+    ys, xs = (x if isinstance(x, Tensor | list | tuple) else take(run, x) for x in (outputs, inputs))
+    ys, xs = several(ys), several(xs)
     given = [None] * len(ys) if grad_outputs is None else several(grad_outputs)
     if is_grads_batched:
-        raise run.refuse("is_grads_batched is not part of gradcli", "call autograd.grad once for each v")
-    return tuple(
-        gradients_of(run, ys, xs, given, retain_graph, create_graph, bool(allow_unused), materialize_grads)
+        return batched_gradients(run, ys, xs, given, retain_graph, create_graph, bool(allow_unused), materialize_grads)
+    return tuple(gradients_of(run, ys, xs, given, retain_graph, create_graph, bool(allow_unused), materialize_grads))
+
+
+def batched_gradients(
+    run: Run, ys: list[Any], xs: list[Any], given: list[Any], retain_graph: Any, create_graph: bool, *allowed: bool
+) -> tuple[Any, ...]:
+    """Return the gradients of several v at once, one row for each."""
+    from gradcli.runner.containers import rows
+    from gradcli.runner.transforms import Call
+
+    call = Call(run, None)
+    if call.event is not None:
+        call.event.output = run.name_of(ys[0])
+    vs = [rows(run, v) if isinstance(v, Tensor) else None for v in given]
+    count = next(len(v) for v in vs if v is not None)
+    call.begin(ys[0], None if vs[0] is None else np.asarray(vs[0][0].value))
+    keeps = bool(create_graph if retain_graph is None else retain_graph)
+    run.quiet += 1
+    try:
+        found = [
+            gradients_of(
+                run, ys, xs, [None if v is None else v[k] for v in vs], keeps or k + 1 < count, create_graph, *allowed
+            )
+            for k in range(count)
+        ]
+    finally:
+        run.quiet -= 1
+    made = tuple(
+        [None if row[0] is None else run.function("torch.stack", list(row)) for row in zip(*found, strict=True)]
     )
+    call.end(made, [run.name_of(x) or "" for x in xs])
+    return made
 
 
 class GradMode(Context):
@@ -102,7 +133,9 @@ def set_grad_enabled(run: Run, mode: bool) -> Any:
     if type(mode) is not bool:
         from gradcli.runner.builtins import type_name
 
-        run.fail("TypeError", f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type_name(mode)}")
+        run.fail(
+            "TypeError", f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type_name(mode)}"
+        )
     made = GradMode(mode)
     before = run.enable_grad(mode)
 

@@ -82,7 +82,7 @@ class Calling:
         self.inputs = [level.lifted(x, called) for x, called in zip(self.given, self.names, strict=True)]
         made = run.call(call.function, list(self.inputs))
         self.several_outputs, self.outputs = tensors_of(run, made, "outputs of the user-provided function", name)
-        self.create = create_graph and level.outer(self.outputs)
+        self.create = create_graph
 
     def single(self) -> Tensor:
         """Return the one number that the function gives; raises what PyTorch raises for more."""
@@ -95,14 +95,16 @@ class Calling:
             )
         return self.outputs[0]
 
-    def out(self, values: Sequence[Any], several: bool) -> Any:
+    def out(self, values: Sequence[Any], several: bool, made_by: str | None = None) -> Any:
         """Return tensors as they are outside: one, or several."""
-        found = tuple([self.final(value) for value in values])
+        found = tuple([self.final(value, made_by) for value in values])
         return found if several else found[0]
 
-    def final(self, value: Any) -> Tensor:
+    def final(self, value: Any, made_by: str | None = None) -> Tensor:
         """Return one tensor as it is outside."""
         if self.create and value.active:
+            if made_by is not None:
+                value.made_by = made_by
             return value  # type: ignore[no-any-return]
         return Tensor(np.asarray(constant(self.run, value.node)), value.dtype)
 
@@ -194,7 +196,7 @@ def jacobian(
                         )
         call.call.begin(call.outputs[0], first_v(call.outputs[0]))
         blocks = jacobian_rows(run, call.outputs, call.inputs, call.create)
-        rows = tuple([call.out(block, call.several_inputs) for block in blocks])
+        rows = tuple([call.out(block, call.several_inputs, "ViewBackward0") for block in blocks])
     made = rows if call.several_outputs else rows[0]
     call.end(made)
     return made
@@ -220,7 +222,7 @@ def hessian(
         parts = as_output(gs, call.inputs)
         call.call.begin(parts[0], first_v(parts[0]))
         blocks = jacobian_rows(run, parts, call.inputs, call.create)
-        rows = tuple([call.out(block, call.several_inputs) for block in blocks])
+        rows = tuple([call.out(block, call.several_inputs, "ViewBackward0") for block in blocks])
     made = rows if call.several_inputs else rows[0]
     call.end(made)
     return made
@@ -239,7 +241,6 @@ def second_product(name: str) -> Any:
             vs = checked_v(run, v, call.given, call.several_inputs, "inputs", name)
             gs = pulled(run, [y], [np.ones(y.shape)], call.inputs, True, zeros=False)
             strictly(run, strict, gs, "output")
-            call.create = call.create or (create_graph and level.outer([Tensor(v) for v in vs]))
             parts = as_output(gs, call.inputs)
             call.call.begin(parts[0], np.asarray(vs[0] if type(vs[0]) not in NODES else vs[0].value))
             hs = pulled(run, parts, vs, call.inputs, call.create, zeros=False)
@@ -379,8 +380,9 @@ def gradgradcheck(
     places = [k for k, x in enumerate(given) if isinstance(x, Tensor) and x.active]
     outputs = outputs_of(run, func, [fixed(x) for x in given])
     if grad_outputs is None:
-        numbers = np.random.RandomState(0)
-        vs = [Tensor(np.asarray(numbers.randn(*y.shape)).reshape(y.shape), y.dtype) for y in outputs]
+        vs = [Tensor(np.zeros(y.shape), y.dtype) for y in outputs]
+        for v in vs:
+            run.call(run.attribute(v, "uniform_"), [-1.0, 1.0])
     else:
         vs = list(grad_outputs) if isinstance(grad_outputs, tuple | list) else [grad_outputs]
     vs = [leaf_of(run, v) for v in vs]

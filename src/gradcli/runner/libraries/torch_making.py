@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,25 +10,40 @@ import numpy as np
 from gradcli.runner import printing
 from gradcli.runner import tensor_attributes as attributes
 from gradcli.runner.arrays import array_of, cast, dtype_name
-from gradcli.runner.builtins import PARAMETER, SIZE, TENSOR, truth
+from gradcli.runner.builtins import DTYPE, PARAMETER, SIZE, TENSOR
 from gradcli.runner.library import TABLE, method, native
 from gradcli.runner.noting import note_draw
 from gradcli.runner.objects import Bound, Class, Context, Foreign, Instance
-from gradcli.runner.operators import equal
-from gradcli.runner.state import Run
-from gradcli.runner.values import DType, Size, Tensor, as_dtype, category, extra_of
+from gradcli.runner.operators import equal, truth
+from gradcli.runner.state import Run, show
+from gradcli.runner.values import FLOATS, DType, Size, Tensor, as_dtype, category, extra_of
 
 if TYPE_CHECKING:
     from gradcli.runner.draws import Generator
 
 for _name in ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool"):
     TABLE[f"torch.{_name}"] = DType(_name)
-for _name, _dtype in (("half", "float16"), ("float", "float32"), ("double", "float64"), ("long", "int64"), ("int", "int32"), ("short", "int16")):
+for _name, _dtype in (
+    ("half", "float16"),
+    ("float", "float32"),
+    ("double", "float64"),
+    ("long", "int64"),
+    ("int", "int32"),
+    ("short", "int16"),
+):
     TABLE[f"torch.{_name}"] = DType(_dtype)
+
+
+class Layout:
+    """``torch.strided``."""
+
+    text = "torch.strided"
+
+
 TABLE |= {
     "torch.__version__": "2.13.0", "torch.Size": SIZE, "torch.Tensor": TENSOR, "torch.nn.Parameter": PARAMETER,
     "torch.nn.parameter.Parameter": PARAMETER, "torch.inf": float("inf"), "torch.nan": float("nan"), "torch.pi": np.pi, "torch.e": np.e,
-    "torch.newaxis": None, "torch.dtype": Class("dtype", [], {}), "torch.strided": Foreign("torch.strided"),
+    "torch.newaxis": None, "torch.dtype": DTYPE, "torch.strided": Layout(),
     "torch.preserve_format": Foreign("torch.preserve_format"), "torch.contiguous_format": Foreign("torch.contiguous_format"),
 }  # fmt: skip
 
@@ -55,7 +70,9 @@ def tensor(run: Run, data: Any, dtype: Any = None, device: Any = None, requires_
     if isinstance(data, Tensor):
         kind = name or (data.dtype if data.library != "python" else run.default_dtype)
         if data.library != "torch" and type(data.node) is not np.ndarray and run.replay is not None:
-            return finished(run, cast(run, Tensor(attributes.constant(run, data.node), data.dtype), kind), requires_grad)
+            return finished(
+                run, cast(run, Tensor(attributes.constant(run, data.node), data.dtype), kind), requires_grad
+            )
         made = Tensor(as_dtype(np.array(data.value), kind), kind)
         return finished(run, made, requires_grad)
     made = array_of(run, data, "torch", name)
@@ -65,7 +82,7 @@ def tensor(run: Run, data: Any, dtype: Any = None, device: Any = None, requires_
 @native("torch.from_numpy")
 def from_numpy(run: Run, array: Tensor) -> Tensor:
     """Return a tensor of the memory of an array of NumPy's."""
-    made = attributes.show(array, lambda node: node, array.node, array.dtype)
+    made = show(array, lambda node: node, array.node, array.dtype)
     made.library = "torch"
     return made
 
@@ -83,7 +100,14 @@ def legacy(dtype: str) -> Any:
 
 
 TENSOR.make = legacy("float32")
-for _name, _dtype in (("Float", "float32"), ("Double", "float64"), ("Long", "int64"), ("Int", "int32"), ("Bool", "bool"), ("Half", "float16")):
+for _name, _dtype in (
+    ("Float", "float32"),
+    ("Double", "float64"),
+    ("Long", "int64"),
+    ("Int", "int32"),
+    ("Bool", "bool"),
+    ("Half", "float16"),
+):
     TABLE[f"torch.{_name}Tensor"] = Class(f"{_name}Tensor", [TENSOR], {}, legacy(_dtype))
 
 
@@ -167,20 +191,61 @@ def full_like(run: Run, x: Tensor, fill_value: Any, dtype: Any = None, requires_
     return finished(run, run.make(np.full(x.shape, fill_value), dtype_name(run, dtype) or x.dtype), requires_grad)
 
 
-@native("torch.arange", "torch.range")
+@native("torch.arange")
 def arange(run: Run, *bounds: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Return numbers at equal distances."""
-    parts = [p.value.item() if isinstance(p, Tensor) else p for p in (*bounds, *[named[k] for k in ("start", "end", "step") if k in named])]
-    run.meter.charge(int(abs((parts[1] - parts[0] if len(parts) > 1 else parts[0]) / (parts[2] if len(parts) > 2 else 1))))
+    parts = [
+        p.value.item() if isinstance(p, Tensor) else p
+        for p in (*bounds, *[named[k] for k in ("start", "end", "step") if k in named])
+    ]
+    if len(parts) > 1 and (parts[1] - parts[0]) * (parts[2] if len(parts) > 2 else 1) < 0:
+        run.fail("RuntimeError", "upper bound and lower bound inconsistent with step sign")
+    run.meter.charge(
+        int(abs((parts[1] - parts[0] if len(parts) > 1 else parts[0]) / (parts[2] if len(parts) > 2 else 1)))
+    )
     name = dtype_name(run, dtype) or (run.default_dtype if any(isinstance(p, float) for p in parts) else "int64")
     return finished(run, run.make(np.arange(*parts), name), requires_grad)
 
 
-@native("torch.linspace", "torch.logspace")
-def linspace(run: Run, start: Any, end: Any, steps: int = 100, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+@native("torch.range")
+def range_(
+    run: Run, start: Any, end: Any, step: Any = 1, dtype: Any = None, requires_grad: bool = False, **_: Any
+) -> Tensor:
+    """Return numbers at equal distances, with the last."""
+    count = int((end - start) / step) + 1
+    run.meter.charge(max(count, 1))
+    return finished(
+        run, run.make(start + step * np.arange(count), dtype_name(run, dtype) or run.default_dtype), requires_grad
+    )
+
+
+@native("torch.linspace")
+def linspace(
+    run: Run, start: Any, end: Any, steps: int = 100, dtype: Any = None, requires_grad: bool = False, **_: Any
+) -> Tensor:
     """Return so many numbers at equal distances."""
     run.meter.charge(steps)
-    return finished(run, run.make(np.linspace(start, end, steps), dtype_name(run, dtype) or run.default_dtype), requires_grad)
+    first, last = (p.value.item() if isinstance(p, Tensor) else p for p in (start, end))
+    return finished(
+        run, run.make(np.linspace(first, last, steps), dtype_name(run, dtype) or run.default_dtype), requires_grad
+    )
+
+
+@native("torch.logspace")
+def logspace(
+    run: Run,
+    start: Any,
+    end: Any,
+    steps: int = 100,
+    base: float = 10.0,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    **_: Any,
+) -> Tensor:
+    """Return so many numbers at equal ratios."""
+    run.meter.charge(steps)
+    array = np.logspace(start, end, steps, base=base)
+    return finished(run, run.make(array, dtype_name(run, dtype) or run.default_dtype), requires_grad)
 
 
 @native("torch.eye")
@@ -280,17 +345,25 @@ def drawn(run: Run, array: Any, name: str, requires_grad: bool = False) -> Tenso
 
 
 @native("torch.rand")
-def rand(run: Run, *size: Any, dtype: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any) -> Tensor:
+def rand(
+    run: Run, *size: Any, dtype: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
+) -> Tensor:
     """Draw numbers between 0 and 1."""
     name = dtype_name(run, dtype) or run.default_dtype
-    return drawn(run, draws(run, generator).rand(lengths(run, size or (named.get("size", ()),)), name), name, requires_grad)
+    return drawn(
+        run, draws(run, generator).rand(lengths(run, size or (named.get("size", ()),)), name), name, requires_grad
+    )
 
 
 @native("torch.randn")
-def randn(run: Run, *size: Any, dtype: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any) -> Tensor:
+def randn(
+    run: Run, *size: Any, dtype: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
+) -> Tensor:
     """Draw normal numbers."""
     name = dtype_name(run, dtype) or run.default_dtype
-    return drawn(run, draws(run, generator).randn(lengths(run, size or (named.get("size", ()),)), name), name, requires_grad)
+    return drawn(
+        run, draws(run, generator).randn(lengths(run, size or (named.get("size", ()),)), name), name, requires_grad
+    )
 
 
 @native("torch.rand_like")
@@ -322,8 +395,8 @@ def randint(run: Run, low: Any, high: Any = None, size: Any = None, dtype: Any =
 @native("torch.randint_like")
 def randint_like(run: Run, x: Tensor, low: Any, high: Any = None, **_: Any) -> Tensor:
     """Draw integers in the shape of a tensor."""
-    bounds = (0, low) if high is None else (low, high)
-    return drawn(run, draws(run).randint(*bounds, x.shape, x.dtype), x.dtype)
+    first, end = (0, low) if high is None else (low, high)
+    return drawn(run, draws(run).randint(first, end, x.shape, x.dtype), x.dtype)
 
 
 @native("torch.randperm")
@@ -342,18 +415,24 @@ def bernoulli(run: Run, x: Tensor, p: float | None = None, generator: Any = None
 
 
 @native("torch.normal")
-def normal(run: Run, mean: Any, std: Any = 1.0, size: Any = None, generator: Any = None, dtype: Any = None, **_: Any) -> Tensor:
+def normal(
+    run: Run, mean: Any, std: Any = 1.0, size: Any = None, generator: Any = None, dtype: Any = None, **_: Any
+) -> Tensor:
     """Draw normal numbers with means and deviations."""
-    parts = [np.array(p.value) if isinstance(p, Tensor) else p for p in (mean, std)]
-    shape = lengths(run, (size,)) if size is not None else np.broadcast_shapes(*map(np.shape, parts))
+    middle, width = (np.array(p.value) if isinstance(p, Tensor) else p for p in (mean, std))
+    shape = lengths(run, (size,)) if size is not None else np.broadcast_shapes(np.shape(middle), np.shape(width))
     name = dtype_name(run, dtype) or run.default_dtype
-    return drawn(run, draws(run, generator).normal(shape, *parts, name), name)
+    return drawn(run, draws(run, generator).normal(shape, middle, width, name), name)
 
 
 @native("torch.multinomial")
-def multinomial(run: Run, weights: Tensor, num_samples: int, replacement: bool = False, generator: Any = None) -> Tensor:
+def multinomial(
+    run: Run, weights: Tensor, num_samples: int, replacement: bool = False, generator: Any = None
+) -> Tensor:
     """Draw places by their weights."""
-    array = draws(run, generator).multinomial(np.asarray(weights.value), num_samples, replacement=replacement, dtype=weights.dtype)
+    array = draws(run, generator).multinomial(
+        np.asarray(weights.value), num_samples, replacement=replacement, dtype=weights.dtype
+    )
     return run.make(array, "int64")
 
 
@@ -372,7 +451,7 @@ def drawing(draw: Any) -> Any:
     return run_it
 
 
-for _name, _draw in {
+IN_PLACE: dict[str, Callable[..., Any]] = {
     "uniform_": lambda g, x, a=0.0, b=1.0: g.uniform(x.shape, a, b, x.dtype),
     "normal_": lambda g, x, mean=0.0, std=1.0: g.normal(x.shape, mean, std, x.dtype),
     "log_normal_": lambda g, x, mean=1.0, std=2.0: g.log_normal(x.shape, mean, std, x.dtype),
@@ -381,12 +460,15 @@ for _name, _draw in {
     "exponential_": lambda g, x, lambd=1.0: g.exponential(x.shape, lambd, x.dtype),
     "geometric_": lambda g, x, p: g.geometric(x.shape, p, x.dtype),
     "cauchy_": lambda g, x, median=0.0, sigma=1.0: g.cauchy(x.shape, median, sigma, x.dtype),
-}.items():  # fmt: skip
+}  # fmt: skip
+for _name, _draw in IN_PLACE.items():
     method(_name)(drawing(_draw))
 
 
 @native("torch.nn.functional.dropout", "torch.dropout")
-def dropout(run: Run, x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False, train: Any = None) -> Tensor:
+def dropout(
+    run: Run, x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False, train: Any = None
+) -> Tensor:
     """Set entries to zero by chance, and scale the others."""
     if not (training if train is None else train) or p == 0:
         return x
@@ -405,14 +487,17 @@ class Device:
 
     attributes = {"type": lambda run, me: me.kind, "index": lambda run, me: None}  # noqa: RUF012
 
-    def __str__(self) -> str:
+    def shown_as(self) -> str:
+        """Return what ``str`` gives."""
         return self.kind
 
 
 TABLE["torch.device"] = Class("device", [], {}, lambda run, kind="cpu", index=None: Device("cpu"))
 
 
-@native("torch.cuda.is_available", "torch.backends.mps.is_available", "torch.mps.is_available", "torch.cuda.is_initialized")
+@native(
+    "torch.cuda.is_available", "torch.backends.mps.is_available", "torch.mps.is_available", "torch.cuda.is_initialized"
+)
 def is_available(run: Run) -> bool:
     """Return whether there is another device: there is none."""
     return False
@@ -459,6 +544,49 @@ def set_default_dtype(run: Run, dtype: DType) -> None:
 def set_default_type(run: Run, kind: Any) -> None:
     """Set the type of floats by a name of old."""
     run.default_dtype = "float64" if "Double" in str(getattr(kind, "name", kind)) else "float32"
+
+
+@native("torch.finfo")
+def finfo(run: Run, dtype: Any = None) -> Limits:
+    """Return the bounds of a type of floats."""
+    return Limits(dtype_name(run, dtype) or run.default_dtype)
+
+
+@native("torch.iinfo")
+def iinfo(run: Run, dtype: Any) -> Limits:
+    """Return the bounds of a type of integers."""
+    return Limits(dtype_name(run, dtype) or "int64")
+
+
+class Limits:
+    """The bounds of a type of numbers."""
+
+    def __init__(self, dtype: str) -> None:
+        bits = {"bfloat16": 16}.get(dtype) or np.dtype(dtype).itemsize * 8
+        fields: dict[str, Any] = {"dtype": dtype, "bits": bits}
+        if dtype in FLOATS:
+            fields |= BFLOAT16 if dtype == "bfloat16" else {
+                name: float(getattr(np.finfo(dtype), name)) for name in ("min", "max", "eps", "tiny", "smallest_normal", "resolution")
+            }  # fmt: skip
+            shown = ", ".join(
+                f"{name}={fields[name]:g}" for name in ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+            )
+            self.text = f"finfo({shown}, dtype={dtype})"
+        else:
+            fields |= {"min": int(np.iinfo(dtype).min), "max": int(np.iinfo(dtype).max)}
+            self.text = f"iinfo(min={fields['min']}, max={fields['max']}, dtype={dtype})"
+        self.fields = fields
+
+    attributes = {  # noqa: RUF012
+        name: lambda run, me, name=name: me.fields[name]
+        for name in ("min", "max", "eps", "tiny", "smallest_normal", "resolution", "bits", "dtype")
+    }
+
+
+BFLOAT16 = {
+    "min": -3.3895313892515355e38, "max": 3.3895313892515355e38, "eps": 0.0078125, "tiny": 1.1754943508222875e-38,
+    "smallest_normal": 1.1754943508222875e-38, "resolution": 0.01,
+}  # fmt: skip
 
 
 @native("torch.get_default_dtype")
@@ -521,8 +649,7 @@ method("allclose")(allclose)
 def assert_close(run: Run, actual: Any, expected: Any, **named: Any) -> None:
     """Raise AssertionError for tensors that are not nearly equal."""
     x, y = (v if isinstance(v, Tensor) else array_of(run, v, "torch") for v in (actual, expected))
-    bounds = {"rtol": named.get("rtol") or 1.3e-6, "atol": named.get("atol") or 1e-5}
-    if x.shape != y.shape or not allclose(run, x, y, **bounds):
+    if x.shape != y.shape or not allclose(run, x, y, named.get("rtol") or 1.3e-6, named.get("atol") or 1e-5):
         run.fail("AssertionError", "Tensor-likes are not close!")
 
 

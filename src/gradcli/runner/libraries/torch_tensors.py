@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.runner.library import method, native
+from gradcli.runner.library import TABLE, method, native
 from gradcli.runner.state import Run
-from gradcli.runner.values import Tensor
+from gradcli.runner.values import Size, Tensor, category
 
 
 @native("torch.nn.functional.one_hot")
@@ -28,3 +28,113 @@ def unbind(run: Run, x: Tensor, dim: int = 0) -> tuple[Any, ...]:
 
 
 method("unbind")(unbind)
+
+
+@native("torch.broadcast_tensors", "torch.functional.broadcast_tensors")
+def broadcast_tensors(run: Run, *tensors: Any) -> tuple[Any, ...]:
+    """Return tensors expanded to the shape that they have together, each of its own type."""
+    given = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else list(tensors)
+    try:
+        shape = np.broadcast_shapes(*[t.shape for t in given])
+    except ValueError:
+        return run.fail("RuntimeError", "The size of the tensors must match at non-singleton dimensions")  # type: ignore[no-any-return]
+    return tuple([run.function("expand", t, *shape) for t in given])
+
+
+@native("torch.unique", "torch.unique_consecutive")
+def unique(
+    run: Run, x: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
+    """Return the values that there are, in order; with the place of each entry among them, and how often each is there."""
+    found = np.unique(np.asarray(x.value), return_inverse=True, return_counts=True, axis=dim)
+    values = Tensor(found[0], x.dtype)
+    inverse = run.make(found[1].reshape(x.shape if dim is None else -1), "int64")
+    parts = [values, *[inverse] * return_inverse, *[run.make(found[2], "int64")] * return_counts]
+    return tuple(parts) if len(parts) > 1 else values
+
+
+@native("torch.argwhere")
+def argwhere(run: Run, x: Tensor) -> Tensor:
+    """Return the places of all entries other than 0."""
+    return run.make(np.argwhere(np.asarray(x.value)), "int64")
+
+
+@native("torch.isin")
+def isin(run: Run, elements: Any, test_elements: Any, invert: bool = False, **_: Any) -> Tensor:
+    """Return whether each entry is among others."""
+    entries, others = (
+        np.asarray(side.value if isinstance(side, Tensor) else side) for side in (elements, test_elements)
+    )
+    return run.make(np.isin(entries, others, invert=invert), "bool")
+
+
+def whole_pair(name: str) -> Any:
+    """Return a function of two arrays of integers."""
+    forward = {"gcd": np.gcd, "lcm": np.lcm}[name]
+    return lambda run, x, other: run.make(forward(np.asarray(x.value), np.asarray(other.value)), x.dtype)
+
+
+for _name in ("gcd", "lcm"):
+    TABLE[f"torch.{_name}"] = whole_pair(_name)
+    method(_name)(whole_pair(_name))
+
+
+@native("torch.is_complex")
+def is_complex(run: Run, x: Tensor) -> bool:
+    """Return whether the numbers are complex: none are."""
+    return False
+
+
+@native("torch.broadcast_shapes")
+def broadcast_shapes(run: Run, *shapes: Any) -> Size:
+    """Return the shape that several make together."""
+    try:
+        return Size(np.broadcast_shapes(*[(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]))
+    except ValueError:
+        return run.fail("RuntimeError", "Shape mismatch: objects cannot be broadcast to a single shape")  # type: ignore[no-any-return]
+
+
+@native("torch.can_cast")
+def can_cast(run: Run, from_: Any, to: Any) -> bool:
+    """Return whether a type may become another: of the same kind, or of one that has more."""
+    return category(from_.name) <= category(to.name)
+
+
+@native("torch.scalar_tensor")
+def scalar_tensor(run: Run, value: Any, dtype: Any = None, **_: Any) -> Tensor:
+    """Return a tensor of one number."""
+    return run.make(np.asarray(float(value)), dtype.name if dtype is not None else run.default_dtype)
+
+
+@native("torch.is_same_size")
+def is_same_size(run: Run, x: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors have one shape."""
+    return x.shape == other.shape
+
+
+@method("sum_to_size")
+def sum_to_size(run: Run, x: Tensor, *size: Any) -> Any:
+    """Return a tensor summed over the axes along which a shape would be broadcast."""
+    shape = tuple(size[0]) if len(size) == 1 and isinstance(size[0], list | tuple) else tuple(size)
+    lead = len(x.shape) - len(shape)
+    axes = [*range(lead), *[lead + k for k, n in enumerate(shape) if n == 1 != x.shape[lead + k]]]
+    return run.function("reshape", run.function("sum", x, axes), *shape) if axes else x
+
+
+@method("storage_offset")
+def storage_offset(run: Run, x: Tensor) -> int:
+    """Return where the first entry stands in memory."""
+    value, whole = np.asarray(x.value), np.asarray(x.root.value)
+    if not np.may_share_memory(value, whole):
+        return 0
+    return int(value.__array_interface__["data"][0] - whole.__array_interface__["data"][0]) // whole.itemsize
+
+
+for _name, _function in (
+    ("unique", unique),
+    ("argwhere", argwhere),
+    ("is_complex", is_complex),
+    ("is_same_size", is_same_size),
+):
+    method(_name)(_function)
+TABLE["torch.embedding"] = lambda run, weight, indices, *rest: run.function("F.embedding", indices, weight)
