@@ -612,6 +612,8 @@ def contains(run: Run, item: Any, container: Any) -> bool:
             run.fail("TypeError", f"'in <string>' requires string as left operand, not {run.type_name(item)}")
         return item in container
     elif isinstance(container, dict | set | frozenset | range):
+        if type(container) is range and type(item) is float:
+            return item.is_integer() and int(item) in container
         return hashable(run, item) in container
     if (
         isinstance(container, int | float)
