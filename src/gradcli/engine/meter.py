@@ -56,8 +56,9 @@ class Meter:
     """What one run and its derivatives cost, held against a budget.
 
     ``elements`` counts those of all arrays, ``turns`` those of all loops; ``look`` is the number of operations at which
-    the clock is looked at next, ``halt`` that of turns, and until ``deadline`` the time is known not to be over. ``live`` counts the bytes of
-    large arrays that something still refers to, by their ``shares``, and ``ceiling`` is what the process may hold.
+    the clock is looked at next, ``halt`` that of turns, and until ``deadline`` the time is known not to be over.
+    ``live`` counts the bytes of large arrays that something still refers to, by their ``shares``, and ``ceiling`` is
+    what the process may hold; it is looked at after ``glance``, or where there is no ``room`` before.
     """
 
     budget: Budget

@@ -157,16 +157,6 @@ class ScriptError(GradcliError):
         self.ended = ended
 
 
-def span_of(place: Place, line: int) -> Span | None:
-    """Return the characters of a line, without the blanks round it; None for no line of the text."""
-    lines = place.text.split("\n")
-    text = lines[line - 1] if 0 < line <= len(lines) else ""
-    if not text.strip():
-        return None
-    start = sum(len(one) + 1 for one in lines[: line - 1]) + len(text) - len(text.lstrip())
-    return start, start + len(text.strip())
-
-
 def run_code(code: Code, place: Place, run: Run) -> Ended:
     """Run a module to its end, its exception, or what gradcli refuses."""
     frame: Frame = code.template.copy()

@@ -276,7 +276,7 @@ class Run:
         tensor.version += 1
         root = memory_root(old)
         key = root.index if type(root) in NODES else id(root)
-        kept = ref(root, lambda _, pop=self.writes.pop: pop(key, None)) if isinstance(root, np.ndarray | Node) else root
+        kept = ref(root, self.forget(key)) if isinstance(root, np.ndarray | Node) else root
         self.writes[key] = Written(count, tensor.version, count if first is None else first, kept, ref(tensor), self.line)
         if tensor.leaf:
             if self.f is self.graph and tensor.active and tensor.library == "torch":
@@ -298,6 +298,15 @@ class Run:
         if tensor.extra is not None and tensor.extra.retains and type(made) in NODES:
             self.retained.pop(old.index, None)
             self.retained[made.index] = tensor
+
+    def forget(self, key: int) -> Callable[[Any], None]:
+        """Return what forgets a write when what was shown before it is gone."""
+        writes = self.writes
+
+        def gone(_: Any) -> None:
+            writes.pop(key, None)
+
+        return gone
 
     def overwritten(self, old: Any, made: Any) -> Any:
         """Return a node with other numbers and the history that it had, which a write past the record leaves."""

@@ -147,7 +147,7 @@ class Detached(View):
         super().__init__(base, look, shown, dtype)
 
     @property
-    def base(self) -> Any:  # type: ignore[override]
+    def base(self) -> Any:
         """The tensor whose memory it shows, or what is left of it."""
         rest = self.rest
         return rest if type(rest) is not Rest else rest.source() or rest
