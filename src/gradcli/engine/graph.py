@@ -37,7 +37,7 @@ class Node:
     ``active`` says that it depends on a variable that is differentiated.
     """
 
-    __slots__ = ("active", "index", "value")
+    __slots__ = ("__weakref__", "active", "index", "value")
 
     index: int
     value: Any

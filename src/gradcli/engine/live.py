@@ -56,14 +56,15 @@ class LiveGraph(Graph):
 
 def swept(output: Node) -> list[Node]:
     """Return the nodes that a sweep from ``output`` visits, the last first."""
-    seen: dict[int, Node] = {}
+    seen: dict[int, Node] = {output.index: output}
     waiting = [output]
     while waiting:
         node = waiting.pop()
-        index = node.index
-        if index not in seen:
-            seen[index] = node
-            if type(node) is Operation:
-                arguments = node.arguments
-                waiting += [arguments[k] for k in node.links]
+        if type(node) is Operation:
+            arguments = node.arguments
+            for k in node.links:
+                argument = arguments[k]
+                if argument.index not in seen:
+                    seen[argument.index] = argument
+                    waiting.append(argument)
     return [seen[index] for index in sorted(seen, reverse=True)]

@@ -21,8 +21,10 @@ TURNS = 64
 """Small operations, or turns of a loop, after which the clock is looked at."""
 SHORT = 0.25
 """Seconds after which a run is long enough to ask for the time of the processor."""
-ROOM = 16
-"""Looks at the clock for one at the memory, which is dear."""
+GLANCE = 0.1
+"""Seconds from one look at the memory to the next, unless much is made in between."""
+ROOM = 1024
+"""How much may be made between two looks at the memory, in units of some thousand items."""
 BESIDE = 2
 """Bytes of the process for each byte that arrays may have: Python's own objects count there too."""
 
@@ -54,8 +56,9 @@ class Meter:
     """What one run and its derivatives cost, held against a budget.
 
     ``elements`` counts those of all arrays, ``turns`` those of all loops; ``look`` is the number of operations at which
-    the clock is looked at next, and until ``deadline`` the time is known not to be over. ``live`` counts the bytes of
-    large arrays that something still refers to, by their ``shares``, and ``ceiling`` is what the process may hold.
+    the clock is looked at next, ``halt`` that of turns, and until ``deadline`` the time is known not to be over.
+    ``live`` counts the bytes of large arrays that something still refers to, by their ``shares``, and ``ceiling`` is
+    what the process may hold; it is looked at after ``glance``, or where there is no ``room`` before.
     """
 
     budget: Budget
@@ -67,7 +70,9 @@ class Meter:
     live: int = 0
     shares: dict[int, Share] = field(default_factory=dict)
     ceiling: int = field(init=False)
-    room: int = 0
+    room: int = ROOM
+    halt: int = 0
+    glance: float = field(init=False)
 
     def __post_init__(self) -> None:
         self.restart()
@@ -75,6 +80,7 @@ class Meter:
     def restart(self) -> None:
         """Begin the time anew: what is read of a run later has nothing to do with what was done since."""
         self.deadline, self.started = time.monotonic() + min(SHORT, self.budget.seconds), None
+        self.glance = time.monotonic() + GLANCE
         self.ceiling = peak() + BESIDE * self.budget.memory
 
     def hold(self, array: np.ndarray[Any, Any]) -> None:
@@ -122,25 +128,25 @@ class Meter:
     def turn(self) -> None:
         """Count one turn of a loop; raises ``budget`` for too many, or when the time is over."""
         self.turns += 1
-        if self.turns > self.budget.turns:
-            raise over_budget("turns", self.budget.turns, "the loop does not end")
-        if not self.turns % TURNS:
+        if self.turns >= self.halt:
+            if self.turns > self.budget.turns:
+                raise over_budget("turns", self.budget.turns, "the loop does not end")
+            self.halt = min(self.budget.turns + 1, self.turns + TURNS)
             self.watch()
 
-    def watch(self, much: int = 1) -> None:
-        """Look at the clock, and after ``much`` since the last time at the memory.
+    def watch(self, much: int = 0) -> None:
+        """Look at the clock, and now and then, or after ``much``, at the memory, which is dear.
 
         Raises ``memory``, or ``seconds`` when the time for this run and its derivatives is over.
-
         What counts is the time of the processor, so that a busy machine does not refuse what an idle one answers. To
         ask for it is dear where a machine is busy, and most runs are over before: the clock on the wall says when.
         """
+        now = time.monotonic()
         self.room -= much
-        if self.room < 0:
-            self.room = ROOM
+        if now > self.glance or self.room < 0:
+            self.glance, self.room = now + GLANCE, ROOM
             if peak() > self.ceiling > 0:
                 raise over_budget("memory", self.budget.memory, "too many values are held at once")
-        now = time.monotonic()
         if now <= self.deadline:
             return
         if self.started is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -70,12 +71,16 @@ def array_of_numbers(run: Run, items: list[Any], shape: Any, library: str, dtype
     return run.make(array, dtype, library)
 
 
-def array_of(run: Run, data: Any, library: str, dtype: str | None = None) -> Tensor:
+def array_of(  # noqa: C901 - one case for each kind of what holds numbers
+    run: Run, data: Any, library: str, dtype: str | None = None
+) -> Tensor:
     """Return nested lists of numbers and arrays as one array of a library; derivatives flow through NumPy's."""
     if isinstance(data, Tensor):
         return data
     if isinstance(data, Instance) and (member := data.kind.find("__array__")) is not UNBOUND:
         return run.call(member, [data])  # type: ignore[no-any-return]
+    if isinstance(data, dict | set):
+        bad_entry(run, data, library)
     if not isinstance(data, list | tuple | range):
         from gradcli.runner.containers import take
 
@@ -84,6 +89,7 @@ def array_of(run: Run, data: Any, library: str, dtype: str | None = None) -> Ten
         data = take(run, data) if not isinstance(data, str) and data is not None else bad_entry(run, data, library)
     items: list[Any] = []
     shape = shape_of_list(data)
+    run.meter.charge(math.prod(shape))
     flat_items(run, data, shape, items, library == "torch")
     tensors = [item for item in items if isinstance(item, Tensor)]
     if not tensors:

@@ -124,12 +124,19 @@ def check_versions(run: Run, nodes: Sequence[Node]) -> None:
             run.fail("RuntimeError", version_text(write, value, k < 0), write.line)
 
 
+def as_written(write: Written, value: Any) -> Tensor:
+    """Return a tensor that is gone as it was after a write."""
+    tensor = Tensor(value)
+    tensor.version = write.version
+    return tensor
+
+
 def version_text(write: Written, value: Any, output: bool) -> str:
     """Return what PyTorch says of a value that was written to before backward needed it.
 
     An operation's own output is called by that operation, and an argument by what has made it what it is now.
     """
-    tensor = write.tensor
+    tensor = write.tensor() or as_written(write, value)
     if output:
         made_by = grad_fn_name(Tensor(value))
     else:
@@ -150,6 +157,8 @@ def version_text(write: Written, value: Any, output: bool) -> str:
 # ---- sweeps
 def nodes_of(outputs: Sequence[Node], targets: set[int] | None) -> list[Node]:
     """Return the nodes of a sweep, the last first; with ``targets`` only those on the way to them."""
+    if targets is None and len(outputs) == 1:
+        return swept(outputs[0])
     found: dict[int, Node] = {}
     for output in outputs:
         if output.index not in found:
@@ -366,6 +375,8 @@ def accumulate_grad(run: Run, leaf: Tensor, g: Any) -> None:
     else:
         before.node = np.asarray(before.value) + made
         before.version += 1
+        if before.extra is not None and before.extra.rest is not None:
+            run.leave_rest(before)
 
 
 def gradients_of(

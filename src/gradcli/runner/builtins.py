@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import NODES
-from gradcli.runner.containers import iterate, take
+from gradcli.runner.containers import iterate, take, walk
 from gradcli.runner.exceptions import TREE, Raised, exception_class, raised
 from gradcli.runner.hosted import Hosted
 from gradcli.runner.objects import (
@@ -414,13 +414,13 @@ def sorted_(run: Run, items: Any, *, key: Any = None, reverse: bool = False) -> 
 @builtin
 def enumerate_(run: Run, items: Any, start: int = 0) -> Iterator[Any]:
     """Number items."""
-    return run.over(Enumerate(iterate(run, items), start), (items,))  # type: ignore[no-any-return]
+    return run.over(Enumerate(walk(run, items), start), (items,))  # type: ignore[no-any-return]
 
 
 @builtin
 def zip_(run: Run, *parts: Any, strict: bool = False) -> Iterator[Any]:
     """Put items of several together."""
-    walks = [iter(iterate(run, part)) for part in parts]
+    walks = [iter(walk(run, part)) for part in parts]
     made = zip_strictly(run, walks) if strict else Zip(*walks, strict=False)
     return run.over(made, parts)  # type: ignore[no-any-return]
 
@@ -438,7 +438,7 @@ def reversed_(run: Run, items: Any) -> Iterator[Any]:
 @builtin
 def map_(run: Run, function: Any, *parts: Any) -> Iterator[Any]:
     """Call a function with each item."""
-    walks = zip(*[iterate(run, part) for part in parts], strict=False)
+    walks = zip(*[walk(run, part) for part in parts], strict=False)
     return run.over((run.call(function, list(items)) for items in walks), parts)  # type: ignore[no-any-return]
 
 
@@ -576,7 +576,7 @@ def iter_(run: Run, x: Any, *end: Any) -> Any:
     """Begin to walk over items, or call a function until it gives an end."""
     if end:
         return until(run, x, end[0])
-    return iter(iterate(run, x))
+    return iter(walk(run, x))
 
 
 @builtin

@@ -20,7 +20,7 @@ from gradcli.runner.hosted import Hosted
 from gradcli.runner.numpy_values import flows, plain_array
 from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance, Progress
 from gradcli.runner.operators import HOST_KINDS, has_items, hashable, plain
-from gradcli.runner.state import Run, show
+from gradcli.runner.state import LONG, Run, show
 from gradcli.runner.torch_errors import TYPE_NAMES, of_expand
 from gradcli.runner.values import Size, Tensor, View, as_dtype, category
 
@@ -29,7 +29,23 @@ WRITTEN = "[]="
 ITERABLE = (list, tuple, dict, set, frozenset, str, range, bytes)
 
 
-def iterate(run: Run, value: Any) -> Any:  # noqa: C901 - one case for each kind of value
+def iterate(run: Run, value: Any) -> Any:
+    """Return what walks over the items of a value, for code that counts no turns: a long walk counts them itself."""
+    items = walk(run, value)
+    if hasattr(type(items), "__next__") or (type(items) is range and bool(items[LONG:])):
+        return counted(run, items)
+    return items
+
+
+def counted(run: Run, items: Any) -> Iterator[Any]:
+    """Yield items, each of which is a turn."""
+    turn = run.meter.turn
+    for item in items:
+        turn()
+        yield item
+
+
+def walk(run: Run, value: Any) -> Any:  # noqa: C901 - one case for each kind of value
     """Return what walks over the items of a value; raises TypeError for what has none."""
     if isinstance(value, ITERABLE):
         if isinstance(value, Hosted) and (member := value.kind.find("__iter__")) is not UNBOUND:
@@ -44,7 +60,7 @@ def iterate(run: Run, value: Any) -> Any:  # noqa: C901 - one case for each kind
     if isinstance(value, Pair | Parts):
         return list(value)  # type: ignore[call-overload]
     if isinstance(value, Foreign):
-        return iterate(run, value.items) if isinstance(value, Progress) else []
+        return walk(run, value.items) if isinstance(value, Progress) else []
     if hasattr(type(value), "__next__") or type(value) in (type({}.items()), type({}.keys()), type({}.values())):
         return value
     if isinstance(value, Class) and value.find("__members__") is not UNBOUND:
@@ -76,7 +92,7 @@ def of_instance(run: Run, value: Instance) -> Any:
     if member is UNBOUND:
         return by_number(run, value)
     made = run.call(member, [value])
-    return by_steps(run, made) if isinstance(made, Instance) else iterate(run, made)
+    return by_steps(run, made) if isinstance(made, Instance) else walk(run, made)
 
 
 def by_steps(run: Run, walk: Instance) -> Iterator[Any]:
@@ -132,7 +148,7 @@ def rows(run: Run, x: Tensor) -> list[Any]:
 
 def take(run: Run, value: Any) -> list[Any]:
     """Return all items as a list; raises ``budget`` where there is no end of them."""
-    items = iterate(run, value)
+    items = walk(run, value)
     if hasattr(items, "__len__"):
         run.bound(len(items), "a list has too many items")
         return list(items)
@@ -150,7 +166,7 @@ def unpacked(run: Run, value: Any, count: int, star: int | None) -> list[Any]:
         return [value] * count
     if isinstance(value, int | float | None):
         run.fail("TypeError", f"cannot unpack non-iterable {run.type_name(value)} object")
-    items = list(islice(iter(iterate(run, value)), count + 1)) if star is None else take(run, value)
+    items = list(islice(iter(walk(run, value)), count + 1)) if star is None else take(run, value)
     if star is None:
         if len(items) > count:
             run.fail("ValueError", f"too many values to unpack (expected {count})")

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy import ndarray
+
 from gradcli.records import dataclass, field
 
 MOST = 1000
 """Derivative calls of which all are kept; of more the first and the last half."""
+LARGEST = 100_000_000
+"""Bytes of the arrays and texts of events, beyond which fewer calls are kept."""
+FEWEST = 4
+"""Derivative calls that are kept in any case."""
 
 
 @dataclass(slots=True)
@@ -41,15 +47,26 @@ class Event:
     node: int = -1
     finite: bool = True
 
+    @property
+    def size(self) -> int:
+        """How many bytes its arrays and its text have."""
+        arrays = (self.value, self.v, *self.grad.values(), *self.adds.values(), *self.returns, *self.values.values())
+        return len(self.text) + sum(array.nbytes for array in arrays if type(array) is ndarray)
+
 
 class Log:
-    """The events of a run; of very many derivative calls those in the middle are let go."""
+    """The events of a run; of very many derivative calls those in the middle are let go.
+
+    ``kept`` is how many of them stay, and ``large`` how many bytes their arrays and the texts that were printed have.
+    """
 
     def __init__(self) -> None:
         self.events: list[Event] = []
         self.turns: dict[tuple[str, int], int] = {}
         self.calls = 0
+        self.kept = MOST
         self.most = 8 * MOST
+        self.large = 0
 
     def add(self, event: Event) -> None:
         """Note an event, with its turn."""
@@ -59,7 +76,11 @@ class Log:
             event.call = self.calls
             self.calls += 1
         self.events.append(event)
-        if len(self.events) > self.most:
+        self.large += event.size
+        if self.large > LARGEST and self.kept > FEWEST:
+            self.kept = max(FEWEST, self.kept // 4)
+            self.thin()
+        elif len(self.events) > self.most:
             self.thin()
             self.most = max(8 * MOST, 2 * len(self.events))
 
@@ -70,14 +91,16 @@ class Log:
     def thin(self) -> None:
         """Let go of the events in the middle: derivative calls beyond the bound, and what happens there besides."""
         derivative = [k for k, event in enumerate(self.events) if event.kind in ("backward", "grad")]
-        if len(derivative) > MOST:
-            first, last = derivative[MOST // 2], derivative[-MOST // 2]
-            kept = [e for e in self.events[first:last] if not e.finite]
-            self.events = [*self.events[:first], *kept, *self.events[last:]]
-            return
-        prints = self.events[2 * MOST : -2 * MOST]
-        self.events = [
-            *self.events[: 2 * MOST],
-            *[event for event in prints if event.kind in ("backward", "grad", "error")],
-            *self.events[-2 * MOST :],
-        ]
+        half = self.kept // 2
+        if len(derivative) > self.kept:
+            first, last = derivative[half], derivative[-half]
+            strange = [e for e in self.events[first:last] if not e.finite]
+            self.events = [*self.events[:first], *strange[:half], *self.events[last:]]
+        else:
+            between = self.events[4 * half : -4 * half]
+            self.events = [
+                *self.events[: 4 * half],
+                *[event for event in between if event.kind in ("backward", "grad", "error")],
+                *self.events[-4 * half :],
+            ]
+        self.large = sum(event.size for event in self.events)

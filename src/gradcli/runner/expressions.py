@@ -11,7 +11,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.runner.attributes import attribute
 from gradcli.runner.calls import call
-from gradcli.runner.containers import iterate, subscript, unpacked
+from gradcli.runner.containers import subscript, take, unpacked, walk
 from gradcli.runner.objects import UNBOUND, Class, Closure, Code, Evaluate, Frame, Super
 from gradcli.runner.operators import binary, contains, equal, hashable, negative, operate, plain, sign_of, truth
 from gradcli.runner.reading import Positions
@@ -255,7 +255,7 @@ class Expressions:
             made: list[Any] = []
             for starred, part in parts:
                 value = part(regs)
-                made += iterate(regs[0], value) if starred else [plain(value)]
+                made += take(regs[0], value) if starred else [plain(value)]
             return made
 
         return run
@@ -506,7 +506,7 @@ class Expressions:
         def turns(regs: Frame, level: int, items: Any) -> Iterator[Any]:
             store, tests, _ = levels[level]
             run = regs[0]
-            for item in iterate(run, items):
+            for item in walk(run, items):
                 run.meter.turn()
                 store(regs, item)
                 if not all(truth(run, test(regs)) for test in tests):

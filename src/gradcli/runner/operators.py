@@ -301,6 +301,7 @@ def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
     if sign in BITS and library == "torch":
         refuse_floats(run, sign, a, b)
     if sign in ("<<", ">>"):
+        run.charge_together(np.asarray(value_of(x)), np.asarray(value_of(y)))
         return run.make(HOST[sign](value_of(x), value_of(y)), None, library)
     op = OPERATORS[sign, 2]
     if sign == "@" and library == "torch":
@@ -402,6 +403,7 @@ def refuse_types(run: Run, name: str, tensors: list[Any]) -> None:
 def whole_arithmetic(run: Run, sign: str, x: Any, y: Any) -> Any:
     """Return arithmetic of integers and truth values."""
     p, q = np.asarray(value_of(x)), np.asarray(value_of(y))
+    run.charge_together(p, q)
     if sign in ("//", "%") and np.any(q == 0):
         run.fail("RuntimeError", "ZeroDivisionError")
     if sign == "**" and np.any(q < 0):
@@ -643,6 +645,8 @@ def contains(run: Run, item: Any, container: Any) -> bool:
             run.fail("TypeError", f"'in <string>' requires string as left operand, not {run.type_name(item)}")
         return item in container
     elif isinstance(container, dict | set | frozenset | range):
+        if type(container) is range and type(item) is float:
+            return item.is_integer() and int(item) in container
         return hashable(run, item) in container
     if (
         isinstance(container, int | float)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
-from weakref import WeakSet, WeakValueDictionary
+from weakref import WeakSet, WeakValueDictionary, ref
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Graph, Input
+from gradcli.engine.graph import NODES, Graph, Input, Node
 from gradcli.engine.live import LiveGraph
 from gradcli.engine.meter import LARGE, TURNS
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
@@ -82,13 +83,16 @@ class Held:
 
 @dataclass(slots=True)
 class Written:
-    """A write in place to what a tensor showed: how many nodes there were after it and before it, and its version."""
+    """A write in place to what a tensor showed: how many nodes there were after it and before it, and its version.
+
+    It is forgotten with what was shown (``kept``): then no sweep can need it any more.
+    """
 
     mark: int
     version: int
     by: int
     kept: Any
-    tensor: Tensor
+    tensor: ref[Tensor]
     line: int
 
 
@@ -218,6 +222,11 @@ class Run:
             self.meter.hold(made)
         return Tensor(made, dtype, library)
 
+    def charge_together(self, a: Any, b: Any) -> None:
+        """Refuse what two arrays make together, before it is made, if it would pass the budget."""
+        with contextlib.suppress(ValueError):
+            self.meter.charge(math.prod(np.broadcast_shapes(a.shape, b.shape)))
+
     def enter_leaf(self, tensor: Tensor) -> Tensor:
         """Make a tensor a leaf: an input of its own, and another one after each write to it."""
         value = tensor.value
@@ -241,6 +250,16 @@ class Run:
         ``first`` is the number of nodes before the operation that made them in place, if one did, and ``made_by`` what
         PyTorch calls that operation.
         """
+        self._write(tensor, made, first, made_by)
+        if tensor.extra is not None and tensor.extra.rest is not None:
+            self.leave_rest(tensor)
+
+    def leave_rest(self, tensor: Tensor) -> None:
+        """Hand the numbers of a tensor on to what is left of it."""
+        rest = tensor.extra.rest  # type: ignore[union-attr]
+        rest.node, rest.version = constant(self, tensor.node), tensor.version  # type: ignore[union-attr]
+
+    def _write(self, tensor: Tensor, made: Any, first: int | None, made_by: Any) -> None:
         if category(tensor.dtype) < 2:
             made = as_dtype(value_of(made), tensor.dtype)
         if isinstance(tensor, Detached):
@@ -253,11 +272,12 @@ class Run:
         old = tensor.node
         made = laid_out_as(value_of(old), made)
         tensor.version += 1
-        self.writes[memory_key(old)] = Written(
-            count, tensor.version, count if first is None else first, old, tensor, self.line
+        root = memory_root(old)
+        key = root.index if type(root) in NODES else id(root)
+        kept = ref(root, self.forget(key)) if isinstance(root, np.ndarray | Node) else root
+        self.writes[key] = Written(
+            count, tensor.version, count if first is None else first, kept, ref(tensor), self.line
         )
-        if len(self.writes) > 4096:
-            self.writes = dict(list(self.writes.items())[2048:])
         if tensor.leaf:
             self._write_leaf(tensor, old, made)
             return
@@ -282,6 +302,15 @@ class Run:
         self.hooks.pop(old.index, None)
         tensor.node = np.array(value_of(made))
         self.enter_leaf(tensor)
+
+    def forget(self, key: int) -> Callable[[Any], None]:
+        """Return what forgets a write when what was shown before it is gone."""
+        writes = self.writes
+
+        def gone(_: Any) -> None:
+            writes.pop(key, None)
+
+        return gone
 
     def overwritten(self, old: Any, made: Any) -> Any:
         """Return a node with other numbers and the history that it had, which a write past the record leaves."""
@@ -502,11 +531,24 @@ class Run:
         return self.machine.type_name(value)  # type: ignore[no-any-return]
 
 
+def constant(run: Run, node: Any) -> Any:
+    """Return a node as it is held: nothing flows through."""
+    if type(node) not in NODES:
+        return node
+    return np.asarray(node.value) if run.held.live else run.graph(DETACH, node)
+
+
 def memory_key(value: Any) -> Any:
     """Return what tells apart the memory that a value shows."""
+    root = memory_root(value)
+    return root.index if type(root) in NODES else id(root)
+
+
+def memory_root(value: Any) -> Any:
+    """Return the node, or the array, whose memory a value shows."""
     while looks_on(value) and shares(value.value, value_of(value.arguments[0])):
         value = value.arguments[0]
-    return value.index if type(value) in NODES else id(owner_of(value))
+    return value if type(value) in NODES else owner_of(value)
 
 
 def shares(shown: Any, whole: Any) -> bool:

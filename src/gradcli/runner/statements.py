@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any, NamedTuple
 
 from gradcli.errors import GradcliError
-from gradcli.runner.containers import delete, iterate, put, steady, subscript
+from gradcli.runner.containers import delete, put, steady, subscript, walk
 from gradcli.runner.exceptions import Raised, as_raised, exception_class, raised
 from gradcli.runner.expressions import Expressions, Text
 from gradcli.runner.handling import Handler, enter, fitting, handle, handled, raised_of, refuses
@@ -428,7 +428,7 @@ class Statements(Expressions):
 
         def run(regs: Frame) -> Signal:
             turn = regs[0].meter.turn
-            for item in steady(regs[0], iterate(regs[0], items(regs))):
+            for item in steady(regs[0], walk(regs[0], items(regs))):
                 turn()
                 store(regs, item)
                 signal = body(regs)
@@ -539,7 +539,7 @@ class Statements(Expressions):
 
         def run(regs: Frame) -> Iterator[Any]:
             if several:
-                sent = yield from iterate(regs[0], value(regs))
+                sent = yield from walk(regs[0], value(regs))
             else:
                 sent = yield plain(value(regs))
             if store is not None:
@@ -566,7 +566,7 @@ class Statements(Expressions):
 
         def turns(regs: Frame) -> Iterator[Any]:
             if items is not None:
-                yield from steady(regs[0], iterate(regs[0], items(regs)))
+                yield from steady(regs[0], walk(regs[0], items(regs)))
             else:
                 while truth(regs[0], test(regs)):  # type: ignore[misc]
                     yield None

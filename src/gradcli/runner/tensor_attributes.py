@@ -11,7 +11,6 @@ import numpy as np
 from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import PUT
-from gradcli.ops.making import DETACH
 from gradcli.runner import printing
 from gradcli.runner.arrays import cast, dtype_name
 from gradcli.runner.builtins import item_of, type_name
@@ -19,10 +18,10 @@ from gradcli.runner.library import attribute, method, native
 from gradcli.runner.noting import note
 from gradcli.runner.objects import Class
 from gradcli.runner.operators import TITLES
-from gradcli.runner.state import Run, show
+from gradcli.runner.state import Run, constant, show
 from gradcli.runner.strings import doubles, grad_fn_name
 from gradcli.runner.torch_errors import TYPE_NAMES
-from gradcli.runner.values import FLOATS, Data, Detached, DType, Size, Tensor, category, extra_of, shown_version
+from gradcli.runner.values import FLOATS, Data, Detached, DType, Rest, Size, Tensor, category, extra_of, shown_version
 
 
 @attribute("shape")
@@ -147,7 +146,8 @@ def is_elsewhere(run: Run, x: Tensor) -> bool:
 @attribute("data")
 def data(run: Run, x: Tensor) -> Tensor:
     """The same memory, without derivatives; what is written to it is no new version."""
-    return noted(x, Data(x, lambda node: constant(run, node), constant(run, x.node), x.dtype, run.overwritten))
+    seen = Data(memory_of(run, x), lambda node: constant(run, node), constant(run, x.node), x.dtype, run.overwritten)
+    return noted(x, seen)
 
 
 @attribute("layout")
@@ -196,11 +196,14 @@ def flat(run: Run, x: Tensor) -> Any:
     return rows(run, run.function("reshape", x, -1))
 
 
-def constant(run: Run, node: Any) -> Any:
-    """Return a node as it is held: nothing flows through."""
-    if type(node) not in NODES:
-        return node
-    return np.asarray(node.value) if run.held.live else run.graph(DETACH, node)
+def memory_of(run: Run, x: Tensor) -> Tensor:
+    """Return what holds the memory of a tensor without its history."""
+    if type(x) is not Tensor:
+        return x.rest if type(x) in (Detached, Data) else x  # type: ignore[attr-defined]
+    extra = extra_of(x)
+    if extra.rest is None:
+        extra.rest = Rest(x, constant(run, x.node))
+    return extra.rest
 
 
 def noted(x: Tensor, view: Detached) -> Detached:
@@ -226,7 +229,10 @@ def leave_memory(run: Run, x: Tensor) -> None:
 @method("detach")
 def detached(run: Run, x: Tensor) -> Tensor:
     """Return the same memory, without derivatives."""
-    return noted(x, Detached(x, lambda node: constant(run, node), constant(run, x.node), x.dtype, run.overwritten))
+    seen = Detached(
+        memory_of(run, x), lambda node: constant(run, node), constant(run, x.node), x.dtype, run.overwritten
+    )
+    return noted(x, seen)
 
 
 @method("flatten")

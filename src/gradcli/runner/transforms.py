@@ -23,8 +23,7 @@ from gradcli.ops.shaping import CLONE, RESHAPE
 from gradcli.runner.containers import entry
 from gradcli.runner.events import Event
 from gradcli.runner.objects import Bound, Closure
-from gradcli.runner.state import Run
-from gradcli.runner.tensor_attributes import constant
+from gradcli.runner.state import Run, constant
 from gradcli.runner.trees import Spec, flatten, spread, unflatten
 from gradcli.runner.values import Tensor, category, extra_of
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from sys import intern
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakSet, ref
 
 import numpy as np
 
@@ -119,17 +119,42 @@ class View(Tensor):
             self.seen = self.base.version
 
 
+class Rest(Tensor):
+    """What is left of a tensor when only those that show its memory refer to it: its numbers, without history.
+
+    ``source`` refers to the tensor, for as long as it lives.
+    """
+
+    __slots__ = ("source",)
+
+    def __init__(self, source: Tensor, node: Any) -> None:
+        super().__init__(node, source.dtype, source.library)
+        self.source = ref(source)
+        self.version = source.version
+
+
 class Detached(View):
     """A tensor that shows the memory of another and nothing of what made it: what is written to it is its own history.
 
-    ``keep`` gives a node other numbers, and the history that it had.
+    So it does not keep that history: of a tensor that is no view it holds the ``rest``. ``keep`` gives a node other
+    numbers, and the history that it had.
     """
 
-    __slots__ = ("keep",)
+    __slots__ = ("keep", "rest")
 
     def __init__(self, base: Tensor, look: Look, shown: Any, dtype: str, keep: Callable[[Any, Any], Any]) -> None:
         self.keep = keep
         super().__init__(base, look, shown, dtype)
+
+    @property
+    def base(self) -> Any:
+        """The tensor whose memory it shows, or what is left of it."""
+        rest = self.rest
+        return rest if type(rest) is not Rest else rest.source() or rest
+
+    @base.setter
+    def base(self, base: Tensor) -> None:
+        self.rest = base
 
     @property
     def node(self) -> Any:
@@ -156,10 +181,11 @@ class Data(Detached):
 class Extra:
     """What few tensors have."""
 
-    __slots__ = ("fields", "hooks", "name", "parameter", "retains", "several", "unseen", "views")
+    __slots__ = ("fields", "hooks", "name", "parameter", "rest", "retains", "several", "unseen", "views")
 
     def __init__(self) -> None:
         self.hooks: list[Any] = []
+        self.rest: Rest | None = None
         self.retains = False
         self.parameter = False
         self.several = False

@@ -16,8 +16,7 @@ from gradcli.runner.libraries.jax_arrays import At, array, canonical, lengths, n
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import Class
 from gradcli.runner.operators import plain_in_jax
-from gradcli.runner.state import Run
-from gradcli.runner.tensor_attributes import constant
+from gradcli.runner.state import Run, constant
 from gradcli.runner.trees import flatten, unflatten
 from gradcli.runner.values import Tensor, strong
 

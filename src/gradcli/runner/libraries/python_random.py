@@ -74,6 +74,7 @@ def sample(run: Run, draws: random.Random, population: Any, k: int, *, counts: A
 def shuffle(run: Run, draws: random.Random, items: Any) -> None:
     """Put a list, or the rows of an array, in a drawn order."""
     if isinstance(items, list):
+        run.bound(len(items), "a list has too many items")
         draws.shuffle(items)
         return
     order = list(range(run.call(run.builtin("len"), [items])))

@@ -13,8 +13,7 @@ from gradcli.runner import printing
 from gradcli.runner.exceptions import CLASSES, Raised, exception_class
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import Class, Instance
-from gradcli.runner.state import Run
-from gradcli.runner.tensor_attributes import constant
+from gradcli.runner.state import Run, constant
 from gradcli.runner.transforms import Call, Level, first_v, jacobian_rows, pulled, pushed, seed_for
 from gradcli.runner.values import Size, Tensor, category, rounded
 

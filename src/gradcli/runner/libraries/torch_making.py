@@ -15,7 +15,7 @@ from gradcli.runner.library import TABLE, method, native
 from gradcli.runner.noting import note_draw
 from gradcli.runner.objects import Bound, Class, Context, Foreign, Instance
 from gradcli.runner.operators import equal, truth
-from gradcli.runner.state import Run, show
+from gradcli.runner.state import Run, constant, show
 from gradcli.runner.values import FLOATS, DType, Size, Tensor, as_dtype, category, extra_of
 
 if TYPE_CHECKING:
@@ -71,9 +71,7 @@ def tensor(run: Run, data: Any, dtype: Any = None, device: Any = None, requires_
     if isinstance(data, Tensor):
         kind = name or (data.dtype if data.library != "python" else run.default_dtype)
         if data.library != "torch" and type(data.node) is not np.ndarray and run.replay is not None:
-            return finished(
-                run, cast(run, Tensor(attributes.constant(run, data.node), data.dtype), kind), requires_grad
-            )
+            return finished(run, cast(run, Tensor(constant(run, data.node), data.dtype), kind), requires_grad)
         made = Tensor(as_dtype(np.array(data.value), kind), kind)
         return finished(run, made, requires_grad)
     made = array_of(run, data, "torch", name)
