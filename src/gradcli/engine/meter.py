@@ -79,8 +79,9 @@ class Meter:
 
     def restart(self) -> None:
         """Begin the time anew: what is read of a run later has nothing to do with what was done since."""
-        self.deadline, self.started = time.monotonic() + min(SHORT, self.budget.seconds), None
-        self.glance = time.monotonic() + GLANCE
+        now = time.monotonic()
+        self.deadline, self.started = now + min(SHORT, self.budget.seconds), None
+        self.glance = now + GLANCE
         self.ceiling = peak() + BESIDE * self.budget.memory
 
     def hold(self, array: np.ndarray[Any, Any]) -> None:

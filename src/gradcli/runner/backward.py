@@ -127,7 +127,7 @@ def check_versions(run: Run, nodes: Sequence[Node]) -> None:
 def as_written(write: Written, value: Any) -> Tensor:
     """Return a tensor that is gone as it was after a write."""
     tensor = Tensor(value)
-    tensor.version = write.version
+    tensor.version, tensor.made_by = write.version, write.name
     return tensor
 
 

@@ -61,6 +61,8 @@ def marks(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         base = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if name == "append":  # to a list, and not NumPy's
+            return getattr(base, "id", "np") not in ("np", "numpy", "jnp")
         return name in CALLS or (name[:1].isupper() and getattr(base, "attr", getattr(base, "id", "")) == "nn")
     return False
 

@@ -154,13 +154,17 @@ def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) 
     return run.fail("NameError", f"name '{name}' is not defined")
 
 
+WITHOUT_IMPORT = ("torch", "torch.autograd", "torch.nn", "torch.nn.functional")
+"""Modules whose names a script may have without saying where they are from, as a formula does."""
+
+
 def library_name(run: Run, name: str) -> Any:
     """Return what a name stands for that is a library's though none is imported; UNBOUND for no such name."""
     if name in SAME:
         return Module(SAME[name])
     if name in ("torch", "math", "numpy", "jax", "random", "itertools", "functools"):
         return Module(name)
-    for module in ("torch", "torch.autograd", "torch.nn"):
+    for module in WITHOUT_IMPORT:
         value = member(run, f"{module}.{name}")
         if value is not UNBOUND:
             return value
@@ -193,7 +197,7 @@ def is_known(name: str, called: bool) -> bool:
         "breakpoint",
     ):
         return True
-    full = [f"{module}.{name}" for module in ("torch", "torch.autograd", "torch.nn")]
+    full = [f"{module}.{name}" for module in WITHOUT_IMPORT]
     return any(
         look_up(one) is not UNBOUND or one in index() or (called and find_table(one) is not None) for one in full
     )

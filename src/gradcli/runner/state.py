@@ -85,7 +85,8 @@ class Held:
 class Written:
     """A write in place to what a tensor showed: how many nodes there were after it and before it, and its version.
 
-    It is forgotten with what was shown (``kept``): then no sweep can need it any more.
+    It is forgotten with what was shown (``kept``): then no sweep can need it any more. ``name`` is what PyTorch calls
+    the write, for a tensor that is gone when a sweep needs what it showed.
     """
 
     mark: int
@@ -94,6 +95,7 @@ class Written:
     kept: Any
     tensor: ref[Tensor]
     line: int
+    name: str | None = None
 
 
 class Machine(NamedTuple):
@@ -275,9 +277,8 @@ class Run:
         root = memory_root(old)
         key = root.index if type(root) in NODES else id(root)
         kept = ref(root, self.forget(key)) if isinstance(root, np.ndarray | Node) else root
-        self.writes[key] = Written(
-            count, tensor.version, count if first is None else first, kept, ref(tensor), self.line
-        )
+        by = count if first is None else first
+        write = self.writes[key] = Written(count, tensor.version, by, kept, ref(tensor), self.line)
         if tensor.leaf:
             self._write_leaf(tensor, old, made)
             return
@@ -288,6 +289,8 @@ class Run:
         if tensor.active and type(made) not in NODES:  # it has a history still, through which nothing comes
             made = self.f(PUT, old, np.asarray(made, np.float64), key=(...,))
         tensor.node, tensor.made_by = made, made_by
+        if type(made) in NODES:
+            write.name = self.machine.grad_fn_name(tensor)
         if tensor.extra is not None and tensor.extra.retains and type(made) in NODES:
             self.retained.pop(old.index, None)
             self.retained[made.index] = tensor
