@@ -105,21 +105,33 @@ def line_of(error: BaseException) -> int | None:
 
 @contextlib.contextmanager
 def fresh_libraries() -> Iterator[None]:
-    """Seed every generator with 0 and set what a script may have changed back to the defaults."""
+    """Seed every generator with 0; what a script may change has its default before and after."""
     torch.manual_seed(0)
     np.random.seed(0)
     random.seed(0)
+    set_defaults()
+    config = sys.modules["jax"].config if "jax" in sys.modules else None
+    wide = config is not None and config.jax_enable_x64
+    if config is not None:
+        config.update("jax_enable_x64", False)
+    with np.printoptions(edgeitems=3, threshold=1000, precision=8, suppress=False, linewidth=75), \
+            np.errstate(), warnings.catch_warnings():  # fmt: skip
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        finally:
+            set_defaults()
+            if config is not None:
+                config.update("jax_enable_x64", wide)
+
+
+def set_defaults() -> None:
+    """Give PyTorch the settings that it starts with."""
     torch.set_default_dtype(torch.float32)
     torch.set_printoptions(profile="default")
     torch._tensor_str.PRINT_OPTS.sci_mode = None
     torch.set_grad_enabled(True)
     torch.autograd.set_detect_anomaly(False)
-    if "jax" in sys.modules:
-        sys.modules["jax"].config.update("jax_enable_x64", False)
-    with np.printoptions(edgeitems=3, threshold=1000, precision=8, suppress=False, linewidth=75), \
-            np.errstate(), warnings.catch_warnings():  # fmt: skip
-        warnings.simplefilter("ignore")
-        yield
 
 
 def plain(value: Any) -> Any:

@@ -70,12 +70,16 @@ def marks(node: ast.AST) -> bool:
 def tells_lists(nodes: list[ast.AST]) -> bool:
     """Return whether a text tells lists from arrays: it joins lists that have a name, or writes to what they hold.
 
-    Such a list is Python's own, with other names for its entries; any other is an array in a formula.
+    Such a list is Python's own, with other names for its entries. Any other is an array in a formula, and so is one
+    that is made after the writes.
     """
     pairs = [pair for node in nodes if isinstance(node, ast.Assign) for pair in pairs_of(node.targets[0], node.value)]
-    lists = {name for name, value in pairs if isinstance(value, ast.List | ast.Tuple) and names_in(value) - CONSTANTS}
-    if not lists:
+    listed = [(name, value) for name, value in pairs if isinstance(value, ast.List | ast.Tuple) and own_names(value)]
+    if not listed:
         return False
+    lists = {name for name, _ in listed}
+    loops = [node for node in nodes if isinstance(node, ast.For | ast.While)]
+    first = min(begin_of(value, loops) for _, value in listed)
     held = lists.union(*(names_in(value) for name, value in pairs if name in lists))
     held |= {
         name
@@ -84,16 +88,29 @@ def tells_lists(nodes: list[ast.AST]) -> bool:
     }
     for node in nodes:
         sides = (node.left, node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) else ()
-        listed = [isinstance(side, ast.List) or (isinstance(side, ast.Name) and side.id in lists) for side in sides]
-        if listed and all(listed):
+        joined = [isinstance(side, ast.List) or (isinstance(side, ast.Name) and side.id in lists) for side in sides]
+        if joined and all(joined):
             return True
         written = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
         written = written or (
             isinstance(node, ast.Attribute) and node.attr.endswith("_") and not node.attr.startswith("_")
         )
-        if (written and root(node) in held) or (isinstance(node, ast.AugAssign) and root(node.target) in held):
+        target = node.target if isinstance(node, ast.AugAssign) else node
+        writes = written or isinstance(node, ast.AugAssign)
+        if writes and getattr(target, "lineno", 0) >= first and root(target) in held:
             return True
     return False
+
+
+def begin_of(value: ast.expr, loops: list[ast.For | ast.While]) -> int:
+    """Return the line from which a value may be there: of the outermost loop that makes it."""
+    around = [loop.lineno for loop in loops if loop.lineno <= value.lineno <= (loop.end_lineno or 0)]
+    return min([value.lineno, *around])
+
+
+def own_names(value: ast.expr) -> set[str]:
+    """Return the names in a list that are no constants."""
+    return names_in(value) - CONSTANTS
 
 
 CONSTANTS = {"torch", "np", "jnp", "math", "pi", "e", "inf", "nan"}
