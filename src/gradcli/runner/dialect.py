@@ -86,9 +86,12 @@ def tells_lists(nodes: list[ast.AST]) -> bool:
         for name, value in pairs
         if not isinstance(value, ast.BinOp | ast.Call) and not names_in(value).isdisjoint(held)
     }
+    arrays = {name for name, value in pairs if isinstance(value, ast.BinOp)}  # a list that is computed with is none
     for node in nodes:
         sides = (node.left, node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) else ()
-        joined = [isinstance(side, ast.List) or (isinstance(side, ast.Name) and side.id in lists) for side in sides]
+        joined = [
+            isinstance(side, ast.List) or (isinstance(side, ast.Name) and side.id in lists - arrays) for side in sides
+        ]
         if joined and all(joined):
             return True
         written = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)

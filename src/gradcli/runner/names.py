@@ -168,7 +168,9 @@ def library_name(run: Run, name: str) -> Any:
         value = member(run, f"{module}.{name}")
         if value is not UNBOUND:
             return value
-    return Foreign(name) if name == "plt" or name in SHOWING else UNBOUND
+    if name == "plt" or name in SHOWING:
+        return Foreign(name)
+    return find_table(name) or UNBOUND  # as a formula spells it
 
 
 def is_known(name: str, called: bool) -> bool:
@@ -198,7 +200,7 @@ def is_known(name: str, called: bool) -> bool:
     ):
         return True
     full = [f"{module}.{name}" for module in WITHOUT_IMPORT]
-    return any(
+    return (called and find_table(name) is not None) or any(
         look_up(one) is not UNBOUND or one in index() or (called and find_table(one) is not None) for one in full
     )
 
