@@ -106,7 +106,7 @@ def answered(line: Line, code: int, out: str, err: str) -> tuple[str, str | None
 
 def ran(code: int, err: str) -> tuple[str, str | None]:
     """Hold the end of a script against the contract: what it has printed is its own affair, an exception is named."""
-    if code == 1 and not re.match(r"error: [\w.]+(: |\n)", err):
+    if code == 1 and not re.match(r"[A-Za-z_][\w.]*(: |\n)", err):
         return "", f"exit code 1 without an exception: {err[:80]!r}"
     return "script", None
 
@@ -159,7 +159,10 @@ def accepted(line: Line, code: int, out: str) -> tuple[str, str | None]:
 
 def agreement(document: dict[str, object], code: int) -> str | None:
     """Return what is wrong with the exit code of a document."""
-    if document.get("error") is not None:
+    error = document.get("error")
+    if isinstance(error, dict) and error.get("kind") == "script":
+        return None if code == 1 else f"exit code {code} for an exception of the script's own"
+    if error is not None:
         return "an answer with an error in it"
     verdict = document.get("agreement")
     if not isinstance(verdict, dict):
