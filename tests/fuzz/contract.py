@@ -101,6 +101,8 @@ def answered(line: Line, code: int, out: str, err: str) -> tuple[str, str | None
             return "", f"{name} is not inert: {next(c for c in text if not inert(c))!r}"
     if code != 2 and "run" in line.args[:1]:
         return ran(code, err)
+    if code == 1 and not out and re.match(r"error: \w+: ", err):
+        return "script", None  # an exception of the script's own, and no answer before it
     return refused(line, out, err) if code == 2 else accepted(line, code, out)
 
 
