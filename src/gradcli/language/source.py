@@ -109,7 +109,7 @@ def parse(text: str, budget: Budget, any_quotes: bool = False) -> tuple[ast.Modu
             code = plain_quotes(code)
         refuse_characters(code)
         refuse_depth(code, budget)
-        tree = _python_tree(code)
+        tree = python_tree(code, "program", "split it into several assignments")
     except GradcliError as error:
         raise error.at(error.span, place) from None
     if not tree.body:
@@ -117,17 +117,16 @@ def parse(text: str, budget: Budget, any_quotes: bool = False) -> tuple[ast.Modu
     return tree, place
 
 
-def _python_tree(text: str) -> ast.Module:
+def python_tree(text: str, what: str, hint: str | None = None) -> ast.Module:
+    """Return what Python's parser makes of a text; raises ``syntax``, and ``budget`` for one nested too deeply."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return ast.parse(text, filename="")
     except SyntaxError as error:
         raise syntax_error(error, text) from None
-    except (RecursionError, MemoryError):
-        raise GradcliError(
-            "budget", "the program is nested too deeply", hint="split it into several assignments"
-        ) from None
+    except (RecursionError, MemoryError, ValueError):
+        raise GradcliError("budget", f"the {what} is nested too deeply", hint=hint) from None
 
 
 def syntax_error(error: SyntaxError, text: str) -> GradcliError:

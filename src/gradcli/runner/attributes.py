@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.runner.calls import call_method, jax_method, new_object, table_method
-from gradcli.runner.classes import bound, no_attribute
+from gradcli.runner.classes import bound, described, no_attribute
 from gradcli.runner.hosted import Hosted, host_of, new_hosted
 from gradcli.runner.hosted_members import hosted_attribute, raw_member
 from gradcli.runner.library import ATTRIBUTES, FOREIGN_TO, METHODS, READERS, load
@@ -13,7 +13,6 @@ from gradcli.runner.objects import (
     UNBOUND,
     Bound,
     Class,
-    ClassMethod,
     Closure,
     Foreign,
     Instance,
@@ -22,7 +21,6 @@ from gradcli.runner.objects import (
     Module,
     Progress,
     Property,
-    StaticMethod,
     Super,
     TableFunction,
 )
@@ -127,22 +125,11 @@ def of_instance(run: Run, base: Instance, name: str) -> Any:
     return no_attribute(run, base, name)
 
 
-def read_of_class(run: Run, base: Class, member: Any) -> Any:
-    """Return what a member is where it is read of its class."""
-    if isinstance(member, StaticMethod):
-        return member.function
-    if isinstance(member, ClassMethod):
-        return Bound(member.function, base)
-    if isinstance(member, Instance) and (get := member.kind.find("__get__")) is not UNBOUND:
-        return run.call(get, [member, None, base])
-    return member
-
-
 def of_class(run: Run, base: Class, name: str) -> Any:
     """Return a member of a class."""
     member = base.find(name)
     if member is not UNBOUND:
-        return read_of_class(run, base, member)
+        return described(run, None, base, member)
     if name in ("__name__", "__qualname__"):
         return base.name
     if name in ("__mro__", "mro", "__bases__", "__base__"):

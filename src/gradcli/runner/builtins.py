@@ -188,7 +188,7 @@ def refuse_complex(run: Run) -> Any:
 
 RANGE = type_class("range", make_range)
 SLICE = type_class("slice", lambda run, *bounds: slice(*bounds))
-COMPLEX = type_class("complex", lambda run, *parts: refuse_complex(run))
+type_class("complex", lambda run, *parts: refuse_complex(run))
 BYTES = type_class("bytes", lambda run, *parts: b"")
 NONE = Class("NoneType", [], {})
 FUNCTION = Class("function", [], {})

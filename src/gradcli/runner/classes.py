@@ -92,6 +92,11 @@ def bound(run: Run, owner: Any, kind: Class, member: Any) -> Any:
         return Bound(member, owner)
     if isinstance(member, Property):
         return run.call(member.getter, [owner])
+    return described(run, owner, kind, member)
+
+
+def described(run: Run, owner: Any, kind: Class, member: Any) -> Any:
+    """Return what a member is by its own descriptor: ``owner`` is None where it is read of the class."""
     if isinstance(member, StaticMethod):
         return member.function
     if isinstance(member, ClassMethod):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, count, islice
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -542,8 +542,3 @@ def delete(run: Run, base: Any, key: Any) -> None:
             if own
             else f"'{run.type_name(base)}' object doesn't support item deletion",
         )
-
-
-def concatenated(parts: list[Any]) -> list[Any]:
-    """Return the items of several lists as one."""
-    return list(chain.from_iterable(parts))

@@ -20,7 +20,7 @@ from gradcli.runner.values import INTEGERS, DType, Tensor, extra_of
 DOUBLES = ("float64", "int64", "bool")
 """Types that are kept as they are: others are kept in doubles, or in the longest integers."""
 TYPES = {"float16", "float32", "float64", "bool", *INTEGERS}
-SIGNS: dict[str, Callable[[Any, Any], Any]] = {
+BY_SIGN: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -41,6 +41,7 @@ SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
+"""What Python's operators do, by their signs."""
 UFUNCS = {
     "+": np.add,
     "-": np.subtract,
@@ -231,7 +232,7 @@ def operated(run: Any, sign: str, a: Any, b: Any) -> Any:
     """Return an operator of arrays through which nothing flows."""
     x, y = to_real(run, a), to_real(run, b)
     charge_broadcast(run, (x, y), product=sign == "@")
-    return from_real(run, by_numpy(run, lambda: SIGNS[sign](x, y)))
+    return from_real(run, by_numpy(run, lambda: BY_SIGN[sign](x, y)))
 
 
 def charge_broadcast(run: Any, parts: Any, product: bool = False) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,7 @@ from gradcli.ops import OPERATORS
 from gradcli.ops.declare import value_of
 from gradcli.runner import numpy_values
 from gradcli.runner.hosted import Hosted
-from gradcli.runner.numpy_values import flows
+from gradcli.runner.numpy_values import BY_SIGN, flows
 from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Instance, Keyed
 from gradcli.runner.state import Run
 from gradcli.runner.torch_errors import torch_error
@@ -38,12 +36,6 @@ COMPARED = {
     "==": ("eq", "eq"),
     "!=": ("ne", "ne"),
 }
-HOST: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
-    "%": operator.mod, "**": operator.pow, "&": operator.and_, "|": operator.or_, "^": operator.xor,
-    "<<": operator.lshift, ">>": operator.rshift, "<": operator.lt, "<=": operator.le, ">": operator.gt,
-    ">=": operator.ge, "==": operator.eq, "!=": operator.ne, "@": operator.matmul,
-}  # fmt: skip
 HOST_KINDS: tuple[type, ...] = (
     int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, type({}.keys()),
     type({}.items()),
@@ -101,7 +93,7 @@ def binary(sign: str, left: Evaluate | None, right: Evaluate | None, i: int, j: 
                     node = regs[0].f.enter(op, (p, b), NO_OPTIONS, forward(p.value, b), LEFT)
                     return Tensor(node, a.dtype, a.library)
         elif type(a) is Double and type(b) is Double:  # constants of the text are doubles there
-            return HOST[sign](float(a), float(b))
+            return BY_SIGN[sign](float(a), float(b))
         return operate(regs[0], sign, a, b)
 
     return run
@@ -155,7 +147,7 @@ def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:  # noqa: C901 - one cla
             return ordered(run, sign, a, b)
     refuse_large(run, sign, a, b)
     try:
-        made = HOST[sign](a, b)
+        made = BY_SIGN[sign](a, b)
     except ZeroDivisionError as error:
         return run.fail("ZeroDivisionError", str(error))
     except OverflowError as error:
@@ -226,7 +218,7 @@ def ordered(run: Run, sign: str, a: Any, b: Any) -> Any:
                 return operate(run, sign, x, y)
             finally:
                 run.depth -= 1
-    return HOST[sign](len(a), len(b))
+    return BY_SIGN[sign](len(a), len(b))
 
 
 def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
@@ -302,7 +294,7 @@ def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
         refuse_floats(run, sign, a, b)
     if sign in ("<<", ">>"):
         run.charge_together(np.asarray(value_of(x)), np.asarray(value_of(y)))
-        return run.make(HOST[sign](value_of(x), value_of(y)), None, library)
+        return run.make(BY_SIGN[sign](value_of(x), value_of(y)), None, library)
     op = OPERATORS[sign, 2]
     if sign == "@" and library == "torch":
         refuse_types(run, "matmul", [a, b])
@@ -420,7 +412,7 @@ def whole_arithmetic(run: Run, sign: str, x: Any, y: Any) -> Any:
         from gradcli.engine.graph import misfit
 
         raise misfit(OPERATORS[sign, 2], [p, q], ValueError("")) from None
-    return np.asarray(HOST[sign](p, q))
+    return np.asarray(BY_SIGN[sign](p, q))
 
 
 def library_of(a: Any, b: Any) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-import warnings
 
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
 from gradcli.language.source import blank as blank_comment
-from gradcli.language.source import line_starts, refuse_depth, syntax_error, with_comments
+from gradcli.language.source import line_starts, python_tree, refuse_depth, with_comments
 
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -56,22 +55,10 @@ def checked_tree(text: str, budget: Budget) -> ast.Module:
             what = f"the script holds half a character, U+{ord(text[surrogate]):04X}"
             raise GradcliError("character", what, span=(surrogate, surrogate + 1))
     refuse_depth(with_comments(text, blank_comment), budget)
-    tree = python_tree(text)
+    tree = python_tree(text, "script")
     if sum(1 for _ in ast.walk(tree)) > budget.syntax:
         raise over_budget("syntax", budget.syntax, "the script has too many parts")
     return tree
-
-
-def python_tree(text: str) -> ast.Module:
-    """Return what Python's parser makes of a text."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text, filename="")
-    except SyntaxError as error:
-        raise syntax_error(error, text) from None
-    except (RecursionError, MemoryError, ValueError):
-        raise GradcliError("budget", "the script is nested too deeply") from None
 
 
 class Positions:

@@ -27,8 +27,6 @@ from gradcli.runner.state import Run, constant
 from gradcli.runner.trees import Spec, flatten, spread, unflatten
 from gradcli.runner.values import Tensor, category, extra_of
 
-Outcome = tuple[list[Any], Spec]
-
 
 class Level:
     """One level of differentiation, entered by ``with``; ``forward`` says that it asks for no sweep back.

@@ -107,9 +107,7 @@ class View(Tensor):
     def node(self) -> Any:
         """What the base shows there now."""
         if self.seen != self.base.version:
-            self.shown = self.look(self.base.node)  # type: ignore[misc]
-            self.seen = self.base.version
-            self.made_by = "AsStridedBackward0"
+            self.show_anew()
         return self.shown
 
     @node.setter
@@ -117,6 +115,12 @@ class View(Tensor):
         if node is not None:
             self.shown = node
             self.seen = self.base.version
+
+    def show_anew(self) -> None:
+        """Look at the base after a write to it."""
+        self.shown = self.look(self.base.node)  # type: ignore[misc]
+        self.seen = self.base.version
+        self.made_by = "AsStridedBackward0"
 
 
 class Rest(Tensor):
@@ -156,20 +160,11 @@ class Detached(View):
     def base(self, base: Tensor) -> None:
         self.rest = base
 
-    @property
-    def node(self) -> Any:
-        """What the memory holds now, with the history of what was written here."""
-        if self.seen != self.base.version:
-            now = self.look(self.base.node)  # type: ignore[misc]
-            self.shown = self.keep(self.shown, now) if type(self.shown) in NODES and self.shown.active else now
-            self.seen = self.base.version
-        return self.shown
-
-    @node.setter
-    def node(self, node: Any) -> None:
-        if node is not None:
-            self.shown = node
-            self.seen = self.base.version
+    def show_anew(self) -> None:
+        """Take the numbers that the memory has now, with the history of what was written here."""
+        now = self.look(self.base.node)  # type: ignore[misc]
+        self.shown = self.keep(self.shown, now) if type(self.shown) in NODES and self.shown.active else now
+        self.seen = self.base.version
 
 
 class Data(Detached):

@@ -176,7 +176,7 @@ def scalar(run: Run, made: Any) -> Tensor:
     return y  # type: ignore[no-any-return]
 
 
-def gradient_of(run: Run, fun: Any, argnums: Any, has_aux: bool, arguments: Any, named: Any, name: str = "grad") -> Any:
+def gradient_of(run: Run, fun: Any, argnums: Any, has_aux: bool, arguments: Any, named: Any, name: str) -> Any:
     """Return value, gradient, and what the function gives beside."""
     call = Call(run, fun)
     with Level(run, "jax") as level:
@@ -191,44 +191,34 @@ def gradient_of(run: Run, fun: Any, argnums: Any, has_aux: bool, arguments: Any,
     return value, inputs.together(gs), aux
 
 
-@native("jax.grad")
-def grad(
-    run: Run,
-    fun: Any,
-    argnums: Any = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
-    **_: Any,
-) -> Made:
-    """Return the function that gives the gradient."""
-    checked_function(run, fun)
+def gradient_maker(name: str, with_value: bool) -> Callable[..., Made]:
+    """Return ``grad`` or ``value_and_grad``: what they make gives the gradient, and before it the value."""
 
-    def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
-        _, g, aux = gradient_of(run, fun, argnums, has_aux, arguments, named)
-        return (g, aux) if has_aux else g
+    def make(
+        run: Run,
+        fun: Any,
+        argnums: Any = 0,
+        has_aux: bool = False,
+        holomorphic: bool = False,
+        allow_int: bool = False,
+        **_: Any,
+    ) -> Made:
+        checked_function(run, fun)
 
-    return Made(run_it, fun)
+        def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
+            value, g, aux = gradient_of(run, fun, argnums, has_aux, arguments, named, name)
+            if with_value:
+                return ((value, aux), g) if has_aux else (value, g)
+            return (g, aux) if has_aux else g
+
+        return Made(run_it, fun)
+
+    make.__name__ = make.__qualname__ = name  # errors of a call say it
+    return make
 
 
-@native("jax.value_and_grad")
-def value_and_grad(
-    run: Run,
-    fun: Any,
-    argnums: Any = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
-    **_: Any,
-) -> Made:
-    """Return the function that gives the value and the gradient."""
-    checked_function(run, fun)
-
-    def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
-        value, g, aux = gradient_of(run, fun, argnums, has_aux, arguments, named, "value_and_grad")
-        return ((value, aux), g) if has_aux else (value, g)
-
-    return Made(run_it, fun)
+TABLE["jax.grad"] = gradient_maker("grad", with_value=False)
+TABLE["jax.value_and_grad"] = gradient_maker("value_and_grad", with_value=True)
 
 
 def jacobian_of(run: Run, fun: Any, argnums: Any, has_aux: bool, arguments: Any, named: Any, name: str) -> Any:

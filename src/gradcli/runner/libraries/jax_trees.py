@@ -14,7 +14,7 @@ from gradcli.runner.libraries.jax_arrays import array, reshape
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import Class
 from gradcli.runner.state import Run
-from gradcli.runner.trees import Spec, flatten, unflatten
+from gradcli.runner.trees import LEAF, Spec, children, flatten, unflatten
 from gradcli.runner.values import Tensor
 
 TABLE |= {
@@ -48,7 +48,6 @@ def cut(run: Run, tree: Any, is_leaf: Any) -> tuple[list[Any], Spec]:
     if is_leaf is None:
         return flatten(run, tree)
     from gradcli.runner.operators import truth
-    from gradcli.runner.trees import LEAF, children
 
     if truth(run, run.call(is_leaf, [tree])):
         return [tree], LEAF
@@ -105,8 +104,6 @@ def tree_map(run: Run, f: Any, tree: Any, *rest: Any, is_leaf: Any = None) -> An
 
 def parts_of(run: Run, tree: Any, spec: Spec) -> list[Any] | None:
     """Return what a nest has at the places of another's leaves; None where it is built in another way."""
-    from gradcli.runner.trees import children
-
     if spec.kind == "leaf":
         return [tree]
     found = children(run, tree, True)
