@@ -78,31 +78,39 @@ def tells_lists(nodes: list[ast.AST]) -> bool:
     if not listed:
         return False
     lists = {name for name, _ in listed}
-    loops = [node for node in nodes if isinstance(node, ast.For | ast.While)]
-    first = min(begin_of(value, loops) for _, value in listed)
-    held = lists.union(*(names_in(value) for name, value in pairs if name in lists))
-    held |= {
+    arrays = {name for name, value in pairs if isinstance(value, ast.BinOp)}  # a list that is computed with is none
+    if any(joins(node, lists - arrays) for node in nodes):
+        return True
+    shared = lists.union(*(names_in(value) for name, value in pairs if name in lists))
+    shared |= {
         name
         for name, value in pairs
-        if not isinstance(value, ast.BinOp | ast.Call) and not names_in(value).isdisjoint(held)
+        if not isinstance(value, ast.BinOp | ast.Call) and not names_in(value).isdisjoint(shared)
     }
-    arrays = {name for name, value in pairs if isinstance(value, ast.BinOp)}  # a list that is computed with is none
-    for node in nodes:
-        sides = (node.left, node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) else ()
-        joined = [
-            isinstance(side, ast.List) or (isinstance(side, ast.Name) and side.id in lists - arrays) for side in sides
-        ]
-        if joined and all(joined):
-            return True
-        written = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
-        written = written or (
-            isinstance(node, ast.Attribute) and node.attr.endswith("_") and not node.attr.startswith("_")
-        )
-        target = node.target if isinstance(node, ast.AugAssign) else node
-        writes = written or isinstance(node, ast.AugAssign)
-        if writes and getattr(target, "lineno", 0) >= first and root(target) in held:
-            return True
-    return False
+    loops = [node for node in nodes if isinstance(node, ast.For | ast.While)]
+    first = min(begin_of(value, loops) for _, value in listed)
+    return any(target.lineno >= first and root(target) in shared for node in nodes for target in written_by(node))
+
+
+def joins(node: ast.AST, lists: set[str]) -> bool:
+    """Return whether a part of a text is a sum of lists alone."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)):
+        return False
+    return all(
+        isinstance(side, ast.List) or (isinstance(side, ast.Name) and side.id in lists)
+        for side in (node.left, node.right)
+    )
+
+
+def written_by(node: ast.AST) -> list[ast.expr]:
+    """Return what a part of a text writes to in place: an item, the target of ``+=``, what ``add_`` is called of."""
+    if isinstance(node, ast.AugAssign):
+        return [node.target]
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        return [node]
+    if isinstance(node, ast.Attribute) and node.attr.endswith("_") and not node.attr.startswith("_"):
+        return [node]
+    return []
 
 
 def begin_of(value: ast.expr, loops: list[ast.For | ast.While]) -> int:
