@@ -147,8 +147,9 @@ class Check(Checked):
 
     def __str__(self) -> str:
         from gradcli.render.checked import check_line
+        from gradcli.render.labels import with_labels
 
-        return check_line(self)
+        return with_labels(check_line(self), self.labels)
 
     def __repr__(self) -> str:
         return f"<gradcli check: {self}>"
@@ -161,8 +162,9 @@ class Check(Checked):
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document, schema 1, which ``gradcli schema`` describes."""
         from gradcli.render.checked import check_document
+        from gradcli.render.labels import relabelled
 
-        return check_document(self)
+        return relabelled(check_document(self), self.labels)
 
 
 def explain(

@@ -86,6 +86,7 @@ def check_function(
         backward_lines=reading.backward_lines,
         backward_read=reading.backward_read,
         timeline=script_told(function),
+        labels=function.labels,
     )
 
 

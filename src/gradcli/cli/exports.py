@@ -22,10 +22,11 @@ def exported(found: Explained, printing: Printing, layout: Callable[[int | None]
         return script(found, printing.code or "")
     if printing.format in ("svg", "dot"):
         from gradcli.render.graph import dot, sheet_of
+        from gradcli.render.labels import with_labels
         from gradcli.render.svg import svg
 
         sheet = sheet_of(found, layout(None))
-        return dot(sheet) if printing.format == "dot" else svg(sheet)
+        return with_labels(dot(sheet) if printing.format == "dot" else svg(sheet), found.labels)
     room = layout(printing.width or WIDTH)
     if printing.format == "latex":
         from gradcli.render.latex import latex

@@ -35,12 +35,21 @@ def answer(env: Environment, asked: Request, how: Printing, confirm: bool) -> tu
         notes, verdict = [*asked.notes, *confirmed.notes], confirmed.agreement.verdict
         more = {"agreement": agreement_document(confirmed.agreement)}
     if not how.quiet or how.output:
-        parts = written(found, notes, more) if how.format == "json" else [grad_text(found.grad), "\n"]
+        parts = written(found, notes, more) if how.format == "json" else [lines_of(found), "\n"]
         write_parts(env, parts, how.output)
     for note in notes if not how.quiet else ():
         complain(env, f"note: {note.message}")
     finite = bool(np.all(np.isfinite(found.output)) and all(np.all(np.isfinite(g)) for g in found.grad.values()))
     return verdict, finite
+
+
+def lines_of(found: Gradient) -> str:
+    """Return the gradients as lines, under the names of the script."""
+    if not found.labels:
+        return grad_text(found.grad)
+    from gradcli.render.labels import with_labels  # a formula has none
+
+    return with_labels(grad_text(found.grad), found.labels)
 
 
 def written(found: Gradient, notes: list[Note], more: dict[str, Any]) -> list[str]:

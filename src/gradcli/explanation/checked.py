@@ -109,6 +109,7 @@ class Checked:
     - ``backward_lines``, ``backward_read``: the lines of the backward pass, and how many of them were read back and
       give the engine's number.
     - ``timeline``: what the script did that was checked; None for a formula.
+    - ``labels``: what the script calls a variable whose name here is an identifier.
     """
 
     program: str
@@ -127,6 +128,7 @@ class Checked:
     backward_lines: int = 0
     backward_read: int = 0
     timeline: Timeline | None = None
+    labels: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def verdict(self) -> str:

@@ -75,6 +75,11 @@ class Function:
         return tuple(self.program.inputs)
 
     @property
+    def labels(self) -> dict[str, str]:
+        """What a script calls a variable whose name is an identifier here: ``net.fc1.weight``."""
+        return self.program.labels if self.program.is_script else {}
+
+    @property
     def differentiated(self) -> tuple[str, ...]:
         """The names of the variables that are differentiated.
 

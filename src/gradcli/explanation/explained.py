@@ -122,6 +122,7 @@ class Gradient:
     grad: dict[str, Array]
     notes: list[Note]
     timeline: Timeline | None = None
+    labels: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -144,6 +145,8 @@ class Explained:
     - ``views``: what else it was asked for by options, by name: ``slices``, ``tape``, ``steps``, ``one_hot``, ``jvp``,
       ``hessian``, ``descent``.
     - ``timeline``: what the script did, of which the answer is one call; None for a formula.
+    - ``labels``: what the script calls a variable whose name here is an identifier: ``net.fc1.weight`` for
+      ``net_fc1_weight``.
     """
 
     program: str
@@ -161,6 +164,7 @@ class Explained:
     forward: list[Event] = dataclasses.field(default_factory=list)
     views: dict[str, View] = dataclasses.field(default_factory=dict)
     timeline: Timeline | None = None
+    labels: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def program_lines(self) -> list[str]:

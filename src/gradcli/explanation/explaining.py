@@ -99,6 +99,7 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
         lookup=RunLookup(formulas, composition, point, jacobians, backward, confirmation.dust if confirmation else {}),
         forward=tell_values(run.graph, run.output, formulas.nodes),
         timeline=point.timeline,
+        labels=point.function.labels,
     )
 
 

@@ -247,4 +247,5 @@ def gather_gradient(point: Point, grad: dict[str, Array]) -> Gradient:
         grad,
         [*note_run(point.run.graph), *note_backward(point.run.graph.nodes, point.run.output)],
         point.timeline,
+        point.function.labels,
     )

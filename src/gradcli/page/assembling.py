@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from importlib.resources import files
@@ -83,7 +84,7 @@ def too_large(what: str) -> GradcliError:
 
 def shown_document(found: Explained, *given: Any) -> dict[str, Any]:
     """Return the document of an answer with the rules of each J, and without the gradients that the page works out."""
-    whole = document(found, *given)
+    whole = document(replace(found, labels={}), *given)  # its script reads formulas by their identifiers
     if found.timeline is not None:
         whole["timeline"] = {"title": found.timeline.title, "lines": told_lines(found)}
         del whole["events"]

@@ -17,6 +17,7 @@ from gradcli.render.documents import (
 )
 from gradcli.render.dump import dump, dump_numbers
 from gradcli.render.equalities import with_true_formulas
+from gradcli.render.labels import relabelled
 from gradcli.render.numbers import Form, nested, reshaped, strict
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def document(found: Explained, form: Form = nested, only: frozenset[str] | None 
     shape = list(found.output.shape)
     if only is None or only & WITH_FORMULAS:
         found = with_true_formulas(found)
-    return {
+    written = {
         **head(found.program),
         "inputs": inputs_document(found.inputs, found.differentiated, form),
         "output": {
@@ -66,6 +67,7 @@ def document(found: Explained, form: Form = nested, only: frozenset[str] | None 
         "notes": notes_document(found.notes),
         "error": None,
     }
+    return relabelled(written, found.labels)
 
 
 def views_document(found: Explained, form: Form) -> dict[str, Any]:
@@ -181,7 +183,7 @@ def agreement_document(agreement: Agreement) -> dict[str, Any]:
 
 def gradient_document(found: Gradient, form: Form = nested) -> dict[str, Any]:
     """Return a gradient: the document of an explanation without J; ``form`` says what arrays become."""
-    return {
+    written = {
         **head(found.program),
         "output": {"shape": list(found.output.shape), "value": form(found.output)},
         "v": {"shape": list(found.v.shape), "value": form(found.v), "source": found.v_source},
@@ -190,6 +192,7 @@ def gradient_document(found: Gradient, form: Form = nested) -> dict[str, Any]:
         "notes": notes_document(found.notes),
         "error": None,
     }
+    return relabelled(written, found.labels)
 
 
 def numbers_document(backward: Sequence[Backward], agreement: Agreement) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from gradcli.render.blocks import Block, blocks
 from gradcli.render.entries import is_number
 from gradcli.render.forward import shown_events
 from gradcli.render.grid import Table
+from gradcli.render.labels import with_escaped_labels
 from gradcli.render.mathematics import escaped, formula, name
 from gradcli.render.numbers import array_text, short
 from gradcli.render.wrap import fold
@@ -47,7 +48,7 @@ def latex(found: Explained, layout: Layout) -> str:
     """Return a whole document that says what the tables say; raises ``format`` for numbers alone."""
     refuse_numbers(found)
     body = "\n\n".join(section for block in blocks(found, layout) for section in sections(found, block, layout))
-    return f"{DOCUMENT}{body}\n\\end{{document}}"
+    return with_escaped_labels(f"{DOCUMENT}{body}\n\\end{{document}}", found.labels)
 
 
 def equations(found: Explained, layout: Layout) -> str:
@@ -55,7 +56,7 @@ def equations(found: Explained, layout: Layout) -> str:
     refuse_numbers(found)
     tables = [part for block in blocks(found, layout) for part in block.parts if isinstance(part, Table)]
     parts = [forward_equations(found, layout), backward_equations(found, layout), *map(array, tables)]
-    return "\n".join(f"$$\n{part}\n$$" for part in parts if part)
+    return with_escaped_labels("\n".join(f"$$\n{part}\n$$" for part in parts if part), found.labels)
 
 
 def refuse_numbers(found: Explained) -> None:

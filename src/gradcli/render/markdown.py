@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gradcli.render.blocks import Block, blocks
 from gradcli.render.grid import Table
+from gradcli.render.labels import with_escaped_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,8 @@ SPECIAL = re.compile(r"[\\`*_\[\]|<>&~$]|^(?:[-+#=]|\d+(?=[.)]))")
 
 def markdown(found: Explained, layout: Layout) -> str:
     """Return an answer in Markdown, without a final newline."""
-    return "\n".join(chain.from_iterable([*block_lines(block), ""] for block in blocks(found, layout))).rstrip()
+    lines = chain.from_iterable([*block_lines(block), ""] for block in blocks(found, layout))
+    return with_escaped_labels("\n".join(lines).rstrip(), found.labels)
 
 
 def block_lines(block: Block) -> list[str]:

@@ -136,7 +136,7 @@ def transposed(node: ast.expr) -> ast.expr:
 
 def name(text: str) -> str:
     """Return a name: ``W1`` as W with an index, one letter in italics, a longer one upright."""
-    letters, digits = re.fullmatch(r"(.*?)_?(\d*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
+    letters, digits = re.fullmatch(r"(.*?)(?:_?(\d+))?", text, re.DOTALL).groups()  # type: ignore[union-attr]
     base = rf"\{letters}" if letters in GREEK else letters if len(letters) == 1 and letters.isalpha() else ""
     base = base or rf"\mathrm{{{escaped(letters or text)}}}"
     return rf"{base}_{{{digits}}}" if digits and letters else base

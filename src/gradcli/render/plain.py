@@ -10,6 +10,7 @@ from gradcli.explanation.events import Value
 from gradcli.render.entries import indexed
 from gradcli.render.equalities import with_true_formulas
 from gradcli.render.forward import shown_events
+from gradcli.render.labels import with_labels
 from gradcli.render.numbers import full, input_text
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def plain(found: Explained, most: int = MOST_LINES) -> str:
     lines += view_lines("v", found)
     lines.append(f"agree = {'yes' if found.agreement.agree else 'no'}")
     lines += [f"note: {note.message}" for note in found.notes]
-    return "\n".join(lines)
+    return with_labels("\n".join(lines), found.labels)
 
 
 def program_lines(found: Explained) -> list[str]:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from gradcli.render.jacobians import jacobian_lines
+from gradcli.render.labels import relabel
 from gradcli.render.numbers import MOST_PRECISE, short
 from gradcli.render.panels import sections_above, sections_below, shape_lines
 from gradcli.render.wrap import fold, plain_text
@@ -116,7 +117,7 @@ def tables(found: Explained, layout: Layout) -> Text:
         Text(),
         *fold(more_line(found, layout), layout.width, " "),
     ]
-    return Text("\n").join(parts)
+    return relabel(Text("\n").join(parts), found.labels)
 
 
 def script_top(found: Explained, layout: Layout) -> list[Text]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gradcli.render.blocks import Block, blocks
 from gradcli.render.grid import Table
+from gradcli.render.labels import with_labels
 from gradcli.render.numbers import aligned
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ CELL = "padding:.15em .7em;text-align:right;white-space:pre;background:none;font
 def html(found: Explained, layout: Layout) -> str:
     """Return an answer as one element of HTML."""
     inside = "".join(part for block in blocks(found, layout) for part in block_html(block))
-    return f'<div class="gradcli" style="font-size:1em;line-height:1.45">{inside}</div>'
+    whole = f'<div class="gradcli" style="font-size:1em;line-height:1.45">{inside}</div>'
+    return with_labels(whole, {name: escape(label) for name, label in found.labels.items()})
 
 
 def block_html(block: Block) -> Iterator[str]:

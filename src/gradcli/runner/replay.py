@@ -127,6 +127,7 @@ class ScriptProgram:
     traced: frozenset[str] = frozenset()
     inputs: dict[str, Span] = field(default_factory=dict)
     ordinals: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     variables: dict[str, int] = field(default_factory=dict)
     sweeps: list[Recorded] = field(default_factory=list)
@@ -219,8 +220,11 @@ class ScriptProgram:
         chosen: list[str] = []
         for node in reached:
             leaf = live.get(str(node.name))
-            name = as_identifier(name_of(run, leaf) if leaf is not None else None, names)
+            label = name_of(run, leaf) if leaf is not None else None
+            name = as_identifier(label, names)
             names[name] = str(node.name)
+            if label is not None and len(name) == len(label) and name != label and name not in self.text:
+                self.labels[name] = label
             self.values[name] = np.asarray(node.value)
             if not asked or id(leaf) in asked:
                 chosen.append(name)
@@ -234,9 +238,8 @@ class ScriptProgram:
 
 
 def as_identifier(name: str | None, taken: Mapping[str, str]) -> str:
-    """Return a way to a leaf as one word: ``net_fc1_weight`` for ``net.fc1.weight``."""
-    word = re.sub(r"\W+", "_", name or "leaf").strip("_") or "leaf"
-    word = word if word[0].isalpha() or word[0] == "_" else f"leaf_{word}"
+    """Return a way to a leaf as one word of the same length: ``net_fc1_weight`` for ``net.fc1.weight``."""
+    word = re.sub(r"\W", "_", name or "leaf")
     if word not in taken:
         return word
     number = 2

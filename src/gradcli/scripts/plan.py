@@ -63,6 +63,8 @@ def text_of(value: Value) -> str | None:
     """Return how a value is made; truth values are told as the user wrote them, for their formula says 1 and 0."""
     if value.value.dtype == bool and value.text and not value.target:
         return value.text
+    if value.role == "constant" and value.formula is None and value.value.size <= MOST_NUMBERS:
+        return repr(value.value.astype(float).tolist())  # an array of the script's own
     return value.formula
 
 
