@@ -66,7 +66,6 @@ def test_a_file_where_a_program_stands_is_read(cli: Cli, words: tuple[str, ...])
     (("explain", "data.csv"), "data.csv holds numbers, and no program", "--x @data.csv"),
     (("data.csv",), "data.csv holds numbers, and no program", "--x @data.csv"),
     (("explain", "nothing.py"), "there is no file nothing.py", ""),
-    (("grad", "book.ipynb"), "book.ipynb is a notebook", ""),
 ])  # fmt: skip
 @pytest.mark.usefixtures("script")
 def test_a_file_that_is_no_program_is_refused(cli: Cli, words: tuple[str, ...], message: str, hint: str):

@@ -176,6 +176,15 @@ def test_the_cells_of_a_notebook_are_run_in_order(cli: Cli, tmp_path: Path, by_l
     assert answer.err.endswith("\n  cell 4, line 3: x.backward()\n")
 
 
+@pytest.mark.parametrize("words", [("grad",), ("grad", "-f")])
+def test_the_cells_of_a_notebook_are_explained(cli: Cli, tmp_path: Path, words: tuple[str, ...]) -> None:
+    cells = ["import torch\n%matplotlib inline", "x = torch.tensor([1., 2.], requires_grad=True)", "%%bash\nls",
+             "(x**2).sum().backward()"]  # fmt: skip
+    path = tmp_path / "a.ipynb"
+    path.write_text(json.dumps({"cells": [{"cell_type": "code", "source": cell} for cell in cells]}), encoding="utf-8")
+    assert cli(*words, str(path)).out == "2,4\n"
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"cells": 3}', '{"cells": [1]}', '{"worksheets": []}', "[" * 5000])
 def test_what_is_no_notebook_is_refused(cli: Cli, tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.ipynb"

@@ -139,8 +139,7 @@ ROWS = [  # of the command line and files: what is typed, what is wrong, what to
     ("grad x --x @", "--x: @ stands before the name of a file", "--x - reads standard input"),
     ("grad x --x @-", "--x: - has no suffix that says how to read it", "--x - reads standard input"),
     ("grad x --x @/dev/stdin", "--x: /dev/stdin has no suffix that says how to read it", "--x - reads standard input"),
-    ("grad sheet.ipynb", "PROGRAM: sheet.ipynb is a notebook: save it as a script, and give that",
-     "jupyter nbconvert --to script sheet.ipynb"),
+    ("grad sheet.ipynb", "sheet.ipynb is no notebook: its JSON has no cells", None),
     ("check x**2 --x 1,2 --expect j.json", "this is the name of a file", "write --expect @j.json"),
 ]  # fmt: skip
 OF_LANGUAGE = [  # each runs always: it takes a branch that little else takes

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
     from gradcli.cli.request import Printing, Request, ViewOptions
     from gradcli.explanation.explained import Explained
-    from gradcli.explanation.scripts import Asked
 
 
 def explain(
@@ -60,7 +59,6 @@ def explain(
     gradcli explain "(sigmoid(W @ x + b) - t)**2" --W "1,2;3,4" --x 1,0 --b 0,0 --t 0,1 --wrt W,b --v 1,1
     """
     del debug
-    from dataclasses import replace
 
     from gradcli.cli.output import write_explanation
     from gradcli.cli.request import ScriptOptions, ViewOptions, printing, refuse_beside, request, script_name
@@ -69,8 +67,8 @@ def explain(
     how = printing(json, format, output, precision, color, ascii_only, width, quiet, full, code, explains=True)
     parts = {"--row": row, "--column": column, "--tape": tape, "--steps": steps, "--rows": rows}
     refuse_beside(how, parts | {"--jvp": jvp, "--hessian": hessian, "--lr": lr})
-    asked = request(env, program, file, set_values, v, wrt, strict, budget)
-    asked = replace(asked, script=ScriptOptions(at, turn, all, of, seed, script_name(program, file)))
+    script = ScriptOptions(at, turn, all, of, seed, script_name(program, file))
+    asked = request(env, program, file, set_values, v, wrt, strict, budget, script)
     try:
         found = explanation(env, asked, how, ViewOptions(row, column, tape, steps, rows, jvp, hessian, lr, iterations))
     except GradcliError as error:
@@ -125,31 +123,17 @@ def explained(asked: Request) -> Explained:
     """Return the explanation of a request."""
     from dataclasses import replace
 
-    from gradcli.explanation.evaluation import Function
+    from gradcli.cli.request import function_of
     from gradcli.explanation.explaining import Ask, explain_run
     from gradcli.explanation.readings import stand
     from gradcli.interface import Explanation
 
-    call = call_of(asked)
-    function = Function(asked.program, asked.wrt, asked.budget, asked.values, call)
-    if call is not None and not function.program.is_script:
-        from gradcli.cli.calls import not_a_script
-
-        raise not_a_script(asked.script)
-    found = explain_run(stand(function, asked.values, asked.calls, asked.strict), Ask.WHERE_CHEAP, Explanation)
+    found = explain_run(
+        stand(function_of(asked), asked.values, asked.calls, asked.strict), Ask.WHERE_CHEAP, Explanation
+    )
     if found.timeline is not None:
         found = replace(found, timeline=replace(found.timeline, name=asked.script.name))
     return replace(found, notes=[*found.notes, *asked.notes]) if asked.notes else found
-
-
-def call_of(asked: Request) -> Asked | None:
-    """Return which call of a script is answered; None where nothing says so."""
-    options = asked.script
-    if all(option is None for option in (options.at, options.turn, options.of, options.seed)):
-        return None
-    from gradcli.explanation.scripts import Asked  # a formula has none
-
-    return Asked(options.at, options.turn, options.of, tuple(asked.wrt or ()), options.seed or 0)
 
 
 WARNINGS = {
@@ -180,6 +164,9 @@ def grad(
     set_values: options.SetValues = None,
     v: options.V = None,
     wrt: options.Wrt = None,
+    at: options.At = None,
+    turn: options.Turn = None,
+    of: options.Of = None,
     file: options.File = None,
     json: options.Json = False,
     format: options.Format = None,
@@ -201,11 +188,11 @@ def grad(
     """
     del debug
     from gradcli.cli.gradient import answer
-    from gradcli.cli.request import printing, refuse_page, request
+    from gradcli.cli.request import ScriptOptions, printing, refuse_page, request
 
     env: Environment = ctx.obj
     how: Printing = refuse_page(printing(json, format, output, 6, "auto", False, None, quiet))
-    asked = request(env, program, file, set_values, v, wrt, strict, budget)
+    asked = request(env, program, file, set_values, v, wrt, strict, budget, ScriptOptions(at, turn, of=of))
     verdict, finite = answer(env, asked, how, confirm)
     raise typer.Exit(status_of(env, verdict, finite, quiet))
 

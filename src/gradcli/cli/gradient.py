@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli.cli.output import complain, write_parts
-from gradcli.cli.request import Printing, Request
-from gradcli.explanation.evaluation import Function
+from gradcli.cli.request import Printing, Request, function_of
 from gradcli.explanation.readings import read_gradient, stand
 from gradcli.render.numbers import grad_text
 
@@ -22,8 +21,7 @@ def answer(env: Environment, asked: Request, how: Printing, confirm: bool) -> tu
 
     Without ``confirm`` nothing is held against them, and the verdict is ``agree``.
     """
-    function = Function(asked.program, asked.wrt, asked.budget, asked.values)
-    point = stand(function, asked.values, asked.calls, asked.strict, record=confirm)
+    point = stand(function_of(asked), asked.values, asked.calls, asked.strict, record=confirm)
     found = read_gradient(point)
     notes, more, verdict = [*asked.notes, *found.notes], {}, "agree"
     if confirm:

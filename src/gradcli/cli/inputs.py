@@ -20,25 +20,38 @@ if TYPE_CHECKING:
 TEXTS = (".py", ".txt")
 """Suffixes of files that hold a program, and may stand where one does."""
 DATA = (".csv", ".tsv", ".npy", ".npz", ".json")
+NOTEBOOK = ".ipynb"
 
 
 def suffix_of(program: str) -> str:
     """Return the suffix of what may be the name of a file, empty for a program."""
     found = re.fullmatch(r"@?[^\n\"'()\[\]=*]*(\.[a-zA-Z]+)", program)
     suffix = found[1].lower() if found else ""
-    return suffix if suffix in (*TEXTS, *DATA, ".ipynb") else ""
+    return suffix if suffix in (*TEXTS, *DATA, NOTEBOOK) else ""
 
 
 def text_of_file(env: Environment, path: str, suffix: str) -> str:
     """Return the program in a file that is named where a program stands."""
     path = str(Path(path).expanduser()) if path.startswith("~") else path
-    if suffix in TEXTS:
-        return read_text(env, path, "PROGRAM")
-    if suffix == ".ipynb":
-        hint = f"jupyter nbconvert --to script {shlex.quote(path)}"
-        raise GradcliError("file", f"PROGRAM: {path} is a notebook: save it as a script, and give that", hint=hint)
+    if suffix in (*TEXTS, NOTEBOOK):
+        return read_program(env, path, "PROGRAM")
     hint = f"give them to a variable: gradcli explain 'sum(x**2)' --x {shlex.quote(f'@{path}')}"
     raise GradcliError("option", f"{path} holds numbers, and no program", hint=hint)
+
+
+def read_program(env: Environment, path: str, option: str) -> str:
+    """Return the program in a file or on standard input: its text, and of a notebook its cells of code."""
+    return "\n".join(read_cells(env, path, option))
+
+
+def read_cells(env: Environment, path: str, option: str) -> list[str]:
+    """Return the cells of code of a notebook, or the one text of another file; raises ``file``."""
+    text = read_text(env, path, option)
+    if not path.lower().endswith(NOTEBOOK) and not text.lstrip().startswith('{"cells"'):
+        return [text]
+    from gradcli.cli.notebooks import code_cells  # few programs are notebooks
+
+    return code_cells(text, path)
 
 
 def is_file(word: str) -> bool:

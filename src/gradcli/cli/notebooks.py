@@ -11,7 +11,7 @@ MOST_CELLS = 10_000
 
 
 def code_cells(text: str, path: str) -> list[str]:
-    """Return the texts of a notebook's cells of code, the empty ones too; raises ``file`` for what is no notebook."""
+    """Return the texts of a notebook's cells of code, those of other languages empty; raises ``file`` for another."""
     try:
         document = json.loads(text)
         cells = document["cells"] if "cells" in document else document["worksheets"][0]["cells"]
@@ -19,24 +19,19 @@ def code_cells(text: str, path: str) -> list[str]:
         found = [part if isinstance(part, str) else "".join(part) for part in code[:MOST_CELLS]]
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
         raise GradcliError("file", f"{path} is no notebook: its JSON has no cells") from None
-    return [cell.rstrip("\n") for cell in found]
+    return [without_others(cell.rstrip("\n")) for cell in found]
 
 
-def is_of_another_language(cell: str) -> bool:
-    """Return whether the first line of a cell hands it to another program: ``%%bash``."""
+def without_others(cell: str) -> str:
+    """Return a cell, left empty where its first line hands it to another program: ``%%bash``."""
     first = cell.lstrip().partition("\n")[0].split()[:1]
-    return bool(first) and first[0] in FOREIGN_CELLS
+    return "\n" * cell.count("\n") if first and first[0] in FOREIGN_CELLS else cell
 
 
 FOREIGN_CELLS = (
     "%%bash", "%%sh", "%%script", "%%html", "%%HTML", "%%javascript", "%%js", "%%latex", "%%markdown", "%%svg",
     "%%perl", "%%ruby", "%%writefile", "%%file", "%%cmd", "%%cython", "%%R", "%%sql",
 )  # fmt: skip
-
-
-def joined(cells: list[str]) -> str:
-    """Return cells as one script; one of another language is left empty."""
-    return "\n".join("\n" * cell.count("\n") if is_of_another_language(cell) else cell for cell in cells)
 
 
 def place_in(cells: list[str], line: int) -> str:

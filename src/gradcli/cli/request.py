@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradcli.cli.inputs import assignments, read_text, suffix_of, text_of_file
+from gradcli.cli.inputs import assignments, read_program, suffix_of, text_of_file
 from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.errors.suggest import did_you_mean
 from gradcli.records import dataclass, field
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gradcli.cli.environment import Environment
+    from gradcli.explanation.evaluation import Function
     from gradcli.explanation.explained import Note
 
 FORMATS = ("table", "json", "plain")
@@ -215,6 +216,7 @@ def request(
     wrt: str | None,
     strict: bool,
     budget: list[str] | None,
+    script: ScriptOptions = NO_OPTIONS,
 ) -> Request:
     """Return the checked request; the program is read first, so that its errors come first."""
     bounds = budget_from(budget)
@@ -223,7 +225,25 @@ def request(
     values = read_values(env, set_values, bounds, notes)
     calls = read_arrays(env, [(item, "--v") for item in v], bounds, notes, values) if v else [None]
     names = None if wrt is None else wrt_names(wrt)
-    return Request(text, values, calls, names, strict, bounds, notes)
+    return Request(text, values, calls, names, strict, bounds, notes, script)
+
+
+def function_of(asked: Request) -> Function:
+    """Return the program of a request as a function, of a script the call that its options choose."""
+    from gradcli.explanation.evaluation import Function
+
+    options = asked.script
+    if all(option is None for option in (options.at, options.turn, options.of, options.seed)):
+        return Function(asked.program, asked.wrt, asked.budget, asked.values)
+    from gradcli.explanation.scripts import Asked  # a formula has none
+
+    call = Asked(options.at, options.turn, options.of, tuple(asked.wrt or ()), options.seed or 0)
+    function = Function(asked.program, asked.wrt, asked.budget, asked.values, call)
+    if not function.program.is_script:
+        from gradcli.cli.calls import not_a_script
+
+        raise not_a_script(options)
+    return function
 
 
 def read_values(env: Environment, items: list[str] | None, bounds: Budget, notes: list[Note]) -> dict[str, Any]:
@@ -257,11 +277,11 @@ def program_text(env: Environment, program: str | None, file: str | None) -> str
     if program is not None and file is not None:
         raise GradcliError("option", "a program and -f FILE are both given", hint="give one of them")
     if file is not None:
-        return read_text(env, file, "-f")
+        return read_program(env, file, "-f")
     if program is None:
         raise GradcliError("option", "no program is given", hint=NO_PROGRAM)
     if program == "-":
-        return read_text(env, "-", "PROGRAM")
+        return read_program(env, "-", "PROGRAM")
     quoted = re.fullmatch(r"\s*(['\"])([^'\"]*)\1\s*", program)
     if quoted:
         hint = f'one pair is for the shell: "{quoted[2]}"'

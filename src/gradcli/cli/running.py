@@ -36,7 +36,7 @@ class Script:
 
 def read_script_file(env: Environment, path: str | None) -> Script:
     """Return the script of a file, or of standard input for ``-``; raises ``option`` and ``file``."""
-    from gradcli.cli.inputs import DATA, read_text, suffix_of
+    from gradcli.cli.inputs import DATA, read_cells, suffix_of
 
     if path is None:
         raise GradcliError(
@@ -48,13 +48,8 @@ def read_script_file(env: Environment, path: str | None) -> Script:
         )
     if suffix_of(path) in DATA and not path.endswith(".json"):
         raise GradcliError("file", f"{path} holds numbers, and no script")
-    text = read_text(env, path, "FILE")
-    if not path.lower().endswith(".ipynb") and not text.lstrip().startswith('{"cells"'):
-        return Script(text)
-    from gradcli.cli.notebooks import code_cells, joined
-
-    cells = code_cells(text, path)
-    return Script(joined(cells), cells)
+    cells = read_cells(env, path, "FILE")
+    return Script("\n".join(cells), cells if len(cells) > 1 else [])
 
 
 def answer(

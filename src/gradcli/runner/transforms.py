@@ -424,7 +424,7 @@ def name_of_function(function: Any) -> str:
     while isinstance(function, Bound):
         function = function.function
     name = getattr(function, "name", None) or getattr(function, "__name__", "")
-    return str(name).rpartition(".")[2].strip("_")
+    return str(name).rpartition(".")[2].strip("_").removeprefix("<lambda>")
 
 
 def parameter_names(function: Any) -> list[str]:

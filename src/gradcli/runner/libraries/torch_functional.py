@@ -105,7 +105,8 @@ class Calling:
             if made_by is not None:
                 value.made_by = made_by
             return value  # type: ignore[no-any-return]
-        return Tensor(np.asarray(constant(self.run, value.node)), value.dtype)
+        node = constant(self.run, value.node)
+        return Tensor(node if type(node) in NODES else np.asarray(node), value.dtype)
 
     def end(self, returns: Any) -> None:
         """Note what the call returned."""
