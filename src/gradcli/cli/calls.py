@@ -35,12 +35,6 @@ def write_others(
             write_explanation(env, replace(other, timeline=other.timeline.alone()), how)
 
 
-def not_a_script(options: ScriptOptions) -> GradcliError:
-    """Return the error for an option that says which call of a script is answered, beside a formula."""
-    name = next(name for name in OPTIONS if getattr(options, name) is not None)
-    return GradcliError("option", f"--{name} is for a script, and this is a formula", hint=f"leave out --{name}")
-
-
 def write_before(env: Environment, error: GradcliError, options: ScriptOptions, how: Printing) -> None:
     """Write what a script did before it came to an error, for people, where there is more to it than a line."""
     from rich.text import Text

@@ -240,10 +240,14 @@ def function_of(asked: Request) -> Function:
     call = Asked(options.at, options.turn, options.of, tuple(asked.wrt or ()), options.seed or 0)
     function = Function(asked.program, asked.wrt, asked.budget, asked.values, call)
     if not function.program.is_script:
-        from gradcli.cli.calls import not_a_script
-
         raise not_a_script(options)
     return function
+
+
+def not_a_script(options: ScriptOptions) -> GradcliError:
+    """Return the error for an option that says which call of a script is answered, beside a formula."""
+    name = next(name for name in OPTIONS if getattr(options, name) is not None)
+    return GradcliError("option", f"--{name} is for a script, and this is a formula", hint=f"leave out --{name}")
 
 
 def read_values(env: Environment, items: list[str] | None, bounds: Budget, notes: list[Note]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from gradcli.explanation.explained import Agreement, Backward, Explained, Note
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.nonfinite import note_nonfinite
 from gradcli.explanation.notes import note_disagreement, note_graph, note_integers, note_run, note_unheld, note_v
+from gradcli.explanation.observed import follow_run
 from gradcli.explanation.program_values import tell_values
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
 from gradcli.explanation.run_lookup import RunLookup
@@ -64,25 +65,26 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
     composition = compose_at(run, point.function)
     formulas = derive(point, composition)
     jacobians = read_jacobians(point, composition, formulas)
-    backward = call_backward(point, jacobians)
+    backward, past = follow_run(point, call_backward(point, jacobians))
     difference = compare(jacobians, backward, point.value)
     lost = note_digits(run.output, point.name, composition, jacobians)
     program = point.function.program
     own = program.is_script and bool(own_derivatives(composition.nodes))
-    if own:
-        ask = Ask.NEVER  # the derivative is what the script says it is
+    bent = own and not past and not difference.within  # what its backward makes of v is no product with a matrix
+    if bent or past:
+        ask = Ask.NEVER
     confirmation = confirm_where(ask, point, jacobians, backward, difference, bool(lost))
     agreement = agree(difference, confirmation)
-    bent = own and agreement.verdict == "differ"
-    if bent:  # what the script's backward makes of v is no product with a matrix
+    if bent:
         agreement = Agreement(True, agreement.max_abs_error, agreement.finite, "agree", None)
     graph = note_graph(run.graph, composition.nodes)
     asked = confirmation is not None and bool(confirmation.asked)
     kinks = [note for note in graph if note.kind == "kink"] if asked else []
     notes = [
         *notes_of_run(point, composition.nodes, [note for note in graph if note not in kinks], jacobians, agreement),
-        *(() if bent else notes_of_digits(point, backward, agreement, confirmation, lost, kinks)),
-        *(note_script(program, composition.nodes, backward[-1].grad, bent) if program.is_script else ()),
+        *past,
+        *(() if bent or past else notes_of_digits(point, backward, agreement, confirmation, lost, kinks)),
+        *(note_script(program, composition.nodes, bent) if program.is_script else ()),
     ]
     return kind(
         program=point.function.place.text,

@@ -34,7 +34,8 @@ class Point:
     """One run of a function with the v of every call of backward.
 
     ``integers`` are the differentiated inputs that came without a fraction, ``resets`` the calls before which
-    ``.grad`` is set to zero. ``kept`` are the cotangents of the only call, by node index, once a short run has swept.
+    ``.grad`` is set to zero; ``as_run`` says that every v is that of a script's own calls. ``kept`` are the cotangents
+    of the only call, by node index, once a short run has swept.
     """
 
     function: Function
@@ -43,6 +44,7 @@ class Point:
     seeds: list[Cotangent]
     integers: list[str]
     resets: frozenset[int] = frozenset()
+    as_run: bool = False
     kept: dict[int, Any] = field(default_factory=dict)
 
     @cached_property
@@ -98,9 +100,9 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
         run = function.evaluate(values, record, strict)
         names = function.differentiated
         shape, name = run.value.shape, output_name(run.graph, run.output)
-        alone = all(v is None for v in calls)
         resets: frozenset[int] = frozenset()
-        if alone and function.program.is_script and function.program.vs:
+        as_run = all(v is None for v in calls) and function.program.is_script and bool(function.program.vs)
+        if as_run:
             calls, resets = (
                 function.program.vs,
                 frozenset(k for k, reset in enumerate(function.program.resets) if reset),
@@ -121,7 +123,7 @@ def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], stri
     if strict and integers:
         kept = run if record else function.evaluate(values, strict=strict)  # all that the integers are used for
         refuse_integers(integers, kept.graph, kept.leaves)
-    return Point(function, run, names, seeds, integers, resets)
+    return Point(function, run, names, seeds, integers, resets, as_run)
 
 
 def compose_at(run: Evaluation, function: Function) -> Composition:

@@ -68,7 +68,7 @@ MOST_IN_LINES = 6
 """Columns up to which J is written in lines where a table has no room."""
 MOST_COUNTED = 16
 """Rows and columns up to which entries are found without a picture."""
-KINKS = {"kink", "jump", "infinite-slope", "edge", "own-backward"}
+KINKS = {"kink", "jump", "infinite-slope", "edge", "custom-backward", "hook"}
 """Kinds of notes on points and functions where a slope says nothing of its own slope."""
 NAMES = re.compile(r"[A-Za-z_]\w*")
 Part = Table | Text

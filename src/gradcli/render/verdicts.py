@@ -42,8 +42,8 @@ def verdict(found: Explained, glyphs: Glyphs) -> tuple[str, str]:
 def how_far(found: Explained) -> str:
     """Return how far the routes agree: exactly, or to how many digits of the largest gradient."""
     error = found.agreement.max_abs_error
-    if error and any(note.kind == "custom-backward" for note in found.notes):
-        return " follows the backward that the script wrote"
+    if error and any(note.kind in ("custom-backward", "hook") for note in found.notes):
+        return " follows what the script makes of the gradient"
     if error == 0:
         return ", exactly"
     largest = max(float(np.max(np.abs(grad), initial=0)) for call in found.backward for grad in call.vjp.values())

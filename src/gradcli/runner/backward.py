@@ -242,6 +242,7 @@ def hooked_visit(
                     run.hooked.append((hook_number(run, hook), g.value))
                 made = run.call(hook, [g])
                 if isinstance(made, Tensor):
+                    run.changing.add(hook_number(run, hook))
                     if made.shape != g.shape:
                         run.fail(
                             "RuntimeError", f"hook '{getattr(hook, 'name', '<lambda>')}' has changed the size of value"
@@ -312,10 +313,10 @@ def backward(
     seeds = [seed_of(run, y, v, place) for place, (y, v) in enumerate(zip(outputs, gradients, strict=True))]
     targets = None if inputs is None else {t.node.index for t in inputs if type(t.node) in NODES}
     given = [None if v is None else np.asarray(v.value) for v in gradients]
-    done = run.swept(
-        outputs, seeds, targets, bool(create_graph if retain_graph is None else retain_graph), create_graph, given
-    )
-    event = derivative_event(run, "backward", outputs[0], given[0])
+    retain_it = bool(create_graph if retain_graph is None else retain_graph)
+    done = run.swept(outputs, seeds, targets, retain_it, create_graph, inputs)
+    event = derivative_event(run, "backward", outputs, given)
+    note_inputs(run, event, inputs or ())
     reached: dict[int, tuple[Tensor, Any]] = {}
     for index, g in done.totals.items():
         leaf = done.leaves.get(index)
@@ -336,13 +337,24 @@ def backward(
     run.event(event)
 
 
-def derivative_event(run: Run, kind: str, output: Tensor, v: Any) -> Event:
-    """Return the event of a derivative call, before it is known what it gives."""
+def derivative_event(run: Run, kind: str, outputs: list[Tensor], vs: list[Any]) -> Event:
+    """Return the event of a derivative call, before it is known what it gives; several outputs are one, end to end."""
     if run.quiet:
         return Event(kind, run.line)
+    if len(outputs) > 1:
+        whole = np.concatenate([np.ravel(np.asarray(y.value)) for y in outputs])
+        seeds = [np.ones(y.shape) if v is None else v for y, v in zip(outputs, vs, strict=True)]
+        return Event(kind, run.line, value=whole, v=np.concatenate(list(map(np.ravel, seeds))), sweep=run.sweeps - 1)
+    [output], [v] = outputs, vs
     index = output.node.index if type(output.node) in NODES else -1
     name = run.name_of(output)
     return Event(kind, run.line, output=name, value=output.value, v=v, sweep=run.sweeps - 1, node=index)
+
+
+def note_inputs(run: Run, event: Event, inputs: Sequence[Tensor]) -> None:
+    """Note in an event what a call asks for the gradients of."""
+    event.of = [run.name_of(t) or "" for t in inputs]
+    event.inner = len(inputs) == 1 and not inputs[0].leaf
 
 
 def record(run: Run, event: Event, leaf: Tensor, g: Any) -> None:
@@ -391,7 +403,7 @@ def gradients_of(
     targets = {t.node.index for t in inputs}
     given = [None if v is None else np.asarray(v.value) for v in gradients]
     retain_it = bool(create_graph if retain_graph is None else retain_graph)
-    done = run.swept(outputs, seeds, targets, retain_it, create_graph, given, inputs)
+    done = run.swept(outputs, seeds, targets, retain_it, create_graph, inputs)
     found: list[Tensor | None] = []
     for place, t in enumerate(inputs):
         g = done.captured.get(t.node.index, done.totals.get(t.node.index))
@@ -402,9 +414,9 @@ def gradients_of(
             found.append(Tensor(np.zeros(t.shape), t.dtype) if materialize else None)
         else:
             found.append(Tensor(g if type(g) in NODES else np.array(g).reshape(t.shape), t.dtype, "torch", made_by))
-    event = derivative_event(run, "grad", outputs[0], given[0])
+    event = derivative_event(run, "grad", outputs, given)
     event.returns = [None if t is None else t.value for t in found]
-    event.of = [run.name_of(t) or "" for t in inputs]
+    note_inputs(run, event, inputs)
     event.finite = all(g is None or bool(np.all(np.isfinite(np.asarray(g, dtype=np.float64)))) for g in event.returns)
     run.event(event)
     return found

@@ -24,7 +24,8 @@ class Event:
     calls of one line. Of a derivative call: ``output`` is what the script calls the output, ``v`` its cotangent or
     None for the default, ``grad`` and ``adds`` are what each leaf has after it and what it added, by the leaf's name,
     ``returns`` what it returned, ``of`` the names of these, of draws ``values`` by ``names``, ``call`` its number in
-    the run, ``sweep`` that of its walk back, ``node`` the index of the output's node. Arrays are numpy's.
+    the run, ``sweep`` that of its walk back, ``node`` the index of the output's node. ``inner`` says that it asks for
+    the gradient of one value that the script computes. Arrays are numpy's.
     """
 
     kind: str
@@ -46,6 +47,7 @@ class Event:
     sweep: int = -1
     node: int = -1
     finite: bool = True
+    inner: bool = False
 
     @property
     def size(self) -> int:

@@ -52,7 +52,7 @@ class Replay:
     stop: int
     values: Mapping[str, Any] = field(default_factory=dict)
     sweeps: list[Recorded] = field(default_factory=list)
-    leaves: dict[str, Tensor] = field(default_factory=dict)
+    changing: frozenset[int] = frozenset()
 
     def leaf(self, ordinal: int, value: Any) -> Any:
         """Return the value of a leaf: another one where that is given."""
@@ -138,6 +138,8 @@ class ScriptProgram:
     single: bool = False
     ended: Any = None
     explained: int = -1
+    calls: list[Any] = field(default_factory=list)
+    changing: frozenset[int] = frozenset()
     settings: frozenset[str] = frozenset()
 
     def evaluate(
@@ -156,7 +158,7 @@ class ScriptProgram:
         """Run the script as far as the call."""
         run = Run(graph)
         run.seed = self.seed
-        replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps)
+        replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps, self.changing)
         run.story = Story(self.traced, self.others)
         self.enter_given(run)
         try:
@@ -187,17 +189,18 @@ class ScriptProgram:
 
     def found(self, run: Run, replay: Replay, stopped: Stopped) -> Reached:
         """Return the call as it was reached, with its leaves under their names."""
-        graph, output = run.graph, stopped.outputs[0]
+        graph, output = run.graph, one_output(run, stopped.outputs)
         live = {str(leaf.node.name): leaf for leaf in list(run.by_leaf.values()) if type(leaf.node) is Input}
         if not self.ordinals:
-            self.name_leaves(run, stopped, live)
+            self.name_leaves(run, stopped, output)
         leaves: dict[str, Input] = {}
         for name, ordinal in self.ordinals.items():
             node = next((n for n in graph.nodes if type(n) is Input and n.name == ordinal), None)
             if node is None:
                 raise GradcliError("exact", "the script takes another way in many digits, and has other leaves")
             leaves[name] = node
-        for leaf in [leaf for leaf in live.values() if leaf.node not in leaves.values()]:  # made on the way
+        owners = {id(node.owner) for node in leaves.values()}
+        for leaf in [leaf for leaf in live.values() if id(leaf) not in owners]:  # made on the way
             leaves[as_identifier(name_of(run, leaf), dict.fromkeys(leaves, ""))] = leaf.node
         for name, node in leaves.items():
             node.name = name
@@ -206,11 +209,10 @@ class ScriptProgram:
         del replay
         return Reached(graph, output.node, self.result or "y", stopped.seeds, leaves, run)
 
-    def name_leaves(self, run: Run, stopped: Stopped, live: Mapping[str, Tensor]) -> None:
+    def name_leaves(self, run: Run, stopped: Stopped, output: Tensor) -> None:
         """Settle what the leaves that the output reaches are called, on the first run."""
         from gradcli.engine.live import swept
 
-        output = stopped.outputs[0]
         node = output.node
         reached = [n for n in reversed(swept(node)) if type(n) is Input] if type(node) in NODES and node.active else []
         given = [run.given[name].node for name in self.free if type(run.given[name].node) is Input]
@@ -219,7 +221,7 @@ class ScriptProgram:
         names: dict[str, str] = {}
         chosen: list[str] = []
         for node in reached:
-            leaf = live.get(str(node.name))
+            leaf = node.owner
             label = name_of(run, leaf) if leaf is not None else None
             name = as_identifier(label, names)
             names[name] = str(node.name)
@@ -235,6 +237,15 @@ class ScriptProgram:
         self.single = output.library == "torch" and output.dtype == "float32"
         own = None if self.of == LAST else self.of or name_of(run, output)
         self.result = own if own is not None and own.isidentifier() and own not in names else None
+
+
+def one_output(run: Run, outputs: list[Tensor]) -> Tensor:
+    """Return the output of a call; several outputs are one, end to end."""
+    if len(outputs) == 1:
+        return outputs[0]
+    if not any(y.shape for y in outputs):
+        return run.function("stack", outputs)  # type: ignore[no-any-return]
+    return run.function("cat", [run.function("reshape", y, (-1,)) for y in outputs])  # type: ignore[no-any-return]
 
 
 def as_identifier(name: str | None, taken: Mapping[str, str]) -> str:
@@ -259,18 +270,20 @@ def program_of(
     others: Mapping[str, Any] | None = None,
     of: str | None = None,
     traced: frozenset[str] = frozenset(),
+    changing: frozenset[int] = frozenset(),
     budget: Budget = BOUNDS,
 ) -> ScriptProgram:
     """Return one call of a script, or its last value, as a program; where it can be run its leaves have their names.
 
     ``given`` are values of the variables that the script leaves free, ``others`` those of leaves in place of its own,
-    ``of`` the variable that is the output, by those that are ``traced``.
+    ``of`` the variable that is the output, by those that are ``traced``. ``changing`` are the numbers of the hooks that
+    change gradients.
     """
     code, place = compile_text(text, budget=budget, told=tell, last=LAST if stop < 0 and of is None else None)
     free = code.text.free(given or ())
     program = ScriptProgram(
         text, place, stop, budget, vs, resets, code, seed, dict(given or {}), free, dict(others or {}),
-        of if of is not None or stop >= 0 else code.text.last, traced,
+        of if of is not None or stop >= 0 else code.text.last, traced, changing=changing,
     )  # fmt: skip
     if free.keys() <= program.given.keys():
         program.reach(Graph(budget), {})

@@ -151,10 +151,8 @@ class Run:
         self.noting = Noting()
         self.line = 0
         self.depth = 0
-        self.leaves: list[Tensor] = []
         self.ordinal = 0
         self.writes: dict[Any, Written] = {}
-        self.freed: set[int] = set()
         self.by_leaf: WeakValueDictionary[int, Tensor] = WeakValueDictionary()
         self.entered: dict[str, Input] = {}
         self.retained: dict[int, Any] = {}
@@ -166,6 +164,7 @@ class Run:
         self.handling: list[Any] = []
         self.hooks: dict[int, list[Any]] = {}
         self.all_hooks: list[Any] = []
+        self.changing: set[int] = set()
         self.hooked: list[tuple[int, Any]] = []
         self.kept: list[tuple[int, Any]] = []
         self.post_hooks: dict[int, list[Any]] = {}
@@ -245,6 +244,20 @@ class Run:
         if tensor.extra is not None and tensor.extra.hooks:
             self.hooks[node.index] = tensor.extra.hooks
         return tensor
+
+    def follow_hook(self, x: Tensor, hook: Any) -> bool:
+        """Make a hook that changes gradients a step of the record, and return whether it is one."""
+        if self.replay is None or len(self.all_hooks) - 1 not in self.replay.changing:
+            return False
+        from gradcli.runner.libraries.jax_custom import linked  # few scripts have hooks
+
+        def back(run: Run, again: bool, g: Tensor) -> list[Any]:
+            del again
+            made = run.call(hook, [g])
+            return [made if isinstance(made, Tensor) else g]
+
+        x.node = linked(self, "hook", [x], [x], back, library="torch")[0].node
+        return True
 
     def write(self, tensor: Tensor, made: Any, first: int | None = None, made_by: Any = None) -> None:
         """Give a tensor other numbers in place, with their derivatives; a view gives them to what it shows.
@@ -446,7 +459,6 @@ class Run:
         targets: Any,
         retain: bool,
         create: bool,
-        given: Any,
         inputs: Any = None,
     ) -> Any:
         """Return what a sweep gives: newly walked, or as another run recorded it."""

@@ -12,9 +12,10 @@ import numpy as np
 from gradcli.engine.graph import NODES
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import did_you_mean
+from gradcli.ops.declare import value_of
 from gradcli.runner.objects import Frame, Instance
-from gradcli.runner.state import Run
-from gradcli.runner.values import Tensor
+from gradcli.runner.state import Run, constant
+from gradcli.runner.values import Tensor, extra_of
 
 LAST = "_last_value"
 """The variable that has the value of a script's last expression."""
@@ -36,7 +37,7 @@ class Story:
     def tell(self, regs: Frame, name: str, value: Any) -> Any:
         """Note an assignment, and return what is assigned: an input of its own where that is asked for."""
         if name in self.traced:
-            value = as_leaf(regs[0], value)
+            value = as_leaf(regs[0], value, name)
         for way in self.traced:
             if way != name and way.startswith(name) and way[len(name)] in ".[":
                 trace_inside(regs[0], value, way)
@@ -101,7 +102,7 @@ def trace_inside(run: Run, value: Any, way: str) -> None:
         value = held[step[1]]
     held = inside(value, last)
     if held is not None and not (isinstance(held[last[1]], Tensor) and held[last[1]].leaf):
-        held[last[1]] = as_leaf(run, held[last[1]])
+        held[last[1]] = as_leaf(run, held[last[1]], way)
 
 
 def value_at(values: Mapping[str, Any], way: str) -> Any:
@@ -130,12 +131,15 @@ def name_constant(constants: dict[str, Any], name: str, array: Any) -> None:
     constants[called] = array
 
 
-def as_leaf(run: Run, value: Any) -> Any:
-    """Return a value as an input of its own: an array, or a number of Python's."""
+def as_leaf(run: Run, value: Any, name: str) -> Any:
+    """Return a value as an input of its own: an array, a number of Python's, or a tensor, which derivatives end in."""
     if type(value) in (int, float):
         return run.enter_leaf(Tensor(np.float64(value), "float64", "python"))
     if isinstance(value, Tensor) and not value.leaf and value.dtype.startswith(("float", "bfloat")):
         if value.library == "torch" and value.active:
+            leaf = run.enter_leaf(Tensor(np.array(value_of(constant(run, value.node))), value.dtype))
+            extra_of(leaf).name = name
+            value.node = leaf.node
             return value
         made = Tensor(np.array(value.value), value.dtype, value.library)
         return run.enter_leaf(made)

@@ -534,8 +534,9 @@ def register_hook(run: Run, x: Tensor, hook: Any) -> Any:
     if not x.active:
         run.fail("RuntimeError", "cannot register a hook on a tensor that doesn't require gradient")
     hooks = run.hooks.setdefault(x.node.index, [])
-    hooks.append(hook)
     run.all_hooks.append(hook)
+    if not run.follow_hook(x, hook):
+        hooks.append(hook)
     if x.leaf:
         extra_of(x).hooks = hooks
     return Handle(hooks, hook)

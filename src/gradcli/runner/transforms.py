@@ -114,7 +114,7 @@ def pulled(
     if not pairs:
         return [np.zeros(x.shape) if zeros else None for x in inputs]
     targets = {x.node.index for x in inputs}
-    done = run.swept([y for y, _ in pairs], [v for _, v in pairs], targets, True, create, None, list(inputs))
+    done = run.swept([y for y, _ in pairs], [v for _, v in pairs], targets, True, create, list(inputs))
     found: list[Any] = []
     for x in inputs:
         g = done.captured.get(x.node.index, done.totals.get(x.node.index))

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gradcli.ops.declare import value_of
 from gradcli.runner import host
 from gradcli.runner.builtins import DICT, INT, STR, TUPLE, type_of
 from gradcli.runner.containers import take
@@ -13,7 +14,7 @@ from gradcli.runner.exceptions import exception_class
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import UNBOUND, Class, Closure, Instance, Property
 from gradcli.runner.operators import COMPARED, METHODS, equal, hashable, operate, truth
-from gradcli.runner.state import Run
+from gradcli.runner.state import Run, constant
 from gradcli.runner.strings import to_repr
 from gradcli.runner.tuples import Named
 from gradcli.runner.values import Tensor, extra_of
@@ -170,7 +171,7 @@ def copied_tensor(run: Run, x: Tensor) -> Tensor:
         )
     if x.active and x.library != "torch":
         return run.function("clone", x)  # type: ignore[no-any-return]
-    made = Tensor(np.array(x.value), x.dtype, x.library)
+    made = Tensor(np.array(value_of(constant(run, x.node))), x.dtype, x.library)
     if x.extra is not None and x.extra.parameter:
         extra_of(made).parameter = True
     if x.active:

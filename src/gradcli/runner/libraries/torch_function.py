@@ -149,9 +149,6 @@ def parts_of_node(run: Run, call: Call, inputs: tuple[Any, ...], outputs: list[T
     numbers = first.value if len(outputs) == 1 else np.concatenate([np.ravel(np.asarray(t.value)) for t in outputs])
     numbers = np.asarray(numbers)[()] if np.asarray(numbers).dtype != object else numbers
     call.result = numbers
-    run.graph.remark(
-        "own-backward", f"{call.name} has a backward pass that the script wrote: both routes follow it, right or wrong"
-    )
     node = run.graph.apply(OWN, inputs, {"call": call}, [value_of(x) for x in inputs])
     call.ctx.fields["_node"] = node
     start = 0
