@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from gradcli.cli.request import Printing, Request, ScriptOptions
     from gradcli.explanation.explained import Explained
 
-OPTIONS = ("at", "turn", "of", "seed")
 MOST = 30
 """Lines whose calls are answered."""
 

@@ -60,6 +60,8 @@ class ScriptOptions(NamedTuple):
 
 
 NO_OPTIONS = ScriptOptions()
+CHOOSING = ("at", "turn", "of", "seed")
+"""Options that choose what of a script is answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +235,7 @@ def function_of(asked: Request) -> Function:
     from gradcli.explanation.evaluation import Function
 
     options = asked.script
-    if all(option is None for option in (options.at, options.turn, options.of, options.seed)):
+    if all(getattr(options, name) is None for name in CHOOSING):
         return Function(asked.program, asked.wrt, asked.budget, asked.values)
     from gradcli.explanation.scripts import Asked  # a formula has none
 
@@ -246,7 +248,7 @@ def function_of(asked: Request) -> Function:
 
 def not_a_script(options: ScriptOptions) -> GradcliError:
     """Return the error for an option that says which call of a script is answered, beside a formula."""
-    name = next(name for name in OPTIONS if getattr(options, name) is not None)
+    name = next(name for name in CHOOSING if getattr(options, name) is not None)
     return GradcliError("option", f"--{name} is for a script, and this is a formula", hint=f"leave out --{name}")
 
 

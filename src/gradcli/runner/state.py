@@ -245,20 +245,6 @@ class Run:
             self.hooks[node.index] = tensor.extra.hooks
         return tensor
 
-    def follow_hook(self, x: Tensor, hook: Any) -> bool:
-        """Make a hook that changes gradients a step of the record, and return whether it is one."""
-        if self.replay is None or len(self.all_hooks) - 1 not in self.replay.changing:
-            return False
-        from gradcli.runner.libraries.jax_custom import linked  # few scripts have hooks
-
-        def back(run: Run, again: bool, g: Tensor) -> list[Any]:
-            del again
-            made = run.call(hook, [g])
-            return [made if isinstance(made, Tensor) else g]
-
-        x.node = linked(self, "hook", [x], [x], back, library="torch")[0].node
-        return True
-
     def write(self, tensor: Tensor, made: Any, first: int | None = None, made_by: Any = None) -> None:
         """Give a tensor other numbers in place, with their derivatives; a view gives them to what it shows.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 from weakref import WeakSet
 
 import numpy as np
@@ -526,38 +526,6 @@ def retain_grad(run: Run, x: Tensor) -> None:
     if not x.leaf:
         extra_of(x).retains = True
         run.retained[x.node.index] = x
-
-
-@method("register_hook")
-def register_hook(run: Run, x: Tensor, hook: Any) -> Any:
-    """Call a function with the gradient of a tensor when a sweep has it; what it returns takes its place."""
-    if not x.active:
-        run.fail("RuntimeError", "cannot register a hook on a tensor that doesn't require gradient")
-    hooks = run.hooks.setdefault(x.node.index, [])
-    run.all_hooks.append(hook)
-    if not run.follow_hook(x, hook):
-        hooks.append(hook)
-    if x.leaf:
-        extra_of(x).hooks = hooks
-    return Handle(hooks, hook)
-
-
-@method("register_post_accumulate_grad_hook")
-def register_post_hook(run: Run, x: Tensor, hook: Any) -> Any:
-    """Call a function with a leaf after its gradient was accumulated."""
-    run.post_hooks.setdefault(id(x), []).append(hook)
-    return Handle(run.post_hooks[id(x)], hook)
-
-
-class Handle:
-    """What takes a hook away."""
-
-    def __init__(self, hooks: list[Any], hook: Any) -> None:
-        self.hooks, self.hook = hooks, hook
-
-    attributes: ClassVar[dict[str, Any]] = {
-        "remove": lambda run, me: lambda run: me.hooks.remove(me.hook) if me.hook in me.hooks else None
-    }
 
 
 # ---- writes in place that are no function's result

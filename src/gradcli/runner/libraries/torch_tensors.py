@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gradcli.runner.library import TABLE, method, native
 from gradcli.runner.state import Run
-from gradcli.runner.values import Size, Tensor, category
+from gradcli.runner.values import Size, Tensor, category, extra_of
 
 
 @native("torch.nn.functional.one_hot")
@@ -138,3 +138,51 @@ for _name, _function in (
 ):
     method(_name)(_function)
 TABLE["torch.embedding"] = lambda run, weight, indices, *rest: run.function("F.embedding", indices, weight)
+
+
+# ---- hooks
+@method("register_hook")
+def register_hook(run: Run, x: Tensor, hook: Any) -> Any:
+    """Call a function with the gradient of a tensor when a sweep has it; what it returns takes its place."""
+    if not x.active:
+        run.fail("RuntimeError", "cannot register a hook on a tensor that doesn't require gradient")
+    hooks = run.hooks.setdefault(x.node.index, [])
+    run.all_hooks.append(hook)
+    if not follow_hook(run, x, hook):
+        hooks.append(hook)
+    if x.leaf:
+        extra_of(x).hooks = hooks
+    return Handle(hooks, hook)
+
+
+def follow_hook(run: Run, x: Tensor, hook: Any) -> bool:
+    """Make a hook that changes gradients a step of the record, and return whether it is one."""
+    if run.replay is None or len(run.all_hooks) - 1 not in run.replay.changing:
+        return False
+    from gradcli.runner.libraries.jax_custom import linked  # few scripts have hooks that change gradients
+
+    def back(run: Run, again: bool, g: Tensor) -> list[Any]:
+        del again
+        made = run.call(hook, [g])
+        return [made if isinstance(made, Tensor) else g]
+
+    x.node = linked(run, "hook", [x], [x], back, library="torch")[0].node
+    return True
+
+
+@method("register_post_accumulate_grad_hook")
+def register_post_hook(run: Run, x: Tensor, hook: Any) -> Any:
+    """Call a function with a leaf after its gradient was accumulated."""
+    run.post_hooks.setdefault(id(x), []).append(hook)
+    return Handle(run.post_hooks[id(x)], hook)
+
+
+class Handle:
+    """What takes a hook away."""
+
+    def __init__(self, hooks: list[Any], hook: Any) -> None:
+        self.hooks, self.hook = hooks, hook
+
+    attributes: ClassVar[dict[str, Any]] = {
+        "remove": lambda run, me: lambda run: me.hooks.remove(me.hook) if me.hook in me.hooks else None
+    }
