@@ -63,9 +63,9 @@ STARTS = [
         (*HEAVY, "rich", "gradcli.checking", "gradcli.explanation.explaining"),
         but=("gradcli.ops.further",),
     ),
-    Start(("explain", *EXAMPLE), 170, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("explain", *EXAMPLE, "--json"), 164, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
-    Start(("check", *EXAMPLE[:3]), 171, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE), 171, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("explain", *EXAMPLE, "--json"), 165, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
+    Start(("check", *EXAMPLE[:3]), 172, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
 ]
 
 

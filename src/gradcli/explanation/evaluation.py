@@ -220,10 +220,13 @@ def read_program(
 
 
 def filled(program: Any, values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of all inputs: those that are given, and those of a script for the others."""
+    """Return the values of all inputs: those that are given, and those of a script for the others.
+
+    A leaf that began with another value has what the script has made of it since.
+    """
     if program.is_script:
-        whole = {**program.values, **values}
-        return {name: value for name, value in whole.items() if name not in program.settings}
+        given = {name: value for name, value in values.items() if name not in program.others}
+        return {name: value for name, value in {**program.values, **given}.items() if name not in program.settings}
     return values
 
 

@@ -18,7 +18,6 @@ from gradcli.explanation.explained import Agreement, Backward, Explained, Note
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.nonfinite import note_nonfinite
 from gradcli.explanation.notes import note_disagreement, note_graph, note_integers, note_run, note_unheld, note_v
-from gradcli.explanation.observed import follow_run
 from gradcli.explanation.program_values import tell_values
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
 from gradcli.explanation.run_lookup import RunLookup
@@ -65,7 +64,7 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
     composition = compose_at(run, point.function)
     formulas = derive(point, composition)
     jacobians = read_jacobians(point, composition, formulas)
-    backward, past = follow_run(point, call_backward(point, jacobians))
+    backward, past = followed(point, call_backward(point, jacobians))
     difference = compare(jacobians, backward, point.value)
     lost = note_digits(run.output, point.name, composition, jacobians)
     program = point.function.program
@@ -103,6 +102,15 @@ def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = deriv
         timeline=point.timeline,
         labels=point.function.labels,
     )
+
+
+def followed(point: Point, backward: list[Backward]) -> tuple[list[Backward], list[Note]]:
+    """Return the calls with what a script's own run gave, and the notes on what is not vᵀ·J."""
+    if not point.as_run:
+        return backward, []
+    from gradcli.explanation.observed import follow_run  # a formula has no run of its own
+
+    return follow_run(point, backward)
 
 
 def confirm_where(

@@ -40,6 +40,16 @@ def missing_inputs(names: list[str], values: Iterable[str], compared: str | None
     return MissingInputs(tuple(names))
 
 
+def not_reached(program: Program, name: str) -> GradcliError:
+    """Return the error for a variable of a script that its output is not computed from, or that it does not have."""
+    output = f"'{program.result}'" if program.result else "the output"
+    if name in program.variables:
+        message = f"{output} is not computed from '{name}', or that is no number that can be moved"
+        return GradcliError("unknown-input", message, hint=f"it is computed from {', '.join(program.inputs) or 'none'}")
+    message = f"the script has no variable '{name}' outside of its functions"
+    return GradcliError("unknown-input", message, hint=did_you_mean(name, program.variables) or None)
+
+
 def not_an_input(program: Program, name: str) -> GradcliError:
     """Return the error for a variable that the program does not have, or gives a value itself."""
     from gradcli.language.own import own_inputs  # an error alone needs it
@@ -49,6 +59,8 @@ def not_an_input(program: Program, name: str) -> GradcliError:
         hint = f"leave out {own.where}, and the value that is given counts"
         message = f"the program has its own value of '{name}'"
         return GradcliError("unknown-input", message, span=own.span, place=program.place, hint=hint)
+    if program.is_script:
+        return not_reached(program, name)
     if name in program.variables and name not in program.inputs:
         message = f"'{name}' is computed by the program, and no input"
         hint = f"its gradient, {name}.grad, stands under Backward; or leave out what computes it, and give it a value"

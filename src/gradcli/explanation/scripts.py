@@ -105,7 +105,7 @@ def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str
     vs = [event.v for event in calls]
     program = program_of(
         text, calls[0].sweep, vs, resets, seed=asked.seed, given=own, others=others,
-        traced=frozenset(calls[0].of if calls[0].inner else ()), changing=frozenset(ended.run.changing),
+        traced=frozenset(wrt or (calls[0].of if calls[0].inner else ())), changing=frozenset(ended.run.changing),
     )  # fmt: skip
     program.ended, program.explained, program.calls = ended, events.index(calls[-1]), calls
     return program

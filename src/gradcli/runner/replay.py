@@ -201,13 +201,20 @@ class ScriptProgram:
             leaves[name] = node
         owners = {id(node.owner) for node in leaves.values()}
         for leaf in [leaf for leaf in live.values() if id(leaf) not in owners]:  # made on the way
-            leaves[as_identifier(name_of(run, leaf), dict.fromkeys(leaves, ""))] = leaf.node
+            leaves[self.name_leaf(name_of(run, leaf), dict.fromkeys(leaves, ""))] = leaf.node
         for name, node in leaves.items():
             node.name = name
         graph.inputs = dict(leaves)
         graph.variables, graph.result = self.variables, self.result
         del replay
         return Reached(graph, output.node, self.result or "y", stopped.seeds, leaves, run)
+
+    def name_leaf(self, label: str | None, taken: Mapping[str, str]) -> str:
+        """Return the identifier of a leaf, and keep what the script calls it where that is none."""
+        name = as_identifier(label, taken)
+        if label is not None and len(name) == len(label) and name != label and name not in self.text:
+            self.labels[name] = label
+        return name
 
     def name_leaves(self, run: Run, stopped: Stopped, output: Tensor) -> None:
         """Settle what the leaves that the output reaches are called, on the first run."""
@@ -222,11 +229,8 @@ class ScriptProgram:
         chosen: list[str] = []
         for node in reached:
             leaf = node.owner
-            label = name_of(run, leaf) if leaf is not None else None
-            name = as_identifier(label, names)
+            name = self.name_leaf(name_of(run, leaf) if leaf is not None else None, names)
             names[name] = str(node.name)
-            if label is not None and len(name) == len(label) and name != label and name not in self.text:
-                self.labels[name] = label
             self.values[name] = np.asarray(node.value)
             if not asked or id(leaf) in asked:
                 chosen.append(name)

@@ -33,6 +33,11 @@ class Story:
         self.traced = traced
         self.others = others or {}
         self.last: dict[str, Any] = {}
+        self.makers: dict[str, int] = {}
+
+    def makes(self, run: Run, name: str, leaf: Tensor) -> bool:
+        """Return whether an assignment makes a leaf: it is the first of its name, or the same line with a new one."""
+        return self.last.get(name) is not leaf and self.makers.setdefault(name, run.line) == run.line
 
     def tell(self, regs: Frame, name: str, value: Any) -> Any:
         """Note an assignment, and return what is assigned: an input of its own where that is asked for."""
@@ -41,7 +46,7 @@ class Story:
         for way in self.traced:
             if way != name and way.startswith(name) and way[len(name)] in ".[":
                 trace_inside(regs[0], value, way)
-        if name in self.others and isinstance(value, Tensor) and value.leaf:
+        if name in self.others and isinstance(value, Tensor) and value.leaf and self.makes(regs[0], name, value):
             give(regs[0], value, self.others[name])
         self.last[name] = value
         if isinstance(value, Tensor) and type(value.node) is np.ndarray and value.shape and name.isidentifier():
@@ -134,16 +139,19 @@ def name_constant(constants: dict[str, Any], name: str, array: Any) -> None:
 def as_leaf(run: Run, value: Any, name: str) -> Any:
     """Return a value as an input of its own: an array, a number of Python's, or a tensor, which derivatives end in."""
     if type(value) in (int, float):
-        return run.enter_leaf(Tensor(np.float64(value), "float64", "python"))
+        return named_leaf(run, Tensor(np.float64(value), "float64", "python"), name)
     if isinstance(value, Tensor) and not value.leaf and value.dtype.startswith(("float", "bfloat")):
-        if value.library == "torch" and value.active:
-            leaf = run.enter_leaf(Tensor(np.array(value_of(constant(run, value.node))), value.dtype))
-            extra_of(leaf).name = name
-            value.node = leaf.node
-            return value
-        made = Tensor(np.array(value.value), value.dtype, value.library)
-        return run.enter_leaf(made)
+        leaf = named_leaf(run, Tensor(np.array(value_of(constant(run, value.node))), value.dtype, value.library), name)
+        if value.library != "torch" or not value.active:
+            return leaf
+        value.node = leaf.node  # whatever else has the tensor sees it too
     return value
+
+
+def named_leaf(run: Run, leaf: Tensor, name: str) -> Tensor:
+    """Return a tensor as a leaf that has its name even where the variable has another value by then."""
+    extra_of(leaf).name = name
+    return run.enter_leaf(leaf)
 
 
 def give(run: Run, leaf: Tensor, value: Any) -> None:
