@@ -27,7 +27,7 @@ def definitions(tree: ast.Module) -> list[str]:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.append(node.name)
         elif isinstance(node, ast.Assign):
-            names.extend(target.id for target in node.targets if isinstance(target, ast.Name))
+            names.extend(name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store))
     return names
 
 
@@ -40,8 +40,9 @@ def rows() -> list[list[Any]]:
         library = importlib.import_module(package)
         for name in definitions(ast.parse(text)):
             theirs = getattr(library, name, None)
-            if theirs is not None and name not in SHORT:
-                made.setdefault((path.name.removesuffix(".py.txt"), package, theirs.__module__), []).append(name)
+            if name.startswith("_") or (theirs is not None and name not in SHORT):
+                module = getattr(theirs, "__module__", package)
+                made.setdefault((path.name.removesuffix(".py.txt"), package, module), []).append(name)
     return [[*places, names] for places, names in sorted(made.items())]
 
 
