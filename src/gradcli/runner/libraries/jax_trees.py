@@ -7,33 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.runner.builtins import JAX_ARRAY
 from gradcli.runner.containers import entry, take
-from gradcli.runner.exceptions import exception_class
 from gradcli.runner.libraries.jax_arrays import array, reshape
-from gradcli.runner.library import TABLE, native
+from gradcli.runner.library import native
 from gradcli.runner.objects import Class
 from gradcli.runner.state import Run
 from gradcli.runner.trees import LEAF, Spec, children, flatten, unflatten
 from gradcli.runner.values import Tensor
-
-TABLE |= {
-    "jax.Array": JAX_ARRAY,
-    "jax.numpy.ndarray": JAX_ARRAY,
-    "jax.__version__": "0.10.2",
-    "jax.numpy.newaxis": None,
-    "jax.numpy.pi": math.pi,
-    "jax.numpy.e": math.e,
-    "jax.numpy.inf": math.inf,
-    "jax.numpy.nan": math.nan,
-    "jax.core.Tracer": Class("Tracer", [], {}),
-    "jax.typing.ArrayLike": JAX_ARRAY,
-    "jax.numpy.euler_gamma": float(np.euler_gamma),
-}
-
-
-for _name in ("ConcretizationTypeError", "TracerBoolConversionError"):
-    TABLE[f"jax.errors.{_name}"] = exception_class(_name)
 
 
 # ---- trees
