@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradcli.runner.arrays import array_of
-from gradcli.runner.containers import entry
 from gradcli.runner.libraries.jax_custom import linked
 from gradcli.runner.libraries.transformed import Applied, Convention, gradient, shown_type
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.state import Run
 from gradcli.runner.transforms import Call, Made, name_of_function, parameter_names, pulled
-from gradcli.runner.trees import flatten, unflatten
+from gradcli.runner.trees import flatten, ravelled
 from gradcli.runner.values import Tensor, category, extra_of
 
 
@@ -38,7 +36,8 @@ class Boxes(Convention):
             return Tensor(np.asarray(getattr(leaf, "value", leaf), np.float64), "float64", "numpy"), True
         if isinstance(leaf, Tensor) and category(leaf.dtype) == 2:
             return leaf, True
-        return run.fail("TypeError", f"Can't differentiate w.r.t. type {shown_type(run, leaf)}")  # type: ignore[no-any-return]
+        kind = shown_type(run, leaf)
+        return run.fail("TypeError", f"Can't differentiate w.r.t. type {kind}")  # type: ignore[no-any-return]
 
     def beside(self, run: Run, made: Any, name: str) -> tuple[Any, Any]:
         """Return what a function gives, and what it gives beside."""
@@ -285,19 +284,7 @@ def defgrad(run: Run, fun: Primitive, maker: Any, argnum: int = 0) -> None:
 def flatten_it(run: Run, value: Any) -> Any:
     """Return all arrays of a nest as one row, and the function that puts them together again."""
     leaves, spec = flatten(run, value, True)
-    arrays = [array_of(run, leaf, "numpy") for leaf in leaves]
-    shapes = [x.shape for x in arrays]
-    row = run.function("numpy.concatenate", [run.function("numpy.reshape", x, (-1,)) for x in arrays])
-
-    def unravel(run: Run, flat: Tensor) -> Any:
-        start, parts = 0, []
-        for shape in shapes:
-            size = math.prod(shape)
-            parts.append(run.function("numpy.reshape", entry(run, flat, slice(start, start + size)), shape))
-            start += size
-        return unflatten(run, spec, parts)
-
-    return row, unravel
+    return ravelled(run, spec, [array_of(run, leaf, "numpy") for leaf in leaves], "numpy")
 
 
 @native("autograd.test_util.check_grads")

@@ -16,7 +16,7 @@ from gradcli.runner.builtins import JAX_ARRAY
 from gradcli.runner.calls import find_table
 from gradcli.runner.containers import entry, iterate, key_of, take
 from gradcli.runner.exceptions import exception_class
-from gradcli.runner.library import METHODS, TABLE, always, attribute, method, native
+from gradcli.runner.library import METHODS, TABLE, always, attribute, native
 from gradcli.runner.numpy_sizes import estimate
 from gradcli.runner.numpy_values import by_numpy, to_real
 from gradcli.runner.objects import Class, Foreign
@@ -484,35 +484,17 @@ METHODS["jax.astype"] = as_type
 TABLE["jax.lax.convert_element_type"] = TABLE["jax.numpy.astype"] = as_type
 
 
-@method("jax.devices", "jax.device")
-def device(run: Run, x: Tensor) -> Any:
-    """Return where the numbers are."""
-    return {"TFRT_CPU_0"}
-
-
-@method("jax.copy", "jax.__copy__", "jax.__deepcopy__")
-def copied(run: Run, x: Tensor, *_: Any) -> Tensor:
-    """Return the array: nobody writes to it."""
-    return x
-
-
+for _name in ("copy", "__copy__", "__deepcopy__"):
+    METHODS[f"jax.{_name}"] = lambda run, x, *_: x  # nobody writes to it
+for _name in ("devices", "device"):
+    METHODS[f"jax.{_name}"] = always({"TFRT_CPU_0"})
 for _name in ("is_fully_replicated", "delete", "is_deleted"):
     METHODS[f"jax.{_name}"] = always(None)
 
 
 # ---- jax: what only moves
-@native("jax.device_put", "jax.device_get", "jax.block_until_ready")
-def moved(run: Run, tree: Any, *_: Any, **__: Any) -> Any:
-    """Return arrays where they are."""
-    return tree
-
-
-@native("jax.devices", "jax.local_devices")
-def devices(run: Run, *_: Any) -> list[Any]:
-    """Return the devices: one."""
-    return [Foreign("CpuDevice(id=0)")]
-
-
+TABLE |= dict.fromkeys(("jax.device_put", "jax.device_get", "jax.block_until_ready"), lambda run, tree, *_, **__: tree)
+TABLE |= dict.fromkeys(("jax.devices", "jax.local_devices"), lambda run, *_: [Foreign("CpuDevice(id=0)")])
 TABLE |= {
     "jax.device_count": always(1), "jax.local_device_count": always(1), "jax.default_backend": always("cpu"),
 }  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.runner.libraries.jax_arrays import converted
 from gradcli.runner.libraries.jax_lax import stopped
 from gradcli.runner.libraries.torch_function import Call, parts_of_node
-from gradcli.runner.library import native
+from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import Instance
 from gradcli.runner.state import Run
 from gradcli.runner.transforms import Level, as_tensors, name_of_function, pulled, seed_for
@@ -202,24 +202,18 @@ def linked(
     return made
 
 
-@native("jax.custom_vjp")
-def custom_vjp(run: Run, fun: Any = None, nondiff_argnums: Any = (), **_: Any) -> Any:
-    """Return a function with a backward pass of its own."""
-    return (
-        CustomVjp(run, fun, nondiff_argnums)
-        if fun is not None
-        else lambda run, fun: CustomVjp(run, fun, nondiff_argnums)
-    )
+def maker(kind: type[Custom]) -> Any:
+    """Return what makes functions of one kind, as a decorator too."""
+
+    def make(run: Run, fun: Any = None, nondiff_argnums: Any = (), **_: Any) -> Any:
+        if fun is None:
+            return lambda run, fun: kind(run, fun, nondiff_argnums)
+        return kind(run, fun, nondiff_argnums)
+
+    return make
 
 
-@native("jax.custom_jvp")
-def custom_jvp(run: Run, fun: Any = None, nondiff_argnums: Any = (), **_: Any) -> Any:
-    """Return a function with a product with its Jacobian of its own."""
-    return (
-        CustomJvp(run, fun, nondiff_argnums)
-        if fun is not None
-        else lambda run, fun: CustomJvp(run, fun, nondiff_argnums)
-    )
+TABLE["jax.custom_vjp"], TABLE["jax.custom_jvp"] = maker(CustomVjp), maker(CustomJvp)
 
 
 @native("jax.custom_gradient")
@@ -228,8 +222,7 @@ def custom_gradient(run: Run, fun: Any) -> Any:
     made = CustomVjp(run, lambda run, *xs: run.call(fun, list(xs))[0])
 
     def forward(run: Run, *xs: Any) -> Any:
-        value, pull = run.call(fun, list(xs))
-        return value, pull
+        return tuple(run.call(fun, list(xs)))
 
     def backward(run: Run, pull: Any, g: Any) -> Any:
         parts = run.call(pull, [g])

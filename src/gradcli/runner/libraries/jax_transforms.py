@@ -17,7 +17,8 @@ from gradcli.runner.libraries.transformed import (
     pushed_through,
     shown_type,
 )
-from gradcli.runner.library import TABLE, native
+from gradcli.runner.library import TABLE, always, native
+from gradcli.runner.objects import Context
 from gradcli.runner.operators import PLAIN, truth
 from gradcli.runner.state import Run
 from gradcli.runner.transforms import Level, Made, batched, gathered, parameter_names
@@ -333,19 +334,8 @@ def checkpoint(run: Run, fun: Any = None, **options: Any) -> Any:
     return fun if fun is not None else lambda run, fun: fun
 
 
-@native("jax.disable_jit", "jax.checking_leaks", "jax.debug_nans")
-def disable_jit(run: Run, *_: Any) -> Any:
-    """Return a context that changes no numbers."""
-    from gradcli.runner.objects import Context
-
-    class Nothing(Context):
-        def enter(self, run: Any) -> None:
-            return None
-
-        def leave(self, run: Any) -> None:
-            return None
-
-    return Nothing()
+for _name in ("disable_jit", "checking_leaks", "debug_nans"):
+    TABLE[f"jax.{_name}"] = always(Context())
 
 
 @native("jax.debug.print")

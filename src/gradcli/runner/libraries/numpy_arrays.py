@@ -13,7 +13,7 @@ from gradcli.runner.builtins import FLOAT, NDARRAY
 from gradcli.runner.calls import call_table, find_table
 from gradcli.runner.containers import take
 from gradcli.runner.exceptions import exception_class
-from gradcli.runner.library import TABLE, native
+from gradcli.runner.library import TABLE, always, native
 from gradcli.runner.numpy_sizes import estimate, lengths, size_of
 from gradcli.runner.numpy_values import as_view, back, by_numpy, flows, from_real, real, to_real
 from gradcli.runner.objects import Class, Closure, Context, TableFunction
@@ -541,21 +541,7 @@ def array2string(run: Run, x: Any, *_: Any, **options: Any) -> str:
         return np.array2string(np.asarray(to_real(run, x)), **{k: v for k, v in options.items() if k in names})
 
 
-class ErrState(Context):
-    """``np.errstate``: warnings are not shown in any case."""
-
-    def enter(self, run: Run) -> None:
-        """Begin."""
-
-    def leave(self, run: Run) -> None:
-        """End."""
-
-    def __call__(self, run: Run, function: Any) -> Any:
-        """Return a function as it is."""
-        return function
-
-
-TABLE["numpy.errstate"] = lambda run, **_: ErrState()
+TABLE["numpy.errstate"] = always(Context())
 TABLE["numpy.seterr"] = lambda run, *_, **__: {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
 TABLE["numpy.geterr"] = TABLE["numpy.seterr"]
 
