@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from gradcli.records import dataclass
@@ -151,6 +151,12 @@ def ravelled(run: Run, spec: Spec, arrays: list[Tensor], library: str) -> tuple[
         return unflatten(run, spec, parts)
 
     return row, unravel
+
+
+def mapped(run: Run, function: Callable[[Any], Any], tree: Any, ordered: bool = True) -> Any:
+    """Return a nest whose leaves a function of the host has changed."""
+    leaves, spec = flatten(run, tree, ordered)
+    return unflatten(run, spec, [function(leaf) for leaf in leaves])
 
 
 def spread(run: Run, prefix: Any, spec: Spec) -> list[Any] | None:

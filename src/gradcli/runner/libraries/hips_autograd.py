@@ -260,10 +260,8 @@ class Primitive:
         return results[0]
 
 
-@native("autograd.extend.primitive", "autograd.primitive", "autograd.core.primitive")
-def primitive(run: Run, fun: Any) -> Primitive:
-    """Return a function whose derivatives are given by ``defvjp``."""
-    return Primitive(fun)
+for _name in ("extend.primitive", "primitive", "core.primitive"):
+    TABLE[f"autograd.{_name}"] = lambda run, fun: Primitive(fun)
 
 
 @native("autograd.extend.defvjp", "autograd.core.defvjp")

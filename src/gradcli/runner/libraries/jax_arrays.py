@@ -224,21 +224,9 @@ def reshape(
     return run.function("torch.reshape", x, want)  # type: ignore[no-any-return]
 
 
-@native("jax.numpy.std")
-def std(
-    run: Run,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: bool = False,
-    **_: Any,
-) -> Any:
-    """Return the root of the variance; where that is 0 the gradient is nan."""
-    return run.function(
-        "jax.numpy.sqrt", run.function("jax.numpy.var", array(run, a), axis=axis, ddof=ddof, keepdims=keepdims)
-    )
+TABLE["jax.numpy.std"] = lambda run, a, *arguments, **named: run.function(  # where it is 0 the gradient is nan
+    "jax.numpy.sqrt", run.function("jax.numpy.var", array(run, a), *arguments, **named)
+)
 
 
 def picking(sign: str) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import Instance
 from gradcli.runner.state import Run
 from gradcli.runner.transforms import Level, as_tensors, name_of_function, pulled, seed_for
-from gradcli.runner.trees import Spec, flatten, unflatten
+from gradcli.runner.trees import Spec, flatten, mapped, unflatten
 from gradcli.runner.values import Tensor, category
 
 
@@ -106,7 +106,7 @@ class CustomVjp(Custom):
         outputs, out_spec = flatten(run, out)
 
         def back(run: Run, again: bool, *gs: Any) -> list[Any]:
-            kept = residuals if again else stop(run, residuals)
+            kept = residuals if again else mapped(run, lambda leaf: stopped(run, leaf), residuals)
             v = unflatten(run, out_spec, list(gs))
             parts = run.call(backward, [*fixed, kept, v])
             return self.gradients(run, parts, specs, leaves)
@@ -177,12 +177,6 @@ class CustomJvp(Custom):
             return results
 
         return unflatten(run, out_spec, linked(run, self.name, leaves, outputs, back))
-
-
-def stop(run: Run, tree: Any) -> Any:
-    """Return a nest of numbers."""
-    leaves, spec = flatten(run, tree)
-    return unflatten(run, spec, [stopped(run, leaf) for leaf in leaves])
 
 
 def linked(

@@ -13,7 +13,7 @@ from gradcli.runner.libraries.jax_arrays import At, array, canonical, lengths, n
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.operators import plain_in_jax
 from gradcli.runner.state import Run, constant
-from gradcli.runner.trees import flatten, unflatten
+from gradcli.runner.trees import mapped
 from gradcli.runner.values import Tensor, strong
 
 
@@ -72,8 +72,7 @@ TABLE["jax.lax.logistic"] = lambda run, x: run.function("jax.nn.sigmoid", x)
 @native("jax.lax.stop_gradient")
 def stop_gradient(run: Run, tree: Any) -> Any:
     """Return arrays through which no derivative flows."""
-    leaves, spec = flatten(run, tree)
-    return unflatten(run, spec, [stopped(run, leaf) for leaf in leaves])
+    return mapped(run, lambda leaf: stopped(run, leaf), tree)
 
 
 def stopped(run: Run, leaf: Any) -> Any:

@@ -19,10 +19,10 @@ from gradcli.runner.libraries.transformed import (
 )
 from gradcli.runner.library import TABLE, always, native
 from gradcli.runner.objects import Context
-from gradcli.runner.operators import PLAIN, truth
+from gradcli.runner.operators import truth
 from gradcli.runner.state import Run
 from gradcli.runner.transforms import Level, Made, batched, gathered, parameter_names
-from gradcli.runner.trees import Spec, flatten, unflatten
+from gradcli.runner.trees import Spec, flatten, mapped, unflatten
 from gradcli.runner.values import Tensor, category
 
 INPUTS = (
@@ -248,13 +248,7 @@ def jvp(run: Run, fun: Any, primals: Any, tangents: Any, has_aux: bool = False) 
 def linearize(run: Run, fun: Any, *primals: Any, has_aux: bool = False) -> Any:
     """Return what a function gives, and the function that pushes v forward."""
     checked_function(run, fun)
-    made = run.call(
-        fun,
-        [
-            unflatten(run, spec, [converted(run, one) for one in leaves])
-            for leaves, spec in (flatten(run, p) for p in primals)
-        ],
-    )
+    made = run.call(fun, [every(run, primal) for primal in primals])
 
     def push(run: Run, *tangents: Any) -> Any:
         return pushed_through(run, JAX, fun, primals, tangents, has_aux)[1]
@@ -294,8 +288,7 @@ def vmap(
 
 def tree_of_arrays(run: Run, tree: Any) -> Any:
     """Return a nest with arrays of NumPy as JAX's."""
-    leaves, spec = flatten(run, tree)
-    return unflatten(run, spec, [converted(run, leaf) if isinstance(leaf, Tensor) else leaf for leaf in leaves])
+    return mapped(run, lambda leaf: converted(run, leaf) if isinstance(leaf, Tensor) else leaf, tree)
 
 
 @native("jax.jit")
@@ -320,12 +313,7 @@ def jit(run: Run, fun: Any = None, *, static_argnums: Any = None, static_argname
 
 def every(run: Run, tree: Any) -> Any:
     """Return a nest whose numbers are arrays."""
-    leaves, spec = flatten(run, tree)
-    return unflatten(
-        run,
-        spec,
-        [converted(run, leaf) if isinstance(leaf, Tensor) or type(leaf) in PLAIN else leaf for leaf in leaves],
-    )
+    return mapped(run, lambda leaf: converted(run, leaf), tree)
 
 
 @native("jax.checkpoint", "jax.remat", "jax.named_call")
@@ -334,6 +322,7 @@ def checkpoint(run: Run, fun: Any = None, **options: Any) -> Any:
     return fun if fun is not None else lambda run, fun: fun
 
 
+TABLE["jax.eval_shape"] = lambda run, fun, *arguments, **named: run.call(fun, list(arguments), named)
 for _name in ("disable_jit", "checking_leaks", "debug_nans"):
     TABLE[f"jax.{_name}"] = always(Context())
 
@@ -344,12 +333,6 @@ def debug_print(run: Run, fmt: str, *arguments: Any, ordered: bool = False, **na
     from gradcli.runner.strings import format_template
 
     run.print(format_template(run, fmt, arguments, named) + "\n")
-
-
-@native("jax.eval_shape")
-def eval_shape(run: Run, fun: Any, *arguments: Any, **named: Any) -> Any:
-    """Return what a function gives: its shapes and types are asked for."""
-    return run.call(fun, list(arguments), named)
 
 
 # ---- loops and branches

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -512,18 +513,12 @@ def of_values(base: Class) -> dict[str, Any]:
         made[f"__r{word}__"] = lambda run, me, other, sign=sign: operate(run, sign, bare(other), bare(me))
     for sign, (word, _) in COMPARED.items():
         made[f"__{word}__"] = lambda run, me, other, sign=sign: operate(run, sign, bare(me), bare(other))
-    made |= {
-        "__hash__": lambda run, me: hash(bare(me)),
-        "__int__": lambda run, me: bare(me),
-        "__index__": lambda run, me: bare(me),
-        "__float__": lambda run, me: float(bare(me)),
-        "__bool__": lambda run, me: bool(bare(me)),
-        "__str__": lambda run, me: str(bare(me)),
-        "__format__": lambda run, me, spec: format(bare(me), spec),
-        "__abs__": lambda run, me: abs(bare(me)),
-        "__len__": lambda run, me: len(bare(me)),
-        "__neg__": lambda run, me: -bare(me),
-    }
+    for word, host_function in {
+        "hash": hash, "int": int, "index": int, "float": float, "bool": bool, "str": str, "abs": abs, "len": len,
+        "neg": operator.neg,
+    }.items():  # fmt: skip
+        made[f"__{word}__"] = lambda run, me, host_function=host_function: host_function(bare(me))
+    made["__format__"] = lambda run, me, spec: format(bare(me), spec)
     made["__instanceof__"] = base
     return made
 

@@ -336,16 +336,16 @@ class Template:
 TABLE["string.Template"] = lambda run, text: Template(text)
 
 
-@native("pprint.pprint", "pprint.pp")
-def pprint(run: Run, x: Any, *_: Any, **options: Any) -> None:
-    """Print a value, its parts on lines of their own where it is long."""
-    run.print(pretty(run, x, 0, options.get("width", 80), options.get("sort_dicts", True)) + "\n")
-
-
 @native("pprint.pformat")
-def pformat(run: Run, x: Any, *_: Any, **options: Any) -> str:
-    """Return a value as it is printed."""
-    return pretty(run, x, 0, options.get("width", 80), options.get("sort_dicts", True))
+def pformat(run: Run, x: Any, *_: Any, width: int = 80, sort_dicts: bool = True, **__: Any) -> str:
+    """Return a value as it is printed, its parts on lines of their own where it is long."""
+    return pretty(run, x, 0, width, sort_dicts)
+
+
+for _name, _sorted in (("pprint", True), ("pp", False)):
+    TABLE[f"pprint.{_name}"] = lambda run, x, *_, by_key=_sorted, **options: run.print(
+        pformat(run, x, **{"sort_dicts": by_key} | options) + "\n"
+    )
 
 
 def pretty(run: Run, x: Any, indent: int, width: int, sort: bool, after: int = 0) -> str:

@@ -19,7 +19,7 @@ from gradcli.runner.transforms import (
     pushed,
     seed_for,
 )
-from gradcli.runner.trees import Spec, flatten, unflatten
+from gradcli.runner.trees import Spec, flatten, mapped, unflatten
 from gradcli.runner.values import Tensor
 
 
@@ -99,8 +99,7 @@ class Applied:
             made = run.call(fun, self.lift(ways.places(run, arguments, argnums), arguments), named)
             if has_aux:
                 made, rest = ways.beside(run, made, name)
-                leaves, spec = flatten(run, rest, ways.ordered)
-                self.aux = unflatten(run, spec, [self.level.settled(leaf) for leaf in leaves])
+                self.aux = mapped(run, self.level.settled, rest, ways.ordered)
             self.made = made
             leaves, self.spec = flatten(run, made, ways.ordered, ways.bare)
             self.outputs = [ways.output(run, leaf, name) for leaf in leaves]
