@@ -117,10 +117,12 @@ def lengths(run: Run, shape: Any) -> tuple[int, ...]:
     return found
 
 
-def maker(name: str, place: int) -> Callable[..., Any]:
-    """Return a maker by NumPy's function of its name; ``place`` is that of the type among its arguments."""
+def maker(name: str, first: str, place: int) -> Callable[..., Any]:
+    """Return a maker by NumPy's function of its name: what its first parameter is called, and the place of the type."""
 
     def make(run: Run, *arguments: Any, dtype: Any = None, device: Any = None, **named: Any) -> Any:
+        if not arguments and first not in named:
+            run.fail("TypeError", f"{name}() missing 1 required positional argument: '{first}'")
         given = [to_real(run, a) for a in arguments[:place]]
         options = {key: to_real(run, value) for key, value in named.items()}
         run.meter.charge(estimate(name, given, options))
@@ -136,9 +138,11 @@ def maker(name: str, place: int) -> Callable[..., Any]:
     return make
 
 
-TABLE |= {f"jax.numpy.{_name}": maker(_name, _place) for _name, _place in {
-    "zeros": 1, "ones": 1, "eye": 3, "identity": 1, "tri": 3, "arange": 3, "linspace": 5, "logspace": 5,
-}.items()}  # fmt: skip
+for _name, _first, _place in (
+    ("zeros", "shape", 1), ("ones", "shape", 1), ("eye", "N", 3), ("identity", "n", 1), ("tri", "N", 3),
+    ("arange", "start", 3), ("linspace", "start", 5), ("logspace", "start", 5),
+):  # fmt: skip
+    TABLE[f"jax.numpy.{_name}"] = maker(_name, _first, _place)
 TABLE["jax.numpy.empty"] = TABLE["jax.numpy.zeros"]
 
 
