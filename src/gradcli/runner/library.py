@@ -55,10 +55,14 @@ def attribute(*names: str) -> Callable[[N], N]:
     return decorate
 
 
+def always(value: Any) -> Native:
+    """Return a native that gives one value, whatever it is given."""
+    return lambda run, *arguments, **named: value
+
+
 HOMES: dict[str, tuple[str, ...]] = {
     "torch": (
         "torch_making", "torch_tensors", "torch_autograd", "torch_function", "torch_functional", "torch_func",
-        "torch_modules",
     ),
     "numpy": ("numpy_arrays", "numpy_methods", "numpy_random"),
     "functorch": ("torch_func",),

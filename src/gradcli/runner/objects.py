@@ -253,15 +253,23 @@ class Progress(Foreign):
 
 
 class Context:
-    """What ``with`` enters: a native one has these two."""
+    """What ``with`` enters; this one gives a value, and changes nothing. As a decorator it gives the function."""
+
+    def __init__(self, value: Any = None) -> None:
+        self.value = value
 
     def enter(self, run: Any) -> Any:
         """Begin, and return what ``as`` names."""
-        raise NotImplementedError
+        del run
+        return self.value
 
     def leave(self, run: Any) -> None:
         """End."""
-        raise NotImplementedError
+
+    def __call__(self, run: Any, function: Any) -> Any:
+        """Return a function as it runs within."""
+        del run
+        return function
 
     def enter_here(self, run: Any) -> Any:
         """Do what a call of ``__enter__`` does."""

@@ -500,19 +500,3 @@ class Made:
     def __call__(self, run: Run, *arguments: Any, **named: Any) -> Any:
         """Call it."""
         return self.run_it(run, *arguments, **named)
-
-
-def picked(run: Run, arguments: Sequence[Any], argnums: Any, text: str) -> list[int]:
-    """Return the places of the arguments to differentiate by."""
-    places = list(argnums) if isinstance(argnums, tuple | list) else [argnums]
-    found = []
-    for place in places:
-        if not isinstance(place, int) or not -len(arguments) <= place < len(arguments):
-            run.fail(
-                "ValueError" if text != "torch" else "RuntimeError",
-                text.format(place, len(arguments))
-                if text != "torch"
-                else f"Got argnum={place}, but only {len(arguments)} positional inputs",
-            )
-        found.append(place % len(arguments))
-    return found

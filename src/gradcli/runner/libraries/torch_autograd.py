@@ -144,6 +144,3 @@ def set_grad_enabled(run: Run, mode: bool) -> Any:
             self.before.append(before)
 
     return Switched(made.on)
-
-
-__all__ = ["np"]
