@@ -449,12 +449,13 @@ class Call:
         own = parameters[place] if place < len(parameters) else ""
         return [(self.run.name_of(leaf) if isinstance(leaf, Tensor) else None) or own for leaf in leaves]
 
-    def begin(self, output: Any, v: Any = None) -> None:
-        """Say of which output and by which v the next sweep is."""
+    def begin(self, output: Any, v: Any = None, tangents: Sequence[Any] = ()) -> None:
+        """Say of which output and by which v the next sweep is, or along which tangents."""
         if self.event is None:
             return
         event = self.event
-        event.sweep, event.v = self.run.sweeps, v
+        event.sweep, event.v = self.run.sweeps, first_v(output) if tangents else v
+        event.tangents = [np.asarray(getattr(t, "value", t)) for t in tangents]
         event.value = output.value if isinstance(output, Tensor) else output
         event.node = output.node.index if isinstance(output, Tensor) and type(output.node) in NODES else -1
 
