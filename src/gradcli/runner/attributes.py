@@ -6,7 +6,7 @@ from typing import Any
 
 from gradcli.runner.calls import call_method, jax_method, new_object, table_method
 from gradcli.runner.classes import bound, described, no_attribute
-from gradcli.runner.hosted import Hosted, host_of, new_hosted
+from gradcli.runner.hosted import host_of, new_hosted
 from gradcli.runner.hosted_members import hosted_attribute, raw_member
 from gradcli.runner.library import ATTRIBUTES, FOREIGN_TO, METHODS, READERS, load
 from gradcli.runner.objects import (
@@ -15,6 +15,7 @@ from gradcli.runner.objects import (
     Class,
     Closure,
     Foreign,
+    Hosted,
     Instance,
     Keyed,
     Method,

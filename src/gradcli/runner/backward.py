@@ -68,11 +68,9 @@ def seed_of(run: Run, y: Tensor, gradient: Any, place: int) -> Any:
             run.fail("RuntimeError", "grad can be implicitly created only for scalar outputs")
         return np.ones(y.shape)
     if not isinstance(gradient, Tensor):
-        from gradcli.runner.builtins import type_name
-
         if isinstance(gradient, int | float):
-            run.fail("TypeError", f"gradients can be either Tensors or None, but got {type_name(gradient)}")
-        run.fail("TypeError", f"gradients can be either Tensors or None, but got {type_name(gradient)}")
+            run.fail("TypeError", f"gradients can be either Tensors or None, but got {run.type_name(gradient)}")
+        run.fail("TypeError", f"gradients can be either Tensors or None, but got {run.type_name(gradient)}")
     if gradient.shape != y.shape:
         run.fail(
             "RuntimeError",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,7 +15,7 @@ from gradcli.ops import Function, find
 from gradcli.ops.declare import value_of
 from gradcli.runner.classes import no_attribute
 from gradcli.runner.converting import bound_call, convert, wrap
-from gradcli.runner.hosted import HOSTS, Hosted, host_of, new_hosted
+from gradcli.runner.hosted import HOSTS, host_of, new_hosted
 from gradcli.runner.library import METHODS, TABLE, refuse_effect
 from gradcli.runner.objects import (
     UNBOUND,
@@ -25,6 +25,7 @@ from gradcli.runner.objects import (
     Closure,
     Foreign,
     Frame,
+    Hosted,
     Instance,
     Keyed,
     Method,
@@ -41,9 +42,10 @@ from gradcli.runner.values import DType, Tensor, category, kind_of, strong
 
 
 def call(  # noqa: C901, PLR0911, PLR0912 - one case for each kind of what can be called
-    run: Run, what: Any, arguments: list[Any], named: dict[str, Any]
+    run: Run, what: Any, arguments: Sequence[Any] = (), named: dict[str, Any] | None = None
 ) -> Any:
     """Call anything that can be called; raises TypeError for what cannot."""
+    named = named or {}
     kind = type(what)
     if kind is Closure:
         return call_closure(run, what, arguments, named)
@@ -73,12 +75,10 @@ def call(  # noqa: C901, PLR0911, PLR0912 - one case for each kind of what can b
         run.fail("TypeError", "'module' object is not callable")
     elif callable(what):
         return call_native(run, what, arguments, named)
-    from gradcli.runner.builtins import type_name
-
-    return run.fail("TypeError", f"'{type_name(what)}' object is not callable")
+    return run.fail("TypeError", f"'{run.type_name(what)}' object is not callable")
 
 
-def foreign(what: Foreign, arguments: list[Any]) -> Any:
+def foreign(what: Foreign, arguments: Sequence[Any]) -> Any:
     """Return what a function gives that only shows: more of it; ``tqdm`` and its like hand on what they are given."""
     refuse_effect(what.name)
     last = what.name.rpartition(".")[2]
@@ -87,7 +87,7 @@ def foreign(what: Foreign, arguments: list[Any]) -> Any:
     return what
 
 
-def call_native(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
+def call_native(run: Run, what: Any, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
     """Call a native; arguments that it does not take are a TypeError of the script."""
     try:
         return what(run, *arguments, **named)
@@ -95,7 +95,7 @@ def call_native(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]
         try:
             inspect.signature(what).bind(run, *arguments, **named)
         except TypeError as misfit:
-            return run.fail("TypeError", f"{native_name(what)}() {misfit_text(what, misfit, arguments, named)}")
+            return run.fail("TypeError", f"{native_name(run, what)}() {misfit_text(what, misfit, arguments, named)}")
         except ValueError:
             pass
         return host_error(run, error)
@@ -103,13 +103,13 @@ def call_native(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]
         return host_error(run, error)
 
 
-def native_name(what: Any) -> str:
+def native_name(run: Run, what: Any) -> str:
     """Return what a message calls a native: the last part of the name that a script calls it by."""
-    full = next((name for name, one in TABLE.items() if one is what), getattr(what, "__name__", "function").strip("_"))
-    return full.rpartition(".")[2]
+    names = (name for name, one in (*TABLE.items(), *run.builtins.items()) if one is what)
+    return next(names, getattr(what, "__name__", "function").strip("_")).rpartition(".")[2]
 
 
-def misfit_text(what: Any, misfit: TypeError, arguments: list[Any], named: dict[str, Any]) -> str:
+def misfit_text(what: Any, misfit: TypeError, arguments: Sequence[Any], named: dict[str, Any]) -> str:
     """Return what Python says of arguments that a function does not take: all that are missing at once."""
     if "missing a required" not in str(misfit):
         return str(misfit)
@@ -144,7 +144,7 @@ def host_error(run: Run, error: Exception) -> Any:
 
 
 # ---- functions of the script
-def call_closure(run: Run, closure: Closure, arguments: list[Any], named: dict[str, Any]) -> Any:
+def call_closure(run: Run, closure: Closure, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
     """Call a function of the script."""
     code = closure.code
     frame = code.template.copy()
@@ -205,7 +205,7 @@ def generate(run: Run, code: Any, frame: Frame) -> Generator[Any, Any, Any]:
             step, sent = walk.throw, error
 
 
-def bind(run: Run, closure: Closure, frame: Frame, arguments: list[Any], named: dict[str, Any]) -> None:
+def bind(run: Run, closure: Closure, frame: Frame, arguments: Sequence[Any], named: dict[str, Any]) -> None:
     """Put arguments into the registers of parameters; raises TypeError as Python does."""
     code, places = closure.code, closure.code.places
     positional, count = code.positional, len(code.positional)
@@ -258,7 +258,7 @@ def take_defaults(run: Run, closure: Closure, frame: Frame, name: str) -> None:
 
 
 # ---- classes
-def construct(run: Run, kind: Class, arguments: list[Any], named: dict[str, Any]) -> Any:
+def construct(run: Run, kind: Class, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
     """Return a new object of a class."""
     abstract = kind.find("__abstract__")
     if abstract is not UNBOUND and abstract:
@@ -279,11 +279,13 @@ def construct(run: Run, kind: Class, arguments: list[Any], named: dict[str, Any]
     return made
 
 
-def construct_hosted(run: Run, kind: Class, base: Class, arguments: list[Any], named: dict[str, Any]) -> Any:
+def construct_hosted(run: Run, kind: Class, base: Class, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
     """Return a new object of a class that is derived from one of Python's own."""
     new, start = kind.find("__new__"), kind.find("__init__")
     made = (
-        new_hosted(run, kind, base, arguments, named) if new is UNBOUND else call(run, new, [kind, *arguments], named)
+        new_hosted(run, kind, base, list(arguments), named)
+        if new is UNBOUND
+        else call(run, new, [kind, *arguments], named)
     )
     if start is not UNBOUND and isinstance(made, Hosted):
         call(run, start, [made, *arguments], named)
@@ -347,7 +349,7 @@ def jax_method(name: str) -> Any:
     return find_table(f"jax.numpy.{name}") if found is UNBOUND else found
 
 
-def call_method(run: Run, owner: Tensor, name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
+def call_method(run: Run, owner: Tensor, name: str, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
     """Call a method of a tensor: a native, one of the table, or one of these written back in place."""
     if owner.library == "jax":
         inner = jax_method(name)
@@ -371,7 +373,7 @@ def call_method(run: Run, owner: Tensor, name: str, arguments: list[Any], named:
 
 
 def call_table(
-    run: Run, what: TableFunction, arguments: list[Any], named: dict[str, Any], library: str | None = None
+    run: Run, what: TableFunction, arguments: Sequence[Any], named: dict[str, Any], library: str | None = None
 ) -> Any:
     """Call a function of the table with values of a script."""
     function: Function = what.function
@@ -414,7 +416,7 @@ def call_table(
 
 
 def made_type(
-    run: Run, function: Function, made: Any, given: Any, tensors: list[Any], arguments: list[Any], library: str,
+    run: Run, function: Function, made: Any, given: Any, tensors: list[Any], arguments: Sequence[Any], library: str,
     rounds: bool,
 ) -> str:  # fmt: skip
     """Return the type of what a call made: that which was ``given``, else by the types of the arguments."""
@@ -443,7 +445,9 @@ WRITES_BY = {
 """The place of ``inplace`` among the arguments of functions that have it."""
 
 
-def call_into(run: Run, what: TableFunction, arguments: list[Any], named: dict[str, Any], library: str | None) -> Any:
+def call_into(
+    run: Run, what: TableFunction, arguments: Sequence[Any], named: dict[str, Any], library: str | None
+) -> Any:
     """Call a function of the table that writes its result into what it is given, or into ``out``."""
     from gradcli.runner.writes import write_back
 
@@ -488,7 +492,7 @@ def plain_all(values: Any) -> bool:
     return all(type(item) is int for item in values)
 
 
-def library_name(what: TableFunction, arguments: list[Any], named: dict[str, Any]) -> str:
+def library_name(what: TableFunction, arguments: Sequence[Any], named: dict[str, Any]) -> str:
     """Return whose arrays a function gives: those that it is given, else those of the library that it is called of."""
     root = what.name.partition(".")[0]
     if root == "math":

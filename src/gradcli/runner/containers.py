@@ -16,9 +16,8 @@ from gradcli.ops.indexing import INDEX, PUT
 from gradcli.ops.shaping import MOST_AXES, too_many_axes
 from gradcli.runner import numpy_values
 from gradcli.runner.exceptions import raise_key
-from gradcli.runner.hosted import Hosted
 from gradcli.runner.numpy_values import flows, plain_array
-from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance, Progress
+from gradcli.runner.objects import UNBOUND, Class, Foreign, Hosted, Instance, Progress
 from gradcli.runner.operators import HOST_KINDS, has_items, hashable, plain
 from gradcli.runner.state import LONG, Run, show
 from gradcli.runner.torch_errors import TYPE_NAMES, of_expand

@@ -52,9 +52,7 @@ def convert_list(run: Run, parameter: Parameter, value: Any, tensors: list[Any],
         return tuple([convert(run, parameter, item, tensors, library) for item in value])
     if takes_one or parameter.kind == "Raw":
         if takes_one and library == "torch" and parameter.kind == "Tensor":
-            from gradcli.runner.builtins import type_name
-
-            run.fail("TypeError", f"argument '{parameter.name}' must be Tensor, not {type_name(value)}")
+            run.fail("TypeError", f"argument '{parameter.name}' must be Tensor, not {run.type_name(value)}")
         from gradcli.runner.arrays import array_of
 
         made = array_of(run, value, "numpy")
@@ -69,9 +67,7 @@ def as_array(run: Run, item: Any, tensors: list[Any], library: str) -> Any:
         tensors.append(item)
         return item.node
     if library == "torch":
-        from gradcli.runner.builtins import type_name
-
-        run.fail("TypeError", f"expected Tensor as element 0 in argument 0, but got {type_name(item)}")
+        run.fail("TypeError", f"expected Tensor as element 0 in argument 0, but got {run.type_name(item)}")
     from gradcli.runner.arrays import array_of
 
     made = array_of(run, item, "numpy")

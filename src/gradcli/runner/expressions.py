@@ -12,6 +12,7 @@ from gradcli.errors import GradcliError
 from gradcli.runner.attributes import attribute
 from gradcli.runner.calls import call
 from gradcli.runner.containers import subscript, take, unpacked, walk
+from gradcli.runner.formatting import format_value
 from gradcli.runner.objects import UNBOUND, Class, Closure, Code, Evaluate, Frame, Super
 from gradcli.runner.operators import binary, contains, equal, hashable, negative, operate, plain, sign_of, truth
 from gradcli.runner.reading import Positions
@@ -21,7 +22,7 @@ from gradcli.runner.scopes import (
     parameters_of,
     yields,
 )
-from gradcli.runner.strings import format_value, to_repr, to_str
+from gradcli.runner.strings import to_repr, to_str
 
 FIRST = 2
 """Registers that each frame begins with: the run, and the frame of the module."""
@@ -567,11 +568,9 @@ def mapping_of(run: Any, value: Any) -> dict[str, Any]:
     """Return what stands behind ``**`` in a call; raises TypeError for what has no names."""
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return value
-    from gradcli.runner.builtins import type_name
-
     if isinstance(value, dict):
         run.fail("TypeError", "keywords must be strings")
-    message = f"argument after ** must be a mapping, not {type_name(value)}"
+    message = f"argument after ** must be a mapping, not {run.type_name(value)}"
     return run.fail("TypeError", message)  # type: ignore[no-any-return]
 
 

@@ -32,15 +32,6 @@ class Handler(NamedTuple):
     body: Any
 
 
-def handle(regs: Frame, handlers: list[Handler], error: Raised, text: Text) -> Any:
-    """Run the clause that an exception fits; raises it again where none does."""
-    handler = fitting(regs, handlers, error)
-    if handler is None:
-        raise error
-    with handled(regs, handler, error, text):
-        return handler.body(regs)
-
-
 def fitting(regs: Frame, handlers: list[Handler], error: Raised) -> Handler | None:
     """Return the first clause that an exception fits."""
     return next((h for h in handlers if h.kinds is None or fits(error.instance, h.kinds(regs))), None)
@@ -100,7 +91,5 @@ def enter(run: Run, context: Any) -> Entered:
 
     if isinstance(context, Foreign):
         return Entered(context, lambda run, error: False)
-    from gradcli.runner.builtins import type_name
-
-    message = f"'{type_name(context)}' object does not support the context manager protocol"
+    message = f"'{run.type_name(context)}' object does not support the context manager protocol"
     return run.fail("TypeError", message)  # type: ignore[no-any-return]

@@ -57,7 +57,7 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:  # noqa: C901, PLR091
     if isinstance(base, TableFunction) and name == "__name__":
         return base.name.rpartition(".")[2]
     if name == "__class__":
-        return run.machine.type_of(run, base)
+        return run.type_of(base)
     if callable(base) and name in ("__name__", "__qualname__"):
         return str(getattr(base, "__name__", "function")).strip("_")
     if name == "__doc__":
@@ -229,7 +229,7 @@ def replace(run: Run, text: str, old: str, new: str, count: int = -1) -> str:
 
 def format_it(run: Run, text: str, *arguments: Any, **named: Any) -> str:
     """Format a template."""
-    from gradcli.runner.strings import format_template
+    from gradcli.runner.formatting import format_template
 
     return format_template(run, text, arguments, named)
 

@@ -20,63 +20,40 @@ from gradcli.runner.values import INTEGERS, DType, Tensor, extra_of
 DOUBLES = ("float64", "int64", "bool")
 """Types that are kept as they are: others are kept in doubles, or in the longest integers."""
 TYPES = {"float16", "float32", "float64", "bool", *INTEGERS}
+METHODS = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
+    "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
+}  # fmt: skip
+"""What Python calls operators, without the underscores of their methods."""
+COMPARED = {
+    "<": ("lt", "gt"), "<=": ("le", "ge"), ">": ("gt", "lt"), ">=": ("ge", "le"), "==": ("eq", "eq"),
+    "!=": ("ne", "ne"),
+}  # fmt: skip
+"""What it calls comparisons, and these with their sides exchanged."""
 BY_SIGN: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "@": operator.matmul,
-    "<<": operator.lshift,
-    ">>": operator.rshift,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
+    sign: getattr(operator, f"__{word}__")
+    for sign, word in {**METHODS, **{sign: words[0] for sign, words in COMPARED.items()}}.items()
 }
 """What Python's operators do, by their signs."""
-UFUNCS = {
-    "+": np.add,
-    "-": np.subtract,
-    "*": np.multiply,
-    "/": np.true_divide,
-    "//": np.floor_divide,
-    "%": np.remainder,
-    "**": np.power,
-    "&": np.bitwise_and,
-    "|": np.bitwise_or,
-    "^": np.bitwise_xor,
-    "@": np.matmul,
-    "<<": np.left_shift,
-    ">>": np.right_shift,
-}
 
 
-class WholeKey(int):
-    """An integer of NumPy's as a key: equal to Python's, and shown as NumPy's."""
+class Key:
+    """A number of NumPy's as a key: equal to Python's, and shown as NumPy's."""
 
-    dtype = "int64"
+    dtype = ""
+    real: Any
 
     def shown(self, _quoted: Any) -> str:
         """Return how it is shown."""
-        return f"np.{self.dtype}({int(self)})"
+        return f"np.{self.dtype}({self.real})"
 
 
-class FloatKey(float):
-    """A float of NumPy's as a key."""
+class WholeKey(Key, int):
+    """An integer."""
 
-    dtype = "float64"
 
-    def shown(self, _quoted: Any) -> str:
-        """Return how it is shown."""
-        return f"np.{self.dtype}({float(self)})"
+class FloatKey(Key, float):
+    """A float."""
 
 
 def key_number(x: Tensor) -> Any:
@@ -84,9 +61,8 @@ def key_number(x: Tensor) -> Any:
     one = np.asarray(x.value).reshape(())[()].item()
     if x.dtype == "bool":
         return one
-    made = WholeKey(one) if isinstance(one, int) else FloatKey(one)
-    if made.dtype != x.dtype:
-        made.dtype = x.dtype
+    made: Key = WholeKey(one) if isinstance(one, int) else FloatKey(one)
+    made.dtype = x.dtype
     return made
 
 
@@ -253,7 +229,7 @@ def charge_broadcast(run: Any, parts: Any, product: bool = False) -> None:
 def in_place(run: Any, sign: str, target: Tensor, change: Any) -> None:
     """Do an augmented assignment of an array: raises where NumPy refuses to cast the result."""
     array, y = np.array(real(target)), to_real(run, change)
-    by_numpy(run, lambda: UFUNCS[sign](array, y, out=array))
+    by_numpy(run, lambda: getattr(operator, f"__i{METHODS[sign]}__")(array, y))
     run.write(target, back(array))
 
 

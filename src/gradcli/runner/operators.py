@@ -15,27 +15,14 @@ from gradcli.language.runtime import compare as table_compare
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import value_of
 from gradcli.runner import numpy_values
-from gradcli.runner.hosted import Hosted
-from gradcli.runner.numpy_values import BY_SIGN, flows
-from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Instance, Keyed
+from gradcli.runner.numpy_values import BY_SIGN, COMPARED, METHODS, flows
+from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Hosted, Instance, Keyed, ask, own
 from gradcli.runner.state import Run
 from gradcli.runner.torch_errors import torch_error
 from gradcli.runner.values import FLOATS, DType, Size, Tensor, Weak, as_dtype, category, kind_of, promoted
 
 Double = np.float64
 PLAIN = (int, float, bool)
-METHODS = {
-    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
-    "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
-}  # fmt: skip
-COMPARED = {
-    "<": ("lt", "gt"),
-    "<=": ("le", "ge"),
-    ">": ("gt", "lt"),
-    ">=": ("ge", "le"),
-    "==": ("eq", "eq"),
-    "!=": ("ne", "ne"),
-}
 HOST_KINDS: tuple[type, ...] = (
     int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, type({}.keys()),
     type({}.items()),
@@ -116,30 +103,34 @@ def operate(run: Run, sign: str, a: Any, b: Any) -> Any:
         if isinstance(a, str) or isinstance(b, str):
             return of_host(run, sign, a, b)
         return of_tensors(run, sign, a, b)
-    if (isinstance(a, Hosted) or isinstance(b, Hosted)) and (
-        made := by_own_method(run, sign, a, b)
-    ) is not NotImplemented:
+    made = by_methods(run, sign, a, b)
+    if made is not NotImplemented:
         return made
     if isinstance(a, HOST_KINDS) and (isinstance(b, HOST_KINDS) or (sign == "%" and type(a) is str)):
         return of_host(run, sign, a, b)
     return of_objects(run, sign, a, b)
 
 
-def by_own_method(run: Run, sign: str, a: Any, b: Any) -> Any:
-    """Return an operator by a method that a class derived from one of Python's own defines."""
-    first, second = COMPARED[sign] if sign in COMPARED else (METHODS[sign], f"r{METHODS[sign]}")
-    for owner, word, other in ((a, first, b), (b, second, a)):
-        if isinstance(owner, Hosted) and (member := owner.kind.find(f"__{word}__")) is not UNBOUND:
-            made = run.call(member, [owner, other])
-            if made is not NotImplemented:
-                return made
+def by_methods(run: Run, sign: str, a: Any, b: Any) -> Any:
+    """Return an operator by the methods of objects: of the left one, then the reflected one of the right.
+
+    Without such methods it is NotImplemented.
+    """
+    first, second = COMPARED.get(sign) or (METHODS[sign], f"r{METHODS[sign]}")
+    names = ((a, f"__{first}__", b), (b, f"__{second}__", a))
+    if isinstance(b, Instance) and isinstance(a, Instance) and b.kind is not a.kind and b.kind.is_a(a.kind):
+        names = names[::-1] if own(b, names[1][1]) is not own(a, names[1][1]) else names
+    for owner, name, other in names:
+        made = ask(run, owner, name, other)
+        if made is not UNBOUND and made is not NotImplemented:
+            return made
     return NotImplemented
 
 
-def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:  # noqa: C901 - one clause for each exception
+def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Return an operator of Python's own values, within bounds."""
     if sign == "%" and type(a) is str:
-        return run.machine.percent(run, a, b)
+        return run.percent(a, b)
     if sign in COMPARED and isinstance(a, list | tuple | dict) and isinstance(b, list | tuple | dict):
         if sign in ("==", "!="):
             return equal(run, a, b) is (sign == "==")
@@ -148,14 +139,8 @@ def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:  # noqa: C901 - one cla
     refuse_large(run, sign, a, b)
     try:
         made = BY_SIGN[sign](a, b)
-    except ZeroDivisionError as error:
-        return run.fail("ZeroDivisionError", str(error))
-    except OverflowError as error:
-        return run.fail("OverflowError", str(error))
-    except TypeError as error:
-        return run.fail("TypeError", str(error))
-    except ValueError as error:
-        return run.fail("ValueError", str(error))
+    except (ZeroDivisionError, OverflowError, TypeError, ValueError) as error:
+        return run.fail(type(error).__name__, str(error))
     if type(made) is complex:
         raise run.refuse("complex numbers are not part of gradcli")
     if type(a) is Size and sign == "+":
@@ -222,20 +207,7 @@ def ordered(run: Run, sign: str, a: Any, b: Any) -> Any:
 
 
 def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
-    """Return an operator by the methods of objects: of the left one, then the reflected one of the right."""
-    if sign in COMPARED:
-        first, second = COMPARED[sign]
-        names = ((a, f"__{first}__", b), (b, f"__{second}__", a))
-    else:
-        word = METHODS[sign]
-        names = ((a, f"__{word}__", b), (b, f"__r{word}__", a))
-    if isinstance(b, Instance) and isinstance(a, Instance) and b.kind is not a.kind and b.kind.is_a(a.kind):
-        names = names[::-1] if b.kind.find(names[1][1]) is not a.kind.find(names[1][1]) else names
-    for owner, name, other in names:
-        if isinstance(owner, Instance) and (member := owner.kind.find(name)) is not UNBOUND:
-            made = run.call(member, [owner, other])
-            if made is not NotImplemented:
-                return made
+    """Return an operator of objects without methods for it."""
     if sign in ("==", "!=") and (isinstance(a, DType) or isinstance(b, DType)):
         return (a == b if isinstance(a, DType) else b == a) is (sign == "==")
     if sign in ("==", "!="):
@@ -249,9 +221,9 @@ def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
 
 def same_objects(run: Run, sign: str, a: Any, b: Any) -> bool:
     """Return ``a == b`` or ``a != b`` where no method of theirs answers: unequal is what is not equal."""
-    for owner, other in ((a, b), (b, a)):
-        if sign == "!=" and isinstance(owner, Instance) and (m := owner.kind.find("__eq__")) is not UNBOUND:
-            return not truth(run, run.call(m, [owner, other]))
+    for owner, other in ((a, b), (b, a)) if sign == "!=" else ():
+        if (made := ask(run, owner, "__eq__", other)) is not UNBOUND:
+            return not truth(run, made)
     same = a is b or (not isinstance(a, Instance | Class) and not isinstance(b, Instance | Class) and bool(a == b))
     return same is (sign == "==")
 
@@ -276,9 +248,10 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
     if a is None or b is None:
         return None if sign not in ("==", "!=") else sign == "!="
     if isinstance(a, Instance) or isinstance(b, Instance):
-        return of_objects(run, sign, a, b)
+        made = by_methods(run, sign, a, b)
+        return of_objects(run, sign, a, b) if made is NotImplemented else made
     if sign == "@" and (type(a) in PLAIN or type(b) in PLAIN) and library == "torch":
-        run.fail("TypeError", f"unsupported operand type(s) for @: '{run.type_name(a)}' and '{run.type_name(b)}'")
+        refuse_operands(run, sign, a, b)
     if library == "numpy" and not flows(a) and not flows(b):
         return numpy_values.operated(run, sign, a, b)
     refuse_pair(run, sign, a, b, library)
@@ -341,8 +314,7 @@ def refuse_masks(run: Run, a: Any, b: Any) -> None:
         run.fail("RuntimeError", "Subtraction, the `-` operator, with two bool tensors is not supported. "
                  "Use the `^` or `logical_xor()` operator instead.")  # fmt: skip
     if any(masks):
-        run.fail("RuntimeError", "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "
-                 "trying to invert a mask, use the `~` or `logical_not()` operator instead.")  # fmt: skip
+        run.fail("RuntimeError", f"Subtraction, the `-` operator, with a bool tensor is not supported. {NOT_MASKS}")
 
 
 BITS = {"&": "bitwise_and_cpu", "|": "bitwise_or_cpu", "^": "bitwise_xor_cpu", "<<": "lshift_cpu", ">>": "rshift_cpu"}
@@ -431,15 +403,9 @@ def as_operand(run: Run, sign: str, x: Any, sides: tuple[Any, Any], library: str
         return run.array_of(x, "numpy")
     if sign in ("==", "!="):
         return None
-    written = "** or pow()" if sign == "**" else sign
-    left, right = map(run.type_name, sides)
-    if sign in COMPARED:
-        run.fail("TypeError", f"'{sign}' not supported between instances of '{left}' and '{right}'")
-    if left == "list" and sign == "+":
-        run.fail("TypeError", f'can only concatenate list (not "{right}") to list')
-    if sign == "*" and {left, right} & {"list", "tuple", "str"}:
+    if sign == "*" and not {*map(run.type_name, sides)}.isdisjoint(("list", "tuple", "str")):
         run.fail("TypeError", "only integer tensors of a single element can be converted to an index")
-    return run.fail("TypeError", f"unsupported operand type(s) for {written}: '{left}' and '{right}'")
+    return refuse_operands(run, sign, *sides)
 
 
 def bits_dtype(a: Any, b: Any) -> str:
@@ -555,19 +521,16 @@ def python_number(array: Any) -> Any:
     return one.item()
 
 
-NO_INVERSE = ("TypeError", "~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-NO_NEGATIVE = (
-    "RuntimeError",
-    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
-    "`logical_not()` operator instead.",
-)
+NOT_MASKS = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
 
 
 def negative_tensor(run: Run, a: Tensor, sign: str) -> Any:
     """Return ``-a`` or ``~a`` of a tensor."""
     op = OPERATORS[sign, 1]
     if a.library == "torch" and (a.dtype in FLOATS if sign == "~" else a.dtype == "bool"):
-        run.fail(*NO_INVERSE if sign == "~" else NO_NEGATIVE)
+        if sign == "~":
+            run.fail("TypeError", "~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+        run.fail("RuntimeError", f"Negation, the `-` operator, on a bool tensor is not supported. {NOT_MASKS}")
     if sign == "~" and category(a.dtype) == 1:
         return run.make(~np.asarray(a.value, np.int64), a.dtype, a.library)
     if sign == "~":
@@ -583,14 +546,10 @@ def negative(run: Run, a: Any, sign: str) -> Any:
     a = plain(a)
     if isinstance(a, Tensor):
         return a if sign == "+" else negative_tensor(run, a, sign)
-    if isinstance(a, Instance):
-        name = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[sign]
-        if (member := a.kind.find(name)) is not UNBOUND:
-            return run.call(member, [a])
-    if type(a) in PLAIN:
-        if sign == "~" and type(a) is float:
-            return run.fail("TypeError", "bad operand type for unary ~: 'float'")
-        return -a if sign == "-" else +a if sign == "+" else ~a
+    if (made := ask(run, a, {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[sign])) is not UNBOUND:
+        return made
+    if isinstance(a, PLAIN) and not (sign == "~" and isinstance(a, float)):
+        return -a if sign == "-" else +a if sign == "+" else ~int(a)
     if isinstance(a, Foreign):
         return a
     return run.fail("TypeError", f"bad operand type for unary {sign}: '{run.type_name(a)}'")
@@ -602,11 +561,9 @@ def truth(run: Run, x: Any) -> bool:
         return x
     if isinstance(x, Tensor):
         return truth_of(run, x)
-    if isinstance(x, Instance):
-        for name in ("__bool__", "__len__"):
-            if (member := x.kind.find(name)) is not UNBOUND:
-                return bool(run.call(member, [x]))
-        return True
+    for name in ("__bool__", "__len__") if isinstance(x, Instance | Hosted) else ():
+        if (made := ask(run, x, name)) is not UNBOUND:
+            return bool(made)
     return bool(x)
 
 
@@ -625,18 +582,15 @@ def truth_of(run: Run, x: Tensor) -> bool:
 def contains(run: Run, item: Any, container: Any) -> bool:
     """Return whether an item is in a container, as ``in`` has it."""
     item = plain(item)
-    if isinstance(container, Instance):
-        if (member := container.kind.find("__contains__")) is not UNBOUND:
-            return truth(run, run.call(member, [container, item]))
-    elif isinstance(container, Hosted) and (member := container.kind.find("__contains__")) is not UNBOUND:
-        return truth(run, run.call(member, [container, item]))
-    elif isinstance(container, Tensor):
+    if (made := ask(run, container, "__contains__", item)) is not UNBOUND:
+        return truth(run, made)
+    if isinstance(container, Tensor):
         return bool(np.any(np.asarray(container.value) == (item.value if isinstance(item, Tensor) else item)))
-    elif isinstance(container, str):
+    if isinstance(container, str):
         if not isinstance(item, str):
             run.fail("TypeError", f"'in <string>' requires string as left operand, not {run.type_name(item)}")
         return item in container
-    elif isinstance(container, dict | set | frozenset | range):
+    if isinstance(container, dict | set | frozenset | range):
         if type(container) is range and type(item) is float:
             return item.is_integer() and int(item) in container
         return hashable(run, item) in container
@@ -682,4 +636,4 @@ SIGNS = {
     "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "Eq": "==", "NotEq": "!=",
     "USub": "-", "UAdd": "+", "Invert": "~",
 }  # fmt: skip
-__all__ = ["GradcliError", "binary", "contains", "equal", "hashable", "negative", "operate", "truth"]
+__all__ = ["COMPARED", "METHODS"]

@@ -21,6 +21,7 @@ from gradcli.runner import (
     builtins,
     calls,
     containers,
+    formatting,
     names,
     operators,
     strings,
@@ -33,18 +34,25 @@ from gradcli.runner.noting import settle
 from gradcli.runner.objects import Code, Frame
 from gradcli.runner.reading import read_script
 from gradcli.runner.scopes import with_private_names
-from gradcli.runner.state import BOUNDS, DEEP, Machine, Run
+from gradcli.runner.state import BOUNDS, DEEP, Run
 from gradcli.runner.statements import Statements
 
-Run.machine = Machine(
-    sweep=backward.sweep, attribute=attributes.attribute, assign_attribute=attributes.assign_attribute,
+
+def enter(**parts: Any) -> None:
+    """Make the parts of the interpreter that call one another methods of the run."""
+    for name, part in parts.items():
+        setattr(Run, name, part)
+
+
+enter(
+    attribute=attributes.attribute, assign_attribute=attributes.assign_attribute,
     delete_attribute=attributes.delete_attribute, member=names.member, builtins=builtins.BUILTINS, call=calls.call,
-    call_table=calls.call_table, table_function=calls.table_function, operate=operators.operate,
-    iterate=containers.iterate, take=containers.take, array_of=arrays.array_of, text=strings.to_str,
-    quoted=strings.to_repr, percent=strings.percent, type_name=builtins.type_name, type_of=builtins.type_of,
-    grad_fn_name=strings.grad_fn_name, level_of=transforms.level_of, traced_text=transforms.traced_text,
-    refuse_number=transforms.refuse_number,
-    compile_text=lambda text, listed: compile_text(text, listed),  # noqa: PLW0108 - it stands below
+    call_table=calls.call_table, operate=operators.operate, iterate=containers.iterate, take=containers.take,
+    array_of=arrays.array_of, text=strings.to_str, quoted=strings.to_repr, percent=formatting.percent,
+    type_of=builtins.type_of, type_name=staticmethod(builtins.type_name), sweep=backward.sweep,
+    grad_fn_name=staticmethod(strings.grad_fn_name), level_of=transforms.level_of, traced_text=transforms.traced_text,
+    refuse_number=transforms.refuse_number, table_function=staticmethod(calls.table_function),
+    compile_text=staticmethod(lambda text, listed: compile_text(text, listed)),  # noqa: PLW0108 - it stands below
 )  # fmt: skip
 FRAMES = 30_000
 """Calls of the host that a script's own depth may take."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 from weakref import WeakSet, WeakValueDictionary, ref
 
 import numpy as np
@@ -98,47 +98,41 @@ class Written:
     name: str | None = None
 
 
-class Machine(NamedTuple):
-    """The parts of the interpreter that call one another: each reaches the others through the run that it works for.
-
-    An operator calls a method of an object, which reads an attribute, which may call an operator: ``script.py``, which
-    imports all of them, puts the machine together.
-    """
-
-    sweep: Native
-    attribute: Native
-    assign_attribute: Native
-    delete_attribute: Native
-    member: Native
-    builtins: dict[str, Any]
-    call: Native
-    call_table: Native
-    table_function: Native
-    operate: Native
-    iterate: Native
-    take: Native
-    array_of: Native
-    text: Native
-    quoted: Native
-    percent: Native
-    type_name: Native
-    type_of: Native
-    grad_fn_name: Native
-    level_of: Native
-    traced_text: Native
-    refuse_number: Native
-    compile_text: Native
-
-
 class Run:
     """One run of a script.
+
+    An operator calls a method of an object, which reads an attribute, which may call an operator: the parts of the
+    interpreter that call one another are methods of the run, which ``script.py`` enters, as it imports all of them.
 
     ``f`` applies ops: the graph, or what holds them while gradients are off. ``line`` is that of the script's own call
     that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library``
     of it is for frames of a library's text.
     """
 
-    machine: ClassVar[Machine]
+    attribute: ClassVar[Native]
+    assign_attribute: ClassVar[Native]
+    delete_attribute: ClassVar[Native]
+    member: ClassVar[Native]
+    builtins: ClassVar[dict[str, Any]]
+    call: ClassVar[Native]
+    call_table: ClassVar[Native]
+    operate: ClassVar[Native]
+    iterate: ClassVar[Native]
+    take: ClassVar[Callable[..., list[Any]]]
+    array_of: ClassVar[Callable[..., Tensor]]
+    text: ClassVar[Callable[..., str]]
+    quoted: ClassVar[Callable[..., str]]
+    percent: ClassVar[Native]
+    type_of: ClassVar[Native]
+    type_name: ClassVar[Callable[..., str]]
+    sweep: ClassVar[Native]
+    grad_fn_name: ClassVar[Native]
+    level_of: ClassVar[Native]
+    traced_text: ClassVar[Native]
+    refuse_number: ClassVar[Native]
+    table_function: ClassVar[Native]
+    compile_text: ClassVar[Native]
+    name_of = name_of
 
     def __init__(self, graph: Graph | None = None, emit: Callable[[str], None] | None = None) -> None:
         self.graph: Graph = graph if graph is not None else LiveGraph(BOUNDS)
@@ -282,14 +276,14 @@ class Run:
             self._write_leaf(tensor, old, made)
             return
         if tensor.active and self.f is not self.graph:
-            tensor.made_by = self.machine.grad_fn_name(tensor)
+            tensor.made_by = self.grad_fn_name(tensor)
             tensor.node = self.overwritten(old, made)
             return
         if tensor.active and type(made) not in NODES:  # it has a history still, through which nothing comes
             made = self.f(PUT, old, np.asarray(made, np.float64), key=(...,))
         tensor.node, tensor.made_by = made, made_by
         if type(made) in NODES:
-            write.name = self.machine.grad_fn_name(tensor)
+            write.name = self.grad_fn_name(tensor)
         if tensor.extra is not None and tensor.extra.retains and type(made) in NODES:
             self.retained.pop(old.index, None)
             self.retained[made.index] = tensor
@@ -383,7 +377,7 @@ class Run:
         """Refuse a write to a view that PyTorch lets nobody write to."""
         part: int = view.part  # type: ignore[attr-defined]
         if part >= 0:
-            name = (self.machine.grad_fn_name(view) or "").partition("Backward")[0]
+            name = (self.grad_fn_name(view) or "").partition("Backward")[0]
             self.fail("RuntimeError", f"Output {part} of {name} is a view and is being modified inplace. {SEVERAL}")
         if view.base.active and not view.active:
             self.fail(
@@ -452,17 +446,13 @@ class Run:
         self.sweeps += 1
         if self.replay is not None:
             return self.replay.sweep(self, number, outputs, seeds, targets, retain, create, inputs)
-        return self.machine.sweep(self, [y.node for y in outputs], seeds, targets, retain, create)
+        return self.sweep([y.node for y in outputs], seeds, targets, retain, create)
 
     def zeroed(self, tensor: Tensor) -> None:
         """Note that a gradient is set to zero."""
         owner = next((leaf for leaf in list(self.by_leaf.values()) if leaf.grad is tensor.root), None)
         if owner is not None:
             note(self, "zero", owner)
-
-    def name_of(self, value: Any) -> str | None:
-        """Return what the script calls a value where it is now, None where it has no name."""
-        return name_of(self, value)
 
     # ---- calls
     def deepen(self) -> None:
@@ -483,53 +473,13 @@ class Run:
                 self.fail("RecursionError", DEEP)
         return made
 
-    def attribute(self, base: Any, name: str) -> Any:
-        """Return ``base.name``."""
-        return self.machine.attribute(self, base, name)
-
-    def member(self, name: str) -> Any:
-        """Return what a full dotted name of a library stands for."""
-        return self.machine.member(self, name)
-
     def builtin(self, name: str) -> Any:
         """Return one of Python's builtins."""
-        return self.machine.builtins[name]
-
-    def call(self, what: Any, arguments: Sequence[Any] = (), named: dict[str, Any] | None = None) -> Any:
-        """Call anything that can be called."""
-        return self.machine.call(self, what, list(arguments), named or {})
+        return self.builtins[name]
 
     def function(self, name: str, *arguments: Any, **named: Any) -> Any:
         """Call a function of gradcli's table by a name that a script would call it by."""
-        return self.machine.call_table(self, self.machine.table_function(name), list(arguments), named)
-
-    def operate(self, sign: str, a: Any, b: Any) -> Any:
-        """Return what an operator makes of any two values."""
-        return self.machine.operate(self, sign, a, b)
-
-    def iterate(self, value: Any) -> Any:
-        """Return what walks over the items of a value."""
-        return self.machine.iterate(self, value)
-
-    def take(self, value: Any) -> list[Any]:
-        """Return all items of a value as a list."""
-        return self.machine.take(self, value)  # type: ignore[no-any-return]
-
-    def array_of(self, data: Any, library: str) -> Tensor:
-        """Return nested lists of numbers and arrays as one array of a library."""
-        return self.machine.array_of(self, data, library)  # type: ignore[no-any-return]
-
-    def text(self, value: Any) -> str:
-        """Return ``str`` of a value."""
-        return self.machine.text(self, value)  # type: ignore[no-any-return]
-
-    def quoted(self, value: Any) -> str:
-        """Return ``repr`` of a value."""
-        return self.machine.quoted(self, value)  # type: ignore[no-any-return]
-
-    def type_name(self, value: Any) -> str:
-        """Return what Python calls the type of a value, for messages."""
-        return self.machine.type_name(value)  # type: ignore[no-any-return]
+        return self.call_table(self.table_function(name), list(arguments), named)
 
 
 def constant(run: Run, node: Any) -> Any:

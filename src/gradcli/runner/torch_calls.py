@@ -63,7 +63,7 @@ NUMBERS_FIRST = (
 """Functions of PyTorch's whose first argument may be a number."""
 
 
-def check_tensors(run: Run, full: str, name: str, places: list[Parameter], values: list[Any]) -> None:
+def check_tensors(run: Run, full: str, name: str, places: list[Parameter], values: Any) -> None:
     """Raise what PyTorch raises for a number, a list or a text in the place of a tensor."""
     for place, (parameter, value) in enumerate(zip(places, values, strict=False)):
         if place > (1 if name in PRODUCTS else 0):
@@ -76,11 +76,10 @@ def check_tensors(run: Run, full: str, name: str, places: list[Parameter], value
         ):
             if isinstance(value, Foreign | Instance):
                 return
-            type_name = run.machine.type_name
             last, called = full.rpartition(".")[2], {"x": "input"}.get(parameter.name, parameter.name)
             run.fail(
                 "TypeError",
-                f"{last}(): argument '{called}' (position {place + 1}) must be Tensor, not {type_name(value)}",
+                f"{last}(): argument '{called}' (position {place + 1}) must be Tensor, not {run.type_name(value)}",
             )
 
 

@@ -372,12 +372,10 @@ def batch_axes(run: Run, arguments: list[Any], axes: Any, jax: bool) -> tuple[li
                     "vmap was requested to map its argument along axis 0, which implies that its rank should "
                     "be at least 1, but is only 0 (its shape is ())",
                 )
-            from gradcli.runner.builtins import type_name
-
             run.fail(
                 "ValueError",
                 f"vmap(..., in_dims={axes!r}): Got in_dim={axis} for an input but the input is of type "
-                f"<class '{type_name(leaf)}'>. We cannot vmap over non-Tensor arguments, please use None as "
+                f"<class '{run.type_name(leaf)}'>. We cannot vmap over non-Tensor arguments, please use None as "
                 "the respective in_dim",
             )
         rank = len(leaf.shape)
