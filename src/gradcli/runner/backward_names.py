@@ -107,6 +107,11 @@ def table() -> dict[str, str | list[str]]:
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
+def second_names() -> dict[str, str]:
+    """Return what the derivative of a function's own derivative is called, where that is one function."""
+    return table()["second"]  # type: ignore[return-value]
+
+
 def name_by(rules: str | list[str], call: Call) -> str:
     """Return the name that rules give a call; ``= other`` stands for the rules of another function."""
     for rule in [rules] if isinstance(rules, str) else rules:

@@ -33,7 +33,6 @@ from gradcli.runner.state import Run
 from gradcli.runner.strings import to_repr, to_str
 from gradcli.runner.tuples import Named
 from gradcli.runner.values import DType, Size, Tensor, category, rounded
-from gradcli.runner.walks import Enumerate, Zip, until, zip_strictly
 
 BUILTINS: dict[str, Any] = {}
 LIBRARIES_OWN = {
@@ -210,19 +209,9 @@ def scalar_class(dtype: str) -> Class:
 
 
 WALKS: tuple[Any, ...] = (
-    iter([]),
-    iter(()),
-    iter({}),
-    iter(set()),
-    iter(""),
-    iter(range(1)),
-    {}.keys(),
-    {}.values(),
-    {}.items(),
-    enumerate(()),
-    zip(),
+    *map(iter, ([], (), {}, set(), "", range(1))), {}.keys(), {}.values(), {}.items(), enumerate(()), zip(),
     reversed([]),
-)
+)  # fmt: skip
 """What walks over Python's own containers, one of each kind."""
 HOST: tuple[tuple[Any, Class], ...] = (
     (bool, BOOL), (int, INT), (float, FLOAT), (str, STR), (list, LIST), (Size, SIZE), (tuple, TUPLE), (dict, DICT),
@@ -394,6 +383,35 @@ def sorted_(run: Run, items: Any, *, key: Any = None, reverse: bool = False) -> 
     simple = all(type(k) in (int, float) for k in keys) or all(type(k) is str for k in keys)
     order = sorted(range(len(found)), key=keys.__getitem__ if simple else cmp_to_key(compare), reverse=reverse)
     return [found[k] for k in order]
+
+
+class Zip(zip):  # type: ignore[type-arg]
+    """``zip``, which a run can tell from others."""
+
+
+class Enumerate(enumerate):  # type: ignore[type-arg]
+    """``enumerate``."""
+
+
+def zip_strictly(run: Run, walks: list[Iterator[Any]]) -> Iterator[Any]:
+    """Put items together; raises ValueError where the parts are not of one length."""
+    while walks:
+        items = [next(walk, UNBOUND) for walk in walks]
+        over = [item is UNBOUND for item in items]
+        if all(over):
+            return
+        if any(over):
+            k = over.index(not over[0])
+            before = "argument 1" if k == 1 else f"arguments 1-{k}"
+            run.fail("ValueError", f"zip() argument {k + 1} is {'longer' if over[0] else 'shorter'} than {before}")
+        yield tuple(items)
+
+
+def until(run: Run, function: Any, end: Any) -> Iterator[Any]:
+    """Yield what a function gives until it gives an end."""
+    while not equal(run, item := run.call(function), end):
+        run.meter.turn()
+        yield item
 
 
 @builtin

@@ -8,14 +8,15 @@ from functools import cache
 from typing import Any
 
 from gradcli.errors import GradcliError
-from gradcli.language.calls import WITHOUT_MEANING
+from gradcli.language.calls import WITHOUT_MEANING, Parameter
 from gradcli.language.names import find_function
 from gradcli.ops import METHODS as TABLE_METHODS
-from gradcli.ops import Function, find
+from gradcli.ops import Function, Pair, Parts, find
 from gradcli.ops.declare import value_of
 from gradcli.runner.classes import no_attribute
 from gradcli.runner.converting import bound_call, convert, wrap
-from gradcli.runner.hosted import HOSTS, host_of, new_hosted
+from gradcli.runner.exceptions import KINDS
+from gradcli.runner.hosted import host_of, new_hosted
 from gradcli.runner.library import METHODS, TABLE, refuse_effect
 from gradcli.runner.objects import (
     UNBOUND,
@@ -29,19 +30,18 @@ from gradcli.runner.objects import (
     Instance,
     Keyed,
     Method,
-    Module,
     Progress,
     StaticMethod,
     TableFunction,
+    own,
 )
 from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together
 from gradcli.runner.state import DEEP, Run
-from gradcli.runner.torch_calls import check_tensors, first_of, in_torch_words, result_type
-from gradcli.runner.torch_errors import WHOLE, of_integers
+from gradcli.runner.torch_errors import of_integers, torch_error
 from gradcli.runner.values import DType, Tensor, category, kind_of, strong
 
 
-def call(  # noqa: C901, PLR0911, PLR0912 - one case for each kind of what can be called
+def call(  # noqa: C901, PLR0911 - one case for each kind of what can be called
     run: Run, what: Any, arguments: Sequence[Any] = (), named: dict[str, Any] | None = None
 ) -> Any:
     """Call anything that can be called; raises TypeError for what cannot."""
@@ -57,23 +57,17 @@ def call(  # noqa: C901, PLR0911, PLR0912 - one case for each kind of what can b
         return call(run, what.function, [what.owner, *arguments], named)
     if kind is Class:
         return construct(run, what, arguments, named)
-    if kind is Instance or kind is Keyed:
-        member = what.kind.find("__call__")
-        if member is not UNBOUND:
-            return call(run, member, [what, *arguments], named)
-    elif isinstance(what, Hosted) and (member := what.kind.find("__call__")) is not UNBOUND:
+    if (member := own(what, "__call__")) is not UNBOUND:
         return call(run, member, [what, *arguments], named)
-    elif kind is StaticMethod or kind is ClassMethod:
+    if kind is StaticMethod or kind is ClassMethod:
         return call(run, what.function, arguments, named)
-    elif kind is Foreign:
+    if kind is Foreign:
         return foreign(what, arguments)
-    elif kind is DType:
+    if kind is DType:
         from gradcli.runner.arrays import cast_call
 
         return cast_call(run, what, *arguments, **named)
-    elif isinstance(what, Module):
-        run.fail("TypeError", "'module' object is not callable")
-    elif callable(what):
+    if callable(what):
         return call_native(run, what, arguments, named)
     return run.fail("TypeError", f"'{run.type_name(what)}' object is not callable")
 
@@ -119,10 +113,13 @@ def misfit_text(what: Any, misfit: TypeError, arguments: Sequence[Any], named: d
         for p in parameters_
         if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in named
     ]
-    listed = (
-        missing[0] if len(missing) == 1 else f"{', '.join(missing[:-1])}{',' * (len(missing) > 2)} and {missing[-1]}"
-    )
-    return f"missing {len(missing)} required positional argument{'s' * (len(missing) > 1)}: {listed}"
+    return missing_text(missing, "positional")
+
+
+def missing_text(missing: list[str], kind: str) -> str:
+    """Return what Python says of parameters of a kind that are given nothing."""
+    first = f"{', '.join(missing[:-1])}{',' * (len(missing) > 2)} and " if len(missing) > 1 else ""
+    return f"missing {len(missing)} required {kind} argument{'s' * (len(missing) > 1)}: {first}{missing[-1]}"
 
 
 def host_error(run: Run, error: Exception) -> Any:
@@ -248,13 +245,7 @@ def take_defaults(run: Run, closure: Closure, frame: Frame, name: str) -> None:
     for kind, parameters_ in (("positional", positional), ("keyword-only", code.by_name)):
         missing = [f"'{p}'" for p in parameters_ if frame[places[p]] is UNBOUND]
         if missing:
-            word = "argument" if len(missing) == 1 else "arguments"
-            listed = (
-                missing[0]
-                if len(missing) == 1
-                else f"{', '.join(missing[:-1])}{',' if len(missing) > 2 else ''} and {missing[-1]}"
-            )
-            run.fail("TypeError", f"{name} missing {len(missing)} required {kind} {word}: {listed}")
+            run.fail("TypeError", f"{name} {missing_text(missing, kind)}")
 
 
 # ---- classes
@@ -264,31 +255,19 @@ def construct(run: Run, kind: Class, arguments: Sequence[Any], named: dict[str, 
     if abstract is not UNBOUND and abstract:
         listed = f"method{'s' if len(abstract) > 1 else ''} {', '.join(abstract)}"
         run.fail("TypeError", f"Can't instantiate abstract class {kind.name} with abstract {listed}")
-    for one in kind.order:
-        if one.make is not None and one is not kind and one.name in HOSTS and host_of(kind) is one:
-            return construct_hosted(run, kind, one, arguments, named)
-        if one.make is not None:
-            return call_native(run, one.make, [kind, *arguments] if one is not kind else arguments, named)
-    new = kind.find("__new__")
-    made = new_object(kind) if new is UNBOUND else call(run, new, [kind, *arguments], named)
-    start = kind.find("__init__")
-    if start is not UNBOUND and isinstance(made, Instance):
-        call(run, start, [made, *arguments], named)
-    elif start is UNBOUND and new is UNBOUND and (arguments or named):
-        run.fail("TypeError", f"{kind.name}() takes no arguments")
-    return made
-
-
-def construct_hosted(run: Run, kind: Class, base: Class, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
-    """Return a new object of a class that is derived from one of Python's own."""
+    native = next((one for one in kind.order if one.make is not None), None)
+    hosted = native is not None and native is not kind and native is host_of(kind)
+    if native is not None and not hosted:
+        return call_native(run, native.make, [kind, *arguments] if native is not kind else arguments, named)
     new, start = kind.find("__new__"), kind.find("__init__")
-    made = (
-        new_hosted(run, kind, base, list(arguments), named)
-        if new is UNBOUND
-        else call(run, new, [kind, *arguments], named)
-    )
-    if start is not UNBOUND and isinstance(made, Hosted):
+    if new is not UNBOUND:
+        made = call(run, new, [kind, *arguments], named)
+    else:
+        made = new_object(kind) if native is None else new_hosted(run, kind, native, arguments, named)
+    if start is not UNBOUND and isinstance(made, Instance | Hosted):
         call(run, start, [made, *arguments], named)
+    elif start is UNBOUND and new is UNBOUND and not hosted and (arguments or named):
+        run.fail("TypeError", f"{kind.name}() takes no arguments")
     return made
 
 
@@ -394,7 +373,7 @@ def call_table(
         check_tensors(run, what.name, function.name, registers, arguments)
     if library == "torch" and function.name in PRODUCTS:
         refuse_types(run, function.name, tensors)
-    if library == "torch" and function.name in WHOLE and tensors and dtype is None:
+    if library == "torch" and tensors and dtype is None:
         said = of_integers(function.name, tensors[0].dtype)
         if said is not None:
             run.fail(*said)
@@ -456,11 +435,7 @@ def call_into(
     if place is not None and len(arguments) == place + 1:
         *arguments, inplace = arguments
     if out is not None and run.grad_enabled and any(isinstance(t, Tensor) and t.active for t in (*arguments, out)):
-        run.fail(
-            "RuntimeError",
-            f"{what.function.name}(): functions with out=... arguments don't support automatic "
-            "differentiation, but one of the arguments requires grad.",
-        )
+        run.fail_as("out", what.function.name)
     made = call_table(run, what, arguments, named, library)
     if out is None and inplace:
         out = arguments[0] if arguments else named["input"]
@@ -482,14 +457,9 @@ def argument_kind(value: Any) -> Any:
     """Return what the name of a derivative depends on: the number of axes of a tensor, a text, a tuple."""
     if isinstance(value, Tensor):
         return len(value.shape)
-    return (
-        value if isinstance(value, str) else tuple(value) if type(value) in (tuple, list) and plain_all(value) else None
-    )
-
-
-def plain_all(values: Any) -> bool:
-    """Return whether all items are integers."""
-    return all(type(item) is int for item in values)
+    if type(value) in (tuple, list):
+        return tuple(value) if all(type(item) is int for item in value) else None
+    return value if isinstance(value, str) else None
 
 
 def library_name(what: TableFunction, arguments: Sequence[Any], named: dict[str, Any]) -> str:
@@ -504,3 +474,81 @@ def library_name(what: TableFunction, arguments: Sequence[Any], named: dict[str,
         if isinstance(value, Tensor):
             return value.library if value.library != "python" else "torch"
     return "torch"
+
+
+# ---- what PyTorch makes of types and of arguments that do not fit
+COUNTS = ("argmax", "argmin", "argsort", "count_nonzero", "nonzero", "bincount", "searchsorted", "bucketize")
+"""Functions whose results are numbers of places."""
+SUMS = ("sum", "prod", "cumsum", "cumprod", "trace", "nansum")
+"""Functions that make integers of 64 bits of smaller ones."""
+WITH_NUMBERS = ("add", "sub", "mul", "div", "pow", "where", "fmod", "remainder", "clip", "rsub")
+"""Functions for which the types of Python's numbers count."""
+
+
+def result_type(
+    run: Run, name: str, made: Any, tensors: list[Any], numbers: list[Any], library: str, rounds: bool
+) -> str:
+    """Return the type of a function's result by those of its arguments, as PyTorch has it; a division may round."""
+    kind = kind_of(value_of(first_of(made)))
+    given = [*tensors, *numbers] if name in WITH_NUMBERS else tensors or numbers
+    result = together(run, given, library if library != "python" else "numpy")
+    if library != "torch":
+        return result
+    if name in COUNTS or (name in SUMS and category(result) < 2):
+        return "int64"
+    if name == "float_power":
+        return "float64"
+    if kind == "f" and rounds and category(result) < 2:
+        return "int64" if result == "bool" else result
+    if kind == "b" and name not in SUMS:
+        return "bool"
+    return "int64" if result == "bool" and kind != "f" and name in ("square", "clip") else result
+
+
+NUMBERS_FIRST = {
+    "add", "sub", "mul", "div", "pow", "float_power", "remainder", "xlogy", "xlog1py", "where", "fmod", "einsum",
+    "rsub", "polygamma", "multigammaln",
+}  # fmt: skip
+"""Functions of PyTorch's whose first argument may be a number."""
+
+
+def check_tensors(run: Run, full: str, name: str, places: list[Parameter], values: Any) -> None:
+    """Raise what PyTorch raises for a number, a list or a text in the place of a tensor."""
+    for place, (parameter, value) in enumerate(zip(places, values, strict=False)):
+        if place > (1 if name in PRODUCTS else 0):
+            return
+        if (
+            parameter.kind == "Tensor"
+            and not parameter.rest
+            and name not in NUMBERS_FIRST
+            and not isinstance(value, Tensor | Pair)
+        ):
+            if isinstance(value, Foreign | Instance):
+                return
+            last, called = full.rpartition(".")[2], {"x": "input"}.get(parameter.name, parameter.name)
+            run.fail(
+                "TypeError",
+                f"{last}(): argument '{called}' (position {place + 1}) must be Tensor, not {run.type_name(value)}",
+            )
+
+
+def in_torch_words(run: Run, name: str, places: list[Parameter], values: list[Any], error: GradcliError) -> None:
+    """Raise what PyTorch raises for a call that the table refused, where that is known."""
+    if error.kind not in KINDS:
+        return
+    given: dict[str, Any] = {}
+    for parameter, value in zip(places, values, strict=True):
+        if parameter.rest:
+            given.setdefault(parameter.name, []).append(value)
+        else:
+            given[parameter.name] = value
+    said = torch_error(name, given)
+    if said is not None:
+        run.fail(*said)
+
+
+def first_of(made: Any) -> Any:
+    """Return the first of several results."""
+    while isinstance(made, tuple) and made:
+        made = made[0]
+    return made.values if isinstance(made, Pair) else made[0] if isinstance(made, Parts) else made

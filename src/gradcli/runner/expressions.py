@@ -16,12 +16,7 @@ from gradcli.runner.formatting import format_value
 from gradcli.runner.objects import UNBOUND, Class, Closure, Code, Evaluate, Frame, Super
 from gradcli.runner.operators import binary, contains, equal, hashable, negative, operate, plain, sign_of, truth
 from gradcli.runner.reading import Positions
-from gradcli.runner.scopes import (
-    Names,
-    names_of,
-    parameters_of,
-    yields,
-)
+from gradcli.runner.scopes import Names, names_of, parameters_of, yields
 from gradcli.runner.strings import to_repr, to_str
 
 FIRST = 2
@@ -147,6 +142,8 @@ class Expressions:
 
         return module
 
+    of_Name = load  # noqa: N815
+
     # ---- expressions
     def expression(self, node: ast.expr) -> Evaluate:
         """Return what evaluates an expression."""
@@ -168,10 +165,6 @@ class Expressions:
         if isinstance(value, complex):
             raise GradcliError("not-allowed", "complex numbers are not part of gradcli", span=self.text.span(node))
         return lambda regs: value
-
-    def of_Name(self, node: ast.Name) -> Evaluate:  # noqa: N802
-        """Return what reads a variable."""
-        return self.load(node)
 
     def of_BinOp(self, node: ast.BinOp) -> Evaluate:  # noqa: N802
         """Return an operator of two operands."""
@@ -449,33 +442,9 @@ class Expressions:
             scope = scope.outer
         return ".".join(reversed(parts))
 
-    def body(self, node: Any) -> list[Any]:
-        """Return the block of a function."""
-        raise NotImplementedError
-
-    def runner(self, block: list[Any]) -> Callable[[Frame], Any]:
-        """Return what runs a block over a frame."""
-        raise NotImplementedError
-
-    def yielder(self, block: list[Any]) -> Callable[[Frame], Any]:
-        """Return what runs the block of a generator over a frame."""
-        raise NotImplementedError
-
-    def of_ListComp(self, node: ast.ListComp) -> Evaluate:  # noqa: N802
-        """Return a comprehension that makes a list."""
-        return self.comprehension(node, lambda run, found: list(found))
-
-    def of_SetComp(self, node: ast.SetComp) -> Evaluate:  # noqa: N802
-        """Return a comprehension that makes a set."""
-        return self.comprehension(node, lambda run, found: {hashable(run, item) for item in found})
-
-    def of_DictComp(self, node: ast.DictComp) -> Evaluate:  # noqa: N802
-        """Return a comprehension that makes a dictionary."""
-        return self.comprehension(node, lambda run, found: {hashable(run, key): value for key, value in found})
-
-    def of_GeneratorExp(self, node: ast.GeneratorExp) -> Evaluate:  # noqa: N802
-        """Return a comprehension that is walked over once."""
-        return self.comprehension(node, None)
+    body: Callable[..., list[Any]]
+    runner: Callable[..., Callable[[Frame], Any]]
+    yielder: Callable[..., Callable[[Frame], Any]]
 
     def entry(self, node: Any) -> Evaluate:
         """Return what a comprehension gives in each turn."""
@@ -485,11 +454,9 @@ class Expressions:
         element = self.expression(node.elt)
         return lambda regs: plain(element(regs))
 
-    def comprehension(self, node: Any, gather: Callable[[Any, Iterator[Any]], Any] | None) -> Evaluate:
-        """Return a comprehension: a scope of its own, whose first iterable is evaluated round it.
-
-        What does not ``gather`` is a generator.
-        """
+    def comprehension(self, node: Any) -> Evaluate:
+        """Return a comprehension: a scope of its own, whose first iterable is evaluated round it."""
+        gather = GATHERED.get(type(node))
         inner = type(self)(self.text, node, self, type(node).__name__, None)
         inner.of = self.of
         first = self.expression(node.generators[0].iter)
@@ -530,6 +497,8 @@ class Expressions:
 
         return run_it
 
+    of_ListComp = of_SetComp = of_DictComp = of_GeneratorExp = comprehension  # noqa: N815
+
     # ---- targets
     def target(self, node: ast.expr) -> Store:
         """Return what assigns a value to a target."""
@@ -562,6 +531,14 @@ class Expressions:
                 part(regs, item)
 
         return run
+
+
+GATHERED: dict[type, Callable[[Any, Iterator[Any]], Any]] = {
+    ast.ListComp: lambda run, items: list(items),
+    ast.SetComp: lambda run, items: {hashable(run, item) for item in items},
+    ast.DictComp: lambda run, items: {hashable(run, key): value for key, value in items},
+}
+"""What comprehensions make of what they give; any other is walked over once."""
 
 
 def mapping_of(run: Any, value: Any) -> dict[str, Any]:

@@ -30,14 +30,8 @@ MUTABLE = (list, dict, set)
 
 def host_of(kind: Class) -> Class | None:
     """Return the class of Python's that another one is derived from, None where there is none."""
-    return next(
-        (
-            one
-            for one in kind.order[1:]
-            if one.make is not None and one.name in HOSTS and one.find("__members__") is UNBOUND
-        ),
-        None,
-    )
+    natives = (one for one in kind.order[1:] if one.make is not None and one.name in HOSTS)
+    return next((one for one in natives if one.find("__members__") is UNBOUND), None)
 
 
 def new_hosted(run: Any, kind: Class, base: Class, arguments: Any, named: dict[str, Any]) -> Any:

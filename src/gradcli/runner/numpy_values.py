@@ -14,7 +14,11 @@ import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.engine.meter import LARGE
+from gradcli.runner.exceptions import TREE
 from gradcli.runner.numpy_sizes import picked
+from gradcli.runner.objects import UNBOUND, Class, ask
+from gradcli.runner.state import look_at, show
+from gradcli.runner.tuples import Named
 from gradcli.runner.values import INTEGERS, DType, Tensor, extra_of
 
 DOUBLES = ("float64", "int64", "bool")
@@ -104,8 +108,6 @@ def from_real(run: Any, made: Any, several: bool = False) -> Any:
     if isinstance(made, np.dtype):
         return DType(made.name, "array")
     if isinstance(made, tuple) and hasattr(made, "_fields"):
-        from gradcli.runner.tuples import Named
-
         parts = [from_real(run, item) for item in made]
         return Named(type(made).__name__, dict(zip(made._fields, parts, strict=True)))
     if isinstance(made, tuple | list):
@@ -142,16 +144,21 @@ def other_type(run: Any, made: Any) -> Any:
     raise run.refuse(f"{what} are not part of gradcli")
 
 
-def to_real(run: Any, x: Any) -> Any:
+def refuse_active(run: Any, x: Tensor) -> None:
+    """Raise what PyTorch raises where a tensor that is differentiated is to be an array of NumPy's."""
+    if x.active:
+        text = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        run.fail("RuntimeError", text)
+
+
+def to_real(run: Any, x: Any) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case for each kind of value
     """Return a value of a script as NumPy takes it; raises what PyTorch raises for a tensor that is differentiated."""
     kind = type(x)
     if kind in (int, float, bool, str) or x is None:
         return x
     if isinstance(x, Tensor):
-        if x.library == "torch" and x.active:
-            run.fail(
-                "RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-            )
+        if x.library == "torch":
+            refuse_active(run, x)
         if x.library == "python":
             return float(x.value)
         made = real(x)
@@ -166,21 +173,13 @@ def to_real(run: Any, x: Any) -> Any:
         return slice(*[to_real(run, part) for part in (x.start, x.stop, x.step)])
     if isinstance(x, range) or x is Ellipsis:
         return x
-    return to_real_other(run, x)
-
-
-def to_real_other(run: Any, x: Any) -> Any:
-    """Return a type, a walk or an object as NumPy takes it."""
-    from gradcli.runner.objects import UNBOUND, Class, Instance
-
     if isinstance(x, Class):
         host = {"float": float, "int": int, "bool": bool, "str": str, "object": object}.get(x.name)
         if host is not None:
             return host
-    if isinstance(x, Instance):
-        for name in ("__array__", "__float__"):
-            if x.kind.find(name) is not UNBOUND:
-                return to_real(run, run.call(run.attribute(x, name)))
+    for name in ("__array__", "__float__"):
+        if (made := ask(run, x, name)) is not UNBOUND:
+            return to_real(run, made)
     if (
         isinstance(x, set | frozenset | dict)
         or hasattr(type(x), "__next__")
@@ -196,8 +195,6 @@ def by_numpy(run: Any, work: Callable[[], Any]) -> Any:
         with np.errstate(all="ignore"):
             return work()
     except (ValueError, TypeError, IndexError, ZeroDivisionError, OverflowError, KeyError, AttributeError) as error:
-        from gradcli.runner.exceptions import TREE
-
         kind = next((k.__name__ for k in type(error).__mro__ if k.__name__ in TREE), "ValueError")
         return run.fail(kind, str(error) if kind != "KeyError" else error.args[0])
     except MemoryError as error:
@@ -262,8 +259,6 @@ def entry(run: Any, x: Tensor, key: Any) -> Any:
 
 def as_view(run: Any, base: Tensor, made: Any, places: Any) -> Tensor:
     """Return a part of an array that shares its memory: entries at these places."""
-    from gradcli.runner.state import look_at, show
-
     return show(base, lambda node: look_at(run.f, node, places), back(made), base.dtype)
 
 

@@ -294,15 +294,6 @@ class Context:
         del run
         return function
 
-    def enter_here(self, run: Any) -> Any:
-        """Do what a call of ``__enter__`` does."""
-        return self.enter(run)
-
-    def leave_here(self, run: Any, exc_type: Any, exc_value: Any, traceback: Any) -> Any:
-        """Do what a call of ``__exit__`` does."""
-        del exc_type, traceback
-        return self.leave_by(run, exc_value)
-
     def leave_by(self, run: Any, error: Any) -> bool:
         """End after an exception, or after none; return whether it ends here."""
         self.leave(run)

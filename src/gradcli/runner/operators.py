@@ -273,7 +273,8 @@ def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
         refuse_types(run, "matmul", [a, b])
     if sign in COMPARED or sign in "&|^":
         made = table_compare(run.f, op, x, y)
-        bits = together(run, [a, b], library) if library == "torch" else bits_dtype(a, b)
+        kinds = [x.dtype if isinstance(x, Tensor) else "bool" if type(x) is bool else "int64" for x in (a, b)]
+        bits = together(run, [a, b], library) if library == "torch" else promoted(*kinds)
         return wrap_result(run, made, bits if sign in "&|^" else "bool", library)
     if sign == "-" and library == "torch":
         refuse_masks(run, a, b)
@@ -294,10 +295,8 @@ def refuse_pair(run: Run, sign: str, a: Any, b: Any, library: str) -> None:
     """Raise what a library raises for two operands that do not go together."""
     if library == "jax":
         refuse_shapes_in_jax(run, sign, a, b)
-    if library == "torch" and type(b) is Tensor and b.library == "numpy" and b.shape and a.active:
-        run.fail(
-            "RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-        )
+    if library == "torch" and type(b) is Tensor and b.library == "numpy" and b.shape:
+        numpy_values.refuse_active(run, a)
 
 
 def torch_words(sign: str, a: Any, b: Any, library: str, error: GradcliError) -> Any:
@@ -311,10 +310,9 @@ def refuse_masks(run: Run, a: Any, b: Any) -> None:
     """Raise what PyTorch raises for a difference with a mask."""
     masks = [type(x) is bool or (isinstance(x, Tensor) and x.dtype == "bool") for x in (a, b)]
     if all(masks):
-        run.fail("RuntimeError", "Subtraction, the `-` operator, with two bool tensors is not supported. "
-                 "Use the `^` or `logical_xor()` operator instead.")  # fmt: skip
+        run.fail_as("minus masks")
     if any(masks):
-        run.fail("RuntimeError", f"Subtraction, the `-` operator, with a bool tensor is not supported. {NOT_MASKS}")
+        run.fail_as("minus mask")
 
 
 BITS = {"&": "bitwise_and_cpu", "|": "bitwise_or_cpu", "^": "bitwise_xor_cpu", "<<": "lshift_cpu", ">>": "rshift_cpu"}
@@ -406,12 +404,6 @@ def as_operand(run: Run, sign: str, x: Any, sides: tuple[Any, Any], library: str
     if sign == "*" and not {*map(run.type_name, sides)}.isdisjoint(("list", "tuple", "str")):
         run.fail("TypeError", "only integer tensors of a single element can be converted to an index")
     return refuse_operands(run, sign, *sides)
-
-
-def bits_dtype(a: Any, b: Any) -> str:
-    """Return the type of what ``& | ^`` make."""
-    kinds = [x.dtype if isinstance(x, Tensor) else "bool" if type(x) is bool else "int64" for x in (a, b)]
-    return promoted(*kinds)
 
 
 def joint_dtype(run: Run, a: Any, b: Any, sign: str, library: str) -> str:
@@ -521,16 +513,13 @@ def python_number(array: Any) -> Any:
     return one.item()
 
 
-NOT_MASKS = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
-
-
 def negative_tensor(run: Run, a: Tensor, sign: str) -> Any:
     """Return ``-a`` or ``~a`` of a tensor."""
     op = OPERATORS[sign, 1]
     if a.library == "torch" and (a.dtype in FLOATS if sign == "~" else a.dtype == "bool"):
         if sign == "~":
             run.fail("TypeError", "~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-        run.fail("RuntimeError", f"Negation, the `-` operator, on a bool tensor is not supported. {NOT_MASKS}")
+        run.fail_as("negative mask")
     if sign == "~" and category(a.dtype) == 1:
         return run.make(~np.asarray(a.value, np.int64), a.dtype, a.library)
     if sign == "~":

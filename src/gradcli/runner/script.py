@@ -36,6 +36,7 @@ from gradcli.runner.reading import read_script
 from gradcli.runner.scopes import with_private_names
 from gradcli.runner.state import BOUNDS, DEEP, Run
 from gradcli.runner.statements import Statements
+from gradcli.runner.torch_errors import advice_of
 
 
 def enter(**parts: Any) -> None:
@@ -165,8 +166,6 @@ class ScriptError(GradcliError):
         assert error is not None  # noqa: S101
         span = span_of(ended.place, error.line)
         stripped = "" if span is None else ended.place.text[slice(*span)]
-        from gradcli.runner.advice import advice_of  # an error alone needs it
-
         hint = advice_of(ended.run, error, stripped)
         super().__init__("script", f"{error.name}: {error.text}", span=span, place=ended.place, hint=hint)
         self.ended = ended

@@ -26,6 +26,7 @@ from gradcli.runner.exceptions import raised
 from gradcli.runner.naming import name_of
 from gradcli.runner.noting import Noting, note, settle
 from gradcli.runner.objects import Native
+from gradcli.runner.torch_errors import said
 from gradcli.runner.values import Data, Detached, Tensor, View, as_dtype, category, extra_of, kind_of
 
 BOUNDS = Budget(
@@ -40,16 +41,6 @@ WALKS = 2_000
 """Iterators over iterators at once: the host steps through them within each other."""
 LONG = 4096
 """Items of a list, or characters of a text, from which the memory is looked at for it alone."""
-
-SEVERAL = (
-    "This view is the output of a function that returns multiple views. Such functions do not allow the output views "
-    "to be modified inplace. You should replace the inplace operation by an out-of-place one."
-)
-AMBIGUOUS = (
-    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
-    "the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or "
-    "both outside (if you want the inplace to be tracked)."
-)
 
 
 class Held:
@@ -290,14 +281,18 @@ class Run:
 
     def _write_leaf(self, tensor: Tensor, old: Any, made: Any) -> None:
         """Give a leaf other numbers: it is a new leaf from then on."""
-        if self.f is self.graph and tensor.active and tensor.library == "torch":
-            self.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
+        self.refuse_leaf(tensor)
         if tensor.active:
             note(self, "update", tensor)
         self.by_leaf.pop(old.index, None)
         self.hooks.pop(old.index, None)
         tensor.node = np.array(value_of(made))
         self.enter_leaf(tensor)
+
+    def refuse_leaf(self, x: Tensor, what: str = "a leaf") -> None:
+        """Raise what PyTorch raises for a write to a leaf, or to a view of one, while gradients are on."""
+        if x.leaf and x.active and self.f is self.graph and x.library == "torch":
+            self.fail("RuntimeError", f"{what} Variable that requires grad is being used in an in-place operation.")
 
     def forget(self, key: int) -> Callable[[Any], None]:
         """Return what forgets a write when what was shown before it is gone."""
@@ -343,18 +338,11 @@ class Run:
         base, shape = view.base, view.base.shape
         if self.f is self.graph and (base.active or (type(made) in NODES and made.active)) and view.library == "torch":
             self._check_view(view)
-        if base.leaf and base.active and self.f is self.graph and base.library == "torch":
-            self.fail(
-                "RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation."
-            )
+        self.refuse_leaf(base, "a view of a leaf")
         if view.library == "torch" and any(
             step == 0 and length > 1 for step, length in zip(np.asarray(view.value).strides, view.shape, strict=True)
         ):
-            self.fail(
-                "RuntimeError",
-                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-                "location. Please clone() the tensor before performing the operation.",
-            )
+            self.fail_as("one memory")
         places = np.ravel(np.asarray(view.look(np.arange(math.prod(shape)).reshape(shape))))  # type: ignore[misc]
         f = self.f
         old = base.node
@@ -378,12 +366,9 @@ class Run:
         part: int = view.part  # type: ignore[attr-defined]
         if part >= 0:
             name = (self.grad_fn_name(view) or "").partition("Backward")[0]
-            self.fail("RuntimeError", f"Output {part} of {name} is a view and is being modified inplace. {SEVERAL}")
+            self.fail_as("several views", part, name)
         if view.base.active and not view.active:
-            self.fail(
-                "RuntimeError",
-                f"A view was created in no_grad mode and is being modified inplace with grad mode enabled. {AMBIGUOUS}",
-            )
+            self.fail_as("view without grad")
 
     # ---- what happens
     def print(self, text: str) -> None:
@@ -420,6 +405,10 @@ class Run:
         error.about = about
         raise error
 
+    def fail_as(self, name: str, *parts: Any, about: int | None = None, **fields: Any) -> Any:
+        """Raise what a library raises, by the name of its words."""
+        self.fail(*said(name, *parts, **fields), about)
+
     def refuse(self, what: str, hint: str | None = None, span: Span | None = None) -> GradcliError:
         """Return the error for what gradcli does not do."""
         return GradcliError("not-allowed", what, hint=hint, span=span)
@@ -433,13 +422,7 @@ class Run:
 
     # ---- derivative calls
     def swept(
-        self,
-        outputs: list[Tensor],
-        seeds: list[Any],
-        targets: Any,
-        retain: bool,
-        create: bool,
-        inputs: Any = None,
+        self, outputs: list[Tensor], seeds: list[Any], targets: Any, retain: bool, create: bool, inputs: Any = None
     ) -> Any:
         """Return what a sweep gives: newly walked, or as another run recorded it."""
         number = self.sweeps

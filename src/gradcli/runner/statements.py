@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from gradcli.errors import GradcliError
 from gradcli.runner.containers import delete, put, steady, subscript, walk
-from gradcli.runner.exceptions import Raised, exception_class, raised
+from gradcli.runner.exceptions import Raised, exception_class, raised, raised_of
 from gradcli.runner.expressions import Expressions, Text
-from gradcli.runner.handling import Handler, enter, fitting, handled, raised_of, refuses
-from gradcli.runner.objects import UNBOUND, Class, Evaluate, Frame, Instance
+from gradcli.runner.handling import Handler, enter, fitting, handled, refuses
+from gradcli.runner.objects import UNBOUND, Class, Frame, Instance
 from gradcli.runner.operators import plain, sign_of, truth
 from gradcli.runner.scopes import Yields
 from gradcli.runner.state import Run
@@ -106,18 +106,6 @@ def execute_yielding(text: Text, block: Block, regs: Frame) -> Steps:
         if signal is not None:
             return signal
     return None
-
-
-def deleting(base: Callable[[Frame], Any], key: Callable[[Frame], Any]) -> Callable[[Frame], None]:
-    """Return what deletes an item."""
-    return lambda regs: delete(regs[0], base(regs), key(regs))
-
-
-def deleting_attribute(owner: Callable[[Frame], Any], name: str) -> Callable[[Frame], None]:
-    """Return what deletes an attribute."""
-    from gradcli.runner.attributes import delete_attribute
-
-    return lambda regs: delete_attribute(regs[0], owner(regs), name)
 
 
 class Statements(Expressions):
@@ -276,17 +264,23 @@ class Statements(Expressions):
 
     def run_Delete(self, node: ast.Delete) -> Any:  # noqa: N802
         """Return what deletes variables, items and attributes."""
-        parts: list[Callable[[Frame], None]] = []
-        for target in node.targets:
-            if isinstance(target, ast.Name):
-                load = self.load(ast.copy_location(ast.Name(target.id, ast.Load()), target))
-                parts.append(forgetting(load, self.store(target.id)))
-            elif isinstance(target, ast.Subscript):
-                base, key = self.expression(target.value), self.expression(target.slice)
-                parts.append(deleting(base, key))
-            elif isinstance(target, ast.Attribute):
-                parts.append(deleting_attribute(self.expression(target.value), target.attr))
+        parts = [self.deletion(target) for target in node.targets]
         return self.on_its_line(node, lambda regs: [part(regs) for part in parts] and None)
+
+    def deletion(self, target: ast.expr) -> Callable[[Frame], Any]:
+        """Return what deletes one target; a variable without a value raises what reading it does."""
+        match target:
+            case ast.Subscript():
+                base, key = self.expression(target.value), self.expression(target.slice)
+                return lambda regs: delete(regs[0], base(regs), key(regs))
+            case ast.Attribute(attr=name):
+                owner = self.expression(target.value)
+                return lambda regs: regs[0].delete_attribute(owner(regs), name)
+            case ast.Name(id=name):
+                load, store = self.expression(as_load(target)), self.store(name)
+                return lambda regs: (load(regs), store(regs, UNBOUND))
+        parts = [self.deletion(part) for part in target.elts]  # type: ignore[attr-defined]  # ``del (a, b)``
+        return lambda regs: [part(regs) for part in parts]
 
     def run_Assert(self, node: ast.Assert) -> Any:  # noqa: N802
         """Return what raises AssertionError where a test does not hold."""
@@ -588,16 +582,6 @@ class Statements(Expressions):
                 ast.copy_location(part, node)
         block, text = self.block([*steps, changed]), self.text
         return lambda regs: execute_yielding(text, block, regs)
-
-
-def forgetting(load: Evaluate, store: Any) -> Callable[[Frame], None]:
-    """Return what takes a variable its value; one without raises what reading it does."""
-
-    def run(regs: Frame) -> None:
-        load(regs)
-        store(regs, UNBOUND)
-
-    return run
 
 
 def as_load(target: ast.expr) -> ast.expr:

@@ -14,14 +14,28 @@ from gradcli.runner import printing
 from gradcli.runner.arrays import array_of, cast, dtype_name
 from gradcli.runner.builtins import item_of, type_name
 from gradcli.runner.containers import rows
+from gradcli.runner.host_attributes import DUNDERS
 from gradcli.runner.library import ATTRIBUTES, METHODS, method, native
 from gradcli.runner.noting import note
+from gradcli.runner.numpy_values import refuse_active
 from gradcli.runner.objects import Class
 from gradcli.runner.operators import TITLES
 from gradcli.runner.state import Run, constant, show
 from gradcli.runner.strings import doubles, grad_fn_name
 from gradcli.runner.torch_errors import TYPE_NAMES
-from gradcli.runner.values import FLOATS, Data, Detached, DType, Rest, Size, Tensor, category, extra_of, shown_version
+from gradcli.runner.values import (
+    FLOATS,
+    TORCHS,
+    Data,
+    Detached,
+    DType,
+    Rest,
+    Size,
+    Tensor,
+    category,
+    extra_of,
+    shown_version,
+)
 from gradcli.runner.writes import refuse_stale, write_back
 
 
@@ -158,11 +172,7 @@ def set_requires(run: Run, x: Tensor, on: bool, why: str = NO_INTEGERS) -> None:
             run.enter_leaf(x)
     elif not on and x.active:
         if not x.leaf:
-            run.fail(
-                "RuntimeError",
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed "
-                "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
-            )
+            run.fail_as("no leaf")
         run.by_leaf.pop(x.node.index, None)
         x.node, x.leaf = np.asarray(x.value), False
 
@@ -215,20 +225,10 @@ def check_grad(run: Run, x: Tensor, value: Any) -> None:
     if not isinstance(value, Tensor):
         run.fail("TypeError", f"assigned grad expected to be a Tensor or None but got grad of type {type_name(value)}")
     if value.shape != x.shape:
-        run.fail(
-            "RuntimeError",
-            f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(x.shape)}'. "
-            "Please ensure that the gradient and the tensor are the same size",
-        )
+        run.fail_as("grad shape", list(value.shape), list(x.shape))
     if value.dtype != x.dtype:
         given, own = TITLES.get(value.dtype, (value.dtype, value.dtype))[1], TITLES.get(x.dtype, (x.dtype, x.dtype))[0]
-        run.fail(
-            "RuntimeError",
-            f"attempting to assign a gradient with dtype '{given}' to a tensor with grad_dtype '{own}'. The gradient "
-            "must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype "
-            "attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the "
-            "dtypes of a tensor and its gradient may break downstream systems that assume they match.",
-        )
+        run.fail_as("grad dtype", given, own)
 
 
 def set_data(run: Run, x: Tensor, value: Any) -> Tensor:
@@ -265,10 +265,8 @@ def item(run: Run, x: Tensor) -> Any:
 @method("numpy")
 def numpy(run: Run, x: Tensor, *, force: bool = False) -> Tensor:
     """Return a tensor as an array of NumPy's, of the same memory."""
-    if x.active and not force:
-        run.fail(
-            "RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-        )
+    if not force:
+        refuse_active(run, x)
     made = show(x, lambda node: node, x.node, x.dtype) if x.shape else Tensor(np.asarray(x.value), x.dtype)
     made.library = "numpy"
     return made
@@ -282,11 +280,7 @@ def view(run: Run, x: Tensor, *shape: Any, dtype: Any = None) -> Any:
         return x if name is None else cast(run, x, name)
     made = run.function("view", x, *shape)
     if x.shape and not is_contiguous(run, x) and not np.may_share_memory(np.asarray(made.value), np.asarray(x.value)):
-        run.fail(
-            "RuntimeError",
-            "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
-            "two contiguous subspaces). Use .reshape(...) instead.",
-        )
+        run.fail_as("view")
     return made
 
 
@@ -337,13 +331,6 @@ def tolist(run: Run, x: Tensor) -> Any:
     return printing.cast(doubles(x), x.dtype).tolist()
 
 
-CASTS = {
-    "float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "long": "int64",
-    "int": "int32", "short": "int16", "bool": "bool", "byte": "uint8", "char": "int8",
-}  # fmt: skip
-"""Methods that make a type of numbers."""
-
-
 @method("retain_grad")
 def retain_grad(run: Run, x: Tensor) -> None:
     """Keep the gradient of an inner value."""
@@ -362,8 +349,7 @@ def over(run: Run, x: Tensor, node: Any) -> Any:
 
 def filled(run: Run, x: Tensor, node: Any, made_by: str = "NormalBackward0") -> Tensor:
     """Write numbers into a whole tensor."""
-    if x.leaf and x.active and run.grad_enabled:
-        run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
+    run.refuse_leaf(x)
     run.write(x, node, None, made_by)
     return x
 
@@ -402,8 +388,7 @@ def reshaping(name: str) -> Any:
     """Return a method that gives a tensor other axes in place."""
 
     def reshape_here(run: Run, x: Tensor, *arguments: Any) -> Tensor:
-        if x.leaf and x.active and run.grad_enabled:
-            run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
+        run.refuse_leaf(x)
         made = run.function(name, x, *arguments)
         x.node, x.made_by = (
             made.node,
@@ -460,11 +445,11 @@ ATTRIBUTES |= {
     **dict.fromkeys(("is_cuda", "is_sparse", "is_quantized", "is_mps", "is_meta"), lambda run, x: False),
 }
 METHODS |= {
-    **{name: lambda run, x, dtype=dtype: cast(run, x, dtype) for name, dtype in CASTS.items()},
+    **{name: method for name, method in DUNDERS.items() if name not in ("__call__", "__next__")},
+    **{name: lambda run, x, dtype=dtype: cast(run, x, dtype) for name, dtype in TORCHS.items()},
     "type_as": lambda run, x, other: cast(run, x, other.dtype),
     **dict.fromkeys(("numel", "nelement"), lambda run, x: int(np.size(x.value))),
     **dict.fromkeys(("dim", "ndimension"), lambda run, x: len(x.shape)),
-    "__len__": lambda run, x: x.shape[0],
     "is_floating_point": lambda run, x: category(x.dtype) == 2,
     "element_size": lambda run, x: BYTES.get(x.dtype, 1),
     "get_device": lambda run, x: -1,
