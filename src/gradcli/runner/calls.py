@@ -15,7 +15,7 @@ from gradcli.ops import Function, Pair, Parts, find
 from gradcli.ops.declare import value_of
 from gradcli.runner.classes import no_attribute
 from gradcli.runner.converting import bound_call, convert, wrap
-from gradcli.runner.exceptions import KINDS
+from gradcli.runner.exceptions import KINDS, of_host
 from gradcli.runner.hosted import host_of, new_hosted
 from gradcli.runner.library import METHODS, TABLE, refuse_effect
 from gradcli.runner.objects import (
@@ -90,11 +90,11 @@ def call_native(run: Run, what: Any, arguments: Sequence[Any], named: dict[str, 
             inspect.signature(what).bind(run, *arguments, **named)
         except TypeError as misfit:
             return run.fail("TypeError", f"{native_name(run, what)}() {misfit_text(what, misfit, arguments, named)}")
-        except ValueError:
+        except ValueError:  # it has no signature
             pass
-        return host_error(run, error)
+        raise of_host(error) or error from None
     except (ValueError, LookupError, ZeroDivisionError, OverflowError, AttributeError) as error:
-        return host_error(run, error)
+        raise of_host(error) or error from None
 
 
 def native_name(run: Run, what: Any) -> str:
@@ -120,24 +120,6 @@ def missing_text(missing: list[str], kind: str) -> str:
     """Return what Python says of parameters of a kind that are given nothing."""
     first = f"{', '.join(missing[:-1])}{',' * (len(missing) > 2)} and " if len(missing) > 1 else ""
     return f"missing {len(missing)} required {kind} argument{'s' * (len(missing) > 1)}: {first}{missing[-1]}"
-
-
-def host_error(run: Run, error: Exception) -> Any:
-    """Raise an error of a native's own as one of the script, where a value that it was given is at fault."""
-    traceback = error.__traceback__
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    del traceback
-    kind = type(error).__name__
-    from gradcli.runner.exceptions import TREE
-
-    if kind in TREE:
-        if kind == "KeyError" and error.args:
-            from gradcli.runner.exceptions import raise_key
-
-            raise_key(error.args[0])
-        return run.fail(kind, str(error.args[0]) if error.args else str(error))
-    raise error
 
 
 # ---- functions of the script

@@ -153,3 +153,14 @@ def raise_key(key: Any) -> Any:
     error = raised("KeyError", "")
     error.instance.fields["args"] = (key,)
     raise error
+
+
+def of_host(error: Exception) -> Raised | None:
+    """Return an error of the host's as one of the script, None where Python has no such exception."""
+    kind = type(error).__name__
+    if kind not in TREE:
+        return None
+    made = raised(kind, str(error.args[0]) if error.args else "")
+    if kind == "KeyError" and error.args:
+        made.instance.fields["args"] = error.args[:1]
+    return made

@@ -99,26 +99,21 @@ def name_last(tree: ast.Module, name: str) -> str | None:
     A function that stands alone, or after others, is called with its own parameters; so is a ``lambda``.
     """
     last = tree.body[-1]
-    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Lambda):
-        arguments = last.value.args
-        reads = [ast.copy_location(ast.Name(a.arg, ast.Load()), a) for a in (*arguments.posonlyargs, *arguments.args)]
-        last.value = ast.copy_location(
-            ast.Call(last.value, list(reads[: len(reads) - len(arguments.defaults)]), []), last.value
-        )
-    if isinstance(last, ast.FunctionDef) and all(
-        isinstance(n, ast.FunctionDef | ast.Import | ast.ImportFrom) for n in tree.body
-    ):
-        if not any(isinstance(part, ast.Return | ast.Yield | ast.YieldFrom) for part in ast.walk(last)):
-            message = f"the function '{last.name}' returns no value"
+    plain = isinstance(last, ast.Expr) and isinstance(last.value, ast.Lambda)
+    function: Any = last.value if plain else last  # type: ignore[attr-defined]
+    definitions = ast.FunctionDef | ast.Import | ast.ImportFrom
+    if plain or (isinstance(last, ast.FunctionDef) and all(isinstance(n, definitions) for n in tree.body)):
+        if not plain and not any(isinstance(n, ast.Return | ast.Yield | ast.YieldFrom) for n in ast.walk(last)):
+            message = f"the function '{function.name}' returns no value"
             raise GradcliError("no-derivative", message, hint="write return before the value that it has")
-        arguments = last.args
-        names = [ast.Name(a.arg, ast.Load()) for a in (*arguments.posonlyargs, *arguments.args)]
-        required = names[: len(names) - len(arguments.defaults)]
-        call = ast.Call(ast.Name(last.name, ast.Load()), list(required), [])
-        tree.body.append(ast.fix_missing_locations(ast.copy_location(ast.Expr(call), last)))
-        for argument, given in zip((*arguments.posonlyargs, *arguments.args), required, strict=False):
-            ast.copy_location(given, argument)
-        last = tree.body[-1]
+        arguments = function.args
+        parameters = [*arguments.posonlyargs, *arguments.args]
+        required = parameters[: len(parameters) - len(arguments.defaults)]
+        reads: list[ast.expr] = [ast.copy_location(ast.Name(a.arg, ast.Load()), a) for a in required]
+        call = ast.Call(function if plain else ast.Name(function.name, ast.Load()), reads, [])
+        tree.body[len(tree.body) - plain :] = [ast.Expr(call)]
+        last = ast.fix_missing_locations(ast.copy_location(tree.body[-1], last))
+        ast.fix_missing_locations(ast.copy_location(call, last))
     if isinstance(last, ast.Expr):
         tree.body[-1] = ast.copy_location(
             ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), last)], last.value), last

@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 
 from gradcli.errors import GradcliError
 from gradcli.runner.containers import delete, put, steady, subscript, walk
-from gradcli.runner.exceptions import Raised, exception_class, raised, raised_of
+from gradcli.runner.exceptions import Raised, exception_class, of_host, raised, raised_of
 from gradcli.runner.expressions import Expressions, Text
 from gradcli.runner.handling import Handler, enter, fitting, handled, refuses
 from gradcli.runner.objects import UNBOUND, Class, Frame, Instance
 from gradcli.runner.operators import plain, sign_of, truth
 from gradcli.runner.scopes import Yields
-from gradcli.runner.state import Run
 from gradcli.runner.values import Tensor
 from gradcli.runner.writes import assigned_again, augmented
 
@@ -78,7 +77,9 @@ def execute(text: Text, block: Block, regs: Frame) -> Signal:
     except HOST_ERRORS as error:
         if not text.listed:
             raise
-        found = from_host(regs[0], error)
+        found = of_host(error)
+        if found is None:
+            raise
         found.line = max(regs[0].line, node.lineno)
         raise found from error
     return None
@@ -86,17 +87,6 @@ def execute(text: Text, block: Block, regs: Frame) -> Signal:
 
 HOST_ERRORS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
 """What numpy raises of values that no check has refused before: exceptions of the script."""
-
-
-def from_host(run: Run, error: Exception) -> Raised:
-    """Return an exception of the host's as one of the script's."""
-    from gradcli.runner.calls import host_error
-
-    try:
-        host_error(run, error)
-    except Raised as found:
-        return found
-    raise error
 
 
 def execute_yielding(text: Text, block: Block, regs: Frame) -> Steps:
