@@ -18,7 +18,7 @@ from gradcli.records import dataclass
 from gradcli.runner.events import Event
 from gradcli.runner.state import Run, Written, memory_key
 from gradcli.runner.strings import grad_fn_name
-from gradcli.runner.values import Size, Tensor, kind_of, shown_version
+from gradcli.runner.values import TITLES, Size, Tensor, kind_of, shown_version
 
 OWN = ("own",)
 """What an op keeps that keeps neither arguments nor output; the user's own functions see to what they keep."""
@@ -120,7 +120,7 @@ def version_text(write: Written, value: Any, output: bool) -> str:
     made = f", which is output 0 of {name}," if name else ""
     array, version = value_of(value), shown_version(tensor)
     expected = write.version - 1 - (tensor.root.version - version)
-    kind = {"i": "Long", "b": "Bool"}.get(kind_of(array)) or {"float64": "Double"}.get(tensor.dtype, "Float")
+    kind = {"i": "Long", "b": "Bool"}.get(kind_of(array)) or TITLES[tensor.dtype][0]
     return (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[torch.{kind}Tensor {list(np.shape(array))}]{made} is at version {version}; expected version "

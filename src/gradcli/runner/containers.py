@@ -21,8 +21,8 @@ from gradcli.runner.numpy_values import flows, plain_array
 from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance, Progress, ask, own
 from gradcli.runner.operators import HOST_KINDS, has_items, hashable, plain
 from gradcli.runner.state import LONG, Run, show
-from gradcli.runner.torch_errors import TYPE_NAMES, of_expand
-from gradcli.runner.values import Size, Tensor, View, as_dtype, category
+from gradcli.runner.torch_errors import of_expand
+from gradcli.runner.values import TITLES, Size, Tensor, View, as_dtype, category
 
 WRITTEN = "[]="
 """What an assignment to entries is called among the functions that make tensors."""
@@ -389,9 +389,7 @@ def refuse_entry(run: Run, x: Tensor, value: Any, place: Any) -> None:
     if not isinstance(value, Tensor | int | float | np.generic) and not (
         isinstance(value, list | tuple) and not basic(place)
     ):
-        run.fail(
-            "TypeError", f"can't assign a {type(value).__name__} to a torch.{TYPE_NAMES.get(x.dtype, 'FloatTensor')}"
-        )
+        run.fail("TypeError", f"can't assign a {type(value).__name__} to a torch.{TITLES[x.dtype][0]}Tensor")
 
 
 def refuse_shape(run: Run, x: Tensor, change: Tensor, shape: Any, want: Any, place: Any) -> None:

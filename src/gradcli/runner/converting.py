@@ -54,9 +54,7 @@ def convert_list(run: Run, parameter: Parameter, value: Any, tensors: list[Any],
     if takes_one or parameter.kind == "Raw":
         if takes_one and library == "torch" and parameter.kind == "Tensor":
             run.fail("TypeError", f"argument '{parameter.name}' must be Tensor, not {run.type_name(value)}")
-        made = array_of(run, value, "numpy")
-        tensors.append(made)
-        return made.node
+        return as_array(run, value, tensors, "numpy")
     return tuple([as_array(run, item, tensors, library) for item in value])
 
 

@@ -19,7 +19,7 @@ from gradcli.runner.numpy_values import BY_SIGN, COMPARED, METHODS, flows
 from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Hosted, Instance, Keyed, ask, own
 from gradcli.runner.state import Run
 from gradcli.runner.torch_errors import torch_error
-from gradcli.runner.values import FLOATS, DType, Size, Tensor, Weak, as_dtype, category, kind_of, promoted
+from gradcli.runner.values import FLOATS, TITLES, DType, Size, Tensor, Weak, as_dtype, category, kind_of, promoted
 
 Double = np.float64
 PLAIN = (int, float, bool)
@@ -263,8 +263,9 @@ def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
     x, y = raw(a), raw(b)
     if type(x) is np.ndarray and not x.ndim and type(a) is Tensor and x.dtype == np.float64:
         x = x[()] if type(y) is not Double else x
-    if sign in BITS and library == "torch":
-        refuse_floats(run, sign, a, b)
+    floats = [x.dtype for x in (a, b) if isinstance(x, Tensor) and x.dtype in FLOATS]
+    if sign in BITS and library == "torch" and floats:
+        run.fail("NotImplementedError", f"\"{BITS[sign]}\" not implemented for '{TITLES[floats[0]][0]}'")
     if sign in ("<<", ">>"):
         run.charge_together(np.asarray(value_of(x)), np.asarray(value_of(y)))
         return run.make(BY_SIGN[sign](value_of(x), value_of(y)), None, library)
@@ -319,25 +320,11 @@ BITS = {"&": "bitwise_and_cpu", "|": "bitwise_or_cpu", "^": "bitwise_xor_cpu", "
 """What PyTorch calls operators of bits, which floats have none of."""
 
 
-def refuse_floats(run: Run, sign: str, *sides: Any) -> None:
-    """Raise what PyTorch raises for bits of floats."""
-    title = next(
-        (TITLES[x.dtype][0] for x in sides if isinstance(x, Tensor) and x.dtype in TITLES and x.dtype in FLOATS), None
-    )
-    if title is not None:
-        run.fail("NotImplementedError", f"\"{BITS[sign]}\" not implemented for '{title}'")
-
-
 PRODUCTS = {
     "matmul", "mm", "mv", "bmm", "dot", "linear", "conv1d", "conv2d", "conv3d", "addmm", "addmv", "inner", "outer_",
     "baddbmm", "conv_transpose1d", "conv_transpose2d", "bilinear", "chain_matmul", "vdot",
 }  # fmt: skip
 """Functions whose tensors PyTorch wants to be of one type of floats."""
-TITLES = {
-    "float32": ("Float", "float"), "float64": ("Double", "double"), "float16": ("Half", "c10::Half"),
-    "bfloat16": ("BFloat16", "c10::BFloat16"), "int64": ("Long", "long"), "int32": ("Int", "int"),
-    "bool": ("Bool", "bool"),
-}  # fmt: skip
 
 
 def refuse_types(run: Run, name: str, tensors: list[Any]) -> None:
@@ -345,7 +332,7 @@ def refuse_types(run: Run, name: str, tensors: list[Any]) -> None:
     kinds = [t.dtype for t in tensors if isinstance(t, Tensor)]
     if len(kinds) < 2 or len(set(kinds)) == 1:
         return
-    (left, a), (right, b) = (TITLES.get(kind, (kind, kind)) for kind in kinds[:2])
+    (left, a), (right, b) = (TITLES[kind] for kind in kinds[:2])
     ranks = [len(t.shape) for t in tensors if isinstance(t, Tensor)][:2]
     if name.startswith("conv"):
         text = f"expected scalar type {left} but found {right}"

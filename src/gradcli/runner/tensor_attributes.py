@@ -19,12 +19,11 @@ from gradcli.runner.library import ATTRIBUTES, METHODS, method, native
 from gradcli.runner.noting import note
 from gradcli.runner.numpy_values import refuse_active
 from gradcli.runner.objects import Class
-from gradcli.runner.operators import TITLES
 from gradcli.runner.state import Run, constant, show
 from gradcli.runner.strings import doubles, grad_fn_name
-from gradcli.runner.torch_errors import TYPE_NAMES
 from gradcli.runner.values import (
     FLOATS,
+    TITLES,
     TORCHS,
     Data,
     Detached,
@@ -227,8 +226,7 @@ def check_grad(run: Run, x: Tensor, value: Any) -> None:
     if value.shape != x.shape:
         run.fail_as("grad shape", list(value.shape), list(x.shape))
     if value.dtype != x.dtype:
-        given, own = TITLES.get(value.dtype, (value.dtype, value.dtype))[1], TITLES.get(x.dtype, (x.dtype, x.dtype))[0]
-        run.fail_as("grad dtype", given, own)
+        run.fail_as("grad dtype", TITLES[value.dtype][1], TITLES[x.dtype][0])
 
 
 def set_data(run: Run, x: Tensor, value: Any) -> Tensor:
@@ -293,7 +291,7 @@ def to(run: Run, x: Tensor, *arguments: Any, dtype: Any = None, copy: bool = Fal
         elif isinstance(argument, DType) or dtype_name_of(argument) is not None:
             dtype = argument
     if not arguments and dtype is None:
-        return f"torch.{TYPE_NAMES.get(x.dtype, 'FloatTensor')}"
+        return f"torch.{TITLES[x.dtype][0]}Tensor"
     name = dtype_name_of(dtype)
     made = x if name is None else cast(run, x, name)
     return run.function("clone", x) if copy and made is x else made
@@ -303,8 +301,8 @@ def dtype_name_of(argument: Any) -> str | None:
     """Return the type that an argument names, None for a device and the like."""
     if isinstance(argument, str):
         last = argument.rpartition(".")[2]
-        if last in TYPE_NAMES.values():
-            return next(name for name, own in TYPE_NAMES.items() if own == last)
+        if last.endswith("Tensor"):
+            return next((name for name, (title, _) in TITLES.items() if last == f"{title}Tensor"), None)
         return argument if argument in (*FLOATS, "int64", "int32", "bool", "int", "float") and argument else None
     if argument is None or type(argument) in (int, bool, float, tuple):
         return None

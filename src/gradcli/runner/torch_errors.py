@@ -16,20 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.runner.values import Tensor
+from gradcli.runner.values import TITLES, Tensor
 
 Given = Mapping[str, Any]
 """The arguments of a call under the names of the table's parameters; of several under one name they are a list."""
 Said = tuple[str, str] | None
 """The class of an exception and what it says."""
-
-
-TYPE_NAMES = {
-    "float32": "FloatTensor", "float64": "DoubleTensor", "int64": "LongTensor", "int32": "IntTensor",
-    "bool": "BoolTensor",
-}  # fmt: skip
-WHOLE = {"int64": "Long", "int32": "Int", "bool": "Bool", "uint8": "Byte", "int16": "Short", "int8": "Char"}
-"""What PyTorch calls types that are no floats."""
 
 
 @cache
@@ -65,7 +57,8 @@ def advice_of(run: Any, error: Any, line: str) -> str | None:
 
 def of_integers(name: str, dtype: str) -> Said:
     """Return the exception that a function of floats raises for another type, None where it takes it."""
-    return said(f"whole {name}", WHOLE[dtype]) if dtype in WHOLE and f"whole {name}" in words() else None
+    whole = not dtype.startswith(("float", "bfloat")) and f"whole {name}" in words()
+    return said(f"whole {name}", TITLES[dtype][0]) if whole else None
 
 
 def torch_error(name: str, given: Given) -> Said:

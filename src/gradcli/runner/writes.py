@@ -12,7 +12,7 @@ from gradcli.runner.numpy_values import flows, in_place, plain_array
 from gradcli.runner.objects import UNBOUND, ask
 from gradcli.runner.operators import METHODS, of_tensors, operate
 from gradcli.runner.state import Run
-from gradcli.runner.values import Tensor, View, category
+from gradcli.runner.values import TITLES, Tensor, View, category
 
 
 def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
@@ -76,12 +76,8 @@ def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None,
             run.fail("RuntimeError", f"output with shape {list(shape)} doesn't match the broadcast shape {list(new)}")
     if category(made.dtype) > category(target.dtype):
         if target.library == "torch":
-            names = ("Bool", "Long", "Float")
-            run.fail(
-                "RuntimeError",
-                f"result type {names[category(made.dtype)]} can't be cast to the desired output type "
-                f"{names[category(target.dtype)]}",
-            )
+            kinds = TITLES[made.dtype][0], TITLES[target.dtype][0]
+            run.fail("RuntimeError", "result type {} can't be cast to the desired output type {}".format(*kinds))
         run.fail("TypeError", "Cannot cast ufunc output to the type of the array")
     node = made.node
     if type(node) not in NODES:
