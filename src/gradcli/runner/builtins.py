@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -196,16 +197,14 @@ NDARRAY = Class("ndarray", [], {}, qualified="numpy.ndarray")
 JAX_ARRAY = Class("ArrayImpl", [], {}, qualified="jaxlib.xla_extension.ArrayImpl")
 SIZE = Class("Size", [TUPLE], {}, lambda run, x=(): Size(take(run, x)), qualified="torch.Size")
 DTYPE = Class("dtype", [], {}, qualified="torch.dtype")
-SCALARS: dict[str, Class] = {}
 BUILTINS["object"] = OBJECT
 
 
+@cache
 def scalar_class(dtype: str) -> Class:
     """Return the class of a single number of NumPy's."""
-    if dtype not in SCALARS:
-        bases = [FLOAT] if dtype == "float64" else []
-        SCALARS[dtype] = Class("bool" if dtype == "bool" else dtype, bases, {}, qualified=f"numpy.{dtype}")
-    return SCALARS[dtype]
+    bases = [FLOAT] if dtype == "float64" else []
+    return Class("bool" if dtype == "bool" else dtype, bases, {}, qualified=f"numpy.{dtype}")
 
 
 WALKS: tuple[Any, ...] = (

@@ -114,31 +114,29 @@ class Expressions:
         text = self.text
         if kind != "cell" and (kind == "module" or self.outer is None):
             text.read.setdefault(name, node)
-        if kind == "own" and self.outer is not None:
+        local = kind == "cell" or (kind == "own" and self.outer is not None)
+
+        def absent(regs: Frame) -> Any:
+            return text.missing(regs, name) if local else text.outside(regs, name, k, node)
+
+        if kind == "own":
 
             def own(regs: Frame) -> Any:
                 value = regs[k]
-                return text.missing(regs, name, node) if value is UNBOUND else value
+                return absent(regs) if value is UNBOUND else value
 
             return own
         if kind == "cell":
 
             def cell(regs: Frame) -> Any:
                 value = regs[k][0]
-                return text.missing(regs, name, node) if value is UNBOUND else value
+                return absent(regs) if value is UNBOUND else value
 
             return cell
-        if kind == "own":
-
-            def here(regs: Frame) -> Any:
-                value = regs[k]
-                return text.outside(regs, name, k, node) if value is UNBOUND else value
-
-            return here
 
         def module(regs: Frame) -> Any:
             value = regs[1][k]
-            return text.outside(regs, name, k, node) if value is UNBOUND else value
+            return absent(regs) if value is UNBOUND else value
 
         return module
 
@@ -623,9 +621,8 @@ class Text:
         assert self.module is not None  # noqa: S101
         return self.module.local(name)
 
-    def missing(self, regs: Frame, name: str, node: ast.AST) -> Any:
+    def missing(self, regs: Frame, name: str) -> Any:
         """Raise the exception for a local variable without a value."""
-        del node
         text = f"cannot access local variable '{name}' where it is not associated with a value"
         return regs[0].fail("UnboundLocalError", text)
 

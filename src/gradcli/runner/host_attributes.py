@@ -30,7 +30,7 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:  # noqa: C901, PLR091
         return reader[name](run, base)
     if isinstance(base, Named):
         if name in base.fields:
-            return base.field(name)
+            return base[base.fields.index(name)]
         if name == "_fields":
             return base.fields
         if base.kind is not None and (member := base.kind.find(name)) is not UNBOUND:

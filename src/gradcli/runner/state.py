@@ -260,9 +260,10 @@ class Run:
         tensor.version += 1
         root = memory_root(old)
         key = root.index if type(root) in NODES else id(root)
-        kept = ref(root, self.forget(key)) if isinstance(root, np.ndarray | Node) else root
+        writes = self.writes  # a write is forgotten when what was shown before it is gone
+        kept = ref(root, lambda _: writes.pop(key, None)) if isinstance(root, np.ndarray | Node) else root
         by = count if first is None else first
-        write = self.writes[key] = Written(count, tensor.version, by, kept, ref(tensor), self.line)
+        write = writes[key] = Written(count, tensor.version, by, kept, ref(tensor), self.line)
         if tensor.leaf:
             self._write_leaf(tensor, old, made)
             return
@@ -293,15 +294,6 @@ class Run:
         """Raise what PyTorch raises for a write to a leaf, or to a view of one, while gradients are on."""
         if x.leaf and x.active and self.f is self.graph and x.library == "torch":
             self.fail("RuntimeError", f"{what} Variable that requires grad is being used in an in-place operation.")
-
-    def forget(self, key: int) -> Callable[[Any], None]:
-        """Return what forgets a write when what was shown before it is gone."""
-        writes = self.writes
-
-        def gone(_: Any) -> None:
-            writes.pop(key, None)
-
-        return gone
 
     def overwritten(self, old: Any, made: Any) -> Any:
         """Return a node with other numbers and the history that it had, which a write past the record leaves."""
