@@ -220,9 +220,7 @@ def hooked_visit(
                 if isinstance(made, Tensor):
                     run.changing.add(number)
                     if made.shape != g.shape:
-                        run.fail(
-                            "RuntimeError", f"hook '{getattr(hook, 'name', '<lambda>')}' has changed the size of value"
-                        )
+                        run.fail_as("hook shape", getattr(hook, "name", "<lambda>"))
                     totals[index] = made.node if type(made.node) in NODES else np.asarray(made.value)[()]
             if index in run.retained:
                 retain(run, run.retained[index], totals[index])

@@ -508,10 +508,7 @@ def check_tensors(run: Run, full: str, name: str, places: list[Parameter], value
             if isinstance(value, Foreign | Instance):
                 return
             last, called = full.rpartition(".")[2], {"x": "input"}.get(parameter.name, parameter.name)
-            run.fail(
-                "TypeError",
-                f"{last}(): argument '{called}' (position {place + 1}) must be Tensor, not {run.type_name(value)}",
-            )
+            run.fail_as("no tensor", last, called, place + 1, run.type_name(value))
 
 
 def in_torch_words(run: Run, name: str, places: list[Parameter], values: list[Any], error: GradcliError) -> None:

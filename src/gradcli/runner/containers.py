@@ -21,7 +21,7 @@ from gradcli.runner.numpy_values import flows, plain_array
 from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance, Progress, ask, own
 from gradcli.runner.operators import HOST_KINDS, has_items, hashable, plain
 from gradcli.runner.state import LONG, Run, show
-from gradcli.runner.torch_errors import of_expand
+from gradcli.runner.torch_errors import of_expand, said
 from gradcli.runner.values import TITLES, Size, Tensor, View, as_dtype, category
 
 WRITTEN = "[]="
@@ -267,12 +267,7 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
             if single and type(parts[0]) is int and parts[0]:
                 run.fail("IndexError", f"index {parts[0]} is out of bounds for dimension 0 with size 0")
             run.fail_as("index number")
-        many = (
-            f"too many indices for tensor of dimension {len(x.shape)}"
-            if x.library == "torch"
-            else (f"too many indices for array: array is {len(x.shape)}-dimensional, but {used} were indexed")
-        )
-        run.fail("IndexError", many)
+        run.fail_as("many indices" if x.library == "torch" else "many places", len(x.shape), used)
     check_bounds(run, x, parts, used)
     return index_key(run.f, node if type(node) in NODES else np.asarray(node), parts, single)
 
@@ -389,21 +384,14 @@ def refuse_entry(run: Run, x: Tensor, value: Any, place: Any) -> None:
     if not isinstance(value, Tensor | int | float | np.generic) and not (
         isinstance(value, list | tuple) and not basic(place)
     ):
-        run.fail("TypeError", f"can't assign a {type(value).__name__} to a torch.{TITLES[x.dtype][0]}Tensor")
+        run.fail_as("no entry", type(value).__name__, TITLES[x.dtype][0])
 
 
 def refuse_shape(run: Run, x: Tensor, change: Tensor, shape: Any, want: Any, place: Any) -> None:
     """Raise what a library raises for values whose shape does not go into that of the entries."""
     if x.library == "torch":
-        said = of_expand(change, list(want)) if basic(place) else None
-        run.fail(
-            *said
-            or (
-                "RuntimeError",
-                f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
-                f"result of shape {list(want)}",
-            )
-        )
+        error = of_expand(change, list(want)) if basic(place) else None
+        run.fail(*error or said("misfitting entries", list(shape), list(want)))
     run.fail("ValueError", f"could not broadcast input array from shape {shape} into shape {want}")
 
 

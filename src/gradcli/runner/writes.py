@@ -76,8 +76,7 @@ def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None,
             run.fail("RuntimeError", f"output with shape {list(shape)} doesn't match the broadcast shape {list(new)}")
     if category(made.dtype) > category(target.dtype):
         if target.library == "torch":
-            kinds = TITLES[made.dtype][0], TITLES[target.dtype][0]
-            run.fail("RuntimeError", "result type {} can't be cast to the desired output type {}".format(*kinds))
+            run.fail_as("wider type", TITLES[made.dtype][0], TITLES[target.dtype][0])
         run.fail("TypeError", "Cannot cast ufunc output to the type of the array")
     node = made.node
     if type(node) not in NODES:
