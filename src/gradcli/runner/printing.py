@@ -34,17 +34,6 @@ def cast(array: object, dtype: str) -> Array:
     return np.asarray(rounded(values.astype(np.float64), dtype)) if dtype in FLOATS else values.astype(dtype)
 
 
-def scalar(value: object, dtype: str) -> Any:
-    """Return what ``item()`` and ``tolist()`` give: Python's numbers, in lists where there are several.
-
-    >>> scalar(0.1, "float32"), scalar([1.0, [2.0]], "int64")
-    (0.10000000149011612, [1, [2]])
-    """
-    if isinstance(value, list | tuple):
-        return [scalar(one, dtype) for one in value]
-    return cast(value, dtype).tolist()
-
-
 # --- PyTorch ---
 
 
@@ -58,18 +47,9 @@ class Options:
     linewidth: float = 80
     sci_mode: bool | None = None
 
-    def changed(
-        self,
-        precision: int | None = None,
-        threshold: float | None = None,
-        edgeitems: int | None = None,
-        linewidth: float | None = None,
-        profile: str | None = None,
-        sci_mode: bool | None = None,
-    ) -> Options:
+    def changed(self, profile: str | None = None, sci_mode: bool | None = None, **chosen: Any) -> Options:
         """Return the options after a call of ``set_printoptions``, which takes ``sci_mode`` back where it has none."""
-        bounded(precision, "precision")
-        chosen = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+        bounded(chosen.get("precision"), "precision")
         new: dict[str, Any] = PROFILES.get(profile or "", {}) | {k: v for k, v in chosen.items() if v is not None}
         return replace(self, **new, sci_mode=sci_mode)
 

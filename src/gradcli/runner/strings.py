@@ -244,4 +244,4 @@ def of_function(x: Any) -> str:
 def plain_number(x: Tensor) -> Any:
     """Return the number of a tensor of one entry as its type has it."""
     one = doubles(x).reshape(())[()]
-    return printing.scalar(one, x.dtype) if category(x.dtype) == 2 else one.item()
+    return (printing.cast(one, x.dtype) if category(x.dtype) == 2 else one).item()
