@@ -330,7 +330,7 @@ for _name in ("disable_jit", "checking_leaks", "debug_nans"):
 @native("jax.debug.print")
 def debug_print(run: Run, fmt: str, *arguments: Any, ordered: bool = False, **named: Any) -> None:
     """Print a template."""
-    from gradcli.runner.strings import format_template
+    from gradcli.runner.formatting import format_template
 
     run.print(format_template(run, fmt, arguments, named) + "\n")
 
