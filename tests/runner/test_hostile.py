@@ -5,6 +5,7 @@ Bounds are counted, and small here, so that an endless loop ends after as many t
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from bounded import Bounded
-from oracles import cases, portion
+from oracles import ask, cases, portion
 
 BUDGET = {
     "turns": 2_000, "nodes": 2_000, "elements": 1_000_000, "total": 20_000_000, "steps": 20_000_000,
@@ -52,3 +53,11 @@ def test_a_hostile_script_ends(row: dict[str, Any], bounded: Bounded) -> None:
     if row["code"] in LINE:
         assert (row["code"] == 0) == (said == [])
         assert re.search(LINE[row["code"]], found["err"]), found["err"]
+
+
+def test_a_large_array_of_an_event_is_shortened_and_says_so() -> None:
+    script = "x = torch.ones(20_000, requires_grad=True)\n(x*2).sum().backward()\n"
+    found = ask("grad", "-", "--json", stdin=script)
+    short = {"shape": [20_000], "first": [2.0] * 6, "left_out": 19_994}
+    [event] = json.loads(found.out)["events"]
+    assert event["grad"] == event["adds"] == {"x": short}
