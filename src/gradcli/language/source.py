@@ -6,6 +6,7 @@ import ast
 import re
 import textwrap
 import warnings
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -126,7 +127,26 @@ def python_tree(text: str, what: str, hint: str | None = None) -> ast.Module:
     except SyntaxError as error:
         raise syntax_error(error, text) from None
     except (RecursionError, MemoryError, ValueError):
-        raise GradcliError("budget", f"the {what} is nested too deeply", hint=hint) from None
+        what = f"the {what} is nested too deeply"
+        raise GradcliError("budget", what, hint=hint, span=deepest_line(text)) from None
+
+
+def deepest_line(text: str) -> Span:
+    """Return the first line with which a text is nested too deeply for Python's parser."""
+    lines = text.split("\n")
+
+    def is_deep(count: int) -> bool:
+        try:
+            ast.parse("\n".join(lines[:count]), filename="")
+        except SyntaxError:
+            return False
+        except (RecursionError, MemoryError, ValueError):
+            return True
+        return False
+
+    line = bisect_left(range(1, len(lines) + 1), True, key=is_deep)
+    start = sum(len(one) + 1 for one in lines[:line])
+    return start, start + len(lines[min(line, len(lines) - 1)])
 
 
 def syntax_error(error: SyntaxError, text: str) -> GradcliError:

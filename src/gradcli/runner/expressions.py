@@ -311,7 +311,13 @@ class Expressions:
     def of_JoinedStr(self, node: ast.JoinedStr) -> Evaluate:  # noqa: N802
         """Return an f-string of its pieces."""
         parts = [self.piece(part) for part in node.values]
-        return lambda regs: "".join([part(regs) for part in parts])
+
+        def joined(regs: Frame) -> str:
+            texts = [part(regs) for part in parts]
+            regs[0].bound(sum(map(len, texts)), "a text is too long")
+            return "".join(texts)
+
+        return joined
 
     def piece(self, node: ast.expr) -> Evaluate:
         """Return what gives one piece of an f-string."""

@@ -597,6 +597,7 @@ def hashable(run: Run, key: Any) -> Any:
     if isinstance(key, list | dict | set | Tensor) or (type(key) is Keyed and key.kind.find("__hash__") is None):
         return run.fail("TypeError", f"unhashable type: '{run.type_name(key)}'")
     if type(key) is tuple:
+        run.meter.turn(1, "the parts of a key do not end")
         return tuple([hashable(run, part) for part in key])
     return key
 

@@ -44,7 +44,8 @@ def dedented(text: str) -> str:
 def checked_tree(text: str, budget: Budget) -> ast.Module:
     """Return the syntax tree of a text; raises ``character``, ``budget`` or ``syntax``."""
     if len(text) > budget.text:
-        raise over_budget("text", budget.text, "the script has too many characters")
+        what = "the script has too many characters"
+        raise over_budget("text", budget.text, what).at((budget.text, budget.text + 1))
     control = CONTROL.search(text)
     if control is not None:
         what = f"the script holds a control character, U+{ord(control[0]):04X}"
@@ -56,8 +57,12 @@ def checked_tree(text: str, budget: Budget) -> ast.Module:
             raise GradcliError("character", what, span=(surrogate, surrogate + 1))
     refuse_depth(with_comments(text, blank_comment), budget)
     tree = python_tree(text, "script")
-    if sum(1 for _ in ast.walk(tree)) > budget.syntax:
-        raise over_budget("syntax", budget.syntax, "the script has too many parts")
+    parts = 0
+    for statement in tree.body:
+        parts += sum(1 for _ in ast.walk(statement))
+        if parts > budget.syntax:
+            span = Positions(text).of(statement)
+            raise over_budget("syntax", budget.syntax, "the script has too many parts").at(span)
     return tree
 
 

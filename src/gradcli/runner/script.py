@@ -212,6 +212,7 @@ def line_of(place: Place, error: GradcliError) -> int:
 def end_by(ended: Ended, error: Raised) -> None:
     """Note the exception that ended a run; ``sys.exit`` is one too, and no error."""
     run = ended.run
+    error.line = error.line or run.line
     error.said = said_by(run, error)
     if error.name == "SystemExit":
         arguments = error.instance.fields.get("args", ())
@@ -221,7 +222,7 @@ def end_by(ended: Ended, error: Raised) -> None:
         return
     ended.raised, ended.status = error, 1
     run.quiet = run.library = 0
-    run.event(Event("error", error.line or run.line, type=error.name, text=error.text))
+    run.event(Event("error", error.line, type=error.name, text=error.text))
 
 
 def said_by(run: Run, error: Raised) -> str:

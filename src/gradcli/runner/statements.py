@@ -509,6 +509,7 @@ class Statements(Expressions):
             except (Raised, GradcliError) as error:
                 if refuses(error):
                     raise
+                error.__context__ = None
                 ended = (yield from execute_yielding(text, block, regs)) if yields else execute(text, block, regs)
                 if ended is not None:
                     return ended
