@@ -20,6 +20,7 @@ from gradcli.runner.state import Run, Written, memory_key
 from gradcli.runner.strings import grad_fn_name
 from gradcli.runner.values import TITLES, Size, Tensor, kind_of, shown_version
 
+
 class Freed(tuple):  # type: ignore[type-arg]
     """The links of an operation whose saved values a sweep has freed, which the script made in this line."""
 

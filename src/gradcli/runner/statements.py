@@ -137,11 +137,13 @@ class Statements(Expressions):
         compound = getattr(self, f"steps_{type(node).__name__}", None)
         if compound is not None:
             return drained(compound(node))
-        compile_one = getattr(self, f"run_{type(node).__name__}", None)
-        if compile_one is None:
-            what = {"AsyncFunctionDef": "async functions"}.get(type(node).__name__, type(node).__name__)
-            raise GradcliError("not-allowed", f"{what}: not understood", span=self.text.span(node))
-        return compile_one(node)  # type: ignore[no-any-return]
+        return super().statement(node)
+
+    def refused(self, node: ast.AST) -> GradcliError:
+        """Return the error for syntax that gradcli does not run."""
+        if isinstance(node, ast.AsyncFunctionDef):
+            return GradcliError("not-allowed", "async functions: not understood", span=self.text.span(node))
+        return super().refused(node)
 
     # ---- simple statements
     def run_Expr(self, node: ast.Expr) -> Any:  # noqa: N802
@@ -367,11 +369,6 @@ class Statements(Expressions):
         return run
 
     # ---- compound statements
-    def run_If(self, node: ast.If) -> Any:  # noqa: N802
-        """Return what runs one of two blocks."""
-        test, yes, no = self.expression(node.test), self.part(node.body).run, self.part(node.orelse).run
-        return lambda regs: yes(regs) if truth(regs[0], test(regs)) else no(regs)
-
     def steps_Match(self, node: ast.Match) -> Callable[[Frame], Steps]:  # noqa: N802
         """Return what runs the first case that fits."""
         from gradcli.runner.matching import cases
