@@ -216,13 +216,18 @@ def line_starts(text: str) -> list[int]:
 
 
 class Spans:
-    """Turns the line and column of a syntax node into a span of the program's text."""
+    """Turns the places of syntax nodes, which Python counts in bytes, into characters of the text."""
 
     def __init__(self, text: str) -> None:
         self.starts = line_starts(text)
+        self.lines = text.split("\n")
 
     def of(self, node: ast.AST) -> Span:
         """Return the characters that a node covers."""
-        first = self.starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]
-        last = self.starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined]
-        return (first, last)
+        first = self.at(node.lineno, node.col_offset)  # type: ignore[attr-defined]
+        return first, self.at(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+
+    def at(self, line: int, column: int) -> int:
+        """Return the place of a byte of a line."""
+        row = self.lines[line - 1]
+        return self.starts[line - 1] + (column if row.isascii() else len(row.encode()[:column].decode(errors="ignore")))

@@ -13,6 +13,7 @@ from gradcli.engine.graph import Graph
 from gradcli.engine.live import LiveGraph
 from gradcli.errors import Budget, GivenUp, GradcliError, Place, Span
 from gradcli.errors.suggest import did_you_mean
+from gradcli.language.compiling import FRAMES
 from gradcli.records import dataclass, field
 from gradcli.runner import (
     arrays,
@@ -55,8 +56,6 @@ enter(
     refuse_number=transforms.refuse_number, table_function=staticmethod(calls.table_function),
     compile_text=staticmethod(lambda text, listed: compile_text(text, listed)),  # noqa: PLW0108 - it stands below
 )  # fmt: skip
-FRAMES = 30_000
-"""Calls of the host that a script's own depth may take."""
 
 
 def compile_text(
