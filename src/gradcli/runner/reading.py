@@ -7,8 +7,8 @@ import re
 import textwrap
 
 from gradcli.errors import Budget, GradcliError, Place, over_budget
-from gradcli.language.source import blank as blank_comment
 from gradcli.language.source import Spans, python_tree, refuse_depth, with_comments
+from gradcli.language.source import blank as blank_comment
 
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
