@@ -286,7 +286,6 @@ CASES: dict[str, Case] = {
     "fmod": by_number("FmodBackward0", "FmodBackward1"),
     "copysign": by_number("CopysignBackward1", "CopysignBackward0"),
     "xlogy": _xlogy("Xlogy"),
-    "xlog1py": _xlogy("SpecialXlog1Py"),
     "clip": _clamp,
     "clamp": _clamp,
     "clamp_min": by_number("ClampMinBackward0", "ClampMinBackward1", 1, "other", "min"),

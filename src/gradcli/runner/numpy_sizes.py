@@ -219,7 +219,7 @@ SIZES: dict[str, Callable[[Given, Options], int]] = {
     of_shape),
     **dict.fromkeys(("identity", "tri", "eye"), of_square), "indices": of_indices, "arange": of_steps,
     **dict.fromkeys(("linspace", "logspace", "geomspace"), of_number),
-    **dict.fromkeys(("outer", "kron", "convolve", "correlate", "percentile", "quantile"),
+    **dict.fromkeys(("outer", "kron", "convolve", "percentile", "quantile"),
     of_product), "meshgrid": of_mesh,
     "tile": of_tiles, "repeat": of_repeats, **dict.fromkeys(("resize", "broadcast_to"), of_new_shape), "pad": of_pad,
     **dict.fromkeys(("diag", "diagflat"), of_diagonal), "vander": of_vander, "bincount": of_counts,

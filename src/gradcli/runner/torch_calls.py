@@ -52,7 +52,6 @@ NUMBERS_FIRST = (
     "float_power",
     "remainder",
     "xlogy",
-    "xlog1py",
     "where",
     "fmod",
     "einsum",

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradcli.ops.arithmetic import ADD, DIV, MUL, SUB
-from gradcli.ops.axes import number, read_axes, require_entries
+from gradcli.ops.arithmetic import ADD, MUL, SUB
+from gradcli.ops.axes import read_axes, require_entries
 from gradcli.ops.declare import OPS, Apply, Op, value_of
 from gradcli.ops.neural import LOG_SOFTMAX, SOFTMAX, normalised
 from gradcli.ops.piecewise import WITH_OPTIONS
-from gradcli.ops.reductions import LOGSUMEXP, MEAN, SUM
+from gradcli.ops.reductions import LOGSUMEXP, SUM
 from gradcli.ops.signatures import Static, Tensor
-from gradcli.ops.spread import VAR
 from gradcli.ops.vocabulary import function
 
 GELU, SOFTPLUS = WITH_OPTIONS["gelu"], WITH_OPTIONS["softplus"]
@@ -61,32 +60,3 @@ def build_logsumexp(
     largest = np.max(numbers, axis=axes, keepdims=True)
     total = f(SUM, f(MUL, f(OPS["exp"], f(SUB, x, largest)), b), dim=axes, keepdim=bool(keepdims))
     return f(ADD, f(OPS["log"], total), largest if keepdims else np.max(numbers, axis=axes))
-
-
-@function("jax.nn.squareplus", "", "neural", kinds="no no yes")
-def build_squareplus(f: Apply, x: Tensor, b: Static = 4.0) -> Tensor:
-    """(x + sqrt(x**2 + b))/2"""
-    root = f(OPS["sqrt"], f(ADD, f(OPS["square"], x), np.float64(number(b, "b"))))
-    return f(DIV, f(ADD, x, root), np.float64(2))
-
-
-@function("jax.nn.standardize", "", "neural", kinds="no no yes")
-def build_standardize(
-    f: Apply,
-    x: Tensor,
-    axis: Static = -1,
-    mean: Tensor | None = None,
-    variance: Tensor | None = None,
-    epsilon: Static = 1e-5,
-) -> Tensor:
-    """(x - mean)/sqrt(variance + epsilon) along axis, or with a mean and a variance that are given"""
-    axes = read_axes(axis, x.ndim)
-    along = {"dim": axes, "keepdim": True}
-    centred = f(SUB, x, f(MEAN, x, **along) if mean is None else mean)
-    if variance is not None:
-        spread = variance
-    elif mean is None:
-        spread = f(VAR, x, **along, correction=0.0)
-    else:  # JAX takes it so round a mean that is given
-        spread = f(SUB, f(MEAN, f(OPS["square"], x), **along), f(OPS["square"], mean))
-    return f(DIV, centred, f(OPS["sqrt"], f(ADD, spread, np.float64(number(epsilon, "epsilon")))))

@@ -208,6 +208,18 @@ def build_pinv(
     return inverted(f, x, atol, rcond if rtol is None else rtol, max(x.shape[-2:], default=1) * EPSILON)
 
 
+@function("matrix_rank", "linalg", FAMILY, kinds="no no yes")
+def build_matrix_rank(
+    f: Apply, x: Tensor, tol: Static = None, hermitian: Static = False, *, atol: Static = None, rtol: Static = None
+) -> Tensor:
+    """how many singular values of a matrix lie above a bound, tol or atol, or rtol times the largest"""
+    del f, hermitian
+    require_matrix(x, "matrix_rank")
+    low = 0.0 if tol is None and atol is None else number(tol if atol is None else atol, "tol")
+    share = number(rtol, "rtol") if rtol is not None else 0.0 if low > 0 else max(x.shape[-2:]) * EPSILON
+    return np.asarray(rank_of(np.asarray(value_of(x), dtype=np.float64), low, share))
+
+
 @function("pinverse", "torch method", FAMILY)
 def build_pinverse(f: Apply, x: Tensor, rcond: Static = 1e-15) -> Tensor:
     """the inverse of a matrix of any shape; singular values below rcond times the largest count as 0"""

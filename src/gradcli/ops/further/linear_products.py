@@ -11,10 +11,9 @@ from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD, MUL
 from gradcli.ops.axes import number
 from gradcli.ops.declare import Apply
-from gradcli.ops.linear_algebra import EINSUM, MATMUL, require_one_batch, require_product, require_square
+from gradcli.ops.linear_algebra import MATMUL, require_product, require_square
 from gradcli.ops.matrices import INV
 from gradcli.ops.piecewise import WHERE
-from gradcli.ops.reductions import SUM
 from gradcli.ops.shaping import whole
 from gradcli.ops.signatures import Static, Tensor, Tensors
 from gradcli.ops.vocabulary import function
@@ -68,34 +67,6 @@ def build_addmv(f: Apply, x: Tensor, mat: Tensor, vec: Tensor, beta: Static = 1,
     return added(f, x, f(MATMUL, mat, vec), beta, alpha, drops=True)
 
 
-@function("addr", "torch method", FAMILY, kinds="same same no")
-def build_addr(f: Apply, x: Tensor, vec1: Tensor, vec2: Tensor, beta: Static = 1, alpha: Static = 1) -> Tensor:
-    """beta*x + alpha*outer(vec1, vec2)"""
-    require_axes("addr", (vec1, vec2), (1, 1))
-    return added(f, x, f(EINSUM, vec1, vec2, spec="i,j->ij"), beta, alpha)
-
-
-def batched(f: Apply, name: str, batch1: Tensor, batch2: Tensor) -> Tensor:
-    """Return the products of two batches of as many matrices; raises ``shape`` for others."""
-    require_axes(name, (batch1, batch2), (3, 3))
-    require_product(batch1, batch2, name)
-    require_one_batch(batch1, batch2, name)
-    return f(MATMUL, batch1, batch2)
-
-
-@function("baddbmm", "torch method", FAMILY, kinds="no same no")
-def build_baddbmm(f: Apply, x: Tensor, batch1: Tensor, batch2: Tensor, beta: Static = 1, alpha: Static = 1) -> Tensor:
-    """beta*x + alpha*(batch1 @ batch2), for two batches of matrices"""
-    return added(f, x, batched(f, "baddbmm", batch1, batch2), beta, alpha)
-
-
-@function("addbmm", "torch method", FAMILY, kinds="no same no")
-def build_addbmm(f: Apply, x: Tensor, batch1: Tensor, batch2: Tensor, beta: Static = 1, alpha: Static = 1) -> Tensor:
-    """beta*x + alpha times the sum of the products of two batches of matrices"""
-    product = f(SUM, batched(f, "addbmm", batch1, batch2), dim=(0,), keepdim=False)
-    return added(f, x, product, beta, alpha, drops=True)
-
-
 def chained(f: Apply, tensors: Tensors, name: str) -> Tensor:
     """Return the product of arrays from left to right, the first and the last matrices or vectors."""
     if len(tensors) < 2:
@@ -112,15 +83,6 @@ def chained(f: Apply, tensors: Tensors, name: str) -> Tensor:
 def build_multi_dot(f: Apply, tensors: Tensors) -> Tensor:
     """the product of a list of matrices, with a vector at either end if wanted"""
     return chained(f, tensors, "multi_dot")
-
-
-@function("chain_matmul", "torch", FAMILY, kinds="no same no")
-def build_chain_matmul(f: Apply, *tensors: Tensor) -> Tensor:
-    """the product of the matrices that are given"""
-    if len(tensors) == 1:
-        return tensors[0]
-    require_axes("chain_matmul", tensors, (2,) * len(tensors))
-    return chained(f, tensors, "chain_matmul")
 
 
 @function("matrix_power", "torch linalg method", FAMILY, kinds="numpy-same same yes")

@@ -6,10 +6,10 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD
-from gradcli.ops.declare import Apply, Parts, value_of
+from gradcli.ops.declare import Apply, value_of
 from gradcli.ops.linear_algebra import MATMUL, require_product, require_square
 from gradcli.ops.matrices import INV, SOLVE
-from gradcli.ops.shaping import CLONE, TRIL, TRIU, transpose_matrices
+from gradcli.ops.shaping import TRIL, TRIU, transpose_matrices
 from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.vocabulary import function
 
@@ -37,20 +37,6 @@ def build_solve_triangular(
         return f(SOLVE, triangle, B)
     require_product(B, A, "solve_triangular")
     return transpose_matrices(f, f(SOLVE, transpose_matrices(f, triangle), transpose_matrices(f, B)))
-
-
-@function("triangular_solve", "torch method", FAMILY, kinds="no no no")
-def build_triangular_solve(
-    f: Apply, b: Tensor, A: Tensor, upper: Static = True, transpose: Static = False, unitriangular: Static = False
-) -> Parts:
-    """the X with A @ X = b for one triangle of A, as .solution or [0]"""
-    require_square(A, "triangular_solve")
-    require_product(A, b, "triangular_solve")
-    triangle = triangle_of(f, A, bool(upper), bool(unitriangular))
-    return Parts(
-        ("solution", "cloned_coefficient"),
-        (lambda: f(SOLVE, transpose_matrices(f, triangle) if transpose else triangle, b), lambda: f(CLONE, A)),
-    )
 
 
 def factor_of(f: Apply, x: Tensor, upper: bool, name: str) -> Tensor:

@@ -7,13 +7,12 @@ import math
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.arithmetic import ADD, MUL, OF_TWO, SUB
-from gradcli.ops.axes import number
-from gradcli.ops.declare import Apply, Op
+from gradcli.ops.arithmetic import ADD, MUL, OF_TWO
+from gradcli.ops.declare import Apply
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.joining import STACK, build_cat
 from gradcli.ops.reductions import SUM
-from gradcli.ops.shaping import EXPAND, RESHAPE, whole
+from gradcli.ops.shaping import EXPAND, whole
 from gradcli.ops.signatures import Library, Static, Tensor
 from gradcli.ops.vocabulary import function
 
@@ -68,11 +67,6 @@ def row(x: Tensor, name: str) -> Tensor:
     return x
 
 
-def coefficients(f: Apply, x: Tensor, name: str) -> Tensor:
-    """Return coefficients as a vector: one number is a constant."""
-    return row(f(RESHAPE, x, shape=(1,)) if not x.ndim else x, name)
-
-
 @function("polyval", "numpy not-bare", "elementwise", kinds="no no yes")
 def build_polyval(f: Apply, p: Tensor, x: Tensor) -> Tensor:
     """the polynomial with these coefficients at x, the highest power first"""
@@ -82,53 +76,6 @@ def build_polyval(f: Apply, p: Tensor, x: Tensor) -> Tensor:
     for part in parts[1:]:
         found = f(ADD, f(MUL, found, x), part)
     return found if found.shape == x.shape else f(EXPAND, found, shape=x.shape)
-
-
-@function("polyder", "numpy not-bare", "making", kinds="no no yes")
-def build_polyder(f: Apply, p: Tensor, m: Static = 1) -> Tensor:
-    """the coefficients of the m-th derivative of a polynomial"""
-    found = row(p, "polyder")
-    if whole(m, "m") < 0:
-        raise GradcliError("value", f"polyder: m is 0 or more, not {m!r}")
-    for _ in range(min(whole(m, "m"), p.shape[0])):
-        n = found.shape[0]
-        found = f(MUL, f(INDEX, found, key=slice(0, n - 1)), np.arange(n - 1.0, 0, -1))
-    return found
-
-
-@function("polyint", "numpy not-bare", "making", kinds="no no yes")
-def build_polyint(f: Apply, p: Tensor, m: Static = 1, k: Static = None) -> Tensor:
-    """the coefficients of the m-th integral of a polynomial, with constants k"""
-    times, found = whole(m, "m"), row(p, "polyint")
-    added = k if isinstance(k, tuple) else (0.0 if k is None else k,) * (times if k is None else 1)
-    if times < 0 or len(added) != times:
-        raise GradcliError("value", f"polyint: m is 0 or more, with a constant for each: {m!r}, {k!r}")
-    f.charge(p.shape[0] + times)
-    for constant in added:
-        shares = 1.0 / np.arange(found.shape[0], 0, -1)
-        found = build_cat(f, [f(MUL, found, shares), np.array([number(constant, "k")])], 0)
-    return found
-
-
-def combined(name: str, op: Op, sign: str) -> None:
-    """Enter the sum or the difference of two polynomials."""
-
-    def build(f: Apply, a1: Tensor, a2: Tensor) -> Tensor:
-        parts = [coefficients(f, part, name) for part in (a1, a2)]
-        length = max(part.shape[0] for part in parts)
-        f.charge(2 * length)
-        wide = [
-            part if part.shape[0] == length else build_cat(f, [np.zeros(length - part.shape[0]), part], 0)
-            for part in parts
-        ]
-        return f(op, *wide)
-
-    build.__doc__ = f"the coefficients of a1 {sign} a2"
-    function(name, "numpy not-bare", "making", kinds="no no yes")(build)
-
-
-combined("polyadd", ADD, "+")
-combined("polysub", SUB, "-")
 
 
 # --- convolutions ---
@@ -160,20 +107,3 @@ def build_convolve(f: Apply, a: Tensor, v: Tensor, mode: Static = "full") -> Ten
     a, v = (row(part, "convolve") for part in (a, v))
     first, second = (a, v) if a.shape[0] >= v.shape[0] else (v, a)
     return within(f, slid(f, first, second), (a.shape[0], v.shape[0]), mode, "convolve")
-
-
-@function("polymul", "numpy not-bare", "making", kinds="no no yes")
-def build_polymul(f: Apply, a1: Tensor, a2: Tensor) -> Tensor:
-    """the coefficients of the product of two polynomials"""
-    return build_convolve(f, coefficients(f, a1, "polymul"), coefficients(f, a2, "polymul"))
-
-
-@function("correlate", "numpy not-bare", "making", kinds="no no yes")
-def build_correlate(f: Apply, a: Tensor, v: Tensor, mode: Static = "valid") -> Tensor:
-    """the sums of products of one vector and another that is moved along it"""
-    a, v = (row(part, "correlate") for part in (a, v))
-    found = slid(f, a, f(INDEX, v, key=slice(None, None, -1)))
-    if mode == "same" and v.shape[0] > a.shape[0]:  # numpy turns the shorter round, and the result
-        least, most = a.shape[0], v.shape[0]
-        return f(INDEX, found, key=slice(least // 2, least // 2 + most))
-    return within(f, found, (a.shape[0], v.shape[0]), mode, "correlate")

@@ -168,15 +168,3 @@ def build_index_add(
     part = fitting(f, x, key, source, "index_add")
     times = part if alpha is None else f(MUL, part, alpha)
     return reduced(f, x, flat_places(x, key), times, "sum")
-
-
-@function("index_reduce", "torch method", "indices", kinds=MOVES)
-def build_index_reduce(
-    f: Apply, x: Tensor, dim: Static, index: Raw, source: Tensor, reduce: Static, include_self: Static = True
-) -> Tensor:
-    """a copy of x with the layers of source reduced into those at the positions: prod, mean, amax or amin"""
-    if reduce == "sum":
-        raise GradcliError("value", "index_reduce has no sum", hint="index_add adds up")
-    key = layer_key(f, x, dim, index, "index_reduce")
-    part = fitting(f, x, key, source, "index_reduce")
-    return reduced(f, x, flat_places(x, key), part, str(reduce), bool(include_self))

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.axes import one_axis
 from gradcli.ops.declare import Apply
-from gradcli.ops.further.positions import positions, truths, within
+from gradcli.ops.further.positions import positions, within
 from gradcli.ops.further.scatters import fitting, flat_places, layer_key, reduced
-from gradcli.ops.further.shapes import MOVES, common_shape
-from gradcli.ops.indexing import INDEX, PUT
-from gradcli.ops.shaping import CLONE, EXPAND, RESHAPE, whole
+from gradcli.ops.further.shapes import MOVES
+from gradcli.ops.indexing import PUT
+from gradcli.ops.shaping import CLONE, EXPAND, RESHAPE
 from gradcli.ops.signatures import Raw, Raws, Static, Tensor
 from gradcli.ops.vocabulary import function
 
@@ -71,58 +70,3 @@ def build_put(f: Apply, x: Tensor, index: Raw, source: Tensor, accumulate: Stati
         return reduced(f, x, places, part, "sum")
     flat = f(RESHAPE, x, shape=(size,))
     return f(RESHAPE, f(PUT, flat, part, key=places), shape=x.shape)
-
-
-@function("masked_scatter", "torch method", "indices", kinds=MOVES)
-def build_masked_scatter(f: Apply, x: Tensor, mask: Raw, source: Tensor) -> Tensor:
-    """a copy of x with the entries of source, in their order, where the mask is true"""
-    held = truths(mask, "masked_scatter")
-    shape = common_shape([x.shape, held.shape])
-    key = np.broadcast_to(held, shape)
-    count = int(np.count_nonzero(key))
-    if math.prod(source.shape) < count:
-        raise GradcliError("shape", f"masked_scatter: {count} entries of a source of shape {source.shape} are needed")
-    part = f(INDEX, f(RESHAPE, source, shape=(-1,)), key=slice(count))
-    return f(PUT, f(EXPAND, x, shape=shape) if x.shape != shape else x, part, key=key)
-
-
-def embed(f: Apply, x: Tensor, src: Tensor, key: Any, name: str) -> Tensor:
-    """Return a copy of x with ``src`` written at a basic index; raises ``shape`` unless it fits."""
-    return f(PUT, x, fitting(f, x, key, src, name), key=key)
-
-
-@function("select_scatter", "torch method", "indices", kinds=MOVES)
-def build_select_scatter(f: Apply, x: Tensor, src: Tensor, dim: Static, index: Static) -> Tensor:
-    """a copy of x with one layer of an axis replaced"""
-    axis = one_axis(dim, x.ndim)
-    place = whole(index, "a place")
-    if not x.ndim or not -x.shape[axis] <= place < x.shape[axis]:
-        raise GradcliError("index", f"select_scatter: place {place} is out of range for shape {x.shape}")
-    return embed(f, x, src, (*[slice(None)] * axis, place), "select_scatter")
-
-
-@function("slice_scatter", "torch method", "indices", kinds=MOVES)
-def build_slice_scatter(
-    f: Apply, x: Tensor, src: Tensor, dim: Static = 0, start: Static = None, end: Static = None, step: Static = 1
-) -> Tensor:
-    """a copy of x with a slice of an axis replaced"""
-    if not x.ndim or whole(step, "step") < 1:
-        raise GradcliError("value", f"slice_scatter takes an axis and a step of 1 or more: {x.shape}, {step!r}")
-    first, last = (None if bound is None else whole(bound, "a bound") for bound in (start, end))
-    key = (*[slice(None)] * one_axis(dim, x.ndim), slice(first, last, whole(step, "step")))
-    return embed(f, x, src, key, "slice_scatter")
-
-
-@function("diagonal_scatter", "torch method", "indices", kinds=MOVES)
-def build_diagonal_scatter(
-    f: Apply, x: Tensor, src: Tensor, offset: Static = 0, dim1: Static = 0, dim2: Static = 1
-) -> Tensor:
-    """a copy of x with a diagonal replaced"""
-    first, second = one_axis(dim1, x.ndim), one_axis(dim2, x.ndim)
-    if first == second or x.ndim < 2:
-        raise GradcliError("shape", f"diagonal_scatter takes two axes of shape {x.shape}")
-    widest = max(x.shape)  # from which on a diagonal has no entries
-    places = np.diagonal(flat_places(x, ...), max(-widest, min(widest, whole(offset, "offset"))), first, second)
-    if src.shape != places.shape:
-        raise GradcliError("shape", f"diagonal_scatter: the source has shape {src.shape}, the diagonal {places.shape}")
-    return f(PUT, x, src, key=np.unravel_index(places, x.shape))
