@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gradcli.errors import GradcliError
-from gradcli.ops.axes import read_axes
+from gradcli.ops.axes import read_axes, whole
 from gradcli.ops.declare import Apply, Op
-from gradcli.ops.shaping import DIAG, DIAGONAL, TRANSPOSE, TRIL, TRIU, whole
+from gradcli.ops.shaping import DIAG, DIAGONAL, TRANSPOSE, TRIL, TRIU
 from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.vocabulary import function
 

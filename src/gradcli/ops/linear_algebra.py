@@ -28,10 +28,9 @@ from gradcli.ops.parts import on_others
 from gradcli.ops.reductions import SUM
 from gradcli.ops.shaping import DIAG, DIAGONAL, RESHAPE, TRANSPOSE
 from gradcli.ops.signatures import Library, Static, Tensor
+from gradcli.ops.values import Value, require
 from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import Call
-
-"""Subscripts of axes."""
 
 
 def require_product(a: Tensor, b: Tensor, what: str) -> None:
@@ -220,11 +219,52 @@ def as_named(f: Apply, spec: str, items: tuple[Tensor, ...]) -> tuple[Tensor, ..
 def build_einsum(f: Apply, spec: Static | Tensor, *tensors: Tensor) -> Tensor:
     """the sum of products that the subscripts describe, as in einsum("ij,j->i", W, x)"""
     if not isinstance(spec, str) or "." in spec:
-        from gradcli.ops.further.linear_subscripts import spelled_out
-
-        spec, tensors = spelled_out(spec, tensors)
+        told = spec if spec is None or isinstance(spec, str | int | float | tuple) else Value(f, spec)
+        spec, arrays = spelled_out(told, tuple(Value(f, x) for x in tensors))
+        tensors = tuple(x.node for x in arrays)
     operands = as_named(f, spec, tensors)
     return contracted(f, full_spec(spec.replace(" ", ""), operands), operands)
+
+
+NEEDS_TEXT = "einsum needs its subscripts as text", 'for example einsum("ij,j->i", W, x)'
+
+
+def spelled_out(spec: Static | Value, tensors: tuple[Value, ...]) -> tuple[str, tuple[Value, ...]]:
+    """Return subscripts in letters, and the arrays; of ``W, [0, 1], x, [1]`` too, which is PyTorch's other form."""
+    if isinstance(spec, str):
+        return named(spec.replace(" ", ""), tensors), tensors
+    if not isinstance(spec, Value):
+        raise GradcliError("value", NEEDS_TEXT[0], hint=NEEDS_TEXT[1])
+    return with_letters((spec, *tensors))
+
+
+def with_letters(given: tuple[Value, ...]) -> tuple[str, tuple[Value, ...]]:
+    """Return subscripts as text, and the arrays, where each array is followed by the numbers of its axes."""
+    lists = [x.numbers for x in given[1::2] + given[len(given) & ~1 :]]
+    fits = len(given) > 1 and all(x.ndim == 1 and np.isin(x, range(len(LETTERS))).all() for x in lists)
+    require(fits, "value", *NEEDS_TEXT)
+    subs = ["".join(LETTERS[int(number)] for number in x) for x in lists]
+    count = len(given) // 2
+    return ",".join(subs[:count]) + "".join(f"->{out}" for out in subs[count:]), given[: 2 * count : 2]
+
+
+def named(spec: str, tensors: tuple[Value, ...]) -> str:
+    """Return subscripts with letters for ``...``: the axes that an array has beside those named, from the last on."""
+    inputs, arrow, out = spec.partition("->")
+    subs = inputs.split(",")
+    if len(subs) != len(tensors):
+        return spec
+    free = [letter for letter in LETTERS if letter not in spec]
+    depths = [x.ndim - len(sub.replace("...", "")) if "..." in sub else 0 for sub, x in zip(subs, tensors, strict=True)]
+    most = max(depths)
+    fits = min(depths) >= 0 and most <= len(free)
+    require(fits, "shape", f"einsum: {spec!r} names more axes than an array has")
+    letters = "".join(free[:most])
+    found = ",".join(sub.replace("...", letters[most - n :], 1) for sub, n in zip(subs, depths, strict=True))
+    if arrow:
+        return f"{found}->{out.replace('...', letters, 1)}"
+    once = sorted(c for c in set(inputs) - {",", "."} if inputs.count(c) == 1)
+    return f"{found}->{letters}{''.join(once)}"
 
 
 def contracted(f: Apply, spec: str, operands: tuple[Tensor, ...]) -> Tensor:

@@ -9,10 +9,12 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Op, Pair, declare, no_links, tensor, value_of
+from gradcli.ops.axes import whole
+from gradcli.ops.declare import Apply, Op, Pair, declare, no_links, tensor
 from gradcli.ops.parts import Piecewise
-from gradcli.ops.shaping import CLONE, EXPAND, whole, whole_numbers
+from gradcli.ops.shaping import CLONE, EXPAND, whole_numbers
 from gradcli.ops.signatures import Array, Library, Raw, Static, Tensor
+from gradcli.ops.values import Value
 from gradcli.ops.vocabulary import function
 
 CONSTANTS: dict[str, float] = {
@@ -61,12 +63,12 @@ HELD = replace(DETACH)
 """What is used as no more than a class or a condition on what is allowed: it does not move, and may be an integer."""
 
 
-def held_numbers(f: Apply, given: Tensor) -> Array:
+def held_numbers(given: Value) -> Array:
     """Return the numbers of ``given``, in its shape, that decide what is allowed, or which classes are meant.
 
     They are those of x at x ± h too: a loss goes on beside a label of 0 or 1, and a class is none of its neighbours.
     """
-    return np.asarray(value_of(f(HELD, given)), dtype=np.float64)
+    return given.of(HELD).numbers
 
 
 @function("zeros empty", "torch numpy dtype", "making")

@@ -22,13 +22,13 @@ from gradcli.ops.activations import (
     softplus_vjp,
 )
 from gradcli.ops.arithmetic import DIV, MUL, zero
+from gradcli.ops.axes import whole
 from gradcli.ops.declare import Apply, Op, declare, no_links
 from gradcli.ops.dispatch import in_one_step
 from gradcli.ops.entrywise import broadcast_index, elementwise_table
 from gradcli.ops.exactly import decided, is_nan, sign_of
 from gradcli.ops.links import Links
 from gradcli.ops.parts import Chosen, Kink, Piecewise
-from gradcli.ops.shaping import whole
 from gradcli.ops.signatures import Array, Forward, Indices, Mask, Number, Options, Record, Static, Tensor, Test
 from gradcli.ops.slopes import sigmoid, sigmoid_slope, silu_slope
 from gradcli.ops.vocabulary import Builder, Spelled, enter, function

@@ -14,7 +14,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
-from gradcli.ops.axes import LETTERS, cloned, one_axis, read_axes
+from gradcli.ops.axes import LETTERS, cloned, one_axis, read_axes, whole
 from gradcli.ops.declare import Apply, Op, declare, value_of
 from gradcli.ops.links import Links, Local
 from gradcli.ops.putting_back import diagonal_text_back
@@ -128,13 +128,6 @@ MOST_AXES = 32
 def too_many_axes(count: int) -> GradcliError:
     """Return the error for more axes than an array may have."""
     return GradcliError("shape", f"an array has at most {MOST_AXES} axes, not {count}")
-
-
-def whole(value: Static, name: str) -> int:
-    """Return ``value`` if it is an integer; raises ``value`` for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise GradcliError("value", f"{name} must be an integer, not {value!r}")
-    return value
 
 
 def whole_numbers(values: tuple[Static, ...], name: str) -> tuple[int, ...]:

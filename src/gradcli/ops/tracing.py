@@ -41,6 +41,7 @@ from gradcli.ops.shaping import DIAGONAL, EXPAND, FLIP, RESHAPE, ROLL, TRANSPOSE
 from gradcli.ops.signatures import Array, Indices, Options, Shape
 from gradcli.ops.slope_ops import SLOPES
 from gradcli.ops.slopes import erfc, sigmoid, with_decimals
+from gradcli.ops.values import Operators
 from gradcli.ops.vocabulary import SPELLINGS
 
 POW = OF_TWO["pow"]
@@ -50,7 +51,7 @@ class Untraceable(Exception):
     """Something was done with a traced array that no op does."""
 
 
-class Traced:
+class Traced(Operators):
     """An array of a vjp that is a value of the graph ``f``: a node, or numbers that the graph computes with."""
 
     __slots__ = ("f", "node", "value")
@@ -112,34 +113,9 @@ class Traced:
         """Return truth values as numbers, and numbers as they are."""
         return self if np.dtype(dtype).kind == "f" and not is_mask(self) else numbers(self).astype(dtype)
 
-    # fmt: off
-    def __add__(self, other: Any) -> Any:       return applied(self.f, ADD, self, other)
-    def __radd__(self, other: Any) -> Any:      return applied(self.f, ADD, other, self)
-    def __sub__(self, other: Any) -> Any:       return applied(self.f, SUB, self, other)
-    def __rsub__(self, other: Any) -> Any:      return applied(self.f, SUB, other, self)
-    def __mul__(self, other: Any) -> Any:       return applied(self.f, MUL, self, other)
-    def __rmul__(self, other: Any) -> Any:      return applied(self.f, MUL, other, self)
-    def __truediv__(self, other: Any) -> Any:   return applied(self.f, DIV, self, other)
-    def __rtruediv__(self, other: Any) -> Any:  return applied(self.f, DIV, other, self)
-    def __pow__(self, other: Any) -> Any:       return applied(self.f, POW, self, other)
-    def __rpow__(self, other: Any) -> Any:      return applied(self.f, POW, other, self)
-    def __matmul__(self, other: Any) -> Any:    return applied(self.f, MATMUL, self, other)
-    def __mod__(self, other: Any) -> Any:       return applied(self.f, OF_TWO["remainder"], self, other)
-    def __neg__(self) -> Any:                   return applied(self.f, NEG, self)
-    def __abs__(self) -> Any:                   return applied(self.f, ABS, self)
-    def __lt__(self, other: Any) -> Any:        return applied(self.f, OPERATORS["<", 2], self, other)
-    def __le__(self, other: Any) -> Any:        return applied(self.f, OPERATORS["<=", 2], self, other)
-    def __gt__(self, other: Any) -> Any:        return applied(self.f, OPERATORS[">", 2], self, other)
-    def __ge__(self, other: Any) -> Any:        return applied(self.f, OPERATORS[">=", 2], self, other)
-    def __eq__(self, other: object) -> Any:     return applied(self.f, OPERATORS["==", 2], self, other)
-    def __ne__(self, other: object) -> Any:     return applied(self.f, OPERATORS["!=", 2], self, other)
-    def __and__(self, other: Any) -> Any:       return applied(self.f, OPERATORS["&", 2], self, other)
-    def __rand__(self, other: Any) -> Any:      return applied(self.f, OPERATORS["&", 2], other, self)
-    def __or__(self, other: Any) -> Any:        return applied(self.f, OPERATORS["|", 2], self, other)
-    def __ror__(self, other: Any) -> Any:       return applied(self.f, OPERATORS["|", 2], other, self)
-    def __invert__(self) -> Any:                return applied(self.f, OPERATORS["~", 1], self)
-    __hash__ = None  # type: ignore[assignment]
-    # fmt: on
+    def apply(self, op: Op, *arguments: Any, **static: Any) -> Any:
+        """Return the value of an op."""
+        return applied(self.f, op, *arguments, **static)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.axes import number
+from gradcli.ops.axes import number, whole
 from gradcli.ops.declare import Apply
 from gradcli.ops.further.casting import as_array, as_kind, kind_of
 from gradcli.ops.making import build_full, constant, lengths
-from gradcli.ops.shaping import CLONE, whole
+from gradcli.ops.shaping import CLONE
 from gradcli.ops.signatures import Raw, Static, Tensor
 from gradcli.ops.vocabulary import Builder, function
 

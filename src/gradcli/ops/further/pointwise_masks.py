@@ -9,13 +9,13 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import FLOOR_DIVIDE
-from gradcli.ops.axes import number, read_axes
+from gradcli.ops.axes import number, read_axes, whole
 from gradcli.ops.declare import OPERATORS, Apply, Op, declare, no_links, value_of
 from gradcli.ops.exactly import decided, true
 from gradcli.ops.parts import Piecewise
 from gradcli.ops.piecewise import applied, step
 from gradcli.ops.selection import ALL
-from gradcli.ops.shaping import RESHAPE, whole
+from gradcli.ops.shaping import RESHAPE
 from gradcli.ops.signatures import Array, Axes, Forward, Mask, Static, Tensor
 from gradcli.ops.vocabulary import Spelled, enter, function
 
