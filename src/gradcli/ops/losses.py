@@ -7,23 +7,14 @@ from dataclasses import replace
 import numpy as np
 
 from gradcli.ops import exactly
-from gradcli.ops.activations import (
-    BCE_FLOOR,
-    bce,
-    bce_logits,
-    bce_logits_digits,
-    bce_logits_vjp,
-    bce_on,
-    bce_vjp,
-    bce_vjp_target,
-)
 from gradcli.ops.arithmetic import SUB
 from gradcli.ops.declare import Op, declare
 from gradcli.ops.entrywise import broadcast_index, elementwise
 from gradcli.ops.links import Links, Partial
 from gradcli.ops.making import held_numbers
 from gradcli.ops.parts import Piecewise
-from gradcli.ops.signatures import Array, Expression, Mask, Options, Symbols
+from gradcli.ops.signatures import Array, Expression, Indices, Mask, Options, Symbols
+from gradcli.ops.slopes import sigmoid
 from gradcli.ops.values import MEAN, Reduction, Value, logsigmoid, require, square
 from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import each_loss
@@ -135,10 +126,42 @@ def huber_loss(
     return reduction(losses if weight is None else losses * weight)
 
 
+BCE_FLOOR = float(np.float32(1e-12))
+"""What PyTorch's ``binary_cross_entropy_backward`` does not let x·(1 - x) fall below: a float32 in its source."""
+
+
+def bce(x: Array, t: Array) -> Array:
+    """Return -t·log x - (1 - t)·log(1 - x), no logarithm below -100, as PyTorch takes it."""
+    return (t - 1) * np.maximum(np.log1p(-x), -100.0) - t * np.maximum(np.log(x), -100.0)
+
+
+def bce_vjp_target(g: Array, _y: Array, x: Array, _t: Array) -> Array:
+    """Return g·log((1 - x)/x), around a half by atanh(1 - 2x)."""
+    middle = np.abs(x - 0.5) < 0.25
+    return g * np.where(middle, 2 * np.arctanh(1 - 2 * np.where(middle, x, 0.5)), np.log1p(-x) - np.log(x))
+
+
+def bce_logits_vjp(g: Array, _y: Array, x: Array, t: Array) -> Array:
+    """Return g·(sigmoid(x) - t): from the other end where both are nearly 1, from the middle where x is small."""
+    middle = (0.5 - t) + 0.5 * np.tanh(0.5 * x)
+    return g * np.where(np.abs(x) < 1, middle, np.where(t > 0.5, (1 - t) - sigmoid(-x), sigmoid(x) - t))
+
+
+def bce_on(_ends: Indices, x: Array, t: Array) -> Array:
+    """Return the cross entropy in exact numbers, with a logarithm of -100 at either end."""
+    log_x, log_rest = np.where(x == 0, -100, np.log(x)), np.where(x == 1, -100, np.log1p(-x))
+    return -t * log_x - (1 - t) * log_rest
+
+
+def bce_logits_digits(_y: Array, x: Array, t: Array) -> Array:
+    """Return the size of what sigmoid(x) - t is the difference of, from the end at which it is taken."""
+    return np.where(t > 0.5, np.abs(1 - t) + sigmoid(-x), sigmoid(x) + np.abs(t))
+
+
 BCE = elementwise(
     "bce",
     bce,
-    bce_vjp,
+    lambda g, _y, x, t: g * (x - t) / np.maximum((1 - x) * x, BCE_FLOOR),
     bce_vjp_target,
     lambda s, x, t: -t * s.log(x) - (1 - t) * s.log(1 - x),
     spelled=None,
@@ -151,7 +174,7 @@ BCE = elementwise(
 )
 BCE_LOGITS = elementwise(
     "bce_with_logits",
-    bce_logits,
+    lambda x, t: np.where(x < 0, -t * x, (1 - t) * x) + np.log1p(np.exp(-np.abs(x))),
     bce_logits_vjp,
     lambda g, _y, x, _t: -x * g,
     lambda s, x, t: (1 - t) * x - s.logsigmoid(x),

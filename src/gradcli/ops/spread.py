@@ -10,14 +10,13 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.axes import group_rows, number, read_axes, require_entries, restore
-from gradcli.ops.backward_texts import norm_text_back, var_text_back
 from gradcli.ops.declare import BEYOND, Op, beyond, declare
 from gradcli.ops.links import Explicit, Links
 from gradcli.ops.parts import Kink, Reduced, Said
 from gradcli.ops.piecewise import sign as sign_of
 from gradcli.ops.reductions import all_entries, mean, scatter_rows
 from gradcli.ops.selection import PEAK, VALLEY
-from gradcli.ops.signatures import Array, Axes, Mask, Options, Static
+from gradcli.ops.signatures import Array, Axes, Options, Static
 from gradcli.ops.values import Value, require, sign
 from gradcli.ops.vocabulary import function
 
@@ -99,16 +98,30 @@ def norm_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool, p: float
     return sign_of(x) * np.where(y == 0, 0.0, g * slope)
 
 
-def stands_at_zero(x: Array, dim: Axes, keepdim: bool, p: float) -> Mask:
-    """Return where all entries that are added up are 0, and for orders up to 1 where one is."""
-    return (np.any if p <= 1 else np.all)(x == 0, axis=dim, keepdims=keepdim)
-
-
 def norm_in_torch(y: Array, x: Array, dim: Axes, keepdim: bool, p: float) -> tuple[Array, Array | None]:  # noqa: ARG001
     """Return the root of the sum of powers, which leave double precision before their root does, and its slope."""
     size = np.sum(np.abs(x) ** p, axis=dim, keepdims=True) ** (1 / p)
     slope = np.where(size == 0, 0.0, x / size) if p == 2 else None
     return np.where(y == 0, y, np.reshape(size, np.shape(y))), slope
+
+
+def norm_text_back(_k: int, _out: Array, _x: Array, *, dim: Axes, keepdim: bool, p: float) -> tuple[str, ...]:
+    """Return the text of g·sign(x)·(|x|/y)^(p - 1), and of 0 where the norm is 0."""
+    del dim, keepdim
+    if p == 1:
+        return ("{G}*sign({0})",)
+    if p == 2:
+        return "{G}*{0}/{Y}", "where({Y} == 0, 0, {G}*{0}/{Y})"
+    text = f"{{G}}*sign({{0}})*(abs({{0}})/{{Y}})**({p!r} - 1)"
+    return text, f"where(({{Y}} == 0) | ({{0}} == 0), 0, {text})"
+
+
+def var_text_back(_k: int, _out: Array, x: Array, *, dim: Axes, keepdim: bool, correction: float) -> str:
+    """Return the text of g·2(x - mean)/(n - correction)."""
+    del keepdim
+    count = math.prod(np.shape(x)[axis] for axis in dim) - correction
+    axes = "" if len(dim) == np.ndim(x) else f", dim={dim[0] if len(dim) == 1 else dim}, keepdim=True"
+    return f"{{G}}*2/{count!r}*({{0}} - mean({{0}}{axes}))"
 
 
 NORM = scatter_rows(
@@ -119,7 +132,11 @@ NORM = scatter_rows(
     vjp=norm_vjp,
     zero=True,
     zero_text=("{y} == 0",),
-    kink=Kink(stands_at_zero, "0 is taken", steep=True),
+    kink=Kink(
+        lambda x, dim, keepdim, p: (np.any if p <= 1 else np.all)(x == 0, axis=dim, keepdims=keepdim),
+        "0 is taken",
+        steep=True,
+    ),
     exactly=exactly.norm,
     index=Reduced("{x}/{y}", lambda p, **options: p == 2),
     backward_text=norm_text_back,

@@ -21,8 +21,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from gradcli.ops.arithmetic import ADD, DIV, MAXIMUM, MINIMUM, MUL, NEG, OF_TWO, SUB, power
-from gradcli.ops.clipping import CLIP
+from gradcli.ops.arithmetic import ADD, DIV, MAXIMUM, MINIMUM, MUL, NEG, POW, REMAINDER, SUB, power
 from gradcli.ops.contractions import on_diagonal
 from gradcli.ops.declare import OPERATORS, OPS, Apply, Op
 from gradcli.ops.dispatch import RULES, rule_for
@@ -33,7 +32,7 @@ from gradcli.ops.links import Links
 from gradcli.ops.lookup import find, load_all
 from gradcli.ops.matrices import DET, INV, SOLVE, is_singular
 from gradcli.ops.parts import Said, on_none
-from gradcli.ops.piecewise import ABS, BENT, CLAMP_MAX, CLAMP_MIN, SIGN, TRUNC, WHERE, sign
+from gradcli.ops.piecewise import ABS, CLAMP_MAX, CLAMP_MIN, CLIP, SIGMOID, SIGN, TRUNC, WHERE, sign
 from gradcli.ops.products import others_beside
 from gradcli.ops.reductions import CUMPROD, CUMSUM, PROD_ALONG, SUM
 from gradcli.ops.selection import AMAX, AMIN
@@ -43,8 +42,6 @@ from gradcli.ops.slope_ops import SLOPES
 from gradcli.ops.slopes import erfc, sigmoid, with_decimals
 from gradcli.ops.values import Operators
 from gradcli.ops.vocabulary import SPELLINGS
-
-POW = OF_TWO["pow"]
 
 
 class Untraceable(Exception):
@@ -389,12 +386,12 @@ def raised(f: Apply, x: Any, p: Any) -> Any:
 RULES.update(SLOPES)
 RULES.update({
     np.add: ADD, np.subtract: SUB, np.multiply: MUL, np.divide: DIV, np.negative: NEG, np.absolute: ABS,
-    np.power: POW, power: raised, np.remainder: OF_TWO["remainder"], np.trunc: TRUNC, np.sign: SIGN,
+    np.power: POW, power: raised, np.remainder: REMAINDER, np.trunc: TRUNC, np.sign: SIGN,
     np.less: OPERATORS["<", 2], np.less_equal: OPERATORS["<=", 2], np.greater: OPERATORS[">", 2],
     np.greater_equal: OPERATORS[">=", 2], np.equal: OPERATORS["==", 2], np.not_equal: OPERATORS["!=", 2],
     np.bitwise_and: OPERATORS["&", 2], np.bitwise_or: OPERATORS["|", 2], np.invert: OPERATORS["~", 1],
     np.logical_not: OPERATORS["~", 1], np.floor_divide: OPERATORS["//", 2],
-    np.where: WHERE, np.matmul: MATMUL, np.maximum: larger, np.minimum: smaller, sigmoid: BENT["sigmoid"], sign: SIGN,
+    np.where: WHERE, np.matmul: MATMUL, np.maximum: larger, np.minimum: smaller, sigmoid: SIGMOID, sign: SIGN,
     np.sum: reduction(SUM, np.sum), np.prod: reduction(PROD_ALONG, np.prod),
     np.max: reduction(AMAX, np.max), np.min: reduction(AMIN, np.min),
     np.cumsum: running(CUMSUM, np.cumsum), np.cumprod: running(CUMPROD, np.cumprod),
@@ -430,17 +427,11 @@ def put_back(x: Array, places: Indices, shape: Shape) -> Array:
     return found.reshape(shape)  # type: ignore[return-value] # numpy types counts
 
 
-def put_back_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
-    """Link each entry to the place that it is added to."""
-    del argument, out
-    return [Links(static["places"], np.arange(np.size(values[0]), dtype=np.intp))]
-
-
 PUT_BACK = Op(
     "put_back",
     put_back,
     (lambda g, _y, x, *, places, shape: np.reshape(np.reshape(g, (-1,))[places], np.shape(x)),),
-    put_back_local,
+    lambda argument, out, values, static: [Links(static["places"], np.arange(np.size(values[0]), dtype=np.intp))],
     by_shape=True,
     shaped=True,
     folds=lambda s, entries: s.total(entries),

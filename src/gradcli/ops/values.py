@@ -299,6 +299,7 @@ READERS: dict[str, tuple[str, Callable[[Any, str, Call], Any]]] = {
     "Reduction": ("Static", lambda x, name, call: Reduction(x)),
 }
 """By annotation: what the language takes there, and how it is read. What has none is taken as it is."""
+AS_IT_IS = "", lambda x, name, call: x
 FLAGS = {"size_average": None, "reduce": None, "reduction": "mean"}
 
 
@@ -330,25 +331,37 @@ class Formula:
 
     def __call__(self, f: Apply, *given: Any, **named: Any) -> Any:
         """Return what the rule makes of arguments as the language has them."""
-        bound = self.__signature__.bind(f, *given, **named)
-        bound.apply_defaults()
-        found = bound.arguments
-        first = next((x for x in list(found.values())[1:] if hasattr(x, "ndim")), None)
+        found = self.bound(f, given, named)
+        first = next((x for x in found.values() if hasattr(x, "ndim")), None)
         call, places, names = Call(f, first, found.get("library", "torch")), [], {}
         for p in self.parameters:
             if p.name in ("f", "how"):
                 places.append(f if p.name == "f" else how_reduced(*(found[flag] for flag in FLAGS)))
                 continue
-            read = READERS.get(p.annotation)
+            x, (_, read) = found[p.name], READERS.get(p.annotation, AS_IT_IS)
             if p.kind is p.VAR_POSITIONAL:
-                places += found[p.name] if read is None else [read[1](x, p.name, call) for x in found[p.name]]
-                continue
-            x = found[p.name] if read is None else read[1](found[p.name], p.name, call)
-            if p.kind is p.KEYWORD_ONLY:
-                names[p.name] = x
+                places += [read(item, p.name, call) for item in x]
+            elif p.kind is p.KEYWORD_ONLY:
+                names[p.name] = read(x, p.name, call)
             else:
-                places.append(x)
+                places.append(read(x, p.name, call))
         return unwrapped(self.rule(*places, **names))
+
+    @cached_property
+    def defaults(self) -> dict[str, Any] | None:
+        """The defaults of the parameters, None where one takes all the rest."""
+        seen = list(self.__signature__.parameters.values())[1:]
+        return None if any(p.kind is p.VAR_POSITIONAL for p in seen) else {p.name: p.default for p in seen}
+
+    def bound(self, f: Apply, given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+        """Return each parameter's argument; Python's own way to bind them takes longer than many an op."""
+        if self.defaults is not None and len(given) <= len(self.defaults):
+            found = {**self.defaults, **dict(zip(self.defaults, given, strict=False)), **named}
+            if not any(x is inspect.Parameter.empty for x in found.values()):
+                return found
+        bound = self.__signature__.bind(f, *given, **named)
+        bound.apply_defaults()
+        return {name: x for name, x in bound.arguments.items() if name != "f"}
 
 
 def unwrapped(found: Any) -> Any:

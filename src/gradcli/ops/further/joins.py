@@ -23,9 +23,8 @@ from gradcli.ops.vocabulary import function
 shaping = partial(function, family="shaping", kinds=MOVES)
 
 
-def cat(arrays: Sequence[Any], dim: Static) -> Any:
-    """Return arrays joined along an axis; one of them is a value."""
-    f = next(x.f for x in arrays if isinstance(x, Value))
+def cat(f: Apply, arrays: Sequence[Any], dim: Static) -> Any:
+    """Return arrays joined along an axis."""
     return Value(f, build_cat(f, [x.node if isinstance(x, Value) else x for x in arrays], dim))
 
 
@@ -39,25 +38,28 @@ def some(tensors: Values, name: str) -> Values:
 def hstack(tensors: Values) -> Value:
     """arrays joined along the second axis, vectors along the first"""
     found = [with_axes(x, 1) for x in some(tensors, "hstack")]
-    return cat(found, min(1, found[0].ndim - 1))
+    return cat(found[0].f, found, min(1, found[0].ndim - 1))
 
 
 @shaping("vstack row_stack", "torch numpy")
 def vstack(tensors: Values) -> Value:
     """arrays joined along the first axis, vectors as rows"""
-    return cat([with_axes(x, 2) for x in some(tensors, "vstack")], 0)
+    found = [with_axes(x, 2) for x in some(tensors, "vstack")]
+    return cat(found[0].f, found, 0)
 
 
 @shaping("dstack", "torch numpy")
 def dstack(tensors: Values) -> Value:
     """arrays joined along a third axis"""
-    return cat([with_axes(x, 3) for x in some(tensors, "dstack")], 2)
+    found = [with_axes(x, 3) for x in some(tensors, "dstack")]
+    return cat(found[0].f, found, 2)
 
 
 @shaping("column_stack", "torch numpy")
 def column_stack(tensors: Values) -> Value:
     """matrices side by side, vectors as columns"""
-    return cat([x.reshape(x.size, 1) if x.ndim < 2 else x for x in some(tensors, "column_stack")], 1)
+    found = [x.reshape(x.size, 1) if x.ndim < 2 else x for x in some(tensors, "column_stack")]
+    return cat(found[0].f, found, 1)
 
 
 @shaping("block_diag scipy.linalg.block_diag jax.scipy.linalg.block_diag", "torch")
@@ -70,9 +72,9 @@ def block_diag(*tensors: Value) -> Value:
     for block in blocks:
         height, own = block.shape
         sides: list[Any] = [np.zeros((height, left)), block, np.zeros((height, width - left - own))]
-        rows.append(cat([side for side in sides if side.shape[1] or side is block], 1))
+        rows.append(cat(block.f, [side for side in sides if side.shape[1] or side is block], 1))
         left += own
-    return cat(rows, 0)
+    return cat(blocks[0].f, rows, 0)
 
 
 @shaping("meshgrid", "torch numpy")
@@ -130,7 +132,7 @@ def flattened(x: Value) -> Value:
 @shaping("append", "numpy not-bare")
 def append(x: Value, values: Value, axis: Static = None) -> Value:
     """an array with others behind it along an axis, or all entries in one row"""
-    return cat([flattened(x), flattened(values)], 0) if axis is None else cat([x, values], axis)
+    return cat(x.f, [flattened(x), flattened(values)], 0) if axis is None else cat(x.f, [x, values], axis)
 
 
 def along(x: Value, axis: Static) -> tuple[Value, int]:
@@ -162,7 +164,7 @@ def insert(x: Value, obj: Static, values: Value, axis: Static = None) -> Value:
     x.f.charge(math.prod(layer))
     before, middle = found.along(at, slice(0, place)), wide.expand(*layer)
     parts = [before, middle, found.along(at, slice(place, length))]
-    return cat([part for part in parts if part.shape[at]], at)
+    return cat(x.f, [part for part in parts if part.shape[at]], at)
 
 
 @shaping("delete", "numpy not-bare")
@@ -265,7 +267,7 @@ def convolve(a: Value, v: Value, mode: Static = "full") -> Value:
     a.f.charge((most + least - 1) * least)
     edge = [np.zeros(least - 1)] * (least > 1)
     places = np.arange(most + least - 1)[:, None] + np.arange(least - 1, -1, -1)
-    found = (cat([*edge, longer, *edge], 0)[places] * shorter).sum(1)
+    found = (cat(a.f, [*edge, longer, *edge], 0)[places] * shorter).sum(1)
     if mode == "full":
         return found
     require(mode in ("same", "valid"), "value", f"convolve: mode is 'full', 'same' or 'valid', not {mode!r}")

@@ -10,10 +10,9 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.axes import LETTERS, one_axis
-from gradcli.ops.diagonals import build_diagonal
 from gradcli.ops.linear_algebra import require_product, require_square
 from gradcli.ops.matrices import INV
-from gradcli.ops.shaping import ROLL
+from gradcli.ops.shaping import ROLL, build_diagonal
 from gradcli.ops.signatures import Array, Axes, Static
 from gradcli.ops.values import Value, Values, einsum, require, where
 from gradcli.ops.vocabulary import function

@@ -6,11 +6,11 @@ import numpy as np
 
 from gradcli.ops.axes import require_entries
 from gradcli.ops.declare import Op
-from gradcli.ops.entrywise import elementwise, elementwise_table
+from gradcli.ops.entrywise import elementwise
 from gradcli.ops.exactly import sign_of
 from gradcli.ops.neural import LOG_SOFTMAX, SOFTMAX, normalised
 from gradcli.ops.parts import Kink, Piecewise
-from gradcli.ops.piecewise import WITH_OPTIONS
+from gradcli.ops.piecewise import ELU, GELU, LEAKY_RELU, SOFTPLUS
 from gradcli.ops.reductions import LOGSUMEXP
 from gradcli.ops.signatures import Array, Expression, Indices, Static, Symbols
 from gradcli.ops.slopes import sigmoid as sigmoid_of
@@ -49,11 +49,6 @@ def celu(x: Array, alpha: float) -> Array:
     return np.where(x < 0, alpha * np.expm1(np.where(x < 0, x, 0.0) / alpha), x)[()]
 
 
-def celu_vjp(g: Array, _y: Array, x: Array, *, alpha: float) -> Array:
-    """Return g, and g·exp(x/alpha) below 0."""
-    return np.where(x <= 0, g * np.exp(np.where(x < 0, x, 0.0) / alpha), g)
-
-
 def side(x: Array, min_val: float, max_val: float) -> Indices:
     """Return -1 at and below the lower bound, 1 at and above the upper one, 0 between."""
     return np.where(x <= min_val, -1, np.asarray(x >= max_val, dtype=int))
@@ -80,76 +75,65 @@ def mish_slope(s: Symbols, x: Expression) -> tuple[Expression]:
     return (s.tanh(inner) + x * s.sigmoid(x) / s.cosh(inner) ** 2,)
 
 
+def neural(doc: str, where: str = "functional", also: str = "", kinds: str = SMOOTH) -> Spelled:
+    """Return how an activation is spelled."""
+    return Spelled(where, also, doc, "neural", kinds)
+
+
 # fmt: off
-BENT_FURTHER = elementwise_table({
-    # op           forward   vjp and formula
-    "hardtanh":    (lambda x, min_val, max_val: np.clip(x, a_min=min_val, a_max=max_val),
-                    lambda g, _y, x, *, min_val, max_val: np.where((x <= min_val) | (x >= max_val), 0.0, g),
-                    lambda s, x, min_val, max_val: s.clamp_max(s.clamp_min(x, min_val), max_val)),
-    "hardsigmoid": (lambda x: np.clip(x + 3, 0.0, 6.0) / 6,
-                    lambda g, _y, x: np.where((x > -3) & (x < 3), g / 6, 0.0),
-                    lambda s, x: s.clamp_max(s.clamp_min(x + 3, 0), 6) / 6),
-    "hardswish":   (lambda x: x * (np.clip(x + 3, 0.0, 6.0) / 6),
-                    lambda g, _y, x: np.where(x <= -3, 0.0, np.where(x < 3, g * ((2 * x + 3) / 6), g)),
-                    lambda s, x: x * s.clamp_max(s.clamp_min(x + 3, 0), 6) / 6),
-    "hardshrink":  (lambda x, lambd: np.where(np.abs(x) <= lambd, 0.0, x)[()],
-                    lambda g, _y, x, *, lambd: np.where(np.abs(x) <= lambd, 0.0, g),
-                    lambda s, x, lambd: s.where_gt(s.abs(x), lambd, x, 0)),
-    "softshrink":  (softshrink, lambda g, _y, x, *, lambd: np.where(np.abs(x) <= lambd, 0.0, g),
-                    lambda s, x, lambd: s.where_gt(s.abs(x), lambd, x - lambd * s.sign(x), 0)),
-    "tanhshrink":  (tanhshrink, lambda g, _y, x: g * np.tanh(x) ** 2, lambda s, x: x - s.tanh(x)),
-    "celu":        (celu, celu_vjp, lambda s, x, alpha: s.where_gt(x, 0, x, alpha * s.expm1(x / alpha))),
-    "mish":        (mish, mish_vjp, lambda s, x: x * s.tanh(s.log1p(s.exp(x)))),
-}, {
-    "hardsigmoid": Spelled("functional", "jax.nn.hard_sigmoid",
-                           "relu6(x + 3)/6: 0 up to -3, 1 from 3 on, a straight line between", "neural", SMOOTH),
-    "hardswish":   Spelled("functional", "jax.nn.hard_swish jax.nn.hard_silu", "x*hardsigmoid(x)", "neural", SMOOTH),
-    "hardshrink":  Spelled("torch functional method", "", "x, and 0 where it is no further from 0 than lambd",
-                           "neural", SMOOTH),
-    "tanhshrink":  Spelled("functional", "", "x - tanh(x)", "neural", "no float yes"),
-    "mish":        Spelled("functional", "", "x*tanh(softplus(x))", "neural", SMOOTH),
-}, {
-    "hardtanh":    {
-        "defaults": {"min_val": -1.0, "max_val": 1.0}, "write": with_numbers,
-        "kink": Kink(lambda x, min_val, max_val: (x == min_val) | (x == max_val), "0 is taken"),
-    },
-    "hardsigmoid": {"kink": Kink(lambda x: np.isin(x, (-3, 3)), "0 is taken")},
-    "hardswish":   {"kink": Kink(lambda x: np.isin(x, (-3, 3)), "the slope of the piece outside is taken")},
-    "hardshrink":  {
-        "defaults": {"lambd": 0.5}, "write": with_numbers,
-        "kink": Kink(lambda x, lambd: np.abs(x) == lambd, "0 is taken"),
-    },
-    "softshrink":  {
-        "defaults": {"lambd": 0.5}, "write": with_numbers,
-        "kink": Kink(lambda x, lambd: np.abs(x) == lambd, "0 is taken"),
-    },
-    "tanhshrink":  {
-        "exactly": lambda x: x - np.tanh(x), "torch_saves": ("own",),
-        "torch_doubles": lambda y, x: (x - np.tanh(x), 1 - (1 - np.tanh(x) ** 2)),
-    },
-    "celu":        {"defaults": {"alpha": 1.0}, "write": with_numbers},
-    "mish":        {"exactly": lambda x: x * np.tanh(np.log1p(np.exp(x)))},
-}, slopes={
-    "hardtanh":    lambda s, x, min_val, max_val: (s.where_gt(x, min_val, s.where_gt(max_val, x, 1, 0), 0),),
-    "hardsigmoid": lambda s, x: (s.where_gt(3, s.abs(x), s.number(1) / 6, 0),),
-    "hardswish":   lambda s, x: (s.where_gt(x, -3, s.where_gt(3, x, (2 * x + 3) / 6, 1), 0),),
-    "softshrink":  lambda s, x, lambd: (s.where_gt(s.abs(x), lambd, 1, 0),),
-    "tanhshrink":  lambda s, x: (s.tanh(x)**2,),
-    "celu":        lambda s, x, alpha: (s.where_gt(x, 0, 1, s.exp(x / alpha)),),
-    "mish":        mish_slope,
-}, pieces={
-    "hardtanh":    Piecewise(side, lambda piece, x, min_val, max_val:
-                             np.where(piece < 0, min_val, np.where(piece > 0, max_val, x))),
-    "hardsigmoid": Piecewise(lambda x: side(x, -3, 3), lambda piece, x:
-                             np.where(piece < 0, 0, np.where(piece > 0, 1, (x + 3) / 6))),
-    "hardswish":   Piecewise(lambda x: side(x, -3, 3), lambda piece, x:
-                             np.where(piece < 0, 0, np.where(piece > 0, x, x * (x + 3) / 6))),
-    "hardshrink":  Piecewise(lambda x, lambd: abs(x) > lambd, lambda piece, x, lambd: np.where(piece, x, 0)),
-    "softshrink":  Piecewise(lambda x, lambd: np.where(abs(x) > lambd, sign_of(x), 0),
-                             lambda piece, x, lambd: np.where(piece == 0, 0, x - piece * lambd)),
-    "celu":        Piecewise(lambda x, alpha: x > 0, lambda piece, x, alpha:
-                             np.where(piece, x, alpha * np.expm1(x / alpha))),
-})
+HARDTANH = elementwise(
+    "hardtanh", lambda x, min_val, max_val: np.clip(x, a_min=min_val, a_max=max_val),
+    lambda g, _y, x, *, min_val, max_val: np.where((x <= min_val) | (x >= max_val), 0.0, g),
+    lambda s, x, min_val, max_val: s.clamp_max(s.clamp_min(x, min_val), max_val), spelled=None,
+    slopes=lambda s, x, min_val, max_val: (s.where_gt(x, min_val, s.where_gt(max_val, x, 1, 0), 0),),
+    kink=Kink(lambda x, min_val, max_val: (x == min_val) | (x == max_val), "0 is taken"),
+    pieces=Piecewise(side, lambda piece, x, min_val, max_val:
+                     np.where(piece < 0, min_val, np.where(piece > 0, max_val, x))),
+    defaults={"min_val": -1.0, "max_val": 1.0}, write=with_numbers)
+elementwise(
+    "hardsigmoid", lambda x: np.clip(x + 3, 0.0, 6.0) / 6, lambda g, _y, x: np.where((x > -3) & (x < 3), g / 6, 0.0),
+    lambda s, x: s.clamp_max(s.clamp_min(x + 3, 0), 6) / 6,
+    slopes=lambda s, x: (s.where_gt(3, s.abs(x), s.number(1) / 6, 0),),
+    kink=Kink(lambda x: np.isin(x, (-3, 3)), "0 is taken"),
+    pieces=Piecewise(lambda x: side(x, -3, 3), lambda piece, x:
+                     np.where(piece < 0, 0, np.where(piece > 0, 1, (x + 3) / 6))),
+    spelled=neural("relu6(x + 3)/6: 0 up to -3, 1 from 3 on, a straight line between", also="jax.nn.hard_sigmoid"))
+elementwise(
+    "hardswish", lambda x: x * (np.clip(x + 3, 0.0, 6.0) / 6),
+    lambda g, _y, x: np.where(x <= -3, 0.0, np.where(x < 3, g * ((2 * x + 3) / 6), g)),
+    lambda s, x: x * s.clamp_max(s.clamp_min(x + 3, 0), 6) / 6,
+    slopes=lambda s, x: (s.where_gt(x, -3, s.where_gt(3, x, (2 * x + 3) / 6, 1), 0),),
+    kink=Kink(lambda x: np.isin(x, (-3, 3)), "the slope of the piece outside is taken"),
+    pieces=Piecewise(lambda x: side(x, -3, 3), lambda piece, x:
+                     np.where(piece < 0, 0, np.where(piece > 0, x, x * (x + 3) / 6))),
+    spelled=neural("x*hardsigmoid(x)", also="jax.nn.hard_swish jax.nn.hard_silu"))
+elementwise(
+    "hardshrink", lambda x, lambd: np.where(np.abs(x) <= lambd, 0.0, x)[()],
+    lambda g, _y, x, *, lambd: np.where(np.abs(x) <= lambd, 0.0, g),
+    lambda s, x, lambd: s.where_gt(s.abs(x), lambd, x, 0),
+    kink=Kink(lambda x, lambd: np.abs(x) == lambd, "0 is taken"), defaults={"lambd": 0.5}, write=with_numbers,
+    pieces=Piecewise(lambda x, lambd: abs(x) > lambd, lambda piece, x, lambd: np.where(piece, x, 0)),
+    spelled=neural("x, and 0 where it is no further from 0 than lambd", "torch functional method"))
+SOFTSHRINK = elementwise(
+    "softshrink", softshrink, lambda g, _y, x, *, lambd: np.where(np.abs(x) <= lambd, 0.0, g),
+    lambda s, x, lambd: s.where_gt(s.abs(x), lambd, x - lambd * s.sign(x), 0), spelled=None,
+    slopes=lambda s, x, lambd: (s.where_gt(s.abs(x), lambd, 1, 0),),
+    kink=Kink(lambda x, lambd: np.abs(x) == lambd, "0 is taken"), defaults={"lambd": 0.5}, write=with_numbers,
+    pieces=Piecewise(lambda x, lambd: np.where(abs(x) > lambd, sign_of(x), 0),
+                     lambda piece, x, lambd: np.where(piece == 0, 0, x - piece * lambd)))
+elementwise(
+    "tanhshrink", tanhshrink, lambda g, _y, x: g * np.tanh(x) ** 2, lambda s, x: x - s.tanh(x),
+    slopes=lambda s, x: (s.tanh(x)**2,), exactly=lambda x: x - np.tanh(x), torch_saves=("own",),
+    torch_doubles=lambda y, x: (x - np.tanh(x), 1 - (1 - np.tanh(x) ** 2)),
+    spelled=neural("x - tanh(x)", kinds="no float yes"))
+CELU = elementwise(
+    "celu", celu, lambda g, _y, x, *, alpha: np.where(x <= 0, g * np.exp(np.where(x < 0, x, 0.0) / alpha), g),
+    lambda s, x, alpha: s.where_gt(x, 0, x, alpha * s.expm1(x / alpha)), spelled=None,
+    slopes=lambda s, x, alpha: (s.where_gt(x, 0, 1, s.exp(x / alpha)),), defaults={"alpha": 1.0}, write=with_numbers,
+    pieces=Piecewise(lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x / alpha))))
+elementwise(
+    "mish", mish, mish_vjp, lambda s, x: x * s.tanh(s.log1p(s.exp(x))), slopes=mish_slope,
+    exactly=lambda x: x * np.tanh(np.log1p(np.exp(x))), spelled=neural("x*tanh(softplus(x))"))
 PRELU = elementwise(
     "prelu",
     lambda x, weight: np.where(x > 0, x, weight * x)[()],
@@ -164,8 +148,6 @@ PRELU = elementwise(
     precedence=99,
 )
 # fmt: on
-ELU, LEAKY_RELU = WITH_OPTIONS["elu"], WITH_OPTIONS["leaky_relu"]
-HARDTANH, SOFTSHRINK, CELU = (BENT_FURTHER[name] for name in ("hardtanh", "softshrink", "celu"))
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 """Of the paper that selu comes from, as PyTorch has them."""
 
@@ -252,13 +234,13 @@ def softmin(x: Value, dim: Static = None) -> Value:
 @function("jax.nn.softplus", "", "neural", kinds=SMOOTH)
 def jax_softplus(x: Value) -> Value:
     """log(1 + exp(x)), also where PyTorch takes x itself"""
-    return x.of(WITH_OPTIONS["softplus"], beta=1.0, threshold=np.inf)
+    return x.of(SOFTPLUS, beta=1.0, threshold=np.inf)
 
 
 @function("jax.nn.gelu", "", "neural", kinds=SMOOTH)
 def jax_gelu(x: Value, approximate: Static = True) -> Value:
     """x times the normal distribution function of x, approximated by tanh unless approximate=False"""
-    return x.of(WITH_OPTIONS["gelu"], approximate="tanh" if approximate else "none")
+    return x.of(GELU, approximate="tanh" if approximate else "none")
 
 
 def along_last(name: str, op: Op) -> None:

@@ -10,19 +10,18 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.axes import one_axis, read_axes, require_entries
-from gradcli.ops.backward_texts import extreme_text_back
 from gradcli.ops.declare import Op, Pair, declare, no_links
 from gradcli.ops.exactly import decided, is_nan, shared
 from gradcli.ops.further.pointwise import LERP
+from gradcli.ops.joining import STACK
 from gradcli.ops.links import Links
 from gradcli.ops.parts import Kink, Picked, Piecewise
-from gradcli.ops.picking import extreme_local, pick_indices, picked_on, whole_extreme_vjp
 from gradcli.ops.putting_back import axis_text
 from gradcli.ops.reductions import all_entries
-from gradcli.ops.selection import PICK
+from gradcli.ops.selection import PICK, extreme_local, extreme_text_back, pick_indices, picked_on, whole_extreme_vjp
 from gradcli.ops.signatures import Array, Indices, Mask, Options, Static
 from gradcli.ops.tied import kth_place, sorted_places, top_places
-from gradcli.ops.values import ALL, Axes, Value, require, stack
+from gradcli.ops.values import ALL, Axes, Value, require
 from gradcli.ops.vocabulary import function
 
 
@@ -289,7 +288,7 @@ def quantile(x: Value, q: Value, scale: float, axes: Axes, keepdim: bool, way: S
     plain = q.ndim < 2 and not q.active
     require(plain, "value", "quantile: q is a plain number, or a list of them")
     found = quantiles(x, [float(chance) / scale for chance in np.ravel(q.numbers)], axes, keepdim, str(way), skip_nan)
-    return stack(found) if q.ndim else found[0]
+    return x.apply(STACK, *found, dim=0) if q.ndim else found[0]
 
 
 def torch_quantile(name: str, skip_nan: bool, words: str) -> None:

@@ -8,14 +8,13 @@ import numpy as np
 
 from gradcli.errors.counting import counted
 from gradcli.ops.axes import number, one_axis
-from gradcli.ops.backward_texts import trailing_matrix
 from gradcli.ops.contractions import pairs_along
 from gradcli.ops.declare import BEYOND, Op, beyond, declare
 from gradcli.ops.exactly import logaddexp
 from gradcli.ops.joining import CAT
 from gradcli.ops.links import OUT, Contraction, Explicit, Links, Order
 from gradcli.ops.parts import Paired
-from gradcli.ops.reductions import CUMSUM
+from gradcli.ops.reductions import CUMSUM, trailing_matrix
 from gradcli.ops.signatures import Array, Options, Static
 from gradcli.ops.values import Axis, Value, require
 from gradcli.ops.vocabulary import function

@@ -7,17 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError
 from gradcli.ops import exactly
-from gradcli.ops.axes import number
-from gradcli.ops.clipping import build_clip
-from gradcli.ops.declare import Apply
 from gradcli.ops.dispatch import RULES
 from gradcli.ops.entrywise import elementwise
 from gradcli.ops.further import special_values as values
-from gradcli.ops.signatures import Expression, Static, Symbols, Tensor
+from gradcli.ops.piecewise import CLIP
+from gradcli.ops.signatures import Expression, Static, Symbols
 from gradcli.ops.slopes import erfc, normal_density
 from gradcli.ops.tracing import applied, numbers
+from gradcli.ops.values import Value, require
 from gradcli.ops.vocabulary import Spelled, function
 
 Slopes = tuple[Expression, ...]
@@ -27,19 +25,9 @@ STEEPEST = 2 / math.sqrt(math.pi)
 # --- the error function and the normal distribution ---
 
 
-def normal_slopes(s: Symbols, x: Expression) -> Slopes:
-    """Return exp(-x²/2)/√(2π)."""
-    return (s.exp(-(x**2) / 2) / s.sqrt(2 * s.pi),)
-
-
 def erfinv_slopes(s: Symbols, x: Expression) -> Slopes:
     """Return √π/2·exp(y²), y the value."""
     return (s.sqrt(s.pi) / 2 * s.exp(s.named(s, "erfinv", erfinv_slopes)(x) ** 2),)
-
-
-def error_quantile(mp: Any, x: Any) -> Any:
-    """Return the y with erf(y) = x in mpmath's digits."""
-    return mp.erfinv(x) if abs(x) <= 1 else mp.nan
 
 
 # fmt: off
@@ -56,12 +44,12 @@ elementwise(
     lambda g, y, _x: g * (np.exp(y * y) / STEEPEST), None, slopes=erfinv_slopes,
     backward_text=("{g}*sqrt(pi)/2*exp({y}**2)",),
     torch_saves=("0",),
-    exactly=exactly.in_mpmath(error_quantile), domain=((-0.9, 0.9),),
+    exactly=exactly.in_mpmath(lambda mp, x: mp.erfinv(x) if abs(x) <= 1 else mp.nan), domain=((-0.9, 0.9),),
     spelled=Spelled("torch special method", "", "the number whose erf is x"),
 )
 elementwise(
     "ndtr", values.ndtr,
-    lambda g, _y, x: g * normal_density(x), None, slopes=normal_slopes,
+    lambda g, _y, x: g * normal_density(x), None, slopes=lambda s, x: (s.exp(-(x**2) / 2) / s.sqrt(2 * s.pi),),
     backward_text=("{g}*exp(-{0}**2/2)/sqrt(2*pi)",),
     torch_saves=("own",), torch_doubles=values.ndtr_in_torch,
     exactly=exactly.in_mpmath(lambda mp, x: mp.ncdf(x)),
@@ -71,11 +59,6 @@ elementwise(
 
 
 # --- gamma ---
-
-
-def gamma_slopes(s: Symbols, x: Expression) -> Slopes:
-    """Return ψ(x)."""
-    return (s.named(s, "digamma", digamma_slopes)(x),)
 
 
 def digamma_slopes(s: Symbols, x: Expression) -> Slopes:
@@ -106,7 +89,7 @@ def gamma_in_digits(mp: Any, x: Any) -> Any:
 # fmt: off
 elementwise(
     "lgamma", values.lgamma,
-    lambda g, _y, x: g * values.digamma(x), None, slopes=gamma_slopes,
+    lambda g, _y, x: g * values.digamma(x), None, slopes=lambda s, x: (s.named(s, "digamma", digamma_slopes)(x),),
     backward_text=("{g}*digamma({0})",),
     exactly=exactly.in_mpmath(gamma_in_digits), domain=((0.3, 4),),
     spelled=Spelled("torch special method", "gammaln math.lgamma", "the logarithm of the gamma function"),
@@ -129,12 +112,12 @@ RULES[values.polygamma] = lambda f, n, x: applied(f, POLYGAMMA, np.float64(float
 
 
 @function("polygamma", "torch special", "elementwise", op=POLYGAMMA)
-def build_polygamma(f: Apply, n: Static, x: Tensor) -> Tensor:
+def build_polygamma(n: Static, x: Value) -> Value:
     """the n-th derivative of digamma"""
-    if isinstance(n, bool) or not isinstance(n, int | float) or not 0 <= n <= values.HIGHEST or n != int(n):
-        message = f"polygamma: n is an integer from 0 to {values.HIGHEST}, not {n!r}"
-        raise GradcliError("value", message, hint="polygamma(1, x)")
-    return f(DIGAMMA, x) if n == 0 else f(POLYGAMMA, np.float64(n), x)
+    plain = isinstance(n, int | float) and not isinstance(n, bool)
+    fits = plain and 0 <= n <= values.HIGHEST and n == int(n)  # type: ignore[operator,arg-type] # of a plain one
+    require(fits, "value", f"polygamma: n is an integer from 0 to {values.HIGHEST}, not {n!r}", "polygamma(1, x)")
+    return x.of(DIGAMMA) if n == 0 else x.apply(POLYGAMMA, n, x)
 
 
 # --- logit ---
@@ -152,11 +135,9 @@ LOGIT = elementwise(
 
 
 @function("logit", "torch special method", "elementwise", op=LOGIT)
-def build_logit(f: Apply, x: Tensor, eps: Static = None) -> Tensor:
+def build_logit(x: Value, eps: float | None = None) -> Value:
     """log(x/(1 - x)), of x between eps and 1 - eps where eps is given"""
     if eps is None:
-        return f(LOGIT, x)
-    low = number(eps, "eps")
-    if low > 0.5:
-        raise GradcliError("value", f"logit: eps is 0.5 or less, not {low}")
-    return f(LOGIT, build_clip(f, x, np.float64(low), np.float64(1 - low)))
+        return x.of(LOGIT)
+    require(eps <= 0.5, "value", f"logit: eps is 0.5 or less, not {eps}")
+    return x.of(CLIP, low=eps, high=1 - eps).of(LOGIT)
