@@ -29,8 +29,6 @@ Axes: TypeAlias = signatures.Axes
 """A parameter that takes axes by number, or None for all of them; an empty tuple is none."""
 AllAxes: TypeAlias = signatures.Axes
 """As ``Axes``, where an empty tuple is all of them too."""
-SomeAxes: TypeAlias = signatures.Axes
-"""As ``Axes``, where an empty tuple is refused."""
 LibraryAxes: TypeAlias = signatures.Axes
 """As ``AllAxes``, but under NumPy's names as ``Axes``."""
 Axis: TypeAlias = int
@@ -294,7 +292,6 @@ READERS: dict[str, tuple[str, Callable[[Any, str, Call], Any]]] = {
     "Axis": ("Static", lambda x, name, call: one_axis(x, call.first.ndim)),
     "Axes": ("Static", lambda x, name, call: read_axes(x, call.first.ndim)),
     "AllAxes": ("Static", lambda x, name, call: read_axes(x, call.first.ndim, "all")),
-    "SomeAxes": ("Static", lambda x, name, call: read_axes(x, call.first.ndim, "refused")),
     "LibraryAxes": ("Static", lambda x, name, call: read_axes(x, call.first.ndim, empty_of(call.library))),
     "Reduction": ("Static", lambda x, name, call: Reduction(x)),
 }
