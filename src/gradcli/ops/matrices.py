@@ -15,7 +15,7 @@ from gradcli.ops.dispatch import in_one_step
 from gradcli.ops.linear_algebra import require_product, require_square
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Links
 from gradcli.ops.parts import Said
-from gradcli.ops.signatures import Array, Formula, Forward, Mask, Options
+from gradcli.ops.signatures import Array, Formula, Forward, Mask, Options, Static
 from gradcli.ops.values import Value, require
 from gradcli.ops.vocabulary import function
 
@@ -191,6 +191,16 @@ def no_singular(rule: Forward) -> Forward:
     return forward
 
 
+def eliminated(a: Array, *_others: Array, **_static: Static) -> int:
+    """Return what an elimination goes through: some sixteen products at a time."""
+    return decomposed_in(a) // 16
+
+
+def decomposed_in(a: Array, *_others: Array, **_static: Static) -> int:
+    """Return what a search for singular values or eigenvalues goes through: every row with every entry, some times."""
+    return int(np.size(a)) * max(np.shape(a)[-1:], default=1) * 4
+
+
 def row_by_row(out: Array, a: Array, *others: Array) -> int:
     """Return the operations of an elimination: those of every row with every entry."""
     return max(map(np.size, (out, a, *others))) * int(np.shape(a)[-1])
@@ -223,6 +233,7 @@ DET = declare(
         det_local,
         exactly=exactly.det,
         work=row_by_row,
+        steps=eliminated,
         index=Said(),
         digits=cofactor_terms,
         backward_text=det_text_back,
@@ -241,6 +252,7 @@ INV = declare(
         inv_local,
         exactly=exactly.inv,
         work=row_by_row,
+        steps=eliminated,
         index=Said(),
         digits=inv_digits,
     )
@@ -309,6 +321,7 @@ SOLVE = declare(
         solve_local,
         exactly=exactly.solve,
         work=row_by_row,
+        steps=eliminated,
         index=Said(),
         torch_saves=("0 output",),
         size=lambda a, b: max(np.size(a), 1) * max(np.size(b), 1),

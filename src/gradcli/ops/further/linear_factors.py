@@ -19,7 +19,7 @@ from gradcli.ops.further.linear_spectra import (
 )
 from gradcli.ops.linear_algebra import require_product, require_square
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Line, Order
-from gradcli.ops.matrices import INV, SOLVE, row_by_row, solved
+from gradcli.ops.matrices import INV, SOLVE, eliminated, row_by_row, solved
 from gradcli.ops.parts import Piecewise, Said
 from gradcli.ops.shaping import TRIL, TRIU
 from gradcli.ops.signatures import Array, Mask, Options, Static
@@ -85,6 +85,7 @@ CHOLESKY = declare(
         cholesky_local,
         exactly=lambda a: decimals.each_matrix(decimals.cholesky, decimals.symmetric(a)),
         work=row_by_row,
+        steps=eliminated,
         digits=lambda out, a: factor_digits(out),
         index=Said(),
         torch_saves=("output",),
@@ -154,6 +155,7 @@ ORTHOGONAL = declare(
             open=True,
         ),
         work=row_by_row,
+        steps=eliminated,
         digits=lambda out, a: factor_digits(np.matmul(np.swapaxes(out, -1, -2), a)),
         index=Said(),
         write=lambda call: f"qr({call.texts[0]}).Q",

@@ -14,7 +14,7 @@ from gradcli.ops.further.linear_singular import require_matrix, singular_values,
 from gradcli.ops.further.linear_spectra import decomposed, factor_digits, letters_of
 from gradcli.ops.linear_algebra import require_square
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Links
-from gradcli.ops.matrices import DET, INV, is_regular, row_by_row, solved
+from gradcli.ops.matrices import DET, INV, decomposed_in, eliminated, is_regular, row_by_row, solved
 from gradcli.ops.parts import Kink, Piecewise, Said
 from gradcli.ops.signatures import Array, Indices, Library, Mask, Options, Static
 from gradcli.ops.values import Value, require, sign, where
@@ -49,6 +49,7 @@ LOGABSDET = declare(
         logabsdet_local,
         exactly=lambda a: np.log(abs(np.asarray(exactly.det(a), dtype=object))),
         work=row_by_row,
+        steps=eliminated,
         digits=lambda out, a: factor_digits(a)[..., 0, 0] * np.max(np.abs(inverse_or_one(a)), axis=(-1, -2)),
         index=Said(),
         backward_text=("{g}[..., None, None]*inv({0}).mT",),
@@ -146,6 +147,7 @@ PINV = declare(
         ),
         kink=Kink(is_short_of_rank, "the derivative is that among matrices of the same rank"),
         work=turns_of,
+        steps=decomposed_in,
         digits=lambda out, a, atol, rtol: pinv_digits(out, a),
         index=Said(),
         write=lambda call: "pinv({}, atol={atol!r}, rtol={rtol!r})".format(*call.texts, **call.static),
@@ -318,6 +320,7 @@ MATRIX_EXP = declare(
         exactly=lambda a: decimals.each_matrix(decimals.exponential, a),
         terms=lambda a: int(np.size(a)) * int(a.shape[-1]) ** 2,
         work=lambda out, a: 60 * row_by_row(out, a) * int(a.shape[-1]),
+        steps=decomposed_in,
         digits=lambda out, a: exponential_digits(a),
         index=Said(),
         backward_text=exponential_text_back,

@@ -18,7 +18,7 @@ from gradcli.ops.dispatch import RULES, in_one_step, rule_for
 from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.linear_algebra import require_square
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Line, Links, Order
-from gradcli.ops.matrices import BATCHES
+from gradcli.ops.matrices import BATCHES, decomposed_in
 from gradcli.ops.parts import Kink, Piecewise, Said
 from gradcli.ops.shaping import TRIL, TRIU
 from gradcli.ops.signatures import Array, Forward, Indices, Mask, Options, Static
@@ -263,6 +263,7 @@ EIGENVALUES = declare(
         exactly=lambda a: decimals.each_matrix(lambda x: decimals.eigen(decimals.symmetric(x))[0], a),
         index=Said(),
         work=lambda out, a: 30 * int(np.size(a)) * int(np.shape(a)[-1]) ** 2,
+        steps=decomposed_in,
         digits=lambda out, a: nearness(out),
         backward_text=("(eigh({0})[1]*{g}[..., None, :]) @ eigh({0})[1].mT",),
         torch_saves=("own",),
@@ -281,6 +282,7 @@ EIGENVECTORS = declare(
         ),
         index=Said(),
         work=lambda out, a: 30 * int(np.size(a)) * int(np.shape(a)[-1]) ** 2,
+        steps=decomposed_in,
         digits=lambda out, a: vector_digits(np.linalg.eigvalsh(a)),
         backward_text=eigenvector_text_back,
         write=lambda call: f"eigh({call.texts[0]})[1]",
