@@ -38,7 +38,7 @@ def attribute(run: Run, base: Any, name: str) -> Any:
 
         return member_of(run, base, name)
     if isinstance(base, Tensor):
-        return of_tensor(run, base, name)
+        return of_number(run, base, name) if base.library == "python" else of_tensor(run, base, name)
     if kind is Class:
         return of_class(run, base, name)
     if kind is Super:
@@ -75,6 +75,19 @@ def special_method(base: Tensor, name: str) -> Any:
         if word == f"i{own}":
             return lambda run, other: augmented(run, sign, base, other)
     return None
+
+
+def of_number(run: Run, base: Tensor, name: str) -> Any:
+    """Return an attribute or a method of a number of Python's that is differentiated."""
+    from gradcli.runner.host_attributes import FLOATS
+
+    own = FLOATS.get(name)
+    if own is not None:
+        return Bound(own, base)
+    if name in ("real", "imag"):
+        return base if name == "real" else 0.0
+    special = special_method(base, name) if name.startswith("__") else None
+    return no_attribute(run, base, name) if special is None else special
 
 
 def of_tensor(run: Run, base: Tensor, name: str) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.runner.containers import iterate, take, walk
+from gradcli.runner.cuts import read_number
 from gradcli.runner.exceptions import TREE, Raised, exception_class, raised
 from gradcli.runner.hosted import Hosted
 from gradcli.runner.objects import (
@@ -75,14 +76,17 @@ def number_of(run: Run, x: Any) -> Any:
 
 
 def item_of(run: Run, x: Tensor) -> Any:
-    """Return what ``item()`` gives: a number of float32 where that is the type; one in many digits stays what it is."""
+    """Return what ``item()`` gives: a number of float32 where that is the type; one in many digits stays what it is.
+
+    PyTorch's is cut off from the graph; a traced number of another library stays traced.
+    """
     if run.levels and x.library != "torch":
         run.machine.refuse_number(run, x)
     if run.replay is not None and type(x.node) in NODES and category(x.dtype) == 2:
         from gradcli.ops.making import DETACH
 
-        node = x.node if not x.shape else run.function("reshape", x).node
-        return Tensor(run.graph(DETACH, node), "float64", "python")
+        node = x.node if not x.shape else run.function("reshape", x, ()).node
+        return Tensor(run.graph(DETACH, node) if x.library == "torch" else node, "float64", "python")
     one = np.ravel(np.asarray(x.value))[0]
     if type(one) is not np.float64 and not isinstance(one, np.generic):
         one = np.float64(float(one))
@@ -99,7 +103,7 @@ def to_float(run: Run, x: Any = 0.0) -> Any:
     if not isinstance(x, int | float | str):
         run.fail("TypeError", f"float() argument must be a string or a real number, not '{type_name(x)}'")
     try:
-        return float(x)
+        return float(x) if not isinstance(x, str) else read_number(run, x, float(x))
     except ValueError:
         return run.fail("ValueError", f"could not convert string to float: {x!r}")
 

@@ -15,6 +15,7 @@ from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import INDEX, PUT
 from gradcli.ops.shaping import MOST_AXES, too_many_axes
 from gradcli.runner import numpy_values
+from gradcli.runner.cuts import read_keys
 from gradcli.runner.exceptions import raise_key
 from gradcli.runner.hosted import Hosted
 from gradcli.runner.numpy_values import flows, plain_array
@@ -50,7 +51,7 @@ def walk(run: Run, value: Any) -> Any:  # noqa: C901 - one case for each kind of
     if isinstance(value, ITERABLE):
         if isinstance(value, Hosted) and (member := value.kind.find("__iter__")) is not UNBOUND:
             return run.call(member, [value])
-        return value
+        return with_keys(run, value)
     if isinstance(value, Tensor):
         return rows(run, value)
     if isinstance(value, Instance):
@@ -62,7 +63,7 @@ def walk(run: Run, value: Any) -> Any:  # noqa: C901 - one case for each kind of
     if isinstance(value, Foreign):
         return walk(run, value.items) if isinstance(value, Progress) else []
     if hasattr(type(value), "__next__") or type(value) in (type({}.items()), type({}.keys()), type({}.values())):
-        return value
+        return with_keys(run, value)
     if isinstance(value, Class) and value.find("__members__") is not UNBOUND:
         return [one for name, one in value.find("__members__").items() if one.fields["name"] == name]
     if hasattr(type(value), "__iter__") and type(value).__module__ in ("builtins", "itertools", "collections"):
@@ -71,6 +72,11 @@ def walk(run: Run, value: Any) -> Any:  # noqa: C901 - one case for each kind of
 
 
 CHANGING: tuple[type, ...] = (dict, set, type({}.items()), type({}.keys()), type({}.values()))
+
+
+def with_keys(run: Run, items: Any) -> Any:
+    """Return items with the keys of dictionaries and sets as the numbers that they were made of."""
+    return read_keys(items) if run.story is not None and isinstance(items, (*CHANGING, frozenset)) else items
 
 
 def steady(run: Run, items: Any) -> Any:

@@ -7,10 +7,11 @@ from typing import Any
 
 from gradcli.runner.classes import bound
 from gradcli.runner.containers import iterate, put, subscript, take
+from gradcli.runner.cuts import cut, note_text, read_number, traced
 from gradcli.runner.exceptions import raise_key, raised
 from gradcli.runner.host import pop_item
 from gradcli.runner.objects import UNBOUND, Bound, Class, Closure, Context, Property, TableFunction
-from gradcli.runner.operators import COMPARED, HOST_KINDS, contains, equal, hashable, operate, plain
+from gradcli.runner.operators import COMPARED, HOST_KINDS, contains, equal, hashable, negative, operate, plain, untraced
 from gradcli.runner.operators import METHODS as OPERATORS
 from gradcli.runner.state import Run
 from gradcli.runner.tuples import Named
@@ -170,7 +171,7 @@ def class_attribute(run: Run, base: Class, name: str) -> Any:
     if name == "maketrans" and base.name == "str":
         return lambda run, *parts: str.maketrans(*parts)
     if name == "fromhex" and base.name == "float":
-        return lambda run, text: float.fromhex(text)
+        return lambda run, text: read_number(run, text, float.fromhex(text))
     if name == "fromkeys" and base.find("fromkeys") is UNBOUND and base.name in ("dict", "OrderedDict", "defaultdict"):
         return lambda run, keys, value=None: {hashable(run, key): value for key in iterate(run, keys)}
     return tables.get(base.name, {}).get(name, UNBOUND)
@@ -413,11 +414,22 @@ SETS: Table = {
     **{f"{name}_update": updated(name) for name in ("intersection", "difference", "symmetric_difference")},
 }  # fmt: skip
 FLOATS: Table = {
-    "hex": lambda run, x: float(x).hex(),
+    "hex": lambda run, x: note_text(run, untraced(x).hex(), [x]),
     "conjugate": lambda run, x: x,
-    "is_integer": lambda run, x: float(x).is_integer(),
+    "is_integer": lambda run, x: untraced(x).is_integer(),
     "item": lambda run, x: x,
-    "as_integer_ratio": lambda run, x: x.as_integer_ratio(),
+    "as_integer_ratio": lambda run, x: (
+        cut(run, "as_integer_ratio", [x], tuple(map(float, untraced(x).as_integer_ratio())))
+        if traced(x)
+        else x.as_integer_ratio()
+    ),
+    "__float__": lambda run, x: x,
+    "__int__": lambda run, x: int(untraced(x)),
+    "__abs__": lambda run, x: run.call(run.builtin("abs"), [x]),
+    "__neg__": lambda run, x: negative(run, x, "-"),
+    "__str__": lambda run, x: run.text(x),
+    "__repr__": lambda run, x: run.quoted(x),
+    "__format__": lambda run, x, spec: run.call(run.builtin("format"), [x, spec]),
 }
 INTEGERS: Table = {
     "bit_count": lambda run, x: x.bit_count(),

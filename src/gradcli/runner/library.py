@@ -64,7 +64,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "torch": (
         "torch_making", "torch_tensors", "torch_autograd", "torch_function", "torch_functional", "torch_func",
     ),
-    "numpy": ("numpy_arrays", "numpy_methods", "numpy_random"),
+    "numpy": ("numpy_arrays", "numpy_methods", "numpy_walks", "numpy_random"),
     "functorch": ("torch_func",),
     "jax": ("jax_arrays", "jax_lax", "jax_trees", "jax_draws", "jax_transforms", "jax_custom"),
     "autograd": ("hips_autograd",),

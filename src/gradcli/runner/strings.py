@@ -10,6 +10,7 @@ from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import is_index
 from gradcli.runner import formatting, printing
+from gradcli.runner.cuts import note_text
 from gradcli.runner.hosted import Hosted, plain_value
 from gradcli.runner.numpy_values import FloatKey, WholeKey
 from gradcli.runner.objects import (
@@ -110,6 +111,11 @@ def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
             parameter=x.extra is not None and x.extra.parameter and x.leaf,
             default=run.default_dtype if run is not None else "float32",
         )  # fmt: skip
+    return note_text(run, array_text(run, x, quoted), [x])
+
+
+def array_text(run: Any, x: Tensor, quoted: bool) -> str:
+    """Return an array of NumPy's or JAX's, or a number of Python's, as it is printed."""
     if x.library == "python":
         return repr(float(doubles(x).reshape(())[()]))
     options = run.numpy_options if run is not None else {}
@@ -308,14 +314,16 @@ def guarded(run: Any, function: Any, *arguments: Any) -> str:
 
 def format_value(run: Any, x: Any, spec: str) -> str:
     """Return ``format(x, spec)``."""
-    return guarded(run, formatting.format_value, x, spec)
+    return note_text(run, guarded(run, formatting.format_value, x, spec), [x])
 
 
 def format_template(run: Any, template: str, arguments: Any, named: dict[str, Any]) -> str:
     """Return ``template.format(*arguments, **named)``."""
-    return guarded(run, formatting.format_text, template, arguments, named)
+    made = guarded(run, formatting.format_text, template, arguments, named)
+    return note_text(run, made, [*arguments, *named.values()])
 
 
 def percent(run: Any, template: str, values: Any) -> str:
     """Return ``template % values``."""
-    return guarded(run, formatting.percent, template, values)
+    made = guarded(run, formatting.percent, template, values)
+    return note_text(run, made, values if isinstance(values, tuple) else [values])

@@ -14,6 +14,8 @@ from gradcli.ops.indexing import PUT
 from gradcli.runner import printing
 from gradcli.runner.arrays import cast, dtype_name
 from gradcli.runner.builtins import item_of, type_name
+from gradcli.runner.containers import put
+from gradcli.runner.cuts import traced
 from gradcli.runner.library import attribute, method, native
 from gradcli.runner.noting import note
 from gradcli.runner.objects import Class
@@ -307,6 +309,8 @@ def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
         run.fail("AttributeError", f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
     elif name == "requires_grad":
         assign_requires(run, x, value)
+    elif name == "flat" and x.library == "numpy":
+        put(run, run.attribute(x, "flat"), ..., value)
     elif name == "shape" and x.library == "numpy":
         x.node = run.function("reshape", x, *value).node
     else:
@@ -376,7 +380,9 @@ def item(run: Run, x: Tensor) -> Any:
 
 @method("tolist")
 def tolist(run: Run, x: Tensor) -> Any:
-    """Return the numbers as nested lists."""
+    """Return the numbers as nested lists; traced ones of NumPy's and JAX's stay traced."""
+    if traced(x):
+        return [tolist(run, row) for row in run.iterate(x)] if x.shape else item_of(run, x)
     return printing.scalar(doubles(x), x.dtype) if category(x.dtype) == 2 else doubles(x).tolist()
 
 
