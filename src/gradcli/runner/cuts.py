@@ -12,8 +12,20 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.runner.state import Run
+from gradcli.ops.declare import Op
+from gradcli.ops.parts import Piecewise, Said
+from gradcli.runner.state import Run, span_of
 from gradcli.runner.values import Tensor, category
+
+CUT = Op(
+    "cut",
+    lambda *_values, made, **_static: made,
+    lambda _k: lambda *_values, refuse, **_static: refuse(),
+    lambda _k, _out, _values, static: static["refuse"](),
+    index=Said(),
+    pieces=Piecewise(lambda *_values, made, **_static: made, lambda piece, *_values, **_static: piece, held=True),
+)
+"""Floats that were made outside of the trace, beside what they were made of."""
 
 
 class TracedKey(float):
@@ -57,17 +69,19 @@ def cut(run: Run, what: str, sources: Iterable[Any], made: Any) -> Any:
         made = Tensor(np.asarray(made), "float64", "python")
     if not isinstance(made, Tensor) or category(made.dtype) < 2:
         return made
-    from gradcli.runner.libraries.jax_custom import linked  # few traces are cut
-
     text = f"{what} takes the number out of the trace: the answer needs its derivative, and it has none"
     line, place = run.line, run.place
 
-    def refuse(_run: Run, _again: bool, *_gs: Any) -> Any:
-        from gradcli.runner.script import span_of
-
+    def refuse() -> Any:
         raise GradcliError("not-differentiable", text, span=span_of(place, line), place=place)
 
-    return linked(run, what, leaves, [made], refuse, made.library)[0]
+    number = np.asarray(made.value)[()]
+    static = {"made": number, "refuse": refuse}
+    return Tensor(
+        run.graph.apply(CUT, tuple([x.node for x in leaves]), static, [x.value for x in leaves]),
+        made.dtype,
+        made.library,
+    )
 
 
 def note_text(run: Run | None, text: str, sources: Iterable[Any]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradcli.engine.graph import Graph
 from gradcli.engine.live import LiveGraph
-from gradcli.errors import Budget, GivenUp, GradcliError, Place, Span
+from gradcli.errors import Budget, GivenUp, GradcliError, Place
 from gradcli.errors.suggest import did_you_mean
 from gradcli.records import dataclass, field
 from gradcli.runner import (
@@ -33,7 +33,7 @@ from gradcli.runner.noting import settle
 from gradcli.runner.objects import Code, Frame
 from gradcli.runner.reading import read_script
 from gradcli.runner.scopes import with_private_names
-from gradcli.runner.state import BOUNDS, DEEP, Machine, Run
+from gradcli.runner.state import BOUNDS, DEEP, Machine, Run, span_of
 from gradcli.runner.statements import Statements
 
 Run.machine = Machine(
@@ -137,16 +137,6 @@ class Ended:
     status: int = 0
     said: str | None = None
     variables: dict[str, Any] = field(default_factory=dict)
-
-
-def span_of(place: Place, line: int) -> Span | None:
-    """Return the characters of a line, without blanks around them; None where it has none."""
-    lines = place.text.split("\n")
-    if not 0 < line <= len(lines) or not lines[line - 1].strip():
-        return None
-    start = sum(len(text) + 1 for text in lines[: line - 1])
-    first = start + len(lines[line - 1]) - len(lines[line - 1].lstrip())
-    return first, first + len(lines[line - 1].strip())
 
 
 class ScriptError(GradcliError):

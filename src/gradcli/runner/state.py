@@ -532,6 +532,16 @@ class Run:
         return self.machine.type_name(value)  # type: ignore[no-any-return]
 
 
+def span_of(place: Place, line: int) -> Span | None:
+    """Return the characters of a line, without blanks around them; None where it has none."""
+    lines = place.text.split("\n")
+    if not 0 < line <= len(lines) or not lines[line - 1].strip():
+        return None
+    start = sum(len(text) + 1 for text in lines[: line - 1])
+    first = start + len(lines[line - 1]) - len(lines[line - 1].lstrip())
+    return first, first + len(lines[line - 1].strip())
+
+
 def constant(run: Run, node: Any) -> Any:
     """Return a node as it is held: nothing flows through."""
     if type(node) not in NODES:
