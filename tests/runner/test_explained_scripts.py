@@ -83,3 +83,17 @@ def test_errors_point_at_the_line_that_was_typed(line, marked):
     with pytest.raises(GradcliError) as raised:
         gradcli.explain(text)
     assert marked in text[slice(*raised.value.span)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import torch\nfrom torch.func import grad, vmap\nprint(vmap(grad(lambda t: t**3))(torch.tensor([1., 2.])))",
+        "import jax\nimport jax.numpy as jnp\n"
+        "print(jax.jit(jax.vmap(jax.grad(lambda t: t**3)))(jnp.array([1., 2.])))",
+    ],
+)
+def test_a_batch_of_gradients_is_a_call_for_each_entry(text):
+    ran = gradcli.run(text)
+    assert [float(call.returns[0]) for call in ran.calls] == [3.0, 12.0]
+    assert ran.explain(1).grad["t"].item() == 12.0

@@ -190,10 +190,22 @@ def refuse_complex(run: Run) -> Any:
     raise run.refuse("complex numbers are not part of gradcli")
 
 
+def make_bytes(run: Run, source: Any = b"", encoding: Any = None, errors: str = "strict") -> bytes:
+    """Do what ``bytes`` does."""
+    if isinstance(source, str):
+        if encoding is None:
+            run.fail("TypeError", "string argument without an encoding")
+        return source.encode(encoding, errors)
+    if isinstance(source, int):
+        run.bound(source, "a text is too long")
+        return bytes(source)
+    return source if isinstance(source, bytes) else bytes(take(run, source))
+
+
 RANGE = type_class("range", make_range)
 SLICE = type_class("slice", lambda run, *bounds: slice(*bounds))
 type_class("complex", lambda run, *parts: refuse_complex(run))
-BYTES = type_class("bytes", lambda run, *parts: b"")
+BYTES = type_class("bytes", make_bytes)
 NONE = Class("NoneType", [], {})
 FUNCTION = Class("function", [], {})
 METHOD = Class("method", [], {})
@@ -248,6 +260,8 @@ def type_of(run: Run, x: Any) -> Any:
     x = plain(x)
     if isinstance(x, Instance):
         return x.kind
+    if isinstance(x, Class):
+        return x.metaclass or TYPE
     if isinstance(x, Tensor):
         if x.library == "torch":
             return PARAMETER if x.extra is not None and x.extra.parameter else TENSOR
@@ -358,14 +372,8 @@ def sum_(run: Run, items: Any, start: Any = 0) -> Any:
 def abs_(run: Run, x: Any) -> Any:
     """Return the size of a number."""
     if isinstance(x, Tensor):
-        name = {"python": "math.fabs", "numpy": "np.abs"}.get(x.library)
-        return (
-            run.call(run.member("numpy.abs"), [x])
-            if name == "np.abs"
-            else run.function(name, x)
-            if name
-            else run.call(run.attribute(x, "abs"))
-        )
+        name = {"python": "math.fabs", "numpy": "numpy.abs", "jax": "jax.numpy.abs"}.get(x.library, "torch.abs")
+        return run.call(run.member(name), [x])
     if isinstance(x, Instance) and (member := x.kind.find("__abs__")) is not UNBOUND:
         return run.call(member, [x])
     if not isinstance(x, int | float):

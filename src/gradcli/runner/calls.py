@@ -54,7 +54,8 @@ def call(  # noqa: C901, PLR0911, PLR0912 - one case for each kind of what can b
     if kind is Bound:
         return call(run, what.function, [what.owner, *arguments], named)
     if kind is Class:
-        return construct(run, what, arguments, named)
+        own = UNBOUND if what.metaclass is None else what.metaclass.find("__call__")
+        return construct(run, what, arguments, named) if own is UNBOUND else call(run, own, [what, *arguments], named)
     if kind is Instance or kind is Keyed:
         member = what.kind.find("__call__")
         if member is not UNBOUND:

@@ -66,7 +66,9 @@ HOMES: dict[str, tuple[str, ...]] = {
     ),
     "numpy": ("numpy_arrays", "numpy_methods", "numpy_walks", "numpy_random"),
     "functorch": ("torch_func",),
-    "jax": ("jax_arrays", "jax_lax", "jax_trees", "jax_draws", "jax_transforms", "jax_custom"),
+    "jax": (
+        ".tensor_attributes", "jax_arrays", "jax_lax", "jax_trees", "jax_draws", "jax_transforms", "jax_custom",
+    ),
     "autograd": ("hips_autograd",),
     "math": ("python_math",),
     "random": ("python_random",),
@@ -91,7 +93,7 @@ def load(root: str) -> None:
         return
     loaded.add(root)
     for module in HOMES.get(root, ()):
-        import_module(f"gradcli.runner.libraries.{module}")
+        import_module(f".{module}", "gradcli.runner.libraries")
 
 
 SHOWING_ONLY = (

@@ -186,6 +186,7 @@ def run_code(code: Code, place: Place, run: Run) -> Ended:
     finally:
         sys.setrecursionlimit(limit)
     settle(run)
+    run.log.end()
     if ended.refused is not None:
         ended.refused.ended = ended
     ended.variables = {name: frame[k] for name, k in code.places.items()}

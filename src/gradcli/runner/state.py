@@ -135,7 +135,7 @@ class Run:
 
     ``f`` applies ops: the graph, or what holds them while gradients are off. ``line`` is that of the script's own call
     that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library``
-    of it is for frames of a library's text.
+    of it is for frames of a library's text, ``batches`` for the entries of batches.
     """
 
     machine: ClassVar[Machine]
@@ -181,6 +181,7 @@ class Run:
         self.stars: list[str] = []
         self.quiet = 0
         self.library = 0
+        self.batches = 0
         self.inference = False
         self.notes: dict[tuple[str, str], None] = {}
         self.place = Place("")

@@ -16,7 +16,7 @@ from gradcli.runner.arrays import cast, dtype_name
 from gradcli.runner.builtins import item_of, type_name
 from gradcli.runner.containers import put
 from gradcli.runner.cuts import traced
-from gradcli.runner.library import attribute, method, native
+from gradcli.runner.library import FOREIGN_TO, attribute, method, native
 from gradcli.runner.noting import note
 from gradcli.runner.objects import Class
 from gradcli.runner.operators import TITLES
@@ -663,4 +663,12 @@ def get_device(run: Run, x: Tensor) -> int:
     return -1
 
 
+TORCHS_OWN = {
+    "abs", "exp", "log", "sqrt", "sin", "cos", "tanh", "add", "sub", "mul", "div", "pow", "matmul", "numel",
+    "dim", "backward", "detach", "requires_grad", "grad", "zero_", "add_", "cpu", "cuda", "to", "float", "long",
+    "double", "int", "unsqueeze", "permute", "norm", "relu", "sigmoid", "numpy", "grad_fn", "is_leaf", "data",
+    "requires_grad_", "retain_grad", "expand", "softmax", "mm", "t", "neg", "square",
+}  # fmt: skip
+"""Attributes of PyTorch's tensors that arrays of NumPy's and JAX's do not have."""
+FOREIGN_TO |= {"numpy": TORCHS_OWN, "jax": TORCHS_OWN}
 __all__ = ["assign", "math"]

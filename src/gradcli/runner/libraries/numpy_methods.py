@@ -11,7 +11,7 @@ from gradcli.runner.arrays import cast, dtype_name
 from gradcli.runner.containers import put
 from gradcli.runner.cuts import rearrange
 from gradcli.runner.libraries.numpy_arrays import METHODS, NumpyFunction
-from gradcli.runner.library import FOREIGN_TO, READERS, TABLE
+from gradcli.runner.library import READERS, TABLE
 from gradcli.runner.numpy_values import back, by_numpy, flows, from_real, real
 from gradcli.runner.objects import UNBOUND
 from gradcli.runner.state import Run, look_at, show
@@ -149,15 +149,6 @@ def flat(run: Run, x: Tensor) -> Tensor:
     return show(x, look, look(x.node), x.dtype)
 
 
-NOT_NUMPYS = {
-    "abs", "exp", "log", "sqrt", "sin", "cos", "tanh", "add", "sub", "mul", "div", "pow", "matmul", "numel",
-    "dim", "backward", "detach", "requires_grad", "grad", "zero_", "add_", "cpu", "cuda", "to", "float", "long",
-    "double", "int", "unsqueeze", "permute", "norm", "relu", "sigmoid", "numpy", "grad_fn", "is_leaf", "data",
-    "requires_grad_", "retain_grad", "expand", "softmax", "mm", "t", "neg", "square",
-}  # fmt: skip
-"""Attributes of PyTorch's tensors that arrays of NumPy's do not have."""
-
-
 def array_attribute(run: Run, x: Tensor, name: str) -> Any:
     """Return an attribute of an array; UNBOUND where NumPy's arrays have none of this name that is told apart."""
     method = ARRAY_METHODS.get(name)
@@ -169,4 +160,4 @@ def array_attribute(run: Run, x: Tensor, name: str) -> Any:
     return UNBOUND
 
 
-READERS["numpy"], FOREIGN_TO["numpy"] = array_attribute, NOT_NUMPYS
+READERS["numpy"] = array_attribute

@@ -9,6 +9,7 @@ import numpy as np
 from gradcli.runner.containers import subscript
 from gradcli.runner.libraries.numpy_arrays import array
 from gradcli.runner.library import native
+from gradcli.runner.objects import Context
 from gradcli.runner.state import Run, look_at, show
 from gradcli.runner.values import Tensor
 
@@ -29,13 +30,14 @@ def ndindex(run: Run, *shape: Any) -> Any:
         yield place
 
 
-class Walk:
+class Walk(Context):
     """``np.nditer`` of one array: at one entry after the other, each of which shows the array's memory.
 
     ``places`` are those of the entries in the order of the walk, ``at`` says how many it has left behind.
     """
 
     def __init__(self, run: Run, x: Tensor, flags: Any, order: str) -> None:
+        super().__init__(self)
         self.run, self.x, self.flags = run, x, flags
         self.places = list(np.ndindex(x.shape))
         if order == "F":
@@ -107,8 +109,6 @@ class Walk:
         "operands": lambda run, me: (me.x,),
         "shape": lambda run, me: me.x.shape,
         "ndim": lambda run, me: len(me.x.shape),
-        "__enter__": lambda run, me: lambda run: me,
-        "__exit__": lambda run, me: lambda run, *_: None,
     }
 
 
