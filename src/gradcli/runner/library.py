@@ -69,7 +69,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "jax": (
         ".tensor_attributes", "jax_arrays", "jax_lax", "jax_trees", "jax_draws", "jax_transforms", "jax_custom",
     ),
-    "autograd": ("hips_autograd",),
+    "autograd": ("hips_autograd", "hips_optimizers"),
     "math": ("python_math",),
     "random": ("python_random",),
     "itertools": ("python_itertools",),
