@@ -14,6 +14,7 @@ from gradcli.language.kinds import inverted
 from gradcli.language.runtime import compare as table_compare
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import value_of
+from gradcli.records import replace
 from gradcli.runner import numpy_values
 from gradcli.runner.cuts import TracedKey, as_key
 from gradcli.runner.hosted import Hosted
@@ -80,7 +81,7 @@ def binary(sign: str, left: Evaluate | None, right: Evaluate | None, i: int, j: 
         b = right(regs) if right else regs[j]
         if type(a) is Tensor:
             p = a.node
-            if type(p) in NODES and type(p.value) is Double and p.active and not (raises and a.library == "python"):
+            if type(p) in NODES and type(p.value) is Double and p.active and not (raises and a.library in BY_RULES):
                 kind = type(b)
                 if kind is Double:
                     node = regs[0].f.enter(op, (p, b), NO_OPTIONS, forward(p.value, b), LEFT)
@@ -104,6 +105,8 @@ def binary(sign: str, left: Evaluate | None, right: Evaluate | None, i: int, j: 
 LEFT, BOTH = (0,), (0, 1)
 RAISING = ("/", "//", "%", "**")
 """Operators that raise for some numbers of Python's."""
+BY_RULES = ("python", "jax")
+"""Libraries of whose numbers these operators ask more than their value."""
 
 
 def untraced(x: Any) -> Any:
@@ -306,7 +309,7 @@ def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
     if sign in ("<<", ">>"):
         run.charge_together(np.asarray(value_of(x)), np.asarray(value_of(y)))
         return run.make(BY_SIGN[sign](value_of(x), value_of(y)), None, library)
-    op = OPERATORS[sign, 2]
+    op = OPERATORS[sign, 2] if library != "jax" or sign != "**" or not is_float(b) else STEEP_POWER
     if sign == "@" and library == "torch":
         refuse_types(run, "matmul", [a, b])
     if sign in COMPARED or sign in "&|^":
@@ -326,6 +329,18 @@ def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
             run.fail(*said)
         raise
     return wrap_result(run, made, dtype, library)
+
+
+def is_float(x: Any) -> bool:
+    """Return whether a value is a float, or an array of floats."""
+    return category(x.dtype) == 2 if isinstance(x, Tensor) else type(x) is float
+
+
+STEEP_POWER = replace(
+    OPERATORS["**", 2],
+    vjps=(lambda g, _y, x, p: g * (p * x ** (p - 1)), OPERATORS["**", 2].vjps[1]),  # type: ignore[index]
+)
+"""JAX's power by floats: its slope at 0 is 0·0⁻¹ for the power 0, which is nan."""
 
 
 def refuse_pair(run: Run, sign: str, a: Any, b: Any, library: str) -> None:
