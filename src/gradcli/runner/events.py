@@ -11,7 +11,9 @@ from gradcli.records import dataclass, field
 MOST = 1000
 """Derivative calls of which all are kept; of more the first and the last half."""
 LARGEST = 100_000_000
-"""Bytes of the arrays and texts of events, beyond which fewer calls are kept."""
+"""Bytes of events, beyond which fewer calls are kept."""
+BARE = 500
+"""Bytes of an event without arrays and text."""
 FEWEST = 4
 """Derivative calls that are kept in any case."""
 
@@ -25,7 +27,8 @@ class Event:
     None for the default, ``grad`` and ``adds`` are what each leaf has after it and what it added, by the leaf's name,
     ``returns`` what it returned, ``of`` the names of these, of draws ``values`` by ``names``, ``call`` its number in
     the run, ``sweep`` that of its walk back, ``node`` the index of the output's node. ``inner`` says that it asks for
-    the gradient of one value that the script computes. Arrays are numpy's.
+    the gradient of one value that the script computes, ``tangents`` are those along which a jvp goes, in the order of
+    ``of``. Arrays are numpy's.
     """
 
     kind: str
@@ -48,18 +51,19 @@ class Event:
     node: int = -1
     finite: bool = True
     inner: bool = False
+    tangents: list[Any] = field(default_factory=list)
 
     @property
     def size(self) -> int:
-        """How many bytes its arrays and its text have."""
+        """How many bytes it takes, its arrays and its text with it."""
         arrays = (self.value, self.v, *self.grad.values(), *self.adds.values(), *self.returns, *self.values.values())
-        return len(self.text) + sum(array.nbytes for array in arrays if type(array) is ndarray)
+        return BARE + len(self.text) + sum(array.nbytes for array in arrays if type(array) is ndarray)
 
 
 class Log:
-    """The events of a run; of very many derivative calls those in the middle are let go.
+    """The events of a run; of very many derivative calls and errors those in the middle are let go.
 
-    ``kept`` is how many of them stay, and ``large`` how many bytes their arrays and the texts that were printed have.
+    ``kept`` is how many of them stay, and ``large`` how many bytes all events take.
     ``aside`` are calls for the entries of a batch, each with the number of events before it.
     """
 
@@ -81,7 +85,7 @@ class Log:
             self.calls += 1
         self.events.append(event)
         self.large += event.size
-        if self.large > LARGEST and self.kept > FEWEST:
+        if self.large > LARGEST:
             self.kept = max(FEWEST, self.kept // 4)
             self.thin()
         elif len(self.events) > self.most:
@@ -110,7 +114,7 @@ class Log:
 
     def thin(self) -> None:
         """Let go of the events in the middle: derivative calls beyond the bound, and what happens there besides."""
-        derivative = [k for k, event in enumerate(self.events) if event.kind in ("backward", "grad")]
+        derivative = [k for k, event in enumerate(self.events) if event.kind in ("backward", "grad", "error")]
         half = self.kept // 2
         if len(derivative) > self.kept:
             first, last = derivative[half], derivative[-half]

@@ -22,37 +22,20 @@ FOREIGN_TO: dict[str, set[str]] = {}
 N = TypeVar("N", bound=Native)
 
 
-def native(*names: str) -> Callable[[N], N]:
-    """Enter the decorated function under dotted names."""
+def entering(table: dict[str, Any]) -> Callable[..., Callable[[N], N]]:
+    """Return a decorator that enters a function in a table under names."""
 
-    def decorate(function: N) -> N:
-        for name in names:
-            TABLE[name] = function
-        return function
+    def named(*names: str) -> Callable[[N], N]:
+        def decorate(function: N) -> N:
+            table.update(dict.fromkeys(names, function))
+            return function
 
-    return decorate
+        return decorate
 
-
-def method(*names: str) -> Callable[[N], N]:
-    """Enter the decorated function as a method of tensors."""
-
-    def decorate(function: N) -> N:
-        for name in names:
-            METHODS[name] = function
-        return function
-
-    return decorate
+    return named
 
 
-def attribute(*names: str) -> Callable[[N], N]:
-    """Enter the decorated function as what reads an attribute of tensors."""
-
-    def decorate(function: N) -> N:
-        for name in names:
-            ATTRIBUTES[name] = function
-        return function
-
-    return decorate
+native, method, attribute = entering(TABLE), entering(METHODS), entering(ATTRIBUTES)
 
 
 def always(value: Any) -> Native:
@@ -96,19 +79,10 @@ def load(root: str) -> None:
         import_module(f".{module}", "gradcli.runner.libraries")
 
 
-SHOWING_ONLY = (
-    "typing",
-    "typing_extensions",
-    "types",
-    "abc",
-    "numbers",
-    "warnings",
-    "logging",
-    "gc",
-    "datetime",
-    "traceback",
+SHOWING_ONLY = {
+    "typing", "typing_extensions", "types", "abc", "numbers", "warnings", "logging", "gc", "datetime", "traceback",
     "__future__",
-)
+}  # fmt: skip
 """Libraries of which what gradcli has no native for means nothing to the numbers."""
 SAME = {
     "np": "numpy", "jnp": "jax.numpy", "F": "torch.nn.functional", "nn": "torch.nn", "optim": "torch.optim",

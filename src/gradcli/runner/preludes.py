@@ -31,7 +31,7 @@ def module_of(run: Run, text: str) -> dict[str, Any]:
     """Return the variables of a library's text, which runs once in a run."""
     if text not in run.modules:
         run.modules[text] = {}
-        code = compiled(run.machine.compile_text, text)
+        code = compiled(run.compile_text, text)
         frame: Frame = code.template.copy()
         frame[0] = run
         line, run.quiet = run.line, run.quiet + 1

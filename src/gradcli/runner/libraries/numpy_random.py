@@ -93,7 +93,7 @@ def picked(items: Any, places: Any) -> Any:
 def shuffle(run: Run, host: Any, x: Any, axis: int = 0) -> None:
     """Put the rows of an array, or a list, in a drawn order."""
     length = run.call(run.builtin("len"), [x])
-    order = np.arange(length)
+    order: Any = np.arange(length)
     if isinstance(x, list):
         places = list(range(length))
         host.shuffle(places)

@@ -194,7 +194,7 @@ def vjp(call: Calling, v: Any, strict: bool) -> Any:
 def jvp(call: Calling, v: Any, strict: bool) -> Any:
     """Return what a function gives, and J·v."""
     vs = checked_v(call.run, v, call.given, call.several_inputs, "inputs", "jvp")
-    call.call.begin(call.outputs[0])
+    call.call.begin(call.outputs[0], tangents=vs)
     gs = pushed(call.run, call.level, call.outputs, call.inputs, [Tensor(v) for v in vs])
     strictly(call.run, strict, gs, "output")
     return call.out(call.outputs, call.several_outputs), call.out(as_output(gs, call.outputs), call.several_outputs)

@@ -157,7 +157,7 @@ class Applied:
         level, library = self.level, self.ways.library
         with level:
             vs = self.ways.tangents(self.run, self, tangents)
-            self.call.begin(self.outputs[0] if self.outputs else None)
+            self.call.begin(self.outputs[0] if self.outputs else None, tangents=vs)
             ts = pushed(self.run, level, self.outputs, self.lifted, vs)
             parts = [np.zeros(y.shape) if t is None else t for t, y in zip(ts, self.outputs, strict=True)]
             found = [level.settled(Tensor(t, y.dtype, library)) for t, y in zip(parts, self.outputs, strict=True)]
