@@ -177,5 +177,6 @@ def test_a_tensor_that_is_differentiated_is_no_array():
 
 def test_a_library_alone_has_the_attributes_of_its_arrays():
     text = "import jax.numpy as jnp\nx = jnp.ones((2, 3))\nprint(x.shape, x.ndim, x.size, x.T.shape, x.dtype)"
-    done = subprocess.run([sys.executable, "-m", "gradcli", "run", "-"], input=text, capture_output=True, text=True)
+    command = [sys.executable, "-m", "gradcli", "run", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     assert done.stdout == "(2, 3) 2 6 (3, 2) float32\n"
