@@ -89,8 +89,7 @@ def test_errors_point_at_the_line_that_was_typed(line, marked):
     "text",
     [
         "import torch\nfrom torch.func import grad, vmap\nprint(vmap(grad(lambda t: t**3))(torch.tensor([1., 2.])))",
-        "import jax\nimport jax.numpy as jnp\n"
-        "print(jax.jit(jax.vmap(jax.grad(lambda t: t**3)))(jnp.array([1., 2.])))",
+        "import jax\nimport jax.numpy as jnp\nprint(jax.jit(jax.vmap(jax.grad(lambda t: t**3)))(jnp.array([1., 2.])))",
     ],
 )
 def test_a_batch_of_gradients_is_a_call_for_each_entry(text):

@@ -59,11 +59,14 @@ def attribute(run: Run, base: Any, name: str) -> Any:
 
 
 def of_number(run: Run, base: Tensor, name: str) -> Any:
-    """Return an attribute or a method of a number of Python's that is differentiated."""
+    """Return an attribute or a method of a number of Python's that is differentiated.
+
+    A function that is explained may call the methods of tensors, which its arguments may be.
+    """
     if name in ("real", "imag"):
         return base if name == "real" else 0.0
     member = FLOATS.get(name) or DUNDERS.get(name)
-    return no_attribute(run, base, name) if member is None else Bound(member, base)
+    return of_tensor(run, base, name) if member is None else Bound(member, base)
 
 
 def of_tensor(run: Run, base: Tensor, name: str) -> Any:
@@ -73,7 +76,7 @@ def of_tensor(run: Run, base: Tensor, name: str) -> Any:
         own = READERS["numpy"](run, base, name)
         if own is not UNBOUND:
             return own
-    if base.library != "torch" and name in FOREIGN_TO[base.library] and not base.active:
+    if name in FOREIGN_TO.get(base.library, ()) and not base.active:
         return no_attribute(run, base, name)
     read = ATTRIBUTES.get(name)
     if read is not None:
