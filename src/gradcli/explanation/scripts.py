@@ -100,7 +100,7 @@ def read_script(
     ended = run_script(text, given=own, others=others, seed=asked.seed, budget=budget, last=LAST)
     if ended.refused is not None:
         raise ended.refused
-    if ended.raised is not None:
+    if ended.raised is not None and asked.at is None and asked.turn is None:
         raise ScriptError(ended)
     if not derivative_calls(ended):
         return last_value(text, ended, asked, own, others, budget)

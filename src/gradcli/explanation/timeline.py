@@ -199,7 +199,7 @@ class Reader:
 
     def __init__(self, ended: Ended, lines: Sequence[str], explained: Event | None, whole: bool) -> None:
         self.log, self.lines, self.explained, self.whole = ended.run.log, lines, explained, whole
-        self.text = ended.place.text
+        self.text, self.first_seed = ended.place.text, ended.run.seed
 
     def rows(self) -> list[Row]:
         """Return the rows, those in the middle left out where they are many."""
@@ -253,8 +253,12 @@ class Reader:
 
     def seed(self, event: Event) -> str:
         """Return the words for the seed that a draw goes on from."""
-        seeds = [*MANUAL_SEED.finditer("\n".join(self.lines[: event.line]))]
-        return seeds[-1][1] if seeds else "seed 0"
+        line = self.lines[event.line - 1]
+        if line[:1].isspace():  # a function or a class, which stands above the seed that it goes on from
+            seeds = [*MANUAL_SEED.finditer(self.text)][:1]
+        else:
+            seeds = [*MANUAL_SEED.finditer("\n".join(self.lines[: event.line]))]
+        return seeds[-1][1] if seeds else f"seed {self.first_seed}"
 
     def left(self, event: Event, total: int) -> Iterator[Left]:
         """Yield what an event left."""
@@ -279,7 +283,7 @@ class Reader:
         output = np.asarray(event.value) if event.value is not None else np.zeros(0)
         if output.size == 1 and event.output:
             yield Left(event.output, output.reshape(()))
-            if brief and event.finite:
+            if brief and event.finite and not accumulates(event):
                 return
         if event.kind == "grad":
             yield from returned(event)
@@ -287,12 +291,24 @@ class Reader:
                 yield Left("leaves .grad alone")
             return
         if len(event.grad) > FEW:
-            yield Left(f"{short_list([f'{name}.grad' for name in event.grad])} added to")
+            before = ", which earlier calls have left" if event.turn > 1 and accumulates(event) else ""
+            yield Left(f"{short_list([f'{name}.grad' for name in event.grad])} added to{before}")
             return
         for name, grad in event.grad.items():
             added = event.adds.get(name)
-            same = added is None or grad is None or np.array_equal(as_floats(added), as_floats(grad), equal_nan=True)
-            yield Left(f"{name}.grad", as_floats(grad), None if same else as_floats(added))
+            yield Left(f"{name}.grad", as_floats(grad), as_floats(added) if has_more(grad, added) else None)
+
+
+def accumulates(event: Event) -> bool:
+    """Return whether a call adds to what earlier calls have left in a ``.grad``."""
+    return any(has_more(grad, event.adds.get(name)) for name, grad in event.grad.items())
+
+
+def has_more(grad: Any, added: Any) -> bool:
+    """Return whether a ``.grad`` is more than what one call added."""
+    if grad is None or added is None:
+        return False
+    return not np.array_equal(as_floats(added), as_floats(grad), equal_nan=True)
 
 
 def drawn_values(event: Event) -> Iterator[Left]:

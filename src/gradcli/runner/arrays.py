@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.engine.graph import NODES
 from gradcli.ops.joining import STACK
 from gradcli.ops.shaping import MOST_AXES, too_many_axes
-from gradcli.runner.objects import UNBOUND, Class, ask
+from gradcli.runner.objects import UNBOUND, Class, Foreign, ask
 from gradcli.runner.operators import PLAIN, together
 from gradcli.runner.state import Run
 from gradcli.runner.tuples import Named
@@ -78,7 +78,7 @@ def array_of(  # noqa: C901 - one case for each kind of what holds numbers
         return data
     if (made := ask(run, data, "__array__")) is not UNBOUND:
         return made  # type: ignore[no-any-return]
-    if isinstance(data, dict | set):
+    if isinstance(data, dict | set) or type(data) is Foreign:
         bad_entry(run, data, library)
     if not isinstance(data, list | tuple | range):
         from gradcli.runner.containers import take
@@ -117,6 +117,9 @@ def array_of(  # noqa: C901 - one case for each kind of what holds numbers
 
 def bad_entry(run: Run, item: Any, library: str) -> Any:
     """Raise the exception for what is no number."""
+    if isinstance(item, Foreign):
+        what = f"'{item.name}' is not part of gradcli, and its numbers are needed here"
+        raise run.refuse(what, hint="write the numbers into the script")
     if isinstance(item, str):
         if library == "torch":
             run.fail("TypeError", f"new(): invalid data type '{run.type_name(item)}'")

@@ -33,7 +33,7 @@ NEW = (
     ),
     "integers",
 )
-NOTE = "The script sets no seed: draws begin at seed 0, and NumPy draws other numbers at every run"
+NOTE = "The script sets no seed: draws begin at seed {}, and NumPy draws other numbers at every run"
 STATE = Class("RandomState", [], {}, qualified="numpy.random.mtrand.RandomState")
 GENERATOR = Class("Generator", [], {}, qualified="numpy.random._generator.Generator")
 
@@ -165,7 +165,7 @@ class State:
 def seed_of(run: Run, seed: Any) -> Any:
     """Return a seed as NumPy takes it: 0 where there is none, with a note."""
     if seed is None:
-        run.note("seed", NOTE)
+        run.note("seed", NOTE.format(run.seed))
         return run.seed
     if isinstance(seed, list | tuple):
         return [number_of(run, one) for one in take(run, seed)]
@@ -176,7 +176,7 @@ def module_draws(run: Run) -> Any:
     """Return the generator of the module; without a seed it begins at 0, and a note says so."""
     if "numpy" not in run.generators:
         run.generators["numpy"] = np.random.RandomState(run.seed)
-        run.note("seed", NOTE)
+        run.note("seed", NOTE.format(run.seed))
     return run.generators["numpy"]
 
 

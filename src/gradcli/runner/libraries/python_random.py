@@ -22,7 +22,7 @@ NUMBERS = (
 """Draws of numbers by numbers."""
 
 
-NOTE = "The script sets no seed: draws begin at seed 0, and Python draws other numbers at every run"
+NOTE = "The script sets no seed: draws begin at seed {}, and Python draws other numbers at every run"
 
 
 class Draws:
@@ -97,7 +97,7 @@ def seed(run: Run, draws: random.Random, a: Any = None, version: int = 2) -> Non
     """Set the seed."""
     a = number_of(run, a) if isinstance(a, Tensor) else a
     if a is None:
-        run.note("seed", NOTE)
+        run.note("seed", NOTE.format(run.seed))
     draws.seed(0 if a is None else a, version)
 
 
@@ -122,7 +122,7 @@ def module_draws(run: Run) -> random.Random:
     """Return the generator of the module; without a seed it begins at 0, and a note says so."""
     if "random" not in run.generators:
         run.generators["random"] = random.Random(run.seed)  # noqa: S311
-        run.note("seed", NOTE)
+        run.note("seed", NOTE.format(run.seed))
     return run.generators["random"]  # type: ignore[no-any-return]
 
 
@@ -144,7 +144,7 @@ Draws.attributes = {name: method_of(name) for name in METHODS}
 def make(run: Run, a: Any = None) -> Draws:
     """Return a generator of one's own."""
     if a is None:
-        run.note("seed", NOTE)
+        run.note("seed", NOTE.format(run.seed))
     return Draws(0 if a is None else a)
 
 

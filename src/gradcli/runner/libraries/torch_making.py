@@ -277,7 +277,10 @@ def draws(run: Run, generator: Any = None) -> Generator:
         return generator.draws
     if "torch" not in run.generators:
         run.generators["torch"] = generator_of(run.seed)
-        run.note("seed", "The script sets no seed: draws begin at seed 0, and PyTorch draws other numbers at every run")
+        run.note(
+            "seed",
+            f"The script sets no seed: draws begin at seed {run.seed}, and PyTorch draws other numbers at every run",
+        )
     return run.generators["torch"]  # type: ignore[no-any-return]
 
 
