@@ -35,8 +35,8 @@ from gradcli.runner.objects import (
 )
 from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together
 from gradcli.runner.state import DEEP, Run
-from gradcli.runner.torch_calls import check_tensors, first_of, in_torch_words, result_type
-from gradcli.runner.torch_errors import WHOLE, of_integers
+from gradcli.runner.torch_calls import check_tensors, first_of, in_torch_words, refuse_typed, result_type
+from gradcli.runner.torch_errors import TYPED, WHOLE
 from gradcli.runner.values import DType, Tensor, category, kind_of, strong
 
 
@@ -392,10 +392,9 @@ def call_table(
         check_tensors(run, what.name, function.name, registers, arguments)
     if library == "torch" and function.name in PRODUCTS:
         refuse_types(run, function.name, tensors)
-    if library == "torch" and function.name in WHOLE and tensors and dtype is None:
-        said = of_integers(function.name, tensors[0].dtype)
-        if said is not None:
-            run.fail(*said)
+    if library == "torch" and (function.name in WHOLE or function.name in TYPED) and tensors:
+        whole = tensors[0].dtype if dtype is None else None
+        refuse_typed(run, function.name, registers, [*arguments, *named.values()], whole)
     try:
         made = bound([run.f, *values])
     except GradcliError as error:

@@ -365,7 +365,8 @@ PRODUCTS = {
 """Functions whose tensors PyTorch wants to be of one type of floats."""
 TITLES = {
     "float32": ("Float", "float"), "float64": ("Double", "double"), "float16": ("Half", "c10::Half"),
-    "bfloat16": ("BFloat16", "c10::BFloat16"), "int64": ("Long", "long"), "int32": ("Int", "int"),
+    "bfloat16": ("BFloat16", "c10::BFloat16"), "int64": ("Long", "long int"), "int32": ("Int", "int"),
+    "int16": ("Short", "short int"), "uint8": ("Byte", "unsigned char"), "int8": ("Char", "signed char"),
     "bool": ("Bool", "bool"),
 }  # fmt: skip
 
@@ -379,7 +380,7 @@ def refuse_types(run: Run, name: str, tensors: list[Any]) -> None:
     ranks = [len(t.shape) for t in tensors if isinstance(t, Tensor)][:2]
     if name.startswith("conv"):
         text = f"expected scalar type {left} but found {right}"
-    elif name == "linear":
+    elif name == "linear" and len(kinds) > 2:
         text = f"mat1 and mat2 must have the same dtype, but got {left} and {right}"
     elif ranks == [1, 1]:
         text = f"dot : expected both vectors to have same dtype, but found {left} and {right}"

@@ -12,7 +12,7 @@ from gradcli.runner.exceptions import KINDS
 from gradcli.runner.objects import Foreign, Instance
 from gradcli.runner.operators import PRODUCTS, together
 from gradcli.runner.state import Run
-from gradcli.runner.torch_errors import torch_error
+from gradcli.runner.torch_errors import TYPED, of_integers, of_types, torch_error
 from gradcli.runner.values import Tensor, category, kind_of
 
 COUNTS = ("argmax", "argmin", "argsort", "count_nonzero", "nonzero", "bincount", "searchsorted", "bucketize")
@@ -88,13 +88,27 @@ def in_torch_words(run: Run, name: str, places: list[Parameter], values: list[An
     """Raise what PyTorch raises for a call that the table refused, where that is known."""
     if error.kind not in KINDS:
         return
+    said = torch_error(name, by_name(places, values))
+    if said is not None:
+        run.fail(*said)
+
+
+def by_name(places: list[Parameter], values: list[Any]) -> dict[str, Any]:
+    """Return the arguments of a call under the names of the table's parameters, of several under one name a list."""
     given: dict[str, Any] = {}
     for parameter, value in zip(places, values, strict=True):
         if parameter.rest:
             given.setdefault(parameter.name, []).append(value)
         else:
             given[parameter.name] = value
-    said = torch_error(name, given)
+    return given
+
+
+def refuse_typed(run: Run, name: str, places: list[Parameter], values: list[Any], whole: str | None) -> None:
+    """Raise what PyTorch raises for arguments of other types than it takes; ``whole`` is the type of the first."""
+    said = of_integers(name, whole) if whole is not None else None
+    if said is None and name in TYPED:
+        said = of_types(name, by_name(places, values))
     if said is not None:
         run.fail(*said)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.runner.values import Tensor
+from gradcli.runner.values import FLOATS, Tensor
 
 Given = Mapping[str, Any]
 """The arguments of a call under the names of the table's parameters; of several under one name they are a list."""
@@ -42,8 +42,90 @@ def of_integers(name: str, dtype: str) -> Said:
     if name not in WHOLE or dtype.startswith(("float", "bfloat")):
         return None
     kind, text = WHOLE[name]
-    titles = {"int64": "Long", "int32": "Int", "bool": "Bool", "uint8": "Byte", "int16": "Short", "int8": "Char"}
-    return kind, text.format(titles.get(dtype, dtype))
+    return kind, text.format(TITLES.get(dtype, dtype))
+
+
+TITLES = {
+    "int64": "Long", "int32": "Int", "bool": "Bool", "uint8": "Byte", "int16": "Short", "int8": "Char",
+    "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16",
+}  # fmt: skip
+"""What PyTorch's messages call types."""
+
+
+def of_types(name: str, given: Given) -> Said:
+    """Return the exception for arguments whose types PyTorch looks at before their numbers, None where they fit."""
+    tensors = [given.get("x", given.get("input")), given.get("target", given.get("weight"))]
+    if name not in TYPED or not all(isinstance(t, Tensor) for t in tensors):
+        return None
+    return TYPED[name](given)
+
+
+def types_of_classes(given: Given) -> Said:
+    """Losses of classes take one integer for each row; cross entropy takes probabilities in the shape of scores too."""
+    scores, target = given["x"], given["target"]
+    if scores.shape == target.shape and scores.shape:
+        return None if target.dtype in FLOATS else of_shared(target)
+    if target.dtype in ("int64", "uint8") or target.shape != without_classes(scores.shape):
+        return None
+    return runtime(f"expected target dtype to be Long or Byte, but got {TITLES.get(target.dtype, target.dtype)}")
+
+
+def without_classes(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of scores without the axis of classes: the second, or that of a vector."""
+    return shape[:1] + shape[2:] if len(shape) > 1 else ()
+
+
+def of_shared(target: Any) -> Said:
+    """Return the error for probabilities of classes that are integers."""
+    title = TITLES.get(target.dtype, target.dtype)
+    return runtime(f"Expected floating point type for target with class probabilities, got {title}")
+
+
+def types_of_bce(given: Given) -> Said:
+    """Binary cross entropy takes a target of the type of its probabilities."""
+    x, target = given["x"], given["target"]
+    if x.shape != target.shape or x.dtype == target.dtype:
+        return None
+    return runtime(f"Found dtype {TITLES.get(target.dtype, target.dtype)} but expected {TITLES.get(x.dtype, x.dtype)}")
+
+
+def types_of_scores(given: Given) -> Said:
+    """Binary cross entropy of scores takes floats."""
+    x, target = given["x"], given["target"]
+    if x.shape != target.shape:
+        return "ValueError", (
+            f"Target size (torch.Size({list(target.shape)})) must be the same as input size "
+            f"(torch.Size({list(x.shape)}))"
+        )
+    if x.dtype not in FLOATS:
+        return "NotImplementedError", f"\"log_sigmoid_cpu\" not implemented for '{TITLES.get(x.dtype, x.dtype)}'"
+    if target.dtype not in FLOATS:
+        titles = TITLES.get(x.dtype, x.dtype), TITLES.get(target.dtype, target.dtype)
+        return runtime(f"result type {titles[0]} can't be cast to the desired output type {titles[1]}")
+    return None
+
+
+def types_of_places(given: Given) -> Said:
+    """An embedding takes integers."""
+    dtype = given["input"].dtype
+    if dtype in ("int64", "int32"):
+        return None
+    title = TITLES.get(dtype, dtype)
+    type_name = "CPUBoolType" if dtype == "bool" else f"torch.{title}Tensor"
+    return runtime(
+        "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+        f"{type_name} instead (while checking arguments for embedding)"
+    )
+
+
+TYPED: dict[str, Callable[[Given], Said]] = {
+    "nll_loss": types_of_classes,
+    "cross_entropy": types_of_classes,
+    "bce": types_of_bce,
+    "binary_cross_entropy_with_logits": types_of_scores,
+    "embedding": types_of_places,
+}
+"""What is said of the types of arguments before the function is called, by the table's name of a function."""
 
 
 def torch_error(name: str, given: Given) -> Said:
@@ -326,19 +408,39 @@ def of_target(given: Given) -> Said:
     shape = scores.shape
     classes = np.asarray(target.value)
     axis = 0 if len(shape) == 1 else 1
-    if classes.shape != shape[:axis] + shape[axis + 1 :]:
-        if len(shape) == 2 and classes.ndim == 1:
-            return (
-                "ValueError",
-                f"Expected input batch_size ({shape[0]}) to match target batch_size ({classes.shape[0]}).",
-            )
-        return None
+    wanted, weight = without_classes(shape), given.get("weight")
+    if classes.shape != wanted:
+        return of_target_shape(shape, wanted, classes.shape)
+    if isinstance(weight, Tensor) and weight.shape != (shape[axis],):
+        return runtime(
+            f"weight tensor should be defined either for all {shape[axis]} classes or no classes but got weight tensor "
+            f"of shape: {list(weight.shape)}"
+        )
     bad = classes[(classes != ignored) & ((classes < 0) | (classes >= shape[axis]))]
     return ("IndexError", f"Target {int(bad.ravel()[0])} is out of bounds.") if bad.size else None
 
 
+def of_target_shape(shape: tuple[int, ...], wanted: tuple[int, ...], target: tuple[int, ...]) -> Said:
+    """Return the error for classes of another shape than the scores have without the axis of classes."""
+    if len(shape) <= 2 and len(target) > 1:
+        return runtime("0D or 1D target tensor expected, multi-target not supported")
+    if len(shape) == 1:
+        return "ValueError", f"For 1D input, 1D target must have size 1, but got target size: {target[0]}"
+    batch = target[0] if target else 0
+    if shape[0] != batch:
+        return "ValueError", f"Expected input batch_size ({shape[0]}) to match target batch_size ({batch})."
+    if len(shape) == 4 and len(target) != 3:
+        return runtime(
+            f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {len(target)}"
+        )
+    return runtime(f"Expected target size {list(wanted)}, got {list(target)}")
+
+
 def of_loss(given: Given) -> Said:
-    """Losses compare tensors of one shape."""
+    """Losses compare tensors of one shape, which their weights have too."""
+    weight = given.get("weight")
+    if isinstance(weight, Tensor) and weight.shape != given["x"].shape:
+        return "ValueError", "Weights and input must have the same size."
     return misfit(shape_of(given["x"]), shape_of(given["target"]))
 
 
@@ -350,7 +452,8 @@ def of_bce(given: Given) -> Said:
             f"Using a target size (torch.Size({list(target.shape)})) that is different to the input size "
             f"(torch.Size({list(x.shape)})) is deprecated. Please ensure they have the same size."
         )
-    return runtime("all elements of input should be between 0 and 1")
+    inside = np.all((np.asarray(x.value) >= 0) & (np.asarray(x.value) <= 1))
+    return runtime(f"all elements of {'target' if inside else 'input'} should be between 0 and 1")
 
 
 def of_empty(name: str) -> Callable[[Given], Said]:

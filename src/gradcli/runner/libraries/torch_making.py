@@ -435,6 +435,14 @@ def multinomial(
     return run.make(array, "int64")
 
 
+@native("torch.poisson")
+def poisson(run: Run, rates: Tensor, generator: Any = None) -> Tensor:
+    """Draw counts by their rates."""
+    if np.any(np.asarray(rates.value) < 0):
+        run.fail("RuntimeError", "invalid Poisson rate, expected rate to be non-negative")
+    return drawn(run, draws(run, generator).poisson(np.asarray(rates.value, np.float64)), rates.dtype)
+
+
 method("multinomial")(multinomial)
 method("bernoulli")(bernoulli)
 
@@ -469,17 +477,6 @@ IN_PLACE: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 for _name, _draw in IN_PLACE.items():
     method(_name)(drawing(_draw))
-
-
-@native("torch.nn.functional.dropout", "torch.dropout")
-def dropout(
-    run: Run, x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False, train: Any = None
-) -> Tensor:
-    """Set entries to zero by chance, and scale the others."""
-    if not (training if train is None else train) or p == 0:
-        return x
-    factor = run.make(draws(run).dropout(x.shape, p, x.dtype), x.dtype)
-    return run.operate("*", x, factor)  # type: ignore[no-any-return]
 
 
 # ---- types, devices, options
