@@ -16,6 +16,7 @@ from gradcli.ops.declare import value_of
 from gradcli.ops.saved import kept
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
+from gradcli.runner.grad_fns import OWN, watched
 from gradcli.runner.state import Run, Written, memory_key
 from gradcli.runner.strings import grad_fn_name
 from gradcli.runner.values import Size, Tensor, category, extra_of, kind_of, shown_version
@@ -31,10 +32,6 @@ UNUSED = (
     "is the desired behavior."
 )
 NO_GRAD_FN = "element {} of tensors does not require grad and does not have a grad_fn"
-
-
-OWN = ("own",)
-"""What an op keeps that keeps neither arguments nor output; the user's own functions see to what they keep."""
 
 
 class Freed(tuple):  # type: ignore[type-arg]
@@ -201,7 +198,8 @@ def sweep(
     def visit(totals: dict[int, Any]) -> Iterator[Node] | list[Node]:
         for output, seed in zip(outputs[1:], seeds[1:], strict=True):
             totals[output.index] = totals[output.index] + seed if output.index in totals else seed
-        return hooked_visit(run, nodes, totals, captured, targets or set()) if hooked else nodes
+        walk = hooked_visit(run, nodes, totals, captured, targets or set()) if hooked else nodes
+        return watched(run, nodes, walk, totals) if run.anomaly else walk
 
     if create:
         from gradcli.engine.again import differentiable_cotangents

@@ -7,6 +7,7 @@ from collections.abc import Generator
 from functools import cache
 from typing import Any
 
+from gradcli.engine.graph import Operation
 from gradcli.errors import GradcliError
 from gradcli.language.calls import WITHOUT_MEANING
 from gradcli.language.names import find_function
@@ -15,6 +16,7 @@ from gradcli.ops import Function, find
 from gradcli.ops.declare import value_of
 from gradcli.runner.classes import no_attribute
 from gradcli.runner.converting import bound_call, convert, wrap
+from gradcli.runner.grad_fns import Fused
 from gradcli.runner.hosted import HOSTS, Hosted, host_of, new_hosted
 from gradcli.runner.library import METHODS, TABLE, refuse_effect
 from gradcli.runner.objects import (
@@ -395,6 +397,7 @@ def call_table(
     if library == "torch" and (function.name in WHOLE or function.name in TYPED) and tensors:
         whole = tensors[0].dtype if dtype is None else None
         refuse_typed(run, function.name, registers, [*arguments, *named.values()], whole)
+    first = run.count
     try:
         made = bound([run.f, *values])
     except GradcliError as error:
@@ -409,6 +412,8 @@ def call_table(
         tuple(map(argument_kind, arguments)),
         {k: argument_kind(v) for k, v in named.items() if v is not None},
     )
+    if type(made) is Operation and run.count > first + 1 and library == "torch":
+        run.fused[made] = Fused(first, made_by, [t.node for t in tensors])
     return wrap(run, made, result, library, made_by, tensors, (bound, values))
 
 

@@ -6,7 +6,7 @@ import contextlib
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
-from weakref import WeakSet, WeakValueDictionary, ref
+from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary, ref
 
 import numpy as np
 
@@ -135,10 +135,13 @@ class Run:
 
     ``f`` applies ops: the graph, or what holds them while gradients are off. ``line`` is that of the script's own call
     that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library``
-    of it is for frames of a library's text.
+    of it is for frames of a library's text. ``inference`` says that the script has been in inference mode, ``anomaly``
+    that a backward which meets nan raises. ``fused`` has the calls that were several operations, by the last of these.
     """
 
     machine: ClassVar[Machine]
+    inference = False
+    anomaly = False
 
     def __init__(self, graph: Graph | None = None, emit: Callable[[str], None] | None = None) -> None:
         self.graph: Graph = graph if graph is not None else LiveGraph(BOUNDS)
@@ -181,7 +184,7 @@ class Run:
         self.stars: list[str] = []
         self.quiet = 0
         self.library = 0
-        self.inference = False
+        self.fused: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()
         self.notes: dict[tuple[str, str], None] = {}
         self.place = Place("")
         self.replay: Any = None

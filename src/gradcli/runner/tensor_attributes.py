@@ -14,6 +14,7 @@ from gradcli.ops.indexing import PUT
 from gradcli.runner import printing
 from gradcli.runner.arrays import cast, dtype_name
 from gradcli.runner.builtins import item_of, type_name
+from gradcli.runner.grad_fns import GradFn
 from gradcli.runner.library import attribute, method, native
 from gradcli.runner.noting import note
 from gradcli.runner.objects import Class
@@ -78,50 +79,16 @@ def retains_grad(run: Run, x: Tensor) -> bool:
     return x.extra is not None and x.extra.retains
 
 
+@attribute("_base")
+def base(run: Run, x: Tensor) -> Any:
+    """The tensor that it is a view of, None where it is none, or was cut off from that one."""
+    return None if isinstance(x, Detached) else x.base
+
+
 @attribute("_version")
 def version(run: Run, x: Tensor) -> int:
     """How many writes in place there were."""
     return shown_version(x)
-
-
-class GradFn:
-    """What ``grad_fn`` is: the function that made a tensor."""
-
-    def __init__(self, run: Run, node: Any, name: str) -> None:
-        self.node, self.name = node, name
-        self.text = f"<{name} object at 0x7f0000000000>"
-        self.script_class = Class(name, [], {})
-
-    attributes = {  # noqa: RUF012
-        "next_functions": lambda run, me: next_functions(run, me),  # noqa: PLW0108 - it stands below
-        "name": lambda run, me: lambda run: f"torch::autograd::{me.name}" if "Backward" not in me.name else me.name,
-        "variable": lambda run, me: run.by_leaf.get(me.node.index),
-        "saved_tensors": lambda run, me: (),
-    }
-
-
-def next_functions(run: Run, fn: GradFn) -> Any:
-    """Return the functions that made the arguments."""
-    parts: list[Any] = []
-    if fn.node.op is None:
-        return ()
-    arguments = fn.node.arguments
-    if fn.name == "AddmmBackward0" and fn.node.op.operator == "+" and len(arguments[0].arguments) == 2:
-        product, bias = arguments
-        arguments = (bias, *product.arguments)
-    elif fn.node.op.operator in ("+", "-", "*", "/") and fn.name != "RsubBackward1" and len(arguments) == 2:
-        numbers = [a for a in arguments if type(a) not in NODES and not isinstance(a, np.ndarray)]
-        arguments = (*[a for a in arguments if not any(a is n for n in numbers)], *[np.zeros(())] * len(numbers))
-    for argument in arguments:
-        if not isinstance(argument, np.ndarray) and type(argument) not in NODES:
-            continue
-        if type(argument) in NODES and argument.active:
-            name = "AccumulateGrad" if argument.op is None else grad_fn_name(Tensor(argument)) or ""
-            name = "TBackward0" if fn.name == "AddmmBackward0" and name == "PermuteBackward0" else name
-            parts.append((GradFn(run, argument, name), 0))
-        else:
-            parts.append((None, 0))
-    return tuple(parts)
 
 
 @attribute("grad_fn")
@@ -489,6 +456,14 @@ def dim(run: Run, x: Tensor) -> int:
 def is_floating_point(run: Run, x: Tensor) -> bool:
     """Return whether the numbers are floats."""
     return category(x.dtype) == 2
+
+
+@method("is_inference")
+def is_inference(run: Run, x: Tensor) -> bool:
+    """Return whether the numbers were made in inference mode, where the script has not been in it."""
+    if run.inference:
+        raise run.refuse("'Tensor.is_inference' after torch.inference_mode() is not part of gradcli")
+    return False
 
 
 @method("is_contiguous")

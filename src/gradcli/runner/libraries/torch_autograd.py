@@ -122,8 +122,16 @@ def mode(on: bool) -> Any:
     return make
 
 
+def inference_mode(run: Run, mode: Any = True) -> Any:
+    """Return a context without gradients, or decorate a function: what it makes is not told from what no_grad makes."""
+    run.inference = True
+    return WITHOUT(run, mode) if mode is not False else GradMode(run.grad_enabled)
+
+
+WITHOUT = mode(False)
 for _home in ("torch", "torch.autograd", "torch.autograd.grad_mode"):
-    TABLE[f"{_home}.no_grad"] = TABLE[f"{_home}.inference_mode"] = mode(False)
+    TABLE[f"{_home}.no_grad"] = mode(False)
+    TABLE[f"{_home}.inference_mode"] = inference_mode
     TABLE[f"{_home}.enable_grad"] = mode(True)
 
 
@@ -144,6 +152,46 @@ def set_grad_enabled(run: Run, mode: bool) -> Any:
             self.before.append(before)
 
     return Switched(made.on)
+
+
+class Anomaly(Context):
+    """Whether a backward that meets nan raises: from when it is made on, or inside of a ``with``."""
+
+    def __init__(self, on: bool, before: bool) -> None:
+        self.on, self.before = on, before
+
+    def enter(self, run: Run) -> None:
+        """Switch it."""
+        run.anomaly = self.on
+
+    def leave(self, run: Run) -> None:
+        """Switch it back."""
+        run.anomaly = self.before
+
+
+@native("torch.autograd.set_detect_anomaly", "torch.autograd.anomaly_mode.set_detect_anomaly")
+def set_detect_anomaly(run: Run, mode: bool, check_nan: bool = True) -> Anomaly:
+    """Switch whether a backward that meets nan raises, and back where a ``with`` ends."""
+    made = Anomaly(mode and check_nan, run.anomaly)
+    made.enter(run)
+    return made
+
+
+@native("torch.autograd.detect_anomaly", "torch.autograd.anomaly_mode.detect_anomaly")
+def detect_anomaly(run: Run, check_nan: bool = True) -> Anomaly:
+    """Return a context in which a backward that meets nan raises."""
+    run.note(
+        "warning",
+        "UserWarning: Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
+        "enabled for debugging.",
+    )
+    return Anomaly(check_nan, run.anomaly)
+
+
+@native("torch.is_anomaly_enabled", "torch.is_anomaly_check_nan_enabled")
+def is_anomaly_enabled(run: Run) -> bool:
+    """Return whether a backward that meets nan raises."""
+    return run.anomaly
 
 
 __all__ = ["np"]

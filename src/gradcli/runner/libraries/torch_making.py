@@ -507,7 +507,7 @@ def is_available(run: Run) -> bool:
 
 @native(
     "torch.cuda.empty_cache", "torch.cuda.synchronize", "torch.set_num_threads", "torch.use_deterministic_algorithms",
-    "torch.autograd.set_detect_anomaly", "torch.set_float32_matmul_precision", "torch.cuda.reset_peak_memory_stats",
+    "torch.set_float32_matmul_precision", "torch.cuda.reset_peak_memory_stats",
     "torch.set_warn_always",
 )  # fmt: skip
 def nothing(run: Run, *_: Any, **__: Any) -> Any:
@@ -525,12 +525,6 @@ def device_count(run: Run) -> int:
 def num_threads(run: Run) -> int:
     """Return how many threads there are."""
     return 1
-
-
-@native("torch.autograd.detect_anomaly")
-def detect_anomaly(run: Run, *_: Any, **__: Any) -> Any:
-    """Return a context that changes nothing."""
-    return Foreign("detect_anomaly")
 
 
 @native("torch.compile", "torch.jit.script", "torch.jit.trace")

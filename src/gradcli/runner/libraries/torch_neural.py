@@ -46,7 +46,7 @@ def alpha_dropped(run: Run, x: Tensor, p: float, shape: tuple[int, ...]) -> Tens
     return run.operate("+", run.operate("*", x, run.make(kept * scale, x.dtype)), moved)  # type: ignore[no-any-return]
 
 
-def dropping(name: str, drop: Any, *, channels: bool = False, without_batch: int = 0) -> Any:
+def dropping(name: str, drop: Any, *, channels: bool = False, without_batch: int | None = None) -> Any:
     """Return a dropout; ``without_batch`` is the number of axes of an input that has no batch."""
 
     def dropout(
@@ -125,7 +125,8 @@ def attention(
         raise run.refuse("scaled_dot_product_attention: enable_gqa is not part of gradcli")
     if not dropout_p or (is_causal and attn_mask is not None):
         named = {"attn_mask": attn_mask, "is_causal": is_causal, "scale": scale}
-        return run.function("torch.nn.functional.scaled_dot_product_attention", query, key, value, **named)  # type: ignore[no-any-return]
+        made = run.function("torch.nn.functional.scaled_dot_product_attention", query, key, value, **named)
+        return made  # type: ignore[no-any-return]
     root = math.sqrt(1 / math.sqrt(query.shape[-1]) if scale is None else scale)
     turned = run.function("transpose", run.operate("*", key, root), -2, -1)
     scores = run.operate("@", run.operate("*", query, root), turned)
