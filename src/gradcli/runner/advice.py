@@ -104,6 +104,11 @@ def matrices(run: Any, error: Raised, line: str, match: re.Match[str]) -> str:
     return f"the inner lengths {match[1]} and {match[2]} have to be equal: a transpose, .T, is often missing"
 
 
+def misspelt(run: Any, error: Raised, line: str, match: re.Match[str]) -> str | None:
+    """Say which name of a library is close to one that it has not."""
+    return error.cause.hint if error.cause is not None else None
+
+
 def broadcast(run: Any, error: Raised, line: str, match: re.Match[str]) -> str:
     """Say which lengths broadcast."""
     return "lengths are equal, or 1, counted from the last axis: unsqueeze or reshape one of the two"
@@ -121,6 +126,7 @@ ADVICE: tuple[tuple[str, Advice], ...] = (
     (r"Can't call numpy\(\) on Tensor that requires grad", to_numpy),
     ("can require gradients", integers),
     (r"mat1 and mat2 shapes cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)", matrices),
+    (r"^module '.*' has no attribute", misspelt),
     (r"The size of tensor a \(\d+\) must match the size of tensor b", broadcast),
 )
 """Errors by a part of their words."""

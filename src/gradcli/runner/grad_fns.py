@@ -17,8 +17,6 @@ from gradcli.runner.state import Run
 from gradcli.runner.strings import grad_fn_name
 from gradcli.runner.values import Tensor
 
-APART = ("log_softmax",)
-"""Operations within a call that are functions of PyTorch's themselves."""
 OWN = ("own",)
 """What an op keeps that keeps neither arguments nor output: a function of the user's, which runs only once."""
 BY_TWO = ("Loss", "CrossEntropy")
@@ -83,12 +81,19 @@ def arguments_of(run: Run, node: Any, name: str) -> Sequence[Any]:
     fused = run.fused.get(node)
     if fused is not None and name != grad_fn_name(Tensor(node)):
         given = [a for a in fused.arguments if np.asarray(value_of(a)).dtype.kind in "fO"]
-        apart = [inner for inner in within(node, fused.first) if inner.op.name in APART]
+        apart = [inner for inner in within(node, fused.first) if is_apart(inner)]
         return apart[:1] or (given[:2] if any(word in name for word in BY_TWO) else given)
     if node.op.operator in ("+", "-", "*", "/") and name != "RsubBackward1" and len(arguments) == 2:
         numbers = [a for a in arguments if type(a) not in NODES and not isinstance(a, np.ndarray)]
         return (*[a for a in arguments if not any(a is n for n in numbers)], *[np.zeros(())] * len(numbers))
     return arguments  # type: ignore[no-any-return]
+
+
+def is_apart(node: Any) -> bool:
+    """Return whether an operation within a call is a function of PyTorch's itself."""
+    from gradcli.ops.neural import LOG_SOFTMAX  # who asks has called it
+
+    return node.op is LOG_SOFTMAX
 
 
 def within(node: Any, first: int) -> Iterator[Any]:
@@ -97,7 +102,7 @@ def within(node: Any, first: int) -> Iterator[Any]:
     while waiting:
         one = waiting.pop()
         yield one
-        for argument in one.arguments if one.op is not None and one.op.name not in APART else ():
+        for argument in one.arguments if not is_apart(one) else ():
             if type(argument) in NODES and argument.op is not None and argument.index >= first and argument not in seen:
                 seen.add(argument)
                 waiting.append(argument)
@@ -110,7 +115,7 @@ def watched(run: Run, nodes: Sequence[Node], walk: Iterable[Node], totals: dict[
     for node in reversed(nodes):
         fused = run.fused.get(node)
         if fused is not None and function_name(run, node) != grad_fn_name(Tensor(node)):
-            ends |= {one: node for one in within(node, fused.first) if one is node or one.op.name not in APART}
+            ends |= {one: node for one in within(node, fused.first) if one is node or not is_apart(one)}
     for node in walk:
         g = totals.get(node.index)
         yield node

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gradcli.runner.calls import native_name
 from gradcli.runner.classes import bound
 from gradcli.runner.containers import iterate, put, subscript, take
 from gradcli.runner.exceptions import raise_key, raised
@@ -59,7 +60,7 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:  # noqa: C901, PLR091
     if name == "__class__":
         return run.machine.type_of(run, base)
     if callable(base) and name in ("__name__", "__qualname__"):
-        return str(getattr(base, "__name__", "function")).strip("_")
+        return native_name(base)
     if name == "__doc__":
         return None
     if name == "__round__" and isinstance(base, int | float):

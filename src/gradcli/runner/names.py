@@ -8,9 +8,11 @@ from gradcli.errors import GradcliError, Span
 from gradcli.errors.suggest import did_you_mean
 from gradcli.language.names import find_constant
 from gradcli.runner.calls import call_method, find_table
+from gradcli.runner.exceptions import raised
 from gradcli.runner.library import EFFECTS, HOMES, METHODS, SAME, TABLE, load, look_up
 from gradcli.runner.objects import UNBOUND, Foreign, Module
 from gradcli.runner.state import Run
+from gradcli.runner.torch_names import lacks
 from gradcli.runner.values import DType
 
 ROOTS = (*HOMES, "scipy")
@@ -107,7 +109,10 @@ def member_of(run: Run, module: Module, name: str) -> Any:
     full = f"{module.name}.{name}"
     value = member(run, full)
     if value is UNBOUND:
-        raise unknown_member(full)
+        error = unknown_member(full)
+        if lacks(module.name, name):
+            raise raised("AttributeError", f"module '{module.name}' has no attribute '{name}'", error)
+        raise error
     return value
 
 
@@ -227,6 +232,8 @@ def imported_from(run: Run, module: str, name: str) -> Any:
         value = member(run, full)
         if value is not UNBOUND:
             return value
+        if lacks(module, name):
+            raise raised("ImportError", f"cannot import name '{name}' from '{module}' (unknown location)")
         if root in ("torch", "numpy", "jax", "math"):
             raise unknown_member(full)
     run.note("foreign", f"{root} is not part of gradcli: what a script calls of it to show something is left out")

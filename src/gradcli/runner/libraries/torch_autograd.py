@@ -101,15 +101,30 @@ class GradMode(Context):
 
     def __call__(self, run: Run, function: Any) -> Any:
         """Return a function that runs with gradients switched so."""
+        return Decorated(self, function)
 
-        def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
-            self.enter(run)
-            try:
-                return run.call(function, list(arguments), named)
-            finally:
-                self.leave(run)
 
-        return run_it
+class Decorated:
+    """A function that runs with gradients switched; its name and its words are those of the function."""
+
+    def __init__(self, mode: GradMode, function: Any) -> None:
+        self.mode, self.function = mode, function
+
+    def __call__(self, run: Run, *arguments: Any, **named: Any) -> Any:
+        """Call the function."""
+        self.mode.enter(run)
+        try:
+            return run.call(self.function, list(arguments), named)
+        finally:
+            self.mode.leave(run)
+
+    attributes = {  # noqa: RUF012
+        "__wrapped__": lambda run, me: me.function,
+        **{
+            name: lambda run, me, name=name: run.attribute(me.function, name)
+            for name in ("__name__", "__qualname__", "__doc__")
+        },
+    }
 
 
 def mode(on: bool) -> Any:

@@ -115,7 +115,10 @@ def rrelu(
     return input if inplace else made
 
 
-@native("torch.nn.functional.scaled_dot_product_attention")
+ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
+
+
+@native(ATTENTION)
 def attention(
     run: Run, query: Tensor, key: Tensor, value: Tensor, attn_mask: Any = None, dropout_p: float = 0.0,
     is_causal: bool = False, scale: Any = None, enable_gqa: bool = False,
@@ -125,8 +128,7 @@ def attention(
         raise run.refuse("scaled_dot_product_attention: enable_gqa is not part of gradcli")
     if not dropout_p or (is_causal and attn_mask is not None):
         named = {"attn_mask": attn_mask, "is_causal": is_causal, "scale": scale}
-        made = run.function("torch.nn.functional.scaled_dot_product_attention", query, key, value, **named)
-        return made  # type: ignore[no-any-return]
+        return run.function(ATTENTION, query, key, value, **named)  # type: ignore[no-any-return]
     root = math.sqrt(1 / math.sqrt(query.shape[-1]) if scale is None else scale)
     turned = run.function("transpose", run.operate("*", key, root), -2, -1)
     scores = run.operate("@", run.operate("*", query, root), turned)
