@@ -329,10 +329,10 @@ def backward(
         if index not in done.totals and inputs is not None:
             inner = next(t for t in inputs if type(t.node) in NODES and t.node.index == index)
             accumulate_grad(run, inner, g)
-    for leaf, _ in reached.values():
+    run.event(event)
+    for leaf, _ in reached.values():  # what these do to leaves comes after the call that they answer
         for hook in run.post_hooks.get(id(leaf), ()):
             run.call(hook, [leaf])
-    run.event(event)
 
 
 def derivative_event(run: Run, kind: str, outputs: list[Tensor], vs: list[Any]) -> Event:

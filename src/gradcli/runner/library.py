@@ -58,7 +58,7 @@ def attribute(*names: str) -> Callable[[N], N]:
 HOMES: dict[str, tuple[str, ...]] = {
     "torch": (
         "torch_making", "torch_tensors", "torch_neural", "torch_autograd", "torch_function", "torch_functional",
-        "torch_func", "torch_modules",
+        "torch_func", "torch_amp", "torch_modules",
     ),
     "numpy": ("numpy_arrays", "numpy_methods", "numpy_random"),
     "functorch": ("torch_func",),

@@ -120,10 +120,9 @@ class Decorated:
 
     attributes = {  # noqa: RUF012
         "__wrapped__": lambda run, me: me.function,
-        **{
-            name: lambda run, me, name=name: run.attribute(me.function, name)
-            for name in ("__name__", "__qualname__", "__doc__")
-        },
+        "__name__": lambda run, me: run.attribute(me.function, "__name__"),
+        "__qualname__": lambda run, me: run.attribute(me.function, "__qualname__"),
+        "__doc__": lambda run, me: run.attribute(me.function, "__doc__"),
     }
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.graph import Operation
+from gradcli.runner.grad_fns import Fused
 from gradcli.runner.libraries.torch_making import draws
 from gradcli.runner.libraries.torch_tensors import broadcast_tensors
 from gradcli.runner.library import TABLE, native
@@ -141,6 +143,68 @@ def attention(
         scores = run.operate("+", scores, attn_mask)
     weights = run.function("softmax", scores, -1)
     return run.operate("@", dropped(run, weights, dropout_p, weights.shape), value)  # type: ignore[no-any-return]
+
+
+# ---- bags of embeddings
+@native("torch.nn.functional.embedding_bag")
+def embedding_bag(
+    run: Run, input: Tensor, weight: Tensor, offsets: Any = None, max_norm: Any = None, norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, per_sample_weights: Any = None,
+    include_last_offset: bool = False, padding_idx: Any = None,
+) -> Tensor:  # fmt: skip
+    """Return the sum, mean or greatest entries of the rows of each bag."""
+    check_bags(run, input, weight, offsets, mode, per_sample_weights)
+    if max_norm is not None or scale_grad_by_freq:
+        raise run.refuse("embedding_bag: max_norm and scale_grad_by_freq are not part of gradcli")
+    first, places = run.count, np.asarray(input.value)
+    starts = np.arange(places.shape[0]) * places.shape[1] if offsets is None else np.asarray(offsets.value)
+    ends = np.append(starts, [] if include_last_offset else [places.size]).astype(np.int64)[1:]
+    rows = run.function("torch.nn.functional.embedding", run.function("reshape", input, -1), weight)
+    if per_sample_weights is not None:
+        rows = run.operate("*", rows, run.function("reshape", per_sample_weights, -1, 1))
+    kept = places.ravel() != (None if padding_idx is None else padding_idx % weight.shape[0])
+    bags = []
+    for start, end in zip(starts, ends, strict=False):
+        chosen = [k for k in range(start, end) if kept[k]]
+        bag = run.function("index_select", rows, 0, run.make(np.array(chosen, np.int64), "int64"))
+        reduced = run.function(mode, bag, 0) if chosen else run.make(np.zeros(weight.shape[1]), weight.dtype)
+        bags.append(reduced[0] if isinstance(reduced, tuple) else reduced)
+    made = run.function("stack", bags)
+    made.made_by = "EmbeddingBagBackward0"
+    if type(made.node) is Operation:
+        run.fused[made.node] = Fused(first, made.made_by, [weight.node])
+    return made  # type: ignore[no-any-return]
+
+
+def check_bags(run: Run, input: Tensor, weight: Tensor, offsets: Any, mode: str, per_sample_weights: Any) -> None:
+    """Raise what PyTorch raises for bags that it does not take."""
+    if per_sample_weights is not None and input.shape != per_sample_weights.shape:
+        sizes = [run.text(run.attribute(x, "shape")) for x in (per_sample_weights, input)]
+        run.fail(
+            "ValueError",
+            f"embedding_bag: If per_sample_weights ({sizes[0]}) is not None, then it must have the same shape as the "
+            f"input ({sizes[1]})",
+        )
+    if len(weight.shape) != 2:
+        run.fail("ValueError", f"weight has to be a 2D Tensor, but got Tensor of dimension {len(weight.shape)}")
+    if len(input.shape) not in (1, 2):
+        run.fail("ValueError", f"input has to be 1D or 2D Tensor, but got Tensor of dimension {len(input.shape)}")
+    if len(input.shape) == 2 and offsets is not None:
+        run.fail(
+            "ValueError",
+            "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
+            "sequences. However, found offsets of type <class 'torch.Tensor'>",
+        )
+    if len(input.shape) == 1 and offsets is None:
+        run.fail("ValueError", "offsets has to be a 1D Tensor but got None")
+    if mode not in ("sum", "mean", "max"):
+        run.fail("ValueError", "mode has to be one of sum, mean or max")
+    if per_sample_weights is not None and mode != "sum":
+        run.fail(
+            "NotImplementedError",
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got "
+            f"mode='{mode}'). Please open a feature request on GitHub.",
+        )
 
 
 # ---- losses
