@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from docs.make_torch_names import NAMES
+
 from gradcli.runner.script import run_script
 from oracles import needs_torch
 from script_comparison import DATA, calls_fault, rows_of, text_fault

@@ -25,6 +25,7 @@ from gradcli.runner.objects import (
     TableFunction,
 )
 from gradcli.runner.state import Run
+from gradcli.runner.torch_names import class_of
 from gradcli.runner.values import Tensor
 
 
@@ -171,6 +172,8 @@ def of_super(run: Run, base: Super, name: str) -> Any:
         return raw
     if name in OBJECT_MEMBERS:
         return OBJECT_MEMBERS[name] if name == "__new__" else Bound(OBJECT_MEMBERS[name], owner)
+    if name == "__getattr__" and class_of(run, owner) == "torch.nn.Module":
+        return Bound(no_attribute, owner)
     return run.fail("AttributeError", f"'super' object has no attribute '{name}'")
 
 

@@ -18,7 +18,7 @@ from gradcli.runner.classes import no_attribute
 from gradcli.runner.converting import bound_call, convert, wrap
 from gradcli.runner.grad_fns import Fused
 from gradcli.runner.hosted import HOSTS, Hosted, host_of, new_hosted
-from gradcli.runner.library import METHODS, TABLE, refuse_effect
+from gradcli.runner.library import METHODS, native_name, refuse_effect
 from gradcli.runner.objects import (
     UNBOUND,
     Bound,
@@ -103,12 +103,6 @@ def call_native(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]
         return host_error(run, error)
     except (ValueError, LookupError, ZeroDivisionError, OverflowError, AttributeError) as error:
         return host_error(run, error)
-
-
-def native_name(what: Any) -> str:
-    """Return what a message calls a native: the last part of the name that a script calls it by."""
-    full = next((name for name, one in TABLE.items() if one is what), getattr(what, "__name__", "function").strip("_"))
-    return full.rpartition(".")[2]
 
 
 def misfit_text(what: Any, misfit: TypeError, arguments: list[Any], named: dict[str, Any]) -> str:

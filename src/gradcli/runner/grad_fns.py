@@ -19,8 +19,8 @@ from gradcli.runner.values import Tensor
 
 OWN = ("own",)
 """What an op keeps that keeps neither arguments nor output: a function of the user's, which runs only once."""
-BY_TWO = ("Loss", "CrossEntropy")
-"""Functions that have derivatives by their first two arguments alone."""
+DERIVATIVES = {"MarginLoss": 1, "Loss": 2, "CrossEntropy": 2}
+"""How many arguments functions have derivatives by, of those that have not by all, by a part of their names."""
 
 
 class Fused(NamedTuple):
@@ -82,7 +82,9 @@ def arguments_of(run: Run, node: Any, name: str) -> Sequence[Any]:
     if fused is not None and name != grad_fn_name(Tensor(node)):
         given = [a for a in fused.arguments if np.asarray(value_of(a)).dtype.kind in "fO"]
         apart = [inner for inner in within(node, fused.first) if is_apart(inner)]
-        return apart[:1] or (given[:2] if any(word in name for word in BY_TWO) else given)
+        if name.startswith("Native"):
+            given += [np.zeros(())] * (3 - len(given))
+        return apart[:1] or given[: next((count for word, count in DERIVATIVES.items() if word in name), None)]
     if node.op.operator in ("+", "-", "*", "/") and name != "RsubBackward1" and len(arguments) == 2:
         numbers = [a for a in arguments if type(a) not in NODES and not isinstance(a, np.ndarray)]
         return (*[a for a in arguments if not any(a is n for n in numbers)], *[np.zeros(())] * len(numbers))

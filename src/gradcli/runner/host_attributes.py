@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.runner.calls import native_name
 from gradcli.runner.classes import bound
 from gradcli.runner.containers import iterate, put, subscript, take
 from gradcli.runner.exceptions import raise_key, raised
 from gradcli.runner.host import pop_item
-from gradcli.runner.objects import UNBOUND, Bound, Class, Closure, Context, Property, TableFunction
+from gradcli.runner.library import native_name
+from gradcli.runner.objects import UNBOUND, Bound, Class, Closure, Context, Method, Property, TableFunction
 from gradcli.runner.operators import COMPARED, HOST_KINDS, contains, equal, hashable, operate, plain
 from gradcli.runner.operators import METHODS as OPERATORS
 from gradcli.runner.state import Run
@@ -55,7 +55,7 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:  # noqa: C901, PLR091
         return bound_attribute(run, base, name)
     if hasattr(type(base), "send") and name in GENERATORS:
         return Bound(GENERATORS[name], base)
-    if isinstance(base, TableFunction) and name == "__name__":
+    if isinstance(base, TableFunction | Method) and name == "__name__":
         return base.name.rpartition(".")[2]
     if name == "__class__":
         return run.machine.type_of(run, base)

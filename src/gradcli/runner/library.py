@@ -121,6 +121,12 @@ def look_up(name: str) -> Any:
     return value
 
 
+def native_name(what: Any) -> str:
+    """Return what a message calls a native: the last part of the name that a script calls it by."""
+    full = next((name for name, one in TABLE.items() if one is what), getattr(what, "__name__", "function").strip("_"))
+    return full.rpartition(".")[2]
+
+
 EFFECTS = {
     "open", "exec", "eval", "compile", "input", "__import__", "globals", "locals", "vars_of", "breakpoint", "os.system",
     "os.environ", "os.remove", "os.makedirs", "os.mkdir", "os.listdir", "os.popen", "os.getenv", "os.path.exists",

@@ -359,8 +359,8 @@ def refuse_floats(run: Run, sign: str, *sides: Any) -> None:
 
 
 PRODUCTS = {
-    "matmul", "mm", "mv", "bmm", "dot", "linear", "conv1d", "conv2d", "conv3d", "addmm", "addmv", "inner", "outer_",
-    "baddbmm", "conv_transpose1d", "conv_transpose2d", "bilinear", "chain_matmul", "vdot",
+    "matmul", "mm", "mv", "bmm", "dot", "torch.dot", "linear", "conv1d", "conv2d", "conv3d", "addmm", "addmv", "inner",
+    "outer_", "baddbmm", "conv_transpose1d", "conv_transpose2d", "bilinear", "chain_matmul", "vdot",
 }  # fmt: skip
 """Functions whose tensors PyTorch wants to be of one type of floats."""
 TITLES = {

@@ -270,6 +270,8 @@ def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
     elif name == "data":
         if not (isinstance(value, Detached) and value.base is x):  # its own, as ``x.data -= g`` gives it back
             set_data(run, x, value)
+    elif name == "_made_by":  # a library's text says what PyTorch calls the function that it stands for
+        x.made_by = value
     elif name in READ_ONLY and x.library == "torch":
         run.fail("AttributeError", f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
     elif name == "requires_grad":

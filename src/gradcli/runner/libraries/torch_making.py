@@ -410,7 +410,16 @@ def bernoulli(run: Run, x: Tensor, p: float | None = None, generator: Any = None
     """Draw zeros and ones by their chances."""
     g = draws(run, generator)
     array = g.bernoulli_scalar(x.shape, p) if p is not None else g.bernoulli(np.asarray(x.value), x.dtype)
-    return drawn(run, np.asarray(array, dtype=np.float64), x.dtype)
+    return without_slope(run, x, drawn(run, np.asarray(array, dtype=np.float64), x.dtype), "BernoulliBackward0")
+
+
+def without_slope(run: Run, x: Tensor, made: Tensor, name: str) -> Tensor:
+    """Return what was drawn by a tensor as a function of it, through which 0 flows back."""
+    if not x.active or not run.grad_enabled:
+        return made
+    result: Tensor = run.operate("+", run.operate("*", x, 0), made)
+    result.made_by = name
+    return result
 
 
 @native("torch.normal")
@@ -440,7 +449,8 @@ def poisson(run: Run, rates: Tensor, generator: Any = None) -> Tensor:
     """Draw counts by their rates."""
     if np.any(np.asarray(rates.value) < 0):
         run.fail("RuntimeError", "invalid Poisson rate, expected rate to be non-negative")
-    return drawn(run, draws(run, generator).poisson(np.asarray(rates.value, np.float64)), rates.dtype)
+    made = drawn(run, draws(run, generator).poisson(np.asarray(rates.value, np.float64)), rates.dtype)
+    return without_slope(run, rates, made, "PoissonBackward0")
 
 
 method("multinomial")(multinomial)
