@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import builtins
 import functools
-import json
-from pathlib import Path
 from typing import Any
 
-import gradcli
+from gradcli.runner import preludes
 
-PRELUDE = Path(gradcli.__file__).parent / "runner" / "prelude"
-INDEX: dict[str, list[str]] = json.loads((PRELUDE / "index.json").read_text(encoding="utf-8"))
+PRELUDE = preludes.FOLDER
+INDEX = preludes.index()
 PACKAGES = {name.rpartition(".")[0] for name in INDEX}
 PACKAGES |= {package[:i] for package in PACKAGES for i, sign in enumerate(package) if sign == "."}
 
@@ -25,8 +23,7 @@ class Library:
     def __getattr__(self, name: str) -> Any:
         dotted = f"{self.__name__}.{name}"
         if dotted in INDEX:
-            text, own, _ = INDEX[dotted]
-            return loaded(text)[own]
+            return loaded(INDEX[dotted])[name]
         value = getattr(self.theirs, name)
         return Library(dotted, value) if dotted in PACKAGES else value
 

@@ -8,9 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradcli.errors import GradcliError
-from gradcli.runner.formatting import Showing, converted, format_array, format_text, format_value, percent
+from gradcli.runner import script
+from gradcli.runner.exceptions import Raised
+from gradcli.runner.formatting import format_template, format_value, percent
+from gradcli.runner.library import load
 from oracles import needs_torch
 
+RUN = script.Run()
+load("torch")
 SIMPLE = st.one_of(
     st.integers(-(10**6), 10**6),
     st.floats(),
@@ -45,6 +50,8 @@ def outcome(call):
         return call()
     except GradcliError:
         return None
+    except Raised as error:
+        return f"{error.name}: {RUN.text(error.instance)}"
     except Exception as error:  # noqa: BLE001 - whatever Python raises
         return f"{type(error).__name__}: {error}"
 
@@ -58,19 +65,19 @@ def same(ours, theirs):
 @settings(deadline=None, max_examples=300)
 @given(SIMPLE, SPECS)
 def test_a_value_is_formatted_as_python_formats_it(value, spec):
-    assert same(lambda: format_value(value, spec), lambda: format(value, spec))
+    assert same(lambda: format_value(RUN, value, spec), lambda: format(value, spec))
 
 
 @settings(deadline=None, max_examples=400)
 @given(templates(FIELDS), st.lists(SIMPLE, max_size=3), st.dictionaries(st.sampled_from("ab"), SIMPLE))
 def test_a_template_is_filled_as_python_fills_it(template, args, named):
-    assert same(lambda: format_text(template, args, named), lambda: template.format(*args, **named))
+    assert same(lambda: format_template(RUN, template, args, named), lambda: template.format(*args, **named))
 
 
 @settings(deadline=None, max_examples=400)
 @given(templates(CONVERSIONS), st.one_of(SIMPLE, st.lists(SIMPLE, max_size=3).map(tuple)))
 def test_a_percent_is_written_as_python_writes_it(template, args):
-    assert same(lambda: percent(template, args), lambda: template % args)
+    assert same(lambda: percent(RUN, template, args), lambda: template % args)
 
 
 FAULTS = [
@@ -82,63 +89,50 @@ FAULTS = [
 @pytest.mark.parametrize("template", FAULTS)
 def test_a_template_that_is_wrong_raises_as_python_does(template):
     args = ([1.5, 2], 2, 3)
-    assert outcome(lambda: format_text(template, args, {})) == outcome(lambda: template.format(*args))
-
-
-class Of:
-    """A value of the script with an attribute, which Python must not see."""
-
-    def __format__(self, spec):
-        raise AssertionError("formatted by Python")
-
-
-class Run(Showing):
-    """A run that shows tensors."""
-
-    def text(self, value):
-        return "tensor" if isinstance(value, Of) else str(value)
-
-    def quoted(self, value):
-        return "quoted" if isinstance(value, Of) else repr(value)
-
-    def kind(self, value):
-        return "Tensor" if isinstance(value, Of) else type(value).__name__
-
-    def attribute(self, value, name):
-        return {"shape": (2, 3), "grad": 0.5}[name] if isinstance(value, Of) else super().attribute(value, name)
-
-    def number(self, value, conversion):
-        return 2.75 if isinstance(value, Of) else super().number(value, conversion)
+    assert outcome(lambda: format_template(RUN, template, args, {})) == outcome(lambda: template.format(*args))
 
 
 def test_a_run_says_what_its_values_are():
-    x = Of()
+    x = RUN.make(np.array([[1.0, 2.0], [3.0, 2.75]]))
+    one = RUN.make(np.array(2.75))
+    text = "tensor([[1.0000, 2.0000],\n        [3.0000, 2.7500]])"
     assert (
-        format_text("{0} {0!r} {0.grad:.2f} {0.shape[1]} {y.grad}", [x], {"y": x}, Run()) == "tensor quoted 0.50 3 0.5"
+        format_template(RUN, "{0} {0!r} {0.shape[1]} {y.shape}", [x], {"y": x}) == f"{text} {text} 2 torch.Size([2, 2])"
     )
-    assert percent("%s %r %d %.1f %8s", (x, x, x, x, x), Run()) == "tensor quoted 2 2.8   tensor"
-    assert percent("%s", x, Run()) == "tensor"
-    assert format_value(x, "", Run()) == "tensor"
-    assert converted(x, "r", Run()) == "quoted"
-    with pytest.raises(TypeError, match=r"unsupported format string passed to Tensor.__format__"):
-        format_value(x, ".2f", Run())
+    assert percent(RUN, "%s %r %d %.1f %8s", (x, x, one, one, True)) == f"{text} {text} 2 2.8     True"
+    assert percent(RUN, "%s", x) == format_value(RUN, x) == text
+    with pytest.raises(Raised) as error:
+        format_value(RUN, x, ".2f")
+    assert error.value.text == "unsupported format string passed to Tensor.__format__"
 
 
-@pytest.mark.parametrize("template", ["{0.__class__}", "{0.__init__.__globals__}", "{0[0].__class__}", "{a.real}"])
-def test_no_attribute_is_walked(template):
-    with pytest.raises(AttributeError):
-        format_text(template, [[1.0]], {"a": 1})
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("{0.__class__}", "<class 'list'>"),
+        ("{0.__class__.__subclasses__}", "AttributeError: type object 'list' has no attribute '__subclasses__'"),
+        ("{0.__init__.__globals__}", "AttributeError: 'list' object has no attribute '__init__'"),
+        (
+            "{0[0].__class__.__mro__[1].__globals__}",
+            "AttributeError: type object 'object' has no attribute '__globals__'",
+        ),
+        ("{0.parts}", "AttributeError: 'list' object has no attribute 'parts'"),
+        ("{a.real}", "1"),
+    ],
+)
+def test_no_attribute_of_the_host_is_walked(template, text):
+    assert outcome(lambda: format_template(RUN, template, [[1.0]], {"a": 1})) == text
 
 
 WIDE = [
-    lambda: format_value(1.0, "99999999999d"),
-    lambda: format_value("a", ".10001"),
-    lambda: format_text("{:{}}", [1, 10**9], {}),
-    lambda: format_text("{:10000}" * 2000, [1] * 2000, {}),
-    lambda: percent("%*d", (10**9, 1)),
-    lambda: percent("%-999999999s", "a"),
-    lambda: percent("%.123456789f", 1.0),
-    lambda: percent("%10000d" * 2000, (1,) * 2000),
+    lambda: format_value(RUN, 1.0, "99999999999d"),
+    lambda: format_value(RUN, "a", ".10001"),
+    lambda: format_template(RUN, "{:{}}", [1, 10**9], {}),
+    lambda: format_template(RUN, "{:10000}" * 2000, [1] * 2000, {}),
+    lambda: percent(RUN, "%*d", (10**9, 1)),
+    lambda: percent(RUN, "%-999999999s", "a"),
+    lambda: percent(RUN, "%.123456789f", 1.0),
+    lambda: percent(RUN, "%10000d" * 2000, (1,) * 2000),
 ]
 
 
@@ -150,23 +144,15 @@ def test_widths_are_bounded(call):
 
 
 def test_the_widest_is_written():
-    assert format_value(1, "10000") == percent("%10000d", 1) == format(1, "10000")
+    assert format_value(RUN, 1, "10000") == percent(RUN, "%10000d", 1) == format(1, "10000")
 
 
 def test_an_array_is_formatted_as_its_library_does():
-    several = "unsupported format string passed to {}.__format__"
-    assert format_array(0.1, "float32", "", str) == "0.10000000149011612"
-    assert format_array(np.array(2), "int64", "03d", str) == "002"
-    assert format_array(np.array(0.1), "float32", "", str, library="numpy") == f"{np.float32(0.1)}"
-    assert format_array([1.0], "float32", "", lambda: "tensor([1.])") == "tensor([1.])"
-    for library, parameter, kind in (
-        ("torch", False, "Tensor"),
-        ("torch", True, "Parameter"),
-        ("numpy", False, "numpy.ndarray"),
-        ("jax", False, "numpy.ndarray"),
-    ):
-        with pytest.raises(TypeError, match=several.format(kind)):
-            format_array([1.0, 2.0], "float32", ".2f", str, library=library, parameter=parameter)
+    assert format_value(RUN, RUN.make(0.1), "") == "0.10000000149011612"
+    assert format_value(RUN, RUN.make(2), "03d") == "002"
+    for library, kind in (("torch", "Tensor"), ("numpy", "numpy.ndarray")):
+        said = outcome(lambda: format_value(RUN, RUN.make([1.0, 2.0], library=library), ".2f"))  # noqa: B023
+        assert said == f"TypeError: unsupported format string passed to {kind}.__format__"
 
 
 @needs_torch
@@ -177,6 +163,5 @@ def test_a_tensor_is_formatted_as_pytorch_formats_it(dtype):
     for value in (0.1, 3.0, -1e-7, 0.0) if "float" in dtype else (0, 1):
         for spec in ("", ".2f", "8.3g", "5", "d", "q"):
             tensor = torch.tensor(value, dtype=getattr(torch, dtype))
-            for made, parameter in ((tensor, False), (torch.nn.Parameter(tensor, tensor.is_floating_point()), True)):
-                ours = outcome(lambda: format_array(value, dtype, spec, lambda: repr(made), parameter=parameter))  # noqa: B023
-                assert ours == outcome(lambda: format(made, spec))  # noqa: B023
+            ours = outcome(lambda: format_value(RUN, RUN.make(value, dtype), spec))  # noqa: B023
+            assert ours == outcome(lambda: format(tensor, spec))  # noqa: B023

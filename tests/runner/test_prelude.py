@@ -463,7 +463,7 @@ def test_the_index_is_what_the_texts_say():
     words = [sys.executable, "-m", "docs.make_prelude", "-"]
     made = subprocess.run(words, cwd=HOME, capture_output=True, check=True).stdout
     assert INDEX_FILE.read_bytes() == made, "run python docs/make_prelude.py"
-    assert all(name in loaded(text) for text, name, _ in INDEX.values())
+    assert all(name.rpartition(".")[2] in loaded(text) for name, text in INDEX.items())
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)

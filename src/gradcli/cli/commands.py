@@ -128,11 +128,13 @@ def explained(asked: Request) -> Explained:
     from gradcli.explanation.readings import stand
     from gradcli.interface import Explanation
 
-    found = explain_run(
-        stand(function_of(asked), asked.values, asked.calls, asked.strict), Ask.WHERE_CHEAP, Explanation
-    )
+    point = stand(function_of(asked), asked.values, asked.calls, asked.strict)
+    found = explain_run(point, Ask.WHERE_CHEAP, Explanation)
     if found.timeline is not None:
-        found = replace(found, timeline=replace(found.timeline, name=asked.script.name))
+        from gradcli.explanation.asking import with_tangents  # a formula makes no jvp
+
+        named = replace(found.timeline, name=asked.script.name)
+        found = replace(with_tangents(found, point.function.program), timeline=named)
     return replace(found, notes=[*found.notes, *asked.notes]) if asked.notes else found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradcli.explanation.explained import Explained, Note, Proof, View
 from gradcli.explanation.run_lookup import RunLookup, name_values
@@ -39,6 +39,16 @@ class ViewRequest:
     hessian: bool = False
     lr: float | None = None
     iterations: int = 10
+
+
+def with_tangents(found: Kind, program: Any) -> Kind:
+    """Return the answer of a script's jvp with J·u by the tangents of the script; any other as it is."""
+    call = program.calls[-1] if program.is_script and program.calls else None
+    if call is None or not call.tangents:
+        return found
+    names = {label: name for name, label in program.labels.items()}
+    u = {names.get(label, label): tangent for label, tangent in zip(call.of, call.tangents, strict=False)}
+    return with_views(found, ViewRequest(u={name: tangent for name, tangent in u.items() if name in found.jacobian}))
 
 
 def with_views(found: Kind, wanted: ViewRequest) -> Kind:

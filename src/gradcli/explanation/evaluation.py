@@ -212,7 +212,7 @@ def read_program(
         from gradcli.runner.sources import read_function
 
         return read_function(text, budget, given)
-    if is_script(text):
+    if is_script(text) or (asked is not None and asked.of is not None and "\n" in text.strip()):
         from gradcli.explanation.scripts import Asked, read_script
 
         return read_script(text, given, asked or Asked(), None if wrt is None else tuple(wrt))

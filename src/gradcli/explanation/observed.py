@@ -28,7 +28,9 @@ def observed_calls(point: Point) -> list[Mapping[str, Array]]:
 
 
 def given(event: Any) -> dict[str, Array]:
-    """Return what a call added, or what it returned."""
+    """Return what a call added, or what it returned; a jvp gives J·u, and no gradient."""
+    if event.tangents:
+        return {}
     if event.kind == "backward":
         return dict(event.adds)
     return {name: g for name, g in zip(event.of, event.returns, strict=False) if name and g is not None}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +13,7 @@ from gradcli.errors.suggest import did_you_mean
 from gradcli.language.inputs import as_array
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
-from gradcli.runner.objects import Code
+from gradcli.runner.objects import Code, Instance
 from gradcli.runner.script import Ended, ScriptError, compile_text, run_script
 from gradcli.runner.story import LAST
 from gradcli.runner.values import Tensor
@@ -88,7 +88,10 @@ def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str
     traced = frozenset(wrt or ()) - free.keys() if asked.of is not None else frozenset()
     if missing or asked.of is not None:
         of = asked.of
-        return program_of(text, -1, [], [], seed=asked.seed, given=own, others=others, of=of, traced=traced)
+        program = program_of(text, -1, [], [], seed=asked.seed, given=own, others=others, of=of, traced=traced)
+        if not missing:
+            program.ended = run_script(text, given=own, others=others, seed=asked.seed)
+        return program
     ended = run_script(text, given=own, others=others, seed=asked.seed, last=LAST)
     if ended.refused is not None:
         raise ended.refused
@@ -143,20 +146,28 @@ def last_value(text: str, ended: Ended, asked: Asked, own: dict[str, Any], other
     return program
 
 
+LOSSES = ("loss", "cost", "L", "J", "error")
+"""What people call the value that they differentiate."""
+
+
+def numbers_of(variables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the variables that are numbers or arrays of floats, and the numbers that objects hold, by their ways."""
+    for name, value in variables.items():
+        if isinstance(value, Instance):
+            yield from ((f"{name}.{field}", part) for field, part in value.fields.items() if field in ("data", "value"))
+        elif type(value) is float:
+            yield name, value
+        elif isinstance(value, Tensor) and value.dtype.startswith("float"):
+            yield name, value.value
+
+
 def no_derivative(ended: Ended) -> GradcliError:
     """Return the error for a script that asks for no derivative: what could be asked for."""
-    numbers = {
-        name: value
-        for name, value in ended.variables.items()
-        if type(value) is float or (isinstance(value, Tensor) and value.dtype.startswith("float"))
-    }
-    scalars = [
-        name for name, value in numbers.items() if np.size(value.value if isinstance(value, Tensor) else value) == 1
-    ]
-    of = next(
-        (name for name in ("loss", "cost", "L", "J", "error") if name in scalars), scalars[-1] if scalars else "NAME"
-    )
-    wrt = ",".join(name for name in numbers if name not in scalars and name != of) or "NAME"
+    numbers = dict(numbers_of(ended.variables))
+    scalars = [name for name, value in numbers.items() if np.size(value) == 1]
+    of = next((name for name in scalars if name.split(".")[0] in LOSSES), scalars[-1] if scalars else "NAME")
+    others = [name for name in numbers if name not in scalars] or [name for name in scalars if name != of]
+    wrt = ",".join(others) or "NAME"
     error = GradcliError(
         "no-derivative",
         "the script asks for no derivative",

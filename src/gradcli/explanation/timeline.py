@@ -11,6 +11,7 @@ import numpy as np
 from gradcli.errors.counting import counted, listed
 from gradcli.errors.inert import printed
 from gradcli.records import dataclass, field, replace
+from gradcli.runner.story import LAST
 
 if TYPE_CHECKING:
     from gradcli.ops.declare import Array
@@ -99,7 +100,11 @@ def timeline_of(program: Any) -> Timeline | None:
     if program.ended is None:
         return None
     events = program.ended.run.log.events
-    return timeline(program.ended, events[program.explained] if program.explained >= 0 else None)
+    if program.explained >= 0:
+        return timeline(program.ended, events[program.explained])
+    by = ", ".join(program.labels.get(name, name) for name in program.wrt or ())
+    named = program.of and program.of != LAST
+    return replace(timeline(program.ended), title=f"{program.of} by {by}" if named else "")
 
 
 def timeline(ended: Ended, explained: Event | None = None, name: str = "script", whole: bool = False) -> Timeline:

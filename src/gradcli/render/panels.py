@@ -191,6 +191,7 @@ def shape_lines(found: Explained) -> list[str]:
     program = found.program_lines
     is_expression = len(program) == 1 and ";" not in program[0] and not ASSIGNS.match(program[0])
     shown = [f"{found.name} = {program[0]}"] if is_expression else program
-    shown = shown if found.timeline is None else [found.timeline.title]
+    if found.timeline is not None:
+        shown = [found.timeline.title] if found.timeline.title else []
     shapes = f"{'  '.join(moved)}  →  {found.name} {found.output.shape}{given}{how}".strip()
-    return [*shown, "", shapes, *([f"{'  '.join(constant)}  constant"] if constant else [])]
+    return [*shown, *([""] if shown else []), shapes, *([f"{'  '.join(constant)}  constant"] if constant else [])]

@@ -135,7 +135,7 @@ def event_document(event: Event, form: Form = nested) -> dict[str, Any]:
     if event.kind in ("zero", "update", "draw"):
         return found | {"names": list(event.names)}
     found |= {"turn": event.turn, "output": event.output}
-    if event.v is not None or event.kind == "backward":
+    if (event.v is not None and not event.tangents) or event.kind == "backward":
         found["v"] = array(np.ones(np.shape(event.value)) if event.v is None else event.v, form)
     if event.kind == "grad":
         return found | {"returns": [array(value, form) for value in event.returns], "of": list(event.of)}

@@ -10,10 +10,11 @@ import numpy as np
 from gradcli.engine.graph import NODES
 from gradcli.ops.joining import STACK
 from gradcli.ops.shaping import MOST_AXES, too_many_axes
-from gradcli.runner.objects import UNBOUND, Class, Instance
+from gradcli.runner.objects import UNBOUND, Class, ask
 from gradcli.runner.operators import PLAIN, together
 from gradcli.runner.state import Run
-from gradcli.runner.values import DType, Size, Tensor, as_dtype, category
+from gradcli.runner.tuples import Named
+from gradcli.runner.values import PYTHONS, DType, Tensor, as_dtype, category
 
 
 def dtype_name(run: Run, dtype: Any, library: str = "torch") -> str | None:
@@ -23,11 +24,9 @@ def dtype_name(run: Run, dtype: Any, library: str = "torch") -> str | None:
     if isinstance(dtype, DType):
         return dtype.name
     if isinstance(dtype, Class):
-        return {"float": "float64", "int": "int64", "bool": "bool"}.get(dtype.name)
+        return PYTHONS.get(dtype.name)
     if isinstance(dtype, str):
-        return {"float": "float64", "int": "int64", "float_": "float64", "f4": "float32", "f8": "float64"}.get(
-            dtype, dtype
-        )
+        return (PYTHONS | {"float_": "float64", "f4": "float32", "f8": "float64"}).get(dtype, dtype)
     return run.fail("TypeError", "this is not a dtype")  # type: ignore[no-any-return]
 
 
@@ -77,8 +76,8 @@ def array_of(  # noqa: C901 - one case for each kind of what holds numbers
     """Return nested lists of numbers and arrays as one array of a library; derivatives flow through NumPy's."""
     if isinstance(data, Tensor):
         return data
-    if isinstance(data, Instance) and (member := data.kind.find("__array__")) is not UNBOUND:
-        return run.call(member, [data])  # type: ignore[no-any-return]
+    if (made := ask(run, data, "__array__")) is not UNBOUND:
+        return made  # type: ignore[no-any-return]
     if isinstance(data, dict | set):
         bad_entry(run, data, library)
     if not isinstance(data, list | tuple | range):
@@ -145,22 +144,6 @@ def cast_call(run: Run, dtype: DType, data: Any = 0) -> Any:
     return array_of(run, data, "numpy" if dtype.library != "jax" else "jax", dtype.name)
 
 
-def named_tuple(name: str, fields: dict[str, Any]) -> Any:
-    """Return several results that have names too."""
-    from gradcli.runner.tuples import Named
-
-    return Named(name, fields)
-
-
-def named_pair(function: str, values: Any, indices: Any) -> Any:
-    """Return values with where they stood."""
-    last = function.rpartition(".")[2]
-    return named_tuple(f"torch.return_types.{last}", {"values": values, "indices": indices})
-
-
-def named_parts(parts: list[tuple[str, Any]], function: str) -> Any:
-    """Return the arrays of a decomposition."""
-    return named_tuple(f"torch.return_types.{function.rpartition('.')[2]}", dict(parts))
-
-
-__all__ = ["Size", "array_of", "cast", "dtype_name"]
+def named_results(function: str, parts: dict[str, Any]) -> Named:
+    """Return several results of a function that have names too."""
+    return Named(f"torch.return_types.{function.rpartition('.')[2]}", parts)

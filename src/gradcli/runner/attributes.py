@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.runner.calls import call_method, jax_method, new_object, table_method
+from gradcli.runner.calls import jax_method, new_object, table_method
 from gradcli.runner.classes import bound, described, no_attribute
-from gradcli.runner.hosted import Hosted, host_of, new_hosted
-from gradcli.runner.hosted_members import hosted_attribute, raw_member
+from gradcli.runner.containers import item_of, whole
+from gradcli.runner.exceptions import raise_key
+from gradcli.runner.host_attributes import DUNDERS, KINDS, class_attribute, host_attribute
+from gradcli.runner.hosted import fill, host_of, new_hosted, plain_value
 from gradcli.runner.library import ATTRIBUTES, FOREIGN_TO, METHODS, READERS, load
 from gradcli.runner.objects import (
     UNBOUND,
@@ -15,6 +17,7 @@ from gradcli.runner.objects import (
     Class,
     Closure,
     Foreign,
+    Hosted,
     Instance,
     Keyed,
     Method,
@@ -23,8 +26,12 @@ from gradcli.runner.objects import (
     Property,
     Super,
     TableFunction,
+    ask,
+    own,
 )
+from gradcli.runner.operators import hashable
 from gradcli.runner.state import Run
+from gradcli.runner.strings import instance_text
 from gradcli.runner.torch_names import class_of
 from gradcli.runner.values import Tensor
 
@@ -32,7 +39,7 @@ from gradcli.runner.values import Tensor
 def attribute(run: Run, base: Any, name: str) -> Any:
     """Return ``base.name``; raises AttributeError."""
     kind = type(base)
-    if kind is Instance or kind is Keyed:
+    if kind is Instance or kind is Keyed or isinstance(base, Hosted):
         return of_instance(run, base, name)
     if kind is Module:
         from gradcli.runner.names import member_of
@@ -46,36 +53,10 @@ def attribute(run: Run, base: Any, name: str) -> Any:
         return of_super(run, base, name)
     if kind is Foreign or kind is Progress:
         return Foreign(f"{base.name}.{name}")
-    if isinstance(base, Hosted):
-        return hosted_attribute(run, base, name)
     if kind is Closure and name in base.attributes:
         return base.attributes[name]
-    from gradcli.runner.host_attributes import host_attribute
-
     found = host_attribute(run, base, name)
     return no_attribute(run, base, name) if found is UNBOUND else found
-
-
-def special_method(base: Tensor, name: str) -> Any:
-    """Return an operator of a tensor as a method, such as ``__add__`` and ``__setitem__``; None for no operator."""
-    from gradcli.runner.containers import put, subscript
-    from gradcli.runner.operators import COMPARED, operate
-    from gradcli.runner.operators import METHODS as SIGNS
-    from gradcli.runner.writes import augmented
-
-    word = name[2:-2]
-    if word == "getitem":
-        return lambda run, key: subscript(run, base, key)
-    if word == "setitem":
-        return lambda run, key, value: put(run, base, key, value)
-    for sign, own in {**SIGNS, **{sign: words[0] for sign, words in COMPARED.items()}}.items():
-        if word == own:
-            return lambda run, other: operate(run, sign, base, other)
-        if word == f"r{own}":
-            return lambda run, other: operate(run, sign, other, base)
-        if word == f"i{own}":
-            return lambda run, other: augmented(run, sign, base, other)
-    return None
 
 
 def of_tensor(run: Run, base: Tensor, name: str) -> Any:
@@ -98,17 +79,15 @@ def of_tensor(run: Run, base: Tensor, name: str) -> Any:
         return Method(name, base)
     if base.extra is not None and base.extra.fields is not None and name in base.extra.fields:
         return base.extra.fields[name]
-    if name.startswith("__") and (special := special_method(base, name)) is not None:
-        return special
     return no_attribute(run, base, name)
 
 
-def of_instance(run: Run, base: Instance, name: str) -> Any:
+def of_instance(run: Run, base: Instance | Hosted, name: str) -> Any:
     """Return an attribute of an object: its own, or a member of its class."""
     member = base.kind.find(name)
     if member is not UNBOUND and isinstance(member, Property):
         return run.call(member.getter, [base])
-    if name in base.fields and not (isinstance(member, Instance) and member.kind.find("__set__") is not UNBOUND):
+    if name in base.fields and own(member, "__set__") is UNBOUND:
         return base.fields[name]
     if member is not UNBOUND:
         return bound(run, base, base.kind, member)
@@ -116,14 +95,15 @@ def of_instance(run: Run, base: Instance, name: str) -> Any:
         return base.kind
     if name == "__dict__":
         return base.fields
+    found = raw_member(run, base, name) if isinstance(base, Hosted) else UNBOUND
+    if found is not UNBOUND:
+        return found
     if name in OBJECT_MEMBERS:
         return Bound(OBJECT_MEMBERS[name], base)
     if name == "__doc__":
         return None
-    fallback = base.kind.find("__getattr__")
-    if fallback is not UNBOUND:
-        return run.call(fallback, [base, name])
-    return no_attribute(run, base, name)
+    found = ask(run, base, "__getattr__", name)
+    return no_attribute(run, base, name) if found is UNBOUND else found
 
 
 def of_class(run: Run, base: Class, name: str) -> Any:
@@ -148,8 +128,6 @@ def of_class(run: Run, base: Class, name: str) -> Any:
         return defaults.get(name)
     if name in OBJECT_MEMBERS:
         return OBJECT_MEMBERS[name]
-    from gradcli.runner.host_attributes import class_attribute
-
     found = class_attribute(run, base, name)
     if found is not UNBOUND:
         return found
@@ -183,14 +161,6 @@ def object_new(run: Run, kind: Class, *arguments: Any, **named: Any) -> Any:
     return new_object(kind) if base is None else new_hosted(run, kind, base, list(arguments[:1]), named)
 
 
-def object_text(run: Run, me: Any) -> str:
-    """Return an object that does not say how it is shown."""
-    from gradcli.runner.strings import instance_text
-
-    del run
-    return instance_text(me) if isinstance(me, Instance) else repr(me)
-
-
 def object_get(run: Run, me: Any, name: str) -> Any:
     """Read an attribute past ``__getattr__``."""
     if isinstance(me, Instance) and name in me.fields:
@@ -209,7 +179,8 @@ OBJECT_MEMBERS: dict[str, Any] = {
     "__new__": object_new, "__init__": lambda run, me, *_, **__: None, "__init_subclass__": lambda run, kind, **_: None,
     "__setattr__": object_set, "__getattribute__": object_get,
     "__delattr__": lambda run, me, name: me.fields.pop(name, None),
-    "__repr__": object_text, "__str__": lambda run, me: run.call(run.builtin("repr"), [me]),
+    "__repr__": lambda run, me: instance_text(me) if isinstance(me, Instance) else repr(me),
+    "__str__": lambda run, me: run.call(run.builtin("repr"), [me]),
     "__eq__": lambda run, me, other: True if me is other else NotImplemented,
     "__ne__": lambda run, me, other: me is not other, "__hash__": lambda run, me: me.ordinal,
     "__format__": lambda run, me, spec="": run.call(run.builtin("str"), [me]),
@@ -225,17 +196,12 @@ def set_by_class(run: Run, base: Instance | Hosted, name: str, value: Any) -> bo
             run.fail("AttributeError", f"property '{name}' of '{base.kind.name}' object has no setter")
         run.call(member.setter, [base, value])
         return True
-    if isinstance(member, Instance) and (put := member.kind.find("__set__")) is not UNBOUND:
-        run.call(put, [member, base, value])
-        return True
-    return False
+    return ask(run, member, "__set__", base, value) is not UNBOUND
 
 
 def assign_to_object(run: Run, base: Instance | Hosted, name: str, value: Any) -> None:
     """Do ``base.name = value`` of an object, as its class says."""
-    own = base.kind.find("__setattr__")
-    if own is not UNBOUND:
-        run.call(own, [base, name, value])
+    if ask(run, base, "__setattr__", name, value) is not UNBOUND:
         return
     if base.kind.find("__frozen__") is True:
         run.fail("FrozenInstanceError", f"cannot assign to field '{name}'")
@@ -296,9 +262,9 @@ def slots_elsewhere(kind: Class, name: str) -> bool:
 
 def delete_attribute(run: Run, base: Any, name: str) -> None:
     """Do ``del base.name``."""
-    if isinstance(base, Instance) and (own := base.kind.find("__delattr__")) is not UNBOUND:
-        run.call(own, [base, name])
-    elif isinstance(base, Instance) and isinstance(prop := base.kind.find(name), Property) and prop.deleter is not None:
+    if ask(run, base, "__delattr__", name) is not UNBOUND:
+        return
+    if isinstance(base, Instance) and isinstance(prop := base.kind.find(name), Property) and prop.deleter is not None:
         run.call(prop.deleter, [base])
     elif isinstance(base, Instance) and base.kind.find("__frozen__") is True:
         run.fail("FrozenInstanceError", f"cannot delete field '{name}'")
@@ -313,4 +279,53 @@ def delete_attribute(run: Run, base: Any, name: str) -> None:
         no_attribute(run, base, name)
 
 
-__all__ = ["assign_attribute", "attribute", "call_method", "delete_attribute"]
+# ---- objects of classes that are derived from Python's own
+def raw_get(run: Run, me: Any, key: Any) -> Any:
+    """Return an item past the class's own ``__getitem__``."""
+    if isinstance(me, dict):
+        found = dict.get(me, hashable(run, key), UNBOUND)
+        return raise_key(key) if found is UNBOUND else found
+    return item_of(run, me, key)
+
+
+def raw_put(run: Run, me: Any, key: Any, value: Any) -> None:
+    """Assign an item past the class's own ``__setitem__``."""
+    if isinstance(me, dict):
+        dict.__setitem__(me, hashable(run, key), value)
+    elif isinstance(me, list):
+        try:
+            list.__setitem__(me, whole(run, key), value)
+        except IndexError:
+            run.fail("IndexError", "list assignment index out of range")
+
+
+def raw_delete(run: Run, me: Any, key: Any) -> None:
+    """Delete an item past the class's own ``__delitem__``."""
+    raw_get(run, me, key)
+    if isinstance(me, dict):
+        dict.__delitem__(me, key)
+    elif isinstance(me, list):
+        list.__delitem__(me, key)
+
+
+RAW: dict[str, Any] = {
+    "__init__": fill,
+    "__getitem__": raw_get,
+    "__setitem__": raw_put,
+    "__delitem__": raw_delete,
+    "__hash__": lambda run, me: hash(plain_value(me)),
+    "__setattr__": lambda run, me, name, value: me.fields.__setitem__(name, value),
+}
+"""What ``super()`` gives of Python's own class."""
+
+
+def raw_member(run: Run, me: Any, name: str) -> Any:
+    """Return a method of Python's own class, past those of the script's; UNBOUND where it has none."""
+    if name in RAW:
+        return Bound(RAW[name], me)
+    for kind, table in KINDS:
+        if isinstance(me, kind) and name in table:
+            return Bound(table[name], me)
+    if name in DUNDERS and hasattr(plain_value(me), name):
+        return Bound(lambda run, me, *a: DUNDERS[name](run, plain_value(me), *a), me)
+    return UNBOUND

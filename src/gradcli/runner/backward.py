@@ -19,19 +19,7 @@ from gradcli.runner.events import Event
 from gradcli.runner.grad_fns import OWN, watched
 from gradcli.runner.state import Run, Written, memory_key
 from gradcli.runner.strings import grad_fn_name
-from gradcli.runner.values import Size, Tensor, category, extra_of, kind_of, shown_version
-
-SECOND = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
-    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
-    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
-    "after calling backward."
-)
-UNUSED = (
-    "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this "
-    "is the desired behavior."
-)
-NO_GRAD_FN = "element {} of tensors does not require grad and does not have a grad_fn"
+from gradcli.runner.values import TITLES, Size, Tensor, kind_of, shown_version
 
 
 class Freed(tuple):  # type: ignore[type-arg]
@@ -59,23 +47,15 @@ class Swept:
 def seed_of(run: Run, y: Tensor, gradient: Any, place: int) -> Any:
     """Return v for an output; raises what PyTorch raises where it is missing or does not fit."""
     if not y.active:
-        run.fail("RuntimeError", NO_GRAD_FN.format(place))
+        run.fail_as("no grad_fn", place)
     if gradient is None:
         if np.size(y.value) != 1:
             run.fail("RuntimeError", "grad can be implicitly created only for scalar outputs")
         return np.ones(y.shape)
     if not isinstance(gradient, Tensor):
-        from gradcli.runner.builtins import type_name
-
-        if isinstance(gradient, int | float):
-            run.fail("TypeError", f"gradients can be either Tensors or None, but got {type_name(gradient)}")
-        run.fail("TypeError", f"gradients can be either Tensors or None, but got {type_name(gradient)}")
+        run.fail("TypeError", f"gradients can be either Tensors or None, but got {run.type_name(gradient)}")
     if gradient.shape != y.shape:
-        run.fail(
-            "RuntimeError",
-            f"Mismatch in shape: grad_output[{place}] has a shape of {Size(gradient.shape)!r} and output[{place}] has "
-            f"a shape of {Size(y.shape)!r}.",
-        )
+        run.fail_as("v shape", place, Size(gradient.shape), Size(y.shape))
     node = gradient.node
     return (
         node
@@ -103,7 +83,7 @@ def check_freed(run: Run, nodes: Sequence[Node]) -> None:
         if node.links == () and node.op.torch_raises:
             run.fail("RuntimeError", f"derivative for aten::{node.op.name} is not implemented")
         if type(node.links) is Freed and saved_places(node):
-            run.fail("RuntimeError", SECOND, node.links.line)
+            run.fail_as("second time", about=node.links.line)
 
 
 def check_versions(run: Run, nodes: Sequence[Node]) -> None:
@@ -121,19 +101,15 @@ def check_versions(run: Run, nodes: Sequence[Node]) -> None:
             run.fail("RuntimeError", version_text(write, value, k < 0), write.line)
 
 
-def as_written(write: Written, value: Any) -> Tensor:
-    """Return a tensor that is gone as it was after a write."""
-    tensor = Tensor(value)
-    tensor.version, tensor.made_by = write.version, write.name
-    return tensor
-
-
 def version_text(write: Written, value: Any, output: bool) -> str:
     """Return what PyTorch says of a value that was written to before backward needed it.
 
     An operation's own output is called by that operation, and an argument by what has made it what it is now.
     """
-    tensor = write.tensor() or as_written(write, value)
+    tensor = write.tensor()
+    if tensor is None:  # it is gone: as it was after the write
+        tensor = Tensor(value)
+        tensor.version, tensor.made_by = write.version, write.name
     if output:
         made_by = grad_fn_name(Tensor(value))
     else:
@@ -142,7 +118,7 @@ def version_text(write: Written, value: Any, output: bool) -> str:
     made = f", which is output 0 of {name}," if name else ""
     array, version = value_of(value), shown_version(tensor)
     expected = write.version - 1 - (tensor.root.version - version)
-    kind = {"i": "Long", "b": "Bool"}.get(kind_of(array)) or {"float64": "Double"}.get(tensor.dtype, "Float")
+    kind = {"i": "Long", "b": "Bool"}.get(kind_of(array)) or TITLES[tensor.dtype][0]
     return (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[torch.{kind}Tensor {list(np.shape(array))}]{made} is at version {version}; expected version "
@@ -236,15 +212,14 @@ def hooked_visit(
         if index in totals:
             for hook in list(run.hooks.get(index, ())):
                 g = as_gradient(run, totals[index], node)
+                number = next(k for k, one in enumerate(run.all_hooks) if one is hook)  # the same in every run
                 if run.replay is not None:
-                    run.hooked.append((hook_number(run, hook), g.value))
+                    run.hooked.append((number, g.value))
                 made = run.call(hook, [g])
                 if isinstance(made, Tensor):
-                    run.changing.add(hook_number(run, hook))
+                    run.changing.add(number)
                     if made.shape != g.shape:
-                        run.fail(
-                            "RuntimeError", f"hook '{getattr(hook, 'name', '<lambda>')}' has changed the size of value"
-                        )
+                        run.fail_as("hook shape", getattr(hook, "name", "<lambda>"))
                     totals[index] = made.node if type(made.node) in NODES else np.asarray(made.value)[()]
             if index in run.retained:
                 retain(run, run.retained[index], totals[index])
@@ -253,11 +228,6 @@ def hooked_visit(
             if index in targets:
                 captured[index] = totals[index]
         yield node
-
-
-def hook_number(run: Run, hook: Any) -> int:
-    """Return which of all hooks of the run one is: the same in every run."""
-    return next(k for k, one in enumerate(run.all_hooks) if one is hook)
 
 
 def as_gradient(run: Run, g: Any, node: Node) -> Tensor:
@@ -276,31 +246,20 @@ def retain(run: Run, tensor: Tensor, g: Any) -> None:
     )
 
 
-SECOND_NAMES = {
-    **{
-        f"{name}Backward0": f"{name}BackwardBackward0"
-        for name in ("Tanh", "Sigmoid", "Softplus", "Gelu", "Elu", "LogSigmoid", "Select", "Slice")
-    },
-    "CeluBackward0": "EluBackwardBackward0",
-    "SoftmaxBackward0": "SoftmaxBackwardDataBackward0",
-    "LogSoftmaxBackward0": "LogSoftmaxBackwardDataBackward0",
-    "IndexBackward0": "IndexPutBackward0",
-}
-"""What PyTorch calls the derivative of a function's own derivative, where that is one function."""
-
-
 def second_name(outputs: list[Node], index: int) -> str | None:
     """Return what PyTorch calls the function that gave a cotangent in a sweep with a graph, None where that shows."""
     nodes = [node for node in nodes_of(outputs, None) if type(node) is Operation]
     users = [node for node in nodes if any(node.arguments[k].index == index for k in node.links)]
     if len(users) != 1:
         return None
+    from gradcli.runner.backward_names import second_names
+
     name = grad_fn_name(Tensor(users[0])) or ""
     if name == "PermuteBackward0" and any(
         grad_fn_name(Tensor(n)) == "MmBackward0" for n in nodes if users[0] in n.arguments
     ):
         return "TBackward0"
-    return SECOND_NAMES.get(name)
+    return second_names().get(name)
 
 
 # ---- the calls
@@ -407,7 +366,7 @@ def gradients_of(
         g = done.captured.get(t.node.index, done.totals.get(t.node.index))
         made_by = second_name(done.outputs, t.node.index) if create_graph and type(g) in NODES else None
         if g is None and not allow_unused and not materialize:
-            run.fail("RuntimeError", UNUSED.format(place))
+            run.fail_as("unused", place)
         if g is None:
             found.append(Tensor(np.zeros(t.shape), t.dtype) if materialize else None)
         else:
@@ -418,6 +377,3 @@ def gradients_of(
     event.finite = all(g is None or bool(np.all(np.isfinite(np.asarray(g, dtype=np.float64)))) for g in event.returns)
     run.event(event)
     return found
-
-
-__all__ = ["Swept", "backward", "category", "extra_of", "gradients_of", "sweep"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from gradcli.engine.graph import NODES
 from gradcli.runner.containers import iterate, take, walk
 from gradcli.runner.exceptions import TREE, Raised, exception_class, raised
-from gradcli.runner.hosted import Hosted
+from gradcli.runner.formatting import format_value
 from gradcli.runner.objects import (
     UNBOUND,
     Bound,
@@ -25,25 +26,20 @@ from gradcli.runner.objects import (
     Property,
     StaticMethod,
     TableFunction,
+    ask,
+    own,
 )
 from gradcli.runner.operators import contains, equal, hashable, negative, operate, plain, python_number, truth
 from gradcli.runner.state import Run
-from gradcli.runner.strings import format_value, to_repr, to_str
+from gradcli.runner.strings import to_repr, to_str
 from gradcli.runner.tuples import Named
 from gradcli.runner.values import DType, Size, Tensor, category, rounded
-from gradcli.runner.walks import Enumerate, Zip, until, zip_strictly
 
 BUILTINS: dict[str, Any] = {}
-LIBRARIES_OWN = (
-    "AxisError",
-    "UFuncTypeError",
-    "DTypePromotionError",
-    "LinAlgError",
-    "_LinAlgError",
-    "FrozenInstanceError",
-    "StatisticsError",
-    "JSONDecodeError",
-)
+LIBRARIES_OWN = {
+    "AxisError", "UFuncTypeError", "DTypePromotionError", "LinAlgError", "_LinAlgError", "FrozenInstanceError",
+    "StatisticsError", "JSONDecodeError",
+}  # fmt: skip
 """Exceptions that are no builtins."""
 
 
@@ -77,7 +73,7 @@ def number_of(run: Run, x: Any) -> Any:
 def item_of(run: Run, x: Tensor) -> Any:
     """Return what ``item()`` gives: a number of float32 where that is the type; one in many digits stays what it is."""
     if run.levels and x.library != "torch":
-        run.machine.refuse_number(run, x)
+        run.refuse_number(x)
     if run.replay is not None and type(x.node) in NODES and category(x.dtype) == 2:
         from gradcli.ops.making import DETACH
 
@@ -94,8 +90,8 @@ def to_float(run: Run, x: Any = 0.0) -> Any:
     x = number_of(run, plain(x))
     if isinstance(x, Tensor):
         return x
-    if isinstance(x, Instance) and (member := x.kind.find("__float__")) is not UNBOUND:
-        return run.call(member, [x])
+    if (made := ask(run, x, "__float__")) is not UNBOUND:
+        return made
     if not isinstance(x, int | float | str):
         run.fail("TypeError", f"float() argument must be a string or a real number, not '{type_name(x)}'")
     try:
@@ -109,10 +105,9 @@ def to_int(run: Run, x: Any = 0, base: Any = None) -> Any:
     x = number_of(run, plain(x))
     if isinstance(x, Tensor):
         return int(float(np.asarray(x.value).reshape(())[()]))
-    if isinstance(x, Instance):
-        for name in ("__int__", "__index__"):
-            if (member := x.kind.find(name)) is not UNBOUND:
-                return run.call(member, [x])
+    for name in ("__int__", "__index__"):
+        if (made := ask(run, x, name)) is not UNBOUND:
+            return made
     if not isinstance(x, int | float | str):
         run.fail(
             "TypeError", f"int() argument must be a string, a bytes-like object or a real number, not '{type_name(x)}'"
@@ -202,32 +197,20 @@ NDARRAY = Class("ndarray", [], {}, qualified="numpy.ndarray")
 JAX_ARRAY = Class("ArrayImpl", [], {}, qualified="jaxlib.xla_extension.ArrayImpl")
 SIZE = Class("Size", [TUPLE], {}, lambda run, x=(): Size(take(run, x)), qualified="torch.Size")
 DTYPE = Class("dtype", [], {}, qualified="torch.dtype")
-SCALARS: dict[str, Class] = {}
 BUILTINS["object"] = OBJECT
 
 
+@cache
 def scalar_class(dtype: str) -> Class:
     """Return the class of a single number of NumPy's."""
-    if dtype not in SCALARS:
-        bases = [FLOAT] if dtype == "float64" else []
-        SCALARS[dtype] = Class("bool" if dtype == "bool" else dtype, bases, {}, qualified=f"numpy.{dtype}")
-    return SCALARS[dtype]
+    bases = [FLOAT] if dtype == "float64" else []
+    return Class("bool" if dtype == "bool" else dtype, bases, {}, qualified=f"numpy.{dtype}")
 
 
 WALKS: tuple[Any, ...] = (
-    iter([]),
-    iter(()),
-    iter({}),
-    iter(set()),
-    iter(""),
-    iter(range(1)),
-    {}.keys(),
-    {}.values(),
-    {}.items(),
-    enumerate(()),
-    zip(),
+    *map(iter, ([], (), {}, set(), "", range(1))), {}.keys(), {}.values(), {}.items(), enumerate(()), zip(),
     reversed([]),
-)
+)  # fmt: skip
 """What walks over Python's own containers, one of each kind."""
 HOST: tuple[tuple[Any, Class], ...] = (
     (bool, BOOL), (int, INT), (float, FLOAT), (str, STR), (list, LIST), (Size, SIZE), (tuple, TUPLE), (dict, DICT),
@@ -326,15 +309,11 @@ def len_(run: Run, x: Any) -> int:
         if not x.shape:
             run.fail("TypeError", "len() of a 0-d tensor" if x.library == "torch" else "len() of unsized object")
         return x.shape[0]
-    if isinstance(x, Instance):
-        member = x.kind.find("__len__")
-        if member is not UNBOUND:
-            return run.call(member, [x])  # type: ignore[no-any-return]
-    elif isinstance(x, Hosted) and (member := x.kind.find("__len__")) is not UNBOUND:
-        return run.call(member, [x])  # type: ignore[no-any-return]
-    elif hasattr(x, "__len__"):
+    if (made := ask(run, x, "__len__")) is not UNBOUND:
+        return made  # type: ignore[no-any-return]
+    if hasattr(x, "__len__"):
         return len(x)
-    elif isinstance(x, Class) and x.find("__members__") is not UNBOUND:
+    if isinstance(x, Class) and x.find("__members__") is not UNBOUND:
         return len(x.find("__members__"))
     return run.fail("TypeError", f"object of type '{type_name(x)}' has no len()")  # type: ignore[no-any-return]
 
@@ -354,16 +333,10 @@ def sum_(run: Run, items: Any, start: Any = 0) -> Any:
 def abs_(run: Run, x: Any) -> Any:
     """Return the size of a number."""
     if isinstance(x, Tensor):
-        name = {"python": "math.fabs", "numpy": "np.abs"}.get(x.library)
-        return (
-            run.call(run.member("numpy.abs"), [x])
-            if name == "np.abs"
-            else run.function(name, x)
-            if name
-            else run.call(run.attribute(x, "abs"))
-        )
-    if isinstance(x, Instance) and (member := x.kind.find("__abs__")) is not UNBOUND:
-        return run.call(member, [x])
+        name = {"python": "math.fabs", "numpy": "numpy.abs"}.get(x.library)
+        return run.call(run.member(name), [x]) if name else run.call(run.attribute(x, "abs"))
+    if (made := ask(run, x, "__abs__")) is not UNBOUND:
+        return made
     if not isinstance(x, int | float):
         run.fail("TypeError", f"bad operand type for abs(): '{type_name(x)}'")
     return abs(x)
@@ -411,6 +384,35 @@ def sorted_(run: Run, items: Any, *, key: Any = None, reverse: bool = False) -> 
     return [found[k] for k in order]
 
 
+class Zip(zip):  # type: ignore[type-arg]
+    """``zip``, which a run can tell from others."""
+
+
+class Enumerate(enumerate):  # type: ignore[type-arg]
+    """``enumerate``."""
+
+
+def zip_strictly(run: Run, walks: list[Iterator[Any]]) -> Iterator[Any]:
+    """Put items together; raises ValueError where the parts are not of one length."""
+    while walks:
+        items = [next(walk, UNBOUND) for walk in walks]
+        over = [item is UNBOUND for item in items]
+        if all(over):
+            return
+        if any(over):
+            k = over.index(not over[0])
+            before = "argument 1" if k == 1 else f"arguments 1-{k}"
+            run.fail("ValueError", f"zip() argument {k + 1} is {'longer' if over[0] else 'shorter'} than {before}")
+        yield tuple(items)
+
+
+def until(run: Run, function: Any, end: Any) -> Iterator[Any]:
+    """Yield what a function gives until it gives an end."""
+    while not equal(run, item := run.call(function), end):
+        run.meter.turn()
+        yield item
+
+
 @builtin
 def enumerate_(run: Run, items: Any, start: int = 0) -> Iterator[Any]:
     """Number items."""
@@ -428,8 +430,8 @@ def zip_(run: Run, *parts: Any, strict: bool = False) -> Iterator[Any]:
 @builtin
 def reversed_(run: Run, items: Any) -> Iterator[Any]:
     """Return items in reverse."""
-    if isinstance(items, Instance) and (member := items.kind.find("__reversed__")) is not UNBOUND:
-        return run.call(member, [items])  # type: ignore[no-any-return]
+    if (made := ask(run, items, "__reversed__")) is not UNBOUND:
+        return made  # type: ignore[no-any-return]
     if isinstance(items, set | frozenset):
         run.fail("TypeError", f"'{type_name(items)}' object is not reversible")
     return reversed(take(run, items))  # type: ignore[no-any-return]
@@ -452,18 +454,6 @@ def filter_(run: Run, function: Any, items: Any) -> Iterator[Any]:
 
 
 @builtin
-def any_(run: Run, items: Any) -> bool:
-    """Return whether an item is true."""
-    return any(truth(run, item) for item in iterate(run, items))
-
-
-@builtin
-def all_(run: Run, items: Any) -> bool:
-    """Return whether all items are true."""
-    return all(truth(run, item) for item in iterate(run, items))
-
-
-@builtin
 def round_(run: Run, x: Any, digits: Any = None) -> Any:
     """Round a number."""
     if isinstance(x, Tensor) and x.library == "torch":
@@ -471,29 +461,11 @@ def round_(run: Run, x: Any, digits: Any = None) -> Any:
     if isinstance(x, Tensor) and (x.shape or digits is not None):
         return run.function("np.round", x, digits or 0)
     x = number_of(run, x)
-    if isinstance(x, Instance) and (member := x.kind.find("__round__")) is not UNBOUND:
-        return run.call(member, [x] if digits is None else [x, digits])
+    if (made := ask(run, x, "__round__", *([] if digits is None else [digits]))) is not UNBOUND:
+        return made
     if isinstance(x, Tensor):
         x = float(np.asarray(x.value).reshape(())[()])
     return round(x, digits) if digits is not None else round(x)
-
-
-@builtin
-def pow_(run: Run, x: Any, y: Any, modulus: Any = None) -> Any:
-    """Return a power."""
-    return operate(run, "**", x, y) if modulus is None else pow(x, y, modulus)
-
-
-@builtin
-def divmod_(run: Run, x: Any, y: Any) -> Any:
-    """Return quotient and remainder."""
-    return operate(run, "//", x, y), operate(run, "%", x, y)
-
-
-@builtin
-def isinstance_(run: Run, x: Any, kinds: Any) -> bool:
-    """Return whether a value is of a class, or of one of several."""
-    return is_kind(run, x, kinds)
 
 
 @builtin
@@ -506,43 +478,30 @@ def issubclass_(run: Run, kind: Any, kinds: Any) -> bool:
 def callable_(run: Run, x: Any) -> bool:
     """Return whether a value can be called."""
     if isinstance(x, Instance):
-        return x.kind.find("__call__") is not UNBOUND
+        return own(x, "__call__") is not UNBOUND
     return isinstance(x, Closure | Bound | Method | Class | TableFunction | DType) or callable(x)
 
 
-@builtin
-def getattr_(run: Run, x: Any, name: str, *default: Any) -> Any:
-    """Read an attribute by its name."""
+def or_default(work: Callable[[], Any], kind: str, default: tuple[Any, ...]) -> Any:
+    """Return what is worked out, or the default where there is one and an exception of a kind is raised."""
     try:
-        return run.attribute(x, name)
+        return work()
     except Raised as error:
-        if default and error.name == "AttributeError":
+        if default and error.name == kind:
             return default[0]
         raise
 
 
 @builtin
+def getattr_(run: Run, x: Any, name: str, *default: Any) -> Any:
+    """Read an attribute by its name."""
+    return or_default(lambda: run.attribute(x, name), "AttributeError", default)
+
+
+@builtin
 def hasattr_(run: Run, x: Any, name: str) -> bool:
     """Return whether a value has an attribute."""
-    try:
-        run.attribute(x, name)
-    except Raised as error:
-        if error.name == "AttributeError":
-            return False
-        raise
-    return True
-
-
-@builtin
-def setattr_(run: Run, x: Any, name: str, value: Any) -> None:
-    """Write an attribute by its name."""
-    run.machine.assign_attribute(run, x, name, value)
-
-
-@builtin
-def delattr_(run: Run, x: Any, name: str) -> None:
-    """Remove an attribute by its name."""
-    run.machine.delete_attribute(run, x, name)
+    return getattr_(run, x, name, UNBOUND) is not UNBOUND
 
 
 @builtin
@@ -560,18 +519,6 @@ def dir_(run: Run, x: Instance) -> list[str]:
 
 
 @builtin
-def repr_(run: Run, x: Any) -> str:
-    """Return how a value is shown."""
-    return to_repr(run, x)
-
-
-@builtin
-def format_(run: Run, x: Any, spec: str = "") -> str:
-    """Format a value."""
-    return format_value(run, x, spec)
-
-
-@builtin
 def iter_(run: Run, x: Any, *end: Any) -> Any:
     """Begin to walk over items, or call a function until it gives an end."""
     if end:
@@ -582,23 +529,13 @@ def iter_(run: Run, x: Any, *end: Any) -> Any:
 @builtin
 def next_(run: Run, x: Any, *default: Any) -> Any:
     """Return the next item."""
-    if isinstance(x, Instance) and (member := x.kind.find("__next__")) is not UNBOUND:
-        try:
-            return run.call(member, [x])
-        except Raised as error:
-            if default and error.name == "StopIteration":
-                return default[0]
-            raise
+    if own(x, "__next__") is not UNBOUND:
+        return or_default(lambda: ask(run, x, "__next__"), "StopIteration", default)
     if not hasattr(type(x), "__next__"):
         run.fail("TypeError", f"'{type_name(x)}' object is not an iterator")
     from gradcli.runner.host_attributes import stepped
 
-    try:
-        return stepped(run, lambda: next(x))
-    except Raised as error:
-        if default and error.name == "StopIteration":
-            return default[0]
-        raise
+    return or_default(lambda: stepped(run, lambda: next(x)), "StopIteration", default)
 
 
 @builtin
@@ -619,42 +556,6 @@ def hash_(run: Run, x: Any) -> int:
 
 
 @builtin
-def chr_(run: Run, code: int) -> str:
-    """Return a character."""
-    return chr(code)
-
-
-@builtin
-def ord_(run: Run, character: str) -> int:
-    """Return the code of a character."""
-    return ord(character)
-
-
-@builtin
-def bin_(run: Run, x: int) -> str:
-    """Return a number in base 2."""
-    return bin(x)
-
-
-@builtin
-def hex_(run: Run, x: int) -> str:
-    """Return a number in base 16."""
-    return hex(x)
-
-
-@builtin
-def oct_(run: Run, x: int) -> str:
-    """Return a number in base 8."""
-    return oct(x)
-
-
-@builtin
-def ascii_(run: Run, x: Any) -> str:
-    """Return how a value is shown, in ASCII."""
-    return to_repr(run, x).encode("ascii", "backslashreplace").decode()
-
-
-@builtin
 def exit_(run: Run, code: Any = None) -> Any:
     """End the script."""
     error = raised("SystemExit", "")
@@ -662,15 +563,21 @@ def exit_(run: Run, code: Any = None) -> Any:
     raise error
 
 
-def make_property(run: Run, fget: Any, fset: Any = None, fdel: Any = None, doc: Any = None) -> Property:
-    """Return a computed attribute."""
-    return Property(fget, fset, fdel)
-
-
 BUILTINS |= {
     "quit": exit_, "NotImplemented": NotImplemented, "Ellipsis": ..., "__name__": "__main__", "__file__": "script.py",
-    "property": make_property, "staticmethod": lambda run, function: StaticMethod(function),
+    "property": lambda run, fget, fset=None, fdel=None, doc=None: Property(fget, fset, fdel),
+    "staticmethod": lambda run, function: StaticMethod(function),
     "classmethod": lambda run, function: ClassMethod(function), "display": print_,
+    "any": lambda run, items: any(truth(run, item) for item in iterate(run, items)),
+    "all": lambda run, items: all(truth(run, item) for item in iterate(run, items)),
+    "pow": lambda run, x, y, modulus=None: operate(run, "**", x, y) if modulus is None else pow(x, y, modulus),
+    "divmod": lambda run, x, y: (operate(run, "//", x, y), operate(run, "%", x, y)),
+    "isinstance": is_kind, "repr": to_repr, "format": format_value,
+    "setattr": lambda run, x, name, value: run.assign_attribute(x, name, value),
+    "delattr": lambda run, x, name: run.delete_attribute(x, name),
+    "chr": lambda run, code: chr(code), "ord": lambda run, character: ord(character),
+    "bin": lambda run, x: bin(x), "hex": lambda run, x: hex(x), "oct": lambda run, x: oct(x),
+    "ascii": lambda run, x: to_repr(run, x).encode("ascii", "backslashreplace").decode(),
     **{name: exception_class(name) for name in TREE if name not in LIBRARIES_OWN},
     "IOError": exception_class("OSError"), "EnvironmentError": exception_class("OSError"),
 }  # fmt: skip

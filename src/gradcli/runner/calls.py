@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from functools import cache
 from typing import Any
 
 from gradcli.engine.graph import Operation
 from gradcli.errors import GradcliError
-from gradcli.language.calls import WITHOUT_MEANING
+from gradcli.language.calls import WITHOUT_MEANING, Parameter
 from gradcli.language.names import find_function
 from gradcli.ops import METHODS as TABLE_METHODS
-from gradcli.ops import Function, find
+from gradcli.ops import Function, Pair, Parts, find
 from gradcli.ops.declare import value_of
 from gradcli.runner.classes import no_attribute
 from gradcli.runner.converting import bound_call, convert, wrap
+from gradcli.runner.exceptions import KINDS, of_host
 from gradcli.runner.grad_fns import Fused
-from gradcli.runner.hosted import HOSTS, Hosted, host_of, new_hosted
-from gradcli.runner.library import METHODS, native_name, refuse_effect
+from gradcli.runner.hosted import host_of, new_hosted
+from gradcli.runner.library import METHODS, TABLE, refuse_effect
 from gradcli.runner.objects import (
     UNBOUND,
     Bound,
@@ -27,25 +28,26 @@ from gradcli.runner.objects import (
     Closure,
     Foreign,
     Frame,
+    Hosted,
     Instance,
     Keyed,
     Method,
-    Module,
     Progress,
     StaticMethod,
     TableFunction,
+    own,
 )
 from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together
 from gradcli.runner.state import DEEP, Run
-from gradcli.runner.torch_calls import check_tensors, first_of, in_torch_words, refuse_typed, result_type
-from gradcli.runner.torch_errors import TYPED, WHOLE
+from gradcli.runner.torch_errors import TYPED, of_integers, of_types, torch_error
 from gradcli.runner.values import DType, Tensor, category, kind_of, strong
 
 
-def call(  # noqa: C901, PLR0911, PLR0912 - one case for each kind of what can be called
-    run: Run, what: Any, arguments: list[Any], named: dict[str, Any]
+def call(  # noqa: C901, PLR0911 - one case for each kind of what can be called
+    run: Run, what: Any, arguments: Sequence[Any] = (), named: dict[str, Any] | None = None
 ) -> Any:
     """Call anything that can be called; raises TypeError for what cannot."""
+    named = named or {}
     kind = type(what)
     if kind is Closure:
         return call_closure(run, what, arguments, named)
@@ -57,30 +59,22 @@ def call(  # noqa: C901, PLR0911, PLR0912 - one case for each kind of what can b
         return call(run, what.function, [what.owner, *arguments], named)
     if kind is Class:
         return construct(run, what, arguments, named)
-    if kind is Instance or kind is Keyed:
-        member = what.kind.find("__call__")
-        if member is not UNBOUND:
-            return call(run, member, [what, *arguments], named)
-    elif isinstance(what, Hosted) and (member := what.kind.find("__call__")) is not UNBOUND:
+    if (member := own(what, "__call__")) is not UNBOUND:
         return call(run, member, [what, *arguments], named)
-    elif kind is StaticMethod or kind is ClassMethod:
+    if kind is StaticMethod or kind is ClassMethod:
         return call(run, what.function, arguments, named)
-    elif kind is Foreign:
+    if kind is Foreign:
         return foreign(what, arguments)
-    elif kind is DType:
+    if kind is DType:
         from gradcli.runner.arrays import cast_call
 
         return cast_call(run, what, *arguments, **named)
-    elif isinstance(what, Module):
-        run.fail("TypeError", "'module' object is not callable")
-    elif callable(what):
+    if callable(what):
         return call_native(run, what, arguments, named)
-    from gradcli.runner.builtins import type_name
-
-    return run.fail("TypeError", f"'{type_name(what)}' object is not callable")
+    return run.fail("TypeError", f"'{run.type_name(what)}' object is not callable")
 
 
-def foreign(what: Foreign, arguments: list[Any]) -> Any:
+def foreign(what: Foreign, arguments: Sequence[Any]) -> Any:
     """Return what a function gives that only shows: more of it; ``tqdm`` and its like hand on what they are given."""
     refuse_effect(what.name)
     last = what.name.rpartition(".")[2]
@@ -89,7 +83,7 @@ def foreign(what: Foreign, arguments: list[Any]) -> Any:
     return what
 
 
-def call_native(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
+def call_native(run: Run, what: Any, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
     """Call a native; arguments that it does not take are a TypeError of the script."""
     try:
         return what(run, *arguments, **named)
@@ -97,15 +91,21 @@ def call_native(run: Run, what: Any, arguments: list[Any], named: dict[str, Any]
         try:
             inspect.signature(what).bind(run, *arguments, **named)
         except TypeError as misfit:
-            return run.fail("TypeError", f"{native_name(what)}() {misfit_text(what, misfit, arguments, named)}")
-        except ValueError:
+            return run.fail("TypeError", f"{native_name(run, what)}() {misfit_text(what, misfit, arguments, named)}")
+        except ValueError:  # it has no signature
             pass
-        return host_error(run, error)
+        raise of_host(error) or error from None
     except (ValueError, LookupError, ZeroDivisionError, OverflowError, AttributeError) as error:
-        return host_error(run, error)
+        raise of_host(error) or error from None
 
 
-def misfit_text(what: Any, misfit: TypeError, arguments: list[Any], named: dict[str, Any]) -> str:
+def native_name(run: Run, what: Any) -> str:
+    """Return what a message calls a native: the last part of the name that a script calls it by."""
+    names = (name for name, one in (*TABLE.items(), *run.builtins.items()) if one is what)
+    return next(names, getattr(what, "__name__", "function").strip("_")).rpartition(".")[2]
+
+
+def misfit_text(what: Any, misfit: TypeError, arguments: Sequence[Any], named: dict[str, Any]) -> str:
     """Return what Python says of arguments that a function does not take: all that are missing at once."""
     if "missing a required" not in str(misfit):
         return str(misfit)
@@ -115,32 +115,17 @@ def misfit_text(what: Any, misfit: TypeError, arguments: list[Any], named: dict[
         for p in parameters_
         if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in named
     ]
-    listed = (
-        missing[0] if len(missing) == 1 else f"{', '.join(missing[:-1])}{',' * (len(missing) > 2)} and {missing[-1]}"
-    )
-    return f"missing {len(missing)} required positional argument{'s' * (len(missing) > 1)}: {listed}"
+    return missing_text(missing, "positional")
 
 
-def host_error(run: Run, error: Exception) -> Any:
-    """Raise an error of a native's own as one of the script, where a value that it was given is at fault."""
-    traceback = error.__traceback__
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    del traceback
-    kind = type(error).__name__
-    from gradcli.runner.exceptions import TREE
-
-    if kind in TREE:
-        if kind == "KeyError" and error.args:
-            from gradcli.runner.exceptions import raise_key
-
-            raise_key(error.args[0])
-        return run.fail(kind, str(error.args[0]) if error.args else str(error))
-    raise error
+def missing_text(missing: list[str], kind: str) -> str:
+    """Return what Python says of parameters of a kind that are given nothing."""
+    first = f"{', '.join(missing[:-1])}{',' * (len(missing) > 2)} and " if len(missing) > 1 else ""
+    return f"missing {len(missing)} required {kind} argument{'s' * (len(missing) > 1)}: {first}{missing[-1]}"
 
 
 # ---- functions of the script
-def call_closure(run: Run, closure: Closure, arguments: list[Any], named: dict[str, Any]) -> Any:
+def call_closure(run: Run, closure: Closure, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
     """Call a function of the script."""
     code = closure.code
     frame = code.template.copy()
@@ -201,7 +186,7 @@ def generate(run: Run, code: Any, frame: Frame) -> Generator[Any, Any, Any]:
             step, sent = walk.throw, error
 
 
-def bind(run: Run, closure: Closure, frame: Frame, arguments: list[Any], named: dict[str, Any]) -> None:
+def bind(run: Run, closure: Closure, frame: Frame, arguments: Sequence[Any], named: dict[str, Any]) -> None:
     """Put arguments into the registers of parameters; raises TypeError as Python does."""
     code, places = closure.code, closure.code.places
     positional, count = code.positional, len(code.positional)
@@ -244,45 +229,29 @@ def take_defaults(run: Run, closure: Closure, frame: Frame, name: str) -> None:
     for kind, parameters_ in (("positional", positional), ("keyword-only", code.by_name)):
         missing = [f"'{p}'" for p in parameters_ if frame[places[p]] is UNBOUND]
         if missing:
-            word = "argument" if len(missing) == 1 else "arguments"
-            listed = (
-                missing[0]
-                if len(missing) == 1
-                else f"{', '.join(missing[:-1])}{',' if len(missing) > 2 else ''} and {missing[-1]}"
-            )
-            run.fail("TypeError", f"{name} missing {len(missing)} required {kind} {word}: {listed}")
+            run.fail("TypeError", f"{name} {missing_text(missing, kind)}")
 
 
 # ---- classes
-def construct(run: Run, kind: Class, arguments: list[Any], named: dict[str, Any]) -> Any:
+def construct(run: Run, kind: Class, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
     """Return a new object of a class."""
     abstract = kind.find("__abstract__")
     if abstract is not UNBOUND and abstract:
         listed = f"method{'s' if len(abstract) > 1 else ''} {', '.join(abstract)}"
         run.fail("TypeError", f"Can't instantiate abstract class {kind.name} with abstract {listed}")
-    for one in kind.order:
-        if one.make is not None and one is not kind and one.name in HOSTS and host_of(kind) is one:
-            return construct_hosted(run, kind, one, arguments, named)
-        if one.make is not None:
-            return call_native(run, one.make, [kind, *arguments] if one is not kind else arguments, named)
-    new = kind.find("__new__")
-    made = new_object(kind) if new is UNBOUND else call(run, new, [kind, *arguments], named)
-    start = kind.find("__init__")
-    if start is not UNBOUND and isinstance(made, Instance):
-        call(run, start, [made, *arguments], named)
-    elif start is UNBOUND and new is UNBOUND and (arguments or named):
-        run.fail("TypeError", f"{kind.name}() takes no arguments")
-    return made
-
-
-def construct_hosted(run: Run, kind: Class, base: Class, arguments: list[Any], named: dict[str, Any]) -> Any:
-    """Return a new object of a class that is derived from one of Python's own."""
+    native = next((one for one in kind.order if one.make is not None), None)
+    hosted = native is not None and native is not kind and native is host_of(kind)
+    if native is not None and not hosted:
+        return call_native(run, native.make, [kind, *arguments] if native is not kind else arguments, named)
     new, start = kind.find("__new__"), kind.find("__init__")
-    made = (
-        new_hosted(run, kind, base, arguments, named) if new is UNBOUND else call(run, new, [kind, *arguments], named)
-    )
-    if start is not UNBOUND and isinstance(made, Hosted):
+    if new is not UNBOUND:
+        made = call(run, new, [kind, *arguments], named)
+    else:
+        made = new_object(kind) if native is None else new_hosted(run, kind, native, arguments, named)
+    if start is not UNBOUND and isinstance(made, Instance | Hosted):
         call(run, start, [made, *arguments], named)
+    elif start is UNBOUND and new is UNBOUND and not hosted and (arguments or named):
+        run.fail("TypeError", f"{kind.name}() takes no arguments")
     return made
 
 
@@ -343,7 +312,7 @@ def jax_method(name: str) -> Any:
     return find_table(f"jax.numpy.{name}") if found is UNBOUND else found
 
 
-def call_method(run: Run, owner: Tensor, name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
+def call_method(run: Run, owner: Tensor, name: str, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
     """Call a method of a tensor: a native, one of the table, or one of these written back in place."""
     if owner.library == "jax":
         inner = jax_method(name)
@@ -367,7 +336,7 @@ def call_method(run: Run, owner: Tensor, name: str, arguments: list[Any], named:
 
 
 def call_table(
-    run: Run, what: TableFunction, arguments: list[Any], named: dict[str, Any], library: str | None = None
+    run: Run, what: TableFunction, arguments: Sequence[Any], named: dict[str, Any], library: str | None = None
 ) -> Any:
     """Call a function of the table with values of a script."""
     function: Function = what.function
@@ -388,9 +357,8 @@ def call_table(
         check_tensors(run, what.name, function.name, registers, arguments)
     if library == "torch" and function.name in PRODUCTS:
         refuse_types(run, function.name, tensors)
-    if library == "torch" and (function.name in WHOLE or function.name in TYPED) and tensors:
-        whole = tensors[0].dtype if dtype is None else None
-        refuse_typed(run, function.name, registers, [*arguments, *named.values()], whole)
+    if library == "torch" and tensors:
+        check_types(run, function.name, registers, arguments, named, tensors[0].dtype)
     first = run.count
     try:
         made = bound([run.f, *values])
@@ -412,7 +380,7 @@ def call_table(
 
 
 def made_type(
-    run: Run, function: Function, made: Any, given: Any, tensors: list[Any], arguments: list[Any], library: str,
+    run: Run, function: Function, made: Any, given: Any, tensors: list[Any], arguments: Sequence[Any], library: str,
     rounds: bool,
 ) -> str:  # fmt: skip
     """Return the type of what a call made: that which was ``given``, else by the types of the arguments."""
@@ -441,7 +409,9 @@ WRITES_BY = {
 """The place of ``inplace`` among the arguments of functions that have it."""
 
 
-def call_into(run: Run, what: TableFunction, arguments: list[Any], named: dict[str, Any], library: str | None) -> Any:
+def call_into(
+    run: Run, what: TableFunction, arguments: Sequence[Any], named: dict[str, Any], library: str | None
+) -> Any:
     """Call a function of the table that writes its result into what it is given, or into ``out``."""
     from gradcli.runner.writes import write_back
 
@@ -450,11 +420,7 @@ def call_into(run: Run, what: TableFunction, arguments: list[Any], named: dict[s
     if place is not None and len(arguments) == place + 1:
         *arguments, inplace = arguments
     if out is not None and run.grad_enabled and any(isinstance(t, Tensor) and t.active for t in (*arguments, out)):
-        run.fail(
-            "RuntimeError",
-            f"{what.function.name}(): functions with out=... arguments don't support automatic "
-            "differentiation, but one of the arguments requires grad.",
-        )
+        run.fail_as("out", what.function.name)
     made = call_table(run, what, arguments, named, library)
     if out is None and inplace:
         out = arguments[0] if arguments else named["input"]
@@ -476,17 +442,12 @@ def argument_kind(value: Any) -> Any:
     """Return what the name of a derivative depends on: the number of axes of a tensor, a text, a tuple."""
     if isinstance(value, Tensor):
         return len(value.shape)
-    return (
-        value if isinstance(value, str) else tuple(value) if type(value) in (tuple, list) and plain_all(value) else None
-    )
+    if type(value) in (tuple, list):
+        return tuple(value) if all(type(item) is int for item in value) else None
+    return value if isinstance(value, str) else None
 
 
-def plain_all(values: Any) -> bool:
-    """Return whether all items are integers."""
-    return all(type(item) is int for item in values)
-
-
-def library_name(what: TableFunction, arguments: list[Any], named: dict[str, Any]) -> str:
+def library_name(what: TableFunction, arguments: Sequence[Any], named: dict[str, Any]) -> str:
     """Return whose arrays a function gives: those that it is given, else those of the library that it is called of."""
     root = what.name.partition(".")[0]
     if root == "math":
@@ -498,3 +459,94 @@ def library_name(what: TableFunction, arguments: list[Any], named: dict[str, Any
         if isinstance(value, Tensor):
             return value.library if value.library != "python" else "torch"
     return "torch"
+
+
+# ---- what PyTorch makes of types and of arguments that do not fit
+COUNTS = ("argmax", "argmin", "argsort", "count_nonzero", "nonzero", "bincount", "searchsorted", "bucketize")
+"""Functions whose results are numbers of places."""
+SUMS = ("sum", "prod", "cumsum", "cumprod", "trace", "nansum")
+"""Functions that make integers of 64 bits of smaller ones."""
+WITH_NUMBERS = ("add", "sub", "mul", "div", "pow", "where", "fmod", "remainder", "clip", "rsub")
+"""Functions for which the types of Python's numbers count."""
+
+
+def result_type(
+    run: Run, name: str, made: Any, tensors: list[Any], numbers: list[Any], library: str, rounds: bool
+) -> str:
+    """Return the type of a function's result by those of its arguments, as PyTorch has it; a division may round."""
+    kind = kind_of(value_of(first_of(made)))
+    given = [*tensors, *numbers] if name in WITH_NUMBERS else tensors or numbers
+    result = together(run, given, library if library != "python" else "numpy")
+    if library != "torch":
+        return result
+    if name in COUNTS or (name in SUMS and category(result) < 2):
+        return "int64"
+    if name == "float_power":
+        return "float64"
+    if kind == "f" and rounds and category(result) < 2:
+        return "int64" if result == "bool" else result
+    if kind == "b" and name not in SUMS:
+        return "bool"
+    return "int64" if result == "bool" and kind != "f" and name in ("square", "clip") else result
+
+
+NUMBERS_FIRST = {
+    "add", "sub", "mul", "div", "pow", "float_power", "remainder", "xlogy", "xlog1py", "where", "fmod", "einsum",
+    "rsub", "polygamma", "multigammaln",
+}  # fmt: skip
+"""Functions of PyTorch's whose first argument may be a number."""
+
+
+def check_tensors(run: Run, full: str, name: str, places: list[Parameter], values: Any) -> None:
+    """Raise what PyTorch raises for a number, a list or a text in the place of a tensor."""
+    for place, (parameter, value) in enumerate(zip(places, values, strict=False)):
+        if place > (1 if name in PRODUCTS else 0):
+            return
+        if (
+            parameter.kind == "Tensor"
+            and not parameter.rest
+            and name not in NUMBERS_FIRST
+            and not isinstance(value, Tensor | Pair)
+        ):
+            if isinstance(value, Foreign | Instance):
+                return
+            last, called = full.rpartition(".")[2], {"x": "input"}.get(parameter.name, parameter.name)
+            run.fail_as("no tensor", last, called, place + 1, run.type_name(value))
+
+
+def check_types(
+    run: Run, name: str, places: list[Parameter], arguments: Sequence[Any], named: dict[str, Any], first: str
+) -> None:
+    """Raise what PyTorch raises for arguments of other types than it takes; ``first`` is that of the first tensor."""
+    said = of_integers(name, first) if named.get("dtype") is None else None
+    if said is None and name in TYPED:
+        said = of_types(name, by_name(places, [*arguments, *named.values()]))
+    if said is not None:
+        run.fail(*said)
+
+
+def in_torch_words(run: Run, name: str, places: list[Parameter], values: list[Any], error: GradcliError) -> None:
+    """Raise what PyTorch raises for a call that the table refused, where that is known."""
+    if error.kind not in KINDS:
+        return
+    said = torch_error(name, by_name(places, values))
+    if said is not None:
+        run.fail(*said)
+
+
+def by_name(places: list[Parameter], values: list[Any]) -> dict[str, Any]:
+    """Return the arguments of a call under the names of the table's parameters, of several under one name a list."""
+    given: dict[str, Any] = {}
+    for parameter, value in zip(places, values, strict=True):
+        if parameter.rest:
+            given.setdefault(parameter.name, []).append(value)
+        else:
+            given[parameter.name] = value
+    return given
+
+
+def first_of(made: Any) -> Any:
+    """Return the first of several results."""
+    while isinstance(made, tuple) and made:
+        made = made[0]
+    return made.values if isinstance(made, Pair) else made[0] if isinstance(made, Parts) else made

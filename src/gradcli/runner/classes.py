@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.runner.objects import (
-    UNBOUND,
-    Bound,
-    Class,
-    ClassMethod,
-    Closure,
-    Foreign,
-    Instance,
-    Property,
-    StaticMethod,
-)
+from gradcli.runner.objects import UNBOUND, Bound, Class, ClassMethod, Closure, Foreign, Property, StaticMethod, ask
 from gradcli.runner.state import Run
 from gradcli.runner.torch_names import refuse_theirs
 from gradcli.runner.values import DType
@@ -58,8 +48,7 @@ def make_class(
     run.meter.watch(len(made.order) // 64)
     note_abstract(made, members, options)
     for key, value in list(members.items()):
-        if isinstance(value, Instance) and (told := value.kind.find("__set_name__")) is not UNBOUND:
-            run.call(told, [value, made, key])
+        ask(run, value, "__set_name__", made, key)
     hook = next(
         (one.members["__init_subclass__"] for one in made.order[1:] if "__init_subclass__" in one.members), UNBOUND
     )
@@ -102,9 +91,8 @@ def described(run: Run, owner: Any, kind: Class, member: Any) -> Any:
         return member.function
     if isinstance(member, ClassMethod):
         return Bound(member.function, kind)
-    if isinstance(member, Instance) and (get := member.kind.find("__get__")) is not UNBOUND:
-        return run.call(get, [member, owner, kind])
-    return member
+    made = ask(run, member, "__get__", owner, kind)
+    return member if made is UNBOUND else made
 
 
 def no_attribute(run: Run, owner: Any, name: str) -> Any:

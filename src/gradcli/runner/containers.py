@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count, islice
+from itertools import count, islice, repeat
 from typing import Any
 
 import numpy as np
 
 from gradcli.engine.graph import NODES
+from gradcli.errors import GradcliError
 from gradcli.language.picking import as_view, basic, index_key
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import INDEX, PUT
 from gradcli.ops.shaping import MOST_AXES, too_many_axes
 from gradcli.runner import numpy_values
-from gradcli.runner.exceptions import raise_key
-from gradcli.runner.hosted import Hosted
+from gradcli.runner.exceptions import Raised, raise_key, raised_of
 from gradcli.runner.numpy_values import flows, plain_array
-from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance, Progress
+from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance, Progress, ask, own
 from gradcli.runner.operators import HOST_KINDS, has_items, hashable, plain
 from gradcli.runner.state import LONG, Run, show
-from gradcli.runner.torch_errors import TYPE_NAMES, of_expand
-from gradcli.runner.values import Size, Tensor, View, as_dtype, category
+from gradcli.runner.torch_errors import of_expand, said
+from gradcli.runner.values import TITLES, Size, Tensor, View, as_dtype, category
 
 WRITTEN = "[]="
 """What an assignment to entries is called among the functions that make tensors."""
@@ -45,12 +45,11 @@ def counted(run: Run, items: Any) -> Iterator[Any]:
         yield item
 
 
-def walk(run: Run, value: Any) -> Any:  # noqa: C901 - one case for each kind of value
+def walk(run: Run, value: Any) -> Any:
     """Return what walks over the items of a value; raises TypeError for what has none."""
     if isinstance(value, ITERABLE):
-        if isinstance(value, Hosted) and (member := value.kind.find("__iter__")) is not UNBOUND:
-            return run.call(member, [value])
-        return value
+        made = ask(run, value, "__iter__")
+        return value if made is UNBOUND else made
     if isinstance(value, Tensor):
         return rows(run, value)
     if isinstance(value, Instance):
@@ -88,50 +87,29 @@ def watched(run: Run, items: Any) -> Iterator[Any]:
 
 def of_instance(run: Run, value: Instance) -> Any:
     """Return what walks over an object that defines ``__iter__``, or ``__getitem__``."""
-    member = value.kind.find("__iter__")
-    if member is UNBOUND:
-        return by_number(run, value)
-    made = run.call(member, [value])
-    return by_steps(run, made) if isinstance(made, Instance) else walk(run, made)
-
-
-def by_steps(run: Run, walk: Instance) -> Iterator[Any]:
-    """Yield what the ``__next__`` of an object gives."""
-    step = walk.kind.find("__next__")
-    if step is UNBOUND:
-        run.fail("TypeError", f"iter() returned non-iterator of type '{walk.kind.name}'")
-    while True:
-        try:
-            item = run.call(step, [walk])
-        except Exception as error:
-            if ends(error):
-                return
-            raise
-        yield item
-
-
-def by_number(run: Run, value: Instance) -> Iterator[Any]:
-    """Yield the items of an object by their numbers."""
-    item_of = value.kind.find("__getitem__")
-    if item_of is UNBOUND:
-        run.fail("TypeError", f"'{value.kind.name}' object is not iterable")
-    for k in count():
-        try:
-            item = run.call(item_of, [value, k])
-        except Exception as error:
-            if ends(error, "IndexError"):
-                return
-            raise
-        yield item
-
-
-def ends(error: Exception, kind: str = "StopIteration") -> bool:
-    """Return whether an exception ends a walk."""
-    from gradcli.runner.exceptions import Raised
-
-    return (isinstance(error, Raised) and error.name == kind) or (
-        kind == "IndexError" and getattr(error, "kind", "") == "index"
+    made = ask(run, value, "__iter__")
+    if made is UNBOUND:
+        return by_calls(run, value, "__getitem__", "IndexError", count())
+    if isinstance(made, Instance) and own(made, "__next__") is UNBOUND:
+        run.fail("TypeError", f"iter() returned non-iterator of type '{made.kind.name}'")
+    return (
+        by_calls(run, made, "__next__", "StopIteration", repeat(None))
+        if isinstance(made, Instance)
+        else walk(run, made)
     )
+
+
+def by_calls(run: Run, value: Instance, method: str, end: str, numbers: Iterator[Any]) -> Iterator[Any]:
+    """Yield what a method of an object gives, called with numbers or with nothing, until an exception is its end."""
+    for number in numbers:
+        try:
+            item = ask(run, value, method, *(() if number is None else (number,)))
+        except (Raised, GradcliError) as error:
+            found = raised_of(error)
+            if found is not None and found.name == end:
+                return
+            raise
+        yield item
 
 
 def rows(run: Run, x: Tensor) -> list[Any]:
@@ -184,31 +162,28 @@ def subscript(run: Run, base: Any, key: Any) -> Any:  # noqa: C901, PLR0911 - on
     key = plain(key)
     if isinstance(base, Tensor):
         return entry(run, base, key)
-    if isinstance(base, Hosted) and (member := base.kind.find("__getitem__")) is not UNBOUND:
-        return run.call(member, [base, key])
-    if isinstance(base, Instance):
-        member = base.kind.find("__getitem__")
-        if member is not UNBOUND:
-            return run.call(member, [base, key])
-    elif isinstance(base, dict):
+    if (made := ask(run, base, "__getitem__", key)) is not UNBOUND:
+        return made
+    if isinstance(base, dict):
         place = hashable(run, key)
         if place in base:
             return base[place]
         missing = getattr(base, "missing", None)
         return raise_key(key) if missing is None else missing(run, place)
-    elif isinstance(base, list | tuple | str | range | bytes):
+    if isinstance(base, list | tuple | str | range | bytes):
         return item_of(run, base, key)
-    elif isinstance(base, Foreign):
+    if isinstance(base, Foreign):
         return base
-    elif isinstance(base, Class):
+    if isinstance(base, Class):
         members = base.find("__members__")
         if members is not UNBOUND:
             return members[key] if key in members else raise_key(key)
-        own = base.find("__class_getitem__")
-        return base if own is UNBOUND else run.call(run.attribute(base, "__class_getitem__"), [key])
-    elif hasattr(type(base), "subscript"):
+        if base.find("__class_getitem__") is UNBOUND:
+            return base
+        return run.call(run.attribute(base, "__class_getitem__"), [key])
+    if hasattr(type(base), "subscript"):
         return base.subscript(run, key)
-    elif not isinstance(base, HOST_KINDS):
+    if not isinstance(base, (*HOST_KINDS, Instance)):
         return base  # a subscript of a type, as in list[int]
     return run.fail("TypeError", f"'{run.type_name(base)}' object is not subscriptable")
 
@@ -233,15 +208,12 @@ def item_of(run: Run, base: Any, key: Any) -> Any:
 
 def whole(run: Run, key: Any) -> Any:
     """Return a key as a plain integer or slice of them, where it is one."""
-    if isinstance(key, Tensor) and not key.shape and category(key.dtype) < 2:
-        return int(key.value)
     if isinstance(key, Tensor) and np.size(key.value) == 1 and category(key.dtype) < 2:
         return int(np.ravel(key.value)[0])
     if isinstance(key, slice):
         return slice(*[whole(run, part) for part in (key.start, key.stop, key.step)])
-    if isinstance(key, Instance) and (member := key.kind.find("__index__")) is not UNBOUND:
-        return run.call(member, [key])
-    return key
+    made = ask(run, key, "__index__")
+    return key if made is UNBOUND else made
 
 
 def index_part(run: Run, part: Any) -> Any:
@@ -294,17 +266,8 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
         if x.library == "torch" and not x.shape:
             if single and type(parts[0]) is int and parts[0]:
                 run.fail("IndexError", f"index {parts[0]} is out of bounds for dimension 0 with size 0")
-            run.fail(
-                "IndexError",
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
-                "convert a 0-dim tensor to a number",
-            )
-        many = (
-            f"too many indices for tensor of dimension {len(x.shape)}"
-            if x.library == "torch"
-            else (f"too many indices for array: array is {len(x.shape)}-dimensional, but {used} were indexed")
-        )
-        run.fail("IndexError", many)
+            run.fail_as("index number")
+        run.fail_as("many indices" if x.library == "torch" else "many places", len(x.shape), used)
     check_bounds(run, x, parts, used)
     return index_key(run.f, node if type(node) in NODES else np.asarray(node), parts, single)
 
@@ -353,11 +316,7 @@ def check_mask(run: Run, x: Tensor, mask: Any, axis: int) -> None:
     """Raise what PyTorch raises for a mask of another shape."""
     for place, length in enumerate(mask.shape):
         if axis + place < len(x.shape) and length != x.shape[axis + place]:
-            run.fail(
-                "IndexError",
-                f"The shape of the mask {list(mask.shape)} at index {place} does not match the shape of the indexed "
-                f"tensor {list(x.shape)} at index {axis + place}",
-            )
+            run.fail_as("mask", list(mask.shape), place, list(x.shape), axis + place)
 
 
 def entry(run: Run, x: Tensor, key: Any) -> Any:
@@ -402,8 +361,8 @@ def put(run: Run, base: Any, key: Any, value: Any) -> None:
     key, value = plain(key), plain(value)
     if isinstance(base, Tensor):
         put_entry(run, base, key, value)
-    elif isinstance(base, Instance | Hosted) and (member := base.kind.find("__setitem__")) is not UNBOUND:
-        run.call(member, [base, key, value])
+    elif ask(run, base, "__setitem__", key, value) is not UNBOUND:
+        return
     elif isinstance(base, dict):
         base[hashable(run, key)] = value
     elif isinstance(base, list):
@@ -425,23 +384,14 @@ def refuse_entry(run: Run, x: Tensor, value: Any, place: Any) -> None:
     if not isinstance(value, Tensor | int | float | np.generic) and not (
         isinstance(value, list | tuple) and not basic(place)
     ):
-        run.fail(
-            "TypeError", f"can't assign a {type(value).__name__} to a torch.{TYPE_NAMES.get(x.dtype, 'FloatTensor')}"
-        )
+        run.fail_as("no entry", type(value).__name__, TITLES[x.dtype][0])
 
 
 def refuse_shape(run: Run, x: Tensor, change: Tensor, shape: Any, want: Any, place: Any) -> None:
     """Raise what a library raises for values whose shape does not go into that of the entries."""
     if x.library == "torch":
-        said = of_expand({"shape": list(want), "x": change}) if basic(place) else None
-        run.fail(
-            *said
-            or (
-                "RuntimeError",
-                f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
-                f"result of shape {list(want)}",
-            )
-        )
+        error = of_expand(change, list(want)) if basic(place) else None
+        run.fail(*error or said("misfitting entries", list(shape), list(want)))
     run.fail("ValueError", f"could not broadcast input array from shape {shape} into shape {want}")
 
 
@@ -458,11 +408,7 @@ def with_entries(old: Any, place: Any, new: Any, rank: int) -> Any:
 def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     """Write entries of a tensor."""
     if x.library == "jax":
-        run.fail(
-            "TypeError",
-            "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, "
-            "use x = x.at[idx].set(y) or another .at[] method",
-        )
+        run.fail_as("immutable")
     if plain_array(x) and not flows(value) and not (isinstance(value, list | tuple) and any(map(flows, value))):
         numpy_values.put_entry(run, x, key, value)
         return
@@ -471,8 +417,8 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
         refuse_entry(run, x, value, place)
     change = value if isinstance(value, Tensor) else run.array_of(value, x.library if x.library != "torch" else "numpy")
     node = change.node if category(x.dtype) >= 2 else as_dtype(np.asarray(value_of(change.node)), x.dtype)
-    if x.leaf and x.active and run.grad_enabled and x.base is None and x.library == "torch":
-        run.fail("RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    if x.base is None:
+        run.refuse_leaf(x, "a view of a leaf")
     target = np.empty(x.shape, np.bool_)[place]
     if not fits(np.shape(value_of(node)), np.shape(target)):
         refuse_shape(run, x, change, np.shape(value_of(node)), np.shape(target), place)
@@ -520,8 +466,7 @@ def fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 def delete(run: Run, base: Any, key: Any) -> None:
     """Do ``del base[key]``."""
-    if isinstance(base, Instance | Hosted) and (member := base.kind.find("__delitem__")) is not UNBOUND:
-        run.call(member, [base, key])
+    if ask(run, base, "__delitem__", key) is not UNBOUND:
         return
     if isinstance(base, dict):
         if hashable(run, key) not in base:

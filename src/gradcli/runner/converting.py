@@ -16,10 +16,11 @@ from gradcli.language.calls import Bound as BoundArgument
 from gradcli.language.keywords import keyword_name
 from gradcli.ops import Function, Pair, Parts
 from gradcli.ops.declare import value_of
+from gradcli.runner.arrays import array_of, named_results
 from gradcli.runner.objects import Class, Frame
 from gradcli.runner.operators import wrap_result
 from gradcli.runner.state import Run, shares, show
-from gradcli.runner.values import DType, Size, Tensor, View, category, kind_of
+from gradcli.runner.values import PYTHONS, DType, Size, Tensor, View, category, kind_of
 
 
 def convert(run: Run, parameter: Parameter, value: Any, tensors: list[Any], library: str) -> Any:
@@ -36,8 +37,8 @@ def convert(run: Run, parameter: Parameter, value: Any, tensors: list[Any], libr
         return np.float64(value)
     if isinstance(value, DType):
         return value.name
-    if isinstance(value, Class) and value.name in ("float", "int", "bool"):
-        return {"float": "float64", "int": "int64", "bool": "bool"}[value.name]
+    if isinstance(value, Class) and value.name in PYTHONS:
+        return PYTHONS[value.name]
     if isinstance(value, list | tuple | range):
         return convert_list(run, parameter, value, tensors, library)
     if isinstance(value, Pair):
@@ -52,14 +53,8 @@ def convert_list(run: Run, parameter: Parameter, value: Any, tensors: list[Any],
         return tuple([convert(run, parameter, item, tensors, library) for item in value])
     if takes_one or parameter.kind == "Raw":
         if takes_one and library == "torch" and parameter.kind == "Tensor":
-            from gradcli.runner.builtins import type_name
-
-            run.fail("TypeError", f"argument '{parameter.name}' must be Tensor, not {type_name(value)}")
-        from gradcli.runner.arrays import array_of
-
-        made = array_of(run, value, "numpy")
-        tensors.append(made)
-        return made.node
+            run.fail("TypeError", f"argument '{parameter.name}' must be Tensor, not {run.type_name(value)}")
+        return as_array(run, value, tensors, "numpy")
     return tuple([as_array(run, item, tensors, library) for item in value])
 
 
@@ -69,11 +64,7 @@ def as_array(run: Run, item: Any, tensors: list[Any], library: str) -> Any:
         tensors.append(item)
         return item.node
     if library == "torch":
-        from gradcli.runner.builtins import type_name
-
-        run.fail("TypeError", f"expected Tensor as element 0 in argument 0, but got {type_name(item)}")
-    from gradcli.runner.arrays import array_of
-
+        run.fail("TypeError", f"expected Tensor as element 0 in argument 0, but got {run.type_name(item)}")
     made = array_of(run, item, "numpy")
     tensors.append(made)
     return made.node
@@ -164,16 +155,12 @@ def wrap(
     results.
     """
     if isinstance(made, Pair):
-        from gradcli.runner.arrays import named_pair
-
         values = wrap(run, made.values, dtype, library, made_by, tensors)
-        return named_pair(made_by[0], values, Tensor(np.asarray(value_of(made.indices)), "int64", library))
+        indices = Tensor(np.asarray(value_of(made.indices)), "int64", library)
+        return named_results(made_by[0], {"values": values, "indices": indices})
     if isinstance(made, Parts):
-        from gradcli.runner.arrays import named_parts
-
-        return named_parts(
-            [(name, wrap(run, made[k], dtype, library, made_by, [])) for k, name in enumerate(made.names)], made_by[0]
-        )
+        parts = {name: wrap(run, made[k], dtype, library, made_by, []) for k, name in enumerate(made.names)}
+        return named_results(made_by[0], parts)
     if isinstance(made, tuple):
         if all(type(item) is int for item in made):
             return Size(made)
@@ -184,9 +171,7 @@ def wrap(
             if isinstance(item, View) and not made_by[0].endswith(SLICING):
                 item.part = k
         return several
-    if made is None or type(made) in (int, str):
-        return made
-    if type(made) is bool:
+    if made is None or type(made) in (int, str, bool):
         return made
     result = wrap_result(run, made, dtype, library, made_by)
     base = shown_base(made, tensors) if isinstance(result, Tensor) else None

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradcli.runner.values import rounded
+
 Doubles = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Integers = NDArray[np.int64]
@@ -267,17 +269,7 @@ def stored(array: NDArray[Any], dtype: str, *, half: bool = True) -> NDArray[Any
     """Return numbers as a type has them; half types get theirs by way of a single, and without ``half`` keep that."""
     if dtype in BITS:
         return array.astype(dtype).astype(np.bool_ if dtype == "bool" else np.int64)
-    if dtype == "float64":
-        return array.astype(np.float64)
-    with np.errstate(over="ignore"):
-        single = array.astype(np.float32)
-        if not half or dtype == "float32":
-            return single.astype(np.float64)
-        if dtype == "float16":
-            return single.astype(np.float16).astype(np.float64)
-    bits = single.view(np.uint32)
-    even = bits + np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))
-    return (even & np.uint32(0xFFFF0000)).view(np.float32).astype(np.float64)
+    return np.asarray(rounded(array.astype(np.float64), dtype if half or dtype == "float64" else "float32"))
 
 
 def lowest(low: int, digits: int) -> int:

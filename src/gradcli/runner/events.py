@@ -25,7 +25,8 @@ class Event:
     None for the default, ``grad`` and ``adds`` are what each leaf has after it and what it added, by the leaf's name,
     ``returns`` what it returned, ``of`` the names of these, of draws ``values`` by ``names``, ``call`` its number in
     the run, ``sweep`` that of its walk back, ``node`` the index of the output's node. ``inner`` says that it asks for
-    the gradient of one value that the script computes. Arrays are numpy's.
+    the gradient of one value that the script computes, ``tangents`` are those along which a jvp goes, in the order of
+    ``of``. Arrays are numpy's.
     """
 
     kind: str
@@ -48,6 +49,7 @@ class Event:
     node: int = -1
     finite: bool = True
     inner: bool = False
+    tangents: list[Any] = field(default_factory=list)
 
     @property
     def size(self) -> int:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
+
 from gradcli.errors import GivenUp, GradcliError
 from gradcli.runner.objects import Class, Instance, Property
+from gradcli.runner.torch_errors import misfit, of_matmul
 
 TREE = {
     "BaseException": "", "Exception": "BaseException", "SystemExit": "BaseException",
@@ -72,12 +75,6 @@ class Raised(Exception):
         return self.said
 
 
-def start(run: Any, instance: Instance, *arguments: Any, **named: Any) -> None:
-    """Give an exception its arguments."""
-    instance.fields["args"] = arguments
-    instance.fields.update(named)
-
-
 def show(run: Any, instance: Instance) -> str:
     """Return what ``str`` gives of an exception."""
     arguments = instance.fields.get("args", ())
@@ -89,11 +86,6 @@ def show(run: Any, instance: Instance) -> str:
     return run.quoted(tuple(arguments)) if arguments else ""
 
 
-def show_repr(run: Any, instance: Instance) -> str:
-    """Return what ``repr`` gives of an exception."""
-    return f"{instance.kind.name}({', '.join([run.quoted(a) for a in instance.fields.get('args', ())])})"
-
-
 def new(run: Any, kind: Class, *arguments: Any, **_: Any) -> Instance:
     """Return a new exception: it has its arguments, whatever ``__init__`` does with them."""
     del run
@@ -102,15 +94,13 @@ def new(run: Any, kind: Class, *arguments: Any, **_: Any) -> Instance:
     return made
 
 
-def add_note(run: Any, instance: Instance, note: str) -> None:
-    """Note something on an exception."""
-    del run
-    instance.fields.setdefault("__notes__", []).append(note)
-
-
 MEMBERS = {
-    "__new__": new, "add_note": add_note, "__context__": None, "__suppress_context__": False,
-    "__init__": start, "__str__": show, "__repr__": show_repr,
+    "__new__": new, "add_note": lambda run, me, note: me.fields.setdefault("__notes__", []).append(note),
+    "__context__": None, "__suppress_context__": False,
+    "__init__": lambda run, me, *arguments, **named: me.fields.update({"args": arguments} | named),
+    "__str__": show,
+    "__repr__": lambda run, me: f"{me.kind.name}({', '.join([run.quoted(a) for a in me.fields.get('args', ())])})",
+
     "with_traceback": lambda run, instance, _traceback: instance,
     "__traceback__": None, "__cause__": None,
 }  # fmt: skip
@@ -139,42 +129,23 @@ def as_raised(error: GradcliError) -> Raised | None:
     return raised(KINDS[error.kind], in_torch_words(error), error)
 
 
+def raised_of(error: Raised | GradcliError) -> Raised | None:
+    """Return an error as an exception of the script, None for one that ends the run."""
+    return error if isinstance(error, Raised) else as_raised(error)
+
+
 def in_torch_words(error: GradcliError) -> str:
     """Return an error of shapes or indices as PyTorch words it."""
     pair = re.search(r"shapes (\([\d, ]*\)) and (\([\d, ]*\)) do not fit", error.message)
     if error.kind == "shape" and pair is not None:
-        return misfit_words(error.message, *[numbers(text) for text in pair.groups()])
+        a, b = (np.broadcast_to(0.0, tuple(map(int, re.findall(r"\d+", text)))) for text in pair.groups())
+        said = of_matmul(a, b) if re.search("@|mm|matmul|linear", error.message) and a.ndim and b.ndim else None
+        said = said or misfit(a.shape, b.shape)
+        return error.message if said is None else said[1]
     out = re.match(r"index (-?\d+) is out of bounds for axis (\d+) with size (\d+)", error.message)
     if out is not None:
         return f"index {out[1]} is out of bounds for dimension {out[2]} with size {out[3]}"
     return error.message
-
-
-def numbers(text: str) -> tuple[int, ...]:
-    """Return the lengths that a text has."""
-    return tuple(int(n) for n in re.findall(r"\d+", text))
-
-
-def misfit_words(message: str, a: tuple[int, ...], b: tuple[int, ...]) -> str:
-    """Return what PyTorch says of two shapes that do not fit."""
-    if "@" in message or "matmul" in message or "mm" in message or "linear" in message:
-        if len(a) == len(b) == 2:
-            return f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})"
-        if len(a) == 2 and len(b) == 1:
-            return f"size mismatch, got input ({a[0]}), mat ({a[0]}x{a[1]}), vec ({b[0]})"
-        if len(a) == len(b) == 1:
-            return (
-                f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of "
-                f"elements, but got {a[0]} and {b[0]} elements respectively"
-            )
-    for k in range(1, min(len(a), len(b)) + 1):
-        if a[-k] != b[-k] and 1 not in (a[-k], b[-k]):
-            dim = max(len(a), len(b)) - k
-            return (
-                f"The size of tensor a ({a[-k]}) must match the size of tensor b ({b[-k]}) "
-                f"at non-singleton dimension {dim}"
-            )
-    return message
 
 
 def raise_key(key: Any) -> Any:
@@ -182,3 +153,14 @@ def raise_key(key: Any) -> Any:
     error = raised("KeyError", "")
     error.instance.fields["args"] = (key,)
     raise error
+
+
+def of_host(error: Exception) -> Raised | None:
+    """Return an error of the host's as one of the script, None where Python has no such exception."""
+    kind = type(error).__name__
+    if kind not in TREE:
+        return None
+    made = raised(kind, str(error.args[0]) if error.args else "")
+    if kind == "KeyError" and error.args:
+        made.instance.fields["args"] = error.args[:1]
+    return made

@@ -12,16 +12,12 @@ from gradcli.errors import GradcliError
 from gradcli.runner.attributes import attribute
 from gradcli.runner.calls import call
 from gradcli.runner.containers import subscript, take, unpacked, walk
+from gradcli.runner.formatting import format_value
 from gradcli.runner.objects import UNBOUND, Class, Closure, Code, Evaluate, Frame, Super
 from gradcli.runner.operators import binary, contains, equal, hashable, negative, operate, plain, sign_of, truth
 from gradcli.runner.reading import Positions
-from gradcli.runner.scopes import (
-    Names,
-    names_of,
-    parameters_of,
-    yields,
-)
-from gradcli.runner.strings import format_value, to_repr, to_str
+from gradcli.runner.scopes import Names, names_of, parameters_of, yields
+from gradcli.runner.strings import to_repr, to_str
 
 FIRST = 2
 """Registers that each frame begins with: the run, and the frame of the module."""
@@ -118,33 +114,33 @@ class Expressions:
         text = self.text
         if kind != "cell" and (kind == "module" or self.outer is None):
             text.read.setdefault(name, node)
-        if kind == "own" and self.outer is not None:
+        local = kind == "cell" or (kind == "own" and self.outer is not None)
+
+        def absent(regs: Frame) -> Any:
+            return text.missing(regs, name) if local else text.outside(regs, name, k, node)
+
+        if kind == "own":
 
             def own(regs: Frame) -> Any:
                 value = regs[k]
-                return text.missing(regs, name, node) if value is UNBOUND else value
+                return absent(regs) if value is UNBOUND else value
 
             return own
         if kind == "cell":
 
             def cell(regs: Frame) -> Any:
                 value = regs[k][0]
-                return text.missing(regs, name, node) if value is UNBOUND else value
+                return absent(regs) if value is UNBOUND else value
 
             return cell
-        if kind == "own":
-
-            def here(regs: Frame) -> Any:
-                value = regs[k]
-                return text.outside(regs, name, k, node) if value is UNBOUND else value
-
-            return here
 
         def module(regs: Frame) -> Any:
             value = regs[1][k]
-            return text.outside(regs, name, k, node) if value is UNBOUND else value
+            return absent(regs) if value is UNBOUND else value
 
         return module
+
+    of_Name = load  # noqa: N815
 
     # ---- expressions
     def expression(self, node: ast.expr) -> Evaluate:
@@ -167,10 +163,6 @@ class Expressions:
         if isinstance(value, complex):
             raise GradcliError("not-allowed", "complex numbers are not part of gradcli", span=self.text.span(node))
         return lambda regs: value
-
-    def of_Name(self, node: ast.Name) -> Evaluate:  # noqa: N802
-        """Return what reads a variable."""
-        return self.load(node)
 
     def of_BinOp(self, node: ast.BinOp) -> Evaluate:  # noqa: N802
         """Return an operator of two operands."""
@@ -448,33 +440,9 @@ class Expressions:
             scope = scope.outer
         return ".".join(reversed(parts))
 
-    def body(self, node: Any) -> list[Any]:
-        """Return the block of a function."""
-        raise NotImplementedError
-
-    def runner(self, block: list[Any]) -> Callable[[Frame], Any]:
-        """Return what runs a block over a frame."""
-        raise NotImplementedError
-
-    def yielder(self, block: list[Any]) -> Callable[[Frame], Any]:
-        """Return what runs the block of a generator over a frame."""
-        raise NotImplementedError
-
-    def of_ListComp(self, node: ast.ListComp) -> Evaluate:  # noqa: N802
-        """Return a comprehension that makes a list."""
-        return self.comprehension(node, lambda run, found: list(found))
-
-    def of_SetComp(self, node: ast.SetComp) -> Evaluate:  # noqa: N802
-        """Return a comprehension that makes a set."""
-        return self.comprehension(node, lambda run, found: {hashable(run, item) for item in found})
-
-    def of_DictComp(self, node: ast.DictComp) -> Evaluate:  # noqa: N802
-        """Return a comprehension that makes a dictionary."""
-        return self.comprehension(node, lambda run, found: {hashable(run, key): value for key, value in found})
-
-    def of_GeneratorExp(self, node: ast.GeneratorExp) -> Evaluate:  # noqa: N802
-        """Return a comprehension that is walked over once."""
-        return self.comprehension(node, None)
+    body: Callable[..., list[Any]]
+    runner: Callable[..., Callable[[Frame], Any]]
+    yielder: Callable[..., Callable[[Frame], Any]]
 
     def entry(self, node: Any) -> Evaluate:
         """Return what a comprehension gives in each turn."""
@@ -484,11 +452,9 @@ class Expressions:
         element = self.expression(node.elt)
         return lambda regs: plain(element(regs))
 
-    def comprehension(self, node: Any, gather: Callable[[Any, Iterator[Any]], Any] | None) -> Evaluate:
-        """Return a comprehension: a scope of its own, whose first iterable is evaluated round it.
-
-        What does not ``gather`` is a generator.
-        """
+    def comprehension(self, node: Any) -> Evaluate:
+        """Return a comprehension: a scope of its own, whose first iterable is evaluated round it."""
+        gather = GATHERED.get(type(node))
         inner = type(self)(self.text, node, self, type(node).__name__, None)
         inner.of = self.of
         first = self.expression(node.generators[0].iter)
@@ -529,6 +495,8 @@ class Expressions:
 
         return run_it
 
+    of_ListComp = of_SetComp = of_DictComp = of_GeneratorExp = comprehension  # noqa: N815
+
     # ---- targets
     def target(self, node: ast.expr) -> Store:
         """Return what assigns a value to a target."""
@@ -563,15 +531,21 @@ class Expressions:
         return run
 
 
+GATHERED: dict[type, Callable[[Any, Iterator[Any]], Any]] = {
+    ast.ListComp: lambda run, items: list(items),
+    ast.SetComp: lambda run, items: {hashable(run, item) for item in items},
+    ast.DictComp: lambda run, items: {hashable(run, key): value for key, value in items},
+}
+"""What comprehensions make of what they give; any other is walked over once."""
+
+
 def mapping_of(run: Any, value: Any) -> dict[str, Any]:
     """Return what stands behind ``**`` in a call; raises TypeError for what has no names."""
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return value
-    from gradcli.runner.builtins import type_name
-
     if isinstance(value, dict):
         run.fail("TypeError", "keywords must be strings")
-    message = f"argument after ** must be a mapping, not {type_name(value)}"
+    message = f"argument after ** must be a mapping, not {run.type_name(value)}"
     return run.fail("TypeError", message)  # type: ignore[no-any-return]
 
 
@@ -647,9 +621,8 @@ class Text:
         assert self.module is not None  # noqa: S101
         return self.module.local(name)
 
-    def missing(self, regs: Frame, name: str, node: ast.AST) -> Any:
+    def missing(self, regs: Frame, name: str) -> Any:
         """Raise the exception for a local variable without a value."""
-        del node
         text = f"cannot access local variable '{name}' where it is not associated with a value"
         return regs[0].fail("UnboundLocalError", text)
 

@@ -1,310 +1,220 @@
-"""``format``, f-strings, ``%`` and ``str.format`` over a script's values, with bounded widths and no attribute walked.
+"""``format``, f-strings, ``%`` and ``str.format`` over a script's values: Python's own formatting does them.
 
-Python's own formatting sees nothing but its exact numbers and strings. What else there is to show, and to look up by
-``.name`` or ``[key]``, the run is asked for through ``Showing``. Errors are Python's own, type and words.
+What it is given are stand-ins, which ask the run for texts, items and attributes: it sees no value of the script but
+exact numbers and strings, and walks no attribute of the host. A stand-in's class is called as the script's value is, so
+that errors are Python's own, type and words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from string import Formatter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.runner.printing import bounded, scalar
+from gradcli.runner.containers import subscript
+from gradcli.runner.hosted import plain_value
+from gradcli.runner.numpy_values import FloatKey, WholeKey
+from gradcli.runner.objects import UNBOUND, Hosted, own
+from gradcli.runner.operators import plain
+from gradcli.runner.printing import bounded
+from gradcli.runner.state import Run
+from gradcli.runner.strings import plain_number, to_repr, to_str
+from gradcli.runner.values import Tensor
 
 LONGEST = 10_000_000
 """Characters that one call may write."""
 PYTHONS = frozenset({int, float, bool, str, complex})
 """What Python formats itself: exact types alone, a subclass could bring a ``__format__`` of its own."""
-_CONVERSION = re.compile(r"([#0\- +]*)(\*|\d*)(?:\.(\*|\d*))?[hlL]?(.?)", re.DOTALL)
-_STEP = re.compile(r"\.([^.\[]*)|\[([^\]]*)(\])?")
+ENTERED = (int, float, complex, str, set, type(None))
+"""What ``%`` takes for one value; anything else may have items, and Python lets some of them be left over."""
+CONVERSION = re.compile(r"%(?:\(.*?\)+)?[#0\- +]*(\*|\d*)(?:\.(\*|\d*))?[hlL]?(.?)", re.DOTALL)
 
 
-class Showing:
-    """What formatting asks a run about values that are not Python's numbers and strings; a run has its own answers."""
+class Written:
+    """One call of formatting: for whom, and how many characters it has written."""
 
-    def text(self, value: object) -> str:
-        """Return ``str`` of a value."""
-        return str(value)
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.length = 0
 
-    def quoted(self, value: object) -> str:
-        """Return ``repr`` of a value."""
-        return repr(value)
-
-    def kind(self, value: object) -> str:
-        """Return the name of a value's type."""
-        return type(value).__name__
-
-    def formatted(self, value: object, spec: str) -> str:
-        """Return ``format`` of a value: its text, since most types know no spec."""
-        if spec:
-            raise TypeError(f"unsupported format string passed to {self.kind(value)}.__format__")
-        return self.text(value)
-
-    def number(self, value: object, conversion: str) -> float:
-        """Return the number that ``%d`` or ``%f`` writes of a value."""
-        if conversion in "diu":
-            raise TypeError(f"%{conversion} format: a real number is required, not {self.kind(value)}")
-        if conversion in "xXo":
-            raise TypeError(f"%{conversion} format: an integer is required, not {self.kind(value)}")
-        raise TypeError(f"must be real number, not {self.kind(value)}")
-
-    def attribute(self, value: object, name: str) -> object:
-        """Return the attribute of a value that ``{0.name}`` names."""
-        raise AttributeError(f"'{self.kind(value)}' object has no attribute '{name}'")
-
-    def item(self, value: object, key: int | str) -> object:
-        """Return the item of a value that ``{0[key]}`` names."""
-        if isinstance(value, dict | list | tuple | str | range):
-            return value[key]  # type: ignore[index]  # a key of another type is Python's own error
-        raise TypeError(f"'{self.kind(value)}' object is not subscriptable")
-
-
-PLAIN = Showing()
-
-
-def format_value(value: object, spec: str = "", showing: Showing = PLAIN) -> str:
-    """Return ``format(value, spec)``, which is what an f-string writes too."""
-    for digits in re.findall(r"\d+", spec):
-        bounded(int(digits[:9]), "width or precision")
-    return format(value, spec) if type(value) in PYTHONS else showing.formatted(value, spec)
-
-
-def format_array(
-    array: object, dtype: str, spec: str, text: Callable[[], str], *, library: str = "torch", parameter: bool = False
-) -> str:
-    """Return ``format`` of an array: a single number as Python's, several as their text, with no spec at all.
-
-    So a single float32 is shown without a spec by all digits of the double that it is, by NumPy and JAX too.
-    """
-    values = np.asarray(array)
-    if values.ndim == 0 and not parameter:
-        return format_value(scalar(values, dtype), spec)
-    if not spec:
-        return text()
-    kind = ("Parameter" if parameter else "Tensor") if library == "torch" else "numpy.ndarray"
-    raise TypeError(f"unsupported format string passed to {kind}.__format__")
-
-
-def converted(value: object, conversion: str | None, showing: Showing = PLAIN) -> object:
-    """Return a value as ``!s``, ``!r`` or ``!a`` makes it."""
-    if not conversion:
-        return value
-    if conversion == "s":
-        return showing.text(value)
-    if conversion not in ("r", "a"):
-        raise ValueError(f"Unknown conversion specifier {conversion}")
-    text = showing.quoted(value)
-    return text if conversion == "r" else text.encode("ascii", "backslashreplace").decode()
-
-
-def _joined(parts: Iterator[str]) -> str:
-    """Return the parts as one text, no longer than is allowed."""
-    pieces, length = [], 0
-    for part in parts:
-        pieces.append(part)
-        length += len(part)
-        if length > LONGEST:
+    def counted(self, text: str) -> str:
+        """Return a piece of the text, no longer with the others than is allowed."""
+        self.length += len(text)
+        if self.length > LONGEST:
             raise GradcliError("budget", f"a text of more than {LONGEST:,} characters is formatted")
-    return "".join(pieces)
+        return text
 
 
-# --- str.format ---
+class Shown:
+    """What stands for a value of a script; ``parts`` are the call that it is shown by, and the value."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, written: Written, value: Any) -> None:
+        self.parts = written, value
+
+    def __str__(self) -> str:
+        written, value = PARTS(self)
+        return shown_as(written, written.counted(to_str(written.run, value)))
+
+    def __repr__(self) -> str:
+        written, value = PARTS(self)
+        return shown_as(written, written.counted(to_repr(written.run, value)))
+
+    def __format__(self, spec: str) -> str:
+        written, value = PARTS(self)
+        for digits in re.findall(r"\d+", spec):
+            bounded(int(digits[:9]), "width or precision")
+        if (member := own(value, "__format__")) is not UNBOUND:
+            return written.counted(str(written.run.call(member, [value, spec])))
+        value = as_python(value, spec)
+        if type(value) in PYTHONS:
+            return written.counted(format(value, spec))
+        if spec:
+            raise TypeError(f"unsupported format string passed to {type(self).__name__}.__format__")
+        return written.counted(to_str(written.run, value))
 
 
-def format_text(template: str, args: Sequence[object], named: Mapping[str, object], showing: Showing = PLAIN) -> str:
-    """Return ``template.format(*args, **named)``.
-
-    >>> format_text("{0[1]:.{digits}f} {1!r}", [[1, 2.5], "a"], {"digits": 2})
-    "2.50 'a'"
-    """
-    return _joined(_Fields(args, named, showing).written(template, depth=2))
+PARTS: Callable[[Shown], tuple[Written, Any]] = Shown.__dict__["parts"].__get__
 
 
-class _Fields:
-    """The fields of one call of ``str.format``, which are numbered as they come or by hand, never both."""
+class Piece(str):
+    """A text that ``!r`` and ``!s`` gave: its width is bounded and counted as that of others is."""
 
-    def __init__(self, args: Sequence[object], named: Mapping[str, object], showing: Showing) -> None:
-        self.args = args
-        self.named = named
-        self.showing = showing
-        self.counted = 0
-        self.by_hand = False
+    __slots__ = ("written",)
+    written: Written
 
-    def written(self, template: str, depth: int) -> Iterator[str]:
-        """Yield the parts of a template; a spec has fields of its own, one level deep."""
-        if depth == 0:
-            raise ValueError("Max string recursion exceeded")
-        for text, name, spec, conversion in Formatter().parse(template):
-            yield text
-            if name is None:
-                continue
-            value = converted(self.looked_up(name), conversion, self.showing)
-            inner = _joined(self.written(spec, depth - 1)) if spec and "{" in spec else spec or ""
-            yield format_value(value, inner, self.showing)
+    def __format__(self, spec: str) -> str:
+        return format(Shown(self.written, str(self)), spec)
 
-    def looked_up(self, field: str) -> object:
-        """Return the value that a field names: ``0``, ``name``, ``0[key]``, ``name.attribute``."""
-        match = re.match(r"[^.\[]*", field)
-        first = match[0] if match else ""
-        steps = list(_steps(field[len(first) :]))
-        value = self.first(first)
-        for is_item, key in steps:
-            value = self.item(value, key) if is_item else self.showing.attribute(value, key)
+
+def shown_as(written: Written, text: str) -> Piece:
+    """Return a text with the call that it is written by."""
+    piece = Piece(text)
+    piece.written = written
+    return piece
+
+
+class WithItems(Shown):
+    """What stands for a value that a template may take items and attributes of."""
+
+    __slots__ = ()
+
+    def __getattribute__(self, name: str) -> Any:
+        written, value = PARTS(self)
+        return stand_in(written, written.run.attribute(value, name), WithItems)
+
+    def __getitem__(self, key: int | str) -> Any:
+        written, value = PARTS(self)
+        return stand_in(written, subscript(written.run, value, key), WithItems)
+
+
+class Number(Shown):
+    """What stands for a tensor of one entry, or a number of a class that is derived from Python's."""
+
+    __slots__ = ()
+
+    def __float__(self) -> float:
+        return float(number_of(PARTS(self)[1]))
+
+    def __int__(self) -> int:
+        return int(number_of(PARTS(self)[1]))
+
+    def __index__(self) -> int:
+        number = number_of(PARTS(self)[1])
+        if not isinstance(number, int):
+            raise TypeError
+        return number
+
+
+def number_of(value: Any) -> Any:
+    """Return the number that ``%d`` or ``%f`` writes of a value."""
+    return plain_number(value) if isinstance(value, Tensor) else plain_value(value)
+
+
+def as_python(value: Any, spec: str) -> Any:
+    """Return what a value is formatted as: the number of a tensor without axes, what a class of Python's own has."""
+    value = plain(value)
+    if isinstance(value, Tensor):
+        single = not value.shape or (bool(spec) and value.library == "jax" and np.size(value.value) == 1)
+        return plain_number(value) if single and (spec or value.library != "numpy") else value
+    if isinstance(value, WholeKey | FloatKey):
+        return value.real
+    return plain_value(value) if isinstance(value, Hosted) else value
+
+
+@cache
+def called(kind: type[Shown], name: str) -> type[Shown]:
+    """Return the class of stand-ins for values of a type of this name."""
+    return type(name, (kind,), {"__slots__": ()})
+
+
+def stand_in(written: Written, value: Any, kind: type[Shown] = Shown) -> Shown:
+    """Return what stands for a value."""
+    return called(kind, written.run.type_name(value))(written, value)  # type: ignore[arg-type]
+
+
+def guarded(run: Run, work: Callable[[], str]) -> str:
+    """Format, with the errors of Python's own formatting as exceptions of the script."""
+    try:
+        return work()
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError) as error:
+        return run.fail(type(error).__name__, str(error.args[0]) if error.args else "")  # type: ignore[no-any-return]
+
+
+def format_value(run: Run, value: Any, spec: str = "") -> str:
+    """Return ``format(value, spec)``, which is what an f-string writes too."""
+    if not spec and type(value) is str:
         return value
-
-    def first(self, name: str) -> object:
-        """Return the argument that a field begins with."""
-        if name and not name.isdecimal():
-            return self.named[name]
-        if name:
-            if self.counted:
-                raise ValueError("cannot switch from automatic field numbering to manual field specification")
-            self.by_hand = True
-            place = _number(name)
-        else:
-            if self.by_hand:
-                raise ValueError("cannot switch from manual field specification to automatic field numbering")
-            place = self.counted
-            self.counted += 1
-        if place >= len(self.args):
-            raise IndexError(f"Replacement index {place} out of range for positional args tuple")
-        return self.args[place]
-
-    def item(self, value: object, key: str) -> object:
-        """Return an item: digits are a number, all else is a text."""
-        return self.showing.item(value, _number(key) if key.isdecimal() else key)
+    return guarded(run, lambda: str(format(stand_in(Written(run), value), spec)))
 
 
-def _number(digits: str) -> int:
-    if len(digits) > 18:
-        raise ValueError("Too many decimal digits in format string")
-    return int(digits)
+def format_template(run: Run, template: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> str:
+    """Return ``template.format(*arguments, **named)``."""
+    if re.search(r"![a][^}]*\{", template):
+        raise run.refuse("a width that is computed beside !a is not part of gradcli")
+    for digits in re.findall(r"!a:\D*(\d+)", template):
+        bounded(int(digits[:9]), "width or precision")
+    written = Written(run)
+    places = [stand_in(written, value, WithItems) for value in arguments]
+    by_name = {name: stand_in(written, value, WithItems) for name, value in named.items()}
+    return guarded(run, lambda: template.format(*places, **by_name))
 
 
-def _steps(text: str) -> Iterator[tuple[bool, str]]:
-    """Yield what follows the first name of a field: whether it is an item, and its key."""
+def percent(run: Run, template: str, values: Any) -> str:
+    """Return ``template % values``."""
+    written = Written(run)
+
+    def entered(value: Any) -> Any:
+        value = plain(value)
+        if type(value) in PYTHONS:
+            return value
+        single = isinstance(value, Tensor) and np.size(value.value) == 1
+        return stand_in(written, value, Number if single or isinstance(value, int | float) else Shown)
+
+    parts: Any = tuple(map(entered, values)) if isinstance(values, tuple) else entered(values)
+    if isinstance(values, dict) and "%(" in template:
+        parts = {key: entered(value) for key, value in values.items()}
+    elif not isinstance(values, (*ENTERED, tuple)):
+        parts = parts if isinstance(parts, Number) else stand_in(written, values, WithItems)
+    bound_widths(written, template, values if isinstance(values, tuple) else (values,))
+    return guarded(run, lambda: written.counted(template % parts))
+
+
+def bound_widths(written: Written, template: str, values: tuple[Any, ...]) -> None:
+    """Raise ``budget`` where a width, or all widths together, are beyond the bounds."""
     place = 0
-    while place < len(text):
-        step = _STEP.match(text, place)
-        if step is None:
-            raise ValueError("Only '.' or '[' may follow ']' in format field specifier")
-        if text[place] == "[" and not step[3]:
-            raise ValueError("Missing ']' in format string")
-        key = step[1] if text[place] == "." else step[2]
-        if not key:
-            raise ValueError("Empty attribute in format string")
-        yield text[place] == "[", key
-        place = step.end()
-
-
-# --- the % operator ---
-
-
-def percent(template: str, args: object, showing: Showing = PLAIN) -> str:
-    """Return ``template % args``.
-
-    >>> percent("%s: %.2f%%, %-4d|", ("a", 12.345, 7))
-    'a: 12.35%, 7   |'
-    """
-    return _joined(_percented(template, _Arguments(args, showing), showing))
-
-
-class _Arguments:
-    """What the right side of ``%`` holds: a tuple's items one by one, a mapping's by key, or the one value."""
-
-    def __init__(self, args: object, showing: Showing) -> None:
-        self.is_tuple = isinstance(args, tuple)
-        self.args: Any = args
-        self.values: tuple[object, ...] = args if isinstance(args, tuple) else (args,)
-        self.used = 0
-        self.showing = showing
-
-    def next(self) -> object:
-        """Return the next value."""
-        if self.used >= len(self.values):
-            raise TypeError("not enough arguments for format string")
-        self.used += 1
-        return self.values[self.used - 1]
-
-    def take(self, key: str) -> None:
-        """Let the value of a key be the next."""
-        self.values, self.used = (self.args[key],), 0
-
-    def size(self, text: str | None, what: str) -> str:
-        """Return a width or a precision; ``*`` takes it from the values."""
-        if text == "*":
-            value = self.next()
-            if not isinstance(value, int):
-                raise TypeError("* wants int")
-            bounded(abs(value), what)
-            return str(int(value))
-        if text:
-            bounded(int(text[:9]), what)
-        return text or ""
-
-    def end(self) -> None:
-        """Raise where values are left over. Python asks nothing of one that has items: ``"" % [1]`` passes."""
-        plain = self.is_tuple or self.args is None or isinstance(self.args, int | float | complex | str | set)
-        if plain and self.used < len(self.values):
-            raise TypeError("not all arguments converted during string formatting")
-
-
-def _percented(template: str, arguments: _Arguments, showing: Showing) -> Iterator[str]:
-    place = 0
-    while (mark := template.find("%", place)) >= 0:
-        yield template[place:mark]
-        place = mark + 1
-        if template[place : place + 1] == "%":
-            yield "%"
-            place += 1
-            continue
-        if template[place : place + 1] == "(":
-            end = _closing(template, place, arguments)
-            arguments.take(template[place + 1 : end])
-            place = end + 1
-        match = _CONVERSION.match(template, place)
-        flags, width, precision, conversion = match.groups() if match else ("", "", None, "")
-        width = arguments.size(width, "width")
-        if width.startswith("-"):
-            flags, width = flags + "-", width[1:]
-        if precision is not None:
-            precision = arguments.size(precision, "precision")
-            width += ".0" if precision.startswith("-") else "." + precision
-        if not conversion:
-            raise ValueError("incomplete format")
-        place = match.end() if match else place
-        value = arguments.next()
-        if conversion not in "diouxXeEfFgGcrsa":
-            character = f"'{conversion}' (0x{ord(conversion):x})"
-            raise ValueError(f"unsupported format character {character} at index {place - 1}")
-        yield _written(f"%{flags}{width}", conversion, value, showing)
-    yield template[place:]
-    arguments.end()
-
-
-def _closing(template: str, place: int, arguments: _Arguments) -> int:
-    """Return where the bracket that opens at a place closes; a key in it asks for what has keys."""
-    if not isinstance(arguments.args, dict | list | range):
-        raise TypeError("format requires a mapping")
-    depth = 0
-    for k in range(place, len(template)):
-        depth += {"(": 1, ")": -1}.get(template[k], 0)
-        if depth == 0:
-            return k
-    raise ValueError("incomplete format key")
-
-
-def _written(spec: str, conversion: str, value: object, showing: Showing) -> str:
-    """Return one value as a conversion writes it."""
-    if conversion in "sra":
-        return (spec + "s") % converted(value, conversion, showing)
-    if type(value) not in PYTHONS:
-        if conversion == "c":
-            raise TypeError("%c requires int or char")
-        value = showing.number(value, conversion)
-    return (spec + conversion) % value
+    for match in CONVERSION.finditer(template):
+        for size in match.groups()[:2]:
+            digits = size
+            if size == "*":
+                digits = str(values[place]) if place < len(values) and type(values[place]) is int else ""
+                place += 1
+            if digits:
+                bounded(int(digits.lstrip("-")[:9]), "width or precision")
+                written.counted(" " * int(digits.lstrip("-")))
+        place += match[3] != "%"

@@ -9,14 +9,9 @@ from typing import Any, NamedTuple
 from gradcli.errors import GradcliError
 from gradcli.runner.exceptions import Raised, as_raised
 from gradcli.runner.expressions import Text
-from gradcli.runner.objects import UNBOUND, Class, Context, Evaluate, Frame, Instance
+from gradcli.runner.objects import UNBOUND, Class, Context, Evaluate, Foreign, Frame, Instance, ask, own
 from gradcli.runner.operators import truth
 from gradcli.runner.state import Run
-
-
-def raised_of(error: Raised | GradcliError) -> Raised | None:
-    """Return an error as an exception of the script, None for one that ends the run."""
-    return error if isinstance(error, Raised) else as_raised(error)
 
 
 def refuses(error: Raised | GradcliError) -> bool:
@@ -30,15 +25,6 @@ class Handler(NamedTuple):
     kinds: Evaluate | None
     store: Any
     body: Any
-
-
-def handle(regs: Frame, handlers: list[Handler], error: Raised, text: Text) -> Any:
-    """Run the clause that an exception fits; raises it again where none does."""
-    handler = fitting(regs, handlers, error)
-    if handler is None:
-        raise error
-    with handled(regs, handler, error, text):
-        return handler.body(regs)
 
 
 def fitting(regs: Frame, handlers: list[Handler], error: Raised) -> Handler | None:
@@ -83,24 +69,15 @@ class Entered(NamedTuple):
 def enter(run: Run, context: Any) -> Entered:
     """Enter what ``with`` is given."""
     if isinstance(context, Context):
-        value = context.enter(run)
-
-        def leave(run: Run, error: Raised | None) -> bool:
-            return context.leave_by(run, error)
-
-        return Entered(value, leave)
-    if isinstance(context, Instance) and (member := context.kind.find("__exit__")) is not UNBOUND:
+        return Entered(context.enter(run), context.leave_by)
+    if own(context, "__exit__") is not UNBOUND:
 
         def leave_object(run: Run, error: Raised | None) -> bool:
             given = (None, None, None) if error is None else (error.instance.kind, error.instance, None)
-            return truth(run, run.call(member, [context, *given]))
+            return truth(run, ask(run, context, "__exit__", *given))
 
-        return Entered(run.call(context.kind.find("__enter__"), [context]), leave_object)
-    from gradcli.runner.objects import Foreign
-
+        return Entered(ask(run, context, "__enter__"), leave_object)
     if isinstance(context, Foreign):
         return Entered(context, lambda run, error: False)
-    from gradcli.runner.builtins import type_name
-
-    message = f"'{type_name(context)}' object does not support the context manager protocol"
+    message = f"'{run.type_name(context)}' object does not support the context manager protocol"
     return run.fail("TypeError", message)  # type: ignore[no-any-return]

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
+from gradcli.runner.calls import native_name
 from gradcli.runner.classes import bound
 from gradcli.runner.containers import iterate, put, subscript, take
-from gradcli.runner.exceptions import raise_key, raised
+from gradcli.runner.exceptions import Raised, raise_key, raised
+from gradcli.runner.formatting import format_template
 from gradcli.runner.host import pop_item
-from gradcli.runner.library import native_name
 from gradcli.runner.objects import UNBOUND, Bound, Class, Closure, Context, Method, Property, TableFunction
 from gradcli.runner.operators import COMPARED, HOST_KINDS, contains, equal, hashable, operate, plain
 from gradcli.runner.operators import METHODS as OPERATORS
 from gradcli.runner.state import Run
 from gradcli.runner.tuples import Named
 from gradcli.runner.values import DType, Size
+from gradcli.runner.writes import augmented
 
 Table = dict[str, Callable[..., Any]]
 
@@ -27,7 +30,7 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:  # noqa: C901, PLR091
         return reader[name](run, base)
     if isinstance(base, Named):
         if name in base.fields:
-            return base.field(name)
+            return base[base.fields.index(name)]
         if name == "_fields":
             return base.fields
         if base.kind is not None and (member := base.kind.find(name)) is not UNBOUND:
@@ -37,34 +40,21 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:  # noqa: C901, PLR091
             if name in table:
                 return Bound(table[name], base)
             break
-    if isinstance(base, Closure):
-        return closure_attribute(base, name)
-    if isinstance(base, DType):
-        return {"is_floating_point": base.name.startswith(("float", "bfloat")), "name": base.name}.get(name, UNBOUND)
-    if isinstance(base, int | float) and name in ("real", "imag"):
-        return base if name == "real" else 0
-    if isinstance(base, Size) and name == "numel":
-        return Bound(lambda run, size: product(size), base)
-    if isinstance(base, Context) and name in ("__enter__", "__exit__"):
-        return base.enter_here if name == "__enter__" else base.leave_here
-    if isinstance(base, slice | range) and name in ("start", "stop", "step"):
-        return {"start": base.start, "stop": base.stop, "step": base.step}[name]
-    if isinstance(base, Property):
-        return property_attribute(base, name)
+    for kind, readers in FIELDS:
+        if isinstance(base, kind) and name in readers:
+            return readers[name](run, base)
+    if isinstance(base, Bound) and isinstance(base.function, Closure):
+        return run.attribute(base.function, name)
     if isinstance(base, Bound):
-        return bound_attribute(run, base, name)
+        return host_attribute(run, base.function, name)
     if hasattr(type(base), "send") and name in GENERATORS:
         return Bound(GENERATORS[name], base)
-    if isinstance(base, TableFunction | Method) and name == "__name__":
-        return base.name.rpartition(".")[2]
     if name == "__class__":
-        return run.machine.type_of(run, base)
+        return run.type_of(base)
     if callable(base) and name in ("__name__", "__qualname__"):
-        return native_name(base)
+        return native_name(run, base)
     if name == "__doc__":
         return None
-    if name == "__round__" and isinstance(base, int | float):
-        return lambda run, digits=None: round(base, digits)
     if name in DUNDERS and has_dunder(base, name):
         return Bound(DUNDERS[name], base)
     return UNBOUND
@@ -77,28 +67,6 @@ def has_dunder(base: Any, name: str) -> bool:
     return (isinstance(base, HOST_KINDS) or hasattr(type(base), "__next__")) and hasattr(type(base), name)
 
 
-def property_attribute(base: Property, name: str) -> Any:
-    """Return what a property gives: another one with a setter or a deleter, or one of its functions."""
-    changed: dict[str, Any] = {
-        "setter": lambda run, setter: Property(base.getter, setter, base.deleter),
-        "getter": lambda run, getter: Property(getter, base.setter, base.deleter),
-        "deleter": lambda run, deleter: Property(base.getter, base.setter, deleter),
-        "fget": base.getter, "fset": base.setter, "fdel": base.deleter,
-    }  # fmt: skip
-    return changed.get(name, UNBOUND)
-
-
-def bound_attribute(run: Run, base: Bound, name: str) -> Any:
-    """Return an attribute of a method: its object, its function, or one of the function."""
-    if name in ("__self__", "__func__"):
-        return base.owner if name == "__self__" else base.function
-    return (
-        host_attribute(run, base.function, name)
-        if not isinstance(base.function, Closure)
-        else run.attribute(base.function, name)
-    )
-
-
 def send(run: Run, generator: Any, value: Any) -> Any:
     """Run a generator to its next value."""
     return stepped(run, lambda: generator.send(value))
@@ -106,16 +74,12 @@ def send(run: Run, generator: Any, value: Any) -> Any:
 
 def throw(run: Run, generator: Any, error: Any, value: Any = None, *_: Any) -> Any:
     """Raise an exception where a generator waits."""
-    from gradcli.runner.exceptions import Raised
-
     made = run.call(error, [] if value is None else [value]) if isinstance(error, Class) else error
     return stepped(run, lambda: generator.throw(Raised(made)))
 
 
 def close(run: Run, generator: Any) -> None:
     """End a generator."""
-    from gradcli.runner.exceptions import Raised
-
     del run
     try:
         generator.close()
@@ -137,52 +101,25 @@ def stepped(run: Run, step: Any) -> Any:
         raise ended from None
 
 
-def closure_attribute(base: Closure, name: str) -> Any:
-    """Return an attribute of a function."""
-    if name in ("__name__", "__qualname__"):
-        return base.code.name if name == "__name__" else base.code.qualified
-    if name == "__doc__":
-        return base.code.doc
-    if name == "__code__":
-        return base.code
-    if name == "__get__":
-        return lambda run, owner, kind=None: Bound(base, owner)
-    known = {
-        "__defaults__": tuple(base.defaults) or None,
-        "__module__": "__main__",
-        "__dict__": base.attributes,
-        "__annotations__": {},
-    }
-    return known.get(name, UNBOUND)
-
-
 def class_attribute(run: Run, base: Class, name: str) -> Any:
     """Return a method of one of Python's classes, called with its object: ``str.upper``, ``dict.fromkeys``."""
-    del run
-    tables = {
-        "str": STRINGS,
-        "list": LISTS,
-        "dict": DICTS,
-        "set": SETS,
-        "tuple": TUPLES,
-        "int": INTEGERS,
-        "float": FLOATS,
-    }
     if name == "maketrans" and base.name == "str":
         return lambda run, *parts: str.maketrans(*parts)
     if name == "fromhex" and base.name == "float":
         return lambda run, text: float.fromhex(text)
     if name == "fromkeys" and base.find("fromkeys") is UNBOUND and base.name in ("dict", "OrderedDict", "defaultdict"):
         return lambda run, keys, value=None: {hashable(run, key): value for key in iterate(run, keys)}
+    tables = {getattr(kind, "__name__", "set"): table for kind, table in KINDS}
     return tables.get(base.name, {}).get(name, UNBOUND)
 
 
-def product(numbers: Any) -> int:
-    """Return the product of lengths."""
-    made = 1
-    for number in numbers:
-        made *= number
-    return made
+def by_host(kind: type, *names: str) -> Table:
+    """Return methods of one of Python's classes that need nothing of the run."""
+
+    def method(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda run, me, *arguments: function(me, *arguments)
+
+    return {name: method(getattr(kind, name)) for name in names}
 
 
 # ---- texts
@@ -228,13 +165,6 @@ def replace(run: Run, text: str, old: str, new: str, count: int = -1) -> str:
     return text.replace(old, new, count)
 
 
-def format_it(run: Run, text: str, *arguments: Any, **named: Any) -> str:
-    """Format a template."""
-    from gradcli.runner.strings import format_template
-
-    return format_template(run, text, arguments, named)
-
-
 ENCODINGS = ("utf8", "ascii", "latin1", "utf16", "utf32")
 """Encodings that Python has without a module of their own."""
 
@@ -249,6 +179,12 @@ def encode(run: Run, text: str, encoding: str = "utf-8", errors: str = "strict")
     return text.encode(name, errors)
 
 
+def decode(run: Run, data: bytes, encoding: str = "utf-8", errors: str = "strict") -> str:
+    """Return bytes as a text."""
+    return data.decode(encoding, errors)
+
+
+BYTES: Table = {"decode": decode, "hex": lambda run, data: data.hex()}
 STRINGS: Table = {
     **{
         name: of_text(name)
@@ -260,7 +196,8 @@ STRINGS: Table = {
             "isprintable", "translate",
         )
     },
-    "join": join, "replace": replace, "format": format_it, "encode": encode,
+    "join": join, "replace": replace, "encode": encode,
+    "format": lambda run, text, *arguments, **named: format_template(run, text, arguments, named),
 }  # fmt: skip
 
 
@@ -296,9 +233,7 @@ def index(run: Run, items: Any, item: Any, *bounds: int) -> int:
             return k
     if isinstance(items, tuple):
         run.fail("ValueError", "tuple.index(x): x not in tuple")
-    from gradcli.runner.strings import to_repr
-
-    return run.fail("ValueError", f"{to_repr(run, item)} is not in list")  # type: ignore[no-any-return]
+    return run.fail("ValueError", f"{run.quoted(item)} is not in list")  # type: ignore[no-any-return]
 
 
 def remove(run: Run, items: list[Any], item: Any) -> None:
@@ -317,9 +252,7 @@ def sort(run: Run, items: list[Any], *, key: Any = None, reverse: bool = False) 
 
 LISTS: Table = {
     "append": append, "extend": extend, "pop": pop, "index": index, "remove": remove, "sort": sort,
-    "insert": lambda run, items, place, item: items.insert(place, item), "clear": lambda run, items: items.clear(),
-    "reverse": lambda run, items: items.reverse(),
-    "copy": lambda run, items: list(items), "__len__": lambda run, items: len(items),
+    **by_host(list, "insert", "clear", "reverse", "copy", "__len__"),
     "count": lambda run, items, item: sum(1 for one in items if one is item or equal(run, one, item)),
 }  # fmt: skip
 TUPLES: Table = {
@@ -350,16 +283,6 @@ def update(run: Run, table: dict[Any, Any], *others: Any, **named: Any) -> None:
     table.update(named)
 
 
-def set_default(run: Run, table: dict[Any, Any], key: Any, value: Any = None) -> Any:
-    """Return an entry, newly entered where there is none."""
-    return table.setdefault(hashable(run, key), value)
-
-
-def get(run: Run, table: dict[Any, Any], key: Any, default: Any = None) -> Any:
-    """Return an entry, or the default."""
-    return table.get(hashable(run, key), default)
-
-
 def move_to_end(run: Run, table: dict[Any, Any], key: Any, last: bool = True) -> None:
     """Move an entry of an OrderedDict."""
     value = table.pop(key)
@@ -369,9 +292,9 @@ def move_to_end(run: Run, table: dict[Any, Any], key: Any, last: bool = True) ->
 
 
 DICTS: Table = {
-    "items": lambda run, table: table.items(), "keys": lambda run, table: table.keys(),
-    "values": lambda run, table: table.values(), "__len__": lambda run, table: len(table), "get": get, "update": update,
-    "pop": pop_key, "setdefault": set_default, "clear": lambda run, table: table.clear(),
+    **by_host(dict, "items", "keys", "values", "__len__", "clear"), "update": update, "pop": pop_key,
+    "get": lambda run, table, key, default=None: table.get(hashable(run, key), default),
+    "setdefault": lambda run, table, key, value=None: table.setdefault(hashable(run, key), value),
     "copy": lambda run, table: table.copy(), "popitem": lambda run, table: pop_item(run, table, last=True),
     "move_to_end": move_to_end,
 }  # fmt: skip
@@ -409,32 +332,47 @@ SETS: Table = {
     "add": lambda run, items, item: items.add(hashable(run, item)),
     "discard": lambda run, items, item: items.discard(hashable(run, item)),
     "remove": lambda run, items, item: items.remove(hashable(run, item)),
-    "update": update_set, "clear": lambda run, items: items.clear(), "copy": lambda run, items: set(items),
-    "pop": lambda run, items: items.pop(),
+    "update": update_set, **by_host(set, "clear", "copy", "pop"),
     **{f"{name}_update": updated(name) for name in ("intersection", "difference", "symmetric_difference")},
 }  # fmt: skip
 FLOATS: Table = {
-    "hex": lambda run, x: float(x).hex(),
-    "conjugate": lambda run, x: x,
-    "is_integer": lambda run, x: float(x).is_integer(),
-    "item": lambda run, x: x,
-    "as_integer_ratio": lambda run, x: x.as_integer_ratio(),
-}
+    **by_host(float, "hex", "conjugate", "is_integer", "as_integer_ratio", "__round__"), "item": lambda run, x: x,
+}  # fmt: skip
 INTEGERS: Table = {
-    "bit_count": lambda run, x: x.bit_count(),
-    "conjugate": lambda run, x: x,
-    "as_integer_ratio": lambda run, x: (int(x), 1),
-    "bit_length": lambda run, x: x.bit_length(),
-    "item": lambda run, x: x,
+    **by_host(int, "bit_count", "conjugate", "bit_length", "as_integer_ratio", "__round__"), "item": lambda run, x: x,
     "is_integer": lambda run, x: True,
-}
-BYTES: Table = {
-    "decode": lambda run, data, encoding="utf-8", errors="strict": data.decode(encoding, errors),
-    "hex": lambda run, data: data.hex(),
-}
+}  # fmt: skip
+FIELDS: tuple[tuple[Any, Table], ...] = (
+    (Closure, {
+        "__name__": lambda run, me: me.code.name, "__qualname__": lambda run, me: me.code.qualified,
+        "__doc__": lambda run, me: me.code.doc, "__code__": lambda run, me: me.code,
+        "__get__": lambda run, me: lambda run, owner, kind=None: Bound(me, owner),
+        "__defaults__": lambda run, me: tuple(me.defaults) or None, "__module__": lambda run, me: "__main__",
+        "__dict__": lambda run, me: me.attributes, "__annotations__": lambda run, me: {},
+    }),
+    (Property, {
+        "setter": lambda run, me: lambda run, setter: Property(me.getter, setter, me.deleter),
+        "getter": lambda run, me: lambda run, getter: Property(getter, me.setter, me.deleter),
+        "deleter": lambda run, me: lambda run, deleter: Property(me.getter, me.setter, deleter),
+        "fget": lambda run, me: me.getter, "fset": lambda run, me: me.setter, "fdel": lambda run, me: me.deleter,
+    }),
+    (Bound, {"__self__": lambda run, me: me.owner, "__func__": lambda run, me: me.function}),
+    (DType, {
+        "is_floating_point": lambda run, me: me.name.startswith(("float", "bfloat")), "name": lambda run, me: me.name,
+    }),
+    (int | float, {"real": lambda run, me: me, "imag": lambda run, me: 0}),
+    (Size, {"numel": lambda run, me: lambda run: math.prod(me)}),
+    (Context, {
+        "__enter__": lambda run, me: me.enter,
+        "__exit__": lambda run, me: lambda run, exc_type, exc_value, traceback: me.leave_by(run, exc_value),
+    }),
+    (slice | range, {name: lambda run, me, name=name: getattr(me, name) for name in ("start", "stop", "step")}),
+    (TableFunction | Method, {"__name__": lambda run, me: me.name.rpartition(".")[2]}),
+)  # fmt: skip
+"""Attributes of Python's own values and of the interpreter's, by their types."""
 KINDS: tuple[tuple[Any, Table], ...] = (
     (str, STRINGS), (bytes, BYTES), (list, LISTS), (tuple, TUPLES), (dict, DICTS), (set | frozenset, SETS),
-    (bool, INTEGERS), (int, INTEGERS), (float, FLOATS),
+    (int, INTEGERS), (float, FLOATS),
 )  # fmt: skip
 
 
@@ -447,6 +385,7 @@ DUNDERS: Table = {
     **{f"__{word}__": operator_method(sign, reflected=False) for sign, word in OPERATORS.items()},
     **{f"__r{word}__": operator_method(sign, reflected=True) for sign, word in OPERATORS.items()},
     **{f"__{words[0]}__": operator_method(sign, reflected=False) for sign, words in COMPARED.items()},
+    **{f"__i{word}__": lambda run, me, x, sign=sign: augmented(run, sign, me, x) for sign, word in OPERATORS.items()},
     "__len__": lambda run, me: run.call(run.builtin("len"), [me]),
     "__str__": lambda run, me: run.call(run.builtin("str"), [me]),
     "__repr__": lambda run, me: run.call(run.builtin("repr"), [me]),

@@ -5,23 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.runner.exceptions import raise_key
-from gradcli.runner.objects import UNBOUND, Class
-
-
-class Hosted:
-    """What all of them have: their class, and attributes of their own."""
-
-    kind: Class
-    fields: dict[str, Any]
-
-    @property
-    def script_class(self) -> Class:
-        """The class of the script that it is an object of."""
-        return self.kind
-
-
-class HostedList(Hosted, list):  # type: ignore[type-arg]
-    """A list."""
+from gradcli.runner.objects import UNBOUND, Class, Hosted, ask
 
 
 class HostedDict(Hosted, dict):  # type: ignore[type-arg]
@@ -29,41 +13,16 @@ class HostedDict(Hosted, dict):  # type: ignore[type-arg]
 
     def missing(self, run: Any, key: Any) -> Any:
         """Return what ``__missing__`` gives of a key that is not there."""
-        member = self.kind.find("__missing__")
-        return raise_key(key) if member is UNBOUND else run.call(member, [self, key])
-
-
-class HostedSet(Hosted, set):  # type: ignore[type-arg]
-    """A set."""
-
-
-class HostedTuple(Hosted, tuple):  # type: ignore[type-arg]
-    """A tuple."""
-
-
-class HostedText(Hosted, str):
-    """A text."""
-
-
-class HostedInt(Hosted, int):
-    """An integer."""
-
-
-class HostedFloat(Hosted, float):
-    """A float."""
+        made = ask(run, self, "__missing__", key)
+        return raise_key(key) if made is UNBOUND else made
 
 
 HOSTS: dict[str, Any] = {
-    "list": HostedList,
-    "dict": HostedDict,
-    "set": HostedSet,
-    "tuple": HostedTuple,
-    "str": HostedText,
-    "int": HostedInt,
-    "float": HostedFloat,
-    "OrderedDict": HostedDict,
-    "defaultdict": HostedDict,
-    "Counter": HostedDict,
+    **{
+        kind.__name__: type(f"Hosted{kind.__name__}", (Hosted, kind), {})
+        for kind in (list, set, tuple, str, int, float)
+    },
+    **dict.fromkeys(("dict", "OrderedDict", "defaultdict", "Counter"), HostedDict),
 }
 """The classes of the host, by what Python calls theirs."""
 MUTABLE = (list, dict, set)
@@ -71,17 +30,11 @@ MUTABLE = (list, dict, set)
 
 def host_of(kind: Class) -> Class | None:
     """Return the class of Python's that another one is derived from, None where there is none."""
-    return next(
-        (
-            one
-            for one in kind.order[1:]
-            if one.make is not None and one.name in HOSTS and one.find("__members__") is UNBOUND
-        ),
-        None,
-    )
+    natives = (one for one in kind.order[1:] if one.make is not None and one.name in HOSTS)
+    return next((one for one in natives if one.find("__members__") is UNBOUND), None)
 
 
-def new_hosted(run: Any, kind: Class, base: Class, arguments: list[Any], named: dict[str, Any]) -> Any:
+def new_hosted(run: Any, kind: Class, base: Class, arguments: Any, named: dict[str, Any]) -> Any:
     """Return a new object of such a class: one that can be changed is filled by ``__init__``."""
     host = HOSTS[base.name]
     own = kind.find("__init__") is not UNBOUND
@@ -110,8 +63,3 @@ def fill(run: Any, me: Any, *arguments: Any, **named: Any) -> None:
 def plain_value(me: Any) -> Any:
     """Return the value as Python's own class has it."""
     return next(kind for kind in (list, dict, set, tuple, str, int, float) if isinstance(me, kind))(me)
-
-
-def own(me: Any, name: str) -> Any:
-    """Return a method that the script's class defines, UNBOUND for any other value."""
-    return me.kind.find(name) if isinstance(me, Hosted) else UNBOUND

@@ -22,43 +22,31 @@ FOREIGN_TO: dict[str, set[str]] = {}
 N = TypeVar("N", bound=Native)
 
 
-def native(*names: str) -> Callable[[N], N]:
-    """Enter the decorated function under dotted names."""
+def entering(table: dict[str, Any]) -> Callable[..., Callable[[N], N]]:
+    """Return a decorator that enters a function in a table under names."""
 
-    def decorate(function: N) -> N:
-        for name in names:
-            TABLE[name] = function
-        return function
+    def named(*names: str) -> Callable[[N], N]:
+        def decorate(function: N) -> N:
+            table.update(dict.fromkeys(names, function))
+            return function
 
-    return decorate
+        return decorate
 
-
-def method(*names: str) -> Callable[[N], N]:
-    """Enter the decorated function as a method of tensors."""
-
-    def decorate(function: N) -> N:
-        for name in names:
-            METHODS[name] = function
-        return function
-
-    return decorate
+    return named
 
 
-def attribute(*names: str) -> Callable[[N], N]:
-    """Enter the decorated function as what reads an attribute of tensors."""
+native, method, attribute = entering(TABLE), entering(METHODS), entering(ATTRIBUTES)
 
-    def decorate(function: N) -> N:
-        for name in names:
-            ATTRIBUTES[name] = function
-        return function
 
-    return decorate
+def always(value: Any) -> Native:
+    """Return a native that gives one value, whatever it is given."""
+    return lambda run, *arguments, **named: value
 
 
 HOMES: dict[str, tuple[str, ...]] = {
     "torch": (
         "torch_making", "torch_tensors", "torch_neural", "torch_autograd", "torch_function", "torch_functional",
-        "torch_func", "torch_amp", "torch_modules",
+        "torch_func", "torch_amp",
     ),
     "numpy": ("numpy_arrays", "numpy_methods", "numpy_random"),
     "functorch": ("torch_func",),
@@ -90,19 +78,10 @@ def load(root: str) -> None:
         import_module(f"gradcli.runner.libraries.{module}")
 
 
-SHOWING_ONLY = (
-    "typing",
-    "typing_extensions",
-    "types",
-    "abc",
-    "numbers",
-    "warnings",
-    "logging",
-    "gc",
-    "datetime",
-    "traceback",
+SHOWING_ONLY = {
+    "typing", "typing_extensions", "types", "abc", "numbers", "warnings", "logging", "gc", "datetime", "traceback",
     "__future__",
-)
+}  # fmt: skip
 """Libraries of which what gradcli has no native for means nothing to the numbers."""
 SAME = {
     "np": "numpy", "jnp": "jax.numpy", "F": "torch.nn.functional", "nn": "torch.nn", "optim": "torch.optim",

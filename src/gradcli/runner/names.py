@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+import numpy as np
 
 from gradcli.errors import GradcliError, Span
 from gradcli.errors.suggest import did_you_mean
@@ -13,7 +16,7 @@ from gradcli.runner.library import EFFECTS, HOMES, METHODS, SAME, TABLE, load, l
 from gradcli.runner.objects import UNBOUND, Foreign, Module
 from gradcli.runner.state import Run
 from gradcli.runner.torch_names import lacks
-from gradcli.runner.values import DType
+from gradcli.runner.values import TORCHS, DType, Tensor
 
 ROOTS = (*HOMES, "scipy")
 SHOWING = (
@@ -74,21 +77,8 @@ def resolve(run: Run, name: str) -> Any:
     constant = find_constant(name.replace("numpy.", "np.", 1).replace("jax.np.", "jnp.").replace("autograd.np.", "np."))
     if isinstance(constant, str):
         library = "torch" if name.startswith("torch") else "jax" if name.startswith("jax") else "numpy"
-        return DType(
-            {
-                "double": "float64",
-                "float": "float32",
-                "half": "float16",
-                "long": "int64",
-                "int": "int32",
-                "short": "int16",
-                "single": "float32",
-                "int_": "int64",
-                "intp": "int64",
-                "bool_": "bool",
-            }.get(constant, constant),
-            library,
-        )
+        aliases = TORCHS | {"single": "float32", "int_": "int64", "intp": "int64", "bool_": "bool"}
+        return DType(aliases.get(constant, constant), library)
     if constant is not None:
         return constant
     table = find_table(name)
@@ -142,12 +132,10 @@ def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) 
     from gradcli.runner.builtins import BUILTINS
 
     if name in run.given:
-        from gradcli.runner.given import given_value
-
         return given_value(run, name, span)
     if name in BUILTINS:
         return BUILTINS[name]
-    if name in ("open", "exec", "eval", "compile", "input", "__import__", "globals", "breakpoint"):
+    if name in EFFECTS:
         what = "would run a text" if name in ("exec", "eval", "compile") else "would have an effect beyond the script"
         raise GradcliError("not-allowed", f"'{name}' {what}: gradcli does not run it", span=span)
     for module in reversed(run.stars):
@@ -160,6 +148,8 @@ def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) 
     return run.fail("NameError", f"name '{name}' is not defined")
 
 
+MODULES_THEMSELVES = ("torch", "math", "numpy", "jax", "random", "itertools", "functools")
+"""Modules that a script may name without an import."""
 WITHOUT_IMPORT = ("torch", "torch.autograd", "torch.nn", "torch.nn.functional")
 """Modules whose names a script may have without saying where they are from, as a formula does."""
 
@@ -168,7 +158,7 @@ def library_name(run: Run, name: str) -> Any:
     """Return what a name stands for that is a library's though none is imported; UNBOUND for no such name."""
     if name in SAME:
         return Module(SAME[name])
-    if name in ("torch", "math", "numpy", "jax", "random", "itertools", "functools"):
+    if name in MODULES_THEMSELVES:
         return Module(name)
     for module in WITHOUT_IMPORT:
         value = member(run, f"{module}.{name}")
@@ -184,26 +174,7 @@ def is_known(name: str, called: bool) -> bool:
     from gradcli.runner.builtins import BUILTINS
     from gradcli.runner.preludes import index
 
-    if (
-        name in BUILTINS
-        or name in SAME
-        or name in SHOWING
-        or name in EFFECTS
-        or name in ("torch", "math", "numpy", "jax")
-    ):
-        return True
-    if name in (
-        "random",
-        "itertools",
-        "functools",
-        "exec",
-        "eval",
-        "compile",
-        "open",
-        "input",
-        "globals",
-        "breakpoint",
-    ):
+    if name in BUILTINS or name in SAME or name in SHOWING or name in EFFECTS or name in MODULES_THEMSELVES:
         return True
     full = [f"{module}.{name}" for module in WITHOUT_IMPORT]
     return (called and find_table(name) is not None) or any(
@@ -239,3 +210,42 @@ def imported_from(run: Run, module: str, name: str) -> Any:
             raise unknown_member(full)
     run.note("foreign", f"{root} is not part of gradcli: what a script calls of it to show something is left out")
     return Foreign(f"{module}.{name}")
+
+
+# ---- variables that a script leaves free
+def given_value(run: Run, name: str, span: Span | None = None) -> Any:
+    """Return the value of a variable that the script leaves free, the same object each time it is read.
+
+    An array is one of the library that the script uses, of PyTorch a leaf. A number that the script asks for nothing
+    (``x.grad``, ``x.sum()``) is a number of Python's.
+    """
+    value = run.given[name]
+    if isinstance(value, GradcliError):  # why a function has nothing of that name
+        raise GradcliError(value.kind, value.message, span=span, hint=value.hint)
+    if isinstance(value, np.ndarray | np.generic):
+        value = run.given[name] = as_value(run, name, np.asarray(value))
+    return value
+
+
+def as_value(run: Run, name: str, array: np.ndarray[Any, Any]) -> Any:
+    """Return an array as a script has it."""
+    text = run.place.text
+    asked = re.search(
+        rf"(?<![\w.]){re.escape(name)}\s*\.\s*[A-Za-z_]|\([^()\n]*\b{re.escape(name)}\b[^()\n]*\)\.backward", text
+    )
+    if not array.shape and not asked:
+        return array.item()
+    if re.search(r"\btorch\b|\.backward\(|requires_grad|\.grad\b", text) or not re.search(
+        r"\b(?:np|numpy|jnp|jax)\b", text
+    ):
+        load("torch")  # its methods, which a script may call without an import
+        return require(run, run.make(array.astype(np.float64)))
+    return run.make(array, library="jax" if re.search(r"\bj(?:np|ax)\b", text) else "numpy")
+
+
+def require(run: Run, tensor: Tensor) -> Tensor:
+    """Return a tensor that is differentiated by."""
+    from gradcli.runner.tensor_attributes import set_requires
+
+    set_requires(run, tensor, True)
+    return tensor

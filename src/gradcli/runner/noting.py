@@ -45,11 +45,6 @@ def entry(run: Any) -> str:
     return name
 
 
-def leaf_name(run: Any, leaf: Tensor) -> str:
-    """Return what a leaf is called: as at the last derivative call, else as now."""
-    return run.noting.called.get(leaf) or run.name_of(leaf) or ""
-
-
 def note(run: Any, kind: str, leaf: Tensor) -> None:
     """Note that the line zeroes the gradient of a leaf, or writes its numbers anew."""
     if run.replay is not None or (run.quiet and entry(run) not in BY_LIBRARY[kind]):
@@ -57,7 +52,7 @@ def note(run: Any, kind: str, leaf: Tensor) -> None:
     noting: Noting = run.noting
     if kind == "update" and noting.draws and any(one() is leaf for one in noting.draws[-1][1]):
         return
-    name = leaf_name(run, leaf)
+    name = noting.called.get(leaf) or run.name_of(leaf) or ""
     before = noting.pending
     if before is not None and (before.kind, before.line) == (kind, run.line) and name not in before.names:
         if name and len(before.names) < MOST:

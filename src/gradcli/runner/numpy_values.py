@@ -14,69 +14,50 @@ import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.engine.meter import LARGE
+from gradcli.runner.exceptions import TREE
 from gradcli.runner.numpy_sizes import picked
+from gradcli.runner.objects import UNBOUND, Class, ask
+from gradcli.runner.state import look_at, show
+from gradcli.runner.tuples import Named
 from gradcli.runner.values import INTEGERS, DType, Tensor, extra_of
 
 DOUBLES = ("float64", "int64", "bool")
 """Types that are kept as they are: others are kept in doubles, or in the longest integers."""
 TYPES = {"float16", "float32", "float64", "bool", *INTEGERS}
+METHODS = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
+    "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
+}  # fmt: skip
+"""What Python calls operators, without the underscores of their methods."""
+COMPARED = {
+    "<": ("lt", "gt"), "<=": ("le", "ge"), ">": ("gt", "lt"), ">=": ("ge", "le"), "==": ("eq", "eq"),
+    "!=": ("ne", "ne"),
+}  # fmt: skip
+"""What it calls comparisons, and these with their sides exchanged."""
 BY_SIGN: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "@": operator.matmul,
-    "<<": operator.lshift,
-    ">>": operator.rshift,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
+    sign: getattr(operator, f"__{word}__")
+    for sign, word in {**METHODS, **{sign: words[0] for sign, words in COMPARED.items()}}.items()
 }
 """What Python's operators do, by their signs."""
-UFUNCS = {
-    "+": np.add,
-    "-": np.subtract,
-    "*": np.multiply,
-    "/": np.true_divide,
-    "//": np.floor_divide,
-    "%": np.remainder,
-    "**": np.power,
-    "&": np.bitwise_and,
-    "|": np.bitwise_or,
-    "^": np.bitwise_xor,
-    "@": np.matmul,
-    "<<": np.left_shift,
-    ">>": np.right_shift,
-}
 
 
-class WholeKey(int):
-    """An integer of NumPy's as a key: equal to Python's, and shown as NumPy's."""
+class Key:
+    """A number of NumPy's as a key: equal to Python's, and shown as NumPy's."""
 
-    dtype = "int64"
+    dtype = ""
+    real: Any
 
     def shown(self, _quoted: Any) -> str:
         """Return how it is shown."""
-        return f"np.{self.dtype}({int(self)})"
+        return f"np.{self.dtype}({self.real})"
 
 
-class FloatKey(float):
-    """A float of NumPy's as a key."""
+class WholeKey(Key, int):
+    """An integer."""
 
-    dtype = "float64"
 
-    def shown(self, _quoted: Any) -> str:
-        """Return how it is shown."""
-        return f"np.{self.dtype}({float(self)})"
+class FloatKey(Key, float):
+    """A float."""
 
 
 def key_number(x: Tensor) -> Any:
@@ -84,9 +65,8 @@ def key_number(x: Tensor) -> Any:
     one = np.asarray(x.value).reshape(())[()].item()
     if x.dtype == "bool":
         return one
-    made = WholeKey(one) if isinstance(one, int) else FloatKey(one)
-    if made.dtype != x.dtype:
-        made.dtype = x.dtype
+    made: Key = WholeKey(one) if isinstance(one, int) else FloatKey(one)
+    made.dtype = x.dtype
     return made
 
 
@@ -128,8 +108,6 @@ def from_real(run: Any, made: Any, several: bool = False) -> Any:
     if isinstance(made, np.dtype):
         return DType(made.name, "array")
     if isinstance(made, tuple) and hasattr(made, "_fields"):
-        from gradcli.runner.tuples import Named
-
         parts = [from_real(run, item) for item in made]
         return Named(type(made).__name__, dict(zip(made._fields, parts, strict=True)))
     if isinstance(made, tuple | list):
@@ -166,16 +144,21 @@ def other_type(run: Any, made: Any) -> Any:
     raise run.refuse(f"{what} are not part of gradcli")
 
 
-def to_real(run: Any, x: Any) -> Any:
+def refuse_active(run: Any, x: Tensor) -> None:
+    """Raise what PyTorch raises where a tensor that is differentiated is to be an array of NumPy's."""
+    if x.active:
+        text = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        run.fail("RuntimeError", text)
+
+
+def to_real(run: Any, x: Any) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case for each kind of value
     """Return a value of a script as NumPy takes it; raises what PyTorch raises for a tensor that is differentiated."""
     kind = type(x)
     if kind in (int, float, bool, str) or x is None:
         return x
     if isinstance(x, Tensor):
-        if x.library == "torch" and x.active:
-            run.fail(
-                "RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-            )
+        if x.library == "torch":
+            refuse_active(run, x)
         if x.library == "python":
             return float(x.value)
         made = real(x)
@@ -190,21 +173,13 @@ def to_real(run: Any, x: Any) -> Any:
         return slice(*[to_real(run, part) for part in (x.start, x.stop, x.step)])
     if isinstance(x, range) or x is Ellipsis:
         return x
-    return to_real_other(run, x)
-
-
-def to_real_other(run: Any, x: Any) -> Any:
-    """Return a type, a walk or an object as NumPy takes it."""
-    from gradcli.runner.objects import UNBOUND, Class, Instance
-
     if isinstance(x, Class):
         host = {"float": float, "int": int, "bool": bool, "str": str, "object": object}.get(x.name)
         if host is not None:
             return host
-    if isinstance(x, Instance):
-        for name in ("__array__", "__float__"):
-            if x.kind.find(name) is not UNBOUND:
-                return to_real(run, run.call(run.attribute(x, name)))
+    for name in ("__array__", "__float__"):
+        if (made := ask(run, x, name)) is not UNBOUND:
+            return to_real(run, made)
     if (
         isinstance(x, set | frozenset | dict)
         or hasattr(type(x), "__next__")
@@ -220,8 +195,6 @@ def by_numpy(run: Any, work: Callable[[], Any]) -> Any:
         with np.errstate(all="ignore"):
             return work()
     except (ValueError, TypeError, IndexError, ZeroDivisionError, OverflowError, KeyError, AttributeError) as error:
-        from gradcli.runner.exceptions import TREE
-
         kind = next((k.__name__ for k in type(error).__mro__ if k.__name__ in TREE), "ValueError")
         return run.fail(kind, str(error) if kind != "KeyError" else error.args[0])
     except MemoryError as error:
@@ -253,7 +226,7 @@ def charge_broadcast(run: Any, parts: Any, product: bool = False) -> None:
 def in_place(run: Any, sign: str, target: Tensor, change: Any) -> None:
     """Do an augmented assignment of an array: raises where NumPy refuses to cast the result."""
     array, y = np.array(real(target)), to_real(run, change)
-    by_numpy(run, lambda: UFUNCS[sign](array, y, out=array))
+    by_numpy(run, lambda: getattr(operator, f"__i{METHODS[sign]}__")(array, y))
     run.write(target, back(array))
 
 
@@ -286,8 +259,6 @@ def entry(run: Any, x: Tensor, key: Any) -> Any:
 
 def as_view(run: Any, base: Tensor, made: Any, places: Any) -> Tensor:
     """Return a part of an array that shares its memory: entries at these places."""
-    from gradcli.runner.state import look_at, show
-
     return show(base, lambda node: look_at(run.f, node, places), back(made), base.dtype)
 
 

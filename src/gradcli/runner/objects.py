@@ -175,6 +175,29 @@ class Keyed(Instance):
         return bool(run.operate("==", self, other) is True)
 
 
+class Hosted:
+    """What objects of classes have that are derived from Python's own: their class, and attributes of their own."""
+
+    kind: Class
+    fields: dict[str, Any]
+
+    @property
+    def script_class(self) -> Class:
+        """The class of the script that it is an object of."""
+        return self.kind
+
+
+def own(value: Any, name: str) -> Any:
+    """Return a member of the class that an object is of, UNBOUND where it has none and for any other value."""
+    return value.kind.find(name) if isinstance(value, Instance | Hosted) else UNBOUND
+
+
+def ask(run: Any, value: Any, name: str, *arguments: Any) -> Any:
+    """Return what a method of an object's class gives; UNBOUND for any value whose class has no such method."""
+    method = own(value, name)
+    return UNBOUND if method is UNBOUND else run.call(method, [value, *arguments])
+
+
 @dataclass(slots=True, eq=False)
 class Bound:
     """A function with what it is a method of."""
@@ -253,24 +276,23 @@ class Progress(Foreign):
 
 
 class Context:
-    """What ``with`` enters: a native one has these two."""
+    """What ``with`` enters; this one gives a value, and changes nothing. As a decorator it gives the function."""
+
+    def __init__(self, value: Any = None) -> None:
+        self.value = value
 
     def enter(self, run: Any) -> Any:
         """Begin, and return what ``as`` names."""
-        raise NotImplementedError
+        del run
+        return self.value
 
     def leave(self, run: Any) -> None:
         """End."""
-        raise NotImplementedError
 
-    def enter_here(self, run: Any) -> Any:
-        """Do what a call of ``__enter__`` does."""
-        return self.enter(run)
-
-    def leave_here(self, run: Any, exc_type: Any, exc_value: Any, traceback: Any) -> Any:
-        """Do what a call of ``__exit__`` does."""
-        del exc_type, traceback
-        return self.leave_by(run, exc_value)
+    def __call__(self, run: Any, function: Any) -> Any:
+        """Return a function as it runs within."""
+        del run
+        return function
 
     def leave_by(self, run: Any, error: Any) -> bool:
         """End after an exception, or after none; return whether it ends here."""

@@ -15,27 +15,14 @@ from gradcli.language.runtime import compare as table_compare
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import value_of
 from gradcli.runner import numpy_values
-from gradcli.runner.hosted import Hosted
-from gradcli.runner.numpy_values import BY_SIGN, flows
-from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Instance, Keyed
+from gradcli.runner.numpy_values import BY_SIGN, COMPARED, METHODS, flows
+from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Hosted, Instance, Keyed, ask, own
 from gradcli.runner.state import Run
 from gradcli.runner.torch_errors import torch_error
-from gradcli.runner.values import FLOATS, DType, Size, Tensor, Weak, as_dtype, category, kind_of, promoted
+from gradcli.runner.values import FLOATS, TITLES, DType, Size, Tensor, Weak, as_dtype, category, kind_of, promoted
 
 Double = np.float64
 PLAIN = (int, float, bool)
-METHODS = {
-    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
-    "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
-}  # fmt: skip
-COMPARED = {
-    "<": ("lt", "gt"),
-    "<=": ("le", "ge"),
-    ">": ("gt", "lt"),
-    ">=": ("ge", "le"),
-    "==": ("eq", "eq"),
-    "!=": ("ne", "ne"),
-}
 HOST_KINDS: tuple[type, ...] = (
     int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, type({}.keys()),
     type({}.items()),
@@ -116,30 +103,34 @@ def operate(run: Run, sign: str, a: Any, b: Any) -> Any:
         if isinstance(a, str) or isinstance(b, str):
             return of_host(run, sign, a, b)
         return of_tensors(run, sign, a, b)
-    if (isinstance(a, Hosted) or isinstance(b, Hosted)) and (
-        made := by_own_method(run, sign, a, b)
-    ) is not NotImplemented:
+    made = by_methods(run, sign, a, b)
+    if made is not NotImplemented:
         return made
     if isinstance(a, HOST_KINDS) and (isinstance(b, HOST_KINDS) or (sign == "%" and type(a) is str)):
         return of_host(run, sign, a, b)
     return of_objects(run, sign, a, b)
 
 
-def by_own_method(run: Run, sign: str, a: Any, b: Any) -> Any:
-    """Return an operator by a method that a class derived from one of Python's own defines."""
-    first, second = COMPARED[sign] if sign in COMPARED else (METHODS[sign], f"r{METHODS[sign]}")
-    for owner, word, other in ((a, first, b), (b, second, a)):
-        if isinstance(owner, Hosted) and (member := owner.kind.find(f"__{word}__")) is not UNBOUND:
-            made = run.call(member, [owner, other])
-            if made is not NotImplemented:
-                return made
+def by_methods(run: Run, sign: str, a: Any, b: Any) -> Any:
+    """Return an operator by the methods of objects: of the left one, then the reflected one of the right.
+
+    Without such methods it is NotImplemented.
+    """
+    first, second = COMPARED.get(sign) or (METHODS[sign], f"r{METHODS[sign]}")
+    names = ((a, f"__{first}__", b), (b, f"__{second}__", a))
+    if isinstance(b, Instance) and isinstance(a, Instance) and b.kind is not a.kind and b.kind.is_a(a.kind):
+        names = names[::-1] if own(b, names[1][1]) is not own(a, names[1][1]) else names
+    for owner, name, other in names:
+        made = ask(run, owner, name, other)
+        if made is not UNBOUND and made is not NotImplemented:
+            return made
     return NotImplemented
 
 
-def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:  # noqa: C901 - one clause for each exception
+def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Return an operator of Python's own values, within bounds."""
     if sign == "%" and type(a) is str:
-        return run.machine.percent(run, a, b)
+        return run.percent(a, b)
     if sign in COMPARED and isinstance(a, list | tuple | dict) and isinstance(b, list | tuple | dict):
         if sign in ("==", "!="):
             return equal(run, a, b) is (sign == "==")
@@ -148,14 +139,8 @@ def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:  # noqa: C901 - one cla
     refuse_large(run, sign, a, b)
     try:
         made = BY_SIGN[sign](a, b)
-    except ZeroDivisionError as error:
-        return run.fail("ZeroDivisionError", str(error))
-    except OverflowError as error:
-        return run.fail("OverflowError", str(error))
-    except TypeError as error:
-        return run.fail("TypeError", str(error))
-    except ValueError as error:
-        return run.fail("ValueError", str(error))
+    except (ZeroDivisionError, OverflowError, TypeError, ValueError) as error:
+        return run.fail(type(error).__name__, str(error))
     if type(made) is complex:
         raise run.refuse("complex numbers are not part of gradcli")
     if type(a) is Size and sign == "+":
@@ -222,20 +207,7 @@ def ordered(run: Run, sign: str, a: Any, b: Any) -> Any:
 
 
 def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
-    """Return an operator by the methods of objects: of the left one, then the reflected one of the right."""
-    if sign in COMPARED:
-        first, second = COMPARED[sign]
-        names = ((a, f"__{first}__", b), (b, f"__{second}__", a))
-    else:
-        word = METHODS[sign]
-        names = ((a, f"__{word}__", b), (b, f"__r{word}__", a))
-    if isinstance(b, Instance) and isinstance(a, Instance) and b.kind is not a.kind and b.kind.is_a(a.kind):
-        names = names[::-1] if b.kind.find(names[1][1]) is not a.kind.find(names[1][1]) else names
-    for owner, name, other in names:
-        if isinstance(owner, Instance) and (member := owner.kind.find(name)) is not UNBOUND:
-            made = run.call(member, [owner, other])
-            if made is not NotImplemented:
-                return made
+    """Return an operator of objects without methods for it."""
     if sign in ("==", "!=") and (isinstance(a, DType) or isinstance(b, DType)):
         return (a == b if isinstance(a, DType) else b == a) is (sign == "==")
     if sign in ("==", "!="):
@@ -249,9 +221,9 @@ def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
 
 def same_objects(run: Run, sign: str, a: Any, b: Any) -> bool:
     """Return ``a == b`` or ``a != b`` where no method of theirs answers: unequal is what is not equal."""
-    for owner, other in ((a, b), (b, a)):
-        if sign == "!=" and isinstance(owner, Instance) and (m := owner.kind.find("__eq__")) is not UNBOUND:
-            return not truth(run, run.call(m, [owner, other]))
+    for owner, other in ((a, b), (b, a)) if sign == "!=" else ():
+        if (made := ask(run, owner, "__eq__", other)) is not UNBOUND:
+            return not truth(run, made)
     same = a is b or (not isinstance(a, Instance | Class) and not isinstance(b, Instance | Class) and bool(a == b))
     return same is (sign == "==")
 
@@ -276,9 +248,10 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
     if a is None or b is None:
         return None if sign not in ("==", "!=") else sign == "!="
     if isinstance(a, Instance) or isinstance(b, Instance):
-        return of_objects(run, sign, a, b)
+        made = by_methods(run, sign, a, b)
+        return of_objects(run, sign, a, b) if made is NotImplemented else made
     if sign == "@" and (type(a) in PLAIN or type(b) in PLAIN) and library == "torch":
-        run.fail("TypeError", f"unsupported operand type(s) for @: '{run.type_name(a)}' and '{run.type_name(b)}'")
+        refuse_operands(run, sign, a, b)
     if library == "numpy" and not flows(a) and not flows(b):
         return numpy_values.operated(run, sign, a, b)
     refuse_pair(run, sign, a, b, library)
@@ -290,8 +263,9 @@ def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
     x, y = raw(a), raw(b)
     if type(x) is np.ndarray and not x.ndim and type(a) is Tensor and x.dtype == np.float64:
         x = x[()] if type(y) is not Double else x
-    if sign in BITS and library == "torch":
-        refuse_floats(run, sign, a, b)
+    floats = [x.dtype for x in (a, b) if isinstance(x, Tensor) and x.dtype in FLOATS]
+    if sign in BITS and library == "torch" and floats:
+        run.fail("NotImplementedError", f"\"{BITS[sign]}\" not implemented for '{TITLES[floats[0]][0]}'")
     if sign in ("<<", ">>"):
         run.charge_together(np.asarray(value_of(x)), np.asarray(value_of(y)))
         return run.make(BY_SIGN[sign](value_of(x), value_of(y)), None, library)
@@ -300,7 +274,8 @@ def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
         refuse_types(run, "matmul", [a, b])
     if sign in COMPARED or sign in "&|^":
         made = table_compare(run.f, op, x, y)
-        bits = together(run, [a, b], library) if library == "torch" else bits_dtype(a, b)
+        kinds = [x.dtype if isinstance(x, Tensor) else "bool" if type(x) is bool else "int64" for x in (a, b)]
+        bits = together(run, [a, b], library) if library == "torch" else promoted(*kinds)
         return wrap_result(run, made, bits if sign in "&|^" else "bool", library)
     if sign == "-" and library == "torch":
         refuse_masks(run, a, b)
@@ -321,10 +296,8 @@ def refuse_pair(run: Run, sign: str, a: Any, b: Any, library: str) -> None:
     """Raise what a library raises for two operands that do not go together."""
     if library == "jax":
         refuse_shapes_in_jax(run, sign, a, b)
-    if library == "torch" and type(b) is Tensor and b.library == "numpy" and b.shape and a.active:
-        run.fail(
-            "RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-        )
+    if library == "torch" and type(b) is Tensor and b.library == "numpy" and b.shape:
+        numpy_values.refuse_active(run, a)
 
 
 def torch_words(sign: str, a: Any, b: Any, library: str, error: GradcliError) -> Any:
@@ -338,24 +311,13 @@ def refuse_masks(run: Run, a: Any, b: Any) -> None:
     """Raise what PyTorch raises for a difference with a mask."""
     masks = [type(x) is bool or (isinstance(x, Tensor) and x.dtype == "bool") for x in (a, b)]
     if all(masks):
-        run.fail("RuntimeError", "Subtraction, the `-` operator, with two bool tensors is not supported. "
-                 "Use the `^` or `logical_xor()` operator instead.")  # fmt: skip
+        run.fail_as("minus masks")
     if any(masks):
-        run.fail("RuntimeError", "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "
-                 "trying to invert a mask, use the `~` or `logical_not()` operator instead.")  # fmt: skip
+        run.fail_as("minus mask")
 
 
 BITS = {"&": "bitwise_and_cpu", "|": "bitwise_or_cpu", "^": "bitwise_xor_cpu", "<<": "lshift_cpu", ">>": "rshift_cpu"}
 """What PyTorch calls operators of bits, which floats have none of."""
-
-
-def refuse_floats(run: Run, sign: str, *sides: Any) -> None:
-    """Raise what PyTorch raises for bits of floats."""
-    title = next(
-        (TITLES[x.dtype][0] for x in sides if isinstance(x, Tensor) and x.dtype in TITLES and x.dtype in FLOATS), None
-    )
-    if title is not None:
-        run.fail("NotImplementedError", f"\"{BITS[sign]}\" not implemented for '{title}'")
 
 
 PRODUCTS = {
@@ -363,12 +325,6 @@ PRODUCTS = {
     "outer_", "baddbmm", "conv_transpose1d", "conv_transpose2d", "bilinear", "chain_matmul", "vdot",
 }  # fmt: skip
 """Functions whose tensors PyTorch wants to be of one type of floats."""
-TITLES = {
-    "float32": ("Float", "float"), "float64": ("Double", "double"), "float16": ("Half", "c10::Half"),
-    "bfloat16": ("BFloat16", "c10::BFloat16"), "int64": ("Long", "long int"), "int32": ("Int", "int"),
-    "int16": ("Short", "short int"), "uint8": ("Byte", "unsigned char"), "int8": ("Char", "signed char"),
-    "bool": ("Bool", "bool"),
-}  # fmt: skip
 
 
 def refuse_types(run: Run, name: str, tensors: list[Any]) -> None:
@@ -376,7 +332,7 @@ def refuse_types(run: Run, name: str, tensors: list[Any]) -> None:
     kinds = [t.dtype for t in tensors if isinstance(t, Tensor)]
     if len(kinds) < 2 or len(set(kinds)) == 1:
         return
-    (left, a), (right, b) = (TITLES.get(kind, (kind, kind)) for kind in kinds[:2])
+    (left, a), (right, b) = (TITLES[kind] for kind in kinds[:2])
     ranks = [len(t.shape) for t in tensors if isinstance(t, Tensor)][:2]
     if name.startswith("conv"):
         text = f"expected scalar type {left} but found {right}"
@@ -432,21 +388,9 @@ def as_operand(run: Run, sign: str, x: Any, sides: tuple[Any, Any], library: str
         return run.array_of(x, "numpy")
     if sign in ("==", "!="):
         return None
-    written = "** or pow()" if sign == "**" else sign
-    left, right = map(run.type_name, sides)
-    if sign in COMPARED:
-        run.fail("TypeError", f"'{sign}' not supported between instances of '{left}' and '{right}'")
-    if left == "list" and sign == "+":
-        run.fail("TypeError", f'can only concatenate list (not "{right}") to list')
-    if sign == "*" and {left, right} & {"list", "tuple", "str"}:
+    if sign == "*" and not {*map(run.type_name, sides)}.isdisjoint(("list", "tuple", "str")):
         run.fail("TypeError", "only integer tensors of a single element can be converted to an index")
-    return run.fail("TypeError", f"unsupported operand type(s) for {written}: '{left}' and '{right}'")
-
-
-def bits_dtype(a: Any, b: Any) -> str:
-    """Return the type of what ``& | ^`` make."""
-    kinds = [x.dtype if isinstance(x, Tensor) else "bool" if type(x) is bool else "int64" for x in (a, b)]
-    return promoted(*kinds)
+    return refuse_operands(run, sign, *sides)
 
 
 def joint_dtype(run: Run, a: Any, b: Any, sign: str, library: str) -> str:
@@ -556,19 +500,13 @@ def python_number(array: Any) -> Any:
     return one.item()
 
 
-NO_INVERSE = ("TypeError", "~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-NO_NEGATIVE = (
-    "RuntimeError",
-    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
-    "`logical_not()` operator instead.",
-)
-
-
 def negative_tensor(run: Run, a: Tensor, sign: str) -> Any:
     """Return ``-a`` or ``~a`` of a tensor."""
     op = OPERATORS[sign, 1]
     if a.library == "torch" and (a.dtype in FLOATS if sign == "~" else a.dtype == "bool"):
-        run.fail(*NO_INVERSE if sign == "~" else NO_NEGATIVE)
+        if sign == "~":
+            run.fail("TypeError", "~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+        run.fail_as("negative mask")
     if sign == "~" and category(a.dtype) == 1:
         return run.make(~np.asarray(a.value, np.int64), a.dtype, a.library)
     if sign == "~":
@@ -584,14 +522,10 @@ def negative(run: Run, a: Any, sign: str) -> Any:
     a = plain(a)
     if isinstance(a, Tensor):
         return a if sign == "+" else negative_tensor(run, a, sign)
-    if isinstance(a, Instance):
-        name = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[sign]
-        if (member := a.kind.find(name)) is not UNBOUND:
-            return run.call(member, [a])
-    if type(a) in PLAIN:
-        if sign == "~" and type(a) is float:
-            return run.fail("TypeError", "bad operand type for unary ~: 'float'")
-        return -a if sign == "-" else +a if sign == "+" else ~a
+    if (made := ask(run, a, {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[sign])) is not UNBOUND:
+        return made
+    if isinstance(a, PLAIN) and not (sign == "~" and isinstance(a, float)):
+        return -a if sign == "-" else +a if sign == "+" else ~int(a)
     if isinstance(a, Foreign):
         return a
     return run.fail("TypeError", f"bad operand type for unary {sign}: '{run.type_name(a)}'")
@@ -603,11 +537,9 @@ def truth(run: Run, x: Any) -> bool:
         return x
     if isinstance(x, Tensor):
         return truth_of(run, x)
-    if isinstance(x, Instance):
-        for name in ("__bool__", "__len__"):
-            if (member := x.kind.find(name)) is not UNBOUND:
-                return bool(run.call(member, [x]))
-        return True
+    for name in ("__bool__", "__len__") if isinstance(x, Instance | Hosted) else ():
+        if (made := ask(run, x, name)) is not UNBOUND:
+            return bool(made)
     return bool(x)
 
 
@@ -626,18 +558,15 @@ def truth_of(run: Run, x: Tensor) -> bool:
 def contains(run: Run, item: Any, container: Any) -> bool:
     """Return whether an item is in a container, as ``in`` has it."""
     item = plain(item)
-    if isinstance(container, Instance):
-        if (member := container.kind.find("__contains__")) is not UNBOUND:
-            return truth(run, run.call(member, [container, item]))
-    elif isinstance(container, Hosted) and (member := container.kind.find("__contains__")) is not UNBOUND:
-        return truth(run, run.call(member, [container, item]))
-    elif isinstance(container, Tensor):
+    if (made := ask(run, container, "__contains__", item)) is not UNBOUND:
+        return truth(run, made)
+    if isinstance(container, Tensor):
         return bool(np.any(np.asarray(container.value) == (item.value if isinstance(item, Tensor) else item)))
-    elif isinstance(container, str):
+    if isinstance(container, str):
         if not isinstance(item, str):
             run.fail("TypeError", f"'in <string>' requires string as left operand, not {run.type_name(item)}")
         return item in container
-    elif isinstance(container, dict | set | frozenset | range):
+    if isinstance(container, dict | set | frozenset | range):
         if type(container) is range and type(item) is float:
             return item.is_integer() and int(item) in container
         return hashable(run, item) in container
@@ -683,4 +612,4 @@ SIGNS = {
     "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "Eq": "==", "NotEq": "!=",
     "USub": "-", "UAdd": "+", "Invert": "~",
 }  # fmt: skip
-__all__ = ["GradcliError", "binary", "contains", "equal", "hashable", "negative", "operate", "truth"]
+__all__ = ["COMPARED", "METHODS"]

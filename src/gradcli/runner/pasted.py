@@ -32,24 +32,16 @@ SHOWN = re.compile(r"^(?:Out\[\d*\]: ?)?tensor\((?:[^()\n]|\([^()]*\)|\n[ \t]+|\
 """A tensor as it was shown: as a statement it would do nothing."""
 
 
-def typed_lines(text: str, prompt: re.Pattern[str]) -> str:
-    """Return what was typed at prompts; all other lines are empty."""
-    return "\n".join(prompt.sub("", line, count=1) if prompt.match(line) else "" for line in text.split("\n"))
-
-
-def without_errors(text: str) -> str:
-    """Return a text without what an interpreter printed of errors; what is nothing else stays as it is."""
-    without = RAISED.sub(blank, text)
-    return without if without.strip() else text
-
-
 def script_of_paste(text: str) -> str:
     """Return the code of a paste that is no Python as it stands; lines keep their numbers."""
     text = within_fences(text)
     for begins, prompt in PROMPTS:
         if any(map(begins.match, text.split("\n"))):
-            return without_magic(typed_lines(text, prompt))
-    text = without_errors(within_cells(text))
+            typed = [prompt.sub("", line, count=1) if prompt.match(line) else "" for line in text.split("\n")]
+            return without_magic("\n".join(typed))
+    text = within_cells(text)
+    without = RAISED.sub(blank, text)  # what is an error alone stays as it is
+    text = without if without.strip() else text
     return without_magic(SHOWN.sub(blank, text))
 
 

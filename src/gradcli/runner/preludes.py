@@ -13,29 +13,25 @@ FOLDER = Path(__file__).with_name("prelude")
 
 
 @cache
-def index() -> dict[str, tuple[str, str]]:
-    """Return for each dotted name the text that has it, and its name there."""
+def index() -> dict[str, str]:
+    """Return for each dotted name the text that has it: names of a package, and of the module within that has them."""
     import json  # a start without a library's class reads no index
 
-    path = FOLDER / "index.json"
-    if not path.exists():
-        return {}
-    return {name: (row[0], row[1]) for name, row in json.loads(path.read_text(encoding="utf-8")).items()}
+    rows = json.loads((FOLDER / "index.json").read_text(encoding="utf-8"))
+    return {f"{home}.{name}": text for text, *homes, names in rows for home in homes for name in names}
 
 
 def find_prelude(run: Run, name: str) -> Any:
     """Return what a dotted name stands for in a library's text; UNBOUND where none has it."""
-    if name not in index():
-        return UNBOUND
-    text, own = index()[name]
-    return module_of(run, text).get(own, UNBOUND)
+    text = index().get(name)
+    return UNBOUND if text is None else module_of(run, text).get(name.rpartition(".")[2], UNBOUND)
 
 
 def module_of(run: Run, text: str) -> dict[str, Any]:
     """Return the variables of a library's text, which runs once in a run."""
     if text not in run.modules:
         run.modules[text] = {}
-        code = compiled(run.machine.compile_text, text)
+        code = compiled(run.compile_text, text)
         frame: Frame = code.template.copy()
         frame[0] = run
         line, run.quiet = run.line, run.quiet + 1

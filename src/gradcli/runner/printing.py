@@ -14,10 +14,10 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.records import dataclass, replace
+from gradcli.runner.values import FLOATS, rounded
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Scalar: TypeAlias = float | int | bool
-FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
 WIDEST = 10_000
 """The largest width or precision of a format: Python itself would write a gigabyte of zeros."""
 
@@ -29,39 +29,9 @@ def bounded(value: object, what: str) -> None:
 
 
 def cast(array: object, dtype: str) -> Array:
-    """Return the numbers that an array of a dtype has, as doubles where it is one of floats.
-
-    PyTorch goes from double to half through float, and so does this: the two roundings are its own.
-    """
+    """Return the numbers that an array of a dtype has, as doubles where it is one of floats."""
     values = np.asarray(array)
-    if dtype not in FLOATS:
-        return values.astype(dtype)
-    with np.errstate(all="ignore"):
-        values = values.astype(np.float64)
-        if dtype == "float64":
-            return values
-        single = values.astype(np.float32)
-        if dtype == "bfloat16":
-            single = _bfloat16(single)
-        return (single.astype(np.float16) if dtype == "float16" else single).astype(np.float64)
-
-
-def _bfloat16(single: Array) -> Array:
-    """Return float32 rounded to the 8 bits of bfloat16's significand, a tie to even."""
-    bits = single.view(np.uint32)
-    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
-    return np.where(np.isnan(single), single, rounded.astype(np.uint32).view(np.float32))
-
-
-def scalar(value: object, dtype: str) -> Any:
-    """Return what ``item()`` and ``tolist()`` give: Python's numbers, in lists where there are several.
-
-    >>> scalar(0.1, "float32"), scalar([1.0, [2.0]], "int64")
-    (0.10000000149011612, [1, [2]])
-    """
-    if isinstance(value, list | tuple):
-        return [scalar(one, dtype) for one in value]
-    return cast(value, dtype).tolist()
+    return np.asarray(rounded(values.astype(np.float64), dtype)) if dtype in FLOATS else values.astype(dtype)
 
 
 # --- PyTorch ---
@@ -77,18 +47,9 @@ class Options:
     linewidth: float = 80
     sci_mode: bool | None = None
 
-    def changed(
-        self,
-        precision: int | None = None,
-        threshold: float | None = None,
-        edgeitems: int | None = None,
-        linewidth: float | None = None,
-        profile: str | None = None,
-        sci_mode: bool | None = None,
-    ) -> Options:
+    def changed(self, profile: str | None = None, sci_mode: bool | None = None, **chosen: Any) -> Options:
         """Return the options after a call of ``set_printoptions``, which takes ``sci_mode`` back where it has none."""
-        bounded(precision, "precision")
-        chosen = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+        bounded(chosen.get("precision"), "precision")
         new: dict[str, Any] = PROFILES.get(profile or "", {}) | {k: v for k, v in chosen.items() if v is not None}
         return replace(self, **new, sci_mode=sci_mode)
 
@@ -222,19 +183,9 @@ def _whole(value: float) -> str:
 # --- NumPy and JAX ---
 
 NUMPY: dict[str, Any] = {
-    "edgeitems": 3,
-    "threshold": 1000,
-    "precision": 8,
-    "suppress": False,
-    "linewidth": 75,
-    "nanstr": "nan",
-    "infstr": "inf",
-    "sign": "-",
-    "floatmode": "maxprec",
-    "formatter": None,
-    "legacy": False,
-    "override_repr": None,
-}
+    "edgeitems": 3, "threshold": 1000, "precision": 8, "suppress": False, "linewidth": 75, "nanstr": "nan",
+    "infstr": "inf", "sign": "-", "floatmode": "maxprec", "formatter": None, "legacy": False, "override_repr": None,
+}  # fmt: skip
 """The options of ``np.set_printoptions``, with NumPy's defaults: those of the process are somebody else's."""
 
 

@@ -199,8 +199,8 @@ class ScriptProgram:
             if node is None:
                 raise GradcliError("exact", "the script takes another way in many digits, and has other leaves")
             leaves[name] = node
-        owners = {id(node.owner) for node in leaves.values()}
-        for leaf in [leaf for leaf in live.values() if id(leaf) not in owners]:  # made on the way
+        used = {node.index for node in ancestors(output.node)} if len(live) > len(leaves) else set()
+        for leaf in [leaf for leaf in live.values() if leaf.node.index in used and leaf.node not in leaves.values()]:
             leaves[self.name_leaf(name_of(run, leaf), dict.fromkeys(leaves, ""))] = leaf.node
         for name, node in leaves.items():
             node.name = name
@@ -250,6 +250,18 @@ def one_output(run: Run, outputs: list[Tensor]) -> Tensor:
     if not any(y.shape for y in outputs):
         return run.function("stack", outputs)  # type: ignore[no-any-return]
     return run.function("cat", [run.function("reshape", y, (-1,)) for y in outputs])  # type: ignore[no-any-return]
+
+
+def ancestors(output: Any) -> list[Node]:
+    """Return the nodes that a value is computed from, those among them that no derivative flows to."""
+    found: dict[int, Node] = {}
+    rest = [output] if type(output) in NODES else []
+    while rest:
+        node = rest.pop()
+        if node.index not in found:
+            found[node.index] = node
+            rest += [argument for argument in node.arguments if type(argument) in NODES] if node.op is not None else []
+    return list(found.values())
 
 
 def as_identifier(name: str | None, taken: Mapping[str, str]) -> str:

@@ -126,51 +126,25 @@ def note(names: Names, part: ast.AST) -> None:  # noqa: C901 - one case for each
             names.assigned.add(name)
 
 
-class Private(ast.NodeTransformer):
-    """Gives names that begin with two underscores the name of their class, as Python does."""
+NAMED: dict[type, str] = {ast.Name: "id", ast.Attribute: "attr", ast.FunctionDef: "name", ast.arg: "arg"}
+"""Nodes whose name may be private to a class, with the field that has it."""
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind.lstrip("_")
 
-    def named(self, name: str) -> str:
-        """Return what a name is called in this class."""
-        return f"_{self.kind}{name}" if name.startswith("__") and not name.endswith("__") else name
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        """Begin another class."""
-        before, self.kind = self.kind, node.name.lstrip("_")
-        self.generic_visit(node)
-        self.kind = before
-        return node
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        """Name a variable."""
-        node.id = self.named(node.id)
-        return node
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Name an attribute."""
-        node.attr = self.named(node.attr)
-        self.generic_visit(node)
-        return node
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """Name a method."""
-        node.name = self.named(node.name)
-        self.generic_visit(node)
-        return node
-
-    def visit_arg(self, node: ast.arg) -> ast.AST:
-        """Name a parameter."""
-        node.arg = self.named(node.arg)
-        return node
+def make_private(node: ast.AST, kind: str) -> None:
+    """Give names within a class that begin with two underscores the name of their class, as Python does."""
+    for part in ast.iter_child_nodes(node):
+        field = NAMED.get(type(part))
+        name = getattr(part, field) if field else ""
+        if field and name.startswith("__") and not name.endswith("__"):
+            setattr(part, field, f"_{kind.lstrip('_')}{name}")
+        make_private(part, part.name if isinstance(part, ast.ClassDef) else kind)
 
 
 def with_private_names(tree: ast.Module) -> ast.Module:
     """Return a module in whose classes private names are those of the class."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
-            Private(node.name).visit(node)
+            make_private(node, node.name)
     return tree
 
 

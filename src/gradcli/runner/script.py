@@ -21,6 +21,7 @@ from gradcli.runner import (
     builtins,
     calls,
     containers,
+    formatting,
     names,
     operators,
     strings,
@@ -33,18 +34,26 @@ from gradcli.runner.noting import settle
 from gradcli.runner.objects import Code, Frame
 from gradcli.runner.reading import read_script
 from gradcli.runner.scopes import with_private_names
-from gradcli.runner.state import BOUNDS, DEEP, Machine, Run
+from gradcli.runner.state import BOUNDS, DEEP, Run
 from gradcli.runner.statements import Statements
+from gradcli.runner.torch_errors import advice_of
 
-Run.machine = Machine(
-    sweep=backward.sweep, attribute=attributes.attribute, assign_attribute=attributes.assign_attribute,
+
+def enter(**parts: Any) -> None:
+    """Make the parts of the interpreter that call one another methods of the run."""
+    for name, part in parts.items():
+        setattr(Run, name, part)
+
+
+enter(
+    attribute=attributes.attribute, assign_attribute=attributes.assign_attribute,
     delete_attribute=attributes.delete_attribute, member=names.member, builtins=builtins.BUILTINS, call=calls.call,
-    call_table=calls.call_table, table_function=calls.table_function, operate=operators.operate,
-    iterate=containers.iterate, take=containers.take, array_of=arrays.array_of, text=strings.to_str,
-    quoted=strings.to_repr, percent=strings.percent, type_name=builtins.type_name, type_of=builtins.type_of,
-    grad_fn_name=strings.grad_fn_name, level_of=transforms.level_of, traced_text=transforms.traced_text,
-    refuse_number=transforms.refuse_number,
-    compile_text=lambda text, listed: compile_text(text, listed),  # noqa: PLW0108 - it stands below
+    call_table=calls.call_table, operate=operators.operate, iterate=containers.iterate, take=containers.take,
+    array_of=arrays.array_of, text=strings.to_str, quoted=strings.to_repr, percent=formatting.percent,
+    type_of=builtins.type_of, type_name=staticmethod(builtins.type_name), sweep=backward.sweep,
+    grad_fn_name=staticmethod(strings.grad_fn_name), level_of=transforms.level_of, traced_text=transforms.traced_text,
+    refuse_number=transforms.refuse_number, table_function=staticmethod(calls.table_function),
+    compile_text=staticmethod(lambda text, listed: compile_text(text, listed)),  # noqa: PLW0108 - it stands below
 )  # fmt: skip
 FRAMES = 30_000
 """Calls of the host that a script's own depth may take."""
@@ -90,26 +99,21 @@ def name_last(tree: ast.Module, name: str) -> str | None:
     A function that stands alone, or after others, is called with its own parameters; so is a ``lambda``.
     """
     last = tree.body[-1]
-    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Lambda):
-        arguments = last.value.args
-        reads = [ast.copy_location(ast.Name(a.arg, ast.Load()), a) for a in (*arguments.posonlyargs, *arguments.args)]
-        last.value = ast.copy_location(
-            ast.Call(last.value, list(reads[: len(reads) - len(arguments.defaults)]), []), last.value
-        )
-    if isinstance(last, ast.FunctionDef) and all(
-        isinstance(n, ast.FunctionDef | ast.Import | ast.ImportFrom) for n in tree.body
-    ):
-        if not any(isinstance(part, ast.Return | ast.Yield | ast.YieldFrom) for part in ast.walk(last)):
-            message = f"the function '{last.name}' returns no value"
+    plain = isinstance(last, ast.Expr) and isinstance(last.value, ast.Lambda)
+    function: Any = last.value if plain else last  # type: ignore[attr-defined]
+    definitions = ast.FunctionDef | ast.Import | ast.ImportFrom
+    if plain or (isinstance(last, ast.FunctionDef) and all(isinstance(n, definitions) for n in tree.body)):
+        if not plain and not any(isinstance(n, ast.Return | ast.Yield | ast.YieldFrom) for n in ast.walk(last)):
+            message = f"the function '{function.name}' returns no value"
             raise GradcliError("no-derivative", message, hint="write return before the value that it has")
-        arguments = last.args
-        names = [ast.Name(a.arg, ast.Load()) for a in (*arguments.posonlyargs, *arguments.args)]
-        required = names[: len(names) - len(arguments.defaults)]
-        call = ast.Call(ast.Name(last.name, ast.Load()), list(required), [])
-        tree.body.append(ast.fix_missing_locations(ast.copy_location(ast.Expr(call), last)))
-        for argument, given in zip((*arguments.posonlyargs, *arguments.args), required, strict=False):
-            ast.copy_location(given, argument)
-        last = tree.body[-1]
+        arguments = function.args
+        parameters = [*arguments.posonlyargs, *arguments.args]
+        required = parameters[: len(parameters) - len(arguments.defaults)]
+        reads: list[ast.expr] = [ast.copy_location(ast.Name(a.arg, ast.Load()), a) for a in required]
+        call = ast.Call(function if plain else ast.Name(function.name, ast.Load()), reads, [])
+        tree.body[len(tree.body) - plain :] = [ast.Expr(call)]
+        last = ast.fix_missing_locations(ast.copy_location(tree.body[-1], last))
+        ast.fix_missing_locations(ast.copy_location(call, last))
     if isinstance(last, ast.Expr):
         tree.body[-1] = ast.copy_location(
             ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), last)], last.value), last
@@ -157,8 +161,6 @@ class ScriptError(GradcliError):
         assert error is not None  # noqa: S101
         span = span_of(ended.place, error.line)
         stripped = "" if span is None else ended.place.text[slice(*span)]
-        from gradcli.runner.advice import advice_of  # an error alone needs it
-
         hint = advice_of(ended.run, error, stripped)
         super().__init__("script", f"{error.name}: {error.text}", span=span, place=ended.place, hint=hint)
         self.ended = ended

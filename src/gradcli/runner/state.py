@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary, ref
 
 import numpy as np
@@ -26,6 +26,7 @@ from gradcli.runner.exceptions import raised
 from gradcli.runner.naming import name_of
 from gradcli.runner.noting import Noting, note, settle
 from gradcli.runner.objects import Native
+from gradcli.runner.torch_errors import said
 from gradcli.runner.values import Data, Detached, Tensor, View, as_dtype, category, extra_of, kind_of
 
 BOUNDS = Budget(
@@ -40,16 +41,6 @@ WALKS = 2_000
 """Iterators over iterators at once: the host steps through them within each other."""
 LONG = 4096
 """Items of a list, or characters of a text, from which the memory is looked at for it alone."""
-
-SEVERAL = (
-    "This view is the output of a function that returns multiple views. Such functions do not allow the output views "
-    "to be modified inplace. You should replace the inplace operation by an out-of-place one."
-)
-AMBIGUOUS = (
-    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
-    "the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or "
-    "both outside (if you want the inplace to be tracked)."
-)
 
 
 class Held:
@@ -98,40 +89,11 @@ class Written:
     name: str | None = None
 
 
-class Machine(NamedTuple):
-    """The parts of the interpreter that call one another: each reaches the others through the run that it works for.
-
-    An operator calls a method of an object, which reads an attribute, which may call an operator: ``script.py``, which
-    imports all of them, puts the machine together.
-    """
-
-    sweep: Native
-    attribute: Native
-    assign_attribute: Native
-    delete_attribute: Native
-    member: Native
-    builtins: dict[str, Any]
-    call: Native
-    call_table: Native
-    table_function: Native
-    operate: Native
-    iterate: Native
-    take: Native
-    array_of: Native
-    text: Native
-    quoted: Native
-    percent: Native
-    type_name: Native
-    type_of: Native
-    grad_fn_name: Native
-    level_of: Native
-    traced_text: Native
-    refuse_number: Native
-    compile_text: Native
-
-
 class Run:
     """One run of a script.
+
+    An operator calls a method of an object, which reads an attribute, which may call an operator: the parts of the
+    interpreter that call one another are methods of the run, which ``script.py`` enters, as it imports all of them.
 
     ``f`` applies ops: the graph, or what holds them while gradients are off. ``line`` is that of the script's own call
     that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library``
@@ -139,9 +101,30 @@ class Run:
     that a backward which meets nan raises. ``fused`` has the calls that were several operations, by the last of these.
     """
 
-    machine: ClassVar[Machine]
-    inference = False
-    anomaly = False
+    attribute: ClassVar[Native]
+    assign_attribute: ClassVar[Native]
+    delete_attribute: ClassVar[Native]
+    member: ClassVar[Native]
+    builtins: ClassVar[dict[str, Any]]
+    call: ClassVar[Native]
+    call_table: ClassVar[Native]
+    operate: ClassVar[Native]
+    iterate: ClassVar[Native]
+    take: ClassVar[Callable[..., list[Any]]]
+    array_of: ClassVar[Callable[..., Tensor]]
+    text: ClassVar[Callable[..., str]]
+    quoted: ClassVar[Callable[..., str]]
+    percent: ClassVar[Native]
+    type_of: ClassVar[Native]
+    type_name: ClassVar[Callable[..., str]]
+    sweep: ClassVar[Native]
+    grad_fn_name: ClassVar[Native]
+    level_of: ClassVar[Native]
+    traced_text: ClassVar[Native]
+    refuse_number: ClassVar[Native]
+    table_function: ClassVar[Native]
+    compile_text: ClassVar[Native]
+    name_of = name_of
 
     def __init__(self, graph: Graph | None = None, emit: Callable[[str], None] | None = None) -> None:
         self.graph: Graph = graph if graph is not None else LiveGraph(BOUNDS)
@@ -184,6 +167,7 @@ class Run:
         self.stars: list[str] = []
         self.quiet = 0
         self.library = 0
+        self.inference = self.anomaly = False
         self.fused: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()
         self.notes: dict[tuple[str, str], None] = {}
         self.place = Place("")
@@ -278,29 +262,29 @@ class Run:
         tensor.version += 1
         root = memory_root(old)
         key = root.index if type(root) in NODES else id(root)
-        kept = ref(root, self.forget(key)) if isinstance(root, np.ndarray | Node) else root
+        writes = self.writes  # a write is forgotten when what was shown before it is gone
+        kept = ref(root, lambda _: writes.pop(key, None)) if isinstance(root, np.ndarray | Node) else root
         by = count if first is None else first
-        write = self.writes[key] = Written(count, tensor.version, by, kept, ref(tensor), self.line)
+        write = writes[key] = Written(count, tensor.version, by, kept, ref(tensor), self.line)
         if tensor.leaf:
             self._write_leaf(tensor, old, made)
             return
         if tensor.active and self.f is not self.graph:
-            tensor.made_by = self.machine.grad_fn_name(tensor)
+            tensor.made_by = self.grad_fn_name(tensor)
             tensor.node = self.overwritten(old, made)
             return
         if tensor.active and type(made) not in NODES:  # it has a history still, through which nothing comes
             made = self.f(PUT, old, np.asarray(made, np.float64), key=(...,))
         tensor.node, tensor.made_by = made, made_by
         if type(made) in NODES:
-            write.name = self.machine.grad_fn_name(tensor)
+            write.name = self.grad_fn_name(tensor)
         if tensor.extra is not None and tensor.extra.retains and type(made) in NODES:
             self.retained.pop(old.index, None)
             self.retained[made.index] = tensor
 
     def _write_leaf(self, tensor: Tensor, old: Any, made: Any) -> None:
         """Give a leaf other numbers: it is a new leaf from then on."""
-        if self.f is self.graph and tensor.active and tensor.library == "torch":
-            self.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
+        self.refuse_leaf(tensor)
         if tensor.active:
             note(self, "update", tensor)
         self.by_leaf.pop(old.index, None)
@@ -308,14 +292,10 @@ class Run:
         tensor.node = np.array(value_of(made))
         self.enter_leaf(tensor)
 
-    def forget(self, key: int) -> Callable[[Any], None]:
-        """Return what forgets a write when what was shown before it is gone."""
-        writes = self.writes
-
-        def gone(_: Any) -> None:
-            writes.pop(key, None)
-
-        return gone
+    def refuse_leaf(self, x: Tensor, what: str = "a leaf") -> None:
+        """Raise what PyTorch raises for a write to a leaf, or to a view of one, while gradients are on."""
+        if x.leaf and x.active and self.f is self.graph and x.library == "torch":
+            self.fail("RuntimeError", f"{what} Variable that requires grad is being used in an in-place operation.")
 
     def overwritten(self, old: Any, made: Any) -> Any:
         """Return a node with other numbers and the history that it had, which a write past the record leaves."""
@@ -352,18 +332,11 @@ class Run:
         base, shape = view.base, view.base.shape
         if self.f is self.graph and (base.active or (type(made) in NODES and made.active)) and view.library == "torch":
             self._check_view(view)
-        if base.leaf and base.active and self.f is self.graph and base.library == "torch":
-            self.fail(
-                "RuntimeError", "a view of a leaf Variable that requires grad is being used in an in-place operation."
-            )
+        self.refuse_leaf(base, "a view of a leaf")
         if view.library == "torch" and any(
             step == 0 and length > 1 for step, length in zip(np.asarray(view.value).strides, view.shape, strict=True)
         ):
-            self.fail(
-                "RuntimeError",
-                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-                "location. Please clone() the tensor before performing the operation.",
-            )
+            self.fail_as("one memory")
         places = np.ravel(np.asarray(view.look(np.arange(math.prod(shape)).reshape(shape))))  # type: ignore[misc]
         f = self.f
         old = base.node
@@ -386,13 +359,10 @@ class Run:
         """Refuse a write to a view that PyTorch lets nobody write to."""
         part: int = view.part  # type: ignore[attr-defined]
         if part >= 0:
-            name = (self.machine.grad_fn_name(view) or "").partition("Backward")[0]
-            self.fail("RuntimeError", f"Output {part} of {name} is a view and is being modified inplace. {SEVERAL}")
+            name = (self.grad_fn_name(view) or "").partition("Backward")[0]
+            self.fail_as("several views", part, name)
         if view.base.active and not view.active:
-            self.fail(
-                "RuntimeError",
-                f"A view was created in no_grad mode and is being modified inplace with grad mode enabled. {AMBIGUOUS}",
-            )
+            self.fail_as("view without grad")
 
     # ---- what happens
     def print(self, text: str) -> None:
@@ -429,6 +399,10 @@ class Run:
         error.about = about
         raise error
 
+    def fail_as(self, name: str, *parts: Any, about: int | None = None, **fields: Any) -> Any:
+        """Raise what a library raises, by the name of its words."""
+        self.fail(*said(name, *parts, **fields), about)
+
     def refuse(self, what: str, hint: str | None = None, span: Span | None = None) -> GradcliError:
         """Return the error for what gradcli does not do."""
         return GradcliError("not-allowed", what, hint=hint, span=span)
@@ -442,30 +416,20 @@ class Run:
 
     # ---- derivative calls
     def swept(
-        self,
-        outputs: list[Tensor],
-        seeds: list[Any],
-        targets: Any,
-        retain: bool,
-        create: bool,
-        inputs: Any = None,
+        self, outputs: list[Tensor], seeds: list[Any], targets: Any, retain: bool, create: bool, inputs: Any = None
     ) -> Any:
         """Return what a sweep gives: newly walked, or as another run recorded it."""
         number = self.sweeps
         self.sweeps += 1
         if self.replay is not None:
             return self.replay.sweep(self, number, outputs, seeds, targets, retain, create, inputs)
-        return self.machine.sweep(self, [y.node for y in outputs], seeds, targets, retain, create)
+        return self.sweep([y.node for y in outputs], seeds, targets, retain, create)
 
     def zeroed(self, tensor: Tensor) -> None:
         """Note that a gradient is set to zero."""
         owner = next((leaf for leaf in list(self.by_leaf.values()) if leaf.grad is tensor.root), None)
         if owner is not None:
             note(self, "zero", owner)
-
-    def name_of(self, value: Any) -> str | None:
-        """Return what the script calls a value where it is now, None where it has no name."""
-        return name_of(self, value)
 
     # ---- calls
     def deepen(self) -> None:
@@ -486,53 +450,13 @@ class Run:
                 self.fail("RecursionError", DEEP)
         return made
 
-    def attribute(self, base: Any, name: str) -> Any:
-        """Return ``base.name``."""
-        return self.machine.attribute(self, base, name)
-
-    def member(self, name: str) -> Any:
-        """Return what a full dotted name of a library stands for."""
-        return self.machine.member(self, name)
-
     def builtin(self, name: str) -> Any:
         """Return one of Python's builtins."""
-        return self.machine.builtins[name]
-
-    def call(self, what: Any, arguments: Sequence[Any] = (), named: dict[str, Any] | None = None) -> Any:
-        """Call anything that can be called."""
-        return self.machine.call(self, what, list(arguments), named or {})
+        return self.builtins[name]
 
     def function(self, name: str, *arguments: Any, **named: Any) -> Any:
         """Call a function of gradcli's table by a name that a script would call it by."""
-        return self.machine.call_table(self, self.machine.table_function(name), list(arguments), named)
-
-    def operate(self, sign: str, a: Any, b: Any) -> Any:
-        """Return what an operator makes of any two values."""
-        return self.machine.operate(self, sign, a, b)
-
-    def iterate(self, value: Any) -> Any:
-        """Return what walks over the items of a value."""
-        return self.machine.iterate(self, value)
-
-    def take(self, value: Any) -> list[Any]:
-        """Return all items of a value as a list."""
-        return self.machine.take(self, value)  # type: ignore[no-any-return]
-
-    def array_of(self, data: Any, library: str) -> Tensor:
-        """Return nested lists of numbers and arrays as one array of a library."""
-        return self.machine.array_of(self, data, library)  # type: ignore[no-any-return]
-
-    def text(self, value: Any) -> str:
-        """Return ``str`` of a value."""
-        return self.machine.text(self, value)  # type: ignore[no-any-return]
-
-    def quoted(self, value: Any) -> str:
-        """Return ``repr`` of a value."""
-        return self.machine.quoted(self, value)  # type: ignore[no-any-return]
-
-    def type_name(self, value: Any) -> str:
-        """Return what Python calls the type of a value, for messages."""
-        return self.machine.type_name(value)  # type: ignore[no-any-return]
+        return self.call_table(self.table_function(name), list(arguments), named)
 
 
 def constant(run: Run, node: Any) -> Any:

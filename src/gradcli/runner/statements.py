@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 
 from gradcli.errors import GradcliError
 from gradcli.runner.containers import delete, put, steady, subscript, walk
-from gradcli.runner.exceptions import Raised, as_raised, exception_class, raised
+from gradcli.runner.exceptions import Raised, exception_class, of_host, raised, raised_of
 from gradcli.runner.expressions import Expressions, Text
-from gradcli.runner.handling import Handler, enter, fitting, handle, handled, raised_of, refuses
-from gradcli.runner.objects import UNBOUND, Class, Closure, Evaluate, Frame, Instance
+from gradcli.runner.handling import Handler, enter, fitting, handled, refuses
+from gradcli.runner.objects import UNBOUND, Class, Frame, Instance
 from gradcli.runner.operators import plain, sign_of, truth
 from gradcli.runner.scopes import Yields
-from gradcli.runner.state import Run
 from gradcli.runner.values import Tensor
 from gradcli.runner.writes import assigned_again, augmented
 
@@ -35,6 +34,28 @@ class Step(NamedTuple):
 
 
 Block = list[Step]
+Steps = Generator[Any, Any, Signal]
+"""What runs a statement that may yield: it yields what that yields, and returns its signal."""
+
+
+class Part(NamedTuple):
+    """A block within a statement: what runs it, and whether that gives ``Steps`` in the place of a signal."""
+
+    run: Callable[[Frame], Any]
+    yields: bool
+
+
+def drained(steps: Callable[[Frame], Steps]) -> Callable[[Frame], Signal]:
+    """Return what runs a statement that nothing yields in."""
+
+    def run(regs: Frame) -> Signal:
+        try:
+            next(steps(regs))
+        except StopIteration as ended:
+            return ended.value
+        return None
+
+    return run
 
 
 def execute(text: Text, block: Block, regs: Frame) -> Signal:
@@ -56,7 +77,9 @@ def execute(text: Text, block: Block, regs: Frame) -> Signal:
     except HOST_ERRORS as error:
         if not text.listed:
             raise
-        found = from_host(regs[0], error)
+        found = of_host(error)
+        if found is None:
+            raise
         found.line = max(regs[0].line, node.lineno)
         raise found from error
     return None
@@ -66,36 +89,13 @@ HOST_ERRORS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeErr
 """What numpy raises of values that no check has refused before: exceptions of the script."""
 
 
-def from_host(run: Run, error: Exception) -> Raised:
-    """Return an exception of the host's as one of the script's."""
-    from gradcli.runner.calls import host_error
-
-    try:
-        host_error(run, error)
-    except Raised as found:
-        return found
-    raise error
-
-
-def execute_yielding(text: Text, block: Block, regs: Frame) -> Generator[Any, Any, Any]:
+def execute_yielding(text: Text, block: Block, regs: Frame) -> Steps:
     """Run statements of a generator; what it yields is yielded, and its signal returned."""
     for run, _node, yields in block:
         signal = (yield from run(regs)) if yields else run(regs)
         if signal is not None:
             return signal
     return None
-
-
-def deleting(base: Callable[[Frame], Any], key: Callable[[Frame], Any]) -> Callable[[Frame], None]:
-    """Return what deletes an item."""
-    return lambda regs: delete(regs[0], base(regs), key(regs))
-
-
-def deleting_attribute(owner: Callable[[Frame], Any], name: str) -> Callable[[Frame], None]:
-    """Return what deletes an attribute."""
-    from gradcli.runner.attributes import delete_attribute
-
-    return lambda regs: delete_attribute(regs[0], owner(regs), name)
 
 
 class Statements(Expressions):
@@ -137,15 +137,18 @@ class Statements(Expressions):
 
         return self.outer is not None and not isinstance(node, ast.FunctionDef | ast.ClassDef) and yields(node)
 
-    def run_block(self, body: list[ast.stmt]) -> Callable[[Frame], Signal]:
-        """Return what runs several statements."""
+    def part(self, body: list[ast.stmt]) -> Part:
+        """Return the block of a statement."""
         block, text = self.block(body), self.text
-        if not block:
-            return lambda regs: None
-        return lambda regs: execute(text, block, regs)
+        if any(step.yields for step in block):
+            return Part(lambda regs: execute_yielding(text, block, regs), yields=True)
+        return Part((lambda regs: execute(text, block, regs)) if block else (lambda regs: None), yields=False)
 
     def statement(self, node: ast.stmt) -> Callable[[Frame], Signal]:
         """Return what runs one statement."""
+        compound = getattr(self, f"steps_{type(node).__name__}", None)
+        if compound is not None:
+            return drained(compound(node))
         compile_one = getattr(self, f"run_{type(node).__name__}", None)
         if compile_one is None:
             what = {"AsyncFunctionDef": "async functions"}.get(type(node).__name__, type(node).__name__)
@@ -251,17 +254,23 @@ class Statements(Expressions):
 
     def run_Delete(self, node: ast.Delete) -> Any:  # noqa: N802
         """Return what deletes variables, items and attributes."""
-        parts: list[Callable[[Frame], None]] = []
-        for target in node.targets:
-            if isinstance(target, ast.Name):
-                load = self.load(ast.copy_location(ast.Name(target.id, ast.Load()), target))
-                parts.append(forgetting(load, self.store(target.id)))
-            elif isinstance(target, ast.Subscript):
-                base, key = self.expression(target.value), self.expression(target.slice)
-                parts.append(deleting(base, key))
-            elif isinstance(target, ast.Attribute):
-                parts.append(deleting_attribute(self.expression(target.value), target.attr))
+        parts = [self.deletion(target) for target in node.targets]
         return self.on_its_line(node, lambda regs: [part(regs) for part in parts] and None)
+
+    def deletion(self, target: ast.expr) -> Callable[[Frame], Any]:
+        """Return what deletes one target; a variable without a value raises what reading it does."""
+        match target:
+            case ast.Subscript():
+                base, key = self.expression(target.value), self.expression(target.slice)
+                return lambda regs: delete(regs[0], base(regs), key(regs))
+            case ast.Attribute(attr=name):
+                owner = self.expression(target.value)
+                return lambda regs: regs[0].delete_attribute(owner(regs), name)
+            case ast.Name(id=name):
+                load, store = self.expression(as_load(target)), self.store(name)
+                return lambda regs: (load(regs), store(regs, UNBOUND))
+        parts = [self.deletion(part) for part in target.elts]  # type: ignore[attr-defined]  # ``del (a, b)``
+        return lambda regs: [part(regs) for part in parts]
 
     def run_Assert(self, node: ast.Assert) -> Any:  # noqa: N802
         """Return what raises AssertionError where a test does not hold."""
@@ -387,71 +396,69 @@ class Statements(Expressions):
     # ---- compound statements
     def run_If(self, node: ast.If) -> Any:  # noqa: N802
         """Return what runs one of two blocks."""
-        test, yes, no = self.expression(node.test), self.run_block(node.body), self.run_block(node.orelse)
+        test, yes, no = self.expression(node.test), self.part(node.body).run, self.part(node.orelse).run
         return lambda regs: yes(regs) if truth(regs[0], test(regs)) else no(regs)
 
-    def run_Match(self, node: ast.Match) -> Any:  # noqa: N802
+    def steps_Match(self, node: ast.Match) -> Callable[[Frame], Steps]:  # noqa: N802
         """Return what runs the first case that fits."""
         from gradcli.runner.matching import cases
 
-        subject, parts = self.expression(node.subject), cases(self, node, self.run_block)
+        subject, parts = self.expression(node.subject), cases(self, node, self.part)
 
-        def run(regs: Frame) -> Signal:
+        def steps(regs: Frame) -> Steps:
             value = plain(subject(regs))
             for test, guard, body in parts:
                 if test(regs, value) and (guard is None or truth(regs[0], guard(regs))):
-                    return body(regs)
+                    return (yield from body.run(regs)) if body.yields else body.run(regs)
             return None
 
-        return run
+        return steps
 
-    def run_While(self, node: ast.While) -> Any:  # noqa: N802
+    def steps_While(self, node: ast.While) -> Callable[[Frame], Steps]:  # noqa: N802
         """Return a loop that runs while a test holds."""
-        test, body, otherwise = self.expression(node.test), self.run_block(node.body), self.run_block(node.orelse)
+        test = self.expression(node.test)
 
-        def run(regs: Frame) -> Signal:
-            turn = regs[0].meter.turn
+        def turns(regs: Frame) -> Iterator[None]:
             while truth(regs[0], test(regs)):
-                turn()
-                signal = body(regs)
-                if signal is not None and signal is not NEXT:
-                    return None if signal is BREAK else signal
-            return otherwise(regs)
+                yield None
 
-        return run
+        return self.loop(node, turns, lambda regs, item: None)
 
-    def run_For(self, node: ast.For) -> Any:  # noqa: N802
+    def steps_For(self, node: ast.For) -> Callable[[Frame], Steps]:  # noqa: N802
         """Return a loop over items."""
         items, store = self.expression(node.iter), self.target(node.target)
-        body, otherwise = self.run_block(node.body), self.run_block(node.orelse)
         self.code.loops |= {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
+        return self.loop(node, lambda regs: steady(regs[0], walk(regs[0], items(regs))), store)
 
-        def run(regs: Frame) -> Signal:
+    def loop(self, node: ast.For | ast.While, turns: Callable[[Frame], Any], store: Any) -> Callable[[Frame], Steps]:
+        """Return a loop over what ``turns`` gives, each of which is stored."""
+        (body, yields), otherwise = self.part(node.body), self.part(node.orelse)
+
+        def steps(regs: Frame) -> Steps:
             turn = regs[0].meter.turn
-            for item in steady(regs[0], walk(regs[0], items(regs))):
+            for item in turns(regs):
                 turn()
                 store(regs, item)
-                signal = body(regs)
+                signal = (yield from body(regs)) if yields else body(regs)
                 if signal is not None and signal is not NEXT:
                     return None if signal is BREAK else signal
-            return otherwise(regs)
+            return (yield from otherwise.run(regs)) if otherwise.yields else otherwise.run(regs)
 
-        return run
+        return steps
 
-    def run_With(self, node: ast.With) -> Any:  # noqa: N802
+    def steps_With(self, node: ast.With) -> Callable[[Frame], Steps]:  # noqa: N802
         """Return what enters contexts, runs a block and leaves them."""
         first, *rest = node.items
         context = self.expression(first.context_expr)
         store = self.target(first.optional_vars) if first.optional_vars is not None else None
-        inner = ast.copy_location(ast.With(rest, node.body), node)
-        body = self.run_With(inner) if rest else self.run_block(node.body)
+        body = self.part([ast.copy_location(ast.With(rest, node.body), node)] if rest else node.body)
 
-        def run(regs: Frame) -> Signal:
+        def steps(regs: Frame) -> Steps:
             entered = enter(regs[0], context(regs))
             if store is not None:
                 store(regs, entered.value)
             try:
-                signal = body(regs)
+                signal = (yield from body.run(regs)) if body.yields else body.run(regs)
             except (Raised, GradcliError) as error:
                 found = raised_of(error)
                 if found is None or not entered.leave(regs[0], found):
@@ -460,49 +467,66 @@ class Statements(Expressions):
             entered.leave(regs[0], None)
             return signal
 
-        return run
+        return steps
 
-    def run_Try(self, node: ast.Try) -> Any:  # noqa: N802
-        """Return what runs a block with its handlers and what comes last."""
-        body, otherwise, last = map(self.run_block, (node.body, node.orelse, node.finalbody))
+    def attempt(self, node: ast.Try) -> Callable[[Frame], Steps]:
+        """Return a ``try`` without what comes last."""
+        body, otherwise, text = self.part(node.body), self.part(node.orelse), self.text
         handlers = [self.handler(handler) for handler in node.handlers]
-        text = self.text
 
-        def attempt(regs: Frame) -> Signal:
+        def steps(regs: Frame) -> Steps:
             try:
-                signal = body(regs)
-            except Raised as error:
-                return handle(regs, handlers, error, text)
-            except GradcliError as error:
-                found = as_raised(error)
+                signal = (yield from body.run(regs)) if body.yields else body.run(regs)
+            except (Raised, GradcliError, GeneratorExit) as error:
+                found = raised("GeneratorExit", "") if isinstance(error, GeneratorExit) else raised_of(error)
                 if found is None:
                     raise
-                found.line = regs[0].line
-                return handle(regs, handlers, found, text)
-            return signal if signal is not None else otherwise(regs)
+                if isinstance(error, GradcliError):
+                    found.line = regs[0].line
+                handler = fitting(regs, handlers, found)
+                if handler is None and isinstance(error, GradcliError):
+                    raise found from error
+                if handler is None:
+                    raise
+                with handled(regs, handler, found, text):
+                    return (yield from handler.body.run(regs)) if handler.body.yields else handler.body.run(regs)
+            if signal is None:
+                return (yield from otherwise.run(regs)) if otherwise.yields else otherwise.run(regs)
+            return signal
 
-        if not node.finalbody:
+        return steps
+
+    def steps_Try(self, node: ast.Try) -> Callable[[Frame], Steps]:  # noqa: N802
+        """Return what runs a block with its handlers and what comes last."""
+        attempt, block = self.attempt(node), self.block(node.finalbody)
+        text, yields = self.text, any(step.yields for step in block)
+        if not block:
             return attempt
 
-        def run(regs: Frame) -> Signal:
+        def steps(regs: Frame) -> Steps:
             try:
-                signal = attempt(regs)
+                signal = yield from attempt(regs)
             except (Raised, GradcliError) as error:
                 if refuses(error):
                     raise
-                ended = last(regs)
+                ended = (yield from execute_yielding(text, block, regs)) if yields else execute(text, block, regs)
                 if ended is not None:
                     return ended
                 raise
-            ended = last(regs)
+            except GeneratorExit:
+                for step in block:
+                    if not step.yields:
+                        step.run(regs)
+                raise
+            ended = (yield from execute_yielding(text, block, regs)) if yields else execute(text, block, regs)
             return signal if ended is None else ended
 
-        return run
+        return steps
 
-    def handler(self, node: ast.ExceptHandler, block: Any = None) -> Handler:
-        """Return one ``except`` clause; ``block`` compiles its body."""
+    def handler(self, node: ast.ExceptHandler) -> Handler:
+        """Return one ``except`` clause."""
         kinds = self.expression(node.type) if node.type is not None else None
-        return Handler(kinds, self.store(node.name) if node.name else None, (block or self.run_block)(node.body))
+        return Handler(kinds, self.store(node.name) if node.name else None, self.part(node.body))
 
     # ---- generators
     def yielding(self, node: ast.stmt) -> Callable[[Frame], Iterator[Any]]:
@@ -516,19 +540,9 @@ class Statements(Expressions):
             case ast.If():
                 test, yes, no = self.expression(node.test), self.block(node.body), self.block(node.orelse)
                 return lambda regs: execute_yielding(text, yes if truth(regs[0], test(regs)) else no, regs)
-            case ast.Match():
-                return self.yield_match(node)
-            case ast.While():
-                return self.yield_loop(node, None, None)
-            case ast.For():
-                return self.yield_loop(node, self.expression(node.iter), self.target(node.target))
-            case ast.With(items=[item]):
-                return self.yield_with(node, item)
-            case ast.With(items=[item, *rest]):
-                inner = ast.copy_location(ast.With(rest, node.body), node)
-                return self.yield_with(ast.copy_location(ast.With([item], [inner]), node), item)
-            case ast.Try():
-                return self.yield_try(node)
+        compound = getattr(self, f"steps_{type(node).__name__}", None)
+        if compound is not None:
+            return compound(node)  # type: ignore[no-any-return]
         return self.yield_within(node)
 
     def yield_statement(self, node: Any, given: ast.Yield | ast.YieldFrom) -> Callable[[Frame], Iterator[Any]]:
@@ -559,120 +573,6 @@ class Statements(Expressions):
         block, text = self.block([*steps, changed]), self.text
         return lambda regs: execute_yielding(text, block, regs)
 
-    def yield_loop(self, node: Any, items: Evaluate | None, store: Any) -> Callable[[Frame], Iterator[Any]]:
-        """Return a loop in a generator."""
-        test = self.expression(node.test) if items is None else None
-        body, otherwise, text = self.block(node.body), self.block(node.orelse), self.text
-
-        def turns(regs: Frame) -> Iterator[Any]:
-            if items is not None:
-                yield from steady(regs[0], walk(regs[0], items(regs)))
-            else:
-                while truth(regs[0], test(regs)):  # type: ignore[misc]
-                    yield None
-
-        def run(regs: Frame) -> Generator[Any, Any, Any]:
-            for item in turns(regs):
-                regs[0].meter.turn()
-                if store is not None:
-                    store(regs, item)
-                signal = yield from execute_yielding(text, body, regs)
-                if signal is not None and signal is not NEXT:
-                    return None if signal is BREAK else signal
-            return (yield from execute_yielding(text, otherwise, regs))
-
-        return run
-
-    def yield_match(self, node: ast.Match) -> Callable[[Frame], Iterator[Any]]:
-        """Return a ``match`` in a generator."""
-        from gradcli.runner.matching import cases
-
-        subject, parts, text = self.expression(node.subject), cases(self, node, self.block), self.text
-
-        def run(regs: Frame) -> Generator[Any, Any, Any]:
-            value = plain(subject(regs))
-            for test, guard, body in parts:
-                if test(regs, value) and (guard is None or truth(regs[0], guard(regs))):
-                    return (yield from execute_yielding(text, body, regs))
-            return None
-
-        return run
-
-    def yield_with(self, node: ast.With, item: ast.withitem) -> Callable[[Frame], Iterator[Any]]:
-        """Return a ``with`` in a generator."""
-        context, body, text = self.expression(item.context_expr), self.block(node.body), self.text
-        store = self.target(item.optional_vars) if item.optional_vars is not None else None
-
-        def run(regs: Frame) -> Generator[Any, Any, Any]:
-            entered = enter(regs[0], context(regs))
-            if store is not None:
-                store(regs, entered.value)
-            try:
-                signal = yield from execute_yielding(text, body, regs)
-            except Raised as error:
-                if not entered.leave(regs[0], error):
-                    raise
-                return None
-            entered.leave(regs[0], None)
-            return signal
-
-        return run
-
-    def yield_attempt(self, node: ast.Try) -> Callable[[Frame], Generator[Any, Any, Any]]:
-        """Return a ``try`` in a generator without what comes last."""
-        body, otherwise, text = self.block(node.body), self.block(node.orelse), self.text
-        handlers = [self.handler(handler, self.block) for handler in node.handlers]
-
-        def attempt(regs: Frame) -> Generator[Any, Any, Any]:
-            try:
-                signal = yield from execute_yielding(text, body, regs)
-            except (Raised, GradcliError, GeneratorExit) as error:
-                found = raised("GeneratorExit", "") if isinstance(error, GeneratorExit) else raised_of(error)
-                handler = None if found is None else fitting(regs, handlers, found)
-                if found is None or handler is None:
-                    raise
-                with handled(regs, handler, found, text):
-                    return (yield from execute_yielding(text, handler.body, regs))
-            if signal is None:
-                signal = yield from execute_yielding(text, otherwise, regs)
-            return signal
-
-        return attempt
-
-    def yield_try(self, node: ast.Try) -> Callable[[Frame], Iterator[Any]]:
-        """Return a ``try`` in a generator."""
-        attempt, last, text = self.yield_attempt(node), self.block(node.finalbody), self.text
-
-        def run(regs: Frame) -> Generator[Any, Any, Any]:
-            try:
-                signal = yield from attempt(regs)
-            except (Raised, GradcliError) as error:
-                if refuses(error):
-                    raise
-                ended = yield from execute_yielding(text, last, regs)
-                if ended is not None:
-                    return ended
-                raise
-            except GeneratorExit:
-                for step, _node, yields in last:
-                    if not yields:
-                        step(regs)
-                raise
-            ended = yield from execute_yielding(text, last, regs)
-            return signal if ended is None else ended
-
-        return run
-
-
-def forgetting(load: Evaluate, store: Any) -> Callable[[Frame], None]:
-    """Return what takes a variable its value; one without raises what reading it does."""
-
-    def run(regs: Frame) -> None:
-        load(regs)
-        store(regs, UNBOUND)
-
-    return run
-
 
 def as_load(target: ast.expr) -> ast.expr:
     """Return a target as an expression that reads it."""
@@ -682,6 +582,3 @@ def as_load(target: ast.expr) -> ast.expr:
         case ast.Attribute(value=value, attr=name):
             return ast.copy_location(ast.Attribute(value, name, ast.Load()), target)
     return target
-
-
-__all__ = ["Closure", "Statements", "execute", "execute_yielding"]

@@ -1,4 +1,4 @@
-"""What values of a script are as texts: ``str``, ``repr``, formats."""
+"""What values of a script are as texts: ``str`` and ``repr``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import is_index
-from gradcli.runner import formatting, printing
-from gradcli.runner.hosted import Hosted, plain_value
+from gradcli.runner import printing
+from gradcli.runner.hosted import plain_value
 from gradcli.runner.numpy_values import FloatKey, WholeKey
 from gradcli.runner.objects import (
     UNBOUND,
@@ -18,10 +18,12 @@ from gradcli.runner.objects import (
     Class,
     Closure,
     Foreign,
+    Hosted,
     Instance,
     Method,
     Module,
     TableFunction,
+    ask,
 )
 from gradcli.runner.tuples import Named
 from gradcli.runner.values import DType, Size, Tensor, Weak, category
@@ -103,10 +105,10 @@ def smoothed(x: Tensor) -> bool:
 def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
     """Return a tensor or an array as it is printed."""
     if run is not None and run.levels and x.active:
-        kind = run.machine.level_of(run, x)
+        kind = run.level_of(x)
         if kind:
             inner = Tensor(np.asarray(x.value), x.dtype, x.library)
-            return str(run.machine.traced_text(run, x, kind, tensor_text(run, inner, quoted=False)))
+            return str(run.traced_text(x, kind, tensor_text(run, inner, quoted=False)))
     if x.library == "torch":
         options = (run.print_options.get("options") if run is not None else None) or printing.Options()
         return printing.torch_text(
@@ -126,8 +128,8 @@ def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
 
 def to_str(run: Any, x: Any, depth: int = 0) -> str:
     """Return what ``str(x)`` gives."""
-    if isinstance(x, Hosted) and (member := x.kind.find("__str__")) is not UNBOUND:
-        return str(run.call(member, [x]))
+    if isinstance(x, Hosted) and (made := ask(run, x, "__str__")) is not UNBOUND:
+        return str(made)
     if isinstance(x, str):
         return x
     if isinstance(x, WholeKey | FloatKey):
@@ -192,8 +194,8 @@ def of_container(run: Any, x: Any, depth: int) -> str | None:  # noqa: C901, PLR
         return [to_repr(run, item, depth + 1) for item in items]
 
     if isinstance(x, Hosted):
-        member = x.kind.find("__repr__")
-        return to_repr(run, plain_value(x), depth) if member is UNBOUND else str(run.call(member, [x]))
+        made = ask(run, x, "__repr__")
+        return to_repr(run, plain_value(x), depth) if made is UNBOUND else str(made)
     shown = getattr(type(x), "shown", None)
     if shown is not None:
         return str(x.shown(lambda item: to_repr(run, item, depth + 1)))
@@ -243,83 +245,7 @@ def of_function(x: Any) -> str:
     return repr(x) if type(x).__module__.startswith("gradcli.") else f"<{type(x).__name__}>"
 
 
-class Showing(formatting.Showing):
-    """What formatting asks a run."""
-
-    def __init__(self, run: Any) -> None:
-        self.run = run
-
-    def text(self, value: object) -> str:
-        """Return ``str`` of a value."""
-        return to_str(self.run, value)
-
-    def quoted(self, value: object) -> str:
-        """Return ``repr`` of a value."""
-        return to_repr(self.run, value)
-
-    def kind(self, value: object) -> str:
-        """Return the name of a value's type."""
-        return self.run.type_name(value)  # type: ignore[no-any-return]
-
-    def formatted(self, value: object, spec: str) -> str:
-        """Return ``format`` of a value: a tensor without axes is a number, an object may say it itself."""
-        if isinstance(value, Tensor):
-            if not value.shape and (value.library != "numpy" or spec):
-                number = plain_number(value)
-                return format(number, spec) if spec or value.library != "numpy" else self.text(value)
-            if spec and value.library == "jax" and np.size(value.value) == 1:
-                return format(plain_number(value), spec)
-        if isinstance(value, Instance) and (member := value.kind.find("__format__")) is not UNBOUND:
-            return str(self.run.call(member, [value, spec]))
-        if isinstance(value, np.float64):
-            return format(float(value), spec)
-        if isinstance(value, WholeKey | FloatKey):
-            return formatting.format_value(value.real, spec, self)
-        if isinstance(value, Hosted):
-            return formatting.format_value(plain_value(value), spec, self)
-        return super().formatted(value, spec)
-
-    def number(self, value: object, conversion: str) -> float:
-        """Return the number that ``%f`` writes of a value."""
-        if isinstance(value, Tensor) and np.size(value.value) == 1:
-            return plain_number(value)  # type: ignore[no-any-return]
-        return super().number(value, conversion)
-
-    def attribute(self, value: object, name: str) -> object:
-        """Return the attribute that a template names."""
-        return self.run.attribute(value, name)
-
-    def item(self, value: object, key: int | str) -> object:
-        """Return the item that a template names."""
-        from gradcli.runner.containers import subscript
-
-        return subscript(self.run, value, key)
-
-
 def plain_number(x: Tensor) -> Any:
     """Return the number of a tensor of one entry as its type has it."""
     one = doubles(x).reshape(())[()]
-    return printing.scalar(one, x.dtype) if category(x.dtype) == 2 else one.item()
-
-
-def guarded(run: Any, function: Any, *arguments: Any) -> str:
-    """Format, with the errors of Python's own formatting as exceptions of the script."""
-    try:
-        return function(*arguments, Showing(run))  # type: ignore[no-any-return]
-    except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError) as error:
-        return run.fail(type(error).__name__, str(error.args[0]) if error.args else "")  # type: ignore[no-any-return]
-
-
-def format_value(run: Any, x: Any, spec: str) -> str:
-    """Return ``format(x, spec)``."""
-    return guarded(run, formatting.format_value, x, spec)
-
-
-def format_template(run: Any, template: str, arguments: Any, named: dict[str, Any]) -> str:
-    """Return ``template.format(*arguments, **named)``."""
-    return guarded(run, formatting.format_text, template, arguments, named)
-
-
-def percent(run: Any, template: str, values: Any) -> str:
-    """Return ``template % values``."""
-    return guarded(run, formatting.percent, template, values)
+    return (printing.cast(one, x.dtype) if category(x.dtype) == 2 else one).item()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 from weakref import WeakSet
 
@@ -12,155 +11,54 @@ from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import PUT
 from gradcli.runner import printing
-from gradcli.runner.arrays import cast, dtype_name
+from gradcli.runner.arrays import array_of, cast, dtype_name
 from gradcli.runner.builtins import item_of, type_name
+from gradcli.runner.containers import rows
 from gradcli.runner.grad_fns import GradFn
-from gradcli.runner.library import attribute, method, native
+from gradcli.runner.host_attributes import DUNDERS
+from gradcli.runner.library import ATTRIBUTES, METHODS, method, native
 from gradcli.runner.noting import note
+from gradcli.runner.numpy_values import refuse_active
 from gradcli.runner.objects import Class
-from gradcli.runner.operators import TITLES
 from gradcli.runner.state import Run, constant, show
 from gradcli.runner.strings import doubles, grad_fn_name
-from gradcli.runner.torch_errors import TYPE_NAMES
-from gradcli.runner.values import FLOATS, Data, Detached, DType, Rest, Size, Tensor, category, extra_of, shown_version
+from gradcli.runner.values import (
+    FLOATS,
+    TITLES,
+    TORCHS,
+    Data,
+    Detached,
+    DType,
+    Rest,
+    Size,
+    Tensor,
+    category,
+    extra_of,
+    shown_version,
+)
+from gradcli.runner.writes import refuse_stale, write_back
 
 
-@attribute("shape")
-def shape(run: Run, x: Tensor) -> Any:
-    """The lengths of the axes."""
-    return Size(x.shape) if x.library == "torch" else x.shape
-
-
-@attribute("dtype")
-def dtype(run: Run, x: Tensor) -> DType:
-    """The type of numbers."""
-    return DType(x.dtype, "torch" if x.library == "torch" else "array")
-
-
-@attribute("ndim")
-def ndim(run: Run, x: Tensor) -> int:
-    """The number of axes."""
-    return len(x.shape)
-
-
-@attribute("T")
-def transposed(run: Run, x: Tensor) -> Any:
-    """The axes in reverse."""
-    return run.function("permute", x, *reversed(range(len(x.shape)))) if len(x.shape) > 1 else x
-
-
-@attribute("mT", "H", "mH")
-def matrix_transposed(run: Run, x: Tensor) -> Any:
-    """The last two axes in reverse."""
-    return run.function("transpose", x, -2, -1) if len(x.shape) > 1 else x
-
-
-@attribute("grad")
-def grad(run: Run, x: Tensor) -> Any:
-    """What backward has accumulated."""
-    return x.grad
-
-
-@attribute("requires_grad")
-def requires_grad(run: Run, x: Tensor) -> bool:
-    """Whether derivatives flow to it."""
-    return x.active
-
-
-@attribute("is_leaf")
-def is_leaf(run: Run, x: Tensor) -> bool:
-    """Whether no operation made it."""
-    return x.leaf or not x.active
-
-
-@attribute("retains_grad")
-def retains_grad(run: Run, x: Tensor) -> bool:
-    """Whether an inner value keeps its gradient."""
-    return x.extra is not None and x.extra.retains
-
-
-@attribute("_base")
-def base(run: Run, x: Tensor) -> Any:
-    """The tensor that it is a view of, None where it is none, or was cut off from that one."""
-    return None if isinstance(x, Detached) else x.base
-
-
-@attribute("_version")
-def version(run: Run, x: Tensor) -> int:
-    """How many writes in place there were."""
-    return shown_version(x)
-
-
-@attribute("grad_fn")
 def grad_fn(run: Run, x: Tensor) -> Any:
-    """The function that made it, None for a leaf."""
+    """Return the function that made a tensor, None for a leaf."""
     name = grad_fn_name(x)
     return None if name is None else GradFn(run, x.node, name)
 
 
-@attribute("device")
-def device(run: Run, x: Tensor) -> Any:
-    """Where its numbers are kept."""
-    return run.member("torch.device").make(run, "cpu") if x.library == "torch" else "cpu"
+BYTES = {"float64": 8, "int64": 8, "float32": 4, "int32": 4, "float16": 2, "bfloat16": 2, "int16": 2}
+"""Bytes of an entry, where it has more than one."""
 
 
-@attribute("is_cuda", "is_sparse", "is_quantized", "is_mps", "is_meta")
-def is_elsewhere(run: Run, x: Tensor) -> bool:
-    """Whether it is kept in another way."""
-    return False
-
-
-@attribute("data")
-def data(run: Run, x: Tensor) -> Tensor:
-    """The same memory, without derivatives; what is written to it is no new version."""
-    seen = Data(memory_of(run, x), lambda node: constant(run, node), constant(run, x.node), x.dtype, run.overwritten)
-    return noted(x, seen)
-
-
-@attribute("layout")
-def layout(run: Run, x: Tensor) -> Any:
-    """How its numbers are kept."""
-    return run.member("torch.strided")
-
-
-@attribute("output_nr")
-def output_number(run: Run, x: Tensor) -> int:
-    """Which of several results of one function it is."""
-    return max(getattr(x, "part", 0), 0)
-
-
-@attribute("real")
-def real(run: Run, x: Tensor) -> Tensor:
-    """The real part."""
-    return x
-
-
-@attribute("itemsize")
-def itemsize(run: Run, x: Tensor) -> int:
-    """Bytes of an entry."""
-    return {"float64": 8, "int64": 8, "float32": 4, "int32": 4, "float16": 2, "bfloat16": 2, "int16": 2}.get(x.dtype, 1)
-
-
-@attribute("nbytes")
-def nbytes(run: Run, x: Tensor) -> int:
-    """Bytes of all entries."""
-    return itemsize(run, x) * int(np.size(x.value))
-
-
-@attribute("size")
 def size(run: Run, x: Tensor) -> Any:
-    """How many entries an array of NumPy has; a method of PyTorch's tensors."""
+    """Return how many entries an array of NumPy has; a method of PyTorch's tensors."""
     if x.library != "torch":
         return int(np.size(x.value))
     return lambda run, dim=None: Size(x.shape) if dim is None else x.shape[dim]
 
 
-@attribute("flat")
-def flat(run: Run, x: Tensor) -> Any:
-    """The entries of an array one after the other."""
-    from gradcli.runner.containers import rows
-
-    return rows(run, run.function("reshape", x, -1))
+def transposed(run: Run, x: Tensor) -> Any:
+    """Return the last two axes in reverse."""
+    return run.function("transpose", x, -2, -1) if len(x.shape) > 1 else x
 
 
 def memory_of(run: Run, x: Tensor) -> Tensor:
@@ -171,15 +69,6 @@ def memory_of(run: Run, x: Tensor) -> Tensor:
     if extra.rest is None:
         extra.rest = Rest(x, constant(run, x.node))
     return extra.rest
-
-
-def noted(x: Tensor, view: Detached) -> Detached:
-    """Note a view with its tensor: it keeps the memory where the tensor gets another."""
-    extra = extra_of(x)
-    if extra.views is None:
-        extra.views = WeakSet()
-    extra.views.add(view)
-    return view
 
 
 def leave_memory(run: Run, x: Tensor) -> None:
@@ -194,12 +83,17 @@ def leave_memory(run: Run, x: Tensor) -> None:
 
 
 @method("detach")
-def detached(run: Run, x: Tensor) -> Tensor:
-    """Return the same memory, without derivatives."""
-    seen = Detached(
-        memory_of(run, x), lambda node: constant(run, node), constant(run, x.node), x.dtype, run.overwritten
-    )
-    return noted(x, seen)
+def detached(run: Run, x: Tensor, kind: type[Detached] = Detached) -> Tensor:
+    """Return the same memory, without derivatives; what is written to ``Data`` is no new version.
+
+    The tensor knows the view, which keeps the memory where the tensor gets another.
+    """
+    view = kind(memory_of(run, x), lambda node: constant(run, node), constant(run, x.node), x.dtype, run.overwritten)
+    extra = extra_of(x)
+    if extra.views is None:
+        extra.views = WeakSet()
+    extra.views.add(view)
+    return view
 
 
 @method("flatten")
@@ -238,11 +132,7 @@ def set_requires(run: Run, x: Tensor, on: bool, why: str = NO_INTEGERS) -> None:
             run.enter_leaf(x)
     elif not on and x.active:
         if not x.leaf:
-            run.fail(
-                "RuntimeError",
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed "
-                "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
-            )
+            run.fail_as("no leaf")
         run.by_leaf.pop(x.node.index, None)
         x.node, x.leaf = np.asarray(x.value), False
 
@@ -297,23 +187,12 @@ def check_grad(run: Run, x: Tensor, value: Any) -> None:
     if not isinstance(value, Tensor):
         run.fail("TypeError", f"assigned grad expected to be a Tensor or None but got grad of type {type_name(value)}")
     if value.shape != x.shape:
-        run.fail(
-            "RuntimeError",
-            f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(x.shape)}'. "
-            "Please ensure that the gradient and the tensor are the same size",
-        )
+        run.fail_as("grad shape", list(value.shape), list(x.shape))
     if value.dtype != x.dtype:
-        given, own = TITLES.get(value.dtype, (value.dtype, value.dtype))[1], TITLES.get(x.dtype, (x.dtype, x.dtype))[0]
-        run.fail(
-            "RuntimeError",
-            f"attempting to assign a gradient with dtype '{given}' to a tensor with grad_dtype '{own}'. The gradient "
-            "must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype "
-            "attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the "
-            "dtypes of a tensor and its gradient may break downstream systems that assume they match.",
-        )
+        run.fail_as("grad dtype", TITLES[value.dtype][1], TITLES[x.dtype][0])
 
 
-def set_data(run: Run, x: Tensor, value: Any) -> None:
+def set_data(run: Run, x: Tensor, value: Any) -> Tensor:
     """Give a tensor other memory, past the record of what was computed."""
     leave_memory(run, x)
     numbers = np.array(value.value) if isinstance(value, Tensor) else np.asarray(value)
@@ -331,6 +210,7 @@ def set_data(run: Run, x: Tensor, value: Any) -> None:
         x.dtype = value.dtype
     if type(old) in NODES and run.held.live:  # what was saved of it for backward is the tensor itself
         old.value = value_of(x.node)
+    return x
 
 
 @method("item")
@@ -343,19 +223,11 @@ def item(run: Run, x: Tensor) -> Any:
     return item_of(run, x)
 
 
-@method("tolist")
-def tolist(run: Run, x: Tensor) -> Any:
-    """Return the numbers as nested lists."""
-    return printing.scalar(doubles(x), x.dtype) if category(x.dtype) == 2 else doubles(x).tolist()
-
-
 @method("numpy")
 def numpy(run: Run, x: Tensor, *, force: bool = False) -> Tensor:
     """Return a tensor as an array of NumPy's, of the same memory."""
-    if x.active and not force:
-        run.fail(
-            "RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-        )
+    if not force:
+        refuse_active(run, x)
     made = show(x, lambda node: node, x.node, x.dtype) if x.shape else Tensor(np.asarray(x.value), x.dtype)
     made.library = "numpy"
     return made
@@ -369,24 +241,8 @@ def view(run: Run, x: Tensor, *shape: Any, dtype: Any = None) -> Any:
         return x if name is None else cast(run, x, name)
     made = run.function("view", x, *shape)
     if x.shape and not is_contiguous(run, x) and not np.may_share_memory(np.asarray(made.value), np.asarray(x.value)):
-        run.fail(
-            "RuntimeError",
-            "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
-            "two contiguous subspaces). Use .reshape(...) instead.",
-        )
+        run.fail_as("view")
     return made
-
-
-@method("contiguous")
-def contiguous(run: Run, x: Tensor, memory_format: Any = None) -> Any:
-    """Return a tensor whose entries stand one after the other in memory: itself, or a copy."""
-    return x if is_contiguous(run, x) else run.function("clone", x)
-
-
-@method("cpu", "cuda", "pin_memory", "block_until_ready", "xpu", "share_memory_")
-def same(run: Run, x: Tensor, *_: Any, **__: Any) -> Tensor:
-    """Return the tensor itself."""
-    return x
 
 
 @method("to", "type", "astype", "view_as_dtype")
@@ -398,7 +254,7 @@ def to(run: Run, x: Tensor, *arguments: Any, dtype: Any = None, copy: bool = Fal
         elif isinstance(argument, DType) or dtype_name_of(argument) is not None:
             dtype = argument
     if not arguments and dtype is None:
-        return f"torch.{TYPE_NAMES.get(x.dtype, 'FloatTensor')}"
+        return f"torch.{TITLES[x.dtype][0]}Tensor"
     name = dtype_name_of(dtype)
     made = x if name is None else cast(run, x, name)
     return run.function("clone", x) if copy and made is x else made
@@ -408,56 +264,12 @@ def dtype_name_of(argument: Any) -> str | None:
     """Return the type that an argument names, None for a device and the like."""
     if isinstance(argument, str):
         last = argument.rpartition(".")[2]
-        if last in TYPE_NAMES.values():
-            return next(name for name, own in TYPE_NAMES.items() if own == last)
+        if last.endswith("Tensor"):
+            return next((name for name, (title, _) in TITLES.items() if last == f"{title}Tensor"), None)
         return argument if argument in (*FLOATS, "int64", "int32", "bool", "int", "float") and argument else None
     if argument is None or type(argument) in (int, bool, float, tuple):
         return None
     return dtype_name(None, argument) if isinstance(argument, DType | Class) else None  # type: ignore[arg-type]
-
-
-def caster(dtype: str) -> Any:
-    """Return the method that makes a type of numbers."""
-    return lambda run, x: cast(run, x, dtype)
-
-
-for _name, _dtype in (
-    ("float", "float32"),
-    ("double", "float64"),
-    ("half", "float16"),
-    ("bfloat16", "bfloat16"),
-    ("long", "int64"),
-    ("int", "int32"),
-    ("short", "int16"),
-    ("bool", "bool"),
-    ("byte", "uint8"),
-    ("char", "int8"),
-):
-    method(_name)(caster(_dtype))
-
-
-@method("type_as")
-def type_as(run: Run, x: Tensor, other: Tensor) -> Tensor:
-    """Return a tensor as the type of another."""
-    return cast(run, x, other.dtype)
-
-
-@method("numel", "nelement")
-def numel(run: Run, x: Tensor) -> int:
-    """Return how many entries there are."""
-    return int(np.size(x.value))
-
-
-@method("dim", "ndimension")
-def dim(run: Run, x: Tensor) -> int:
-    """Return the number of axes."""
-    return len(x.shape)
-
-
-@method("is_floating_point")
-def is_floating_point(run: Run, x: Tensor) -> bool:
-    """Return whether the numbers are floats."""
-    return category(x.dtype) == 2
 
 
 @method("is_inference")
@@ -475,24 +287,17 @@ def is_contiguous(run: Run, x: Tensor) -> bool:
     return not isinstance(value, np.ndarray) or bool(value.flags.c_contiguous)
 
 
-@method("data_ptr", "storage")
-def data_ptr(run: Run, x: Tensor) -> int:
-    """Return a number that tells memories apart."""
-    return run.call(run.builtin("id"), [x.root])  # type: ignore[no-any-return]
-
-
-@method("element_size")
-def element_size(run: Run, x: Tensor) -> int:
-    """Return the bytes of an entry."""
-    return itemsize(run, x)
-
-
 @method("stride")
 def stride(run: Run, x: Tensor, dim: int | None = None) -> Any:
     """Return how far apart in memory neighbours along each axis are."""
     value = np.asarray(x.value)
     steps = tuple(step // value.itemsize for step in value.strides)
     return steps if dim is None else steps[dim]
+
+
+def tolist(run: Run, x: Tensor) -> Any:
+    """Return the numbers as nested lists."""
+    return printing.cast(doubles(x), x.dtype).tolist()
 
 
 @method("retain_grad")
@@ -513,23 +318,15 @@ def over(run: Run, x: Tensor, node: Any) -> Any:
 
 def filled(run: Run, x: Tensor, node: Any, made_by: str = "NormalBackward0") -> Tensor:
     """Write numbers into a whole tensor."""
-    if x.leaf and x.active and run.grad_enabled:
-        run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
+    run.refuse_leaf(x)
     run.write(x, node, None, made_by)
     return x
-
-
-def to_be_written(run: Run, x: Tensor) -> None:
-    """Refuse a write to a view that PyTorch lets nobody write to."""
-    from gradcli.runner.writes import refuse_stale
-
-    refuse_stale(run, x)
 
 
 @method("zero_")
 def zero(run: Run, x: Tensor) -> Tensor:
     """Write zeros."""
-    to_be_written(run, x)
+    refuse_stale(run, x)
     run.zeroed(x)
     return filled(run, x, np.zeros(x.shape) if category(x.dtype) == 2 else np.zeros(x.shape, np.int64), "ZeroBackward0")
 
@@ -537,7 +334,7 @@ def zero(run: Run, x: Tensor) -> Tensor:
 @method("fill_")
 def fill(run: Run, x: Tensor, value: Any) -> Tensor:
     """Write one number everywhere."""
-    to_be_written(run, x)
+    refuse_stale(run, x)
     if isinstance(value, Tensor) and value.shape and x.library == "torch":
         run.fail(
             "RuntimeError",
@@ -560,8 +357,7 @@ def reshaping(name: str) -> Any:
     """Return a method that gives a tensor other axes in place."""
 
     def reshape_here(run: Run, x: Tensor, *arguments: Any) -> Tensor:
-        if x.leaf and x.active and run.grad_enabled:
-            run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
+        run.refuse_leaf(x)
         made = run.function(name, x, *arguments)
         x.node, x.made_by = (
             made.node,
@@ -573,23 +369,13 @@ def reshaping(name: str) -> Any:
     return reshape_here
 
 
-for _name in ("t", "transpose", "squeeze", "unsqueeze", "swapaxes", "swapdims"):
-    method(f"{_name}_")(reshaping(_name))
-
-
-@method("fill")
-def fill_numpy(run: Run, x: Tensor, value: Any) -> None:
-    """Write one number everywhere, as NumPy does."""
-    fill(run, x, value)
+METHODS |= {f"{name}_": reshaping(name) for name in ("t", "transpose", "squeeze", "unsqueeze", "swapaxes", "swapdims")}
 
 
 @method("copy_")
 def copy(run: Run, x: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     """Write another tensor's numbers, with their derivatives."""
-    from gradcli.runner.arrays import array_of
-    from gradcli.runner.writes import write_back
-
-    to_be_written(run, x)
+    refuse_stale(run, x)
     source = other if isinstance(other, Tensor) else array_of(run, other, "numpy")
     made = Tensor(source.node, x.dtype)
     if x.active and x.shape == made.shape:
@@ -598,40 +384,52 @@ def copy(run: Run, x: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     return x
 
 
-@method("set_")
-def set_memory(run: Run, x: Tensor, other: Tensor) -> Tensor:
-    """Take another tensor's memory."""
-    set_data(run, x, other)
-    return x
+@method("fill")
+def fill_numpy(run: Run, x: Tensor, value: Any) -> None:
+    """Write one number everywhere, as NumPy does."""
+    fill(run, x, value)
 
 
-@method("__array__", "asnumpy")
-def as_numpy(run: Run, x: Tensor) -> Tensor:
-    """Return an array of NumPy's."""
-    return Tensor(x.node, x.dtype, "numpy")
-
-
-for _sign, _word in (("+", "add"), ("-", "sub"), ("*", "mul"), ("/", "truediv"), ("**", "pow"), ("@", "matmul")):
-    method(f"__{_word}__")(lambda run, x, other, sign=_sign: run.operate(sign, x, other))
-    method(f"__r{_word}__")(lambda run, x, other, sign=_sign: run.operate(sign, other, x))
-
-
-@method("__len__")
-def length(run: Run, x: Tensor) -> int:
-    """Return the length of the first axis."""
-    return x.shape[0]
-
-
-@method("copy")
-def copied(run: Run, x: Tensor, order: str = "C") -> Tensor:
-    """Return a copy, as NumPy does."""
-    return run.function("clone", x)  # type: ignore[no-any-return]
-
-
-@method("get_device")
-def get_device(run: Run, x: Tensor) -> int:
-    """Return the number of a device: none."""
-    return -1
-
-
-__all__ = ["assign", "math"]
+ATTRIBUTES |= {
+    "shape": lambda run, x: Size(x.shape) if x.library == "torch" else x.shape,
+    "dtype": lambda run, x: DType(x.dtype, "torch" if x.library == "torch" else "array"),
+    "ndim": lambda run, x: len(x.shape),
+    "size": size,
+    "itemsize": lambda run, x: BYTES.get(x.dtype, 1),
+    "nbytes": lambda run, x: BYTES.get(x.dtype, 1) * int(np.size(x.value)),
+    "T": lambda run, x: run.function("permute", x, *reversed(range(len(x.shape)))) if len(x.shape) > 1 else x,
+    **dict.fromkeys(("mT", "H", "mH"), transposed),
+    "real": lambda run, x: x,
+    "flat": lambda run, x: rows(run, run.function("reshape", x, -1)),
+    "grad": lambda run, x: x.grad,
+    "grad_fn": grad_fn,
+    "requires_grad": lambda run, x: x.active,
+    "is_leaf": lambda run, x: x.leaf or not x.active,
+    "retains_grad": lambda run, x: x.extra is not None and x.extra.retains,
+    "output_nr": lambda run, x: max(getattr(x, "part", 0), 0),
+    "_base": lambda run, x: None if isinstance(x, Detached) else x.base,
+    "_version": lambda run, x: shown_version(x),
+    "data": lambda run, x: detached(run, x, Data),
+    "device": lambda run, x: run.member("torch.device").make(run, "cpu") if x.library == "torch" else "cpu",
+    "layout": lambda run, x: run.member("torch.strided"),
+    **dict.fromkeys(("is_cuda", "is_sparse", "is_quantized", "is_mps", "is_meta"), lambda run, x: False),
+}
+METHODS |= {
+    **{name: method for name, method in DUNDERS.items() if name not in ("__call__", "__next__")},
+    **{name: lambda run, x, dtype=dtype: cast(run, x, dtype) for name, dtype in TORCHS.items()},
+    "type_as": lambda run, x, other: cast(run, x, other.dtype),
+    **dict.fromkeys(("numel", "nelement"), lambda run, x: int(np.size(x.value))),
+    **dict.fromkeys(("dim", "ndimension"), lambda run, x: len(x.shape)),
+    "is_floating_point": lambda run, x: category(x.dtype) == 2,
+    "element_size": lambda run, x: BYTES.get(x.dtype, 1),
+    "get_device": lambda run, x: -1,
+    **dict.fromkeys(("data_ptr", "storage"), lambda run, x: run.call(run.builtin("id"), [x.root])),
+    "contiguous": lambda run, x, memory_format=None: x if is_contiguous(run, x) else run.function("clone", x),
+    **dict.fromkeys(
+        ("cpu", "cuda", "pin_memory", "block_until_ready", "xpu", "share_memory_"), lambda run, x, *_, **__: x
+    ),
+    "copy": lambda run, x, order="C": run.function("clone", x),
+    **dict.fromkeys(("__array__", "asnumpy"), lambda run, x: Tensor(x.node, x.dtype, "numpy")),
+    "tolist": tolist,
+    "set_": set_data,
+}

@@ -235,37 +235,17 @@ def level_of(run: Run, x: Tensor) -> str:
 
 def traced_text(run: Run, x: Tensor, kind: str, text: str) -> str:
     """Return a value of a level as its library prints it, around its text."""
-    depth = sum(level.kind == kind for level in run.levels)
+    depth: int = sum(level.kind == kind for level in run.levels)
     if kind == "boxes":
-        return (
-            f"Autograd ArrayBox with value {text}"
-            if depth == 1
-            else traced_inner("Autograd ArrayBox with value {}", text, depth)
-        )
+        return "Autograd ArrayBox with value " * depth + text
     if kind == "jax":
         shape = ",".join(map(str, x.shape))
         short = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16"}.get(x.dtype, x.dtype)
-        return traced_inner(f"GradTracer(primal={{}}, typeof(tangent)={short}[{shape}])", text, depth)
+        return "GradTracer(primal=" * depth + text + f", typeof(tangent)={short}[{shape}])" * depth
     for level in range(1, depth + 1):
         inner = "\n".join(f"    {row}" for row in text.split("\n"))
         text = f"GradTrackingTensor(lvl={level}, value=\n{inner}\n)"
     return text
-
-
-def traced_inner(template: str, text: str, depth: int) -> str:
-    """Return a text within as many others."""
-    for _ in range(depth):
-        text = template.replace("{}", text)
-    return text
-
-
-CONCRETE = (
-    "Abstract tracer value encountered where concrete value is expected: traced array with shape {}\nThe "
-    "problem arose with the "
-    "`{}` function. If trying to convert the data type of a value, try using `x.astype({})` or `jnp.array(x, "
-    "{})` instead.\n\n"
-    "See https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError"
-)
 
 
 def refuse_number(run: Run, x: Tensor, function: str = "float") -> None:
@@ -275,7 +255,7 @@ def refuse_number(run: Run, x: Tensor, function: str = "float") -> None:
         run.fail("TypeError", f"{function}() argument must be a string or a real number, not 'ArrayBox'")
     if kind == "jax":
         shape = f"{x.dtype}[{','.join(map(str, x.shape))}]"
-        run.fail("ConcretizationTypeError", CONCRETE.format(shape, function, function, function))
+        run.fail_as("concrete", shape, function)
 
 
 # ---- batches
@@ -291,29 +271,17 @@ def batched(
 ) -> Any:
     """Run a function once for each entry of a batch and stack what it gives."""
     per_leaf, spec = batch_axes(run, arguments, axes, jax)
+    library = "jax" if jax else "torch"
     leaves, _ = flatten(run, arguments, jax)
     names, named_spec = flatten(run, named, jax)
     mapped = [(leaf, axis) for leaf, axis in zip(leaves, per_leaf, strict=True) if axis is not None]
     mapped += [(leaf, 0) for leaf in names if isinstance(leaf, Tensor)] if jax else []
     sizes = [leaf.shape[axis] for leaf, axis in mapped]
     if not sizes:
-        if jax:
-            run.fail("ValueError", "vmap must have at least one non-None value in in_axes")
-        run.fail(
-            "ValueError", f"vmap({name_of_function(function)}, in_dims={axes!r}, ...)(<inputs>): got no mapped inputs."
-        )
+        run.fail_as(f"vmap {library} none", function=name_of_function(function), axes=axes)
     if len(set(sizes)) > 1:
-        if jax:
-            run.fail(
-                "ValueError",
-                "vmap got inconsistent sizes for array axes to be mapped:\n"
-                + "\n".join(f"  * axis of size {n}" for n in sizes),
-            )
-        run.fail(
-            "ValueError",
-            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} "
-            "for the mapped dimension",
-        )
+        rows = "\n".join(f"  * axis of size {n}" for n in sizes)
+        run.fail_as(f"vmap {library} sizes", sizes=sizes, rows=rows)
     if not sizes[0]:
         raise run.refuse("vmap over a batch of no entries is not part of gradcli")
     results: list[list[Any]] = []
@@ -345,18 +313,9 @@ def batched(
 def batch_axes(run: Run, arguments: list[Any], axes: Any, jax: bool) -> tuple[list[int | None], Spec]:
     """Return the axis of each leaf along which it is taken apart, None for one that is handed on whole."""
     leaves, spec = flatten(run, arguments, jax)
+    library = "jax" if jax else "torch"
     if isinstance(axes, tuple | list) and len(axes) != len(arguments):
-        if jax:
-            run.fail(
-                "ValueError",
-                "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional "
-                f"arguments passed to the function, but got len(in_axes)={len(axes)}, len(args)={len(arguments)}",
-            )
-        run.fail(
-            "ValueError",
-            f"vmap: in_dims is not compatible with the structure of inputs. in_dims has {len(axes)} entries "
-            f"and there are {len(arguments)} inputs",
-        )
+        run.fail_as(f"vmap {library} count", count=len(axes), inputs=len(arguments))
     found = spread(run, list(axes) if isinstance(axes, tuple) else axes, spec)
     if found is None:
         run.fail("ValueError", "vmap in_axes specification must be a tree prefix of the corresponding value")
@@ -366,33 +325,11 @@ def batch_axes(run: Run, arguments: list[Any], axes: Any, jax: bool) -> tuple[li
             per_leaf.append(None)
             continue
         if not isinstance(leaf, Tensor):
-            if jax:
-                run.fail(
-                    "ValueError",
-                    "vmap was requested to map its argument along axis 0, which implies that its rank should "
-                    "be at least 1, but is only 0 (its shape is ())",
-                )
-            from gradcli.runner.builtins import type_name
-
-            run.fail(
-                "ValueError",
-                f"vmap(..., in_dims={axes!r}): Got in_dim={axis} for an input but the input is of type "
-                f"<class '{type_name(leaf)}'>. We cannot vmap over non-Tensor arguments, please use None as "
-                "the respective in_dim",
-            )
+            run.fail_as(f"vmap {library} number", axes=axes, axis=axis, kind=run.type_name(leaf))
         rank = len(leaf.shape)
         if not -rank <= axis < rank:
-            if jax:
-                run.fail(
-                    "ValueError",
-                    f"vmap was requested to map its argument along axis {axis}, which implies that its rank "
-                    f"should be at least {axis + 1}, but is only {rank} (its shape is {leaf.shape})",
-                )
-            run.fail(
-                "ValueError",
-                f"vmap(..., in_dims={axes!r}): Got in_dim={axis} for some input, but that input is a Tensor of "
-                f"dimensionality {rank} so expected in_dim to satisfy -{rank} <= in_dim < {rank}.",
-            )
+            name = f"vmap {library} axis"
+            run.fail_as(name, axes=axes, axis=axis, rank=rank, least=axis + 1, shape=leaf.shape)
         per_leaf.append(axis % rank)
     return per_leaf, spec
 
@@ -449,12 +386,13 @@ class Call:
         own = parameters[place] if place < len(parameters) else ""
         return [(self.run.name_of(leaf) if isinstance(leaf, Tensor) else None) or own for leaf in leaves]
 
-    def begin(self, output: Any, v: Any = None) -> None:
-        """Say of which output and by which v the next sweep is."""
+    def begin(self, output: Any, v: Any = None, tangents: Sequence[Any] = ()) -> None:
+        """Say of which output and by which v the next sweep is, or along which tangents."""
         if self.event is None:
             return
         event = self.event
-        event.sweep, event.v = self.run.sweeps, v
+        event.sweep, event.v = self.run.sweeps, first_v(output) if tangents else v
+        event.tangents = [np.asarray(getattr(t, "value", t)) for t in tangents]
         event.value = output.value if isinstance(output, Tensor) else output
         event.node = output.node.index if isinstance(output, Tensor) and type(output.node) in NODES else -1
 
@@ -500,19 +438,3 @@ class Made:
     def __call__(self, run: Run, *arguments: Any, **named: Any) -> Any:
         """Call it."""
         return self.run_it(run, *arguments, **named)
-
-
-def picked(run: Run, arguments: Sequence[Any], argnums: Any, text: str) -> list[int]:
-    """Return the places of the arguments to differentiate by."""
-    places = list(argnums) if isinstance(argnums, tuple | list) else [argnums]
-    found = []
-    for place in places:
-        if not isinstance(place, int) or not -len(arguments) <= place < len(arguments):
-            run.fail(
-                "ValueError" if text != "torch" else "RuntimeError",
-                text.format(place, len(arguments))
-                if text != "torch"
-                else f"Got argnum={place}, but only {len(arguments)} positional inputs",
-            )
-        found.append(place % len(arguments))
-    return found

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from gradcli.records import dataclass
 from gradcli.runner.objects import Instance
+from gradcli.runner.operators import truth
 from gradcli.runner.state import Run
 from gradcli.runner.tuples import Named
+from gradcli.runner.values import Tensor
 
 
 @dataclass(slots=True, eq=False)
@@ -96,16 +99,19 @@ def children(run: Run, tree: Any, ordered: bool) -> tuple[str, list[Any], Any] |
     return None
 
 
-def flatten(run: Run, tree: Any, ordered: bool = True, none_is_leaf: bool = False) -> tuple[list[Any], Spec]:
-    """Return the leaves of a nest in order, and how they are put together."""
-    found = None if tree is None and none_is_leaf else children(run, tree, ordered)
+def flatten(
+    run: Run, tree: Any, ordered: bool = True, none_is_leaf: bool = False, is_leaf: Any = None
+) -> tuple[list[Any], Spec]:
+    """Return the leaves of a nest in order, and how they are put together; a function may say what is a leaf."""
+    whole = (tree is None and none_is_leaf) or (is_leaf is not None and truth(run, run.call(is_leaf, [tree])))
+    found = None if whole else children(run, tree, ordered)
     if found is None:
         return [tree], LEAF
     kind, items, made_of = found
     leaves: list[Any] = []
     parts: list[Spec] = []
     for item in items:
-        inner, part = flatten(run, item, ordered, none_is_leaf)
+        inner, part = flatten(run, item, ordered, none_is_leaf, is_leaf)
         leaves += inner
         parts.append(part)
     return leaves, Spec(kind, parts, made_of)
@@ -130,7 +136,24 @@ def unflatten(run: Run, spec: Spec, leaves: Sequence[Any] | Iterator[Any]) -> An
     return run.call(run.tree_nodes[kind][1], [aux, tuple(parts)])
 
 
-def mapped(run: Run, function: Any, tree: Any, ordered: bool = True) -> Any:
+def ravelled(run: Run, spec: Spec, arrays: list[Tensor], library: str) -> tuple[Any, Any]:
+    """Return arrays as one row, and the function that gives a nest of them from a row."""
+    from gradcli.runner.containers import entry  # a level of modules above
+
+    row = run.function(f"{library}.concatenate", [run.function(f"{library}.reshape", x, (-1,)) for x in arrays])
+
+    def unravel(run: Run, flat: Tensor) -> Any:
+        start, parts = 0, []
+        for x in arrays:
+            end = start + math.prod(x.shape)
+            parts.append(run.function(f"{library}.reshape", entry(run, flat, slice(start, end)), x.shape))
+            start = end
+        return unflatten(run, spec, parts)
+
+    return row, unravel
+
+
+def mapped(run: Run, function: Callable[[Any], Any], tree: Any, ordered: bool = True) -> Any:
     """Return a nest whose leaves a function of the host has changed."""
     leaves, spec = flatten(run, tree, ordered)
     return unflatten(run, spec, [function(leaf) for leaf in leaves])

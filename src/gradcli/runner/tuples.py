@@ -20,7 +20,3 @@ class Named(tuple):  # type: ignore[type-arg]
         made.fields = tuple(fields)
         made.kind = kind
         return made
-
-    def field(self, name: str) -> Any:
-        """Return the item of a name; raises ValueError where there is none."""
-        return self[self.fields.index(name)]

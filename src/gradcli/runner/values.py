@@ -28,8 +28,8 @@ class Weak(str):
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 INTEGERS = ("uint8", "int8", "int16", "int32", "int64")
-HELD = {"float16": np.float16, "float32": np.float32}
-"""Types of fewer digits than doubles have, by the type of numpy's that has them."""
+SHORTER = ("float16", "bfloat16", "float32")
+"""Types of fewer digits than doubles have."""
 
 
 class Tensor:
@@ -205,6 +205,18 @@ def extra_of(tensor: Tensor) -> Extra:
 
 PYTHONS = {"float": "float64", "int": "int64", "bool": "bool"}
 """Python's types, each with NumPy's."""
+TORCHS = {
+    "float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "long": "int64",
+    "int": "int32", "short": "int16", "bool": "bool", "byte": "uint8", "char": "int8",
+}  # fmt: skip
+"""PyTorch's short names of types, which are methods too."""
+TITLES = {
+    "float32": ("Float", "float"), "float64": ("Double", "double"), "float16": ("Half", "c10::Half"),
+    "bfloat16": ("BFloat16", "c10::BFloat16"), "int64": ("Long", "long int"), "int32": ("Int", "int"),
+    "int16": ("Short", "short int"), "int8": ("Char", "signed char"), "uint8": ("Byte", "unsigned char"),
+    "bool": ("Bool", "bool"),
+}  # fmt: skip
+"""What PyTorch calls types in messages: as its own, and as those of C++."""
 
 
 class DType:
@@ -251,15 +263,16 @@ def kind_of(array: Any) -> str:
 
 
 def rounded(array: Any, dtype: str) -> Any:
-    """Return the doubles that a float type has for these."""
-    if dtype == "bfloat16":
-        bits = np.asarray(array, np.float32).view(np.uint32)
-        even = ((bits >> 16) & 1) + 0x7FFF
-        return ((bits + even) & np.uint32(0xFFFF0000)).astype(np.uint32).view(np.float32).astype(np.float64)[()]
-    if dtype not in HELD:
+    """Return the doubles that a float type has for these; half types get theirs by way of a single, as in PyTorch."""
+    if dtype not in SHORTER:
         return array
     with np.errstate(all="ignore"):
-        return np.asarray(array).astype(HELD[dtype]).astype(np.float64)[()]
+        single = np.asarray(array).astype(np.float32)
+        if dtype == "bfloat16":  # the first 8 of 24 binary digits, a tie to even
+            bits = single.view(np.uint32)
+            even = (bits + np.uint32(0x7FFF) + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
+            single = np.where(np.isnan(single), single, even.astype(np.uint32).view(np.float32))
+        return (single.astype(np.float16) if dtype == "float16" else single).astype(np.float64)[()]
 
 
 def as_dtype(array: Any, dtype: str) -> Any:

@@ -9,10 +9,10 @@ import numpy as np
 from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
 from gradcli.runner.numpy_values import flows, in_place, plain_array
-from gradcli.runner.objects import UNBOUND, Instance
+from gradcli.runner.objects import UNBOUND, ask
 from gradcli.runner.operators import METHODS, of_tensors, operate
 from gradcli.runner.state import Run
-from gradcli.runner.values import Tensor, View, category
+from gradcli.runner.values import TITLES, Tensor, View, category
 
 
 def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
@@ -43,10 +43,8 @@ def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
     if type(before) is dict and sign == "|":
         before.update(change)
         return before
-    if isinstance(before, Instance) and (member := before.kind.find(f"__i{METHODS[sign]}__")) is not UNBOUND:
-        made = run.call(member, [before, change])
-        return operate(run, sign, before, change) if made is NotImplemented else made
-    return operate(run, sign, before, change)
+    made = ask(run, before, f"__i{METHODS[sign]}__", change)
+    return operate(run, sign, before, change) if made is UNBOUND or made is NotImplemented else made
 
 
 def refuse_stale(run: Run, target: Tensor) -> None:
@@ -67,8 +65,8 @@ def assigned_again(x: Tensor) -> Any:
 def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None, made_by: Any = None) -> None:
     """Write a result into a tensor in place; raises what PyTorch raises where shapes or types do not fit."""
     shape, new = target.shape, np.shape(made.value)
-    if target.leaf and target.active and run.grad_enabled and target.base is None and target.library == "torch":
-        run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
+    if target.base is None:
+        run.refuse_leaf(target)
     if shape != new:
         try:
             fits = np.broadcast_shapes(shape, new) == shape
@@ -78,12 +76,7 @@ def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None,
             run.fail("RuntimeError", f"output with shape {list(shape)} doesn't match the broadcast shape {list(new)}")
     if category(made.dtype) > category(target.dtype):
         if target.library == "torch":
-            names = ("Bool", "Long", "Float")
-            run.fail(
-                "RuntimeError",
-                f"result type {names[category(made.dtype)]} can't be cast to the desired output type "
-                f"{names[category(target.dtype)]}",
-            )
+            run.fail_as("wider type", TITLES[made.dtype][0], TITLES[target.dtype][0])
         run.fail("TypeError", "Cannot cast ufunc output to the type of the array")
     node = made.node
     if type(node) not in NODES:

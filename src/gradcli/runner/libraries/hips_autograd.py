@@ -2,230 +2,129 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradcli.runner.arrays import array_of
-from gradcli.runner.containers import entry
 from gradcli.runner.libraries.jax_custom import linked
+from gradcli.runner.libraries.transformed import Applied, Convention, gradient, shown_type
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.state import Run
-from gradcli.runner.transforms import (
-    Call,
-    Level,
-    Made,
-    as_tensors,
-    first_v,
-    jacobian_rows,
-    name_of_function,
-    pulled,
-    pushed,
-    seed_for,
-)
-from gradcli.runner.trees import Spec, flatten, unflatten
+from gradcli.runner.transforms import Call, Made, name_of_function, parameter_names, pulled
+from gradcli.runner.trees import flatten, ravelled
 from gradcli.runner.values import Tensor, category, extra_of
 
-SCALAR = "Grad only applies to real scalar-output functions. Try jacobian, elementwise_grad or holomorphic_grad."
+
+class Boxes(Convention):
+    """autograd's."""
+
+    kind, library = "boxes", "numpy"
+    bare = True
+
+    def places(self, run: Run, arguments: Sequence[Any], argnums: Any) -> list[int]:
+        """Return the places of the arguments to differentiate by."""
+        places = [argnums] if isinstance(argnums, int) else list(argnums)
+        if not all(-len(arguments) <= place < len(arguments) for place in places):
+            run.fail("IndexError", "tuple index out of range")
+        return places
+
+    def taken(self, run: Run, leaf: Any, name: str) -> tuple[Tensor, bool]:
+        """Return a number or an array of NumPy's to differentiate by."""
+        if type(leaf) is float or (isinstance(leaf, Tensor) and leaf.shape and category(leaf.dtype) < 2):
+            return Tensor(np.asarray(getattr(leaf, "value", leaf), np.float64), "float64", "numpy"), True
+        if isinstance(leaf, Tensor) and category(leaf.dtype) == 2:
+            return leaf, True
+        kind = shown_type(run, leaf)
+        return run.fail("TypeError", f"Can't differentiate w.r.t. type {kind}")  # type: ignore[no-any-return]
+
+    def beside(self, run: Run, made: Any, name: str) -> tuple[Any, Any]:
+        """Return what a function gives, and what it gives beside."""
+        value, rest = made
+        return value, rest
+
+    def output(self, run: Run, leaf: Any, name: str) -> Any:
+        """Return a leaf of what a function gives as an array."""
+        if isinstance(leaf, Tensor):
+            return leaf
+        if type(leaf) is float:
+            return Tensor(np.asarray(leaf), "float64", "numpy")
+        from gradcli.runner.strings import to_str
+
+        kind = shown_type(run, leaf)
+        return run.fail("TypeError", f"Can't find vector space for value {to_str(run, leaf)} of type {kind}.")
+
+    def scalar(self, run: Run, done: Applied, name: str) -> None:
+        """Raise what autograd raises where a function gives more than one number."""
+        with_value = name == "value_and_grad"
+        if done.spec.kind != "leaf" or (y := done.outputs[0]).shape or (category(y.dtype) < 2 and not with_value):
+            run.fail(
+                "TypeError",
+                f"{name if with_value else 'Grad'} only applies to real scalar-output functions. Try jacobian, "
+                "elementwise_grad or holomorphic_grad.",
+            )
+
+    def tangents(self, run: Run, done: Applied, tangents: Any) -> list[Tensor]:
+        """Return v for each input."""
+        return arrays_of(run, tangents)
+
+    def part(self, value: Any) -> Any:
+        """Return a number as an array without axes, as it is shown."""
+        if isinstance(value, Tensor) and not value.shape:
+            extra_of(value).several = True
+        return value
 
 
-def boxed(run: Run, x: Any) -> Tensor:
-    """Return a number or an array of NumPy's to differentiate by; raises what autograd raises for anything else."""
-    if type(x) is float:
-        return Tensor(np.asarray(x), "float64", "numpy")
-    if isinstance(x, Tensor) and category(x.dtype) == 2:
-        return x
-    from gradcli.runner.builtins import type_of
-    from gradcli.runner.strings import to_repr
-
-    kind = to_repr(run, type_of(run, x))
-    if isinstance(x, Tensor) and x.shape:
-        return Tensor(np.asarray(x.value, np.float64), "float64", "numpy")
-    return run.fail("TypeError", f"Can't differentiate w.r.t. type {kind}")  # type: ignore[no-any-return]
+BOXES = Boxes()
 
 
-class Inputs:
-    """The arguments of a function, of which some are inputs of a level."""
-
-    def __init__(self, run: Run, level: Level, call: Call, arguments: Sequence[Any], argnum: Any) -> None:
-        self.run, self.arguments = run, list(arguments)
-        self.single = isinstance(argnum, int)
-        self.places: list[int] = [argnum] if self.single else list(argnum)
-        self.specs: list[Spec] = []
-        self.leaves: list[Tensor] = []
-        self.lifted: list[Tensor] = []
-        self.names: list[str] = []
-        for place in self.places:
-            if not -len(arguments) <= place < len(arguments):
-                run.fail("IndexError", "tuple index out of range")
-            leaves, spec = flatten(run, arguments[place], False, none_is_leaf=True)
-            names = call.names(place, leaves)
-            outer = [boxed(run, leaf) for leaf in leaves]
-            inside = [level.lifted(x, own) for x, own in zip(outer, names, strict=True)]
-            self.specs.append(spec)
-            self.leaves += outer
-            self.lifted += inside
-            self.names += names
-            self.arguments[place] = unflatten(run, spec, inside)
-
-    def together(self, values: Sequence[Any]) -> Any:
-        """Return values in the shape of the arguments; in a nest a number is an array."""
-        rest = iter(
-            [as_array(v) if spec.kind != "leaf" else v for v, spec in zip(values, self.of_leaves(), strict=True)]
-        )
-        trees = tuple([unflatten(self.run, spec, rest) for spec in self.specs])
-        if self.single:
-            return trees[0]
-        return tuple([as_array(t) if isinstance(t, Tensor) else t for t in trees])
-
-    def of_leaves(self) -> list[Spec]:
-        """Return the structure that each leaf belongs to."""
-        return [spec for spec in self.specs for _ in range(spec.count)]
-
-
-def as_array(x: Any) -> Any:
-    """Return a number as an array without axes, as it is shown."""
-    if isinstance(x, Tensor) and not x.shape:
-        extra_of(x).several = True
-    return x
-
-
-def output_of(run: Run, made: Any) -> Tensor:
-    """Return what a function gives as an array; raises what autograd raises for anything else."""
-    if isinstance(made, Tensor):
-        return made
-    if type(made) is float:
-        return Tensor(np.asarray(made), "float64", "numpy")
-    from gradcli.runner.builtins import type_of
-    from gradcli.runner.strings import to_repr, to_str
-
-    if isinstance(made, tuple | list | dict):
-        run.fail("TypeError", SCALAR)
-    return run.fail(  # type: ignore[no-any-return]
-        "TypeError",
-        f"Can't find vector space for value {to_str(run, made)} of type {to_repr(run, type_of(run, made))}.",
-    )
-
-
-class Evaluated:
-    """A function called with inputs of its own."""
-
-    def __init__(self, run: Run, fun: Any, argnum: Any, arguments: Any, named: Any, aux: bool = False) -> None:
-        self.run, self.call = run, Call(run, fun)
-        self.level = Level(run, "boxes")
-        self.aux: Any = None
-        with self.level:
-            self.inputs = Inputs(run, self.level, self.call, arguments, argnum)
-            made = run.call(fun, self.inputs.arguments, named)
-            if aux:
-                made, rest = made
-                leaves, spec = flatten(run, rest, False)
-                self.aux = unflatten(run, spec, [self.level.settled(leaf) for leaf in leaves])
-            self.nest = isinstance(made, tuple | list | dict)
-            self.outputs = flatten(run, made, False)[0] if self.nest else [output_of(run, made)]
-            self.spec = flatten(run, made, False)[1] if self.nest else None
-        self.y = self.outputs[0]
-
-    @property
-    def value(self) -> Any:
-        """What the function gave."""
-        found = [self.level.settled(y) for y in self.outputs]
-        return found[0] if self.spec is None else unflatten(self.run, self.spec, found)
-
-    def scalar(self) -> None:
-        """Raise what autograd raises where the function gives more than one number."""
-        if self.nest or self.y.shape or category(self.y.dtype) < 2:
-            self.run.fail("TypeError", SCALAR)
-
-    def pull(self, vs: Sequence[Any], note: bool = True, v: Any = None) -> Any:
-        """Return vᵀ·J, and note the call."""
-        run, level = self.run, self.level
-        level.line, level.before = run.line, run.grad_enabled
-        with level:
-            create = level.outer([*self.outputs, *[v for v in vs if isinstance(v, Tensor)]])
-            self.call.begin(self.y, v)
-            seeds = [seed_for(y, one) for y, one in zip(self.outputs, vs, strict=True)]
-            gs = pulled(run, self.outputs, seeds, self.inputs.lifted, create)
-            found = [level.settled(g) for g in as_tensors(gs, self.inputs.lifted)]
-        if note:
-            self.call.end(found, self.inputs.names)
-        return self.inputs.together(found)
-
-
-def operator(names: str, run_it: Callable[..., Any]) -> None:
-    """Enter a function of functions under its names: ``run_it(run, fun, argnum, arguments, named)`` does its work."""
-
-    def make(run: Run, fun: Any, argnum: Any = 0, *_: Any, **__: Any) -> Made:
-        return Made(lambda run, *arguments, **named: run_it(run, fun, argnum, arguments, named), fun)
-
-    for name in names.split():
-        TABLE[f"autograd.{name}"] = TABLE[f"autograd.differential_operators.{name}"] = make
+def arrays_of(run: Run, tree: Any) -> list[Tensor]:
+    """Return the leaves of a nest as arrays."""
+    return [array_of(run, leaf, "numpy") for leaf in flatten(run, tree, False)[0]]
 
 
 def grad(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
     """Return the gradient."""
-    done = Evaluated(run, fun, argnum, arguments, named)
-    done.scalar()
-    return done.pull([np.ones(())])
+    return gradient(run, BOXES, "grad", fun, argnum, arguments, named)[1]
 
 
 def value_and_grad(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
     """Return the value and the gradient."""
-    done = Evaluated(run, fun, argnum, arguments, named)
-    if done.nest or done.y.shape:
-        run.fail(
-            "TypeError",
-            "value_and_grad only applies to real scalar-output functions. Try jacobian, elementwise_grad or "
-            "holomorphic_grad.",
-        )
-    return done.value, done.pull([np.ones(())])
+    return gradient(run, BOXES, "value_and_grad", fun, argnum, arguments, named)[:2]
 
 
 def grad_and_aux(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
     """Return the gradient and what the function gives beside."""
-    done = Evaluated(run, fun, argnum, arguments, named, aux=True)
-    done.scalar()
-    return done.pull([np.ones(())]), done.aux
+    return gradient(run, BOXES, "grad", fun, argnum, arguments, named, has_aux=True)[1:]
 
 
 def elementwise_grad(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
     """Return the sum of the gradients of all entries."""
-    done = Evaluated(run, fun, argnum, arguments, named)
-    return done.pull([np.ones(y.shape) for y in done.outputs], v=np.ones(done.y.shape) if done.y.shape else None)
+    done = Applied(run, BOXES, "elementwise_grad", fun, argnum, arguments, named)
+    vs = [np.ones(y.shape) for y in done.outputs]
+    return done.pull(vs, vs[0] if vs[0].shape else None)
 
 
 def jacobian(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
     """Return the Jacobian."""
-    done = Evaluated(run, fun, argnum, arguments, named)
-    level = done.level
-    level.line = run.line
-    with level:
-        done.call.begin(done.y, first_v(done.y))
-        block = jacobian_rows(run, [done.y], done.inputs.lifted, level.outer([done.y]))[0]
-        found = [level.settled(part) for part in block]
-    done.call.end(found, done.inputs.names)
-    return done.inputs.together([as_array(part) for part in found])
+    return Applied(run, BOXES, "jacobian", fun, argnum, arguments, named).jacobian()
 
 
 def hessian(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
     """Return the second derivatives."""
-
-    def inner(run: Run, *xs: Any, **options: Any) -> Any:
-        return jacobian(run, fun, argnum, xs, options)
-
-    return jacobian(run, Made(inner, fun), argnum, arguments, named)
+    inner = Made(lambda run, *xs, **options: jacobian(run, fun, argnum, xs, options), fun)
+    return jacobian(run, inner, argnum, arguments, named)
 
 
 def make_vjp(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
     """Return the function that pulls v back, and the value."""
-    done = Evaluated(run, fun, argnum, arguments, named)
+    done = Applied(run, BOXES, "make_vjp", fun, argnum, arguments, named)
 
     def pull(run: Run, v: Any) -> Any:
         done.call = Call(run, fun)
-        vs = flatten(run, v, False)[0] if done.nest else [array_of(run, v, "numpy")]
-        return done.pull(vs, v=np.asarray(vs[0].value))
+        vs = arrays_of(run, v) if done.spec.kind != "leaf" else [array_of(run, v, "numpy")]
+        return done.pull(vs, np.asarray(vs[0].value))
 
     return Made(pull, fun), done.value
 
@@ -234,14 +133,8 @@ def make_jvp(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any
     """Return the function that pushes v forward: it gives the value too."""
 
     def push(run: Run, v: Any) -> Any:
-        done = Evaluated(run, fun, argnum, arguments, named)
-        vs = [array_of(run, one, "numpy") for one in flatten(run, v, False)[0]]
-        level = done.level
-        with level:
-            done.call.begin(done.y)
-            (t,) = pushed(run, level, [done.y], done.inputs.lifted, vs)
-            made = level.settled(Tensor(np.zeros(done.y.shape) if t is None else t, done.y.dtype, "numpy"))
-        done.call.end([made], done.inputs.names)
+        done = Applied(run, BOXES, "make_jvp", fun, argnum, arguments, named)
+        made = done.push(v)
         return done.value, made
 
     return Made(push, fun)
@@ -261,13 +154,12 @@ def product(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
 def pulled_by_last(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
     """Return vᵀ·J: the last argument is v."""
     *xs, v = arguments
-    done = Evaluated(run, fun, argnum, xs, named)
-    return done.pull([array_of(run, v, "numpy")], v=np.asarray(array_of(run, v, "numpy").value))
+    return make_vjp(run, fun, argnum, xs, named)[0](run, v)
 
 
 def deriv(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
     """Return the derivative by a number."""
-    x = boxed(run, arguments[argnum])
+    x, _ = BOXES.taken(run, arguments[argnum], "deriv")
     return make_jvp(run, fun, argnum, arguments, named)(run, Tensor(np.ones(x.shape), "float64", "numpy"))[1]
 
 
@@ -277,21 +169,24 @@ def make_hvp(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any
     return pull, grad(run, fun, argnum, arguments, named)
 
 
-for _names, _work in (
-    ("grad", grad),
-    ("value_and_grad", value_and_grad),
-    ("grad_and_aux", grad_and_aux),
-    ("elementwise_grad egrad", elementwise_grad),
-    ("jacobian", jacobian),
-    ("hessian", hessian),
-    ("make_vjp", make_vjp),
-    ("make_jvp", make_jvp),
-    ("deriv", deriv),
-    ("hessian_vector_product hessian_tensor_product", product),
-    ("vector_jacobian_product tensor_jacobian_product", pulled_by_last),
-    ("make_hvp", make_hvp),
-):
-    operator(_names, _work)
+def operator(work: Callable[..., Any]) -> Callable[..., Made]:
+    """Return a function of functions: ``work(run, fun, argnum, arguments, named)`` does what it gives."""
+
+    def make(run: Run, fun: Any, argnum: Any = 0, *_: Any, **__: Any) -> Made:
+        return Made(lambda run, *arguments, **named: work(run, fun, argnum, arguments, named), fun)
+
+    return make
+
+
+for _work, *_names in (
+    (grad, "grad"), (value_and_grad, "value_and_grad"), (grad_and_aux, "grad_and_aux"),
+    (elementwise_grad, "elementwise_grad", "egrad"), (jacobian, "jacobian"), (hessian, "hessian"),
+    (make_vjp, "make_vjp"), (make_jvp, "make_jvp"), (make_hvp, "make_hvp"), (deriv, "deriv"),
+    (product, "hessian_vector_product", "hessian_tensor_product"),
+    (pulled_by_last, "vector_jacobian_product", "tensor_jacobian_product"),
+):  # fmt: skip
+    for _name in _names:
+        native(f"autograd.{_name}", f"autograd.differential_operators.{_name}")(operator(_work))
 
 
 @native("autograd.holomorphic_grad")
@@ -300,16 +195,12 @@ def holomorphic_grad(run: Run, *_: Any, **__: Any) -> Any:
     raise run.refuse("complex numbers are not part of gradcli")
 
 
-@native("autograd.checkpoint")
-def checkpoint(run: Run, fun: Any) -> Any:
-    """Return the function: what it saves in memory is the same numbers."""
-    return fun
+TABLE["autograd.checkpoint"] = lambda run, fun: fun
 
 
 @native("autograd.multigrad_dict")
 def multigrad_dict(run: Run, fun: Any) -> Made:
     """Return the function that gives a dictionary of the gradients by all parameters."""
-    from gradcli.runner.transforms import parameter_names
 
     def run_it(run: Run, *arguments: Any) -> Any:
         names = parameter_names(fun)[: len(arguments)]
@@ -321,8 +212,6 @@ def multigrad_dict(run: Run, fun: Any) -> Made:
 @native("autograd.grad_named")
 def grad_named(run: Run, fun: Any, argname: str) -> Made:
     """Return the gradient by the parameter of a name."""
-    from gradcli.runner.transforms import parameter_names
-
     return TABLE["autograd.grad"](run, fun, parameter_names(fun).index(argname))  # type: ignore[no-any-return]
 
 
@@ -371,10 +260,8 @@ class Primitive:
         return results[0]
 
 
-@native("autograd.extend.primitive", "autograd.primitive", "autograd.core.primitive")
-def primitive(run: Run, fun: Any) -> Primitive:
-    """Return a function whose derivatives are given by ``defvjp``."""
-    return Primitive(fun)
+for _name in ("extend.primitive", "primitive", "core.primitive"):
+    TABLE[f"autograd.{_name}"] = lambda run, fun: Primitive(fun)
 
 
 @native("autograd.extend.defvjp", "autograd.core.defvjp")
@@ -395,19 +282,7 @@ def defgrad(run: Run, fun: Primitive, maker: Any, argnum: int = 0) -> None:
 def flatten_it(run: Run, value: Any) -> Any:
     """Return all arrays of a nest as one row, and the function that puts them together again."""
     leaves, spec = flatten(run, value, True)
-    arrays = [array_of(run, leaf, "numpy") for leaf in leaves]
-    shapes = [x.shape for x in arrays]
-    row = run.function("numpy.concatenate", [run.function("numpy.reshape", x, (-1,)) for x in arrays])
-
-    def unravel(run: Run, flat: Tensor) -> Any:
-        start, parts = 0, []
-        for shape in shapes:
-            size = math.prod(shape)
-            parts.append(run.function("numpy.reshape", entry(run, flat, slice(start, start + size)), shape))
-            start += size
-        return unflatten(run, spec, parts)
-
-    return row, unravel
+    return ravelled(run, spec, [array_of(run, leaf, "numpy") for leaf in leaves], "numpy")
 
 
 @native("autograd.test_util.check_grads")
@@ -415,10 +290,10 @@ def check_grads(run: Run, fun: Any, *_: Any, **__: Any) -> Any:
     """Hold the gradients of a function against central differences."""
 
     def run_it(run: Run, *arguments: Any) -> None:
-        done = Evaluated(run, fun, tuple(range(len(arguments))), arguments, {})
-        vs = np.random.RandomState(0).standard_normal(done.y.shape)
-        gs = pulled(run, [done.y], [np.asarray(vs)], done.inputs.lifted, False)
-        for place, (x, g) in enumerate(zip(done.inputs.leaves, gs, strict=True)):
+        done = Applied(run, BOXES, "check_grads", fun, tuple(range(len(arguments))), arguments)
+        vs = np.random.RandomState(0).standard_normal(done.outputs[0].shape)
+        gs = pulled(run, done.outputs, [np.asarray(vs)], done.lifted, False)
+        for place, (x, g) in enumerate(zip(done.leaves, gs, strict=True)):
             flat = np.ravel(np.array(x.value, np.float64))
             for k in range(flat.size):
                 ends = []

@@ -16,25 +16,20 @@ from gradcli.runner.builtins import JAX_ARRAY
 from gradcli.runner.calls import find_table
 from gradcli.runner.containers import entry, iterate, key_of, take
 from gradcli.runner.exceptions import exception_class
-from gradcli.runner.library import METHODS, TABLE, attribute, method, native
+from gradcli.runner.library import METHODS, TABLE, always, attribute, native
+from gradcli.runner.numpy_sizes import estimate
+from gradcli.runner.numpy_values import by_numpy, to_real
 from gradcli.runner.objects import Class, Foreign
 from gradcli.runner.operators import PLAIN, SHORT, plain_in_jax
 from gradcli.runner.state import Run
 from gradcli.runner.values import DType, Tensor, Weak, as_dtype, category, strong
 
 TABLE |= {
-    "jax.Array": JAX_ARRAY,
-    "jax.numpy.ndarray": JAX_ARRAY,
-    "jax.__version__": "0.10.2",
-    "jax.numpy.newaxis": None,
-    "jax.numpy.pi": math.pi,
-    "jax.numpy.e": math.e,
-    "jax.numpy.inf": math.inf,
-    "jax.numpy.nan": math.nan,
-    "jax.core.Tracer": Class("Tracer", [], {}),
-    "jax.typing.ArrayLike": JAX_ARRAY,
+    **dict.fromkeys(("jax.Array", "jax.numpy.ndarray", "jax.typing.ArrayLike"), JAX_ARRAY),
+    "jax.__version__": "0.10.2", "jax.core.Tracer": Class("Tracer", [], {}), "jax.numpy.newaxis": None,
+    "jax.numpy.pi": math.pi, "jax.numpy.e": math.e, "jax.numpy.inf": math.inf, "jax.numpy.nan": math.nan,
     "jax.numpy.euler_gamma": float(np.euler_gamma),
-}
+}  # fmt: skip
 
 
 for _name in ("ConcretizationTypeError", "TracerBoolConversionError"):
@@ -107,15 +102,10 @@ for _name in ("array", "asarray"):
     TABLE[f"jax.numpy.{_name}"] = array
 
 
-def type_maker(name: str) -> DType:
-    """Return one of JAX's types."""
-    return DType(name, "jax")
-
-
-for _name in ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64"):
-    TABLE[f"jax.numpy.{_name}"] = type_maker(_name)
-TABLE["jax.numpy.bool_"] = TABLE["jax.numpy.bool"] = type_maker("bool")
-TABLE["jax.numpy.int_"], TABLE["jax.numpy.float_"] = type_maker("int64"), type_maker("float64")
+for _name in ["float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool"]:
+    TABLE[f"jax.numpy.{_name}"] = DType(_name, "jax")
+TABLE |= {f"jax.numpy.{_name}_": TABLE[f"jax.numpy.{_dtype}"] for _name, _dtype in
+          (("bool", "bool"), ("int", "int64"), ("float", "float64"))}  # fmt: skip
 
 
 # ---- makers
@@ -127,30 +117,41 @@ def lengths(run: Run, shape: Any) -> tuple[int, ...]:
     return found
 
 
-def maker(fill: float) -> Callable[..., Tensor]:
-    """Return a maker of equal numbers."""
+def maker(name: str, first: str, place: int) -> Callable[..., Any]:
+    """Return a maker by NumPy's function of its name: what its first parameter is called, and the place of the type."""
 
-    def make(run: Run, shape: Any, dtype: Any = None, **_: Any) -> Tensor:
-        return run.make(
-            np.full(lengths(run, shape), fill), canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax"
-        )
+    def make(run: Run, *arguments: Any, dtype: Any = None, device: Any = None, **named: Any) -> Any:
+        if not arguments and first not in named:
+            run.fail("TypeError", f"{name}() missing 1 required positional argument: '{first}'")
+        given = [to_real(run, a) for a in arguments[:place]]
+        options = {key: to_real(run, value) for key, value in named.items()}
+        run.meter.charge(estimate(name, given, options))
+        made = by_numpy(run, lambda: getattr(np, name)(*given, **options))  # one of the names below
+        wanted = canonical(run, arguments[place] if len(arguments) > place else dtype)
+
+        def typed(array: Any) -> Tensor:
+            number = 1.0 if np.asarray(array).dtype.kind == "f" else 1
+            return run.make(array, wanted or strong(plain_in_jax(run, number)), "jax")
+
+        return tuple([typed(part) for part in made]) if isinstance(made, tuple) else typed(made)
 
     return make
+
+
+for _name, _first, _place in (
+    ("zeros", "shape", 1), ("ones", "shape", 1), ("eye", "N", 3), ("identity", "n", 1), ("tri", "N", 3),
+    ("arange", "start", 3), ("linspace", "start", 5), ("logspace", "start", 5),
+):  # fmt: skip
+    TABLE[f"jax.numpy.{_name}"] = maker(_name, _first, _place)
+TABLE["jax.numpy.empty"] = TABLE["jax.numpy.zeros"]
 
 
 def maker_like(fill: float) -> Callable[..., Tensor]:
     """Return a maker of equal numbers in the shape of an array."""
-
-    def make(run: Run, x: Any, dtype: Any = None, shape: Any = None, **_: Any) -> Tensor:
-        like = array(run, x)
-        where = like.shape if shape is None else lengths(run, shape)
-        return run.make(np.full(where, fill), canonical(run, dtype) or like.dtype, "jax")
-
-    return make
+    return lambda run, x, dtype=None, shape=None, **_: full_like(run, x, fill, dtype, shape)
 
 
 for _name, _fill in (("zeros", 0.0), ("ones", 1.0), ("empty", 0.0)):
-    TABLE[f"jax.numpy.{_name}"] = maker(_fill)
     TABLE[f"jax.numpy.{_name}_like"] = maker_like(_fill)
 
 
@@ -173,64 +174,6 @@ def full_like(run: Run, x: Any, fill_value: Any, dtype: Any = None, shape: Any =
 def numbers(x: Any) -> Any:
     """Return the number of an array without axes."""
     return np.asarray(x.value).item() if isinstance(x, Tensor) else x
-
-
-@native("jax.numpy.arange")
-def arange(run: Run, start: Any, stop: Any = None, step: Any = None, dtype: Any = None, **_: Any) -> Tensor:
-    """Return numbers at equal distances."""
-    bounds = [numbers(b) for b in (start, stop, step)]
-    parts = (
-        [b for b in bounds if b is not None]
-        if bounds[1] is not None or bounds[2] is None
-        else [0, bounds[0], bounds[2]]
-    )
-    length = (parts[1] - parts[0]) / (parts[2] if len(parts) > 2 else 1) if len(parts) > 1 else parts[0]
-    run.meter.charge(max(0, math.ceil(length)))
-    kind = plain_in_jax(run, 1.0 if any(isinstance(p, float) for p in parts) else 1)
-    return run.make(np.arange(*parts), canonical(run, dtype) or strong(kind), "jax")
-
-
-@native("jax.numpy.linspace")
-def linspace(
-    run: Run,
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    retstep: bool = False,
-    dtype: Any = None,
-    axis: int = 0,
-) -> Any:
-    """Return so many numbers at equal distances."""
-    run.meter.charge(num)
-    kind = canonical(run, dtype) or strong(plain_in_jax(run, 1.0))
-    values, step = np.linspace(numbers(start), numbers(stop), num, endpoint=endpoint, retstep=True)
-    made = run.make(values, kind, "jax")
-    return (made, run.make(step, kind, "jax")) if retstep else made
-
-
-@native("jax.numpy.logspace")
-def logspace(
-    run: Run, start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None
-) -> Tensor:
-    """Return so many numbers at equal ratios."""
-    run.meter.charge(num)
-    values = np.logspace(numbers(start), numbers(stop), num, endpoint=endpoint, base=numbers(base))
-    return run.make(values, canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
-
-
-@native("jax.numpy.eye", "jax.numpy.identity")
-def eye(run: Run, N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:
-    """Return the identity."""
-    run.meter.charge(N * (M or N))
-    return run.make(np.eye(N, M, k), canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
-
-
-@native("jax.numpy.tri")
-def tri(run: Run, N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:
-    """Return ones on and below a diagonal."""
-    run.meter.charge(N * (M or N))
-    return run.make(np.tri(N, M, k), canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
 
 
 # ---- functions that are not those of the table
@@ -285,21 +228,9 @@ def reshape(
     return run.function("torch.reshape", x, want)  # type: ignore[no-any-return]
 
 
-@native("jax.numpy.std")
-def std(
-    run: Run,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: bool = False,
-    **_: Any,
-) -> Any:
-    """Return the root of the variance; where that is 0 the gradient is nan."""
-    return run.function(
-        "jax.numpy.sqrt", run.function("jax.numpy.var", array(run, a), axis=axis, ddof=ddof, keepdims=keepdims)
-    )
+TABLE["jax.numpy.std"] = lambda run, a, *arguments, **named: run.function(  # where it is 0 the gradient is nan
+    "jax.numpy.sqrt", run.function("jax.numpy.var", array(run, a), *arguments, **named)
+)
 
 
 def picking(sign: str) -> Callable[..., Any]:
@@ -421,16 +352,10 @@ def apply_along_axis(run: Run, func1d: Any, axis: int, arr: Any, *arguments: Any
     return run.call(function, [run.function("jax.numpy.moveaxis", x, axis, -1)])
 
 
-@native("jax.numpy.ndim")
-def ndim(run: Run, x: Any) -> int:
-    """Return the number of axes."""
-    return len(array(run, x).shape)
-
-
-@native("jax.numpy.shape")
-def shape_of(run: Run, x: Any) -> tuple[int, ...]:
-    """Return the lengths of the axes."""
-    return array(run, x).shape
+TABLE |= {
+    "jax.numpy.ndim": lambda run, a: len(array(run, a).shape),
+    "jax.numpy.shape": lambda run, a: array(run, a).shape,
+}
 
 
 @native("jax.numpy.size")
@@ -440,10 +365,7 @@ def size_of(run: Run, x: Any, axis: int | None = None) -> int:
     return math.prod(shape) if axis is None else shape[axis]
 
 
-@native("jax.numpy.iscomplexobj")
-def iscomplexobj(run: Run, x: Any) -> bool:
-    """Return that numbers are real."""
-    return False
+TABLE["jax.numpy.iscomplexobj"] = always(False)
 
 
 @native("jax.numpy.issubdtype")
@@ -461,6 +383,9 @@ for _name in ("floating", "inexact", "integer", "signedinteger", "complexfloatin
 
 
 # ---- arrays
+WORDS = {"subtract": "-", "sub": "-", "multiply": "*", "mul": "*", "divide": "/", "power": "**", "add": "+"}
+
+
 class At:
     """``x.at``, and with a subscript ``x.at[i]``: what gives a copy with other entries."""
 
@@ -472,23 +397,8 @@ class At:
         return At(self.x, key)
 
     attributes = {  # noqa: RUF012
-        **{
-            name: (lambda run, me, name=name: lambda run, *values, **named: put(run, me, name, *values))
-            for name in (
-                "set",
-                "add",
-                "subtract",
-                "multiply",
-                "mul",
-                "divide",
-                "power",
-                "min",
-                "max",
-                "apply",
-                "get",
-                "sub",
-            )
-        },
+        name: (lambda run, me, name=name: lambda run, *values, **named: put(run, me, name, *values))
+        for name in (*WORDS, "set", "min", "max", "apply", "get")
     }
 
 
@@ -500,9 +410,6 @@ def at(run: Run, x: Tensor) -> At:
 
         return no_attribute(run, x, "at")  # type: ignore[no-any-return]
     return At(x)
-
-
-WORDS = {"subtract": "-", "sub": "-", "multiply": "*", "mul": "*", "divide": "/", "power": "**", "add": "+"}
 
 
 def put(run: Run, where: At, name: str, value: Any = None) -> Tensor:
@@ -569,52 +476,17 @@ METHODS["jax.astype"] = as_type
 TABLE["jax.lax.convert_element_type"] = TABLE["jax.numpy.astype"] = as_type
 
 
-def in_place(name: str) -> Callable[..., Any]:
-    """Return a method of NumPy's that JAX's arrays do not have."""
-
-    def run_it(run: Run, x: Tensor, *_: Any) -> Any:
-        return run.fail("AttributeError", f"'ArrayImpl' object has no attribute '{name}'")
-
-    return run_it
-
-
-@method("jax.devices", "jax.device")
-def device(run: Run, x: Tensor) -> Any:
-    """Return where the numbers are."""
-    return {"TFRT_CPU_0"}
-
-
-@method("jax.copy", "jax.__copy__", "jax.__deepcopy__")
-def copied(run: Run, x: Tensor, *_: Any) -> Tensor:
-    """Return the array: nobody writes to it."""
-    return x
-
-
-@method("jax.is_fully_replicated", "jax.delete", "jax.is_deleted")
-def nothing(run: Run, x: Tensor) -> None:
-    """Do nothing: memory is none of the numbers."""
+for _name in ("copy", "__copy__", "__deepcopy__"):
+    METHODS[f"jax.{_name}"] = lambda run, x, *_: x  # nobody writes to it
+for _name in ("devices", "device"):
+    METHODS[f"jax.{_name}"] = always({"TFRT_CPU_0"})
+for _name in ("is_fully_replicated", "delete", "is_deleted"):
+    METHODS[f"jax.{_name}"] = always(None)
 
 
 # ---- jax: what only moves
-@native("jax.device_put", "jax.device_get", "jax.block_until_ready")
-def moved(run: Run, tree: Any, *_: Any, **__: Any) -> Any:
-    """Return arrays where they are."""
-    return tree
-
-
-@native("jax.devices", "jax.local_devices")
-def devices(run: Run, *_: Any) -> list[Any]:
-    """Return the devices: one."""
-    return [Foreign("CpuDevice(id=0)")]
-
-
-@native("jax.device_count", "jax.local_device_count")
-def device_count(run: Run) -> int:
-    """Return how many devices there are."""
-    return 1
-
-
-@native("jax.default_backend")
-def default_backend(run: Run) -> str:
-    """Return what computes."""
-    return "cpu"
+TABLE |= dict.fromkeys(("jax.device_put", "jax.device_get", "jax.block_until_ready"), lambda run, tree, *_, **__: tree)
+TABLE |= dict.fromkeys(("jax.devices", "jax.local_devices"), lambda run, *_: [Foreign("CpuDevice(id=0)")])
+TABLE |= {
+    "jax.device_count": always(1), "jax.local_device_count": always(1), "jax.default_backend": always("cpu"),
+}  # fmt: skip

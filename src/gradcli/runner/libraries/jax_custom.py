@@ -10,11 +10,11 @@ import numpy as np
 from gradcli.runner.libraries.jax_arrays import converted
 from gradcli.runner.libraries.jax_lax import stopped
 from gradcli.runner.libraries.torch_function import Call, parts_of_node
-from gradcli.runner.library import native
+from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import Instance
 from gradcli.runner.state import Run
 from gradcli.runner.transforms import Level, as_tensors, name_of_function, pulled, seed_for
-from gradcli.runner.trees import Spec, flatten, unflatten
+from gradcli.runner.trees import Spec, flatten, mapped, unflatten
 from gradcli.runner.values import Tensor, category
 
 
@@ -106,7 +106,7 @@ class CustomVjp(Custom):
         outputs, out_spec = flatten(run, out)
 
         def back(run: Run, again: bool, *gs: Any) -> list[Any]:
-            kept = residuals if again else stop(run, residuals)
+            kept = residuals if again else mapped(run, lambda leaf: stopped(run, leaf), residuals)
             v = unflatten(run, out_spec, list(gs))
             parts = run.call(backward, [*fixed, kept, v])
             return self.gradients(run, parts, specs, leaves)
@@ -179,12 +179,6 @@ class CustomJvp(Custom):
         return unflatten(run, out_spec, linked(run, self.name, leaves, outputs, back))
 
 
-def stop(run: Run, tree: Any) -> Any:
-    """Return a nest of numbers."""
-    leaves, spec = flatten(run, tree)
-    return unflatten(run, spec, [stopped(run, leaf) for leaf in leaves])
-
-
 def linked(
     run: Run, name: str, leaves: Sequence[Any], outputs: list[Any], back: Any, library: str = "jax"
 ) -> list[Any]:
@@ -202,24 +196,18 @@ def linked(
     return made
 
 
-@native("jax.custom_vjp")
-def custom_vjp(run: Run, fun: Any = None, nondiff_argnums: Any = (), **_: Any) -> Any:
-    """Return a function with a backward pass of its own."""
-    return (
-        CustomVjp(run, fun, nondiff_argnums)
-        if fun is not None
-        else lambda run, fun: CustomVjp(run, fun, nondiff_argnums)
-    )
+def maker(kind: type[Custom]) -> Any:
+    """Return what makes functions of one kind, as a decorator too."""
+
+    def make(run: Run, fun: Any = None, nondiff_argnums: Any = (), **_: Any) -> Any:
+        if fun is None:
+            return lambda run, fun: kind(run, fun, nondiff_argnums)
+        return kind(run, fun, nondiff_argnums)
+
+    return make
 
 
-@native("jax.custom_jvp")
-def custom_jvp(run: Run, fun: Any = None, nondiff_argnums: Any = (), **_: Any) -> Any:
-    """Return a function with a product with its Jacobian of its own."""
-    return (
-        CustomJvp(run, fun, nondiff_argnums)
-        if fun is not None
-        else lambda run, fun: CustomJvp(run, fun, nondiff_argnums)
-    )
+TABLE["jax.custom_vjp"], TABLE["jax.custom_jvp"] = maker(CustomVjp), maker(CustomJvp)
 
 
 @native("jax.custom_gradient")
@@ -228,8 +216,7 @@ def custom_gradient(run: Run, fun: Any) -> Any:
     made = CustomVjp(run, lambda run, *xs: run.call(fun, list(xs))[0])
 
     def forward(run: Run, *xs: Any) -> Any:
-        value, pull = run.call(fun, list(xs))
-        return value, pull
+        return tuple(run.call(fun, list(xs)))
 
     def backward(run: Run, pull: Any, g: Any) -> Any:
         parts = run.call(pull, [g])

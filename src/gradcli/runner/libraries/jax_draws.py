@@ -45,23 +45,15 @@ def fold_in(run: Run, key: Tensor, data: Any) -> Tensor:
     return Tensor(made.astype(np.int64), "int64", "jax")
 
 
-def drawing(draw: Callable[..., Any], parameters: tuple[tuple[str, Any], ...] = ()) -> Callable[..., Tensor]:
-    """Return a function that draws floats; ``parameters`` come before or after the shape, as JAX has them."""
+def drawing(draw: Callable[..., Any], order: str, **defaults: Any) -> Callable[..., Tensor]:
+    """Return a function that draws floats; ``order`` names its parameters after the key."""
+    names = order.split()
 
-    def run_it(run: Run, key: Tensor, *arguments: Any, shape: Any = None, dtype: Any = None, **named: Any) -> Tensor:
-        rest = list(arguments)
-        values = {name: named.get(name, default) for name, default in parameters}
-        for name, default in parameters:
-            if default is REQUIRED and name not in named:
-                values[name] = rest.pop(0)
-        if shape is None and rest:
-            shape = rest.pop(0)
-        if dtype is None and rest:
-            dtype = rest.pop(0)
-        for name, default in parameters:
-            if default is not REQUIRED and rest:
-                values[name] = rest.pop(0)
-        given = [np.asarray(v.value) if isinstance(v, Tensor) else v for v in values.values()]
+    def run_it(run: Run, key: Tensor, *arguments: Any, **named: Any) -> Tensor:
+        values = defaults | dict(zip(names, arguments, strict=False)) | named
+        shape, dtype = values.get("shape"), values.get("dtype")
+        passed = [values[name] for name in names if name not in ("shape", "dtype")]
+        given = [np.asarray(v.value) if isinstance(v, Tensor) else v for v in passed]
         size = np.broadcast_shapes(*map(np.shape, given)) if shape is None else lengths(run, shape)
         array = np.asarray(draw(source(run, key), size, *given), dtype=np.float64)
         made = run.make(array, canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
@@ -71,24 +63,21 @@ def drawing(draw: Callable[..., Any], parameters: tuple[tuple[str, Any], ...] = 
     return run_it
 
 
-REQUIRED = object()
-for _name, _draw, _parameters in (
-    ("normal", lambda g, n: g.standard_normal(n), ()),
-    ("uniform", lambda g, n, low, high: low + (high - low) * g.random(n), (("minval", 0.0), ("maxval", 1.0))),
-    (
-        "truncated_normal",
-        lambda g, n, low, high: np.clip(g.standard_normal(n), low, high),
-        (("lower", REQUIRED), ("upper", REQUIRED)),
-    ),
-    ("exponential", lambda g, n: g.exponential(size=n), ()),
-    ("gamma", lambda g, n, a: g.gamma(a, size=n), (("a", REQUIRED),)),
-    ("beta", lambda g, n, a, b: g.beta(a, b, size=n), (("a", REQUIRED), ("b", REQUIRED))),
-    ("laplace", lambda g, n: g.laplace(size=n), ()),
-    ("gumbel", lambda g, n: g.gumbel(size=n), ()),
-    ("cauchy", lambda g, n: g.standard_cauchy(size=n), ()),
-    ("rademacher", lambda g, n: 2.0 * g.integers(0, 2, size=n) - 1, ()),
+TABLE["jax.random.uniform"] = drawing(
+    lambda g, n, low, high: low + (high - low) * g.random(n), "shape dtype minval maxval", minval=0.0, maxval=1.0
+)
+for _name, _draw, _order in (
+    ("normal", lambda g, n: g.standard_normal(n), "shape dtype"),
+    ("truncated_normal", lambda g, n, low, high: np.clip(g.standard_normal(n), low, high), "lower upper shape dtype"),
+    ("exponential", lambda g, n: g.exponential(size=n), "shape dtype"),
+    ("gamma", lambda g, n, a: g.gamma(a, size=n), "a shape dtype"),
+    ("beta", lambda g, n, a, b: g.beta(a, b, size=n), "a b shape dtype"),
+    ("laplace", lambda g, n: g.laplace(size=n), "shape dtype"),
+    ("gumbel", lambda g, n: g.gumbel(size=n), "shape dtype"),
+    ("cauchy", lambda g, n: g.standard_cauchy(size=n), "shape dtype"),
+    ("rademacher", lambda g, n: 2.0 * g.integers(0, 2, size=n) - 1, "shape dtype"),
 ):
-    TABLE[f"jax.random.{_name}"] = drawing(_draw, _parameters)
+    TABLE[f"jax.random.{_name}"] = drawing(_draw, _order)
 
 
 @native("jax.random.randint")

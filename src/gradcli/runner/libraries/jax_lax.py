@@ -2,41 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gradcli.engine.graph import NODES
-from gradcli.runner.builtins import JAX_ARRAY
 from gradcli.runner.containers import entry, iterate
-from gradcli.runner.exceptions import exception_class
 from gradcli.runner.libraries.jax_arrays import At, array, canonical, lengths, numbers, put
 from gradcli.runner.library import TABLE, native
-from gradcli.runner.objects import Class
 from gradcli.runner.operators import plain_in_jax
 from gradcli.runner.state import Run, constant
-from gradcli.runner.trees import flatten, unflatten
+from gradcli.runner.trees import mapped
 from gradcli.runner.values import Tensor, strong
-
-TABLE |= {
-    "jax.Array": JAX_ARRAY,
-    "jax.numpy.ndarray": JAX_ARRAY,
-    "jax.__version__": "0.10.2",
-    "jax.numpy.newaxis": None,
-    "jax.numpy.pi": math.pi,
-    "jax.numpy.e": math.e,
-    "jax.numpy.inf": math.inf,
-    "jax.numpy.nan": math.nan,
-    "jax.core.Tracer": Class("Tracer", [], {}),
-    "jax.typing.ArrayLike": JAX_ARRAY,
-    "jax.numpy.euler_gamma": float(np.euler_gamma),
-}
-
-
-for _name in ("ConcretizationTypeError", "TracerBoolConversionError"):
-    TABLE[f"jax.errors.{_name}"] = exception_class(_name)
 
 
 # ---- jax.nn
@@ -70,53 +48,21 @@ def hard_tanh(run: Run, x: Any) -> Any:
     return run.function("jax.numpy.where", run.operate(">", x, 1), 1.0, low)
 
 
-@native("jax.nn.identity")
-def identity(run: Run, x: Any) -> Any:
-    """Return x."""
-    return array(run, x)
-
-
 # ---- jax.lax
-for _own, _theirs in (
-    ("exp", "exp"),
-    ("log", "log"),
-    ("sin", "sin"),
-    ("cos", "cos"),
-    ("tan", "tan"),
-    ("tanh", "tanh"),
-    ("sqrt", "sqrt"),
-    ("square", "square"),
-    ("add", "add"),
-    ("sub", "subtract"),
-    ("mul", "multiply"),
-    ("div", "divide"),
-    ("max", "maximum"),
-    ("min", "minimum"),
-    ("pow", "power"),
-    ("neg", "negative"),
-    ("sign", "sign"),
-    ("floor", "floor"),
-    ("ceil", "ceil"),
-    ("log1p", "log1p"),
-    ("expm1", "expm1"),
-    ("atan2", "arctan2"),
-    ("select", "where"),
-    ("eq", "equal"),
-    ("gt", "greater"),
-    ("lt", "less"),
-    ("ge", "greater_equal"),
-    ("le", "less_equal"),
-    ("dot", "dot"),
-    ("cumsum", "cumsum"),
-    ("cumprod", "cumprod"),
-    ("rem", "fmod"),
-    ("reshape", "reshape"),
-    ("transpose", "transpose"),
-    ("expand_dims", "expand_dims"),
-):
+SAME = (
+    "exp", "log", "sin", "cos", "tan", "tanh", "sqrt", "square", "add", "sign", "floor", "ceil", "log1p", "expm1",
+    "dot", "cumsum", "cumprod", "reshape", "transpose", "expand_dims",
+)  # fmt: skip
+for _theirs, _own in {
+    **dict(zip(SAME, SAME, strict=True)),
+    "subtract": "sub", "multiply": "mul", "divide": "div", "maximum": "max", "minimum": "min", "power": "pow",
+    "negative": "neg", "arctan2": "atan2", "where": "select", "equal": "eq", "greater": "gt", "less": "lt",
+    "greater_equal": "ge", "less_equal": "le", "fmod": "rem",
+}.items():  # fmt: skip
     TABLE[f"jax.lax.{_own}"] = lambda run, *arguments, theirs=_theirs, **named: run.call(
         run.member(f"jax.numpy.{theirs}"), arguments, named
     )
+TABLE["jax.nn.identity"] = array
 TABLE["jax.lax.integer_pow"] = lambda run, x, y: run.operate("**", array(run, x), y)
 TABLE["jax.lax.rsqrt"] = lambda run, x: run.operate("/", 1, run.function("jax.numpy.sqrt", x))
 TABLE["jax.lax.reciprocal"] = lambda run, x: run.operate("/", 1, array(run, x))
@@ -126,8 +72,7 @@ TABLE["jax.lax.logistic"] = lambda run, x: run.function("jax.nn.sigmoid", x)
 @native("jax.lax.stop_gradient")
 def stop_gradient(run: Run, tree: Any) -> Any:
     """Return arrays through which no derivative flows."""
-    leaves, spec = flatten(run, tree)
-    return unflatten(run, spec, [stopped(run, leaf) for leaf in leaves])
+    return mapped(run, lambda leaf: stopped(run, leaf), tree)
 
 
 def stopped(run: Run, leaf: Any) -> Any:
@@ -142,25 +87,21 @@ def stopped(run: Run, leaf: Any) -> Any:
 def dynamic_slice(run: Run, operand: Any, start_indices: Any, slice_sizes: Any) -> Any:
     """Return a part of an array of given lengths."""
     x = array(run, operand)
-    starts = [
-        int(numbers(s))
-        for s in (start_indices if isinstance(start_indices, tuple | list) else iterate(run, start_indices))
-    ]
-    sizes = lengths(run, slice_sizes)
-    starts = [min(max(s, 0), n - k) for s, n, k in zip(starts, x.shape, sizes, strict=True)]
-    return entry(run, x, tuple([slice(s, s + k) for s, k in zip(starts, sizes, strict=True)]))
+    return entry(run, x, part_of(run, x, start_indices, lengths(run, slice_sizes)))
+
+
+def part_of(run: Run, x: Tensor, start_indices: Any, sizes: tuple[int, ...]) -> tuple[slice, ...]:
+    """Return the index of a part of an array: it begins so that all of it is within."""
+    starts = [int(numbers(s)) for s in iterate(run, start_indices)]
+    within = [min(max(s, 0), n - k) for s, n, k in zip(starts, x.shape, sizes, strict=True)]
+    return tuple([slice(s, s + k) for s, k in zip(within, sizes, strict=True)])
 
 
 @native("jax.lax.dynamic_update_slice")
 def dynamic_update_slice(run: Run, operand: Any, update: Any, start_indices: Any) -> Any:
     """Return an array with a part of it replaced."""
     x, part = array(run, operand), array(run, update)
-    starts = [
-        int(numbers(s))
-        for s in (start_indices if isinstance(start_indices, tuple | list) else iterate(run, start_indices))
-    ]
-    starts = [min(max(s, 0), n - k) for s, n, k in zip(starts, x.shape, part.shape, strict=True)]
-    return put(run, At(x, tuple([slice(s, s + k) for s, k in zip(starts, part.shape, strict=True)])), "set", part)
+    return put(run, At(x, part_of(run, x, start_indices, part.shape)), "set", part)
 
 
 @native("jax.lax.dynamic_index_in_dim")

@@ -5,27 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from gradcli.runner.containers import entry
 from gradcli.runner.libraries.jax_arrays import array, converted, numbers
-from gradcli.runner.library import TABLE, native
-from gradcli.runner.operators import PLAIN, truth
-from gradcli.runner.state import Run
-from gradcli.runner.transforms import (
-    Call,
-    Level,
-    Made,
-    as_tensors,
-    batched,
-    first_v,
-    gathered,
-    jacobian_rows,
-    pulled,
-    pushed,
-    seed_for,
+from gradcli.runner.libraries.transformed import (
+    Applied,
+    Convention,
+    gradient,
+    hessian_maker,
+    jacobian_maker,
+    pulled_back,
+    pushed_through,
+    shown_type,
 )
-from gradcli.runner.trees import Spec, flatten, unflatten
+from gradcli.runner.library import TABLE, always, native
+from gradcli.runner.objects import Context
+from gradcli.runner.operators import truth
+from gradcli.runner.state import Run
+from gradcli.runner.transforms import Level, Made, batched, gathered, parameter_names
+from gradcli.runner.trees import Spec, flatten, mapped, unflatten
 from gradcli.runner.values import Tensor, category
 
 INPUTS = (
@@ -55,25 +52,26 @@ LOOPS = (
 def checked_function(run: Run, fun: Any) -> None:
     """Raise what JAX raises where no function is given."""
     if isinstance(fun, str | int | float | Tensor) or fun is None:
-        from gradcli.runner.strings import to_str
-
-        run.fail("TypeError", f"Expected a callable value, got {to_str(run, fun)}")
+        run.fail("TypeError", f"Expected a callable value, got {shown(run, fun)}")
 
 
-class Inputs:
-    """The arguments of a function, of which some are inputs of a level."""
+def shown(run: Run, value: Any) -> str:
+    """Return what ``str`` gives."""
+    from gradcli.runner.strings import to_str
 
-    def __init__(
-        self, run: Run, level: Level, call: Call, arguments: Sequence[Any], argnums: Any, name: str, text: str = INPUTS
-    ) -> None:
-        self.run, self.arguments = run, list(arguments)
-        self.single = not isinstance(argnums, tuple | list)
-        self.leaves: list[Tensor] = []
-        self.lifted: list[Tensor] = []
-        self.names: list[str] = []
-        self.specs: list[Spec] = []
-        self.places: list[int] = []
-        for place in [argnums] if self.single else argnums:
+    return to_str(run, value)
+
+
+class Jax(Convention):
+    """JAX's."""
+
+    kind = library = "jax"
+    ordered = True
+
+    def places(self, run: Run, arguments: Sequence[Any], argnums: Any) -> list[int]:
+        """Return the places of the arguments to differentiate by."""
+        places = list(argnums) if isinstance(argnums, tuple | list) else [argnums]
+        for place in places:
             if not isinstance(place, int):
                 run.fail(
                     "TypeError", "differentiation with respect to argnums requires an integer or a sequence of integers"
@@ -84,111 +82,80 @@ class Inputs:
                     f"differentiating with respect to argnums={place} requires at least {max(place, 0) + 1} positional "
                     f"arguments to be passed by the caller, but got only {len(arguments)} positional arguments.",
                 )
-            self.places.append(place % len(arguments))
-        for place in self.places:
-            given, spec = flatten(run, arguments[place])
-            names = call.names(place, given)
-            inside = []
-            for leaf, own in zip(given, names, strict=True):
-                x = converted(run, leaf)
-                if not isinstance(x, Tensor):
-                    run.fail(
-                        "TypeError",
-                        f"Argument '{shown(run, leaf)}' of type {type_of(run, leaf)} is not a valid JAX type.",
-                    )
-                if category(x.dtype) < 2:
-                    if name != "vjp":
-                        run.fail("TypeError", text.format(name, x.dtype))
-                    inside.append(x)
-                    continue
-                inner = level.lifted(x, own)
-                self.leaves.append(x)
-                self.lifted.append(inner)
-                self.names.append(own)
-                inside.append(inner)
-            self.specs.append(spec)
-            self.arguments[place] = unflatten(run, spec, inside)
+        return [place % len(arguments) for place in places]
 
-    def together(self, values: Sequence[Any]) -> Any:
-        """Return values, one for each input, in the shape of the arguments."""
-        rest = iter(values)
-        trees = tuple([unflatten(self.run, spec, rest) for spec in self.specs])
-        return trees[0] if self.single else trees
-
-
-def shown(run: Run, value: Any) -> str:
-    """Return what ``str`` gives."""
-    from gradcli.runner.strings import to_str
-
-    return to_str(run, value)
-
-
-def type_of(run: Run, value: Any) -> str:
-    """Return what Python shows of a value's class."""
-    from gradcli.runner.builtins import type_of as kind
-    from gradcli.runner.strings import to_repr
-
-    return to_repr(run, kind(run, value))
-
-
-def with_aux(run: Run, made: Any, has_aux: bool) -> tuple[Any, Any]:
-    """Return what a function gives, and what it gives beside."""
-    if not has_aux:
-        return made, None
-    if not (isinstance(made, tuple) and len(made) == 2):
-        run.fail(
-            "TypeError",
-            "expected function with aux output to return a two-element tuple, but got type "
-            f"{type_of(run, made)} with value {shown(run, made)}",
-        )
-    return made[0], made[1]
-
-
-def outputs_of(run: Run, made: Any) -> tuple[list[Any], Spec]:
-    """Return what a function gives as arrays; raises what JAX raises for anything else."""
-    leaves, spec = flatten(run, made)
-    arrays = []
-    for leaf in leaves:
+    def taken(self, run: Run, leaf: Any, name: str) -> tuple[Tensor, bool]:
+        """Return a leaf of an argument as an array: of floats, but for products with the Jacobian."""
         x = converted(run, leaf)
         if not isinstance(x, Tensor):
             run.fail(
-                "TypeError", f"function returned a value of type {type_of(run, leaf)}, which is not a valid JAX type"
+                "TypeError", f"Argument '{shown(run, leaf)}' of type {shown_type(run, leaf)} is not a valid JAX type."
             )
-        arrays.append(x)
-    return arrays, spec
+        differentiated = category(x.dtype) == 2
+        if not differentiated and name not in ("vjp", "jvp"):
+            run.fail("TypeError", (FORWARD_INPUTS if name == "jacfwd" else INPUTS).format(name, x.dtype))
+        return x, differentiated
+
+    def beside(self, run: Run, made: Any, name: str) -> tuple[Any, Any]:
+        """Return what a function gives, and what it gives beside."""
+        if not (isinstance(made, tuple) and len(made) == 2):
+            run.fail(
+                "TypeError",
+                "expected function with aux output to return a two-element tuple, but got type "
+                f"{shown_type(run, made)} with value {shown(run, made)}",
+            )
+        return made[0], made[1]
+
+    def output(self, run: Run, leaf: Any, name: str) -> Any:
+        """Return a leaf of what a function gives as an array."""
+        y = converted(run, leaf)
+        if name in ("grad", "value_and_grad"):
+            return y
+        if not isinstance(y, Tensor):
+            text = f"function returned a value of type {shown_type(run, leaf)}, which is not a valid JAX type"
+            run.fail("TypeError", text)
+        if name in ("jacrev", "jacfwd") and category(y.dtype) < 2:
+            run.fail("TypeError", OUTPUTS.format(name, y.dtype))
+        return y
+
+    def scalar(self, run: Run, done: Applied, name: str) -> None:
+        """Raise what JAX raises where a function gives more than one number."""
+        y = converted(run, done.made)
+        if not isinstance(y, Tensor):
+            run.fail("TypeError", SCALAR.format(f"was {shown(run, done.made)}"))
+        if y.shape:
+            run.fail("TypeError", SCALAR.format(f"had shape: {shown(run, tuple(y.shape))}"))
+        if category(y.dtype) < 2:
+            run.fail("TypeError", OUTPUTS.format("grad", y.dtype))
+
+    def tangents(self, run: Run, done: Applied, tangents: Any) -> list[Tensor]:
+        """Return v for each input."""
+        vs = [v for v in (converted(run, leaf) for leaf in flatten(run, list(tangents))[0]) if isinstance(v, Tensor)]
+        for x, v in zip(done.lifted, vs, strict=False):
+            if x.dtype != v.dtype:
+                run.fail(
+                    "TypeError",
+                    "primal and tangent arguments to jax.jvp do not match; dtypes must be equal, or in case of "
+                    f"int/bool primal dtype the tangent dtype must be float0.Got primal dtype {x.dtype} and so "
+                    f"expected tangent dtype {x.dtype}, but got tangent dtype {v.dtype} instead.",
+                )
+            if x.shape != v.shape:
+                run.fail(
+                    "ValueError",
+                    f"jvp called with different primal and tangent shapes;Got primal shape {x.shape} and tangent "
+                    f"shape as {v.shape}",
+                )
+        if len(vs) != len(done.lifted):
+            primals = Spec("tuple", done.specs).text
+            run.fail(
+                "TypeError",
+                "primal and tangent arguments to jax.jvp must have the same tree structure; primals have tree "
+                f"structure {primals} whereas tangents have tree structure {flatten(run, tuple(tangents))[1].text}.",
+            )
+        return vs
 
 
-def settled_tree(run: Run, level: Level, tree: Any) -> Any:
-    """Return a nest as it is outside."""
-    leaves, spec = flatten(run, tree)
-    return unflatten(run, spec, [level.settled(leaf) for leaf in leaves])
-
-
-def scalar(run: Run, made: Any) -> Tensor:
-    """Return the one number that a function gives; raises what JAX raises for more."""
-    y = converted(run, made)
-    if not isinstance(y, Tensor):
-        run.fail("TypeError", SCALAR.format(f"was {shown(run, made)}"))
-    if y.shape:
-        run.fail("TypeError", SCALAR.format(f"had shape: {shown(run, tuple(y.shape))}"))
-    if category(y.dtype) < 2:
-        run.fail("TypeError", OUTPUTS.format("grad", y.dtype))
-    return y  # type: ignore[no-any-return]
-
-
-def gradient_of(run: Run, fun: Any, argnums: Any, has_aux: bool, arguments: Any, named: Any, name: str) -> Any:
-    """Return value, gradient, and what the function gives beside."""
-    call = Call(run, fun)
-    with Level(run, "jax") as level:
-        inputs = Inputs(run, level, call, arguments, argnums, name)
-        made, aux = with_aux(run, run.call(fun, inputs.arguments, named), has_aux)
-        y = scalar(run, made)
-        call.begin(y)
-        gs = as_tensors(pulled(run, [y], [np.ones(())], inputs.lifted, level.outer([y])), inputs.lifted)
-        gs = [level.settled(g) for g in gs]
-        value, aux = level.settled(y), settled_tree(run, level, aux)
-    call.end(gs, inputs.names)
-    return value, inputs.together(gs), aux
+JAX = Jax()
 
 
 def gradient_maker(name: str, with_value: bool) -> Callable[..., Made]:
@@ -206,7 +173,7 @@ def gradient_maker(name: str, with_value: bool) -> Callable[..., Made]:
         checked_function(run, fun)
 
         def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
-            value, g, aux = gradient_of(run, fun, argnums, has_aux, arguments, named, name)
+            value, g, aux = gradient(run, JAX, name, fun, argnums, arguments, named, has_aux)
             if with_value:
                 return ((value, aux), g) if has_aux else (value, g)
             return (g, aux) if has_aux else g
@@ -217,146 +184,49 @@ def gradient_maker(name: str, with_value: bool) -> Callable[..., Made]:
     return make
 
 
+def of_function(make: Callable[..., Made]) -> Callable[..., Made]:
+    """Return a transformation that raises what JAX raises where no function is given."""
+
+    def checked(run: Run, fun: Any, *arguments: Any, **named: Any) -> Made:
+        checked_function(run, fun)
+        return make(run, fun, *arguments, **named)
+
+    return checked
+
+
 TABLE["jax.grad"] = gradient_maker("grad", with_value=False)
 TABLE["jax.value_and_grad"] = gradient_maker("value_and_grad", with_value=True)
-
-
-def jacobian_of(run: Run, fun: Any, argnums: Any, has_aux: bool, arguments: Any, named: Any, name: str) -> Any:
-    """Return the Jacobian in the structure of the outputs, and what the function gives beside."""
-    call = Call(run, fun)
-    with Level(run, "jax") as level:
-        inputs = Inputs(run, level, call, arguments, argnums, name, FORWARD_INPUTS if name == "jacfwd" else INPUTS)
-        made, aux = with_aux(run, run.call(fun, inputs.arguments, named), has_aux)
-        outputs, spec = outputs_of(run, made)
-        for y in outputs:
-            if category(y.dtype) < 2:
-                run.fail("TypeError", OUTPUTS.format(name, y.dtype))
-        if outputs:
-            call.begin(outputs[0], first_v(outputs[0]))
-        blocks = jacobian_rows(run, outputs, inputs.lifted, level.outer(outputs))
-        blocks = [[level.settled(part) for part in block] for block in blocks]
-        aux = settled_tree(run, level, aux)
-    call.end([part for block in blocks for part in block], inputs.names)
-    return unflatten(run, spec, [inputs.together(block) for block in blocks]), aux
-
-
-def jacobian_maker(name: str) -> Callable[..., Made]:
-    """Return ``jacrev`` or ``jacfwd``: they give the same numbers."""
-
-    def make(run: Run, fun: Any, argnums: Any = 0, has_aux: bool = False, holomorphic: bool = False, **_: Any) -> Made:
-        checked_function(run, fun)
-
-        def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
-            found, aux = jacobian_of(run, fun, argnums, has_aux, arguments, named, name)
-            return (found, aux) if has_aux else found
-
-        return Made(run_it, fun)
-
-    return make
-
-
-TABLE["jax.jacrev"] = TABLE["jax.jacobian"] = jacobian_maker("jacrev")
-TABLE["jax.jacfwd"] = jacobian_maker("jacfwd")
-
-
-@native("jax.hessian")
-def hessian(run: Run, fun: Any, argnums: Any = 0, has_aux: bool = False, holomorphic: bool = False) -> Made:
-    """Return the function that gives the second derivatives."""
-    inner = TABLE["jax.jacrev"](run, fun, argnums, has_aux)
-    return Made(TABLE["jax.jacfwd"](run, inner, argnums, has_aux).run_it, fun)
+TABLE["jax.jacrev"] = TABLE["jax.jacobian"] = of_function(jacobian_maker(JAX, "jacrev"))
+TABLE["jax.jacfwd"] = of_function(jacobian_maker(JAX, "jacfwd"))
+TABLE["jax.hessian"] = of_function(hessian_maker(JAX))
 
 
 @native("jax.vjp")
 def vjp(run: Run, fun: Any, *primals: Any, has_aux: bool = False, **_: Any) -> Any:
     """Return what a function gives, and the function that pulls v back."""
     checked_function(run, fun)
-    call = Call(run, fun)
-    with Level(run, "jax") as level:
-        inputs = Inputs(run, level, call, primals, tuple(range(len(primals))), "vjp")
-        made, aux = with_aux(run, run.call(fun, inputs.arguments), has_aux)
-        outputs, spec = outputs_of(run, made)
-        values = unflatten(run, spec, [level.settled(y) for y in outputs])
-        aux = settled_tree(run, level, aux)
-
-    def pull(run: Run, given: Any) -> Any:
-        vs, its = flatten(run, given)
-        if not its.same(spec):
-            run.fail(
-                "ValueError",
-                f"unexpected tree structure of argument to vjp function: got {its.text}, but expected to match "
-                f"{spec.text}",
-            )
-        vs = [converted(run, v) for v in vs]
-        for v, y in zip(vs, outputs, strict=True):
-            check_cotangent(run, v, y)
-        pulling = Call(run, fun)
-        level.line, level.before = run.line, run.grad_enabled
-        with level:
-            create = level.outer([*outputs, *vs])
-            if outputs:
-                pulling.begin(outputs[0], np.asarray(vs[0].value))
-            gs = pulled(run, outputs, [seed_for(y, v) for y, v in zip(outputs, vs, strict=True)], inputs.lifted, create)
-            found = [level.settled(g) for g in as_tensors(gs, inputs.lifted)]
-        pulling.end(found, inputs.names)
-        return inputs.together(found)
-
-    return (values, Made(pull, fun), aux) if has_aux else (values, Made(pull, fun))
+    return pulled_back(run, JAX, fun, primals, has_aux, cotangents_of)
 
 
-def check_cotangent(run: Run, v: Any, y: Tensor) -> None:
-    """Raise what JAX raises for a v of another shape or type than the output."""
-    want, got = (f"{x.dtype}[{','.join(map(str, x.shape))}]" for x in (y, v))
-    if v.shape != y.shape or v.dtype != y.dtype:
+def cotangents_of(run: Run, done: Applied, given: Any) -> list[Any]:
+    """Return v for each output; raises what JAX raises for a v of another structure, shape or type."""
+    leaves, its = flatten(run, given)
+    if not its.same(done.spec):
         run.fail(
             "ValueError",
-            f"unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got {got}, but expected {want} "
-            f"because the corresponding output of the differentiated function had JAX type {want}",
+            f"unexpected tree structure of argument to vjp function: got {its.text}, but expected to match "
+            f"{done.spec.text}",
         )
-
-
-def pushed_through(run: Run, fun: Any, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
-    """Return what a function gives, J·v, and what it gives beside."""
-    call = Call(run, fun)
-    with Level(run, "jax", forward=True) as level:
-        inputs = Inputs(run, level, call, primals, tuple(range(len(primals))), "vjp")
-        vs = [converted(run, v) for v in flatten(run, list(tangents))[0]]
-        vs = [v for v in vs if isinstance(v, Tensor)]
-        for x, v in zip(inputs.lifted, vs, strict=False):
-            if x.dtype != v.dtype:
-                run.fail(
-                    "TypeError",
-                    "primal and tangent arguments to jax.jvp do not match; dtypes must be equal, or in case of "
-                    "int/bool "
-                    f"primal dtype the tangent dtype must be float0.Got primal dtype {x.dtype} and so expected "
-                    "tangent dtype "
-                    f"{x.dtype}, but got tangent dtype {v.dtype} instead.",
-                )
-            if x.shape != v.shape:
-                run.fail(
-                    "ValueError",
-                    f"jvp called with different primal and tangent shapes;Got primal shape {x.shape} and tangent "
-                    f"shape as {v.shape}",
-                )
-        if len(vs) != len(inputs.lifted):
+    vs = [converted(run, v) for v in leaves]
+    for v, y in zip(vs, done.outputs, strict=True):
+        want, got = (f"{x.dtype}[{','.join(map(str, x.shape))}]" for x in (y, v))
+        if want != got:
             run.fail(
-                "TypeError",
-                "primal and tangent arguments to jax.jvp must have the same tree structure; primals have tree "
-                "structure "
-                f"{flatten(run, tuple(primals))[1].text} whereas tangents have tree structure "
-                f"{flatten(run, tuple(tangents))[1].text}.",
+                "ValueError",
+                f"unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got {got}, but expected {want} "
+                f"because the corresponding output of the differentiated function had JAX type {want}",
             )
-        made, aux = with_aux(run, run.call(fun, inputs.arguments), has_aux)
-        outputs, spec = outputs_of(run, made)
-        call.begin(outputs[0] if outputs else None)
-        found = pushed(run, level, outputs, inputs.lifted, vs)
-        parts = [
-            Tensor(np.zeros(y.shape) if g is None else g, y.dtype, "jax") for g, y in zip(found, outputs, strict=True)
-        ]
-        ts = [level.settled(part) for part in parts]
-        value = unflatten(run, spec, [level.settled(y) for y in outputs])
-        aux = settled_tree(run, level, aux)
-    call.end(ts, inputs.names)
-    return value, unflatten(run, spec, ts), aux
+    return vs
 
 
 @native("jax.jvp")
@@ -364,36 +234,24 @@ def jvp(run: Run, fun: Any, primals: Any, tangents: Any, has_aux: bool = False) 
     """Return what a function gives, and J·v."""
     checked_function(run, fun)
     if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
+        from gradcli.runner.builtins import type_name
+
         run.fail(
             "TypeError",
-            f"primal and tangent arguments to jax.jvp must be tuples or lists; found {type_name(run, primals)} and "
-            f"{type_name(run, tangents)}.",
+            f"primal and tangent arguments to jax.jvp must be tuples or lists; found {type_name(primals)} and "
+            f"{type_name(tangents)}.",
         )
-    value, push, aux = pushed_through(run, fun, primals, tangents, has_aux)
-    return (value, push, aux) if has_aux else (value, push)
-
-
-def type_name(run: Run, value: Any) -> str:
-    """Return what Python calls the type of a value."""
-    from gradcli.runner.builtins import type_name as name
-
-    return name(value)
+    return pushed_through(run, JAX, fun, primals, tangents, has_aux)
 
 
 @native("jax.linearize")
 def linearize(run: Run, fun: Any, *primals: Any, has_aux: bool = False) -> Any:
     """Return what a function gives, and the function that pushes v forward."""
     checked_function(run, fun)
-    made = run.call(
-        fun,
-        [
-            unflatten(run, spec, [converted(run, one) for one in leaves])
-            for leaves, spec in (flatten(run, p) for p in primals)
-        ],
-    )
+    made = run.call(fun, [every(run, primal) for primal in primals])
 
     def push(run: Run, *tangents: Any) -> Any:
-        return pushed_through(run, fun, primals, tangents, has_aux)[1]
+        return pushed_through(run, JAX, fun, primals, tangents, has_aux)[1]
 
     return (made[0], Made(push, fun), made[1]) if has_aux else (made, Made(push, fun))
 
@@ -430,8 +288,7 @@ def vmap(
 
 def tree_of_arrays(run: Run, tree: Any) -> Any:
     """Return a nest with arrays of NumPy as JAX's."""
-    leaves, spec = flatten(run, tree)
-    return unflatten(run, spec, [converted(run, leaf) if isinstance(leaf, Tensor) else leaf for leaf in leaves])
+    return mapped(run, lambda leaf: converted(run, leaf) if isinstance(leaf, Tensor) else leaf, tree)
 
 
 @native("jax.jit")
@@ -442,7 +299,7 @@ def jit(run: Run, fun: Any = None, *, static_argnums: Any = None, static_argname
     checked_function(run, fun)
     fixed = [static_argnums] if isinstance(static_argnums, int) else list(static_argnums or ())
     named_fixed = [static_argnames] if isinstance(static_argnames, str) else list(static_argnames or ())
-    parameters = name_list(fun)
+    parameters = parameter_names(fun)
     fixed += [parameters.index(n) for n in named_fixed if n in parameters]
 
     def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
@@ -454,21 +311,9 @@ def jit(run: Run, fun: Any = None, *, static_argnums: Any = None, static_argname
     return Made(run_it, fun)
 
 
-def name_list(fun: Any) -> list[str]:
-    """Return the names of a function's parameters."""
-    from gradcli.runner.transforms import parameter_names
-
-    return parameter_names(fun)
-
-
 def every(run: Run, tree: Any) -> Any:
     """Return a nest whose numbers are arrays."""
-    leaves, spec = flatten(run, tree)
-    return unflatten(
-        run,
-        spec,
-        [converted(run, leaf) if isinstance(leaf, Tensor) or type(leaf) in PLAIN else leaf for leaf in leaves],
-    )
+    return mapped(run, lambda leaf: converted(run, leaf), tree)
 
 
 @native("jax.checkpoint", "jax.remat", "jax.named_call")
@@ -477,33 +322,17 @@ def checkpoint(run: Run, fun: Any = None, **options: Any) -> Any:
     return fun if fun is not None else lambda run, fun: fun
 
 
-@native("jax.disable_jit", "jax.checking_leaks", "jax.debug_nans")
-def disable_jit(run: Run, *_: Any) -> Any:
-    """Return a context that changes no numbers."""
-    from gradcli.runner.objects import Context
-
-    class Nothing(Context):
-        def enter(self, run: Any) -> None:
-            return None
-
-        def leave(self, run: Any) -> None:
-            return None
-
-    return Nothing()
+TABLE["jax.eval_shape"] = lambda run, fun, *arguments, **named: run.call(fun, list(arguments), named)
+for _name in ("disable_jit", "checking_leaks", "debug_nans"):
+    TABLE[f"jax.{_name}"] = always(Context())
 
 
 @native("jax.debug.print")
 def debug_print(run: Run, fmt: str, *arguments: Any, ordered: bool = False, **named: Any) -> None:
     """Print a template."""
-    from gradcli.runner.strings import format_template
+    from gradcli.runner.formatting import format_template
 
     run.print(format_template(run, fmt, arguments, named) + "\n")
-
-
-@native("jax.eval_shape")
-def eval_shape(run: Run, fun: Any, *arguments: Any, **named: Any) -> Any:
-    """Return what a function gives: its shapes and types are asked for."""
-    return run.call(fun, list(arguments), named)
 
 
 # ---- loops and branches

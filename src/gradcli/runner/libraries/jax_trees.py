@@ -2,66 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from gradcli.runner.builtins import JAX_ARRAY
-from gradcli.runner.containers import entry, take
-from gradcli.runner.exceptions import exception_class
-from gradcli.runner.libraries.jax_arrays import array, reshape
+from gradcli.runner.containers import take
+from gradcli.runner.libraries.jax_arrays import array
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import Class
+from gradcli.runner.operators import truth
 from gradcli.runner.state import Run
-from gradcli.runner.trees import LEAF, Spec, children, flatten, unflatten
-from gradcli.runner.values import Tensor
-
-TABLE |= {
-    "jax.Array": JAX_ARRAY,
-    "jax.numpy.ndarray": JAX_ARRAY,
-    "jax.__version__": "0.10.2",
-    "jax.numpy.newaxis": None,
-    "jax.numpy.pi": math.pi,
-    "jax.numpy.e": math.e,
-    "jax.numpy.inf": math.inf,
-    "jax.numpy.nan": math.nan,
-    "jax.core.Tracer": Class("Tracer", [], {}),
-    "jax.typing.ArrayLike": JAX_ARRAY,
-    "jax.numpy.euler_gamma": float(np.euler_gamma),
-}
-
-
-for _name in ("ConcretizationTypeError", "TracerBoolConversionError"):
-    TABLE[f"jax.errors.{_name}"] = exception_class(_name)
-
+from gradcli.runner.trees import Spec, children, flatten, ravelled, unflatten
 
 # ---- trees
-@native("jax.tree_util.tree_flatten", "jax.tree.flatten")
-def tree_flatten(run: Run, tree: Any, is_leaf: Any = None) -> tuple[list[Any], Spec]:
-    """Return the leaves of a nest, and how they are put together."""
-    return cut(run, tree, is_leaf)
-
-
-def cut(run: Run, tree: Any, is_leaf: Any) -> tuple[list[Any], Spec]:
-    """Flatten a nest; what ``is_leaf`` says of is not taken apart."""
-    if is_leaf is None:
-        return flatten(run, tree)
-    from gradcli.runner.operators import truth
-
-    if truth(run, run.call(is_leaf, [tree])):
-        return [tree], LEAF
-    found = children(run, tree, True)
-    if found is None:
-        return [tree], LEAF
-    kind, items, made_of = found
-    leaves: list[Any] = []
-    parts: list[Spec] = []
-    for item in items:
-        inner, part = cut(run, item, is_leaf)
-        leaves += inner
-        parts.append(part)
-    return leaves, Spec(kind, parts, made_of)
+TABLE |= {f"jax.{_module}{_name}": _function for _module in ("tree.", "tree_util.tree_") for _name, _function in {
+    "flatten": lambda run, tree, is_leaf=None: flatten(run, tree, is_leaf=is_leaf),
+    "leaves": lambda run, tree, is_leaf=None: flatten(run, tree, is_leaf=is_leaf)[0],
+    "structure": lambda run, tree, is_leaf=None: flatten(run, tree, is_leaf=is_leaf)[1],
+    "all": lambda run, tree: all(truth(run, leaf) for leaf in flatten(run, tree)[0]),
+}.items()}  # fmt: skip
 
 
 @native("jax.tree_util.tree_unflatten", "jax.tree.unflatten")
@@ -74,22 +33,10 @@ def tree_unflatten(run: Run, treedef: Spec, leaves: Any) -> Any:
     return unflatten(run, treedef, items)
 
 
-@native("jax.tree_util.tree_leaves", "jax.tree.leaves")
-def tree_leaves(run: Run, tree: Any, is_leaf: Any = None) -> list[Any]:
-    """Return the leaves of a nest."""
-    return cut(run, tree, is_leaf)[0]
-
-
-@native("jax.tree_util.tree_structure", "jax.tree.structure")
-def tree_structure(run: Run, tree: Any, is_leaf: Any = None) -> Spec:
-    """Return how the leaves of a nest are put together."""
-    return cut(run, tree, is_leaf)[1]
-
-
 @native("jax.tree_util.tree_map", "jax.tree.map", "jax.tree_map", "jax.tree_util.tree_multimap")
 def tree_map(run: Run, f: Any, tree: Any, *rest: Any, is_leaf: Any = None) -> Any:
     """Return a nest of what a function gives of each leaf."""
-    leaves, spec = cut(run, tree, is_leaf)
+    leaves, spec = flatten(run, tree, is_leaf=is_leaf)
     others = []
     for other in rest:
         found = parts_of(run, other, spec)
@@ -126,21 +73,13 @@ def parts_of(run: Run, tree: Any, spec: Spec) -> list[Any] | None:
 @native("jax.tree_util.tree_reduce", "jax.tree.reduce")
 def tree_reduce(run: Run, function: Any, tree: Any, *start: Any, initializer: Any = None, is_leaf: Any = None) -> Any:
     """Return the leaves put together by a function of two."""
-    leaves = cut(run, tree, is_leaf)[0]
+    leaves = flatten(run, tree, is_leaf=is_leaf)[0]
     total = start[0] if start else initializer
     if total is None:
         total, leaves = leaves[0], leaves[1:]
     for leaf in leaves:
         total = run.call(function, [total, leaf])
     return total
-
-
-@native("jax.tree_util.tree_all", "jax.tree.all")
-def tree_all(run: Run, tree: Any) -> bool:
-    """Return whether all leaves are true."""
-    from gradcli.runner.operators import truth
-
-    return all(truth(run, leaf) for leaf in flatten(run, tree)[0])
 
 
 @native("jax.tree_util.tree_transpose", "jax.tree.transpose")
@@ -190,17 +129,6 @@ def register_dataclass(run: Run, kind: Any = None, data_fields: Any = None, meta
 def ravel_pytree(run: Run, tree: Any) -> Any:
     """Return all leaves as one row, and the function that puts them together again."""
     leaves, spec = flatten(run, tree)
-    arrays = [array(run, leaf) for leaf in leaves]
-    shapes = [x.shape for x in arrays]
-    rows = [reshape(run, x, (-1,)) for x in arrays]
-    flat = run.function("jax.numpy.concatenate", rows) if rows else run.make(np.zeros(0), "float32", "jax")
-
-    def unravel(run: Run, row: Tensor) -> Any:
-        start, parts = 0, []
-        for shape in shapes:
-            size = math.prod(shape)
-            parts.append(reshape(run, entry(run, row, slice(start, start + size)), shape))
-            start += size
-        return unflatten(run, spec, parts)
-
-    return flat, unravel
+    if not leaves:
+        return run.make(np.zeros(0), "float32", "jax"), lambda run, row: unflatten(run, spec, [])
+    return ravelled(run, spec, [array(run, leaf) for leaf in leaves], "jax.numpy")

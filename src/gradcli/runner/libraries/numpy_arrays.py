@@ -13,7 +13,7 @@ from gradcli.runner.builtins import FLOAT, NDARRAY
 from gradcli.runner.calls import call_table, find_table
 from gradcli.runner.containers import take
 from gradcli.runner.exceptions import exception_class
-from gradcli.runner.library import TABLE, native
+from gradcli.runner.library import TABLE, always, native
 from gradcli.runner.numpy_sizes import estimate, lengths, size_of
 from gradcli.runner.numpy_values import as_view, back, by_numpy, flows, from_real, real, to_real
 from gradcli.runner.objects import Class, Closure, Context, TableFunction
@@ -157,15 +157,12 @@ class NumpyFunction:
     }
 
 
-BY_REDUCING = {
-    "add": "sum",
-    "multiply": "prod",
-    "maximum": "max",
-    "minimum": "min",
-    "logical_and": "all",
-    "logical_or": "any",
-}
-BY_ACCUMULATING = {"add": "cumsum", "multiply": "cumprod"}
+WHOLE = {
+    "reduce": {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all",
+               "logical_or": "any"},
+    "accumulate": {"add": "cumsum", "multiply": "cumprod"},
+}  # fmt: skip
+"""Functions of whole arrays that methods of functions of two numbers stand for."""
 
 
 class UfuncMethod:
@@ -177,7 +174,7 @@ class UfuncMethod:
     def __call__(self, run: Run, x: Any, *arguments: Any, **named: Any) -> Any:
         """Call it: where something flows by the function that does the same."""
         if any(flows(t) for t in tensors_in((x, *arguments))):
-            table = BY_REDUCING if self.name == "reduce" else BY_ACCUMULATING if self.name == "accumulate" else {}
+            table = WHOLE.get(self.name, {})
             if self.name == "outer":
                 a = run.function("reshape", x, *x.shape, *(1,) * len(arguments[0].shape))
                 return self.function(run, a, *arguments, **named)
@@ -245,63 +242,33 @@ for _name in LINEAR:
     if hasattr(np.linalg, _name):
         TABLE[f"numpy.linalg.{_name}"] = NumpyFunction(_name, np.linalg, "numpy.linalg")
 for _old, _new in {
-    "trapz": "trapezoid",
-    "product": "prod",
-    "cumproduct": "cumprod",
-    "round_": "round",
-    "in1d": "isin",
-    "sometrue": "any",
-    "alltrue": "all",
-}.items():
+    "trapz": "trapezoid", "product": "prod", "cumproduct": "cumprod", "round_": "round", "in1d": "isin",
+    "sometrue": "any", "alltrue": "all",
+}.items():  # fmt: skip
     TABLE[f"numpy.{_old}"] = TABLE[f"numpy.{_new}"]
 
 
 # ---- constants and types
 TABLE |= {
-    "numpy.pi": math.pi,
-    "numpy.e": math.e,
-    "numpy.inf": math.inf,
-    "numpy.nan": math.nan,
-    "numpy.Inf": math.inf,
-    "numpy.NaN": math.nan,
-    "numpy.newaxis": None,
-    "numpy.euler_gamma": np.euler_gamma,
-    "numpy.ndarray": NDARRAY,
-    "numpy.__version__": "2.4.6",
-    "numpy.NAN": math.nan,
-    "numpy.PINF": math.inf,
-    "numpy.NINF": -math.inf,
+    **dict.fromkeys(("numpy.inf", "numpy.Inf", "numpy.PINF"), math.inf),
+    **dict.fromkeys(("numpy.nan", "numpy.NaN", "numpy.NAN"), math.nan),
+    **dict.fromkeys(("numpy.ndarray", "numpy.typing.NDArray", "numpy.typing.ArrayLike"), NDARRAY),
+    "numpy.NINF": -math.inf, "numpy.pi": math.pi, "numpy.e": math.e, "numpy.euler_gamma": np.euler_gamma,
+    "numpy.newaxis": None, "numpy.True_": True, "numpy.False_": False, "numpy.__version__": "2.4.6",
     "numpy.linalg.LinAlgError": exception_class("LinAlgError"),
-    "numpy.True_": True,
-    "numpy.False_": False,
-    "numpy.typing.NDArray": NDARRAY,
-    "numpy.typing.ArrayLike": NDARRAY,
-}
-for _name, _dtype in {
-    "float16": "float16",
-    "half": "float16",
-    "float32": "float32",
-    "single": "float32",
-    "float64": "float64",
-    "double": "float64",
-    "float_": "float64",
-    "int8": "int8",
-    "byte": "int8",
-    "int16": "int16",
-    "short": "int16",
-    "int32": "int32",
-    "intc": "int32",
-    "int64": "int64",
-    "int_": "int64",
-    "intp": "int64",
-    "longlong": "int64",
-    "uint8": "uint8",
-    "ubyte": "uint8",
-    "bool_": "bool",
-    "bool": "bool",
-    "long": "int64",
+}  # fmt: skip
+for _dtype, _names in {
+    "float16": "float16 half",
+    "float32": "float32 single",
+    "float64": "float64 double float_",
+    "int8": "int8 byte",
+    "int16": "int16 short",
+    "int32": "int32 intc",
+    "int64": "int64 int_ intp longlong long",
+    "uint8": "uint8 ubyte",
+    "bool": "bool bool_",
 }.items():
-    TABLE[f"numpy.{_name}"] = DType(_dtype, "numpy")
+    TABLE |= {f"numpy.{_name}": DType(_dtype, "numpy") for _name in _names.split()}
 ABSTRACT = {"floating": 2, "inexact": 2, "integer": 1, "signedinteger": 1, "number": 3, "generic": 4}
 for _name in ABSTRACT:
     TABLE[f"numpy.{_name}"] = Class(
@@ -351,7 +318,7 @@ class Info:
 
     attributes: ClassVar[dict[str, Any]] = {
         name: lambda run, me, name=name: from_real(run, getattr(me.info, name))  # one of the names below
-        for name in (
+        for name in [
             "eps",
             "max",
             "min",
@@ -362,7 +329,7 @@ class Info:
             "smallest_normal",
             "epsneg",
             "nmant",
-        )
+        ]
     }
 
 
@@ -380,16 +347,7 @@ def info(run: Run, dtype: Any) -> Info:
 
 
 # ---- making arrays
-@native(
-    "numpy.array",
-    "numpy.asarray",
-    "numpy.asanyarray",
-    "numpy.ascontiguousarray",
-    "numpy.asfortranarray",
-    "numpy.asarray_chkfinite",
-    "numpy.copy",
-    "numpy.asmatrix",
-)
+@native("numpy.array", "numpy.asarray_chkfinite", "numpy.copy", "numpy.asmatrix")
 def array(
     run: Run,
     object: Any,
@@ -419,6 +377,7 @@ def array(
     return from_real(run, made, several=True)
 
 
+@native("numpy.asarray", "numpy.asanyarray", "numpy.ascontiguousarray", "numpy.asfortranarray")
 def as_array(run: Run, x: Any, dtype: Any = None, **named: Any) -> Any:
     """Return an array: itself where it is one already."""
     name = dtype_name(run, dtype)
@@ -432,10 +391,6 @@ def as_array(run: Run, x: Any, dtype: Any = None, **named: Any) -> Any:
     if isinstance(x, Tensor) and x.library == "torch" and not x.active and name in (None, x.dtype):
         return run.call(run.attribute(x, "numpy"))
     return array(run, x, dtype)
-
-
-for _name in ("asarray", "asanyarray", "ascontiguousarray", "asfortranarray"):
-    TABLE[f"numpy.{_name}"] = as_array
 
 
 @native("numpy.fromiter")
@@ -581,32 +536,12 @@ TABLE["numpy.printoptions"] = lambda run, **options: PrintOptions(options)
 @native("numpy.array2string", "numpy.array_str", "numpy.array_repr")
 def array2string(run: Run, x: Any, *_: Any, **options: Any) -> str:
     """Return an array as a text."""
-    kept = {
-        k: v
-        for k, v in options.items()
-        if k in ("precision", "separator", "suppress_small", "max_line_width", "threshold", "edgeitems", "floatmode")
-    }
-    given = np.asarray(to_real(run, x))
-    merged = printing.NUMPY | run.numpy_options
-    with np.printoptions(**merged):
-        return np.array2string(given, **kept)
+    names = ("precision", "separator", "suppress_small", "max_line_width", "threshold", "edgeitems", "floatmode")
+    with np.printoptions(**printing.NUMPY | run.numpy_options):
+        return np.array2string(np.asarray(to_real(run, x)), **{k: v for k, v in options.items() if k in names})
 
 
-class ErrState(Context):
-    """``np.errstate``: warnings are not shown in any case."""
-
-    def enter(self, run: Run) -> None:
-        """Begin."""
-
-    def leave(self, run: Run) -> None:
-        """End."""
-
-    def __call__(self, run: Run, function: Any) -> Any:
-        """Return a function as it is."""
-        return function
-
-
-TABLE["numpy.errstate"] = lambda run, **_: ErrState()
+TABLE["numpy.errstate"] = always(Context())
 TABLE["numpy.seterr"] = lambda run, *_, **__: {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
 TABLE["numpy.geterr"] = TABLE["numpy.seterr"]
 
@@ -630,16 +565,8 @@ def compared(name: str) -> Any:
     return run_it
 
 
-for _name in (
-    "assert_allclose",
-    "assert_array_equal",
-    "assert_equal",
-    "assert_almost_equal",
-    "assert_array_almost_equal",
-    "assert_array_less",
-    "assert_approx_equal",
-):
-    TABLE[f"numpy.testing.{_name}"] = compared(_name)
+for _name in ["allclose", "array_equal", "equal", "almost_equal", "array_almost_equal", "array_less", "approx_equal"]:
+    TABLE[f"numpy.testing.assert_{_name}"] = compared(f"assert_{_name}")
 
 
 # ---- r_ and c_

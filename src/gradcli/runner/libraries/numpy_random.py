@@ -51,28 +51,13 @@ class Draws:
 def draw(run: Run, host: Any, name: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """Draw numbers."""
     given, options = [to_real(run, a) for a in arguments], {key: to_real(run, value) for key, value in named.items()}
-    shapes = (
-        given
-        if name in ("rand", "randn")
-        else [options.get("size"), *[a for a in given if isinstance(a, tuple | list | int)][-1:]]
-    )
-    run.meter.charge(
-        max(
-            (
-                math.prod(abs(n) for n in (s if isinstance(s, tuple | list) else [s]) if isinstance(n, int))
-                for s in shapes
-                if isinstance(s, tuple | list)
-            ),
-            default=1,
-        )
-    )
     if name in ("rand", "randn"):
-        run.meter.charge(math.prod(n for n in given if isinstance(n, int)))
-    elif isinstance(options.get("size"), int) or (
-        given and type(given[-1]) is int and name not in ("randint", "integers")
-    ):
-        size = options.get("size", given[-1] if given else 1)
-        run.meter.charge(size if isinstance(size, int) else 1)
+        shape = given
+    else:
+        place = 2 if name in ("randint", "integers") else len(given) - 1
+        shape = options.get("size", given[place] if 0 <= place < len(given) else ())
+    lengths = shape if isinstance(shape, tuple | list) else [shape]
+    run.meter.charge(math.prod(abs(n) for n in lengths if isinstance(n, int)))
     made = from_real(run, by_numpy(run, lambda: getattr(host, name)(*given, **options)))  # one of the names above
     if isinstance(made, Tensor):
         note_draw(run, made)
@@ -102,7 +87,7 @@ def picked(items: Any, places: Any) -> Any:
 def shuffle(run: Run, host: Any, x: Any, axis: int = 0) -> None:
     """Put the rows of an array, or a list, in a drawn order."""
     length = run.call(run.builtin("len"), [x])
-    order = np.arange(length)
+    order: Any = np.arange(length)
     if isinstance(x, list):
         places = list(range(length))
         host.shuffle(places)

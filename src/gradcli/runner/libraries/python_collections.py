@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -67,44 +68,52 @@ def chain_map(run: Run, *maps: Any) -> dict[Any, Any]:
 
 def tuple_class(name: str, fields: list[str], defaults: list[Any], members: dict[str, Any]) -> Class:
     """Return a class of tuples with names."""
+    optional = dict(zip(fields[len(fields) - len(defaults) :], defaults, strict=True))
 
     def make(run: Run, *arguments: Any, **named: Any) -> Named:
         kind = arguments[0] if arguments and isinstance(arguments[0], Class) and arguments[0].is_a(made) else made
-        values = list(arguments[1:] if kind is not made else arguments)
-        if len(values) > len(fields):
-            run.fail(
-                "TypeError",
-                f"{name}.__new__() takes {len(fields) + 1} positional arguments but {len(values) + 1} were given",
-            )
-        entries = dict(zip(fields, values, strict=False))
-        for key, value in named.items():
-            if key not in fields:
-                run.fail("TypeError", f"{name}.__new__() got an unexpected keyword argument '{key}'")
-            if key in entries:
-                run.fail("TypeError", f"{name}.__new__() got multiple values for argument '{key}'")
-            entries[key] = value
-        for field, value in zip(reversed(fields), reversed(defaults), strict=False):
-            entries.setdefault(field, value)
-        missing = [f"'{field}'" for field in fields if field not in entries]
-        if missing:
-            word, listed = listing(missing)
-            run.fail("TypeError", f"{name}.__new__() missing {len(missing)} required positional {word}: {listed}")
+        given = arguments[1:] if kind is not made else arguments
+        required = dict.fromkeys(fields, True) | dict.fromkeys(optional, False)
+        entries = optional | bound_values(run, f"{name}.__new__()", required, given, named)
         return Named(kind.name, {field: entries[field] for field in fields}, kind)
 
     shown = {
         "_fields": tuple(fields),
-        "_field_defaults": dict(zip(fields[len(fields) - len(defaults) :], defaults, strict=True)),
+        "_field_defaults": optional,
         "_make": lambda run, items: make(run, *take(run, items)),
     }
     made: Class = Class(name, [TUPLE], shown | members, make, qualified=f"__main__.{name}")
     return made
 
 
-def listing(missing: list[str]) -> tuple[str, str]:
-    """Return how Python lists parameters that are missing."""
-    if len(missing) == 1:
-        return "argument", missing[0]
-    return "arguments", f"{', '.join(missing[:-1])}{',' if len(missing) > 2 else ''} and {missing[-1]}"
+def bound_values(
+    run: Run, who: str, fields: dict[str, bool], arguments: Any, named: dict[str, Any], by_name: Any = ()
+) -> dict[str, Any]:
+    """Return arguments by the fields that they are for; raises TypeError as a function with these parameters does.
+
+    ``fields`` says of each whether it is required; those ``by_name`` are passed by their names alone.
+    """
+    positional = [name for name in fields if name not in by_name]
+    if len(arguments) > len(positional):
+        least, most = sum(fields[name] for name in positional) + 1, len(positional) + 1
+        takes = f"{most}" if least == most else f"from {least} to {most}"
+        were = f"{'' if takes == '1' else 's'} but {len(arguments) + 1} were given"
+        run.fail("TypeError", f"{who} takes {takes} positional argument{were}")
+    values = dict(zip(positional, arguments, strict=False))
+    for key, value in named.items():
+        if key not in fields:
+            run.fail("TypeError", f"{who} got an unexpected keyword argument '{key}'")
+        if key in values:
+            run.fail("TypeError", f"{who} got multiple values for argument '{key}'")
+        values[key] = value
+    missing = [f"'{name}'" for name, required in fields.items() if required and name not in values]
+    if missing:
+        word = "argument" if len(missing) == 1 else "arguments"
+        listed = (
+            f"{', '.join(missing[:-1])}{',' if len(missing) > 2 else ''}{' and ' * (len(missing) > 1)}{missing[-1]}"
+        )
+        run.fail("TypeError", f"{who} missing {len(missing)} required positional {word}: {listed}")
+    return values
 
 
 @native("collections.namedtuple")
@@ -328,7 +337,9 @@ def initializer(kind: Class, fields: dict[str, Field]) -> Any:
     """Return ``__init__`` of a dataclass."""
 
     def start(run: Run, me: Instance, *arguments: Any, **named: Any) -> None:
-        values = bound_fields(run, f"{kind.name}.__init__()", fields, arguments, named)
+        required = {f.name: f.required for f in fields.values() if f.in_init}
+        by_name = [f.name for f in fields.values() if f.by_name]
+        values = bound_values(run, f"{kind.name}.__init__()", required, arguments, named, by_name)
         passed = []
         for one in fields.values():
             if one.name not in values and one.required:
@@ -344,30 +355,6 @@ def initializer(kind: Class, fields: dict[str, Field]) -> Any:
             run.call(after, [me, *passed])
 
     return start
-
-
-def bound_fields(
-    run: Run, who: str, fields: dict[str, Field], arguments: tuple[Any, ...], named: dict[str, Any]
-) -> dict[str, Any]:
-    """Return arguments by their fields; raises TypeError as a function with these parameters does."""
-    positional = [f.name for f in fields.values() if f.in_init and not f.by_name]
-    if len(arguments) > len(positional):
-        least, count = sum(fields[name].required for name in positional) + 1, len(positional) + 1
-        takes = f"{count}" if least == count else f"from {least} to {count}"
-        were = f"{'' if takes == '1' else 's'} but {len(arguments) + 1} were given"
-        run.fail("TypeError", f"{who} takes {takes} positional argument{were}")
-    values = dict(zip(positional, arguments, strict=False))
-    for key, value in named.items():
-        if key not in fields or not fields[key].in_init:
-            run.fail("TypeError", f"{who} got an unexpected keyword argument '{key}'")
-        if key in values:
-            run.fail("TypeError", f"{who} got multiple values for argument '{key}'")
-        values[key] = value
-    missing = [f"'{f.name}'" for f in fields.values() if f.in_init and f.required and f.name not in values]
-    if missing:
-        word, listed = listing(missing)
-        run.fail("TypeError", f"{who} missing {len(missing)} required positional {word}: {listed}")
-    return values
 
 
 def put_field(run: Run, me: Instance, name: str, value: Any) -> None:
@@ -526,18 +513,12 @@ def of_values(base: Class) -> dict[str, Any]:
         made[f"__r{word}__"] = lambda run, me, other, sign=sign: operate(run, sign, bare(other), bare(me))
     for sign, (word, _) in COMPARED.items():
         made[f"__{word}__"] = lambda run, me, other, sign=sign: operate(run, sign, bare(me), bare(other))
-    made |= {
-        "__hash__": lambda run, me: hash(bare(me)),
-        "__int__": lambda run, me: bare(me),
-        "__index__": lambda run, me: bare(me),
-        "__float__": lambda run, me: float(bare(me)),
-        "__bool__": lambda run, me: bool(bare(me)),
-        "__str__": lambda run, me: str(bare(me)),
-        "__format__": lambda run, me, spec: format(bare(me), spec),
-        "__abs__": lambda run, me: abs(bare(me)),
-        "__len__": lambda run, me: len(bare(me)),
-        "__neg__": lambda run, me: -bare(me),
-    }
+    for word, host_function in {
+        "hash": hash, "int": int, "index": int, "float": float, "bool": bool, "str": str, "abs": abs, "len": len,
+        "neg": operator.neg,
+    }.items():  # fmt: skip
+        made[f"__{word}__"] = lambda run, me, host_function=host_function: host_function(bare(me))
+    made["__format__"] = lambda run, me, spec: format(bare(me), spec)
     made["__instanceof__"] = base
     return made
 

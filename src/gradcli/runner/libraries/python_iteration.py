@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from gradcli.runner.builtins import sorted_
@@ -46,10 +45,8 @@ class Partial:
     }  # fmt: skip
 
 
-@native("functools.partial", "functools.partialmethod")
-def partial(run: Run, func: Any, /, *arguments: Any, **named: Any) -> Partial:
-    """Return a function with some of its arguments."""
-    return Partial(func, arguments, named)
+for _name in ("partial", "partialmethod"):
+    TABLE[f"functools.{_name}"] = lambda run, func, /, *arguments, **named: Partial(func, arguments, named)
 
 
 class Cached:
@@ -106,18 +103,6 @@ def lru_cache(run: Run, maxsize: Any = 128, typed: bool = False) -> Any:
     return Cached(maxsize, 128)
 
 
-@native("functools.cache")
-def cache(run: Run, function: Any) -> Cached:
-    """Keep all results of a function."""
-    return Cached(function, None)
-
-
-@native("functools.wraps")
-def wraps(run: Run, wrapped: Any, *_: Any, **__: Any) -> Any:
-    """Give a function the name of another."""
-    return lambda run, wrapper: update_wrapper(run, wrapper, wrapped)
-
-
 @native("functools.update_wrapper")
 def update_wrapper(run: Run, wrapper: Any, wrapped: Any, *_: Any, **__: Any) -> Any:
     """Give a function the name of another."""
@@ -138,6 +123,15 @@ def update_wrapper(run: Run, wrapper: Any, wrapped: Any, *_: Any, **__: Any) -> 
         if isinstance(wrapped, Closure):
             fields |= {name: value for name, value in wrapped.attributes.items() if name not in fields}
     return wrapper
+
+
+TABLE["functools.cache"] = lambda run, function: Cached(function, None)
+
+
+@native("functools.wraps")
+def wraps(run: Run, wrapped: Any, *_: Any, **__: Any) -> Any:
+    """Give a function the name of another."""
+    return lambda run, wrapper: update_wrapper(run, wrapper, wrapped)
 
 
 @native("functools.cached_property")
@@ -207,12 +201,6 @@ def cmp_to_key(run: Run, function: Any) -> Any:
     return key
 
 
-@native("functools.singledispatch")
-def singledispatch(run: Run, function: Any) -> Any:
-    """Return a function that has others for types of its first argument."""
-    return Dispatch(function)
-
-
 class Dispatch:
     """A function that has others for types of its first argument."""
 
@@ -241,6 +229,9 @@ class Dispatch:
             )
         )
     }
+
+
+TABLE["functools.singledispatch"] = lambda run, function: Dispatch(function)
 
 
 # ---- operator
@@ -370,22 +361,13 @@ def heapreplace(run: Run, heap: list[Any], item: Any) -> Any:
     return first
 
 
-@native("heapq.nsmallest")
-def nsmallest(run: Run, n: int, items: Any, key: Any = None) -> list[Any]:
-    """Return the smallest items."""
-    return list(sorted_(run, items, key=key))[: max(n, 0)]
-
-
-@native("heapq.nlargest")
-def nlargest(run: Run, n: int, items: Any, key: Any = None) -> list[Any]:
-    """Return the largest items."""
-    return list(sorted_(run, items, key=key, reverse=True))[: max(n, 0)]
-
-
-@native("heapq.merge")
-def merge(run: Run, *parts: Any, key: Any = None, reverse: bool = False) -> Iterator[Any]:
-    """Merge sorted items."""
-    return iter(sorted_(run, [item for part in parts for item in iterate(run, part)], key=key, reverse=reverse))
+TABLE |= {
+    "heapq.nsmallest": lambda run, n, items, key=None: list(sorted_(run, items, key=key))[: max(n, 0)],
+    "heapq.nlargest": lambda run, n, items, key=None: list(sorted_(run, items, key=key, reverse=True))[: max(n, 0)],
+    "heapq.merge": lambda run, *parts, key=None, reverse=False: iter(
+        sorted_(run, [item for part in parts for item in iterate(run, part)], key=key, reverse=reverse)
+    ),
+}
 
 
 # ---- bisect
@@ -481,14 +463,8 @@ class Managed(Context):
         return run_it
 
 
-@native("contextlib.contextmanager")
-def contextmanager(run: Run, function: Any) -> Any:
-    """Return a function that gives contexts."""
-    return ManagedFunction(function)
-
-
 class ManagedFunction:
-    """A function with ``@contextmanager``."""
+    """A function with ``@contextmanager``: it gives contexts."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -500,44 +476,21 @@ class ManagedFunction:
     attributes: ClassVar[dict[str, Any]] = {"__name__": lambda run, me: run.attribute(me.function, "__name__")}
 
 
-class Suppress(Context):
-    """``contextlib.suppress``: exceptions of these classes end at the block."""
+TABLE["contextlib.contextmanager"] = lambda run, func: ManagedFunction(func)
 
-    def __init__(self, kinds: tuple[Any, ...]) -> None:
-        self.kinds = kinds
+
+class Suppress(Context):
+    """``contextlib.suppress``: exceptions of the classes that are its value end at the block."""
 
     def enter(self, run: Run) -> None:
         """Begin."""
 
-    def leave(self, run: Run) -> None:
-        """End."""
-
     def swallows(self, error: Any) -> bool:
         """Return whether an exception is of these classes."""
-        return error is not None and fits(error.instance, self.kinds)
+        return error is not None and fits(error.instance, self.value)
 
 
-TABLE["contextlib.suppress"] = lambda run, *kinds: Suppress(kinds)
-
-
-class Null(Context):
-    """``contextlib.nullcontext``."""
-
-    def __init__(self, value: Any = None) -> None:
-        self.value = value
-
-    def enter(self, run: Run) -> Any:
-        """Return what it was given."""
-        return self.value
-
-    def leave(self, run: Run) -> None:
-        """End."""
-
-
-TABLE["contextlib.nullcontext"] = lambda run, enter_result=None: Null(enter_result)
-
-
-class Closing(Null):
+class Closing(Context):
     """``contextlib.closing``: what it was given is closed at the end."""
 
     def leave(self, run: Run) -> None:
@@ -545,10 +498,7 @@ class Closing(Null):
         run.call(run.attribute(self.value, "close"))
 
 
-TABLE["contextlib.closing"] = lambda run, thing: Closing(thing)
-
-
-class Redirected(Null):
+class Redirected(Context):
     """``contextlib.redirect_stdout``: what is printed goes to another stream."""
 
     def enter(self, run: Run) -> Any:
@@ -561,7 +511,12 @@ class Redirected(Null):
         run.emit_to = self.before
 
 
-TABLE["contextlib.redirect_stdout"] = lambda run, target: Redirected(target)
+TABLE |= {
+    "contextlib.suppress": lambda run, *kinds: Suppress(kinds),
+    "contextlib.nullcontext": lambda run, enter_result=None: Context(enter_result),
+    "contextlib.closing": lambda run, thing: Closing(thing),
+    "contextlib.redirect_stdout": lambda run, new_target: Redirected(new_target),
+}
 TABLE["contextlib.AbstractContextManager"] = Class(
     "AbstractContextManager", [], {"__enter__": lambda run, me: me, "__exit__": lambda run, me, *_: None}
 )
@@ -569,17 +524,14 @@ TABLE["contextlib.ContextDecorator"] = Class("ContextDecorator", [], {})
 
 
 class Stack(Context):
-    """``contextlib.ExitStack``: several contexts that end together."""
+    """``contextlib.ExitStack``: several contexts that end together, the last first; its value is itself."""
 
     def __init__(self) -> None:
+        super().__init__(self)
         self.ends: list[Any] = []
 
-    def enter(self, run: Run) -> Any:
-        """Begin."""
-        return self
-
     def leave(self, run: Run) -> None:
-        """End them all, the last first."""
+        """End them all."""
         while self.ends:
             self.ends.pop()()
 

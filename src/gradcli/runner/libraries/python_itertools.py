@@ -52,24 +52,6 @@ def without_end(run: Run, items: Iterator[Any]) -> Iterator[Any]:
         yield item
 
 
-@native("itertools.count")
-def count(run: Run, start: Any = 0, step: Any = 1) -> Iterator[Any]:
-    """Count without end."""
-    return without_end(run, itertools.count(start, step))
-
-
-@native("itertools.cycle")
-def cycle(run: Run, items: Any) -> Iterator[Any]:
-    """Walk over items again and again."""
-    return without_end(run, itertools.cycle(take(run, items)))
-
-
-@native("itertools.repeat")
-def repeat(run: Run, item: Any, times: Any = None) -> Iterator[Any]:
-    """Give one item again and again."""
-    return without_end(run, itertools.repeat(item) if times is None else itertools.repeat(item, times))
-
-
 class Chain:
     """``itertools.chain``, which has a function of its own."""
 
@@ -88,20 +70,6 @@ class Chain:
 TABLE["itertools.chain"] = Chain()
 
 
-@native("itertools.islice")
-@over
-def islice(run: Run, items: Any, *bounds: Any) -> Iterator[Any]:
-    """Walk over a part of items."""
-    return Islice(iterate(run, items), *bounds)
-
-
-@native("itertools.zip_longest")
-@over
-def zip_longest(run: Run, *parts: Any, fillvalue: Any = None) -> Iterator[Any]:
-    """Put items together to the end of the longest."""
-    return ZipLongest(*[iterate(run, part) for part in parts], fillvalue=fillvalue)
-
-
 def of_items(name: str) -> Any:
     """Return a function that combines items: lazily, of a list."""
     host = getattr(itertools, name)  # one of the names below
@@ -110,6 +78,33 @@ def of_items(name: str) -> Any:
 
 for _name in ("permutations", "combinations", "combinations_with_replacement", "pairwise"):
     TABLE[f"itertools.{_name}"] = of_items(_name)
+
+
+def passes(run: Run, test: Any, item: Any) -> bool:
+    """Return whether an item passes a test, or is true where there is none."""
+    return truth(run, item if test is None else run.call(test, [item]))
+
+
+TABLE["itertools.cycle"] = lambda run, items: without_end(run, itertools.cycle(take(run, items)))
+for _name in ("count", "repeat"):
+    TABLE[f"itertools.{_name}"] = lambda run, *arguments, name=_name, **named: without_end(
+        run,
+        getattr(itertools, name)(*arguments, **named),  # one of the two above
+    )
+for _name, _walk in {
+    "islice": lambda run, items, *bounds: Islice(iterate(run, items), *bounds),
+    "zip_longest": lambda run, *parts, fillvalue=None: ZipLongest(
+        *[iterate(run, part) for part in parts], fillvalue=fillvalue
+    ),
+    "takewhile": lambda run, test, items: TakeWhile(lambda item: passes(run, test, item), iterate(run, items)),
+    "dropwhile": lambda run, test, items: DropWhile(lambda item: passes(run, test, item), iterate(run, items)),
+    "filterfalse": lambda run, test, items: (item for item in iterate(run, items) if not passes(run, test, item)),
+    "starmap": lambda run, function, items: (run.call(function, take(run, parts)) for parts in iterate(run, items)),
+    "compress": lambda run, items, marks: (
+        item for item, mark in zip(iterate(run, items), iterate(run, marks), strict=False) if truth(run, mark)
+    ),
+}.items():
+    TABLE[f"itertools.{_name}"] = over(_walk)
 
 
 @native("itertools.product")
@@ -151,46 +146,11 @@ def groupby(run: Run, items: Any, key: Any = None) -> Iterator[Any]:
         yield last, iter(group)
 
 
-@native("itertools.takewhile")
-@over
-def takewhile(run: Run, test: Any, items: Any) -> Iterator[Any]:
-    """Yield items as long as they pass."""
-    return TakeWhile(lambda item: truth(run, run.call(test, [item])), iterate(run, items))
-
-
-@native("itertools.dropwhile")
-@over
-def dropwhile(run: Run, test: Any, items: Any) -> Iterator[Any]:
-    """Yield items from the first that does not pass."""
-    return DropWhile(lambda item: truth(run, run.call(test, [item])), iterate(run, items))
-
-
-@native("itertools.filterfalse")
-@over
-def filterfalse(run: Run, test: Any, items: Any) -> Iterator[Any]:
-    """Yield the items that do not pass."""
-    return (item for item in iterate(run, items) if not truth(run, item if test is None else run.call(test, [item])))
-
-
-@native("itertools.starmap")
-@over
-def starmap(run: Run, function: Any, items: Any) -> Iterator[Any]:
-    """Call a function with each item's parts."""
-    return (run.call(function, take(run, parts)) for parts in iterate(run, items))
-
-
 @native("itertools.tee")
 def tee(run: Run, items: Any, n: int = 2) -> tuple[Any, ...]:
     """Return several walks over the same items."""
     run.bound(n, "a list has too many items")
     return itertools.tee(iterate(run, items), n)
-
-
-@native("itertools.compress")
-@over
-def compress(run: Run, items: Any, marks: Any) -> Iterator[Any]:
-    """Yield the items that are marked."""
-    return (item for item, mark in zip(iterate(run, items), iterate(run, marks), strict=False) if truth(run, mark))
 
 
 @native("itertools.batched")

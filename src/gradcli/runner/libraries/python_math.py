@@ -18,57 +18,12 @@ from gradcli.runner.values import Tensor
 TABLE |= {f"math.{name}": value for name, value in
           (("pi", math.pi), ("e", math.e), ("tau", math.tau), ("inf", math.inf), ("nan", math.nan))}  # fmt: skip
 
-ONE_BY_ONE = {
-    name: getattr(math, name)
-    for name in (
-        "sqrt",
-        "exp",
-        "expm1",
-        "log2",
-        "log10",
-        "log1p",
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-        "atan",
-        "atan2",
-        "sinh",
-        "cosh",
-        "tanh",
-        "asinh",
-        "acosh",
-        "atanh",
-        "floor",
-        "ceil",
-        "trunc",
-        "fabs",
-        "pow",
-        "hypot",
-        "degrees",
-        "radians",
-        "copysign",
-        "fmod",
-        "isnan",
-        "isinf",
-        "isfinite",
-        "isclose",
-        "erf",
-        "erfc",
-        "gamma",
-        "lgamma",
-        "modf",
-        "frexp",
-        "ldexp",
-        "remainder",
-        "nextafter",
-        "ulp",
-        "isqrt",
-        "gcd",
-        "lcm",
-    )
-}
+NAMES = (
+    "sqrt", "exp", "expm1", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh",
+    "cosh", "tanh", "asinh", "acosh", "atanh", "floor", "ceil", "trunc", "fabs", "pow", "hypot", "degrees", "radians",
+    "copysign", "fmod", "isnan", "isinf", "isfinite", "isclose", "erf", "erfc", "gamma", "lgamma", "modf", "frexp",
+    "ldexp", "remainder", "nextafter", "ulp", "isqrt", "gcd", "lcm",
+)  # fmt: skip
 """Functions of numbers, whose errors are Python's own."""
 METHODS = {"floor": "__floor__", "ceil": "__ceil__", "trunc": "__trunc__"}
 
@@ -90,7 +45,7 @@ def as_number(run: Run, x: Any) -> Any:
 
 def function_of(name: str) -> Any:
     """Return a function of ``math``."""
-    host = ONE_BY_ONE[name]
+    host = getattr(math, name)  # one of the names above
 
     def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
         if (
@@ -114,7 +69,7 @@ def function_of(name: str) -> Any:
     return run_it
 
 
-TABLE |= {f"math.{name}": function_of(name) for name in ONE_BY_ONE}
+TABLE |= {f"math.{name}": function_of(name) for name in NAMES}
 
 
 @native("math.log")

@@ -20,6 +20,9 @@ NUMBERS = (
 """Draws of numbers by numbers."""
 
 
+NOTE = "The script sets no seed: draws begin at seed 0, and Python draws other numbers at every run"
+
+
 class Draws:
     """``random.Random``: draws of its own."""
 
@@ -90,18 +93,8 @@ def seed(run: Run, draws: random.Random, a: Any = None, version: int = 2) -> Non
     """Set the seed."""
     a = number_of(run, a) if isinstance(a, Tensor) else a
     if a is None:
-        run.note("seed", "The script sets no seed: draws begin at seed 0, and Python draws other numbers at every run")
+        run.note("seed", NOTE)
     draws.seed(0 if a is None else a, version)
-
-
-def get_state(run: Run, draws: random.Random) -> Any:
-    """Return the state of draws."""
-    return draws.getstate()
-
-
-def set_state(run: Run, draws: random.Random, state: Any) -> None:
-    """Set the state of draws."""
-    draws.setstate(state)
 
 
 METHODS: dict[str, Any] = {
@@ -111,8 +104,8 @@ METHODS: dict[str, Any] = {
     "sample": sample,
     "shuffle": shuffle,
     "seed": seed,
-    "getstate": get_state,
-    "setstate": set_state,
+    "getstate": lambda run, draws: draws.getstate(),
+    "setstate": lambda run, draws, state: draws.setstate(state),
 }
 
 
@@ -125,7 +118,7 @@ def module_draws(run: Run) -> random.Random:
     """Return the generator of the module; without a seed it begins at 0, and a note says so."""
     if "random" not in run.generators:
         run.generators["random"] = random.Random(run.seed)  # noqa: S311
-        run.note("seed", "The script sets no seed: draws begin at seed 0, and Python draws other numbers at every run")
+        run.note("seed", NOTE)
     return run.generators["random"]  # type: ignore[no-any-return]
 
 
@@ -147,7 +140,7 @@ Draws.attributes = {name: method_of(name) for name in METHODS}
 def make(run: Run, a: Any = None) -> Draws:
     """Return a generator of one's own."""
     if a is None:
-        run.note("seed", "The script sets no seed: draws begin at seed 0, and Python draws other numbers at every run")
+        run.note("seed", NOTE)
     return Draws(0 if a is None else a)
 
 

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from gradcli.runner.builtins import number_of
 from gradcli.runner.containers import take
 from gradcli.runner.exceptions import Raised, exception_class, raised
-from gradcli.runner.library import TABLE, native
-from gradcli.runner.objects import Class, Closure, Context, Foreign, Instance
+from gradcli.runner.library import TABLE, always, native
+from gradcli.runner.objects import Bound, Class, Closure, Context, Foreign, Instance
 from gradcli.runner.operators import equal
 from gradcli.runner.state import Run
 from gradcli.runner.strings import to_repr, to_str
@@ -83,47 +83,18 @@ def exc_info(run: Run) -> tuple[Any, ...]:
 
 
 VERSION = {"major": 3, "minor": 11, "micro": 7, "releaselevel": "final", "serial": 0}
-FLOAT_INFO = {
-    name: getattr(sys.float_info, name)
-    for name in (
-        "max",
-        "max_exp",
-        "max_10_exp",
-        "min",
-        "min_exp",
-        "min_10_exp",
-        "dig",
-        "mant_dig",
-        "epsilon",
-        "radix",
-        "rounds",
-    )
-}
+FLOAT_INFO = {name: getattr(sys.float_info, name) for name in (
+    "max", "max_exp", "max_10_exp", "min", "min_exp", "min_10_exp", "dig", "mant_dig", "epsilon", "radix", "rounds",
+)}  # fmt: skip
 TABLE |= {
-    "sys.stdout": Stream("sys.stdout"),
-    "sys.stderr": Stream("sys.stderr"),
-    "sys.argv": ["script.py"],
-    "sys.maxsize": sys.maxsize,
-    "sys.version": "3.11.7",
-    "sys.version_info": Named("sys.version_info", VERSION),
-    "sys.platform": "linux",
-    "sys.modules": {},
-    "sys.float_info": Named("sys.float_info", FLOAT_INFO),
-    "sys.path": [],
-    "sys.byteorder": "little",
-    "sys.executable": "python",
-    "sys.setrecursionlimit": lambda run, limit: None,
-    "sys.getrecursionlimit": lambda run: 1000,
-    "sys.getsizeof": lambda run, x, *_: 64,
-    "sys.getrefcount": lambda run, x: 2,
-    "sys.exc_info": exc_info,
-    "sys.flags": Foreign("sys.flags"),
-    "sys.settrace": lambda run, f: None,
-    "sys.stdin": Foreign("sys.stdin"),
-    "sys.displayhook": Foreign("sys.displayhook"),
-    "io.StringIO": lambda run, text="": TextStream(text),
-    "threading.Lock": Foreign("threading.Lock"),
-}
+    "sys.stdout": Stream("sys.stdout"), "sys.stderr": Stream("sys.stderr"), "sys.argv": ["script.py"],
+    "sys.maxsize": sys.maxsize, "sys.version": "3.11.7", "sys.version_info": Named("sys.version_info", VERSION),
+    "sys.platform": "linux", "sys.modules": {}, "sys.float_info": Named("sys.float_info", FLOAT_INFO), "sys.path": [],
+    "sys.byteorder": "little", "sys.executable": "python", "sys.setrecursionlimit": always(None),
+    "sys.getrecursionlimit": always(1000), "sys.getsizeof": always(64), "sys.getrefcount": always(2),
+    "sys.exc_info": exc_info, "sys.settrace": always(None), "io.StringIO": lambda run, text="": TextStream(text),
+    **{name: Foreign(name) for name in ("sys.flags", "sys.stdin", "sys.displayhook", "threading.Lock")},
+}  # fmt: skip
 
 
 # ---- time: numbers that grow with what was computed, the same in every run
@@ -138,19 +109,13 @@ def clock(start: float) -> Any:
 
 
 TABLE |= {
+    **{f"time.{name}": clock(0.0) for name in ("perf_counter", "monotonic", "process_time")},
     "time.time": clock(1.7e9),
-    "time.perf_counter": clock(0.0),
-    "time.monotonic": clock(0.0),
-    "time.process_time": clock(0.0),
     "time.time_ns": lambda run: int(clock(1.7e9)(run) * 1e9),
-    "time.perf_counter_ns": lambda run: int(clock(0.0)(run) * 1e9),
-    "time.sleep": lambda run, seconds: None,
-    "time.strftime": lambda run, *_: "2024-01-01 00:00:00",
-    "time.ctime": lambda run, *_: "Mon Jan  1 00:00:00 2024",
-    "time.localtime": Foreign("time.localtime"),
-    "time.gmtime": Foreign("time.gmtime"),
-    "time.struct_time": Foreign("time.struct_time"),
-}
+    "time.perf_counter_ns": lambda run: int(clock(0.0)(run) * 1e9), "time.sleep": always(None),
+    "time.strftime": always("2024-01-01 00:00:00"), "time.ctime": always("Mon Jan  1 00:00:00 2024"),
+    **{name: Foreign(name) for name in ("time.localtime", "time.gmtime", "time.struct_time")},
+}  # fmt: skip
 
 
 # ---- typing, abc, types
@@ -165,15 +130,10 @@ def abstractmethod(run: Run, function: Any) -> Any:
     return function
 
 
-def same(run: Run, x: Any) -> Any:
-    """Return a value as it is."""
-    del run
-    return x
-
-
 for _module in ("typing", "typing_extensions"):
     TABLE |= {
-        f"{_module}.{_name}": same for _name in ("final", "override", "overload", "runtime_checkable", "no_type_check")
+        f"{_module}.{_name}": lambda run, x: x
+        for _name in ("final", "override", "overload", "runtime_checkable", "no_type_check")
     }
     TABLE |= {
         f"{_module}.TYPE_CHECKING": False,
@@ -183,58 +143,41 @@ for _module in ("typing", "typing_extensions"):
         f"{_module}.assert_type": lambda run, x, kind: x,
         f"{_module}.get_type_hints": lambda run, x, *_: {},
     }
-TABLE |= {
-    "abc.ABC": ABC,
-    "abc.ABCMeta": Class("ABCMeta", [], {}),
-    "types.SimpleNamespace": Class(
-        "SimpleNamespace",
+
+
+def record_class(name: str, shown: str, qualified: str) -> Class:
+    """Return a class of objects whose fields are what they are made of, by name."""
+    return Class(
+        name,
         [],
         {
             "__init__": lambda run, me, /, **named: me.fields.update(named),
             "__repr__": lambda run, me: (
-                f"namespace({', '.join([f'{k}={to_repr(run, v)}' for k, v in me.fields.items()])})"
+                f"{shown}({', '.join([f'{k}={to_repr(run, v)}' for k, v in me.fields.items()])})"
             ),
             "__eq__": lambda run, me, other: isinstance(other, Instance) and equal(run, me.fields, other.fields),
             "__hash__": None,
         },
-        qualified="types.SimpleNamespace",
-    ),
-    "types.MethodType": lambda run, function, owner: bound(function, owner),
+        qualified=qualified,
+    )
+
+
+TABLE |= {
+    "abc.ABC": ABC,
+    "abc.ABCMeta": Class("ABCMeta", [], {}),
+    "types.SimpleNamespace": record_class("SimpleNamespace", "namespace", "types.SimpleNamespace"),
+    "types.MethodType": lambda run, function, owner: Bound(function, owner),
     "types.FunctionType": Class("function", [], {}),
     "types.MappingProxyType": lambda run, table: dict(table),
 }
 
 
-def bound(function: Any, owner: Any) -> Any:
-    """Return a function as a method of an object."""
-    from gradcli.runner.objects import Bound
-
-    return Bound(function, owner)
-
-
 # ---- warnings, logging
-class Quiet(Context):
-    """A context that changes nothing."""
-
-    def enter(self, run: Run) -> Any:
-        """Begin."""
-        return []
-
-    def leave(self, run: Run) -> None:
-        """End."""
-
-
-TABLE["warnings.catch_warnings"] = lambda run, **_: Quiet()
-
-
-@native("inspect.signature", "inspect.getsource")
-def inspected(run: Run, *_: Any) -> Any:
-    """Refuse to look at functions."""
-    raise run.refuse("inspect is not part of gradcli")
+TABLE["warnings.catch_warnings"] = lambda run, **_: Context([])
 
 
 def refused(module: str) -> Any:
-    """Return what refuses to call anything of a module whose results would count."""
+    """Return what refuses to call a function whose result would count."""
 
     def refuse(run: Run, *_: Any, **__: Any) -> Any:
         raise run.refuse(f"{module} is not part of gradcli")
@@ -247,6 +190,8 @@ for _module, _names in {
     "fractions": ("Fraction",),
     "decimal": ("Decimal", "getcontext"),
     "cmath": ("exp", "sqrt", "phase", "polar", "rect", "pi", "log", "sin", "cos"),
+    "inspect": ("signature", "getsource"),
+    "json": ("dump", "load"),
     "threading": ("Thread",),
     "secrets": ("token_hex", "randbelow", "choice"),
     "uuid": ("uuid4",),
@@ -256,18 +201,8 @@ for _module, _names in {
 
 
 # ---- argparse: the defaults
-NAMESPACE = Class(
-    "Namespace",
-    [],
-    {
-        "__init__": lambda run, me, /, **named: me.fields.update(named),
-        "__repr__": lambda run, me: f"Namespace({', '.join([f'{k}={to_repr(run, v)}' for k, v in me.fields.items()])})",
-        "__contains__": lambda run, me, name: name in me.fields,
-        "__eq__": lambda run, me, other: isinstance(other, Instance) and equal(run, me.fields, other.fields),
-        "__hash__": None,
-    },
-    qualified="argparse.Namespace",
-)
+NAMESPACE = record_class("Namespace", "Namespace", "argparse.Namespace")
+NAMESPACE.members["__contains__"] = lambda run, me, name: name in me.fields
 
 
 class Parser:
@@ -324,14 +259,12 @@ def sys_exit_error(code: int) -> Any:
 
 
 TABLE |= {
-    "argparse.ArgumentParser": lambda run, *_, **__: Parser(),
-    "argparse.Namespace": NAMESPACE,
-    "argparse.ArgumentDefaultsHelpFormatter": Foreign("argparse"),
-    "argparse.BooleanOptionalAction": Foreign("argparse"),
-    "argparse.RawTextHelpFormatter": Foreign("argparse"),
-    "argparse.RawDescriptionHelpFormatter": Foreign("argparse"),
+    "argparse.ArgumentParser": lambda run, *_, **__: Parser(), "argparse.Namespace": NAMESPACE,
     "argparse.SUPPRESS": "==SUPPRESS==",
-}
+    **{f"argparse.{name}": Foreign("argparse") for name in (
+        "ArgumentDefaultsHelpFormatter", "BooleanOptionalAction", "RawTextHelpFormatter", "RawDescriptionHelpFormatter",
+    )},
+}  # fmt: skip
 
 
 # ---- statistics
@@ -362,40 +295,16 @@ def statistic(name: str) -> Any:
 
 
 for _name in (
-    "mean",
-    "fmean",
-    "median",
-    "median_low",
-    "median_high",
-    "mode",
-    "multimode",
-    "stdev",
-    "pstdev",
-    "variance",
-    "pvariance",
-    "geometric_mean",
-    "harmonic_mean",
-    "quantiles",
-    "correlation",
-    "covariance",
-):
+    "mean", "fmean", "median", "median_low", "median_high", "mode", "multimode", "stdev", "pstdev", "variance",
+    "pvariance", "geometric_mean", "harmonic_mean", "quantiles", "correlation", "covariance",
+):  # fmt: skip
     TABLE[f"statistics.{_name}"] = statistic(_name)
 
 # ---- texts
-TABLE |= {
-    f"string.{_name}": getattr(string, _name)
-    for _name in (
-        "ascii_letters",
-        "ascii_lowercase",
-        "ascii_uppercase",
-        "digits",
-        "hexdigits",
-        "octdigits",
-        "punctuation",
-        "whitespace",
-        "printable",
-    )
-}
+TABLE |= {f"string.{_name}": getattr(string, _name) for _name in (
+    "ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "hexdigits", "octdigits", "punctuation",
+    "whitespace", "printable",
+)}  # fmt: skip
 
 
 def wrapper(name: str) -> Any:
@@ -415,32 +324,28 @@ class Template:
         self.template = string.Template(text)
 
     attributes: ClassVar[dict[str, Any]] = {
-        "substitute": lambda run, me: (
-            lambda run, table=None, **named: me.template.substitute(
+        name: lambda run, me, name=name: (
+            lambda run, table=None, **named: getattr(me.template, name)(  # one of the two
                 {key: to_str(run, value) for key, value in ((table or {}) | named).items()}
             )
-        ),
-        "safe_substitute": lambda run, me: (
-            lambda run, table=None, **named: me.template.safe_substitute(
-                {key: to_str(run, value) for key, value in ((table or {}) | named).items()}
-            )
-        ),
+        )
+        for name in ("substitute", "safe_substitute")
     }
 
 
 TABLE["string.Template"] = lambda run, text: Template(text)
 
 
-@native("pprint.pprint", "pprint.pp")
-def pprint(run: Run, x: Any, *_: Any, **options: Any) -> None:
-    """Print a value, its parts on lines of their own where it is long."""
-    run.print(pretty(run, x, 0, options.get("width", 80), options.get("sort_dicts", True)) + "\n")
-
-
 @native("pprint.pformat")
-def pformat(run: Run, x: Any, *_: Any, **options: Any) -> str:
-    """Return a value as it is printed."""
-    return pretty(run, x, 0, options.get("width", 80), options.get("sort_dicts", True))
+def pformat(run: Run, x: Any, *_: Any, width: int = 80, sort_dicts: bool = True, **__: Any) -> str:
+    """Return a value as it is printed, its parts on lines of their own where it is long."""
+    return pretty(run, x, 0, width, sort_dicts)
+
+
+for _name, _sorted in (("pprint", True), ("pp", False)):
+    TABLE[f"pprint.{_name}"] = lambda run, x, *_, by_key=_sorted, **options: run.print(
+        pformat(run, x, **{"sort_dicts": by_key} | options) + "\n"
+    )
 
 
 def pretty(run: Run, x: Any, indent: int, width: int, sort: bool, after: int = 0) -> str:
@@ -529,6 +434,5 @@ TABLE |= {
     "json.JSONDecodeError": exception_class("JSONDecodeError"),
     "statistics.StatisticsError": exception_class("StatisticsError"),
 }
-TABLE |= {"json.dump": refused("json.dump"), "json.load": refused("json.load")}
 for _feature in ("annotations", "division", "print_function", "absolute_import", "unicode_literals"):
     TABLE[f"__future__.{_feature}"] = Foreign("__future__")

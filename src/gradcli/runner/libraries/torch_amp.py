@@ -51,13 +51,6 @@ class Autocast(Context):
         """Begin."""
         return self
 
-    def leave(self, run: Run) -> None:
-        """End."""
-
-    def __call__(self, run: Run, function: Any) -> Any:
-        """Return the function itself."""
-        return function
-
 
 def new_autocast(run: Run, device_type: str, dtype: Any = None, enabled: bool = True, **_: Any) -> Autocast:
     """Return a context that changes nothing."""

@@ -206,6 +206,3 @@ def detect_anomaly(run: Run, check_nan: bool = True) -> Anomaly:
 def is_anomaly_enabled(run: Run) -> bool:
     """Return whether a backward that meets nan raises."""
     return run.anomaly
-
-
-__all__ = ["np"]

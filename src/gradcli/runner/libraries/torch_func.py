@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from gradcli.runner.library import TABLE, native
+from gradcli.runner.libraries.transformed import (
+    Applied,
+    Convention,
+    gradient,
+    hessian_maker,
+    jacobian_maker,
+    pulled_back,
+    pushed_through,
+    shown_type,
+)
+from gradcli.runner.library import native
 from gradcli.runner.objects import Context, Instance
 from gradcli.runner.state import Run
-from gradcli.runner.transforms import (
-    Call,
-    Level,
-    Made,
-    as_tensors,
-    batched,
-    first_v,
-    jacobian_rows,
-    picked,
-    pulled,
-    pushed,
-    seed_for,
-)
-from gradcli.runner.trees import Spec, flatten, unflatten
+from gradcli.runner.transforms import Level, Made, batched, pushed
+from gradcli.runner.trees import flatten
 from gradcli.runner.tuples import Named
 from gradcli.runner.values import Tensor, category
 
@@ -33,166 +29,110 @@ def names(name: str) -> tuple[str, ...]:
     return (f"torch.func.{name}", f"functorch.{name}")
 
 
-def shown_type(run: Run, value: Any) -> str:
-    """Return what Python shows of a value's class."""
-    from gradcli.runner.builtins import type_of
-    from gradcli.runner.strings import to_repr
+class Torch(Convention):
+    """PyTorch's."""
 
-    return to_repr(run, type_of(run, value))
+    kind = library = "torch"
 
-
-class Inputs:
-    """The arguments of a function of which some are inputs of a level."""
-
-    def __init__(self, run: Run, level: Level, arguments: Sequence[Any], argnums: Any, call: Call) -> None:
-        self.run, self.arguments = run, list(arguments)
-        self.single = not isinstance(argnums, tuple | list)
-        if not self.single and not argnums:
+    def places(self, run: Run, arguments: Sequence[Any], argnums: Any) -> list[int]:
+        """Return the places of the arguments to differentiate by."""
+        places = list(argnums) if isinstance(argnums, tuple | list) else [argnums]
+        if not places:
             run.fail("RuntimeError", "argnums must be non-empty")
-        self.places = picked(run, arguments, argnums, "torch")
-        self.given: list[Any] = []
-        self.specs: list[Spec] = []
-        self.lifted: list[Tensor] = []
-        self.names: list[str] = []
-        for place in self.places:
-            leaves, spec = flatten(run, arguments[place], False)
-            for leaf in leaves:
-                if not isinstance(leaf, Tensor):
-                    run.fail("ValueError", f"Thing passed to transform API must be Tensor, got {shown_type(run, leaf)}")
-                if category(leaf.dtype) < 2:
-                    run.fail("RuntimeError", "only Tensors of floating point dtype can require gradients")
-            called = call.names(place, leaves)
-            inside = [level.lifted(leaf, name) for leaf, name in zip(leaves, called, strict=True)]
-            self.names += called
-            self.given += leaves
-            self.specs.append(spec)
-            self.lifted += inside
-            self.arguments[place] = unflatten(run, spec, inside)
+        for place in places:
+            if not isinstance(place, int) or not -len(arguments) <= place < len(arguments):
+                run.fail("RuntimeError", f"Got argnum={place}, but only {len(arguments)} positional inputs")
+        return [place % len(arguments) for place in places]
 
-    def together(self, values: Sequence[Any]) -> Any:
-        """Return values, one for each input, in the shape of the arguments."""
-        rest = iter(values)
-        trees = tuple([unflatten(self.run, spec, rest) for spec in self.specs])
-        return trees[0] if self.single else trees
+    def taken(self, run: Run, leaf: Any, name: str) -> tuple[Tensor, bool]:
+        """Return a leaf of an argument: a tensor of floats."""
+        if not isinstance(leaf, Tensor):
+            run.fail("ValueError", f"Thing passed to transform API must be Tensor, got {shown_type(run, leaf)}")
+        if category(leaf.dtype) < 2:
+            run.fail("RuntimeError", "only Tensors of floating point dtype can require gradients")
+        return leaf, True
 
+    def beside(self, run: Run, made: Any, name: str) -> tuple[Any, Any]:
+        """Return what a function gives, and what it gives beside."""
+        if not (isinstance(made, tuple) and len(made) == 2):
+            call = {"jvp": "jvp(f, primals, tangents)", "grad": "grad_and_value(f)(*args)"}.get(
+                name, "vjp(f, *primals)"
+            )
+            text = f"{call}: output of function f should be a tuple: (output, aux) if has_aux is True"
+            run.fail("RuntimeError", text)
+        return made[0], made[1]
 
-def with_aux(run: Run, made: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
-    """Return what a function gives, and what it gives beside."""
-    if not has_aux:
-        return made, None
-    if not (isinstance(made, tuple) and len(made) == 2):
-        run.fail("RuntimeError", f"{name}: output of function f should be a tuple: (output, aux) if has_aux is True")
-    return made[0], made[1]
-
-
-def settled_tree(run: Run, level: Level, tree: Any) -> Any:
-    """Return a nest as it is outside."""
-    leaves, spec = flatten(run, tree, False)
-    return unflatten(run, spec, [level.settled(leaf) for leaf in leaves])
-
-
-def gradient_of(run: Run, func: Any, argnums: Any, has_aux: bool, arguments: Any, named: Any) -> tuple[Any, Any, Any]:
-    """Return gradient, value and what the function gives beside."""
-    call = Call(run, func)
-    with Level(run, "torch") as level:
-        inputs = Inputs(run, level, arguments, argnums, call)
-        made = run.call(func, inputs.arguments, named)
-        y, aux = with_aux(run, made, has_aux, "grad_and_value(f)(*args)")
-        if not isinstance(y, Tensor):
+    def output(self, run: Run, leaf: Any, name: str) -> Any:
+        """Return a leaf of what a function gives: a tensor."""
+        if name in ("vjp", "jacrev", "jacfwd") and not isinstance(leaf, Tensor):
+            start = "vjp(f, *primals): expected f(*primals)" if name == "vjp" else f"{name}: Expected f"
+            run.fail("RuntimeError", f"{start} to return only tensors, got unsupported type {shown_type(run, leaf)}")
+        if name == "vjp" and category(leaf.dtype) < 2:
             run.fail(
                 "RuntimeError",
-                f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {shown_type(run, y)}",
+                "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with "
+                f"dtype torch.{leaf.dtype}",
             )
+        return leaf
+
+    def scalar(self, run: Run, done: Applied, name: str) -> None:
+        """Raise what PyTorch raises where a function gives more than one number."""
+        start, y = "grad_and_value(f)(*args): Expected f(*args) to return a", done.made
+        if not isinstance(y, Tensor):
+            run.fail("RuntimeError", f"{start} Tensor, got {shown_type(run, y)}")
         if y.shape:
             run.fail(
                 "RuntimeError",
-                "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
-                f"{len(y.shape)} dims. Maybe you wanted to use the vjp or jacrev APIs instead?",
+                f"{start} scalar Tensor, got tensor with {len(y.shape)} dims. Maybe you wanted to use the vjp or "
+                "jacrev APIs instead?",
             )
-        create = level.before and level.outer([y])
-        call.begin(y)
-        gs = as_tensors(pulled(run, [y], [np.ones(())], inputs.lifted, create), inputs.lifted)
-        gs = [level.settled(g) for g in gs]
-        value, aux = level.settled(y), settled_tree(run, level, aux)
-    call.end(gs, inputs.names)
-    return inputs.together(gs), value, aux
+
+    def tangents(self, run: Run, done: Applied, tangents: Any) -> list[Tensor]:
+        """Return v for each input."""
+        vs = flatten(run, tangents, False)[0]
+        if len(vs) != len(done.lifted):
+            run.fail(
+                "RuntimeError",
+                "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For "
+                "example, if primals is a tuple of 3 tensors, tangents also must be.",
+            )
+        return vs
 
 
-@native(*names("grad"))
-def grad(run: Run, func: Any, argnums: Any = 0, has_aux: bool = False) -> Made:
-    """Return the function that gives the gradient."""
-
-    def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
-        g, _, aux = gradient_of(run, func, argnums, has_aux, arguments, named)
-        return (g, aux) if has_aux else g
-
-    return Made(run_it, func)
+TORCH = Torch()
 
 
-@native(*names("grad_and_value"))
-def grad_and_value(run: Run, func: Any, argnums: Any = 0, has_aux: bool = False) -> Made:
-    """Return the function that gives the gradient and the value."""
+def gradient_maker(with_value: bool) -> Callable[..., Made]:
+    """Return ``grad`` or ``grad_and_value``: what they make gives the gradient, and after it the value."""
 
-    def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
-        g, value, aux = gradient_of(run, func, argnums, has_aux, arguments, named)
-        return (g, (value, aux)) if has_aux else (g, value)
+    def make(run: Run, func: Any, argnums: Any = 0, has_aux: bool = False) -> Made:
+        def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
+            value, g, aux = gradient(run, TORCH, "grad", func, argnums, arguments, named, has_aux)
+            if with_value:
+                return (g, (value, aux)) if has_aux else (g, value)
+            return (g, aux) if has_aux else g
 
-    return Made(run_it, func)
+        return Made(run_it, func)
+
+    return make
+
+
+def cotangents_of(run: Run, done: Applied, given: Any) -> list[Any]:
+    """Return v for each output; raises what PyTorch raises where they are put together in another way."""
+    vs, its = flatten(run, given, False)
+    if not its.same(done.spec):
+        run.fail(
+            "RuntimeError",
+            "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
+            f"function. cotangents: {its.inner()}, primal output: {done.spec.inner()}",
+        )
+    return vs
 
 
 @native(*names("vjp"))
 def vjp(run: Run, func: Any, *primals: Any, has_aux: bool = False) -> Any:
     """Return what a function gives, and the function that pulls v back."""
-    call = Call(run, func)
-    with Level(run, "torch") as level:
-        inputs = Inputs(run, level, primals, tuple(range(len(primals))), call)
-        made, aux = with_aux(run, run.call(func, inputs.arguments), has_aux, "vjp(f, *primals)")
-        outputs, spec = flatten(run, made, False)
-        for y in outputs:
-            if not isinstance(y, Tensor):
-                run.fail(
-                    "RuntimeError",
-                    f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type "
-                    f"{shown_type(run, y)}",
-                )
-            if category(y.dtype) < 2:
-                run.fail(
-                    "RuntimeError",
-                    "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with "
-                    f"dtype torch.{y.dtype}",
-                )
-        values = [level.settled(y) for y in outputs]
-        aux = settled_tree(run, level, aux)
-
-    def pull(run: Run, *cotangents: Any, retain_graph: bool = True, create_graph: Any = None) -> Any:
-        given = cotangents[0] if len(cotangents) == 1 else tuple(cotangents)
-        vs, its = flatten(run, given, False)
-        if not its.same(spec):
-            run.fail(
-                "RuntimeError",
-                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
-                f"function. cotangents: {pretty(its)}, primal output: {pretty(spec)}",
-            )
-        level.before = run.grad_enabled
-        level.line = run.line
-        pulling = Call(run, func)
-        with level:
-            create = level.before and level.outer([*outputs, *vs])
-            seeds = [seed_for(y, v) for y, v in zip(outputs, vs, strict=True)]
-            if outputs:
-                pulling.begin(outputs[0], vs[0].value)
-            gs = as_tensors(pulled(run, outputs, seeds, inputs.lifted, create), inputs.lifted)
-            gs = [level.settled(g) for g in gs]
-        pulling.end(gs, inputs.names)
-        return inputs.together(gs)
-
-    result = unflatten(run, spec, values)
-    return (result, Made(pull, func), aux) if has_aux else (result, Made(pull, func))
-
-
-def pretty(spec: Spec) -> str:
-    """Return a structure as PyTorch writes it."""
-    return spec.inner()
+    return pulled_back(run, TORCH, func, primals, has_aux, cotangents_of)
 
 
 @native(*names("jvp"))
@@ -203,84 +143,15 @@ def jvp(run: Run, func: Any, primals: Any, tangents: Any, *, strict: bool = Fals
             "RuntimeError",
             "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals).",
         )
-    value, push, aux = pushed_through(run, func, tuple(range(len(primals))), has_aux, primals, tangents)
-    return (value, push, aux) if has_aux else (value, push)
+    return pushed_through(run, TORCH, func, primals, tangents, has_aux)
 
 
-def pushed_through(
-    run: Run, func: Any, argnums: Any, has_aux: bool, arguments: Any, tangents: Any
-) -> tuple[Any, Any, Any]:
-    """Return what a function gives, J·v, and what it gives beside."""
-    call = Call(run, func)
-    with Level(run, "torch", forward=True) as level:
-        inputs = Inputs(run, level, arguments, argnums, call)
-        vs, _ = flatten(run, tangents, False)
-        if len(vs) != len(inputs.lifted):
-            run.fail(
-                "RuntimeError",
-                "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For "
-                "example, if primals is a tuple of 3 tensors, tangents also must be.",
-            )
-        made, aux = with_aux(run, run.call(func, inputs.arguments), has_aux, "jvp(f, primals, tangents)")
-        outputs, spec = flatten(run, made, False)
-        call.begin(outputs[0] if outputs else None)
-        found = pushed(run, level, outputs, inputs.lifted, vs)
-        parts = [Tensor(np.zeros(y.shape) if g is None else g, y.dtype) for g, y in zip(found, outputs, strict=True)]
-        ts = [level.settled(part) for part in parts]
-        value = unflatten(run, spec, [level.settled(y) for y in outputs])
-        aux = settled_tree(run, level, aux)
-    call.end(ts, inputs.names)
-    return value, unflatten(run, spec, ts), aux
-
-
-def jacobian_of(
-    run: Run, func: Any, argnums: Any, has_aux: bool, arguments: Any, named: Any, name: str
-) -> tuple[Any, Any]:
-    """Return the Jacobian in the structure of the outputs, and what the function gives beside."""
-    call = Call(run, func)
-    with Level(run, "torch") as level:
-        inputs = Inputs(run, level, arguments, argnums, call)
-        made, aux = with_aux(run, run.call(func, inputs.arguments, named), has_aux, "vjp(f, *primals)")
-        outputs, spec = flatten(run, made, False)
-        for y in outputs:
-            if not isinstance(y, Tensor):
-                run.fail(
-                    "RuntimeError",
-                    f"{name}: Expected f to return only tensors, got unsupported type {shown_type(run, y)}",
-                )
-        create = level.before and level.outer(outputs)
-        if outputs:
-            call.begin(outputs[0], first_v(outputs[0]))
-        blocks = jacobian_rows(run, outputs, inputs.lifted, create)
-        blocks = [[level.settled(part) for part in block] for block in blocks]
-        aux = settled_tree(run, level, aux)
-    call.end([part for block in blocks for part in block], inputs.names)
-    return unflatten(run, spec, [inputs.together(block) for block in blocks]), aux
-
-
-def jacobian_maker(name: str) -> Callable[..., Made]:
-    """Return ``jacrev`` or ``jacfwd``: they give the same numbers."""
-
-    def make(run: Run, func: Any, argnums: Any = 0, has_aux: bool = False, **_: Any) -> Made:
-        def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
-            found, aux = jacobian_of(run, func, argnums, has_aux, arguments, named, name)
-            return (found, aux) if has_aux else found
-
-        return Made(run_it, func)
-
-    return make
-
-
-for _name in ("jacrev", "jacfwd"):
-    native(*names(_name))(jacobian_maker(_name))
-
-
-@native(*names("hessian"))
-def hessian(run: Run, func: Any, argnums: Any = 0) -> Made:
-    """Return the function that gives the second derivatives."""
-    inner = TABLE["torch.func.jacrev"](run, func, argnums)
-    outer = TABLE["torch.func.jacfwd"](run, inner, argnums)
-    return Made(outer.run_it, func)
+for _name, _make in {
+    "grad": gradient_maker(with_value=False), "grad_and_value": gradient_maker(with_value=True),
+    "jacrev": jacobian_maker(TORCH, "jacrev"), "jacfwd": jacobian_maker(TORCH, "jacfwd"),
+    "hessian": hessian_maker(TORCH),
+}.items():  # fmt: skip
+    native(*names(_name))(_make)
 
 
 @native("torch.func.vmap", "torch.vmap", "functorch.vmap")
@@ -368,7 +239,7 @@ def linearize(run: Run, func: Any, *primals: Any) -> Any:
     value = run.call(func, list(primals))
 
     def push(run: Run, *tangents: Any) -> Any:
-        return pushed_through(run, func, tuple(range(len(primals))), False, primals, tuple(tangents))[1]
+        return pushed_through(run, TORCH, func, primals, tuple(tangents))[1]
 
     return value, Made(push, func)
 

@@ -15,7 +15,7 @@ from gradcli.ops.links import Links
 from gradcli.ops.parts import Piecewise, Said
 from gradcli.ops.shaping import RESHAPE
 from gradcli.ops.tracing import Traced, traced
-from gradcli.runner.backward import SECOND, Freed
+from gradcli.runner.backward import Freed
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import UNBOUND, Class, ClassMethod, Instance, Property, StaticMethod
 from gradcli.runner.state import Run
@@ -52,7 +52,7 @@ def saved(run: Run, ctx: Instance) -> tuple[Any, ...]:
     """Return what was kept; raises what PyTorch raises where it is freed or was written to."""
     node = ctx.fields.get("_node")
     if type(getattr(node, "links", None)) is Freed:
-        run.fail("RuntimeError", SECOND)
+        run.fail_as("second time")
     for tensor, version in ctx.fields.get("_saved", ()):
         if tensor is not None and tensor.root.version != version:
             run.fail("RuntimeError", CHANGED.format(list(tensor.shape), tensor.root.version, version))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -94,6 +94,19 @@ class Calling:
             )
         return self.outputs[0]
 
+    def gradient(self, strict: bool) -> list[Tensor]:
+        """Return the gradient of the one number that the function gives, with a graph of its own."""
+        y = self.single()
+        gs = pulled(self.run, [y], [np.ones(y.shape)], self.inputs, True, zeros=False)
+        strictly(self.run, strict, gs, "output")
+        return as_output(gs, self.inputs)
+
+    def rows(self, outputs: Sequence[Tensor]) -> tuple[Any, ...]:
+        """Return the Jacobian of each of several tensors by the inputs."""
+        self.call.begin(outputs[0], first_v(outputs[0]))
+        blocks = jacobian_rows(self.run, outputs, self.inputs, self.create)
+        return tuple([self.out(block, self.several_inputs, "ViewBackward0") for block in blocks])
+
     def out(self, values: Sequence[Any], several: bool, made_by: str | None = None) -> Any:
         """Return tensors as they are outside: one, or several."""
         found = tuple([self.final(value, made_by) for value in values])
@@ -133,127 +146,96 @@ def strictly(run: Run, strict: bool, gs: Sequence[Any], what: str) -> None:
                 )
 
 
-@native("torch.autograd.functional.vjp")
-def vjp(run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+def functional(name: str) -> Callable[[Callable[..., Any]], None]:
+    """Enter a function of functions: ``work(call, v, strict)`` gives what it gives, all of it or by what it notes."""
+
+    def decorate(work: Callable[..., Any]) -> None:
+        def run_it(
+            run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+        ) -> Any:
+            noted = Call(run, func)
+            with Level(run) as level:
+                call = Calling(run, level, noted, inputs, name, create_graph)
+                made = work(call, v, strict)
+            call.end(made[1])
+            return made
+
+        def run_whole(
+            run: Run, func: Any, inputs: Any, create_graph: bool = False, strict: bool = False, *_: Any, **__: Any
+        ) -> Any:
+            noted = Call(run, func)
+            with Level(run) as level:
+                call = Calling(run, level, noted, inputs, name, create_graph)
+                made = work(call, strict)
+            call.end(made)
+            return made
+
+        TABLE[f"torch.autograd.functional.{name}"] = run_whole if name in ("jacobian", "hessian") else run_it
+
+    return decorate
+
+
+def numbers_of(v: Any) -> Any:
+    """Return the numbers of a cotangent."""
+    return np.asarray(v if type(v) not in NODES else v.value)
+
+
+@functional("vjp")
+def vjp(call: Calling, v: Any, strict: bool) -> Any:
     """Return what a function gives, and vᵀ·J."""
-    noted = Call(run, func)
-    with Level(run) as level:
-        call = Calling(run, level, noted, inputs, "vjp", create_graph)
-        vs = checked_v(run, v, call.outputs, call.several_outputs, "outputs", "vjp")
-        call.call.begin(
-            call.outputs[0], None if v is None else np.asarray(vs[0] if type(vs[0]) not in NODES else vs[0].value)
-        )
-        gs = pulled(run, call.outputs, vs, call.inputs, call.create, zeros=False)
-        strictly(run, strict, gs, "output")
-        made = call.out(call.outputs, call.several_outputs), call.out(as_output(gs, call.inputs), call.several_inputs)
-    call.end(made[1])
-    return made
+    vs = checked_v(call.run, v, call.outputs, call.several_outputs, "outputs", "vjp")
+    call.call.begin(call.outputs[0], None if v is None else numbers_of(vs[0]))
+    gs = pulled(call.run, call.outputs, vs, call.inputs, call.create, zeros=False)
+    strictly(call.run, strict, gs, "output")
+    return call.out(call.outputs, call.several_outputs), call.out(as_output(gs, call.inputs), call.several_inputs)
 
 
-@native("torch.autograd.functional.jvp")
-def jvp(run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+@functional("jvp")
+def jvp(call: Calling, v: Any, strict: bool) -> Any:
     """Return what a function gives, and J·v."""
-    noted = Call(run, func)
-    with Level(run) as level:
-        call = Calling(run, level, noted, inputs, "jvp", create_graph)
-        vs = checked_v(run, v, call.given, call.several_inputs, "inputs", "jvp")
-        call.call.begin(call.outputs[0])
-        gs = pushed(run, level, call.outputs, call.inputs, [Tensor(v) for v in vs])
-        strictly(run, strict, gs, "output")
-        made = call.out(call.outputs, call.several_outputs), call.out(as_output(gs, call.outputs), call.several_outputs)
-    call.end(made[1])
-    return made
+    vs = checked_v(call.run, v, call.given, call.several_inputs, "inputs", "jvp")
+    call.call.begin(call.outputs[0], tangents=vs)
+    gs = pushed(call.run, call.level, call.outputs, call.inputs, [Tensor(v) for v in vs])
+    strictly(call.run, strict, gs, "output")
+    return call.out(call.outputs, call.several_outputs), call.out(as_output(gs, call.outputs), call.several_outputs)
 
 
-@native("torch.autograd.functional.jacobian")
-def jacobian(
-    run: Run,
-    func: Any,
-    inputs: Any,
-    create_graph: bool = False,
-    strict: bool = False,
-    vectorize: bool = False,
-    strategy: str = "reverse-mode",
-) -> Any:
+@functional("jacobian")
+def jacobian(call: Calling, strict: bool) -> Any:
     """Return the Jacobian of a function, a tuple for each of several outputs, and within it for several inputs."""
-    noted = Call(run, func)
-    with Level(run) as level:
-        call = Calling(run, level, noted, inputs, "jacobian", create_graph)
-        if strict:
-            for place, y in enumerate(call.outputs):
-                if not y.active:
-                    run.fail(
-                        "RuntimeError",
-                        f"Output {place} of the user-provided function does not require gradients. The outputs "
-                        "must be computed in a differentiable manner from the input when running in strict mode.",
-                    )
-                for number, g in enumerate(pulled(run, [y], [np.ones(y.shape)], call.inputs, False, zeros=False)):
-                    if g is None:
-                        run.fail(
-                            "RuntimeError",
-                            f"Output {place} of the user-provided function is independent of input {number}. "
-                            "This is not allowed in strict mode.",
-                        )
-        call.call.begin(call.outputs[0], first_v(call.outputs[0]))
-        blocks = jacobian_rows(run, call.outputs, call.inputs, call.create)
-        rows = tuple([call.out(block, call.several_inputs, "ViewBackward0") for block in blocks])
-    made = rows if call.several_outputs else rows[0]
-    call.end(made)
-    return made
+    run = call.run
+    for place, y in enumerate(call.outputs if strict else ()):
+        start, end = f"Output {place} of the user-provided function", "in strict mode."
+        if not y.active:
+            text = "does not require gradients. The outputs must be computed in a differentiable manner from the input"
+            run.fail("RuntimeError", f"{start} {text} when running {end}")
+        for number, g in enumerate(pulled(run, [y], [np.ones(y.shape)], call.inputs, False, zeros=False)):
+            if g is None:
+                run.fail("RuntimeError", f"{start} is independent of input {number}. This is not allowed {end}")
+    rows = call.rows(call.outputs)
+    return rows if call.several_outputs else rows[0]
 
 
-@native("torch.autograd.functional.hessian")
-def hessian(
-    run: Run,
-    func: Any,
-    inputs: Any,
-    create_graph: bool = False,
-    strict: bool = False,
-    vectorize: bool = False,
-    outer_jacobian_strategy: str = "reverse-mode",
-) -> Any:
+@functional("hessian")
+def hessian(call: Calling, strict: bool) -> Any:
     """Return the matrix of second derivatives, for several inputs a tuple of tuples."""
-    noted = Call(run, func)
-    with Level(run) as level:
-        call = Calling(run, level, noted, inputs, "hessian", create_graph)
-        y = call.single()
-        gs = pulled(run, [y], [np.ones(y.shape)], call.inputs, True, zeros=False)
-        strictly(run, strict, gs, "output")
-        parts = as_output(gs, call.inputs)
-        call.call.begin(parts[0], first_v(parts[0]))
-        blocks = jacobian_rows(run, parts, call.inputs, call.create)
-        rows = tuple([call.out(block, call.several_inputs, "ViewBackward0") for block in blocks])
-    made = rows if call.several_inputs else rows[0]
-    call.end(made)
-    return made
+    rows = call.rows(call.gradient(strict))
+    return rows if call.several_inputs else rows[0]
 
 
-def second_product(name: str) -> Any:
-    """Return ``hvp`` or ``vhp``: the Hessian is symmetric."""
-
-    def product(
-        run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-    ) -> Any:
-        noted = Call(run, func)
-        with Level(run) as level:
-            call = Calling(run, level, noted, inputs, name, create_graph)
-            y = call.single()
-            vs = checked_v(run, v, call.given, call.several_inputs, "inputs", name)
-            gs = pulled(run, [y], [np.ones(y.shape)], call.inputs, True, zeros=False)
-            strictly(run, strict, gs, "output")
-            parts = as_output(gs, call.inputs)
-            call.call.begin(parts[0], np.asarray(vs[0] if type(vs[0]) not in NODES else vs[0].value))
-            hs = pulled(run, parts, vs, call.inputs, call.create, zeros=False)
-            strictly(run, strict, hs, "jacobian")
-            made = call.out([y], False), call.out(as_output(hs, call.inputs), call.several_inputs)
-        call.end(made[1])
-        return made
-
-    return product
+def second_product(call: Calling, v: Any, strict: bool) -> Any:
+    """Return what a function gives, and the product of v with the Hessian, which is symmetric."""
+    y = call.single()
+    vs = checked_v(call.run, v, call.given, call.several_inputs, "inputs", call.name)
+    parts = call.gradient(strict)
+    call.call.begin(parts[0], numbers_of(vs[0]))
+    hs = pulled(call.run, parts, vs, call.inputs, call.create, zeros=False)
+    strictly(call.run, strict, hs, "jacobian")
+    return call.out([y], False), call.out(as_output(hs, call.inputs), call.several_inputs)
 
 
-TABLE["torch.autograd.functional.hvp"] = second_product("hvp")
-TABLE["torch.autograd.functional.vhp"] = second_product("vhp")
+for _name in ("hvp", "vhp"):
+    functional(_name)(second_product)
 
 
 # ---- gradcheck
@@ -363,18 +345,7 @@ def fixed(x: Any) -> Any:
 
 
 @native("torch.autograd.gradgradcheck", "torch.autograd.gradcheck.gradgradcheck")
-def gradgradcheck(
-    run: Run,
-    func: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
-    *,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    raise_exception: bool = True,
-    **_: Any,
-) -> bool:
+def gradgradcheck(run: Run, func: Any, inputs: Any, grad_outputs: Any = None, **options: Any) -> bool:
     """Hold the second derivatives of a function against central differences of its gradients."""
     given = list(inputs) if isinstance(inputs, tuple | list) else [inputs]
     places = [k for k, x in enumerate(given) if isinstance(x, Tensor) and x.active]
@@ -402,7 +373,7 @@ def gradgradcheck(
             )
         return tuple(as_output(gs, [xs[k] for k in places]))
 
-    return gradcheck(run, gradients, (*given, *vs), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception)
+    return gradcheck(run, gradients, (*given, *vs), **options)
 
 
 def leaf_of(run: Run, v: Tensor) -> Tensor:
@@ -413,21 +384,13 @@ def leaf_of(run: Run, v: Tensor) -> Tensor:
 
 
 # ---- what only saves memory
+CHECKPOINTING = ("use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop")
+
+
 @native("torch.utils.checkpoint.checkpoint")
-def checkpoint(
-    run: Run,
-    function: Any,
-    *arguments: Any,
-    use_reentrant: Any = None,
-    preserve_rng_state: bool = True,
-    context_fn: Any = None,
-    determinism_check: Any = None,
-    debug: bool = False,
-    early_stop: bool = True,
-    **named: Any,
-) -> Any:
+def checkpoint(run: Run, function: Any, *arguments: Any, **named: Any) -> Any:
     """Call a function: what it saves in memory is the same numbers."""
-    return run.call(function, list(arguments), named)
+    return run.call(function, list(arguments), {k: v for k, v in named.items() if k not in CHECKPOINTING})
 
 
 @native("torch.utils.checkpoint.checkpoint_sequential")

@@ -11,26 +11,21 @@ from gradcli.runner import printing
 from gradcli.runner import tensor_attributes as attributes
 from gradcli.runner.arrays import array_of, cast, dtype_name
 from gradcli.runner.builtins import DTYPE, PARAMETER, SIZE, TENSOR
-from gradcli.runner.library import TABLE, method, native
+from gradcli.runner.library import TABLE, always, method, native
 from gradcli.runner.noting import note_draw
-from gradcli.runner.objects import Bound, Class, Context, Foreign, Instance
-from gradcli.runner.operators import equal, truth
+from gradcli.runner.objects import Class, Foreign
+from gradcli.runner.operators import truth
 from gradcli.runner.state import Run, constant, show
-from gradcli.runner.values import FLOATS, DType, Size, Tensor, as_dtype, category, extra_of
+from gradcli.runner.values import FLOATS, DType, Tensor, as_dtype, category, extra_of
 
 if TYPE_CHECKING:
     from gradcli.runner.draws import Generator
 
 for _name in ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool"):
     TABLE[f"torch.{_name}"] = DType(_name)
-for _name, _dtype in (
-    ("half", "float16"),
-    ("float", "float32"),
-    ("double", "float64"),
-    ("long", "int64"),
-    ("int", "int32"),
-    ("short", "int16"),
-):
+for _name, _dtype in {
+    "half": "float16", "float": "float32", "double": "float64", "long": "int64", "int": "int32", "short": "int16",
+}.items():  # fmt: skip
     TABLE[f"torch.{_name}"] = DType(_dtype)
 
 
@@ -99,14 +94,9 @@ def legacy(dtype: str) -> Any:
 
 
 TENSOR.make = legacy("float32")
-for _name, _dtype in (
-    ("Float", "float32"),
-    ("Double", "float64"),
-    ("Long", "int64"),
-    ("Int", "int32"),
-    ("Bool", "bool"),
-    ("Half", "float16"),
-):
+for _name, _dtype in {
+    "Float": "float32", "Double": "float64", "Long": "int64", "Int": "int32", "Bool": "bool", "Half": "float16",
+}.items():  # fmt: skip
     TABLE[f"torch.{_name}Tensor"] = Class(f"{_name}Tensor", [TENSOR], {}, legacy(_dtype))
 
 
@@ -147,111 +137,92 @@ def lengths(run: Run, size: Sequence[Any]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def maker(fill: float) -> Any:
-    """Return a maker of equal numbers."""
+Numbers = Callable[..., tuple[Any, str]]
+IGNORED = ("device", "layout", "pin_memory", "memory_format")
+"""Options of makers that change no numbers."""
 
-    def make(run: Run, *size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
-        size = size or (named.get("size", ()),)
-        name = dtype_name(run, dtype) or run.default_dtype
-        return finished(run, run.make(np.full(lengths(run, size), fill), name), requires_grad)
 
-    return make
+def maker(*names: str) -> Callable[[Numbers], Numbers]:
+    """Enter a maker of new tensors: the function returns numbers, and their type where none is asked for."""
+
+    def decorate(numbers: Numbers) -> Numbers:
+        def make(run: Run, *arguments: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
+            made, usual = numbers(run, *arguments, **{k: v for k, v in named.items() if k not in IGNORED})
+            return finished(run, run.make(made, dtype_name(run, dtype) or usual), requires_grad)
+
+        make.__name__ = names[0].rpartition(".")[2]
+        native(*names)(make)
+        return numbers
+
+    return decorate
+
+
+def equal_numbers(fill: float) -> Numbers:
+    """Return what makes equal numbers of lengths."""
+    return lambda run, *size, **named: (
+        np.full(lengths(run, size or (named.get("size", ()),)), fill), run.default_dtype
+    )  # fmt: skip
 
 
 for _name, _fill in (("zeros", 0.0), ("ones", 1.0), ("empty", 0.0)):
-    TABLE[f"torch.{_name}"] = maker(_fill)
+    maker(f"torch.{_name}")(equal_numbers(_fill))
+    maker(f"torch.{_name}_like")(lambda run, x, fill=_fill: (np.full(x.shape, fill), x.dtype))
 
 
-def maker_like(fill: float) -> Any:
-    """Return a maker of equal numbers in the shape of a tensor."""
-
-    def make(run: Run, x: Tensor, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
-        name = dtype_name(run, dtype) or x.dtype
-        return finished(run, run.make(np.full(x.shape, fill), name), requires_grad)
-
-    return make
+def plain(x: Any) -> Any:
+    """Return the number of a tensor, anything else as it is."""
+    return np.asarray(x.value).item() if isinstance(x, Tensor) else x
 
 
-for _name, _fill in (("zeros_like", 0.0), ("ones_like", 1.0), ("empty_like", 0.0)):
-    TABLE[f"torch.{_name}"] = maker_like(_fill)
+@maker("torch.full")
+def full(run: Run, size: Any, fill_value: Any) -> tuple[Any, str]:
+    """Return one number, as often as lengths say."""
+    value = plain(fill_value)
+    usual = run.default_dtype if isinstance(value, float) else "bool" if isinstance(value, bool) else "int64"
+    return np.full(lengths(run, (size,)), value), usual
 
 
-@native("torch.full")
-def full(run: Run, size: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
-    """Return a tensor of one number."""
-    value = fill_value.value if isinstance(fill_value, Tensor) else fill_value
-    name = dtype_name(run, dtype) or (run.default_dtype if isinstance(value, float) else None)
-    return finished(run, run.make(np.full(lengths(run, (size,)), value), name), requires_grad)
+maker("torch.full_like")(lambda run, x, fill_value: (np.full(x.shape, plain(fill_value)), x.dtype))
 
 
-@native("torch.full_like")
-def full_like(run: Run, x: Tensor, fill_value: Any, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
-    """Return a tensor of one number in the shape of another."""
-    return finished(run, run.make(np.full(x.shape, fill_value), dtype_name(run, dtype) or x.dtype), requires_grad)
-
-
-@native("torch.arange")
-def arange(run: Run, *bounds: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
+@maker("torch.arange")
+def arange(run: Run, *bounds: Any, **named: Any) -> tuple[Any, str]:
     """Return numbers at equal distances."""
-    parts = [
-        p.value.item() if isinstance(p, Tensor) else p
-        for p in (*bounds, *[named[k] for k in ("start", "end", "step") if k in named])
-    ]
-    if len(parts) > 1 and (parts[1] - parts[0]) * (parts[2] if len(parts) > 2 else 1) < 0:
+    parts = [plain(p) for p in (*bounds, *[named[k] for k in ("start", "end", "step") if k in named])]
+    first, last, step = (0, parts[0], 1) if len(parts) == 1 else (*parts, 1)[:3]
+    if (last - first) * step < 0 and len(parts) > 1:
         run.fail("RuntimeError", "upper bound and lower bound inconsistent with step sign")
-    run.meter.charge(
-        int(abs((parts[1] - parts[0] if len(parts) > 1 else parts[0]) / (parts[2] if len(parts) > 2 else 1)))
-    )
-    name = dtype_name(run, dtype) or (run.default_dtype if any(isinstance(p, float) for p in parts) else "int64")
-    return finished(run, run.make(np.arange(*parts), name), requires_grad)
+    run.meter.charge(int(abs((last - first) / step)))
+    return np.arange(*parts), run.default_dtype if any(isinstance(p, float) for p in parts) else "int64"
 
 
-@native("torch.range")
-def range_(
-    run: Run, start: Any, end: Any, step: Any = 1, dtype: Any = None, requires_grad: bool = False, **_: Any
-) -> Tensor:
+@maker("torch.range")
+def range_(run: Run, start: Any, end: Any, step: Any = 1) -> tuple[Any, str]:
     """Return numbers at equal distances, with the last."""
     count = int((end - start) / step) + 1
     run.meter.charge(max(count, 1))
-    return finished(
-        run, run.make(start + step * np.arange(count), dtype_name(run, dtype) or run.default_dtype), requires_grad
-    )
+    return start + step * np.arange(count), run.default_dtype
 
 
-@native("torch.linspace")
-def linspace(
-    run: Run, start: Any, end: Any, steps: int = 100, dtype: Any = None, requires_grad: bool = False, **_: Any
-) -> Tensor:
+@maker("torch.linspace")
+def linspace(run: Run, start: Any, end: Any, steps: int = 100) -> tuple[Any, str]:
     """Return so many numbers at equal distances."""
     run.meter.charge(steps)
-    first, last = (p.value.item() if isinstance(p, Tensor) else p for p in (start, end))
-    return finished(
-        run, run.make(np.linspace(first, last, steps), dtype_name(run, dtype) or run.default_dtype), requires_grad
-    )
+    return np.linspace(plain(start), plain(end), steps), run.default_dtype
 
 
-@native("torch.logspace")
-def logspace(
-    run: Run,
-    start: Any,
-    end: Any,
-    steps: int = 100,
-    base: float = 10.0,
-    dtype: Any = None,
-    requires_grad: bool = False,
-    **_: Any,
-) -> Tensor:
+@maker("torch.logspace")
+def logspace(run: Run, start: Any, end: Any, steps: int = 100, base: float = 10.0) -> tuple[Any, str]:
     """Return so many numbers at equal ratios."""
     run.meter.charge(steps)
-    array = np.logspace(start, end, steps, base=base)
-    return finished(run, run.make(array, dtype_name(run, dtype) or run.default_dtype), requires_grad)
+    return np.logspace(plain(start), plain(end), steps, base=base), run.default_dtype
 
 
-@native("torch.eye")
-def eye(run: Run, n: int, m: int | None = None, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+@maker("torch.eye")
+def eye(run: Run, n: int, m: int | None = None) -> tuple[Any, str]:
     """Return the identity."""
     run.meter.charge(n * (m or n))
-    return finished(run, run.make(np.eye(n, m), dtype_name(run, dtype) or run.default_dtype), requires_grad)
+    return np.eye(n, m), run.default_dtype
 
 
 def new_maker(name: str) -> Any:
@@ -318,84 +289,115 @@ def manual_seed(run: Run, seed: Any) -> Any:
     return made
 
 
-@native("torch.seed", "torch.initial_seed")
-def initial_seed(run: Run) -> int:
-    """Return the seed of draws."""
-    return draws(run).initial_seed()
+TABLE |= dict.fromkeys(("torch.seed", "torch.initial_seed"), lambda run: draws(run).initial_seed())
+TABLE |= {
+    "torch.get_rng_state": lambda run: draws(run).state(),
+    "torch.set_rng_state": lambda run, state: draws(run).restore(state),
+}
 
 
-@native("torch.get_rng_state")
-def get_state(run: Run) -> Any:
-    """Return the state of draws."""
-    return draws(run).state()
+def drawer(name: str) -> Callable[[Numbers], Numbers]:
+    """Enter a draw of a new tensor.
+
+    ``draw(run, g, dtype, …)`` returns the numbers by a generator, and their type where none is asked for.
+    """
+
+    def decorate(draw: Numbers) -> Numbers:
+        def run_it(
+            run: Run,
+            *arguments: Any,
+            dtype: Any = None,
+            requires_grad: bool = False,
+            generator: Any = None,
+            **named: Any,
+        ) -> Tensor:
+            options = {k: v for k, v in named.items() if k not in IGNORED}
+            array, kind = draw(run, draws(run, generator), dtype_name(run, dtype), *arguments, **options)
+            made = run.make(array, kind)
+            note_draw(run, made)
+            return finished(run, made, requires_grad)
+
+        run_it.__name__ = name
+        native(f"torch.{name}")(run_it)
+        return draw
+
+    return decorate
 
 
-@native("torch.set_rng_state")
-def set_state(run: Run, state: Any) -> None:
-    """Set the state of draws."""
-    draws(run).restore(state)
+def shaped(name: str) -> None:
+    """Enter a draw of lengths, and the one in the shape of a tensor."""
+
+    def of_lengths(run: Run, g: Generator, dtype: str | None, *size: Any, **named: Any) -> tuple[Any, str]:
+        kind = dtype or run.default_dtype
+        return getattr(g, name)(lengths(run, size or (named.get("size", ()),)), kind), kind  # one of the two below
+
+    def like(run: Run, g: Generator, dtype: str | None, x: Tensor) -> tuple[Any, str]:
+        return getattr(g, name)(x.shape, dtype or x.dtype), dtype or x.dtype  # one of the two below
+
+    drawer(name)(of_lengths)
+    drawer(f"{name}_like")(like)
 
 
-def drawn(run: Run, array: Any, name: str, requires_grad: bool = False) -> Tensor:
-    """Return drawn numbers as a tensor."""
-    made = run.make(array, name)
-    note_draw(run, made)
-    return finished(run, made, requires_grad)
+shaped("rand")
+shaped("randn")
 
 
-@native("torch.rand")
-def rand(
-    run: Run, *size: Any, dtype: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
-) -> Tensor:
-    """Draw numbers between 0 and 1."""
-    name = dtype_name(run, dtype) or run.default_dtype
-    return drawn(
-        run, draws(run, generator).rand(lengths(run, size or (named.get("size", ()),)), name), name, requires_grad
-    )
-
-
-@native("torch.randn")
-def randn(
-    run: Run, *size: Any, dtype: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
-) -> Tensor:
-    """Draw normal numbers."""
-    name = dtype_name(run, dtype) or run.default_dtype
-    return drawn(
-        run, draws(run, generator).randn(lengths(run, size or (named.get("size", ()),)), name), name, requires_grad
-    )
-
-
-@native("torch.rand_like")
-def rand_like(run: Run, x: Tensor, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
-    """Draw numbers between 0 and 1 in the shape of a tensor."""
-    name = dtype_name(run, dtype) or x.dtype
-    return drawn(run, draws(run).rand(x.shape, name), name, requires_grad)
-
-
-@native("torch.randn_like")
-def randn_like(run: Run, x: Tensor, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
-    """Draw normal numbers in the shape of a tensor."""
-    name = dtype_name(run, dtype) or x.dtype
-    return drawn(run, draws(run).randn(x.shape, name), name, requires_grad)
-
-
-@native("torch.randint")
-def randint(run: Run, low: Any, high: Any = None, size: Any = None, dtype: Any = None, generator: Any = None,
-            requires_grad: bool = False, **_: Any) -> Tensor:  # fmt: skip
+@drawer("randint")
+def randint(run: Run, g: Generator, dtype: str | None, low: Any, high: Any = None, size: Any = None) -> tuple[Any, str]:
     """Draw integers."""
     if isinstance(high, tuple | list):
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
-    name = dtype_name(run, dtype) or "int64"
-    return drawn(run, draws(run, generator).randint(low, high, lengths(run, (size,)), name), name, requires_grad)
+    return g.randint(low, high, lengths(run, (size,)), dtype or "int64"), dtype or "int64"
 
 
-@native("torch.randint_like")
-def randint_like(run: Run, x: Tensor, low: Any, high: Any = None, **_: Any) -> Tensor:
+@drawer("randint_like")
+def randint_like(run: Run, g: Generator, dtype: str | None, x: Tensor, low: Any, high: Any = None) -> tuple[Any, str]:
     """Draw integers in the shape of a tensor."""
     first, end = (0, low) if high is None else (low, high)
-    return drawn(run, draws(run).randint(first, end, x.shape, x.dtype), x.dtype)
+    return g.randint(first, end, x.shape, dtype or x.dtype), dtype or x.dtype
+
+
+@drawer("normal")
+def normal(run: Run, g: Generator, dtype: str | None, mean: Any, std: Any = 1.0, size: Any = None) -> tuple[Any, str]:
+    """Draw normal numbers with means and deviations."""
+    middle, width = (np.array(p.value) if isinstance(p, Tensor) else p for p in (mean, std))
+    shape = lengths(run, (size,)) if size is not None else np.broadcast_shapes(np.shape(middle), np.shape(width))
+    return g.normal(shape, middle, width, dtype or run.default_dtype), dtype or run.default_dtype
+
+
+@drawer("bernoulli")
+def bernoulli(run: Run, g: Generator, dtype: str | None, x: Tensor, p: float | None = None) -> tuple[Any, str]:
+    """Draw zeros and ones by their chances."""
+    array = g.bernoulli_scalar(x.shape, p) if p is not None else g.bernoulli(np.asarray(x.value), x.dtype)
+    return np.asarray(array, dtype=np.float64), x.dtype
+
+
+@drawer("poisson")
+def poisson(run: Run, g: Generator, dtype: str | None, rates: Tensor) -> tuple[Any, str]:
+    """Draw counts by their rates."""
+    if np.any(np.asarray(rates.value) < 0):
+        run.fail("RuntimeError", "invalid Poisson rate, expected rate to be non-negative")
+    return g.poisson(np.asarray(rates.value, np.float64)), rates.dtype
+
+
+def without_slope(draw: Any, name: str) -> Any:
+    """Return a draw by a tensor as a function of that tensor, through which 0 flows back; PyTorch names it so."""
+
+    def run_it(run: Run, x: Tensor, *arguments: Any, **named: Any) -> Tensor:
+        made: Tensor = draw(run, x, *arguments, **named)
+        if not x.active or not run.grad_enabled:
+            return made
+        result: Tensor = run.operate("+", run.operate("*", x, 0), made)
+        result.made_by = name
+        return result
+
+    return run_it
+
+
+for _name in ("bernoulli", "poisson"):
+    TABLE[f"torch.{_name}"] = without_slope(TABLE[f"torch.{_name}"], f"{_name.title()}Backward0")
 
 
 @native("torch.randperm")
@@ -403,34 +405,6 @@ def randperm(run: Run, n: int, generator: Any = None, dtype: Any = None, **_: An
     """Draw an order."""
     run.meter.charge(n)
     return run.make(draws(run, generator).randperm(n), dtype_name(run, dtype) or "int64")
-
-
-@native("torch.bernoulli")
-def bernoulli(run: Run, x: Tensor, p: float | None = None, generator: Any = None) -> Tensor:
-    """Draw zeros and ones by their chances."""
-    g = draws(run, generator)
-    array = g.bernoulli_scalar(x.shape, p) if p is not None else g.bernoulli(np.asarray(x.value), x.dtype)
-    return without_slope(run, x, drawn(run, np.asarray(array, dtype=np.float64), x.dtype), "BernoulliBackward0")
-
-
-def without_slope(run: Run, x: Tensor, made: Tensor, name: str) -> Tensor:
-    """Return what was drawn by a tensor as a function of it, through which 0 flows back."""
-    if not x.active or not run.grad_enabled:
-        return made
-    result: Tensor = run.operate("+", run.operate("*", x, 0), made)
-    result.made_by = name
-    return result
-
-
-@native("torch.normal")
-def normal(
-    run: Run, mean: Any, std: Any = 1.0, size: Any = None, generator: Any = None, dtype: Any = None, **_: Any
-) -> Tensor:
-    """Draw normal numbers with means and deviations."""
-    middle, width = (np.array(p.value) if isinstance(p, Tensor) else p for p in (mean, std))
-    shape = lengths(run, (size,)) if size is not None else np.broadcast_shapes(np.shape(middle), np.shape(width))
-    name = dtype_name(run, dtype) or run.default_dtype
-    return drawn(run, draws(run, generator).normal(shape, middle, width, name), name)
 
 
 @native("torch.multinomial")
@@ -444,24 +418,15 @@ def multinomial(
     return run.make(array, "int64")
 
 
-@native("torch.poisson")
-def poisson(run: Run, rates: Tensor, generator: Any = None) -> Tensor:
-    """Draw counts by their rates."""
-    if np.any(np.asarray(rates.value) < 0):
-        run.fail("RuntimeError", "invalid Poisson rate, expected rate to be non-negative")
-    made = drawn(run, draws(run, generator).poisson(np.asarray(rates.value, np.float64)), rates.dtype)
-    return without_slope(run, rates, made, "PoissonBackward0")
-
-
 method("multinomial")(multinomial)
-method("bernoulli")(bernoulli)
+method("bernoulli")(TABLE["torch.bernoulli"])
 
 
 def drawing(draw: Any) -> Any:
     """Return a method that draws a tensor's numbers in place."""
 
     def run_it(run: Run, x: Tensor, *arguments: Any, generator: Any = None, **named: Any) -> Tensor:
-        given = [a.value.item() if isinstance(a, Tensor) else a for a in arguments]
+        given = [plain(a) for a in arguments]
         note_draw(run, x)
         return attributes.filled(run, x, np.asarray(draw(draws(run, generator), x, *given, **named)))
 
@@ -507,34 +472,16 @@ class Device:
 TABLE["torch.device"] = Class("device", [], {}, lambda run, kind="cpu", index=None: Device("cpu"))
 
 
-@native(
-    "torch.cuda.is_available", "torch.backends.mps.is_available", "torch.mps.is_available", "torch.cuda.is_initialized"
-)
-def is_available(run: Run) -> bool:
-    """Return whether there is another device: there is none."""
-    return False
-
-
-@native(
-    "torch.cuda.empty_cache", "torch.cuda.synchronize", "torch.set_num_threads", "torch.use_deterministic_algorithms",
-    "torch.set_float32_matmul_precision", "torch.cuda.reset_peak_memory_stats",
-    "torch.set_warn_always",
+TABLE |= dict.fromkeys(
+    ("torch.cuda.is_available", "torch.backends.mps.is_available", "torch.mps.is_available",
+     "torch.cuda.is_initialized"), always(False)
 )  # fmt: skip
-def nothing(run: Run, *_: Any, **__: Any) -> Any:
-    """Do nothing: what it is about has no effect on numbers."""
-    return Foreign("torch")
-
-
-@native("torch.cuda.device_count")
-def device_count(run: Run) -> int:
-    """Return how many devices there are."""
-    return 0
-
-
-@native("torch.get_num_threads")
-def num_threads(run: Run) -> int:
-    """Return how many threads there are."""
-    return 1
+TABLE |= dict.fromkeys(
+    ("torch.cuda.empty_cache", "torch.cuda.synchronize", "torch.set_num_threads",
+     "torch.use_deterministic_algorithms", "torch.set_float32_matmul_precision", "torch.cuda.reset_peak_memory_stats",
+     "torch.set_warn_always", "torch.set_default_device"), always(Foreign("torch"))
+)  # fmt: skip
+TABLE |= {"torch.cuda.device_count": always(0), "torch.get_num_threads": always(1)}
 
 
 @native("torch.compile", "torch.jit.script", "torch.jit.trace")
@@ -553,18 +500,6 @@ def set_default_dtype(run: Run, dtype: DType) -> None:
 def set_default_type(run: Run, kind: Any) -> None:
     """Set the type of floats by a name of old."""
     run.default_dtype = "float64" if "Double" in str(getattr(kind, "name", kind)) else "float32"
-
-
-@native("torch.finfo")
-def finfo(run: Run, dtype: Any = None) -> Limits:
-    """Return the bounds of a type of floats."""
-    return Limits(dtype_name(run, dtype) or run.default_dtype)
-
-
-@native("torch.iinfo")
-def iinfo(run: Run, dtype: Any) -> Limits:
-    """Return the bounds of a type of integers."""
-    return Limits(dtype_name(run, dtype) or "int64")
 
 
 class Limits:
@@ -599,15 +534,11 @@ BFLOAT16 = {
 }  # fmt: skip
 
 
-@native("torch.get_default_dtype")
-def get_default_dtype(run: Run) -> DType:
-    """Return the type of floats."""
-    return DType(run.default_dtype)
-
-
-@native("torch.set_default_device")
-def set_default_device(run: Run, device: Any) -> None:
-    """Do nothing: there is one device."""
+TABLE |= {
+    "torch.finfo": lambda run, dtype=None: Limits(dtype_name(run, dtype) or run.default_dtype),
+    "torch.iinfo": lambda run, dtype: Limits(dtype_name(run, dtype) or "int64"),
+    "torch.get_default_dtype": lambda run: DType(run.default_dtype),
+}
 
 
 @native("torch.set_printoptions")
@@ -618,22 +549,16 @@ def set_printoptions(run: Run, **options: Any) -> None:
 
 
 # ---- about tensors
-@native("torch.is_tensor")
-def is_tensor(run: Run, x: Any) -> bool:
-    """Return whether a value is a tensor."""
-    return isinstance(x, Tensor) and x.library == "torch"
-
-
-@native("torch.numel")
-def numel(run: Run, x: Tensor) -> int:
-    """Return how many entries there are."""
-    return int(np.size(x.value))
-
-
-@native("torch.is_floating_point")
-def is_floating_point(run: Run, x: Tensor) -> bool:
-    """Return whether the numbers are floats."""
-    return category(x.dtype) == 2
+TABLE |= {
+    "torch.is_tensor": lambda run, obj: isinstance(obj, Tensor) and obj.library == "torch",
+    "torch.numel": lambda run, x: int(np.size(x.value)),
+    "torch.is_floating_point": lambda run, x: category(x.dtype) == 2,
+    "torch.is_grad_enabled": lambda run: run.grad_enabled,
+    "torch.is_nonzero": truth,
+    "torch.Tensor.backward": lambda run, x, *arguments, **named: run.call(
+        run.attribute(x, "backward"), list(arguments), named
+    ),
+}
 
 
 @native("torch.equal")
@@ -663,18 +588,6 @@ def assert_close(run: Run, actual: Any, expected: Any, **named: Any) -> None:
         run.fail("AssertionError", "Tensor-likes are not close!")
 
 
-@native("torch.is_grad_enabled")
-def is_grad_enabled(run: Run) -> bool:
-    """Return whether gradients are on."""
-    return run.grad_enabled
-
-
-@native("torch.is_nonzero")
-def is_nonzero(run: Run, x: Tensor) -> bool:
-    """Return whether one number is other than 0."""
-    return truth(run, x)
-
-
 @native("torch.result_type", "torch.promote_types")
 def result_type(run: Run, x: Any, y: Any) -> DType:
     """Return the type that two tensors make together."""
@@ -682,12 +595,3 @@ def result_type(run: Run, x: Any, y: Any) -> DType:
     from gradcli.runner.values import promoted
 
     return DType(promoted(x.name, y.name) if isinstance(x, DType) else together(run, [x, y], "torch"))
-
-
-@native("torch.Tensor.backward")
-def unbound_backward(run: Run, x: Tensor, *arguments: Any, **named: Any) -> Any:
-    """Call a method of tensors as a function."""
-    return run.call(run.attribute(x, "backward"), list(arguments), named)
-
-
-__all__ = ["Bound", "Context", "Instance", "Size", "equal"]

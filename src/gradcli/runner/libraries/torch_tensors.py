@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gradcli.runner.library import TABLE, method, native
+from gradcli.runner.libraries.torch_making import maker, plain
+from gradcli.runner.library import TABLE, always, method, native
 from gradcli.runner.state import Run
 from gradcli.runner.torch_errors import misfit
 from gradcli.runner.values import Size, Tensor, category, extra_of
@@ -79,12 +80,6 @@ for _name in ("gcd", "lcm"):
     method(_name)(whole_pair(_name))
 
 
-@native("torch.is_complex")
-def is_complex(run: Run, x: Tensor) -> bool:
-    """Return whether the numbers are complex: none are."""
-    return False
-
-
 @native("torch.broadcast_shapes")
 def broadcast_shapes(run: Run, *shapes: Any) -> Size:
     """Return the shape that several make together."""
@@ -101,16 +96,10 @@ def can_cast(run: Run, from_: Any, to: Any) -> bool:
     return category(from_.name) <= category(to.name)
 
 
-@native("torch.scalar_tensor")
-def scalar_tensor(run: Run, value: Any, dtype: Any = None, **_: Any) -> Tensor:
-    """Return a tensor of one number."""
-    return run.make(np.asarray(float(value)), dtype.name if dtype is not None else run.default_dtype)
-
-
-@native("torch.is_same_size")
-def is_same_size(run: Run, x: Tensor, other: Tensor) -> bool:
-    """Return whether two tensors have one shape."""
-    return x.shape == other.shape
+@maker("torch.scalar_tensor")
+def scalar_tensor(run: Run, s: Any) -> tuple[Any, str]:
+    """Return one number."""
+    return np.asarray(float(plain(s))), run.default_dtype
 
 
 @method("sum_to_size")
@@ -131,13 +120,9 @@ def storage_offset(run: Run, x: Tensor) -> int:
     return int(value.__array_interface__["data"][0] - whole.__array_interface__["data"][0]) // whole.itemsize
 
 
-for _name, _function in (
-    ("unique", unique),
-    ("argwhere", argwhere),
-    ("is_complex", is_complex),
-    ("is_same_size", is_same_size),
-):
-    method(_name)(_function)
+TABLE |= {"torch.is_complex": always(False), "torch.is_same_size": lambda run, x, other: x.shape == other.shape}
+for _name in ("unique", "argwhere", "is_complex", "is_same_size"):
+    method(_name)(TABLE[f"torch.{_name}"])
 TABLE["torch.embedding"] = lambda run, weight, indices, *rest: run.function("F.embedding", indices, weight)
 
 

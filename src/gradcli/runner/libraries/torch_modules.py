@@ -1,1 +1,0 @@
-"""What ``torch.nn`` has as natives; its classes are texts of the prelude."""
