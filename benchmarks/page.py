@@ -15,7 +15,7 @@ This page is written by the command that measures, from `docs/benchmarks.json`; 
 pip install ".[bench]" && python -m benchmarks --json docs/benchmarks.json --markdown docs/benchmarks.md
 ```
 
-`--only startup,symbolic,engine,batch,growth` measures some families, `--quick` measures roughly,
+`--only startup,symbolic,engine,batch,scripts,growth` measures some families, `--quick` measures roughly,
 `python -m benchmarks --from docs/benchmarks.json` shows the figures again.
 
 All contestants of a figure run once in every round, in an order that changes; a ratio is taken within a round, and the
@@ -32,6 +32,7 @@ compared before anything is timed, and the command ends with 1 where they differ
   large arrays (`MALLOC_MMAP_THRESHOLD_`), since the page faults of fresh ones are noise of the size of the work; rows
   that end in "system's allocator" were taken without.
 - *Batch* reads records from a file, on one core. Memory is the peak of the whole process.
+- *Scripts* are whole processes of `gradcli run`, beside PyTorch with the same file; the loop is inside one process.
 - *Growth* fits t(n) = c + a·nᵖ to the medians, by least squares of relative residuals, with c, a ≥ 0,
   from the size that takes least: below it every entry of J is written out, which costs more.
 

@@ -19,6 +19,7 @@ FAMILIES = {
     "symbolic": "Symbolic Jacobian at scale",
     "engine": "Engine in process",
     "batch": "Batch",
+    "scripts": "Scripts",
     "growth": "Growth, failed",
 }
 

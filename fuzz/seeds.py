@@ -10,14 +10,16 @@ HOME = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(HOME / "tests"), str(HOME / "src")]
 
 from fuzz.lines import VALUE_TEXTS  # noqa: E402
+from fuzz.scripts import harms, sources  # noqa: E402
 from fuzz.soup import STRANGE, valid_programs  # noqa: E402
 
-PROGRAM, VALUE = b"\x60", b"\xc0"
+PROGRAM, VALUE, SCRIPT = b"\x60", b"\xc0", b"\xe0"
 
 
 def seeds() -> set[bytes]:
-    """Return one input for each program and each value that the tests know."""
+    """Return one input for each program, each value and each script that the tests know."""
     known = {PROGRAM + text.encode("utf-8", "surrogatepass") for text in (*valid_programs(), *STRANGE)}
+    known |= {SCRIPT + text.encode("utf-8", "surrogatepass") for text in (*sources(), *harms())}
     return known | {VALUE + text.encode() for text in VALUE_TEXTS}
 
 

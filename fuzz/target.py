@@ -1,7 +1,7 @@
 """The contract of ``tests/fuzz`` under Atheris, which looks for inputs that reach new code.
 
 The first byte of an input says what the others are: the choices of the tests' own grammar of command lines, or, in
-plain text, a program or a value.
+plain text, a program, a value or a script.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ sys.path[:0] = [str(HOME / "tests"), str(HOME / "src")]
 with atheris.instrument_imports(include=["gradcli"]):
     import gradcli.cli.app
     import gradcli.explanation.explaining
-    import gradcli.formulas.derivation  # noqa: F401
+    import gradcli.formulas.derivation
+    import gradcli.runner.script  # noqa: F401
 
+from fuzz import scripts  # noqa: E402
 from fuzz.audit import Watch  # noqa: E402
 from fuzz.contract import outcome  # noqa: E402
 from fuzz.lines import SMALL, Line, line  # noqa: E402
 from fuzzing import warm_up  # noqa: E402
 
+RUNS = tuple(word for name, number in scripts.BOUNDS.items() for word in ("--budget", f"{name}={number}"))
 BOUNDS = tuple(word for name, number in SMALL.items() for word in ("--budget", f"{name}={number}"))
 WATCH = Watch()
 
@@ -51,6 +54,8 @@ def line_of(data: bytes) -> Line:
     if kind < b"\x40":
         return line(Choices(rest))
     text = rest.decode("utf-8", "surrogateescape")
+    if kind >= b"\xe0":
+        return Line(("run", "-", *RUNS), text)
     if kind < b"\xa0":
         words = ("--set", "x=0.5,2", "--set", "A=1,2;3,4", "--set", "s=0.7")
         return Line((("explain", "grad", "check")[kind[0] % 3], *BOUNDS, *words, "--json", "--", text))

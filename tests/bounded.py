@@ -116,8 +116,7 @@ class Bounded:
     def close(self) -> None:
         """End the server."""
         assert self.server.stdin is not None
-        self.server.stdin.close()
-        self.server.wait()
+        self.server.communicate()
 
 
 def end_of(found: dict[str, Any]) -> str:

@@ -1,7 +1,8 @@
 """Put many texts that nobody would type to gradcli: ``python tests/fuzzing.py --count 100000 --seed 1``.
 
 Input number n of a seed is always the same; ``--only n`` runs one alone. Exits with 1 where an input breaks the
-contract, and prints a line to reproduce it. ``--arguments`` calls every function with every kind of argument instead.
+contract, and prints a line to reproduce it. ``--scripts`` runs scripts, ``--arguments`` calls every function with every
+kind of argument instead.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
 import gradcli
-from fuzz import arguments
+from fuzz import arguments, scripts
 from fuzz.audit import Watch
 from fuzz.contract import Outcome, outcome
 from fuzz.lines import Line, commands, line
@@ -65,7 +66,7 @@ def warm_up() -> None:
             ask(*row["args"], stdin=row["stdin"] or "")
 
 
-def numbered(seed: int, numbers: Iterable[int]) -> Iterator[tuple[int, Line]]:
+def numbered(seed: int, numbers: Iterable[int], line: Callable[[Random], Line] = line) -> Iterator[tuple[int, Line]]:
     """Yield the inputs of a seed by their numbers."""
     for number in numbers:
         yield number, line(Random(f"{seed}:{number}"))  # noqa: S311
@@ -126,6 +127,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--only", type=int)
+    parser.add_argument("--scripts", action="store_true")
     parser.add_argument("--arguments", action="store_true")
     asked = parser.parse_args(words)
     numbers = range(asked.first, asked.first + asked.count) if asked.only is None else [asked.only]
@@ -137,7 +139,8 @@ def main(words: Sequence[str] | None = None) -> int:
     warnings.simplefilter("error")
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        tally = fuzz(numbered(asked.seed, numbers), Watch().install(), SAY)
+        lines = numbered(asked.seed, numbers, scripts.line if asked.scripts else line)
+        tally = fuzz(lines, Watch().install(), SAY)
         left = [path.name for path in Path().iterdir()]
     seconds = time.monotonic() - start
     rows = [f"seed {asked.seed}, {len(numbers)} inputs from {numbers[0]}, {seconds:.0f} s", str(tally)]

@@ -23,15 +23,17 @@ TESTS = Path(__file__).parent
 
 CHILD = textwrap.dedent(
     """
-    import ast, json, os, resource, socket, sys
+    import ast, itertools, json, os, resource, socket, sys
 
     import fuzzing
     from fuzz.audit import Watch
     from fuzz.contract import outcome
     from fuzz.lines import Line
+    from fuzz.scripts import BOUNDS
     from oracles import ask, cases
 
     resource.setrlimit(resource.RLIMIT_AS, (2 * 2**30, 2 * 2**30))
+    RUNS = [word for name, bound in BOUNDS.items() for word in ("--budget", f"{name}={bound}")]
     fuzzing.warm_up()
     watch = Watch().install()
 
@@ -77,6 +79,18 @@ CHILD = textwrap.dedent(
     answers = []
     found["batch"] = heard(lambda: answers.append(ask("batch", stdin=stdin)))
     found["answered"] = [len(stdin.splitlines()), answers[0].out.count("\\n"), answers[0].code]
+    rows = [row["source"] for row in cases("scripts.jsonl")[::16 * every]]
+    rows += [row["script"] for row in cases("hostile_scripts.jsonl")[::every] if isinstance(row["script"], str)]
+    found["scripts"] = []
+    watch.file = "script.py"
+    for words, text in itertools.product((("run", "script.py"), ("script.py",)), rows + texts):
+        with open(watch.file, "w", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+        line = Line((*words, *RUNS))
+        outcome(line)  # what it loads late is loaded now
+        found["scripts"].append((words, text, outcome(line, watch).fault))
+    os.unlink(watch.file)
+    watch.file = ""
     tally = fuzzing.fuzz(fuzzing.numbered(31, range(int(sys.argv[2]))), watch)
     found["fuzzed"] = [(line.reproduction, fault) for _, line, fault in tally.faults]
     found["codes"] = tally.codes
@@ -138,6 +152,11 @@ def check_that_no_text_of_a_batch_is_executed(found: dict[str, Any]) -> None:
     assert found["batch"] is None
 
 
+def check_that_no_script_reaches_beyond_itself(found: dict[str, Any]) -> None:
+    assert len(found["scripts"]) > 400 // found["every"]
+    assert [row for row in found["scripts"] if row[2] is not None] == []
+
+
 def check_that_no_fuzzed_text_is_executed(found: dict[str, Any]) -> None:
     assert sum(found["codes"].values()) == FUZZED // found["every"]
     assert found["fuzzed"] == []
@@ -153,5 +172,6 @@ def test_no_text_is_executed(found: dict[str, Any]) -> None:
     check_that_the_watch_hears_what_it_should(found)
     check_that_no_injected_text_is_executed(found)
     check_that_no_text_of_a_batch_is_executed(found)
+    check_that_no_script_reaches_beyond_itself(found)
     check_that_no_fuzzed_text_is_executed(found)
     check_that_nothing_is_left_behind(found)

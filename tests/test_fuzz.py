@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import fuzzing
 from counting import cold
-from fuzz import contract, soup
+from fuzz import contract, scripts, soup
 from fuzz.contract import outcome
 from fuzz.grammar import Grammar
 from fuzz.lines import SMALL, Line, line, text_of
@@ -37,6 +37,15 @@ def test_a_seeded_input_never_breaks_the_contract(
     assert not tally.faults, str(tally)
     assert tally.codes[0] > 45, "too few of the inputs are programs that run"
     assert tally.codes[2] > 45, "too few of the inputs are refused"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("first", portion(range(0, 3000, 150), 20))
+def test_a_seeded_script_never_breaks_the_contract(first: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tally = fuzzing.fuzz(fuzzing.numbered(20, range(first, first + 150), scripts.line))
+    assert not tally.faults, str(tally)
+    assert min(tally.codes[code] for code in (0, 1, 2)) > 10, "too few of one end"
     assert list(tmp_path.iterdir()) == []
 
 

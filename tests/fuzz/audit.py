@@ -10,11 +10,13 @@
   ``PYDANTIC_DISABLE_PLUGINS``.
 * mpmath writes the loop that sums a hypergeometric series at the first use of each kind of it: event ``compile``, and
   ``exec``, from its ``libhyper.py``; the text follows from how many parameters there are, and of which number classes.
+* The file that the command line names is opened to be read, and so are gradcli's own, whose texts a script may need.
 * ``sys._getframe``, attribute and id events tell of Python's own bookkeeping.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import types
 from collections.abc import Iterator
@@ -23,10 +25,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import gradcli
+
 BOOKKEEPING = {
     "sys._getframe", "object.__getattr__", "object.__setattr__", "object.__delattr__", "builtins.id", "code.__new__",
     "function.__new__",
 }  # fmt: skip
+
+HOME = str(Path(gradcli.__file__).parent) + os.sep
 
 
 @cache
@@ -46,6 +52,7 @@ class Watch:
     def __init__(self) -> None:
         self.fault: str | None = None
         self.listening = False
+        self.file = ""
 
     def install(self) -> Watch:
         """Add the hook to this process for good."""
@@ -65,9 +72,14 @@ class Watch:
     def _hear(self, event: str, found: tuple[Any, ...]) -> None:
         if self.listening and event not in BOOKKEEPING and self.fault is None:
             self.listening = False
-            if not allowed(event, found):
+            if not allowed(event, found) and not (event == "open" and self.may_read(found[0], found[2])):
                 self.fault = f"audit event {event} {found!r:.200}"
             self.listening = True
+
+    def may_read(self, path: Any, flags: int) -> bool:
+        """Return whether a file is only read, and is the one that was named, or one of gradcli's own."""
+        writes = flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+        return not writes and (path == self.file or str(path).startswith(HOME))
 
 
 def allowed(event: str, found: tuple[Any, ...]) -> bool:

@@ -92,14 +92,15 @@ def outcome(
 
 def answered(line: Line, code: int, out: str, err: str) -> tuple[str, str | None]:
     """Return the kind of an answer, and what is wrong with it."""
-    if code not in CODES:
+    is_run = "run" in line.args[:1]
+    if code not in CODES and not (is_run and ends_itself(err)):
         return "", f"exit code {code}: {err[:200]!r}"
     if "Traceback" in err or "Traceback" in out:
         return "", "a traceback"
-    for name, text in (("stdout", out), ("stderr", err)):
+    for name, text in (("stdout", "" if is_run and "\x1b" not in out else out), ("stderr", err)):
         if not inert(text):
             return "", f"{name} is not inert: {next(c for c in text if not inert(c))!r}"
-    if code != 2 and "run" in line.args[:1]:
+    if is_run and (code != 2 or out or ends_itself(err)):
         return ran(code, err)
     if code == 1 and not out and re.match(r"error: \w+: ", err):
         return "script", None  # an exception of the script's own, and no answer before it
@@ -108,9 +109,16 @@ def answered(line: Line, code: int, out: str, err: str) -> tuple[str, str | None
 
 def ran(code: int, err: str) -> tuple[str, str | None]:
     """Hold the end of a script against the contract: what it has printed is its own affair, an exception is named."""
-    if code == 1 and not re.match(r"[A-Za-z_][\w.]*(: |\n)", err):
+    if code == 1 and not re.search(r"(?m)^[A-Za-z_][\w.]*(: |$)", err):
         return "", f"exit code 1 without an exception: {err[:80]!r}"
+    if code == 2 and not ends_itself(err) and "\nerror: " not in f"\n{err}":
+        return "", f"no diagnostic: {err[:80]!r}"
     return "script", None
+
+
+def ends_itself(err: str) -> bool:
+    """Return whether standard error holds notes alone: a script ends by any exit code that it names."""
+    return all(line.startswith("note: ") for line in err.splitlines())
 
 
 def inert(text: str) -> bool:
@@ -120,6 +128,7 @@ def inert(text: str) -> bool:
 
 def refused(line: Line, out: str, err: str) -> tuple[str, str | None]:
     """Hold the answer of an error against the contract."""
+    err = re.sub(r"(?m)^note: .*\n", "", err)
     if not err.startswith("error: ") or not err.endswith("\n"):
         return "", f"no diagnostic: {err[:80]!r}"
     if len(err) > 1500:

@@ -167,6 +167,8 @@ class Graph:
         Raises ``shape`` for shapes or indices that do not fit, ``budget`` for what costs too much.
         """
         values = [a.value if type(a) in NODES else a for a in arguments]
+        if op.steps is not None:
+            self.meter.spend(op.steps(*values, **static))
         if op.size is not None:
             self.charge(op.size(*values, **static))
         elif len(values) > 1:

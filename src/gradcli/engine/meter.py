@@ -55,7 +55,8 @@ class Share(ref["np.ndarray[Any, Any]"]):
 class Meter:
     """What one run and its derivatives cost, held against a budget.
 
-    ``elements`` counts those of all arrays, ``turns`` those of all loops; ``look`` is the number of operations at which
+    ``elements`` counts those of all arrays, ``turns`` those of all loops, ``steps`` what numpy goes through beside the
+    entries that it makes; ``look`` is the number of operations at which
     the clock is looked at next, ``halt`` that of turns, and until ``deadline`` the time is known not to be over.
     ``live`` counts the bytes of large arrays that something still refers to, by their ``shares``, and ``ceiling`` is
     what the process may hold; it is looked at after ``glance``, or where there is no ``room`` before.
@@ -64,6 +65,7 @@ class Meter:
     budget: Budget
     turns: int = 0
     elements: int = 0
+    steps: int = 0
     look: int = 0
     deadline: float = field(init=False)
     started: float | None = None
@@ -111,6 +113,12 @@ class Meter:
         if self.elements + elements > self.budget.total:
             raise over_budget("total", self.budget.total, "all arrays of the program together")
 
+    def spend(self, steps: int) -> None:
+        """Count what numpy goes through in a call, before it does; raises ``steps``."""
+        self.steps += steps
+        if self.steps > self.budget.steps:
+            raise over_budget("steps", self.budget.steps, "numpy would go through too many numbers")
+
     def charge_empty(self, shape: tuple[int, ...]) -> int:
         """Charge for an array without entries as for its other axes, along which it is written; return for how much."""
         rows = math.prod(length for length in shape if length)
@@ -126,12 +134,12 @@ class Meter:
         self.watch()
         self.look = min(self.budget.nodes, operations + TURNS)
 
-    def turn(self) -> None:
-        """Count one turn of a loop; raises ``budget`` for too many, or when the time is over."""
-        self.turns += 1
+    def turn(self, count: int = 1, what: str = "the loop does not end") -> None:
+        """Count one turn of a loop, or several; raises ``budget`` for too many, or when the time is over."""
+        self.turns += count
         if self.turns >= self.halt:
             if self.turns > self.budget.turns:
-                raise over_budget("turns", self.budget.turns, "the loop does not end")
+                raise over_budget("turns", self.budget.turns, what)
             self.halt = min(self.budget.turns + 1, self.turns + TURNS)
             self.watch()
 

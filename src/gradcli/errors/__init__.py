@@ -120,9 +120,10 @@ class Budget:
     - ``depth``: nesting of brackets.
     - ``syntax``: nodes of its syntax tree.
     - ``digits``: digits of a number in it.
-    - ``turns``: turns of all loops together.
+    - ``turns``: turns of all loops, and in a script calls of its functions, together.
     - ``nodes``: operations of one run.
     - ``elements``, ``total``: entries of one array, and of all arrays together.
+    - ``steps``: numbers that NumPy goes through in sorts, products and decompositions, about a nanosecond each.
     - ``jacobian``: entries of one Jacobian that are held; where it has more, ``explain`` takes v and rows through it.
     - ``work``: operations on numbers of 200 digits that may go into finding out what is true; beyond it an answer is
       ``unclear``.
@@ -146,6 +147,7 @@ class Budget:
     nodes: int = 100_000
     elements: int = 5_000_000
     total: int = 50_000_000
+    steps: int = 20_000_000_000
     jacobian: int = 4_000_000
     work: int = 1_500_000
     items: int = 10_000_000

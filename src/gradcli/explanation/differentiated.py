@@ -22,7 +22,6 @@ from gradcli.explanation.rereading import compiled
 from gradcli.formulas.recorder import Unwritable, Written, lift, settle, write
 from gradcli.formulas.vjps import undo_broadcast, write_vjp
 from gradcli.language.runtime import as_tensor
-from gradcli.language.steps import execute
 from gradcli.ops.arithmetic import ADD
 from gradcli.ops.axes import unbroadcast
 from gradcli.ops.declare import Array, value_of
@@ -116,12 +115,10 @@ def run_text(graph: Graph, text: str, bound: Mapping[str, Any]) -> Any:
     program = compiled(text, frozenset(bound))
     if program is None or not program.inputs.keys() <= bound.keys():
         return None
-    registers = list(program.registers)
-    registers[0] = graph
+    frame = program.frame(graph)
     for name in program.inputs:
-        registers[program.variables[name]] = bound[name]
-    execute(program.block, registers)
-    return as_tensor(registers[program.output])
+        frame[program.variables[name]] = bound[name]
+    return as_tensor(program.run(frame))
 
 
 def is_near(found: Array, wanted: Array, slack: float) -> bool:

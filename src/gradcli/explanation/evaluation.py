@@ -214,8 +214,9 @@ def read_program(
         return read_function(text, budget, given)
     if is_script(text) or (asked is not None and asked.of is not None and "\n" in text.strip()):
         from gradcli.explanation.scripts import Asked, read_script
+        from gradcli.runner.state import bounds_of
 
-        return read_script(text, given, asked or Asked(), None if wrt is None else tuple(wrt))
+        return read_script(text, given, asked or Asked(), None if wrt is None else tuple(wrt), bounds_of(budget))
     return compile_program(text, budget, frozenset(given))
 
 

@@ -40,16 +40,6 @@ def missing_inputs(names: list[str], values: Iterable[str], compared: str | None
     return MissingInputs(tuple(names))
 
 
-def not_reached(program: Program, name: str) -> GradcliError:
-    """Return the error for a variable of a script that its output is not computed from, or that it does not have."""
-    output = f"'{program.result}'" if program.result else "the output"
-    if name in program.variables:
-        message = f"{output} is not computed from '{name}', or that is no number that can be moved"
-        return GradcliError("unknown-input", message, hint=f"it is computed from {', '.join(program.inputs) or 'none'}")
-    message = f"the script has no variable '{name}' outside of its functions"
-    return GradcliError("unknown-input", message, hint=did_you_mean(name, program.variables) or None)
-
-
 def not_an_input(program: Program, name: str) -> GradcliError:
     """Return the error for a variable that the program does not have, or gives a value itself."""
     from gradcli.language.own import own_inputs  # an error alone needs it
@@ -59,12 +49,14 @@ def not_an_input(program: Program, name: str) -> GradcliError:
         hint = f"leave out {own.where}, and the value that is given counts"
         message = f"the program has its own value of '{name}'"
         return GradcliError("unknown-input", message, span=own.span, place=program.place, hint=hint)
-    if program.is_script:
-        return not_reached(program, name)
+    if program.is_script and name in program.variables:
+        output = f"'{program.result}'" if program.result else "the output"
+        message = f"{output} is not computed from '{name}', or that is no number that can be moved"
+        return GradcliError("unknown-input", message, hint=f"it is computed from {', '.join(program.inputs) or 'none'}")
     if name in program.variables and name not in program.inputs:
         message = f"'{name}' is computed by the program, and no input"
         hint = f"its gradient, {name}.grad, stands under Backward; or leave out what computes it, and give it a value"
         return GradcliError("unknown-input", message, hint=hint)
-    known = tuple(program.inputs)
+    known = tuple(program.inputs or program.variables)
     has = f"the program has {', '.join(known)}" if known else "the program has no variables"
     return GradcliError("unknown-input", f"the program has no variable '{name}'", hint=did_you_mean(name, known) or has)

@@ -9,10 +9,10 @@ from functools import lru_cache
 import numpy as np
 
 from gradcli.errors import Budget, GivenUp, GradcliError
-from gradcli.language.names import CONSTANTS
 from gradcli.language.program import Program, compile_program
 from gradcli.ops import RESERVED
 from gradcli.ops.declare import Array, value_of
+from gradcli.ops.making import CONSTANTS
 
 COTANGENT = re.compile(r"\b([A-Za-z_]\w*)\.grad\b")
 NAME = re.compile(r"[A-Za-z_]\w*")

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError, Place
+from gradcli.errors import Budget, GradcliError, Place
 from gradcli.errors.suggest import did_you_mean
 from gradcli.language.inputs import as_array
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
 from gradcli.runner.objects import Code, Instance
 from gradcli.runner.script import Ended, ScriptError, compile_text, run_script
+from gradcli.runner.state import BOUNDS
 from gradcli.runner.story import LAST
 from gradcli.runner.values import Tensor
 
@@ -69,7 +70,9 @@ def together(one: Event, other: Event) -> bool:
     return same and set(one.grad) == set(other.grad) and one.of == other.of
 
 
-def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str] | None) -> Any:
+def read_script(
+    text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str] | None, budget: Budget = BOUNDS
+) -> Any:
     """Run a script and return the call that is answered as a program, or its last value where it makes no such call.
 
     ``given`` are the names that have values from outside, with the values where it is a mapping. Raises what is
@@ -78,7 +81,7 @@ def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str
     from gradcli.runner.replay import program_of
 
     values = {name: as_array(name, value) for name, value in given.items()} if isinstance(given, Mapping) else {}
-    code, place = compile_text(text, last=LAST)
+    code, place = compile_text(text, budget=budget, last=LAST)
     free = code.text.free(values)
     own = {name: value for name, value in values.items() if name in free}
     others = {name: value for name, value in values.items() if name not in free}
@@ -88,17 +91,19 @@ def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str
     traced = frozenset(wrt or ()) - free.keys() if asked.of is not None else frozenset()
     if missing or asked.of is not None:
         of = asked.of
-        program = program_of(text, -1, [], [], seed=asked.seed, given=own, others=others, of=of, traced=traced)
+        program = program_of(
+            text, -1, [], [], seed=asked.seed, given=own, others=others, of=of, traced=traced, budget=budget
+        )
         if not missing:
-            program.ended = run_script(text, given=own, others=others, seed=asked.seed)
+            program.ended = run_script(text, given=own, others=others, seed=asked.seed, budget=budget)
         return program
-    ended = run_script(text, given=own, others=others, seed=asked.seed, last=LAST)
+    ended = run_script(text, given=own, others=others, seed=asked.seed, budget=budget, last=LAST)
     if ended.refused is not None:
         raise ended.refused
     if ended.raised is not None:
         raise ScriptError(ended)
     if not derivative_calls(ended):
-        return last_value(text, ended, asked, own, others)
+        return last_value(text, ended, asked, own, others, budget)
     calls = choose(ended, asked.at, asked.turn)
     events = ended.run.log.events
     resets = [False] * len(calls)
@@ -108,7 +113,8 @@ def read_script(text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str
     vs = [event.v for event in calls]
     program = program_of(
         text, calls[0].sweep, vs, resets, seed=asked.seed, given=own, others=others,
-        traced=frozenset(wrt or (calls[0].of if calls[0].inner else ())), changing=frozenset(ended.run.changing),
+        traced=frozenset(wrt or (calls[0].of if calls[0].inner else ())),
+        changing=frozenset(ended.run.changing), budget=budget,
     )  # fmt: skip
     program.ended, program.explained, program.calls = ended, events.index(calls[-1]), calls
     return program
@@ -130,12 +136,14 @@ def refuse_unknown_functions(code: Code, place: Place, missing: Mapping[str, tup
             )
 
 
-def last_value(text: str, ended: Ended, asked: Asked, own: dict[str, Any], others: dict[str, Any]) -> Any:
+def last_value(
+    text: str, ended: Ended, asked: Asked, own: dict[str, Any], others: dict[str, Any], budget: Budget
+) -> Any:
     """Return the last value of a script without a derivative call as a program; raises ``no-derivative`` for none."""
     from gradcli.runner.replay import program_of
 
     try:
-        program = program_of(text, -1, [], [], seed=asked.seed, given=own, others=others)
+        program = program_of(text, -1, [], [], seed=asked.seed, given=own, others=others, budget=budget)
     except GradcliError as error:
         if error.kind not in ("unknown-name", "type", "exact"):
             raise

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Node
 from gradcli.errors import GradcliError
-from gradcli.language.indexing import Registers
+from gradcli.language.compiling import Frame
 from gradcli.language.kinds import Listed, number_kind
 from gradcli.language.selecting import MOST_LISTED, put_into, select, select_text
 from gradcli.language.storage import Window, address, is_array, may_share, owner_of, parts_of, views_under, window_of
@@ -25,21 +25,8 @@ from gradcli.ops.shaping import CLONE
 from gradcli.ops.signatures import Array, Indices
 
 
-class Change(NamedTuple):
-    """A variable that a write to another has changed.
-
-    ``chosen`` has for each of its entries the number of the entry of the written tensor that it shows, -1 for none;
-    None where it holds several tensors of which not the first is shown in answers.
-    """
-
-    name: str
-    register: int
-    value: Any
-    chosen: Indices | None
-
-
 def write_through(
-    regs: Registers, others: Callable[[], Iterator[tuple[str, int]]], told: Assigned, before: Any, after: Any
+    regs: Frame, others: Callable[[], Iterator[tuple[str, int]]], told: Assigned, before: Any, after: Any
 ) -> Any:
     """Do a write in place: return the value of the tensor after it, and give that of others that share its memory.
 
@@ -55,18 +42,18 @@ def write_through(
         f.bind(told.name, after, told)
         return after
     write = Writing(f, before, after)
-    changes: list[Change] = []
-    found: dict[int, list[Change]] = {}  # one for each tensor: its variables stay one
+    changes: dict[int, tuple[Any, Indices | None] | None] = {}  # one for each tensor: its variables stay one
     for name, register in sharing:
         value = regs[register]
-        if id(value) not in found:
-            found[id(value)] = list(write.changes(name, register, value))
-        changes += [change._replace(name=name, register=register) for change in found[id(value)]]
+        if id(value) not in changes:
+            changes[id(value)] = write.changed(name, value)
     f.bind(told.name, write.after, told)
-    for name, register, value, chosen in changes:
-        regs[register] = value
-        if name:
-            f.bind(name, value, None if f.story is None else shown_as(name, chosen, told.name, after))
+    for name, register in sharing:
+        change = changes[id(regs[register])]
+        if change is not None:
+            regs[register], chosen = change
+            if name:
+                f.bind(name, change[0], None if f.story is None else shown_as(name, chosen, told.name, after))
     return write.after
 
 
@@ -111,23 +98,24 @@ class Writing:
         else:
             self.after = shown_as_window(f, held(f, after), self.target)
 
-    def changes(self, name: str, register: int, value: Any) -> Iterator[Change]:
-        """Yield the change of one variable, if it is one."""
+    def changed(self, name: str, value: Any) -> tuple[Any, Indices | None] | None:
+        """Return what a variable holds after the write; None where it stays as it is.
+
+        With it comes, for each of its entries, the number of the entry of the written tensor that it shows, -1 for
+        none; None where it holds several tensors of which not the first is shown in answers.
+        """
         parts = parts_of(value)
-        found = [self.change(name, part) for part in parts]
-        if not any(found):
-            return
-        new = [part if change is None else change[0] for part, change in zip(parts, found, strict=True)]
-        chosen = None if found[0] is None or isinstance(value, tuple | Parts) else found[0][1]
-        whole: Any = new[0]
+        changes = [self.change(name, part) for part in parts]
+        if not any(changes):
+            return None
+        new = [part if change is None else change[0] for part, change in zip(parts, changes, strict=True)]
+        chosen = None if changes[0] is None or isinstance(value, tuple | Parts) else changes[0][1]
         if isinstance(value, Pair):
-            whole = Pair(*new)
-        elif isinstance(value, Parts):
+            return Pair(*new), chosen
+        if isinstance(value, Parts):
             value.made.update(zip(value.made, new, strict=True))
-            whole = value
-        elif isinstance(value, tuple):
-            whole = tuple(new)
-        yield Change(name, register, whole, chosen)
+            return value, chosen
+        return tuple(new) if isinstance(value, tuple) else new[0], chosen
 
     def change(self, name: str, value: Any) -> tuple[Any, Indices] | None:
         """Return what a tensor is after the write, and which of its entries show the target; None where it stays."""

@@ -1,4 +1,4 @@
-"""Operators and functions of single entries, as steps; two numbers that a loop computes take a short way."""
+"""Operators and functions of single entries; two numbers that a loop computes take a short way."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import NO_OPTIONS, NODES, Graph, misfit
-from gradcli.language.indexing import Registers, Run
+from gradcli.errors import GradcliError, Span
+from gradcli.language.compiling import Evaluate, Frame
 from gradcli.language.kinds import DOUBLE, FLOAT, combined, is_odd, number_kind, signed, with_floats
 from gradcli.language.runtime import EXACT, as_operand, as_tensor
 from gradcli.ops import Pair
@@ -52,11 +53,11 @@ def positive(a: object) -> Any:
     return signed(a, "+") if is_odd(a) else as_operand(a)
 
 
-def unary_step(op: Op, register: int, otherwise: Run) -> Run:
-    """Return the step that applies an op of one argument, entry by entry; ``otherwise`` that for what is no float."""
+def unary_operator(op: Op, register: int, otherwise: Evaluate) -> Evaluate:
+    """Return what applies an op of one argument, entry by entry; ``otherwise`` that for what is no float."""
     forward, flows = op.forward, not op.flat
 
-    def run(regs: Registers) -> Any:
+    def run(regs: Frame) -> Any:
         a = regs[register]
         if type(a) not in NODES:
             return otherwise(regs) if is_odd(a) or type(a) is Pair else regs[0](op, as_tensor(a))
@@ -70,28 +71,37 @@ def unary_step(op: Op, register: int, otherwise: Run) -> Run:
     return run
 
 
-def binary_step(op: Op, left: int, right: int) -> Run:
-    """Return the step that applies a binary operator."""
-    if op.require is not None:
-        return lambda regs: binary(regs[0], op, regs[left], regs[right])
-    forward, flows = op.forward, not op.flat
+Side = tuple[Evaluate | None, int]
+"""An operand: what evaluates it, or None and the register that has it."""
 
-    def run(regs: Registers) -> Any:
-        a, b = regs[left], regs[right]
-        x, y, links = a, b, NONE
-        if type(a) in NODES:
-            x, links = a.value, LEFT if a.active else NONE
-        elif type(a) is np.ndarray and not a.ndim:
-            x = a[()]
-        if type(b) in NODES:
-            y = b.value
-            if b.active:
-                links = BOTH if links else RIGHT
-        elif type(b) is np.ndarray and not b.ndim:
-            y = b[()]
-        if links and flows and (type(x), type(y)) in NUMBERS:
-            return regs[0].enter(op, (a, b), NO_OPTIONS, forward(x, y), links)
-        return of_arrays(regs[0], op, (a, b), (x, y), links if flows else NONE)
+
+def binary_operator(op: Op, first: Side, second: Side, span: Span | None = None) -> Evaluate:
+    """Return what applies a binary operator, whose errors have the place ``span``."""
+    (left, i), (right, j) = first, second
+    forward, flows, general = op.forward, not op.flat, op.require is not None
+
+    def run(regs: Frame) -> Any:
+        a = regs[i] if left is None else left(regs)
+        b = regs[j] if right is None else right(regs)
+        try:
+            if general:
+                return binary(regs[0], op, a, b)
+            x, y, links = a, b, NONE
+            if type(a) in NODES:
+                x, links = a.value, LEFT if a.active else NONE
+            elif type(a) is np.ndarray and not a.ndim:
+                x = a[()]
+            if type(b) in NODES:
+                y = b.value
+                if b.active:
+                    links = BOTH if links else RIGHT
+            elif type(b) is np.ndarray and not b.ndim:
+                y = b[()]
+            if links and flows and (type(x), type(y)) in NUMBERS:
+                return regs[0].enter(op, (a, b), NO_OPTIONS, forward(x, y), links)
+            return of_arrays(regs[0], op, (a, b), (x, y), links if flows else NONE)
+        except GradcliError as error:
+            raise error.at(span) from None
 
     return run
 

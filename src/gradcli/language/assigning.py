@@ -12,7 +12,6 @@ from gradcli.errors import GradcliError, Span
 from gradcli.errors.counting import counted
 from gradcli.language import picking, runtime
 from gradcli.language.arithmetic import binary
-from gradcli.language.indexing import Registers, Run
 from gradcli.language.kinds import Listed, is_odd, is_tensor, items_of, kept_in_place, written_as
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import Op, value_of
@@ -30,29 +29,15 @@ def before_ndim(value: object) -> int:
     return int(getattr(value, "ndim", 0))
 
 
-def reader(register: int) -> Run:
-    """Return what reads a register: a copy, so that ``a, b = b, a`` swaps."""
-    return lambda regs: regs[register]
-
-
-def swap_remark(given: int, before: int, span: Span) -> Run:
-    """Return what remarks that an assignment of the same line has changed the number that a register shows."""
-
-    def run(regs: Registers) -> None:
-        if regs[given] is not regs[before] and not before_ndim(regs[given]):
-            regs[0].remark(
-                "numpy-differs",
-                "The first of these assignments changes the entry that the next one reads, as PyTorch's entries are "
-                "views. NumPy's are numbers of their own, and swap; clone() makes both the same.",
-                span,
-            )
-
-    return run
-
-
-def unpacker(register: int, position: int, count: int) -> Run:
-    """Return what takes one of ``count`` values out of a register."""
-    return lambda regs: unpacked(regs[0], regs[register], position, count)
+def remark_swap(f: Graph, before: Any, value: Any, span: Span) -> None:
+    """Remark that an assignment of the same line has changed the number that the next one gives."""
+    if value is not before and not before_ndim(value):
+        f.remark(
+            "numpy-differs",
+            "The first of these assignments changes the entry that the next one reads, as PyTorch's entries are "
+            "views. NumPy's are numbers of their own, and swap; clone() makes both the same.",
+            span,
+        )
 
 
 def range_of(bounds: list[Any]) -> range:

@@ -1,4 +1,4 @@
-"""The steps of calls: arguments read from registers, in the kind that the function takes, when the program runs."""
+"""Calls when they run: arguments read from a list of values behind the graph, in the kind that the function takes."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node
+from gradcli.engine.graph import NODES, Graph, Node
 from gradcli.errors import GradcliError
-from gradcli.language.arithmetic import binary, unary_step
+from gradcli.language.arithmetic import binary, unary_operator
 from gradcli.language.calls import DTYPE, Bound, asks_library
-from gradcli.language.indexing import Registers, Run
+from gradcli.language.compiling import Evaluate, Frame
 from gradcli.language.kinds import (
     DOUBLE,
     MASK,
     Listed,
-    NotFloats,
     Tupled,
     inverted,
     is_odd,
@@ -52,7 +51,7 @@ def static_value(value: object) -> Static:
     raise GradcliError("type", "a plain number is needed here, not one that is computed from an input")
 
 
-def converter(bound: Bound, registers: list[int], tensor: Callable[[object], Tensor] = as_tensor) -> Run:
+def converter(bound: Bound, registers: list[int], tensor: Callable[[object], Tensor] = as_tensor) -> Evaluate:
     """Return what reads one argument from the registers when the program runs; ``tensor`` reads an array."""
     kind, first = bound.parameter.kind, registers[0] if registers else 0
     if kind == "Raw":
@@ -72,7 +71,7 @@ def converter(bound: Bound, registers: list[int], tensor: Callable[[object], Ten
     return lambda regs: tensor(regs[first])
 
 
-def static_converter(bound: Bound, registers: list[int], tensor: Callable[[object], Tensor]) -> Run:
+def static_converter(bound: Bound, registers: list[int], tensor: Callable[[object], Tensor]) -> Evaluate:
     """Return what reads plain values; an empty list in the place of several is one empty tuple."""
     first = registers[0] if registers else 0
     if bound.parameter.rest and not registers:
@@ -101,13 +100,13 @@ def plain_or(tensor: Callable[[object], Tensor], value: object) -> Static | Tens
     return value if value is None or type(value) in (int, str, tuple) else tensor(value)  # type: ignore[return-value]
 
 
-def floats(value: object) -> Tensor:
-    """Return a node or a float array; raises ``NotFloats`` for a mask or integers, ``type`` for what is no number."""
-    if isinstance(value, Node) and value.value.dtype is DOUBLE:
-        return value
-    if whole_array(value) or (type(value) is Pair and whole_array(value.values)):
-        raise NotFloats
-    return as_tensor(value)
+def holds_whole(value: object) -> bool:
+    """Return whether an argument is a mask or integers as an array, or holds such arrays."""
+    if type(value) in NODES and value.value.dtype is DOUBLE:  # type: ignore[attr-defined]
+        return False
+    if type(value) is tuple:
+        return any(map(holds_whole, arrays_in(value)))
+    return whole_array(value.values if type(value) is Pair else value)
 
 
 def filling(value: object) -> Tensor:
@@ -115,17 +114,12 @@ def filling(value: object) -> Tensor:
     return as_tensor(int(value) if type(value) is bool else value)
 
 
-def filling_floats(value: object) -> Tensor:
-    """Return what others are set to, as ``floats`` does."""
-    return floats(int(value) if type(value) is bool else value)
-
-
 def is_whole(value: object) -> bool:
     """Return whether a value is an integer or a truth value, plain or in an array."""
     return type(value) in (int, bool) or whole_array(value)
 
 
-def condition(regs: Registers, register: int) -> Any:
+def condition(regs: Frame, register: int) -> Any:
     """Return the condition of a choice; remarks on one that is no mask."""
     value = regs[register]
     if number_kind(value) != MASK:
@@ -133,7 +127,7 @@ def condition(regs: Registers, register: int) -> Any:
     return np.float64(value) if type(value) is bool else as_tensor(value)
 
 
-def listed_arrays(regs: Registers, register: int, tensor: Callable[[object], Tensor]) -> list[Tensor]:
+def listed_arrays(regs: Frame, register: int, tensor: Callable[[object], Tensor]) -> list[Tensor]:
     """Return the arrays of a tuple, or the rows of an array."""
     value = regs[register]
     if type(value) is tuple:
@@ -153,15 +147,17 @@ def rows_of(f: Apply, x: Tensor) -> list[Tensor]:
     return [f(INDEX, x, key=i) for i in range(x.shape[0])]
 
 
-def caller(function: Function, arguments: list[Bound], library: str, written: str, registers: list[list[int]]) -> Run:
-    """Return the step that calls a function, ``written`` so, with its arguments from the registers."""
+def caller(
+    function: Function, arguments: list[Bound], library: str, written: str, registers: list[list[int]]
+) -> Evaluate:
+    """Return what calls a function, ``written`` so, with its arguments from the registers."""
     if any(bound.parameter is DTYPE for bound in arguments):
         return typed_caller(function, arguments, library, written, registers)
     call, op = general_caller(function, arguments, library, registers), function.op
     if function.build is not None:
         call = noted(call, written)
     if function.build is None and op is not None:
-        return unary_step(op, registers[0][0], call)
+        return unary_operator(op, registers[0][0], call)
     if op is not None and OPERATORS.get((op.operator, len(registers))) is op and all(len(r) == 1 for r in registers):
         return operator_caller(op, [r[0] for r in registers], call)
     return call
@@ -169,8 +165,8 @@ def caller(function: Function, arguments: list[Bound], library: str, written: st
 
 def typed_caller(
     function: Function, arguments: list[Bound], library: str, written: str, registers: list[list[int]]
-) -> Run:
-    """Return the step that calls a function and makes numbers of the type that ``dtype=`` names of the result."""
+) -> Evaluate:
+    """Return what calls a function and makes numbers of the type that ``dtype=`` names of the result."""
     from gradcli.ops.further.casting import as_type
 
     own = [(bound, r) for bound, r in zip(arguments, registers, strict=True) if bound.parameter is not DTYPE]
@@ -181,8 +177,8 @@ def typed_caller(
     return lambda regs: as_type(regs[0], call(regs), static_value(regs[register]))
 
 
-def operator_caller(op: Op, operands: list[int], call: Run) -> Run:
-    """Return the step that calls an operator by a name: masks and integers are what they are to the operator."""
+def operator_caller(op: Op, operands: list[int], call: Evaluate) -> Evaluate:
+    """Return what calls an operator by a name: masks and integers are what they are to the operator."""
     if is_of_masks(op):
         of_masks = compare if len(operands) == 2 else inverted
         return lambda regs: of_masks(regs[0], op, *(as_comparable(regs[i]) for i in operands))
@@ -203,10 +199,10 @@ def as_comparable(value: object) -> object:
     return value.values if type(value) is Pair else value
 
 
-def noted(call: Run, written: str) -> Run:
-    """Return the step of a call that leaves its name on the graph, for notes on the operations that it is made of."""
+def noted(call: Evaluate, written: str) -> Evaluate:
+    """Return what makes a call that leaves its name on the graph, for notes on the operations that it is made of."""
 
-    def run(regs: Registers) -> Any:
+    def run(regs: Frame) -> Any:
         graph = regs[0]
         before = len(graph.nodes)
         value = call(regs)
@@ -216,14 +212,13 @@ def noted(call: Run, written: str) -> Run:
     return run
 
 
-def general_caller(function: Function, arguments: list[Bound], library: str, registers: list[list[int]]) -> Run:
-    """Return the step that calls a function; one that is given masks or integers is told what both libraries make."""
+def general_caller(function: Function, arguments: list[Bound], library: str, registers: list[list[int]]) -> Evaluate:
+    """Return what calls a function; one that is given masks or integers is told what both libraries make."""
     other = library != "torch" and asks_library(function)
     build = partial(builder(function), library=library) if other else builder(function)
     counts = function.kinds.beside == "plain"
     fills = counts or function.kinds.beside == "first"
-    call = plain_caller(build, arguments, registers, filling_floats if fills else floats)
-    cast_call = plain_caller(build, arguments, registers, filling if fills else as_tensor)
+    call = plain_caller(build, arguments, registers, filling if fills else as_tensor)
     numbers = [
         register
         for bound, own in zip(arguments, registers, strict=True)
@@ -231,13 +226,13 @@ def general_caller(function: Function, arguments: list[Bound], library: str, reg
         for register in own
     ]
 
-    def of_kinds(regs: Registers) -> Any:
+    def of_kinds(regs: Frame) -> Any:
         from gradcli.language.treatments import cast, is_view, shows, treated
 
         given = [item for i in numbers if regs[i] is not None for item in arrays_in(regs[i])]
         kinds = [number_kind(item) for item in given]
         kind = treated(regs[0], function, kinds)
-        found = cast_call(regs)
+        found = call(regs)
         moves = function.shares and not fills and set(kinds) == {kind}
         if moves and (function.op is DETACH or is_view(found)):
             own = given[0] if function.op is DETACH else plain_caller(build, arguments, registers, array_of)(regs)
@@ -245,14 +240,11 @@ def general_caller(function: Function, arguments: list[Bound], library: str, reg
                 return own
         return cast(regs[0], found, kind)
 
-    def run(regs: Registers) -> Any:
+    def run(regs: Frame) -> Any:
         given = [regs[i] for i in numbers]
         if counts and given and all(map(is_whole, given)):
             return of_kinds(regs)
-        try:
-            value = call(regs)
-        except NotFloats:
-            value = of_kinds(regs)
+        value = of_kinds(regs) if any(map(holds_whole, given)) else call(regs)
         return value if function.shares else apart(regs[0], value, given)
 
     return run
@@ -286,8 +278,8 @@ def builder(function: Function) -> Builder:
 
 def plain_caller(
     build: Builder, arguments: list[Bound], registers: list[list[int]], tensor: Callable[[object], Tensor]
-) -> Run:
-    """Return the step that calls a function, its arrays read by ``tensor``."""
+) -> Evaluate:
+    """Return what calls a function, its arrays read by ``tensor``."""
     rest = [converter(b, r, tensor) for b, r in zip(arguments, registers, strict=True) if b.parameter.rest]
     named = [
         (b.parameter.name, converter(b, r, tensor))
@@ -305,25 +297,3 @@ def plain_caller(
     return lambda regs: build(
         regs[0], *(read(regs) for read in before), *read_rest(regs), **{name: read(regs) for name, read in behind}
     )
-
-
-def calling(function: Function, arguments: list[Bound], library: str, written: str, registers: list[int]) -> Run:
-    """Return the step of a call whose arguments stand in ``registers`` one after the other."""
-    rest = iter(registers)
-    return caller(function, arguments, library, written, [[next(rest) for _ in bound.nodes] for bound in arguments])
-
-
-def remarking(said: str, compiled: Callable[[list[int]], Run], registers: list[int]) -> Run:
-    """Return the step of a call that PyTorch refuses, as it ``said``."""
-    call = compiled(registers)
-
-    def run(regs: Registers) -> Any:
-        regs[0].remark("torch-refuses", said)
-        return call(regs)
-
-    return run
-
-
-def reading(read: Callable[..., Any], registers: list[int]) -> Run:
-    """Return the step of a call that gives a length and not an array."""
-    return lambda regs: read(*[regs[i] for i in registers])

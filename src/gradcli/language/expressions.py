@@ -1,4 +1,4 @@
-"""Expressions: from syntax to steps, without recursion, so that long sums and deep trees cost no stack."""
+"""Expressions of a formula: from syntax to closures that evaluate them over a frame."""
 
 from __future__ import annotations
 
@@ -6,192 +6,330 @@ import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError, over_budget
-from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE
+from gradcli.engine.graph import Graph
+from gradcli.errors import GradcliError, Place, Span, over_budget
+from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
 from gradcli.language import picking, runtime
-from gradcli.language.arithmetic import binary_step, negative, positive
-from gradcli.language.calling import calling, reading, remarking
+from gradcli.language.arithmetic import Side, binary_operator, negative, positive
+from gradcli.language.calling import caller
 from gradcli.language.calls import bind, library_of, plain_number, refuse_ambiguous, refuse_stars, resolve, written_name
-from gradcli.language.indexing import Registers, Run, index_items, index_parts, index_reader
+from gradcli.language.compiling import UNBOUND, Compiler, Evaluate, Frame
 from gradcli.language.kinds import inverted
-from gradcli.language.literals import REFUSED, bound_value, literal, refused
 from gradcli.language.members import ATTRIBUTES, special_call
-from gradcli.language.names import (
-    BINARY,
-    COMPARE,
-    CONSTANTS,
-    MASKS,
-    NEW_AXIS,
-    constant_name,
-    find_constant,
-)
-from gradcli.language.steps import Allocation, Block, execute
-from gradcli.language.trace import Branch, tell
+from gradcli.language.names import BINARY, COMPARE, MASKS, NEW_AXIS, constant_name, find_constant
+from gradcli.language.runtime import literal
+from gradcli.language.trace import Branch, Chosen, Writer
 from gradcli.ops import OPERATORS, methods
+from gradcli.ops.making import CONSTANTS
+
+SHIFTS = (ast.LShift, ast.RShift)
+LEFT_OUT: dict[type[ast.AST], str] = {
+    ast.Lambda: "lambda",
+    ast.ListComp: "a comprehension",
+    ast.GeneratorExp: "a comprehension",
+    ast.SetComp: "a comprehension",
+    ast.DictComp: "a comprehension",
+    ast.Dict: "a dictionary",
+    ast.Set: "a set",
+    ast.JoinedStr: "a formatted string",
+    ast.NamedExpr: "':='",
+    ast.Starred: "a starred expression",
+    ast.Await: "await",
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield",
+    ast.Slice: "a slice outside of [ ]",
+}
+"""Expressions that the language leaves out."""
 
 
-class Expressions(Allocation):
-    """Compiles expressions into steps."""
+class Expressions(Compiler):
+    """Compiles expressions of a formula; the first register of its frame holds the graph when it runs.
 
-    def expression(self, root: ast.expr) -> int:
-        """Compile an expression and return the register of its value."""
-        done: dict[ast.AST, int] = {}
-        stack: list[tuple[ast.expr, list[ast.expr] | None]] = [(root, None)]
-        while stack:
-            node, children = stack.pop()
+    ``template`` is the frame when a run begins. ``waiting`` are registers of values that are still to be read when a
+    write in the middle of an expression runs, which changes what they show, and ``loop_arrays`` those of arrays that
+    loops run over; ``sides_of`` has those for the sides of the conditions of loops. ``compound`` is the statement that
+    is compiled. ``writes`` says that there is a statement which writes to a value in place, if that is a tensor.
+    """
+
+    def __init__(self, tree: ast.Module, place: Place, max_depth: int, given: frozenset[str] = frozenset()) -> None:
+        self.place = place
+        self.writer = Writer(place.text)
+        self.spans = self.writer.spans
+        self.template: Frame = [None]
+        self.waiting: tuple[int, ...] = ()
+        self.variables: dict[str, int] = {}
+        self.definite: set[str] = set()
+        self.assigned: set[str] = set()
+        self.free: dict[str, Span] = {}
+        self.given = given
+        self.loop_arrays: list[int] = []
+        self.truths: set[ast.BoolOp] = set()
+        self.sides_of: dict[ast.AST, int] = {}
+        self.compound: ast.AST = tree
+        self.has_methods = any(map(is_write, ast.walk(tree)))
+        self.writes = False
+        self.level = 0
+        self.max_depth = max_depth
+
+    # ---- registers
+    def register(self, value: object = UNBOUND) -> int:
+        """Return a new register, which holds ``value`` from the start."""
+        self.template.append(value)
+        return len(self.template) - 1
+
+    def variable(self, name: str, definite: bool) -> int:
+        """Return the register of a variable; ``definite`` says that it has a value from here on."""
+        if name not in self.variables:
+            self.variables[name] = self.register()
+        (self.definite if definite else self.assigned).add(name)
+        return self.variables[name]
+
+    def others(self, name: str) -> Callable[[], Iterator[tuple[str, int]]]:
+        """Return what yields the registers that may share memory with a variable, with their variables' names.
+
+        A loop over an array keeps it in a register without a name, and so does an expression with a write in it.
+        """
+        self.writes = True
+        variables, nameless = self.variables, (*self.loop_arrays, *self.waiting)
+        return lambda: chain(
+            (item for item in variables.items() if item[0] != name), (("", register) for register in nameless)
+        )
+
+    # ---- operands
+    def expression(self, node: ast.expr) -> Evaluate:
+        """Return what evaluates an expression; an error has the place of the innermost one that it arises in."""
+        try:
+            return super().expression(node)
+        except GradcliError as error:
+            raise error.at(self.spans.of(node.func if isinstance(node, ast.Call) else node)) from None
+
+    def refused(self, node: ast.AST) -> GradcliError:
+        """Return the error for syntax that the language leaves out."""
+        what = LEFT_OUT.get(type(node), "this")
+        return GradcliError("not-allowed", f"{what} is not part of the language", hint=INSTEAD_OF_WORD.get(what))
+
+    def side(self, node: ast.expr) -> Side:
+        """Return an operand: nothing and its register for a number or a variable, else an expression."""
+        if isinstance(node, ast.Constant):
+            return None, self.register(self.constant(node))
+        if isinstance(node, ast.Name) and node.id in self.definite:
+            return None, self.variables[node.id]
+        return self.expression(node), 0
+
+    def operands(self, nodes: list[ast.expr]) -> list[Evaluate]:
+        """Return what evaluates several operands, in their order.
+
+        Those before a write in the middle of the expression wait for it in registers, where it changes what they show.
+        """
+        last = max((k for k, node in enumerate(nodes) if self.writes_within(node)), default=0)
+        if not last:
+            return [self.expression(node) for node in nodes]
+        outer = self.waiting
+        fills: list[tuple[int, Evaluate]] = []
+        reads: list[Evaluate] = []
+        for k, node in enumerate(nodes):
+            part = self.expression(node)
+            if k <= last and not isinstance(node, ast.Name | ast.Constant):
+                register = self.register()
+                self.waiting += (register,)
+                fills.append((register, part))
+                part = partial(handed_over, register)
+            reads.append(part)
+        self.waiting = outer
+        first, *rest = reads
+
+        def begin(regs: Frame) -> Any:
+            for register, fill in fills:
+                regs[register] = fill(regs)
+            return first(regs)
+
+        return [begin, *rest]
+
+    def writes_within(self, node: ast.expr) -> bool:
+        """Return whether a method may write in place while an expression is evaluated."""
+        return self.has_methods and any(map(is_write, ast.walk(node)))
+
+    def applied(self, node: ast.AST, apply: Callable[..., Any], parts: list[Evaluate]) -> Evaluate:
+        """Return what applies a function of the graph to operands; its errors have the place of ``node``."""
+        span = self.spans.of(node)
+
+        def run(regs: Frame) -> Any:
             try:
-                if children is None:
-                    found = self._children(node)
-                    stack.append((node, found))
-                    stack.extend((child, None) for child in reversed(found))
-                else:
-                    operands = [done[child] for child in children]
-                    done[node] = EMITTERS[type(node)](self, node, operands)
-                    self.release(operands)
+                return apply(regs[0], *[part(regs) for part in parts])
             except GradcliError as error:
-                raise error.at(self.spans.of(node.func if isinstance(node, ast.Call) else node)) from None
-        return done[root]
+                raise error.at(span) from None
 
-    def _children(self, node: ast.expr) -> list[ast.expr]:
-        match node:
-            case ast.BinOp():
-                return [node.left, node.right]
-            case ast.UnaryOp():
-                if isinstance(node.op, ast.Not):
-                    self.truths.update(part for part in ast.walk(node) if isinstance(part, ast.BoolOp))
-                return [node.operand]
-            case ast.Compare():
-                return [node.left, *node.comparators]
-            case ast.List() | ast.Tuple():
-                return list(node.elts)
-            case ast.Subscript():
-                return [node.value, *(part for item in index_items(node) for part in index_parts(item))]
-            case ast.Attribute():
-                return [] if constant_name(node, self.variables) else [node.value]
-            case ast.Call():
-                return self._call_children(node)
-            case ast.Constant() | ast.Name() | ast.IfExp() | ast.BoolOp():
-                return []
-        raise refused(node)
+        return run
 
-    def _literal(self, node: ast.Constant, _registers: list[int]) -> int:
-        return self.constant(literal(node.value))
+    # ---- expressions
+    def of_Constant(self, node: ast.Constant) -> Evaluate:  # noqa: N802
+        """Return a number or another constant."""
+        value = self.constant(node)
+        return lambda regs: value
 
-    def _list(self, node: ast.List | ast.Tuple, registers: list[int]) -> int:
-        stack = runtime.stack_items if isinstance(node, ast.List) else runtime.stack_tuple
-        return self.emit(lambda regs: stack(regs[0], [regs[i] for i in registers]), node)
+    def constant(self, node: ast.Constant) -> Any:
+        """Return the number of a constant, or what else it is."""
+        try:
+            return literal(node.value)
+        except GradcliError as error:
+            raise error.at(self.spans.of(node)) from None
 
-    def _name(self, node: ast.Name, _registers: list[int]) -> int:
+    def of_Name(self, node: ast.Name) -> Evaluate:  # noqa: N802
+        """Return what reads a variable or a constant."""
         name = node.id
-        if name in self.definite:
-            return self.variables[name]
-        if name in self.assigned:
-            register = self.variables[name]
+        if name not in self.definite and name in self.assigned:
+            register, span = self.variables[name], self.spans.of(node)
             if name in self.given:  # where no branch or turn that ran assigned it, the value from outside counts
-                self.free.setdefault(name, self.spans.of(node))
-            return self.emit(lambda regs: bound_value(regs[register], name), node)
-        if name in CONSTANTS and name not in self.given:
-            return self.constant(np.float64(CONSTANTS[name]))
-        if name.startswith("__"):
-            raise GradcliError("not-allowed", f"the name '{name}' is not allowed")
-        self.free.setdefault(name, self.spans.of(node))
-        return self.variable(name, definite=True)
+                self.free.setdefault(name, span)
 
-    def _binary(self, node: ast.BinOp, registers: list[int]) -> int:
-        left, right = registers
-        if type(node.op) in REFUSED:
-            message, hint = REFUSED[type(node.op)]
-            raise GradcliError("not-allowed", message, hint=hint)
+            def read(regs: Frame) -> Any:
+                if regs[register] is UNBOUND:
+                    raise GradcliError("unbound", f"'{name}' is used before it is assigned", span=span)
+                return regs[register]
+
+            return read
+        if name not in self.definite:
+            if name in CONSTANTS and name not in self.given:
+                number = np.float64(CONSTANTS[name])
+                return lambda regs: number
+            if name.startswith("__"):
+                raise GradcliError("not-allowed", f"the name '{name}' is not allowed")
+            self.free.setdefault(name, self.spans.of(node))
+        place = self.variable(name, definite=True)
+        return lambda regs: regs[place]
+
+    def of_List(self, node: ast.List | ast.Tuple) -> Evaluate:  # noqa: N802
+        """Return a list display, which is an array, or a tuple display."""
+        stack = runtime.stack_items if isinstance(node, ast.List) else runtime.stack_tuple
+        return self.applied(node, lambda f, *items: stack(f, list(items)), self.operands(node.elts))
+
+    of_Tuple = of_List  # noqa: N815
+
+    def of_BinOp(self, node: ast.BinOp) -> Evaluate:  # noqa: N802
+        """Return an operator of two operands."""
+        if isinstance(node.op, SHIFTS):
+            raise GradcliError("not-allowed", "shifts are not part of the language")
         if type(node.op) in MASKS:
             mask = OPERATORS[MASKS[type(node.op)], 2]
-            return self.emit(lambda regs: runtime.compare(regs[0], mask, regs[left], regs[right]), node)
-        return self.emit(binary_step(OPERATORS[BINARY[type(node.op)], 2], left, right), node)
+            return self.applied(
+                node, lambda f, a, b: runtime.compare(f, mask, a, b), self.operands([node.left, node.right])
+            )
+        op, span = OPERATORS[BINARY[type(node.op)], 2], self.spans.of(node)
+        if self.writes_within(node.right):
+            left, right = self.operands([node.left, node.right])
+            return binary_operator(op, (left, 0), (right, 0), span)
+        return binary_operator(op, self.side(node.left), self.side(node.right), span)
 
-    def _unary(self, node: ast.UnaryOp, registers: list[int]) -> int:
-        [operand] = registers
+    def of_UnaryOp(self, node: ast.UnaryOp) -> Evaluate:  # noqa: N802
+        """Return ``not``, or a sign before an operand."""
         if isinstance(node.op, ast.Not):
-            return self.emit(lambda regs: not runtime.truth(regs[operand]), node)
+            self.truths.update(part for part in ast.walk(node) if isinstance(part, ast.BoolOp))
+        operand = [self.expression(node.operand)]
+        if isinstance(node.op, ast.Not):
+            return self.applied(node, lambda f, a: not runtime.truth(a), operand)
         if isinstance(node.op, ast.UAdd):
-            return self.emit(lambda regs: positive(regs[operand]), node)
+            return self.applied(node, lambda f, a: positive(a), operand)
         apply, op = (inverted, OPERATORS["~", 1]) if isinstance(node.op, ast.Invert) else (negative, OPERATORS["-", 1])
-        return self.emit(lambda regs: apply(regs[0], op, regs[operand]), node)
+        return self.applied(node, lambda f, a: apply(f, op, a), operand)
 
-    def _compare(self, node: ast.Compare, registers: list[int]) -> int:
-        unknown = next((op for op in node.ops if type(op) not in COMPARE), None)
-        if unknown is not None:
+    def of_Compare(self, node: ast.Compare) -> Evaluate:  # noqa: N802
+        """Return a comparison, or a chain of them."""
+        parts = self.operands([node.left, *node.comparators])
+        return self.applied(node, self.comparison(node), parts)
+
+    def comparison(self, node: ast.Compare) -> Callable[..., Any]:
+        """Return what compares the sides of a comparison."""
+        if any(type(op) not in COMPARE for op in node.ops):
             raise GradcliError("not-allowed", "'in' and 'is' are not part of the language", hint="write == to compare")
         ops = [OPERATORS[COMPARE[type(op)], 2] for op in node.ops]
         if len(ops) == 1:
-            [op], (left, right) = ops, registers
-            return self.emit(lambda regs: runtime.compare(regs[0], op, regs[left], regs[right]), node)
-        return self.emit(lambda regs: runtime.compare_chain(regs[0], ops, [regs[i] for i in registers]), node)
+            return lambda f, a, b: runtime.compare(f, ops[0], a, b)
+        return lambda f, *values: runtime.compare_chain(f, ops, list(values))
 
-    def _subscript(self, node: ast.Subscript, registers: list[int]) -> int:
-        items, parts = index_items(node), iter(registers[1:])
-        readers = [index_reader(item, [next(parts) for _ in index_parts(item)]) for item in items]
-        base, single = registers[0], not isinstance(node.slice, ast.Tuple)
+    def of_Subscript(self, node: ast.Subscript) -> Evaluate:  # noqa: N802
+        """Return an entry or a part of an array."""
+        items, single, span = index_items(node), not isinstance(node.slice, ast.Tuple), self.spans.of(node)
+        whole, *parts = self.operands([node.value, *(part for item in items for part in index_parts(item))])
+        readers = index_readers(items, parts)
         if isinstance(node.value, ast.List | ast.Tuple):
             readers = [partial(picking.read_position, read) for read in readers]
-        return self.emit(
-            lambda regs: picking.subscript(regs[0], regs[base], [read(regs) for read in readers], single), node
-        )
 
-    def _attribute(self, node: ast.Attribute, registers: list[int]) -> int:
+        def pick(regs: Frame) -> Any:
+            try:
+                return picking.subscript(regs[0], whole(regs), [read(regs) for read in readers], single)
+            except GradcliError as error:
+                raise error.at(span) from None
+
+        return pick
+
+    def of_Attribute(self, node: ast.Attribute) -> Evaluate:  # noqa: N802
+        """Return what reads an attribute, or a constant of a library."""
         name = constant_name(node, self.variables)
         if name:
-            found = None if name in NEW_AXIS else find_constant(name)
-            return self.constant(np.float64(found) if isinstance(found, float) else found)
-        read, base = ATTRIBUTES.get(node.attr), registers[0]
+            constant = None if name in NEW_AXIS else find_constant(name)
+            number = np.float64(constant) if isinstance(constant, float) else constant
+            return lambda regs: number
+        base, read = self.expression(node.value), ATTRIBUTES.get(node.attr)
         if read is None:
             call = f"call it: .{node.attr}()" if node.attr in methods() else ""
             hint = INSTEAD_OF_ATTRIBUTE.get(node.attr, call or f"there are .{', .'.join(ATTRIBUTES)}")
             raise GradcliError("not-allowed", f"unknown attribute '.{node.attr}'", hint=hint)
-        return self.emit(lambda regs: read(regs[0], regs[base]), node)
+        return self.applied(node, read, [base])
 
-    def in_place(self, node: ast.expr, target: ast.expr | None = None) -> ast.expr:
-        """Compile a method that writes in place and return the variable that it wrote to; others stay as they are."""
-        raise NotImplementedError
+    def of_Call(self, node: ast.Call) -> Evaluate:  # noqa: N802
+        """Return a call of a function or a method; one that writes in place gives the variable that it wrote to."""
+        write = self.write_call(node)
+        if write is not None:
+            name, do = write
+            self.writer.replace(node, name, said=not self.waiting)
+            register = self.variables[name]
 
-    def _call_children(self, node: ast.Call) -> list[ast.expr]:
-        if is_write(node):
-            outer, self.waiting = self.waiting, tuple(self.recent)
-            variable = self.in_place(node)
-            if isinstance(variable, ast.Name):
-                self.writer.replace(node, variable.id, said=not self.waiting)
-                self.calls[node] = reading_variable
-            self.waiting = outer
-            if isinstance(variable, ast.Name):
-                return [variable]
+            def written(regs: Frame) -> Any:
+                do(regs)
+                return regs[register]
+
+            return written
         special = special_call(node, self.variables)
         if special:
             read, receiver = special
-            self.calls[node] = partial(reading, read)
-            return [*([] if receiver is None else [receiver]), *node.args]
+            parts = self.operands([*([] if receiver is None else [receiver]), *node.args])
+            return self.applied(node, lambda f, *values: read(*values), parts)
         function, receivers = resolve(node, self.variables)
         refuse_stars(node, self.spans)
         refuse_ambiguous(function, node)
         arguments = bind(function, node, receivers)
-        compiled = partial(calling, function, arguments, library_of(node), written_name(node))
+        place = count(1)
+        registers = [[next(place) for _ in bound.nodes] for bound in arguments]
+        call = caller(function, arguments, library_of(node), written_name(node), registers)
         said = plain_number(function, arguments, node, self.variables)
-        self.calls[node] = compiled if said is None else partial(remarking, said, compiled)
-        return [child for bound in arguments for child in bound.nodes]
+        parts = self.operands([child for bound in arguments for child in bound.nodes])
 
-    def _call(self, node: ast.Call, registers: list[int]) -> int:
-        # What it means was settled before its arguments were compiled: in np.sum(np) they make np a variable.
-        compile_call = self.calls.pop(node)
-        return registers[0] if compile_call is reading_variable else self.emit(compile_call(registers), node)
+        span = self.spans.of(node)
 
-    def sub_block(self, node: ast.expr) -> tuple[Block, int]:
-        """Compile an expression that may not run, into a block of its own."""
-        outer, self.block = self.block, []
+        def run(regs: Frame) -> Any:
+            try:
+                values = [regs[0], *[part(regs) for part in parts]]
+                if said is not None:
+                    regs[0].remark("torch-refuses", said)
+                return call(values)
+            except GradcliError as error:
+                raise error.at(span) from None
+
+        return run
+
+    def write_call(self, node: ast.expr, wanted: str = "") -> tuple[str, Evaluate] | None:
+        """Return the variable that a method writes to in place, and what does that; None for any other call."""
+        raise NotImplementedError
+
+    def of_IfExp(self, node: ast.IfExp) -> Evaluate:  # noqa: N802
+        """Return a conditional expression."""
         with self.deeper(node):
-            register = self.expression(node)
-        block, self.block = self.block, outer
-        return block, register
+            return super().of_IfExp(node)
 
     @contextmanager
     def deeper(self, node: ast.AST) -> Iterator[None]:
@@ -202,79 +340,123 @@ class Expressions(Allocation):
         yield
         self.level -= 1
 
-    def condition(self, node: ast.expr) -> tuple[int, list[int]]:
-        """Compile an expression whose truth is wanted; the error for an array points at it.
-
-        Return the register of the truth, and those of the sides of a comparison, which ``release`` lets go.
-        """
-        self.truths.update(part for part in ast.walk(node) if isinstance(part, ast.BoolOp))
+    def test(self, node: ast.If | ast.IfExp | ast.While) -> Callable[[Frame], bool]:
+        """Return what says whether a condition holds; a branch tells that, a loop its sides when it ends."""
+        test, span = node.test, self.spans.of(node.test)
+        self.truths.update(part for part in ast.walk(test) if isinstance(part, ast.BoolOp))
+        compare: Callable[..., Any] = lambda f, value: value  # noqa: E731
         try:
-            if isinstance(node, ast.Compare):
-                sides = [self.expression(side) for side in (node.left, *node.comparators)]
-                register = self._compare(node, sides)
+            if isinstance(test, ast.Compare):
+                sides = self.operands([test.left, *test.comparators])
+                compare = self.comparison(test)
             else:
-                sides, register = [], self.expression(node)
+                sides = [self.expression(test)]
         except GradcliError as error:
-            raise error.at(self.spans.of(node)) from None
-        return self.emit(lambda regs: runtime.truth(regs[register]), node), sides
+            raise error.at(span) from None
+        compared, branch = isinstance(test, ast.Compare), self.branch(node)
+        register = self.register(()) if branch is None else 0
+        if branch is None:
+            self.sides_of[node] = register
 
-    def _choice(self, node: ast.IfExp, _registers: list[int]) -> int:
-        condition, sides = self.condition(node.test)
-        yes, yes_value = self.sub_block(node.body)
-        no, no_value = self.sub_block(node.orelse)
-        self.release(sides)
-        write = self.writer.written
-        branch = Branch("", self.writer.condition(node.test), "else", (write(node.body), write(node.orelse)))
+        def holds(regs: Frame) -> bool:
+            f = regs[0]
+            try:
+                values = [side(regs) for side in sides]
+                held = runtime.truth(compare(f, *values))
+            except GradcliError as error:
+                raise error.at(span) from None
+            if f.story is not None:
+                shown = tuple(values) if compared else ()
+                if branch is None:
+                    regs[register] = shown
+                else:
+                    f.story.append((branch, Chosen(held, shown), len(f.bindings)))
+            return held
 
-        def run(regs: Registers) -> Any:
-            if regs[0].story is not None:
-                tell(regs, branch, condition, sides)
-            chosen, value = (yes, yes_value) if regs[condition] else (no, no_value)
-            execute(chosen, regs)
-            return regs[value]
+        return holds
 
-        return self.emit(run, node)
+    def branch(self, node: ast.If | ast.IfExp | ast.While) -> Branch | None:
+        """Return what is told of a condition; None for that of a loop."""
+        condition, write = self.writer.condition(node.test), self.writer.written
+        if isinstance(node, ast.IfExp):
+            return Branch("", condition, "else", (write(node.body), write(node.orelse)))
+        if isinstance(node, ast.If):
+            other = (self.writer.word(node.orelse[0]) or "else") if node.orelse else ""
+            return Branch(self.writer.word(node) or "if", condition, other)
+        return None
 
-    def _logic(self, node: ast.BoolOp, _registers: list[int]) -> int:
-        blocks = [self.sub_block(value) for value in node.values]
+    def of_BoolOp(self, node: ast.BoolOp) -> Evaluate:  # noqa: N802
+        """Return ``and`` or ``or`` of truth values: operands are evaluated until one decides."""
+        with self.deeper(node):
+            sides = [self.expression(value) for value in node.values]
         stop_at, as_truth = isinstance(node.op, ast.Or), node in self.truths
 
-        def run(regs: Registers) -> bool:
-            for block, value in blocks:
-                execute(block, regs)
-                found = runtime.truth(regs[value])
-                if found is stop_at:
+        def decide(f: Graph, regs: Frame) -> bool:
+            del f
+            for side in sides:
+                value = side(regs)
+                held = runtime.truth(value)
+                if held is stop_at:
                     break
-            if not as_truth and not runtime.is_truth(regs[value]):
+            if not as_truth and not runtime.is_truth(value):
                 message = "'and' and 'or' give one of their sides in Python, and here a truth value alone"
                 raise GradcliError("type", message, hint="write a if c else b")
-            return found
+            return held
 
-        return self.emit(run, node)
+        return self.applied(node, decide, [lambda regs: regs])
 
 
-def is_write(node: ast.expr) -> bool:
-    """Return whether a call may be of a method that writes in place, by its name."""
+def is_write(node: ast.AST) -> bool:
+    """Return whether a syntax node may be a call of a method that writes in place, by its name."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_")
 
 
-def reading_variable(registers: list[int]) -> Run:
-    """Return what reads the variable that a method has written to; an expression reads its register."""
-    return lambda regs: regs[registers[0]]
+def handed_over(register: int, regs: Frame) -> Any:
+    """Return what waits in a register, which keeps it no longer."""
+    value, regs[register] = regs[register], None
+    return value
 
 
-EMITTERS: dict[type[ast.expr], Callable[[Expressions, Any, list[int]], int]] = {
-    ast.Constant: Expressions._literal,
-    ast.Name: Expressions._name,
-    ast.BinOp: Expressions._binary,
-    ast.UnaryOp: Expressions._unary,
-    ast.Compare: Expressions._compare,
-    ast.List: Expressions._list,
-    ast.Tuple: Expressions._list,
-    ast.Subscript: Expressions._subscript,
-    ast.Attribute: Expressions._attribute,
-    ast.Call: Expressions._call,
-    ast.IfExp: Expressions._choice,
-    ast.BoolOp: Expressions._logic,
-}
-"""What compiles a node whose operands are compiled, by its type; ``_children`` has refused all others."""
+# ---- indices
+def index_items(node: ast.Subscript) -> list[ast.expr]:
+    """Return the parts of an index, one for each axis."""
+    return list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+
+
+def index_parts(item: ast.expr) -> list[ast.expr]:
+    """Return the expressions inside one part of an index."""
+    if isinstance(item, ast.Slice):
+        return [part for part in (item.lower, item.upper, item.step) if part is not None]
+    if isinstance(item, ast.List):
+        return [part for element in item.elts for part in index_parts(element)]
+    return [item]
+
+
+def list_shape(item: ast.List) -> tuple[int, ...]:
+    """Return the shape of nested lists in an index; raises ``index`` where they are ragged."""
+    inner = {list_shape(element) if isinstance(element, ast.List) else () for element in item.elts}
+    if len(inner) > 1:
+        raise GradcliError("index", "the lists in an index must have one length")
+    return (len(item.elts), *next(iter(inner), ()))
+
+
+def index_readers(items: list[ast.expr], parts: list[Evaluate]) -> list[Evaluate]:
+    """Return what reads each part of an index from what evaluates the expressions inside."""
+    rest = iter(parts)
+    return [index_reader(item, [next(rest) for _ in index_parts(item)]) for item in items]
+
+
+def index_reader(item: ast.expr, parts: list[Evaluate]) -> Evaluate:
+    """Return what reads one part of an index."""
+    if isinstance(item, ast.Slice):
+        there = [part is not None for part in (item.lower, item.upper, item.step)]
+
+        def read_slice(regs: Frame) -> slice:
+            bounds = iter([picking.slice_bound(regs[0], part(regs)) for part in parts])
+            return picking.slice_of(*[next(bounds) if present else None for present in there])
+
+        return read_slice
+    if isinstance(item, ast.List):
+        shape = list_shape(item)
+        return lambda regs: picking.index_list(regs[0], [part(regs) for part in parts], shape)
+    return parts[0]

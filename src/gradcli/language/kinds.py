@@ -45,10 +45,6 @@ class Tuples(Listed):
     """A list of tuples of plain integers: each of them is an index for several axes."""
 
 
-class NotFloats(Exception):
-    """Raised where a function that is about to be called is given a mask or integers."""
-
-
 def number_kind(value: object) -> str:
     """Return what numbers these are: ``float``, ``integer`` or ``mask``; a plain number is of its kind too."""
     raw = value.values if type(value) is Pair else value

@@ -142,24 +142,6 @@ def near_function(name: str) -> str | None:
     return did_you_mean(name, [*spellings(), *CONSTANTS])
 
 
-__all__ = [
-    "BINARY",
-    "COMPARE",
-    "CONSTANTS",
-    "MASKS",
-    "MODULES",
-    "NEW_AXIS",
-    "SAME_AS",
-    "TYPES",
-    "constant_name",
-    "dotted",
-    "find_constant",
-    "find_function",
-    "in_module",
-    "is_elsewhere",
-    "near_function",
-    "unknown_function",
-]
 STATEMENT_WORDS = {
     "ImportFrom": "import",
     "FunctionDef": "def",

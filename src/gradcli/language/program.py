@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,9 +13,9 @@ from gradcli.engine.graph import Graph, Node
 from gradcli.engine.lean import LeanGraph
 from gradcli.errors import Budget, GivenUp, GradcliError, Place, Span, over_budget
 from gradcli.language import runtime
+from gradcli.language.compiling import FRAMES, Evaluate, Frame
 from gradcli.language.source import parse
-from gradcli.language.statements import Statements
-from gradcli.language.steps import Block, execute
+from gradcli.language.statements import Statements, as_load
 from gradcli.language.trace import Assigned
 from gradcli.ops.declare import tensor
 from gradcli.records import dataclass
@@ -22,7 +23,7 @@ from gradcli.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A checked program: its text, the variables that it needs from outside, and the steps that evaluate it.
+    """A checked program: its text, the variables that it needs from outside, and what evaluates it over a frame.
 
     ``branches`` says that it takes one way or another by values, ``writes`` that it writes to values in place. A
     formula of an answer may be a condition: ``truths`` says that the output may be one. A script says by which inputs
@@ -31,10 +32,9 @@ class Program:
 
     place: Place
     inputs: dict[str, Span]
-    block: Block
-    registers: list[Any]
+    output: Evaluate
+    template: Frame
     variables: dict[str, int]
-    output: int
     output_span: Span
     budget: Budget
     result: str | None
@@ -63,8 +63,7 @@ class Program:
             graph = Graph(self.budget, strict, story=[]) if record else LeanGraph(self.budget, strict)
         graph.variables, graph.result = self.variables, self.result
         graph.branches = self.branches
-        registers = list(self.registers)
-        registers[0] = graph
+        registers = self.frame(graph)
         for name in self.inputs:
             kept = record or name in wrt
             value = values[name] if kept else np.asarray(values[name])
@@ -74,8 +73,7 @@ class Program:
             registers[self.variables[name]] = leaf if kept else value
         try:
             with np.errstate(all="ignore"):
-                execute(self.block, registers)
-                output = runtime.as_output(registers[self.output], self.truths)
+                output = runtime.as_output(self.run(registers), self.truths)
             if graph.story is not None and self.last is not None:
                 graph.story.append((self.last, output, len(graph.bindings)))
             constant = not (isinstance(output, Node) and output.active)
@@ -87,6 +85,21 @@ class Program:
         except GradcliError as error:
             raise error.at(self.output_span, self.place) from None
         return graph, output, {**graph.inputs}
+
+    def frame(self, graph: Graph) -> Frame:
+        """Return a frame for a run on a graph, which is to be given the values of the inputs."""
+        frame = list(self.template)
+        frame[0] = graph
+        return frame
+
+    def run(self, frame: Frame) -> Any:
+        """Run the program over a frame and return its output, which may be anything."""
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(limit, FRAMES))
+        try:
+            return self.output(frame)
+        finally:
+            sys.setrecursionlimit(limit)
 
 
 def remark_output(graph: Graph, output: Any, constant: bool) -> None:
@@ -114,27 +127,25 @@ def compile_program(
     bounds = budget or Budget()
     tree, place = parse(text, bounds)
     parts = [type(part) for part in ast.walk(tree)]
-    compiler = Statements(place, bounds.depth, given)
     if len(parts) > bounds.syntax:
         raise over_budget("syntax", bounds.syntax, "the program has too many parts").at(None, place)
+    compiler, last = Statements(tree, place, bounds.depth, given), tree.body[-1]
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, FRAMES))
     try:
         if expression:
             require_expression(tree, compiler)
-        compiler.statements(tree.body[:-1])
-        last = tree.body[-1]
-        output, result = final(compiler, last), own_result(tree, last)
+        output, result = whole(compiler, tree.body), own_result(tree, last)
     except GradcliError as error:
         raise error.at(None, place) from None
-    registers: list[Any] = [runtime.UNBOUND] * compiler.count
-    for register, value in compiler.constants.items():
-        registers[register] = value
+    finally:
+        sys.setrecursionlimit(limit)
     return Program(
         place,
         compiler.free,
-        compiler.block,
-        registers,
-        compiler.variables,
         output,
+        compiler.template,
+        compiler.variables,
         compiler.spans.of(last),
         bounds,
         result,
@@ -156,24 +167,39 @@ def require_expression(tree: ast.Module, compiler: Statements) -> None:
             raise GradcliError("value", what, span=compiler.spans.of(statement), hint=hint)
 
 
-def final(compiler: Statements, last: ast.stmt) -> int:
-    """Compile the last statement and return the register of the output."""
+def whole(compiler: Statements, body: list[ast.stmt]) -> Evaluate:
+    """Return what runs all statements of a program and gives its output."""
+    *first, last = body
+    before, output = compiler.runner(compiler.block(first)), final(compiler, last)
+
+    def run(regs: Frame) -> Any:
+        before(regs)
+        return output(regs)
+
+    return run
+
+
+def final(compiler: Statements, last: ast.stmt) -> Evaluate:
+    """Return what runs the last statement and gives the output."""
     if isinstance(last, ast.Expr):
-        compiler.recent.clear()
-        try:
-            return compiler.expression(compiler.in_place(last.value))
-        except GradcliError as error:
-            raise error.at(compiler.spans.of(last)) from None
-    compiler.statements([last])
-    target = last_target(last)
-    if target is not None:
-        return compiler.expression(ast.copy_location(ast.Name(target.id, ast.Load()), target))
-    raise GradcliError(
-        "syntax",
-        "the last statement must be an expression or assign a variable: it is the output",
-        span=compiler.spans.of(last),
-        hint="add the variable to show as the last line",
-    )
+        value = compiler.expression(last.value)
+        compiler.writer.texts.pop(compiler.spans.of(last.value), None)  # a write that is the output is told as it is
+        return value
+    do, target = compiler.runner(compiler.block([last])), last_target(last)
+    if target is None:
+        raise GradcliError(
+            "syntax",
+            "the last statement must be an expression or assign a variable: it is the output",
+            span=compiler.spans.of(last),
+            hint="add the variable to show as the last line",
+        )
+    value = compiler.expression(as_load(target.id, target))
+
+    def run(regs: Frame) -> Any:
+        do(regs)
+        return value(regs)
+
+    return run
 
 
 def last_target(statement: ast.stmt) -> ast.Name | None:

@@ -11,7 +11,8 @@ from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.engine.naming import called_by, numbered
 from gradcli.errors.counting import listed
 from gradcli.language.versions import differentiated
-from gradcli.ops.saved import keeps_own, kept
+from gradcli.language.writes import saved_places
+from gradcli.ops.saved import keeps_own
 
 MOST_NAMED = 3
 """Operations that the remark names."""
@@ -47,8 +48,7 @@ def kept_for(node: Operation, changed: Set[int]) -> list[int]:
     """
     active = tuple([isinstance(argument, Node) and argument.active for argument in node.arguments])
     arrays = tuple([isinstance(argument, Node | np.ndarray) for argument in node.arguments])
-    reads = kept(node.op, active, arrays)
-    found = [k for k, read in enumerate(reads.arguments) if read] + [OUTPUT] * reads.output
+    found = [*saved_places(node)]
     key = node.static.get("key", ())
     if any(isinstance(part, np.ndarray) for part in (key if isinstance(key, tuple) else (key,))):
         return [*found, OWN]

@@ -1,4 +1,4 @@
-"""What the steps of a compiled program do when they run: arithmetic on numbers and nodes, truth, indices."""
+"""What the closures of a compiled program do when they run: arithmetic on numbers and nodes, truth, indices."""
 
 from __future__ import annotations
 
@@ -31,11 +31,22 @@ NUMBERS = (np.dtype(np.float64), np.dtype(object))
 """What the numbers of arrays are: doubles, or objects with more digits."""
 
 
-class Unbound:
-    """Marks a variable that no statement has assigned yet."""
-
-
-UNBOUND = Unbound()
+def literal(value: Any) -> Any:
+    """Return a constant of the program: integers stay exact up to 2**53, other numbers are double precision."""
+    if value is None or value is Ellipsis or isinstance(value, bool | str):
+        return value
+    if type(value) is int and abs(value) <= EXACT:
+        return value
+    if type(value) in (int, float):
+        try:
+            number = np.float64(value)
+        except OverflowError:
+            number = np.float64(np.inf)
+        if np.isfinite(number):
+            return number
+        raise GradcliError("number", "the number is too large for double precision (above 1.8e308)")
+    kind = "complex numbers" if isinstance(value, complex) else "bytes"
+    raise GradcliError("not-allowed", f"{kind} are not part of the language")
 
 
 def kind_of(value: object) -> str:

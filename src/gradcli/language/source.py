@@ -6,6 +6,7 @@ import ast
 import re
 import textwrap
 import warnings
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -126,7 +127,26 @@ def python_tree(text: str, what: str, hint: str | None = None) -> ast.Module:
     except SyntaxError as error:
         raise syntax_error(error, text) from None
     except (RecursionError, MemoryError, ValueError):
-        raise GradcliError("budget", f"the {what} is nested too deeply", hint=hint) from None
+        what = f"the {what} is nested too deeply"
+        raise GradcliError("budget", what, hint=hint, span=deepest_line(text)) from None
+
+
+def deepest_line(text: str) -> Span:
+    """Return the first line with which a text is nested too deeply for Python's parser."""
+    lines = text.split("\n")
+
+    def is_deep(count: int) -> bool:
+        try:
+            ast.parse("\n".join(lines[:count]), filename="")
+        except SyntaxError:
+            return False
+        except (RecursionError, MemoryError, ValueError):
+            return True
+        return False
+
+    line = bisect_left(range(1, len(lines) + 1), True, key=is_deep)
+    start = sum(len(one) + 1 for one in lines[:line])
+    return start, start + len(lines[min(line, len(lines) - 1)])
 
 
 def syntax_error(error: SyntaxError, text: str) -> GradcliError:
@@ -196,13 +216,18 @@ def line_starts(text: str) -> list[int]:
 
 
 class Spans:
-    """Turns the line and column of a syntax node into a span of the program's text."""
+    """Turns the places of syntax nodes, which Python counts in bytes, into characters of the text."""
 
     def __init__(self, text: str) -> None:
         self.starts = line_starts(text)
+        self.lines = text.split("\n")
 
     def of(self, node: ast.AST) -> Span:
         """Return the characters that a node covers."""
-        first = self.starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]
-        last = self.starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined]
-        return (first, last)
+        first = self.at(node.lineno, node.col_offset)  # type: ignore[attr-defined]
+        return first, self.at(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+
+    def at(self, line: int, column: int) -> int:
+        """Return the place of a byte of a line."""
+        row = self.lines[line - 1]
+        return self.starts[line - 1] + (column if row.isascii() else len(row.encode()[:column].decode(errors="ignore")))

@@ -1,39 +1,63 @@
-"""Statements: assignments, compiled into steps, and what is refused."""
+"""Statements of a formula: assignments, writes in place, branches and loops, and what is refused."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import chain, count
 from typing import Any
 
+from gradcli import ops
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
 from gradcli.language import picking, runtime
-from gradcli.language.arithmetic import binary_step
+from gradcli.language.arithmetic import binary_operator
 from gradcli.language.assigning import (
     before_ndim,
     changed_entries,
     is_view,
     put_as_kept,
-    reader,
+    range_of,
     refuse_change,
     refuse_write,
-    swap_remark,
-    unpacker,
+    remark_swap,
+    stored_names,
+    unpacked,
 )
-from gradcli.language.expressions import is_write
-from gradcli.language.flow import Flow, leave, next_turn
-from gradcli.language.indexing import Registers, Run, index_items, index_parts, index_reader
-from gradcli.language.kinds import is_odd, is_tensor
-from gradcli.language.names import BINARY, STATEMENT_WORDS
-from gradcli.language.steps import Step
-from gradcli.language.trace import Assigned, Written
-from gradcli.ops import OPERATORS
+from gradcli.language.compiling import UNBOUND, Block, Evaluate, Frame, Signal, Store
+from gradcli.language.expressions import Expressions, handed_over, index_items, index_parts, index_readers
+from gradcli.language.kinds import Listed, is_odd, is_tensor, items_of
+from gradcli.language.names import BINARY, MODULES, STATEMENT_WORDS
+from gradcli.language.trace import Assigned, Loop, LoopTurns, Written
 from gradcli.ops.declare import Op
 
 UNSAID = Written("")
+PLUS = ops.OPERATORS["+", 2]
+IN_PLACE: dict[str, type[ast.operator]] = {
+    "add_": ast.Add,
+    "sub_": ast.Sub,
+    "mul_": ast.Mult,
+    "div_": ast.Div,
+    "pow_": ast.Pow,
+    "remainder_": ast.Mod,
+    "floor_divide_": ast.FloorDiv,
+}
+"""Methods that are augmented assignments."""
+FILLS = {"zero_": "zeros_like", "fill_": "full_like", "copy_": "full_like"}
+NAMES = (
+    "abs_ acos_ asin_ atan_ ceil_ clamp_ clip_ cos_ cosh_ erf_ exp_ exp2_ "
+    "expm1_ floor_ log_ log10_ log1p_ log2_ neg_ reciprocal_ relu_ round_ rsqrt_ sigmoid_ "
+    "sign_ sin_ sinh_ sqrt_ square_ tan_ tanh_ tril_ triu_ "
+    "asinh_ acosh_ atanh_ erfc_ erfinv_ lgamma_ digamma_ sinc_ logit_ frac_ trunc_ fmod_ nan_to_num_ deg2rad_ rad2deg_ "
+    "clamp_min_ clamp_max_ lerp_ addcmul_ addcdiv_ addmm_ addmv_ addr_ baddbmm_ addbmm_ cumsum_ cumprod_ hypot_ "
+    "atan2_ xlogy_ copysign_ float_power_ renorm_ masked_fill_ masked_scatter_ scatter_ scatter_add_ scatter_reduce_ "
+    "index_add_ index_copy_ index_fill_ index_put_ index_reduce_ put_"
+)
+FUNCTIONS = frozenset(NAMES.split())
+"""Methods that write what the function without the underscore gives."""
 
 
 def name_of(node: ast.expr | None) -> str:
@@ -41,82 +65,170 @@ def name_of(node: ast.expr | None) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-class Statements(Flow):
+def as_load(name: str, node: ast.AST) -> ast.Name:
+    """Return what reads a variable, at the place of ``node``."""
+    return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+
+class Statements(Expressions):
     """Compiles statements."""
 
-    def statements(self, body: list[ast.stmt]) -> None:
-        """Compile a list of statements into the current block."""
-        for statement in body:
+    loops = 0
+
+    def refused(self, node: ast.AST) -> GradcliError:
+        """Return the error for syntax that the language leaves out."""
+        if not isinstance(node, ast.stmt):
+            return super().refused(node)
+        kind = type(node).__name__
+        word = STATEMENT_WORDS.get(kind, kind.lower())
+        return GradcliError("not-allowed", f"'{word}' is not part of the language", hint=INSTEAD_OF_WORD.get(word))
+
+    def statement(self, node: ast.stmt) -> Callable[[Frame], Signal]:
+        """Return what runs one statement; what is wrong with it has its place where nothing in it has one."""
+        if isinstance(node, ast.Break | ast.Continue) and not self.loops:
+            raise GradcliError("syntax", "break and continue belong inside a loop", span=self.spans.of(node))
+        outer, loop = self.compound, isinstance(node, ast.For | ast.While)
+        self.compound = node
+        self.loops += loop
+        try:
+            return super().statement(node)
+        except GradcliError as error:
+            raise error.at(self.spans.of(node)) from None
+        finally:
+            self.compound = outer
+            self.loops -= loop
+
+    def runner(self, block: Block) -> Callable[[Frame], Signal]:
+        """Return what runs a block over a frame; an error without a place gets that of the statement where it arose."""
+        steps = [(step.run, self.spans.of(step.node)) for step in block]
+
+        def run(regs: Frame) -> Signal:
+            span = None
             try:
-                self._statement(statement)
+                for step, span in steps:  # noqa: B007
+                    signal = step(regs)
+                    if signal is not None:
+                        return signal
             except GradcliError as error:
-                raise error.at(self.spans.of(statement)) from None
+                raise error.at(span) from None
+            return None
 
-    def _statement(self, node: ast.stmt) -> None:
-        self.recent.clear()
-        match node:
-            case ast.Expr():
-                self.release([self.expression(self.in_place(node.value))])
-            case ast.Assign():
-                self._assign(node)
-            case ast.AugAssign():
-                self.augment(node)
-            case ast.If():
-                self.branch(node)
-            case ast.While():
-                self.while_loop(node)
-            case ast.For():
-                self.for_loop(node)
-            case ast.Pass():
-                return
-            case ast.Break() | ast.Continue():
-                if not self.loops:
-                    raise GradcliError("syntax", "break and continue belong inside a loop")
-                self.emit(leave if isinstance(node, ast.Break) else next_turn, node)
-            case _:
-                name = type(node).__name__
-                word = STATEMENT_WORDS.get(name, name.lower())
-                message = f"'{word}' is not part of the language"
-                raise GradcliError("not-allowed", message, hint=INSTEAD_OF_WORD.get(word))
+        return run
 
-    def _assign(self, node: ast.Assign) -> None:
+    def run_block(self, body: list[ast.stmt]) -> Callable[[Frame], Signal]:
+        """Return what runs statements that may not run, or run often."""
+        before = set(self.definite)
+        with self.deeper(self.compound):
+            run = super().run_block(body)
+        self.assigned |= self.definite - before
+        self.definite = before
+        return run
+
+    # ---- branches and loops
+    def run_If(self, node: ast.If) -> Callable[[Frame], Signal]:  # noqa: N802
+        """Return an ``if`` with its ``elif`` and ``else``."""
+        run = super().run_If(node)
+        self.definite |= stored_names(node.body) & stored_names(node.orelse)
+        return run
+
+    def run_While(self, node: ast.While) -> Callable[[Frame], Signal]:  # noqa: N802
+        """Return a ``while``."""
+        if node.orelse:
+            raise GradcliError("not-allowed", "'else' of a loop is not part of the language")
+        return super().run_While(node)
+
+    def run_For(self, node: ast.For) -> Callable[[Frame], Signal]:  # noqa: N802
+        """Return a ``for``, whose variable has a value for certain in its body alone."""
+        if node.orelse or not isinstance(node.target, ast.Name):
+            raise GradcliError("not-allowed", "a loop is 'for NAME in range(...):' or 'for NAME in an array:'")
+        before = node.target.id in self.definite
+        run = super().run_For(node)
+        if not before:
+            self.definite.discard(node.target.id)
+        return run
+
+    def turns(self, node: ast.For | ast.While) -> Callable[[Frame], LoopTurns | None]:
+        """Return what is told of the turns of a loop."""
+        if isinstance(node, ast.While):
+            loop, register = Loop("", self.writer.condition(node.test)), self.sides_of[node]
+        else:
+            loop, register = Loop(name_of(node.target), None), None
+        return lambda regs: None if regs[0].story is None else LoopTurns(regs[0], regs[0].story, loop, register)
+
+    def loop_target(self, node: ast.For) -> Store:
+        """Return what gives the variable of a loop an integer, or a row, which is told."""
+        name = name_of(node.target)
+        target = self.variable(name, definite=False)
+        self.definite.add(name)
+        row = Assigned(name, self.writer.operand(node.iter, "["), row=True)
+
+        def store(regs: Frame, item: Any) -> None:
+            regs[target] = item
+            if regs[0].story is not None and type(item) is not int:
+                regs[0].bind(name, item, row)
+
+        return store
+
+    def walked(self, node: ast.expr) -> Callable[[Frame], Iterable[Any]]:
+        """Return what gives the items of a loop; a register has the array, as writes in the loop change it."""
+        self.loop_arrays.append(kept := self.register())
+        if isinstance(node, ast.Call) and name_of(node.func) == "range":
+            if node.keywords or not 1 <= len(node.args) <= 3:
+                raise GradcliError("arguments", "range takes one to three integers")
+            return self.applied(node, lambda f, *bounds: range_of(list(bounds)), self.operands(node.args))
+        whole, span = self.expression(node), self.spans.of(node)
+
+        def rows(regs: Frame) -> Any:
+            value = whole(regs)
+            if type(value) is tuple:
+                return value
+            if isinstance(value, Listed):
+                return items_of(value)
+            x = runtime.array_of(value)
+            if not x.ndim:
+                message = "a loop runs over range(...) or over an array, not over one number"
+                raise GradcliError("type", message, span=span)
+            regs[kept] = x
+            return (picking.part_of(regs[0], regs[kept], i) for i in range(x.shape[0]))
+
+        return rows
+
+    # ---- assignments
+    def run_Expr(self, node: ast.Expr) -> Callable[[Frame], Signal]:  # noqa: N802
+        """Return what evaluates an expression for its effect."""
+        write = self.write_call(node.value)
+        value = self.expression(node.value) if write is None else write[1]
+
+        def run(regs: Frame) -> None:
+            value(regs)
+
+        return run
+
+    def run_Assign(self, node: ast.Assign) -> Callable[[Frame], Signal]:  # noqa: N802
+        """Return what assigns a value to a variable, to an entry of one, or to several."""
         if len(node.targets) > 1:
             raise GradcliError("not-allowed", "assign to one target at a time")
-        target = node.targets[0]
+        [target], value = node.targets, node.value
         if isinstance(target, ast.Tuple | ast.List):
-            self._unpack(target, node.value)
-        elif isinstance(target, ast.Subscript):
-            self._put(target, None, self.expression(node.value), node)
-        else:
-            value = self.in_place(node.value, target)
-            if value is node.value:
-                self.store(target, self.expression(value), node, value)
-            elif name_of(value) != name_of(target):
-                self.store(target, self.expression(value), node, Written(name_of(value)))
+            return self.unpack(target, value)
+        if isinstance(target, ast.Subscript):
+            return self.put(target, None, self.expression(value), node)
+        write = self.write_call(value, name_of(target))
+        if write is None:
+            return self.stored(target, self.expression(value), value)
+        name, do = write
+        if name == name_of(target):
+            return lambda regs: do(regs) and None
+        store = self.stored(target, self.expression(as_load(name, value)), Written(name))
 
-    def in_place(self, node: ast.expr, target: ast.expr | None = None) -> ast.expr:
-        """Compile a method that writes in place and return the variable that it wrote to; others stay as they are.
+        def run(regs: Frame) -> None:
+            do(regs)
+            store(regs)
 
-        What it is called on is given the name of ``target`` where it has none.
-        """
-        if not (isinstance(node, ast.Call) and is_write(node)):
-            return node
-        from gradcli.language.inplace import write_in_place
+        return run
 
-        return write_in_place(self, node, name_of(target))
-
-    def named(self, node: ast.expr, wanted: str = "") -> ast.Name:
-        """Return the variable that is written to; what is none is a view that gets a name of its own."""
-        if isinstance(node, ast.Name):
-            return node
-        taken = {*re.findall(r"\w+", self.writer.code), *self.variables}
-        names = (name for name in chain(("view",), map("view{}".format, count(2))) if name not in taken)
-        name = ast.copy_location(ast.Name(wanted or next(names), ast.Store()), node)
-        self.store(name, self.expression(node), node, node)
-        return name
-
-    def store(self, target: ast.expr, value: int, node: ast.AST, text: ast.expr | Written, **part: Any) -> None:
-        """Compile an assignment of a register to a variable, told by the expression that it holds, or by a text."""
+    def stored(self, target: ast.expr, value: Evaluate, text: ast.expr | Written, **part: Any) -> Evaluate:
+        """Return an assignment to a variable, told by the expression that it holds, or by a text."""
         if not isinstance(target, ast.Name):
             attribute = target.attr if isinstance(target, ast.Attribute) else ""
             raise GradcliError(
@@ -135,132 +247,136 @@ class Statements(Flow):
             words = self.writer.operand(text, "[") if part.get("taken") else self.writer.said(text)
         told = Assigned(name, words, **part)
 
-        def run(regs: Registers) -> Any:
-            found = regs[value]
-            regs[0].bind(name, found, told)
-            return found
+        def run(regs: Frame) -> None:
+            regs[register] = made = value(regs)
+            regs[0].bind(name, made, told)
 
-        self.block.append(Step(register, run, self.spans.of(node)))
-        self.release([value])
+        return run
 
-    def _unpack(self, target: ast.Tuple | ast.List, value: ast.expr) -> None:
-        count = len(target.elts)
-        if isinstance(value, ast.Tuple | ast.List):
-            if len(value.elts) != count:
-                raise GradcliError("shape", f"{counted(len(value.elts), 'value')} for {counted(count, 'variable')}")
-            registers = [self.emit(reader(self.expression(item)), item) for item in value.elts]
-            texts, taken = value.elts, False
+    def unpack(self, target: ast.Tuple | ast.List, value: ast.expr) -> Callable[[Frame], Signal]:
+        """Return an assignment to several variables or entries: all values are there before the first is assigned."""
+        items, number, values = target.elts, len(target.elts), self.values(target, value)
+        displayed = isinstance(value, ast.Tuple | ast.List)
+        texts = value.elts if isinstance(value, ast.Tuple | ast.List) else [value] * number
+        registers = [self.register() for _ in items]
+        in_turn, span = any(isinstance(item, ast.Subscript) for item in items), self.spans.of(target)
+        if in_turn:
+            stores = self.stores_in_turn(items, registers, self.writer.said(texts[0]) if displayed else UNSAID)
         else:
-            whole = self.expression(value)
-            registers = [self.emit(unpacker(whole, i, count), target) for i in range(count)]
-            texts, taken = [value] * count, True
-        if any(isinstance(item, ast.Subscript) for item in target.elts):
-            self._store_in_turn(target, registers, self.writer.said(texts[0]) if not taken else UNSAID)
-            return
-        for place, (item, register, text) in enumerate(zip(target.elts, registers, texts, strict=True)):
-            self.store(item, register, item, text, place=place, count=count, taken=taken)
+            stores = [
+                self.stored(item, partial(handed_over, register), text, place=place, count=number, taken=not displayed)
+                for place, (item, register, text) in enumerate(zip(items, registers, texts, strict=True))
+            ]
 
-    def _store_in_turn(self, target: ast.Tuple | ast.List, registers: list[int], first: Written) -> None:
-        """Compile assignments of which some write to entries: each may change what the next one gives, if a view.
+        def run(regs: Frame) -> None:
+            before = values(regs)
+            for register, made in zip(registers, before, strict=True):
+                regs[register] = made
+            for register, made, store in zip(registers, before, stores, strict=True):
+                if in_turn:
+                    remark_swap(regs[0], made, regs[register], span)
+                store(regs)
+
+        return run
+
+    def values(self, target: ast.Tuple | ast.List, value: ast.expr) -> Callable[[Frame], list[Any]]:
+        """Return what gives the values of several targets."""
+        number, span = len(target.elts), self.spans.of(target)
+        if isinstance(value, ast.Tuple | ast.List):
+            if len(value.elts) != number:
+                raise GradcliError("shape", f"{counted(len(value.elts), 'value')} for {counted(number, 'variable')}")
+            parts = self.operands(value.elts)
+            return lambda regs: [part(regs) for part in parts]
+        whole = self.expression(value)
+
+        def taken(regs: Frame) -> list[Any]:
+            made = whole(regs)
+            try:
+                return [unpacked(regs[0], made, place, number) for place in range(number)]
+            except GradcliError as error:
+                raise error.at(span) from None
+
+        return taken
+
+    def stores_in_turn(self, items: list[ast.expr], registers: list[int], first: Written) -> list[Evaluate]:
+        """Return assignments of which some write to entries: each may change what the next one gives, if a view.
 
         So ``a[0], a[1] = a[1], a[0]`` gives the same number twice. ``first`` is the text of the first value.
         """
-        span = self.spans.of(target)
-        before = [self.register() for _ in registers]
-        self.block.extend(Step(kept, reader(given), span) for kept, given in zip(before, registers, strict=True))
-        for place, (item, given) in enumerate(zip(target.elts, registers, strict=True)):
+        stores = []
+        for place, (item, register) in enumerate(zip(items, registers, strict=True)):
             self.waiting = tuple(registers[place + 1 :])
-            self.emit(swap_remark(given, before[place], span), item)
-            words = UNSAID if place else first
+            given, words = partial(handed_over, register), UNSAID if place else first
             if isinstance(item, ast.Subscript):
-                self._put(item, None, given, words)
+                stores.append(self.put(item, None, given, words))
             else:
-                self.store(item, given, item, words)
+                stores.append(self.stored(item, given, words))
+        self.waiting = ()
+        return stores
 
-    def _put(
-        self, target: ast.Subscript, op: Op | None, given: int, node: ast.Assign | ast.AugAssign | Written
-    ) -> None:
-        """Compile a write to entries: of the value in register ``given``, or of what ``op`` makes of both.
+    # ---- writes in place
+    def put(
+        self, target: ast.Subscript, op: Op | None, given: Evaluate, node: ast.Assign | ast.AugAssign | Written
+    ) -> Callable[[Frame], Signal]:
+        """Return a write to entries: of a value, or of what ``op`` makes of both.
 
         ``node`` is the statement, or the text of the value.
         """
         from gradcli.language.aliases import write_through  # most programs write to nothing
         from gradcli.language.writes import remark_write
 
-        name = self.named(target.value).id
-        base = self.expression(ast.copy_location(ast.Name(name, ast.Load()), target.value))
+        name, first = self.named(target.value)
+        base = self.expression(as_load(name, target.value))
         if name not in self.variables:
             raise GradcliError("in-place", f"an entry of '{name}' is written to, which is no variable here")
         items = index_items(target)
-        readers = [index_reader(item, [self.expression(part) for part in index_parts(item)]) for item in items]
+        readers = index_readers(items, [self.expression(part) for item in items for part in index_parts(item)])
         single = not isinstance(target.slice, ast.Tuple)
         span, index = self.spans.of(target), self.writer.written(target.slice)
-        told, target_text = self._told(name, node, index), f"{name}[{index.text}]"
-        others = self.others(name)
+        told, target_text = self.told(name, node, index), f"{name}[{index.text}]"
+        others, register, nameless = self.others(name), self.variables[name], not isinstance(target.value, ast.Name)
 
-        def run(regs: Registers) -> Any:
-            f, before = regs[0], regs[base]
-            refuse_write(f, name, before, "indexed assignment")
-            x = runtime.array_of(before)
-            key = picking.index_key(f, x, [read(regs) for read in readers], single)
-            remark_write(f, name, span, before, regs[given], key, op is None)
-            change, first = changed_entries(f, op, x, key, regs[given], target_text)
-            f.wrote(before, name, span, first)
-            return write_through(regs, others, told, before, put_as_kept(f, op, x, key, change, target_text))
+        def run(regs: Frame) -> None:
+            change = given(regs)
+            if first is not None:
+                first(regs)
+            f, before = regs[0], base(regs)
+            try:
+                refuse_write(f, name, before, "indexed assignment")
+                x = runtime.array_of(before)
+                key = picking.index_key(f, x, [read(regs) for read in readers], single)
+                remark_write(f, name, span, before, change, key, op is None)
+                change, begin = changed_entries(f, op, x, key, change, target_text)
+                f.wrote(before, name, span, begin)
+                made = write_through(regs, others, told, before, put_as_kept(f, op, x, key, change, target_text))
+            except GradcliError as error:
+                raise error.at(span) from None
+            regs[register] = UNBOUND if nameless else made
 
-        self.block.append(Step(self.variables[name], run, span))
-        if not isinstance(target.value, ast.Name):
-            self.block.append(Step(self.variables[name], lambda _: runtime.UNBOUND, span))
+        return run
 
-    def augment(self, node: ast.AugAssign) -> None:
-        """Compile an augmented assignment."""
+    def named(self, node: ast.expr, wanted: str = "") -> tuple[str, Evaluate | None]:
+        """Return the variable that is written to; what is none is a view that gets a name of its own first."""
+        if isinstance(node, ast.Name):
+            return node.id, None
+        taken = {*re.findall(r"\w+", self.writer.code), *self.variables}
+        names = (name for name in chain(("view",), map("view{}".format, count(2))) if name not in taken)
+        name = ast.copy_location(ast.Name(wanted or next(names), ast.Store()), node)
+        store = self.stored(name, self.expression(node), node)
+        return name.id, self.applied(node, lambda f, regs: store(regs), [lambda regs: regs])
+
+    def run_AugAssign(self, node: ast.AugAssign) -> Callable[[Frame], Signal]:  # noqa: N802
+        """Return an augmented assignment."""
         if type(node.op) not in BINARY:
             raise GradcliError("not-allowed", "this augmented assignment is not part of the language")
-        op = OPERATORS[BINARY[type(node.op)], 2]
-        change = self.expression(node.value)
-        if isinstance(node.target, ast.Subscript):
-            self._put(node.target, op, change, node)
-            return
-        if not isinstance(node.target, ast.Name):
+        op, target = ops.OPERATORS[BINARY[type(node.op)], 2], node.target
+        if isinstance(target, ast.Subscript):
+            return self.put(target, op, self.expression(node.value), node)
+        if not isinstance(target, ast.Name):
             raise GradcliError("not-allowed", "only a variable or an entry of one can be assigned")
-        name = node.target.id
-        old = self.expression(ast.copy_location(ast.Name(name, ast.Load()), node.target))
-        told = self._told(name, node)
-        self.change(told, node, binary_step(op, old, change), (old, change), op)
+        return self.change(self.told(target.id, node), node, self.expression(node.value), op)
 
-    def change(
-        self, told: Assigned, node: ast.AST, combine: Run, operands: tuple[int, int], op: Op, start: int | None = None
-    ) -> None:
-        """Compile a write to a whole variable, which ``told`` names: of what ``combine`` makes of two registers.
-
-        Register ``start`` has the number of nodes before the first that computes it, where an earlier step did so.
-        """
-        from gradcli.language.aliases import write_through  # most programs write to nothing
-
-        name, (old, change), span = told.name, operands, self.spans.of(node)
-        others = self.others(name)
-
-        def run(regs: Registers) -> Any:
-            before = regs[old]
-            array = is_tensor(before)
-            refuse_write(regs[0], name, before, "an augmented assignment")
-            if before_ndim(before) or is_view(before):
-                from gradcli.language.writes import remark_write
-
-                remark_write(regs[0], name, span, before, regs[change])
-            first = len(regs[0].nodes) if start is None else regs[start]
-            result = combine(regs)
-            if is_odd(before) or (array and result.shape != before.shape):
-                refuse_change(regs[0], op, before, result, name)
-            if not array:
-                regs[0].bind(name, result, told)
-                return result
-            regs[0].wrote(before, name, span, first)
-            return write_through(regs, others, told, before, result)
-
-        self.block.append(Step(self.variable(name, definite=name in self.definite), run, span))
-
-    def _told(self, name: str, node: ast.Assign | ast.AugAssign | Written, index: Written | None = None) -> Assigned:
+    def told(self, name: str, node: ast.Assign | ast.AugAssign | Written, index: Written | None = None) -> Assigned:
         """Return what a run tells of an augmented or indexed assignment."""
         if isinstance(node, Written):
             return Assigned(name, node, index)
@@ -268,3 +384,94 @@ class Statements(Flow):
             return Assigned(name, self.writer.said(node.value), index)
         operator = BINARY[type(node.op)]
         return Assigned(name, self.writer.operand(node.value, operator), index, operator)
+
+    def change(self, told: Assigned, node: ast.AST, operand: Evaluate, op: Op | None) -> Evaluate:
+        """Return a write to a whole variable, which ``told`` names: of what ``op`` makes of it and the operand.
+
+        Without an operator the operand is what is written.
+        """
+        from gradcli.language.aliases import write_through  # most programs write to nothing
+
+        name, span = told.name, self.spans.of(node)
+        old, others = self.expression(as_load(name, node)), self.others(name)
+        register, beside = self.variable(name, definite=name in self.definite), self.register()
+        combine = None if op is None else binary_operator(op, (None, register), (None, beside))
+
+        def run(regs: Frame) -> None:
+            f, first = regs[0], len(regs[0].nodes)
+            regs[beside] = result = operand(regs)
+            before = old(regs)
+            array = is_tensor(before)
+            try:
+                refuse_write(f, name, before, "an augmented assignment")
+                if before_ndim(before) or is_view(before):
+                    from gradcli.language.writes import remark_write
+
+                    remark_write(f, name, span, before, before if combine is None else result)
+                if combine is not None:
+                    first, result = len(f.nodes), combine(regs)
+                if is_odd(before) or (array and result.shape != before.shape):
+                    refuse_change(f, op or PLUS, before, result, name)
+                if array:
+                    f.wrote(before, name, span, first)
+                    result = write_through(regs, others, told, before, result)
+                else:
+                    f.bind(name, result, told)
+            except GradcliError as error:
+                raise error.at(span) from None
+            regs[register], regs[beside] = result, None
+
+        return run
+
+    def write_call(self, node: ast.expr, wanted: str = "") -> tuple[str, Evaluate] | None:
+        """Return the variable that a method writes to in place, and what does that; None for any other call.
+
+        Such a method is an augmented assignment, or writes what the function of its name gives. What is called on no
+        variable is called ``wanted``, if the call does not mention that.
+        """
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and self.is_write(node, node.func)):
+            return None
+        base, method = node.func.value, node.func.attr
+        if isinstance(base, ast.Attribute) and base.attr == "grad":
+            return None
+        if any(isinstance(part, ast.Name) and part.id == wanted for part in ast.walk(node)):
+            wanted = ""
+        inner = self.write_call(base, wanted) if isinstance(base, ast.Call) else None
+        name, first = self.named(base, wanted) if inner is None else inner
+        loaded = as_load(name, base)
+        if method in IN_PLACE and len(node.args) == 1 and not node.keywords:
+            target = ast.copy_location(ast.Name(name, ast.Store()), base)
+            write = self.run_AugAssign(ast.copy_location(ast.AugAssign(target, IN_PLACE[method](), node.args[0]), node))
+        else:
+            write = self.write_function(node, loaded, method)
+        if first is None:
+            return name, write
+
+        def run(regs: Frame) -> None:
+            first(regs)
+            write(regs)
+
+        return name, run
+
+    def write_function(self, node: ast.Call, loaded: ast.Name, method: str) -> Evaluate:
+        """Return a write of what the function gives whose name a method has."""
+        given = [
+            *[self.writer.written(part).text for part in node.args],
+            *[f"{part.arg}={self.writer.written(part.value).text}" for part in node.keywords],
+        ]
+        function: ast.expr
+        if method in FILLS:
+            word, arguments = FILLS[method], [loaded, *node.args]
+            function, text = ast.Name(word, ast.Load()), f"{word}({', '.join([loaded.id, *given])})"
+        else:
+            word, arguments = method[:-1], node.args
+            function, text = ast.Attribute(loaded, word, ast.Load()), f"{loaded.id}.{word}({', '.join(given)})"
+        call = ast.copy_location(ast.Call(ast.copy_location(function, node.func), arguments, node.keywords), node)
+        return self.change(Assigned(loaded.id, Written(text)), node, self.expression(call), None)
+
+    def is_write(self, node: ast.Call, function: ast.Attribute) -> bool:
+        """Return whether a call is of a method that writes in place, and of no module's function."""
+        base, method = function.value, function.attr
+        if isinstance(base, ast.Name) and base.id in MODULES and base.id not in self.variables:
+            return False
+        return len(node.args) == 1 if method in IN_PLACE else method in FILLS or method in FUNCTIONS

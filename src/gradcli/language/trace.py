@@ -17,6 +17,7 @@ import numpy as np
 
 from gradcli.engine.graph import Graph
 from gradcli.engine.naming import NAME, tight
+from gradcli.language.compiling import Frame
 from gradcli.language.names import COMPARE
 from gradcli.language.source import Spans, with_comments
 from gradcli.ops.signatures import Indices
@@ -161,12 +162,16 @@ class Chosen(NamedTuple):
 
 
 @dataclass(slots=True)
-class Turns:
-    """Tells the turns of one loop: all of them while the story is short, else the first and the last."""
+class LoopTurns:
+    """Tells the turns of one loop: all of them while the story is short, else the first and the last.
+
+    The sides of the loop's condition, as they were last, stand in a register.
+    """
 
     graph: Graph
     story: list[Any]
     loop: Loop
+    register: int | None
     number: int = 0
     mark: int = 0
 
@@ -180,20 +185,10 @@ class Turns:
         turn = Turn(self.number, item if type(item) is int else None)
         story.append((self.loop, turn, len(self.graph.bindings)))
 
-    def end(self, broken: bool, sides: tuple[Any, ...] = ()) -> None:
+    def end(self, regs: Frame, broken: bool) -> None:
         """End the loop."""
+        sides = () if self.register is None else regs[self.register]
         self.story.append((self.loop, Ended(self.number, broken, sides), len(self.graph.bindings)))
-
-
-def turns_of(graph: Graph, loop: Loop) -> Turns | None:
-    """Return what tells the turns of a loop; None where nobody reads the story of this run."""
-    return None if graph.story is None else Turns(graph, graph.story, loop)
-
-
-def tell(registers: list[Any], branch: Branch, condition: int, sides: list[int]) -> None:
-    """Tell whether the condition of a branch held, with the numbers of its sides."""
-    graph, chosen = registers[0], Chosen(registers[condition], tuple([registers[i] for i in sides]))
-    graph.story.append((branch, chosen, len(graph.bindings)))
 
 
 class Writer:

@@ -7,20 +7,34 @@ value has been written to since. Here a write makes a new value, so the derivati
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node, Operation, Write
+from gradcli.engine.graph import NODES, TENSORS, Graph, Node, Operation, Write
 from gradcli.errors import GradcliError, Span
 from gradcli.language.kinds import is_tensor
 from gradcli.language.picking import as_view, basic
 from gradcli.language.storage import in_part, may_share, root, storage_of, views_under, window_of
-from gradcli.ops.declare import Op, value_of
+from gradcli.ops.declare import value_of
 from gradcli.ops.making import DATA
 from gradcli.ops.saved import kept
 from gradcli.ops.signatures import Indices
+
+OWN = ("own",)
+"""What an op keeps that keeps neither arguments nor output; the user's own functions see to what they keep."""
+
+
+def saved_places(node: Operation) -> tuple[int, ...]:
+    """Return the numbers of the arguments that PyTorch saves for the derivative of a node, and -1 for its output."""
+    if node.op.torch_saves == OWN:
+        return ()
+    active = tuple([type(a) in NODES and a.active for a in node.arguments])
+    arrays = tuple([type(a) in TENSORS or isinstance(a, np.ndarray) for a in node.arguments])
+    reads = kept(node.op, active, arrays)
+    places = tuple([k for k, read in enumerate(reads.arguments) if read])
+    return (*places, -1) if reads.output else places
 
 
 def broken_nodes(graph: Graph) -> dict[int, Write]:
@@ -30,49 +44,23 @@ def broken_nodes(graph: Graph) -> dict[int, Write]:
         if (place := storage_of(graph, write.before)) is not None:
             writes[place].append(write)
     changed = {index for write in graph.writes for index in write.inplace}
-    found: dict[int, Write] = {}
-    needs: dict[tuple[int, tuple[bool, ...]], tuple[int, ...]] = {}
-    for node in graph.nodes if writes else ():
-        if not isinstance(node, Operation) or not node.active:
-            continue
-        op, index, arguments = node.op, node.index, node.arguments
-        active = tuple([isinstance(argument, Node) and argument.active for argument in arguments])
-        places = needs.get((id(op), active))
-        if places is None:
-            places = needs[id(op), active] = kept_places(op, active)
-        for k in places:
-            value = node if k < 0 else arguments[k]
-            place = root(graph, value) if is_tensor(value) else None
-            if place in writes and writes[place][-1].mark > index:
-                found.update((index, write) for write in written_later(graph, node, writes, changed)[:1])
-                break
-    return found
+    operations = [node for node in graph.nodes if isinstance(node, Operation) and node.active] if writes else []
+    first = {node.index: next(written_later(graph, node, writes, changed), None) for node in operations}
+    return {index: write for index, write in first.items() if write is not None}
 
 
-def kept_places(op: Op, active: tuple[bool, ...]) -> tuple[int, ...]:
-    """Return the numbers of the arguments that PyTorch may keep, and -1 for the output."""
-    reads = kept(op, active, (True,) * len(active))
-    return (*((-1,) if reads.output else ()), *(k for k, read in enumerate(reads.arguments) if read))
-
-
-def written_later(graph: Graph, node: Operation, writes: dict[Any, list[Write]], changed: Set[int]) -> list[Write]:
-    """Return the writes that change what PyTorch has kept for the derivative of a node.
+def written_later(graph: Graph, node: Operation, writes: dict[Any, list[Write]], changed: Set[int]) -> Iterator[Write]:
+    """Yield the writes that change what PyTorch has kept for the derivative of a node.
 
     For ``a *= b`` itself it keeps a copy of a, and its output as it is after the write; ``changed`` are such nodes.
     """
-    active = tuple(isinstance(a, Node) and a.active for a in node.arguments)
-    reads = kept(node.op, active, tuple(isinstance(a, Node | np.ndarray) for a in node.arguments))
-    needed = [(k, a) for k, (a, read) in enumerate(zip(node.arguments, reads.arguments, strict=True)) if read]
-    if needed and needed[0][0] == 0 and node.index in changed:
-        del needed[0]
-    if reads.output:
-        needed.append((-1, node))
-    return [
-        write
-        for k, value in needed
-        for write in writes.get(storage_of(graph, value), ())
-        if write.mark > node.index and (k > 0 or node.index not in write.inplace)
-    ]
+    for k in saved_places(node):
+        value = node if k < 0 else node.arguments[k]
+        if not is_tensor(value) or root(graph, value) not in writes or (k == 0 and node.index in changed):
+            continue
+        for write in writes.get(storage_of(graph, value), ()):
+            if write.mark > node.index and (k > 0 or node.index not in write.inplace):
+                yield write
 
 
 def remark_write(

@@ -119,6 +119,11 @@ def matmul_size(a: Array, b: Array) -> int:
     return int(batch) * int(np.shape(a)[-2] if np.ndim(a) > 1 else 1) * int(np.shape(b)[-1] if np.ndim(b) > 1 else 1)
 
 
+def matmul_steps(a: Array, b: Array) -> int:
+    """Return what ``a @ b`` goes through: some sixteen products at a time."""
+    return int(np.size(a)) * int(np.shape(b)[-1] if np.ndim(b) > 1 else 1) // 16
+
+
 def einsum_size(*values: Array, spec: str) -> int:
     """Return the number of terms of the sum of products, which bounds its time as well as its memory."""
     lengths: dict[str, int] = {}

@@ -34,8 +34,9 @@ class Op:
     ``local`` gives the links of the local Jacobian, ``formula(s, *symbols)`` is an elementwise op's scalar formula;
     None: it is not elementwise. ``digits(out, *values)`` is the size of the terms whose difference is the derivative,
     where the vjp subtracts; None: it does not. ``size(*values)`` bounds the elements of the output before they are
-    made; None: they are those of the arguments, broadcast. ``terms`` is what it costs to read the links; None: as much
-    as there are.
+    made; None: they are those of the arguments, broadcast. ``steps(*values)`` is about how many numbers numpy goes
+    through, where these are more than the entries; None: they are not. ``terms`` is what it costs to read the links;
+    None: as much as there are.
 
     Many digits. ``exactly(*values, **static)`` is the value of arrays of exact numbers; None: as ``forward`` has it.
     ``pieces`` are those of an op in pieces; None: it is one formula everywhere. ``work(out, *values, **static)`` is
@@ -93,6 +94,7 @@ class Op:
     formula: Formula | None = None
     digits: Rule | None = None
     size: Callable[..., int] | None = None
+    steps: Callable[..., int] | None = None
     terms: Callable[..., int] | None = None
     exactly: Rule | None = None
     pieces: Piecewise | None = None

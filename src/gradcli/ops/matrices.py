@@ -197,6 +197,16 @@ def row_by_row(out: Array, a: Array, *others: Array) -> int:
     return max(map(np.size, (out, a, *others))) * int(np.shape(a)[-1])
 
 
+def eliminated(a: Array, *_others: Array, **_static: Static) -> int:
+    """Return what an elimination goes through: some sixteen products at a time."""
+    return decomposed_in(a) // 16
+
+
+def decomposed_in(a: Array, *_others: Array, **_static: Static) -> int:
+    """Return what a search for singular values or eigenvalues goes through: every row with every entry, some times."""
+    return int(np.size(a)) * max(np.shape(a)[-1:], default=1) * 4
+
+
 DET = declare(
     Op(
         "det",
@@ -205,6 +215,7 @@ DET = declare(
         det_local,
         exactly=exactly.det,
         work=row_by_row,
+        steps=eliminated,
         index=Said(),
         digits=cofactor_terms,
         backward_text=det_text_back,
@@ -223,6 +234,7 @@ INV = declare(
         inv_local,
         exactly=exactly.inv,
         work=row_by_row,
+        steps=eliminated,
         index=Said(),
         digits=inv_digits,
     )
@@ -291,6 +303,7 @@ SOLVE = declare(
         solve_local,
         exactly=exactly.solve,
         work=row_by_row,
+        steps=eliminated,
         index=Said(),
         torch_saves=("0 output",),
         size=lambda a, b: max(np.size(a), 1) * max(np.size(b), 1),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from rich.text import Text
 
 from gradcli.explanation.timeline import RETURNS
 from gradcli.render.glyphs import Layout, Section
-from gradcli.render.numbers import Form, array_text, input_text, nested
+from gradcli.render.numbers import MOST_PRECISE, Form, array_text, input_text, nested
 from gradcli.render.wrap import plain_text, wrapped
 
 if TYPE_CHECKING:
@@ -23,6 +24,13 @@ LEAST_LEFT = 24
 """Columns that what a line left needs beside the line; with fewer it stands below."""
 NARROW = 60
 """Columns of a screen below which arrays are cut sooner."""
+
+MOST_ENTRIES, FEW_ENTRIES = 10_000, 100
+"""Entries of an array of an event that are all shown: where the events are small, and where they are large."""
+SMALL = 8_000_000
+"""Bytes of the arrays and texts of all events up to which they are small."""
+FIRST = 6
+"""Entries that are shown of an array that has more."""
 
 
 def timeline_section(timeline: Timeline, layout: Layout) -> Section:
@@ -116,13 +124,28 @@ def timeline_lines(timeline: Timeline) -> list[str]:
 
 def full_text(left: Left) -> str:
     """Return one thing that a line left, with all digits."""
-    text = left.text if left.value is None else f"{left.text} = {input_text(left.value)}"
-    return text if left.added is None else f"{text} ({input_text(left.added)} added)"
+    text = left.text if left.value is None else f"{left.text} = {entries_text(left.value)}"
+    return text if left.added is None else f"{text} ({entries_text(left.added)} added)"
+
+
+def entries_text(value: Array) -> str:
+    """Return an array with all digits; of many entries the first and the last."""
+    return input_text(value) if value.size <= FEW_ENTRIES else array_text(value, MOST_PRECISE, FIRST)
 
 
 def script_document(timeline: Timeline, form: Form = nested) -> dict[str, Any]:
     """Return the keys that the document of a script has: what happened, and which of it is answered."""
+    whole = sum(event.size for event in timeline.events) <= SMALL
+    form = partial(shortened, form, MOST_ENTRIES if whole else FEW_ENTRIES)
     return {"events": [event_document(event, form) for event in timeline.events], "explained": timeline.explained}
+
+
+def shortened(form: Form, most: int, value: Array) -> Any:
+    """Return an array of an event: of more entries than ``most`` its shape, the first, and how many are left out."""
+    if value.size <= most:
+        return form(value)
+    first = value.ravel()[:FIRST]
+    return {"shape": list(value.shape), "first": form(first), "left_out": value.size - first.size}
 
 
 def event_document(event: Event, form: Form = nested) -> dict[str, Any]:

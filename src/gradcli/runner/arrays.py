@@ -83,6 +83,8 @@ def array_of(  # noqa: C901 - one case for each kind of what holds numbers
     if not isinstance(data, list | tuple | range):
         from gradcli.runner.containers import take
 
+        if type(data) is int:
+            return array_of_numbers(run, [data], (), library, dtype)
         if type(data) in PLAIN:
             return run.make(np.asarray(data), dtype, library)
         data = take(run, data) if not isinstance(data, str) and data is not None else bad_entry(run, data, library)

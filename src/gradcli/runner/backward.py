@@ -12,11 +12,11 @@ from gradcli.engine.live import swept
 from gradcli.engine.meter import LARGE
 from gradcli.engine.reverse import cotangents
 from gradcli.language.storage import looks_on
+from gradcli.language.writes import saved_places
 from gradcli.ops.declare import value_of
-from gradcli.ops.saved import kept
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
-from gradcli.runner.grad_fns import OWN, watched
+from gradcli.runner.grad_fns import watched
 from gradcli.runner.state import Run, Written, memory_key
 from gradcli.runner.strings import grad_fn_name
 from gradcli.runner.values import TITLES, Size, Tensor, kind_of, shown_version
@@ -62,17 +62,6 @@ def seed_of(run: Run, y: Tensor, gradient: Any, place: int) -> Any:
         if type(node) in NODES
         else np.asarray(node, dtype=np.float64 if value_of(node).dtype != object else object)
     )
-
-
-def saved_places(node: Operation) -> tuple[int, ...]:
-    """Return the numbers of the arguments that PyTorch saves for a node, and -1 for its output."""
-    if node.op.torch_saves == OWN:
-        return ()
-    active = tuple([type(a) in NODES and a.active for a in node.arguments])
-    arrays = tuple([type(a) in NODES or isinstance(a, np.ndarray) for a in node.arguments])
-    reads = kept(node.op, active, arrays)
-    places = tuple([k for k, read in enumerate(reads.arguments) if read])
-    return (*places, -1) if reads.output else places
 
 
 def check_freed(run: Run, nodes: Sequence[Node]) -> None:

@@ -465,6 +465,8 @@ def round_(run: Run, x: Any, digits: Any = None) -> Any:
         return made
     if isinstance(x, Tensor):
         x = float(np.asarray(x.value).reshape(())[()])
+    if isinstance(x, int) and isinstance(digits, int):
+        digits = max(digits, -run.meter.budget.bits)  # Python would work out that power of ten
     return round(x, digits) if digits is not None else round(x)
 
 

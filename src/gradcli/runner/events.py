@@ -11,7 +11,9 @@ from gradcli.records import dataclass, field
 MOST = 1000
 """Derivative calls of which all are kept; of more the first and the last half."""
 LARGEST = 100_000_000
-"""Bytes of the arrays and texts of events, beyond which fewer calls are kept."""
+"""Bytes of events, beyond which fewer calls are kept."""
+BARE = 500
+"""Bytes of an event without arrays and text."""
 FEWEST = 4
 """Derivative calls that are kept in any case."""
 
@@ -53,15 +55,15 @@ class Event:
 
     @property
     def size(self) -> int:
-        """How many bytes its arrays and its text have."""
+        """How many bytes it takes, its arrays and its text with it."""
         arrays = (self.value, self.v, *self.grad.values(), *self.adds.values(), *self.returns, *self.values.values())
-        return len(self.text) + sum(array.nbytes for array in arrays if type(array) is ndarray)
+        return BARE + len(self.text) + sum(array.nbytes for array in arrays if type(array) is ndarray)
 
 
 class Log:
-    """The events of a run; of very many derivative calls those in the middle are let go.
+    """The events of a run; of very many derivative calls and errors those in the middle are let go.
 
-    ``kept`` is how many of them stay, and ``large`` how many bytes their arrays and the texts that were printed have.
+    ``kept`` is how many of them stay, and ``large`` how many bytes all events take.
     """
 
     def __init__(self) -> None:
@@ -81,7 +83,7 @@ class Log:
             self.calls += 1
         self.events.append(event)
         self.large += event.size
-        if self.large > LARGEST and self.kept > FEWEST:
+        if self.large > LARGEST:
             self.kept = max(FEWEST, self.kept // 4)
             self.thin()
         elif len(self.events) > self.most:
@@ -94,7 +96,7 @@ class Log:
 
     def thin(self) -> None:
         """Let go of the events in the middle: derivative calls beyond the bound, and what happens there besides."""
-        derivative = [k for k, event in enumerate(self.events) if event.kind in ("backward", "grad")]
+        derivative = [k for k, event in enumerate(self.events) if event.kind in ("backward", "grad", "error")]
         half = self.kept // 2
         if len(derivative) > self.kept:
             first, last = derivative[half], derivative[-half]

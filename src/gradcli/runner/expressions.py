@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.language.compiling import Compiler, Evaluate, Frame, Store
+from gradcli.language.source import Spans
 from gradcli.runner.attributes import attribute
 from gradcli.runner.calls import call
 from gradcli.runner.containers import subscript, take, unpacked, walk
 from gradcli.runner.formatting import format_value
-from gradcli.runner.objects import UNBOUND, Class, Closure, Code, Evaluate, Frame, Super
+from gradcli.runner.objects import UNBOUND, Class, Closure, Code, Super
 from gradcli.runner.operators import binary, contains, equal, hashable, negative, operate, plain, sign_of, truth
-from gradcli.runner.reading import Positions
 from gradcli.runner.scopes import Names, names_of, parameters_of, yields
 from gradcli.runner.strings import to_repr, to_str
 
 FIRST = 2
 """Registers that each frame begins with: the run, and the frame of the module."""
-Store = Callable[[Frame, Any], None]
 
 
-class Expressions:
+class Expressions(Compiler):
     """Compiles the expressions of one scope; ``outer`` is the compiler of the scope round it, None of the module.
 
     ``text`` is what all scopes of one text share.
@@ -143,12 +143,14 @@ class Expressions:
     of_Name = load  # noqa: N815
 
     # ---- expressions
-    def expression(self, node: ast.expr) -> Evaluate:
-        """Return what evaluates an expression."""
-        compile_one = getattr(self, f"of_{type(node).__name__}", None)
-        if compile_one is None:
-            raise GradcliError("not-allowed", f"{type(node).__name__} is not understood", span=self.text.span(node))
-        return compile_one(node)  # type: ignore[no-any-return]
+    def refused(self, node: ast.AST) -> GradcliError:
+        """Return the error for syntax that gradcli does not run."""
+        return GradcliError("not-allowed", f"{type(node).__name__} is not understood", span=self.text.span(node))
+
+    def test(self, node: ast.If | ast.IfExp | ast.While) -> Callable[[Frame], bool]:
+        """Return what says whether the condition of a branch or of a loop holds."""
+        value = self.expression(node.test)
+        return lambda regs: truth(regs[0], value(regs))
 
     def side(self, node: ast.expr) -> tuple[Evaluate | None, int]:
         """Return an operand: nothing and its register for a number, else an expression."""
@@ -216,11 +218,6 @@ class Expressions:
             return last(regs)
 
         return run
-
-    def of_IfExp(self, node: ast.IfExp) -> Evaluate:  # noqa: N802
-        """Return a conditional expression: only the side that is taken is evaluated."""
-        test, yes, no = map(self.expression, (node.test, node.body, node.orelse))
-        return lambda regs: yes(regs) if truth(regs[0], test(regs)) else no(regs)
 
     def of_NamedExpr(self, node: ast.NamedExpr) -> Evaluate:  # noqa: N802
         """Return an assignment within an expression."""
@@ -311,7 +308,13 @@ class Expressions:
     def of_JoinedStr(self, node: ast.JoinedStr) -> Evaluate:  # noqa: N802
         """Return an f-string of its pieces."""
         parts = [self.piece(part) for part in node.values]
-        return lambda regs: "".join([part(regs) for part in parts])
+
+        def joined(regs: Frame) -> str:
+            texts = [part(regs) for part in parts]
+            regs[0].bound(sum(map(len, texts)), "a text is too long")
+            return "".join(texts)
+
+        return joined
 
     def piece(self, node: ast.expr) -> Evaluate:
         """Return what gives one piece of an f-string."""
@@ -441,7 +444,6 @@ class Expressions:
         return ".".join(reversed(parts))
 
     body: Callable[..., list[Any]]
-    runner: Callable[..., Callable[[Frame], Any]]
     yielder: Callable[..., Callable[[Frame], Any]]
 
     def entry(self, node: Any) -> Evaluate:
@@ -577,7 +579,7 @@ class Text:
     """
 
     def __init__(self, text: str, listed: bool, told: Callable[[Frame, str, Any], Any] | None = None) -> None:
-        self.positions = Positions(text)
+        self.positions = Spans(text)
         self.listed = listed
         self.told = told
         self.module: Expressions | None = None

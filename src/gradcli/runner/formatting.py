@@ -68,7 +68,7 @@ class Shown:
     def __format__(self, spec: str) -> str:
         written, value = PARTS(self)
         for digits in re.findall(r"\d+", spec):
-            bounded(int(digits[:9]), "width or precision")
+            bounded(int(digits.lstrip("0")[:9] or 0), "width or precision")
         if (member := own(value, "__format__")) is not UNBOUND:
             return written.counted(str(written.run.call(member, [value, spec])))
         value = as_python(value, spec)
@@ -178,7 +178,7 @@ def format_template(run: Run, template: str, arguments: Sequence[Any], named: Ma
     if re.search(r"![a][^}]*\{", template):
         raise run.refuse("a width that is computed beside !a is not part of gradcli")
     for digits in re.findall(r"!a:\D*(\d+)", template):
-        bounded(int(digits[:9]), "width or precision")
+        bounded(int(digits.lstrip("0")[:9] or 0), "width or precision")
     written = Written(run)
     places = [stand_in(written, value, WithItems) for value in arguments]
     by_name = {name: stand_in(written, value, WithItems) for name, value in named.items()}
@@ -215,6 +215,6 @@ def bound_widths(written: Written, template: str, values: tuple[Any, ...]) -> No
                 digits = str(values[place]) if place < len(values) and type(values[place]) is int else ""
                 place += 1
             if digits:
-                bounded(int(digits.lstrip("-")[:9]), "width or precision")
+                bounded(int(digits.lstrip("-0")[:9] or 0), "width or precision")
                 written.counted(" " * int(digits.lstrip("-")))
         place += match[3] != "%"

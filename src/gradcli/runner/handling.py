@@ -36,6 +36,7 @@ def fitting(regs: Frame, handlers: list[Handler], error: Raised) -> Handler | No
 def handled(regs: Frame, handler: Handler, error: Raised, text: Text) -> Iterator[None]:
     """Note that an exception is handled, and give it its name, while a clause runs."""
     run: Run = regs[0]
+    error.__context__ = None  # the host follows all that are handled at once whenever it raises another
     if text.listed:
         run.caught(error)
     run.handling.append(error)

@@ -215,6 +215,12 @@ def extend(run: Run, items: list[Any], more: Any) -> None:
     run.bound(len(items), "a list has too many items")
 
 
+def insert(run: Run, items: list[Any], place: int, item: Any) -> None:
+    """Put an item in before a place."""
+    items.insert(place, plain(item))
+    run.bound(len(items), "a list has too many items")
+
+
 def pop(run: Run, items: list[Any], place: int = -1) -> Any:
     """Take an item out."""
     if not items:
@@ -252,7 +258,7 @@ def sort(run: Run, items: list[Any], *, key: Any = None, reverse: bool = False) 
 
 LISTS: Table = {
     "append": append, "extend": extend, "pop": pop, "index": index, "remove": remove, "sort": sort,
-    **by_host(list, "insert", "clear", "reverse", "copy", "__len__"),
+    "insert": insert, **by_host(list, "clear", "reverse", "copy", "__len__"),
     "count": lambda run, items, item: sum(1 for one in items if one is item or equal(run, one, item)),
 }  # fmt: skip
 TUPLES: Table = {

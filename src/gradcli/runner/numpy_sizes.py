@@ -1,4 +1,4 @@
-"""How many entries NumPy would make: asked before it makes them."""
+"""How many entries NumPy would make, and how many it would go through: asked before it does."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from gradcli.ops.contractions import matmul_steps
+from gradcli.ops.matrices import decomposed_in, eliminated
 
 
 def size_of(x: Any) -> int:
@@ -117,7 +120,7 @@ SIZES: dict[str, Callable[..., int]] = {
         lambda start, stop, num=50, *_, **__: lengths(num) * max(size_of(start), size_of(stop)),
     ),
     **dict.fromkeys(
-        ("outer", "kron", "convolve", "correlate", "percentile", "quantile"),
+        ("outer", "kron", "percentile", "quantile"),
         lambda *given, **_: math.prod(map(size_of, given[:2])),
     ),
     "meshgrid": lambda *given, **_: math.prod(map(size_of, given)) * len(given),
@@ -148,6 +151,8 @@ SIZES: dict[str, Callable[..., int]] = {
     **dict.fromkeys(("svd", "qr"), bases),
     "take": taken,
     **dict.fromkeys(("cov", "corrcoef"), lambda m, *_, **__: max(np.shape(m)[:1] or (1,)) ** 2 + size_of(m)),
+    "roots": lambda p: size_of(p) ** 2,
+    "polyfit": lambda x, y, deg, *_, **__: size_of(x) * (int(deg) + 1),
 }
 """By the name of a function, with NumPy's own parameters: all other functions give what their arguments do together."""
 
@@ -158,6 +163,49 @@ def estimate(name: str, given: list[Any], options: dict[str, Any]) -> int:
         return max(SIZES.get(name, whole)(*given, **options), 0)
     except (TypeError, ValueError, IndexError, AttributeError):
         return 0
+
+
+def sorting(*given: Any, **_: Any) -> int:
+    """Return what a sort goes through: all entries, as often as they can be halved, some comparisons each."""
+    size = max(map(size_of, given), default=1)
+    return 4 * size * size.bit_length()
+
+
+def products(subscripts: Any, *operands: Any, **_: Any) -> int:
+    """Return the products of ``einsum``: one for each choice of all letters."""
+    axes: dict[str, int] = {}
+    for letters, array in zip(subscripts.replace(" ", "").split("->")[0].split(","), operands, strict=False):
+        shape = np.shape(array)
+        axes |= dict(zip(letters, shape, strict=False)) if "." not in letters else {f"{len(axes)}": math.prod(shape)}
+    return math.prod(axes.values())
+
+
+WORK: dict[str, Callable[..., int]] = {
+    **dict.fromkeys(
+        ("sort", "argsort", "unique", "lexsort", "searchsorted", "digitize", "isin", "union1d", "setdiff1d",
+         "intersect1d", "setxor1d", "median", "nanmedian", "percentile", "quantile"),
+        sorting,
+    ),
+    **dict.fromkeys(
+        ("svd", "svdvals", "eig", "eigh", "eigvals", "eigvalsh", "pinv", "lstsq", "matrix_rank", "cond", "matrix_power",
+         "qr"),
+        decomposed_in,
+    ),
+    **dict.fromkeys(("inv", "det", "slogdet", "solve", "cholesky"), eliminated),
+    **dict.fromkeys(("convolve", "correlate"), lambda a, v, *_, **__: size_of(a) * size_of(v)),
+    **dict.fromkeys(("dot", "matmul"), matmul_steps),
+    "einsum": products,
+}  # fmt: skip
+"""By the name of a function: what it goes through, where that is more than it is given."""
+
+
+def work(name: str, given: list[Any], options: dict[str, Any]) -> int:
+    """Return how many numbers a function goes through, a nanosecond each: at least those that it is given."""
+    least = sum(map(size_of, given))
+    try:
+        return max(WORK[name](*given, **options), least) if name in WORK else least
+    except (TypeError, ValueError, IndexError, AttributeError):
+        return least
 
 
 def picked(array: Any, place: Any) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from gradcli.engine.graph import NODES
 from gradcli.engine.meter import LARGE
 from gradcli.runner.exceptions import TREE
-from gradcli.runner.numpy_sizes import picked
+from gradcli.runner.numpy_sizes import picked, work
 from gradcli.runner.objects import UNBOUND, Class, ask
 from gradcli.runner.state import look_at, show
 from gradcli.runner.tuples import Named
@@ -164,6 +164,7 @@ def to_real(run: Any, x: Any) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case
         made = real(x)
         return np.asarray(made) if x.library == "torch" else made
     if kind in (list, tuple):
+        run.meter.turn(1, "the lists in a list do not end")
         return kind([to_real(run, item) for item in x])
     if isinstance(x, list | tuple):
         return [to_real(run, item) for item in x] if isinstance(x, list) else tuple([to_real(run, item) for item in x])
@@ -205,6 +206,8 @@ def operated(run: Any, sign: str, a: Any, b: Any) -> Any:
     """Return an operator of arrays through which nothing flows."""
     x, y = to_real(run, a), to_real(run, b)
     charge_broadcast(run, (x, y), product=sign == "@")
+    if sign == "@":
+        run.meter.spend(work("matmul", [x, y], {}))
     return from_real(run, by_numpy(run, lambda: BY_SIGN[sign](x, y)))
 
 

@@ -8,23 +8,14 @@ from itertools import count
 from typing import Any
 
 from gradcli.errors import Span
+from gradcli.language import compiling
 from gradcli.records import dataclass, field
 
-Frame = list[Any]
-"""The registers of one call: the run, the frame of the module, then variables."""
-Evaluate = Callable[[Frame], Any]
+UNBOUND = compiling.UNBOUND
+Frame = compiling.Frame
+Evaluate = compiling.Evaluate
 Native = Callable[..., Any]
 """A function of a library: ``native(run, *arguments, **named)``."""
-
-
-class Unbound:
-    """Marks a variable without a value."""
-
-    def __repr__(self) -> str:
-        return "<unbound>"
-
-
-UNBOUND = Unbound()
 
 
 @dataclass(slots=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from gradcli.errors import GradcliError, over_budget
 from gradcli.language.arithmetic import binary as table_binary
 from gradcli.language.arithmetic import negative as table_negative
 from gradcli.language.kinds import inverted
+from gradcli.language.names import BINARY, COMPARE, MASKS
 from gradcli.language.runtime import compare as table_compare
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import value_of
@@ -597,19 +599,17 @@ def hashable(run: Run, key: Any) -> Any:
     if isinstance(key, list | dict | set | Tensor) or (type(key) is Keyed and key.kind.find("__hash__") is None):
         return run.fail("TypeError", f"unhashable type: '{run.type_name(key)}'")
     if type(key) is tuple:
+        run.meter.turn(1, "the parts of a key do not end")
         return tuple([hashable(run, part) for part in key])
     return key
 
 
 def sign_of(kind: type) -> str:
     """Return how an operator of the syntax tree is written."""
-    return SIGNS[kind.__name__]
+    return SIGNS[kind]
 
 
-SIGNS = {
-    "Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "**", "MatMult": "@",
-    "BitAnd": "&", "BitOr": "|", "BitXor": "^", "LShift": "<<", "RShift": ">>",
-    "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "Eq": "==", "NotEq": "!=",
-    "USub": "-", "UAdd": "+", "Invert": "~",
+SIGNS: dict[type, str] = {
+    **BINARY, **MASKS, **COMPARE, ast.LShift: "<<", ast.RShift: ">>", ast.USub: "-", ast.UAdd: "+", ast.Invert: "~",
 }  # fmt: skip
 __all__ = ["COMPARED", "METHODS"]

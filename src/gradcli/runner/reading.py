@@ -6,9 +6,9 @@ import ast
 import re
 import textwrap
 
-from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
+from gradcli.errors import Budget, GradcliError, Place, over_budget
 from gradcli.language.source import blank as blank_comment
-from gradcli.language.source import line_starts, python_tree, refuse_depth, with_comments
+from gradcli.language.source import python_tree, refuse_depth, with_comments
 
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -44,7 +44,8 @@ def dedented(text: str) -> str:
 def checked_tree(text: str, budget: Budget) -> ast.Module:
     """Return the syntax tree of a text; raises ``character``, ``budget`` or ``syntax``."""
     if len(text) > budget.text:
-        raise over_budget("text", budget.text, "the script has too many characters")
+        what = "the script has too many characters"
+        raise over_budget("text", budget.text, what).at((budget.text, budget.text + 1))
     control = CONTROL.search(text)
     if control is not None:
         what = f"the script holds a control character, U+{ord(control[0]):04X}"
@@ -56,24 +57,10 @@ def checked_tree(text: str, budget: Budget) -> ast.Module:
             raise GradcliError("character", what, span=(surrogate, surrogate + 1))
     refuse_depth(with_comments(text, blank_comment), budget)
     tree = python_tree(text, "script")
-    if sum(1 for _ in ast.walk(tree)) > budget.syntax:
-        raise over_budget("syntax", budget.syntax, "the script has too many parts")
+    parts = 0
+    for statement in tree.body:
+        parts += sum(1 for _ in ast.walk(statement))
+        if parts > budget.syntax:
+            span = Positions(text).of(statement)
+            raise over_budget("syntax", budget.syntax, "the script has too many parts").at(span)
     return tree
-
-
-class Positions:
-    """Turns the places of syntax nodes, which Python counts in bytes, into characters of the text."""
-
-    def __init__(self, text: str) -> None:
-        self.starts = line_starts(text)
-        self.lines = text.split("\n")
-
-    def of(self, node: ast.AST) -> Span:
-        """Return the characters that a node covers."""
-        first = self.at(node.lineno, node.col_offset)  # type: ignore[attr-defined]
-        return first, self.at(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
-
-    def at(self, line: int, column: int) -> int:
-        """Return the place of a byte of a line."""
-        row = self.lines[line - 1]
-        return self.starts[line - 1] + (column if row.isascii() else len(row.encode()[:column].decode(errors="ignore")))

@@ -13,6 +13,7 @@ from gradcli.engine.graph import Graph
 from gradcli.engine.live import LiveGraph
 from gradcli.errors import Budget, GivenUp, GradcliError, Place, Span
 from gradcli.errors.suggest import did_you_mean
+from gradcli.language.compiling import FRAMES
 from gradcli.records import dataclass, field
 from gradcli.runner import (
     arrays,
@@ -55,8 +56,6 @@ enter(
     refuse_number=transforms.refuse_number, table_function=staticmethod(calls.table_function),
     compile_text=staticmethod(lambda text, listed: compile_text(text, listed)),  # noqa: PLW0108 - it stands below
 )  # fmt: skip
-FRAMES = 30_000
-"""Calls of the host that a script's own depth may take."""
 
 
 def compile_text(
@@ -212,6 +211,7 @@ def line_of(place: Place, error: GradcliError) -> int:
 def end_by(ended: Ended, error: Raised) -> None:
     """Note the exception that ended a run; ``sys.exit`` is one too, and no error."""
     run = ended.run
+    error.line = error.line or run.line
     error.said = said_by(run, error)
     if error.name == "SystemExit":
         arguments = error.instance.fields.get("args", ())
@@ -221,7 +221,7 @@ def end_by(ended: Ended, error: Raised) -> None:
         return
     ended.raised, ended.status = error, 1
     run.quiet = run.library = 0
-    run.event(Event("error", error.line or run.line, type=error.name, text=error.text))
+    run.event(Event("error", error.line, type=error.name, text=error.text))
 
 
 def said_by(run: Run, error: Raised) -> str:

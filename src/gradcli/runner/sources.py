@@ -19,8 +19,9 @@ import numpy as np
 from gradcli.engine.graph import Graph, Node
 from gradcli.errors import Budget, GradcliError, Place
 from gradcli.language.inputs import as_array, detached
-from gradcli.language.names import CONSTANTS, TYPES
+from gradcli.language.names import TYPES
 from gradcli.ops import spellings
+from gradcli.ops.making import CONSTANTS
 from gradcli.records import dataclass, field
 from gradcli.runner.definitions import Definition, codes_in, definition_of, no_source
 from gradcli.runner.names import MODULES, SHOWING

@@ -20,7 +20,7 @@ from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import INDEX, PUT
 from gradcli.ops.making import DETACH
 from gradcli.ops.shaping import RESHAPE
-from gradcli.records import dataclass
+from gradcli.records import dataclass, replace
 from gradcli.runner.events import Event, Log
 from gradcli.runner.exceptions import raised
 from gradcli.runner.naming import name_of
@@ -30,10 +30,21 @@ from gradcli.runner.torch_errors import said
 from gradcli.runner.values import Data, Detached, Tensor, View, as_dtype, category, extra_of, kind_of
 
 BOUNDS = Budget(
-    text=400_000, syntax=60_000, turns=20_000_000, nodes=60_000_000, elements=20_000_000, total=2_000_000_000_000,
+    text=400_000, syntax=60_000, turns=20_000_000, nodes=60_000_000, elements=20_000_000, total=20_000_000_000,
     seconds=60.0,
 )  # fmt: skip
 """What a script may cost: more than a formula, as training does."""
+
+
+def bounds_of(budget: Budget) -> Budget:
+    """Return what a script may cost where a formula may cost ``budget``: what was changed of it holds for both."""
+    usual = Budget()
+    changed = {
+        name: bound for name in Budget.__dataclass_fields__ if (bound := getattr(budget, name)) != getattr(usual, name)
+    }
+    return replace(BOUNDS, **changed)
+
+
 DEEPEST = 990
 """Calls within calls, as in Python."""
 DEEP = "maximum recursion depth exceeded"
@@ -408,11 +419,12 @@ class Run:
         return GradcliError("not-allowed", what, hint=hint, span=span)
 
     def bound(self, length: float, what: str) -> None:
-        """Refuse a list or a text that is too long, or too much beside all others."""
+        """Refuse a list or a text that is too long, or too much beside all others; a long one is gone through."""
         if length > self.meter.budget.items:
             raise over_budget("items", self.meter.budget.items, what)
         if length > LONG:
             self.meter.watch(int(length) // LONG)
+            self.meter.spend(int(length))
 
     # ---- derivative calls
     def swept(
@@ -436,7 +448,7 @@ class Run:
         """Begin a call within others, which ends with one less of ``depth``; raises RecursionError as Python does."""
         self.calls += 1
         if not self.calls % TURNS:
-            self.meter.watch()
+            self.meter.turn(TURNS, "the calls do not end")
         self.depth += 1
         if self.depth > DEEPEST:
             self.depth -= 1

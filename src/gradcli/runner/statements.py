@@ -11,29 +11,17 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any, NamedTuple
 
 from gradcli.errors import GradcliError
+from gradcli.language.compiling import BREAK, NEXT, Block, Frame, Signal, Step
 from gradcli.runner.containers import delete, put, steady, subscript, walk
 from gradcli.runner.exceptions import Raised, exception_class, of_host, raised, raised_of
 from gradcli.runner.expressions import Expressions, Text
 from gradcli.runner.handling import Handler, enter, fitting, handled, refuses
-from gradcli.runner.objects import UNBOUND, Class, Frame, Instance
+from gradcli.runner.objects import UNBOUND, Class, Instance
 from gradcli.runner.operators import plain, sign_of, truth
 from gradcli.runner.scopes import Yields
 from gradcli.runner.values import Tensor
 from gradcli.runner.writes import assigned_again, augmented
 
-BREAK, NEXT = ("break",), ("next",)
-Signal = Any
-
-
-class Step(NamedTuple):
-    """One statement: what runs it, its node, and whether it may yield."""
-
-    run: Callable[[Frame], Signal]
-    node: ast.stmt
-    yields: bool = False
-
-
-Block = list[Step]
 Steps = Generator[Any, Any, Signal]
 """What runs a statement that may yield: it yields what that yields, and returns its signal."""
 
@@ -149,11 +137,13 @@ class Statements(Expressions):
         compound = getattr(self, f"steps_{type(node).__name__}", None)
         if compound is not None:
             return drained(compound(node))
-        compile_one = getattr(self, f"run_{type(node).__name__}", None)
-        if compile_one is None:
-            what = {"AsyncFunctionDef": "async functions"}.get(type(node).__name__, type(node).__name__)
-            raise GradcliError("not-allowed", f"{what}: not understood", span=self.text.span(node))
-        return compile_one(node)  # type: ignore[no-any-return]
+        return super().statement(node)
+
+    def refused(self, node: ast.AST) -> GradcliError:
+        """Return the error for syntax that gradcli does not run."""
+        if isinstance(node, ast.AsyncFunctionDef):
+            return GradcliError("not-allowed", "async functions: not understood", span=self.text.span(node))
+        return super().refused(node)
 
     # ---- simple statements
     def run_Expr(self, node: ast.Expr) -> Any:  # noqa: N802
@@ -228,22 +218,7 @@ class Statements(Expressions):
 
         return self.on_its_line(node, run)
 
-    def run_Pass(self, node: ast.Pass) -> Any:  # noqa: N802
-        """Return what does nothing."""
-        del node
-        return lambda regs: None
-
-    def run_Break(self, node: ast.Break) -> Any:  # noqa: N802
-        """Return what leaves a loop."""
-        del node
-        return lambda regs: BREAK
-
-    def run_Continue(self, node: ast.Continue) -> Any:  # noqa: N802
-        """Return what begins the next turn of a loop."""
-        del node
-        return lambda regs: NEXT
-
-    run_Global = run_Nonlocal = run_Pass  # noqa: N815
+    run_Global = run_Nonlocal = Expressions.run_Pass  # noqa: N815
 
     def run_Return(self, node: ast.Return) -> Any:  # noqa: N802
         """Return what leaves a function with a value."""
@@ -394,11 +369,6 @@ class Statements(Expressions):
         return run
 
     # ---- compound statements
-    def run_If(self, node: ast.If) -> Any:  # noqa: N802
-        """Return what runs one of two blocks."""
-        test, yes, no = self.expression(node.test), self.part(node.body).run, self.part(node.orelse).run
-        return lambda regs: yes(regs) if truth(regs[0], test(regs)) else no(regs)
-
     def steps_Match(self, node: ast.Match) -> Callable[[Frame], Steps]:  # noqa: N802
         """Return what runs the first case that fits."""
         from gradcli.runner.matching import cases
@@ -509,6 +479,7 @@ class Statements(Expressions):
             except (Raised, GradcliError) as error:
                 if refuses(error):
                     raise
+                error.__context__ = None
                 ended = (yield from execute_yielding(text, block, regs)) if yields else execute(text, block, regs)
                 if ended is not None:
                     return ended

@@ -175,6 +175,8 @@ def to_repr(run: Any, x: Any, depth: int = 0) -> str:
         return tensor_text(run, x, quoted=True)
     if depth > DEEPEST:
         return "..."
+    if run is not None:
+        run.meter.turn(1, "what is shown does not end")
     shown = of_container(run, x, depth)
     if shown is not None:
         return shown

@@ -107,6 +107,7 @@ def flatten(
     found = None if whole else children(run, tree, ordered)
     if found is None:
         return [tree], LEAF
+    run.meter.turn(1, "the parts of a tree do not end")
     kind, items, made_of = found
     leaves: list[Any] = []
     parts: list[Spec] = []

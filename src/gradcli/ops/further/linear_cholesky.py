@@ -9,7 +9,7 @@ from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_equals import NEAR
 from gradcli.ops.further.linear_spectra import decomposed, letters_of, symmetric_side
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Line, Order
-from gradcli.ops.matrices import row_by_row
+from gradcli.ops.matrices import eliminated, row_by_row
 from gradcli.ops.parts import Said
 from gradcli.ops.shaping import transpose_matrices
 from gradcli.ops.signatures import Array, Options, Static, Tensor
@@ -72,6 +72,7 @@ CHOLESKY = declare(
         cholesky_local,
         exactly=lambda a: decimals.each_matrix(decimals.cholesky, decimals.symmetric(a)),
         work=row_by_row,
+        steps=eliminated,
         digits=lambda out, a: factor_digits(out),
         index=Said(),
         torch_saves=("output",),

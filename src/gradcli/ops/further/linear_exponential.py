@@ -10,7 +10,7 @@ from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_spectra import decomposed
 from gradcli.ops.linear_algebra import require_square
 from gradcli.ops.links import Links
-from gradcli.ops.matrices import row_by_row
+from gradcli.ops.matrices import decomposed_in, row_by_row
 from gradcli.ops.parts import Said
 from gradcli.ops.signatures import Array, Options, Tensor
 from gradcli.ops.vocabulary import function
@@ -75,6 +75,7 @@ MATRIX_EXP = declare(
         exactly=lambda a: decimals.each_matrix(decimals.exponential, a),
         terms=lambda a: int(np.size(a)) * int(a.shape[-1]) ** 2,
         work=lambda out, a: 60 * row_by_row(out, a) * int(a.shape[-1]),
+        steps=decomposed_in,
         digits=lambda out, a: exponential_digits(a),
         index=Said(),
         backward_text=exponential_text_back,

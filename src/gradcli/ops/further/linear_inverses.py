@@ -17,7 +17,7 @@ from gradcli.ops.further.linear_spectra import decomposed, letters_of
 from gradcli.ops.linear_algebra import MATMUL, require_square
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit
 from gradcli.ops.making import DETACH
-from gradcli.ops.matrices import DET, INV, is_regular, row_by_row, solved
+from gradcli.ops.matrices import DET, INV, decomposed_in, eliminated, is_regular, row_by_row, solved
 from gradcli.ops.parts import Kink, Piecewise, Said
 from gradcli.ops.piecewise import SIGN, WHERE
 from gradcli.ops.reductions import SUM
@@ -59,6 +59,7 @@ LOGABSDET = declare(
         logabsdet_local,
         exactly=lambda a: np.log(abs(np.asarray(exactly.det(a), dtype=object))),
         work=row_by_row,
+        steps=eliminated,
         digits=lambda out, a: factor_digits(a)[..., 0, 0] * np.max(np.abs(inverse_or_one(a)), axis=(-1, -2)),
         index=Said(),
         backward_text=("{g}[..., None, None]*inv({0}).mT",),
@@ -172,6 +173,7 @@ PINV = declare(
         ),
         kink=Kink(is_short_of_rank, "the derivative is that among matrices of the same rank"),
         work=turns_of,
+        steps=decomposed_in,
         digits=lambda out, a, atol, rtol: pinv_digits(out, a),
         index=Said(),
         write=lambda call: pinv_text(call.texts[0], **call.static),

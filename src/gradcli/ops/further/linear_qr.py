@@ -16,7 +16,7 @@ from gradcli.ops.further.linear_spectra import decomposed, letters_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.linear_algebra import MATMUL
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Line, Order
-from gradcli.ops.matrices import row_by_row, solved
+from gradcli.ops.matrices import eliminated, row_by_row, solved
 from gradcli.ops.parts import Piecewise, Said
 from gradcli.ops.shaping import TRIU, transpose_matrices
 from gradcli.ops.signatures import Array, Mask, Options, Static, Tensor
@@ -87,6 +87,7 @@ ORTHOGONAL = declare(
             open=True,
         ),
         work=row_by_row,
+        steps=eliminated,
         digits=lambda out, a: factor_digits(np.matmul(np.swapaxes(out, -1, -2), a)),
         index=Said(),
         write=lambda call: f"qr({call.texts[0]}).Q",

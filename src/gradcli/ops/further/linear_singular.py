@@ -14,6 +14,7 @@ from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_equals import groups_of, has_twin, is_bent, refuse_arbitrary, shared
 from gradcli.ops.further.linear_spectra import apart_text, decomposed, letters_of, nearness, vector_digits, with_signs
 from gradcli.ops.links import AUXILIARY, OUT, SECOND, Contraction, Explicit, Line, Order
+from gradcli.ops.matrices import decomposed_in
 from gradcli.ops.parts import Piecewise, Said
 from gradcli.ops.signatures import Array, Mask, Options, Static, Tensor
 from gradcli.ops.tracing import applied
@@ -83,6 +84,7 @@ SINGULAR_VALUES = declare(
         exactly=lambda a: decimals.each_matrix(lambda x: decimals.singular(x)[1], a),
         index=Said(),
         work=turns_of,
+        steps=decomposed_in,
         digits=lambda out, a: nearness(out, least_of(a.shape)),
         backward_text=("(svd({0}).U*{g}[..., None, :]) @ svd({0}).V.mT",),
         torch_saves=("own",),
@@ -202,6 +204,7 @@ SINGULAR_VECTORS = declare(
         pieces=Piecewise(pair, vectors_on, open=True),
         index=Said(),
         work=turns_of,
+        steps=decomposed_in,
         digits=lambda out, a, side: vector_digits(thin(a)[1]),
         backward_text=vector_text_back,
         write=lambda call: (LEFT if call.static["side"] == "U" else RIGHT).format(call.texts[0]),

@@ -18,7 +18,7 @@ from gradcli.ops.further.linear_equals import groups_of, has_twin, refuse_arbitr
 from gradcli.ops.linear_algebra import require_square
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Line, Order
 from gradcli.ops.making import DETACH
-from gradcli.ops.matrices import BATCHES
+from gradcli.ops.matrices import BATCHES, decomposed_in
 from gradcli.ops.parts import Piecewise, Said
 from gradcli.ops.shaping import TRIL, TRIU, transpose_matrices
 from gradcli.ops.signatures import Array, Forward, Options, Static, Tensor
@@ -162,6 +162,7 @@ EIGENVALUES = declare(
         exactly=lambda a: decimals.each_matrix(lambda x: decimals.eigen(decimals.symmetric(x))[0], a),
         index=Said(),
         work=sweeps_of,
+        steps=decomposed_in,
         digits=lambda out, a: nearness(out),
         backward_text=("(eigh({0})[1]*{g}[..., None, :]) @ eigh({0})[1].mT",),
         torch_saves=("own",),
@@ -180,6 +181,7 @@ EIGENVECTORS = declare(
         ),
         index=Said(),
         work=sweeps_of,
+        steps=decomposed_in,
         digits=lambda out, a: vector_digits(np.linalg.eigvalsh(a)),
         backward_text=eigenvector_text_back,
         write=lambda call: f"eigh({call.texts[0]})[1]",

@@ -351,7 +351,7 @@ def fori_loop(run: Run, lower: Any, upper: Any, body_fun: Any, init_val: Any, **
     value = every(run, init_val)
     for k in range(int(numbers(lower)), int(numbers(upper))):
         value = every(run, run.call(body_fun, [converted(run, k), value]))
-        run.meter.watch()
+        run.meter.turn()
     return value
 
 
@@ -361,7 +361,7 @@ def while_loop(run: Run, cond_fun: Any, body_fun: Any, init_val: Any) -> Any:
     value = every(run, init_val)
     while truth(run, run.call(cond_fun, [value])):
         value = every(run, run.call(body_fun, [value]))
-        run.meter.watch()
+        run.meter.turn()
     refuse_dynamic(run, value)
     return value
 
@@ -396,6 +396,7 @@ def scan(
     out_spec: Spec | None = None
     order = range(turns)
     for k in reversed(order) if reverse else order:
+        run.meter.turn()
         x = unflatten(run, spec, [entry(run, leaf, k) for leaf in leaves])
         made = run.call(f, [carry, x])
         if not (isinstance(made, tuple | list) and len(made) == 2):

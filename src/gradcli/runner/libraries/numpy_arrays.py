@@ -14,7 +14,7 @@ from gradcli.runner.calls import call_table, find_table
 from gradcli.runner.containers import take
 from gradcli.runner.exceptions import exception_class
 from gradcli.runner.library import TABLE, always, native
-from gradcli.runner.numpy_sizes import estimate, lengths, size_of
+from gradcli.runner.numpy_sizes import estimate, lengths, size_of, work
 from gradcli.runner.numpy_values import as_view, back, by_numpy, flows, from_real, real, to_real
 from gradcli.runner.objects import Class, Closure, Context, TableFunction
 from gradcli.runner.state import Run
@@ -141,6 +141,7 @@ class NumpyFunction:
         given = [to_real(run, a) for a in arguments]
         options = {key: to_real(run, value) for key, value in named.items()}
         run.meter.charge(estimate(self.name, given, options))
+        run.meter.spend(work(self.name, given, options))
         made = by_numpy(run, lambda: self.host(*given, **options))
         if self.name in VIEWS and arguments and isinstance(arguments[0], Tensor) and isinstance(given[0], np.ndarray):
             return shared(run, arguments[0], given, options, made, self.host)
@@ -211,14 +212,16 @@ def add_at(run: Run, function: NumpyFunction, x: Tensor, places: Any, *values: A
     run.write(x, back(array))
 
 
-def tensors_in(values: Any) -> list[Tensor]:
-    """Return the arrays among values, and those in lists."""
+def tensors_in(values: Any, seen: set[int] | None = None) -> list[Tensor]:
+    """Return the arrays among values, and those in lists, each of which is looked into once."""
     found: list[Tensor] = []
+    seen = set() if seen is None else seen
     for value in values:
         if isinstance(value, Tensor):
             found.append(value)
-        elif isinstance(value, list | tuple) and value and type(value[0]) not in (int, float):
-            found += tensors_in(value)
+        elif isinstance(value, list | tuple) and value and type(value[0]) not in (int, float) and id(value) not in seen:
+            seen.add(id(value))
+            found += tensors_in(value, seen)
     return found
 
 

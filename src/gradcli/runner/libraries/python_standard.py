@@ -376,6 +376,7 @@ def as_json(run: Run, x: Any, default: Any, depth: int = 0) -> Any:
     """Return a value as Python's own ``json`` takes it; raises TypeError as it does."""
     if depth > 200:
         run.fail("ValueError", "Circular reference detected")
+    run.meter.turn(1, "the parts of a JSON text do not end")
     if x is None or isinstance(x, str | int | float | bool):
         return x
     if isinstance(x, list | tuple):
