@@ -7,8 +7,8 @@ import re
 import textwrap
 
 from gradcli.errors import Budget, GradcliError, Place, over_budget
+from gradcli.language.source import Spans, python_tree, refuse_depth, with_comments
 from gradcli.language.source import blank as blank_comment
-from gradcli.language.source import python_tree, refuse_depth, with_comments
 
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -61,6 +61,6 @@ def checked_tree(text: str, budget: Budget) -> ast.Module:
     for statement in tree.body:
         parts += sum(1 for _ in ast.walk(statement))
         if parts > budget.syntax:
-            span = Positions(text).of(statement)
+            span = Spans(text).of(statement)
             raise over_budget("syntax", budget.syntax, "the script has too many parts").at(span)
     return tree
