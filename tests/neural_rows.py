@@ -40,8 +40,8 @@ def add(table):
     row.each("F.glu(x.sqrt(), 0)", x=[0.0, 4.0, 0.0, 1.0])
     row.each(
         "jax.nn.softplus(x) => F.softplus(x, threshold=1e300) | jax.nn.gelu(x) => F.gelu(x, approximate='tanh') | jax.nn.softmax(x) => F.softmax(x, -1)"
-        " | jax.nn.log_softmax(x) => F.log_softmax(x, -1) | jax.nn.logsumexp(x) => torch.logsumexp(x, (0, 1)) | jax.nn.squareplus(x) => (x + (x**2 + 4).sqrt())/2"
-        " | jax.nn.standardize(x) => F.layer_norm(x, (3,))", x=[[1.0, -2.0, 30.0], [0.0, 0.5, 4.0]], atol=CANCELS, rtol=1e-10)
+        " | jax.nn.log_softmax(x) => F.log_softmax(x, -1) | jax.nn.logsumexp(x) => torch.logsumexp(x, (0, 1))",
+        x=[[1.0, -2.0, 30.0], [0.0, 0.5, 4.0]], atol=CANCELS, rtol=1e-10)
     add_losses(row)
     add_layers(row)
 

@@ -43,7 +43,6 @@ def numbers(row):
     )
     row.each("torch.logaddexp2(a, b)", vs=(None, -2.0, 1e300), a=LEFT, b=RIGHT, atol=CANCELS)
     row.each('torch.div(a, b, rounding_mode="floor") | torch.div(a, b, rounding_mode="trunc")', vs=(None, inf), a=LEFT, b=RIGHT)
-    row.each("torch.special.xlog1py(a, b)", vs=(None, -2.0), a=LEFT, b=RIGHT)
     row.each("torch.lerp(a, b, 0.3) | torch.lerp(a, b, 0.75) | torch.lerp(a, b, 1.) | torch.lerp(a, b, 0.)", vs=(None, -2.0), a=LEFT, b=RIGHT)
     row.each("torch.lerp(a, b, w)", vs=(None, inf), a=[0.5, 2.0, 3.0], b=[1.0, -1.0, 3.0], w=[0.25, 0.5, 1.5])
     row.each("torch.addcmul(x, a, b) | torch.addcmul(x, a, b, value=2.) | torch.addcdiv(x, a, b) | torch.addcdiv(x, a, b, value=0.5)", vs=(None, -2.0), x=1.0, a=FLAT_LEFT, b=FLAT_RIGHT)

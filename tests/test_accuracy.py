@@ -86,8 +86,6 @@ REDUCED = [  # a program, x, the value, the gradient: what is too large or small
     ("prod(x)", [0.0625] * 300 + [16.0] * 300, 1.0, [16.0] * 300 + [0.0625] * 300),
     ("cumprod(x)[2]", [1e200, 1e200, 1e-300], 1e100, [1e-100, 1e-100, np.inf]),
     ("logsumexp(x, 0)", [0.0, -50.0], np.exp(-50.0), [1.0, np.exp(-50.0)]),
-    ("special.i0(x)[0]", [-1e308], np.inf, [-np.inf]),
-    ("special.i1(x)[0]", [-1e308], -np.inf, [np.inf]),
     ("log_softmax(x)[0]", [0.0, -50.0], -np.exp(-50.0), [np.exp(-50.0), -np.exp(-50.0)]),
 ]
 

@@ -158,7 +158,7 @@ POINTS = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, 0.3, -0.75246, -1.278
 POINTWISE = """
 sin cos tan asin acos atan sinh cosh tanh asinh exp expm1 exp2 log log2 log10 log1p sqrt rsqrt
 square reciprocal erf sigmoid relu logsigmoid softsign elu softplus gelu leaky_relu hardtanh hardswish
-hardshrink softshrink tanhshrink celu erfc erfinv ndtr ndtri entr logit
+hardshrink softshrink tanhshrink celu erfc erfinv ndtr logit
 """
 
 

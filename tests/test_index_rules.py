@@ -21,7 +21,6 @@ PROGRAMS = {
     "x**p": {"x": np.where(LONG > 1, 0.0, np.abs(LONG)), "p": np.maximum(np.round(LONG), -1.0)},
     "atan2(y, x)": {"y": np.where(np.abs(LONG) < 0.5, 0.0, LONG), "x": np.where(np.abs(LONG) < 1, 0.0, LONG)},
     "xlogy(x, y)": {"x": np.maximum(LONG, 0.0), "y": np.maximum(LONG, 0.0)},
-    "torch.special.xlog1py(x, y)": {"x": np.maximum(LONG, 0.0), "y": np.where(LONG > 0.0, LONG, -1.0)},
     "abs(x) + relu(x)": {"x": LONG},
     "where(x > w, x, w)": {"x": LONG, "w": LONG[::-1]},
     "where(A > 0, w, A)": {"A": WIDE[:12, :12], "w": SHORT[:12]},

@@ -11,7 +11,7 @@ import pytest
 
 from gradcli.ops import FUNCTIONS, METHODS, OPS, SPELLINGS
 from gradcli.ops.declare import Op, beyond, declare
-from gradcli.ops.entrywise import elementwise, elementwise_table
+from gradcli.ops.entrywise import elementwise
 from gradcli.ops.parts import Kink
 from gradcli.ops.vocabulary import Function, register
 
@@ -82,8 +82,3 @@ def test_an_elementwise_op_has_a_default_for_each_option_of_its_formula(op: Op) 
     assert op.formula is not None
     options = [*inspect.signature(op.formula).parameters][1 + len(op.vjps) :]  # type: ignore[arg-type]
     assert options == [*op.defaults], f"op {op.name!r} needs defaults for its options"
-
-
-def test_a_row_about_an_op_that_its_table_does_not_have_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"does not have: \['cosinus'\]"):
-        elementwise_table({}, {}, {}, domain={"cosinus": ((0, 1),)})

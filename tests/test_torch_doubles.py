@@ -15,7 +15,7 @@ from records import OPS, RECORDS
 from records.constants import LINE
 
 DIGITS, NORMAL = 1e-6, 1e-300
-NEAR_POLES = {"lgamma", "digamma", "logit", "log_ndtr"}
+NEAR_POLES = {"lgamma", "digamma", "logit"}
 """Where PyTorch loses digits by the code of the function itself, which no formula here repeats."""
 NAMES = [
     name

@@ -111,9 +111,6 @@ def test_a_typed_number_is_held_to_its_last_digit_and_to_three(x, expect, right)
 
 
 CONSTANTS = [  # a derivative with π or e in it, whichever of the double and the number the formula means
-    ("erfcx(x)", 200.5, "2*x*erfcx(x) - 2/sqrt(pi)", True),
-    ("erfcx(x)", 20.5, "2*x*erfcx(x) - 2/sqrt(math.pi)", True),
-    ("erfcx(x)", 200.5, "2*x*erfcx(x) - 2/sqrt(3.14159265)", False),
     ("sinc(x)", 1000000.25, "cos(pi*x)/x - sin(pi*x)/(pi*x**2)", True),
     ("sinc(x)", 1000000.25, "cos(pi*x)/x + sin(pi*x)/(pi*x**2)", False),
     ("sin(pi*x)", 0.3, "pi*cos(pi*x)", True),

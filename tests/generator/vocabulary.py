@@ -41,7 +41,7 @@ NUMPY = {
     "swapaxes": "swapdims", "permute_dims": "np.transpose",
 } | {name: f"np.{name}" for name in OWN_IN_NUMPY.split()}  # fmt: skip
 """Names that mean something else in numpy than in PyTorch."""
-OF_LINALG = {"svd", "qr", "vector_norm", "diagonal", "cross", "vander", "lu", "lu_factor"}
+OF_LINALG = {"svd", "qr", "vector_norm", "diagonal", "cross", "vander"}
 KEYWORDS = {
     "axis": "dim", "keepdims": "keepdim", "k": "diagonal", "offset": "diagonal", "axes": "dims", "input": "x",
 }  # fmt: skip
@@ -63,11 +63,7 @@ def canonical(spelling):
         return spelling.removeprefix("jax.")
     if path and path[-1] == "linalg" and last == "norm":
         return "linalg.norm"
-    if (
-        path
-        and path[-1] == "linalg"
-        and last in ("svd", "qr", "vector_norm", "diagonal", "cross", "vander", "lu", "lu_factor")
-    ):
+    if path and path[-1] == "linalg" and last in ("svd", "qr", "vector_norm", "diagonal", "cross", "vander"):
         return f"linalg.{last}"
     if path and path[0] in ("np", "numpy", "jnp") and last in NUMPY:
         return NUMPY[last]

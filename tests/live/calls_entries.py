@@ -9,10 +9,10 @@ from live.kit import CALLS, Kit, call, listed, literal
 
 UNARY = {
     "any": "sin cos tanh sinh cosh atan asinh arctan arcsinh exp expm1 exp2 square abs absolute neg negative sign sgn floor ceil trunc fix round sigmoid erf erfc erfinv_ sinc "
-    "relu deg2rad rad2deg frac positive isnan isfinite isinf signbit isposinf isneginf logical_not nan_to_num special.erf special.erfc special.erfcx special.expit special.exp2 special.expm1 special.ndtr special.log_ndtr special.sinc special.softmax_ "
-    "F.relu F.relu6 F.silu F.mish F.hardswish F.hardsigmoid F.softsign F.tanhshrink F.logsigmoid F.selu F.sigmoid F.tanh special.i0_ tan",
-    "pos": "log log2 log10 log1p sqrt rsqrt reciprocal lgamma digamma special.gammaln special.digamma special.psi special.entr mvlgamma_ special.log1p",
-    "unit": "logit asin acos atanh erfinv arcsin arccos arctanh special.logit special.ndtri special.erfinv special.entr",
+    "relu deg2rad rad2deg frac positive isnan isfinite isinf signbit isposinf isneginf logical_not nan_to_num special.erf special.erfc special.expit special.exp2 special.expm1 special.ndtr special.sinc special.softmax_ "
+    "F.relu F.relu6 F.silu F.mish F.hardswish F.hardsigmoid F.softsign F.tanhshrink F.logsigmoid F.selu F.sigmoid F.tanh tan",
+    "pos": "log log2 log10 log1p sqrt rsqrt reciprocal lgamma digamma special.gammaln special.digamma special.psi mvlgamma_ special.log1p",
+    "unit": "logit asin acos atanh erfinv arcsin arccos arctanh special.logit special.erfinv",
     "over": "acosh arccosh lgamma digamma log",
 }
 
@@ -34,9 +34,9 @@ for _domain, _names in UNARY.items():
 
 BINARY = {
     "any any": "mul multiply maximum minimum fmax fmin add sub subtract hypot atan2 arctan2 logaddexp logaddexp2 copysign eq ne gt ge lt le greater less greater_equal less_equal not_equal max min heaviside logical_and logical_or logical_xor isclose ldexp clamp_min clamp_max",
-    "any over": "div divide true_divide remainder fmod floor_divide special.xlog1py",
+    "any over": "div divide true_divide remainder fmod floor_divide",
     "pos any": "pow float_power",
-    "any pos": "xlogy special.xlogy special.xlog1py remainder",
+    "any pos": "xlogy special.xlogy remainder",
 }
 
 

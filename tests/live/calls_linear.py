@@ -57,8 +57,8 @@ def products(k: Kit):
 @call
 def add_products(k: Kit):
     a, b, c = n(k), n(k), n(k)
-    kind = k.one(["addmm", "addmv", "addr", "baddbmm", "addbmm"])
-    names, out, left, right = {"addmm": ("mat1 mat2", (a, c), (a, b), (b, c)), "addmv": ("mat vec", (a,), (a, b), (b,)), "addr": ("vec1 vec2", (a, b), (a,), (b,)), "baddbmm": ("batch1 batch2", (2, a, c), (2, a, b), (2, b, c)), "addbmm": ("batch1 batch2", (a, c), (2, a, b), (2, b, c))}[kind]
+    kind = k.one(["addmm", "addmv"])
+    names, out, left, right = {"addmm": ("mat1 mat2", (a, c), (a, b), (b, c)), "addmv": ("mat vec", (a,), (a, b), (b,))}[kind]
     return k.call(f"torch.{kind} .{kind}", f"input {names}", k.t(k.narrower(out)), k.t(left), k.t(right), kw={"beta": k.one([literal(k.number()), "0"]), "alpha": literal(k.number())})
 
 
@@ -139,8 +139,6 @@ def solve_left(k: Kit):
 def triangular(k: Kit):
     x, size = square(k, lead=k.one([(), (2,)]))
     b = k.t(k.one([(size, 2), (2, size, 1)]))
-    if k.chance(0.3):
-        return f"torch.triangular_solve({b}, {x}{k.one(['', ', upper=False', ', True, True', ', unitriangular=True'])})"
     right, more = k.one(["True", "False"]), k.one(["", ", unitriangular=True"])
     if k.chance(0.3):
         return f"torch.linalg.solve_triangular({x}, {k.t((2, size))}, upper={right}, left=False{more})"
@@ -198,9 +196,7 @@ def lstsq(k: Kit):
 @call
 def chains(k: Kit):
     a, b, c, d = n(k), n(k), n(k), n(k)
-    if k.chance(0.5):
-        return f"torch.linalg.multi_dot([{k.one([k.t((a, b)), k.t((b,))])}, {k.t((b, c))}, {k.one([k.t((c, d)), k.t((c,))])}])"
-    return f"torch.chain_matmul({k.t((a, b))}, {k.t((b, c))}, {k.t((c, d))})"
+    return f"torch.linalg.multi_dot([{k.one([k.t((a, b)), k.t((b,))])}, {k.t((b, c))}, {k.one([k.t((c, d)), k.t((c,))])}])"
 
 
 @call

@@ -326,11 +326,6 @@ def masked(k: Kit):
     x, s = k.any(0, 3)
     if k.chance(0.4):
         return k.call("torch.masked_select .masked_select", "input mask", x, k.mask(k.narrower(s)))
-    if k.chance(0.3):
-        n = 1
-        for length in s:
-            n *= length
-        return k.call("torch.masked_scatter .masked_scatter", "input mask source", x, k.mask(s), k.t((n,)))
     value = k.one([literal(k.number()), k.t(())])
     return k.call("torch.masked_fill .masked_fill", "input mask value", x, k.mask(k.narrower(s)), value)
 
@@ -364,9 +359,7 @@ def index_writes(k: Kit):
         return k.call("torch.index_add .index_add", "input dim index source", x, k.dim(s, d), index, source, kw={"alpha": literal(k.number())})
     if kind == "copy":
         return k.call("torch.index_copy .index_copy", "input dim index source", x, k.dim(s, d), index, source)
-    if kind == "fill":
-        return k.call("torch.index_fill .index_fill", "input dim index value", x, k.dim(s, d), index, k.one([literal(k.number()), k.t(())]))
-    return k.call("torch.index_reduce .index_reduce", "input dim index source reduce", x, k.dim(s, d), index, source, repr(k.one(["prod", "mean", "amax", "amin"])), kw={"include_self": k.one(["True", "False"])})
+    return k.call("torch.index_fill .index_fill", "input dim index value", x, k.dim(s, d), index, k.one([literal(k.number()), k.t(())]))
 
 
 @call
@@ -388,21 +381,6 @@ def put(k: Kit):
         n *= length
     i = (k.rng.randint(1, 3),)
     return k.call("torch.put .put", "input index source", x, k.index(i, n, once=True), k.t(i), o={"accumulate": "True"}) if k.chance(0.5) else f"{x}.put({k.index(i, n, True)}, {k.t(i)}, accumulate=True)"
-
-
-@call
-def view_scatters(k: Kit):
-    x, s = k.any(2, 3)
-    d = k.axis(s)
-    kind = k.one(["select", "slice", "diagonal"])
-    if kind == "select":
-        return k.call("torch.select_scatter .select_scatter", "input src dim index", x, k.t((*s[:d], *s[d + 1 :])), k.dim(s, d), k.rng.randint(-s[d], s[d] - 1) if s[d] else 0)
-    if kind == "diagonal":
-        return k.call("torch.diagonal_scatter .diagonal_scatter", "input src", x, k.t((*s[2:], min(s[:2]))))
-    start = k.rng.randint(0, s[d])
-    end = k.rng.randint(start, s[d])
-    step = k.one([1, 1, 2])
-    return k.call("torch.slice_scatter .slice_scatter", "input src dim start end step", x, k.t((*s[:d], len(range(start, end, step)), *s[d + 1 :])), k.dim(s, d), start, end, step)
 
 
 @call

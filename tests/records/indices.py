@@ -232,12 +232,6 @@ record(
     programs={"index_add(A, 1, torch.tensor([2, 2]), b*A[:, :2])": plus(v.A, (slice(None), [2, 2]), v.b * v.A[:, :2])},
 )
 
-record(
-    "index_reduce",
-    oracle=placing.index_reduced,
-    recipes=['{V}, 0, torch.tensor([1, 1]), {V}[:2], "prod"', '{V}, 0, torch.tensor([1, 1]), {V}[:2], "amax"'],
-    programs={'index_reduce(x, 0, torch.tensor([1]), b[:1], "prod")': [0.3, -1.2 * v.b[0], 0.8]},
-)
 
 record(
     "index_copy",
@@ -261,34 +255,4 @@ record(
         "{M}, (torch.tensor([1, 1]), torch.tensor([0, 0])), {S}, accumulate=True",
     ],
     programs={"index_put(A, (torch.tensor([0, 1]), torch.tensor([2, 0])), b)": put(v.A, ([0, 1], [2, 0]), v.b)},
-)
-
-record(
-    "masked_scatter",
-    oracle=placing.mask_scattered,
-    recipes=["{V}, {V} > {c}, {V}", "{M}, {V} > {c}, {M}"],
-    programs={"masked_scatter(x, x > 0, b)": put(v.x, [0, 2], v.b)},
-)
-
-record(
-    "select_scatter",
-    oracle=placing.replaced(lambda x, dim, index: (*[slice(None)] * dim, index)),
-    recipes=["{M}, {V}, 0, 1", "{M}, {U}, 1, 0"],
-    programs={"select_scatter(A, x, 0, 1)": [v.A[0], v.x]},
-)
-
-record(
-    "slice_scatter",
-    oracle=placing.replaced(
-        lambda x, dim=0, start=None, end=None, step=1: (*[slice(None)] * dim, slice(start, end, step))
-    ),
-    recipes=["{V}, {V}[1:], 0, 1", "{M}, {U}[:, None], 1, 0, 1"],
-    programs={"slice_scatter(x, b, 0, 0, 3, 2)": put(v.x, [0, 2], v.b)},
-)
-
-record(
-    "diagonal_scatter",
-    oracle=placing.diagonal_replaced,
-    recipes=["{Q}, {V}", "{Q}, {V}[1:], 1", "{Q}, {V}[1:], -1"],
-    programs={"diagonal_scatter(S, x)": put(v.S, ([0, 1, 2], [0, 1, 2]), v.x)},
 )

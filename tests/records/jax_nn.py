@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from generator import functions as f
-from generator import layers as g
 from generator.arrays import array
 from records import values as v
 from records.record import record
@@ -49,23 +48,5 @@ record(
         "jax.scipy.special.logsumexp(A, axis=1, b=p, keepdims=True)": np.log(
             np.sum(v.p * np.exp(v.A), 1, keepdims=True)
         ),
-    },
-)
-
-record(
-    "jax.nn.squareplus",
-    oracle=lambda x, b=4.0: (x + f.sqrt(x * x + b)) / 2,
-    recipes=["{E}", "{E}, 1.5"],
-    programs={"jax.nn.squareplus(x, b=1)": (v.x + np.sqrt(v.x**2 + 1)) / 2},
-)
-
-record(
-    "jax.nn.standardize",
-    oracle=lambda x, axis=-1, epsilon=1e-5: g.standardized(x, axis, epsilon),
-    recipes=["{M:-4,4}", "{M:-4,4}, axis=0", "{V:-4,4}, epsilon=0.01"],
-    programs={
-        "jax.nn.standardize(A)": v.normal(v.A, (1,)),
-        "jax.nn.standardize(x, 0, s, s, 0.0)": (v.x - v.s) / np.sqrt(v.s),
-        "jax.nn.standardize(x, mean=s)": (v.x - v.s) / np.sqrt(np.mean(v.x**2) - v.s**2 + 1e-5),
     },
 )

@@ -141,15 +141,6 @@ record(
     },
 )  # fmt: skip
 record(
-    "triangular_solve",
-    oracle=lambda b, a, upper=True: (g.solve_triangular(a, b, upper),),
-    recipes=["{f}([[{S}], [{S}]], [[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]])[0]"],
-    programs={
-        "torch.triangular_solve(B, S)[0]": np.linalg.solve(np.triu(v.S), v.B),
-        "B.triangular_solve(S, upper=False, transpose=True).solution": np.linalg.solve(LOWER.T, v.B),
-    },
-)
-record(
     "cholesky_solve",
     oracle=lambda b, low: product(inv(product(low, low.T)), b),
     recipes=["[[{S}], [{S}]], tril([[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]])"],

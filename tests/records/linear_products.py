@@ -27,35 +27,10 @@ record(
     programs={"addmv(b, A, x)": v.b + v.A @ v.x, "b.addmv(A, x, alpha=2)": v.b + 2 * (v.A @ v.x)},
 )
 record(
-    "addr",
-    oracle=g.beside(g.outer),
-    recipes=["{M}, {U}, {V}", "{V}, {U}, {V}, beta={c}, alpha=3"],
-    programs={"addr(A, b, x)": v.A + np.outer(v.b, v.x), "torch.addr(x, b, x, beta=2)": 2 * v.x + np.outer(v.b, v.x)},
-)
-record(
-    "baddbmm",
-    oracle=g.beside(arrays.product),
-    recipes=["{S}, {T}, {W}", "{U}, {T}, {W}, beta={c}, alpha=3"],
-    programs={"baddbmm(b, T, T)": v.b + v.T @ v.T, "torch.baddbmm(T, T, T, beta=2)": 2 * v.T + v.T @ v.T},
-)
-record(
-    "addbmm",
-    oracle=g.beside(lambda a, b: arrays.product(a[0], b[0]) + arrays.product(a[1], b[1])),
-    recipes=["{S}, {T}, {W}", "{U}, {T}, {W}, beta={c}, alpha=3"],
-    programs={"addbmm(b, T, T)": v.b + np.sum(v.T @ v.T, 0),
-              "torch.addbmm(b, T, T, alpha=2)": v.b + 2 * np.sum(v.T @ v.T, 0)},
-)  # fmt: skip
-record(
     "multi_dot",
     oracle=g.chain,
     recipes=["{f}([{M}, {N}, {M}])", "{f}([{U}, {M}, {V}])", "{f}([{M}, {N}])"],
     programs={"linalg.multi_dot([A, B, b])": AB @ v.b, "torch.linalg.multi_dot((b, A, x))": v.b @ v.A @ v.x},
-)
-record(
-    "chain_matmul",
-    oracle=g.chain,
-    recipes=["{M}, {N}, {M}", "{M}, {N}"],
-    programs={"torch.chain_matmul(A, B, A)": AB @ v.A, "chain_matmul(A)": v.A},
 )
 record(
     "matrix_power",

@@ -38,30 +38,6 @@ def convolved(a, b, mode="full"):
     return arrays.Array(np.array(whole[start : start + count], dtype=object))
 
 
-def wide(a, b, sign):
-    """Return the sum of polynomials of other degrees."""
-    a, b = (np.atleast_1d(arrays.numbers(part)) for part in (a, b))
-    length = max(len(a), len(b))
-    a, b = (np.concatenate([[0 * part[0]] * (length - len(part)), part]) for part in (a, b))
-    return arrays.Array(a + b if sign > 0 else a - b)
-
-
-def derived(p, m=1):
-    """Return the coefficients of a derivative."""
-    p = arrays.numbers(p)
-    for _ in range(m):
-        p = np.array([x * (len(p) - 1 - k) for k, x in enumerate(p[:-1])], dtype=object)
-    return arrays.Array(p)
-
-
-def integrated(p, m=1, k=0.0):
-    """Return the coefficients of an integral."""
-    p = arrays.numbers(p)
-    for _ in range(m):
-        p = np.array([*(x / (len(p) - i) for i, x in enumerate(p)), p[0] * 0 + k], dtype=object)
-    return arrays.Array(p)
-
-
 record(
     "vander",
     oracle=powers,
@@ -88,45 +64,11 @@ record(
     programs={"np.polyval(x, s)": np.polyval(v.x, v.s), "np.polyval([2.0], p)": np.full(3, 2.0)},
 )
 
-record(
-    "polyder",
-    oracle=derived,
-    recipes=["{V}"],
-    programs={"np.polyder(x)": np.polyder(v.x), "np.polyder(x, m=2)": np.polyder(v.x, 2)},
-)
 
 record(
-    "polyint",
-    oracle=integrated,
-    recipes=["{V}", "{V}, 2", "{V}, k=1.5"],
-    programs={"np.polyint(x)": np.polyint(v.x), "np.polyint(x, 2, [1.0, 2.0])": np.polyint(v.x, 2, [1, 2])},
-)
-
-for _name, _sign in (("polyadd", 1), ("polysub", -1)):
-    record(
-        _name,
-        oracle=lambda a, b, sign=_sign: wide(a, b, sign),
-        recipes=["{V}, [{S}, {S}]", "[{S}], {V}"],
-        programs={f"np.{_name}(x, b)": getattr(np, _name)(v.x, v.b)},
-    )
-
-for _name, _modes in (("convolve", ("full", "same", "valid")), ("polymul", ("full",))):
-    record(
-        _name,
-        oracle=convolved,
-        recipes=["{V}, [{S}, {S}]", *(f"{{V}}, [{{S}}, {{S}}], {mode!r}" for mode in _modes[1:])],
-        programs={f"np.{_name}(x, b)": np.convolve(v.x, v.b), f"np.{_name}(b, x)": np.convolve(v.x, v.b)}
-        | {f"np.{_name}(x, b, {mode!r})": np.convolve(v.x, v.b, mode) for mode in _modes[1:]},
-    )
-
-record(
-    "correlate",
-    oracle=lambda a, b, mode="valid": convolved(a, arrays.Array(arrays.numbers(b)[::-1]), mode),
-    recipes=["{V}, [{S}, {S}]", "{V}, [{S}, {S}], 'full'"],
-    programs={
-        "np.correlate(x, b)": np.correlate(v.x, v.b),
-        "np.correlate(x, b, mode='full')": np.correlate(v.x, v.b, "full"),
-        "np.correlate(b, x, 'same')": np.correlate(v.b, v.x, "same"),
-        "np.correlate(x, b, 'same')": np.correlate(v.x, v.b, "same"),
-    },
+    "convolve",
+    oracle=convolved,
+    recipes=["{V}, [{S}, {S}]", *(f"{{V}}, [{{S}}, {{S}}], {mode!r}" for mode in ("same", "valid"))],
+    programs={"np.convolve(x, b)": np.convolve(v.x, v.b), "np.convolve(b, x)": np.convolve(v.x, v.b)}
+    | {f"np.convolve(x, b, {mode!r})": np.convolve(v.x, v.b, mode) for mode in ("same", "valid")},
 )

@@ -6,7 +6,6 @@ import numpy as np
 from mpmath import mp
 
 from generator import arrays, duals
-from records import constants as c
 from records import mathematics as m
 from records.record import Edges, MoreExact, record
 
@@ -33,31 +32,6 @@ def normal(x):
     return mp.erfc(-x / mp.sqrt(2)) / 2 if abs(x) < m.FAR else mp.mpf(x > 0)
 
 
-def erfcx(x):
-    """Return exp(x²)·erfc(x), far out by its asymptotic series."""
-    if abs(x) < 1e3:
-        return mp.exp(x * x) * mp.erfc(x)
-    if mp.re(x) < 0:
-        return mp.inf
-    term, total = mp.mpf(1), mp.mpf(0)
-    for k in range(1, 12):
-        total, term = total + term, -term * (2 * k - 1) / (2 * x * x)
-    return total / (x * mp.sqrt(mp.pi))
-
-
-def erfcx_slope(x):
-    """Return 2x·erfcx(x) - 2/√π, far out by its asymptotic series."""
-    if abs(x) < 1e3:
-        return 2 * x * mp.exp(x * x) * mp.erfc(x) - 2 / mp.sqrt(mp.pi)
-    if x < 0:
-        return -mp.inf
-    term, total = mp.mpf(1), mp.mpf(0)
-    for k in range(1, 12):
-        term = -term * (2 * k - 1) / (2 * x * x)
-        total += term
-    return 2 * total / mp.sqrt(mp.pi)
-
-
 def log_gamma(x):
     """Return log |Γ(x)|."""
     gamma = mp.gamma(x)
@@ -69,22 +43,12 @@ def density(x):
     return mp.exp(-x * x / 2) / mp.sqrt(2 * mp.pi) if abs(x) < m.FAR else mp.mpf(0)
 
 
-def tail(x):
-    """Return φ(x)/Φ(x)."""
-    return mp.sqrt(2 / mp.pi) / erfcx(-x / mp.sqrt(2))
-
-
 def known(value, slope, domain=lambda *x: True):
     """Return a function of duals from its value and derivative in the functions of the field."""
     return arrays.each(duals.elementary(value, slope, domain=domain))
 
 
 ERF_ROOT = inverse(mp.erf, lambda y: 2 / mp.sqrt(mp.pi) * mp.exp(-y * y), mp.erfinv)
-NORMAL_ROOT = inverse(
-    lambda y: mp.erfc(-y / mp.sqrt(2)) / 2,
-    lambda y: mp.exp(-y * y / 2) / mp.sqrt(2 * mp.pi),
-    lambda p: mp.sqrt(2) * mp.erfinv(2 * p - 1),
-)
 
 record(
     "erfc",
@@ -96,20 +60,6 @@ record(
     torch=Edges("torch.erfc(x)"),
 )
 
-record(
-    "erfcx",
-    definition=lambda x: mp.exp(x * x) * mp.erfc(x),
-    derivatives=(erfcx_slope,),
-    value=erfcx,
-    within=(-26, np.inf),
-    oracle=known(
-        lambda m, x: m.exp(x * x) * m.erfc(x),
-        lambda m, x: 2 * x * m.exp(x * x) * m.erfc(x) - 2 / m.sqrt(m.pi),
-        duals.within(-2, 3),
-    ),
-    ranges=("-1,2",),
-    torch=Edges("torch.special.erfcx(x)", [x for x in MODERATE if x != np.inf]),
-)
 
 record(
     "erfinv",
@@ -138,31 +88,6 @@ record(
     ],
 )
 
-record(
-    "log_ndtr",
-    definition=lambda x: mp.log(mp.erfc(-x / mp.sqrt(2)) / 2),
-    derivatives=(tail,),
-    value=lambda x: mp.log(normal(x)) if x < 0 else mp.log1p(-normal(-x)),
-    within=(-1e3, 36),
-    oracle=known(lambda m, x: m.log(m.ncdf(x)), lambda m, x: m.npdf(x) / m.ncdf(x), duals.within(-3, 3)),
-    ranges=("-2,2",),
-    torch=Edges("torch.special.log_ndtr(x)", [x for x in MODERATE if x != -np.inf]),
-)
-
-record(
-    "ndtri",
-    definition=NORMAL_ROOT,
-    derivatives=(lambda p: mp.sqrt(2 * mp.pi) * mp.exp(mp.erfinv(2 * p - 1) ** 2),),
-    value=lambda p: mp.sqrt(2) * mp.erfinv(2 * p - 1),
-    within=(1e-30, 1),
-    oracle=known(
-        lambda m, p: m.sqrt(2) * m.erfinv(2 * p - 1),
-        lambda m, p: m.sqrt(2 * m.pi) * m.exp(m.erfinv(2 * p - 1) ** 2),
-        duals.within(0.02, 0.98),
-    ),
-    ranges=("0.1,0.9",),
-    torch=Edges("torch.special.ndtri(x)", [5e-324, *CHANCES]),
-)
 
 record(
     "lgamma",
@@ -200,31 +125,6 @@ record(
     programs={"polygamma(1, p)": [float(mp.psi(1, x)) for x in (0.2, 0.5, 0.7)]},
 )
 
-record(
-    "entr",
-    definition=lambda x: -x * mp.log(x),
-    derivatives=(lambda x: -1 - mp.log(x),),
-    within=(0, np.inf),
-    zeros=[0.36787944117144233, 0.367879, 0.36788, 0.4, 0.3],
-    oracle=known(lambda m, x: -x * m.log(x), lambda m, x: -1 - m.log(x), duals.ABOVE),
-    ranges=("0.2,3",),
-    torch=Edges("torch.special.entr(x)"),
-)
-
-record(
-    "xlog1py",
-    definition=lambda x, y: x * mp.log(1 + y),
-    derivatives=(lambda x, y: mp.log1p(y), lambda x, y: x / (1 + y)),
-    value=lambda x, y: x * mp.log1p(y),
-    hard_pairs=(c.PLANE, c.POSITIVE),
-    oracle=arrays.each(
-        duals.elementary(
-            lambda m, x, y: x * m.log1p(y), lambda m, x, y: m.log1p(y), lambda m, x, y: x / (1 + y),
-            domain=lambda x, y: y >= -0.8,
-        )
-    ),
-    ranges=("-2,2", "-0.5,2"),
-)  # fmt: skip
 
 record(
     "logit",

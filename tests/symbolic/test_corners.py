@@ -309,9 +309,8 @@ def test_the_size_of_an_entry_is_that_of_the_terms_it_is_left_of(program, size):
 
 
 @pytest.mark.parametrize(("program", "x"), portion_of_rows([
-    ("special.entr(x)", [0.0, -1.0, 0.5, 3.0]), ("polygamma(1, x)", [0.0, -1.0, -0.3, 2.0]),
-    ("special.i1(x)", [0.0, -2.0, 0.3, 40.0]), ("special.digamma(x)", [0.0, -1.0, -2.5, 3.0]),
-    ("special.erfcx(x)", [-3.0, 0.0, 2.0, 30.0, 1e9]), ("special.ndtri(x)", [0.0, 0.1, 0.5, 1.0, 2.0]),
+    ("polygamma(1, x)", [0.0, -1.0, -0.3, 2.0]),
+    ("special.digamma(x)", [0.0, -1.0, -2.5, 3.0]),
     ("special.erfinv(x)", [-1.0, -0.3, 0.9, 2.0]), ("lgamma(x)", [0.0, -1.0, -1.5, 0.3, 2.0]),
 ], 4))  # fmt: skip
 def test_symbols_have_the_slopes_of_the_engine_at_ends_and_poles(program, x):

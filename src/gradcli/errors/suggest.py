@@ -28,6 +28,7 @@ INSTEAD_OF_CALL = {
     "print": "leave it out: the value of the last line is the output",
     **dict.fromkeys(("D", "derivative", "Derivative", "differentiate", "ddx"), _ITSELF),
     **dict.fromkeys(("integrate", "Integral", "integral", "quad"), "there are no integrals here"),
+    **dict.fromkeys(("i0", "i1", "i0e", "i1e"), "there are no Bessel functions here: write the series that is needed"),
 }
 """By the last word of the name of an unknown function or method."""
 WRITTEN_AS = {
@@ -40,6 +41,18 @@ WRITTEN_AS = {
     "factorial": "exp(lgamma(x + 1))", "fact": "exp(lgamma(x + 1))", "gamma": "exp(lgamma(x))",
     "step": "where(x > 0, 1, 0)", "avg": "mean(x)", "magnitude": "norm(x)", "length": "norm(x)", "norm2": "norm(x)",
     "rms": "sqrt(mean(x**2))", "mse": "mean((x - t)**2)",
+    "pdist": "cdist(x, x)[i, j] for the pairs i < j", "renorm": "x*clamp(maxnorm/norm(x, dim=1, keepdim=True), max=1)",
+    "lu": "linalg.solve(A, b), linalg.det(A) or linalg.inv(A)", "lu_factor": "linalg.solve(A, b)",
+    "chain_matmul": "A @ B @ C", "addr": "x + outer(a, b)", "baddbmm": "x + a @ b", "addbmm": "x + sum(a @ b, dim=0)",
+    "triangular_solve": "linalg.solve_triangular(A, b, upper=True)", "polyadd": "p + q, of as many coefficients",
+    "polysub": "p - q, of as many coefficients", "polymul": "np.convolve(p, q)",
+    "polyder": "p[:-1]*arange(len(p) - 1, 0, -1)", "polyint": "cat([p/arange(len(p), 0, -1), zeros(1)])",
+    "correlate": "np.convolve(a, v[::-1])", "erfcx": "exp(x**2)*erfc(x)", "log_ndtr": "log(special.ndtr(x))",
+    "ndtri": "sqrt(2)*erfinv(2*p - 1)", "entr": "-xlogy(x, x)", "xlog1py": "x*log1p(y)",
+    "select_scatter": "y = x.clone(); y[i] = src", "slice_scatter": "y = x.clone(); y[a:b] = src",
+    "diagonal_scatter": "x - diag(diag(x)) + diag(src)", "masked_scatter": "y = x.clone(); y[mask] = src",
+    "index_reduce": "scatter_reduce(x, 0, index, src, reduce)", "squareplus": "(x + sqrt(x**2 + b))/2",
+    "standardize": "(x - mean(x))/std(x)",
 }  # fmt: skip
 """Functions of mathematics that the language writes by others, by the name that they have elsewhere."""
 INSTEAD_OF_MORE = {"log": "write log2(x), log10(x), or log(x)/log(3) for another base"}

@@ -16,9 +16,9 @@ LARGEST = 20_000
 GUARD = 10
 """Digits with which functions of mpmath are computed beyond those of the context."""
 FURTHEST = 400
-"""Decimal exponents up to which special functions are computed, as doubles have them: i0(1e2439) has no end."""
+"""Decimal exponents up to which special functions are computed, as doubles have them: farther out some have no end."""
 MOST_BY_RULE = 4_000
-"""Digits up to which special functions are computed: i0 takes 13 seconds in 9,000."""
+"""Digits up to which special functions are computed: some take many seconds in 9,000."""
 BITS = math.log2(10)
 NAN = Decimal("NaN")
 

@@ -224,4 +224,9 @@ def reason(nodes: list[Node], infinite: str) -> str:
             "A value on the way is not finite, and J and reverse mode carry it on to different entries: neither is a "
             "derivative there."
         )
+    from gradcli.explanation.script_notes import own_derivatives  # few answers differ
+
+    own = own_derivatives(nodes)
+    if own:
+        return f"The backward of {listed(own, len(own))}, which the script wrote, is no product of v with a matrix."
     return "J and reverse mode differ by more than rounding explains. Please report this."

@@ -225,12 +225,6 @@ def named(module: Symbols, name: str, slopes: Rules) -> type[Own]:
     return own(name, partial(slopes, module))
 
 
-@lru_cache(maxsize=256)
-def closely(module: Symbols, name: str, written: Callable[..., Expr], exact: Callable[..., Any]) -> type[Refined]:
-    """Return a derivative that is written as ``written(s, *symbols)`` and worked out as ``exact(mpmath, *numbers)``."""
-    return refined(name, partial(written, module), partial(ways.in_digits, exact))
-
-
 def _bend(x: Expr) -> Expr:
     return sqrt(2 / pi) * (x + number(0.044715) * x**3)
 
@@ -290,7 +284,7 @@ def symbol(name: str) -> Symbol:
 # fmt: off
 __all__ = [
     "Own", "PowerOf", "Refined", "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bce_slope",
-    "bce_target_slope", "cbrt", "clamp_max", "clamp_min", "closely", "cos", "cosh", "elu", "erf", "exp", "exp2",
+    "bce_target_slope", "cbrt", "clamp_max", "clamp_min", "cos", "cosh", "elu", "erf", "exp", "exp2",
     "expm1", "floor", "gelu", "gelu_tanh", "heaviside", "hypot", "leaky_relu", "log", "log1p", "log2", "log10",
     "logaddexp", "logits_slope", "logsigmoid", "maximum", "minimum", "named", "number", "pi", "power", "product",
     "relu", "remainder", "rsqrt", "sigmoid", "sign", "silu", "sin", "sinc", "sinh", "softplus", "softsign", "sqrt",

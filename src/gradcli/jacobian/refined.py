@@ -32,12 +32,6 @@ def closely(found: Array, near: Mask, exact: Callable[..., Any], *arguments: Arr
     return result[()]
 
 
-def in_digits(exact: Callable[..., Any], *arguments: Array) -> Array:
-    """Return ``exact(mpmath, *numbers)`` of all entries, in many digits; nan where an argument is not finite."""
-    finite = np.logical_and.reduce([np.isfinite(x) for x in np.broadcast_arrays(*arguments)])
-    return closely(np.full(np.shape(finite), np.nan), finite, lambda *x: exact(mpmath, *x), *arguments)
-
-
 def around(x: Array, root: float) -> Mask:
     """Return where x lies near a root."""
     return np.abs(x - root) < NEAR * abs(root)

@@ -5,8 +5,6 @@
 
 from gradcli.ops import (
     arithmetic,
-    clipping,
-    diagonals,
     elementwise,
     indexing,
     joining,
@@ -40,8 +38,6 @@ __all__ = [
     "Pair",
     "Parts",
     "arithmetic",
-    "clipping",
-    "diagonals",
     "elementwise",
     "find",
     "indexing",

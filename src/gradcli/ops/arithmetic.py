@@ -11,7 +11,7 @@ from gradcli.errors import GradcliError
 from gradcli.ops.axes import number
 from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare, no_links
 from gradcli.ops.dispatch import in_one_step
-from gradcli.ops.entrywise import elementwise_table
+from gradcli.ops.entrywise import elementwise
 from gradcli.ops.exactly import decided, is_nan, one_like, order_of, rest_of
 from gradcli.ops.integers import BITS, DIFFERENCE, POWERS, PRODUCT, QUOTIENT, REST, SUM, WHOLE_QUOTIENT
 from gradcli.ops.parts import Kink, Piecewise, on_none, on_others
@@ -44,16 +44,6 @@ def power_vjp_base(g: Array, _y: Array, x: Array, p: Number) -> Array:
     return g * (p * power(x, p - 1)) if p != 0 else np.zeros(np.shape(g))
 
 
-def power_vjp_exponent(g: Array, y: Array, x: Number, p: Number) -> Array:
-    """Return g·y·log x, and 0 at x = 0 for p ≥ 0 (PyTorch's ``pow_backward_exponent``)."""
-    return g * np.where((x == 0) & (p >= 0), 0.0, y * np.log(x))
-
-
-def quotient_vjp_divisor(g: Array, _y: Array, a: Array, b: Array) -> Array:
-    """Return -g·a/b²; the square is not taken, which may be no double."""
-    return -g * (a / b / b)
-
-
 def quotient(a: Number, b: Number) -> Number:
     """Return a/b."""
     return a * (1 / b) if type(a) in (int, float) else a / b
@@ -73,11 +63,6 @@ def ties(g: Array, x: Number, other: Number) -> Array:
 def passed(g: Array, _y: Array, _a: Array, _b: Array) -> Array:
     """Return g: the cotangent of each term of a sum."""
     return g
-
-
-def exact_power(x: Array, p: Number) -> Array:
-    """Return x to the power p in exact numbers."""
-    return np.asarray(x) ** p if isinstance(x, np.ndarray) else one_like(p) * x**p
 
 
 def at_root(x: Array, p: Number) -> Mask:
@@ -103,95 +88,66 @@ def are_equal(a: Array, b: Array) -> Mask:
 HALF_EACH = Kink(are_equal, "each argument gets half")
 FIRST = Kink(are_equal, "the first argument gets all")
 
-# fmt: off
-MATHEMATICS = {
-    # op         forward       vjps and formula
-    "add":       (operator.add, passed, passed, lambda s, a, b: a + b),
-    "sub":       (operator.sub, passed, lambda g, _y, _a, _b: -g, lambda s, a, b: a - b),
-    "mul":       (operator.mul, lambda g, _y, _a, b: g * b, lambda g, _y, a, _b: g * a, lambda s, a, b: a * b),
-    "div":       (quotient, lambda g, _y, _a, b: g / b, quotient_vjp_divisor, lambda s, a, b: a / b),
-    "remainder": (remainder, passed, lambda g, _y, a, b: -g * np.floor_divide(a, b), lambda s, a, b: s.remainder(a, b)),
-    "neg":       (operator.neg, lambda g, _y, _x: -g, lambda s, x: -x),
-    "pow":       (power, power_vjp_base, power_vjp_exponent, lambda s, x, p: s.power(x, p)),
-    "maximum":   (np.maximum, lambda g, _y, a, b: ties(g, a, b), lambda g, _y, a, b: ties(g, b, a),
-                  lambda s, a, b: s.maximum(a, b)),
-    "minimum":   (np.minimum, lambda g, _y, a, b: ties(g, b, a), lambda g, _y, a, b: ties(g, a, b),
-                  lambda s, a, b: s.minimum(a, b)),
-    "fmax":      (np.fmax, lambda g, _y, a, b: np.where(is_first(a, b), g, 0.0),
-                  lambda g, _y, a, b: np.where(is_first(a, b), 0.0, g), lambda s, a, b: s.clamp_min(a, b)),
-    "fmin":      (np.fmin, lambda g, _y, a, b: np.where(is_least(a, b), g, 0.0),
-                  lambda g, _y, a, b: np.where(is_least(a, b), 0.0, g), lambda s, a, b: s.clamp_max(a, b)),
-}
-EXACTLY = {"pow": exact_power, "div": lambda a, b: a / b}
-PIECES = {
-    "remainder": Piecewise(np.floor_divide, rest_of),
-    "maximum":   Piecewise(order_of, lambda piece, a, b: np.where(piece > 0, a, np.where(piece < 0, b, (a + b) / 2))),
-    "minimum":   Piecewise(order_of, lambda piece, a, b: np.where(piece < 0, a, np.where(piece > 0, b, (a + b) / 2))),
-    "fmax":      Piecewise(lambda a, b: (a >= b) | is_nan(b), np.where),
-    "fmin":      Piecewise(lambda a, b: (a <= b) | is_nan(b), np.where),
-}
-CONVENTIONS = {
-    "div": {
-        "torch_saves": ("1", "own arrays: 0 1"), "splits_zero": lambda k, a, b: b == 0 if k == 1 else False,
-        "differs": beyond, "says": BEYOND,
-    },
-    "pow": {
-        "torch_saves": ("0 1 arrays: output", "0 1 output"), "edge": at_root,
-        "zero_at": lambda k, x, p: (x == 0) & (p >= 0) if k else p == 0,
-        "zero_text": ("{1} == 0", "({0} == 0) & ({1} >= 0)"),
-        "splits_zero": lambda k, x, p: (x == 0) & (p < 0) if k == 0 else False,
-    },
-}
-KINKS = {"maximum": HALF_EACH, "minimum": HALF_EACH, "fmax": FIRST, "fmin": FIRST}
-DOMAINS = {
-    "div": ((-2, 2), (0.5, 2)), "remainder": ((0.1, 0.9), (1, 2)), "pow": ((0.2, 2), (-2, 2)),
-}
 OF_BASE = "{g}*{1}*{0}**({1} - 1)"
-BACKWARD_TEXTS = {"pow": ((OF_BASE, f"where({{1}} == 0, 0, {OF_BASE})"), "{g}*{y}*log({0})")}
-OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "remainder": "%", "neg": "-", "pow": "**"}
-TEXTS = {
-    "add": "{} + {}", "sub": "{} - {}", "mul": "{}*{}", "div": "{}/{}", "remainder": "{} % {}", "neg": "-{}",
-    "pow": "{}**{}",
-}
-PRECEDENCE = {"add": 60, "sub": 60, "mul": 70, "div": 70, "remainder": 70, "neg": 80, "pow": 90}
-MENTIONS = {
-    "add": on_none, "sub": on_none, "neg": on_none, "mul": on_others, "div": lambda k, active: k == 1 or 1 in active,
-}
-WHOLE = {
-    "add": SUM, "sub": DIFFERENCE, "mul": PRODUCT, "div": QUOTIENT, "remainder": REST, "pow": POWERS,
-}
 OF_TENSORS, SAME = "torch numpy method tensors", "same same yes"
 NAN_AND_TIES = "nan only where both are; a tie gives the first the gradient"
-SPELLED = {
-    "mul":       Spelled(also="multiply", doc="a * b"),
-    "remainder": Spelled(also="mod", doc="a % b, with the sign of b"),
-    "neg":       Spelled(also="negative", doc="-x", kinds="no same yes"),
-    "pow":       Spelled("torch numpy math method", also="power float_power", doc="x to the power p"),
-    "maximum":   Spelled(OF_TENSORS, "", "the larger of each pair; a tie gives each half of the gradient", kinds=SAME),
-    "minimum":   Spelled(OF_TENSORS, "", "the smaller of each pair; a tie gives each half of the gradient", kinds=SAME),
-    "fmax":      Spelled(OF_TENSORS, "", f"the larger of each pair, {NAN_AND_TIES}", kinds=SAME),
-    "fmin":      Spelled(OF_TENSORS, "", f"the smaller of each pair, {NAN_AND_TIES}", kinds=SAME),
-}
+
+# fmt: off
+# name, forward, vjps, formula: what else the record holds
+ADD = elementwise(
+    "add", operator.add, passed, passed, lambda s, a, b: a + b, spelled=None,
+    operator="+", text="{} + {}", precedence=60, cancels="sum", mentions=on_none, whole=SUM)
+SUB = elementwise(
+    "sub", operator.sub, passed, lambda g, _y, _a, _b: -g, lambda s, a, b: a - b, spelled=None,
+    operator="-", text="{} - {}", precedence=60, cancels="difference", mentions=on_none, whole=DIFFERENCE)
+MUL = elementwise(
+    "mul", operator.mul, lambda g, _y, _a, b: g * b, lambda g, _y, a, _b: g * a, lambda s, a, b: a * b,
+    operator="*", text="{}*{}", precedence=70, mentions=on_others, whole=PRODUCT,
+    spelled=Spelled(also="multiply", doc="a * b"))
+DIV = elementwise(
+    "div", quotient, lambda g, _y, _a, b: g / b, lambda g, _y, a, b: -g * (a / b / b), lambda s, a, b: a / b,
+    spelled=None,
+    operator="/", text="{}/{}", precedence=70, mentions=lambda k, active: k == 1 or 1 in active, whole=QUOTIENT,
+    exactly=lambda a, b: a / b, domain=((-2, 2), (0.5, 2)), torch_saves=("1", "own arrays: 0 1"),
+    splits_zero=lambda k, a, b: b == 0 if k == 1 else False, differs=beyond, says=BEYOND)
+REMAINDER = elementwise(
+    "remainder", remainder, passed, lambda g, _y, a, b: -g * np.floor_divide(a, b), lambda s, a, b: s.remainder(a, b),
+    operator="%", text="{} % {}", precedence=70, whole=REST, pieces=Piecewise(np.floor_divide, rest_of),
+    domain=((0.1, 0.9), (1, 2)), spelled=Spelled(also="mod", doc="a % b, with the sign of b"))
+NEG = elementwise(
+    "neg", operator.neg, lambda g, _y, _x: -g, lambda s, x: -x, operator="-", text="-{}", precedence=80,
+    mentions=on_none, spelled=Spelled(also="negative", doc="-x", kinds="no same yes"))
+POW = elementwise(
+    "pow", power, power_vjp_base, lambda g, y, x, p: g * np.where((x == 0) & (p >= 0), 0.0, y * np.log(x)),
+    lambda s, x, p: s.power(x, p),
+    operator="**", text="{}**{}", precedence=90, right=True, whole=POWERS,
+    exactly=lambda x, p: np.asarray(x) ** p if isinstance(x, np.ndarray) else one_like(p) * x**p, edge=at_root,
+    domain=((0.2, 2), (-2, 2)), torch_saves=("0 1 arrays: output", "0 1 output"),
+    zero_at=lambda k, x, p: (x == 0) & (p >= 0) if k else p == 0, zero_text=("{1} == 0", "({0} == 0) & ({1} >= 0)"),
+    splits_zero=lambda k, x, p: (x == 0) & (p < 0) if k == 0 else False,
+    backward_text=((OF_BASE, f"where({{1}} == 0, 0, {OF_BASE})"), "{g}*{y}*log({0})"),
+    spelled=Spelled("torch numpy math method", also="power float_power", doc="x to the power p"))
+MAXIMUM = elementwise(
+    "maximum", np.maximum, lambda g, _y, a, b: ties(g, a, b), lambda g, _y, a, b: ties(g, b, a),
+    lambda s, a, b: s.maximum(a, b), kink=HALF_EACH,
+    pieces=Piecewise(order_of, lambda piece, a, b: np.where(piece > 0, a, np.where(piece < 0, b, (a + b) / 2))),
+    spelled=Spelled(OF_TENSORS, "", "the larger of each pair; a tie gives each half of the gradient", kinds=SAME))
+MINIMUM = elementwise(
+    "minimum", np.minimum, lambda g, _y, a, b: ties(g, b, a), lambda g, _y, a, b: ties(g, a, b),
+    lambda s, a, b: s.minimum(a, b), kink=HALF_EACH,
+    pieces=Piecewise(order_of, lambda piece, a, b: np.where(piece < 0, a, np.where(piece > 0, b, (a + b) / 2))),
+    spelled=Spelled(OF_TENSORS, "", "the smaller of each pair; a tie gives each half of the gradient", kinds=SAME))
+elementwise(
+    "fmax", np.fmax, lambda g, _y, a, b: np.where(is_first(a, b), g, 0.0),
+    lambda g, _y, a, b: np.where(is_first(a, b), 0.0, g), lambda s, a, b: s.clamp_min(a, b), kink=FIRST,
+    pieces=Piecewise(lambda a, b: (a >= b) | is_nan(b), np.where),
+    spelled=Spelled(OF_TENSORS, "", f"the larger of each pair, {NAN_AND_TIES}", kinds=SAME))
+elementwise(
+    "fmin", np.fmin, lambda g, _y, a, b: np.where(is_least(a, b), g, 0.0),
+    lambda g, _y, a, b: np.where(is_least(a, b), 0.0, g), lambda s, a, b: s.clamp_max(a, b), kink=FIRST,
+    pieces=Piecewise(lambda a, b: (a <= b) | is_nan(b), np.where),
+    spelled=Spelled(OF_TENSORS, "", f"the smaller of each pair, {NAN_AND_TIES}", kinds=SAME))
 # fmt: on
-OF_TWO = elementwise_table(
-    MATHEMATICS,
-    SPELLED,
-    CONVENTIONS,
-    exactly=EXACTLY,
-    pieces=PIECES,
-    kink=KINKS,
-    domain=DOMAINS,
-    operator=OPERATORS,
-    text=TEXTS,
-    precedence=PRECEDENCE,
-    right={"pow": True},
-    cancels={"add": "sum", "sub": "difference"},
-    mentions=MENTIONS,
-    whole=WHOLE,
-    backward_text=BACKWARD_TEXTS,
-)
-ADD, SUB, MUL, DIV, NEG = (OF_TWO[name] for name in ("add", "sub", "mul", "div", "neg"))
-MAXIMUM, MINIMUM = OF_TWO["maximum"], OF_TWO["minimum"]
 
 
 def scaled(f: Apply, x: Tensor, alpha: Static, name: str = "alpha") -> Tensor:
@@ -229,11 +185,6 @@ def zero(g: Array, *_: Array, **_options: Any) -> Array:
     return np.zeros(np.shape(g))
 
 
-def is_whole_quotient(a: Array, b: Array, rounding_mode: str) -> Mask:
-    """Return where a/b is an integer, at which its rounding jumps; towards 0 it does not at 0."""
-    return (np.fmod(a, b) == 0) & ((rounding_mode == "floor") | (a != 0))
-
-
 ROUNDED_DIV = declare(
     Op(
         "rounded_div",
@@ -241,7 +192,9 @@ ROUNDED_DIV = declare(
         (zero, zero),
         no_links,
         pieces=decided(rounded_quotient),
-        kink=Kink(is_whole_quotient, "0 is taken"),
+        kink=Kink(
+            lambda a, b, rounding_mode: (np.fmod(a, b) == 0) & ((rounding_mode == "floor") | (a != 0)), "0 is taken"
+        ),
         spelled="div",
         step=True,
         torch_saves=("",),

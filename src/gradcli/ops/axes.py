@@ -32,6 +32,13 @@ def number(value: Static, name: str) -> float:
     return float(value)
 
 
+def whole(value: Static, name: str) -> int:
+    """Return ``value`` if it is an integer; raises ``value`` for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise GradcliError("value", f"{name} must be an integer, not {value!r}")
+    return value
+
+
 def read_axes(dim: Static, ndim: int, empty: str = "none") -> Axes:
     """Return the axes that ``dim`` names, all of them for None; raises ``shape`` for one out of range or twice.
 
@@ -107,13 +114,6 @@ def require_entries(x: Tensor, axes: Axes, name: str) -> None:
     """Refuse to reduce over no entries at all where the result would not be a number."""
     if any(x.shape[axis] == 0 for axis in axes):
         raise GradcliError("shape", f"{name} of no entries: the array has shape {x.shape}")
-
-
-def require_as_many_axes(name: str, a: Tensor, b: Tensor, c: Tensor) -> None:
-    """Raise ``shape`` for three arrays that do not have as many axes each."""
-    if not a.ndim == b.ndim == c.ndim:
-        shapes = f"{a.shape}, {b.shape} and {c.shape}"
-        raise GradcliError("shape", f"{name} takes arrays with as many axes each, not shapes {shapes}")
 
 
 def cloned(x: Array) -> Array:

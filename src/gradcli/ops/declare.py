@@ -242,7 +242,8 @@ class Parts:
     def __getitem__(self, position: int) -> Tensor:
         """Return the array at a position from 0 on."""
         if position not in self.made:
-            self.made[position] = self.makers[position]()
+            made: Any = self.makers[position]()
+            self.made[position] = getattr(made, "node", made)
         return self.made[position]
 
     def part(self, name: str) -> Tensor:

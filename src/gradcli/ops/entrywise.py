@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
 from functools import lru_cache, partial, wraps
 from typing import Any
 
@@ -16,10 +15,8 @@ from gradcli.ops.signatures import (
     Array,
     Expression,
     Formula,
-    Forward,
     Indices,
     Options,
-    Record,
     Symbols,
     Tensor,
     Test,
@@ -74,7 +71,7 @@ def named(name: str, slopes: Formula) -> Formula:
 
 def elementwise(
     name: str,
-    forward: Forward,
+    forward: Any,
     *rules: Any,
     spelled: Spelled | None,
     slopes: Formula | None = None,
@@ -96,29 +93,6 @@ def elementwise(
         plain = len(vjps) == 1 and not op.defaults
         enter(name, spelled, op=op, build=None if plain else builder(op, len(vjps)))
     return op
-
-
-def elementwise_table(
-    mathematics: Mapping[str, tuple[Any, ...]],
-    spelled: Mapping[str, Spelled],
-    conventions: Mapping[str, Record],
-    **fields: Mapping[str, Any],
-) -> dict[str, Op]:
-    """Declare the ops of a table, which has the forward, the vjps and the formula of each.
-
-    ``conventions`` has further fields of some ops, and each of the ``fields`` that of some. Raises ``ValueError`` for
-    a row about an op that the table does not have.
-    """
-    strangers = {name for table in (spelled, conventions, *fields.values()) for name in table} - set(mathematics)
-    if strangers:
-        raise ValueError(f"rows about ops that the table does not have: {sorted(strangers)}")
-    declared = {}
-    for name, (forward, *rules) in mathematics.items():
-        record: Record = {field: table[name] for field, table in fields.items() if name in table}
-        declared[name] = elementwise(
-            name, forward, *rules, spelled=spelled.get(name), **record, **conventions.get(name, {})
-        )
-    return declared
 
 
 def builder(op: Op, count: int) -> Builder:

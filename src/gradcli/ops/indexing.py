@@ -12,7 +12,7 @@ from gradcli.ops.parts import Oddity
 from gradcli.ops.putting_back import index_text_back, put_text_back
 from gradcli.ops.shaping import joined, moved_local, mover
 from gradcli.ops.signatures import Array, Exact, Index, Indices, Number
-from gradcli.ops.writing import Call, index_text
+from gradcli.ops.writing import index_text
 
 
 def picked(x: Array, *, key: Index) -> Array:
@@ -91,22 +91,11 @@ def index_size(x: Array, *, key: Index) -> int:
     return picked * math.prod(int(length) for length in sorted(np.shape(x))[len(lists) :])
 
 
-def put_size(x: Array, value: Number, *, key: Index) -> int:
-    """Return how many entries an indexed assignment touches at most: those of a copy, or those that it writes."""
-    del value
-    return max(int(np.size(x)), index_size(x, key=key))
-
-
 def exact_put(x: Exact, value: Exact, *, key: Index) -> Exact:
     """Return a copy of x with ``value`` written at ``key``, in exact numbers."""
     result = np.array(x)
     result[key] = value[()]
     return result
-
-
-def subscripted(call: Call) -> str:
-    """Write an index: ``x[0]``."""
-    return f"{call.tight[0]}[{index_text(call.static['key'])}]"
 
 
 INDEX = mover(
@@ -115,7 +104,7 @@ INDEX = mover(
     index_vjp,
     view=True,
     size=index_size,
-    write=subscripted,
+    write=lambda call: f"{call.tight[0]}[{index_text(call.static['key'])}]",
     backward_text=index_text_back,
 )
 PART = replace(INDEX, several=True)
@@ -125,7 +114,7 @@ PUT = joined(
     put,
     (put_vjp_base, lambda g, _y, _x, _value, *, key: g[key]),
     moved_local(put),
-    size=put_size,
+    size=lambda x, value, *, key: max(int(np.size(x)), index_size(x, key=key)),
     oddity=Oddity("repeated-index", repeated_index),
     torch_saves=("own",),
     exactly=exact_put,

@@ -58,11 +58,6 @@ def power(f: Apply, x: Number | Integers, p: Number | Integers) -> Array:
     return np.where(np.less(p, 0), size, np.power(x, np.maximum(p, 0)))[()]
 
 
-def plain_power(a: int, b: int) -> int | None:
-    """Return a power of two integers that is one, unless it is a huge one."""
-    return a**b if b >= 0 and (b <= 64 or abs(a) <= 1) else None
-
-
 # fmt: off
 SUM = Whole(operator.add, lambda f, x, y: np.add(x, y))
 PRODUCT = Whole(operator.mul, lambda f, x, y: np.multiply(x, y))
@@ -73,7 +68,7 @@ WHOLE_QUOTIENT = Whole(lambda a, b: a // b if b else None,
                        lambda f, x, y: divided(f, np.floor_divide, x, y, "//"), masks="numpy")
 REST = Whole(lambda a, b: a % b if b else None,
              lambda f, x, y: divided(f, np.remainder, x, y, "%"), masks="numpy")
-POWERS = Whole(plain_power, power,
+POWERS = Whole(lambda a, b: a**b if b >= 0 and (b <= 64 or abs(a) <= 1) else None, power,
                in_place="a power of truth values is an integer in NumPy, which refuses it here")
 MATRICES = Whole(None, lambda f, x, y: np.matmul(x, y),
                  masks="numpy", mixed="numpy", beside="numpy", beside_integers="numpy")

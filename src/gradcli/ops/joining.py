@@ -51,12 +51,6 @@ def linked(places: Indices) -> list[Links]:
     return [Links(rows, np.arange(len(rows), dtype=np.intp))]
 
 
-def stack_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
-    """Link the entries of one argument with its layer of the output."""
-    del values
-    return linked(np.moveaxis(all_places(out), static["dim"], 0)[argument])
-
-
 def cat_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
     """Link the entries of one argument with its stretch of the output."""
     dim = static["dim"]
@@ -68,11 +62,6 @@ def cat_local(argument: int, out: Array, values: tuple[Array, ...], static: Opti
 def all_places(out: Array) -> Indices:
     """Return the flat place of every entry of the output, in its shape."""
     return np.arange(np.size(out), dtype=np.intp).reshape(np.shape(out))
-
-
-def stack_vjp(k: int) -> Vjp:
-    """Return the vjp of argument k of stack: its own layer of g."""
-    return lambda g, _y, *_values, dim: g[k] if dim == 0 else np.take(g, k, axis=dim)
 
 
 def as_list(call: Call) -> str:
@@ -89,8 +78,8 @@ def with_list(call: Call) -> str:
 STACK = joined(
     "stack",
     stack,
-    stack_vjp,
-    stack_local,
+    lambda k: lambda g, _y, *_values, dim: g[k] if dim == 0 else np.take(g, k, axis=dim),
+    lambda argument, out, values, static: linked(np.moveaxis(all_places(out), static["dim"], 0)[argument]),
     size=total_size,
     exactly=lambda *values, dim: np.stack(values, axis=dim),
     write=as_list,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
-from gradcli.ops.arithmetic import MUL
 from gradcli.ops.axes import LETTERS
-from gradcli.ops.backward_texts import einsum_text_back, matmul_text_back
 from gradcli.ops.contractions import (
     einsum_local,
     einsum_size,
@@ -26,13 +26,15 @@ from gradcli.ops.declare import Apply, Op, declare
 from gradcli.ops.integers import MATRICES
 from gradcli.ops.joining import STACK
 from gradcli.ops.parts import on_others
-from gradcli.ops.reductions import SUM
-from gradcli.ops.shaping import DIAG, DIAGONAL, RESHAPE, TRANSPOSE
-from gradcli.ops.signatures import Library, Static, Tensor
+from gradcli.ops.shaping import DIAG, DIAGONAL
+from gradcli.ops.signatures import Array, Library, Static, Tensor
+from gradcli.ops.values import Value, require
+from gradcli.ops.values import einsum as einsum_of
 from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import Call
 
-"""Subscripts of axes."""
+algebra = partial(function, family="linear algebra")
+NUMPYS = "numpy-same same numpy"
 
 
 def require_product(a: Tensor, b: Tensor, what: str) -> None:
@@ -70,6 +72,44 @@ def einsum_text(call: Call) -> str:
     if known:
         return f"{known}({', '.join(call.texts)})"
     return f'{call.name}("{call.static["spec"]}", {", ".join(call.texts)})'
+
+
+def einsum_text_back(k: int, _out: Array, *values: Array, spec: str) -> str:
+    """Return the text of the sum of products with g in the place of argument k.
+
+    A letter that no other factor has is spread by ones, and one that the argument has twice by a matrix of ones on its
+    diagonal.
+    """
+    if spec == "i,j->ij":
+        return "{0} @ {g}" if k else "{g} @ {1}"
+    inputs, out = spec.split("->")
+    subs = inputs.split(",")
+    own, shape = subs[k], np.shape(values[k])
+    factors = [(out, "{g}"), *((sub, f"{{{j}}}") for j, sub in enumerate(subs) if j != k)]
+    free = iter(sorted(set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") - set(inputs)))
+    seen = ""
+    for letter, length in zip(own, shape, strict=True):
+        if letter in seen:
+            other = next(free)
+            factors.append((letter + other, f"eye({length})"))
+            seen += other
+            continue
+        if not any(letter in sub for sub, _ in factors):
+            factors.append((letter, f"ones({length})"))
+        seen += letter
+    return f'einsum("{",".join(sub for sub, _ in factors)}->{seen}", {", ".join(text for _, text in factors)})'
+
+
+def matmul_text_back(k: int, _out: Array, a: Array, b: Array) -> tuple[str, ...]:
+    """Return the text for vectors and matrices; with more axes the vjp writes itself."""
+    texts = {
+        (1, 1): ("{g}*{1}", "{g}*{0}"),
+        (2, 1): ("outer({g}, {1})", "{0}.T @ {g}"),
+        (1, 2): ("{1} @ {g}", "outer({0}, {g})"),
+        (2, 2): ("{g} @ {1}.T", "{0}.T @ {g}"),
+    }
+    found = texts.get((np.ndim(a), np.ndim(b)))
+    return (found[k],) if found else ()
 
 
 MATMUL = declare(
@@ -112,63 +152,50 @@ EINSUM = declare(
 )
 
 
-@function("matmul", "torch numpy linalg method", "linear algebra", op=MATMUL, kinds="numpy-same same numpy")
-def build_matmul(f: Apply, x: Tensor, other: Tensor) -> Tensor:
+@algebra("matmul", "torch numpy linalg method", op=MATMUL, kinds=NUMPYS)
+def matmul(x: Value, other: Value) -> Value:
     """the product of matrices and vectors, x @ other"""
     require_product(x, other, "@")
-    return f(MATMUL, x, other)
+    return x @ other
 
 
-@function("dot", "numpy method", "linear algebra", op=MATMUL, kinds="numpy-same same numpy")
-def build_dot(f: Apply, x: Tensor, other: Tensor, library: Library = "torch") -> Tensor:
+@algebra("dot", "numpy method", op=MATMUL, kinds=NUMPYS)
+def dot(x: Value, other: Value, library: Library = "torch") -> Value:
     """the product of vectors and matrices; of more axes numpy pairs the last of x with the last but one of other"""
     if not x.ndim or not other.ndim:
-        return f(MUL, x, other)
+        return x * other
     if max(x.ndim, other.ndim) <= 2:
-        return build_matmul(f, x, other)
-    if library != "np":
-        raise GradcliError(
-            "shape", f"dot takes vectors and matrices, not shapes {x.shape} and {other.shape}", hint="use @"
-        )
+        return matmul(x, other)
+    said = f"dot takes vectors and matrices, not shapes {x.shape} and {other.shape}"
+    require(library == "np", "shape", said, hint="use @")
     require_product(x, other, "dot")
     left, right = LETTERS[: x.ndim], list(LETTERS[x.ndim : x.ndim + other.ndim])
     right[max(other.ndim - 2, 0)] = left[-1]
     free = "".join(letter for letter in right if letter != left[-1])
-    return f(EINSUM, x, other, spec=f"{left},{''.join(right)}->{left[:-1]}{free}")
+    return einsum_of(f"{left},{''.join(right)}->{left[:-1]}{free}", x, other)
 
 
-@function("torch.dot", "", "linear algebra", op=MATMUL, kinds="no same no")
-def build_torch_dot(f: Apply, x: Tensor, other: Tensor) -> Tensor:
+@algebra("torch.dot", "", op=MATMUL, kinds="no same no")
+def torch_dot(x: Value, other: Value) -> Value:
     """the product of two vectors, and of nothing else"""
-    if (x.ndim, other.ndim) != (1, 1):
-        raise GradcliError(
-            "shape", f"torch.dot takes two vectors, not shapes {x.shape} and {other.shape}", hint="use @"
-        )
-    return build_matmul(f, x, other)
-
-
-def require_one_batch(x: Tensor, other: Tensor, name: str) -> None:
-    """Raise ``shape`` where two batches have not as many matrices; PyTorch repeats none of them here."""
-    if x.shape[:-2] != other.shape[:-2]:
-        raise GradcliError("shape", f"{name}: batches of {x.shape[0]} and of {other.shape[0]} matrices")
+    said = f"torch.dot takes two vectors, not shapes {x.shape} and {other.shape}"
+    require((x.ndim, other.ndim) == (1, 1), "shape", said, hint="use @")
+    return matmul(x, other)
 
 
 def exact_product(name: str, ndims: tuple[int, int], summary: str) -> None:
-    """Enter a product that takes arrays of these numbers of axes and no others."""
+    """Enter a product that takes arrays of these numbers of axes and no others; PyTorch repeats no batch here."""
 
-    def build(f: Apply, x: Tensor, other: Tensor) -> Tensor:
-        if (x.ndim, other.ndim) != ndims:
-            raise GradcliError(
-                "shape",
-                f"{name} takes {ndims[0]} and {ndims[1]} axes, not shapes {x.shape} and {other.shape}",
-                hint="use @",
-            )
+    def build(x: Value, other: Value) -> Value:
+        said = f"{name} takes {ndims[0]} and {ndims[1]} axes, not shapes {x.shape} and {other.shape}"
+        require((x.ndim, other.ndim) == ndims, "shape", said, hint="use @")
         require_product(x, other, name)
-        require_one_batch(x, other, name)
-        return f(MATMUL, x, other)
+        said = f"{name}: batches of {x.shape[0]} and of {other.shape[0]} matrices"
+        require(x.shape[:-2] == other.shape[:-2], "shape", said)
+        return x @ other
 
     build.__doc__ = summary
-    function(name, "torch method", "linear algebra", op=MATMUL, kinds="no same no")(build)
+    algebra(name, "torch method", op=MATMUL, kinds="no same no")(build)
 
 
 exact_product("mm", (2, 2), "the product of two matrices")
@@ -176,107 +203,136 @@ exact_product("mv", (2, 1), "the product of a matrix and a vector")
 exact_product("bmm", (3, 3), "the products of two batches of matrices")
 
 
-@function("inner", "torch numpy method", "linear algebra", kinds="numpy-same same numpy")
-def build_inner(f: Apply, x: Tensor, other: Tensor) -> Tensor:
+@algebra("inner", "torch numpy method", kinds=NUMPYS)
+def inner(x: Value, other: Value) -> Value:
     """the sum of products over the last axes of both: of two vectors one number"""
     if not x.ndim or not other.ndim:
-        return f(MUL, x, other)
-    if x.shape[-1] != other.shape[-1]:
-        raise GradcliError("shape", f"inner: the last axes of shapes {x.shape} and {other.shape} differ in length")
+        return x * other
+    said = f"inner: the last axes of shapes {x.shape} and {other.shape} differ in length"
+    require(x.shape[-1] == other.shape[-1], "shape", said)
     if x.ndim == other.ndim == 1:
-        return f(MATMUL, x, other)
+        return x @ other
     left, right = LETTERS[: x.ndim - 1], LETTERS[x.ndim : x.ndim + other.ndim - 1]
-    return f(EINSUM, x, other, spec=f"{left}Z,{right}Z->{left}{right}")
+    return einsum_of(f"{left}Z,{right}Z->{left}{right}", x, other)
 
 
-@function("vdot", "torch numpy method", "linear algebra", op=MATMUL, kinds="numpy-same same numpy")
-def build_vdot(f: Apply, x: Tensor, other: Tensor, library: Library = "torch") -> Tensor:
+@algebra("vdot", "torch numpy method", op=MATMUL, kinds=NUMPYS)
+def vdot(x: Value, other: Value, library: Library = "torch") -> Value:
     """the inner product of two vectors; numpy takes the entries of any two arrays in their order"""
-    x, other = flattened(f, "vdot", (x, other), library)
+    x, other = flattened("vdot", x, other, library)
     require_product(x, other, "vdot")
-    return f(MATMUL, x, other)
+    return x @ other
 
 
-def flattened(f: Apply, name: str, arrays: tuple[Tensor, Tensor], library: str) -> tuple[Tensor, ...]:
+def flattened(name: str, x: Value, other: Value, library: str) -> tuple[Value, Value]:
     """Return two vectors as they are, and under numpy's name the entries of any two arrays; else raises ``shape``."""
-    if all(x.ndim == 1 for x in arrays):
-        return arrays
-    if library != "np":
-        shapes = " and ".join(str(x.shape) for x in arrays)
-        raise GradcliError("shape", f"{name} takes two vectors, not shapes {shapes}")
-    return tuple(f(RESHAPE, x, shape=(-1,)) for x in arrays)
+    if x.ndim == other.ndim == 1:
+        return x, other
+    require(library == "np", "shape", f"{name} takes two vectors, not shapes {x.shape} and {other.shape}")
+    return x.flat, other.flat
 
 
-@function("outer ger np.linalg.outer numpy.linalg.outer", "torch numpy method", "linear algebra", kinds="same same yes")
-def build_outer(f: Apply, x: Tensor, other: Tensor, library: Library = "torch") -> Tensor:
+@algebra("outer ger np.linalg.outer numpy.linalg.outer", "torch numpy method", kinds="same same yes")
+def outer(x: Value, other: Value, library: Library = "torch") -> Value:
     """the outer product of two vectors; numpy takes the entries of any two arrays in their order"""
-    return f(EINSUM, *flattened(f, "outer", (x, other), library), spec="i,j->ij")
+    return einsum_of("i,j->ij", *flattened("outer", x, other, library))
 
 
-def as_named(f: Apply, spec: str, items: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """Return the operands: a list of several is one array where the subscripts name one."""
-    single = "," not in spec and len(items) > 1 and len({item.shape for item in items}) == 1
-    return (f(STACK, *items, dim=0),) if single else items
-
-
-@function("einsum", "torch numpy shares", "linear algebra", op=EINSUM, kinds="numpy-same same numpy")
-def build_einsum(f: Apply, spec: Static | Tensor, *tensors: Tensor) -> Tensor:
+@algebra("einsum", "torch numpy shares", op=EINSUM, kinds=NUMPYS)
+def einsum(f: Apply, spec: Static | Tensor, *tensors: Value) -> Value:
     """the sum of products that the subscripts describe, as in einsum("ij,j->i", W, x)"""
     if not isinstance(spec, str) or "." in spec:
-        from gradcli.ops.further.linear_subscripts import spelled_out
+        told = spec if spec is None or isinstance(spec, str | int | float | tuple) else Value(f, spec)
+        spec, tensors = spelled_out(told, tensors)
+    if "," not in spec and len(tensors) > 1 and len({x.shape for x in tensors}) == 1:
+        tensors = (tensors[0].of(STACK, *tensors[1:], dim=0),)  # a list of several where the subscripts name one
+    return contracted(full_spec(spec.replace(" ", ""), tensors), tensors)
 
-        spec, tensors = spelled_out(spec, tensors)
-    operands = as_named(f, spec, tensors)
-    return contracted(f, full_spec(spec.replace(" ", ""), operands), operands)
+
+NEEDS_TEXT = "einsum needs its subscripts as text", 'for example einsum("ij,j->i", W, x)'
 
 
-def contracted(f: Apply, spec: str, operands: tuple[Tensor, ...]) -> Tensor:
+def spelled_out(spec: Static | Value, tensors: tuple[Value, ...]) -> tuple[str, tuple[Value, ...]]:
+    """Return subscripts in letters, and the arrays; of ``W, [0, 1], x, [1]`` too, which is PyTorch's other form."""
+    if isinstance(spec, str):
+        return named(spec.replace(" ", ""), tensors), tensors
+    if not isinstance(spec, Value):
+        raise GradcliError("value", NEEDS_TEXT[0], hint=NEEDS_TEXT[1])
+    return with_letters((spec, *tensors))
+
+
+def with_letters(given: tuple[Value, ...]) -> tuple[str, tuple[Value, ...]]:
+    """Return subscripts as text, and the arrays, where each array is followed by the numbers of its axes."""
+    lists = [x.numbers for x in given[1::2] + given[len(given) & ~1 :]]
+    fits = len(given) > 1 and all(x.ndim == 1 and np.isin(x, range(len(LETTERS))).all() for x in lists)
+    require(fits, "value", *NEEDS_TEXT)
+    subs = ["".join(LETTERS[int(number)] for number in x) for x in lists]
+    count = len(given) // 2
+    return ",".join(subs[:count]) + "".join(f"->{out}" for out in subs[count:]), given[: 2 * count : 2]
+
+
+def named(spec: str, tensors: tuple[Value, ...]) -> str:
+    """Return subscripts with letters for ``...``: the axes that an array has beside those named, from the last on."""
+    inputs, arrow, out = spec.partition("->")
+    subs = inputs.split(",")
+    if len(subs) != len(tensors):
+        return spec
+    free = [letter for letter in LETTERS if letter not in spec]
+    depths = [x.ndim - len(sub.replace("...", "")) if "..." in sub else 0 for sub, x in zip(subs, tensors, strict=True)]
+    most = max(depths)
+    fits = min(depths) >= 0 and most <= len(free)
+    require(fits, "shape", f"einsum: {spec!r} names more axes than an array has")
+    letters = "".join(free[:most])
+    found = ",".join(sub.replace("...", letters[most - n :], 1) for sub, n in zip(subs, depths, strict=True))
+    if arrow:
+        return f"{found}->{out.replace('...', letters, 1)}"
+    once = sorted(c for c in set(inputs) - {",", "."} if inputs.count(c) == 1)
+    return f"{found}->{letters}{''.join(once)}"
+
+
+def contracted(spec: str, operands: tuple[Value, ...]) -> Value:
     """Return the sum of products, without the axes of length 1 along which others have more entries."""
     inputs, _, out = spec.partition("->")
     subs, kept, arrays = inputs.split(","), [], []
     wide = {c for sub, x in zip(subs, operands, strict=True) for c, n in zip(sub, x.shape, strict=True) if n != 1}
     for sub, x in zip(subs, operands, strict=True):
         stays = [n != 1 or c not in wide for c, n in zip(sub, x.shape, strict=True)]
-        shape = tuple(n for n, stay in zip(x.shape, stays, strict=True) if stay)
         kept.append("".join(c for c, stay in zip(sub, stays, strict=True) if stay))
-        arrays.append(x if all(stays) else f(RESHAPE, x, shape=shape))
+        arrays.append(x if all(stays) else x.reshape(*(n for n, stay in zip(x.shape, stays, strict=True) if stay)))
     [sub, *others] = kept
     if not others and sorted(sub) == sorted(out):  # a view, as PyTorch and NumPy have it
-        return f(TRANSPOSE, *arrays, dims=tuple(map(sub.index, out)))
+        return arrays[0].permute(*map(sub.index, out))
     if not others and sub == out * 2:
-        return f(DIAGONAL, *arrays, offset=0)
-    return f(EINSUM, *arrays, spec=f"{','.join(kept)}->{out}")
+        return arrays[0].of(DIAGONAL, offset=0)
+    return einsum_of(f"{','.join(kept)}->{out}", *arrays)
 
 
-def full_spec(spec: str, tensors: tuple[Tensor, ...]) -> str:
+def full_spec(spec: str, tensors: tuple[Value, ...]) -> str:
     """Return the subscripts with their output, checked letter by letter; raises ``value`` or ``shape``."""
     inputs, arrow, out = spec.partition("->")
     subs = inputs.split(",")
     if not arrow:
         out = "".join(sorted(letter for letter in set(inputs) - {","} if inputs.count(letter) == 1))
-    if any(not c.isascii() or not c.isalpha() for c in inputs.replace(",", "") + out):
-        raise GradcliError("value", f"einsum: {spec!r} may hold letters, commas and one ->")
-    if len(subs) != len(tensors):
-        raise GradcliError("value", f"einsum: {spec!r} names {counted(len(subs), 'array')}, {len(tensors)} given")
-    if len(set(out)) != len(out) or set(out) - set(inputs):
-        raise GradcliError("value", f"einsum: the output {out!r} must name letters of the inputs, each once")
+    letters = all(c.isascii() and c.isalpha() for c in inputs.replace(",", "") + out)
+    require(letters, "value", f"einsum: {spec!r} may hold letters, commas and one ->")
+    said = f"einsum: {spec!r} names {counted(len(subs), 'array')}, {len(tensors)} given"
+    require(len(subs) == len(tensors), "value", said)
+    once = len(set(out)) == len(out) and set(out) <= set(inputs)
+    require(once, "value", f"einsum: the output {out!r} must name letters of the inputs, each once")
     lengths: dict[str, int] = {}
     for sub, x in zip(subs, tensors, strict=True):
-        if len(sub) != x.ndim:
-            raise GradcliError(
-                "shape", f"einsum: {sub!r} names {counted(len(sub), 'axis')}, the array has shape {x.shape}"
-            )
+        said = f"einsum: {sub!r} names {counted(len(sub), 'axis')}, the array has shape {x.shape}"
+        require(len(sub) == x.ndim, "shape", said)
         for letter, length in zip(sub, x.shape, strict=True):
             if lengths.setdefault(letter, length) == 1:
                 lengths[letter] = length
-            if length not in (1, lengths[letter]):
-                raise GradcliError("shape", f"einsum: {letter!r} stands for {lengths[letter]} and for {length}")
+            fits = length in (1, lengths[letter])
+            require(fits, "shape", f"einsum: {letter!r} stands for {lengths[letter]} and for {length}")
     return f"{','.join(subs)}->{out}"
 
 
-@function("trace", "torch method", "linear algebra", kinds="numpy-integer integer yes")
-def build_trace(f: Apply, x: Tensor) -> Tensor:
+@algebra("trace", "torch method", kinds="numpy-integer integer yes")
+def trace(x: Value) -> Value:
     """the sum of the diagonal of a matrix"""
-    if x.ndim != 2:
-        raise GradcliError("shape", f"trace takes a matrix, not shape {x.shape}")
-    return f(SUM, f(DIAG, x, k=0), dim=(0,), keepdim=False)
+    require(x.ndim == 2, "shape", f"trace takes a matrix, not shape {x.shape}")
+    return x.of(DIAG, k=0).sum(0)

@@ -6,59 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradcli.errors import GradcliError
 from gradcli.ops import exactly
-from gradcli.ops.activations import (
-    BCE_FLOOR,
-    bce,
-    bce_logits,
-    bce_logits_digits,
-    bce_logits_vjp,
-    bce_on,
-    bce_vjp,
-    bce_vjp_target,
-)
-from gradcli.ops.arithmetic import ADD, DIV, MUL, SUB
-from gradcli.ops.axes import number
-from gradcli.ops.declare import OPS, Apply, Op, declare
+from gradcli.ops.arithmetic import SUB
+from gradcli.ops.declare import Op, declare
 from gradcli.ops.entrywise import broadcast_index, elementwise
 from gradcli.ops.links import Links, Partial
 from gradcli.ops.making import held_numbers
 from gradcli.ops.parts import Piecewise
-from gradcli.ops.piecewise import ABS, BENT
-from gradcli.ops.reductions import MEAN, SUM
-from gradcli.ops.signatures import Array, Expression, Mask, Options, Static, Symbols, Tensor
+from gradcli.ops.signatures import Array, Expression, Indices, Mask, Options, Symbols
+from gradcli.ops.slopes import sigmoid
+from gradcli.ops.values import MEAN, Reduction, Value, logsigmoid, require, square
 from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import each_loss
-
-
-def how_reduced(reduction: Static, size_average: Static, reduce: Static) -> Static:
-    """Return ``reduction``, or what PyTorch's older flags say in its place; raises ``value`` for a word among these."""
-    if isinstance(size_average, str) or isinstance(reduce, str):
-        word = size_average if isinstance(size_average, str) else reduce
-        raise GradcliError("value", f"{word!r} stands where size_average does", hint=f'write reduction="{word}"')
-    if size_average is None and reduce is None:
-        return reduction
-    if reduce is not None and not reduce:
-        return "none"
-    return "mean" if size_average is None or size_average else "sum"
-
-
-def reduce_loss(
-    f: Apply, losses: Tensor, reduction: Static, size_average: Static = None, reduce: Static = None
-) -> Tensor:
-    """Return the mean, the sum, or the losses as they are."""
-    how = how_reduced(reduction, size_average, reduce)
-    if how == "none":
-        return losses
-    if how not in ("mean", "sum"):
-        raise GradcliError("value", f"reduction must be 'mean', 'sum' or 'none', not {how!r}")
-    return f(MEAN if how == "mean" else SUM, losses, dim=tuple(range(losses.ndim)), keepdim=False)
-
-
-def total(f: Apply, x: Tensor) -> Tensor:
-    """Return the sum of all entries."""
-    return f(SUM, x, dim=tuple(range(x.ndim)), keepdim=False)
 
 
 def as_numbers(mask: Mask) -> Array:
@@ -70,16 +29,6 @@ def huber(d: Array, delta: Array) -> Array:
     """Return d²/2 for a difference below delta, and the straight line δ·(|d| - δ/2) beyond."""
     size = np.abs(d)
     return np.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))[()]
-
-
-def huber_vjp(g: Array, _y: Array, d: Array, delta: Array) -> Array:
-    """Return g·d, and ±g·δ where the line is straight."""
-    return np.where(d <= -delta, -g * delta, np.where(d >= delta, g * delta, d * g))
-
-
-def huber_vjp_delta(g: Array, _y: Array, d: Array, delta: Array) -> Array:
-    """Return 0, and g·(|d| - δ) where the line is straight."""
-    return np.where(np.abs(d) < delta, 0.0, g * (np.abs(d) - delta))
 
 
 def parabola(s: Symbols, d: Expression, delta: Expression) -> Expression:  # noqa: ARG001
@@ -107,7 +56,10 @@ HUBER = declare(
     Op(
         "huber",
         huber,
-        (huber_vjp, huber_vjp_delta),
+        (
+            lambda g, _y, d, delta: np.where(d <= -delta, -g * delta, np.where(d >= delta, g * delta, d * g)),
+            lambda g, _y, d, delta: np.where(np.abs(d) < delta, 0.0, g * (np.abs(d) - delta)),
+        ),
         huber_local,
         lambda s, d, delta: s.where_gt(delta, s.abs(d), parabola(s, d, delta), straight(s, d, delta)),
         pieces=Piecewise(
@@ -125,91 +77,91 @@ DISTANCE = replace(SUB, torch_saves=("0 1",))
 """The difference in a loss: PyTorch keeps what it is the difference of."""
 
 
-def same_shapes(x: Tensor, target: Tensor, name: str, what: str = "target") -> None:
+def same_shapes(x: Value, target: Value, name: str, what: str = "target") -> None:
     """Refuse a target of another shape than the prediction: PyTorch's broadcasting there is a known trap."""
-    if x.shape != target.shape:
-        raise GradcliError("shape", f"{name}: input has shape {x.shape}, {what} has shape {target.shape}")
+    require(x.shape == target.shape, "shape", f"{name}: input has shape {x.shape}, {what} has shape {target.shape}")
 
 
-def without_derivative(f: Apply, name: str, **given: Tensor | None) -> None:
+def without_derivative(name: str, **given: Value | None) -> None:
     """Remark on an argument that PyTorch refuses to differentiate by; its derivative here is the mathematical one."""
     for what, value in given.items():
-        if getattr(value, "active", False):
-            f.remark("torch-refuses", f"{name}: PyTorch has no derivative by {what}, and takes it as a constant alone.")
+        if value is not None and value.active:
+            said = f"{name}: PyTorch has no derivative by {what}, and takes it as a constant alone."
+            value.f.remark("torch-refuses", said)
 
 
-def times_weight(f: Apply, losses: Tensor, weight: Tensor | None) -> Tensor:
-    """Return losses times their weights, where there are any."""
-    return losses if weight is None else f(MUL, losses, weight)
-
-
-def weighed(
-    f: Apply, losses: Tensor, weight: Tensor | None, name: str, reduction: Static, size_average: Static, reduce: Static
-) -> Tensor:
+def weighed(losses: Value, weight: Value | None, name: str, how: Reduction) -> Value:
     """Return losses reduced; with weights of their shape they count by these, whose sum their mean is over."""
     if weight is None:
-        return reduce_loss(f, losses, reduction, size_average, reduce)
+        return how(losses)
     same_shapes(losses, weight, name, "weight")
-    how, weighted = how_reduced(reduction, size_average, reduce), f(MUL, losses, weight)
-    if how == "mean":
-        return f(DIV, total(f, weighted), total(f, weight))
-    return reduce_loss(f, weighted, how)
+    weighted = losses * weight
+    return weighted.total() / weight.total() if how.word == "mean" else how(weighted)
 
 
 @function("mse_loss", "functional", "neural", kinds="no no yes")
-def build_mse_loss(
-    f: Apply,
-    x: Tensor,
-    target: Tensor,
-    size_average: Static = None,
-    reduce: Static = None,
-    reduction: Static = "mean",
-    weight: Tensor | None = None,
-) -> Tensor:
+def mse_loss(x: Value, target: Value, how: Reduction = MEAN, weight: Value | None = None) -> Value:
     """the mean squared difference"""
     same_shapes(x, target, "mse_loss")
-    squares = f(OPS["square"], f(DISTANCE, x, target))
-    return weighed(f, squares, weight, "mse_loss", reduction, size_average, reduce)
+    return weighed(square(x.of(DISTANCE, target)), weight, "mse_loss", how)
 
 
 @function("l1_loss", "functional", "neural", kinds="no no unmasked")
-def build_l1_loss(
-    f: Apply,
-    x: Tensor,
-    target: Tensor,
-    size_average: Static = None,
-    reduce: Static = None,
-    reduction: Static = "mean",
-    weight: Tensor | None = None,
-) -> Tensor:
+def l1_loss(x: Value, target: Value, how: Reduction = MEAN, weight: Value | None = None) -> Value:
     """the mean absolute difference"""
     same_shapes(x, target, "l1_loss")
-    return weighed(f, f(ABS, f(SUB, x, target)), weight, "l1_loss", reduction, size_average, reduce)
+    return weighed(abs(x - target), weight, "l1_loss", how)
 
 
 @function("huber_loss", "functional", "neural", kinds="no no target")
-def build_huber_loss(
-    f: Apply,
-    x: Tensor,
-    target: Tensor,
-    reduction: Static = "mean",
-    delta: Static = 1.0,
-    weight: Tensor | None = None,
-) -> Tensor:
+def huber_loss(
+    x: Value, target: Value, reduction: Reduction = MEAN, delta: float = 1.0, weight: Value | None = None
+) -> Value:
     """half the square of a difference below delta, a straight line above"""
     same_shapes(x, target, "huber_loss")
-    if not number(delta, "delta") > 0:
-        raise GradcliError("value", f"huber_loss: delta must be above 0, not {delta}")
-    losses = f(HUBER, f(DISTANCE, x, target), np.float64(number(delta, "delta")))
+    require(delta > 0, "value", f"huber_loss: delta must be above 0, not {delta}")
+    losses = x.of(DISTANCE, target).of(HUBER, delta)
     if weight is not None:
         same_shapes(x, weight, "huber_loss", "weight")
-    return reduce_loss(f, times_weight(f, losses, weight), reduction)
+    return reduction(losses if weight is None else losses * weight)
+
+
+BCE_FLOOR = float(np.float32(1e-12))
+"""What PyTorch's ``binary_cross_entropy_backward`` does not let x·(1 - x) fall below: a float32 in its source."""
+
+
+def bce(x: Array, t: Array) -> Array:
+    """Return -t·log x - (1 - t)·log(1 - x), no logarithm below -100, as PyTorch takes it."""
+    return (t - 1) * np.maximum(np.log1p(-x), -100.0) - t * np.maximum(np.log(x), -100.0)
+
+
+def bce_vjp_target(g: Array, _y: Array, x: Array, _t: Array) -> Array:
+    """Return g·log((1 - x)/x), around a half by atanh(1 - 2x)."""
+    middle = np.abs(x - 0.5) < 0.25
+    return g * np.where(middle, 2 * np.arctanh(1 - 2 * np.where(middle, x, 0.5)), np.log1p(-x) - np.log(x))
+
+
+def bce_logits_vjp(g: Array, _y: Array, x: Array, t: Array) -> Array:
+    """Return g·(sigmoid(x) - t): from the other end where both are nearly 1, from the middle where x is small."""
+    middle = (0.5 - t) + 0.5 * np.tanh(0.5 * x)
+    return g * np.where(np.abs(x) < 1, middle, np.where(t > 0.5, (1 - t) - sigmoid(-x), sigmoid(x) - t))
+
+
+def bce_on(_ends: Indices, x: Array, t: Array) -> Array:
+    """Return the cross entropy in exact numbers, with a logarithm of -100 at either end."""
+    log_x, log_rest = np.where(x == 0, -100, np.log(x)), np.where(x == 1, -100, np.log1p(-x))
+    return -t * log_x - (1 - t) * log_rest
+
+
+def bce_logits_digits(_y: Array, x: Array, t: Array) -> Array:
+    """Return the size of what sigmoid(x) - t is the difference of, from the end at which it is taken."""
+    return np.where(t > 0.5, np.abs(1 - t) + sigmoid(-x), sigmoid(x) + np.abs(t))
 
 
 BCE = elementwise(
     "bce",
     bce,
-    bce_vjp,
+    lambda g, _y, x, t: g * (x - t) / np.maximum((1 - x) * x, BCE_FLOOR),
     bce_vjp_target,
     lambda s, x, t: -t * s.log(x) - (1 - t) * s.log(1 - x),
     spelled=None,
@@ -222,7 +174,7 @@ BCE = elementwise(
 )
 BCE_LOGITS = elementwise(
     "bce_with_logits",
-    bce_logits,
+    lambda x, t: np.where(x < 0, -t * x, (1 - t) * x) + np.log1p(np.exp(-np.abs(x))),
     bce_logits_vjp,
     lambda g, _y, x, _t: -x * g,
     lambda s, x, t: (1 - t) * x - s.logsigmoid(x),
@@ -235,54 +187,35 @@ BCE_LOGITS = elementwise(
 )
 
 
-def probabilities(f: Apply, x: Tensor) -> bool:
+def are_probabilities(x: Value) -> bool:
     """Return whether all entries lie between 0 and 1: beside a target of 1 the loss goes on."""
-    values = held_numbers(f, x)
+    values = held_numbers(x)
     return bool(np.all((values >= 0) & (values <= 1)))
 
 
 @function("bce binary_cross_entropy", "functional", "neural", kinds="no no no")
-def build_bce(
-    f: Apply,
-    x: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: Static = None,
-    reduce: Static = None,
-    reduction: Static = "mean",
-) -> Tensor:
+def bce_loss(x: Value, target: Value, weight: Value | None = None, how: Reduction = MEAN) -> Value:
     """the binary cross entropy of probabilities"""
     same_shapes(x, target, "binary_cross_entropy")
-    if not (probabilities(f, x) and probabilities(f, target)):
-        raise GradcliError(
-            "value",
-            "binary_cross_entropy takes probabilities and targets from 0 to 1",
-            hint="for scores use binary_cross_entropy_with_logits",
-        )
-    without_derivative(f, "binary_cross_entropy", weight=weight)
-    losses = f(BCE, x, target)
-    return reduce_loss(f, times_weight(f, losses, weight), reduction, size_average, reduce)
+    said = "binary_cross_entropy takes probabilities and targets from 0 to 1"
+    fits = are_probabilities(x) and are_probabilities(target)
+    require(fits, "value", said, hint="for scores use binary_cross_entropy_with_logits")
+    without_derivative("binary_cross_entropy", weight=weight)
+    losses = x.of(BCE, target)
+    return how(losses if weight is None else losses * weight)
 
 
 @function("binary_cross_entropy_with_logits bce_with_logits", "functional", "neural", kinds="no no no")
-def build_bce_logits(
-    f: Apply,
-    x: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: Static = None,
-    reduce: Static = None,
-    reduction: Static = "mean",
-    pos_weight: Tensor | None = None,
-) -> Tensor:
+def bce_loss_of_scores(
+    x: Value, target: Value, weight: Value | None = None, how: Reduction = MEAN, pos_weight: Value | None = None
+) -> Value:
     """the binary cross entropy of scores, (1 - t)*x + softplus(-x)"""
     name = "binary_cross_entropy_with_logits"
     same_shapes(x, target, name)
-    without_derivative(f, name, weight=weight, pos_weight=pos_weight)
+    without_derivative(name, weight=weight, pos_weight=pos_weight)
     if pos_weight is None:
-        losses = f(BCE_LOGITS, x, target)
+        losses = x.of(BCE_LOGITS, target)
     else:
-        one = np.float64(1)
-        share = f(ADD, f(MUL, f(SUB, pos_weight, one), target), one)
-        losses = f(SUB, f(MUL, f(SUB, one, target), x), f(MUL, share, f(BENT["logsigmoid"], x)))
-    return reduce_loss(f, times_weight(f, losses, weight), reduction, size_average, reduce)
+        share = (pos_weight - 1) * target + 1
+        losses = (1 - target) * x - share * logsigmoid(x)
+    return how(losses if weight is None else losses * weight)

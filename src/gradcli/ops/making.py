@@ -9,10 +9,12 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Op, Pair, declare, no_links, tensor, value_of
+from gradcli.ops.axes import whole
+from gradcli.ops.declare import Apply, Op, Pair, declare, no_links, tensor
 from gradcli.ops.parts import Piecewise
-from gradcli.ops.shaping import CLONE, EXPAND, whole, whole_numbers
+from gradcli.ops.shaping import CLONE, EXPAND, whole_numbers
 from gradcli.ops.signatures import Array, Library, Raw, Static, Tensor
+from gradcli.ops.values import Value, require
 from gradcli.ops.vocabulary import function
 
 CONSTANTS: dict[str, float] = {
@@ -29,15 +31,8 @@ CONSTANTS: dict[str, float] = {
 def lengths(shape: tuple[Static, ...]) -> tuple[int, ...]:
     """Return a shape given as numbers or as one tuple; raises ``value`` for a negative length."""
     found = whole_numbers(shape, "a length")
-    if any(length < 0 for length in found):
-        raise GradcliError("value", f"a length cannot be negative: {found}")
+    require(all(length >= 0 for length in found), "value", f"a length cannot be negative: {found}")
     return found
-
-
-def filled(f: Apply, shape: tuple[int, ...], number: float) -> Tensor:
-    """Return an array of ``shape`` with one number everywhere, charged before it is made."""
-    f.charge(math.prod(shape))
-    return np.full(shape, number)
 
 
 DETACH = declare(
@@ -61,32 +56,42 @@ HELD = replace(DETACH)
 """What is used as no more than a class or a condition on what is allowed: it does not move, and may be an integer."""
 
 
-def held_numbers(f: Apply, given: Tensor) -> Array:
+def held_numbers(given: Value) -> Array:
     """Return the numbers of ``given``, in its shape, that decide what is allowed, or which classes are meant.
 
     They are those of x at x ± h too: a loss goes on beside a label of 0 or 1, and a class is none of its neighbours.
     """
-    return np.asarray(value_of(f(HELD, given)), dtype=np.float64)
+    return given.of(HELD).numbers
 
 
-@function("zeros empty", "torch numpy dtype", "making")
-def build_zeros(f: Apply, *shape: Static) -> Tensor:
-    """zeros; empty too gives zeros here, so that no answer depends on chance"""
-    return filled(f, lengths(shape), 0.0)
+def constants(names: str, number: float, words: str) -> None:
+    """Enter arrays of one number: of a shape, of that of another array, and as a method of the kind of one."""
+
+    def build(f: Apply, *shape: Static) -> Tensor:
+        wanted = lengths(shape)
+        f.charge(math.prod(wanted))
+        return np.full(wanted, number)
+
+    def build_like(f: Apply, x: Tensor) -> Tensor:
+        del f
+        return np.full(x.shape, number)
+
+    word = words.partition(";")[0]
+    build.__doc__, build_like.__doc__ = words, f"{word} in the shape of x"
+    function(names, "torch numpy dtype", "making")(build)
+    like = " ".join(f"{name}_like" for name in names.split())
+    function(like, "torch numpy dtype", "making", kinds="same same yes")(build_like)
 
 
-@function("ones", "torch numpy dtype", "making")
-def build_ones(f: Apply, *shape: Static) -> Tensor:
-    """ones"""
-    return filled(f, lengths(shape), 1.0)
+constants("zeros empty", 0.0, "zeros; empty too gives zeros here, so that no answer depends on chance")
+constants("ones", 1.0, "ones")
 
 
 @function("full", "torch numpy dtype", "making", kinds="same same plain")
 def build_full(f: Apply, shape: Static, fill_value: Tensor) -> Tensor:
     """an array with one number everywhere"""
     wanted = lengths((shape,))
-    if fill_value.ndim:
-        raise GradcliError("shape", f"full takes one number, not shape {fill_value.shape}")
+    require(not fill_value.ndim, "shape", f"full takes one number, not shape {fill_value.shape}")
     f.charge(math.prod(wanted))
     return f(CLONE, f(EXPAND, fill_value, shape=wanted))
 
@@ -102,12 +107,6 @@ def build_eye(f: Apply, n: Static, m: Static = None, k: Static = 0, library: Lib
     return np.eye(rows, columns, max(min(diagonal, columns), -rows))
 
 
-def span(f: Apply, start: float, step: float, count: int) -> Array:
-    """Return ``count`` numbers from ``start`` on, ``step`` apart."""
-    f.charge(count)
-    return start + step * np.arange(count, dtype=np.float64)
-
-
 def is_number(value: Static) -> TypeGuard[float]:
     """Return whether a value is a plain number, and no truth value."""
     return isinstance(value, int | float) and not isinstance(value, bool)
@@ -120,9 +119,10 @@ def build_arange(f: Apply, start: Static, end: Static = None, step: Static = 1) 
     if not (is_number(first) and is_number(last) and is_number(step)) or step == 0:
         raise GradcliError("value", "arange takes numbers, and a step that is not 0")
     count = (last - first) / step
-    if not math.isfinite(count):
-        raise GradcliError("value", "arange takes finite numbers")
-    found = span(f, float(first), float(step), max(0, math.ceil(count)))
+    require(math.isfinite(count), "value", "arange takes finite numbers")
+    whole_count = max(0, math.ceil(count))
+    f.charge(whole_count)
+    found = float(first) + float(step) * np.arange(whole_count, dtype=np.float64)
     return found.astype(np.int64) if all(type(n) is int for n in (first, last, step)) else found
 
 
@@ -145,20 +145,6 @@ def between(f: Apply, start: Static, end: Static, steps: Static, *, endpoint: bo
     if not isinstance(start, int | float) or not isinstance(end, int | float):
         raise GradcliError("value", "linspace takes two numbers and a count")
     return np.linspace(float(start), float(end), count, endpoint=endpoint)
-
-
-@function("zeros_like empty_like", "torch numpy dtype", "making", kinds="same same yes")
-def build_zeros_like(f: Apply, x: Tensor) -> Tensor:
-    """zeros in the shape of x"""
-    del f
-    return np.zeros(x.shape)
-
-
-@function("ones_like", "torch numpy dtype", "making", kinds="same same yes")
-def build_ones_like(f: Apply, x: Tensor) -> Tensor:
-    """ones in the shape of x"""
-    del f
-    return np.ones(x.shape)
 
 
 @function("full_like", "torch numpy dtype", "making", kinds="same same first")
@@ -191,12 +177,9 @@ def constant(data: Raw, name: str) -> Any:
 
     Raises ``not-differentiable`` where a copy would cut the graph.
     """
-    if getattr(data, "active", False):
-        raise GradcliError(
-            "not-differentiable",
-            f"{name}([...]) copies numbers and cuts the graph: no gradient would flow",
-            hint="write the list by itself, or torch.stack([...])",
-        )
+    said = f"{name}([...]) copies numbers and cuts the graph: no gradient would flow"
+    hint = "write the list by itself, or torch.stack([...])"
+    require(not getattr(data, "active", False), "not-differentiable", said, hint)
     found = data.values if isinstance(data, Pair) else data
     if found is None or isinstance(found, str) or (isinstance(found, tuple) and any(type(n) is not int for n in found)):
         raise GradcliError("type", f"{name} takes a list of numbers", hint="torch.stack([...]) joins arrays")

@@ -8,16 +8,15 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
-from gradcli.ops.backward_texts import det_text_back, solve_text_back
 from gradcli.ops.cofactors import cofactor_terms, cofactors, cofactors_by_pivots, is_ill
 from gradcli.ops.contractions import with_ones
-from gradcli.ops.declare import Apply, Op, declare
+from gradcli.ops.declare import Op, declare
 from gradcli.ops.dispatch import in_one_step
 from gradcli.ops.linear_algebra import require_product, require_square
 from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Links
 from gradcli.ops.parts import Said
-from gradcli.ops.shaping import RESHAPE, transpose_matrices
-from gradcli.ops.signatures import Array, Formula, Forward, Mask, Options, Static, Tensor
+from gradcli.ops.signatures import Array, Formula, Forward, Mask, Options, Static
+from gradcli.ops.values import Value, require
 from gradcli.ops.vocabulary import function
 
 
@@ -192,11 +191,6 @@ def no_singular(rule: Forward) -> Forward:
     return forward
 
 
-def row_by_row(out: Array, a: Array, *others: Array) -> int:
-    """Return the operations of an elimination: those of every row with every entry."""
-    return max(map(np.size, (out, a, *others))) * int(np.shape(a)[-1])
-
-
 def eliminated(a: Array, *_others: Array, **_static: Static) -> int:
     """Return what an elimination goes through: some sixteen products at a time."""
     return decomposed_in(a) // 16
@@ -205,6 +199,30 @@ def eliminated(a: Array, *_others: Array, **_static: Static) -> int:
 def decomposed_in(a: Array, *_others: Array, **_static: Static) -> int:
     """Return what a search for singular values or eigenvalues goes through: every row with every entry, some times."""
     return int(np.size(a)) * max(np.shape(a)[-1:], default=1) * 4
+
+
+def row_by_row(out: Array, a: Array, *others: Array) -> int:
+    """Return the operations of an elimination: those of every row with every entry."""
+    return max(map(np.size, (out, a, *others))) * int(np.shape(a)[-1])
+
+
+def det_text_back(_k: int, _out: Array, a: Array) -> tuple[str, ...]:
+    """Return the text of g·y·inv(A)ᵀ, and of 0 where the determinant is exactly 0."""
+    axes = "[..., None, None]" if np.ndim(a) > 2 else ""
+    if np.shape(a)[-1] == 1:
+        return (f"{{g}}{axes}",)
+    turned = "transpose(inv({0}), -1, -2)" if axes else "inv({0}).T"
+    return f"{{g}}{axes}*{{y}}{axes}*{turned}", f"0*{{g}}{axes}"
+
+
+def solve_text_back(k: int, _out: Array, a: Array, b: Array) -> tuple[str, ...]:
+    """Return the text for one matrix; for batches of them the vjp writes itself."""
+    if np.ndim(a) > 2:
+        return ()
+    back = "solve({0}.T, {g})"
+    if k == 1 and np.ndim(b) <= 2:
+        return (back,)
+    return (f"-outer({back}, {{y}})",) if np.ndim(b) == 1 else (f"-{back} @ {{y}}.T",) if np.ndim(b) == 2 else ()
 
 
 DET = declare(
@@ -315,33 +333,35 @@ SOLVE = declare(
 )
 
 
-@function("det", "torch linalg method", "linear algebra", op=DET, kinds="numpy-float numpy-float yes")
-def build_det(f: Apply, x: Tensor) -> Tensor:
+FLOATS = "numpy-float numpy-float yes"
+
+
+@function("det", "torch linalg method", "linear algebra", op=DET, kinds=FLOATS)
+def build_det(x: Value) -> Value:
     """the determinant of a square matrix"""
     require_square(x, "det")
-    return f(DET, x)
+    return x.of(DET)
 
 
-@function("inv inverse", "torch linalg method", "linear algebra", op=INV, kinds="numpy-float numpy-float yes")
-def build_inv(f: Apply, x: Tensor) -> Tensor:
+@function("inv inverse", "torch linalg method", "linear algebra", op=INV, kinds=FLOATS)
+def build_inv(x: Value) -> Value:
     """the inverse of a square matrix"""
     require_square(x, "inv")
-    return f(INV, x)
+    return x.of(INV)
 
 
 @function("solve", "linalg", "linear algebra", op=SOLVE, kinds="numpy-float numpy-float numpy")
-def build_solve(f: Apply, A: Tensor, B: Tensor, left: Static = True) -> Tensor:
+def build_solve(A: Value, B: Value, left: bool = True) -> Value:
     """the X with A @ X = B, or X @ A = B with left=False; B may be a vector, or one vector for each of several A"""
     require_square(A, "solve")
     vectors = B.ndim > 1 and B.shape == A.shape[:-1]
     if not left:
-        if B.ndim < 2 or vectors:
-            raise GradcliError("shape", f"solve takes a matrix B with left=False, not shape {B.shape}")
-        turned = transpose_matrices(f, A), transpose_matrices(f, B)
+        fits = B.ndim > 1 and not vectors
+        require(fits, "shape", f"solve takes a matrix B with left=False, not shape {B.shape}")
+        turned = A.mT, B.mT
         require_product(*turned, "solve")
-        return transpose_matrices(f, f(SOLVE, *turned))
+        return turned[0].of(SOLVE, turned[1]).mT
     if vectors:
-        columns = f(RESHAPE, B, shape=(*B.shape, 1))
-        return f(RESHAPE, f(SOLVE, A, columns), shape=B.shape)
+        return A.of(SOLVE, B.reshape(*B.shape, 1)).reshape(*B.shape)
     require_product(A, B, "solve")
-    return f(SOLVE, A, B)
+    return A.of(SOLVE, B)

@@ -6,31 +6,103 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradcli.errors import GradcliError
 from gradcli.ops import exactly
-from gradcli.ops.activations import (
-    log_softmax,
-    log_softmax_local,
-    log_softmax_vjp,
-    softmax,
-    softmax_local,
-    softmax_vjp,
-)
-from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, SUB
 from gradcli.ops.axes import number, one_axis
-from gradcli.ops.backward_texts import softmax_text_back
-from gradcli.ops.declare import OPS, Apply, Op, declare, value_of
-from gradcli.ops.indexing import INDEX
-from gradcli.ops.linear_algebra import MATMUL, require_product
-from gradcli.ops.losses import as_numbers, how_reduced, reduce_loss, total, without_derivative
+from gradcli.ops.contractions import pairs_along
+from gradcli.ops.declare import Op, declare
+from gradcli.ops.linear_algebra import require_product
+from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Links, Order
+from gradcli.ops.losses import as_numbers, without_derivative
 from gradcli.ops.making import held_numbers
 from gradcli.ops.parts import Paired
-from gradcli.ops.piecewise import WHERE
-from gradcli.ops.reductions import MEAN, SUM
-from gradcli.ops.shaping import CLONE, RESHAPE, TRANSPOSE
-from gradcli.ops.signatures import Array, Axes, Index, Indices, Library, Mask, Static, Tensor
+from gradcli.ops.reductions import all_entries
+from gradcli.ops.signatures import Array, Axes, Index, Indices, Library, Mask, Options, Static
+from gradcli.ops.slopes import log_of_sum
 from gradcli.ops.spread import VAR, unit_of
+from gradcli.ops.values import Reduction, Value, how_reduced, require, sqrt, where
 from gradcli.ops.vocabulary import function
+
+
+def softmax(x: Array, dim: int) -> Array:
+    """Return exp x / Σ exp x, shifted so that nothing overflows."""
+    shifted = np.exp(x - np.max(x, axis=dim, keepdims=True))
+    return shifted / np.sum(shifted, axis=dim, keepdims=True)
+
+
+NEARLY = 0.999
+"""From here on, 1 - y of an entry y of softmax is taken as the sum of the others."""
+
+
+def softmax_vjp(g: Array, y: Array, _x: Array, *, dim: int) -> Array:
+    """Return y·(g - Σ g·y); where one entry is nearly 1, for the distances of g from its own."""
+    if np.any(y > NEARLY):
+        own = np.take_along_axis(g, np.argmax(y, axis=dim, keepdims=True), axis=dim)
+        g = g - np.where(np.isfinite(own), own, 0.0)
+    return y * (g - np.sum(g * y, axis=dim, keepdims=True))
+
+
+def sum_of_others(x: Array, dim: int) -> Array:
+    """Return 1 - softmax(x): for the largest entry the sum of the others."""
+    top = np.argmax(x, axis=dim, keepdims=True)
+    shifted = np.exp(x - np.take_along_axis(x, top, axis=dim))
+    others = shifted.copy()
+    np.put_along_axis(others, top, 0.0, axis=dim)
+    rest, total = (np.sum(part, axis=dim, keepdims=True) for part in (others, shifted))
+    found = 1 - shifted / total
+    np.put_along_axis(found, top, rest / total, axis=dim)
+    return found
+
+
+def softmax_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links | Contraction]:
+    """Link y[i] to x[i] with y[i]·(1 - y[i]) and to x[j] with -y[i]·y[j]."""
+    del argument
+    dim, own = static["dim"], all_entries(out)
+    itself = Links(own, own, 1.0, Explicit(lambda s, y: y * (1 - y)), ((OUT, own),))
+    if np.any(out > NEARLY):
+        text = "(1 - softmax({}))" if np.ndim(out) == 1 else f"(1 - softmax({{}}, dim={dim}))"
+        auxiliary = (text, sum_of_others(values[0], dim))
+        itself = Links(own, own, 1.0, Explicit(lambda s, y, rest: y * rest), ((OUT, own), (AUXILIARY, own)), auxiliary)
+    return [
+        itself,
+        pairs_along(
+            out, dim, Order.OTHER, -1.0, Explicit(lambda s, y, other: y * other), (OUT, "row"), (OUT, "column")
+        ),
+    ]
+
+
+def log_softmax_local(
+    argument: int, out: Array, values: tuple[Array, ...], static: Options
+) -> list[Links | Contraction]:
+    """Link y[i] to x[i] with -(exp(y[i]) - 1) and to x[j] with -exp(y[j])."""
+    del argument, values
+    own = all_entries(out)
+    return [
+        Links(own, own, 1.0, Explicit(lambda s, y: -s.expm1(y)), ((OUT, own),)),
+        pairs_along(out, static["dim"], Order.OTHER, -1.0, Explicit(lambda s, other: s.exp(other)), (OUT, "column")),
+    ]
+
+
+def log_softmax(x: Array, dim: int) -> Array:
+    """Return x - logsumexp(x), shifted first as PyTorch does: an infinite x gives nan."""
+    shifted = x - np.max(x, axis=dim, keepdims=True)
+    return shifted - log_of_sum(np.exp(shifted), dim)
+
+
+def log_softmax_vjp(g: Array, y: Array, _x: Array, *, dim: int) -> Array:
+    """Return g - exp(y)·Σg; where exp(y) is nearly 1, g·(1 - exp(y)) and the other g by themselves."""
+    total = np.sum(g, axis=dim, keepdims=True)
+    if not np.any(y > -1e-3):
+        return g - np.exp(y) * total
+    return g * -np.expm1(y) - np.exp(y) * (total - g)
+
+
+def softmax_text_back(_k: int, _out: Array, x: Array, *, dim: int) -> tuple[str, str]:
+    """Return the text of y·(g - Σ g·y), and of that for the distances of g from its entry where y is largest."""
+    options = "" if np.ndim(x) == 1 else f", dim={dim}, keepdim=True"
+    own = f"sum(where({{0}} == amax({{0}}, dim={dim}, keepdim=True), {{g}}, 0){options})"
+    plain = f"{{y}}*({{g}} - sum({{g}}*{{y}}{options}))"
+    return plain, plain.replace("{g}", f"({{g}} - {own})")
+
 
 SOFTMAX = declare(
     Op(
@@ -57,32 +129,28 @@ LOG_SOFTMAX = declare(
 )
 
 
-def normalised(f: Apply, op: Op, x: Tensor, dim: Static, library: str) -> Tensor:
+def normalised(op: Op, x: Value, dim: Static, library: str) -> Value:
     """Return softmax or its logarithm along ``dim``, which only a vector may leave out."""
     if dim is None and x.ndim < 2 and library != "F":
-        f.remark("torch-refuses", f"{op.name} without dim: PyTorch needs it, but under the name F.{op.name}.")
+        x.f.remark("torch-refuses", f"{op.name} without dim: PyTorch needs it, but under the name F.{op.name}.")
     if not x.ndim:
-        return f(RESHAPE, f(op, f(RESHAPE, x, shape=(1,)), dim=0), shape=())
-    if dim is None and x.ndim > 1:
-        raise GradcliError(
-            "value", f"{op.name} of shape {x.shape} needs dim", hint=f"write {op.name}(..., dim=-1) for each row"
-        )
+        return x.reshape(1).of(op, dim=0).reshape()
+    hint = f"write {op.name}(..., dim=-1) for each row"
+    require(dim is not None or x.ndim == 1, "value", f"{op.name} of shape {x.shape} needs dim", hint)
     axis = one_axis(-1 if dim is None else dim, x.ndim)
-    if not x.shape[axis]:
-        return f(CLONE, x)
-    return f(op, x, dim=axis)
+    return x.of(op, dim=axis) if x.shape[axis] else x.clone()
 
 
 @function("softmax", "torch functional special method dtype", "neural", op=SOFTMAX, kinds="no no yes")
-def build_softmax(f: Apply, x: Tensor, dim: Static = None, library: Library = "torch") -> Tensor:
+def build_softmax(x: Value, dim: Static = None, library: Library = "torch") -> Value:
     """exp(x)/sum(exp(x)) along dim, which a vector may leave out"""
-    return normalised(f, SOFTMAX, x, dim, library)
+    return normalised(SOFTMAX, x, dim, library)
 
 
 @function("log_softmax", "torch functional special method dtype", "neural", op=LOG_SOFTMAX, kinds="no no yes")
-def build_log_softmax(f: Apply, x: Tensor, dim: Static = None, library: Library = "torch") -> Tensor:
+def build_log_softmax(x: Value, dim: Static = None, library: Library = "torch") -> Value:
     """log(softmax(x)) along dim, which a vector may leave out"""
-    return normalised(f, LOG_SOFTMAX, x, dim, library)
+    return normalised(LOG_SOFTMAX, x, dim, library)
 
 
 class Classes(NamedTuple):
@@ -92,17 +160,23 @@ class Classes(NamedTuple):
     key: Index
     kept: Mask
 
+    def weights(self, weight: Value) -> Value:
+        """Return the weight of each class."""
+        return weight[self.classes if self.classes.ndim else int(self.classes)]
 
-def read_classes(f: Apply, x: Tensor, target: Tensor, ignore_index: Static, name: str) -> Classes:
+    def unless_ignored(self, losses: Value) -> Value:
+        """Return losses with 0 where the class is ignored."""
+        return losses if np.all(self.kept) else where(as_numbers(self.kept), losses, 0)
+
+
+def read_classes(x: Value, target: Value, ignore_index: Static, name: str) -> Classes:
     """Return the classes of a target; raises ``shape`` where they do not fit the scores, ``value`` for others."""
-    classes, axis = held_numbers(f, target), class_axis(x, name)
-    if classes.shape != x.shape[:axis] + x.shape[axis + 1 :]:
-        raise GradcliError(
-            "shape", f"{name}: scores of shape {x.shape} and classes of shape {classes.shape} do not fit"
-        )
+    classes, axis = held_numbers(target), class_axis(x, name)
+    fits = classes.shape == x.shape[:axis] + x.shape[axis + 1 :]
+    require(fits, "shape", f"{name}: scores of shape {x.shape} and classes of shape {classes.shape} do not fit")
     kept = np.asarray(classes != number(ignore_index, "ignore_index"))
-    if np.any(kept & ((classes != np.floor(classes)) | (classes < 0) | (classes >= x.shape[axis]))):
-        raise GradcliError("value", f"{name}: classes must be integers from 0 to {x.shape[axis] - 1}")
+    odd = kept & ((classes != np.floor(classes)) | (classes < 0) | (classes >= x.shape[axis]))
+    require(not np.any(odd), "value", f"{name}: classes must be integers from 0 to {x.shape[axis] - 1}")
     whole = np.where(kept, classes, 0).astype(np.intp)
     if x.ndim == 1:
         return Classes(whole, (int(whole),), kept)
@@ -110,154 +184,127 @@ def read_classes(f: Apply, x: Tensor, target: Tensor, ignore_index: Static, name
     return Classes(whole, (np.asarray(first), whole, *map(np.asarray, others)), kept)
 
 
-def class_axis(x: Tensor, name: str) -> int:
+def class_axis(x: Value, name: str) -> int:
     """Return the axis of the classes: the second, or that of a vector; raises ``shape`` for one number."""
-    if not x.ndim:
-        raise GradcliError("shape", f"{name} takes scores for each class, not one number")
+    require(x.ndim, "shape", f"{name} takes scores for each class, not one number")
     return 0 if x.ndim == 1 else 1
 
 
-def class_weights(x: Tensor, weight: Tensor, name: str) -> None:
+def class_weights(x: Value, weight: Value, name: str) -> None:
     """Refuse weights that are not one for each class."""
     count = x.shape[class_axis(x, name)]
-    if weight.shape != (count,):
-        raise GradcliError("shape", f"{name}: weight has shape {weight.shape}, and there are {count} classes")
+    said = f"{name}: weight has shape {weight.shape}, and there are {count} classes"
+    require(weight.shape == (count,), "shape", said)
 
 
-def unless_ignored(f: Apply, losses: Tensor, kept: Mask) -> Tensor:
-    """Return losses with 0 where the class is ignored."""
-    return losses if np.all(kept) else f(WHERE, as_numbers(kept), losses, np.float64(0))
-
-
-def picked_loss(f: Apply, logs: Tensor, target: Classes, weight: Tensor | None, how: Static) -> Tensor:
+def picked_loss(logs: Value, target: Classes, weight: Value | None, how: Reduction) -> Value:
     """Return minus the logarithms at the target's classes, weighed; the mean is over the weights of what is kept."""
-    losses = f(NEG, f(INDEX, logs, key=target.key))
+    losses = -logs[target.key]
     if weight is None:
-        losses = unless_ignored(f, losses, target.kept)
-        if how == "mean" and not np.all(target.kept):
-            return f(DIV, total(f, losses), np.float64(np.sum(target.kept)))
-        return reduce_loss(f, losses, how)
-    own = f(INDEX, weight, key=target.classes if target.classes.ndim else int(target.classes))
-    losses = unless_ignored(f, f(MUL, losses, own), target.kept)
-    if how == "mean":
-        return f(DIV, total(f, losses), total(f, unless_ignored(f, own, target.kept)))
-    return reduce_loss(f, losses, how)
+        losses = target.unless_ignored(losses)
+        if how.word == "mean" and not np.all(target.kept):
+            return losses.total() / np.float64(np.sum(target.kept))
+        return how(losses)
+    own = target.weights(weight)
+    losses = target.unless_ignored(losses * own)
+    return losses.total() / target.unless_ignored(own).total() if how.word == "mean" else how(losses)
 
 
 @function("nll_loss", "functional", "neural", kinds="no no integers")
-def build_nll_loss(
-    f: Apply,
-    x: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: Static = None,
-    ignore_index: Static = -100,
-    reduce: Static = None,
-    reduction: Static = "mean",
-) -> Tensor:
+def nll_loss(
+    x: Value, target: Value, weight: Value | None = None, size_average: Static = None, ignore_index: Static = -100,
+    reduce: Static = None, reduction: Static = "mean",
+) -> Value:  # fmt: skip
     """minus the log-probability of the target's class"""
     if weight is not None:
         class_weights(x, weight, "nll_loss")
-        without_derivative(f, "nll_loss", weight=weight)
-    classes = read_classes(f, x, target, ignore_index, "nll_loss")
-    return picked_loss(f, x, classes, weight, how_reduced(reduction, size_average, reduce))
+        without_derivative("nll_loss", weight=weight)
+    classes = read_classes(x, target, ignore_index, "nll_loss")
+    return picked_loss(x, classes, weight, how_reduced(size_average, reduce, reduction))
 
 
 @function("cross_entropy", "functional", "neural", kinds="no no integers")
-def build_cross_entropy(
-    f: Apply,
-    x: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: Static = None,
-    ignore_index: Static = -100,
-    reduce: Static = None,
-    reduction: Static = "mean",
-    label_smoothing: Static = 0.0,
-) -> Tensor:
+def cross_entropy(
+    x: Value, target: Value, weight: Value | None = None, size_average: Static = None, ignore_index: Static = -100,
+    reduce: Static = None, reduction: Static = "mean", label_smoothing: float = 0.0,
+) -> Value:  # fmt: skip
     """minus the log-softmax of the scores at the target's class, or weighed by the target's probabilities"""
-    axis, smoothing = class_axis(x, "cross_entropy"), number(label_smoothing, "label_smoothing")
-    if smoothing > 1:
-        raise GradcliError("value", f"cross_entropy: label_smoothing is from 0 to 1, not {smoothing}")
+    axis, smoothing = class_axis(x, "cross_entropy"), label_smoothing
+    require(smoothing <= 1, "value", f"cross_entropy: label_smoothing is from 0 to 1, not {smoothing}")
     if weight is not None:
         class_weights(x, weight, "cross_entropy")
-    how = how_reduced(reduction, size_average, reduce)
-    logs = normalised(f, LOG_SOFTMAX, x, axis, "F")
+    how = how_reduced(size_average, reduce, reduction)
+    logs = normalised(LOG_SOFTMAX, x, axis, "F")
     if target.shape == x.shape:
-        if ignore_index not in (-100, None) and number(ignore_index, "ignore_index") >= 0:
-            raise GradcliError("value", "cross_entropy: ignore_index goes with classes, not with probabilities")
-        return shared_loss(f, logs, target, weight, how, smoothing)
-    without_derivative(f, "cross_entropy", weight=weight)
-    classes = read_classes(f, x, target, ignore_index, "cross_entropy")
-    picked = picked_loss(f, logs, classes, weight, how)
+        none = ignore_index in (-100, None) or number(ignore_index, "ignore_index") < 0
+        require(none, "value", "cross_entropy: ignore_index goes with classes, not with probabilities")
+        return shared_loss(logs, target, weight, how, smoothing)
+    without_derivative("cross_entropy", weight=weight)
+    classes = read_classes(x, target, ignore_index, "cross_entropy")
+    picked = picked_loss(logs, classes, weight, how)
     if smoothing <= 0:
         return picked
-    smooth = smooth_loss(f, logs, classes, weight, how)
-    return f(ADD, f(MUL, np.float64(1 - smoothing), picked), f(MUL, smooth, np.float64(smoothing / x.shape[axis])))
+    smooth = smooth_loss(logs, classes, weight, how)
+    return (1 - smoothing) * picked + smooth * (smoothing / x.shape[axis])
 
 
-def along_classes(f: Apply, logs: Tensor, weight: Tensor) -> Tensor:
+def along_classes(logs: Value, weight: Value) -> Value:
     """Return weights of classes with the axes that broadcast along the scores."""
-    axis = class_axis(logs, "cross_entropy")
-    return f(RESHAPE, weight, shape=(-1, *(1,) * (logs.ndim - 1 - axis)))
+    return weight.reshape(-1, *(1,) * (logs.ndim - 1 - class_axis(logs, "cross_entropy")))
 
 
-def smooth_loss(f: Apply, logs: Tensor, target: Classes, weight: Tensor | None, how: Static) -> Tensor:
+def smooth_loss(logs: Value, target: Classes, weight: Value | None, how: Reduction) -> Value:
     """Return minus the sum of the logarithms of all classes, weighed: what smoothing takes beside the target's."""
-    axis = class_axis(logs, "cross_entropy")
-    terms = logs if weight is None else f(MUL, logs, along_classes(f, logs, weight))
-    losses = unless_ignored(f, f(NEG, f(SUM, terms, dim=(axis,), keepdim=False)), target.kept)
-    if how != "mean":
-        return reduce_loss(f, losses, how)
+    terms = logs if weight is None else logs * along_classes(logs, weight)
+    losses = target.unless_ignored(-terms.sum(class_axis(logs, "cross_entropy")))
+    if how.word != "mean":
+        return how(losses)
     if weight is None:
-        return f(DIV, total(f, losses), np.float64(np.sum(target.kept)))
-    own = f(INDEX, weight, key=target.classes if target.classes.ndim else int(target.classes))
-    return f(DIV, total(f, losses), total(f, unless_ignored(f, own, target.kept)))
+        return losses.total() / np.float64(np.sum(target.kept))
+    own = target.weights(weight)
+    return losses.total() / target.unless_ignored(own).total()
 
 
-def shared_loss(f: Apply, logs: Tensor, target: Tensor, weight: Tensor | None, how: Static, smoothing: float) -> Tensor:
+def shared_loss(logs: Value, target: Value, weight: Value | None, how: Reduction, smoothing: float) -> Value:
     """Return minus the logarithms weighed by the target's probabilities, which smoothing draws to each other."""
     axis = class_axis(logs, "cross_entropy")
     if smoothing > 0:
-        even = np.float64(smoothing / logs.shape[axis])
-        target = f(ADD, f(MUL, target, np.float64(1 - smoothing)), even)
-    terms = f(MUL, target, logs)
-    if weight is not None:
-        terms = f(MUL, terms, along_classes(f, logs, weight))
-    return reduce_loss(f, f(NEG, f(SUM, terms, dim=(axis,), keepdim=False)), how)
+        target = target * (1 - smoothing) + smoothing / logs.shape[axis]
+    terms = target * logs
+    terms = terms if weight is None else terms * along_classes(logs, weight)
+    return how(-terms.sum(axis))
 
 
 @function("linear", "functional", "neural", kinds="no same no")
-def build_linear(f: Apply, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def linear(x: Value, weight: Value, bias: Value | None = None) -> Value:
     """x @ weight.T + bias"""
-    turned = f(TRANSPOSE, weight, dims=tuple(reversed(range(weight.ndim))))
+    turned = weight.permute(*reversed(range(weight.ndim)))
     require_product(x, turned, "linear")
-    product = f(MATMUL, x, turned)
-    return product if bias is None else f(ADD, product, bias)
+    return x @ turned if bias is None else x @ turned + bias
 
 
-def require_last_axes(x: Tensor, normalized_shape: Static, name: str) -> Axes:
+def require_last_axes(x: Value, normalized_shape: Static, name: str) -> Axes:
     """Return the last axes, whose lengths have to be those given; raises ``shape``."""
     wanted = normalized_shape if isinstance(normalized_shape, tuple) else (normalized_shape,)
-    if not wanted or not all(type(length) is int for length in wanted) or x.shape[-len(wanted) :] != wanted:
-        raise GradcliError("shape", f"{name} over {wanted}: the array has shape {x.shape}")
+    fits = wanted and all(type(length) is int for length in wanted) and x.shape[-len(wanted) :] == wanted
+    require(fits, "shape", f"{name} over {wanted}: the array has shape {x.shape}")
     return tuple(range(x.ndim - len(wanted), x.ndim))
 
 
-def standardised(f: Apply, x: Tensor, axes: Axes, eps: Static) -> Tensor:
+def standardised(x: Value, axes: Axes, eps: float) -> Value:
     """Return (x - mean)/sqrt(var + eps) over axes."""
 
-    def parts(x: Tensor) -> tuple[Tensor, Tensor]:
-        centred = f(SUB, x, f(MEAN, x, dim=axes, keepdim=True))
-        return centred, f(VAR, x, dim=axes, keepdim=True, correction=0.0)
+    def parts(x: Value) -> tuple[Value, Value]:
+        centred = x - x.mean(*axes, keepdim=True)
+        return centred, x.of(VAR, dim=axes, keepdim=True, correction=0.0)
 
     centred, spread = parts(x)
-    least: Array | np.float64 = np.float64(number(eps, "eps"))
-    unit = unit_beside(least, value_of(x), value_of(spread), axes)
+    least: Array | np.float64 = np.float64(eps)
+    unit = unit_beside(least, x.raw, spread.raw, axes)
     if unit is not None:
-        centred, spread = parts(f(DIV, x, unit))
+        centred, spread = parts(x / unit)
         least = least / unit / unit
-    return f(DIV, centred, f(OPS["sqrt"], f(ADD, spread, least)))
+    return centred / sqrt(spread + least)
 
 
 def unit_beside(least: Array | np.float64, x: Array, squares: Array, axes: Axes) -> Array | None:
@@ -270,16 +317,10 @@ def unit_beside(least: Array | np.float64, x: Array, squares: Array, axes: Axes)
 
 
 @function("layer_norm", "torch functional", "neural", kinds="no no no")
-def build_layer_norm(
-    f: Apply,
-    x: Tensor,
-    normalized_shape: Static,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: Static = 1e-5,
-) -> Tensor:
+def layer_norm(
+    x: Value, normalized_shape: Static, weight: Value | None = None, bias: Value | None = None, eps: float = 1e-5
+) -> Value:
     """(x - mean)/sqrt(var + eps) over the last axes, times weight plus bias"""
-    axes = require_last_axes(x, normalized_shape, "layer_norm")
-    result = standardised(f, x, axes, eps)
-    result = result if weight is None else f(MUL, result, weight)
-    return result if bias is None else f(ADD, result, bias)
+    result = standardised(x, require_last_axes(x, normalized_shape, "layer_norm"), eps)
+    result = result if weight is None else result * weight
+    return result if bias is None else result + bias

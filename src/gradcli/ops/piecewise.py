@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
-from gradcli.ops.activations import (
-    at_least,
-    at_most,
-    elu,
-    elu_vjp,
-    gelu,
-    gelu_in_torch,
-    gelu_vjp,
-    logsigmoid,
-    logsigmoid_vjp,
-    softplus,
-    softplus_vjp,
-)
 from gradcli.ops.arithmetic import DIV, MUL, zero
-from gradcli.ops.declare import Apply, Op, declare, no_links
+from gradcli.ops.axes import whole
+from gradcli.ops.declare import Apply, Op, declare, no_links, value_of
 from gradcli.ops.dispatch import in_one_step
-from gradcli.ops.entrywise import broadcast_index, elementwise_table
+from gradcli.ops.entrywise import broadcast_index, elementwise
 from gradcli.ops.exactly import decided, is_nan, sign_of
 from gradcli.ops.links import Links
 from gradcli.ops.parts import Chosen, Kink, Piecewise
-from gradcli.ops.shaping import whole
-from gradcli.ops.signatures import Array, Forward, Indices, Mask, Number, Options, Record, Static, Tensor, Test
-from gradcli.ops.slopes import sigmoid, sigmoid_slope, silu_slope
+from gradcli.ops.signatures import Array, Forward, Indices, Mask, Number, Options, Static, Tensor, Test
+from gradcli.ops.slopes import bent, bent_slope, erfc, gelu_slope, normal_share, sigmoid, sigmoid_slope, silu_slope
 from gradcli.ops.vocabulary import Builder, Spelled, enter, function
 from gradcli.ops.writing import with_numbers
 
@@ -46,76 +34,102 @@ def is_zero(x: Array, **_options: Any) -> Mask:
     return x == 0
 
 
-def is_equal(x: Array, bound: Number) -> Mask:
-    """Return where an argument is at its bound."""
-    return x == bound
+def softplus(x: Array, beta: float, threshold: float) -> Array:
+    """Return log(1 + exp(βx))/β, and x itself above the threshold."""
+    inner = np.log1p(np.exp(x * beta)) if threshold < 700 else -logsigmoid(-x * beta)
+    return np.where(x * beta > threshold, x, inner / beta)[()]
+
+
+def softplus_vjp(g: Array, _y: Array, x: Array, *, beta: float, threshold: float) -> Array:
+    """Return g·sigmoid(βx), and g above the threshold."""
+    return np.where(x * beta > threshold, g, g * sigmoid(np.where(x * beta >= threshold, threshold, x * beta)))
+
+
+def logsigmoid(x: Array) -> Array:
+    """Return log(sigmoid(x)) = min(x, 0) - log(1 + exp(-|x|))."""
+    return np.minimum(x, 0.0) - np.log1p(np.exp(-np.abs(x)))
+
+
+def logsigmoid_vjp(g: Array, _y: Array, x: Array) -> Array:
+    """Return g·sigmoid(-x), from exp(-|x|) on both sides."""
+    z = np.exp(-np.abs(x))
+    return g * np.where(x < 0, 1 - z / (1 + z), z / (1 + z))
+
+
+def elu(x: Array, alpha: float) -> Array:
+    """Return x, and α·(exp(x) - 1) below 0."""
+    return np.where(x < 0, alpha * np.expm1(np.minimum(x, 0)), x)[()]
+
+
+def at_least(x: Array, low: Number) -> Array:
+    """Return the larger of each pair; x itself at the bound, so that -0 stays -0."""
+    return np.where(x == low, x, np.maximum(x, low))[()]
+
+
+def at_most(x: Array, high: Number) -> Array:
+    """Return the smaller of each pair; x itself at the bound."""
+    return np.where(x == high, x, np.minimum(x, high))[()]
+
+
+def gelu(x: Array, approximate: str) -> Array:
+    """Return x·Φ(x), or the approximation of Φ by tanh, which is a sigmoid."""
+    return x * sigmoid(bent(x)) if approximate == "tanh" else 0.5 * x * erfc(-x / math.sqrt(2))
+
+
+def gelu_in_torch(y: Array, x: Array, *, approximate: str) -> tuple[Array, Array | None]:
+    """Return x·Φ(x) and its slope by PyTorch's Φ."""
+    if approximate == "tanh":
+        return y, None
+    share = normal_share(x)
+    return x * share, share + x * np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
 
 
 NO_DERIVATIVE = Kink(is_zero, "0 is taken")
-AT_BOUND = Kink(is_equal, "1 is taken")
+AT_BOUND = Kink(lambda x, bound: x == bound, "1 is taken")
+
+SMOOTH = "no no yes"
 
 # fmt: off
-MATHEMATICS = {
-    # op          forward   vjps and formula
-    "abs":        (np.abs,  lambda g, _y, x: g * sign(x), lambda s, x: s.abs(x)),
-    "sigmoid":    (sigmoid, lambda g, y, x: g * (y / (1 + np.exp(x))), lambda s, x: s.sigmoid(x)),
-    "relu":       (lambda x: at_least(x, 0.0), lambda g, y, _x: np.where(y <= 0, 0.0, g), lambda s, x: s.relu(x)),
-    "logsigmoid": (logsigmoid, logsigmoid_vjp, lambda s, x: s.logsigmoid(x)),
-    "silu":       (lambda x: x / (1 + np.exp(-x)), lambda g, _y, x: g * silu_slope(x), lambda s, x: s.silu(x)),
-    "softsign":   (lambda x: x / (1 + np.abs(x)), lambda g, _y, x: g / (1 + np.abs(x)) ** 2 + 0 * x,
-                   lambda s, x: s.softsign(x)),
-    "clamp_min":  (at_least, lambda g, _y, x, low: np.where(x >= low, g, 0.0),
-                   lambda g, _y, x, low: np.where(x < low, g, 0.0), lambda s, x, low: s.clamp_min(x, low)),
-    "clamp_max":  (at_most, lambda g, _y, x, high: np.where(x <= high, g, 0.0),
-                   lambda g, _y, x, high: np.where(x > high, g, 0.0), lambda s, x, high: s.clamp_max(x, high)),
-}
-EXACTLY = {
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "logsigmoid": exactly.logsigmoid,
-    "softsign": lambda x: x / (1 + abs(x)),
-}
-PIECES = {
-    "abs":        Piecewise(sign_of, lambda piece, x: piece * x),
-    "relu":       Piecewise(sign_of, lambda piece, x: np.where(piece > 0, x, np.where(piece < 0, 0, 0 * x))),
-    "clamp_min":  Piecewise(lambda x, low: (x >= low) | is_nan(x), np.where),
-    "clamp_max":  Piecewise(lambda x, high: (x <= high) | is_nan(x), np.where),
-}
-KINKS = {"abs": NO_DERIVATIVE, "relu": NO_DERIVATIVE, "clamp_min": AT_BOUND, "clamp_max": AT_BOUND}
-BACKWARD_TEXTS = {
-    "sigmoid": ("{g}*{y}*(1 - {y})",), "relu": ("where({y} > 0, {g}, 0)",), "logsigmoid": ("{g}*sigmoid(-{0})",),
-    "silu": ("{g}*sigmoid({0})*(1 + {0}*(1 - sigmoid({0})))",),
-    "abs": ("{g}*sign({0})",),
-}
-CONVENTIONS: dict[str, Record] = {
-    "sigmoid": {
-        "torch_saves": ("output",), "torch_doubles": lambda y, x: (None, (1 - y) * y),
-        "again": (lambda g, _y, x: g * sigmoid_slope(x),),
-    },
-    "logsigmoid": {"again": (lambda g, _y, x: g * sigmoid(-x),)},
-    "softsign": {
-        "torch_saves": ("0",),
-        "torch_doubles": lambda y, x: (None, 1 / (1 + abs(x)) - x / (1 + abs(x)) / (1 + abs(x)) * np.sign(x)),
-    },
-}
-SMOOTH = "no no yes"
-SPELLED = {
-    "abs":        Spelled("torch numpy math method", "absolute fabs", "the absolute value; its derivative at 0 is 0",
-                          kinds="numpy-same same yes"),
-    "sigmoid":    Spelled("torch functional special method", "expit", "1/(1 + exp(-x))", "neural"),
-    "relu":       Spelled("torch functional method", "", "max(x, 0); its derivative at 0 is 0", "neural",
-                          "no same yes"),
-    "logsigmoid": Spelled("functional", "jax.nn.log_sigmoid", "log(sigmoid(x))", "neural", SMOOTH),
-    "silu":       Spelled("functional", "swish", "x*sigmoid(x)", "neural", SMOOTH),
-    "softsign":   Spelled("functional", "jax.nn.soft_sign", "x/(1 + |x|)", "neural", "no float yes"),
-    "clamp_min":  Spelled("torch method", "", "x, but at least low; its derivative at the bound is 1",
-                          kinds="same same yes"),
-    "clamp_max":  Spelled("torch method", "", "x, but at most high; its derivative at the bound is 1",
-                          kinds="same same yes"),
-}
+# name, forward, vjps, formula: what else the record holds
+ABS = elementwise(
+    "abs", np.abs, lambda g, _y, x: g * sign(x), lambda s, x: s.abs(x), kink=NO_DERIVATIVE,
+    pieces=Piecewise(sign_of, lambda piece, x: piece * x), backward_text=("{g}*sign({0})",),
+    spelled=Spelled("torch numpy math method", "absolute fabs", "the absolute value; its derivative at 0 is 0",
+                    kinds="numpy-same same yes"))
+SIGMOID = elementwise(
+    "sigmoid", sigmoid, lambda g, y, x: g * (y / (1 + np.exp(x))), lambda s, x: s.sigmoid(x), torch_saves=("output",),
+    exactly=lambda x: 1 / (1 + np.exp(-x)), torch_doubles=lambda y, x: (None, (1 - y) * y),
+    again=(lambda g, _y, x: g * sigmoid_slope(x),), backward_text=("{g}*{y}*(1 - {y})",),
+    spelled=Spelled("torch functional special method", "expit", "1/(1 + exp(-x))", "neural"))
+elementwise(
+    "relu", lambda x: at_least(x, 0.0), lambda g, y, _x: np.where(y <= 0, 0.0, g), lambda s, x: s.relu(x),
+    kink=NO_DERIVATIVE, backward_text=("where({y} > 0, {g}, 0)",),
+    pieces=Piecewise(sign_of, lambda piece, x: np.where(piece > 0, x, np.where(piece < 0, 0, 0 * x))),
+    spelled=Spelled("torch functional method", "", "max(x, 0); its derivative at 0 is 0", "neural", "no same yes"))
+elementwise(
+    "logsigmoid", logsigmoid, logsigmoid_vjp, lambda s, x: s.logsigmoid(x), exactly=exactly.logsigmoid,
+    again=(lambda g, _y, x: g * sigmoid(-x),), backward_text=("{g}*sigmoid(-{0})",),
+    spelled=Spelled("functional", "jax.nn.log_sigmoid", "log(sigmoid(x))", "neural", SMOOTH))
+elementwise(
+    "silu", lambda x: x / (1 + np.exp(-x)), lambda g, _y, x: g * silu_slope(x), lambda s, x: s.silu(x),
+    backward_text=("{g}*sigmoid({0})*(1 + {0}*(1 - sigmoid({0})))",),
+    spelled=Spelled("functional", "swish", "x*sigmoid(x)", "neural", SMOOTH))
+elementwise(
+    "softsign", lambda x: x / (1 + np.abs(x)), lambda g, _y, x: g / (1 + np.abs(x)) ** 2 + 0 * x,
+    lambda s, x: s.softsign(x), exactly=lambda x: x / (1 + abs(x)), torch_saves=("0",),
+    torch_doubles=lambda y, x: (None, 1 / (1 + abs(x)) - x / (1 + abs(x)) / (1 + abs(x)) * np.sign(x)),
+    spelled=Spelled("functional", "jax.nn.soft_sign", "x/(1 + |x|)", "neural", "no float yes"))
+CLAMP_MIN = elementwise(
+    "clamp_min", at_least, lambda g, _y, x, low: np.where(x >= low, g, 0.0),
+    lambda g, _y, x, low: np.where(x < low, g, 0.0), lambda s, x, low: s.clamp_min(x, low), kink=AT_BOUND,
+    pieces=Piecewise(lambda x, low: (x >= low) | is_nan(x), np.where),
+    spelled=Spelled("torch method", "", "x, but at least low; its derivative at the bound is 1", kinds="same same yes"))
+CLAMP_MAX = elementwise(
+    "clamp_max", at_most, lambda g, _y, x, high: np.where(x <= high, g, 0.0),
+    lambda g, _y, x, high: np.where(x > high, g, 0.0), lambda s, x, high: s.clamp_max(x, high), kink=AT_BOUND,
+    pieces=Piecewise(lambda x, high: (x <= high) | is_nan(x), np.where),
+    spelled=Spelled("torch method", "", "x, but at most high; its derivative at the bound is 1", kinds="same same yes"))
 # fmt: on
-BENT = elementwise_table(
-    MATHEMATICS, SPELLED, CONVENTIONS, exactly=EXACTLY, pieces=PIECES, kink=KINKS, backward_text=BACKWARD_TEXTS
-)
-ABS, CLAMP_MIN, CLAMP_MAX = BENT["abs"], BENT["clamp_min"], BENT["clamp_max"]
 
 
 def step(
@@ -163,16 +177,6 @@ def is_whole(x: Array) -> Mask:
     return x == np.floor(x)
 
 
-def is_half(x: Array) -> Mask:
-    """Return where a number lies midway between two integers."""
-    return np.abs(x % 1) == 0.5
-
-
-def heaviside_on(piece: Indices, x: Array, y: Array) -> Array:
-    """Return 0 below 0, 1 above, y at 0, and nan of nan."""
-    return np.where(piece < 0, 0, np.where(piece > 0, 1, np.where(is_nan(x), x, y)))
-
-
 # fmt: off
 ROUNDED, ANYWHERE = "numpy-same same yes", "torch numpy math method"
 SIGN  = step("sign", sign, Piecewise(sign_of, lambda piece, x: np.asarray(piece, dtype=object)),
@@ -183,8 +187,11 @@ CEIL  = step("ceil", np.ceil, decided(np.ceil),
              Spelled(ANYWHERE, doc="the smallest integer that is not below; flat", kinds=ROUNDED), is_whole)
 TRUNC = step("trunc", np.trunc, decided(np.trunc),
              Spelled(ANYWHERE, "fix", "the integer part; flat", kinds=ROUNDED), is_whole)
-ROUND = step("round", np.round, decided(np.rint), None, is_half)
-HEAVISIDE = step("heaviside", np.heaviside, Piecewise(lambda x, y: sign_of(x), heaviside_on),
+ROUND = step("round", np.round, decided(np.rint), None, lambda x: np.abs(x % 1) == 0.5)
+HEAVISIDE = step("heaviside", np.heaviside,
+                 Piecewise(lambda x, y: sign_of(x), lambda piece, x, y:
+                           np.where(piece < 0, 0, np.where(piece > 0, 1, np.where(is_nan(x), x, y)))),
+
                  Spelled("torch numpy method tensors", doc="0 below 0, 1 above, the second argument at 0; flat",
                          kinds="same same floats"), arguments=2, torch_raises=True)
 ISNAN = step("isnan", np.isnan, decided(exactly.is_nan),
@@ -223,17 +230,17 @@ def where_local(argument: int, out: Array, values: tuple[Array, ...], static: Op
     return [Links(rows, broadcast_index(out, values, argument)[rows])]
 
 
-def by_condition(piece: Mask, _condition: Array, a: Array, b: Array) -> Array:
-    """Return the entries of the branches that were taken."""
-    return np.where(piece, a, b)
-
-
 def gelu_text_back(_k: int, _out: Array, _x: Array, *, approximate: str) -> str:
     """Return the text of g times the slope of gelu, or of its approximation by tanh."""
     if approximate == "none":
         return "{g}*((1 + erf({0}/sqrt(2)))/2 + {0}*exp(-{0}**2/2)/sqrt(2*pi))"
     share = "sigmoid(sqrt(8/pi)*({0} + 0.044715*{0}**3))"
     return f"{{g}}*{share}*(1 + {{0}}*sqrt(8/pi)*(1 + 0.134145*{{0}}**2)*(1 - {share}))"
+
+
+def by_condition(piece: Mask, _condition: Array, a: Array, b: Array) -> Array:
+    """Return the entries of the branches that were taken."""
+    return np.where(piece, a, b)
 
 
 WHERE = declare(
@@ -262,42 +269,89 @@ def build_where(f: Apply, condition: Tensor, x: Tensor | None = None, other: Ten
 
 
 # fmt: off
-WITH_OPTIONS = elementwise_table({
-    # op          forward   vjp and formula
-    "leaky_relu": (lambda x, negative_slope: np.where(x > 0, x, x * negative_slope)[()],
-                   lambda g, _y, x, *, negative_slope: np.where(x > 0, g, g * negative_slope),
-                   lambda s, x, negative_slope: s.leaky_relu(x, negative_slope)),
-    "elu":        (elu, elu_vjp, lambda s, x, alpha: s.elu(x, alpha)),
-    "softplus":   (softplus, softplus_vjp, lambda s, x, beta, threshold: s.softplus(x, beta, threshold)),
-    "gelu":       (gelu, gelu_vjp, lambda s, x, approximate: s.gelu_tanh(x) if approximate == "tanh" else s.gelu(x)),
-}, {
-    "leaky_relu": Spelled("functional", "", "x above 0, negative_slope*x below and at 0", "neural", SMOOTH),
-    "elu":        Spelled("functional", "", "x above 0, alpha*(exp(x) - 1) below", "neural", SMOOTH),
-    "softplus":   Spelled("functional", "",
-                          "log(1 + exp(beta*x))/beta, and x itself where beta*x is above the threshold",
-                          "neural", SMOOTH),
-    "gelu":       Spelled("functional", "",
-                          'x times the normal distribution function of x; approximate="tanh" for the approximation',
-                          "neural", SMOOTH),
-}, {
-    "leaky_relu": {
-        "defaults": {"negative_slope": 0.01}, "write": with_numbers,
-        "kink": Kink(is_zero, "the slope on the left is taken"),
-    },
-    "elu":        {
-        "defaults": {"alpha": 1.0}, "write": with_numbers,
-        "kink": Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"),
-    },
-    "softplus":   {"defaults": {"beta": 1.0, "threshold": 20.0}},
-    "gelu":       {"defaults": {"approximate": "none"}, "exactly": exactly.gelu, "torch_doubles": gelu_in_torch},
-}, pieces={
-    "leaky_relu": Piecewise(lambda x, negative_slope: x > 0,
-                            lambda piece, x, negative_slope: np.where(piece, x, negative_slope * x)),
-    "elu":        Piecewise(lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x))),
-    "softplus":   Piecewise(lambda x, beta, threshold: x * beta > threshold,
-                            lambda piece, x, beta, threshold: np.where(piece, x, np.log1p(np.exp(x * beta)) / beta)),
-}, backward_text={
-    "elu": ("where({0} > 0, {g}, {g}*{alpha}*exp({0}))",), "softplus": ("{g}*sigmoid({beta}*{0})",),
-    "gelu": gelu_text_back,
-})
+LEAKY_RELU = elementwise(
+    "leaky_relu", lambda x, negative_slope: np.where(x > 0, x, x * negative_slope)[()],
+    lambda g, _y, x, *, negative_slope: np.where(x > 0, g, g * negative_slope),
+    lambda s, x, negative_slope: s.leaky_relu(x, negative_slope),
+    kink=Kink(is_zero, "the slope on the left is taken"), defaults={"negative_slope": 0.01}, write=with_numbers,
+    pieces=Piecewise(lambda x, negative_slope: x > 0,
+                     lambda piece, x, negative_slope: np.where(piece, x, negative_slope * x)),
+    spelled=Spelled("functional", "", "x above 0, negative_slope*x below and at 0", "neural", SMOOTH))
+ELU = elementwise(
+    "elu", elu, lambda g, _y, x, *, alpha: np.where(x <= 0, g * alpha * np.exp(np.where(x < 0, x, 0.0)), g),
+    lambda s, x, alpha: s.elu(x, alpha), defaults={"alpha": 1.0}, write=with_numbers,
+    kink=Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"),
+    pieces=Piecewise(lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x))),
+    backward_text=("where({0} > 0, {g}, {g}*{alpha}*exp({0}))",),
+    spelled=Spelled("functional", "", "x above 0, alpha*(exp(x) - 1) below", "neural", SMOOTH))
+SOFTPLUS = elementwise(
+    "softplus", softplus, softplus_vjp, lambda s, x, beta, threshold: s.softplus(x, beta, threshold),
+    defaults={"beta": 1.0, "threshold": 20.0}, backward_text=("{g}*sigmoid({beta}*{0})",),
+    pieces=Piecewise(lambda x, beta, threshold: x * beta > threshold,
+                     lambda piece, x, beta, threshold: np.where(piece, x, np.log1p(np.exp(x * beta)) / beta)),
+    spelled=Spelled("functional", "", "log(1 + exp(beta*x))/beta, and x itself where beta*x is above the threshold",
+                    "neural", SMOOTH))
+GELU = elementwise(
+    "gelu", gelu, lambda g, _y, x, *, approximate: g * (bent_slope(x) if approximate == "tanh" else gelu_slope(x)),
+    lambda s, x, approximate: s.gelu_tanh(x) if approximate == "tanh" else s.gelu(x),
+    defaults={"approximate": "none"}, exactly=exactly.gelu, torch_doubles=gelu_in_torch, backward_text=gelu_text_back,
+    spelled=Spelled("functional", "",
+                    'x times the normal distribution function of x; approximate="tanh" for the approximation',
+                    "neural", SMOOTH))
 # fmt: on
+
+
+# --- between two bounds ---
+
+
+def between(x: Array, low: float, high: float) -> Array:
+    """Return x, but at least the lower bound, and then at most the upper one."""
+    return at_most(at_least(x, low), high)
+
+
+def side_of(x: Array, low: float, high: float) -> Indices:
+    """Return -1 below the lower bound, 1 above the upper one, 0 between and at a bound."""
+    return np.where(x < low, -1, np.asarray(x > high, dtype=int))
+
+
+CLIP = elementwise(
+    "clip",
+    between,
+    lambda g, _y, x, *, low, high: np.where((x >= low) & (x <= high), g, 0.0),
+    lambda s, x, low, high: s.clamp_max(s.clamp_min(x, low), high),
+    spelled=None,
+    defaults={"low": -1.0, "high": 1.0},
+    write=with_numbers,
+    backward_text=("where(({0} >= {low}) & ({0} <= {high}), {g}, 0)",),
+    kink=Kink(lambda x, low, high: (x == low) | (x == high), "1 is taken"),
+    pieces=Piecewise(
+        side_of, lambda piece, x, low, high: np.where(piece < 0, min(low, high), np.where(piece > 0, high, x))
+    ),
+)
+
+
+@function("clip clamp", "torch numpy method", "elementwise", kinds="same same yes")
+def build_clip(f: Apply, x: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
+    """x between min and max; its derivative at a bound is 1"""
+    if min is None or max is None:
+        low = x if min is None else f(CLAMP_MIN, x, min)
+        return low if max is None else f(CLAMP_MAX, low, max)
+    if is_plain(min) and is_plain(max):
+        return f(CLIP, x, low=np.asarray(min).item(), high=np.asarray(max).item())
+    try:
+        np.broadcast_shapes(x.shape, min.shape, max.shape)
+    except ValueError:
+        raise GradcliError("shape", f"clip: {x.shape}, {min.shape}, {max.shape} of x, min, max do not fit") from None
+    return f(CLAMP_MAX, f(CLAMP_MIN, x, bound_below(f, min, max)), max)
+
+
+def is_plain(bound: Tensor) -> bool:
+    """Return whether a bound is one number that depends on no input."""
+    return value_of(bound) is bound and np.ndim(bound) == 0
+
+
+def bound_below(f: Apply, low: Tensor, high: Tensor) -> Tensor:
+    """Return the lower bound, without its gradient where both bounds are equal: PyTorch gives neither any there."""
+    if not np.any(value_of(low) == value_of(high)):
+        return low
+    return f(WHERE, value_of(low) == value_of(high), np.array(value_of(low)), low)

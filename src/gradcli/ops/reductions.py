@@ -10,10 +10,9 @@ import numpy as np
 
 from gradcli.ops import exactly
 from gradcli.ops.axes import empty_of, group_rows, one_axis, read_axes, require_entries, restore, spread_back
-from gradcli.ops.backward_texts import cumprod_text_back, prod_text_back
 from gradcli.ops.contractions import pairs_along
 from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare
-from gradcli.ops.links import Contraction, Implicit, Links, Local, Order
+from gradcli.ops.links import Implicit, Links, Local, Order
 from gradcli.ops.parts import Paired, Reduced, Said, on_none
 from gradcli.ops.products import (
     LONGEST,
@@ -26,8 +25,22 @@ from gradcli.ops.products import (
     running_products,
     weighed_others,
 )
+from gradcli.ops.putting_back import numbers
 from gradcli.ops.shaping import RESHAPE
-from gradcli.ops.signatures import Array, Axes, Formula, Forward, Indices, Library, Number, Options, Static, Tensor, Vjp
+from gradcli.ops.signatures import (
+    Array,
+    Axes,
+    Formula,
+    Forward,
+    Indices,
+    Library,
+    Number,
+    Options,
+    Shape,
+    Static,
+    Tensor,
+    Vjp,
+)
 from gradcli.ops.slopes import log_of_sum
 from gradcli.ops.vocabulary import function
 
@@ -132,12 +145,6 @@ def prod_local(argument: int, out: Array, values: tuple[Array, ...], static: Opt
     return [quotient_links(rows, columns, x, others)]
 
 
-def cumsum_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
-    """Link each entry to itself and to all later outputs along the axis."""
-    del argument, out
-    return [pairs_along(values[0], static["dim"], Order.NOT_BEFORE)]
-
-
 def logsumexp(x: Array, dim: Axes, keepdim: bool) -> Any:
     """Return log Σ exp x, shifted by the largest entry so that nothing overflows."""
     top = np.max(x, axis=dim, keepdims=True)
@@ -183,9 +190,43 @@ def mean_vjp(g: Array, _y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Arra
     return spread_back(g, dim, keepdim, x) / np.float64(math.prod(np.shape(x)[axis] for axis in dim))
 
 
-def cumsum_vjp(g: Array, _y: Array, _x: Array, *, dim: int) -> Array:
-    """Return the running sum of g from its end."""
-    return np.flip(running_sum(np.flip(g, dim), dim), dim)
+def others_text(x: str, axis: int, shape: Shape) -> str:
+    """Return an array with one more axis before ``axis``, in whose layer j entry j along the axis is 1."""
+    own = f"eye({shape[axis]}){trailing_matrix(len(shape) - 1 - axis)}"
+    return f"where({own} == 1, 1, unsqueeze({x}, {axis}))"
+
+
+def trailing_matrix(count: int) -> str:
+    """Return the index that adds so many axes behind the two of a matrix."""
+    return f"[:, :{', None' * count}]" if count else ""
+
+
+def prod_text_back(_k: int, _out: Array, x: Array, *, dim: Axes, keepdim: bool) -> tuple[str, ...]:
+    """Return the text of g·y/x, and of the products of all others where x has zeros."""
+    del keepdim
+    shape = np.shape(x)
+    if not dim:
+        return ("{g}",)
+    if len(dim) == 1:
+        return "{G}*{Y}/{0}", f"{{G}}*prod({others_text('{0}', dim[0], shape)}, dim={dim[0] + 1})"
+    kept = tuple(axis for axis in range(len(shape)) if axis not in dim)
+    order = (*kept, *dim)
+    moved = tuple(shape[axis] for axis in order)
+    rows = (*moved[: len(kept)], math.prod(moved[len(kept) :]))
+    flat = f"reshape(permute({{0}}, {numbers(order)}), {numbers(rows)})"
+    products = f"reshape(prod({others_text(flat, len(kept), rows)}, dim={len(rows)}), {numbers(moved)})"
+    return "{G}*{Y}/{0}", f"{{G}}*permute({products}, {numbers(np.argsort(order))})"
+
+
+def cumprod_text_back(_k: int, _out: Array, x: Array, *, dim: int) -> tuple[str, ...]:
+    """Return the text of the running sum of g·y from its end over x, and of all products where x has zeros."""
+    shape = np.shape(x)
+    later = f"triu(ones({shape[dim]}, {shape[dim]})){trailing_matrix(len(shape) - 1 - dim)}"
+    products = f"cumprod({others_text('{0}', dim, shape)}, {dim + 1})"
+    return (
+        f"flip(cumsum(flip({{g}}*{{y}}, {dim}), dim={dim}), {dim})/{{0}}",
+        f"sum({later}*unsqueeze({{g}}, {dim})*{products}, dim={dim + 1})",
+    )
 
 
 # fmt: off
@@ -216,7 +257,8 @@ PROD = declare(Op(
 ))
 PROD_ALONG = replace(PROD, vjps=(prod_along_vjp,))
 CUMSUM = declare(Op(
-    "cumsum", running_sum, (cumsum_vjp,), cumsum_local, shaped=True,
+    "cumsum", running_sum, (lambda g, _y, _x, *, dim: np.flip(running_sum(np.flip(g, dim), dim), dim),),
+    lambda argument, out, values, static: [pairs_along(values[0], static["dim"], Order.NOT_BEFORE)], shaped=True,
     folds=lambda s, entries: s.total(entries), index=Paired("where({j} <= {i}, 1, 0)"), mentions=on_none,
 ))
 CUMPROD = declare(Op(

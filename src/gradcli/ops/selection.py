@@ -8,39 +8,193 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import MAXIMUM, MINIMUM
-from gradcli.ops.axes import empty_of, one_axis, read_axes, require_entries
-from gradcli.ops.backward_texts import extreme_text_back, pick_text_back
-from gradcli.ops.declare import Apply, Op, Pair, declare, no_links
+from gradcli.ops.axes import group_rows, one_axis, read_axes, require_entries, restore
+from gradcli.ops.declare import Op, Pair, declare, no_links
 from gradcli.ops.exactly import decided, shared, true
-from gradcli.ops.indexing import INDEX
+from gradcli.ops.links import Links
 from gradcli.ops.parts import Kink, Picked, Piecewise
-from gradcli.ops.picking import (
-    at_largest,
-    at_middle,
-    at_smallest,
-    extreme_local,
-    extreme_vjp,
-    has_twin,
-    largest,
-    many,
-    middle,
-    peak_vjp,
-    pick,
-    pick_indices,
-    pick_local,
-    pick_text,
-    pick_vjp,
-    picked_on,
-    several_middles,
-    smallest,
-    whole_extreme_vjp,
-)
-from gradcli.ops.reductions import MEAN
-from gradcli.ops.shaping import CLONE, RESHAPE
-from gradcli.ops.signatures import Array, Axes, Forward, Indices, Library, Mask, Static, Tensor, Test, Vjp
-from gradcli.ops.vocabulary import Builder, function
+from gradcli.ops.putting_back import axis_text
+from gradcli.ops.reductions import all_entries
+from gradcli.ops.signatures import Array, Forward, Indices, Library, Mask, Options, Static, Tensor, Test, Vjp
+from gradcli.ops.values import ALL as EVERY
+from gradcli.ops.values import Axes, LibraryAxes, Value, require
+from gradcli.ops.vocabulary import function
+
+
+def shares(y: Array, x: Array, dim: Axes, keepdim: bool) -> Array:
+    """Return the share of each entry in the extreme value: 1 for a single one, 1/k for each of k equal ones."""
+    hit = np.asarray(x == restore(y, dim, keepdim), dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        return hit / np.sum(hit, axis=dim, keepdims=True)
+
+
+def extreme_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array:
+    """Return g shared evenly among the entries that are the extreme."""
+    hit = np.asarray(x == restore(y, dim, keepdim), dtype=np.float64)
+    return restore(g, dim, keepdim) / np.sum(hit, axis=dim, keepdims=True) * hit
+
+
+def peak_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array:
+    """Return g shared evenly among the entries that are the extreme or nan (``norm_backward`` for p = inf)."""
+    hit = (x == restore(y, dim, keepdim)) | np.isnan(x)
+    return restore(g, dim, keepdim) / np.sum(hit, axis=dim, keepdims=True) * hit
+
+
+def whole_extreme_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array:
+    """Return g shared evenly where x is the extreme, 0 elsewhere (``evenly_distribute_backward``)."""
+    y = restore(y, dim, keepdim)
+    hit = np.where(np.isnan(y), np.isnan(x), x == y)
+    return np.where(hit, restore(g, dim, keepdim) / np.count_nonzero(hit), 0.0)
+
+
+def extreme_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+    """Link each output to the entries that are the extreme, with their shares."""
+    del argument
+    part = np.ravel(shares(out, values[0], static["dim"], static["keepdim"]))
+    columns = np.flatnonzero(part)
+    return [Links(group_rows(values[0], static["dim"])[columns], columns, part[columns])]
+
+
+def many(reduce: Forward) -> Test:
+    """Return the test for more than one extreme entry."""
+    return lambda x, dim, keepdim: np.sum(x == reduce(x, axis=dim, keepdims=True), axis=dim) > 1
+
+
+def falling(x: Array, dim: int) -> Indices:
+    """Return the positions from the largest to the smallest, nan first; equal ones stay in their order."""
+    rising = np.argsort(np.flip(x, dim), axis=dim, kind="stable")
+    return np.shape(x)[dim] - 1 - np.flip(rising, dim)
+
+
+def in_order(x: Array, dim: int, descending: bool, stable: bool) -> Indices:
+    """Return the positions of the entries in order, equal ones as PyTorch leaves them, which is not always stable."""
+    found = falling(x, dim) if descending else np.argsort(x, axis=dim, kind="stable")
+    if stable:
+        return found
+    lines, places = np.moveaxis(x, dim, -1), np.moveaxis(found, dim, -1)
+    ordered = np.take_along_axis(lines, places, axis=-1)
+    tied = np.any(ordered[..., 1:] == ordered[..., :-1], axis=-1)
+    if not np.any(tied):
+        return found
+    from gradcli.ops.tied import sorted_places
+
+    for line in map(tuple, np.argwhere(tied)):
+        places[line] = sorted_places(lines[line].tolist(), descending)
+    return found
+
+
+def pick_indices(x: Array, kind: str, dim: int, descending: bool = False, stable: bool = False) -> Indices:
+    """Return along ``dim`` the positions that the op called ``kind`` picks, ``dim`` kept."""
+    if kind == "sort":
+        return in_order(x, dim, descending, stable)
+    if kind == "median":
+        order = np.argsort(x, axis=dim, kind="stable")
+        lower = np.take(order, [(np.shape(x)[dim] - 1) // 2], axis=dim)
+        absent = x != x  # noqa: PLR0124 - nan alone differs from itself, in numbers of every kind
+        return np.where(np.any(absent, axis=dim, keepdims=True), np.argmax(absent, axis=dim, keepdims=True), lower)
+    return (np.argmax if kind == "max" else np.argmin)(x, axis=dim, keepdims=True)
+
+
+def pick(x: Array, kind: str, dim: int, keepdim: bool = True, **order: bool) -> Array:
+    """Return the picked entries."""
+    found = np.take_along_axis(x, pick_indices(x, kind, dim, **order), axis=dim)
+    return found if keepdim else np.squeeze(found, axis=dim)
+
+
+def pick_vjp(g: Array, _y: Array, x: Array, *, kind: str, dim: int, keepdim: bool = True, **order: bool) -> Array:
+    """Return g put back where each entry was picked."""
+    back = np.zeros_like(x)
+    np.put_along_axis(back, pick_indices(x, kind, dim, **order), g if keepdim else np.expand_dims(g, dim), axis=dim)
+    return back
+
+
+def has_twin(x: Array, kind: str, dim: int, keepdim: bool = True, **order: bool) -> Mask:
+    """Return for each picked entry whether another one along ``dim`` is equal to it."""
+    found = pick(x, kind, dim, **order)
+    if not np.size(found):
+        return np.zeros(np.shape(found), dtype=bool)
+    if kind == "sort":
+        equal = np.diff(found, axis=dim) == 0
+        edge = np.zeros_like(np.take(found, [0], axis=dim), dtype=bool)
+        return np.concatenate([edge, equal], axis=dim) | np.concatenate([equal, edge], axis=dim)
+    return np.count_nonzero(x == found, axis=dim, keepdims=keepdim) > 1
+
+
+def pick_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+    """Link each output to the one entry that it is."""
+    del argument
+    index = all_entries(values[0]).reshape(np.shape(values[0]))
+    where = pick_indices(values[0], **{key: value for key, value in static.items() if key != "keepdim"})
+    return [Links(all_entries(out), np.ravel(np.take_along_axis(index, where, axis=static["dim"])))]
+
+
+def middle_of(x: Array) -> Array:
+    """Return the lower median of all entries; nan if one is nan."""
+    flat = np.sort(np.ravel(x))
+    return flat[-1 if flat[-1] != flat[-1] else (len(flat) - 1) // 2]
+
+
+def middle(x: Array, dim: Axes, keepdim: bool) -> Array:  # noqa: ARG001
+    """Return the lower median of all entries in the shape of a reduction."""
+    return np.reshape(middle_of(x), (1,) * np.ndim(x) if keepdim else ())[()]
+
+
+def at_largest(x: Array, dim: Axes, keepdim: bool) -> Mask:  # noqa: ARG001
+    """Return where an entry is the largest."""
+    return x == np.max(x, axis=dim, keepdims=True)
+
+
+def at_smallest(x: Array, dim: Axes, keepdim: bool) -> Mask:  # noqa: ARG001
+    """Return where an entry is the smallest."""
+    return x == np.min(x, axis=dim, keepdims=True)
+
+
+def picked_on(piece: Indices, x: Array, kind: str, dim: int, keepdim: bool = True, **order: bool) -> Array:
+    """Return the entries along ``dim`` at the positions that were picked."""
+    del kind, order
+    found = np.take_along_axis(x, piece, axis=dim)
+    return found if keepdim else np.squeeze(found, axis=dim)
+
+
+def pick_text(x: str, kind: str, dim: int, keepdim: bool = True, **order: bool) -> str:
+    """Write the call whose values and indices are picked."""
+    if kind == "sort":
+        return f"sort({x}, dim={dim}{''.join(f', {key}=True' for key, value in order.items() if value)})"
+    return f"{kind}({x}, dim={dim}{', keepdim=True' if keepdim else ''})"
+
+
+def largest(x: Array, dim: Axes, keepdim: bool) -> Array:
+    """Return the largest entry along some axes."""
+    return np.max(x, axis=dim, keepdims=keepdim)
+
+
+def smallest(x: Array, dim: Axes, keepdim: bool) -> Array:
+    """Return the smallest entry along some axes."""
+    return np.min(x, axis=dim, keepdims=keepdim)
+
+
+def extreme_text_back(_k: int, _out: Array, _x: Array, *, dim: Axes, keepdim: bool) -> tuple[str, str]:
+    """Return the text of g where an entry is the extreme, and of equal shares where several are."""
+    del keepdim
+    return "where({0} == {Y}, {G}, 0)", f"where({{0}} == {{Y}}, {{G}}/sum({{0}} == {{Y}}, dim={dim}, keepdim=True), 0)"
+
+
+def pick_text_back(_k: int, _out: Array, x: Array, *, kind: str, dim: int, keepdim: bool = True, **order: bool) -> str:
+    """Return the text of g put back where each entry was picked."""
+    del keepdim
+    shape = np.shape(x)
+    along_axis = axis_text(shape[dim], dim, len(shape))
+    if kind != "sort":
+        return f"where({along_axis} == {kind}({{0}}, dim={dim}, keepdim=True).indices, {{G}}, 0)"
+    asked = "".join(f", {key}=True" for key, value in order.items() if value)
+    where = f"sort({{0}}, dim={dim}{asked}).indices"
+    if len(shape) == 1:
+        return f"{{g}}[sort({where}).indices]"
+    return f"sum(where(unsqueeze({where}, {dim + 1}) == {along_axis}, unsqueeze({{g}}, {dim + 1}), 0), dim={dim})"
+
+
+SAME = "same same yes"
 
 
 def spread_evenly(name: str, forward: Forward, vjp: Vjp, hit: Test, several: Test) -> Op:
@@ -85,7 +239,13 @@ AMAX = spread_evenly("amax", largest, extreme_vjp, at_largest, many(np.max))
 MAX = spread_evenly("max", largest, whole_extreme_vjp, at_largest, many(np.max))
 MIN = spread_evenly("min", smallest, whole_extreme_vjp, at_smallest, many(np.min))
 AMIN = spread_evenly("amin", smallest, extreme_vjp, at_smallest, many(np.min))
-MEDIAN = spread_evenly("median", middle, whole_extreme_vjp, at_middle, several_middles)
+MEDIAN = spread_evenly(
+    "median",
+    middle,
+    whole_extreme_vjp,
+    lambda x, dim, keepdim: x == middle_of(x),
+    lambda x, dim, keepdim: np.sum(x == middle(x, dim, keepdim)) > 1,
+)
 PICK = declare(
     Op(
         "pick",
@@ -111,143 +271,117 @@ PEAK, VALLEY = replace(AMAX, vjps=(peak_vjp,)), replace(AMIN, vjps=(peak_vjp,))
 """``amax`` and ``amin`` of sizes, as in the norms of order inf and -inf: with PyTorch's gradient where one is nan."""
 
 
-def extreme(f: Apply, x: Tensor, dim: Static, keepdim: Static, kind: str) -> Tensor | Pair:
+def extreme(x: Value, dim: Static, keepdim: bool, kind: str) -> Value | Pair:
     """Return max or min as PyTorch has it: shared among ties without dim, the first of them with dim."""
-    everywhere = MAX if kind == "max" else MIN
     axes = read_axes(dim, x.ndim, "refused")
     require_entries(x, axes, kind)
     if dim is None or not x.ndim:
-        return of_all(f, everywhere, x, dim, axes, keepdim)
-    if isinstance(dim, tuple):
-        raise GradcliError("value", f"{kind} takes one dim", hint=f"a{kind} takes several")
-    return picked(f, x, kind, axes[0], bool(keepdim))
+        return of_all(MAX if kind == "max" else MIN, x, dim, axes, keepdim)
+    require(not isinstance(dim, tuple), "value", f"{kind} takes one dim", hint=f"a{kind} takes several")
+    return picked(x, kind, axes[0], keepdim)
 
 
-def of_all(f: Apply, op: Op, x: Tensor, dim: Static, axes: Axes, keepdim: Static) -> Tensor | Pair:
+def of_all(op: Op, x: Value, dim: Static, axes: Axes, keepdim: bool) -> Value | Pair:
     """Return what an op picks of all entries; a pair where the axis of a single number is named."""
-    found = f(op, x, dim=axes, keepdim=bool(keepdim))
+    found = x.of(op, dim=axes, keepdim=keepdim)
     return found if dim is None else Pair(found, np.zeros((), dtype=np.intp))
 
 
-def picked(f: Apply, x: Tensor, kind: str, axis: int, keepdim: bool, **static: Any) -> Pair:
+def picked(x: Value, kind: str, axis: int, keepdim: bool, **static: Any) -> Pair:
     """Return the picked values together with their indices, as PyTorch's named pair."""
-    values = f(PICK, x, kind=kind, dim=axis, keepdim=keepdim, **static)
-    where = f.piece(PICK, x, kind=kind, dim=axis, **static)
+    values = x.of(PICK, kind=kind, dim=axis, keepdim=keepdim, **static)
+    where = x.f.piece(PICK, x.node, kind=kind, dim=axis, **static)
     return Pair(values, where if keepdim else np.squeeze(where, axis=axis))
 
 
-def either(f: Apply, x: Tensor, other: Static | Tensor, keepdim: Static, kind: str) -> Tensor | Pair:
-    """Return PyTorch's max(x, 0) along an axis or max(x, y) entry by entry, told apart by the second argument."""
-    if other is None or isinstance(other, int | str | tuple):
-        return extreme(f, x, other, keepdim, kind)
-    return f(MAXIMUM if kind == "max" else MINIMUM, x, other)
+def extreme_of(kind: str, word: str) -> None:
+    """Enter max or min: of all entries, along an axis, or of two arrays, told apart by the second argument."""
+
+    def build(
+        x: Value, dim: Static | Tensor = None, keepdim: bool = False, *, other: Value | None = None
+    ) -> Value | Pair:
+        if other is None and (dim is None or isinstance(dim, int | str | tuple)):
+            return extreme(x, dim, keepdim, kind)
+        return x.of(MAXIMUM if kind == "max" else MINIMUM, dim if other is None else other)
+
+    def build_several(x: Value, dim: LibraryAxes = EVERY, keepdim: bool = False, library: Library = "torch") -> Value:
+        del library
+        require_entries(x, dim, f"a{kind}")
+        return x.of(AMAX if kind == "max" else AMIN, dim=dim, keepdim=keepdim)
+
+    build.__doc__ = f"the {word} entry (ties share), along dim the first of them, or of two arrays {kind}imum"
+    build_several.__doc__ = f"the {word} entry, also along dim; ties share the gradient"
+    function(kind, "torch method", "reductions", kinds=SAME)(build)
+    names, op = f"a{kind} np.{kind} numpy.{kind}", AMAX if kind == "max" else AMIN
+    function(names, "torch numpy method", "reductions", op=op, kinds=SAME)(build_several)
 
 
-@function("max", "torch method", "reductions", kinds="same same yes")
-def build_max(
-    f: Apply, x: Tensor, dim: Static | Tensor = None, keepdim: Static = False, *, other: Tensor | None = None
-) -> Tensor | Pair:
-    """the largest entry (ties share), along dim the first of them, or of two arrays maximum"""
-    return either(f, x, dim if other is None else other, keepdim, "max")
-
-
-@function("min", "torch method", "reductions", kinds="same same yes")
-def build_min(
-    f: Apply, x: Tensor, dim: Static | Tensor = None, keepdim: Static = False, *, other: Tensor | None = None
-) -> Tensor | Pair:
-    """the smallest entry (ties share), along dim the first of them, or of two arrays minimum"""
-    return either(f, x, dim if other is None else other, keepdim, "min")
-
-
-@function("amax np.max numpy.max", "torch numpy method", "reductions", op=AMAX, kinds="same same yes")
-def build_amax(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Tensor:
-    """the largest entry, also along dim; ties share the gradient"""
-    axes = read_axes(dim, x.ndim, empty_of(library))
-    require_entries(x, axes, "amax")
-    return f(AMAX, x, dim=axes, keepdim=bool(keepdim))
-
-
-@function("amin np.min numpy.min", "torch numpy method", "reductions", op=AMIN, kinds="same same yes")
-def build_amin(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Tensor:
-    """the smallest entry, also along dim; ties share the gradient"""
-    axes = read_axes(dim, x.ndim, empty_of(library))
-    require_entries(x, axes, "amin")
-    return f(AMIN, x, dim=axes, keepdim=bool(keepdim))
+extreme_of("max", "largest")
+extreme_of("min", "smallest")
 
 
 @function("median", "torch method", "reductions", op=MEDIAN, kinds="no same yes")
-def build_median(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor | Pair:
+def build_median(x: Value, dim: Static = None, keepdim: bool = False) -> Value | Pair:
     """the middle entry, the lower of two (np.median: their mean)"""
     axes = read_axes(dim, x.ndim, "refused")
     require_entries(x, axes, "median")
     if dim is None or not x.ndim:
-        return of_all(f, MEDIAN, x, dim, axes, keepdim)
-    return picked(f, x, "median", one_axis(dim, x.ndim), bool(keepdim))
+        return of_all(MEDIAN, x, dim, axes, keepdim)
+    return picked(x, "median", one_axis(dim, x.ndim), keepdim)
 
 
-@function("sort", "torch method", "reductions", op=PICK, kinds="same same yes")
-def build_sort(f: Apply, x: Tensor, dim: Static = -1, descending: Static = False, stable: Static = False) -> Pair:
+@function("sort", "torch method", "reductions", op=PICK, kinds=SAME)
+def build_sort(x: Value, dim: Static = -1, descending: bool = False, stable: bool = False) -> Pair:
     """the entries in order along dim, the last axis unless said otherwise"""
     if not x.ndim:
         return Pair(x, np.zeros((), dtype=np.intp))
     kept = {"stable": True} if stable else {}
-    return picked(f, x, "sort", one_axis(dim, x.ndim), keepdim=True, descending=bool(descending), **kept)
+    return picked(x, "sort", one_axis(dim, x.ndim), keepdim=True, descending=descending, **kept)
 
 
-@function("np.sort numpy.sort", "", "reductions", kinds="same same yes")
-def build_numpy_sort(
-    f: Apply,
-    x: Tensor,
-    dim: Static = -1,
-    kind: Static = None,  # noqa: ARG001 - another way to the same order
-) -> Tensor:
+@function("np.sort numpy.sort", "", "reductions", kinds=SAME)
+def numpy_sort(x: Value, dim: Static = -1, kind: Static = None) -> Value:
     """the entries in order along axis, as numpy has it"""
-    flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x
-    return f(PICK, flat, kind="sort", dim=0 if dim is None else one_axis(dim, x.ndim), descending=False)
+    del kind  # another way to the same order
+    flat, axis = (x.flat, 0) if dim is None else (x, one_axis(dim, x.ndim))
+    return flat.of(PICK, kind="sort", dim=axis, descending=False)
 
 
 @function("np.median numpy.median", "", "reductions", kinds="numpy-float numpy-float yes")
-def build_numpy_median(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
+def numpy_median(x: Value, dim: Static = None) -> Value:
     """the middle entry, or the mean of the two, as numpy has it"""
-    axes = read_axes(dim, x.ndim)
-    require_entries(x, axes, "median")
+    require_entries(x, read_axes(dim, x.ndim), "median")
     if dim == ():
-        return f(CLONE, x)
-    if dim is not None and not x.ndim:
-        raise GradcliError("shape", "one number has no axis")
-    flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x
-    axis = 0 if dim is None else one_axis(dim, x.ndim)
+        return x.clone()
+    require(dim is None or x.ndim, "shape", "one number has no axis")
+    flat, axis = (x.flat, 0) if dim is None else (x, one_axis(dim, x.ndim))
     count = flat.shape[axis]
-    ordered = f(PICK, flat, kind="sort", dim=axis, descending=False)
-    middle_two = slice((count - 1) // 2, count // 2 + 1)
-    key = (*(slice(None) for _ in range(axis)), middle_two)
-    return f(MEAN, f(INDEX, ordered, key=key), dim=(axis,), keepdim=False)
+    ordered = flat.of(PICK, kind="sort", dim=axis, descending=False)
+    return ordered.along(axis, slice((count - 1) // 2, count // 2 + 1)).mean(axis)
 
 
-def position(op: Op) -> Builder:
-    """Return the builder of argmax or argmin."""
+def position(op: Op, word: str) -> None:
+    """Enter argmax or argmin."""
 
-    def build(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor:
-        axes = read_axes(dim, x.ndim, "refused")
-        require_entries(x, axes, op.name)
-        axis = None if dim is None or not x.ndim else one_axis(dim, x.ndim)
-        return f(op, x, dim=axis, keepdim=bool(keepdim))
+    def build(x: Value, dim: Static = None, keepdim: bool = False) -> Value:
+        require_entries(x, read_axes(dim, x.ndim, "refused"), op.name)
+        return x.of(op, dim=None if dim is None or not x.ndim else one_axis(dim, x.ndim), keepdim=keepdim)
 
-    build.__doc__ = f"the position of the {'largest' if op is ARGMAX else 'smallest'} entry; it has no derivative"
-    return build
+    build.__doc__ = f"the position of the {word} entry; it has no derivative"
+    function(op.name, "torch numpy method", "reductions", op=op, kinds="numpy-integer integer yes")(build)
 
 
-def truth(op: Op) -> Builder:
-    """Return the builder of any or all."""
+def truth(op: Op) -> None:
+    """Enter any or all."""
 
-    def build(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor:
-        return f(op, x, dim=read_axes(dim, x.ndim), keepdim=bool(keepdim))
+    def build(x: Value, dim: Axes = EVERY, keepdim: bool = False) -> Value:
+        return x.of(op, dim=dim, keepdim=keepdim)
 
     build.__doc__ = f"whether {op.name} of the entries are true, for conditions"
-    return build
+    function(op.name, "torch numpy method", "reductions", op=op, kinds="mask mask yes")(build)
 
 
-for _op in (ARGMAX, ARGMIN):
-    function(_op.name, "torch numpy method", "reductions", op=_op, kinds="numpy-integer integer yes")(position(_op))
-for _op in (ANY, ALL):
-    function(_op.name, "torch numpy method", "reductions", op=_op, kinds="mask mask yes")(truth(_op))
+position(ARGMAX, "largest")
+position(ARGMIN, "smallest")
+truth(ANY)
+truth(ALL)

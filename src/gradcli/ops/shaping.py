@@ -14,11 +14,11 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
-from gradcli.ops.axes import LETTERS, cloned, one_axis, read_axes
+from gradcli.ops.axes import LETTERS, cloned, one_axis, read_axes, whole
 from gradcli.ops.declare import Apply, Op, declare, value_of
 from gradcli.ops.links import Links, Local
 from gradcli.ops.putting_back import diagonal_text_back
-from gradcli.ops.signatures import Array, Axes, Forward, Indices, Library, Options, Record, Rule, Static, Tensor, Vjp
+from gradcli.ops.signatures import Array, Forward, Indices, Library, Options, Record, Rule, Static, Tensor, Vjp
 from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import Call, function_call
 
@@ -79,16 +79,6 @@ PLAIN_TEXT = {*LETTERS, *"0123456789_[],()"}
 """What the text of an argument may hold that stands before a dot as it is."""
 
 
-def diagonal_size(x: Array, k: int) -> int:
-    """Return the entries of a matrix with x on a diagonal, or as many as a matrix has."""
-    return int((np.size(x) + abs(k)) ** 2 if np.ndim(x) == 1 else np.size(x))
-
-
-def turned_back(g: Array, _y: Array, _x: Array, *, shifts: Axes, dims: Axes) -> Array:
-    """Return g moved round the other way."""
-    return np.roll(g, -np.asarray(shifts), dims)
-
-
 def rolled(call: Call) -> str:
     """Write ``roll(x, 1)``, with the axes where there are several to choose from."""
     shifts, dims = call.static["shifts"], call.static["dims"]
@@ -106,8 +96,11 @@ TRANSPOSE = mover("permute", lambda x, *, dims: np.transpose(x, dims),
 EXPAND    = mover("expand", lambda x, *, shape: np.broadcast_to(x, shape),
                   lambda g, _y, _x, *, shape: g, view=True, size=lambda x, shape: math.prod(shape))
 FLIP      = mover("flip", lambda x, *, dims: np.array(np.flip(x, dims)), lambda g, _y, _x, *, dims: np.flip(g, dims))
-ROLL      = mover("roll", lambda x, *, shifts, dims: np.roll(x, shifts, dims), turned_back, write=rolled)
-DIAG      = mover("diag", lambda x, *, k: np.array(np.diag(x, k)), size=diagonal_size, backward_text=diagonal_text_back,
+ROLL      = mover("roll", lambda x, *, shifts, dims: np.roll(x, shifts, dims),
+                  lambda g, _y, _x, *, shifts, dims: np.roll(g, -np.asarray(shifts), dims), write=rolled)
+DIAG      = mover("diag", lambda x, *, k: np.array(np.diag(x, k)),
+                  size=lambda x, k: int((np.size(x) + abs(k)) ** 2 if np.ndim(x) == 1 else np.size(x)),
+                  backward_text=diagonal_text_back,
                   **DIAGONAL_OPTIONS)
 DIAGONAL  = mover("diagonal", lambda x, *, offset: np.diagonal(x, offset), view=True, backward_text=diagonal_text_back)
 TRIL      = mover("tril", lambda x, *, k: np.tril(x, k), lambda g, _y, _x, *, k: np.tril(g, k), **DIAGONAL_OPTIONS)
@@ -128,13 +121,6 @@ MOST_AXES = 32
 def too_many_axes(count: int) -> GradcliError:
     """Return the error for more axes than an array may have."""
     return GradcliError("shape", f"an array has at most {MOST_AXES} axes, not {count}")
-
-
-def whole(value: Static, name: str) -> int:
-    """Return ``value`` if it is an integer; raises ``value`` for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise GradcliError("value", f"{name} must be an integer, not {value!r}")
-    return value
 
 
 def whole_numbers(values: tuple[Static, ...], name: str) -> tuple[int, ...]:
@@ -290,3 +276,44 @@ def build_roll(f: Apply, x: Tensor, shifts: Static, dim: Static = None, library:
 def build_clone(f: Apply, x: Tensor) -> Tensor:
     """a copy that indexed assignment may change"""
     return f(CLONE, x)
+
+
+# --- diagonals and triangles ---
+
+
+@function("diag", "torch numpy method", "shaping", op=DIAG, kinds="same same yes")
+def build_diag(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
+    """the matrix with a vector on its diagonal, or the diagonal of a matrix"""
+    if x.ndim not in (1, 2):
+        raise GradcliError("shape", f"diag takes a vector or a matrix, not shape {x.shape}")
+    return f(DIAG, x, k=whole(diagonal, "diagonal"))
+
+
+@function("diagonal", "torch numpy method", "shaping", op=DIAGONAL, kinds="same same yes")
+def build_diagonal(f: Apply, x: Tensor, offset: Static = 0, dim1: Static = 0, dim2: Static = 1) -> Tensor:
+    """the diagonal of a matrix, or of those that two axes span, on a last axis"""
+    if x.ndim < 2:
+        raise GradcliError("shape", f"diagonal takes a matrix, not shape {x.shape}")
+    axes = read_axes((dim1, dim2), x.ndim)
+    order = (*axes, *(axis for axis in range(x.ndim) if axis not in axes))
+    plane = x if order == tuple(range(x.ndim)) else f(TRANSPOSE, x, dims=order)
+    return f(DIAGONAL, plane, offset=whole(offset, "offset"))
+
+
+def triangle(op: Op, f: Apply, x: Tensor, diagonal: Static) -> Tensor:
+    """Return the lower or upper triangle of a matrix."""
+    if x.ndim < 2:
+        raise GradcliError("shape", f"{op.name} takes a matrix, not shape {x.shape}")
+    return f(op, x, k=whole(diagonal, "diagonal"))
+
+
+@function("tril", "torch numpy method", "shaping", op=TRIL, kinds="same same yes")
+def build_tril(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
+    """the matrix with zeros above the diagonal"""
+    return triangle(TRIL, f, x, diagonal)
+
+
+@function("triu", "torch numpy method", "shaping", op=TRIU, kinds="same same yes")
+def build_triu(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
+    """the matrix with zeros below the diagonal"""
+    return triangle(TRIU, f, x, diagonal)

@@ -95,12 +95,9 @@ SILU_ROOT = (-1.2784645427610737, -1.0946994183093437e-16)
 def silu_slope(x: Array) -> Array:
     """Return σ(x)·(1 + x·(1 - σ(x))); around r from 1 + x + exp(x) = d - (1 + r)·(exp(d) - 1) with d = x - r."""
     y = sigmoid(x)
-    return mended(y * (1 + x * sigmoid(-x)), x, SILU_ROOT, silu_around)
-
-
-def silu_around(x: Array, d: Array) -> Array:
-    """Return the derivative of silu at x = r + d."""
-    return sigmoid_slope(x) * (d - (1 + SILU_ROOT[0]) * np.expm1(d))
+    return mended(
+        y * (1 + x * sigmoid(-x)), x, SILU_ROOT, lambda x, d: sigmoid_slope(x) * (d - (1 + SILU_ROOT[0]) * np.expm1(d))
+    )
 
 
 GELU_ROOT = (-0.7517915246935645, 1.4956759177009883e-17)

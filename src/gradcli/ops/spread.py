@@ -9,16 +9,15 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
-from gradcli.ops.arithmetic import DIV, MUL
 from gradcli.ops.axes import group_rows, number, read_axes, require_entries, restore
-from gradcli.ops.backward_texts import norm_text_back, var_text_back
-from gradcli.ops.declare import BEYOND, Apply, Op, beyond, declare, value_of
+from gradcli.ops.declare import BEYOND, Op, beyond, declare
 from gradcli.ops.links import Explicit, Links
 from gradcli.ops.parts import Kink, Reduced, Said
-from gradcli.ops.piecewise import ABS, SIGN, sign
-from gradcli.ops.reductions import SUM, all_entries, mean, scatter_rows
+from gradcli.ops.piecewise import sign as sign_of
+from gradcli.ops.reductions import all_entries, mean, scatter_rows
 from gradcli.ops.selection import PEAK, VALLEY
-from gradcli.ops.signatures import Array, Axes, Mask, Options, Static, Tensor
+from gradcli.ops.signatures import Array, Axes, Options, Static
+from gradcli.ops.values import Value, require, sign
 from gradcli.ops.vocabulary import function
 
 
@@ -65,7 +64,7 @@ SAFE = 1e-280
 """From here on a sum of powers has lost nothing to terms that are too small for a double."""
 
 
-def norm(x: Array, dim: Axes, keepdim: bool, p: float) -> Array:
+def norm_of(x: Array, dim: Axes, keepdim: bool, p: float) -> Array:
     """Return (Σ|x|^p)^(1/p); where the powers are too large or small for doubles, in units of the largest entry."""
     if all(np.shape(x)[axis] == 1 for axis in dim):
         return np.abs(x) if keepdim else np.squeeze(np.abs(x), axis=dim)
@@ -84,24 +83,19 @@ def norm_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool, p: float
     """Return g·sign(x)·(|x|/y)^(p-1), and 0 where the norm is 0; the ratio first, where powers may be no doubles."""
     g, y = restore(g, dim, keepdim), restore(y, dim, keepdim)
     if p == 1:
-        return g * sign(x)
+        return g * sign_of(x)
     if p == 2:
         return g * np.where(y == 0, 0.0, x / y)
     if p < 0:
         ratio = np.abs(x) / np.where((x == 0) & (y == 0), 1.0, y)
-        return sign(x) * np.where(x == 0, 0.0, g * np.power(ratio, p - 1))
+        return sign_of(x) * np.where(x == 0, 0.0, g * np.power(ratio, p - 1))
     if p < 1:
-        return sign(x) * np.where(x == 0, 0.0, np.power(np.abs(x), p - 1)) * g * np.power(y, 1 - p)
+        return sign_of(x) * np.where(x == 0, 0.0, np.power(np.abs(x), p - 1)) * g * np.power(y, 1 - p)
     if p > 2 and np.all(np.isfinite(y)):
         ratio = x / np.where(y == 0, 1.0, y)
         return np.where(y == 0, 0.0, g * (ratio * np.abs(ratio) ** (p - 2)))
     slope = np.power(np.abs(x), p - 1) / np.power(y, p - 1)
-    return sign(x) * np.where(y == 0, 0.0, g * slope)
-
-
-def stands_at_zero(x: Array, dim: Axes, keepdim: bool, p: float) -> Mask:
-    """Return where all entries that are added up are 0, and for orders up to 1 where one is."""
-    return (np.any if p <= 1 else np.all)(x == 0, axis=dim, keepdims=keepdim)
+    return sign_of(x) * np.where(y == 0, 0.0, g * slope)
 
 
 def norm_in_torch(y: Array, x: Array, dim: Axes, keepdim: bool, p: float) -> tuple[Array, Array | None]:  # noqa: ARG001
@@ -111,15 +105,38 @@ def norm_in_torch(y: Array, x: Array, dim: Axes, keepdim: bool, p: float) -> tup
     return np.where(y == 0, y, np.reshape(size, np.shape(y))), slope
 
 
+def norm_text_back(_k: int, _out: Array, _x: Array, *, dim: Axes, keepdim: bool, p: float) -> tuple[str, ...]:
+    """Return the text of g·sign(x)·(|x|/y)^(p - 1), and of 0 where the norm is 0."""
+    del dim, keepdim
+    if p == 1:
+        return ("{G}*sign({0})",)
+    if p == 2:
+        return "{G}*{0}/{Y}", "where({Y} == 0, 0, {G}*{0}/{Y})"
+    text = f"{{G}}*sign({{0}})*(abs({{0}})/{{Y}})**({p!r} - 1)"
+    return text, f"where(({{Y}} == 0) | ({{0}} == 0), 0, {text})"
+
+
+def var_text_back(_k: int, _out: Array, x: Array, *, dim: Axes, keepdim: bool, correction: float) -> str:
+    """Return the text of g·2(x - mean)/(n - correction)."""
+    del keepdim
+    count = math.prod(np.shape(x)[axis] for axis in dim) - correction
+    axes = "" if len(dim) == np.ndim(x) else f", dim={dim[0] if len(dim) == 1 else dim}, keepdim=True"
+    return f"{{G}}*2/{count!r}*({{0}} - mean({{0}}{axes}))"
+
+
 NORM = scatter_rows(
     "norm",
     lambda s, x, p: x**2 if p == 2 else s.power(s.abs(x), s.number(p)),
     lambda s, y, n, p: s.power(y, s.number(p)),
-    forward=norm,
+    forward=norm_of,
     vjp=norm_vjp,
     zero=True,
     zero_text=("{y} == 0",),
-    kink=Kink(stands_at_zero, "0 is taken", steep=True),
+    kink=Kink(
+        lambda x, dim, keepdim, p: (np.any if p <= 1 else np.all)(x == 0, axis=dim, keepdims=keepdim),
+        "0 is taken",
+        steep=True,
+    ),
     exactly=exactly.norm,
     index=Reduced("{x}/{y}", lambda p, **options: p == 2),
     backward_text=norm_text_back,
@@ -172,26 +189,26 @@ SQRT_FLAT = declare(
 )
 
 
-def spread(f: Apply, x: Tensor, dim: Static, keepdim: Static, correction: Static, root: bool, empty: str) -> Tensor:
+def spread(x: Value, dim: Static, keepdim: bool, correction: Static, root: bool, empty: str) -> Value:
     """Return the variance, or its root, whose derivative at 0 is 0."""
     axes = read_axes(dim, x.ndim, empty)
     if dim == () and empty == "all" and x.ndim:
-        f.remark(
+        x.f.remark(
             "torch-differs",
             "dim is empty: PyTorch takes the variance over all axes, and in backward divides by 1 - correction and not "
             "by n - correction; this is the derivative of what it takes.",
         )
     require_entries(x, axes, "std" if root else "var")
     op = VAR if dim is None or not x.ndim else VAR_ALONG
-    options = {"dim": axes, "keepdim": bool(keepdim), "correction": number(correction, "correction")}
-    result = f(op, x, **options)
+    options = {"dim": axes, "keepdim": keepdim, "correction": number(correction, "correction")}
+    result = x.of(op, **options)
     if not root:
         return result
-    unit = unit_of(value_of(x), value_of(result), axes)
+    unit = unit_of(x.raw, result.raw, axes)
     if unit is None:
-        return f(SQRT_FLAT, result)
+        return result.of(SQRT_FLAT)
     shown = unit if keepdim else np.squeeze(unit, axis=axes)
-    return f(MUL, f(SQRT_FLAT, f(op, f(DIV, x, unit), **options)), shown)
+    return (x / unit).of(op, **options).of(SQRT_FLAT) * shown
 
 
 def unit_of(x: Array, variance: Array, axes: Axes) -> Array | None:
@@ -208,92 +225,71 @@ def unit_of(x: Array, variance: Array, axes: Axes) -> Array | None:
 
 
 def deviation(name: str, root: bool, summary: str) -> None:
-    """Enter PyTorch's variance or standard deviation."""
+    """Enter PyTorch's variance or standard deviation, and NumPy's."""
 
     def build(
-        f: Apply,
-        x: Tensor,
-        dim: Static = None,
-        unbiased: Static = True,
-        keepdim: Static = False,
-        correction: Static = None,
-    ) -> Tensor:
+        x: Value, dim: Static = None, unbiased: bool = True, keepdim: bool = False, correction: Static = None
+    ) -> Value:
         if isinstance(dim, bool):  # x.std(False): PyTorch takes a truth value alone for unbiased
             dim, unbiased = None, dim
-        return spread(f, x, dim, keepdim, int(bool(unbiased)) if correction is None else correction, root, "all")
+        return spread(x, dim, keepdim, int(unbiased) if correction is None else correction, root, "all")
+
+    def build_numpy(x: Value, dim: Static = None, ddof: Static = 0, keepdim: bool = False) -> Value:
+        return spread(x, dim, keepdim, ddof, root, "none")
 
     build.__doc__ = f"{summary}; over n - 1 unless correction= or unbiased=False says otherwise (np.{name}: over n)"
+    build_numpy.__doc__ = f"{summary} as numpy has it, over n - ddof"
     function(name, "torch method", "reductions", op=None if root else VAR, kinds="no no yes")(build)
+    function(f"np.{name} numpy.{name}", "", "reductions", kinds="numpy-float numpy-float yes")(build_numpy)
 
 
 deviation("var", root=False, summary="the variance")
 deviation("std", root=True, summary="the standard deviation")
 
 
-@function("np.var numpy.var", "", "reductions", kinds="numpy-float numpy-float yes")
-def build_numpy_var(f: Apply, x: Tensor, dim: Static = None, ddof: Static = 0, keepdim: Static = False) -> Tensor:
-    """the variance as numpy has it, over n - ddof"""
-    return spread(f, x, dim, keepdim, ddof, root=False, empty="none")
-
-
-@function("np.std numpy.std", "", "reductions", kinds="numpy-float numpy-float yes")
-def build_numpy_std(f: Apply, x: Tensor, dim: Static = None, ddof: Static = 0, keepdim: Static = False) -> Tensor:
-    """the standard deviation as numpy has it, over n - ddof"""
-    return spread(f, x, dim, keepdim, ddof, root=True, empty="none")
-
-
 @function("norm", "torch method dtype", "reductions", op=NORM, kinds="no no yes")
-def build_norm(f: Apply, x: Tensor, p: Static = 2, dim: Static = None, keepdim: Static = False) -> Tensor:
+def norm(x: Value, p: Static = 2, dim: Static = None, keepdim: bool = False) -> Value:
     """(sum(abs(x)**p))**(1/p) over all entries or along dim; its derivative at 0 is 0; p="nuc" is that of a matrix"""
     if p == "nuc":
-        return matrix_norm(f, x, p, (0, 1) if dim is None and x.ndim == 2 else dim, keepdim)
-    return vector_norm(f, x, 2 if p in ("fro", None) else p, dim, keepdim)
+        return matrix_norm(x, p, (0, 1) if dim is None and x.ndim == 2 else dim, keepdim)
+    return vector_norm(x, 2 if p in ("fro", None) else p, dim, keepdim)
 
 
-def matrix_norm(f: Apply, x: Tensor, order: Static, dim: Static, keepdim: Static) -> Tensor:
+def matrix_norm(x: Value, order: Static, dim: Static, keepdim: bool) -> Value:
     """Return the norm of the matrices in two axes."""
-    from gradcli.ops.further.linear_matrix_norms import of_matrix
+    from gradcli.ops.further.linear_singular import of_matrix
 
     if order == "fro" and x.ndim > 1 and len(read_axes(dim, x.ndim)) == 2:
-        return f(NORM, x, dim=read_axes(dim, x.ndim), keepdim=bool(keepdim), p=2.0)
-    return of_matrix(f, x, order, dim, keepdim)
+        return x.of(NORM, dim=read_axes(dim, x.ndim), keepdim=keepdim, p=2.0)
+    return of_matrix(x, order, dim, keepdim)
 
 
-def vector_norm(f: Apply, x: Tensor, p: Static, dim: Static, keepdim: Static) -> Tensor:
+def vector_norm(x: Value, p: Static, dim: Static, keepdim: bool) -> Value:
     """Return the norm of all entries, or of those along dim, as one vector."""
     if isinstance(p, bool) or not isinstance(p, int | float) or math.isnan(p):
         raise GradcliError("value", f"a norm has no order {p!r}", hint="p can be any number, math.inf, -math.inf or 0")
     axes = read_axes(dim, x.ndim, "all")
     if math.isinf(p) or p < 0:
         require_entries(x, axes, "norm")
-    if p == math.inf:
-        return f(PEAK, f(ABS, x), dim=axes, keepdim=bool(keepdim))
-    if p == -math.inf:
-        return f(VALLEY, f(ABS, x), dim=axes, keepdim=bool(keepdim))
+    if math.isinf(p):
+        return abs(x).of(PEAK if p > 0 else VALLEY, dim=axes, keepdim=keepdim)
     if p == 0:
-        return f(SUM, f(ABS, f(SIGN, x)), dim=axes, keepdim=bool(keepdim))
-    return f(NORM, x, dim=axes, keepdim=bool(keepdim), p=float(p))
+        return abs(sign(x)).sum(*axes, keepdim=keepdim)
+    return x.of(NORM, dim=axes, keepdim=keepdim, p=float(p))
 
 
 @function(
-    "linalg.norm torch.linalg.norm np.linalg.norm numpy.linalg.norm",
-    "",
-    "reductions",
+    "linalg.norm torch.linalg.norm np.linalg.norm numpy.linalg.norm", "", "reductions",
     kinds="numpy-float numpy-float yes",
-)
-def build_linalg_norm(
-    f: Apply,
-    x: Tensor,
-    ord: Static = None,
-    dim: Static = None,
-    keepdim: Static = False,
-) -> Tensor:
+)  # fmt: skip
+def linalg_norm(x: Value, ord: Static = None, dim: Static = None, keepdim: bool = False) -> Value:
     """the norm of a vector or of all entries; with ord, or two axes, that of a matrix"""
     if dim is None and ord is None:
-        return vector_norm(f, x, 2, None, keepdim)
-    if dim is None and x.ndim not in (1, 2):
-        raise GradcliError("shape", f"linalg.norm with ord needs dim for an array of shape {x.shape}")
+        return vector_norm(x, 2, None, keepdim)
+    if dim is None:
+        fits = x.ndim in (1, 2)
+        require(fits, "shape", f"linalg.norm with ord needs dim for an array of shape {x.shape}")
     axes = read_axes(dim, x.ndim, "refused")
     if len(axes) == 1 and not isinstance(ord, str):
-        return vector_norm(f, x, 2 if ord is None else ord, axes, keepdim)
-    return matrix_norm(f, x, "fro" if ord is None else ord, axes, keepdim)
+        return vector_norm(x, 2 if ord is None else ord, axes, keepdim)
+    return matrix_norm(x, "fro" if ord is None else ord, axes, keepdim)

@@ -21,8 +21,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from gradcli.ops.arithmetic import ADD, DIV, MAXIMUM, MINIMUM, MUL, NEG, OF_TWO, SUB, power
-from gradcli.ops.clipping import CLIP
+from gradcli.ops.arithmetic import ADD, DIV, MAXIMUM, MINIMUM, MUL, NEG, POW, REMAINDER, SUB, power
 from gradcli.ops.contractions import on_diagonal
 from gradcli.ops.declare import OPERATORS, OPS, Apply, Op
 from gradcli.ops.dispatch import RULES, rule_for
@@ -33,7 +32,7 @@ from gradcli.ops.links import Links
 from gradcli.ops.lookup import find, load_all
 from gradcli.ops.matrices import DET, INV, SOLVE, is_singular
 from gradcli.ops.parts import Said, on_none
-from gradcli.ops.piecewise import ABS, BENT, CLAMP_MAX, CLAMP_MIN, SIGN, TRUNC, WHERE, sign
+from gradcli.ops.piecewise import ABS, CLAMP_MAX, CLAMP_MIN, CLIP, SIGMOID, SIGN, TRUNC, WHERE, sign
 from gradcli.ops.products import others_beside
 from gradcli.ops.reductions import CUMPROD, CUMSUM, PROD_ALONG, SUM
 from gradcli.ops.selection import AMAX, AMIN
@@ -41,16 +40,15 @@ from gradcli.ops.shaping import DIAGONAL, EXPAND, FLIP, RESHAPE, ROLL, TRANSPOSE
 from gradcli.ops.signatures import Array, Indices, Options, Shape
 from gradcli.ops.slope_ops import SLOPES
 from gradcli.ops.slopes import erfc, sigmoid, with_decimals
+from gradcli.ops.values import Operators
 from gradcli.ops.vocabulary import SPELLINGS
-
-POW = OF_TWO["pow"]
 
 
 class Untraceable(Exception):
     """Something was done with a traced array that no op does."""
 
 
-class Traced:
+class Traced(Operators):
     """An array of a vjp that is a value of the graph ``f``: a node, or numbers that the graph computes with."""
 
     __slots__ = ("f", "node", "value")
@@ -112,34 +110,9 @@ class Traced:
         """Return truth values as numbers, and numbers as they are."""
         return self if np.dtype(dtype).kind == "f" and not is_mask(self) else numbers(self).astype(dtype)
 
-    # fmt: off
-    def __add__(self, other: Any) -> Any:       return applied(self.f, ADD, self, other)
-    def __radd__(self, other: Any) -> Any:      return applied(self.f, ADD, other, self)
-    def __sub__(self, other: Any) -> Any:       return applied(self.f, SUB, self, other)
-    def __rsub__(self, other: Any) -> Any:      return applied(self.f, SUB, other, self)
-    def __mul__(self, other: Any) -> Any:       return applied(self.f, MUL, self, other)
-    def __rmul__(self, other: Any) -> Any:      return applied(self.f, MUL, other, self)
-    def __truediv__(self, other: Any) -> Any:   return applied(self.f, DIV, self, other)
-    def __rtruediv__(self, other: Any) -> Any:  return applied(self.f, DIV, other, self)
-    def __pow__(self, other: Any) -> Any:       return applied(self.f, POW, self, other)
-    def __rpow__(self, other: Any) -> Any:      return applied(self.f, POW, other, self)
-    def __matmul__(self, other: Any) -> Any:    return applied(self.f, MATMUL, self, other)
-    def __mod__(self, other: Any) -> Any:       return applied(self.f, OF_TWO["remainder"], self, other)
-    def __neg__(self) -> Any:                   return applied(self.f, NEG, self)
-    def __abs__(self) -> Any:                   return applied(self.f, ABS, self)
-    def __lt__(self, other: Any) -> Any:        return applied(self.f, OPERATORS["<", 2], self, other)
-    def __le__(self, other: Any) -> Any:        return applied(self.f, OPERATORS["<=", 2], self, other)
-    def __gt__(self, other: Any) -> Any:        return applied(self.f, OPERATORS[">", 2], self, other)
-    def __ge__(self, other: Any) -> Any:        return applied(self.f, OPERATORS[">=", 2], self, other)
-    def __eq__(self, other: object) -> Any:     return applied(self.f, OPERATORS["==", 2], self, other)
-    def __ne__(self, other: object) -> Any:     return applied(self.f, OPERATORS["!=", 2], self, other)
-    def __and__(self, other: Any) -> Any:       return applied(self.f, OPERATORS["&", 2], self, other)
-    def __rand__(self, other: Any) -> Any:      return applied(self.f, OPERATORS["&", 2], other, self)
-    def __or__(self, other: Any) -> Any:        return applied(self.f, OPERATORS["|", 2], self, other)
-    def __ror__(self, other: Any) -> Any:       return applied(self.f, OPERATORS["|", 2], other, self)
-    def __invert__(self) -> Any:                return applied(self.f, OPERATORS["~", 1], self)
-    __hash__ = None  # type: ignore[assignment]
-    # fmt: on
+    def apply(self, op: Op, *arguments: Any, **static: Any) -> Any:
+        """Return the value of an op."""
+        return applied(self.f, op, *arguments, **static)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:
@@ -413,12 +386,12 @@ def raised(f: Apply, x: Any, p: Any) -> Any:
 RULES.update(SLOPES)
 RULES.update({
     np.add: ADD, np.subtract: SUB, np.multiply: MUL, np.divide: DIV, np.negative: NEG, np.absolute: ABS,
-    np.power: POW, power: raised, np.remainder: OF_TWO["remainder"], np.trunc: TRUNC, np.sign: SIGN,
+    np.power: POW, power: raised, np.remainder: REMAINDER, np.trunc: TRUNC, np.sign: SIGN,
     np.less: OPERATORS["<", 2], np.less_equal: OPERATORS["<=", 2], np.greater: OPERATORS[">", 2],
     np.greater_equal: OPERATORS[">=", 2], np.equal: OPERATORS["==", 2], np.not_equal: OPERATORS["!=", 2],
     np.bitwise_and: OPERATORS["&", 2], np.bitwise_or: OPERATORS["|", 2], np.invert: OPERATORS["~", 1],
     np.logical_not: OPERATORS["~", 1], np.floor_divide: OPERATORS["//", 2],
-    np.where: WHERE, np.matmul: MATMUL, np.maximum: larger, np.minimum: smaller, sigmoid: BENT["sigmoid"], sign: SIGN,
+    np.where: WHERE, np.matmul: MATMUL, np.maximum: larger, np.minimum: smaller, sigmoid: SIGMOID, sign: SIGN,
     np.sum: reduction(SUM, np.sum), np.prod: reduction(PROD_ALONG, np.prod),
     np.max: reduction(AMAX, np.max), np.min: reduction(AMIN, np.min),
     np.cumsum: running(CUMSUM, np.cumsum), np.cumprod: running(CUMPROD, np.cumprod),
@@ -454,17 +427,11 @@ def put_back(x: Array, places: Indices, shape: Shape) -> Array:
     return found.reshape(shape)  # type: ignore[return-value] # numpy types counts
 
 
-def put_back_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
-    """Link each entry to the place that it is added to."""
-    del argument, out
-    return [Links(static["places"], np.arange(np.size(values[0]), dtype=np.intp))]
-
-
 PUT_BACK = Op(
     "put_back",
     put_back,
     (lambda g, _y, x, *, places, shape: np.reshape(np.reshape(g, (-1,))[places], np.shape(x)),),
-    put_back_local,
+    lambda argument, out, values, static: [Links(static["places"], np.arange(np.size(values[0]), dtype=np.intp))],
     by_shape=True,
     shaped=True,
     folds=lambda s, entries: s.total(entries),

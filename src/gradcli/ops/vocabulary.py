@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeVar
 
 from gradcli.ops.declare import Op, Pair, Parts
 from gradcli.ops.signatures import Tensor
+from gradcli.ops.values import as_builder
 from gradcli.records import dataclass
 
 Builder = Callable[..., Tensor | Pair | Parts | tuple[Tensor, ...]]
@@ -142,7 +143,7 @@ def function(names: str, where: str, family: str, *, op: Op | None = None, kinds
 
     def decorate(build: B) -> B:
         lines = (build.__doc__ or names).strip().splitlines()
-        enter(names, Spelled(where, "", lines[0], family, kinds), op=op, build=build)
+        enter(names, Spelled(where, "", lines[0], family, kinds), op=op, build=as_builder(build))
         return build
 
     return decorate

@@ -491,7 +491,7 @@ def result_type(
 
 
 NUMBERS_FIRST = {
-    "add", "sub", "mul", "div", "pow", "float_power", "remainder", "xlogy", "xlog1py", "where", "fmod", "einsum",
+    "add", "sub", "mul", "div", "pow", "float_power", "remainder", "xlogy", "where", "fmod", "einsum",
     "rsub", "polygamma", "multigammaln",
 }  # fmt: skip
 """Functions of PyTorch's whose first argument may be a number."""

@@ -192,7 +192,7 @@ WORK: dict[str, Callable[..., int]] = {
         decomposed_in,
     ),
     **dict.fromkeys(("inv", "det", "slogdet", "solve", "cholesky"), eliminated),
-    **dict.fromkeys(("convolve", "correlate"), lambda a, v, *_, **__: size_of(a) * size_of(v)),
+    "convolve": lambda a, v, *_, **__: size_of(a) * size_of(v),
     **dict.fromkeys(("dot", "matmul"), matmul_steps),
     "einsum": products,
 }  # fmt: skip

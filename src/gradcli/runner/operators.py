@@ -324,7 +324,7 @@ BITS = {"&": "bitwise_and_cpu", "|": "bitwise_or_cpu", "^": "bitwise_xor_cpu", "
 
 PRODUCTS = {
     "matmul", "mm", "mv", "bmm", "dot", "torch.dot", "linear", "conv1d", "conv2d", "conv3d", "addmm", "addmv", "inner",
-    "outer_", "baddbmm", "conv_transpose1d", "conv_transpose2d", "bilinear", "chain_matmul", "vdot",
+    "outer_", "conv_transpose1d", "conv_transpose2d", "bilinear", "vdot",
 }  # fmt: skip
 """Functions whose tensors PyTorch wants to be of one type of floats."""
 

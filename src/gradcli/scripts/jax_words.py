@@ -17,7 +17,6 @@ OWN = {
     "rsqrt": "jax.lax.rsqrt(x)", "elu": "jax.nn.elu(x, alpha)", "celu": "jax.nn.celu(x, alpha)",
     "bce": "reduced(-(jax.scipy.special.xlogy(target, x) + jax.scipy.special.xlogy(1 - target, 1 - x)), reduction)",
     "where": "jnp.where(condition, x, other)",
-    "polyint": "jnp.polyint(p) | jnp.polyint(p, m) | jnp.polyint(p, m, jnp.asarray(k))",
 }  # fmt: skip
 
 

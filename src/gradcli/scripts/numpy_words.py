@@ -57,7 +57,6 @@ TEMPLATES = {
     "matmul": "x @ other", "mm": "x @ other", "mv": "x @ other", "bmm": "x @ other", "torch.dot": "x @ other",
     "dot": "np.dot(x, other)", "vdot": "np.vdot(x, other)", "outer": "np.outer(x, other)",
     "addmm": "beta*x + alpha*(mat1 @ mat2)", "addmv": "beta*x + alpha*(mat @ vec)",
-    "addr": "beta*x + alpha*np.outer(vec1, vec2)",
     "dist": "norm(x - other, p)",
     # Entry by entry.
     "rsqrt": "1/np.sqrt(x)", "xlogy": "xlogy(x, other)", "clamp_min": "np.maximum(x, other)",
@@ -76,7 +75,7 @@ TEMPLATES = {
     "hardshrink": "np.where(np.abs(x) > lambd, x, 0.0)", "threshold": "np.where(x > threshold, x, value)",
     "softshrink": "np.sign(x)*np.maximum(np.abs(x) - lambd, 0)",
     "celu": "np.where(x > 0, x, alpha*np.expm1(np.minimum(x, 0)/alpha))",
-    "jax.nn.softplus": "np.logaddexp(0, x)", "jax.nn.squareplus": "(x + np.sqrt(x**2 + b))/2",
+    "jax.nn.softplus": "np.logaddexp(0, x)",
     "one_hot": "one_hot(tensor, num_classes)", "gather": "np.take_along_axis(x, index, axis=dim)",
     "index_select": "np.take(x, index, axis=dim)",
     "masked_select": "x[mask]", "diagflat": "np.diagflat(x, offset)", "logdet": "np.linalg.slogdet(x)[1]",

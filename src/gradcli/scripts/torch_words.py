@@ -27,7 +27,7 @@ TEMPLATES = {
     "log_softmax": "torch.log_softmax(x, 0 if x.dim() in (0, 1, 3) else 1) | torch.log_softmax(x, dim)",
     "jax.nn.softplus": "F.softplus(x)",
     "jax.nn.softmax": "torch.softmax(x, dim=axis)", "jax.nn.log_softmax": "torch.log_softmax(x, dim=axis)",
-    "jax.nn.squareplus": "(x + torch.sqrt(x**2 + b))/2", "tensor": "torch.as_tensor(data)",
+    "tensor": "torch.as_tensor(data)",
     "as_tensor": "torch.as_tensor(data)", "max": "torch.max(x, dim, keepdim)", "min": "torch.min(x, dim, keepdim)",
     "roll": "torch.roll(x, shifts, dim)", "full": "fill_value*torch.ones(shape)",
     "full_like": "fill_value*torch.ones_like(x)", "cond": "torch.linalg.cond(x)",

@@ -1,4 +1,4 @@
-"""Casts and words on where numbers are kept: ``.to()``, ``.long()``, ``.item()``, ``float(x)``, ``.cpu()``."""
+"""Casts, words on where numbers are kept, arrays made like another one, and numbers on a scale of powers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
+from gradcli.ops.axes import number, whole
 from gradcli.ops.declare import OPERATORS, Apply, Op, declare, no_links, value_of
 from gradcli.ops.exactly import decided
 from gradcli.ops.integers import is_mask
-from gradcli.ops.making import DETACH, constant
+from gradcli.ops.making import DETACH, build_full, constant, lengths
 from gradcli.ops.shaping import CLONE, RESHAPE, without_gaps
 from gradcli.ops.signatures import Array, Integers, Raw, Static, Tensor
+from gradcli.ops.values import require
 from gradcli.ops.vocabulary import Builder, Function, function, register
 
 FLOATS = "float64 double float_ float32 float single float16 half bfloat16"
@@ -97,19 +99,14 @@ def is_device(word: Any) -> bool:
 
 @function("to", "method", "making")
 def build_to(
-    f: Apply,
-    x: Raw,
-    other: Raw = None,
-    dtype: Raw = None,
-    device: Static = None,
-    non_blocking: Static = False,
+    f: Apply, x: Raw, other: Raw = None, dtype: Raw = None, device: Static = None, non_blocking: Static = False,
     copy: Static = False,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """x as numbers of another type, or of the type of another array; where they are kept is all the same here"""
     del non_blocking
     for word in (device, other if isinstance(other, str) and other not in KIND_OF else None):
-        if word is not None and not is_device(word):
-            raise GradcliError("value", f"{word!r} is neither a type of numbers nor a device")
+        fits = word is None or is_device(word)
+        require(fits, "value", f"{word!r} is neither a type of numbers nor a device")
     wanted = dtype if other is None or is_device(other) else other
     found = as_array(x)
     if isinstance(wanted, str):
@@ -152,13 +149,8 @@ register(Function("bool", caster("mask", ""), ("bool",), ("bool",), "whether an 
 def single(x: Any) -> Any:
     """Return the one entry of an array as an array without axes; raises ``value`` where there are more, or none."""
     found = as_array(x)
-    size = math.prod(found.shape)
-    if size != 1:
-        raise GradcliError(
-            "value",
-            f"an array of {counted(size, 'entry')} is not one number",
-            hint="pick one, x[0], or reduce, x.sum()",
-        )
+    size, hint = math.prod(found.shape), "pick one, x[0], or reduce, x.sum()"
+    require(size == 1, "value", f"an array of {counted(size, 'entry')} is not one number", hint)
     return found
 
 
@@ -178,21 +170,12 @@ def infinite(word: str) -> Any:
     """Return the number that Python's ``float`` reads, of a word for one that is not finite."""
     words = {"inf": math.inf, "infinity": math.inf, "nan": math.nan}
     name = word.strip().lower().removeprefix("+")
-    if name.removeprefix("-") not in words:
-        raise GradcliError("value", f"float({word!r}): write the number itself")
+    require(name.removeprefix("-") in words, "value", f"float({word!r}): write the number itself")
     return np.float64(-words[name[1:]] if name[0] == "-" else words[name])
 
 
-register(
-    Function(
-        "item",
-        build_item,
-        ("float",),
-        ("item",),
-        "the one number of x, as a constant: no gradient flows through",
-        "making",
-    )
-)
+CONSTANT = "the one number of x, as a constant: no gradient flows through"
+register(Function("item", build_item, ("float",), ("item",), CONSTANT, "making"))
 
 
 def build_int(f: Apply, x: Raw) -> Any:
@@ -217,11 +200,9 @@ def build_numpy(f: Apply, x: Raw, force: Static = False) -> Tensor:
     found = as_array(x)
     if not getattr(found, "active", False):
         return found
-    if force:
-        return f(DETACH, found)
-    raise GradcliError(
-        "not-differentiable", ".numpy() of what is differentiated: PyTorch refuses that", hint="x.detach().numpy()"
-    )
+    said = ".numpy() of what is differentiated: PyTorch refuses that"
+    require(force, "not-differentiable", said, hint="x.detach().numpy()")
+    return f(DETACH, found)
 
 
 @function("cpu cuda", "not-bare method", "making")
@@ -252,8 +233,7 @@ def build_ascontiguousarray(f: Apply, x: Raw) -> Tensor:
 def build_device(f: Apply, type: Static, index: Static = None) -> Any:
     """the name of a device; where numbers are kept is all the same here"""
     del f, index
-    if not is_device(type):
-        raise GradcliError("value", f"{type!r} is not a device", hint="'cpu' or 'cuda'")
+    require(is_device(type), "value", f"{type!r} is not a device", hint="'cpu' or 'cuda'")
     return type
 
 
@@ -263,8 +243,8 @@ def typed_list(names: str, dtype: str, words: str) -> None:
     def build(f: Apply, *data: Raw) -> Tensor:
         if len(data) == 1 and type(data[0]) is not int:
             return as_kind(f, as_array(constant(data[0], own)), dtype)
-        if not all(type(length) is int and length >= 0 for length in data):
-            raise GradcliError("value", f"{own} takes a list, or lengths")
+        fits = all(type(length) is int and length >= 0 for length in data)
+        require(fits, "value", f"{own} takes a list, or lengths")
         f.charge(math.prod(data))
         return np.zeros(data) if dtype == "float" else as_kind(f, np.zeros(data), dtype)
 
@@ -276,3 +256,73 @@ def typed_list(names: str, dtype: str, words: str) -> None:
 typed_list("FloatTensor DoubleTensor HalfTensor Tensor", "float", "a list as an array of doubles")
 typed_list("LongTensor IntTensor ShortTensor", "integer", "a list as an array of integers")
 typed_list("BoolTensor", "mask", "a list as an array of truth values")
+
+
+# --- arrays made like another one ---
+
+
+@function("range", "", "making")
+def build_range(f: Apply, start: Static, end: Static = None, step: Static = 1) -> Tensor:
+    """integers from start up to, not including, end"""
+    first, last = (0, start) if end is None else (start, end)
+    bounds = whole(first, "start"), whole(last, "end"), whole(step, "step")
+    require(bounds[2], "value", "the step of range cannot be 0")
+    f.charge(len(range(*bounds)))
+    return np.arange(*bounds)
+
+
+def like(value: float) -> Builder:
+    """Return the builder of new_zeros or new_ones."""
+
+    def build(f: Apply, x: Raw, *shape: Static) -> Tensor:
+        wanted = lengths(shape)
+        f.charge(math.prod(wanted))
+        return as_kind(f, np.full(wanted, value), kind_of(as_array(x)))
+
+    build.__doc__ = f"{'ones' if value else 'zeros'} of the kind of x"
+    return build
+
+
+function("new_zeros new_empty", "not-bare method dtype", "making")(like(0.0))
+function("new_ones", "not-bare method dtype", "making")(like(1.0))
+
+
+@function("new_full", "not-bare method dtype", "making", kinds="same same first")
+def build_new_full(f: Apply, x: Tensor, shape: Static, fill_value: Tensor) -> Tensor:
+    """one number everywhere, of the kind of x"""
+    del x
+    return build_full(f, shape, fill_value)
+
+
+@function("new_tensor", "not-bare method dtype", "making")
+def build_new_tensor(f: Apply, x: Raw, data: Raw) -> Tensor:
+    """a list as an array of the kind of x"""
+    found = as_kind(f, as_array(constant(data, "new_tensor")), kind_of(as_array(x)))
+    return f(CLONE, found) if kind_of(found) == "float" else np.array(found)
+
+
+def powers(f: Apply, bounds: tuple[Static, Static], steps: Static, base: Static) -> Any:
+    """Return powers of a base whose exponents are evenly apart."""
+    count = lengths((whole(steps, "steps"),))[0]
+    f.charge(count)
+    first, last = (number(bound, "a bound") for bound in bounds)
+    return np.power(number(base, "base"), np.linspace(first, last, count))
+
+
+@function("logspace", "torch dtype", "making")
+def build_logspace(f: Apply, start: Static, end: Static, steps: Static, base: Static = 10.0) -> Tensor:
+    """steps powers of base, from base**start to base**end"""
+    return powers(f, (start, end), steps, base)
+
+
+@function("np.logspace numpy.logspace jnp.logspace", "dtype", "making")
+def build_numpy_logspace(
+    f: Apply, start: Static, stop: Static, num: Static = 50, endpoint: Static = True, base: Static = 10.0
+) -> Tensor:
+    """num powers of base, from base**start to base**stop"""
+    if endpoint:
+        return powers(f, (start, stop), num, base)
+    found: Tensor = powers(f, (start, stop), whole(num, "num") + 1, base)[:-1]
+    if not isinstance(found, np.ndarray):
+        raise GradcliError("value", "np.logspace takes numbers")
+    return found

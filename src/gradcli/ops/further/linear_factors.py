@@ -1,119 +1,288 @@
-"""The factors of Gauss's elimination with exchanged rows, and ranks of matrices."""
+"""Factors of a matrix, L·Lᵀ and Q·R, and systems of equations with a triangular matrix."""
 
 from __future__ import annotations
 
-from functools import partial, reduce
+from typing import Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError
-from gradcli.ops.arithmetic import ADD, DIV, MUL, SUB
-from gradcli.ops.axes import number
-from gradcli.ops.declare import Apply, Parts, value_of
-from gradcli.ops.further.linear_inverses import EPSILON, rank_of
+from gradcli.ops.declare import Op, Parts, declare
+from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_singular import require_matrix
-from gradcli.ops.indexing import INDEX
-from gradcli.ops.joining import build_cat
+from gradcli.ops.further.linear_spectra import (
+    NEAR,
+    decomposed,
+    factor_digits,
+    letters_of,
+    refuse_arbitrary,
+    symmetric_side,
+)
+from gradcli.ops.linear_algebra import require_product, require_square
+from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Line, Order
+from gradcli.ops.matrices import INV, SOLVE, eliminated, row_by_row, solved
+from gradcli.ops.parts import Piecewise, Said
 from gradcli.ops.shaping import TRIL, TRIU
-from gradcli.ops.signatures import Array, Indices, Static, Tensor
+from gradcli.ops.signatures import Array, Mask, Options, Static
+from gradcli.ops.values import Value, require
 from gradcli.ops.vocabulary import function
 
 FAMILY = "linear algebra"
+IN_SCIPY = "scipy.linalg.{0} jax.scipy.linalg.{0}"
+"""The names of a function of SciPy, and of JAX's copy of it, that is another in NumPy and PyTorch."""
 
 
-def order_of_rows(a: Array) -> tuple[Indices, Indices]:
-    """Return the order in which elimination takes the rows, and the exchanges that lead there, counted from 0."""
-    left, order, swaps = np.array(a, dtype=np.float64), np.arange(len(a)), []
-    for k in range(min(left.shape)):
-        best = k + int(np.argmax(np.abs(left[k:, k])))
-        swaps.append(best)
-        left[[k, best]], order[[k, best]] = left[[best, k]], order[[best, k]]
-        if left[k, k]:
-            left[k + 1 :] -= np.outer(left[k + 1 :, k] / left[k, k], left[k])
-    return order, np.array(swaps, dtype=np.intp)
+def inverse_of(a: Array) -> Array:
+    """Return the inverse in doubles."""
+    try:
+        return np.asarray(np.linalg.inv(a), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return np.full(a.shape, np.nan) if a.ndim == 2 else np.stack([inverse_of(part) for part in a])
 
 
-def eliminated(f: Apply, x: Tensor) -> Tensor:
-    """Return U, and L without its ones, in one matrix, by elimination in the order of the rows.
+def lower(a: Array) -> Array:
+    """Return L, and no square of its diagonal that is what rounding left of an entry of A: that may be below 0 too."""
+    found = np.linalg.cholesky(decimals.symmetric(a))
+    if np.any(np.diagonal(found * found, axis1=-2, axis2=-1) <= NEAR * np.diagonal(a, axis1=-2, axis2=-1)):
+        raise np.linalg.LinAlgError("matrix is not positive definite")
+    return found
 
-    Raises ``not-differentiable`` where a pivot is 0.
+
+def cholesky_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+    """Link L[i, j] to A[k, l]: dL = L·Φ(W·dA·Wᵀ) for W = inv(L), Φ the lower triangle with half of its diagonal.
+
+    So L[i, b]·W[b, k]·W[j, l] for b > j and half of it for b = j, and as much for A[l, k], half of each.
     """
-    rows, columns = x.shape
-    steps = min(rows, columns)
-    f.charge(steps * rows * columns)
-    done: list[Tensor] = []
-    left = x
-    for k in range(steps):
-        pivot = f(INDEX, left, key=(0, 0))
-        if not value_of(pivot):
-            raise GradcliError("not-differentiable", "lu of a matrix without full rank has no derivative")
-        upper, below = f(INDEX, left, key=0), f(INDEX, left, key=(slice(1, None), 0))
-        shares = f(INDEX, f(DIV, below, pivot), key=(slice(None), None))
-        done.append(placed(f, upper, shares, k))
-        left = f(SUB, f(INDEX, left, key=(slice(1, None), slice(1, None))),
-                 f(MUL, shares, f(INDEX, upper, key=slice(1, None))))  # fmt: skip
-    return reduce(partial(f, ADD), done)
+    del argument, values, static
+    batch, n = letters_of(out, 2), out.shape[-1]
+    lengths = dict(zip(f"{batch}ijklb", (*out.shape, n, n, n), strict=True))
+    same = {letter: length for letter, length in lengths.items() if letter != "b"}
+    inverse = ("inv(cholesky({}))", inverse_of(out))
+    factor = Explicit(lambda s, whole, left, right: whole * left * right)
+    right, line = (AUXILIARY, f"{batch}jl"), Line("b", "j", Order.NOT_BEFORE)
+    below = (OUT, f"{batch}ib"), (AUXILIARY, f"{batch}bk"), right
+    beside = (OUT, f"{batch}ij"), (AUXILIARY, f"{batch}jk"), right
+    found = []
+    for columns in (f"{batch}kl", f"{batch}lk"):
+        found.append(Contraction(f"{batch}ij", columns, lengths, 0.5, factor, below, inverse, line=line))
+        found.append(Contraction(f"{batch}ij", columns, same, -0.25, factor, beside, inverse))
+    return found
 
 
-def placed(f: Apply, upper: Tensor, shares: Tensor, k: int) -> Tensor:
-    """Return row k of U and column k of L where they stand in the whole matrix."""
-    rows, columns = k + 1 + shares.shape[0], k + upper.shape[0]
-    row = build_cat(f, [np.zeros(k), upper], 0) if k else upper
-    below = [np.zeros((rows - k - 1, k)), shares, np.zeros((rows - k - 1, columns - k - 1))]
-    lower = build_cat(f, [part for part in below if part.shape[1]], 1)
-    parts = [np.zeros((k, columns)), f(INDEX, row, key=(None, slice(None))), lower]
-    return build_cat(f, [part for part in parts if part.shape[0]], 0)
+def cholesky_vjp(g: Array, y: Array, _a: Array) -> Array:
+    """Return the symmetric part of L⁻ᵀ·Φ(Lᵀ·g)·L⁻¹ (PyTorch's ``cholesky_backward``)."""
+    turned = np.tril(np.matmul(np.swapaxes(y, -1, -2), g))
+    turned = turned - np.tril(np.triu(turned)) / 2
+    turned = (turned + np.swapaxes(turned, -1, -2)) / 2
+    half = np.linalg.solve(np.swapaxes(y, -1, -2), turned)
+    return np.swapaxes(np.linalg.solve(np.swapaxes(y, -1, -2), np.swapaxes(half, -1, -2)), -1, -2)
 
 
-def require_pivot(pivot: Static, name: str) -> None:
-    """Refuse an elimination without exchanges of rows, which PyTorch has on GPUs alone."""
-    if pivot is not True:
-        raise GradcliError("value", f"{name}: elimination without pivots is not part of the language")
+CHOLESKY = declare(
+    Op(
+        "cholesky",
+        decomposed(lower),
+        (cholesky_vjp,),
+        cholesky_local,
+        exactly=lambda a: decimals.each_matrix(decimals.cholesky, decimals.symmetric(a)),
+        work=row_by_row,
+        steps=eliminated,
+        digits=lambda out, a: factor_digits(out),
+        index=Said(),
+        torch_saves=("output",),
+    )
+)
 
 
-def taken_apart(f: Apply, x: Tensor) -> tuple[Tensor, Indices, Indices]:
-    """Return both factors in one matrix, the order of the rows and the exchanges."""
-    require_matrix(x, "lu")
-    if x.ndim != 2 or 0 in x.shape:
-        raise GradcliError("shape", f"lu takes one matrix, not shape {x.shape}")
-    order, swaps = order_of_rows(np.asarray(value_of(x), dtype=np.float64))
-    return eliminated(f, f(INDEX, x, key=order)), order, swaps
+def q_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+    """Link Q[a, j] to A[i, l] by differentiating QᵀQ = 1 and A = Q·R, for W = inv(R).
+
+    1[a, i]·W[l, j] - the sum over b ≤ j of Q[a, b]·Q[i, b]·W[l, j] - that over b < j of Q[a, b]·Q[i, j]·W[l, b].
+    """
+    del argument, static
+    batch, (m, n) = letters_of(out, 2), out.shape[-2:]
+    lengths = dict(zip(f"{batch}ajilb", (*out.shape, m, n, n), strict=True))
+    same = {letter: length for letter, length in lengths.items() if letter != "b"}
+    straight = {letter: length for letter, length in same.items() if letter != "i"}
+    options: dict[str, Any] = {
+        "auxiliary": ("inv(qr({}).R)", inverse_of(np.matmul(np.swapaxes(out, -1, -2), values[0])))
+    }
+    rows, columns, line = f"{batch}aj", f"{batch}il", Line("j", "b", Order.NOT_BEFORE)
+    product = Explicit(lambda s, whole, left, right: whole * left * right)
+
+    def met(*letters: str) -> tuple[tuple[int, str], ...]:
+        return tuple((slot, batch + which) for slot, which in zip((OUT, OUT, AUXILIARY), letters, strict=True))
+
+    own = ((AUXILIARY, f"{batch}lj"),)
+    return [
+        Contraction(rows, f"{batch}al", straight, 1.0, Explicit(lambda s, right: right), own, **options),
+        Contraction(rows, columns, lengths, -1.0, product, met("ab", "ib", "lj"), line=line, **options),
+        Contraction(rows, columns, lengths, -1.0, product, met("ab", "ij", "lb"), line=line, **options),
+        Contraction(rows, columns, same, 1.0, product, met("aj", "ij", "lj"), **options),
+    ]
 
 
-@function("linalg.lu torch.linalg.lu scipy.linalg.lu jax.scipy.linalg.lu", "", FAMILY)
-def build_lu(f: Apply, x: Tensor, *, pivot: Static = True) -> Parts:
-    """P, L and U with P @ L @ U = A: the order of the rows, and a lower and an upper triangular matrix"""
-    require_pivot(pivot, "lu")
-    both, order, _ = taken_apart(f, x)
-    rows, columns = x.shape
-    steps = min(rows, columns)
-
-    def lower() -> Tensor:
-        ones = np.eye(rows, steps)
-        return f(ADD, f(TRIL, both if columns == steps else f(INDEX, both, key=(slice(None), slice(0, steps))), k=-1),
-                 ones)  # fmt: skip
-
-    def upper() -> Tensor:
-        return f(TRIU, both if rows == steps else f(INDEX, both, key=slice(0, steps)), k=0)
-
-    return Parts(("P", "L", "U"), (lambda: np.eye(rows)[:, order], lower, upper))
+def q_vjp(g: Array, y: Array, a: Array) -> Array:
+    """Return (g + Q·copyltu(-gᵀ·Q))·R⁻ᵀ (PyTorch's ``linalg_qr_backward`` with a cotangent of Q alone)."""
+    r = np.matmul(np.swapaxes(y, -1, -2), a)
+    met = -np.matmul(np.swapaxes(g, -1, -2), y)
+    low = np.tril(met)
+    both = low + np.swapaxes(np.tril(met, -1), -1, -2)
+    return np.swapaxes(solved(r, np.swapaxes(g + np.matmul(y, both), -1, -2)), -1, -2)
 
 
-@function("linalg.lu_factor torch.linalg.lu_factor", "", FAMILY)
-def build_lu_factor(f: Apply, x: Tensor, *, pivot: Static = True) -> Parts:
-    """both factors of elimination in one matrix, L without its ones, and the rows that were exchanged, from 1 on"""
-    require_pivot(pivot, "lu_factor")
-    both, _, swaps = taken_apart(f, x)
-    return Parts(("LU", "pivots"), (lambda: both, lambda: swaps + 1))
+def are_choices(a: Array) -> Mask:
+    """Return which columns of Q are a choice: where one of A is a sum of those before it, and from there on."""
+    a = np.asarray(a, dtype=np.float64)
+    left = np.diagonal(np.linalg.qr(a)[1], axis1=-2, axis2=-1)
+    return np.logical_or.accumulate(np.abs(left) <= NEAR * np.sqrt(np.sum(a * a, axis=-2)), axis=-1)
 
 
-@function("matrix_rank", "linalg", FAMILY, kinds="no no yes")
-def build_matrix_rank(
-    f: Apply, x: Tensor, tol: Static = None, hermitian: Static = False, *, atol: Static = None, rtol: Static = None
-) -> Tensor:
-    """how many singular values of a matrix lie above a bound, tol or atol, or rtol times the largest"""
-    del f, hermitian
-    require_matrix(x, "matrix_rank")
-    low = 0.0 if tol is None and atol is None else number(tol if atol is None else atol, "tol")
-    share = number(rtol, "rtol") if rtol is not None else 0.0 if low > 0 else max(x.shape[-2:]) * EPSILON
-    return np.asarray(rank_of(np.asarray(value_of(x), dtype=np.float64), low, share))
+def near_to(guide: Array, a: Array) -> Array:
+    """Return Q in many digits with the signs of that in doubles, and columns of this where they are a choice."""
+    q = decimals.orthogonal(a)
+    return np.where(are_choices(a), guide, q * np.where(np.sum(q.astype(np.float64) * guide, axis=0) < 0, -1, 1))
+
+
+ORTHOGONAL = declare(
+    Op(
+        "orthogonal",
+        decomposed(lambda a: np.linalg.qr(a)[0]),
+        (q_vjp,),
+        q_local,
+        pieces=Piecewise(
+            lambda a: np.linalg.qr(np.asarray(a, dtype=np.float64))[0],
+            lambda guide, a: decimals.each_matrix(near_to, guide, a),
+            open=True,
+        ),
+        work=row_by_row,
+        steps=eliminated,
+        digits=lambda out, a: factor_digits(np.matmul(np.swapaxes(out, -1, -2), a)),
+        index=Said(),
+        write=lambda call: f"qr({call.texts[0]}).Q",
+        torch_saves=("output",),
+    )
+)
+
+
+def factored(x: Value, complete: bool) -> Parts:
+    """Return Q and R of matrices; what is beyond a square on the right is Qᵀ times it."""
+    require_matrix(x, "qr")
+    rows, columns = x.shape[-2:]
+    said = 'qr with mode="complete" has no derivative for more rows than columns, as in PyTorch'
+    require(not complete or rows <= columns, "not-differentiable", said)
+    square = x if rows >= columns else x[..., slice(0, rows)]
+    made: list[Value] = []
+
+    def q() -> Value:
+        if not made:
+            made.append(square.of(ORTHOGONAL))
+            refuse_arbitrary(square, are_choices(square.raw), "columns of Q where those of A depend")
+        return made[0]
+
+    return Parts(("Q", "R"), (q, lambda: (q().mT @ x).of(TRIU, k=0)))
+
+
+@function("cholesky", "torch linalg method", FAMILY, op=CHOLESKY)
+def build_cholesky(x: Value, upper: bool = False) -> Value:
+    """the lower triangular L with L @ L.T = A, or with upper=True its transpose"""
+    factor = symmetric_side(x, "U" if upper else "L", "cholesky").of(CHOLESKY)
+    return factor.mT if upper else factor
+
+
+@function(IN_SCIPY.format("cholesky"), "", FAMILY)
+def scipy_cholesky(x: Value, lower: bool = False) -> Value:
+    """the upper triangular U with U.T @ U = A, or with lower=True its transpose"""
+    return build_cholesky(x, upper=not lower)
+
+
+@function("qr", "torch method", FAMILY)
+def qr(x: Value, some: bool = True) -> Parts:
+    """Q with orthogonal columns of length 1, and the upper triangular R, with Q @ R = A"""
+    return factored(x, complete=not some)
+
+
+@function("linalg.qr torch.linalg.qr np.linalg.qr numpy.linalg.qr", "", FAMILY)
+def linalg_qr(x: Value, mode: Static = "reduced") -> Parts | Value:
+    """Q with orthogonal columns of length 1, and the upper triangular R, with Q @ R = A; with mode="r" numpy's R"""
+    known = mode in ("reduced", "complete", "r")
+    require(known, "value", f'qr: mode is "reduced", "complete" or "r", not {mode!r}')
+    if mode != "r":
+        return factored(x, complete=mode == "complete")
+    said = 'qr with mode="r": PyTorch has no derivative there; this is R with mode="reduced".'
+    x.f.remark("numpy-only", said)
+    return Value(x.f, factored(x, complete=False).part("R"))
+
+
+@function(IN_SCIPY.format("qr"), "", FAMILY)
+def scipy_qr(x: Value, *, mode: Static = "full") -> Parts | tuple[Value]:
+    """Q with orthogonal columns of length 1, and the upper triangular R, with Q @ R = A; with mode="r" R alone"""
+    known = mode in ("full", "economic", "r")
+    require(known, "value", f'qr: mode is "full", "economic" or "r", not {mode!r}')
+    found = factored(x, complete=mode != "economic")
+    return (Value(x.f, found.part("R")),) if mode == "r" else found
+
+
+# --- systems of equations with a triangular matrix ---
+
+
+def triangle_of(x: Value, upper: bool, ones: bool = False) -> Value:
+    """Return one triangle of matrices, with ones on its diagonal if wanted."""
+    triangle = TRIU if upper else TRIL
+    return x.of(triangle, k=1 if upper else -1) + np.eye(x.shape[-1]) if ones else x.of(triangle, k=0)
+
+
+@function("solve_triangular", "linalg", FAMILY, kinds="no no no")
+def solve_triangular(A: Value, B: Value, upper: bool, left: bool = True, unitriangular: bool = False) -> Value:
+    """the X with A @ X = B, or X @ A = B with left=False, where one triangle of A alone is read"""
+    require_square(A, "solve_triangular")
+    said = f"solve_triangular takes a matrix B, not shape {B.shape}"
+    require(B.ndim > 1, "shape", said, hint="write B[:, None]")
+    triangle = triangle_of(A, upper, unitriangular)
+    require_product(*((A, B) if left else (B, A)), "solve_triangular")
+    return triangle.of(SOLVE, B) if left else triangle.mT.of(SOLVE, B.mT).mT
+
+
+@function(IN_SCIPY.format("solve_triangular"), "", FAMILY, kinds="no no no")
+def scipy_solve_triangular(
+    A: Value, B: Value, trans: Static = 0, lower: bool = False, unit_diagonal: bool = False
+) -> Value:
+    """the X with A @ X = B, or A.T @ X = B with trans=1, where one triangle of A alone is read; B may be a vector"""
+    require_square(A, "solve_triangular")
+    known = trans in (0, 1, 2, "N", "T", "C")
+    require(known, "value", f'solve_triangular: trans is 0, 1 or 2, or "N", "T" or "C", not {trans!r}')
+    triangle = triangle_of(A, not lower, unit_diagonal)
+    triangle = triangle if trans in (0, "N") else triangle.mT
+    columns = B.reshape(*B.shape, 1) if B.ndim == 1 else B
+    require_product(triangle, columns, "solve_triangular")
+    found = triangle.of(SOLVE, columns)
+    return found.reshape(*B.shape) if B.ndim == 1 else found
+
+
+def factor_of(x: Value, upper: bool, name: str) -> Value:
+    """Return a triangular factor as it is: PyTorch's derivative is that of L @ L.T, by all entries of L."""
+    if np.max(np.abs(np.tril(x.numbers, -1) if upper else np.triu(x.numbers, 1)), initial=0.0) <= 1e-12:
+        return x
+    x.f.remark(
+        "torch-differs",
+        f"{name} of a matrix that is not triangular: PyTorch reads one triangle, but its gradient is that by both.",
+    )
+    return triangle_of(x, upper)
+
+
+@function("cholesky_solve", "torch method", FAMILY, kinds="no no no")
+def cholesky_solve(B: Value, L: Value, upper: bool = False) -> Value:
+    """the X with L @ L.T @ X = B for a lower triangular L"""
+    require_square(L, "cholesky_solve")
+    require(B.ndim > 1, "shape", f"cholesky_solve takes a matrix B, not shape {B.shape}", hint="write B[:, None]")
+    require_product(L, B, "cholesky_solve")
+    factor = factor_of(L, upper, "cholesky_solve")
+    first, then = (factor.mT, factor) if upper else (factor, factor.mT)
+    return then.of(SOLVE, first.of(SOLVE, B))
+
+
+@function("cholesky_inverse", "torch method", FAMILY, kinds="no no no")
+def cholesky_inverse(L: Value, upper: bool = False) -> Value:
+    """the inverse of L @ L.T for a lower triangular L"""
+    require_square(L, "cholesky_inverse")
+    inverse = factor_of(L, upper, "cholesky_inverse").of(INV)
+    return inverse @ inverse.mT if upper else inverse.mT @ inverse

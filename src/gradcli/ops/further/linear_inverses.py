@@ -1,28 +1,23 @@
-"""Logarithms of determinants, and inverses of matrices that are not square."""
+"""Functions of matrices: logarithms of determinants, inverses of what is not square, and exponentials."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from gradcli.errors import GradcliError
 from gradcli.ops import exactly
-from gradcli.ops.arithmetic import MUL, SUB
-from gradcli.ops.axes import number
-from gradcli.ops.declare import Apply, Op, Parts, declare, value_of
+from gradcli.ops.declare import Op, Parts, declare
 from gradcli.ops.dispatch import RULES, in_one_step
 from gradcli.ops.further import linear_decimals as decimals
-from gradcli.ops.further.linear_cholesky import factor_digits
 from gradcli.ops.further.linear_singular import require_matrix, singular_values, turns_of
-from gradcli.ops.further.linear_spectra import decomposed, letters_of
-from gradcli.ops.linear_algebra import MATMUL, require_square
-from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit
-from gradcli.ops.making import DETACH
+from gradcli.ops.further.linear_spectra import decomposed, factor_digits, letters_of
+from gradcli.ops.linear_algebra import require_square
+from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Links
 from gradcli.ops.matrices import DET, INV, decomposed_in, eliminated, is_regular, row_by_row, solved
 from gradcli.ops.parts import Kink, Piecewise, Said
-from gradcli.ops.piecewise import SIGN, WHERE
-from gradcli.ops.reductions import SUM
-from gradcli.ops.shaping import RESHAPE
-from gradcli.ops.signatures import Array, Indices, Library, Mask, Options, Static, Tensor
+from gradcli.ops.signatures import Array, Indices, Library, Mask, Options, Static
+from gradcli.ops.values import Value, require, sign, where
 from gradcli.ops.vocabulary import function
 
 FAMILY = "linear algebra"
@@ -38,11 +33,6 @@ def logabsdet_local(argument: int, out: Array, values: tuple[Array, ...], static
     return [Contraction(batch, f"{batch}ij", lengths, 1.0, factor, ((AUXILIARY, f"{batch}ji"),), inverse)]
 
 
-def logabsdet_vjp(g: Array, _y: Array, a: Array) -> Array:
-    """Return g·A⁻ᵀ."""
-    return g[..., None, None] * np.swapaxes(inverse_or_nan(a), -1, -2)
-
-
 @in_one_step
 def inverse_or_nan(a: Array) -> Array:
     """Return the inverse, and nan where there is none but for rounding."""
@@ -55,7 +45,7 @@ LOGABSDET = declare(
     Op(
         "logabsdet",
         lambda a: np.linalg.slogdet(a)[1],
-        (logabsdet_vjp,),
+        (lambda g, _y, a: g[..., None, None] * np.swapaxes(inverse_or_nan(a), -1, -2),),
         logabsdet_local,
         exactly=lambda a: np.log(abs(np.asarray(exactly.det(a), dtype=object))),
         work=row_by_row,
@@ -73,22 +63,6 @@ def inverse_or_one(a: Array) -> Array:
     """Return the inverse, or ones where there is none."""
     found = inverse_or_nan(a)
     return np.where(np.isfinite(found), found, 1.0)
-
-
-@function("slogdet", "torch linalg method", FAMILY)
-def build_slogdet(f: Apply, x: Tensor) -> Parts:
-    """the sign of the determinant, and the logarithm of its size"""
-    require_square(x, "slogdet")
-    return Parts(("sign", "logabsdet"), (lambda: f(SIGN, f(DET, x)), lambda: f(LOGABSDET, x)))
-
-
-@function("logdet", "torch method", FAMILY)
-def build_logdet(f: Apply, x: Tensor) -> Tensor:
-    """the logarithm of the determinant of a square matrix; nan where it is negative"""
-    require_square(x, "logdet")
-    found = f(LOGABSDET, x)
-    negative = np.linalg.slogdet(np.asarray(value_of(x), dtype=np.float64))[0] < 0
-    return f(WHERE, negative, np.nan, found) if np.any(negative) else found
 
 
 EPSILON = 2.0**-52
@@ -176,15 +150,10 @@ PINV = declare(
         steps=decomposed_in,
         digits=lambda out, a, atol, rtol: pinv_digits(out, a),
         index=Said(),
-        write=lambda call: pinv_text(call.texts[0], **call.static),
+        write=lambda call: "pinv({}, atol={atol!r}, rtol={rtol!r})".format(*call.texts, **call.static),
         torch_saves=("0 output",),
     )
 )
-
-
-def pinv_text(x: str, atol: float, rtol: float) -> str:
-    """Write a call of pinv with its bounds."""
-    return f"pinv({x}, atol={atol!r}, rtol={rtol!r})"
 
 
 def pinv_digits(out: Array, a: Array) -> Array:
@@ -193,60 +162,97 @@ def pinv_digits(out: Array, a: Array) -> Array:
     return size * size * (1 + size * np.sqrt(np.sum(a * a, axis=(-1, -2), keepdims=True)))
 
 
-def inverted(f: Apply, x: Tensor, atol: Static, rtol: Static, least: float) -> Tensor:
-    """Return the inverse with the bounds of PyTorch: ``least`` of the largest singular value, unless one is given."""
+@function("slogdet", "torch linalg method", FAMILY)
+def slogdet(x: Value) -> Parts:
+    """the sign of the determinant, and the logarithm of its size"""
+    require_square(x, "slogdet")
+    return Parts(("sign", "logabsdet"), (lambda: sign(x.of(DET)), lambda: x.of(LOGABSDET)))
+
+
+@function("logdet", "torch method", FAMILY)
+def logdet(x: Value) -> Value:
+    """the logarithm of the determinant of a square matrix; nan where it is negative"""
+    require_square(x, "logdet")
+    found = x.of(LOGABSDET)
+    negative = np.linalg.slogdet(x.numbers)[0] < 0
+    return where(negative, math.nan, found) if np.any(negative) else found
+
+
+def bounds_of(atol: float | None, rtol: float | None, least: float) -> tuple[float, float]:
+    """Return the bounds of PyTorch: ``least`` of the largest singular value, unless one is given."""
+    low = 0.0 if atol is None else atol
+    return low, rtol if rtol is not None else 0.0 if low > 0 else least
+
+
+def inverted(x: Value, atol: float | None, rtol: float | None, least: float) -> Value:
+    """Return the inverse of what lies above the bounds."""
     require_matrix(x, "pinv")
-    low = 0.0 if atol is None else number(atol, "atol")
-    share = number(rtol, "rtol") if rtol is not None else 0.0 if low > 0 else least
-    return f(PINV, x, atol=low, rtol=share)
+    low, share = bounds_of(atol, rtol, least)
+    return x.of(PINV, atol=low, rtol=share)
 
 
 @function("pinv", "linalg", FAMILY, op=PINV)
 def build_pinv(
-    f: Apply, x: Tensor, rcond: Static = None, hermitian: Static = False, atol: Static = None, rtol: Static = None
-) -> Tensor:
+    x: Value, rcond: float | None = None, hermitian: Static = False, atol: float | None = None,
+    rtol: float | None = None,
+) -> Value:  # fmt: skip
     """the inverse of a matrix of any shape: what is nearest to one"""
     del hermitian
-    return inverted(f, x, atol, rcond if rtol is None else rtol, max(x.shape[-2:], default=1) * EPSILON)
+    return inverted(x, atol, rcond if rtol is None else rtol, max(x.shape[-2:], default=1) * EPSILON)
+
+
+@function("matrix_rank", "linalg", FAMILY, kinds="no no yes")
+def matrix_rank(
+    x: Value, tol: float | None = None, hermitian: Static = False, *, atol: float | None = None,
+    rtol: float | None = None,
+) -> Indices:  # fmt: skip
+    """how many singular values of a matrix lie above a bound, tol or atol, or rtol times the largest"""
+    del hermitian
+    require_matrix(x, "matrix_rank")
+    low, share = bounds_of(tol if atol is None else atol, rtol, max(x.shape[-2:]) * EPSILON)
+    return np.asarray(rank_of(x.numbers, low, share))
 
 
 @function("pinverse", "torch method", FAMILY)
-def build_pinverse(f: Apply, x: Tensor, rcond: Static = 1e-15) -> Tensor:
+def pinverse(x: Value, rcond: float = 1e-15) -> Value:
     """the inverse of a matrix of any shape; singular values below rcond times the largest count as 0"""
-    return inverted(f, x, None, rcond, 1e-15)
+    return inverted(x, None, rcond, 1e-15)
+
+
+DRIVERS = ("gelsy", "gelsd", "gelss", "gels")
+"""PyTorch's ways to least squares: the first, which counts unless said otherwise, gives neither residuals nor singular
+values, the last no rank and no singular values."""
 
 
 @function("lstsq", "linalg", FAMILY, kinds="no no no")
-def build_lstsq(
-    f: Apply, A: Tensor, B: Tensor, rcond: Static = None, driver: Static = None, library: Library = "torch"
-) -> Parts:
+def lstsq(A: Value, B: Value, rcond: float | None = None, driver: Static = None, library: Library = "torch") -> Parts:
     """the X with the least sum of squares of A @ X - B, as .solution or [0]"""
     require_matrix(A, "lstsq")
-    if driver not in (None, *DRIVERS):
-        raise GradcliError("value", f"lstsq: driver is one of {', '.join(DRIVERS)}, not {driver!r}")
+    known = driver in (None, *DRIVERS)
+    require(known, "value", f"lstsq: driver is one of {', '.join(DRIVERS)}, not {driver!r}")
     vector = B.ndim == 1 or B.shape == A.shape[:-1]
-    columns = f(RESHAPE, B, shape=(*B.shape, 1)) if vector else B
+    columns = B.reshape(*B.shape, 1) if vector else B
     m, n = A.shape[-2:]
-    if columns.ndim < 2 or columns.shape[-2] != m:
-        raise GradcliError("shape", f"lstsq: A of shape {A.shape} and B of shape {B.shape} do not fit")
+    fits = columns.ndim > 1 and columns.shape[-2] == m
+    require(fits, "shape", f"lstsq: A of shape {A.shape} and B of shape {B.shape} do not fit")
     least = max(m, n) * EPSILON
-    inverse = inverted(f, A, None, rcond, least)
-    rank = rank_of(value_of(A), 0.0, least if rcond is None else number(rcond, "rcond"))
+    inverse = inverted(A, None, rcond, least)
+    rank = rank_of(A.raw, 0.0, least if rcond is None else rcond)
 
-    def solution() -> Tensor:
-        found = f(MATMUL, inverse, columns)
-        return f(RESHAPE, found, shape=found.shape[:-1]) if vector else found
+    def solution() -> Value:
+        found = inverse @ columns
+        return found.reshape(*found.shape[:-1]) if vector else found
 
-    def residuals() -> Tensor:
+    def residuals() -> Value | Array:
         if m <= n or np.any(rank < n) or (library == "torch" and driver in (None, "gelsy")):
             return np.zeros(0)
-        left = f(SUB, f(MATMUL, A, f(MATMUL, inverse, columns)), columns)
-        return f(SUM, f(MUL, left, left), dim=(left.ndim - 2,), keepdim=False)
+        left = A @ (inverse @ columns) - columns
+        return (left * left).sum(left.ndim - 2)
 
-    def values() -> Tensor:
+    def values() -> Value | Array:
         if library != "torch":
-            return singular_values(f, A)
-        return singular_values(f, f(DETACH, A)) if driver in ("gelss", "gelsd") else np.zeros(0)
+            return singular_values(A)
+        return singular_values(A.detach()) if driver in ("gelss", "gelsd") else np.zeros(0)
 
     return Parts(
         ("solution", "residuals", "rank", "singular_values"),
@@ -254,6 +260,88 @@ def build_lstsq(
     )
 
 
-DRIVERS = ("gelsy", "gelsd", "gelss", "gels")
-"""PyTorch's ways to least squares: the first, which counts unless said otherwise, gives neither residuals nor singular
-values, the last no rank and no singular values."""
+# --- exponentials ---
+
+
+@in_one_step
+def matrix_exp(a: Array) -> Array:
+    """Return exp(A): the series of a part of A that is small, squared as often as it was halved."""
+    size = np.max(np.sum(np.abs(a), axis=-1), initial=0.0)
+    halves = max(0, int(np.ceil(np.log2(size))) + 1) if size > 0.5 else 0
+    part, unit = a / 2.0**halves, np.broadcast_to(np.eye(a.shape[-1]), a.shape)
+    total = unit
+    for k in range(18, 0, -1):
+        total = unit + np.matmul(part, total) / k
+    for _ in range(halves):
+        total = np.matmul(total, total)
+    return total
+
+
+def matrix_exp_vjp(g: Array, _y: Array, a: Array) -> Array:
+    """Return the upper right part of exp((Aᵀ, g; 0, Aᵀ)) (PyTorch's ``linalg_matrix_exp_differential``)."""
+    turned = np.swapaxes(a, -1, -2)
+    size = np.max(np.abs(g), initial=0.0)
+    scale = size if 0 < size < np.inf else 1.0
+    whole = np.concatenate(
+        [np.concatenate([turned, g / scale], -1), np.concatenate([np.zeros_like(a), turned], -1)], axis=-2
+    )
+    n = a.shape[-1]
+    return matrix_exp(whole)[..., :n, n:] * scale
+
+
+def matrix_exp_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+    """Link exp(A) to A with the integral of exp(s·A)[a, i]·exp((1 - s)·A)[j, b] over s from 0 to 1, by its numbers."""
+    del argument, static
+    a, n = values[0], out.shape[-1]
+    size = float(np.max(np.sum(np.abs(a), axis=-1), initial=0.0))
+    nodes, weights = np.polynomial.legendre.leggauss(24 + int(min(2 * size, 400)))
+    before = np.stack([matrix_exp(s * a) for s in (nodes + 1) / 2])
+    after = np.stack([matrix_exp((1 - s) * a) for s in (nodes + 1) / 2])
+    slopes = np.einsum("qzai,qzjb,q->zabij", *(x.reshape(len(nodes), -1, n, n) for x in (before, after)), weights / 2)
+    place = np.arange(np.size(a), dtype=np.intp).reshape(-1, n, n)
+    rows = np.broadcast_to(place[:, :, :, None, None], slopes.shape).ravel()
+    columns = np.broadcast_to(place[:, None, None], slopes.shape).ravel()
+    return [Links(rows, columns, slopes.ravel())]
+
+
+def exponential_text_back(_k: int, out: Array, _a: Array) -> str:
+    """Return the text of the vjp of exp."""
+    n = out.shape[-1]
+    whole = "cat([cat([{0}.mT, {g}], -1), cat([zeros_like({0}), {0}.mT], -1)], -2)"
+    return f"matrix_exp({whole})[..., :{n}, {n}:]"
+
+
+MATRIX_EXP = declare(
+    Op(
+        "matrix_exp",
+        decomposed(matrix_exp),
+        (matrix_exp_vjp,),
+        matrix_exp_local,
+        exactly=lambda a: decimals.each_matrix(decimals.exponential, a),
+        terms=lambda a: int(np.size(a)) * int(a.shape[-1]) ** 2,
+        work=lambda out, a: 60 * row_by_row(out, a) * int(a.shape[-1]),
+        steps=decomposed_in,
+        digits=lambda out, a: exponential_digits(a),
+        index=Said(),
+        backward_text=exponential_text_back,
+        torch_saves=("0",),
+    )
+)
+
+RULES[matrix_exp] = MATRIX_EXP
+
+
+def exponential_digits(a: Array) -> Array:
+    """Return how rounding grows in exp(A): as exp of the norm of A."""
+    size = np.exp(np.minimum(np.linalg.norm(a, 2, (-2, -1)), 700.0))
+    return np.broadcast_to(size[..., None, None], a.shape)
+
+
+@function(
+    "matrix_exp scipy.linalg.expm jax.scipy.linalg.expm", "torch linalg method", FAMILY, op=MATRIX_EXP,
+    kinds="no no yes",
+)  # fmt: skip
+def build_matrix_exp(x: Value) -> Value:
+    """the exponential of a square matrix, and not of its entries"""
+    require_square(x, "matrix_exp")
+    return x.of(MATRIX_EXP)

@@ -1,142 +1,206 @@
-"""Products of matrices with something beside them: sums with a product, powers and chains of matrices."""
+"""Products that pair axes, powers and chains of matrices, and the subscripts of einsum that are not letters."""
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 from itertools import pairwise
+from operator import matmul
 
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.arithmetic import ADD, MUL
-from gradcli.ops.axes import number
-from gradcli.ops.declare import Apply
-from gradcli.ops.linear_algebra import EINSUM, MATMUL, require_one_batch, require_product, require_square
+from gradcli.ops.axes import LETTERS, one_axis
+from gradcli.ops.linear_algebra import require_product, require_square
 from gradcli.ops.matrices import INV
-from gradcli.ops.piecewise import WHERE
-from gradcli.ops.reductions import SUM
-from gradcli.ops.shaping import whole
-from gradcli.ops.signatures import Static, Tensor, Tensors
+from gradcli.ops.shaping import ROLL, build_diagonal
+from gradcli.ops.signatures import Array, Axes, Static
+from gradcli.ops.values import Value, Values, einsum, require, where
 from gradcli.ops.vocabulary import function
 
-FAMILY = "linear algebra"
+algebra = partial(function, family="linear algebra")
+NUMPYS, ANY = "numpy-same same numpy", "same same yes"
 
 
-def require_axes(name: str, arrays: Tensors, wanted: tuple[int, ...]) -> None:
-    """Refuse arrays that do not have these numbers of axes."""
-    if tuple(x.ndim for x in arrays) != wanted:
-        shapes = " and ".join(str(x.shape) for x in arrays)
-        counts = " and ".join(map(str, wanted))
-        raise GradcliError("shape", f"{name} takes arrays of {counts} axes, not shapes {shapes}", hint="use + and @")
+def paired(x: Value, other: Value, own: Axes, others: Axes, name: str) -> Value:
+    """Return the sum of products over pairs of axes; those that are left stand in their order, those of x first."""
+    ours = LETTERS[: x.ndim]
+    theirs = list(LETTERS[x.ndim : x.ndim + other.ndim])
+    for left, right in zip(own, others, strict=True):
+        said = f"{name}: axis {left} of shape {x.shape} and axis {right} of shape {other.shape} differ in length"
+        require(x.shape[left] == other.shape[right], "shape", said)
+        theirs[right] = ours[left]
+    out = [c for k, c in enumerate(ours) if k not in own] + [c for k, c in enumerate(theirs) if k not in others]
+    return einsum(f"{ours},{''.join(theirs)}->{''.join(out)}", x, other)
 
 
-def fits(x: Tensor, shape: tuple[int, ...]) -> bool:
-    """Return whether an array broadcasts to a shape."""
-    pairs = zip(reversed(x.shape), reversed(shape), strict=False)
-    return x.ndim <= len(shape) and all(own in (1, length) for own, length in pairs)
+def pairs_of(dims: Static, x: Value, other: Value) -> tuple[Axes, Axes]:
+    """Return the axes that ``dims`` of tensordot pairs: the last and first so many, or those of two lists."""
+    if isinstance(dims, int) and not isinstance(dims, bool):
+        fits = 0 <= dims <= min(x.ndim, other.ndim)
+        require(fits, "value", f"tensordot: dims={dims} for arrays of {x.ndim} and {other.ndim} axes")
+        return tuple(range(x.ndim - dims, x.ndim)), tuple(range(dims))
+    if not isinstance(dims, tuple) or len(dims) != 2:
+        raise GradcliError("value", "tensordot: dims is a number of axes, or two lists of axes", hint="dims=([1], [0])")
+    own, others = (
+        tuple(one_axis(d, array.ndim) for d in (side if isinstance(side, tuple) else (side,)))
+        for side, array in zip(dims, (x, other), strict=True)
+    )
+    once = len(own) == len(others) == len(set(own)) == len(set(others))
+    require(once, "value", f"tensordot: dims={dims!r} must name as many axes of each array, each once")
+    fits = not own or (x.ndim and other.ndim)
+    require(fits, "shape", "tensordot: a single number has no axis to pair", hint="dims=0")
+    return own, others
 
 
-def added(f: Apply, x: Tensor, product: Tensor, beta: Static, alpha: Static, drops: bool = False) -> Tensor:
-    """Return beta·x + alpha·product; a beta of 0 leaves x out, nan and all, and alpha the product where it ``drops``.
+@algebra("tensordot", "torch numpy", kinds=NUMPYS)
+def tensordot(x: Value, other: Value, dims: Static = 2) -> Value:
+    """the sum of products over the last and first dims axes, or over those that two lists pair"""
+    return paired(x, other, *pairs_of(dims, x, other), "tensordot")
+
+
+@algebra("kron", "torch numpy method tensors", kinds=ANY)
+def kron(x: Value, other: Value) -> Value:
+    """x with each of its entries times the whole of other in its place"""
+    depth = max(x.ndim, other.ndim)
+    outer, inner = ((1,) * (depth - array.ndim) + array.shape for array in (x, other))
+    wide = x.reshape(*(n for length in outer for n in (length, 1)))
+    narrow = other.reshape(*(n for length in inner for n in (1, length)))
+    return (wide * narrow).reshape(*(a * b for a, b in zip(outer, inner, strict=True)))
+
+
+def crossed(x: Value, other: Value, axis: int) -> Value:
+    """Return the cross product along an axis of 3 entries of each, counted from the last one."""
+    fits = x.ndim and other.ndim and x.shape[axis] == other.shape[axis] == 3
+    require(fits, "shape", f"cross takes 3 entries along dim, not shapes {x.shape} and {other.shape}")
+
+    def turned(array: Value, by: int) -> Value:
+        return array.of(ROLL, shifts=(-by,), dims=(axis % array.ndim,))
+
+    ahead = turned(x, 1) * turned(other, 2)
+    return ahead - turned(x, 2) * turned(other, 1)
+
+
+def from_end(dim: Static, x: Value, other: Value) -> int:
+    """Return an axis of two arrays of as many axes, counted from the last."""
+    said = f"cross takes arrays of as many axes, not shapes {x.shape} and {other.shape}"
+    require(x.ndim == other.ndim and x.ndim, "shape", said)
+    return one_axis(dim, x.ndim) - x.ndim
+
+
+@algebra("cross", "torch method", kinds="no same yes")
+def cross(x: Value, other: Value, dim: Static = None) -> Value:
+    """the cross product along dim; without one, along the first axis with 3 entries"""
+    if dim is None:
+        dim = next((axis for axis, length in enumerate(x.shape) if length == 3), None)
+        require(dim is not None, "shape", f"cross needs an axis with 3 entries, and shape {x.shape} has none")
+    return crossed(x, other, from_end(dim, x, other))
+
+
+@algebra("linalg.cross torch.linalg.cross np.linalg.cross numpy.linalg.cross", "", kinds="no same yes")
+def linalg_cross(x: Value, other: Value, dim: Static = -1) -> Value:
+    """the cross product along dim, the last axis unless it is given"""
+    return crossed(x, other, from_end(dim, x, other) if x.ndim == other.ndim or dim != -1 else -1)
+
+
+@algebra("np.cross numpy.cross jnp.cross", "", kinds="no same yes")
+def numpy_cross(
+    x: Value, other: Value, axisa: Static = -1, axisb: Static = -1, axisc: Static = -1, axis: Static = None
+) -> Value:
+    """the cross product of the vectors that stand along axisa and axisb, along axisc, or all along axis"""
+    first, second, last = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
+    found = crossed(behind(x, first), behind(other, second), -1)
+    order = [*range(found.ndim - 1)]
+    order.insert(one_axis(last, found.ndim), found.ndim - 1)
+    return found.permute(*order)
+
+
+@algebra("linalg.diagonal torch.linalg.diagonal np.linalg.diagonal numpy.linalg.diagonal", "shares", kinds=ANY)
+def linalg_diagonal(x: Value, *, offset: Static = 0, dim1: Static = -2, dim2: Static = -1) -> Value:
+    """the diagonal of a matrix, or of those that the last two axes span"""
+    return Value(x.f, build_diagonal(x.f, x.node, offset, dim1, dim2))
+
+
+@algebra("np.trace numpy.trace jnp.trace", "", kinds="numpy-integer integer yes")
+def numpy_trace(x: Value, offset: Static = 0, axis1: Static = 0, axis2: Static = 1) -> Value:
+    """the sum of a diagonal of a matrix, or of those that two axes span"""
+    diagonal = linalg_diagonal(x, offset=offset, dim1=axis1, dim2=axis2)
+    return diagonal.sum(diagonal.ndim - 1)
+
+
+def behind(x: Value, dim: Static) -> Value:
+    """Return an array with one axis moved behind the others."""
+    axis = one_axis(dim, x.ndim)
+    return x.permute(*(other for other in range(x.ndim) if other != axis), axis)
+
+
+@algebra("vecdot", "torch linalg numpy", kinds=NUMPYS)
+def vecdot(x: Value, other: Value, dim: Static = -1) -> Value:
+    """the inner product along dim, entry by entry of the other axes"""
+    product = x * other
+    return product.sum(one_axis(dim, product.ndim))
+
+
+# --- products of matrices ---
+
+
+def added(x: Value, product: Value, beta: float, alpha: float) -> Value:
+    """Return beta·x + alpha·product; a beta of 0 leaves x out, nan and all, and an alpha of 0 the product.
 
     So does PyTorch, which leaves both to a library of linear algebra.
     """
-    factor, share = number(alpha, "alpha"), number(beta, "beta")
-    if not fits(x, product.shape):
-        raise GradcliError("shape", f"shape {x.shape} does not broadcast to that of the product, {product.shape}")
-    scaled = product if factor == 1 else f(MUL, factor, product)
-    if factor == 0 and drops:
-        scaled = f(WHERE, np.zeros(product.shape), scaled, 0.0)
-    if share == 0:
-        return scaled
-    return f(ADD, x if share == 1 else f(MUL, share, x), scaled)
+    pairs = zip(reversed(x.shape), reversed(product.shape), strict=False)
+    fits = x.ndim <= product.ndim and all(own in (1, length) for own, length in pairs)
+    require(fits, "shape", f"shape {x.shape} does not broadcast to that of the product, {product.shape}")
+    scaled = product if alpha == 1 else alpha * product
+    scaled = scaled if alpha else where(np.zeros(product.shape), scaled, 0.0)
+    return scaled if beta == 0 else (x if beta == 1 else beta * x) + scaled
 
 
-@function("addmm", "torch method", FAMILY, kinds="no same no")
-def build_addmm(f: Apply, x: Tensor, mat1: Tensor, mat2: Tensor, beta: Static = 1, alpha: Static = 1) -> Tensor:
+@algebra("addmm", "torch method", kinds="no same no")
+def addmm(x: Value, mat1: Value, mat2: Value, beta: float = 1, alpha: float = 1) -> Value:
     """beta*x + alpha*(mat1 @ mat2), for two matrices"""
-    require_axes("addmm", (mat1, mat2), (2, 2))
-    require_product(mat1, mat2, "addmm")
-    return added(f, x, f(MATMUL, mat1, mat2), beta, alpha, drops=True)
+    require_axes("addmm", mat1, mat2, 2)
+    return added(x, mat1 @ mat2, beta, alpha)
 
 
-@function("addmv", "torch method", FAMILY, kinds="no same no")
-def build_addmv(f: Apply, x: Tensor, mat: Tensor, vec: Tensor, beta: Static = 1, alpha: Static = 1) -> Tensor:
+@algebra("addmv", "torch method", kinds="no same no")
+def addmv(x: Value, mat: Value, vec: Value, beta: float = 1, alpha: float = 1) -> Value:
     """beta*x + alpha*(mat @ vec), for a matrix and a vector"""
-    require_axes("addmv", (mat, vec), (2, 1))
-    require_product(mat, vec, "addmv")
-    return added(f, x, f(MATMUL, mat, vec), beta, alpha, drops=True)
+    require_axes("addmv", mat, vec, 1)
+    return added(x, mat @ vec, beta, alpha)
 
 
-@function("addr", "torch method", FAMILY, kinds="same same no")
-def build_addr(f: Apply, x: Tensor, vec1: Tensor, vec2: Tensor, beta: Static = 1, alpha: Static = 1) -> Tensor:
-    """beta*x + alpha*outer(vec1, vec2)"""
-    require_axes("addr", (vec1, vec2), (1, 1))
-    return added(f, x, f(EINSUM, vec1, vec2, spec="i,j->ij"), beta, alpha)
+def require_axes(name: str, matrix: Value, other: Value, ndim: int) -> None:
+    """Refuse what is no product of a matrix and an array of so many axes."""
+    said = f"{name} takes arrays of 2 and {ndim} axes, not shapes {matrix.shape} and {other.shape}"
+    require((matrix.ndim, other.ndim) == (2, ndim), "shape", said, hint="use + and @")
+    require_product(matrix, other, name)
 
 
-def batched(f: Apply, name: str, batch1: Tensor, batch2: Tensor) -> Tensor:
-    """Return the products of two batches of as many matrices; raises ``shape`` for others."""
-    require_axes(name, (batch1, batch2), (3, 3))
-    require_product(batch1, batch2, name)
-    require_one_batch(batch1, batch2, name)
-    return f(MATMUL, batch1, batch2)
-
-
-@function("baddbmm", "torch method", FAMILY, kinds="no same no")
-def build_baddbmm(f: Apply, x: Tensor, batch1: Tensor, batch2: Tensor, beta: Static = 1, alpha: Static = 1) -> Tensor:
-    """beta*x + alpha*(batch1 @ batch2), for two batches of matrices"""
-    return added(f, x, batched(f, "baddbmm", batch1, batch2), beta, alpha)
-
-
-@function("addbmm", "torch method", FAMILY, kinds="no same no")
-def build_addbmm(f: Apply, x: Tensor, batch1: Tensor, batch2: Tensor, beta: Static = 1, alpha: Static = 1) -> Tensor:
-    """beta*x + alpha times the sum of the products of two batches of matrices"""
-    product = f(SUM, batched(f, "addbmm", batch1, batch2), dim=(0,), keepdim=False)
-    return added(f, x, product, beta, alpha, drops=True)
-
-
-def chained(f: Apply, tensors: Tensors, name: str) -> Tensor:
-    """Return the product of arrays from left to right, the first and the last matrices or vectors."""
-    if len(tensors) < 2:
-        raise GradcliError("value", f"{name} takes two matrices or more, {len(tensors)} given")
-    for k, x in enumerate(tensors):
-        if x.ndim != 2 and not (x.ndim == 1 and k in (0, len(tensors) - 1)):
-            raise GradcliError("shape", f"{name} takes matrices, and vectors at its ends, not shape {x.shape}")
-    for left, right in pairwise(tensors):
-        require_product(left, right, name)
-    return reduce(lambda left, right: f(MATMUL, left, right), tensors)
-
-
-@function("multi_dot", "linalg", FAMILY, kinds="no same no")
-def build_multi_dot(f: Apply, tensors: Tensors) -> Tensor:
+@algebra("multi_dot", "linalg", kinds="no same no")
+def multi_dot(tensors: Values) -> Value:
     """the product of a list of matrices, with a vector at either end if wanted"""
-    return chained(f, tensors, "multi_dot")
+    require(len(tensors) > 1, "value", f"multi_dot takes two matrices or more, {len(tensors)} given")
+    for k, x in enumerate(tensors):
+        fits = x.ndim == 2 or (x.ndim == 1 and k in (0, len(tensors) - 1))
+        require(fits, "shape", f"multi_dot takes matrices, and vectors at its ends, not shape {x.shape}")
+    for left, right in pairwise(tensors):
+        require_product(left, right, "multi_dot")
+    return reduce(matmul, tensors)
 
 
-@function("chain_matmul", "torch", FAMILY, kinds="no same no")
-def build_chain_matmul(f: Apply, *tensors: Tensor) -> Tensor:
-    """the product of the matrices that are given"""
-    if len(tensors) == 1:
-        return tensors[0]
-    require_axes("chain_matmul", tensors, (2,) * len(tensors))
-    return chained(f, tensors, "chain_matmul")
-
-
-@function("matrix_power", "torch linalg method", FAMILY, kinds="numpy-same same yes")
-def build_matrix_power(f: Apply, x: Tensor, n: Static) -> Tensor:
+@algebra("matrix_power", "torch linalg method", kinds="numpy-same same yes")
+def matrix_power(x: Value, n: int) -> Value | Array:
     """the product of n copies of a square matrix; of its inverse for negative n, the identity for 0"""
     require_square(x, "matrix_power")
-    count = whole(n, "n")
-    if count == 0:
+    if n == 0:
         return np.broadcast_to(np.eye(x.shape[-1]), x.shape)
-    return powered(f, f(INV, x) if count < 0 else x, abs(count))
+    return powered(x.of(INV) if n < 0 else x, abs(n))
 
 
-def powered(f: Apply, x: Tensor, count: int) -> Tensor:
+def powered(x: Value, count: int) -> Value:
     """Return the product of ``count`` copies of a matrix, by squares of squares."""
     if count == 1:
         return x
-    half = powered(f, x, count // 2)
-    square = f(MATMUL, half, half)
-    return f(MATMUL, square, x) if count % 2 else square
+    half = powered(x, count // 2)
+    return half @ half @ x if count % 2 else half @ half

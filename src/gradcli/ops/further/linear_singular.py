@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Op, declare, value_of
+from gradcli.ops.axes import number, read_axes
+from gradcli.ops.declare import OPS, Apply, Op, Parts, declare
 from gradcli.ops.dispatch import in_one_step, rule_for
 from gradcli.ops.further import linear_decimals as decimals
-from gradcli.ops.further.linear_equals import groups_of, has_twin, is_bent, refuse_arbitrary, shared
-from gradcli.ops.further.linear_spectra import apart_text, decomposed, letters_of, nearness, vector_digits, with_signs
+from gradcli.ops.further.linear_spectra import (
+    apart_text,
+    decomposed,
+    groups_of,
+    has_twin,
+    is_bent,
+    letters_of,
+    nearness,
+    refuse_arbitrary,
+    shared,
+    vector_digits,
+    with_signs,
+)
+from gradcli.ops.joining import CAT
 from gradcli.ops.links import AUXILIARY, OUT, SECOND, Contraction, Explicit, Line, Order
+from gradcli.ops.making import DETACH
 from gradcli.ops.matrices import decomposed_in
 from gradcli.ops.parts import Piecewise, Said
-from gradcli.ops.signatures import Array, Mask, Options, Static, Tensor
+from gradcli.ops.signatures import Array, Mask, Options, Static
 from gradcli.ops.tracing import applied
+from gradcli.ops.values import Value, require
+from gradcli.ops.vocabulary import function
 
 FAMILY = "linear algebra"
 LEFT, RIGHT = "svd({}).U", "svd({}).V"
@@ -213,24 +229,105 @@ SINGULAR_VECTORS = declare(
 )
 
 
-def singular_values(f: Apply, x: Tensor) -> Tensor:
+def singular_values(x: Value) -> Value:
     """Return the singular values."""
-    return shared(f, f(SINGULAR_VALUES, x), least_of(x.shape))
+    return shared(x.of(SINGULAR_VALUES), least_of(x.shape))
 
 
-def require_matrix(x: Tensor, name: str) -> None:
+def require_matrix(x: Value, name: str) -> None:
     """Refuse what is no matrix, and one without entries."""
-    if x.ndim < 2 or 0 in x.shape[-2:]:
-        raise GradcliError("shape", f"{name} takes a matrix or a batch of them, not shape {x.shape}")
+    fits = x.ndim > 1 and 0 not in x.shape[-2:]
+    require(fits, "shape", f"{name} takes a matrix or a batch of them, not shape {x.shape}")
 
 
-def vectors(f: Apply, x: Tensor, side: str) -> Tensor:
+def vectors(x: Value, side: str) -> Value:
     """Return U or V; refuse those of equal values, and of 0 where this side is the longer one."""
-    found = with_signs(f, f(SINGULAR_VECTORS, x, side=side), "svd")
-    own = value_of(x) if side == "U" else np.swapaxes(value_of(x), -1, -2)
+    found = with_signs(x.of(SINGULAR_VECTORS, side=side), "svd")
+    own = x.raw if side == "U" else np.swapaxes(x.raw, -1, -2)
     arbitrary = is_arbitrary(thin(own)[1], own.shape)
     refuse_arbitrary(x, arbitrary, "singular vectors of equal values, and of 0 on the longer side,")
     return found
+
+
+def of_matrix(x: Value, order: Static, dim: Static, keepdim: bool) -> Value:
+    """Return the norm of the matrices in two axes; raises ``value`` for an order that is none of these."""
+    require(x.ndim > 1, "shape", f"a norm of order {order!r} is that of a matrix, and the shape is {x.shape}")
+    axes = read_axes(dim, x.ndim, "refused")
+    said = f"the norm of a matrix is over two axes, and not {len(axes)}"
+    require(len(axes) == 2, "shape", said, hint="dim=(0, 1)")
+    known = order in ("nuc", 1, -1, 2, -2, math.inf, -math.inf) and not isinstance(order, bool)
+    hint = 'ord is "fro", "nuc", 1, -1, 2, -2, inf or -inf'
+    require(known, "value", f"a matrix has no norm of order {order!r}", hint)
+    found = by_singular_values(x, order, axes) if order in ("nuc", 2, -2) else by_sums(x, number(order, "ord"), axes)
+    return found.reshape(*(1 if axis in axes else n for axis, n in enumerate(x.shape))) if keepdim else found
+
+
+def by_singular_values(x: Value, order: Static, axes: tuple[int, ...]) -> Value:
+    """Return the sum, the largest or the smallest of the singular values."""
+    places = (*(axis for axis in range(x.ndim) if axis not in axes), *axes)
+    values = singular_values(x if places == tuple(range(x.ndim)) else x.permute(*places))
+    op = "sum" if order == "nuc" else "amax" if order == 2 else "amin"
+    return values.of(OPS[op], dim=(values.ndim - 1,), keepdim=False)
+
+
+def by_sums(x: Value, order: float, axes: tuple[int, ...]) -> Value:
+    """Return the largest or the smallest sum of sizes, down the columns for order 1 and along the rows for inf."""
+    down, across = axes if abs(order) == 1 else axes[::-1]
+    sums = abs(x).sum(down)
+    return sums.of(OPS["amax" if order > 0 else "amin"], dim=(across - (across > down),), keepdim=False)
+
+
+@function("svdvals", "linalg", FAMILY, op=SINGULAR_VALUES)
+def svdvals(x: Value, driver: Static = None) -> Value:
+    """the singular values of a matrix, the largest first"""
+    del driver
+    require_matrix(x, "svdvals")
+    return singular_values(x)
+
+
+@function("svd torch.svd", "method", FAMILY)
+def svd(x: Value, some: bool = True, compute_uv: bool = True) -> Parts:
+    """U, the singular values S and V with A = U @ diag(S) @ V.T"""
+    require_matrix(x, "svd")
+    hint = "leave some and compute_uv out"
+    require(compute_uv and some, "value", "svd has U and V in their short form alone", hint)
+    return Parts(("U", "S", "V"), (lambda: vectors(x, "U"), lambda: singular_values(x), lambda: vectors(x, "V")))
+
+
+@function("linalg.svd torch.linalg.svd np.linalg.svd numpy.linalg.svd", "", FAMILY)
+def linalg_svd(x: Value, full_matrices: bool = True, compute_uv: bool = True, driver: Static = None) -> Parts | Value:
+    """U, the singular values S and Vh with A = U @ diag(S) @ Vh"""
+    del driver
+    require_matrix(x, "svd")
+    if not compute_uv:
+        return singular_values(x)
+    all_of = completed if full_matrices and x.shape[-2] != x.shape[-1] else vectors
+    makers = (lambda: all_of(x, "U"), lambda: singular_values(x), lambda: all_of(x, "V").mT)
+    return Parts(("U", "S", "Vh"), makers)
+
+
+def completed(x: Value, side: str) -> Value:
+    """Return U or V with columns added until it is square: constants, as PyTorch has them."""
+    found, count = vectors(x, side), min(x.shape[-2:])
+    if found.shape[-2] == count:
+        return found
+    x.f.remark(
+        "arbitrary-vectors",
+        "svd with full_matrices: the vectors beyond the singular values are any that complete the others, and no "
+        "gradient flows through them, as in PyTorch.",
+    )
+    left, _, right = np.linalg.svd(x.numbers)
+    whole = left if side == "U" else np.swapaxes(right, -1, -2)
+    return found.of(CAT, found.apply(ARBITRARY, whole[..., count:]), dim=x.ndim - 1)
+
+
+ARBITRARY = replace(
+    DETACH,
+    view=False,
+    write=lambda call: call.texts[0],
+    pieces=Piecewise(lambda x: x, lambda piece, x: piece, open=True),
+)
+"""Constants of which an algorithm in doubles chose one of several right ones."""
 
 
 @rule_for(thin)

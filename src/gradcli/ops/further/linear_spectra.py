@@ -1,6 +1,9 @@
-"""Eigenvalues and eigenvectors of symmetric matrices: A·v = λ·v.
+"""Eigenvalues and eigenvectors of symmetric matrices: A·v = λ·v, and what equal ones leave open.
 
 As in PyTorch one triangle of a matrix is read, and the derivative is that by a matrix that stays symmetric.
+
+Which vectors equal values have is the choice of a processor's LAPACK. No answer depends on it: equal values share the
+slope of their mean, which has a derivative, and vectors that may be rotated have none.
 """
 
 from __future__ import annotations
@@ -10,22 +13,126 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.arithmetic import ADD, SUB
-from gradcli.ops.declare import Apply, Op, Parts, declare, value_of
-from gradcli.ops.dispatch import RULES, rule_for
+from gradcli.ops.declare import Apply, Op, Parts, declare
+from gradcli.ops.dispatch import RULES, in_one_step, rule_for
 from gradcli.ops.further import linear_decimals as decimals
-from gradcli.ops.further.linear_equals import groups_of, has_twin, refuse_arbitrary, shared
 from gradcli.ops.linear_algebra import require_square
-from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Line, Order
-from gradcli.ops.making import DETACH
+from gradcli.ops.links import AUXILIARY, OUT, Contraction, Explicit, Line, Links, Order
 from gradcli.ops.matrices import BATCHES, decomposed_in
-from gradcli.ops.parts import Piecewise, Said
-from gradcli.ops.shaping import TRIL, TRIU, transpose_matrices
-from gradcli.ops.signatures import Array, Forward, Options, Static, Tensor
-from gradcli.ops.tracing import applied
+from gradcli.ops.parts import Kink, Piecewise, Said
+from gradcli.ops.shaping import TRIL, TRIU
+from gradcli.ops.signatures import Array, Forward, Indices, Mask, Options, Static
+from gradcli.ops.tracing import applied, asked
+from gradcli.ops.values import Value, require
 from gradcli.ops.vocabulary import function
 
 FAMILY = "linear algebra"
+NEAR = 32 * 2.0**-52
+"""Eigenvalues that differ by less than this part of the largest one are one."""
+
+
+def is_beyond(parts: Array, size: Array, share: float) -> Mask:
+    """Return which parts are more than this share of a size; of exact numbers, more than their last digits."""
+    if not decimals.is_exact(parts):
+        return parts > share * size
+    size = size * decimals.GUARD
+    return np.asarray(size + parts != size, dtype=bool)
+
+
+@in_one_step
+def groups_of(values: Array, least: float = -1.0) -> Indices:
+    """Return for each of some sorted values the number of its group of equal ones.
+
+    That is -1 for values up to the ``least`` share of the largest, which are 0; for none where this is negative.
+    """
+    size = np.max(abs(values), axis=-1, keepdims=True) if values.shape[-1] else values
+    apart = is_beyond(abs(values[..., 1:] - values[..., :-1]), size, NEAR)
+    numbers = np.zeros(values.shape, dtype=np.intp)
+    numbers[..., 1:] = np.cumsum(apart, axis=-1)
+    return numbers if least < 0 else np.where(is_beyond(abs(values), size, least), numbers, -1)
+
+
+def has_twin(groups: Indices) -> Mask:
+    """Return which values are equal to another one."""
+    return np.count_nonzero(groups[..., :, None] == groups[..., None, :], axis=-1) > 1
+
+
+@in_one_step
+def means(groups: Indices, x: Array) -> Array:
+    """Return numbers with the mean of each group in the place of its members, and 0 in group -1."""
+    same = (groups[..., :, None] == groups[..., None, :]) & (groups >= 0)[..., None, :]
+    return np.sum(np.where(same, x[..., None, :], 0), axis=-1) / np.maximum(np.count_nonzero(same, axis=-1), 1)
+
+
+def is_bent(values: Array, least: float) -> Mask:
+    """Return which values are equal to another one, or 0."""
+    groups = groups_of(values, least)
+    return has_twin(groups) | (groups < 0)
+
+
+def shares_of(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+    """Link a value to all that are equal to it, evenly."""
+    del argument
+    groups = groups_of(values[0], static["least"])
+    same = (groups[..., :, None] == groups[..., None, :]) & (groups >= 0)[..., None]
+    *batch, k, other = np.nonzero(same)
+    rows, columns = (np.ravel_multi_index((*batch, place), out.shape) for place in (k, other))
+    return [Links(rows, columns, 1 / np.count_nonzero(same, axis=-1)[(*batch, k)])]
+
+
+EQUALS = declare(
+    Op(
+        "mean_of_equals",
+        lambda x, least: means(groups_of(x, least), x),
+        (lambda g, _y, x, *, least: means(groups_of(x, least), g),),
+        shares_of,
+        pieces=Piecewise(groups_of, lambda groups, x, least: means(groups, x)),
+        kink=Kink(
+            is_bent,
+            "equal values share the slope of their mean, and a singular value of 0 has slope 0; PyTorch's slopes are "
+            "those of whichever vectors LAPACK returns",
+        ),
+        index=Said(),
+        backward_text=("{g}",),
+        write=lambda call: call.texts[0],
+    )
+)
+
+
+def shared(values: Value, least: float = -1.0) -> Value:
+    """Return eigenvalues or singular values, each as the mean of those that are equal to it: that has a derivative.
+
+    Which of them moves with which vector is left open, so that no two processors need agree. Values up to the
+    ``least`` share of the largest are 0, and have the slope 0 between those of both signs.
+    """
+    return values.of(EQUALS, least=least) if np.any(is_bent(values.numbers, least)) else values
+
+
+def refuse_arbitrary(x: Value, arbitrary: Mask, which: str) -> None:
+    """Refuse derivatives of vectors of which any rotation would do: which one comes out is left to the processor."""
+    fits, hint = not (x.active and np.any(arbitrary)), "the values alone have one; or move the matrix a little"
+    require(fits, "not-differentiable", f"{which} are any of many: they have no derivative", hint)
+
+
+RULES[groups_of] = asked(groups_of)
+
+
+@rule_for(means)
+def means_traced(_f: Apply, groups: Indices, x: Any) -> Any:
+    """Return numbers with the mean of each group in the place of its members, by a matrix of shares."""
+    unit = np.broadcast_to(np.eye(groups.shape[-1]), (*groups.shape, groups.shape[-1]))
+    shares = np.swapaxes(means(np.expand_dims(groups, -2), unit), -1, -2)
+    return np.matmul(shares, x[..., None])[..., 0]
+
+
+def factor_digits(factor: Array) -> Array:
+    """Return by how much rounding grows in a factor's derivatives: as its condition number says."""
+    count = min(factor.shape[-2:])
+    known = np.linalg.cond(factor[..., :count, :count])[..., None, None]
+    return np.minimum(np.where(np.isfinite(known), known, 1e16), 1e16)
+
+
+# --- eigenvalues ---
 
 
 def mirrored(a: Array) -> Array:
@@ -141,12 +248,6 @@ def vector_digits(values: Array) -> Array:
     return (grown * grown / np.where(size == 0, 1.0, size))[..., None, :]
 
 
-def sweeps_of(out: Array, a: Array) -> int:
-    """Return the operations of turning every pair of columns, some ten times."""
-    del out
-    return 30 * int(np.size(a)) * int(np.shape(a)[-1]) ** 2
-
-
 def eigenvectors(guide: Array, a: Array) -> Array:
     """Return the eigenvectors of a symmetric matrix in many digits, as near to those of doubles as they come."""
     values, vectors = decimals.eigen(decimals.symmetric(a))
@@ -161,7 +262,7 @@ EIGENVALUES = declare(
         eigenvalue_local,
         exactly=lambda a: decimals.each_matrix(lambda x: decimals.eigen(decimals.symmetric(x))[0], a),
         index=Said(),
-        work=sweeps_of,
+        work=lambda out, a: 30 * int(np.size(a)) * int(np.shape(a)[-1]) ** 2,
         steps=decomposed_in,
         digits=lambda out, a: nearness(out),
         backward_text=("(eigh({0})[1]*{g}[..., None, :]) @ eigh({0})[1].mT",),
@@ -180,7 +281,7 @@ EIGENVECTORS = declare(
             open=True,
         ),
         index=Said(),
-        work=sweeps_of,
+        work=lambda out, a: 30 * int(np.size(a)) * int(np.shape(a)[-1]) ** 2,
         steps=decomposed_in,
         digits=lambda out, a: vector_digits(np.linalg.eigvalsh(a)),
         backward_text=eigenvector_text_back,
@@ -190,29 +291,28 @@ EIGENVECTORS = declare(
 )
 
 
-def symmetric_side(f: Apply, x: Tensor, side: Static, name: str) -> Tensor:
+def symmetric_side(x: Value, side: Static, name: str) -> Value:
     """Return a symmetric matrix as it is, and of others what the triangle that is read makes of it, with a remark."""
     require_square(x, name)
-    if side not in ("L", "U", "l", "u"):
-        raise GradcliError("value", f'{name}: UPLO is "L" or "U", not {side!r}')
-    value = np.asarray(value_of(x), dtype=np.float64)
-    if np.allclose(value, np.swapaxes(value, -1, -2), 0.0, 1e-12 * np.max(np.abs(value), initial=1e-4), equal_nan=True):
+    require(side in ("L", "U", "l", "u"), "value", f'{name}: UPLO is "L" or "U", not {side!r}')
+    value, turned = x.numbers, np.swapaxes(x.numbers, -1, -2)
+    if np.allclose(value, turned, 0.0, 1e-12 * np.max(np.abs(value), initial=1e-4), equal_nan=True):
         return x
     lower = side in ("L", "l")
-    f.remark(
+    x.f.remark(
         "symmetric-part",
         f"{name} reads the {'lower' if lower else 'upper'} triangle of a matrix that is not symmetric; the derivative "
         "is that by a matrix that stays symmetric, as in PyTorch.",
     )
     own, others = (TRIL, -1) if lower else (TRIU, 1)
-    beside = transpose_matrices(f, f(own, x, k=others))
-    whole = f(ADD, f(own, x, k=0), beside)
-    return f(ADD, x, f(DETACH, f(SUB, whole, x)))
+    beside = x.of(own, k=others).mT
+    whole = x.of(own, k=0) + beside
+    return x + (whole - x).detach()
 
 
-def with_signs(f: Apply, vectors: Tensor, name: str) -> Tensor:
+def with_signs(vectors: Value, name: str) -> Value:
     """Return vectors, with a remark that their signs are a choice."""
-    f.remark(
+    vectors.f.remark(
         "arbitrary-signs",
         f"The signs of the vectors of {name} are a choice of its algorithm, which may be another in PyTorch.",
     )
@@ -220,23 +320,24 @@ def with_signs(f: Apply, vectors: Tensor, name: str) -> Tensor:
 
 
 @function("eigvalsh", "linalg", FAMILY, op=EIGENVALUES)
-def build_eigvalsh(f: Apply, x: Tensor, UPLO: Static = "L") -> Tensor:
+def eigvalsh(x: Value, UPLO: Static = "L") -> Value:
     """the eigenvalues of a symmetric matrix, the smallest first"""
-    return shared(f, f(EIGENVALUES, symmetric_side(f, x, UPLO, "eigvalsh")))
+    return shared(symmetric_side(x, UPLO, "eigvalsh").of(EIGENVALUES))
 
 
 @function("eigh", "linalg", FAMILY)
-def build_eigh(f: Apply, x: Tensor, UPLO: Static = "L") -> Parts:
+def eigh(x: Value, UPLO: Static = "L") -> Parts:
     """the eigenvalues of a symmetric matrix, the smallest first, and its eigenvectors as columns"""
-    side = symmetric_side(f, x, UPLO, "eigh")
+    side = symmetric_side(x, UPLO, "eigh")
 
-    def vectors() -> Tensor:
-        found = with_signs(f, f(EIGENVECTORS, side), "eigh")
-        refuse_arbitrary(side, has_twin(groups_of(np.linalg.eigvalsh(value_of(side).astype(np.float64)))), EQUAL)
+    def vectors() -> Value:
+        found = with_signs(side.of(EIGENVECTORS), "eigh")
+        refuse_arbitrary(
+            side, has_twin(groups_of(np.asarray(np.linalg.eigvalsh(side.numbers), dtype=np.float64))), EQUAL
+        )
         return found
 
-    makers = (lambda: shared(f, f(EIGENVALUES, side)), vectors)
-    return Parts(("eigenvalues", "eigenvectors"), makers)
+    return Parts(("eigenvalues", "eigenvectors"), (lambda: shared(side.of(EIGENVALUES)), vectors))
 
 
 RULES[np.linalg.eigvalsh] = EIGENVALUES

@@ -1,41 +1,35 @@
-"""Pooling: the largest, the mean or a norm of each window."""
+"""Pooling, the largest, the mean or a norm of each window, and images made larger or smaller."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
+from operator import add
 
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, OF_TWO
 from gradcli.ops.axes import number
-from gradcli.ops.declare import OPS, Apply, Pair, value_of
-from gradcli.ops.further.neural_windows import Windows, adaptive, each_axis, require_axes, sliding, windows
-from gradcli.ops.piecewise import ABS, BENT
-from gradcli.ops.reductions import MEAN, SUM
+from gradcli.ops.declare import Apply, Pair
+from gradcli.ops.further.neural_windows import Places, Windows, adaptive, each_axis, require_axes, sliding, windows
 from gradcli.ops.selection import PICK
-from gradcli.ops.shaping import RESHAPE
-from gradcli.ops.signatures import Array, Axes, Indices, Static, Tensor
+from gradcli.ops.signatures import Array, Axes, Indices, Static
 from gradcli.ops.spread import SAFE
+from gradcli.ops.values import Value, relu, require, sign, square
 from gradcli.ops.vocabulary import function
 
-POW = OF_TWO["pow"]
-Places = tuple[Indices, ...]
 
-
-def largest(f: Apply, x: Tensor, places: Places, return_indices: Static) -> Tensor | Pair:
+def largest(x: Value, places: Places, return_indices: Static) -> Value | Pair:
     """Return the largest of each window, the first of several, and perhaps where it stands in the last axes of x."""
     axes = len(places)
     first = x.ndim - axes
-    found = windows(f, x, first, places, -np.inf).values
-    kernel = math.prod(found.shape[first + axes :])
-    flat = f(RESHAPE, found, shape=(*found.shape[: first + axes], kernel))
-    values = f(PICK, flat, kind="max", dim=first + axes, keepdim=False)
+    found = windows(x, first, places, -np.inf).values
+    flat = found.reshape(*found.shape[: first + axes], math.prod(found.shape[first + axes :]))
+    values = flat.of(PICK, kind="max", dim=first + axes, keepdim=False)
     if not return_indices:
         return values
-    picked = np.squeeze(f.piece(PICK, flat, kind="max", dim=first + axes), axis=first + axes)
+    picked = np.squeeze(x.f.piece(PICK, flat.node, kind="max", dim=first + axes), axis=first + axes)
     return Pair(values, standing(picked, places, x.shape[first:]))
 
 
@@ -49,13 +43,13 @@ def standing(picked: Indices, places: Places, lengths: tuple[int, ...]) -> Indic
     return flat
 
 
-def averaged(f: Apply, found: Windows, axes: int, divisor: Array | float) -> Tensor:
+def averaged(found: Windows, axes: int, divisor: Array | float) -> Value:
     """Return the sum of each window over a divisor for each."""
     first = found.values.ndim - 2 * axes
     own = tuple(range(first + axes, first + 2 * axes))
     if found.inside is None and np.all(divisor == math.prod(found.values.shape[first + axes :])):
-        return f(MEAN, found.values, dim=own, keepdim=False)
-    return f(DIV, f(SUM, found.values, dim=own, keepdim=False), np.asarray(divisor, dtype=np.float64)[()])
+        return found.values.mean(*own)
+    return found.values.sum(*own) / np.asarray(divisor, dtype=np.float64)[()]
 
 
 def outer_product(counts: list[Array]) -> Array:
@@ -65,9 +59,13 @@ def outer_product(counts: list[Array]) -> Array:
     return math.prod(shaped[1:], start=shaped[0])
 
 
+def entries_in(places: Places) -> list[Array]:
+    """Return along each axis how many entries of each window are no padding."""
+    return [np.sum(p >= 0, axis=1).astype(np.float64) for p in places]
+
+
 def pooled_places(
-    f: Apply,
-    x: Tensor, axes: int, kernel_size: Static, stride: Static, padding: Static, dilation: Static, ceil_mode: Static,
+    x: Value, axes: int, kernel_size: Static, stride: Static, padding: Static, dilation: Static, ceil_mode: bool,
     name: str,
 ) -> tuple[Places, tuple[int, ...], tuple[int, ...], tuple[int, ...]]:  # fmt: skip
     """Return the places of the windows, and kernel, stride and padding along each axis."""
@@ -75,11 +73,10 @@ def pooled_places(
     kernel = each_axis(kernel_size, axes, f"{name}: kernel_size", 1)
     steps = kernel if stride in (None, ()) else each_axis(stride, axes, f"{name}: stride", 1)
     sides, gaps = each_axis(padding, axes, f"{name}: padding"), each_axis(dilation, axes, f"{name}: dilation", 1)
-    if any(side > (gap * (n - 1) + 1) // 2 for side, n, gap in zip(sides, kernel, gaps, strict=True)):
-        raise GradcliError("value", f"{name}: padding is at most half of the kernel, not {padding}")
+    fits = all(side <= (gap * (n - 1) + 1) // 2 for side, n, gap in zip(sides, kernel, gaps, strict=True))
+    require(fits, "value", f"{name}: padding is at most half of the kernel, not {padding}")
     both = [(side, side) for side in sides]
-    ceilings = [bool(ceil_mode)] * axes
-    places = tuple(map(partial(sliding, f), x.shape[-axes:], kernel, steps, both, gaps, ceilings))
+    places = tuple(map(partial(sliding, x.f), x.shape[-axes:], kernel, steps, both, gaps, [ceil_mode] * axes))
     return places, kernel, steps, sides
 
 
@@ -88,17 +85,11 @@ def enter_max(axes: int) -> None:
     name = f"max_pool{axes}d"
 
     def build(
-        f: Apply,
-        x: Tensor,
-        kernel_size: Static,
-        stride: Static = None,
-        padding: Static = 0,
-        dilation: Static = 1,
-        ceil_mode: Static = False,
-        return_indices: Static = False,
-    ) -> Tensor | Pair:
-        places, *_ = pooled_places(f, x, axes, kernel_size, stride, padding, dilation, ceil_mode, name)
-        return largest(f, x, places, return_indices)
+        x: Value, kernel_size: Static, stride: Static = None, padding: Static = 0, dilation: Static = 1,
+        ceil_mode: bool = False, return_indices: bool = False,
+    ) -> Value | Pair:  # fmt: skip
+        places, *_ = pooled_places(x, axes, kernel_size, stride, padding, dilation, ceil_mode, name)
+        return largest(x, places, return_indices)
 
     build.__doc__ = f"the largest entry of each window along {axes} axes, of several the first"
     function(name, "torch functional", "neural", kinds="no same yes")(build)
@@ -109,55 +100,49 @@ def enter_average(axes: int) -> None:
     name = f"avg_pool{axes}d"
 
     def build(
-        f: Apply,
-        x: Tensor,
-        kernel_size: Static,
-        stride: Static = None,
-        padding: Static = 0,
-        ceil_mode: Static = False,
-        count_include_pad: Static = True,
-        divisor_override: Static = None,
-    ) -> Tensor:
-        places, kernel, steps, sides = pooled_places(f, x, axes, kernel_size, stride, padding, 1, ceil_mode, name)
-        found = windows(f, x, x.ndim - axes, places, 0.0)
+        x: Value, kernel_size: Static, stride: Static = None, padding: Static = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True, divisor_override: float | None = None,
+    ) -> Value:  # fmt: skip
+        places, kernel, steps, sides = pooled_places(x, axes, kernel_size, stride, padding, 1, ceil_mode, name)
+        found = windows(x, x.ndim - axes, places, 0.0)
         if divisor_override is not None:
-            if not number(divisor_override, "divisor_override"):
-                raise GradcliError("value", f"{name}: divisor_override cannot be 0")
-            return averaged(f, found, axes, number(divisor_override, "divisor_override"))
-        counts = [np.sum(p >= 0, axis=1).astype(np.float64) for p in places]
+            require(divisor_override, "value", f"{name}: divisor_override cannot be 0")
+            return averaged(found, axes, divisor_override)
+        counts = entries_in(places)
         if count_include_pad:
             starts = [np.arange(len(p)) * step - side for p, step, side in zip(places, steps, sides, strict=True)]
             ends = [n + side for n, side in zip(x.shape[-axes:], sides, strict=True)]
-            counts = [np.minimum(s + n, e) - s + 0.0 for s, n, e in zip(starts, kernel, ends, strict=True)]
-        return averaged(f, found, axes, outer_product(counts))
+            counts = [
+                (np.minimum(s + n, e) - s).astype(np.float64) for s, n, e in zip(starts, kernel, ends, strict=True)
+            ]
+        return averaged(found, axes, outer_product(counts))
 
     build.__doc__ = f"the mean of each window along {axes} axes, padding counted unless count_include_pad=False"
     where = "torch functional" if axes == 1 else "functional"
     function(name, where, "neural", kinds="no no yes")(build)
 
 
-def adaptive_places(f: Apply, x: Tensor, axes: int, output_size: Static, name: str) -> Places:
+def adaptive_places(x: Value, axes: int, output_size: Static, name: str) -> Places:
     """Return the places of as many windows along each axis as ``output_size`` says, None for all of its entries."""
     require_axes(x, axes, name)
     given = output_size if isinstance(output_size, tuple) else (output_size,) * axes
     filled = tuple(n if size is None else size for n, size in zip(x.shape[-axes:], given, strict=False))
     counts = each_axis(filled if len(given) == axes else given, axes, f"{name}: output_size")
-    if 0 in x.shape[-axes:]:
-        raise GradcliError("shape", f"{name} of no entries: the array has shape {x.shape}")
-    return tuple(map(partial(adaptive, f), x.shape[-axes:], counts))
+    require(0 not in x.shape[-axes:], "shape", f"{name} of no entries: the array has shape {x.shape}")
+    return tuple(map(partial(adaptive, x.f), x.shape[-axes:], counts))
 
 
 def enter_adaptive(axes: int) -> None:
     """Enter both poolings that are told how many windows to make along so many axes."""
     mean, most = f"adaptive_avg_pool{axes}d", f"adaptive_max_pool{axes}d"
 
-    def build_mean(f: Apply, x: Tensor, output_size: Static) -> Tensor:
-        places = adaptive_places(f, x, axes, output_size, mean)
-        counts = outer_product([np.sum(p >= 0, axis=1).astype(np.float64) for p in places])
-        return averaged(f, windows(f, x, x.ndim - axes, places, 0.0), axes, counts)
+    def build_mean(x: Value, output_size: Static) -> Value:
+        places = adaptive_places(x, axes, output_size, mean)
+        counts = outer_product(entries_in(places))
+        return averaged(windows(x, x.ndim - axes, places, 0.0), axes, counts)
 
-    def build_most(f: Apply, x: Tensor, output_size: Static, return_indices: Static = False) -> Tensor | Pair:
-        return largest(f, x, adaptive_places(f, x, axes, output_size, most), return_indices)
+    def build_most(x: Value, output_size: Static, return_indices: bool = False) -> Value | Pair:
+        return largest(x, adaptive_places(x, axes, output_size, most), return_indices)
 
     where = "torch functional" if axes == 1 else "functional"
     build_mean.__doc__ = f"the means of as many windows as output_size says, along {axes} axes"
@@ -166,17 +151,10 @@ def enter_adaptive(axes: int) -> None:
     function(most, where, "neural", kinds="no same yes")(build_most)
 
 
-def extreme(f: Apply, x: Tensor, places: Places, most: bool) -> Tensor:
-    """Return the largest or the smallest of each window."""
-    found = largest(f, x if most else f(NEG, x), places, return_indices=False)
-    assert not isinstance(found, Pair)  # noqa: S101
-    return found if most else f(NEG, found)
-
-
-def rooted(f: Apply, mean: Tensor, size: np.float64, order: float) -> Tensor:
+def rooted(mean: Value, size: int, order: float) -> Value:
     """Return the root of ``size`` times a mean of powers, as PyTorch takes it."""
-    signed = f(MUL, f(OPS["sign"], mean), f(BENT["relu"], f(ABS, mean)))
-    return f(POW, f(MUL, signed, size), np.float64(1 / order))
+    signed = sign(mean) * relu(abs(mean))
+    return (signed * size) ** (1 / order)
 
 
 def leaves_doubles(x: Array, order: float) -> bool:
@@ -199,49 +177,226 @@ def enter_norm(axes: int) -> None:
     name = f"lp_pool{axes}d"
 
     def build(
-        f: Apply,
-        x: Tensor,
-        norm_type: Static,
-        kernel_size: Static,
-        stride: Static = None,
-        ceil_mode: Static = False,
-    ) -> Tensor:
-        places, kernel, *_ = pooled_places(f, x, axes, kernel_size, stride, 0, 1, ceil_mode, name)
-        order, size = number(norm_type, "norm_type"), np.float64(math.prod(kernel))
-        if not order or math.isnan(order):
-            raise GradcliError("value", f"{name}: norm_type is a number other than 0, not {norm_type}")
+        x: Value, norm_type: Static, kernel_size: Static, stride: Static = None, ceil_mode: bool = False
+    ) -> Value:
+        places, kernel, *_ = pooled_places(x, axes, kernel_size, stride, 0, 1, ceil_mode, name)
+        order, size = number(norm_type, "norm_type"), math.prod(kernel)
+        require(
+            order and not math.isnan(order), "value", f"{name}: norm_type is a number other than 0, not {norm_type}"
+        )
         if math.isinf(order):
-            return extreme(f, f(ABS, x), places, order > 0)
-        counts = outer_product([np.sum(p >= 0, axis=1).astype(np.float64) for p in places])
-        if not leaves_doubles(value_of(x), order):
-            powers = windows(f, f(POW, x, np.float64(order)), x.ndim - axes, places, 0.0)
-            return rooted(f, averaged(f, powers, axes, counts), size, order)
-        own = windows(f, x, x.ndim - axes, places, 0.0)
-        unit = unit_of(value_of(own.values), tuple(range(x.ndim, x.ndim + axes)))
-        powers = own._replace(values=f(POW, f(DIV, own.values, unit), np.float64(order)))
-        result = rooted(f, averaged(f, powers, axes, counts), size, order)
-        return f(MUL, result, unit.reshape(result.shape))
+            found = largest(abs(x) if order > 0 else -abs(x), places, return_indices=False)
+            assert isinstance(found, Value)  # noqa: S101 - no indices are asked for
+            return found if order > 0 else -found
+        counts = outer_product(entries_in(places))
+        if not leaves_doubles(x.raw, order):
+            return rooted(averaged(windows(x**order, x.ndim - axes, places, 0.0), axes, counts), size, order)
+        own = windows(x, x.ndim - axes, places, 0.0)
+        unit = unit_of(own.values.raw, tuple(range(x.ndim, x.ndim + axes)))
+        powers = own._replace(values=(own.values / unit) ** order)
+        result = rooted(averaged(powers, axes, counts), size, order)
+        return result * unit.reshape(result.shape)
 
     build.__doc__ = f"(sum(x**p))**(1/p) of each window along {axes} axes"
     function(name, "functional", "neural", kinds="no no yes")(build)
 
 
-ENTER: tuple[Callable[[int], None], ...] = (enter_max, enter_average, enter_adaptive, enter_norm)
 for _axes in (1, 2, 3):
-    for _enter in ENTER:
+    for _enter in (enter_max, enter_average, enter_adaptive, enter_norm):
         _enter(_axes)
 
 
 @function("local_response_norm", "functional", "neural", kinds="no no no")
-def build_local_response_norm(
-    f: Apply, x: Tensor, size: Static, alpha: Static = 1e-4, beta: Static = 0.75, k: Static = 1.0
-) -> Tensor:
+def local_response_norm(x: Value, size: Static, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Value:
     """x/(k + alpha*mean(x**2))**beta, the mean over the neighbouring channels"""
-    if x.ndim < 3:
-        raise GradcliError("shape", f"local_response_norm takes 3 axes or more, not shape {x.shape}")
+    require(x.ndim > 2, "shape", f"local_response_norm takes 3 axes or more, not shape {x.shape}")
     [width] = each_axis(size, 1, "local_response_norm: size", 1)
-    places = sliding(f, x.shape[1], width, 1, (width // 2, (width - 1) // 2))
-    near = windows(f, f(OPS["square"], x), 1, (places,), 0.0).values
-    mean = f(DIV, f(SUM, near, dim=(2,), keepdim=False), np.float64(width))
-    base = f(ADD, f(MUL, mean, np.float64(number(alpha, "alpha"))), np.float64(number(k, "k")))
-    return f(DIV, x, f(POW, base, np.float64(number(beta, "beta"))))
+    places = sliding(x.f, x.shape[1], width, 1, (width // 2, (width - 1) // 2))
+    mean = windows(square(x), 1, (places,), 0.0).values.sum(2) / width
+    return x / (mean * alpha + k) ** beta
+
+
+# --- images made larger or smaller ---
+
+Tap = tuple[Indices, Array]
+"""The places along an axis that a part of each output comes from, and the share that it has."""
+Taps = Callable[[int, int, float | None, bool], list[Tap]]
+Factors = tuple[float | None, ...]
+CUBIC = -0.75
+"""The free parameter of cubic convolution, as PyTorch has it."""
+
+
+def nearest(shift: float) -> Taps:
+    """Return the taps of the nearest entry, which PyTorch finds in single precision."""
+
+    def taps(length: int, count: int, factor: float | None, align: bool) -> list[Tap]:
+        del align
+        step = np.float32(1 / factor if factor else length / count)
+        found = np.floor((np.arange(count, dtype=np.float32) + np.float32(shift)) * step)
+        return [(np.minimum(found.astype(np.intp), length - 1), np.ones(count))]
+
+    return taps
+
+
+def exact_nearest(f: Apply, axes: int, length: int, count: int, factor: float | None) -> float | None:
+    """Return the factor that PyTorch takes for the nearest entry: of images none where the length stays or doubles.
+
+    Along one axis or three its backward does so too, and its forward does not, which leaves a remark.
+    """
+    if factor is None or count not in (length, 2 * length):
+        return factor
+    if axes == 2:
+        return None
+    [(own, _)], [(plain, _)] = (nearest(0.0)(length, count, by, False) for by in (factor, None))
+    if np.any(own != plain):
+        f.remark(
+            "torch-differs",
+            f"interpolate by {factor}: PyTorch's backward takes other entries than its forward where the length stays "
+            "or doubles; this is the derivative of what it takes forward.",
+        )
+    return factor
+
+
+def sources(length: int, count: int, factor: float | None, align: bool) -> Array:
+    """Return where between the entries of an axis each output lies."""
+    places = np.arange(count, dtype=np.float64)
+    if align:
+        return places * ((length - 1) / (count - 1) if count > 1 else 0.0)
+    return (places + 0.5) * (1 / factor if factor else length / count) - 0.5
+
+
+def linear(length: int, count: int, factor: float | None, align: bool) -> list[Tap]:
+    """Return the taps of a straight line between two neighbours."""
+    source = np.maximum(sources(length, count, factor, align), 0.0)
+    first = np.minimum(source.astype(np.intp), length - 1)
+    share = np.clip(source - first, 0.0, 1.0)
+    return [(first, 1 - share), (np.minimum(first + 1, length - 1), share)]
+
+
+def cubic(length: int, count: int, factor: float | None, align: bool) -> list[Tap]:
+    """Return the taps of a cubic through four neighbours."""
+    source = sources(length, count, factor, align)
+    first = np.floor(source)
+    t = source - first
+    shares = [outer_share(t + 1), inner_share(t), inner_share(1 - t), outer_share(2 - t)]
+    places = [np.clip(first.astype(np.intp) + k, 0, length - 1) for k in (-1, 0, 1, 2)]
+    return list(zip(places, shares, strict=True))
+
+
+def inner_share(t: Array) -> Array:
+    """Return the share of an entry at a distance up to 1."""
+    return ((CUBIC + 2) * t - (CUBIC + 3)) * t * t + 1
+
+
+def outer_share(t: Array) -> Array:
+    """Return the share of an entry at a distance from 1 to 2."""
+    return ((CUBIC * t - 5 * CUBIC) * t + 8 * CUBIC) * t - 4 * CUBIC
+
+
+MODES: dict[str, tuple[Taps, tuple[int, ...]]] = {
+    "nearest": (nearest(0.0), (1, 2, 3)),
+    "nearest-exact": (nearest(0.5), (1, 2, 3)),
+    "linear": (linear, (1,)),
+    "bilinear": (linear, (2,)),
+    "trilinear": (linear, (3,)),
+    "bicubic": (cubic, (2,)),
+}
+"""The taps of each way to interpolate, and along how many axes there is one."""
+
+
+def resized(x: Value, axis: int, taps: list[Tap]) -> Value:
+    """Return x with other entries along an axis: the sum of what each output takes."""
+    shape = (-1, *(1,) * (x.ndim - axis - 1))
+    if len(taps) == 1:
+        return x.along(axis, taps[0][0])
+    return reduce(add, [x.along(axis, places) * shares.reshape(shape) for places, shares in taps])
+
+
+def sizes_of(x: Value, size: Static, scale_factor: Static, again: bool) -> tuple[tuple[int, ...], Factors]:
+    """Return the lengths of the result and the factors, None where they follow from the lengths."""
+    axes = x.ndim - 2
+    one = (size is None) != (scale_factor is None)
+    require(one, "value", "interpolate takes size or scale_factor, one of them")
+    if size is not None:
+        require(not again, "value", "interpolate: recompute_scale_factor goes with scale_factor")
+        return each_axis(size, axes, "interpolate: size", 1), (None,) * axes
+    given = scale_factor if isinstance(scale_factor, tuple) else (scale_factor,) * axes
+    said = f"interpolate: scale_factor is a number, or one for each of {axes} axes"
+    require(len(given) == axes, "value", said)
+    factors = tuple(number(factor, "scale_factor") for factor in given)
+    grown = [length * factor for length, factor in zip(x.shape[2:], factors, strict=True)]
+    what = "interpolate: scale_factor must be finite, as the lengths that it leaves"
+    require(all(map(math.isfinite, grown)), "value", f"{what}, not {scale_factor}")
+    found = tuple(map(math.floor, grown))
+    some = all(length > 0 for length in found)
+    require(some, "shape", f"interpolate by {scale_factor}: nothing is left of shape {x.shape}")
+    return found, (None,) * axes if again else factors
+
+
+@function("interpolate upsample", "functional", "neural", kinds="no no yes")
+def interpolate(
+    x: Value, size: Static = None, scale_factor: Static = None, mode: Static = "nearest", align_corners: Static = None,
+    recompute_scale_factor: Static = None, antialias: Static = False,
+) -> Value:  # fmt: skip
+    """the array with other lengths behind batch and channels, by mode"""
+    fits = 3 <= x.ndim <= 5
+    require(fits, "shape", f"interpolate takes a batch of channels with 1 to 3 axes, not shape {x.shape}")
+    require(not antialias, "value", "interpolate: antialias is not supported", hint="leave it out")
+    axes = x.ndim - 2
+    known = [name for name, (_, counts) in MODES.items() if axes in counts]
+    is_mode = mode in (*known, "area")
+    require(is_mode, "value", f"interpolate: {mode!r} is no mode for {axes} axes", hint=f"use {', '.join(known)}")
+    bare = align_corners is None or mode not in ("nearest", "nearest-exact", "area")
+    require(bare, "value", f"interpolate: align_corners does not go with mode={mode!r}")
+    again = bool(recompute_scale_factor) or (mode == "area" and scale_factor is not None)
+    lengths, factors = sizes_of(x, size, scale_factor, again)
+    x.f.charge(math.prod(x.shape[:2]) * math.prod(lengths))
+    if mode == "area":
+        places = tuple(map(partial(adaptive, x.f), x.shape[2:], lengths))
+        return averaged(windows(x, 2, places, 0.0), axes, outer_product(entries_in(places)))
+    taps = MODES[str(mode)][0]
+    for axis, (length, factor) in enumerate(zip(lengths, factors, strict=True), start=2):
+        by = exact_nearest(x.f, axes, x.shape[axis], length, factor) if mode == "nearest" else factor
+        x = resized(x, axis, taps(x.shape[axis], length, by, bool(align_corners)))
+    return x
+
+
+def whole_factor(value: Static, name: str) -> int:
+    """Return an integer from 1; raises ``value``."""
+    if type(value) is not int or value < 1:
+        raise GradcliError("value", f"{name} is an integer from 1, not {value!r}")
+    return value
+
+
+@function("pixel_shuffle", "torch functional", "neural", kinds="no same yes")
+def pixel_shuffle(x: Value, upscale_factor: Static) -> Value:
+    """r*r channels spread over squares of r by r pixels"""
+    r = whole_factor(upscale_factor, "upscale_factor")
+    fits = x.ndim > 2 and not x.shape[-3] % (r * r)
+    require(fits, "shape", f"pixel_shuffle: {r}·{r} does not divide the channels of shape {x.shape}")
+    *batch, channels, height, width = x.shape
+    n, own = len(batch), channels // (r * r)
+    parts = x.reshape(*batch, own, r, r, height, width).permute(*range(n + 1), n + 3, n + 1, n + 4, n + 2)
+    return parts.reshape(*batch, own, height * r, width * r)
+
+
+@function("pixel_unshuffle", "torch functional", "neural", kinds="no same yes")
+def pixel_unshuffle(x: Value, downscale_factor: Static) -> Value:
+    """squares of r by r pixels gathered into r*r channels"""
+    r = whole_factor(downscale_factor, "downscale_factor")
+    fits = x.ndim > 2 and not x.shape[-1] % r and not x.shape[-2] % r
+    require(fits, "shape", f"pixel_unshuffle: {r} does not divide height and width of shape {x.shape}")
+    *batch, channels, height, width = x.shape
+    n, own = len(batch), (height // r, width // r)
+    parts = x.reshape(*batch, channels, own[0], r, own[1], r).permute(*range(n + 1), n + 2, n + 4, n + 1, n + 3)
+    return parts.reshape(*batch, channels * r * r, *own)
+
+
+@function("channel_shuffle", "torch functional", "neural", kinds="no same yes")
+def channel_shuffle(x: Value, groups: Static) -> Value:
+    """the channels, one of each group after the other"""
+    count = whole_factor(groups, "groups")
+    fits = x.ndim > 2 and not x.shape[1] % count
+    require(fits, "shape", f"channel_shuffle: {count} does not divide the channels of shape {x.shape}")
+    parts = x.reshape(x.shape[0], count, x.shape[1] // count, *x.shape[2:])
+    return parts.permute(0, 2, 1, *range(3, parts.ndim)).reshape(*x.shape)

@@ -1,37 +1,28 @@
-"""Entries picked by their order along an axis: topk, kthvalue, mode, running extremes, and positions."""
+"""Entries picked by their order along an axis: topk, kthvalue, mode, running extremes, positions, and quantiles."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError
-from gradcli.ops.axes import one_axis, require_entries
-from gradcli.ops.declare import Apply, Op, Pair, declare, no_links
-from gradcli.ops.exactly import decided
+from gradcli.ops.axes import one_axis, read_axes, require_entries
+from gradcli.ops.declare import Op, Pair, declare, no_links
+from gradcli.ops.exactly import decided, is_nan, shared
+from gradcli.ops.further.pointwise import LERP
+from gradcli.ops.joining import STACK
 from gradcli.ops.links import Links
 from gradcli.ops.parts import Kink, Picked, Piecewise
-from gradcli.ops.picking import pick_indices
 from gradcli.ops.putting_back import axis_text
 from gradcli.ops.reductions import all_entries
-from gradcli.ops.selection import PICK
-from gradcli.ops.shaping import RESHAPE, whole
-from gradcli.ops.signatures import Array, Indices, Mask, Options, Static, Tensor
+from gradcli.ops.selection import PICK, extreme_local, extreme_text_back, pick_indices, picked_on, whole_extreme_vjp
+from gradcli.ops.signatures import Array, Indices, Mask, Options, Static
 from gradcli.ops.tied import kth_place, sorted_places, top_places
+from gradcli.ops.values import ALL, Axes, Value, require
 from gradcli.ops.vocabulary import function
-
-
-def top_of(line: list[Any], k: int, largest: bool) -> list[int]:
-    """Return the places of the first k of a line, from the largest or smallest on."""
-    return top_places(line, k, largest)
-
-
-def kth_of(line: list[Any], k: int, largest: bool) -> list[int]:
-    """Return the place of the k-th smallest of a line."""
-    del largest
-    return [kth_place(line, k - 1)]
 
 
 def mode_of(line: list[Any], k: int, largest: bool) -> list[int]:
@@ -59,9 +50,9 @@ def running(line: list[Any], k: int, largest: bool) -> list[int]:
     return places
 
 
-RULES = {
-    "topk": top_of,
-    "kthvalue": kth_of,
+RULES: dict[str, Callable[[list[Any], int, bool], list[int]]] = {
+    "topk": top_places,
+    "kthvalue": lambda line, k, largest: [kth_place(line, k - 1)],
     "mode": mode_of,
     "nanmedian": middle_of,
     "cummax": running,
@@ -79,18 +70,6 @@ def places(x: Array, kind: str, dim: int, keepdim: bool = True, k: int = 1, larg
     found = [RULES[kind](lines[line].tolist(), k, largest and kind != "cummin") for line in np.ndindex(*outer)]
     width = k if kind == "topk" else 1 if kind in SINGLE else length
     return np.moveaxis(np.array(found, dtype=np.intp).reshape(*outer, width), -1, dim)
-
-
-def picked_on(piece: Indices, x: Array, kind: str, dim: int, keepdim: bool = True, **_how: Any) -> Array:
-    """Return the entries at positions along ``dim``."""
-    del kind
-    found = np.take_along_axis(x, piece, axis=dim)
-    return found if keepdim else np.squeeze(found, axis=dim)
-
-
-def order(x: Array, **how: Any) -> Array:
-    """Return the picked entries."""
-    return picked_on(places(x, **how), x, **how)
 
 
 def order_vjp(g: Array, _y: Array, x: Array, *, dim: int, keepdim: bool = True, **how: Any) -> Array:
@@ -145,7 +124,7 @@ def order_text_back(_k: int, _out: Array, x: Array, *, dim: int, keepdim: bool =
 ORDER = declare(
     Op(
         "order",
-        order,
+        lambda x, **how: picked_on(places(x, **how), x, **how),
         (order_vjp,),
         order_local,
         pieces=Piecewise(places, picked_on),
@@ -164,60 +143,56 @@ ORDER = declare(
 )
 
 
-def ordered(f: Apply, x: Tensor, kind: str, dim: Static, keepdim: bool = True, **how: Any) -> Pair:
+def ordered(x: Value, kind: str, dim: Static, keepdim: bool = True, **how: Any) -> Pair:
     """Return what is picked along an axis together with its indices, as PyTorch's named pair."""
-    if not x.ndim:
-        one_axis(dim, 0)
-        return Pair(x, np.zeros((), dtype=np.intp))
     axis = one_axis(dim, x.ndim)
+    if not x.ndim:
+        return Pair(x, np.zeros((), dtype=np.intp))
     if kind not in ("topk", "cummax", "cummin"):
         require_entries(x, (axis,), kind)
-    values = f(ORDER, x, kind=kind, dim=axis, keepdim=keepdim, **how)
-    where = f.piece(ORDER, x, kind=kind, dim=axis, **how)
+    values = x.of(ORDER, kind=kind, dim=axis, keepdim=keepdim, **how)
+    where = x.f.piece(ORDER, x.node, kind=kind, dim=axis, **how)
     return Pair(values, where if keepdim else np.squeeze(where, axis=axis))
 
 
-def rank(k: Static, x: Tensor, dim: Static, name: str, least: int) -> int:
+def rank(k: int, x: Value, dim: Static, name: str, least: int) -> int:
     """Return how many entries are asked for, or which; raises ``value`` beyond the length of the axis."""
-    count, length = whole(k, "k"), x.shape[one_axis(dim, x.ndim)] if x.ndim else 1
-    if not least <= count <= length:
-        raise GradcliError("value", f"{name}: k={count} is not between {least} and the length of the axis, {length}")
-    return count
+    length = x.shape[one_axis(dim, x.ndim)] if x.ndim else 1
+    fits = least <= k <= length
+    require(fits, "value", f"{name}: k={k} is not between {least} and the length of the axis, {length}")
+    return k
 
 
-@function("topk", "torch method", "reductions", op=ORDER, kinds="no same yes")
-def build_topk(
-    f: Apply,
-    x: Tensor,
-    k: Static,
-    dim: Static = -1,
-    largest: Static = True,
-    sorted: Static = True,  # noqa: ARG001 - they come in order
-) -> Pair:
+picking = partial(function, where="torch method", family="reductions", op=ORDER, kinds="no same yes")
+
+
+@picking("topk")
+def topk(x: Value, k: int, dim: Static = -1, largest: bool = True, sorted: Static = True) -> Pair:
     """the k largest entries along dim in order, or the smallest for largest=False, and where they stand"""
-    return ordered(f, x, "topk", dim, k=rank(k, x, dim, "topk", 0), largest=bool(largest))
+    del sorted  # they come in order
+    return ordered(x, "topk", dim, k=rank(k, x, dim, "topk", 0), largest=largest)
 
 
-@function("kthvalue", "torch method", "reductions", op=ORDER, kinds="no same yes")
-def build_kthvalue(f: Apply, x: Tensor, k: Static, dim: Static = -1, keepdim: Static = False) -> Pair:
+@picking("kthvalue")
+def kthvalue(x: Value, k: int, dim: Static = -1, keepdim: bool = False) -> Pair:
     """the k-th smallest entry along dim, and where it stands"""
-    return ordered(f, x, "kthvalue", dim, bool(keepdim), k=rank(k, x, dim, "kthvalue", 1))
+    return ordered(x, "kthvalue", dim, keepdim, k=rank(k, x, dim, "kthvalue", 1))
 
 
-@function("mode", "torch method", "reductions", op=ORDER, kinds="no same yes")
-def build_mode(f: Apply, x: Tensor, dim: Static = -1, keepdim: Static = False) -> Pair:
+@picking("mode")
+def mode(x: Value, dim: Static = -1, keepdim: bool = False) -> Pair:
     """the entry that occurs most often along dim, of several the smallest, and where it stands last"""
-    return ordered(f, x, "mode", dim, bool(keepdim))
+    return ordered(x, "mode", dim, keepdim)
 
 
 def extreme_so_far(name: str, word: str) -> None:
     """Enter a running extreme."""
 
-    def build(f: Apply, x: Tensor, dim: Static) -> Pair:
-        return ordered(f, x, name, dim)
+    def build(x: Value, dim: Static) -> Pair:
+        return ordered(x, name, dim)
 
     build.__doc__ = f"the {word} entry so far along dim, and where it stands"
-    function(name, "torch method", "reductions", op=ORDER, kinds="no same yes")(build)
+    picking(name)(build)
 
 
 extreme_so_far("cummax", "largest")
@@ -225,41 +200,172 @@ extreme_so_far("cummin", "smallest")
 
 
 @function("msort", "torch method", "reductions", op=PICK, kinds="same same yes")
-def build_msort(f: Apply, x: Tensor) -> Tensor:
+def msort(x: Value) -> Value:
     """the entries in order along the first axis"""
-    return f(PICK, x, kind="sort", dim=0, descending=False) if x.ndim else x
+    return x.of(PICK, kind="sort", dim=0, descending=False) if x.ndim else x
 
 
 # --- positions ---
 
-
-def positions(x: Array, dim: int, descending: bool, stable: bool) -> Indices:
-    """Return the positions of the entries in order."""
-    return pick_indices(x, "sort", dim, descending, stable)
-
-
 ARGSORT = declare(
     Op(
-        "argsort", positions, (None,), no_links, pieces=decided(positions),
-        defaults={"descending": False, "stable": False},
+        "argsort", lambda x, dim, descending, stable: pick_indices(x, "sort", dim, descending, stable), (None,),
+        no_links, defaults={"descending": False, "stable": False},
+        pieces=decided(lambda x, dim, descending, stable: pick_indices(x, "sort", dim, descending, stable)),
     )
 )  # fmt: skip
 
 
 @function("argsort", "torch method", "reductions", op=ARGSORT, kinds="numpy-integer integer yes")
-def build_argsort(f: Apply, x: Tensor, dim: Static = -1, descending: Static = False, stable: Static = False) -> Tensor:
+def argsort(x: Value, dim: Static = -1, descending: bool = False, stable: bool = False) -> Value | Indices:
     """the positions of the entries in order along dim; they have no derivative"""
     if not x.ndim:
         return np.zeros((), dtype=np.intp)
-    return f(ARGSORT, x, dim=one_axis(dim, x.ndim), descending=bool(descending), stable=bool(stable))
+    return x.of(ARGSORT, dim=one_axis(dim, x.ndim), descending=descending, stable=stable)
 
 
 @function("np.argsort numpy.argsort jnp.argsort", "", "reductions", kinds="integer integer yes")
-def build_numpy_argsort(
-    f: Apply,
-    x: Tensor,
-    dim: Static = -1,
-    kind: Static = None,  # noqa: ARG001 - another way to the same order
-) -> Tensor:
+def numpy_argsort(x: Value, dim: Static = -1, kind: Static = None) -> Value | Indices:
     """the positions of the entries in order, of the flattened array where axis is None"""
-    return build_argsort(f, f(RESHAPE, x, shape=(-1,)) if dim is None else x, 0 if dim is None else dim)
+    del kind  # another way to the same order
+    return argsort(x.flat, 0) if dim is None else argsort(x, dim)
+
+
+# --- quantiles ---
+
+WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def entry_at(rows: Value, places: Indices) -> Value:
+    """Return from each line, the last axis, the entry at a place of its own."""
+    if places.size and np.all(places == places.flat[0]):
+        return rows[..., int(places.flat[0])]
+    return rows[(*np.indices(places.shape), places)]
+
+
+def between(rows: Value, rank: Array, way: str) -> Value:
+    """Return the entry of sorted lines at a rank, or what lies between the two that are next to it."""
+    low, high = np.floor(rank).astype(np.intp), np.ceil(rank).astype(np.intp)
+    if way in ("lower", "higher", "nearest"):
+        return entry_at(rows, {"lower": low, "higher": high, "nearest": np.round(rank).astype(np.intp)}[way])
+    below = entry_at(rows, low)
+    if np.all(low == high):
+        return below
+    weight = rank - low if way == "linear" else np.full(rank.shape, 0.5)
+    return below.of(LERP, entry_at(rows, high), weight[()])
+
+
+def lines_of(x: Value, axes: Axes) -> Value:
+    """Return an array with some axes as one, the last."""
+    kept = tuple(axis for axis in range(x.ndim) if axis not in axes)
+    order = (*kept, *axes)
+    turned = x if order == tuple(range(x.ndim)) else x.permute(*order)
+    return turned if len(axes) == 1 else turned.reshape(*(x.shape[axis] for axis in kept), -1)
+
+
+def quantiles(x: Value, chances: Sequence[float], axes: Axes, keepdim: bool, way: str, skip_nan: bool) -> list[Value]:
+    """Return the quantiles along some axes, one array for each chance; without ``skip_nan`` one nan makes nan."""
+    require(way in WAYS, "value", f"quantile: interpolation is one of {', '.join(WAYS)}, not {way!r}")
+    require_entries(x, axes, "quantile")
+    rows = lines_of(x, axes)
+    length = rows.shape[-1]
+    count = np.asarray(length - np.count_nonzero(is_nan(np.asarray(rows.raw)), axis=-1))
+    sorted_rows = rows.of(PICK, kind="sort", dim=rows.ndim - 1, descending=False)
+    found = []
+    for chance in chances:
+        require(0 <= chance <= 1, "value", f"quantile: q lies between 0 and 1, and {chance:g} does not")
+        rank = np.asarray(chance * (np.maximum(count, 1) - 1), dtype=np.float64)
+        if not skip_nan:
+            rank = np.where(count < length, length - 1.0, rank)
+        one = between(sorted_rows, rank, way)
+        shape = (1 if axis in axes else length for axis, length in enumerate(x.shape))
+        found.append(one.reshape(*shape) if keepdim else one)
+    return found
+
+
+def quantile(x: Value, q: Value, scale: float, axes: Axes, keepdim: bool, way: Static, skip_nan: bool) -> Value:
+    """Return the quantiles of an array: for a list of chances one after the other, along a new first axis."""
+    plain = q.ndim < 2 and not q.active
+    require(plain, "value", "quantile: q is a plain number, or a list of them")
+    found = quantiles(x, [float(chance) / scale for chance in np.ravel(q.numbers)], axes, keepdim, str(way), skip_nan)
+    return x.apply(STACK, *found, dim=0) if q.ndim else found[0]
+
+
+def torch_quantile(name: str, skip_nan: bool, words: str) -> None:
+    """Enter PyTorch's quantile, of all entries or of those that are no nan."""
+
+    def build(x: Value, q: Value, dim: Static = None, keepdim: bool = False, interpolation: Static = "linear") -> Value:
+        axes = tuple(range(x.ndim)) if dim is None else (one_axis(dim, x.ndim),) if x.ndim else ()
+        return quantile(x, q, 1.0, axes, keepdim, interpolation, skip_nan)
+
+    build.__doc__ = words
+    function(name, "torch method", "reductions", kinds="no no yes")(build)
+
+
+def numpy_quantile(names: str, scale: float, skip_nan: bool, words: str) -> None:
+    """Enter NumPy's quantile or percentile, along several axes too."""
+
+    def build(
+        x: Value, q: Value, dim: Axes = ALL, method: Static = "linear", keepdim: bool = False,
+        interpolation: Static = None,
+    ) -> Value:  # fmt: skip
+        return quantile(x, q, scale, dim, keepdim, method if interpolation is None else interpolation, skip_nan)
+
+    build.__doc__ = words
+    function(names, "", "reductions", kinds="numpy-float numpy-float yes")(build)
+
+
+torch_quantile("quantile", skip_nan=False, words="the quantile of x for a chance q, of all entries or along dim")
+torch_quantile("nanquantile", skip_nan=True, words="the quantile of the entries that are no nan")
+for _prefix, _skip in (("", False), ("nan", True)):
+    for _name, _scale in (("quantile", 1.0), ("percentile", 100.0)):
+        numpy_quantile(
+            " ".join(f"{library}.{_prefix}{_name}" for library in ("np", "numpy", "jnp")), _scale, _skip,
+            f"the {_name} of x for q from 0 to {_scale:g}, as numpy has it",
+        )  # fmt: skip
+
+
+# --- the median of what is no nan ---
+
+
+def nan_middle(x: Array, dim: Axes, keepdim: bool) -> Array:  # noqa: ARG001
+    """Return the lower median of the entries that are no nan, nan where all are."""
+    flat = np.ravel(x)
+    kept = np.sort(flat[~is_nan(flat)])
+    found = kept[(len(kept) - 1) // 2] if len(kept) else np.nan
+    return np.reshape(found, (1,) * np.ndim(x) if keepdim else ())[()]
+
+
+def at_nan_middle(x: Array, dim: Axes, keepdim: bool) -> Mask:  # noqa: ARG001
+    """Return where an entry is that median."""
+    found = nan_middle(x, dim, keepdim=False)
+    return x == found if found == found else is_nan(x)  # noqa: PLR0124
+
+
+NANMEDIAN = declare(
+    Op(
+        "nanmedian",
+        nan_middle,
+        (whole_extreme_vjp,),
+        extreme_local,
+        pieces=shared(at_nan_middle),
+        moves=True,
+        kink=Kink(lambda x, dim, keepdim: np.sum(at_nan_middle(x, dim, keepdim)) > 1, "the gradient is shared evenly"),
+        defaults={"keepdim": False},
+        backward_text=extreme_text_back,
+    )
+)
+
+
+@function("nanmedian", "torch method", "reductions", op=NANMEDIAN, kinds="no same yes")
+def nanmedian(x: Value, dim: Static = None, keepdim: bool = False) -> Value | Pair:
+    """the middle entry of those that are no nan, the lower of two (np.nanmedian: their mean)"""
+    axes = read_axes(dim, x.ndim, "refused")
+    require_entries(x, axes, "nanmedian")
+    return x.of(NANMEDIAN, dim=axes, keepdim=False) if dim is None else ordered(x, "nanmedian", dim, keepdim)
+
+
+@function("np.nanmedian numpy.nanmedian jnp.nanmedian", "", "reductions", kinds="numpy-float numpy-float yes")
+def numpy_nanmedian(x: Value, dim: Axes = ALL, keepdim: bool = False) -> Value:
+    """the middle entry of those that are no nan, or the mean of the two, as numpy has it"""
+    return quantiles(x, [0.5], dim, keepdim, "midpoint", skip_nan=True)[0]

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import math
+from functools import partial
 
 import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
 from gradcli.ops.axes import one_axis
-from gradcli.ops.declare import Apply
 from gradcli.ops.further.positions import positions, truths, within
 from gradcli.ops.further.shapes import MOVES, common_shape
-from gradcli.ops.indexing import INDEX
-from gradcli.ops.making import DETACH
-from gradcli.ops.piecewise import WHERE
-from gradcli.ops.shaping import EXPAND, RESHAPE
-from gradcli.ops.signatures import Array, Indices, Mask, Raw, Static, Tensor
+from gradcli.ops.losses import as_numbers
+from gradcli.ops.signatures import Indices, Raw, Static
+from gradcli.ops.values import Axis, Value, as_builder, require, where
 from gradcli.ops.vocabulary import Function, function, register
 
+indexed = partial(function, family="indices", kinds=MOVES)
 
-def along(f: Apply, x: Tensor, index: Indices, axis: int, name: str) -> Tensor:
+
+def along(x: Value, index: Indices, axis: int, name: str) -> Value:
     """Return the entries at ``index`` along an axis; the other axes of the index may be shorter."""
-    if index.ndim != x.ndim:
-        raise GradcliError("shape", f"{name}: the index has shape {index.shape}, and the array {x.shape}")
+    fits = index.ndim == x.ndim
+    require(fits, "shape", f"{name}: the index has shape {index.shape}, and the array {x.shape}")
     if not x.ndim:
         within(index, 1, name)
-        return f(INDEX, x, key=())
-    if any(k != axis and n > m for k, (n, m) in enumerate(zip(index.shape, x.shape, strict=True))):
-        raise GradcliError("shape", f"{name}: an index of shape {index.shape} is larger than the array, {x.shape}")
-    return f(INDEX, x, key=open_key(within(index, x.shape[axis], name), axis))
+        return x[()]
+    fits = all(k == axis or n <= m for k, (n, m) in enumerate(zip(index.shape, x.shape, strict=True)))
+    require(fits, "shape", f"{name}: an index of shape {index.shape} is larger than the array, {x.shape}")
+    return x[open_key(within(index, x.shape[axis], name), axis)]
 
 
 def open_key(index: Indices, axis: int) -> tuple[Indices, ...]:
@@ -38,135 +37,111 @@ def open_key(index: Indices, axis: int) -> tuple[Indices, ...]:
     return tuple(index if k == axis else places for k, places in enumerate(grid))
 
 
-@function("gather", "torch method", "indices", kinds=MOVES)
-def build_gather(f: Apply, x: Tensor, dim: Static, index: Raw, sparse_grad: Static = False) -> Tensor:
+@indexed("gather", "torch method")
+def gather(x: Value, dim: Axis, index: Raw, sparse_grad: Static = False) -> Value:
     """the entries at the positions along an axis, in the shape of the positions"""
     del sparse_grad
-    return along(f, x, positions(f, index), one_axis(dim, x.ndim), "gather")
+    return along(x, positions(x.f, index), dim, "gather")
 
 
-@function(
-    "take_along_dim np.take_along_axis numpy.take_along_axis jnp.take_along_axis",
-    "torch method",
-    "indices",
-    kinds=MOVES,
-)
-def build_take_along_dim(f: Apply, x: Tensor, indices: Raw, dim: Static = None) -> Tensor:
+@indexed("take_along_dim np.take_along_axis numpy.take_along_axis jnp.take_along_axis", "torch method")
+def take_along_dim(x: Value, indices: Raw, dim: Static = None) -> Value:
     """the entries at the positions along an axis, the other axes broadcast; of the entries in one row without dim"""
-    index = positions(f, indices, "indices")
+    index, name = positions(x.f, indices, "indices"), "take_along_dim"
     if dim is None:
-        return along(f, f(RESHAPE, x, shape=(-1,)), np.ravel(index), 0, "take_along_dim")
+        return along(x.flat, np.ravel(index), 0, name)
     axis = one_axis(dim, x.ndim)
-    if index.ndim != x.ndim or not x.ndim:
-        raise GradcliError("shape", f"take_along_dim: the index has shape {index.shape}, and the array {x.shape}")
-    others = [[1 if k == axis else n for k, n in enumerate(shape)] for shape in (index.shape, x.shape)]
+    fits = index.ndim == x.ndim and x.ndim
+    require(fits, "shape", f"{name}: the index has shape {index.shape}, and the array {x.shape}")
+    others = [tuple(1 if k == axis else n for k, n in enumerate(shape)) for shape in (index.shape, x.shape)]
     try:
-        shape = np.broadcast_shapes(*map(tuple, others))
+        shape = np.broadcast_shapes(*others)
     except ValueError:
-        raise GradcliError("shape", f"take_along_dim: shapes {index.shape} and {x.shape} do not fit") from None
+        raise GradcliError("shape", f"{name}: shapes {index.shape} and {x.shape} do not fit") from None
     spread = np.broadcast_to(index, [n if k == axis else shape[k] for k, n in enumerate(index.shape)])
-    whole_x = f(EXPAND, x, shape=tuple(n if k == axis else shape[k] for k, n in enumerate(x.shape)))
-    counted = np.where(spread < 0, spread + x.shape[axis], spread)
-    return along(f, whole_x, counted, axis, "take_along_dim")
+    wide = x.expand(*(n if k == axis else shape[k] for k, n in enumerate(x.shape)))
+    return along(wide, np.where(spread < 0, spread + x.shape[axis], spread), axis, name)
 
 
-@function("index_select", "torch method", "indices", kinds=MOVES)
-def build_index_select(f: Apply, x: Tensor, dim: Static, index: Raw) -> Tensor:
+@indexed("index_select", "torch method")
+def index_select(x: Value, dim: Static, index: Raw) -> Value:
     """the layers of an axis at the positions"""
-    places = positions(f, index)
-    if places.ndim > 1:
-        raise GradcliError("shape", f"index_select: the index is a vector, not of shape {places.shape}")
+    places = positions(x.f, index)
+    require(places.ndim < 2, "shape", f"index_select: the index is a vector, not of shape {places.shape}")
     if not x.ndim:
-        if within(places, 1, "index_select").size != 1:
-            raise GradcliError("shape", f"index_select: {counted(places.size, 'position')} in one number")
-        return f(INDEX, x, key=())
+        one = within(places, 1, "index_select").size == 1
+        require(one, "shape", f"index_select: {counted(places.size, 'position')} in one number")
+        return x[()]
     axis = one_axis(dim, x.ndim)
-    return layers(f, x, axis, within(np.atleast_1d(places), x.shape[axis], "index_select"))
+    return x.along(axis, within(np.atleast_1d(places), x.shape[axis], "index_select"))
 
 
-def layers(f: Apply, x: Tensor, axis: int, places: Indices) -> Tensor:
-    """Return the layers of an axis at positions; their axes take its place."""
-    return f(INDEX, x, key=(*[slice(None)] * axis, places))
-
-
-@function("take", "torch method", "indices", kinds=MOVES)
-def build_take(f: Apply, x: Tensor, index: Raw) -> Tensor:
+@indexed("take", "torch method")
+def take(x: Value, index: Raw) -> Value:
     """the entries at the positions in one row, in the shape of the positions"""
-    size = math.prod(x.shape)
-    return layers(f, f(RESHAPE, x, shape=(size,)), 0, within(positions(f, index), size, "take", -size))
+    return x.reshape(x.size).along(0, within(positions(x.f, index), x.size, "take", -x.size))
 
 
-@function("np.take numpy.take jnp.take", "", "indices", kinds=MOVES)
-def build_numpy_take(f: Apply, x: Tensor, indices: Raw, axis: Static = None) -> Tensor:
+@indexed("np.take numpy.take jnp.take", "")
+def numpy_take(x: Value, indices: Raw, axis: Static = None) -> Value:
     """the entries at the positions in one row, or the layers of an axis"""
     own = 0 if axis is None else one_axis(axis, x.ndim)
-    flat = f(RESHAPE, x, shape=(-1,)) if axis is None or not x.ndim else x
+    flat = x.flat if axis is None or not x.ndim else x
     length = flat.shape[own]
-    return layers(f, flat, own, within(positions(f, indices, "indices"), length, "take", -length))
+    return flat.along(own, within(positions(x.f, indices, "indices"), length, "take", -length))
 
 
-@function("masked_select", "torch method", "indices", kinds=MOVES)
-def build_masked_select(f: Apply, x: Tensor, mask: Raw) -> Tensor:
+@indexed("masked_select", "torch method")
+def masked_select(x: Value, mask: Raw) -> Value:
     """the entries where the mask is true, in one row; both broadcast"""
     held = truths(mask, "masked_select")
     shape = common_shape([x.shape, held.shape])
-    flat = f(RESHAPE, f(EXPAND, x, shape=shape), shape=(-1,))
-    return f(INDEX, flat, key=np.broadcast_to(held, shape).ravel())
+    return x.expand(*shape).flat[np.broadcast_to(held, shape).ravel()]
 
 
-@function("np.compress numpy.compress", "", "indices", kinds=MOVES)
-def build_compress(f: Apply, test: Raw, x: Tensor, axis: Static = None) -> Tensor:
+@indexed("np.compress numpy.compress", "")
+def compress(test: Raw, x: Value, axis: Static = None) -> Value:
     """the entries in one row, or the layers of an axis, where the condition is true"""
-    flat = f(RESHAPE, x, shape=(-1,)) if axis is None else x
-    return layers(f, flat, 0 if axis is None else one_axis(axis, x.ndim), np.flatnonzero(truths(test, "np.compress")))
+    flat, own = (x.flat, 0) if axis is None else (x, one_axis(axis, x.ndim))
+    return flat.along(own, np.flatnonzero(truths(test, "np.compress")))
 
 
 @function("masked_fill", "torch method", "indices", kinds="same same first")
-def build_masked_fill(f: Apply, x: Tensor, mask: Raw, value: Tensor) -> Tensor:
+def masked_fill(x: Value, mask: Raw, value: Value) -> Value:
     """value where the mask is true, x elsewhere"""
-    if value.ndim:
-        raise GradcliError("shape", f"masked_fill takes one number, not shape {value.shape}")
-    return f(WHERE, numbers_of(truths(mask, "masked_fill")), value, x)
+    require(not value.ndim, "shape", f"masked_fill takes one number, not shape {value.shape}")
+    return where(as_numbers(truths(mask, "masked_fill")), value, x)
 
 
-def numbers_of(mask: Mask) -> Array:
-    """Return truth values as numbers, which conditions are."""
-    return np.asarray(mask, dtype=np.float64)
-
-
-def build_own_where(f: Apply, x: Tensor, mask: Raw, other: Tensor) -> Tensor:
+def where_of_own(x: Value, mask: Raw, other: Value) -> Value:
     """x where the condition holds, other elsewhere"""
-    return f(WHERE, numbers_of(truths(mask, "where")), x, other)
+    return where(as_numbers(truths(mask, "where")), x, other)
 
 
 register(
-    Function("Tensor.where", build_own_where, (), ("where",), "x where the condition holds, other elsewhere", "indices")
-)
+    Function(
+        "Tensor.where", as_builder(where_of_own), (), ("where",), "x where the condition holds, other elsewhere",
+        "indices",
+    )
+)  # fmt: skip
 
 
-@function("embedding", "functional", "indices", kinds=MOVES)
-def build_embedding(
-    f: Apply,
-    input: Raw,
-    weight: Tensor,
-    padding_idx: Static = None,
-    max_norm: Static = None,
-    norm_type: Static = 2.0,
-    scale_grad_by_freq: Static = False,
-    sparse: Static = False,
-) -> Tensor:
+@indexed("embedding", "functional")
+def embedding(
+    input: Raw, weight: Value, padding_idx: Static = None, max_norm: Static = None, norm_type: Static = 2.0,
+    scale_grad_by_freq: Static = False, sparse: Static = False,
+) -> Value:  # fmt: skip
     """the rows of weight at the positions; none flows back to row padding_idx"""
     del norm_type, sparse
-    if max_norm is not None or scale_grad_by_freq:
-        raise GradcliError("value", "embedding: max_norm and scale_grad_by_freq are not part of the language")
-    if weight.ndim != 2:
-        raise GradcliError("shape", f"embedding: the weight is a matrix, not of shape {weight.shape}")
+    plain = max_norm is None and not scale_grad_by_freq
+    require(plain, "value", "embedding: max_norm and scale_grad_by_freq are not part of the language")
+    require(weight.ndim == 2, "shape", f"embedding: the weight is a matrix, not of shape {weight.shape}")
     count = weight.shape[0]
-    places = within(positions(f, input, "input"), count, "embedding")
-    rows = layers(f, weight, 0, places)
+    places = within(positions(weight.f, input, "input"), count, "embedding")
+    rows = weight.along(0, places)
     if padding_idx is None:
         return rows
     if not isinstance(padding_idx, int) or not -count <= padding_idx < count:
         raise GradcliError("value", f"embedding: padding_idx is a row of the weight, not {padding_idx!r}")
-    padded = numbers_of(places == padding_idx % count)[..., None]
-    return f(WHERE, padded, f(DETACH, rows), rows) if np.any(padded) else rows
+    padded = as_numbers(places == padding_idx % count)[..., None]
+    return where(padded, rows.detach(), rows) if np.any(padded) else rows

@@ -1,27 +1,29 @@
-"""Functions of numbers, entry by entry, that are made of others or that few programs call."""
+"""Functions of numbers, entry by entry, that few programs call, comparisons, logic and tests by their names."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from math import inf
 
 import numpy as np
 
-from gradcli.errors import GradcliError
 from gradcli.ops import exactly
-from gradcli.ops.arithmetic import ADD, DIV, MUL, OF_TWO, SUB, scaled, zero
-from gradcli.ops.axes import number
-from gradcli.ops.declare import Apply, value_of
+from gradcli.ops.arithmetic import FLOOR_DIVIDE, MUL, zero
+from gradcli.ops.declare import OPERATORS, Op, declare, no_links
 from gradcli.ops.entrywise import elementwise
-from gradcli.ops.exactly import is_nan
+from gradcli.ops.exactly import decided, is_nan, true
 from gradcli.ops.parts import Kink, Piecewise
-from gradcli.ops.piecewise import TRUNC, WHERE
-from gradcli.ops.shaping import CLONE
-from gradcli.ops.signatures import Array, Expression, Indices, Library, Mask, Static, Symbols, Tensor
-from gradcli.ops.vocabulary import Spelled, function
+from gradcli.ops.piecewise import TRUNC, applied, step
+from gradcli.ops.selection import ALL
+from gradcli.ops.signatures import Array, Expression, Forward, Indices, Library, Mask, Static, Symbols
+from gradcli.ops.values import ALL as EVERY
+from gradcli.ops.values import Axes, Value, require, where
+from gradcli.ops.vocabulary import Spelled, enter, function
 
-LN2 = math.log(2)
-EVERYWHERE = "torch numpy method"
+EVERYWHERE, MASKED = "torch numpy method", "mask mask yes"
 UNLIKE_NUMPY = "other-float float yes"
 
 
@@ -29,86 +31,80 @@ UNLIKE_NUMPY = "other-float float yes"
 
 TURN = replace(MUL, torch_saves=("",))
 """``*`` by a number that PyTorch does not keep: it knows the function."""
+pointwise = partial(function, family="elementwise")
 
 
-@function("deg2rad radians np.radians numpy.radians math.radians", EVERYWHERE, "elementwise", kinds=UNLIKE_NUMPY)
-def build_deg2rad(f: Apply, x: Tensor) -> Tensor:
+@pointwise("deg2rad radians np.radians numpy.radians math.radians", EVERYWHERE, kinds=UNLIKE_NUMPY)
+def deg2rad(x: Value) -> Value:
     """an angle in degrees, in radians"""
-    return f(TURN, x, np.float64(math.pi / 180))
+    return x.of(TURN, math.pi / 180)
 
 
-@function("rad2deg degrees math.degrees", EVERYWHERE, "elementwise", kinds=UNLIKE_NUMPY)
-def build_rad2deg(f: Apply, x: Tensor) -> Tensor:
+@pointwise("rad2deg degrees math.degrees", EVERYWHERE, kinds=UNLIKE_NUMPY)
+def rad2deg(x: Value) -> Value:
     """an angle in radians, in degrees"""
-    return f(TURN, x, np.float64(180 / math.pi))
+    return x.of(TURN, 180 / math.pi)
 
 
-@function("frac", "torch method", "elementwise", kinds="no no yes")
-def build_frac(f: Apply, x: Tensor) -> Tensor:
+@pointwise("frac", "torch method", kinds="no no yes")
+def frac(x: Value) -> Value:
     """x without its integer part, with the sign of x"""
-    return f(SUB, x, f(TRUNC, x))
+    return x - x.of(TRUNC)
 
 
-@function("positive real conj", f"{EVERYWHERE} shares", "elementwise", kinds="no same yes")
-def build_positive(f: Apply, x: Tensor, library: Library = "torch") -> Tensor:
+@pointwise("positive real conj", f"{EVERYWHERE} shares", kinds="no same yes")
+def positive(x: Value, library: Library = "torch") -> Value:
     """x itself, in NumPy a copy"""
-    return x if library == "torch" else f(CLONE, x)
+    return x if library == "torch" else x.clone()
 
 
-@function("rsub", "torch", "elementwise", kinds="no integer yes")
-def build_rsub(f: Apply, x: Tensor, other: Tensor, alpha: Static = 1) -> Tensor:
+@pointwise("rsub", "torch", kinds="no integer yes")
+def rsub(x: Value, other: Value, alpha: float = 1) -> Value:
     """other - x, or other - alpha*x"""
-    return f(SUB, other, scaled(f, x, alpha))
+    return other - (x if alpha == 1 else alpha * x)
 
 
-@function("ldexp", f"{EVERYWHERE} tensors", "elementwise")
-def build_ldexp(f: Apply, x: Tensor, other: Tensor) -> Tensor:
+@pointwise("ldexp", f"{EVERYWHERE} tensors")
+def ldexp(x: Value, other: Value) -> Value:
     """x*2**other"""
-    return f(MUL, x, f(OF_TWO["pow"], 2.0, other))
+    return x * 2.0**other
 
 
-@function("addcmul", "torch method", "elementwise", kinds="no same yes")
-def build_addcmul(f: Apply, x: Tensor, tensor1: Tensor, tensor2: Tensor, value: Static = 1) -> Tensor:
+@pointwise("addcmul", "torch method", kinds="no same yes")
+def addcmul(x: Value, tensor1: Value, tensor2: Value, value: float = 1) -> Value:
     """x + value*tensor1*tensor2"""
-    left = scaled(f, tensor1, value, "value")
-    return f(ADD, x, f(MUL, left, tensor2))
+    return x + (tensor1 if value == 1 else value * tensor1) * tensor2
 
 
-@function("addcdiv", "torch method", "elementwise")
-def build_addcdiv(f: Apply, x: Tensor, tensor1: Tensor, tensor2: Tensor, value: Static = 1) -> Tensor:
+@pointwise("addcdiv", "torch method")
+def addcdiv(x: Value, tensor1: Value, tensor2: Value, value: float = 1) -> Value:
     """x + value*tensor1/tensor2"""
-    left = scaled(f, tensor1, value, "value")
-    return f(ADD, x, f(DIV, left, tensor2))
+    return x + (tensor1 if value == 1 else value * tensor1) / tensor2
 
 
 LARGEST = float(np.finfo(np.float64).max)
 
 
-@function("nan_to_num", "torch method", "elementwise", kinds="same same yes")
-def build_nan_to_num(f: Apply, x: Tensor, nan: Static = 0.0, posinf: Static = None, neginf: Static = None) -> Tensor:
+@pointwise("nan_to_num", "torch method", kinds="same same yes")
+def nan_to_num(x: Value, nan: float | None = 0.0, posinf: float | None = None, neginf: float | None = None) -> Value:
     """x with numbers in the place of nan, inf and -inf; there the derivative is 0"""
-    fills = (
-        number(0.0 if nan is None else nan, "nan"),
-        number(LARGEST if posinf is None else posinf, "posinf"),
-        number(-LARGEST if neginf is None else neginf, "neginf"),
-    )
-    values, found = value_of(x), x
-    for where, fill in zip((is_nan(values), values == np.inf, values == -np.inf), fills, strict=True):
-        if np.any(where):
-            found = f(WHERE, np.asarray(where, dtype=bool), np.float64(fill), found)
-    return f(CLONE, x) if found is x else found
+    fills = 0.0 if nan is None else nan, LARGEST if posinf is None else posinf, -LARGEST if neginf is None else neginf
+    values, found = x.raw, x
+    for place, fill in zip((is_nan(values), values == np.inf, values == -np.inf), fills, strict=True):
+        if np.any(place):
+            found = where(np.asarray(place, dtype=bool), fill, found)
+    return x.clone() if found is x else found
 
 
-@function("np.nan_to_num numpy.nan_to_num jnp.nan_to_num", "", "elementwise", kinds="same same yes")
-def build_numpy_nan_to_num(
-    f: Apply, x: Tensor, copy: Static = True, nan: Static = 0.0, posinf: Static = None, neginf: Static = None
-) -> Tensor:
+@pointwise("np.nan_to_num numpy.nan_to_num jnp.nan_to_num", "", kinds="same same yes")
+def numpy_nan_to_num(
+    x: Value, copy: Static = True, nan: float | None = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Value:
     """x with numbers in the place of nan, inf and -inf, as numpy has it: the second argument says where they go"""
-    if not isinstance(copy, bool):
-        raise GradcliError("arguments", f"copy is True or False, not {copy!r}", hint="give the number by name: nan=...")
-    if not copy:
-        raise GradcliError("arguments", "copy=False writes into the argument, which this call does not")
-    return build_nan_to_num(f, x, nan, posinf, neginf)
+    plain, hint = isinstance(copy, bool), "give the number by name: nan=..."
+    require(plain, "arguments", f"copy is True or False, not {copy!r}", hint)
+    require(copy, "arguments", "copy=False writes into the argument, which this call does not")
+    return nan_to_num(x, nan, posinf, neginf)
 
 
 # --- with a rule of their own ---
@@ -117,16 +113,6 @@ def build_numpy_nan_to_num(
 def lerp(x: Array, end: Array, weight: Array) -> Array:
     """Return x + weight·(end - x), from the nearer end."""
     return np.where(np.abs(weight) < 0.5, x + weight * (end - x), end - (end - x) * (1 - weight))[()]
-
-
-def fmod_slopes(s: Symbols, a: Expression, b: Expression) -> tuple[Expression, ...]:
-    """Return 1 and minus the quotient rounded towards 0."""
-    return s.number(1), -s.named(s, "trunc", no_slopes)(a / b)
-
-
-def no_slopes(s: Symbols, *_: Expression) -> tuple[Expression, ...]:
-    """Return 0."""
-    return (s.number(0),)
 
 
 def sign_bit(x: Array) -> Mask:
@@ -138,11 +124,6 @@ def sign_bit(x: Array) -> Mask:
 def turn(x: Array, other: Array) -> Indices:
     """Return 1 or -1 as x keeps its sign or changes it for that of ``other``, and 0 where x is 0."""
     return exactly.sign_of(x) * np.where(sign_bit(other), -1, 1)
-
-
-def copysign_vjp(g: Array, y: Array, x: Array, _other: Array) -> Array:
-    """Return g times the sign that x is given, by a quotient; 0 where x is 0 (``copysign_tensor_self_backward``)."""
-    return np.where(x == 0, 0.0, g * (y / x))
 
 
 def copysign_slopes(s: Symbols, x: Expression, other: Expression) -> tuple[Expression, ...]:
@@ -159,23 +140,24 @@ LERP = elementwise(
 )  # fmt: skip
 
 
-@function("lerp", "torch method", "elementwise", op=LERP)
-def build_lerp(f: Apply, x: Tensor, end: Tensor, weight: Tensor) -> Tensor:
+@pointwise("lerp", "torch method", op=LERP)
+def build_lerp(x: Value, end: Value, weight: Value) -> Value:
     """the point between x and end that weight names, x for 0 and end for 1"""
-    return f(LERP, x, end, weight)
+    return x.of(LERP, end, weight)
 
 
 # fmt: off
 FMOD = elementwise(
     "fmod", np.fmod,
-    lambda g, _y, _a, _b: g, lambda g, _y, a, b: -g * np.trunc(a / b), None, slopes=fmod_slopes,
+    lambda g, _y, _a, _b: g, lambda g, _y, a, b: -g * np.trunc(a / b), None,
+    slopes=lambda s, a, b: (s.number(1), -s.named(s, "trunc", lambda s, _x: (s.number(0),))(a / b)),
     pieces=Piecewise(lambda a, b: np.trunc(a / b), exactly.rest_of),
     domain=((0.1, 0.9), (1, 2)),
     spelled=Spelled(EVERYWHERE, "math.fmod", "what is left of a/b, with the sign of a", kinds="same same yes"),
 )
 elementwise(
     "copysign", np.copysign,
-    copysign_vjp, zero, None, slopes=copysign_slopes,
+    lambda g, y, x, _other: np.where(x == 0, 0.0, g * (y / x)), zero, None, slopes=copysign_slopes,
     pieces=Piecewise(turn, lambda piece, x, other: piece * x),
     kink=Kink(lambda x, other: (x == 0) | (other == 0), "0 is taken where x is 0"),
     splits_zero=lambda k, x, other: (other == 0) & (k == 1),
@@ -189,3 +171,167 @@ elementwise(
     spelled=Spelled("torch numpy method tensors", "", "log2(2**a + 2**b)"),
 )
 # fmt: on
+
+
+# --- comparisons and operators by their names ---
+
+COMPARED = {
+    "eq": ("==", "np.equal numpy.equal jnp.equal"),
+    "ne": ("!=", "not_equal"),
+    "gt": (">", "greater"),
+    "ge": (">=", "greater_equal"),
+    "lt": ("<", "less"),
+    "le": ("<=", "less_equal"),
+}
+for _name, (_sign, _also) in COMPARED.items():
+    enter(
+        _name,
+        Spelled(EVERYWHERE, _also, f"whether x {_sign} other, entry by entry", kinds=MASKED),
+        op=OPERATORS[_sign, 2], build=applied(OPERATORS[_sign, 2]),
+    )  # fmt: skip
+BITWISE = {
+    "bitwise_and": ("&", "a mask where both are true"),
+    "bitwise_or": ("|", "a mask where one is true"),
+    "bitwise_xor": ("^", "a mask where one alone is true"),
+}
+for _name, (_sign, _words) in BITWISE.items():
+    enter(
+        _name,
+        Spelled(EVERYWHERE, "", f"{_words}, or integers bit by bit", kinds="same same no"),
+        op=OPERATORS[_sign, 2], build=applied(OPERATORS[_sign, 2]),
+    )  # fmt: skip
+enter(
+    "bitwise_not",
+    Spelled(EVERYWHERE, "invert", "a mask turned round, or integers bit by bit", kinds="same same no"),
+    op=OPERATORS["~", 1], build=applied(OPERATORS["~", 1]),
+)  # fmt: skip
+enter(
+    "floor_divide",
+    Spelled(EVERYWHERE, "", "the quotient, rounded down; flat"),
+    op=FLOOR_DIVIDE, build=applied(FLOOR_DIVIDE),
+)  # fmt: skip
+
+
+# --- logic of masks and numbers ---
+
+
+def logic(name: str, rule: Callable[..., Mask], words: str, arguments: int = 2) -> None:
+    """Declare and enter a function of truth values, which numbers other than 0 are true in."""
+
+    def forward(*values: Array) -> Mask:
+        return rule(*map(true, values))
+
+    op = declare(Op(name, forward, (None,) * arguments, no_links, pieces=decided(forward)))
+    enter(
+        name,
+        Spelled(f"{EVERYWHERE} tensors", "", f"true where {words}", kinds=MASKED),
+        op=op,
+        build=applied(op),
+    )
+
+
+logic("logical_and", np.logical_and, "both are true")
+logic("logical_or", np.logical_or, "one is true")
+logic("logical_xor", np.logical_xor, "one alone is true")
+logic("logical_not", np.logical_not, "it is false", 1)
+
+# --- tests of numbers ---
+
+
+TESTS: dict[str, tuple[Forward, Callable[..., Mask], str]] = {
+    "isfinite": (np.isfinite, lambda x: abs(x) < inf, "an entry is neither infinite nor nan"),
+    "isinf": (np.isinf, lambda x: abs(x) == inf, "an entry is inf or -inf"),
+    "isposinf": (np.isposinf, lambda x: x == inf, "an entry is inf"),
+    "isneginf": (np.isneginf, lambda x: x == -inf, "an entry is -inf"),
+    "signbit": (np.signbit, sign_bit, "an entry is below 0, or -0"),
+}
+for _name, (_forward, _exact, _words) in TESTS.items():
+    step(
+        _name, _forward, decided(_exact),
+        Spelled(EVERYWHERE, "", f"true where {_words}", kinds=MASKED),
+    )  # fmt: skip
+
+
+def close(x: Array, other: Array, rtol: float, atol: float, equal_nan: bool) -> Mask:
+    """Return where two numbers differ by no more than atol + rtol·|other|."""
+    apart = abs(x - other)
+    both_nan = (x != x) & (other != other) if equal_nan else False  # noqa: PLR0124 - nan alone differs from itself
+    return (x == other) | ((apart < inf) & (apart <= atol + abs(rtol * other))) | both_nan
+
+
+TOLERANCES = {"rtol": 1e-5, "atol": 1e-8, "equal_nan": False}
+ISCLOSE = declare(Op("isclose", close, (None, None), no_links, pieces=decided(close), defaults=TOLERANCES))
+
+
+@pointwise("isclose", f"{EVERYWHERE} tensors", op=ISCLOSE, kinds=MASKED)
+def isclose(x: Value, other: Value, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Value:
+    """whether two numbers are nearly equal, entry by entry"""
+    require(min(rtol, atol) >= 0, "value", "isclose: a tolerance cannot be negative")
+    return x.of(ISCLOSE, other, rtol=rtol, atol=atol, equal_nan=equal_nan)
+
+
+def in_all(x: Value) -> Value:
+    """Return whether all entries are true."""
+    return x.of(ALL, dim=tuple(range(x.ndim)), keepdim=False)
+
+
+@function("allclose", f"{EVERYWHERE} tensors", "reductions", kinds=MASKED)
+def allclose(x: Value, other: Value, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Value:
+    """whether all entries of two arrays are nearly equal"""
+    return in_all(isclose(x, other, rtol, atol, equal_nan))
+
+
+@function("equal np.array_equal numpy.array_equal jnp.array_equal", "torch method tensors", "reductions", kinds=MASKED)
+def equal(x: Value, other: Value) -> Value | Mask:
+    """whether two arrays have one shape and equal entries (np.equal: entry by entry)"""
+    return in_all(x == other) if x.shape == other.shape else np.zeros((), dtype=np.bool_)
+
+
+# --- counts ---
+
+
+def count_nonzero(x: Array, dim: Axes, keepdim: bool) -> Array:
+    """Return how many entries along some axes are not 0."""
+    return np.sum(true(x), axis=dim, keepdims=keepdim, dtype=np.int64)
+
+
+COUNT = declare(
+    Op("count_nonzero", count_nonzero, (None,), no_links, pieces=decided(count_nonzero), defaults={"keepdim": False})
+)
+
+
+@function("count_nonzero", EVERYWHERE, "reductions", op=COUNT, kinds="integer integer yes")
+def build_count_nonzero(x: Value, dim: Axes = EVERY, keepdim: bool = False) -> Value:
+    """how many entries are not 0, also along dim"""
+    return x.of(COUNT, dim=dim, keepdim=keepdim)
+
+
+def histc(x: Array, bins: int, low: float, high: float) -> Array:
+    """Return how many entries lie in each of ``bins`` equal stretches from low to high, the last with its end."""
+    inside = x[np.asarray((x >= low) & (x <= high), dtype=bool)]
+    quotients = np.floor((inside - low) * bins / (high - low)).astype(np.float64)
+    places = np.minimum(quotients.astype(np.intp), bins - 1)
+    return np.bincount(places, minlength=bins).astype(np.float64)
+
+
+HISTC = declare(
+    Op(
+        "histc", histc, (None,), no_links, torch_raises=True,
+        pieces=Piecewise(histc, lambda piece, x, bins, low, high: np.asarray(piece, dtype=object)),
+        size=lambda x, bins, low, high: max(bins, np.size(x)), words={"low": "min", "high": "max"},
+    )
+)  # fmt: skip
+
+
+@function("histc", "torch method", "reductions", op=HISTC, kinds="no no yes")
+def build_histc(x: Value, bins: int = 100, min: float = 0, max: float = 0) -> Value:
+    """how many entries lie in each of equal stretches from min to max, or from the smallest entry to the largest"""
+    low, high = min, max
+    require(bins > 0 and low <= high, "value", "histc: bins is 1 or more, and min no larger than max")
+    if low == high and x.size:
+        low, high = float(np.min(x.numbers)), float(np.max(x.numbers))
+    finite = np.isfinite(low) and np.isfinite(high)
+    require(finite, "value", f"histc: from {low} to {high} is no finite stretch")
+    if low == high:
+        low, high = low - 1, high + 1
+    return x.flat.of(HISTC, bins=bins, low=low, high=high)

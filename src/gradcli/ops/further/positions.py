@@ -7,20 +7,21 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.ops.axes import whole
 from gradcli.ops.declare import Apply, Op, declare, no_links, value_of
 from gradcli.ops.exactly import decided, true
 from gradcli.ops.further.casting import as_array, cut_exactly, kind_of
 from gradcli.ops.making import lengths
 from gradcli.ops.parts import Piecewise
-from gradcli.ops.shaping import RESHAPE, whole
+from gradcli.ops.shaping import RESHAPE
 from gradcli.ops.signatures import Array, Indices, Integers, Mask, Raw, Static, Tensor
+from gradcli.ops.values import require
 from gradcli.ops.vocabulary import function
 
 
 def whole_places(x: Array) -> Integers:
     """Return numbers of an input that are whole as positions; raises ``type`` for others."""
-    if not np.all(x == np.trunc(x)):
-        raise GradcliError("type", "positions are integers", hint="idx.long() cuts fractions off")
+    require(np.all(x == np.trunc(x)), "type", "positions are integers", hint="idx.long() cuts fractions off")
     return np.asarray(x).astype(np.int64)[()]
 
 
@@ -37,13 +38,15 @@ PLACES = declare(
 """An input as positions: given as doubles, as all inputs are, it does not move."""
 
 
+KINDS = {"mask": "truth values", "float": "floats", "integer": "integers"}
+
+
 def positions(f: Apply, index: Raw, name: str = "index") -> Indices:
     """Return positions as an array of integers; raises ``type`` for truth values and for numbers that are computed."""
     found = as_array(index)
     kind = kind_of(found)
-    if kind == "mask" or (kind == "float" and not f.is_input(found)):
-        held = "truth values" if kind == "mask" else "floats"
-        raise GradcliError("type", f"{name} holds positions, which are integers, not {held}", hint="idx.long()")
+    fits, what = kind == "integer" or (kind == "float" and f.is_input(found)), KINDS[kind]
+    require(fits, "type", f"{name} holds positions, which are integers, not {what}", hint="idx.long()")
     return np.asarray(value_of(f(PLACES, found) if kind == "float" else found), dtype=np.intp)
 
 
@@ -59,8 +62,8 @@ def within(places: Indices, length: int, name: str, lowest: int = 0) -> Indices:
 def truths(condition: Raw, name: str) -> Mask:
     """Return truth values as an array; raises ``type`` for numbers."""
     found = as_array(condition)
-    if kind_of(found) != "mask":
-        raise GradcliError("type", f"{name} takes truth values, not numbers", hint="write (...) != 0, or mask.bool()")
+    hint = "write (...) != 0, or mask.bool()"
+    require(kind_of(found) == "mask", "type", f"{name} takes truth values, not numbers", hint)
     return np.asarray(value_of(found))
 
 
@@ -96,8 +99,7 @@ def build_nonzero(f: Apply, x: Raw, as_tuple: Static = False) -> Any:
 
 def places_where(f: Apply, condition: Tensor, alone: bool) -> Any:
     """Return the places where a condition holds, for each axis; raises ``arguments`` where it is not given alone."""
-    if not alone:
-        raise GradcliError("arguments", "where takes a condition alone, or two values with it")
+    require(alone, "arguments", "where takes a condition alone, or two values with it")
     return build_nonzero(f, condition, as_tuple=True)
 
 
@@ -125,14 +127,11 @@ def build_searchsorted(
 ) -> Tensor:
     """where values would be inserted in order: before entries that are equal, or behind them where right"""
     del out_int32
-    if side not in (None, "left", "right") or (side == "left" and right):
-        raise GradcliError("value", f"side is 'left' or 'right', not {side!r}")
+    known = side in (None, "left", "right") and not (side == "left" and right)
+    require(known, "value", f"side is 'left' or 'right', not {side!r}")
     edges, wanted = as_array(sorted_sequence), as_array(values)
-    batch, own = edges.shape[:-1], wanted.shape[:-1]
-    if not edges.ndim or (batch and batch != own):
-        raise GradcliError(
-            "shape", f"searchsorted: shapes {edges.shape} and {wanted.shape} differ before the last axis"
-        )
+    fits = edges.ndim and edges.shape[:-1] in ((), wanted.shape[:-1])
+    require(fits, "shape", f"searchsorted: shapes {edges.shape} and {wanted.shape} differ before the last axis")
     return searched(f, edges, wanted, bool(right) or side == "right")
 
 
@@ -146,8 +145,8 @@ def searched(f: Apply, edges: Tensor, values: Tensor, right: bool) -> Tensor:
     """Return how many edges are below each value, which may be one number."""
     steps = np.diff(np.asarray(value_of(edges)), axis=-1)
     # In many digits the order is that of x: beside it, edges that are equal at x may change places.
-    if steps.dtype != object and np.any(steps < 0):
-        raise GradcliError("value", "the edges are not in rising order", hint="edges.sort().values")
+    rising = steps.dtype == object or not np.any(steps < 0)
+    require(rising, "value", "the edges are not in rising order", hint="edges.sort().values")
     row = values if values.ndim else f(RESHAPE, values, shape=(1,))
     found = f(SEARCHSORTED, edges, row, right=right)
     return found if values.ndim else f(RESHAPE, found, shape=())
@@ -160,8 +159,7 @@ def build_bucketize(
     """which of the stretches between sorted edges each value lies in"""
     del out_int32
     edges = as_array(boundaries)
-    if edges.ndim != 1:
-        raise GradcliError("shape", f"the boundaries are a vector, not of shape {edges.shape}")
+    require(edges.ndim == 1, "shape", f"the boundaries are a vector, not of shape {edges.shape}")
     return searched(f, edges, as_array(input), bool(right))
 
 
@@ -169,8 +167,7 @@ def build_bucketize(
 def build_digitize(f: Apply, x: Raw, bins: Raw, right: Static = False) -> Tensor:
     """which of the stretches between rising edges each value lies in"""
     edges = as_array(bins)
-    if edges.ndim != 1:
-        raise GradcliError("shape", f"the edges are a vector, not of shape {edges.shape}")
+    require(edges.ndim == 1, "shape", f"the edges are a vector, not of shape {edges.shape}")
     return searched(f, edges, as_array(x), not right)
 
 
@@ -207,10 +204,9 @@ triangle_places("triu_indices", lower=False)
 def build_one_hot(f: Apply, tensor: Raw, num_classes: Static = -1) -> Integers:
     """rows that are 1 at the class and 0 elsewhere; as many as the largest class needs unless said otherwise"""
     classes, count = positions(f, tensor, "one_hot"), whole(num_classes, "num_classes")
-    if not classes.size and count < 1:
-        raise GradcliError("value", "one_hot of no classes needs num_classes")
+    require(classes.size or count > 0, "value", "one_hot of no classes needs num_classes")
     many = int(np.max(classes, initial=-1)) + 1 if count == -1 else count
-    if np.any(classes < 0) or np.any(classes >= many):
-        raise GradcliError("value", f"one_hot: classes are integers from 0 to {many - 1}")
+    fits = not np.any((classes < 0) | (classes >= many))
+    require(fits, "value", f"one_hot: classes are integers from 0 to {many - 1}")
     f.charge(classes.size * many)
     return np.eye(many, dtype=np.int64)[classes]

@@ -1,195 +1,270 @@
-"""Differences and sums of neighbours along an axis."""
+"""Differences and sums of neighbours along an axis, and running sums in logarithms."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 
-from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
-from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, SUB
 from gradcli.ops.axes import number, one_axis
-from gradcli.ops.declare import Apply
-from gradcli.ops.indexing import INDEX
+from gradcli.ops.contractions import pairs_along
+from gradcli.ops.declare import BEYOND, Op, beyond, declare
+from gradcli.ops.exactly import logaddexp
 from gradcli.ops.joining import CAT
-from gradcli.ops.reductions import CUMSUM, SUM
-from gradcli.ops.shaping import EXPAND, RESHAPE, whole
-from gradcli.ops.signatures import Static, Tensor
+from gradcli.ops.links import OUT, Contraction, Explicit, Links, Order
+from gradcli.ops.parts import Paired
+from gradcli.ops.reductions import CUMSUM, trailing_matrix
+from gradcli.ops.signatures import Array, Options, Static
+from gradcli.ops.values import Axis, Value, require
 from gradcli.ops.vocabulary import function
 
-ONE = np.ones(())
+running = partial(function, family="reductions")
 
 
-def stretch(f: Apply, x: Tensor, axis: int, start: int | None, stop: int | None) -> Tensor:
+def stretch(x: Value, axis: int, start: int | None, stop: int | None) -> Value:
     """Return a stretch of an array along an axis."""
-    return f(INDEX, x, key=(*(slice(None),) * axis, slice(start, stop)))
+    return x.along(axis, slice(start, stop))
 
 
-def require_axis(x: Tensor, dim: Static, name: str) -> int:
+def steps_along(x: Value, axis: int) -> Value:
+    """Return the differences of neighbours along an axis."""
+    return stretch(x, axis, 1, None) - stretch(x, axis, 0, -1)
+
+
+def require_axis(x: Value, dim: Static, name: str) -> int:
     """Return an axis of an array; raises ``shape`` for a single number."""
-    if not x.ndim:
-        raise GradcliError("shape", f"{name} needs an array with at least one axis")
+    require(x.ndim, "shape", f"{name} needs an array with at least one axis")
     return one_axis(dim, x.ndim)
 
 
 # --- differences ---
 
 
-@function("diff", "torch numpy method", "reductions", kinds="no integer yes")
-def build_diff(
-    f: Apply, x: Tensor, n: Static = 1, dim: Static = -1, prepend: Tensor | None = None, append: Tensor | None = None
-) -> Tensor:
+@running("diff", "torch numpy method", kinds="no integer yes")
+def diff(x: Value, n: int = 1, dim: Static = -1, prepend: Value | None = None, append: Value | None = None) -> Value:
     """the differences of neighbours along dim, n times over"""
-    axis, times = require_axis(x, dim, "diff"), whole(n, "n")
-    if times < 0:
-        raise GradcliError("value", f"diff: n is 0 or more, not {times}")
+    axis = require_axis(x, dim, "diff")
+    require(n >= 0, "value", f"diff: n is 0 or more, not {n}")
     edge = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
     parts = [
-        part if part.ndim or x is part else f(EXPAND, part, shape=edge)
-        for part in (prepend, x, append)
-        if part is not None
+        part if part.ndim or x is part else part.expand(*edge) for part in (prepend, x, append) if part is not None
     ]
-    found = f(CAT, *parts, dim=axis) if len(parts) > 1 else x
-    for _ in range(min(times, found.shape[axis])):
-        found = f(SUB, stretch(f, found, axis, 1, None), stretch(f, found, axis, 0, -1))
+    found = parts[0].of(CAT, *parts[1:], dim=axis) if len(parts) > 1 else x
+    for _ in range(min(n, found.shape[axis])):
+        found = steps_along(found, axis)
     return found
 
 
-def steps_of(f: Apply, spacing: Any, length: int) -> Tensor:
+def steps_of(spacing: Value, length: int) -> Value:
     """Return the distances between neighbours, or the one of all, from a distance or from the places along an axis."""
     if not spacing.ndim:
         return spacing
-    if spacing.shape != (length,):
-        raise GradcliError("shape", f"gradient: {counted(spacing.shape[0], 'place')} for an axis of length {length}")
-    return f(SUB, stretch(f, spacing, 0, 1, None), stretch(f, spacing, 0, 0, -1))
+    fits = spacing.shape == (length,)
+    require(fits, "shape", f"gradient: {counted(spacing.shape[0], 'place')} for an axis of length {length}")
+    return steps_along(spacing, 0)
 
 
-def slopes_along(f: Apply, x: Tensor, axis: int, steps: Tensor, edge_order: int) -> Tensor:
+def slopes_along(x: Value, axis: int, steps: Value, edge_order: int) -> Value:
     """Return the slope at each place: of the parabola through three neighbours, at an end of that or of a line."""
-    length = x.shape[axis]
-    if length < edge_order + 1:
-        raise GradcliError(
-            "shape", f"gradient: an axis of length {length} is too short, it takes {edge_order + 1} entries"
-        )
-    ends = [
-        [stretch(f, x, axis, k, k + 1) for k in range(edge_order + 1)],
-        [stretch(f, x, axis, length - 1 - k, length - k) for k in range(edge_order + 1)],
-    ]
+    length, near = x.shape[axis], range(edge_order + 1)
+    said = f"gradient: an axis of length {length} is too short, it takes {edge_order + 1} entries"
+    require(length > edge_order, "shape", said)
+    left = [stretch(x, axis, k, k + 1) for k in near]
+    right = [stretch(x, axis, length - 1 - k, length - k) for k in near]
     first, last = (
-        [steps if not steps.ndim else f(INDEX, steps, key=k) for k in places]
+        [steps if not steps.ndim else steps[k] for k in places]
         for places in (range(edge_order), range(length - 2, length - 2 - edge_order, -1))
     )
-    inner = [inner_slopes(f, x, axis, steps)] if length > 2 else []
-    return f(CAT, end_slope(f, ends[0], first), *inner, end_slope(f, ends[1], [f(NEG, h) for h in last]), dim=axis)
+    inner = [inner_slopes(x, axis, steps)] if length > 2 else []
+    return end_slope(left, first).of(CAT, *inner, end_slope(right, [-h for h in last]), dim=axis)
 
 
-def inner_slopes(f: Apply, x: Tensor, axis: int, steps: Tensor) -> Tensor:
+def inner_slopes(x: Value, axis: int, steps: Value) -> Value:
     """Return the slopes between the ends."""
-    after, before = stretch(f, x, axis, 2, None), stretch(f, x, axis, 0, -2)
+    after, before = stretch(x, axis, 2, None), stretch(x, axis, 0, -2)
     if not steps.ndim:
-        return f(DIV, f(SUB, after, before), f(MUL, steps, 2.0))
+        return (after - before) / (steps * 2.0)
     shape = tuple(-1 if k == axis else 1 for k in range(x.ndim))
-    left, right = (f(RESHAPE, stretch(f, steps, 0, *ends), shape=shape) for ends in ((0, -1), (1, None)))
-    here = stretch(f, x, axis, 1, -1)
-    ahead = f(MUL, f(SUB, after, here), f(DIV, left, right))
-    behind = f(MUL, f(SUB, here, before), f(DIV, right, left))
-    return f(DIV, f(ADD, ahead, behind), f(ADD, left, right))
+    left, right = stretch(steps, 0, 0, -1).reshape(*shape), stretch(steps, 0, 1, None).reshape(*shape)
+    here = stretch(x, axis, 1, -1)
+    ahead = (after - here) * (left / right)
+    behind = (here - before) * (right / left)
+    return (ahead + behind) / (left + right)
 
 
-def end_slope(f: Apply, near: list[Tensor], steps: list[Tensor]) -> Tensor:
+def end_slope(near: list[Value], steps: list[Value]) -> Value:
     """Return the slope at an end from the entries ``near`` it, the end first, which are ``steps`` apart."""
-    first = f(DIV, f(SUB, near[1], near[0]), steps[0])
+    first = (near[1] - near[0]) / steps[0]
     if len(steps) == 1:
         return first
     a, b = steps
-    second = f(DIV, f(SUB, near[2], near[1]), b)
-    return f(ADD, first, f(MUL, f(SUB, first, second), f(DIV, a, f(ADD, a, b))))
+    second = (near[2] - near[1]) / b
+    return first + (first - second) * (a / (a + b))
 
 
-def slopes_of(f: Apply, x: Tensor, axes: tuple[int, ...], spacings: list[Any], edge_order: Static) -> list[Tensor]:
-    """Return the slopes along each of some axes."""
-    order = whole(edge_order, "edge_order")
-    if order not in (1, 2):
-        raise GradcliError("value", f"gradient: edge_order is 1 or 2, not {order}")
-    given = spacings * len(axes) if len(spacings) == 1 else spacings
-    if len(given) != len(axes):
-        raise GradcliError("value", f"gradient: {len(given)} spacings for {len(axes)} axes")
-    return [
-        slopes_along(f, x, axis, steps_of(f, spacing, x.shape[axis]), order)
+def slopes_of(x: Value, dim: Static, spacings: list[Value], edge_order: int) -> tuple[Value, ...]:
+    """Return the slopes along each of some axes, of all of them for None."""
+    require(edge_order in (1, 2), "value", f"gradient: edge_order is 1 or 2, not {edge_order}")
+    named = range(x.ndim) if dim is None else dim if isinstance(dim, tuple) else (dim,)
+    axes = [require_axis(x, axis, "gradient") for axis in named]
+    given = spacings or [Value(x.f, np.ones(()))]
+    given = given * len(axes) if len(given) == 1 else given
+    require(len(given) == len(axes), "value", f"gradient: {len(given)} spacings for {len(axes)} axes")
+    return tuple(
+        slopes_along(x, axis, steps_of(spacing, x.shape[axis]), edge_order)
         for axis, spacing in zip(axes, given, strict=True)
-    ]
+    )
 
 
-def axes_named(dim: Static, x: Tensor) -> tuple[int, ...]:
-    """Return the axes that ``dim`` names, all for None."""
-    if dim is None:
-        return tuple(range(x.ndim))
-    return tuple(require_axis(x, item, "gradient") for item in (dim if isinstance(dim, tuple) else (dim,)))
-
-
-@function("gradient", "torch", "reductions", kinds="no no yes")
-def build_gradient(
-    f: Apply, x: Tensor, spacing: Tensor | None = None, dim: Static = None, edge_order: Static = 1
-) -> tuple[Tensor, ...]:
+@running("gradient", "torch", kinds="no no yes")
+def gradient(x: Value, spacing: Value | None = None, dim: Static = None, edge_order: int = 1) -> tuple[Value, ...]:
     """the slopes of x along each axis, by differences: a tuple with one array for each"""
-    given = [ONE] if spacing is None else [spacing]
+    given = [] if spacing is None else [spacing]
     if spacing is not None and spacing.ndim:
-        given = [f(INDEX, spacing, key=k) for k in range(spacing.shape[0])]
-    return tuple(slopes_of(f, x, axes_named(dim, x), given, edge_order))
+        given = [spacing[k] for k in range(spacing.shape[0])]
+    return slopes_of(x, dim, given, edge_order)
 
 
-@function("np.gradient numpy.gradient jnp.gradient", "", "reductions", kinds="no numpy-float yes")
-def build_numpy_gradient(
-    f: Apply,
-    x: Tensor,
-    spacing: Tensor | None = None,
-    second: Tensor | None = None,
-    third: Tensor | None = None,
-    dim: Static = None,
-    edge_order: Static = 1,
-) -> Tensor | tuple[Tensor, ...]:
+@running("np.gradient numpy.gradient jnp.gradient", "", kinds="no numpy-float yes")
+def numpy_gradient(
+    x: Value, spacing: Value | None = None, second: Value | None = None, third: Value | None = None,
+    dim: Static = None, edge_order: int = 1,
+) -> Value | tuple[Value, ...]:  # fmt: skip
     """the slopes of x along each axis, by differences: one array where there is one axis, as numpy has it"""
-    given = [part for part in (spacing, second, third) if part is not None]
-    found = slopes_of(f, x, axes_named(dim, x), given or [ONE], edge_order)
-    return found[0] if len(found) == 1 else tuple(found)
+    found = slopes_of(x, dim, [part for part in (spacing, second, third) if part is not None], edge_order)
+    return found[0] if len(found) == 1 else found
 
 
 # --- areas ---
 
 
-def widths(f: Apply, y: Tensor, x: Tensor | None, dx: Static, axis: int) -> Tensor | float:
+def widths(y: Value, x: Value | None, dx: Static, axis: int) -> Value | float:
     """Return half the distances between neighbours along an axis, from their places or from one distance."""
     if x is None:
         return number(1.0 if dx is None else dx, "dx") / 2
-    if dx is not None:
-        raise GradcliError("arguments", "trapezoid takes x or dx, not both")
+    require(dx is None, "arguments", "trapezoid takes x or dx, not both")
     places = x
     if x.ndim == 1 and y.ndim > 1:
-        places = f(RESHAPE, x, shape=tuple(-1 if k == axis else 1 for k in range(y.ndim)))
+        places = x.reshape(*(-1 if k == axis else 1 for k in range(y.ndim)))
     along = axis - y.ndim + places.ndim
-    if along < 0 or places.shape[along] != y.shape[axis]:
-        raise GradcliError("shape", f"trapezoid: x of shape {x.shape} does not fit y of shape {y.shape}")
-    return f(DIV, f(SUB, stretch(f, places, along, 1, None), stretch(f, places, along, 0, -1)), 2.0)
+    fits = along >= 0 and places.shape[along] == y.shape[axis]
+    require(fits, "shape", f"trapezoid: x of shape {x.shape} does not fit y of shape {y.shape}")
+    return steps_along(places, along) / 2.0
 
 
-def areas(f: Apply, y: Tensor, x: Tensor | None, dx: Static, axis: int) -> Tensor:
+def areas(y: Value, x: Value | None, dx: Static, axis: int) -> Value:
     """Return the area between each two neighbours."""
-    both = f(ADD, stretch(f, y, axis, 1, None), stretch(f, y, axis, 0, -1))
-    return f(MUL, both, widths(f, y, x, dx, axis))
+    both = stretch(y, axis, 1, None) + stretch(y, axis, 0, -1)
+    return both * widths(y, x, dx, axis)
 
 
-@function("trapezoid trapz", "torch numpy", "reductions", kinds="no numpy-float yes")
-def build_trapezoid(f: Apply, y: Tensor, x: Tensor | None = None, dx: Static = None, dim: Static = -1) -> Tensor:
+@running("trapezoid trapz", "torch numpy", kinds="no numpy-float yes")
+def trapezoid(y: Value, x: Value | None = None, dx: Static = None, dim: Static = -1) -> Value:
     """the area below y by the rule of trapezoids, with places x or a distance dx"""
     axis = require_axis(y, dim, "trapezoid")
-    return f(SUM, areas(f, y, x, dx, axis), dim=(axis,), keepdim=False)
+    return areas(y, x, dx, axis).sum(axis)
 
 
-@function("cumulative_trapezoid", "torch", "reductions", kinds="no no yes")
-def build_cumulative_trapezoid(
-    f: Apply, y: Tensor, x: Tensor | None = None, dx: Static = None, dim: Static = -1
-) -> Tensor:
+@running("cumulative_trapezoid", "torch", kinds="no no yes")
+def cumulative_trapezoid(y: Value, x: Value | None = None, dx: Static = None, dim: Static = -1) -> Value:
     """the area below y up to each entry, by the rule of trapezoids"""
     axis = require_axis(y, dim, "cumulative_trapezoid")
-    return f(CUMSUM, areas(f, y, x, dx, axis), dim=axis)
+    return areas(y, x, dx, axis).of(CUMSUM, dim=axis)
+
+
+# --- running sums in logarithms ---
+
+
+def logcumsumexp(x: Array, dim: int) -> Array:
+    """Return the logarithm of the running sum of exp x, without overflow."""
+    if np.asarray(x).dtype == object:
+        found: Array = np.frompyfunc(logaddexp, 2, 1).accumulate(x, axis=dim)  # type: ignore[assignment]
+        return found
+    return np.logaddexp.accumulate(x, axis=dim)
+
+
+def logcumsumexp_vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
+    """Return Σ g·exp(x - y) over the later outputs, the positive and the negative g apart, in logarithms.
+
+    Where y is large, x - y has lost digits: there the sum is formed entry by entry, without y.
+    """
+    g = np.broadcast_to(g, np.shape(y))
+    if np.all(np.isfinite(x)) and np.max(np.abs(y), initial=0.0) > LARGE:
+        return sum_later(g, x, dim)
+    found = np.zeros(np.shape(x))
+    for sign in (1.0, -1.0):
+        logarithms = np.where(sign * g > 0, np.log(np.abs(g)) - y, -np.inf)
+        later = np.flip(np.logaddexp.accumulate(np.flip(logarithms, dim), axis=dim), dim)
+        found = found + sign * np.exp(later + x)
+    return found
+
+
+def logcumsumexp_again(g: Array, y: Array, x: Array, *, dim: int) -> Array:
+    """Return Σ g·exp(x - y) over the later outputs, pair by pair."""
+    count, axis = x.shape[dim], dim % x.ndim
+    later = np.triu(np.ones((count, count), dtype=bool)).reshape((count, count, *(1,) * (x.ndim - 1 - axis)))
+    apart = np.where(later, np.expand_dims(x, axis + 1) - np.expand_dims(y, axis), 0.0)
+    return np.sum(np.where(later, np.exp(apart) * np.expand_dims(g, axis), 0.0), axis=axis + 1)
+
+
+LARGE = 1e3
+"""Size of a logarithm from which its last digit is more than 1e-13 of the number that it is the logarithm of."""
+
+
+def sum_later(g: Array, x: Array, dim: int) -> Array:
+    """Return Σ g·exp(x - y) over the later outputs by the shares of the last entry in each running sum of exp x."""
+    x, g = np.moveaxis(x, dim, 0), np.moveaxis(g, dim, 0)
+    top = np.maximum.accumulate(x, axis=0)
+    own, kept, total = np.exp(x - top), np.ones(x.shape), np.zeros(x.shape[1:])
+    for k in range(len(x)):
+        before = total * np.exp(top[k - 1] - top[k]) if k else total
+        total = before + own[k]
+        own[k], kept[k] = own[k] / total, before / total
+    found, later = np.empty(x.shape), np.zeros(x.shape[1:])
+    for k in reversed(range(len(x))):
+        later = g[k] + later
+        found[k] = own[k] * later
+        later = kept[k] * later
+    return np.moveaxis(found, 0, dim)
+
+
+def logcumsumexp_local(
+    argument: int, out: Array, values: tuple[Array, ...], static: Options
+) -> list[Links | Contraction]:
+    """Link each entry to itself and to all later outputs with exp(x - y)."""
+    del argument, out
+    share = Explicit(lambda s, x, y: s.exp(x - y))
+    return [pairs_along(values[0], static["dim"], Order.NOT_BEFORE, 1.0, share, (0, "column"), (OUT, "row"))]
+
+
+def logcumsumexp_text_back(_k: int, _y: Array, x: Array, *, dim: int) -> str:
+    """Return the text of the sum over the later outputs."""
+    shape = np.shape(x)
+    later = f"triu(ones({shape[dim]}, {shape[dim]})){trailing_matrix(len(shape) - 1 - dim)}"
+    shares = f"exp(unsqueeze({{0}}, {dim + 1}) - unsqueeze({{y}}, {dim}))"
+    return f"sum(where({later} == 1, {shares}, 0)*unsqueeze({{g}}, {dim}), dim={dim + 1})"
+
+
+LOGCUMSUMEXP = declare(
+    Op(
+        "logcumsumexp",
+        logcumsumexp,
+        (logcumsumexp_vjp,),
+        logcumsumexp_local,
+        shaped=True,
+        differs=beyond,
+        says=BEYOND,
+        digits=lambda y, x, dim: np.where(np.isfinite(y), np.abs(y), 0.0),  # exp(x - y) has the last digits of y
+        backward_text=logcumsumexp_text_back,
+        index=Paired("where({j} <= {i}, exp({x}[{j}] - {y}[{i}]), 0)"),
+        write=lambda call: f"logcumsumexp({call.texts[0]}, dim={call.static['dim']})",
+        again=(logcumsumexp_again,),
+    )
+)
+
+
+@running("logcumsumexp", "torch method", op=LOGCUMSUMEXP)
+def build_logcumsumexp(x: Value, dim: Axis) -> Value:
+    """the logarithm of the running sum of exp(x) along dim, without overflow"""
+    return x.of(LOGCUMSUMEXP, dim=dim) if x.ndim else x

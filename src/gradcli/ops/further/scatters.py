@@ -7,24 +7,24 @@ what is put there beside what it holds, reduced along its rows, so that ties and
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
-from gradcli.ops.arithmetic import DIV, MUL
 from gradcli.ops.axes import number, one_axis
-from gradcli.ops.declare import Apply, Op, value_of
+from gradcli.ops.declare import Apply, Op
 from gradcli.ops.further.picks import open_key
 from gradcli.ops.further.positions import positions, within
 from gradcli.ops.further.shapes import MOVES
-from gradcli.ops.indexing import INDEX, PUT
+from gradcli.ops.indexing import PUT
 from gradcli.ops.joining import CAT
 from gradcli.ops.reductions import PROD_ALONG, SUM
 from gradcli.ops.selection import AMAX, AMIN
-from gradcli.ops.shaping import CLONE, EXPAND, RESHAPE
-from gradcli.ops.signatures import Indices, Raw, Static, Tensor
+from gradcli.ops.signatures import Indices, Raw, Raws, Static
+from gradcli.ops.values import Value, require
 from gradcli.ops.vocabulary import function
 
 REDUCTIONS: dict[str, tuple[Op, float]] = {
@@ -35,148 +35,183 @@ REDUCTIONS: dict[str, tuple[Op, float]] = {
     "amin": (AMIN, math.inf),
 }
 """By name: the reduction, and the number that changes nothing in it."""
+indexed = partial(function, where="torch method", family="indices", kinds=MOVES)
 
 
-def reduced(f: Apply, x: Tensor, places: Indices, source: Tensor, kind: str, include_self: bool = True) -> Tensor:
+def table_of(places: Indices, size: int, first: int, width: int) -> Indices:
+    """Return for each of ``size`` places the numbers of the entries that are meant for it, one after the other.
+
+    A row has so many columns and begins at the ``first``; what is left over holds the number after the last entry.
+    """
+    flat = np.ravel(places)
+    order = np.argsort(flat, kind="stable")
+    row = flat[order]
+    table = np.full((size, width), flat.size)
+    table[row, first + np.arange(flat.size) - np.searchsorted(row, row)] = order
+    return table
+
+
+def reduced(x: Value, places: Indices, source: Value, kind: str, include_self: bool = True) -> Value:
     """Return x with the entries of ``source`` reduced into those at flat ``places``.
 
     ``include_self`` says whether what x holds there counts. Both arrays are taken in flat order.
     """
-    if kind not in REDUCTIONS:
-        raise GradcliError("value", f"reduce is one of {', '.join(REDUCTIONS)}, not {kind!r}")
+    require(kind in REDUCTIONS, "value", f"reduce is one of {', '.join(REDUCTIONS)}, not {kind!r}")
     op, neutral = REDUCTIONS[kind]
-    size, count = math.prod(x.shape), int(np.size(places))
-    times = np.bincount(np.ravel(places), minlength=size)
+    times = np.bincount(np.ravel(places), minlength=x.size)
     most = int(np.max(times, initial=0))
     if not most:
-        return f(CLONE, x)
-    f.charge(size * (most + 1))
-    table = np.full((size, most + 1), size + count)
-    table[:, 0] = np.where((times > 0) & (not include_self), size + count, np.arange(size))
-    order = np.argsort(np.ravel(places), kind="stable")
-    row = np.ravel(places)[order]
-    table[row, 1 + np.arange(count) - np.searchsorted(row, row)] = size + order
-    flat = [part if part.ndim == 1 else f(RESHAPE, part, shape=(-1,)) for part in (x, source)]
-    pool = f(CAT, *flat, np.array([neutral]), dim=0)
-    found = f(op, f(INDEX, pool, key=table), dim=(1,), keepdim=False)
+        return x.clone()
+    x.f.charge(x.size * (most + 1))
+    table = x.size + table_of(places, x.size, 1, most + 1)
+    table[:, 0] = np.where((times > 0) & (not include_self), x.size + int(np.size(places)), np.arange(x.size))
+    flat, more = (part if part.ndim == 1 else part.flat for part in (x, source))
+    found = flat.of(CAT, more, np.array([neutral]), dim=0)[table].of(op, dim=(1,), keepdim=False)
     if kind == "mean":
-        found = f(DIV, found, np.maximum(times + include_self, 1).astype(np.float64))
-    if kind in ("amax", "amin") and not include_self and np.any((value_of(flat[0]) == value_of(found)) & (times > 0)):
-        f.remark(
+        found = found / np.maximum(times + include_self, 1).astype(np.float64)
+    if kind in ("amax", "amin") and not include_self and np.any((flat.raw == found.raw) & (times > 0)):
+        x.f.remark(
             "torch-differs",
             "The extreme is also what x holds there, which does not take part: PyTorch counts it among those that "
             "share the gradient and drops its share. Here the others share all of it.",
         )
-    return found if x.ndim == 1 else f(RESHAPE, found, shape=x.shape)
+    return found if x.ndim == 1 else found.reshape(*x.shape)
 
 
-def flat_places(x: Tensor, key: Any) -> Indices:
+def flat_places(x: Value, key: Any) -> Indices:
     """Return the places in flat order of the entries that an index picks."""
-    return np.arange(math.prod(x.shape)).reshape(x.shape)[key]
+    return np.arange(x.size).reshape(x.shape)[key]
 
 
-def scattered(f: Apply, x: Tensor, dim: Static, index: Raw, source: Tensor, name: str) -> tuple[Any, Tensor]:
+def scattered(x: Value, dim: Static, index: Raw, source: Value, name: str) -> tuple[Any, Value]:
     """Return the key of the entries of x at positions along an axis, and as many of ``source``."""
-    places, axis = positions(f, index), one_axis(dim, x.ndim)
+    places, axis = positions(x.f, index), one_axis(dim, x.ndim)
     if not x.ndim:
         within(places, 1, name)
-        return (), f(RESHAPE, source, shape=())
-    if places.ndim != x.ndim or (source.ndim and source.ndim != x.ndim):
-        raise GradcliError(
-            "shape", f"{name}: the array has shape {x.shape}, the index {places.shape}, the source {source.shape}"
-        )
+        return (), source.reshape()
+    said = f"{name}: the array has shape {x.shape}, the index {places.shape}, the source {source.shape}"
+    require(places.ndim == x.ndim and source.ndim in (0, x.ndim), "shape", said)
     sides = [(n, m) for k, (n, m) in enumerate(zip(places.shape, x.shape, strict=True)) if k != axis]
-    if any(n > m for n, m in (*sides, *(zip(places.shape, source.shape, strict=True) if source.ndim else ()))):
-        raise GradcliError("shape", f"{name}: an index of shape {places.shape} is larger than the array or the source")
+    sides += zip(places.shape, source.shape, strict=True) if source.ndim else ()
+    said = f"{name}: an index of shape {places.shape} is larger than the array or the source"
+    require(all(n <= m for n, m in sides), "shape", said)
     key = open_key(within(places, x.shape[axis], name), axis)
     if source.shape in ((), places.shape):
         return key, source
-    if getattr(source, "active", False):
-        f.remark("torch-refuses", f"{name}: the source is larger than the index, at which backward of PyTorch raises.")
-    return key, f(INDEX, source, key=tuple(slice(length) for length in places.shape))
+    if source.active:
+        said = f"{name}: the source is larger than the index, at which backward of PyTorch raises."
+        x.f.remark("torch-refuses", said)
+    return key, source[tuple(slice(length) for length in places.shape)]
 
 
-@function("scatter", "torch method", "indices", kinds=MOVES)
-def build_scatter(
-    f: Apply,
-    x: Tensor,
-    dim: Static,
-    index: Raw,
-    src: Tensor | None = None,
-    value: Static = None,
-    reduce: Static = None,
-) -> Tensor:
+@indexed("scatter")
+def scatter(
+    f: Apply, x: Value, dim: Static, index: Raw, src: Value | None = None, value: Static = None, reduce: Static = None
+) -> Value:
     """a copy of x with the entries of src written at the positions along an axis"""
-    source = np.asarray(number(value, "value")) if src is None else src
-    key, part = scattered(f, x, dim, index, source, "scatter")
+    source = Value(f, np.asarray(number(value, "value"))) if src is None else src
+    key, part = scattered(x, dim, index, source, "scatter")
     if reduce is None:
-        return f(PUT, x, part, key=key)
-    if reduce not in ("add", "multiply"):
-        raise GradcliError("value", f"reduce is 'add' or 'multiply', not {reduce!r}")
-    if getattr(x, "active", False) or getattr(part, "active", False):
+        return x.of(PUT, part, key=key)
+    require(reduce in ("add", "multiply"), "value", f"reduce is 'add' or 'multiply', not {reduce!r}")
+    if x.active or part.active:
         f.remark("torch-refuses", "PyTorch has no derivative of scatter with reduce; scatter_reduce has one.")
     places = flat_places(x, key)
-    spread = f(EXPAND, part, shape=places.shape) if np.shape(places) else part
-    return reduced(f, x, places, spread, "sum" if reduce == "add" else "prod")
+    spread = part.expand(*places.shape) if np.shape(places) else part
+    return reduced(x, places, spread, "sum" if reduce == "add" else "prod")
 
 
-@function("scatter_add", "torch method", "indices", kinds=MOVES)
-def build_scatter_add(f: Apply, x: Tensor, dim: Static, index: Raw, src: Tensor) -> Tensor:
+@indexed("scatter_add")
+def scatter_add(x: Value, dim: Static, index: Raw, src: Value) -> Value:
     """a copy of x with the entries of src added at the positions along an axis"""
-    key, part = scattered(f, x, dim, index, src, "scatter_add")
-    return reduced(f, x, flat_places(x, key), part, "sum")
+    key, part = scattered(x, dim, index, src, "scatter_add")
+    return reduced(x, flat_places(x, key), part, "sum")
 
 
-@function("scatter_reduce", "torch method", "indices", kinds=MOVES)
-def build_scatter_reduce(
-    f: Apply, x: Tensor, dim: Static, index: Raw, src: Tensor, reduce: Static, include_self: Static = True
-) -> Tensor:
+@indexed("scatter_reduce")
+def scatter_reduce(x: Value, dim: Static, index: Raw, src: Value, reduce: Static, include_self: bool = True) -> Value:
     """a copy of x with the entries of src reduced into those at the positions: sum, prod, mean, amax or amin"""
-    key, part = scattered(f, x, dim, index, src, "scatter_reduce")
-    return reduced(f, x, flat_places(x, key), part, str(reduce), bool(include_self))
+    key, part = scattered(x, dim, index, src, "scatter_reduce")
+    return reduced(x, flat_places(x, key), part, str(reduce), include_self)
 
 
-def layer_key(f: Apply, x: Tensor, dim: Static, index: Raw, name: str) -> Any:
+def layer_key(x: Value, dim: Static, index: Raw, name: str) -> Any:
     """Return the key of the layers of an axis at positions."""
-    places = positions(f, index)
-    if places.ndim > 1:
-        raise GradcliError("shape", f"{name}: the index is a vector, not of shape {places.shape}")
+    places = positions(x.f, index)
+    require(places.ndim < 2, "shape", f"{name}: the index is a vector, not of shape {places.shape}")
     axis = one_axis(dim, x.ndim)
     if not x.ndim:
-        if within(places, 1, name).size != 1:
-            raise GradcliError("shape", f"{name}: {counted(places.size, 'position')} in one number")
+        one = within(places, 1, name).size == 1
+        require(one, "shape", f"{name}: {counted(places.size, 'position')} in one number")
         return ()
     return (*[slice(None)] * axis, within(np.atleast_1d(places), x.shape[axis], name))
 
 
-def fitting(f: Apply, x: Tensor, key: Any, source: Tensor, name: str) -> Tensor:
+def fitting(x: Value, key: Any, source: Value, name: str) -> Value:
     """Return ``source`` where it has the shape of what is written at ``key``; raises ``shape`` otherwise."""
     wanted = np.shape(flat_places(x, key))
-    if source.shape != wanted and math.prod(source.shape) == math.prod(wanted) and 0 in (source.ndim, len(wanted)):
-        return f(RESHAPE, source, shape=wanted)
-    if source.shape != wanted:
-        raise GradcliError("shape", f"{name}: the source has shape {source.shape}, and {wanted} are written")
+    if source.shape != wanted and source.size == math.prod(wanted) and 0 in (source.ndim, len(wanted)):
+        return source.reshape(*wanted)
+    said = f"{name}: the source has shape {source.shape}, and {wanted} are written"
+    require(source.shape == wanted, "shape", said)
     return source
 
 
-@function("index_add", "torch method", "indices", kinds=MOVES)
-def build_index_add(
-    f: Apply, x: Tensor, dim: Static, index: Raw, source: Tensor, alpha: Tensor | None = None
-) -> Tensor:
+@indexed("index_add")
+def index_add(x: Value, dim: Static, index: Raw, source: Value, alpha: Value | None = None) -> Value:
     """a copy of x with the layers of source, alpha times each, added at the positions"""
-    key = layer_key(f, x, dim, index, "index_add")
-    part = fitting(f, x, key, source, "index_add")
-    times = part if alpha is None else f(MUL, part, alpha)
-    return reduced(f, x, flat_places(x, key), times, "sum")
+    key = layer_key(x, dim, index, "index_add")
+    part = fitting(x, key, source, "index_add")
+    return reduced(x, flat_places(x, key), part if alpha is None else part * alpha, "sum")
 
 
-@function("index_reduce", "torch method", "indices", kinds=MOVES)
-def build_index_reduce(
-    f: Apply, x: Tensor, dim: Static, index: Raw, source: Tensor, reduce: Static, include_self: Static = True
-) -> Tensor:
-    """a copy of x with the layers of source reduced into those at the positions: prod, mean, amax or amin"""
-    if reduce == "sum":
-        raise GradcliError("value", "index_reduce has no sum", hint="index_add adds up")
-    key = layer_key(f, x, dim, index, "index_reduce")
-    part = fitting(f, x, key, source, "index_reduce")
-    return reduced(f, x, flat_places(x, key), part, str(reduce), bool(include_self))
+@indexed("index_copy")
+def index_copy(x: Value, dim: Static, index: Raw, source: Value) -> Value:
+    """a copy of x with the layers of source written at the positions"""
+    key = layer_key(x, dim, index, "index_copy")
+    return x.of(PUT, fitting(x, key, source, "index_copy"), key=key)
+
+
+@function("index_fill", "torch method", "indices", kinds="same same first")
+def index_fill(x: Value, dim: Static, index: Raw, value: Value) -> Value:
+    """a copy of x with one number in the layers at the positions"""
+    require(not value.ndim, "shape", f"index_fill takes one number, not shape {value.shape}")
+    if not x.ndim:
+        some = within(positions(x.f, index), 1, "index_fill").size
+        return x.of(PUT, value, key=()) if some else x.clone()
+    places = np.unique(flat_places(x, layer_key(x, dim, index, "index_fill")))
+    return x.of(PUT, value, key=np.unravel_index(places, x.shape))
+
+
+@indexed("index_put")
+def index_put(x: Value, indices: Raws, values: Value, accumulate: bool = False) -> Value:
+    """a copy of x with values written at an index, or added"""
+    key = tuple(part_of(x.f, part) for part in indices)
+    try:
+        places = flat_places(x, key)
+        common = np.broadcast_shapes(np.shape(places), values.shape)
+    except (IndexError, ValueError) as error:
+        raise GradcliError("index", f"index_put: {error}; the array has shape {x.shape}") from None
+    said = f"index_put: values of shape {values.shape} for {np.shape(places)} entries"
+    require(common == np.shape(places), "shape", said)
+    if not accumulate:
+        return x.of(PUT, values, key=key)
+    return reduced(x, places, values.expand(*np.shape(places)), "sum")
+
+
+def part_of(f: Apply, part: Raw) -> Any:
+    """Return one part of an index: positions or a mask."""
+    found = np.asarray(getattr(part, "value", part))
+    return found if found.dtype == np.bool_ else positions(f, part)
+
+
+@function("put", "torch not-bare method", "indices", kinds=MOVES)
+def put(x: Value, index: Raw, source: Value, accumulate: bool = False) -> Value:
+    """a copy of x with the entries of source written, or added, at the positions in one row"""
+    places = within(positions(x.f, index), x.size, "put", -x.size) % max(x.size, 1)
+    fits = source.size == places.size
+    require(fits, "shape", f"put: {places.size} positions for a source of shape {source.shape}")
+    part = source.reshape(*places.shape)
+    if accumulate:
+        return reduced(x, places, part, "sum")
+    return x.reshape(x.size).of(PUT, part, key=places).reshape(*x.shape)

@@ -197,20 +197,6 @@ def erfinv(x: Array) -> Array:
     return np.copysign(found, x)[()]
 
 
-def ndtri(p: Array) -> Array:
-    """Return the x with Φ(x) = p; what is far from 1/2 by erfc, which has the digits of the smaller tail."""
-    p = np.asarray(p, dtype=np.float64)
-    tail = np.minimum(p, 1 - p)
-    outer = (tail > 0) & (tail < 0.25)
-    small = np.where(outer, tail, 0.1)
-    y = first_inverse(4 * small * (1 - small))
-    for _ in range(4):
-        off = (erfcx(y) - np.exp(y * y + np.log(2 * small))) * (SQRT_PI / 2)
-        y = y + off / (1 - y * off)
-    found = np.where(outer, np.where(p < 0.5, -y, y), erfinv(2 * p - 1))
-    return np.where((p < 0) | (p > 1), np.nan, math.sqrt(2) * found)[()]
-
-
 def ndtr(x: Array) -> Array:
     """Return Φ(x), the normal distribution function."""
     return erfc(-x * math.sqrt(0.5)) / 2
@@ -221,64 +207,10 @@ def ndtr_in_torch(_y: Array, x: Array) -> tuple[Array, None]:
     return normal_share(x), None
 
 
-def fraction_of_erfcx(x: Array) -> Array:
-    """Return K with erfcx(x) = 1/(√π·(x + K)), from its continued fraction, for x ≥ 1."""
-    rest = np.zeros(np.shape(x))
-    for k in range(200, 0, -1):
-        rest = (k / 2) / (x + rest)
-    return rest
-
-
-@in_one_step
-def erfcx(x: Array) -> Array:
-    """Return exp(x²)·erfc(x)."""
-    near = np.where(x < 1, x, 0.0)
-    far = np.where(x < 1, 1.0, x)
-    return np.where(x < 1, np.exp(near * near) * erfc(near), 1 / SQRT_PI / (far + fraction_of_erfcx(far)))[()]
-
-
-def erfcx_slope(x: Array) -> Array:
-    """Return 2x·erfcx(x) - 2/√π, which is -2/√π·K/(x + K) with the K of the continued fraction."""
-    near = np.where(x < 1, x, 0.0)
-    far = np.where(x < 1, 1.0, x)
-    rest = fraction_of_erfcx(far)
-    beyond = np.where(np.isinf(far), 0.0, rest / (far + rest))
-    return np.where(x < 1, 2 * near * erfcx(near) - 2 / SQRT_PI, -2 / SQRT_PI * beyond)[()]
-
-
-def log_ndtr(x: Array) -> Array:
-    """Return log Φ(x), far below 0 by erfcx."""
-    t = x * math.sqrt(0.5)
-    below = np.where(t < -0.7, t, -1.0)
-    return np.where(t < -0.7, np.log(erfcx(-below) / 2) - below * below, np.log1p(-erfc(t) / 2))[()]
-
-
-def log_ndtr_slope(x: Array) -> Array:
-    """Return φ(x)/Φ(x), 0 where φ is no double any more."""
-    far = x > 38
-    return np.where(far, 0.0, math.sqrt(2 / math.pi) / erfcx(-np.where(far, 0.0, x) * math.sqrt(0.5)))
-
-
 def logit(x: Array) -> Array:
     """Return log(x/(1 - x)), around its zero at 1/2 by atanh."""
     middle = np.abs(x - 0.5) < 0.25
     return np.where(middle, 2 * np.arctanh(np.where(middle, 2 * x - 1, 0.0)), np.log(x / (1 - x)))[()]
-
-
-INV_E = (0.36787944117144233, -1.2428753672788363e-17)
-"""1/e, where the derivative of -x·log x is 0, as a sum of two doubles."""
-
-
-def entr(x: Array) -> Array:
-    """Return -x·log x: 0 at 0, and -inf below."""
-    return np.where(x > 0, -x * np.log(np.where(x > 0, x, 1.0)), np.where(x == 0, 0.0, np.where(x < 0, -np.inf, x)))[()]
-
-
-def entr_slope(x: Array) -> Array:
-    """Return -1 - log x, near its zero at 1/e as -log1p of the relative distance."""
-    near = np.abs(x - INV_E[0]) < 0.1
-    distance = ((np.where(near, x, INV_E[0]) - INV_E[0]) - INV_E[1]) / INV_E[0]
-    return np.where(near, -np.log1p(distance), -1 - np.log(x))[()]
 
 
 RULES[worked_out] = lambda _f, found, *_: found

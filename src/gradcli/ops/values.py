@@ -1,0 +1,376 @@
+"""Values with operators, in which builders are written as formulas, and the reading of their arguments by annotation.
+
+>>> from gradcli.engine.graph import Graph
+>>> graph = Graph()
+>>> x = Value(graph, graph.input("x", np.array([0.5, 2.0]), active=True))
+>>> (1 - x * x).numbers.tolist()
+[0.75, -3.0]
+
+A builder takes no graph: each of its values has it. How its arguments are read stands in ``READERS``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
+
+import numpy as np
+
+from gradcli.errors import GradcliError
+from gradcli.ops import signatures
+from gradcli.ops.axes import empty_of, number, one_axis, read_axes, whole
+from gradcli.ops.declare import OPERATORS, OPS, Apply, Op, Pair, value_of
+from gradcli.ops.signatures import Array, Index, Shape, Static
+
+Axes: TypeAlias = signatures.Axes
+"""A parameter that takes axes by number, or None for all of them; an empty tuple is none."""
+AllAxes: TypeAlias = signatures.Axes
+"""As ``Axes``, where an empty tuple is all of them too."""
+LibraryAxes: TypeAlias = signatures.Axes
+"""As ``AllAxes``, but under NumPy's names as ``Axes``."""
+Axis: TypeAlias = int
+"""A parameter that takes one axis."""
+ALL = cast("signatures.Axes", None)
+"""The default of a parameter for axes: all of them."""
+S = TypeVar("S", bound="Operators")
+
+
+class Operators:
+    """What has the operators of the language: each applies its op, by ``apply``."""
+
+    __slots__ = ()
+
+    def apply(self: S, op: Op, *arguments: Any, **static: Any) -> S:
+        """Return the value of an op."""
+        raise NotImplementedError
+
+    # fmt: off
+    def __add__(self: S, other: Any) -> S:       return self.apply(OPERATORS["+", 2], self, other)
+    def __radd__(self: S, other: Any) -> S:      return self.apply(OPERATORS["+", 2], other, self)
+    def __sub__(self: S, other: Any) -> S:       return self.apply(OPERATORS["-", 2], self, other)
+    def __rsub__(self: S, other: Any) -> S:      return self.apply(OPERATORS["-", 2], other, self)
+    def __mul__(self: S, other: Any) -> S:       return self.apply(OPERATORS["*", 2], self, other)
+    def __rmul__(self: S, other: Any) -> S:      return self.apply(OPERATORS["*", 2], other, self)
+    def __truediv__(self: S, other: Any) -> S:   return self.apply(OPERATORS["/", 2], self, other)
+    def __rtruediv__(self: S, other: Any) -> S:  return self.apply(OPERATORS["/", 2], other, self)
+    def __pow__(self: S, other: Any) -> S:       return self.apply(OPERATORS["**", 2], self, other)
+    def __rpow__(self: S, other: Any) -> S:      return self.apply(OPERATORS["**", 2], other, self)
+    def __matmul__(self: S, other: Any) -> S:    return self.apply(OPERATORS["@", 2], self, other)
+    def __mod__(self: S, other: Any) -> S:       return self.apply(OPERATORS["%", 2], self, other)
+    def __neg__(self: S) -> S:                   return self.apply(OPERATORS["-", 1], self)
+    def __abs__(self: S) -> S:                   return self.apply(OPS["abs"], self)
+    def __lt__(self: S, other: Any) -> S:        return self.apply(OPERATORS["<", 2], self, other)
+    def __le__(self: S, other: Any) -> S:        return self.apply(OPERATORS["<=", 2], self, other)
+    def __gt__(self: S, other: Any) -> S:        return self.apply(OPERATORS[">", 2], self, other)
+    def __ge__(self: S, other: Any) -> S:        return self.apply(OPERATORS[">=", 2], self, other)
+    def __eq__(self: S, other: object) -> S:  # type: ignore[override]
+        return self.apply(OPERATORS["==", 2], self, other)
+    def __ne__(self: S, other: object) -> S:  # type: ignore[override]
+        return self.apply(OPERATORS["!=", 2], self, other)
+    def __and__(self: S, other: Any) -> S:       return self.apply(OPERATORS["&", 2], self, other)
+    def __rand__(self: S, other: Any) -> S:      return self.apply(OPERATORS["&", 2], other, self)
+    def __or__(self: S, other: Any) -> S:        return self.apply(OPERATORS["|", 2], self, other)
+    def __ror__(self: S, other: Any) -> S:       return self.apply(OPERATORS["|", 2], other, self)
+    def __invert__(self: S) -> S:                return self.apply(OPERATORS["~", 1], self)
+    __hash__ = None  # type: ignore[assignment]
+    # fmt: on
+
+
+class Value(Operators):
+    """An array of a program, a node of the graph ``f`` or plain numbers, in the formula of a builder."""
+
+    __slots__ = ("f", "node")
+    __array_ufunc__ = None
+
+    def __init__(self, f: Apply, node: Any) -> None:
+        self.f = f
+        self.node = node
+
+    def apply(self, op: Op, *arguments: Any, **static: Any) -> Value:
+        """Return the value of an op; a plain number is a double."""
+        return Value(self.f, self.f(op, *map(as_node, arguments), **static))
+
+    def of(self, op: Op, *others: Any, **static: Any) -> Value:
+        """Return an op of this value and others."""
+        return self.apply(op, self, *others, **static)
+
+    @property
+    def shape(self) -> Shape:
+        """The lengths of the axes."""
+        return self.node.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self.node.ndim
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return math.prod(self.node.shape)
+
+    @property
+    def active(self) -> bool:
+        """Whether it depends on a variable that is differentiated."""
+        return bool(getattr(self.node, "active", False))
+
+    @property
+    def raw(self) -> Any:
+        """The numbers as they are, doubles or numbers of many digits."""
+        return value_of(self.node)
+
+    @property
+    def numbers(self) -> Array:
+        """The numbers as an array of doubles."""
+        return np.asarray(value_of(self.node), dtype=np.float64)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a value has no truth: ask its numbers")
+
+    def __getitem__(self, key: Index) -> Value:
+        return self.of(OPS["index"], key=key)
+
+    def along(self, axis: int, part: Any) -> Value:
+        """Return what an index picks along one axis."""
+        return self[(*[slice(None)] * axis, part)]
+
+    def reshape(self, *shape: int) -> Value:
+        """Return the same entries in another shape."""
+        return self.of(OPS["reshape"], shape=shape)
+
+    def permute(self, *dims: int) -> Value:
+        """Return the axes in another order."""
+        return self.of(OPS["permute"], dims=dims)
+
+    def expand(self, *shape: int) -> Value:
+        """Return an array repeated along axes of length 1 and new axes."""
+        return self.of(OPS["expand"], shape=shape)
+
+    def clone(self) -> Value:
+        """Return a copy."""
+        return self.of(OPS["clone"])
+
+    def detach(self) -> Value:
+        """Return the same numbers as constants."""
+        return self.of(OPS["detach"])
+
+    def sum(self, *axes: int, keepdim: bool = False) -> Value:
+        """Return the sum along axes."""
+        return self.of(OPS["sum"], dim=axes, keepdim=keepdim)
+
+    def mean(self, *axes: int, keepdim: bool = False) -> Value:
+        """Return the mean along axes."""
+        return self.of(OPS["mean"], dim=axes, keepdim=keepdim)
+
+    def total(self) -> Value:
+        """Return the sum of all entries."""
+        return self.sum(*range(self.ndim))
+
+    @property
+    def flat(self) -> Value:
+        """All entries in one row."""
+        return self.reshape(-1)
+
+    @property
+    def mT(self) -> Value:  # noqa: N802 - as PyTorch calls it
+        """Each matrix transposed."""
+        return self.permute(*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
+
+
+Values: TypeAlias = Sequence[Value]
+"""A parameter that takes a list of arrays, not stacked."""
+Operand: TypeAlias = "Value | Array | signatures.Mask | float"
+
+
+def as_node(x: Any) -> Any:
+    """Return what a graph takes: the node of a value, a plain number as a double, and arrays as they are."""
+    if type(x) is Value:
+        return x.node
+    return np.float64(x) if type(x) in (int, float) else x
+
+
+def op_of(op: Op, *arguments: Any, **static: Any) -> Value:
+    """Return an op of arguments of which one is a value."""
+    return next(x for x in arguments if type(x) is Value).apply(op, *arguments, **static)
+
+
+def entrywise(name: str) -> Callable[[Value], Value]:
+    """Return a function of each entry, by the name of its op."""
+    return lambda x: x.of(OPS[name])
+
+
+exp, log, sqrt, square, sign, relu, sigmoid, logsigmoid = map(
+    entrywise, ("exp", "log", "sqrt", "square", "sign", "relu", "sigmoid", "logsigmoid")
+)
+
+
+def where(condition: Any, a: Operand, b: Operand) -> Value:
+    """Return the entries of a where a condition holds, those of b elsewhere."""
+    return op_of(OPS["where"], condition, a, b)
+
+
+def clamp_min(x: Value, low: Operand) -> Value:
+    """Return x, but at least the bound; its derivative at the bound is 1, as PyTorch's clamp_min has it."""
+    return x.of(OPS["clamp_min"], low)
+
+
+def einsum(spec: str, *arrays: Value) -> Value:
+    """Return the sum of products that subscripts describe."""
+    return op_of(OPS["einsum"], *arrays, spec=spec)
+
+
+def stack(arrays: Sequence[Any], dim: int = 0) -> Value:
+    """Return arrays of one shape along a new axis."""
+    return op_of(OPS["stack"], *arrays, dim=dim)
+
+
+def require(holds: object, kind: str, message: str, hint: str | None = None) -> None:
+    """Raise an error of a kind unless a condition holds."""
+    if not holds:
+        raise GradcliError(kind, message, hint=hint)
+
+
+class Reduction(NamedTuple):
+    """A parameter that takes how losses become one number: ``mean``, ``sum`` or ``none``.
+
+    Called ``how``, it stands for three of PyTorch's: ``size_average``, ``reduce`` and ``reduction``.
+    """
+
+    word: Static = "mean"
+
+    def __call__(self, losses: Value) -> Value:
+        """Return the mean, the sum, or the losses as they are."""
+        if self.word == "none":
+            return losses
+        require(self.word in ("mean", "sum"), "value", f"reduction must be 'mean', 'sum' or 'none', not {self.word!r}")
+        return losses.total() if self.word == "sum" else losses.mean(*range(losses.ndim))
+
+
+MEAN = Reduction()
+
+
+def how_reduced(size_average: Static, reduce: Static, reduction: Static) -> Reduction:
+    """Return ``reduction``, or what PyTorch's older flags say in its place; raises ``value`` for a word among these."""
+    if isinstance(size_average, str) or isinstance(reduce, str):
+        word = size_average if isinstance(size_average, str) else reduce
+        raise GradcliError("value", f"{word!r} stands where size_average does", hint=f'write reduction="{word}"')
+    if size_average is None and reduce is None:
+        return Reduction(reduction)
+    if reduce is not None and not reduce:
+        return Reduction("none")
+    return Reduction("mean" if size_average is None or size_average else "sum")
+
+
+class Call(NamedTuple):
+    """What a reader knows beside its argument: the first array of the call, and whose name was used."""
+
+    f: Apply
+    first: Any
+    library: str
+
+
+def wrapped(x: Any, name: str, call: Call) -> Any:
+    """Return an argument as a value, and a list of them as values; None as it is."""
+    del name
+    if x is None:
+        return None
+    return [Value(call.f, item) for item in x] if isinstance(x, list) else Value(call.f, x)
+
+
+READERS: dict[str, tuple[str, Callable[[Any, str, Call], Any]]] = {
+    "Value": ("Tensor", wrapped),
+    "Value | None": ("Tensor | None", wrapped),
+    "Values": ("Tensors", wrapped),
+    "float": ("Static", lambda x, name, call: number(x, name)),
+    "float | None": ("Static", lambda x, name, call: None if x is None else number(x, name)),
+    "int": ("Static", lambda x, name, call: whole(x, name)),
+    "int | None": ("Static", lambda x, name, call: None if x is None else whole(x, name)),
+    "bool": ("Static", lambda x, name, call: bool(x)),
+    "Axis": ("Static", lambda x, name, call: one_axis(x, call.first.ndim)),
+    "Axes": ("Static", lambda x, name, call: read_axes(x, call.first.ndim)),
+    "AllAxes": ("Static", lambda x, name, call: read_axes(x, call.first.ndim, "all")),
+    "LibraryAxes": ("Static", lambda x, name, call: read_axes(x, call.first.ndim, empty_of(call.library))),
+    "Reduction": ("Static", lambda x, name, call: Reduction(x)),
+}
+"""By annotation: what the language takes there, and how it is read. What has none is taken as it is."""
+AS_IT_IS = "", lambda x, name, call: x
+FLAGS = {"size_average": None, "reduce": None, "reduction": "mean"}
+
+
+class Formula:
+    """The builder of a function by its ``rule``, a formula on values, which may ask for the graph ``f`` too."""
+
+    def __init__(self, rule: Callable[..., Any]) -> None:
+        self.rule = rule
+        self.__doc__ = rule.__doc__
+
+    @cached_property
+    def parameters(self) -> list[inspect.Parameter]:
+        """The parameters of the rule."""
+        return list(inspect.signature(self.rule).parameters.values())
+
+    @cached_property
+    def __signature__(self) -> inspect.Signature:
+        """What the language sees: a graph, and parameters by what they take."""
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        seen = [inspect.Parameter("f", kind, annotation="Apply")]
+        for p in self.parameters:
+            if p.name == "how":
+                seen += [inspect.Parameter(n, kind, default=x, annotation="Static") for n, x in FLAGS.items()]
+            elif p.name != "f":
+                default = p.default.word if isinstance(p.default, Reduction) else p.default
+                seen.append(p.replace(annotation=READERS.get(p.annotation, (p.annotation,))[0], default=default))
+        returns = str(inspect.signature(self.rule).return_annotation).replace("Value", "Tensor")
+        return inspect.Signature(seen, return_annotation=returns)
+
+    def __call__(self, f: Apply, *given: Any, **named: Any) -> Any:
+        """Return what the rule makes of arguments as the language has them."""
+        found = self.bound(f, given, named)
+        first = next((x for x in found.values() if hasattr(x, "ndim")), None)
+        call, places, names = Call(f, first, found.get("library", "torch")), [], {}
+        for p in self.parameters:
+            if p.name in ("f", "how"):
+                places.append(f if p.name == "f" else how_reduced(*(found[flag] for flag in FLAGS)))
+                continue
+            x, (_, read) = found[p.name], READERS.get(p.annotation, AS_IT_IS)
+            if p.kind is p.VAR_POSITIONAL:
+                places += [read(item, p.name, call) for item in x]
+            elif p.kind is p.KEYWORD_ONLY:
+                names[p.name] = read(x, p.name, call)
+            else:
+                places.append(read(x, p.name, call))
+        return unwrapped(self.rule(*places, **names))
+
+    @cached_property
+    def defaults(self) -> dict[str, Any] | None:
+        """The defaults of the parameters, None where one takes all the rest."""
+        seen = list(self.__signature__.parameters.values())[1:]
+        return None if any(p.kind is p.VAR_POSITIONAL for p in seen) else {p.name: p.default for p in seen}
+
+    def bound(self, f: Apply, given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+        """Return each parameter's argument; Python's own way to bind them takes longer than many an op."""
+        if self.defaults is not None and len(given) <= len(self.defaults):
+            found = {**self.defaults, **dict(zip(self.defaults, given, strict=False)), **named}
+            if not any(x is inspect.Parameter.empty for x in found.values()):
+                return found
+        bound = self.__signature__.bind(f, *given, **named)
+        bound.apply_defaults()
+        return {name: x for name, x in bound.arguments.items() if name != "f"}
+
+
+def unwrapped(found: Any) -> Any:
+    """Return what a formula gives as the language has it: nodes and plain numbers."""
+    if type(found) is Value:
+        return found.node
+    if type(found) is tuple:
+        return tuple(map(unwrapped, found))
+    return Pair(unwrapped(found.values), found.indices) if type(found) is Pair else found
+
+
+def as_builder(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the builder of a rule: a formula on values is read by its annotations, and any other as it is."""
+    formula = any("Value" in str(a) for a in rule.__annotations__.values())
+    return cast("Callable[..., Any]", Formula(rule)) if formula else rule
