@@ -83,6 +83,7 @@ def test_the_record_is_what_pytorch_does(row):
 REFUSED = {  # what would run a text, or reach out of the script
     "exec('y = y*3')": "'exec' would run a text",
     "eval('y*3')": "'eval' would run a text",
+    "torch.sin = torch.cos": "torch.sin stays as it is",
     "globals()['y'] = y*3": "'globals' would have an effect beyond the script",
     "vars()['y'] = y*3": "'vars' of a module would be written to",
     "torch.autograd.graph.saved_tensors_hooks(lambda t: t*2, lambda t: t)": "is not part of gradcli",

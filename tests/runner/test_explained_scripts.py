@@ -83,3 +83,45 @@ def test_errors_point_at_the_line_that_was_typed(line, marked):
     with pytest.raises(GradcliError) as raised:
         gradcli.explain(text)
     assert marked in text[slice(*raised.value.span)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import torch\nfrom torch.func import grad, vmap\nprint(vmap(grad(lambda t: t**3))(torch.tensor([1., 2.])))",
+        "import jax\nimport jax.numpy as jnp\nprint(jax.jit(jax.vmap(jax.grad(lambda t: t**3)))(jnp.array([1., 2.])))",
+    ],
+)
+def test_a_batch_of_gradients_is_a_call_for_each_entry(text):
+    ran = gradcli.run(text)
+    assert [float(call.returns[0]) for call in ran.calls] == [3.0, 12.0]
+    assert ran.explain(1).grad["t"].item() == 12.0
+
+
+SINE = """def sine(x):
+    ans = term = x
+    i = 0
+    while np.abs(term) > 0.001:
+        term = -term * x**2 / ((2*i + 3) * (2*i + 2))
+        ans = ans + term
+        i += 1
+    return ans
+print(grad(sine)(np.pi))
+print(grad(grad(sine))(1.0))
+print(grad(lambda x: np.var(x))(np.array([1., 2.])))
+"""
+PRIMITIVE = """from autograd.extend import primitive, defvjp
+@primitive
+def lse(x):
+    m = np.max(x)
+    return m + np.log(np.sum(np.exp(x - m)))
+defvjp(lse, lambda ans, x: lambda g: g * np.exp(x - ans))
+print(grad(lambda y: lse(y**2))(np.array([1.5, 0.2])))
+"""
+
+
+@pytest.mark.parametrize("body", [SINE, PRIMITIVE, SINE + "print(grad(sine)(np.pi))"])
+def test_what_an_earlier_call_or_a_primitive_decides_is_no_decision_of_the_answer(body):
+    text = f"import autograd.numpy as np\nfrom autograd import grad\n{body}"
+    assert "Rounding" not in str([note.message for note in gradcli.explain(text).notes])
+    assert gradcli.check(text).agree

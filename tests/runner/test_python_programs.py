@@ -5,6 +5,9 @@ Python 3.11 and NumPy 2.4 recorded the rows; sets of texts and addresses, which 
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from gradcli.errors import GradcliError
@@ -170,3 +173,10 @@ def test_a_tensor_that_is_differentiated_is_no_array():
     assert printed == ""
     assert error["type"] == "RuntimeError"
     assert error["text"].startswith("Can't call numpy() on Tensor that requires grad.")
+
+
+def test_a_library_alone_has_the_attributes_of_its_arrays():
+    text = "import jax.numpy as jnp\nx = jnp.ones((2, 3))\nprint(x.shape, x.ndim, x.size, x.T.shape, x.dtype)"
+    command = [sys.executable, "-m", "gradcli", "run", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    assert done.stdout == "(2, 3) 2 6 (3, 2) float32\n"

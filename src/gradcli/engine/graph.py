@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -221,6 +222,10 @@ class Graph:
     def piece(self, op: Op, x: object, **static: Any) -> Any:
         """Return the piece that ``op`` was on at ``x``, where it was applied just now."""
         return cast("Piecewise", op.pieces).piece(value_of(x), **static)
+
+    def apart(self) -> AbstractContextManager[None]:
+        """Enter a computation whose derivative is not its own, so that no decision in it is one of the answer's."""
+        return nullcontext()
 
     def keeps(self, op: Op, arguments: tuple[Any, ...]) -> bool:
         """Return whether a reader needs the node of an operation that no derivative flows through.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal, getcontext
 from typing import Any, NamedTuple, cast
 
@@ -56,7 +57,8 @@ class Deciding(Graph):
     ``exact`` computes in the digits of the context, otherwise in doubles. ``base`` are the decisions of another run;
     ``follow`` says to take them all, else only those that are held, and where doubles had ``led`` that run, those that
     rounding had made. ``doubles`` are the decisions of a run in doubles, of which those that are open are taken.
-    ``cancels`` tells whether a sum of rounded numbers came to 0, of which more digits may leave something.
+    ``aside`` says that what is decided now is none of the answer's. ``cancels`` tells whether a sum of rounded numbers
+    came to 0, of which more digits may leave something.
     """
 
     exact: bool = True
@@ -66,6 +68,7 @@ class Deciding(Graph):
     doubles: Sequence[Decision] = ()
     decisions: list[Decision] = field(default_factory=list)
     cancels: bool = False
+    aside: bool = False
     _ahead: dict[int, Iterator[Decision]] = field(default_factory=dict)
 
     def apply(
@@ -87,7 +90,7 @@ class Deciding(Graph):
         self.cancels = self.cancels or cancels(op, exact, value)
         charge(at_digits(CALL + operations(op, exact, static, value), getcontext().prec))
         self.meter.watch()
-        return self.enter(op, arguments, static, value, links)
+        return Graph.enter(self, op, arguments, static, value, links)
 
     def enter(
         self,
@@ -97,9 +100,8 @@ class Deciding(Graph):
         value: object,
         links: tuple[int, ...] = (),
     ) -> Any:
-        """Note what an operation in doubles decides, and enter it."""
-        if not self.exact:
-            self._note(op, [value_of(a) for a in arguments], static)
+        """Note what an operation in doubles decides, and enter it; a run in many digits has such of earlier calls."""
+        self._note(op, [value_of(a) for a in arguments], static)
         return Graph.enter(self, op, arguments, static, value, links)
 
     def piece(self, op: Op, x: object, **static: Any) -> Any:
@@ -109,6 +111,17 @@ class Deciding(Graph):
         if decision is None:
             raise GradcliError("exact", f"{op.name} has decided nothing just now")
         return decision.piece
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Let a run decide for itself, and forget what."""
+        before, length = self.aside, len(self.decisions)
+        self.aside = True
+        try:
+            yield
+        finally:
+            self.aside = before
+            del self.decisions[length:]
 
     def _note(self, op: Op, values: Sequence[object], static: Options) -> None:
         parts = op.pieces
@@ -133,7 +146,9 @@ class Deciding(Graph):
         parts = op.pieces
         if parts is None:
             return (op.exactly or op.forward)(*values, **static)
-        if self.follow or (parts.held and self.base):
+        if self.aside:
+            piece = parts.piece(*values, **static)
+        elif self.follow or (parts.held and self.base):
             piece = self._taken(op)
         else:
             piece = parts.piece(*values, **static)

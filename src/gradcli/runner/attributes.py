@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.runner.calls import jax_method, new_object, table_method
-from gradcli.runner.classes import bound, described, no_attribute
+from gradcli.runner.calls import construct, jax_method, new_object, table_method
+from gradcli.runner.classes import bound, built, described, no_attribute
 from gradcli.runner.containers import item_of, whole
 from gradcli.runner.exceptions import raise_key
-from gradcli.runner.host_attributes import DUNDERS, KINDS, class_attribute, host_attribute
+from gradcli.runner.host_attributes import DUNDERS, FLOATS, KINDS, class_attribute, host_attribute
 from gradcli.runner.hosted import fill, host_of, new_hosted, plain_value
 from gradcli.runner.library import ATTRIBUTES, FOREIGN_TO, METHODS, READERS, load
 from gradcli.runner.objects import (
@@ -46,7 +46,7 @@ def attribute(run: Run, base: Any, name: str) -> Any:
 
         return member_of(run, base, name)
     if isinstance(base, Tensor):
-        return of_tensor(run, base, name)
+        return of_number(run, base, name) if base.library == "python" else of_tensor(run, base, name)
     if kind is Class:
         return of_class(run, base, name)
     if kind is Super:
@@ -59,6 +59,14 @@ def attribute(run: Run, base: Any, name: str) -> Any:
     return no_attribute(run, base, name) if found is UNBOUND else found
 
 
+def of_number(run: Run, base: Tensor, name: str) -> Any:
+    """Return an attribute or a method of a number of Python's that is differentiated."""
+    if name in ("real", "imag"):
+        return base if name == "real" else 0.0
+    member = FLOATS.get(name) or DUNDERS.get(name)
+    return no_attribute(run, base, name) if member is None else Bound(member, base)
+
+
 def of_tensor(run: Run, base: Tensor, name: str) -> Any:
     """Return an attribute or a method of a tensor."""
     if base.library == "numpy":
@@ -66,8 +74,8 @@ def of_tensor(run: Run, base: Tensor, name: str) -> Any:
         own = READERS["numpy"](run, base, name)
         if own is not UNBOUND:
             return own
-        if name in FOREIGN_TO["numpy"] and not base.active:
-            return no_attribute(run, base, name)
+    if base.library != "torch" and name in FOREIGN_TO[base.library] and not base.active:
+        return no_attribute(run, base, name)
     read = ATTRIBUTES.get(name)
     if read is not None:
         return read(run, base)
@@ -129,6 +137,8 @@ def of_class(run: Run, base: Class, name: str) -> Any:
     if name in OBJECT_MEMBERS:
         return OBJECT_MEMBERS[name]
     found = class_attribute(run, base, name)
+    if found is UNBOUND and base.metaclass is not None and (member := base.metaclass.find(name)) is not UNBOUND:
+        found = bound(run, base, base.metaclass, member)
     if found is not UNBOUND:
         return found
     if base.find("__members__") is not UNBOUND:
@@ -140,6 +150,8 @@ def of_super(run: Run, base: Super, name: str) -> Any:
     """Return a member of the classes after one, bound to the object."""
     owner = base.owner
     kind = owner if isinstance(owner, Class) else owner.kind
+    if isinstance(owner, Class) and owner.metaclass is not None and base.after in owner.metaclass.order:
+        kind = owner.metaclass
     order = kind.order
     start = order.index(base.after) + 1 if base.after in order else 0
     for one in order[start:]:
@@ -148,6 +160,8 @@ def of_super(run: Run, base: Super, name: str) -> Any:
             return Bound(member, owner) if name == "__new__" else bound(run, owner, kind, member)
     if isinstance(owner, Hosted) and (raw := raw_member(run, owner, name)) is not UNBOUND:
         return raw
+    if name == "__call__" and kind is not owner and isinstance(owner, Class):
+        return lambda run, *arguments, **named: construct(run, owner, list(arguments), named)
     if name in OBJECT_MEMBERS:
         return OBJECT_MEMBERS[name] if name == "__new__" else Bound(OBJECT_MEMBERS[name], owner)
     if name == "__getattr__" and class_of(run, owner) == "torch.nn.Module":
@@ -156,7 +170,12 @@ def of_super(run: Run, base: Super, name: str) -> Any:
 
 
 def object_new(run: Run, kind: Class, *arguments: Any, **named: Any) -> Any:
-    """Return a new object of a class."""
+    """Return a new object of a class, or a new class of a metaclass."""
+    if any(one.name == "type" and one.make is not None for one in kind.order):
+        name, bases, members = arguments
+        made = built(run, name, [one for one in bases if isinstance(one, Class)], dict(members), {}, {})
+        made.metaclass = kind
+        return made
     base = host_of(kind)
     return new_object(kind) if base is None else new_hosted(run, kind, base, list(arguments[:1]), named)
 
@@ -229,8 +248,19 @@ def assign_attribute(run: Run, base: Any, name: str, value: Any) -> None:
         assign(run, base, name, value)
     elif isinstance(base, Closure):
         base.attributes[name] = value
-    elif not isinstance(base, Foreign | Module | TableFunction):
+    elif isinstance(base, Module):
+        assign_to_module(run, base, name, value)
+    elif not isinstance(base, Foreign | TableFunction):
         no_attribute(run, base, name)
+
+
+def assign_to_module(run: Run, module: Module, name: str, value: Any) -> None:
+    """Do ``module.name = value`` of a setting; refuse another function in the place of a library's."""
+    full = f"{module.name}.{name}"
+    before = run.member(full)
+    if before is not UNBOUND and not isinstance(before, bool | int | float | str | None):
+        raise run.refuse(f"{full} stays as it is: gradcli does not change what libraries have")
+    run.resolved[full] = value
 
 
 def become(run: Run, base: Any, name: str, value: Any) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.runner.containers import iterate, take, walk
+from gradcli.runner.cuts import read_number
 from gradcli.runner.exceptions import TREE, Raised, exception_class, raised
 from gradcli.runner.formatting import format_value
 from gradcli.runner.objects import (
@@ -71,14 +72,17 @@ def number_of(run: Run, x: Any) -> Any:
 
 
 def item_of(run: Run, x: Tensor) -> Any:
-    """Return what ``item()`` gives: a number of float32 where that is the type; one in many digits stays what it is."""
+    """Return what ``item()`` gives: a number of float32 where that is the type; one in many digits stays what it is.
+
+    PyTorch's is cut off from the graph; a traced number of another library stays traced.
+    """
     if run.levels and x.library != "torch":
         run.refuse_number(x)
     if run.replay is not None and type(x.node) in NODES and category(x.dtype) == 2:
         from gradcli.ops.making import DETACH
 
-        node = x.node if not x.shape else run.function("reshape", x).node
-        return Tensor(run.graph(DETACH, node), "float64", "python")
+        node = x.node if not x.shape else run.function("reshape", x, ()).node
+        return Tensor(run.graph(DETACH, node) if x.library == "torch" else node, "float64", "python")
     one = np.ravel(np.asarray(x.value))[0]
     if type(one) is not np.float64 and not isinstance(one, np.generic):
         one = np.float64(float(one))
@@ -95,7 +99,7 @@ def to_float(run: Run, x: Any = 0.0) -> Any:
     if not isinstance(x, int | float | str):
         run.fail("TypeError", f"float() argument must be a string or a real number, not '{type_name(x)}'")
     try:
-        return float(x)
+        return float(x) if not isinstance(x, str) else read_number(run, x, float(x))
     except ValueError:
         return run.fail("ValueError", f"could not convert string to float: {x!r}")
 
@@ -181,10 +185,22 @@ def refuse_complex(run: Run) -> Any:
     raise run.refuse("complex numbers are not part of gradcli")
 
 
+def make_bytes(run: Run, source: Any = b"", encoding: Any = None, errors: str = "strict") -> bytes:
+    """Do what ``bytes`` does."""
+    if isinstance(source, str):
+        if encoding is None:
+            run.fail("TypeError", "string argument without an encoding")
+        return source.encode(encoding, errors)
+    if isinstance(source, int):
+        run.bound(source, "a text is too long")
+        return bytes(source)
+    return source if isinstance(source, bytes) else bytes(take(run, source))
+
+
 RANGE = type_class("range", make_range)
 SLICE = type_class("slice", lambda run, *bounds: slice(*bounds))
 type_class("complex", lambda run, *parts: refuse_complex(run))
-BYTES = type_class("bytes", lambda run, *parts: b"")
+BYTES = type_class("bytes", make_bytes)
 NONE = Class("NoneType", [], {})
 FUNCTION = Class("function", [], {})
 METHOD = Class("method", [], {})
@@ -227,6 +243,8 @@ def type_of(run: Run, x: Any) -> Any:
     x = plain(x)
     if isinstance(x, Instance):
         return x.kind
+    if isinstance(x, Class):
+        return x.metaclass or TYPE
     if isinstance(x, Tensor):
         if x.library == "torch":
             return PARAMETER if x.extra is not None and x.extra.parameter else TENSOR
@@ -333,8 +351,8 @@ def sum_(run: Run, items: Any, start: Any = 0) -> Any:
 def abs_(run: Run, x: Any) -> Any:
     """Return the size of a number."""
     if isinstance(x, Tensor):
-        name = {"python": "math.fabs", "numpy": "numpy.abs"}.get(x.library)
-        return run.call(run.member(name), [x]) if name else run.call(run.attribute(x, "abs"))
+        name = {"python": "math.fabs", "numpy": "numpy.abs", "jax": "jax.numpy.abs"}.get(x.library, "torch.abs")
+        return run.call(run.member(name), [x])
     if (made := ask(run, x, "__abs__")) is not UNBOUND:
         return made
     if not isinstance(x, int | float):

@@ -58,6 +58,9 @@ def call(  # noqa: C901, PLR0911 - one case for each kind of what can be called
     if kind is Bound:
         return call(run, what.function, [what.owner, *arguments], named)
     if kind is Class:
+        caller = UNBOUND if what.metaclass is None else what.metaclass.find("__call__")
+        if caller is not UNBOUND:
+            return call(run, caller, [what, *arguments], named)
         return construct(run, what, arguments, named)
     if (member := own(what, "__call__")) is not UNBOUND:
         return call(run, member, [what, *arguments], named)

@@ -27,12 +27,34 @@ def make_class(
 ) -> Class:
     """Return a class of a body's members; ``annotated`` has the types that are written there, by name.
 
-    A base may have a native ``__body__`` that makes classes of its own kind: enums, tuples with names.
+    A base may have a native ``__body__`` that makes classes of its own kind: enums, tuples with names. A metaclass of
+    the script is called as Python calls it.
     """
     for base in bases:
         if not isinstance(base, Class | Foreign) and not getattr(base, "shows", False):
             run.fail("TypeError", f"bases of {name} must be classes")
     kinds = [base for base in bases if isinstance(base, Class)]
+    metaclass = options.get("metaclass")
+    if not isinstance(metaclass, Class) or metaclass.run is None:
+        metaclass = next((kind.metaclass for kind in kinds if kind.metaclass is not None), None)
+    if metaclass is not None:
+        new, start = metaclass.find("__new__"), metaclass.find("__init__")
+        given = [name, tuple(bases), dict(members)]
+        if new is not UNBOUND:
+            made: Class = run.call(new, [metaclass, *given])
+        else:
+            made = built(run, name, kinds, members, annotated, options)
+            made.metaclass = metaclass
+        if start is not UNBOUND:
+            run.call(start, [made, *given])
+        return made
+    return built(run, name, kinds, members, annotated, options)
+
+
+def built(
+    run: Run, name: str, kinds: list[Class], members: dict[str, Any], annotated: dict[str, str], options: dict[str, Any]
+) -> Class:
+    """Return a class of a body's members, as ``type`` makes it."""
     if annotated:
         members = members | {"__annotations__": annotated}
     if "__eq__" in members:

@@ -16,6 +16,7 @@ from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import INDEX, PUT
 from gradcli.ops.shaping import MOST_AXES, too_many_axes
 from gradcli.runner import numpy_values
+from gradcli.runner.cuts import read_keys
 from gradcli.runner.exceptions import Raised, raise_key, raised_of
 from gradcli.runner.numpy_values import flows, plain_array
 from gradcli.runner.objects import UNBOUND, Class, Foreign, Instance, Progress, ask, own
@@ -49,7 +50,7 @@ def walk(run: Run, value: Any) -> Any:
     """Return what walks over the items of a value; raises TypeError for what has none."""
     if isinstance(value, ITERABLE):
         made = ask(run, value, "__iter__")
-        return value if made is UNBOUND else made
+        return with_keys(run, value) if made is UNBOUND else made
     if isinstance(value, Tensor):
         return rows(run, value)
     if isinstance(value, Instance):
@@ -61,7 +62,7 @@ def walk(run: Run, value: Any) -> Any:
     if isinstance(value, Foreign):
         return walk(run, value.items) if isinstance(value, Progress) else []
     if hasattr(type(value), "__next__") or type(value) in (type({}.items()), type({}.keys()), type({}.values())):
-        return value
+        return with_keys(run, value)
     if isinstance(value, Class) and value.find("__members__") is not UNBOUND:
         return [one for name, one in value.find("__members__").items() if one.fields["name"] == name]
     if hasattr(type(value), "__iter__") and type(value).__module__ in ("builtins", "itertools", "collections"):
@@ -70,6 +71,11 @@ def walk(run: Run, value: Any) -> Any:
 
 
 CHANGING: tuple[type, ...] = (dict, set, type({}.items()), type({}.keys()), type({}.values()))
+
+
+def with_keys(run: Run, items: Any) -> Any:
+    """Return items with the keys of dictionaries and sets as the numbers that they were made of."""
+    return read_keys(items) if run.story is not None and isinstance(items, (*CHANGING, frozenset)) else items
 
 
 def steady(run: Run, items: Any) -> Any:

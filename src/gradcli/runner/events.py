@@ -64,10 +64,12 @@ class Log:
     """The events of a run; of very many derivative calls and errors those in the middle are let go.
 
     ``kept`` is how many of them stay, and ``large`` how many bytes all events take.
+    ``aside`` are calls for the entries of a batch, each with the number of events before it.
     """
 
     def __init__(self) -> None:
         self.events: list[Event] = []
+        self.aside: list[tuple[int, Event]] = []
         self.turns: dict[tuple[str, int], int] = {}
         self.calls = 0
         self.kept = MOST
@@ -89,6 +91,22 @@ class Log:
         elif len(self.events) > self.most:
             self.thin()
             self.most = max(8 * MOST, 2 * len(self.events))
+
+    def beside(self, event: Event) -> None:
+        """Note a call for one entry of a batch, which counts where the script makes no other."""
+        if len(self.aside) < MOST:
+            self.aside.append((len(self.events), event))
+
+    def end(self) -> None:
+        """Take the calls for the entries of batches where there are no others."""
+        if self.calls:
+            return
+        events, self.events, start = self.events, [], 0
+        for place, event in self.aside:
+            self.events += events[start:place]
+            self.add(event)
+            start = place
+        self.events += events[start:]
 
     def printed(self, line: int, text: str) -> None:
         """Note a print; the prints of one line that follow each other are separate events."""

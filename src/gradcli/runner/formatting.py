@@ -16,6 +16,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.runner.containers import subscript
+from gradcli.runner.cuts import note_text
 from gradcli.runner.hosted import plain_value
 from gradcli.runner.numpy_values import FloatKey, WholeKey
 from gradcli.runner.objects import UNBOUND, Hosted, own
@@ -170,7 +171,7 @@ def format_value(run: Run, value: Any, spec: str = "") -> str:
     """Return ``format(value, spec)``, which is what an f-string writes too."""
     if not spec and type(value) is str:
         return value
-    return guarded(run, lambda: str(format(stand_in(Written(run), value), spec)))
+    return note_text(run, guarded(run, lambda: str(format(stand_in(Written(run), value), spec))), [value])
 
 
 def format_template(run: Run, template: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> str:
@@ -182,7 +183,8 @@ def format_template(run: Run, template: str, arguments: Sequence[Any], named: Ma
     written = Written(run)
     places = [stand_in(written, value, WithItems) for value in arguments]
     by_name = {name: stand_in(written, value, WithItems) for name, value in named.items()}
-    return guarded(run, lambda: template.format(*places, **by_name))
+    made = guarded(run, lambda: template.format(*places, **by_name))
+    return note_text(run, made, [*arguments, *named.values()])
 
 
 def percent(run: Run, template: str, values: Any) -> str:
@@ -202,7 +204,8 @@ def percent(run: Run, template: str, values: Any) -> str:
     elif not isinstance(values, (*ENTERED, tuple)):
         parts = parts if isinstance(parts, Number) else stand_in(written, values, WithItems)
     bound_widths(written, template, values if isinstance(values, tuple) else (values,))
-    return guarded(run, lambda: written.counted(template % parts))
+    made = guarded(run, lambda: written.counted(template % parts))
+    return note_text(run, made, values if isinstance(values, tuple) else [values])
 
 
 def bound_widths(written: Written, template: str, values: tuple[Any, ...]) -> None:

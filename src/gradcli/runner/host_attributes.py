@@ -9,11 +9,12 @@ from typing import Any
 from gradcli.runner.calls import native_name
 from gradcli.runner.classes import bound
 from gradcli.runner.containers import iterate, put, subscript, take
+from gradcli.runner.cuts import cut, note_text, read_number, traced
 from gradcli.runner.exceptions import Raised, raise_key, raised
 from gradcli.runner.formatting import format_template
 from gradcli.runner.host import pop_item
 from gradcli.runner.objects import UNBOUND, Bound, Class, Closure, Context, Method, Property, TableFunction
-from gradcli.runner.operators import COMPARED, HOST_KINDS, contains, equal, hashable, operate, plain
+from gradcli.runner.operators import COMPARED, HOST_KINDS, contains, equal, hashable, operate, plain, untraced
 from gradcli.runner.operators import METHODS as OPERATORS
 from gradcli.runner.state import Run
 from gradcli.runner.tuples import Named
@@ -106,7 +107,7 @@ def class_attribute(run: Run, base: Class, name: str) -> Any:
     if name == "maketrans" and base.name == "str":
         return lambda run, *parts: str.maketrans(*parts)
     if name == "fromhex" and base.name == "float":
-        return lambda run, text: float.fromhex(text)
+        return lambda run, text: read_number(run, text, float.fromhex(text))
     if name == "fromkeys" and base.find("fromkeys") is UNBOUND and base.name in ("dict", "OrderedDict", "defaultdict"):
         return lambda run, keys, value=None: {hashable(run, key): value for key in iterate(run, keys)}
     tables = {getattr(kind, "__name__", "set"): table for kind, table in KINDS}
@@ -341,8 +342,20 @@ SETS: Table = {
     "update": update_set, **by_host(set, "clear", "copy", "pop"),
     **{f"{name}_update": updated(name) for name in ("intersection", "difference", "symmetric_difference")},
 }  # fmt: skip
+
+
+def ratio_of(x: Any) -> Any:
+    """Return the two numbers whose ratio a float is: whole ones, but for a traced one."""
+    made = untraced(x).as_integer_ratio()
+    return tuple(map(float, made)) if traced(x) else made
+
+
 FLOATS: Table = {
-    **by_host(float, "hex", "conjugate", "is_integer", "as_integer_ratio", "__round__"), "item": lambda run, x: x,
+    "item": lambda run, x: x,
+    "hex": lambda run, x: note_text(run, untraced(x).hex(), [x]), "is_integer": lambda run, x: untraced(x).is_integer(),
+    "as_integer_ratio": lambda run, x: cut(run, "as_integer_ratio", [x], ratio_of(x)), "conjugate": lambda run, x: x,
+    "__round__": lambda run, x, *digits: run.call(run.builtin("round"), [x, *digits]), "__float__": lambda run, x: x,
+    "__int__": lambda run, x: int(untraced(x)), "__abs__": lambda run, x: run.call(run.builtin("abs"), [x]),
 }  # fmt: skip
 INTEGERS: Table = {
     **by_host(int, "bit_count", "conjugate", "bit_length", "as_integer_ratio", "__round__"), "item": lambda run, x: x,

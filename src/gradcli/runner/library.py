@@ -48,10 +48,12 @@ HOMES: dict[str, tuple[str, ...]] = {
         "torch_making", "torch_tensors", "torch_neural", "torch_autograd", "torch_function", "torch_functional",
         "torch_func", "torch_amp",
     ),
-    "numpy": ("numpy_arrays", "numpy_methods", "numpy_random"),
+    "numpy": ("numpy_arrays", "numpy_methods", "numpy_walks", "numpy_random"),
     "functorch": ("torch_func",),
-    "jax": ("jax_arrays", "jax_lax", "jax_trees", "jax_draws", "jax_transforms", "jax_custom"),
-    "autograd": ("hips_autograd",),
+    "jax": (
+        ".tensor_attributes", "jax_arrays", "jax_lax", "jax_trees", "jax_draws", "jax_transforms", "jax_custom",
+    ),
+    "autograd": ("hips_autograd", "hips_optimizers"),
     "math": ("python_math",),
     "random": ("python_random",),
     "itertools": ("python_itertools",),
@@ -75,7 +77,7 @@ def load(root: str) -> None:
         return
     loaded.add(root)
     for module in HOMES.get(root, ()):
-        import_module(f"gradcli.runner.libraries.{module}")
+        import_module(f".{module}", "gradcli.runner.libraries")
 
 
 SHOWING_ONLY = {

@@ -196,6 +196,15 @@ def imported(run: Run, name: str, whole: str) -> Any:
     return Foreign(name)
 
 
+def refused_when_called(full: str) -> Any:
+    """Return what stands for a function that gradcli does not have: importing it alone changes no number."""
+
+    def refuse(_run: Run, *_: Any, **__: Any) -> Any:
+        raise unknown_member(full)
+
+    return refuse
+
+
 def imported_from(run: Run, module: str, name: str) -> Any:
     """Return what ``from module import name`` gives."""
     root = module.partition(".")[0]
@@ -208,6 +217,8 @@ def imported_from(run: Run, module: str, name: str) -> Any:
             raise raised("ImportError", f"cannot import name '{name}' from '{module}' (unknown location)")
         if root in ("torch", "numpy", "jax", "math"):
             raise unknown_member(full)
+        if root == "autograd":
+            return refused_when_called(full)
     run.note("foreign", f"{root} is not part of gradcli: what a script calls of it to show something is left out")
     return Foreign(f"{module}.{name}")
 

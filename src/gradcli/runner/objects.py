@@ -65,9 +65,12 @@ class Closure:
 
 
 class Class:
-    """A class: of a script, of a library's text, or native; ``order`` is its resolution order, itself first."""
+    """A class: of a script, of a library's text, or native; ``order`` is its resolution order, itself first.
 
-    __slots__ = ("bases", "make", "members", "name", "order", "qualified", "run")
+    ``metaclass`` is the class of the script that it is an object of, None for ``type``.
+    """
+
+    __slots__ = ("bases", "make", "members", "metaclass", "name", "order", "qualified", "run")
 
     def __init__(
         self, name: str, bases: list[Class], members: dict[str, Any], make: Native | None = None, qualified: str = ""
@@ -78,6 +81,7 @@ class Class:
         self.make = make
         self.qualified = qualified or name
         self.run: Any = None
+        self.metaclass: Class | None = next((base.metaclass for base in bases if base.metaclass is not None), None)
         self.order = linearized(self, bases)
 
     def find(self, name: str) -> Any:

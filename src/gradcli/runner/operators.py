@@ -16,7 +16,9 @@ from gradcli.language.names import BINARY, COMPARE, MASKS
 from gradcli.language.runtime import compare as table_compare
 from gradcli.ops import OPERATORS
 from gradcli.ops.declare import value_of
+from gradcli.records import replace
 from gradcli.runner import numpy_values
+from gradcli.runner.cuts import TracedKey, as_key
 from gradcli.runner.numpy_values import BY_SIGN, COMPARED, METHODS, flows
 from gradcli.runner.objects import UNBOUND, Class, Evaluate, Foreign, Frame, Hosted, Instance, Keyed, ask, own
 from gradcli.runner.state import Run
@@ -61,13 +63,14 @@ def binary(sign: str, left: Evaluate | None, right: Evaluate | None, i: int, j: 
     if op is None or op.flat or op.require is not None or sign not in METHODS:
         return lambda regs: operate(regs[0], sign, left(regs) if left else regs[i], right(regs) if right else regs[j])
     forward = op.forward
+    raises = sign in RAISING
 
     def run(regs: Frame) -> Any:
         a = left(regs) if left else regs[i]
         b = right(regs) if right else regs[j]
         if type(a) is Tensor:
             p = a.node
-            if type(p) in NODES and type(p.value) is Double and p.active:
+            if type(p) in NODES and type(p.value) is Double and p.active and not (raises and a.library in BY_RULES):
                 kind = type(b)
                 if kind is Double:
                     node = regs[0].f.enter(op, (p, b), NO_OPTIONS, forward(p.value, b), LEFT)
@@ -89,11 +92,20 @@ def binary(sign: str, left: Evaluate | None, right: Evaluate | None, i: int, j: 
 
 
 LEFT, BOTH = (0,), (0, 1)
+RAISING = ("/", "//", "%", "**")
+"""Operators that raise for some numbers of Python's."""
+BY_RULES = ("python", "jax")
+"""Libraries of whose numbers these operators ask more than their value."""
+
+
+def untraced(x: Any) -> Any:
+    """Return a traced number as Python has it."""
+    return float(np.asarray(x.value).reshape(())[()]) if isinstance(x, Tensor) else x
 
 
 def plain(x: Any) -> Any:
-    """Return a number of Python's for a constant that stands as a double in a frame."""
-    return float(x) if type(x) is Double else x
+    """Return a number of Python's for a constant that stands as a double in a frame, and for a key what it was."""
+    return float(x) if type(x) is Double else x.tensor if type(x) is TracedKey else x
 
 
 def operate(run: Run, sign: str, a: Any, b: Any) -> Any:
@@ -257,6 +269,8 @@ def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
     if library == "numpy" and not flows(a) and not flows(b):
         return numpy_values.operated(run, sign, a, b)
     refuse_pair(run, sign, a, b, library)
+    if library == "python" and sign in RAISING:
+        of_host(run, sign, untraced(a), untraced(b))  # for its exceptions alone
     return applied(run, sign, a, b, library)
 
 
@@ -271,7 +285,7 @@ def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
     if sign in ("<<", ">>"):
         run.charge_together(np.asarray(value_of(x)), np.asarray(value_of(y)))
         return run.make(BY_SIGN[sign](value_of(x), value_of(y)), None, library)
-    op = OPERATORS[sign, 2]
+    op = OPERATORS[sign, 2] if library != "jax" or sign != "**" or not is_float(b) else STEEP_POWER
     if sign == "@" and library == "torch":
         refuse_types(run, "matmul", [a, b])
     if sign in COMPARED or sign in "&|^":
@@ -292,6 +306,18 @@ def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
             run.fail(*said)
         raise
     return wrap_result(run, made, dtype, library)
+
+
+def is_float(x: Any) -> bool:
+    """Return whether a value is a float, or an array of floats."""
+    return category(x.dtype) == 2 if isinstance(x, Tensor) else type(x) is float
+
+
+STEEP_POWER = replace(
+    OPERATORS["**", 2],
+    vjps=(lambda g, _y, x, p: g * (p * x ** (p - 1)), OPERATORS["**", 2].vjps[1]),  # type: ignore[index]
+)
+"""JAX's power by floats: its slope at 0 is 0·0⁻¹ for the power 0, which is nan."""
 
 
 def refuse_pair(run: Run, sign: str, a: Any, b: Any, library: str) -> None:
@@ -595,6 +621,8 @@ def hashable(run: Run, key: Any) -> Any:
         if not key.shape:
             if key.library == "numpy" and not flows(key):
                 return numpy_values.key_number(key)
+            if key.active:
+                return as_key(key)
             return key.value.item() if hasattr(key.value, "item") else key.value
     if isinstance(key, list | dict | set | Tensor) or (type(key) is Keyed and key.kind.find("__hash__") is None):
         return run.fail("TypeError", f"unhashable type: '{run.type_name(key)}'")

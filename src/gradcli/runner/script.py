@@ -11,7 +11,7 @@ import numpy as np
 
 from gradcli.engine.graph import Graph
 from gradcli.engine.live import LiveGraph
-from gradcli.errors import Budget, GivenUp, GradcliError, Place, Span
+from gradcli.errors import Budget, GivenUp, GradcliError, Place
 from gradcli.errors.suggest import did_you_mean
 from gradcli.language.compiling import FRAMES
 from gradcli.records import dataclass, field
@@ -35,7 +35,7 @@ from gradcli.runner.noting import settle
 from gradcli.runner.objects import Code, Frame
 from gradcli.runner.reading import read_script
 from gradcli.runner.scopes import with_private_names
-from gradcli.runner.state import BOUNDS, DEEP, Run
+from gradcli.runner.state import BOUNDS, DEEP, Run, span_of
 from gradcli.runner.statements import Statements
 from gradcli.runner.torch_errors import advice_of
 
@@ -142,16 +142,6 @@ class Ended:
     variables: dict[str, Any] = field(default_factory=dict)
 
 
-def span_of(place: Place, line: int) -> Span | None:
-    """Return the characters of a line, without blanks around them; None where it has none."""
-    lines = place.text.split("\n")
-    if not 0 < line <= len(lines) or not lines[line - 1].strip():
-        return None
-    start = sum(len(text) + 1 for text in lines[: line - 1])
-    first = start + len(lines[line - 1]) - len(lines[line - 1].lstrip())
-    return first, first + len(lines[line - 1].strip())
-
-
 class ScriptError(GradcliError):
     """The exception that ends a script, in PyTorch's words."""
 
@@ -197,6 +187,7 @@ def run_code(code: Code, place: Place, run: Run) -> Ended:
     finally:
         sys.setrecursionlimit(limit)
     settle(run)
+    run.log.end()
     if ended.refused is not None:
         ended.refused.ended = ended
     ended.variables = {name: frame[k] for name, k in code.places.items()}

@@ -108,8 +108,9 @@ class Run:
 
     ``f`` applies ops: the graph, or what holds them while gradients are off. ``line`` is that of the script's own call
     that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library``
-    of it is for frames of a library's text. ``inference`` says that the script has been in inference mode, ``anomaly``
-    that a backward which meets nan raises. ``fused`` has the calls that were several operations, by the last of these.
+    of it is for frames of a library's text, ``batches`` for the entries of batches. ``inference`` says that the script
+    has been in inference mode, ``anomaly`` that a backward which meets nan raises. ``fused`` has the calls that were
+    several operations, by the last of these.
     """
 
     attribute: ClassVar[Native]
@@ -176,8 +177,7 @@ class Run:
         self.walks: WeakSet[Any] = WeakSet()
         self.written = 0
         self.stars: list[str] = []
-        self.quiet = 0
-        self.library = 0
+        self.quiet = self.library = self.batches = 0
         self.inference = self.anomaly = False
         self.fused: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()
         self.notes: dict[tuple[str, str], None] = {}
@@ -469,6 +469,16 @@ class Run:
     def function(self, name: str, *arguments: Any, **named: Any) -> Any:
         """Call a function of gradcli's table by a name that a script would call it by."""
         return self.call_table(self.table_function(name), list(arguments), named)
+
+
+def span_of(place: Place, line: int) -> Span | None:
+    """Return the characters of a line, without blanks around them; None where it has none."""
+    lines = place.text.split("\n")
+    if not 0 < line <= len(lines) or not lines[line - 1].strip():
+        return None
+    start = sum(len(text) + 1 for text in lines[: line - 1])
+    first = start + len(lines[line - 1]) - len(lines[line - 1].lstrip())
+    return first, first + len(lines[line - 1].strip())
 
 
 def constant(run: Run, node: Any) -> Any:

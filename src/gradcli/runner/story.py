@@ -25,7 +25,8 @@ class Story:
     """Takes down what the script calls the values of a recorded run: the first name of each, or that of the outermost.
 
     ``traced`` are variables whose values are inputs, ``last`` is what each variable was given last, and ``others`` are
-    values that leaves have in place of the script's own.
+    values that leaves have in place of the script's own. ``texts`` are those that show traced numbers, each with its
+    number.
     """
 
     def __init__(self, traced: frozenset[str] = frozenset(), others: Mapping[str, Any] | None = None) -> None:
@@ -34,6 +35,7 @@ class Story:
         self.others = others or {}
         self.last: dict[str, Any] = {}
         self.makers: dict[str, int] = {}
+        self.texts: dict[str, Tensor] = {}
 
     def makes(self, run: Run, name: str, leaf: Tensor) -> bool:
         """Return whether an assignment makes a leaf: it is the first of its name, or the same line with a new one."""

@@ -10,6 +10,7 @@ from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
 from gradcli.ops.indexing import is_index
 from gradcli.runner import printing
+from gradcli.runner.cuts import note_text
 from gradcli.runner.hosted import plain_value
 from gradcli.runner.numpy_values import FloatKey, WholeKey
 from gradcli.runner.objects import (
@@ -116,6 +117,11 @@ def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
             parameter=x.extra is not None and x.extra.parameter,
             default=run.default_dtype if run is not None else "float32",
         )  # fmt: skip
+    return note_text(run, array_text(run, x, quoted), [x])
+
+
+def array_text(run: Any, x: Tensor, quoted: bool) -> str:
+    """Return an array of NumPy's or JAX's, or a number of Python's, as it is printed."""
     if x.library == "python":
         return repr(float(doubles(x).reshape(())[()]))
     options = run.numpy_options if run is not None else {}

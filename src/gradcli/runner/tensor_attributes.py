@@ -13,10 +13,11 @@ from gradcli.ops.indexing import PUT
 from gradcli.runner import printing
 from gradcli.runner.arrays import array_of, cast, dtype_name
 from gradcli.runner.builtins import item_of, type_name
-from gradcli.runner.containers import rows
+from gradcli.runner.containers import put, rows
+from gradcli.runner.cuts import traced
 from gradcli.runner.grad_fns import GradFn
 from gradcli.runner.host_attributes import DUNDERS
-from gradcli.runner.library import ATTRIBUTES, METHODS, method, native
+from gradcli.runner.library import ATTRIBUTES, FOREIGN_TO, METHODS, method, native
 from gradcli.runner.noting import note
 from gradcli.runner.numpy_values import refuse_active
 from gradcli.runner.objects import Class
@@ -152,11 +153,7 @@ READ_ONLY = ("shape", "is_leaf", "T", "mT", "H", "dtype", "device", "ndim", "gra
 def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
     """Do ``x.name = value``; raises what PyTorch raises."""
     if name == "grad":
-        if value is not None:
-            check_grad(run, x, value)
-        if x.grad is not None and (value is None or (isinstance(value, Tensor) and not np.any(value.value))):
-            note(run, "zero", x)
-        x.grad = value
+        set_grad(run, x, value)
     elif name == "data":
         if not (isinstance(value, Detached) and value.base is x):  # its own, as ``x.data -= g`` gives it back
             set_data(run, x, value)
@@ -166,11 +163,22 @@ def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
         run.fail("AttributeError", f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
     elif name == "requires_grad":
         assign_requires(run, x, value)
+    elif name == "flat" and x.library == "numpy":
+        put(run, run.attribute(x, "flat"), ..., value)
     elif name == "shape" and x.library == "numpy":
         x.node = run.function("reshape", x, *value).node
     else:
         extra = extra_of(x)
         extra.fields = (extra.fields or {}) | {name: value}
+
+
+def set_grad(run: Run, x: Tensor, value: Any) -> None:
+    """Do ``x.grad = value``; raises what PyTorch raises for one that does not fit."""
+    if value is not None:
+        check_grad(run, x, value)
+    if x.grad is not None and (value is None or (isinstance(value, Tensor) and not np.any(value.value))):
+        note(run, "zero", x)
+    x.grad = value
 
 
 def assign_requires(run: Run, x: Tensor, value: Any) -> None:
@@ -297,6 +305,8 @@ def stride(run: Run, x: Tensor, dim: int | None = None) -> Any:
 
 def tolist(run: Run, x: Tensor) -> Any:
     """Return the numbers as nested lists."""
+    if traced(x):
+        return [tolist(run, row) for row in run.iterate(x)] if x.shape else item_of(run, x)
     return printing.cast(doubles(x), x.dtype).tolist()
 
 
@@ -433,3 +443,11 @@ METHODS |= {
     "tolist": tolist,
     "set_": set_data,
 }
+TORCHS_OWN = {
+    "abs", "exp", "log", "sqrt", "sin", "cos", "tanh", "add", "sub", "mul", "div", "pow", "matmul", "numel",
+    "dim", "backward", "detach", "requires_grad", "grad", "zero_", "add_", "cpu", "cuda", "to", "float", "long",
+    "double", "int", "unsqueeze", "permute", "norm", "relu", "sigmoid", "numpy", "grad_fn", "is_leaf", "data",
+    "requires_grad_", "retain_grad", "expand", "softmax", "mm", "t", "neg", "square",
+}  # fmt: skip
+"""Attributes of PyTorch's tensors that arrays of NumPy's and JAX's do not have."""
+FOREIGN_TO |= {"numpy": TORCHS_OWN, "jax": TORCHS_OWN}

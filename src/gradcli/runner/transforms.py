@@ -287,6 +287,7 @@ def batched(
     results: list[list[Any]] = []
     out_spec: Spec | None = None
     run.quiet += 1
+    run.batches += 1
     line = run.line
     try:
         for k in range(sizes[0]):
@@ -299,6 +300,7 @@ def batched(
             results.append([finish(one) for one in found])
     finally:
         run.quiet -= 1
+        run.batches -= 1
         run.line = line
     if out_spec is None:
         return None
@@ -376,7 +378,9 @@ class Call:
 
     def __init__(self, run: Run, function: Any) -> None:
         self.run, self.function, self.line = run, function, run.line
-        self.event = None if run.quiet else Event("grad", run.line, output=name_of_function(function) or None)
+        self.event = (
+            None if run.quiet > run.batches else Event("grad", run.line, output=name_of_function(function) or None)
+        )
 
     def names(self, place: int, leaves: Sequence[Any]) -> list[str]:
         """Return what the leaves of an argument are called: as the caller calls them, else as the function does."""
@@ -406,7 +410,10 @@ class Call:
         event.finite = all(
             r is None or bool(np.all(np.isfinite(np.asarray(r, dtype=np.float64)))) for r in event.returns
         )
-        self.run.event(event)
+        if self.run.quiet:
+            self.run.log.beside(event)
+        else:
+            self.run.event(event)
 
 
 def first_v(y: Any) -> Any:

@@ -239,7 +239,8 @@ class Primitive:
             Tensor(np.asarray(a.value), a.dtype, a.library) if isinstance(a, Tensor) and a.active else a
             for a in arguments
         ]
-        made = array_of(run, run.call(self.fun, plain, named), "numpy")
+        with run.graph.apart():
+            made = array_of(run, run.call(self.fun, plain, named), "numpy")
         results: list[Any] = []
 
         def back(run: Run, again: bool, g: Any) -> list[Any]:

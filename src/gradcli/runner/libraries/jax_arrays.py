@@ -402,6 +402,12 @@ class At:
     }
 
 
+@attribute("weak_type")
+def weak_type(run: Run, x: Tensor) -> bool:
+    """Whether the type of numbers gives way to any other of its kind."""
+    return isinstance(x.dtype, Weak)
+
+
 @attribute("at")
 def at(run: Run, x: Tensor) -> At:
     """Begin ``x.at[i].set(y)``."""

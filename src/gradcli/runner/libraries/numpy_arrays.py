@@ -7,18 +7,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gradcli.ops.shaping import CLONE
 from gradcli.runner import printing
 from gradcli.runner.arrays import array_of, cast, dtype_name
 from gradcli.runner.builtins import FLOAT, NDARRAY
 from gradcli.runner.calls import call_table, find_table
 from gradcli.runner.containers import take
+from gradcli.runner.cuts import cut, note_text, read_number, traced
 from gradcli.runner.exceptions import exception_class
+from gradcli.runner.libraries.numpy_traced import NEUTRAL, TRACED, reduced, write_traced
 from gradcli.runner.library import TABLE, always, native
 from gradcli.runner.numpy_sizes import estimate, lengths, size_of, work
 from gradcli.runner.numpy_values import as_view, back, by_numpy, flows, from_real, real, to_real
 from gradcli.runner.objects import Class, Closure, Context, TableFunction
 from gradcli.runner.state import Run
-from gradcli.runner.values import DType, Tensor, category, promoted
+from gradcli.runner.values import DType, Tensor, category, extra_of, promoted
 
 FUNCTIONS = (
     "abs", "absolute", "acos", "acosh", "add", "all", "allclose", "amax", "amin", "angle", "any", "append",
@@ -73,12 +76,14 @@ WITHOUT_DERIVATIVE = {
     "argmax", "argmin", "argsort", "argwhere", "argpartition", "nonzero", "flatnonzero", "shape", "ndim",
     "size", "array_equal", "allclose", "isclose", "isnan", "isinf", "isfinite", "sign", "signbit", "equal",
     "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_not",
-    "logical_xor", "all", "any", "count_nonzero", "digitize", "searchsorted", "bincount", "histogram", "unique",
-    "isscalar", "zeros_like", "ones_like", "empty_like", "full_like", "unravel_index", "lexsort", "isin",
+    "logical_xor", "all", "any", "count_nonzero", "digitize", "searchsorted", "isscalar", "zeros_like", "ones_like",
+    "empty_like", "unravel_index", "shares_memory", "may_share_memory", "spacing", "lexsort", "isin",
     "nanargmax", "nanargmin", "matrix_rank", "floor", "ceil", "rint", "trunc", "array_equiv", "isreal",
     "broadcast_shapes",
 }  # fmt: skip
 """Functions whose results do not change with what they are given, or only in steps."""
+CUT = {"histogram", "histogram2d", "histogram_bin_edges"}
+"""Functions whose results have a derivative that gradcli does not have."""
 VIEWS = {
     "reshape", "ravel", "transpose", "swapaxes", "squeeze", "expand_dims", "moveaxis", "rollaxis", "split",
     "array_split", "hsplit", "vsplit", "dsplit", "diagonal", "broadcast_to", "flip", "fliplr", "flipud",
@@ -127,9 +132,16 @@ class NumpyFunction:
         tensors = tensors_in((*arguments, *named.values()))
         by_table = any(flows(t) or (t.library in ("torch", "jax") and self.table is not None) for t in tensors)
         if by_table and self.name in WITHOUT_DERIVATIVE and not any(t.library == "torch" for t in tensors):
-            by_table = False
+            return self.by_numpy(run, arguments, named)
         if not by_table:
             return self.by_numpy(run, arguments, named)
+        if any(traced(t) for t in tensors):
+            if self.name in NEUTRAL and not {"where", "initial"}.isdisjoint(named):
+                return reduced(run, self.name, *arguments, **named)
+            if self.name in TRACED:
+                return TRACED[self.name](run, *arguments, **named)
+            if self.name in CUT:
+                return cut(run, f"np.{self.name}", tensors, self.by_numpy(run, arguments, named))
         if self.table is None:
             raise run.refuse(f"np.{self.name} of what is differentiated is not part of gradcli")
         return call_table(
@@ -219,7 +231,11 @@ def tensors_in(values: Any, seen: set[int] | None = None) -> list[Tensor]:
     for value in values:
         if isinstance(value, Tensor):
             found.append(value)
-        elif isinstance(value, list | tuple) and value and type(value[0]) not in (int, float) and id(value) not in seen:
+        elif (
+            isinstance(value, list | tuple)
+            and id(value) not in seen
+            and any(type(v) not in (int, float) for v in value)
+        ):
             seen.add(id(value))
             found += tensors_in(value, seen)
     return found
@@ -372,12 +388,19 @@ def array(
     if any(flows(t) for t in tensors):
         made = array_of(run, object, "numpy", name)
         if made is object:
-            made = run.function("clone", made)
+            made = Tensor(run.f(CLONE, made.node), made.dtype, "numpy")
+            extra_of(made).several = True
         return cast(run, made, name) if name is not None else made
     given = to_real(run, object)
     run.meter.charge(size_of(given))
-    made = by_numpy(run, lambda: np.array(given, dtype=name, ndmin=ndmin))
-    return from_real(run, made, several=True)
+    made = from_real(run, by_numpy(run, lambda: np.array(given, dtype=name, ndmin=ndmin)), several=True)
+    return read_number(run, given, made) if isinstance(given, str) else with_texts(run, object, made)
+
+
+def with_texts(run: Run, items: Any, made: Any) -> Any:
+    """Return an array of numbers that were read from texts of a list, where it was."""
+    texts = [item for item in items if isinstance(item, str)] if isinstance(items, list | tuple) else []
+    return read_number(run, " ".join(texts), made) if texts else made
 
 
 @native("numpy.asarray", "numpy.asanyarray", "numpy.ascontiguousarray", "numpy.asfortranarray")
@@ -463,30 +486,6 @@ def piecewise(run: Run, x: Any, conditions: Any, functions: Any, *arguments: Any
     return made
 
 
-@native("numpy.ndenumerate")
-def ndenumerate(run: Run, x: Tensor) -> Any:
-    """Yield the places of an array with their entries."""
-    from gradcli.runner.containers import subscript
-
-    for place in np.ndindex(x.shape):
-        yield place, subscript(run, x, place)
-
-
-@native("numpy.ndindex")
-def ndindex(run: Run, *shape: Any) -> Any:
-    """Yield the places of a shape."""
-    parts = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
-    for place in np.ndindex(tuple(parts)):
-        run.meter.turn()
-        yield place
-
-
-@native("numpy.nditer")
-def nditer(run: Run, x: Tensor, *_: Any, **__: Any) -> Any:
-    """Yield the entries of an array."""
-    return iter(take(run, TABLE["numpy.ravel"](run, x)))
-
-
 # ---- writes
 def writing(name: str) -> Any:
     """Return a function that changes the array that it is given."""
@@ -494,7 +493,8 @@ def writing(name: str) -> Any:
 
     def run_it(run: Run, x: Tensor, *arguments: Any, **named: Any) -> None:
         if any(flows(t) for t in tensors_in((x, *arguments))):
-            raise run.refuse(f"np.{name} of what is differentiated is not part of gradcli")
+            write_traced(run, name, x, arguments, named)
+            return
         array, given = np.array(real(x)), [to_real(run, a) for a in arguments]
         options = {key: to_real(run, value) for key, value in named.items()}
         by_numpy(run, lambda: host(array, *given, **options))
@@ -541,7 +541,8 @@ def array2string(run: Run, x: Any, *_: Any, **options: Any) -> str:
     """Return an array as a text."""
     names = ("precision", "separator", "suppress_small", "max_line_width", "threshold", "edgeitems", "floatmode")
     with np.printoptions(**printing.NUMPY | run.numpy_options):
-        return np.array2string(np.asarray(to_real(run, x)), **{k: v for k, v in options.items() if k in names})
+        kept = {k: v for k, v in options.items() if k in names}
+        return note_text(run, np.array2string(np.asarray(to_real(run, x)), **kept), [x])
 
 
 TABLE["numpy.errstate"] = always(Context())

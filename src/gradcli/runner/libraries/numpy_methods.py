@@ -8,12 +8,13 @@ import numpy as np
 
 from gradcli.runner import tensor_attributes
 from gradcli.runner.arrays import cast, dtype_name
-from gradcli.runner.containers import take
+from gradcli.runner.containers import put
+from gradcli.runner.cuts import rearrange
 from gradcli.runner.libraries.numpy_arrays import METHODS, NumpyFunction
-from gradcli.runner.library import FOREIGN_TO, READERS, TABLE
-from gradcli.runner.numpy_values import as_view, back, by_numpy, flows, from_real, real, to_real
+from gradcli.runner.library import READERS, TABLE
+from gradcli.runner.numpy_values import back, by_numpy, flows, from_real, real
 from gradcli.runner.objects import UNBOUND
-from gradcli.runner.state import Run
+from gradcli.runner.state import Run, look_at, show
 from gradcli.runner.values import Tensor
 
 
@@ -35,13 +36,15 @@ def method_function(name: str) -> Any:
 ARRAY_METHODS: dict[str, Any] = {name: method_function(name) for name in METHODS} | {"tolist": tensor_attributes.tolist}
 
 
-def written(run: Run, x: Tensor, change: Any) -> None:
-    """Change an array in place."""
+def ordered(run: Run, x: Tensor, axis: int, sorting: Any, change: Any) -> None:
+    """Bring the entries of an array into another order in place; ``sorting`` gives the order itself."""
     if flows(x):
-        raise run.refuse("this method of an array that is differentiated is not part of gradcli")
+        order = by_numpy(run, lambda: sorting(np.asarray(real(x))))
+        rearrange(run, x, run.function("np.take_along_axis", x, from_real(run, order), axis))
+        return
     array = np.array(real(x))
-    made = by_numpy(run, lambda: change(array))
-    run.write(x, back(array if made is None else made))
+    by_numpy(run, lambda: change(array))
+    run.write(x, back(array))
 
 
 def astype(run: Run, x: Tensor, dtype: Any, *_: Any, **__: Any) -> Any:
@@ -56,8 +59,10 @@ def astype(run: Run, x: Tensor, dtype: Any, *_: Any, **__: Any) -> Any:
 
 def flattened(run: Run, x: Tensor, order: str = "C") -> Any:
     """Return the entries as one new row."""
+    if flows(x) and order == "C":
+        return run.function("clone", run.function("np.ravel", x))
     made = TABLE["numpy.ravel"](run, x, order)
-    return run.function("clone", made) if flows(x) else from_real(run, np.array(real(made)))
+    return from_real(run, np.array(real(made)))
 
 
 def copied(run: Run, x: Tensor, order: str = "C") -> Any:
@@ -69,16 +74,21 @@ ARRAY_METHODS |= {
     "astype": astype,
     "flatten": flattened,
     "copy": copied,
-    "sort": lambda run, x, axis=-1, kind=None, order=None: written(run, x, lambda a: a.sort(axis=axis)),
-    "partition": lambda run, x, kth, axis=-1: written(run, x, lambda a: a.partition(kth, axis)),
+    "sort": lambda run, x, axis=-1, kind=None, order=None: ordered(
+        run, x, axis, lambda a: a.argsort(axis, "stable"), lambda a: a.sort(axis=axis)
+    ),
+    "partition": lambda run, x, kth, axis=-1: ordered(
+        run, x, axis, lambda a: a.argpartition(kth, axis), lambda a: a.partition(kth, axis)
+    ),
     "put": lambda run, x, places, values, mode="raise": TABLE["numpy.put"](run, x, places, values),
     "view": lambda run, x, dtype=None, *_: (
-        as_view(run, x, real(x), np.arange(np.size(x.value)).reshape(x.shape)) if dtype is None else no_view(run)
+        show(x, lambda node: node, x.node, x.dtype) if dtype is None else no_view(run)
     ),
     "tobytes": lambda run, x, *_: no_bytes(run),
     "tofile": lambda run, x, *_: no_bytes(run),
     "dumps": lambda run, x: no_bytes(run),
     "item": lambda run, x, *place: item(run, x, place),
+    "compress": lambda run, x, condition, axis=None: TABLE["numpy.compress"](run, condition, x, axis=axis),
     "setflags": lambda run, x, **_: None,
     "is_integer": lambda run, x: float(x.value).is_integer(),
     "__array__": lambda run, x, *_: x,
@@ -90,8 +100,7 @@ ARRAY_METHODS |= {
 
 def filled(run: Run, x: Tensor, value: Any) -> None:
     """Write one number everywhere."""
-    given = to_real(run, value)
-    written(run, x, lambda a: a.fill(given))
+    put(run, x, ..., value)
 
 
 ARRAY_METHODS["fill"] = filled
@@ -122,18 +131,22 @@ def no_view(run: Run) -> Any:
 
 ARRAY_ATTRIBUTES: dict[str, Any] = {
     "T": lambda run, x: TABLE["numpy.transpose"](run, x) if len(x.shape) > 1 else x,
-    "flat": lambda run, x: iter(take(run, TABLE["numpy.ravel"](run, x))),
+    "flat": lambda run, x: flat(run, x),  # noqa: PLW0108 - it stands below
+    "data": lambda run, x: show(x, lambda node: node, x.node, x.dtype),
     "base": lambda run, x: x.base, "imag": TABLE["numpy.imag"],
     "strides": lambda run, x: np.asarray(real(x)).strides,
     "flags": lambda run, x: str(np.asarray(real(x)).flags),
 }  # fmt: skip
-NOT_NUMPYS = {
-    "abs", "exp", "log", "sqrt", "sin", "cos", "tanh", "add", "sub", "mul", "div", "pow", "matmul", "numel",
-    "dim", "backward", "detach", "requires_grad", "grad", "zero_", "add_", "cpu", "cuda", "to", "float", "long",
-    "double", "int", "unsqueeze", "permute", "norm", "relu", "sigmoid", "numpy", "grad_fn", "is_leaf", "data",
-    "requires_grad_", "retain_grad", "expand", "softmax", "mm", "t", "neg", "square",
-}  # fmt: skip
-"""Attributes of PyTorch's tensors that arrays of NumPy's do not have."""
+
+
+def flat(run: Run, x: Tensor) -> Tensor:
+    """Return the entries of an array one after the other, in its memory."""
+    places = np.arange(np.size(x.value))
+
+    def look(node: Any) -> Any:
+        return look_at(run.f, node, places)
+
+    return show(x, look, look(x.node), x.dtype)
 
 
 def array_attribute(run: Run, x: Tensor, name: str) -> Any:
@@ -147,4 +160,4 @@ def array_attribute(run: Run, x: Tensor, name: str) -> Any:
     return UNBOUND
 
 
-READERS["numpy"], FOREIGN_TO["numpy"] = array_attribute, NOT_NUMPYS
+READERS["numpy"] = array_attribute

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from gradcli.runner.builtins import number_of
-from gradcli.runner.containers import put, subscript, take
+from gradcli.runner.containers import subscript, take
+from gradcli.runner.cuts import cut, rearrange, traced
+from gradcli.runner.libraries.numpy_arrays import tensors_in
 from gradcli.runner.library import TABLE
 from gradcli.runner.noting import note_draw
 from gradcli.runner.numpy_values import by_numpy, from_real, to_real
@@ -61,7 +63,7 @@ def draw(run: Run, host: Any, name: str, arguments: tuple[Any, ...], named: dict
     made = from_real(run, by_numpy(run, lambda: getattr(host, name)(*given, **options)))  # one of the names above
     if isinstance(made, Tensor):
         note_draw(run, made)
-    return made
+    return cut(run, f"np.random.{name}", tensors_in((*arguments, *named.values())), made)
 
 
 def choice(
@@ -69,6 +71,10 @@ def choice(
 ) -> Any:
     """Draw items by their chances: what is no number is drawn by its place."""
     options = {key: to_real(run, value) for key, value in (named | {"size": size, "replace": replace, "p": p}).items()}
+    if not isinstance(a, int) and any(map(traced, tensors_in([a]))):
+        array = run.array_of(a, "numpy")
+        places = by_numpy(run, lambda: host.choice(array.shape[named.get("axis", 0)], **options))
+        return run.function("np.take", array, from_real(run, np.asarray(places)), axis=named.get("axis", 0))
     texts = isinstance(a, list | tuple) and any(not isinstance(item, int | float | Tensor) for item in a)
     if not texts:
         made = from_real(run, by_numpy(run, lambda: host.choice(to_real(run, a), **options)))
@@ -99,14 +105,15 @@ def shuffle(run: Run, host: Any, x: Any, axis: int = 0) -> None:
         order = order.reshape(-1, 1)
     host.shuffle(order)
     rows = subscript(run, x, from_real(run, order.ravel()))
-    put(run, x, slice(None), rows)
+    rearrange(run, x, rows)
 
 
 def permutation(run: Run, host: Any, x: Any, axis: int = 0) -> Any:
     """Return numbers up to one, or the rows of an array, in a drawn order."""
     if isinstance(x, Tensor) and x.shape and not isinstance(x.value, np.ndarray | np.generic):
         raise run.refuse("a permutation of what is differentiated is not part of gradcli")
-    if isinstance(x, Tensor) and x.active:
+    if not isinstance(x, int) and any(map(traced, tensors_in([x]))):
+        x = run.array_of(x, "numpy")
         return subscript(run, x, from_real(run, by_numpy(run, lambda: host.permutation(x.shape[0]))))
     if isinstance(x, list | tuple) and any(isinstance(item, str) for item in x):
         return [x[int(k)] for k in host.permutation(len(x))]
@@ -136,7 +143,9 @@ def method_of(name: str) -> Any:
 Draws.attributes = {name: method_of(name) for name in (*OLD, *NEW, *SPECIAL)}
 Draws.attributes |= {
     "permuted": lambda run, me: (
-        lambda run, x, **n: from_real(run, by_numpy(run, lambda: me.host.permuted(to_real(run, x), **n)))
+        lambda run, x, **n: cut(
+            run, "permuted", [x], from_real(run, by_numpy(run, lambda: me.host.permuted(to_real(run, x), **n)))
+        )
     ),
     "seed": lambda run, me: lambda run, seed=None: me.host.seed(seed_of(run, seed)),
     "get_state": lambda run, me: lambda run, *_, **__: State(me.host.get_state()),

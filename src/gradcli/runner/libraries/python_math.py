@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from gradcli.errors import over_budget
 from gradcli.runner.builtins import number_of, type_name
 from gradcli.runner.calls import call_table, find_table
 from gradcli.runner.containers import take
+from gradcli.runner.cuts import cut
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import UNBOUND, Instance
-from gradcli.runner.operators import operate, plain
+from gradcli.runner.operators import operate, plain, untraced
 from gradcli.runner.state import Run
 from gradcli.runner.values import Tensor
 
@@ -43,6 +45,36 @@ def as_number(run: Run, x: Any) -> Any:
     return x
 
 
+STEPS = {"floor", "ceil", "trunc", "isnan", "isinf", "isfinite", "isclose", "ulp"}
+"""Functions whose derivative is 0 wherever they have one."""
+
+
+def gamma(run: Run, x: Any, made: float) -> Any:
+    """Return the gamma function: the size of it by its logarithm."""
+    size = run.function("math.exp", run.function("math.lgamma", x))
+    return operate(run, "*", size, math.copysign(1.0, made))
+
+
+def hypotenuse(run: Run, *numbers: Any) -> Any:
+    """Return the length of a vector of any number of entries."""
+    squares = [operate(run, "*", x, x) for x in numbers[:-1]]
+    return run.function("math.sqrt", run.call(run.builtin("sum"), [squares]))
+
+
+BY_PARTS: dict[str, Callable[..., Any]] = {
+    "gamma": gamma,
+    "hypot": hypotenuse,
+    "ldexp": lambda run, x, i, made: operate(run, "*", x, 2.0**i),
+    "frexp": lambda run, x, made: (operate(run, "/", x, 2.0 ** made[1]), made[1]),
+    "modf": lambda run, x, made: (operate(run, "-", x, made[1]), made[1]),
+    "remainder": lambda run, x, y, made: operate(
+        run, "-", x, operate(run, "*", y, round((untraced(x) - made) / untraced(y)))
+    ),
+    "nextafter": lambda run, x, y, made: operate(run, "+", x, made - untraced(x)),
+}
+"""Functions of traced numbers that the table does not have, of parts that it has; ``made`` is their value."""
+
+
 def function_of(name: str) -> Any:
     """Return a function of ``math``."""
     host = getattr(math, name)  # one of the names above
@@ -60,10 +92,13 @@ def function_of(name: str) -> Any:
             if isinstance(made, int) and made.bit_length() > run.meter.budget.bits:
                 raise over_budget("bits", run.meter.budget.bits, "an integer has too many bits")
             return made
+        made = host(*map(untraced, numbers), **named)
+        if name in STEPS:
+            return made
+        if name in BY_PARTS:
+            return BY_PARTS[name](run, *numbers, made)
         table = find_table(f"math.{name}")
-        if table is not None:
-            return call_table(run, table, numbers, named)
-        return host(*[float(n.value) if isinstance(n, Tensor) else n for n in numbers], **named)
+        return cut(run, f"math.{name}", numbers, made) if table is None else call_table(run, table, numbers, named)
 
     run_it.__name__ = name
     return run_it
@@ -74,14 +109,11 @@ TABLE |= {f"math.{name}": function_of(name) for name in NAMES}
 
 @native("math.log")
 def log(run: Run, x: Any, base: Any = None) -> Any:
-    """Return a logarithm; of another base it is a quotient of two."""
+    """Return a logarithm; of another base it is a quotient of two. Raises what Python's own does."""
     x = as_number(run, x)
     if isinstance(x, Tensor):
-        made = (
-            run.function("torch.log", x)
-            if (table := find_table("math.log")) is None
-            else call_table(run, table, [x], {})
-        )
+        math.log(untraced(x))
+        made = run.function("math.log", x)
     elif base is None or isinstance(base, Tensor):
         made = math.log(x)
     else:

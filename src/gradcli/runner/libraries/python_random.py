@@ -7,8 +7,10 @@ from typing import Any
 
 from gradcli.runner.builtins import number_of
 from gradcli.runner.containers import subscript, take
+from gradcli.runner.cuts import cut
 from gradcli.runner.library import TABLE
 from gradcli.runner.objects import Class
+from gradcli.runner.operators import untraced
 from gradcli.runner.state import Run
 from gradcli.runner.values import Tensor
 
@@ -39,11 +41,12 @@ def numbers(name: str) -> Any:
 
     def run_it(run: Run, draws: random.Random, *arguments: Any, **named: Any) -> Any:
         given = [number_of(run, a) for a in arguments]
+        options = {k: number_of(run, v) for k, v in named.items()}
         if name == "getrandbits":
             run.bound(given[0] * 100, "an integer has too many bits")
-        return getattr(draws, name)(
-            *given, **{k: number_of(run, v) for k, v in named.items()}
-        )  # a name of the list above
+        draw = getattr(draws, name)  # a name of the list above
+        made = draw(*map(untraced, given), **{k: untraced(v) for k, v in options.items()})
+        return cut(run, f"random.{name}", [*given, *options.values()], made)
 
     return run_it
 
@@ -63,7 +66,8 @@ def choices(
     items = take(run, population)
     run.bound(k, "a list has too many items")
     shares, sums = (
-        [number_of(run, w) for w in take(run, part)] if part is not None else None for part in (weights, cum_weights)
+        [untraced(number_of(run, w)) for w in take(run, part)] if part is not None else None
+        for part in (weights, cum_weights)
     )
     return draws.choices(items, shares, cum_weights=sums, k=k)
 

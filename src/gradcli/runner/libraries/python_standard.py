@@ -8,12 +8,13 @@ import sys
 import textwrap
 from typing import Any, ClassVar
 
-from gradcli.runner.builtins import number_of
+from gradcli.runner.builtins import item_of, number_of
 from gradcli.runner.containers import take
+from gradcli.runner.cuts import cut, note_text, read_number, traced
 from gradcli.runner.exceptions import Raised, exception_class, raised
 from gradcli.runner.library import TABLE, always, native
 from gradcli.runner.objects import Bound, Class, Closure, Context, Foreign, Instance
-from gradcli.runner.operators import equal
+from gradcli.runner.operators import equal, untraced
 from gradcli.runner.state import Run
 from gradcli.runner.strings import to_repr, to_str
 from gradcli.runner.tuples import Named
@@ -270,10 +271,14 @@ TABLE |= {
 # ---- statistics
 def numbers(run: Run, items: Any) -> list[Any]:
     """Return numbers of Python's."""
-    made = [number_of(run, item) for item in take(run, items)]
-    if any(isinstance(item, Tensor) for item in made):
-        raise run.refuse("statistics of differentiated numbers are not part of gradcli")
-    return made
+    return [number_of(run, item) for item in take(run, items)]
+
+
+BY_NUMPY = {
+    "mean": ("np.mean", {}), "fmean": ("np.mean", {}), "median": ("np.median", {}), "variance": ("np.var", {"ddof": 1}),
+    "pvariance": ("np.var", {}), "stdev": ("np.std", {"ddof": 1}), "pstdev": ("np.std", {}),
+}  # fmt: skip
+"""What traced numbers are given to in place of functions of ``statistics``."""
 
 
 def statistic(name: str) -> Any:
@@ -286,8 +291,14 @@ def statistic(name: str) -> Any:
             numbers(run, part) if isinstance(part, list | tuple | Tensor) or hasattr(part, "__iter__") else part
             for part in parts
         ]
+        sources = [x for part in given if isinstance(part, list) for x in part if isinstance(x, Tensor)]
+        plain = [list(map(untraced, part)) if isinstance(part, list) else part for part in given]
         try:
-            return getattr(statistics, name)(*given, **named)  # a name of the list below
+            made = getattr(statistics, name)(*plain, **named)  # a name of the list below
+            if sources and name in BY_NUMPY and len(given) == 1:
+                function, options = BY_NUMPY[name]
+                return item_of(run, run.function(function, run.array_of(given[0], "numpy"), **options))
+            return cut(run, f"statistics.{name}", sources, made)
         except statistics.StatisticsError as error:
             return run.fail("StatisticsError", str(error))
 
@@ -379,6 +390,9 @@ def as_json(run: Run, x: Any, default: Any, depth: int = 0) -> Any:
     run.meter.turn(1, "the parts of a JSON text do not end")
     if x is None or isinstance(x, str | int | float | bool):
         return x
+    if traced(x) and x.library == "python":
+        note_text(run, repr(untraced(x)), [x])
+        return untraced(x)
     if isinstance(x, list | tuple):
         return [as_json(run, item, default, depth + 1) for item in x]
     if isinstance(x, dict):
@@ -422,7 +436,7 @@ def dumps(
 def loads(run: Run, text: str, **_: Any) -> Any:
     """Return the value of a JSON text."""
     try:
-        return json.loads(text)
+        return json.loads(text, parse_float=lambda digits: read_number(run, digits, float(digits)))
     except json.JSONDecodeError as error:
         return run.fail("JSONDecodeError", str(error))
     except RecursionError:
