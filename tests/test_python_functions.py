@@ -408,7 +408,7 @@ ERRORS = [
     (torch.no_grad()(plain_def), {}, "no-source", "is wrapped by a decorator", "plain_def.__wrapped__"),
     (of_a_model, {}, "not-allowed", "'MODEL' is a torch", "3 |     return MODEL(y).sum()\n  |            ^^^^^"),
     (of_unknown_changes, {}, "script", "TypeError: argument 'other' must be Tensor, not tuple", "y.mul_(others)"),
-    (of_typo, {}, "unknown-name", "'torch.sinn'", "3 |     return torch.sinn(y)\n  |     ^^^^^^"),
+    (of_typo, {}, "script", "AttributeError: module 'torch' has no attribute 'sinn'", "3 |     return torch.sinn(y)"),
     (of_any, {}, "arguments", "of_any takes any arguments", "of_any"),
     (of_itself, {}, "script", "RecursionError: maximum recursion depth exceeded", "of_itself"),
     (later, {}, "not-allowed", "'async' is not part of the language", "async def later"),

@@ -87,6 +87,9 @@ REFUSED = {  # what would run a text, or reach out of the script
     "globals()['y'] = y*3": "'globals' would have an effect beyond the script",
     "vars()['y'] = y*3": "'vars' of a module would be written to",
     "torch.autograd.graph.saved_tensors_hooks(lambda t: t*2, lambda t: t)": "is not part of gradcli",
+    "x.sparse_mask(y)": "'torch.Tensor.sparse_mask' is not part of gradcli",
+    "torch.nn.Linear(1, 1).ipu()": "'torch.nn.Module.ipu' is not part of gradcli",
+    "torch.fft.fft2(x)": "'torch.fft.fft2' is not part of gradcli",
     "open('a', 'w').write('1')": "'open' would have an effect beyond the script",
     "input('x? ')": "'input' would have an effect beyond the script",
 }

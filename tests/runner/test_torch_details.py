@@ -5,12 +5,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
+from docs.make_torch_names import NAMES
 
 from gradcli.runner.script import run_script
 from oracles import needs_torch
 from script_comparison import DATA, calls_fault, rows_of, text_fault
 
+HOME = Path(__file__).parents[2]
 ROWS = [pytest.param(row, id=row["id"]) for row in rows_of(DATA / "torch_details.jsonl")]
 
 
@@ -42,3 +48,10 @@ def test_the_record_is_what_pytorch_does(row):
 
 def test_every_class_has_its_script():
     assert len({parameter.id for parameter in ROWS}) == len(ROWS) >= 28
+
+
+@needs_torch
+def test_the_names_are_those_that_pytorch_has():
+    words = [sys.executable, "-m", "docs.make_torch_names", "-"]  # what was imported before adds names
+    made = subprocess.run(words, cwd=HOME, capture_output=True, check=True).stdout
+    assert NAMES.read_bytes() == made, "run python docs/make_torch_names.py"

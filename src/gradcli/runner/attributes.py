@@ -32,6 +32,7 @@ from gradcli.runner.objects import (
 from gradcli.runner.operators import hashable
 from gradcli.runner.state import Run
 from gradcli.runner.strings import instance_text
+from gradcli.runner.torch_names import class_of
 from gradcli.runner.values import Tensor
 
 
@@ -166,6 +167,8 @@ def of_super(run: Run, base: Super, name: str) -> Any:
         return lambda run, *arguments, **named: construct(run, owner, list(arguments), named)
     if name in OBJECT_MEMBERS:
         return OBJECT_MEMBERS[name] if name == "__new__" else Bound(OBJECT_MEMBERS[name], owner)
+    if name == "__getattr__" and class_of(run, owner) == "torch.nn.Module":
+        return Bound(no_attribute, owner)
     return run.fail("AttributeError", f"'super' object has no attribute '{name}'")
 
 

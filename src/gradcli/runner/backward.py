@@ -16,6 +16,7 @@ from gradcli.language.writes import saved_places
 from gradcli.ops.declare import value_of
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
+from gradcli.runner.grad_fns import watched
 from gradcli.runner.state import Run, Written, memory_key
 from gradcli.runner.strings import grad_fn_name
 from gradcli.runner.values import TITLES, Size, Tensor, kind_of, shown_version
@@ -162,7 +163,8 @@ def sweep(
     def visit(totals: dict[int, Any]) -> Iterator[Node] | list[Node]:
         for output, seed in zip(outputs[1:], seeds[1:], strict=True):
             totals[output.index] = totals[output.index] + seed if output.index in totals else seed
-        return hooked_visit(run, nodes, totals, captured, targets or set()) if hooked else nodes
+        walk = hooked_visit(run, nodes, totals, captured, targets or set()) if hooked else nodes
+        return watched(run, nodes, walk, totals) if run.anomaly else walk
 
     if create:
         from gradcli.engine.again import differentiable_cotangents
@@ -275,10 +277,10 @@ def backward(
         if index not in done.totals and inputs is not None:
             inner = next(t for t in inputs if type(t.node) in NODES and t.node.index == index)
             accumulate_grad(run, inner, g)
-    for leaf, _ in reached.values():
+    run.event(event)
+    for leaf, _ in reached.values():  # what these do to leaves comes after the call that they answer
         for hook in run.post_hooks.get(id(leaf), ()):
             run.call(hook, [leaf])
-    run.event(event)
 
 
 def derivative_event(run: Run, kind: str, outputs: list[Tensor], vs: list[Any]) -> Event:

@@ -136,7 +136,9 @@ def backward_name(
     """
     call = Call(tuple(ranks), named if isinstance(named, Mapping) else dict.fromkeys(named), copied)
     name = OPERATORS.get(name, name)
-    for one in dict.fromkeys((name, name.removesuffix("_"), last := name.rpartition(".")[2], last.removesuffix("_"))):
+    last = name.rpartition(".")[2]
+    functional = f"F.{last}" if name.startswith("torch.nn.functional.") else name
+    for one in dict.fromkeys((name, functional, name.removesuffix("_"), last, last.removesuffix("_"))):
         if one in CASES:
             return CASES[one](call)
         if one in table():

@@ -7,6 +7,7 @@ from collections.abc import Generator, Sequence
 from functools import cache
 from typing import Any
 
+from gradcli.engine.graph import Operation
 from gradcli.errors import GradcliError
 from gradcli.language.calls import WITHOUT_MEANING, Parameter
 from gradcli.language.names import find_function
@@ -16,6 +17,7 @@ from gradcli.ops.declare import value_of
 from gradcli.runner.classes import no_attribute
 from gradcli.runner.converting import bound_call, convert, wrap
 from gradcli.runner.exceptions import KINDS, of_host
+from gradcli.runner.grad_fns import Fused
 from gradcli.runner.hosted import host_of, new_hosted
 from gradcli.runner.library import METHODS, TABLE, refuse_effect
 from gradcli.runner.objects import (
@@ -37,7 +39,7 @@ from gradcli.runner.objects import (
 )
 from gradcli.runner.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together
 from gradcli.runner.state import DEEP, Run
-from gradcli.runner.torch_errors import of_integers, torch_error
+from gradcli.runner.torch_errors import TYPED, of_integers, of_types, torch_error
 from gradcli.runner.values import DType, Tensor, category, kind_of, strong
 
 
@@ -358,10 +360,9 @@ def call_table(
         check_tensors(run, what.name, function.name, registers, arguments)
     if library == "torch" and function.name in PRODUCTS:
         refuse_types(run, function.name, tensors)
-    if library == "torch" and tensors and dtype is None:
-        said = of_integers(function.name, tensors[0].dtype)
-        if said is not None:
-            run.fail(*said)
+    if library == "torch" and tensors:
+        check_types(run, function.name, registers, arguments, named, tensors[0].dtype)
+    first = run.count
     try:
         made = bound([run.f, *values])
     except GradcliError as error:
@@ -376,6 +377,8 @@ def call_table(
         tuple(map(argument_kind, arguments)),
         {k: argument_kind(v) for k, v in named.items() if v is not None},
     )
+    if type(made) is Operation and run.count > first + 1 and library == "torch":
+        run.fused[made] = Fused(first, made_by, [t.node for t in tensors])
     return wrap(run, made, result, library, made_by, tensors, (bound, values))
 
 
@@ -514,19 +517,35 @@ def check_tensors(run: Run, full: str, name: str, places: list[Parameter], value
             run.fail_as("no tensor", last, called, place + 1, run.type_name(value))
 
 
+def check_types(
+    run: Run, name: str, places: list[Parameter], arguments: Sequence[Any], named: dict[str, Any], first: str
+) -> None:
+    """Raise what PyTorch raises for arguments of other types than it takes; ``first`` is that of the first tensor."""
+    said = of_integers(name, first) if named.get("dtype") is None else None
+    if said is None and name in TYPED:
+        said = of_types(name, by_name(places, [*arguments, *named.values()]))
+    if said is not None:
+        run.fail(*said)
+
+
 def in_torch_words(run: Run, name: str, places: list[Parameter], values: list[Any], error: GradcliError) -> None:
     """Raise what PyTorch raises for a call that the table refused, where that is known."""
     if error.kind not in KINDS:
         return
+    said = torch_error(name, by_name(places, values))
+    if said is not None:
+        run.fail(*said)
+
+
+def by_name(places: list[Parameter], values: list[Any]) -> dict[str, Any]:
+    """Return the arguments of a call under the names of the table's parameters, of several under one name a list."""
     given: dict[str, Any] = {}
     for parameter, value in zip(places, values, strict=True):
         if parameter.rest:
             given.setdefault(parameter.name, []).append(value)
         else:
             given[parameter.name] = value
-    said = torch_error(name, given)
-    if said is not None:
-        run.fail(*said)
+    return given
 
 
 def first_of(made: Any) -> Any:

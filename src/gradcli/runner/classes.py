@@ -6,6 +6,7 @@ from typing import Any
 
 from gradcli.runner.objects import UNBOUND, Bound, Class, ClassMethod, Closure, Foreign, Property, StaticMethod, ask
 from gradcli.runner.state import Run
+from gradcli.runner.torch_names import refuse_theirs
 from gradcli.runner.values import DType
 
 
@@ -117,5 +118,6 @@ def described(run: Run, owner: Any, kind: Class, member: Any) -> Any:
 
 
 def no_attribute(run: Run, owner: Any, name: str) -> Any:
-    """Raise the exception for an attribute that is not there."""
+    """Raise the exception for an attribute that is not there; one that PyTorch has is refused."""
+    refuse_theirs(run, owner, name)
     return run.fail("AttributeError", f"'{run.type_name(owner)}' object has no attribute '{name}'")

@@ -211,6 +211,32 @@ class Generator:
         factor: Doubles = stored(1.0 / stored(np.array(kept), dtype, half=False), dtype)
         return self.bernoulli_scalar(shape, kept) * factor
 
+    def poisson(self, rates: Doubles) -> Doubles:
+        """Draw ``torch.poisson``, for each rate in turn."""
+        return np.array([self._count(rate) for rate in rates.ravel().tolist()]).reshape(rates.shape)
+
+    def _count(self, rate: float) -> int:
+        """Draw a count: small rates multiply uniform numbers, others transform one and reject it (Hörmann, 1993)."""
+        if rate < 10:
+            drawn, product = 0, float(self._doubles(1)[0]) if rate else 0.0
+            while product > math.exp(-rate):
+                drawn += 1
+                product *= float(self._doubles(1)[0])
+            return drawn
+        b = 0.931 + 2.53 * math.sqrt(rate)
+        a = -0.059 + 0.02483 * b
+        while True:
+            u, v = (self._doubles(2) - (0.5, 0.0)).tolist()
+            side = 0.5 - abs(u)
+            count: int = math.floor((2 * a / side + b) * u + rate + 0.43)
+            if side >= 0.07 and v <= 0.9277 - 3.6224 / (b - 2):
+                return count
+            if count < 0 or (side < 0.013 and v > side):
+                continue
+            left = math.log(v) + math.log(1.1239 + 1.1328 / (b - 3.4)) - math.log(a / (side * side) + b)
+            if left <= -rate + count * math.log(rate) - math.lgamma(count + 1):
+                return count
+
     def exponential(self, shape: Shape, rate: float = 1.0, dtype: str = "float32") -> Doubles:
         """Draw ``Tensor.exponential_``; ``F.gumbel_softmax`` adds ``-log`` of it to the logits."""
         drawn = -1.0 / rate * libm(math.log1p, -self._doubles(math.prod(shape)))

@@ -13,7 +13,7 @@ from gradcli.runner.cuts import cut, note_text, read_number, traced
 from gradcli.runner.exceptions import Raised, raise_key, raised
 from gradcli.runner.formatting import format_template
 from gradcli.runner.host import pop_item
-from gradcli.runner.objects import UNBOUND, Bound, Class, Closure, Context, Property, TableFunction
+from gradcli.runner.objects import UNBOUND, Bound, Class, Closure, Context, Method, Property, TableFunction
 from gradcli.runner.operators import COMPARED, HOST_KINDS, contains, equal, hashable, operate, plain, untraced
 from gradcli.runner.operators import METHODS as OPERATORS
 from gradcli.runner.state import Run
@@ -386,7 +386,7 @@ FIELDS: tuple[tuple[Any, Table], ...] = (
         "__exit__": lambda run, me: lambda run, exc_type, exc_value, traceback: me.leave_by(run, exc_value),
     }),
     (slice | range, {name: lambda run, me, name=name: getattr(me, name) for name in ("start", "stop", "step")}),
-    (TableFunction, {"__name__": lambda run, me: me.name.rpartition(".")[2]}),
+    (TableFunction | Method, {"__name__": lambda run, me: me.name.rpartition(".")[2]}),
 )  # fmt: skip
 """Attributes of Python's own values and of the interpreter's, by their types."""
 KINDS: tuple[tuple[Any, Table], ...] = (

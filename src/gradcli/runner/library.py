@@ -45,7 +45,8 @@ def always(value: Any) -> Native:
 
 HOMES: dict[str, tuple[str, ...]] = {
     "torch": (
-        "torch_making", "torch_tensors", "torch_autograd", "torch_function", "torch_functional", "torch_func",
+        "torch_making", "torch_tensors", "torch_neural", "torch_autograd", "torch_function", "torch_functional",
+        "torch_func", "torch_amp",
     ),
     "numpy": ("numpy_arrays", "numpy_methods", "numpy_walks", "numpy_random"),
     "functorch": ("torch_func",),
@@ -99,6 +100,12 @@ def look_up(name: str) -> Any:
     if value is UNBOUND and rest and root in SHOWING_ONLY:
         return Foreign(name)
     return value
+
+
+def native_name(what: Any) -> str:
+    """Return what a message calls a native: the last part of the name that a script calls it by."""
+    full = next((name for name, one in TABLE.items() if one is what), getattr(what, "__name__", "function").strip("_"))
+    return full.rpartition(".")[2]
 
 
 EFFECTS = {

@@ -11,9 +11,11 @@ from gradcli.errors import GradcliError, Span
 from gradcli.errors.suggest import did_you_mean
 from gradcli.language.names import find_constant
 from gradcli.runner.calls import call_method, find_table
+from gradcli.runner.exceptions import raised
 from gradcli.runner.library import EFFECTS, HOMES, METHODS, SAME, TABLE, load, look_up
 from gradcli.runner.objects import UNBOUND, Foreign, Module
 from gradcli.runner.state import Run
+from gradcli.runner.torch_names import lacks
 from gradcli.runner.values import TORCHS, DType, Tensor
 
 ROOTS = (*HOMES, "scipy")
@@ -28,7 +30,8 @@ MODULES = (
     "torch.nn.modules", "torch.optim", "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional",
     "torch.autograd.function", "torch.autograd.forward_ad", "torch.autograd.graph", "torch.autograd.grad_mode",
     "torch.func", "torch.utils", "torch.utils.checkpoint", "torch.utils.hooks", "torch.autograd.gradcheck",
-    "torch.utils.data", "torch.distributions", "torch.linalg", "torch.special", "torch.cuda", "torch.backends",
+    "torch.utils.data", "torch.distributions", "torch.linalg", "torch.special", "torch.cuda", "torch.amp",
+    "torch.cuda.amp", "torch.backends",
     "torch.backends.cudnn", "torch.random", "torch.testing", "torch.fft", "torch.version", "torch.jit", "torch.types",
     "torch.backends.mps", "torch.mps", "functorch", "numpy", "numpy.random", "numpy.linalg", "numpy.testing",
     "numpy.typing", "jax", "jax.numpy", "jax.numpy.linalg", "jax.nn", "jax.random", "jax.lax", "jax.scipy",
@@ -97,7 +100,10 @@ def member_of(run: Run, module: Module, name: str) -> Any:
     full = f"{module.name}.{name}"
     value = member(run, full)
     if value is UNBOUND:
-        raise unknown_member(full)
+        error = unknown_member(full)
+        if lacks(module.name, name):
+            raise raised("AttributeError", f"module '{module.name}' has no attribute '{name}'", error)
+        raise error
     return value
 
 
@@ -207,6 +213,8 @@ def imported_from(run: Run, module: str, name: str) -> Any:
         value = member(run, full)
         if value is not UNBOUND:
             return value
+        if lacks(module, name):
+            raise raised("ImportError", f"cannot import name '{name}' from '{module}' (unknown location)")
         if root in ("torch", "numpy", "jax", "math"):
             raise unknown_member(full)
         if root == "autograd":

@@ -349,8 +349,8 @@ BITS = {"&": "bitwise_and_cpu", "|": "bitwise_or_cpu", "^": "bitwise_xor_cpu", "
 
 
 PRODUCTS = {
-    "matmul", "mm", "mv", "bmm", "dot", "linear", "conv1d", "conv2d", "conv3d", "addmm", "addmv", "inner", "outer_",
-    "conv_transpose1d", "conv_transpose2d", "bilinear", "vdot",
+    "matmul", "mm", "mv", "bmm", "dot", "torch.dot", "linear", "conv1d", "conv2d", "conv3d", "addmm", "addmv", "inner",
+    "outer_", "conv_transpose1d", "conv_transpose2d", "bilinear", "vdot",
 }  # fmt: skip
 """Functions whose tensors PyTorch wants to be of one type of floats."""
 
@@ -364,7 +364,7 @@ def refuse_types(run: Run, name: str, tensors: list[Any]) -> None:
     ranks = [len(t.shape) for t in tensors if isinstance(t, Tensor)][:2]
     if name.startswith("conv"):
         text = f"expected scalar type {left} but found {right}"
-    elif name == "linear":
+    elif name == "linear" and len(kinds) > 2:
         text = f"mat1 and mat2 must have the same dtype, but got {left} and {right}"
     elif ranks == [1, 1]:
         text = f"dot : expected both vectors to have same dtype, but found {left} and {right}"

@@ -6,7 +6,7 @@ import contextlib
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
-from weakref import WeakSet, WeakValueDictionary, ref
+from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary, ref
 
 import numpy as np
 
@@ -108,7 +108,9 @@ class Run:
 
     ``f`` applies ops: the graph, or what holds them while gradients are off. ``line`` is that of the script's own call
     that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library``
-    of it is for frames of a library's text, ``batches`` for the entries of batches.
+    of it is for frames of a library's text, ``batches`` for the entries of batches. ``inference`` says that the script
+    has been in inference mode, ``anomaly`` that a backward which meets nan raises. ``fused`` has the calls that were
+    several operations, by the last of these.
     """
 
     attribute: ClassVar[Native]
@@ -175,10 +177,9 @@ class Run:
         self.walks: WeakSet[Any] = WeakSet()
         self.written = 0
         self.stars: list[str] = []
-        self.quiet = 0
-        self.library = 0
-        self.batches = 0
-        self.inference = False
+        self.quiet = self.library = self.batches = 0
+        self.inference = self.anomaly = False
+        self.fused: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()
         self.notes: dict[tuple[str, str], None] = {}
         self.place = Place("")
         self.replay: Any = None

@@ -49,6 +49,8 @@ def name_of_call(x: Tensor, node: Any, made_by: tuple[Any, ...]) -> str | None:
     if made_by[0] == "[]=":
         return write_name(*made_by[1:])
     name, ranks, named = made_by
+    if "adaptive_avg_pool" in name and len(x.shape) > 2 and x.shape[-(axes := int(name[-2])) :] == (1,) * axes != (1,):
+        return "MeanBackward1"
     if name.endswith("cross_entropy") and not smoothed(x):
         named = {key: value for key, value in named.items() if key != "label_smoothing"}
     return backward_name(name, ranks, named, copied=copies(node)) or None
@@ -71,6 +73,8 @@ def grad_fn_name(x: Tensor) -> str | None:
     op = node.op
     if "called" in node.static:
         return str(node.static["called"])
+    if "call" in node.static:
+        return f"{node.static['call'].name}Backward"
     if is_index(op):
         return index_name(node.static["key"], np.shape(value_of(node.arguments[0])))
     sign = op.operator or op.name
@@ -110,7 +114,7 @@ def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
         options = (run.print_options.get("options") if run is not None else None) or printing.Options()
         return printing.torch_text(
             doubles(x), x.dtype, requires_grad=x.active, grad_fn=grad_fn_name(x), options=options,
-            parameter=x.extra is not None and x.extra.parameter and x.leaf,
+            parameter=x.extra is not None and x.extra.parameter,
             default=run.default_dtype if run is not None else "float32",
         )  # fmt: skip
     return note_text(run, array_text(run, x, quoted), [x])

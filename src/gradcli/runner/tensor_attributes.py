@@ -15,6 +15,7 @@ from gradcli.runner.arrays import array_of, cast, dtype_name
 from gradcli.runner.builtins import item_of, type_name
 from gradcli.runner.containers import put, rows
 from gradcli.runner.cuts import traced
+from gradcli.runner.grad_fns import GradFn
 from gradcli.runner.host_attributes import DUNDERS
 from gradcli.runner.library import ATTRIBUTES, FOREIGN_TO, METHODS, method, native
 from gradcli.runner.noting import note
@@ -37,46 +38,6 @@ from gradcli.runner.values import (
     shown_version,
 )
 from gradcli.runner.writes import refuse_stale, write_back
-
-
-class GradFn:
-    """What ``grad_fn`` is: the function that made a tensor."""
-
-    def __init__(self, run: Run, node: Any, name: str) -> None:
-        self.node, self.name = node, name
-        self.text = f"<{name} object at 0x7f0000000000>"
-        self.script_class = Class(name, [], {})
-
-    attributes = {  # noqa: RUF012
-        "next_functions": lambda run, me: next_functions(run, me),  # noqa: PLW0108 - it stands below
-        "name": lambda run, me: lambda run: f"torch::autograd::{me.name}" if "Backward" not in me.name else me.name,
-        "variable": lambda run, me: run.by_leaf.get(me.node.index),
-        "saved_tensors": lambda run, me: (),
-    }
-
-
-def next_functions(run: Run, fn: GradFn) -> Any:
-    """Return the functions that made the arguments."""
-    parts: list[Any] = []
-    if fn.node.op is None:
-        return ()
-    arguments = fn.node.arguments
-    if fn.name == "AddmmBackward0" and fn.node.op.operator == "+" and len(arguments[0].arguments) == 2:
-        product, bias = arguments
-        arguments = (bias, *product.arguments)
-    elif fn.node.op.operator in ("+", "-", "*", "/") and fn.name != "RsubBackward1" and len(arguments) == 2:
-        numbers = [a for a in arguments if type(a) not in NODES and not isinstance(a, np.ndarray)]
-        arguments = (*[a for a in arguments if not any(a is n for n in numbers)], *[np.zeros(())] * len(numbers))
-    for argument in arguments:
-        if not isinstance(argument, np.ndarray) and type(argument) not in NODES:
-            continue
-        if type(argument) in NODES and argument.active:
-            name = "AccumulateGrad" if argument.op is None else grad_fn_name(Tensor(argument)) or ""
-            name = "TBackward0" if fn.name == "AddmmBackward0" and name == "PermuteBackward0" else name
-            parts.append((GradFn(run, argument, name), 0))
-        else:
-            parts.append((None, 0))
-    return tuple(parts)
 
 
 def grad_fn(run: Run, x: Tensor) -> Any:
@@ -192,14 +153,12 @@ READ_ONLY = ("shape", "is_leaf", "T", "mT", "H", "dtype", "device", "ndim", "gra
 def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
     """Do ``x.name = value``; raises what PyTorch raises."""
     if name == "grad":
-        if value is not None:
-            check_grad(run, x, value)
-        if x.grad is not None and (value is None or (isinstance(value, Tensor) and not np.any(value.value))):
-            note(run, "zero", x)
-        x.grad = value
+        set_grad(run, x, value)
     elif name == "data":
         if not (isinstance(value, Detached) and value.base is x):  # its own, as ``x.data -= g`` gives it back
             set_data(run, x, value)
+    elif name == "_made_by":  # a library's text says what PyTorch calls the function that it stands for
+        x.made_by = value
     elif name in READ_ONLY and x.library == "torch":
         run.fail("AttributeError", f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
     elif name == "requires_grad":
@@ -211,6 +170,15 @@ def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
     else:
         extra = extra_of(x)
         extra.fields = (extra.fields or {}) | {name: value}
+
+
+def set_grad(run: Run, x: Tensor, value: Any) -> None:
+    """Do ``x.grad = value``; raises what PyTorch raises for one that does not fit."""
+    if value is not None:
+        check_grad(run, x, value)
+    if x.grad is not None and (value is None or (isinstance(value, Tensor) and not np.any(value.value))):
+        note(run, "zero", x)
+    x.grad = value
 
 
 def assign_requires(run: Run, x: Tensor, value: Any) -> None:
@@ -310,6 +278,14 @@ def dtype_name_of(argument: Any) -> str | None:
     if argument is None or type(argument) in (int, bool, float, tuple):
         return None
     return dtype_name(None, argument) if isinstance(argument, DType | Class) else None  # type: ignore[arg-type]
+
+
+@method("is_inference")
+def is_inference(run: Run, x: Tensor) -> bool:
+    """Return whether the numbers were made in inference mode, where the script has not been in it."""
+    if run.inference:
+        raise run.refuse("'Tensor.is_inference' after torch.inference_mode() is not part of gradcli")
+    return False
 
 
 @method("is_contiguous")
@@ -441,6 +417,7 @@ ATTRIBUTES |= {
     "is_leaf": lambda run, x: x.leaf or not x.active,
     "retains_grad": lambda run, x: x.extra is not None and x.extra.retains,
     "output_nr": lambda run, x: max(getattr(x, "part", 0), 0),
+    "_base": lambda run, x: None if isinstance(x, Detached) else x.base,
     "_version": lambda run, x: shown_version(x),
     "data": lambda run, x: detached(run, x, Data),
     "device": lambda run, x: run.member("torch.device").make(run, "cpu") if x.library == "torch" else "cpu",

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.runner.values import TITLES, Tensor
+from gradcli.runner.values import FLOATS, TITLES, Tensor
 
 Given = Mapping[str, Any]
 """The arguments of a call under the names of the table's parameters; of several under one name they are a list."""
@@ -49,6 +49,7 @@ def advice_of(run: Any, error: Any, line: str) -> str | None:
         y = next((frame[k] for code, frame in run.frames for own, k in code.places.items() if own == name), None)
         shape = f" has shape {y.shape}" if isinstance(y, Tensor) else " has several entries"
         fields = {"name": name, "shape": shape, "at": error.about, "owner": owner and owner[1]}
+        fields["hint"] = error.cause and error.cause.hint
         if any(field in fields and fields[field] is None for _, field, _, _ in Formatter().parse(advice) if field):
             return None
         return str(advice.format(match[0], *match.groups(), **fields))
@@ -59,6 +60,59 @@ def of_integers(name: str, dtype: str) -> Said:
     """Return the exception that a function of floats raises for another type, None where it takes it."""
     whole = not dtype.startswith(("float", "bfloat")) and f"whole {name}" in words()
     return said(f"whole {name}", TITLES[dtype][0]) if whole else None
+
+
+def of_types(name: str, given: Given) -> Said:
+    """Return the exception for arguments whose types PyTorch looks at before their numbers, None where they fit."""
+    tensors = [given.get("x", given.get("input")), given.get("target", given.get("weight"))]
+    return TYPED[name](*tensors) if all(isinstance(t, Tensor) for t in tensors) else None
+
+
+def types_of_classes(x: Any, target: Any) -> Said:
+    """Losses of classes take one integer for each row; cross entropy takes probabilities in the shape of scores too."""
+    title = TITLES[target.dtype][0]
+    if x.shape == target.shape and x.shape:
+        return None if target.dtype in FLOATS else said("class probabilities", title)
+    if target.dtype in ("int64", "uint8") or target.shape != without_classes(x.shape):
+        return None
+    return said("target type", title)
+
+
+def without_classes(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of scores without the axis of classes: the second, or that of a vector."""
+    return shape[:1] + shape[2:] if len(shape) > 1 else ()
+
+
+def types_of_bce(x: Any, target: Any) -> Said:
+    """Binary cross entropy takes a target of the type of its probabilities."""
+    if x.shape != target.shape or x.dtype == target.dtype:
+        return None
+    return said("bce type", TITLES[target.dtype][0], TITLES[x.dtype][0])
+
+
+def types_of_scores(x: Any, target: Any) -> Said:
+    """Binary cross entropy of scores takes floats."""
+    if x.shape != target.shape:
+        return said("scores size", list(target.shape), list(x.shape))
+    if x.dtype not in FLOATS:
+        return said("scores type", TITLES[x.dtype][0])
+    return None if target.dtype in FLOATS else said("wider type", TITLES[x.dtype][0], TITLES[target.dtype][0])
+
+
+def types_of_places(input: Any, weight: Any) -> Said:
+    """An embedding takes integers."""
+    if input.dtype in ("int64", "int32"):
+        return None
+    return said("places", "CPUBoolType" if input.dtype == "bool" else f"torch.{TITLES[input.dtype][0]}Tensor")
+
+
+TYPED: dict[str, Callable[[Any, Any], Said]] = {
+    **dict.fromkeys(("nll_loss", "cross_entropy"), types_of_classes),
+    "bce": types_of_bce,
+    "binary_cross_entropy_with_logits": types_of_scores,
+    "embedding": types_of_places,
+}
+"""What is said of the types of two arguments before the function is called, by the table's name of a function."""
 
 
 def torch_error(name: str, given: Given) -> Said:
@@ -267,24 +321,48 @@ def of_take(x: Any, index: Any, **_: Any) -> Said:
     return said("take", bad[0], size) if bad.size else None
 
 
-def of_target(x: Any, target: Any, ignore_index: Any = -100, **_: Any) -> Said:
+def of_target(x: Any, target: Any, weight: Any = None, ignore_index: Any = -100, **_: Any) -> Said:
     """Losses of classes take one class for each row."""
     if not isinstance(target, Tensor) or not x.shape:
         return None
     shape = x.shape
     classes = np.asarray(target.value)
     axis = 0 if len(shape) == 1 else 1
-    if classes.shape != shape[:axis] + shape[axis + 1 :]:
-        return said("batch size", shape[0], len(classes)) if (len(shape), classes.ndim) == (2, 1) else None
+    if classes.shape != without_classes(shape):
+        return of_target_shape(shape, classes.shape)
+    if isinstance(weight, Tensor) and weight.shape != (shape[axis],):
+        return said("class weights", shape[axis], list(weight.shape))
     bad = classes[(classes != ignore_index) & ((classes < 0) | (classes >= shape[axis]))]
     return said("target", bad.ravel()[0]) if bad.size else None
+
+
+def of_target_shape(shape: tuple[int, ...], target: tuple[int, ...]) -> Said:
+    """Return the error for classes of another shape than the scores have without the axis of classes."""
+    if len(shape) <= 2 and len(target) > 1:
+        return said("several targets")
+    if len(shape) == 1:
+        return said("target of vector", target[0])
+    batch = target[0] if target else 0
+    if shape[0] != batch:
+        return said("batch size", shape[0], batch)
+    if len(shape) == 4 and len(target) != 3:
+        return said("spatial targets", len(target))
+    return said("classes size", list(without_classes(shape)), list(target))
+
+
+def of_loss(x: Any, target: Any, weight: Any = None, **_: Any) -> Said:
+    """Losses compare tensors of one shape, which their weights have too."""
+    if isinstance(weight, Tensor) and weight.shape != x.shape:
+        return said("weights size")
+    return misfit(shape_of(x), shape_of(target))
 
 
 def of_bce(x: Any, target: Any, **_: Any) -> Said:
     """Binary cross entropy takes a target of the same shape, and probabilities."""
     if x.shape != target.shape:
         return said("target size", list(target.shape), list(x.shape))
-    return said("bce")
+    inside = np.all((np.asarray(x.value) >= 0) & (np.asarray(x.value) <= 1))
+    return said("bce", "target" if inside else "input")
 
 
 def of_empty(name: str) -> Callable[..., Said]:
@@ -349,10 +427,7 @@ WORDS: dict[str, Callable[..., Said]] = {
     "take": of_take,
     **dict.fromkeys(("nll_loss", "cross_entropy"), of_target),
     "bce": of_bce,
-    **dict.fromkeys(
-        ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"),
-        lambda x, target, **_: misfit(shape_of(x), shape_of(target)),
-    ),
+    **dict.fromkeys(("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"), of_loss),
     **dict.fromkeys(("masked_fill", "masked_select"), lambda x, mask, **_: misfit(shape_of(mask), shape_of(x))),
     "topk": lambda **_: said("topk"),
     "kthvalue": lambda x, dim=-1, **_: said("kthvalue", dim % max(len(shape_of(x)), 1)),

@@ -212,8 +212,8 @@ TORCHS = {
 """PyTorch's short names of types, which are methods too."""
 TITLES = {
     "float32": ("Float", "float"), "float64": ("Double", "double"), "float16": ("Half", "c10::Half"),
-    "bfloat16": ("BFloat16", "c10::BFloat16"), "int64": ("Long", "long"), "int32": ("Int", "int"),
-    "int16": ("Short", "short"), "int8": ("Char", "signed char"), "uint8": ("Byte", "unsigned char"),
+    "bfloat16": ("BFloat16", "c10::BFloat16"), "int64": ("Long", "long int"), "int32": ("Int", "int"),
+    "int16": ("Short", "short int"), "int8": ("Char", "signed char"), "uint8": ("Byte", "unsigned char"),
     "bool": ("Bool", "bool"),
 }  # fmt: skip
 """What PyTorch calls types in messages: as its own, and as those of C++."""

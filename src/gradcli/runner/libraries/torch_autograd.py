@@ -101,15 +101,29 @@ class GradMode(Context):
 
     def __call__(self, run: Run, function: Any) -> Any:
         """Return a function that runs with gradients switched so."""
+        return Decorated(self, function)
 
-        def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
-            self.enter(run)
-            try:
-                return run.call(function, list(arguments), named)
-            finally:
-                self.leave(run)
 
-        return run_it
+class Decorated:
+    """A function that runs with gradients switched; its name and its words are those of the function."""
+
+    def __init__(self, mode: GradMode, function: Any) -> None:
+        self.mode, self.function = mode, function
+
+    def __call__(self, run: Run, *arguments: Any, **named: Any) -> Any:
+        """Call the function."""
+        self.mode.enter(run)
+        try:
+            return run.call(self.function, list(arguments), named)
+        finally:
+            self.mode.leave(run)
+
+    attributes = {  # noqa: RUF012
+        "__wrapped__": lambda run, me: me.function,
+        "__name__": lambda run, me: run.attribute(me.function, "__name__"),
+        "__qualname__": lambda run, me: run.attribute(me.function, "__qualname__"),
+        "__doc__": lambda run, me: run.attribute(me.function, "__doc__"),
+    }
 
 
 def mode(on: bool) -> Any:
@@ -122,8 +136,16 @@ def mode(on: bool) -> Any:
     return make
 
 
+def inference_mode(run: Run, mode: Any = True) -> Any:
+    """Return a context without gradients, or decorate a function: what it makes is not told from what no_grad makes."""
+    run.inference = True
+    return WITHOUT(run, mode) if mode is not False else GradMode(run.grad_enabled)
+
+
+WITHOUT = mode(False)
 for _home in ("torch", "torch.autograd", "torch.autograd.grad_mode"):
-    TABLE[f"{_home}.no_grad"] = TABLE[f"{_home}.inference_mode"] = mode(False)
+    TABLE[f"{_home}.no_grad"] = mode(False)
+    TABLE[f"{_home}.inference_mode"] = inference_mode
     TABLE[f"{_home}.enable_grad"] = mode(True)
 
 
@@ -144,3 +166,43 @@ def set_grad_enabled(run: Run, mode: bool) -> Any:
             self.before.append(before)
 
     return Switched(made.on)
+
+
+class Anomaly(Context):
+    """Whether a backward that meets nan raises: from when it is made on, or inside of a ``with``."""
+
+    def __init__(self, on: bool, before: bool) -> None:
+        self.on, self.before = on, before
+
+    def enter(self, run: Run) -> None:
+        """Switch it."""
+        run.anomaly = self.on
+
+    def leave(self, run: Run) -> None:
+        """Switch it back."""
+        run.anomaly = self.before
+
+
+@native("torch.autograd.set_detect_anomaly", "torch.autograd.anomaly_mode.set_detect_anomaly")
+def set_detect_anomaly(run: Run, mode: bool, check_nan: bool = True) -> Anomaly:
+    """Switch whether a backward that meets nan raises, and back where a ``with`` ends."""
+    made = Anomaly(mode and check_nan, run.anomaly)
+    made.enter(run)
+    return made
+
+
+@native("torch.autograd.detect_anomaly", "torch.autograd.anomaly_mode.detect_anomaly")
+def detect_anomaly(run: Run, check_nan: bool = True) -> Anomaly:
+    """Return a context in which a backward that meets nan raises."""
+    run.note(
+        "warning",
+        "UserWarning: Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
+        "enabled for debugging.",
+    )
+    return Anomaly(check_nan, run.anomaly)
+
+
+@native("torch.is_anomaly_enabled", "torch.is_anomaly_check_nan_enabled")
+def is_anomaly_enabled(run: Run) -> bool:
+    """Return whether a backward that meets nan raises."""
+    return run.anomaly

@@ -377,6 +377,32 @@ def bernoulli(run: Run, g: Generator, dtype: str | None, x: Tensor, p: float | N
     return np.asarray(array, dtype=np.float64), x.dtype
 
 
+@drawer("poisson")
+def poisson(run: Run, g: Generator, dtype: str | None, rates: Tensor) -> tuple[Any, str]:
+    """Draw counts by their rates."""
+    if np.any(np.asarray(rates.value) < 0):
+        run.fail("RuntimeError", "invalid Poisson rate, expected rate to be non-negative")
+    return g.poisson(np.asarray(rates.value, np.float64)), rates.dtype
+
+
+def without_slope(draw: Any, name: str) -> Any:
+    """Return a draw by a tensor as a function of that tensor, through which 0 flows back; PyTorch names it so."""
+
+    def run_it(run: Run, x: Tensor, *arguments: Any, **named: Any) -> Tensor:
+        made: Tensor = draw(run, x, *arguments, **named)
+        if not x.active or not run.grad_enabled:
+            return made
+        result: Tensor = run.operate("+", run.operate("*", x, 0), made)
+        result.made_by = name
+        return result
+
+    return run_it
+
+
+for _name in ("bernoulli", "poisson"):
+    TABLE[f"torch.{_name}"] = without_slope(TABLE[f"torch.{_name}"], f"{_name.title()}Backward0")
+
+
 @native("torch.randperm")
 def randperm(run: Run, n: int, generator: Any = None, dtype: Any = None, **_: Any) -> Tensor:
     """Draw an order."""
@@ -431,17 +457,6 @@ for _name, _draw in IN_PLACE.items():
     method(_name)(drawing(_draw))
 
 
-@native("torch.nn.functional.dropout", "torch.dropout")
-def dropout(
-    run: Run, x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False, train: Any = None
-) -> Tensor:
-    """Set entries to zero by chance, and scale the others."""
-    if not (training if train is None else train) or p == 0:
-        return x
-    factor = run.make(draws(run).dropout(x.shape, p, x.dtype), x.dtype)
-    return run.operate("*", x, factor)  # type: ignore[no-any-return]
-
-
 # ---- types, devices, options
 class Device:
     """``torch.device``."""
@@ -466,9 +481,8 @@ TABLE |= dict.fromkeys(
 )  # fmt: skip
 TABLE |= dict.fromkeys(
     ("torch.cuda.empty_cache", "torch.cuda.synchronize", "torch.set_num_threads",
-     "torch.use_deterministic_algorithms", "torch.autograd.set_detect_anomaly", "torch.set_float32_matmul_precision",
-     "torch.cuda.reset_peak_memory_stats", "torch.set_warn_always", "torch.autograd.detect_anomaly",
-     "torch.set_default_device"), always(Foreign("torch"))
+     "torch.use_deterministic_algorithms", "torch.set_float32_matmul_precision", "torch.cuda.reset_peak_memory_stats",
+     "torch.set_warn_always", "torch.set_default_device"), always(Foreign("torch"))
 )  # fmt: skip
 TABLE |= {"torch.cuda.device_count": always(0), "torch.get_num_threads": always(1)}
 

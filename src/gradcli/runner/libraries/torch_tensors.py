@@ -9,6 +9,7 @@ import numpy as np
 from gradcli.runner.libraries.torch_making import maker, plain
 from gradcli.runner.library import TABLE, always, method, native
 from gradcli.runner.state import Run
+from gradcli.runner.torch_errors import misfit
 from gradcli.runner.values import Size, Tensor, category, extra_of
 
 
@@ -38,8 +39,8 @@ def broadcast_tensors(run: Run, *tensors: Any) -> tuple[Any, ...]:
     try:
         shape = np.broadcast_shapes(*[t.shape for t in given])
     except ValueError:
-        message = "The size of the tensors must match at non-singleton dimensions"
-        return run.fail("RuntimeError", message)  # type: ignore[no-any-return]
+        pairs = [misfit(a.shape, b.shape) for k, a in enumerate(given) for b in given[k + 1 :]]
+        return run.fail(*next(said for said in pairs if said is not None))  # type: ignore[no-any-return]
     return tuple([t if t.shape == shape else run.function("expand", t, *shape) for t in given])
 
 
