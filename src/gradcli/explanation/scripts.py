@@ -96,6 +96,8 @@ def read_script(
         )
         if not missing:
             program.ended = run_script(text, given=own, others=others, seed=asked.seed, budget=budget)
+            if not program.inputs and not wrt:
+                raise no_derivative(text, program.ended, asked, own, budget)
         return program
     ended = run_script(text, given=own, others=others, seed=asked.seed, budget=budget, last=LAST)
     if ended.refused is not None:
@@ -149,7 +151,7 @@ def last_value(
             raise
         program = None
     if program is None or not program.inputs:
-        raise no_derivative(ended)
+        raise no_derivative(text, ended, asked, own, budget)
     program.ended = ended
     return program
 
@@ -169,16 +171,30 @@ def numbers_of(variables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value.value
 
 
-def no_derivative(ended: Ended) -> GradcliError:
+def first_ones(
+    text: str, of: str, names: list[str], seed: int, own: dict[str, Any], budget: Budget
+) -> list[str]:  # fmt: skip
+    """Return those of several variables that are computed from none of the others."""
+    from gradcli.runner.replay import program_of
+
+    try:
+        program = program_of(text, -1, [], [], seed=seed, given=own, of=of, traced=frozenset(names), budget=budget)
+    except (GradcliError, ScriptError):
+        return names
+    return [name for name in names if name not in program.computed]
+
+
+def no_derivative(text: str, ended: Ended, asked: Asked, own: dict[str, Any], budget: Budget) -> GradcliError:
     """Return the error for a script that asks for no derivative: what could be asked for."""
     numbers = dict(numbers_of(ended.variables))
     scalars = [name for name, value in numbers.items() if np.size(value) == 1]
-    of = next((name for name in scalars if name.split(".")[0] in LOSSES), scalars[-1] if scalars else "NAME")
+    likely = next((name for name in scalars if name.split(".")[0] in LOSSES), scalars[-1] if scalars else "NAME")
+    of = asked.of or likely
     others = [name for name in numbers if name not in scalars] or [name for name in scalars if name != of]
-    wrt = ",".join(others) or "NAME"
+    wrt = ",".join(first_ones(text, of, others, asked.seed, own, budget)) or "NAME"
     error = GradcliError(
         "no-derivative",
-        "the script asks for no derivative",
+        f"'{of}' is computed from no leaf" if asked.of else "the script asks for no derivative",
         hint=f"--of {of} --wrt {wrt} names what to differentiate by what",
     )
     error.ended = ended

@@ -139,6 +139,7 @@ class ScriptProgram:
     ended: Any = None
     explained: int = -1
     calls: list[Any] = field(default_factory=list)
+    computed: frozenset[str] = frozenset()
     changing: frozenset[int] = frozenset()
     settings: frozenset[str] = frozenset()
 
@@ -169,6 +170,7 @@ class ScriptProgram:
             raise ended.refused
         if ended.raised is not None and type(graph) is Graph:
             raise ScriptError(ended)
+        self.computed = frozenset(run.story.computed)
         if self.of is not None:
             return self.found(run, replay, Stopped([self.output_of(run)], [], None))
         why = f": {ended.raised.name}: {ended.raised.text}" if ended.raised is not None else ""

@@ -36,14 +36,21 @@ class Story:
         self.last: dict[str, Any] = {}
         self.makers: dict[str, int] = {}
         self.texts: dict[str, Tensor] = {}
+        self.computed: set[str] = set()
 
     def makes(self, run: Run, name: str, leaf: Tensor) -> bool:
         """Return whether an assignment makes a leaf: it is the first of its name, or the same line with a new one."""
         return self.last.get(name) is not leaf and self.makers.setdefault(name, run.line) == run.line
 
+    def see(self, value: Any, name: str) -> None:
+        """Note of a variable that is traced that it is computed from others which are."""
+        if isinstance(value, Tensor) and value.active and not value.leaf:
+            self.computed.add(name)
+
     def tell(self, regs: Frame, name: str, value: Any) -> Any:
         """Note an assignment, and return what is assigned: an input of its own where that is asked for."""
         if name in self.traced:
+            self.see(value, name)
             value = as_leaf(regs[0], value, name)
         for way in self.traced:
             if way != name and way.startswith(name) and way[len(name)] in ".[":
@@ -109,6 +116,7 @@ def trace_inside(run: Run, value: Any, way: str) -> None:
         value = held[step[1]]
     held = inside(value, last)
     if held is not None and not (isinstance(held[last[1]], Tensor) and held[last[1]].leaf):
+        run.story.see(held[last[1]], way)
         held[last[1]] = as_leaf(run, held[last[1]], way)
 
 
