@@ -69,7 +69,7 @@ COMMAND_LINES = {
     ("run", "nowhere.py"): "there is no file nowhere.py",
     ("run", "print(1)\n"): "the name of a file",
     ("run", "data.npy"): "holds numbers",
-    ("run", "-", "--budget", "steps=3"): "has no bound",
+    ("run", "-", "--budget", "paces=3"): "has no bound",
     ("run", "-", "--y", "3"): "has no variable 'y'",
     ("run", "-", "--x", "a b"): "--x",
 }
