@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from gradcli.engine.graph import TENSORS, Graph
+from gradcli.engine.graph import TENSORS, Graph, misfit
 from gradcli.errors import GradcliError
 from gradcli.exact.real import as_doubles, decimal, lifted
 from gradcli.exact.work import CALL, at_digits, charge
@@ -18,6 +18,15 @@ from gradcli.ops.declare import Array, Op, value_of
 from gradcli.ops.parts import Piecewise
 from gradcli.ops.signatures import Options
 from gradcli.records import dataclass, field
+
+
+def refuse_as_doubles(op: Op, values: Sequence[object], static: Options) -> None:
+    """Raise what double precision raises too: shapes that do not fit are the program's own error."""
+    doubles = [as_doubles(value) for value in values]
+    try:
+        op.forward(*doubles, **static)
+    except (ValueError, IndexError, TypeError) as error:
+        raise misfit(op, doubles, error) from None
 
 
 class Decision(NamedTuple):
@@ -86,6 +95,7 @@ class Deciding(Graph):
         try:
             value = self._lifted_value(op, arguments, exact, static)
         except (ValueError, IndexError, TypeError) as error:
+            refuse_as_doubles(op, exact, static)
             raise GradcliError("exact", f"{op.name} cannot be computed in many digits here: {error}") from error
         self.cancels = self.cancels or cancels(op, exact, value)
         charge(at_digits(CALL + operations(op, exact, static, value), getcontext().prec))

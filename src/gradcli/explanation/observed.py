@@ -37,7 +37,7 @@ def given(event: Any) -> dict[str, Array]:
 
 
 def follow_run(point: Point, backward: Sequence[Backward]) -> tuple[list[Backward], list[Note]]:
-    """Return the calls with what the run really gave where that is not vᵀ·J, and the note that says so."""
+    """Return the calls with what the run really gave where that is not vᵀ·J, and what is to be said of them."""
     calls = observed_calls(point)
     changed: dict[str, tuple[Array, Array]] = {}
     followed: list[Backward] = []
@@ -51,14 +51,30 @@ def follow_run(point: Point, backward: Sequence[Backward]) -> tuple[list[Backwar
         grad = {**call.grad, **other}
         total = grad if call.alone or not followed else added(followed[-1].accumulated, grad)
         followed.append(Backward(call.v, call.vjp, grad, total, call.alone))
+    notes = note_before(point) if calls else []
     if not changed:
-        return list(backward), []
-    return followed, [note_past(point, changed)]
+        return list(backward), notes
+    return followed, [note_past(point, changed), *notes]
 
 
 def added(before: Mapping[str, Array], grad: Mapping[str, Array]) -> dict[str, Array]:
     """Return gradients added to those before."""
     return {name: before[name] + g for name, g in grad.items()}
+
+
+def note_before(point: Point) -> list[Note]:
+    """Say what had a gradient of earlier calls, which this answer is without."""
+    first = point.function.program.calls[0]
+    names = [
+        name for name, g in first.adds.items() if first.grad.get(name) is not None and not close(first.grad[name], g)
+    ]
+    if not names:
+        return []
+    listing = listed([f"{name}.grad" for name in names], len(names))
+    message = (
+        f"Earlier calls had left numbers in {listing}, and this answer is without them: it is what this call adds."
+    )
+    return [Note("accumulated", message)]
 
 
 def note_past(point: Point, changed: Mapping[str, Any]) -> Note:

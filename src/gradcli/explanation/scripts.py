@@ -116,7 +116,7 @@ def read_script(
     program = program_of(
         text, calls[0].sweep, vs, resets, seed=asked.seed, given=own, others=others,
         traced=frozenset(wrt or (calls[0].of if calls[0].inner else ())),
-        changing=frozenset(ended.run.changing), budget=budget,
+        changing=frozenset(ended.run.changing), failed=ended.run.log.failed, budget=budget,
     )  # fmt: skip
     program.ended, program.explained, program.calls = ended, events.index(calls[-1]), calls
     return program

@@ -151,7 +151,7 @@ def sweep(
     run: Run, outputs: list[Node], seeds: list[Any], targets: set[int] | None, retain: bool, create: bool
 ) -> Swept:
     """Walk back from outputs and return what reaches the leaves."""
-    former = former_nodes(run, outputs, targets) if targets and run.writes else {}
+    former = former_nodes(run, outputs, targets) if targets else {}
     targets = targets if targets is None else targets | former.keys()
     nodes = nodes_of(outputs, targets)
     check_freed(run, nodes)
@@ -199,7 +199,7 @@ def hooked_visit(
     for node in nodes:
         index = node.index
         if index in totals:
-            for hook in list(run.hooks.get(index, ())):
+            for hook in list(run.hooks.get(index) or hooks_of_leaf(node)):
                 g = as_gradient(run, totals[index], node)
                 number = next(k for k, one in enumerate(run.all_hooks) if one is hook)  # the same in every run
                 if run.replay is not None:
@@ -219,11 +219,18 @@ def hooked_visit(
         yield node
 
 
+def hooks_of_leaf(node: Node) -> list[Any]:
+    """Return the hooks of a leaf that has other numbers by now."""
+    owner = node.owner if type(node) is Input else None
+    return [] if owner is None or owner.extra is None else owner.extra.hooks
+
+
 def as_gradient(run: Run, g: Any, node: Node) -> Tensor:
     """Return a cotangent as a tensor of its own."""
+    owner = node.owner if type(node) is Input else None
+    dtype = "float32" if run.default_dtype == "float32" else "float64"
     return Tensor(
-        g if type(g) in NODES else np.array(g, copy=True).reshape(node.shape),
-        "float32" if run.default_dtype == "float32" else "float64",
+        g if type(g) in NODES else np.array(g, copy=True).reshape(node.shape), dtype if owner is None else owner.dtype
     )
 
 
@@ -276,7 +283,8 @@ def backward(
     for index, g in done.captured.items():
         if index not in done.totals and inputs is not None:
             inner = next(t for t in inputs if type(t.node) in NODES and t.node.index == index)
-            accumulate_grad(run, inner, g)
+            if id(inner) not in reached:
+                accumulate_grad(run, inner, g)
     run.event(event)
     for leaf, _ in reached.values():  # what these do to leaves comes after the call that they answer
         for hook in run.post_hooks.get(id(leaf), ()):

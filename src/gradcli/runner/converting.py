@@ -16,6 +16,7 @@ from gradcli.language.calls import Bound as BoundArgument
 from gradcli.language.keywords import keyword_name
 from gradcli.ops import Function, Pair, Parts
 from gradcli.ops.declare import value_of
+from gradcli.ops.making import DETACH
 from gradcli.runner.arrays import array_of, named_results
 from gradcli.runner.objects import Class, Frame
 from gradcli.runner.operators import wrap_result
@@ -195,12 +196,18 @@ def shown_base(made: Any, tensors: list[Any]) -> Tensor | None:
     value = value_of(made)
     if type(made) in NODES:
         own = next((t for t in tensors if t.node is made), None)
-        if own is not None or not (made.op is not None and made.op.view) or made.op.flat:
+        seen = without_detach(made)
+        if own is not None or not (seen.op is not None and seen.op.view) or seen.op.flat:
             return own
-        return next((t for t in tensors if t.node is made.arguments[0]), None)
+        return next((t for t in tensors if t.node is seen.arguments[0]), None)
     if not isinstance(value, np.ndarray):
         return None
     return next((t for t in tensors if isinstance(t.value, np.ndarray) and np.may_share_memory(value, t.value)), None)
+
+
+def without_detach(node: Any) -> Any:
+    """Return a node as it was before it was held, which it is while gradients are off."""
+    return node.arguments[0] if node.op is DETACH and type(node.arguments[0]) in NODES else node
 
 
 def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any, call: Any, part: int | None) -> Tensor:
@@ -209,8 +216,10 @@ def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any, call: Any, par
     if made is base.node:
         return show(base, lambda node: node, made, result.dtype, result.made_by)
     if type(made) in NODES:
-        op, static = made.op, made.static
-        if not shares(made.value, base.value):
+        seen = without_detach(made)
+        op, static = seen.op, seen.static
+        lifted = seen.value.dtype == object != base.value.dtype  # a copy of doubles as exact numbers
+        if not lifted and not shares(seen.value, base.value):
             return result
         return show(base, lambda node: f(op, node, **static), made, result.dtype, result.made_by)
     if call is None:

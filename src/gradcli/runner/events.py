@@ -69,6 +69,7 @@ class Log:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
+        self.failed: dict[int, tuple[str, str]] = {}
         self.aside: list[tuple[int, Event]] = []
         self.turns: dict[tuple[str, int], int] = {}
         self.calls = 0

@@ -53,6 +53,7 @@ class Replay:
     values: Mapping[str, Any] = field(default_factory=dict)
     sweeps: list[Recorded] = field(default_factory=list)
     changing: frozenset[int] = frozenset()
+    failed: Mapping[int, tuple[str, str]] = field(default_factory=dict)
 
     def leaf(self, ordinal: int, value: Any) -> Any:
         """Return the value of a leaf: another one where that is given."""
@@ -65,6 +66,8 @@ class Replay:
         """Return what a sweep gives; raises ``Stopped`` at the one that is to be explained."""
         if number == self.stop:
             raise Stopped(outputs, seeds, inputs)
+        if number in self.failed:
+            run.fail(*self.failed[number])
         nodes = [y.node for y in outputs]
         if create or number >= len(self.sweeps):
             run.hooked, run.kept = [], []
@@ -140,6 +143,7 @@ class ScriptProgram:
     explained: int = -1
     calls: list[Any] = field(default_factory=list)
     computed: frozenset[str] = frozenset()
+    failed: dict[int, tuple[str, str]] = field(default_factory=dict)
     changing: frozenset[int] = frozenset()
     settings: frozenset[str] = frozenset()
 
@@ -159,7 +163,7 @@ class ScriptProgram:
         """Run the script as far as the call."""
         run = Run(graph)
         run.seed = self.seed
-        replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps, self.changing)
+        replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps, self.changing, self.failed)
         run.story = Story(self.traced, self.others)
         self.enter_given(run)
         try:
@@ -227,6 +231,9 @@ class ScriptProgram:
         given = [run.given[name].node for name in self.free if type(run.given[name].node) is Input]
         reached = [*given, *(n for n in reached if all(n is not one for one in given))]  # what is given is an input
         asked = {id(t) for t in stopped.inputs or ()}
+        if asked and all(t.leaf for t in stopped.inputs or ()) and asked.isdisjoint(id(n.owner) for n in reached):
+            what = "the call asks for gradients of what its output is not computed from"
+            raise GradcliError("no-derivative", what, hint="they are None, or zeros")
         names: dict[str, str] = {}
         chosen: list[str] = []
         for node in reached:
@@ -289,19 +296,21 @@ def program_of(
     of: str | None = None,
     traced: frozenset[str] = frozenset(),
     changing: frozenset[int] = frozenset(),
+    failed: Mapping[int, tuple[str, str]] | None = None,
     budget: Budget = BOUNDS,
 ) -> ScriptProgram:
     """Return one call of a script, or its last value, as a program; where it can be run its leaves have their names.
 
     ``given`` are values of the variables that the script leaves free, ``others`` those of leaves in place of its own,
     ``of`` the variable that is the output, by those that are ``traced``. ``changing`` are the numbers of the hooks that
-    change gradients.
+    change gradients, ``failed`` the calls that raised.
     """
     code, place = compile_text(text, budget=budget, told=tell, last=LAST if stop < 0 and of is None else None)
     free = code.text.free(given or ())
     program = ScriptProgram(
         text, place, stop, budget, vs, resets, code, seed, dict(given or {}), free, dict(others or {}),
         of if of is not None or stop >= 0 else code.text.last, traced, changing=changing,
+        failed=dict(failed or {}),
     )  # fmt: skip
     if free.keys() <= program.given.keys():
         program.reach(Graph(budget), {})

@@ -22,7 +22,7 @@ from gradcli.ops.making import DETACH
 from gradcli.ops.shaping import RESHAPE
 from gradcli.records import dataclass, replace
 from gradcli.runner.events import Event, Log
-from gradcli.runner.exceptions import raised
+from gradcli.runner.exceptions import Raised, raised
 from gradcli.runner.naming import name_of
 from gradcli.runner.noting import Noting, note, settle
 from gradcli.runner.objects import Native
@@ -435,7 +435,11 @@ class Run:
         self.sweeps += 1
         if self.replay is not None:
             return self.replay.sweep(self, number, outputs, seeds, targets, retain, create, inputs)
-        return self.sweep([y.node for y in outputs], seeds, targets, retain, create)
+        try:
+            return self.sweep([y.node for y in outputs], seeds, targets, retain, create)
+        except Raised as error:
+            self.log.failed[number] = error.name, error.text
+            raise
 
     def zeroed(self, tensor: Tensor) -> None:
         """Note that a gradient is set to zero."""

@@ -59,7 +59,7 @@ def name_of_call(x: Tensor, node: Any, made_by: tuple[Any, ...]) -> str | None:
 def grad_fn_name(x: Tensor) -> str | None:
     """Return what PyTorch calls the function that made a tensor, None for a leaf."""
     node = x.node
-    if type(node) not in NODES or not node.active or x.leaf:
+    if type(node) not in NODES or not node.active or x.leaf or node.op is None:
         return None
     from gradcli.runner.backward_names import backward_name, index_name
 
