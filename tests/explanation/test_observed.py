@@ -36,8 +36,15 @@ ANSWERS = [
     ("a gradient penalty through tanh",
      "g, = torch.autograd.grad(torch.tanh(x*w).sum(), x, create_graph=True)\n((g.norm() - 1)**2).backward()", None,
      set()),
+    ("a leaf written by a view", "with torch.no_grad():\n    x.view(-1)[0] = 5.\n(x**2).sum().backward()",
+     {"x": [10.0, 4.0]}, set()),
+    ("an error that is caught", "try:\n    torch.ones(3) + x\nexcept RuntimeError:\n    pass\n(x*x).sum().backward()",
+     {"x": [2.0, 4.0]}, set()),
+    ("a call that failed", "y = w*w\ny.backward()\ntry:\n    for i in range(2):\n        y.backward()\n"
+     "except RuntimeError:\n    pass\n(x*5).sum().backward()", {"x": [5.0, 5.0]}, set()),
+    ("a call after another", "(x**2).sum().backward()\n(x*3).sum().backward()", {"x": [3.0, 3.0]}, {"accumulated"}),
 ]  # fmt: skip
-KINDS = {"hook", "custom-backward", "past-the-record", "digits-lost", "differ", "unclear"}
+KINDS = {"accumulated", "hook", "custom-backward", "past-the-record", "digits-lost", "differ", "unclear"}
 
 
 @pytest.mark.parametrize(("text", "grad", "kinds"), [row[1:] for row in ANSWERS], ids=[row[0] for row in ANSWERS])
@@ -51,6 +58,29 @@ def test_an_answer_is_what_the_call_added(text, grad, kinds):
 
 def test_a_gradient_penalty_is_read_back():
     assert gradcli.check(LEAF + ANSWERS[-1][1]).agree
+
+
+RUNS = [
+    ("grad after a write past the record",
+     "y = (x**2).sum()\nx.data.mul_(3)\nprint(torch.autograd.grad(y, x))", "(tensor([ 6., 12.]),)\n"),
+    ("inputs= after a write past the record",
+     "y = (x**2).sum()\nx.data.mul_(3)\ny.backward(inputs=[x])\nprint(x.grad)", "tensor([ 6., 12.])\n"),
+    ("a hook after a write past the record",
+     "x.register_hook(lambda g: g*2)\ny = (x**2).sum()\nx.data.mul_(3)\ny.backward()\nprint(x.grad)",
+     "tensor([12., 24.])\n"),
+    ("a hook of a double", "p = torch.ones(2, requires_grad=True, dtype=torch.float64)\np.register_hook(print)\n"
+     "p.sum().backward()", "tensor([1., 1.], dtype=torch.float64)\n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "printed"), [row[1:] for row in RUNS], ids=[row[0] for row in RUNS])
+def test_a_call_finds_its_leaf(text, printed):
+    assert gradcli.run(LEAF + text).printed == printed
+
+
+def test_a_call_for_what_its_output_is_not_computed_from_has_no_answer():
+    with pytest.raises(gradcli.GradcliError, match="not computed from"):
+        gradcli.explain(LEAF + "(x*x).sum().backward(inputs=[w])")
 
 
 OF = [
