@@ -241,6 +241,8 @@ class Run:
             self.entered[node.name] = node
         if tensor.extra is not None and tensor.extra.hooks:
             self.hooks[node.index] = tensor.extra.hooks
+        for follow in tensor.extra.followed if tensor.extra is not None else ():
+            follow(self, tensor)
         return tensor
 
     def write(self, tensor: Tensor, made: Any, first: int | None = None, made_by: Any = None) -> None:

@@ -176,10 +176,11 @@ class Data(Detached):
 class Extra:
     """What few tensors have."""
 
-    __slots__ = ("fields", "hooks", "name", "parameter", "rest", "retains", "several", "unseen", "views")
+    __slots__ = ("fields", "followed", "hooks", "name", "parameter", "rest", "retains", "several", "unseen", "views")
 
     def __init__(self) -> None:
         self.hooks: list[Any] = []
+        self.followed: list[Any] = []
         self.rest: Rest | None = None
         self.retains = False
         self.parameter = False

@@ -152,7 +152,12 @@ def follow_hook(run: Run, x: Tensor, hook: Any) -> bool:
         made = run.call(hook, [g])
         return [made if isinstance(made, Tensor) else g]
 
-    x.node = linked(run, "hook", [x], [x], back, library="torch")[0].node
+    def follow(run: Run, x: Tensor) -> None:
+        x.node = linked(run, "hook", [x], [x], back, library="torch")[0].node
+
+    follow(run, x)
+    if x.leaf:
+        extra_of(x).followed.append(follow)
     return True
 
 
