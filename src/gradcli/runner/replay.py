@@ -231,9 +231,7 @@ class ScriptProgram:
         given = [run.given[name].node for name in self.free if type(run.given[name].node) is Input]
         reached = [*given, *(n for n in reached if all(n is not one for one in given))]  # what is given is an input
         asked = {id(t) for t in stopped.inputs or ()}
-        if asked and all(t.leaf for t in stopped.inputs or ()) and asked.isdisjoint(id(n.owner) for n in reached):
-            what = "the call asks for gradients of what its output is not computed from"
-            raise GradcliError("no-derivative", what, hint="they are None, or zeros")
+        reached += [t.node for t in stopped.inputs or () if type(t.node) is Input and id(t) not in owners_of(reached)]
         names: dict[str, str] = {}
         chosen: list[str] = []
         for node in reached:
@@ -250,6 +248,11 @@ class ScriptProgram:
         self.single = output.library == "torch" and output.dtype == "float32"
         own = None if self.of == LAST else self.of or name_of(run, output)
         self.result = own if own is not None and own.isidentifier() and own not in names else None
+
+
+def owners_of(nodes: list[Any]) -> set[int]:
+    """Return the tensors that leaves are of, by their identity."""
+    return {id(node.owner) for node in nodes}
 
 
 def one_output(run: Run, outputs: list[Tensor]) -> Tensor:
