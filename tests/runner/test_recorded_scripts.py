@@ -18,7 +18,6 @@ FILES = ("scripts.jsonl", "more_scripts.jsonl", "long_scripts/recorded.jsonl", "
 SHORT = {
     "printing-fstrings": "complex numbers are refused",
     "errors-python_ones": "explain asks for the value of a name that only a lambda reads; run does not",
-    "jax-vjp_jvp": "explain takes the last call, a vjp whose v stands in another line",
     "jax_training": "a slope that is 0 but for float32's rounding, by whose sign Adam moves",
 }
 """Scripts whose record is not reached, and why: each fails, and is to be taken out of here where it no longer does."""

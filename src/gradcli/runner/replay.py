@@ -231,7 +231,7 @@ class ScriptProgram:
         given = [run.given[name].node for name in self.free if type(run.given[name].node) is Input]
         reached = [*given, *(n for n in reached if all(n is not one for one in given))]  # what is given is an input
         asked = {id(t) for t in stopped.inputs or ()}
-        reached += [t.node for t in stopped.inputs or () if type(t.node) is Input and id(t) not in owners_of(reached)]
+        reached += [t.node for t in stopped.inputs or () if not has_input(reached, t)]  # nothing flows to these
         names: dict[str, str] = {}
         chosen: list[str] = []
         for node in reached:
@@ -250,9 +250,9 @@ class ScriptProgram:
         self.result = own if own is not None and own.isidentifier() and own not in names else None
 
 
-def owners_of(nodes: list[Any]) -> set[int]:
-    """Return the tensors that leaves are of, by their identity."""
-    return {id(node.owner) for node in nodes}
+def has_input(nodes: list[Any], tensor: Tensor) -> bool:
+    """Return whether a tensor is among inputs, with the numbers that it has now or with earlier ones; or is none."""
+    return type(tensor.node) is not Input or any(node is tensor.node or node.owner is tensor for node in nodes)
 
 
 def one_output(run: Run, outputs: list[Tensor]) -> Tensor:
