@@ -18,7 +18,7 @@ PASTED = r"^\s*(?:import|from|def|class)\s|\.backward\(|^\s*>>> |^In \[\d*\]|^\s
 """What begins a line of a pasted text that is no Python as it stands: the code of a script, prompts, fences."""
 STATEMENTS = (
     ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.With, ast.Try, ast.Assert, ast.Delete, ast.Raise,
-    ast.Lambda, ast.Dict, ast.DictComp, ast.Set, ast.JoinedStr, ast.GeneratorExp, ast.Global, ast.ListComp,
+    ast.Lambda, ast.Dict, ast.DictComp, ast.Set, ast.JoinedStr, ast.GeneratorExp, ast.ListComp,
     ast.NamedExpr, ast.AnnAssign,
 )  # fmt: skip
 TRANSFORMS = {"grad", "value_and_grad", "vjp", "jvp", "hvp", "vhp", "jacobian", "hessian", "jacrev", "jacfwd", "vmap"}
