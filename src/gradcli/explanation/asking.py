@@ -46,8 +46,7 @@ def with_tangents(found: Kind, program: Any) -> Kind:
     call = program.calls[-1] if program.is_script and program.calls else None
     if call is None or not call.tangents:
         return found
-    names = {label: name for name, label in program.labels.items()}
-    u = {names.get(label, label): tangent for label, tangent in zip(call.of, call.tangents, strict=False)}
+    u = {program.identifier(label): tangent for label, tangent in zip(call.of, call.tangents, strict=False)}
     return with_views(found, ViewRequest(u={name: tangent for name, tangent in u.items() if name in found.jacobian}))
 
 

@@ -23,8 +23,7 @@ def observed_calls(point: Point) -> list[Mapping[str, Array]]:
     program = point.function.program
     if not program.is_script or not point.as_run or len(program.calls) != len(point.seeds):
         return []
-    names = {label: name for name, label in program.labels.items()}
-    return [{names.get(label, label): g for label, g in given(event).items()} for event in program.calls]
+    return [{program.identifier(label): g for label, g in given(event).items()} for event in program.calls]
 
 
 def given(event: Any) -> dict[str, Array]:
@@ -80,7 +79,7 @@ def note_before(point: Point) -> list[Note]:
 def note_past(point: Point, changed: Mapping[str, Any]) -> Note:
     """Return the note on gradients that are not vᵀ·J: what has changed them."""
     names = listed([f"{name}.grad" for name in changed], len(changed))
-    if point.function.program.ended.run.all_hooks:
+    if point.function.program.ended.run.changing:
         why = "A hook of the script changes the gradient on the way."
         return Note("hook", f"{why} What the call added to {names} is shown, and is not vᵀ·J.")
     return Note(

@@ -185,7 +185,7 @@ def sweep(
 
 def former_nodes(run: Run, outputs: list[Node], targets: set[int]) -> dict[int, int]:
     """Return nodes that leaves which are asked for had before they were written to, with those that they have now."""
-    now = {id(leaf): index for index in targets if (leaf := run.by_leaf.get(index)) is not None}
+    now = {id(leaf): index for index in targets if (leaf := run.by_leaf.get(index)) is not None and leaf.version}
     inputs = (
         [node for node in nodes_of(outputs, None) if type(node) is Input and node.index not in targets] if now else []
     )
@@ -199,9 +199,8 @@ def hooked_visit(
     for node in nodes:
         index = node.index
         if index in totals:
-            for hook in list(run.hooks.get(index) or hooks_of_leaf(node)):
+            for number, hook in list(run.hooks.get(index) or hooks_of_leaf(node)):
                 g = as_gradient(run, totals[index], node)
-                number = next(k for k, one in enumerate(run.all_hooks) if one is hook)  # the same in every run
                 if run.replay is not None:
                     run.hooked.append((number, g.value))
                 made = run.call(hook, [g])
@@ -219,7 +218,7 @@ def hooked_visit(
         yield node
 
 
-def hooks_of_leaf(node: Node) -> list[Any]:
+def hooks_of_leaf(node: Node) -> list[tuple[int, Any]]:
     """Return the hooks of a leaf that has other numbers by now."""
     owner = node.owner if type(node) is Input else None
     return [] if owner is None or owner.extra is None else owner.extra.hooks
@@ -307,6 +306,8 @@ def derivative_event(run: Run, kind: str, outputs: list[Tensor], vs: list[Any]) 
 
 def note_inputs(run: Run, event: Event, inputs: Sequence[Tensor]) -> None:
     """Note in an event what a call asks for the gradients of."""
+    if run.quiet:
+        return
     event.of = [run.name_of(t) or "" for t in inputs]
     event.inner = len(inputs) == 1 and not inputs[0].leaf
 

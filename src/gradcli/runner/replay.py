@@ -215,6 +215,10 @@ class ScriptProgram:
         del replay
         return Reached(graph, output.node, self.result or "y", stopped.seeds, leaves, run)
 
+    def identifier(self, label: str) -> str:
+        """Return the name in formulas of what the script calls so."""
+        return next((name for name, one in self.labels.items() if one == label), label)
+
     def name_leaf(self, label: str | None, taken: Mapping[str, str]) -> str:
         """Return the identifier of a leaf, and keep what the script calls it where that is none."""
         name = as_identifier(label, taken)

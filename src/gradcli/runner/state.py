@@ -160,7 +160,7 @@ class Run:
         self.generators: dict[str, Any] = {}
         self.modules: dict[str, dict[str, Any]] = {}
         self.handling: list[Any] = []
-        self.hooks: dict[int, list[Any]] = {}
+        self.hooks: dict[int, list[tuple[int, Any]]] = {}
         self.all_hooks: list[Any] = []
         self.changing: set[int] = set()
         self.hooked: list[tuple[int, Any]] = []

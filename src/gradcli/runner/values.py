@@ -179,7 +179,7 @@ class Extra:
     __slots__ = ("fields", "followed", "hooks", "name", "parameter", "rest", "retains", "several", "unseen", "views")
 
     def __init__(self) -> None:
-        self.hooks: list[Any] = []
+        self.hooks: list[tuple[int, Any]] = []
         self.followed: list[Any] = []
         self.rest: Rest | None = None
         self.retains = False

@@ -133,18 +133,19 @@ def register_hook(run: Run, x: Tensor, hook: Any) -> Any:
     if not x.active:
         run.fail("RuntimeError", "cannot register a hook on a tensor that doesn't require gradient")
     hooks = run.hooks.setdefault(x.node.index, [])
+    numbered = len(run.all_hooks), hook  # the same number in every run; a function may be a hook of several tensors
     run.all_hooks.append(hook)
-    if not follow_hook(run, x, hook):
-        hooks.append(hook)
+    if run.replay is not None and numbered[0] in run.replay.changing:
+        follow_hook(run, x, hook)
+    else:
+        hooks.append(numbered)
     if x.leaf:
         extra_of(x).hooks = hooks
-    return Handle(hooks, hook)
+    return Handle(hooks, numbered)
 
 
-def follow_hook(run: Run, x: Tensor, hook: Any) -> bool:
-    """Make a hook that changes gradients a step of the record, and return whether it is one."""
-    if run.replay is None or len(run.all_hooks) - 1 not in run.replay.changing:
-        return False
+def follow_hook(run: Run, x: Tensor, hook: Any) -> None:
+    """Make a hook that changes gradients a step of the record."""
     from gradcli.runner.libraries.jax_custom import linked  # few scripts have hooks that change gradients
 
     def back(run: Run, again: bool, g: Tensor) -> list[Any]:
@@ -158,7 +159,6 @@ def follow_hook(run: Run, x: Tensor, hook: Any) -> bool:
     follow(run, x)
     if x.leaf:
         extra_of(x).followed.append(follow)
-    return True
 
 
 @method("register_post_accumulate_grad_hook")
