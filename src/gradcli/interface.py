@@ -249,6 +249,7 @@ def check(
     strict: bool = False,
     budget: Budget | None = None,
     inputs: Mapping[str, Any] | None = None,
+    of: str | None = None,
     **variables: Any,
 ) -> Check:
     """Check the derivative of ``program`` at a point, and at ``samples`` random points of its domain.
@@ -274,7 +275,13 @@ def check(
     >>> print(gradcli.check("x**3", x=2.0, expect="x**2"))
     differs: dy/dx is 4.0 by --expect and 12.0 truly: 0.2 digits are right; it is 0.333333 times J
     """
+    from gradcli.checking.claims import read_claims
     from gradcli.checking.confirm import check_function
+    from gradcli.explanation.scripts import Asked
 
     values = {**(inputs or {}), **variables}
-    return check_function(Function(program, wrt, budget, values), values, v, expect, samples, seed, strict, Check)
+    claims = read_claims(program, Asked(of=of, wrt=tuple(wrt or ())), expect, values, budget)
+    if claims is not None:
+        return check_function(claims.function, values, v, claims.typed, samples, seed, strict, Check, claims)
+    function = Function(program, wrt, budget, values)
+    return check_function(function, values, v, expect, samples, seed, strict, Check)

@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gradcli.checking.comparing import Derivative, Sweeps, compare_routes, goes_together, judge_route, merge, sweep
-from gradcli.checking.expected import Expected, hold_expected, read_expectations, read_expected
-from gradcli.checking.formulas import read_formulas
+from gradcli.checking.claims import Claims, first_wrong, judge_inner, ways_to
+from gradcli.checking.comparing import (
+    Derivative,
+    Routes,
+    Sweeps,
+    compare_routes,
+    goes_together,
+    judge_route,
+    merge,
+    sweep,
+)
+from gradcli.checking.expected import (
+    Expected,
+    claimed_numbers,
+    hold_expected,
+    hold_reading,
+    read_expectations,
+    read_expected,
+)
+from gradcli.checking.formulas import Reading, read_formulas
+from gradcli.checking.mistakes import Surroundings, find_mistake
 from gradcli.checking.points import random_points
 from gradcli.checking.truth import Effort, Truth, find_truth, hold_together, tabulate, undecided
 from gradcli.engine.naming import Label, label_entries, output_name
@@ -20,7 +38,7 @@ from gradcli.exact.decimals import digits
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import SURE
 from gradcli.exact.work import Spent
-from gradcli.explanation.checked import REVERSE, SYMBOLS, Checked, Comparison
+from gradcli.explanation.checked import REVERSE, SYMBOLS, Checked, Comparison, Expectation
 from gradcli.explanation.confirmation import look_around
 from gradcli.explanation.dependence import note_dependence
 from gradcli.explanation.evaluation import Evaluation, Function, check_inputs, filled, summed_v
@@ -30,6 +48,7 @@ from gradcli.explanation.readings import compose_at
 from gradcli.explanation.suspicion import RUNS, count_work, is_edgy, list_operations
 from gradcli.explanation.words import Confirmation, rounding_text, spent_text
 from gradcli.language.inputs import read_v
+from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
     from gradcli.explanation.timeline import Timeline
@@ -50,6 +69,7 @@ def check_function(
     seed: int,
     strict: bool,
     kind: type[Kind],
+    claims: Claims | None = None,
 ) -> Kind:
     """Check the derivative of a function at a point and at random ones, as the ``kind`` of ``Checked`` asked for."""
     try:
@@ -59,14 +79,21 @@ def check_function(
         if v is None and function.program.is_script and function.program.vs:
             v = summed_v(function.program, function.evaluate(values, record=False).value.shape)
         expected = read_expectations(expect, function.differentiated)
+        if claims is not None:
+            expected += [Expected(name, None, None, claims) for name in claims.by_input]
         found = [check_point(function, values, expected, v, strict)]
-        reading = read_formulas(function, values, v, found[0].shape, found[0].dust)
+        reading = Reading() if claims else read_formulas(function, values, v, found[0].shape, found[0].dust)
         if any(note.kind == "rounding-decides" for note in found[0].notes):
             reading = reading.undecided("exact numbers decide otherwise than double precision")
         for point in random_points(function, values, function.differentiated, samples, seed):
             found.append(check_point(function, point, expected, v, strict))
             if sum(at.work for at in found[1:]) > MOST_SAMPLED * function.program.budget.work:
                 break
+        said = found[0].expected
+        for at in found[1:]:
+            said = [one.beside(other) for one, other in zip(said, at.expected, strict=False)]
+        if claims is not None:
+            judge_claims(claims, values, read_v(v, found[0].shape, strict, "y").seed, said)
     except GradcliError as error:
         raise error.at(error.span, function.place) from None
     return kind(
@@ -78,7 +105,7 @@ def check_function(
         wanted=samples,
         seed=seed,
         notes=list(dict.fromkeys([*found[0].notes, *(n for at in found for n in at.disagreement), *reading.notes])),
-        hint=next((at.hint for at in found if at.hint), ""),
+        hint=next((one.mistake for one in said if one.mistake), ""),
         reason=next((at.reason for at in found if at.reason), ""),
         value_finite=all(at.value_finite for at in found),
         formulas=reading.count,
@@ -87,6 +114,7 @@ def check_function(
         backward_read=reading.backward_read,
         timeline=script_told(function),
         labels=function.labels,
+        expected=said,
     )
 
 
@@ -103,14 +131,14 @@ def script_told(function: Function) -> Timeline | None:
 class AtPoint:
     """What the check of one point found.
 
-    ``hint`` is what a derivative that differs may have gone wrong with, ``dust`` the size of the terms of what rounding
+    ``expected`` is what is said of each expected derivative, ``dust`` the size of the terms of what rounding
     has left of true zeros, ``work`` what it cost.
     """
 
     comparisons: list[Comparison]
     notes: list[Note]
     disagreement: list[Note]
-    hint: str
+    expected: list[Expectation]
     reason: str
     value_finite: bool
     shape: tuple[int, ...]
@@ -127,7 +155,7 @@ def check_point(
     names = function.differentiated
     output = output_name(run.graph, run.output)
     seed = None if v is None else read_v(v, run.value.shape, strict, output)
-    found = AtPoint([], [], [], "", "", bool(np.all(np.isfinite(run.value))), run.value.shape)
+    found = AtPoint([], [], [], [], "", bool(np.all(np.isfinite(run.value))), run.value.shape)
     told = Confirmation()
     exact = Exact(function.program, point, names)
     row = label_entries(output, run.value.shape)
@@ -148,12 +176,21 @@ def check_point(
             for item in (item for item in expected if item.variable == sought.variable):
                 readings = read_expected(item, exact, known, output)
                 try:
-                    comparison, hint = hold_expected(readings, sought, truth, seed, point)
+                    comparison, gradients = hold_expected(readings, sought, truth, seed, point)
                 except Spent:
                     told.unknown = told.unknown or f"the formula of --expect: {spent_text(exact.work.most)}"
                     continue
                 found.comparisons.append(comparison)
-                found.hint = found.hint or hint
+                mistake = ""
+                if comparison.wrong and gradients is not None:
+                    around = surroundings(run, sought, both)
+                    mistake = find_mistake(gradients.expected, gradients.true, around)
+                if item.claims is not None:
+                    computed = claimed_numbers(item.claims, item.variable, exact.point, as_computed=True)
+                    digits_left = hold_reading(computed, sought, truth, seed, point)[0].digits
+                else:
+                    digits_left = comparison.digits
+                found.expected.append(expectation(item, comparison, digits_left, mistake))
             found.dust = max(found.dust, truth.sizes.dust)
     try:
         if not told.bends and RUNS * cost <= most and all(run.leaves[name].value.size for name in names):
@@ -166,6 +203,43 @@ def check_point(
     if any(c.wrong and c.routes == (SYMBOLS, REVERSE) for c in found.comparisons):
         found.disagreement = [note_disagreement(run.output, one_sided(found.comparisons))]
     return found
+
+
+def expectation(item: Expected, comparison: Comparison, digits_left: float, mistake: str) -> Expectation:
+    """Return what is said of one expected derivative at a point."""
+    name = item.variable if item.claims is None else item.claims.by_input[item.variable].value
+    return Expectation(
+        name, item.text, digits_left, comparison.compared, comparison.wrong, comparison.unclear, comparison.worst,
+        mistake,
+    )  # fmt: skip
+
+
+def surroundings(run: Evaluation, sought: Derivative, routes: Routes) -> Surroundings:
+    """Return what an expected derivative stands among: the gradients by other inputs, and the lengths of all axes."""
+    others = {
+        one.variable: sweeps.values[0].reshape(one.leaf.shape)
+        for one, sweeps in routes
+        if one.variable != sought.variable and len(sweeps.values) == 1
+    }
+    lengths = frozenset(length for node in run.graph.nodes for length in np.shape(node.value))
+    return Surroundings(np.asarray(sought.leaf.value), others, lengths)
+
+
+def judge_claims(claims: Claims, point: Mapping[str, Any], seed: Array, expected: list[Expectation]) -> None:
+    """Say of each wrong gradient of a script which one is wrong first, and add those by inner values."""
+    inner = judge_inner(claims, point, seed)
+    variables = {pair.value: variable for variable, pair in claims.by_input.items()}
+    trusted = [ways_to(claims, point, variables[one.variable]) for one in expected if one.verdict == "right"]
+    wrong = [one for one in inner if not one.right and not any(one.nodes & nodes for nodes in trusted)]
+    for place, said in enumerate(expected):
+        if said.verdict == "wrong":
+            first = first_wrong(claims, wrong, point, variables[said.variable])
+            expected[place] = replace(said, first_wrong=first)
+    expected += [
+        Expectation(one.pair.value, one.pair.gradient, one.digits, 1, int(not one.right), 0, None, inner=True)
+        for one in inner
+        if one.right or one in wrong
+    ]
 
 
 def read_routes(run: Evaluation, function: Function, row: Label) -> list[tuple[Derivative, Sweeps]]:

@@ -7,8 +7,7 @@ import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,11 +28,17 @@ from gradcli.language.inputs import Cotangent, as_input
 from gradcli.language.names import MODULES
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array
+from gradcli.runner.values import SHORTER
+
+if TYPE_CHECKING:
+    from gradcli.checking.claims import Claims
 
 THREE = Decimal("0.0005")
 """Relative distance that three digits leave."""
 OF_DOUBLES = 15
 """Digits from which a number was printed by a program, which computed it in double precision."""
+OF_SINGLES = Decimal("1e-5")
+"""Relative distance of a number that was computed in single precision."""
 MOST = 1e300
 """Size of a typed number from which it is read as any formula is: no derivative in double precision is as large."""
 
@@ -131,11 +136,19 @@ def with_all_digits(text: str, variables: Container[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the user expects: numbers, or a formula in the variables of the program, and by which variable."""
+    """What the user expects: numbers, a formula in the variables of the program, or a claim, and by which variable."""
 
     variable: str
     formula: str | None
     numbers: Array | None
+    claims: Claims | None = None
+
+    @property
+    def text(self) -> str:
+        """What is expected, as the user would name it."""
+        if self.claims is not None:
+            return self.claims.by_input[self.variable].gradient
+        return self.formula or "--expect"
 
 
 def read_expectations(expect: object, names: Sequence[str]) -> list[Expected]:
@@ -175,6 +188,9 @@ def read_expected(
 
     A formula with π or e in it has two readings: they are the doubles, as in a program, or the numbers.
     """
+    if expected.claims is not None:
+        yield claimed_numbers(expected.claims, expected.variable, exact.point)
+        return
     if expected.formula is None:
         numbers = np.asarray(expected.numbers)
         values = [Decimal(float(number)) for number in numbers.ravel()]
@@ -187,6 +203,18 @@ def read_expected(
     variables = {*known, output, *exact.point}
     for text in dict.fromkeys((expected.formula, with_all_digits(expected.formula, variables))):
         yield formula_numbers(text, exact, known, output)
+
+
+def claimed_numbers(
+    claims: Claims, variable: str, point: Mapping[str, Any], as_computed: bool = False
+) -> ExpectedNumbers:
+    """Return a gradient that a script computes, in many digits where the script can be run so, or as it has it."""
+    gradient = claims.tensor(point, variable)
+    doubles = np.asarray(gradient.value, dtype=np.float64)
+    exact = None if as_computed else claims.in_many_digits(point, variable)
+    values = [Decimal(float(number)) for number in doubles.ravel()] if exact is None else exact
+    bound = OF_SINGLES if gradient.dtype in SHORTER else MEASURED
+    return ExpectedNumbers(values, [bound * abs(value) for value in values], doubles.shape, measured=True)
 
 
 def formula_numbers(text: str, exact: Exact, known: Mapping[str, object], output: str) -> ExpectedNumbers:
@@ -249,12 +277,13 @@ def hold_expected(
     truth: Truth,
     seed: Cotangent | None,
     point: dict[str, Array],
-) -> tuple[Comparison, str]:
+) -> tuple[Comparison, Gradients | None]:
     """Return how what is expected compares with the truth in the reading that is right, else in the first.
 
-    Raises what the reading of a formula raises, and ``Spent`` where there is no work left for one.
+    Both are given as arrays of one shape beside that, where the truth was found entry by entry. Raises what the reading
+    of a formula raises, and ``Spent`` where there is no work left for one.
     """
-    held: list[tuple[Comparison, str]] = []
+    held: list[tuple[Comparison, Gradients | None]] = []
     try:
         for wants in readings:
             held.append(hold_reading(wants, sought, truth, seed, point))
@@ -268,8 +297,8 @@ def hold_expected(
 
 def hold_reading(
     wants: ExpectedNumbers, sought: Derivative, truth: Truth, seed: Cotangent | None, point: dict[str, Array]
-) -> tuple[Comparison, str]:
-    """Return how what is expected compares with the true J, or vᵀ·J where there is a v, and a likely mistake.
+) -> tuple[Comparison, Gradients | None]:
+    """Return how what is expected compares with the true J, or vᵀ·J where there is a v, and both as arrays.
 
     Without v the shape is ``y.shape + x.shape``, or that of both where y = f(x) entry by entry: then it is the
     diagonal. Where J is too large to be asked for entry by entry, both are held against each other along a direction.
@@ -297,7 +326,22 @@ def hold_reading(
         return judge_expected(value, true, limits[i][j], float(sizes[i, j]))
 
     comparison = compare_entries(held, judge, 10.0**-RIGHT, point)
-    return comparison, guess_mistake(table, true) if comparison.wrong else ""
+    entries = truth.direction is None
+    shape = wants.shape if seed is not None or sought.run.value.size > 1 else sought.leaf.shape
+    return comparison, Gradients(as_array(table, shape), as_array(true, shape)) if entries else None
+
+
+class Gradients(NamedTuple):
+    """What is expected and what is true, as arrays of one shape."""
+
+    expected: Array
+    true: Array
+
+
+def as_array(table: Sequence[Sequence[Any]], shape: tuple[int, ...]) -> Array:
+    """Return the rows of a table as doubles, in a shape where they have as many entries."""
+    rows = np.array([[float(entry) for entry in row] for row in table])
+    return rows.reshape(shape) if rows.size == math.prod(shape) else rows
 
 
 def fit(wants: ExpectedNumbers, sought: Derivative, with_v: bool) -> tuple[list[Decimal], list[Decimal]]:
@@ -353,22 +397,3 @@ def misfit_error(found: tuple[int, ...], shapes: tuple[tuple[int, ...], tuple[in
         hint += f", or its diagonal, in the shape {input_shape}" if output_shape == input_shape else ""
         hint += "; with --v it is the gradient" if found == input_shape else ""
     return GradcliError("shape", f"--expect has shape {found}, and not {fits}", hint=hint)
-
-
-def guess_mistake(table: list[list[Decimal]], true: list[list[Decimal]]) -> str:
-    """Return what an expected derivative that differs may have gone wrong with: a factor, a sign, a transposition."""
-    left, right = (np.array([[float(entry) for entry in row] for row in rows]) for rows in (true, table))
-    if left.shape[0] == left.shape[1] and np.allclose(left.T, right, rtol=1e-9) and not np.allclose(left, left.T):
-        return "it is the transpose"
-    counts = (left != 0) & np.isfinite(left)
-    if not np.any(counts) or np.any(right[~counts] != left[~counts]):
-        return ""
-    with np.errstate(all="ignore"):
-        ratios = right[counts] / left[counts]
-        if not np.all(np.isfinite(ratios)) or not np.ptp(ratios) <= 1e-9 * np.max(np.abs(ratios)):
-            return ""
-    ratio = float(ratios.flat[0])
-    simple = Fraction(ratio).limit_denominator(12)
-    if simple in (0, 1) or abs(ratio - float(simple)) > 1e-9 * abs(ratio):
-        return ""
-    return "its sign is wrong" if simple == -1 else f"it is {ratio:.6g} times J"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from gradcli.explanation.evaluation import Function
 from gradcli.interface import Check, check
 from gradcli.language.values import FILE, read_value
 from gradcli.render.dump import dump
+from gradcli.runner.dialect import is_script
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
@@ -44,6 +45,7 @@ def answer(env: Environment, asked: Request, expect: list[str], samples: int, se
             asked.program,
             v=asked.calls[0],
             expect=expectations(env, asked, expect),
+            of=asked.script.of,
             wrt=asked.wrt,
             samples=samples,
             seed=seed,
@@ -65,12 +67,34 @@ def answer(env: Environment, asked: Request, expect: list[str], samples: int, se
     return found
 
 
-def expectations(env: Environment, asked: Request, texts: list[str]) -> list[Expected]:
+def expectations(env: Environment, asked: Request, texts: list[str]) -> Any:
     """Return what ``--expect`` says, by variable; raises ``option`` where the variable is not clear."""
     if not texts:
         return []
+    if is_script(asked.program):
+        return expected_of_script(env, asked, texts)
     function = Function(asked.program, asked.wrt, asked.budget, asked.values)
     return [expectation(env, asked, text, function.differentiated) for text in texts]
+
+
+CLAIM = re.compile(r"\s*([A-Za-z_]\w*(?:\.\w+|\[[^\[\]]*\])*)\s*=(?!=)\s*(?P<right>.*)", re.DOTALL)
+"""A value of a script, and what is expected by it."""
+
+
+def expected_of_script(env: Environment, asked: Request, texts: list[str]) -> dict[str, Any] | str:
+    """Return what is expected by values of a script: expressions, and arrays of files; one text alone as it is."""
+    expected: dict[str, Any] = {}
+    for text in texts:
+        match = CLAIM.match(text)
+        if match is None and len(texts) == 1:
+            return text
+        if match is None:
+            hint = f"--expect NAME={shlex.quote(text)}"
+            raise expectation_error("--expect must say by which variable", (0, len(text)), text, hint)
+        right = match["right"].strip()
+        from_file = right.startswith("@") or right == "-"
+        expected[match[1]] = read_array(env, right, "--expect", asked.budget, asked.notes) if from_file else right
+    return expected
 
 
 def expectation(env: Environment, asked: Request, text: str, names: tuple[str, ...]) -> Expected:

@@ -153,7 +153,7 @@ def status_of(env: Environment, verdict: str, finite: bool, quiet: bool) -> Exit
     """Return the exit code of an answer, and say on standard error why it is not 0."""
     from gradcli.cli.output import complain
 
-    if verdict == "agree" and finite:
+    if verdict in ("agree", "right") and finite:
         return ExitStatus.OK
     if not quiet:
         complain(env, f"warning: {WARNINGS.get(verdict, 'a value or derivative is not finite at this point')}")
@@ -207,6 +207,7 @@ def check(
     wrt: options.Wrt = None,
     file: options.File = None,
     expect: options.Expect = None,
+    of: options.Of = None,
     samples: options.Samples = 0,
     seed: options.Seed = 0,
     json: options.Json = False,
@@ -228,13 +229,13 @@ def check(
     """
     del debug
     from gradcli.cli.checking import answer
-    from gradcli.cli.request import printing, refuse_page, request
+    from gradcli.cli.request import ScriptOptions, printing, refuse_page, request
 
     env: Environment = ctx.obj
     how: Printing = refuse_page(printing(json, format, output, 6, "auto", False, None, quiet))
-    asked = request(env, program, file, set_values, v, wrt, strict, budget)
+    asked = request(env, program, file, set_values, v, wrt, strict, budget, ScriptOptions(of=of))
     found = answer(env, asked, expect or [], samples, seed, how)
-    raise typer.Exit(status_of(env, "agree" if found.agree else found.verdict, found.finite, quiet=True))
+    raise typer.Exit(status_of(env, found.verdict, found.finite, quiet=True))
 
 
 def run(

@@ -91,6 +91,52 @@ class Comparison:
         return ALL if self.worst is None else self.worst.digits
 
 
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """A derivative that the user expects, or that his script computes, beside the true one, over all points.
+
+    - ``variable``: what the script or the formula calls the value that it is by.
+    - ``text``: what is expected, as it was typed: ``dW1``, ``grads['W1']``, ``2*x``.
+    - ``digits``: the fewest right digits of an entry, as the script computed it.
+    - ``compared``, ``wrong``, ``unclear``: how many entries were asked, differ, and could not be decided.
+    - ``worst``: the entry with the fewest right digits; None where there is none.
+    - ``mistake``: what has probably gone wrong; empty where nothing fits.
+    - ``first_wrong``: the first gradient of the script that is wrong on the way to a wrong one.
+    - ``inner``: whether it is by a value that the script computes, and so held against reverse mode in doubles.
+
+    >>> gradcli.check("x**3", x=2.0, expect="x**2").expected[0].verdict
+    'wrong'
+    """
+
+    variable: str
+    text: str
+    digits: float
+    compared: int
+    wrong: int
+    unclear: int
+    worst: Entry | None
+    mistake: str = ""
+    first_wrong: str = ""
+    inner: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """``right``, ``wrong`` or ``unclear``."""
+        return "wrong" if self.wrong else "unclear" if self.unclear else "right"
+
+    def beside(self, other: Expectation) -> Expectation:
+        """Return what two points say of it together."""
+        first, second = sorted((self, other), key=lambda one: (not one.wrong, one.digits))
+        return dataclasses.replace(
+            first,
+            digits=min(self.digits, other.digits),
+            compared=self.compared + other.compared,
+            wrong=self.wrong + other.wrong,
+            unclear=self.unclear + other.unclear,
+            mistake=first.mistake or second.mistake,
+        )
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Checked:
     """All that an answer of ``check`` holds, without the ways to show it, which ``Check`` adds.
@@ -110,6 +156,7 @@ class Checked:
       give the engine's number.
     - ``timeline``: what the script did that was checked; None for a formula.
     - ``labels``: what the script calls a variable whose name here is an identifier.
+    - ``expected``: what is expected, each beside the true derivative.
     """
 
     program: str
@@ -129,20 +176,22 @@ class Checked:
     backward_read: int = 0
     timeline: Timeline | None = None
     labels: dict[str, str] = dataclasses.field(default_factory=dict)
+    expected: list[Expectation] = dataclasses.field(default_factory=list)
 
     @property
     def verdict(self) -> str:
-        """``agree``, ``differ``, ``unclear`` or ``not-finite``."""
-        if self.misprints or any(comparison.wrong for comparison in self.comparisons):
-            return "differ"
+        """``right``, ``wrong``, ``unclear`` or ``not-finite``."""
+        said = {one.verdict for one in self.expected}
+        if self.misprints or "wrong" in said or any(comparison.wrong for comparison in self.comparisons):
+            return "wrong"
         if not self.finite:
             return "not-finite"
-        return "unclear" if self.reason else "agree"
+        return "unclear" if self.reason or "unclear" in said else "right"
 
     @property
     def agree(self) -> bool:
         """Whether no number is wrong, and every one was decided."""
-        return self.verdict in ("agree", "not-finite")
+        return self.verdict in ("right", "not-finite")
 
     @property
     def finite(self) -> bool:

@@ -64,6 +64,13 @@ class Function:
         for name in self.wrt or ():
             self._require(name)
 
+    @classmethod
+    def of_program(cls, program: Any, wrt: Iterable[str]) -> Function:
+        """Return a program that was read before as a function, by the inputs of ``wrt``."""
+        made = cls.__new__(cls)
+        made.program, made.wrt = program, tuple(wrt)
+        return made
+
     @property
     def place(self) -> Place:
         """The text of the program."""
