@@ -12,6 +12,7 @@ from gradcli.checking.comparing import Derivative, Sweeps, compare_routes, goes_
 from gradcli.checking.expected import Expected, hold_expected, read_expectations, read_expected
 from gradcli.checking.formulas import read_formulas
 from gradcli.checking.points import random_points
+from gradcli.checking.standards import read_digits
 from gradcli.checking.truth import Effort, Truth, find_truth, hold_together, tabulate, undecided
 from gradcli.engine.naming import Label, label_entries, output_name
 from gradcli.errors import GradcliError
@@ -50,15 +51,19 @@ def check_function(
     seed: int,
     strict: bool,
     kind: type[Kind],
+    digits: float | None = None,
 ) -> Kind:
-    """Check the derivative of a function at a point and at random ones, as the ``kind`` of ``Checked`` asked for."""
+    """Check the derivative of a function at a point and at random ones, as the ``kind`` of ``Checked`` asked for.
+
+    What is expected must have so many ``digits``, the usual ones where it is None.
+    """
     try:
         # A copy, since a caller may write to its arrays while it still holds the answer.
         whole = check_inputs(function.program, filled(function.program, dict(given)))
         values: dict[str, Any] = {name: np.array(value)[()] for name, value in whole.items()}
         if v is None and function.program.is_script and function.program.vs:
             v = summed_v(function.program, function.evaluate(values, record=False).value.shape)
-        expected = read_expectations(expect, function.differentiated)
+        expected = read_expectations(expect, function.differentiated, read_digits(digits))
         found = [check_point(function, values, expected, v, strict)]
         reading = read_formulas(function, values, v, found[0].shape, found[0].dust)
         if any(note.kind == "rounding-decides" for note in found[0].notes):
@@ -135,6 +140,7 @@ def check_point(
     both = read_routes(run, function, row)
     edgy = is_edgy(list_operations(run.graph.nodes))
     cost, most = count_work(run.graph), exact.work.most
+    remarks: list[Note] = []
     if RUNS * cost <= most:
         with undecided(told, exact):
             cost = max(cost, exact.cost)
@@ -148,12 +154,14 @@ def check_point(
             for item in (item for item in expected if item.variable == sought.variable):
                 readings = read_expected(item, exact, known, output)
                 try:
-                    comparison, hint = hold_expected(readings, sought, truth, seed, point)
+                    held = hold_expected(readings, sought, truth, seed, point)
                 except Spent:
                     told.unknown = told.unknown or f"the formula of --expect: {spent_text(exact.work.most)}"
                     continue
-                found.comparisons.append(comparison)
-                found.hint = found.hint or hint
+                found.comparisons.append(held.comparison)
+                found.hint = found.hint or held.hint
+                told.unknown = told.unknown or held.unknown
+                remarks += [Note("expect-shape", held.note)] if held.note else []
             found.dust = max(found.dust, truth.sizes.dust)
     try:
         if not told.bends and RUNS * cost <= most and all(run.leaves[name].value.size for name in names):
@@ -162,7 +170,7 @@ def check_point(
         pass  # what is left of the work shows no kink
     found.work = POINT + exact.done
     found.reason = reason_of(found.comparisons, told)
-    found.notes = notes_at(run, names, told, exact)
+    found.notes = [*notes_at(run, names, told, exact), *remarks]
     if any(c.wrong and c.routes == (SYMBOLS, REVERSE) for c in found.comparisons):
         found.disagreement = [note_disagreement(run.output, one_sided(found.comparisons))]
     return found

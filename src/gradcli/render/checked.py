@@ -31,6 +31,7 @@ def check_line(found: Checked) -> str:
     own = [route for route in found.digits if route != EXPECTED]
     count = digits_text(min(found.digits[route] for route in own))
     expected = f", --expect {digits_text(found.digits[EXPECTED])}" if EXPECTED in found.digits else ""
+    expected += standard_text(found)
     return f"ok: {listed(own, len(own))} have {count} right{expected}{where_text(found)}{read_text(found)}"
 
 
@@ -45,6 +46,9 @@ def read_text(found: Checked) -> str:
 
 def differs_line(found: Checked) -> str:
     """Return the line for a route that is wrong: the worst entry, both numbers, and what may have gone wrong."""
+    misfit = next((c.misfit for c in found.comparisons if c.misfit), "")
+    if misfit:
+        return f"differs: {misfit}"
     worst = worst_entry(found)
     if worst is None:
         return f"differs: a formula of {found.misprints[0]}"
@@ -57,7 +61,17 @@ def differs_line(found: Checked) -> str:
         hint = f"; rounding has cost that, and --expect has {digits_text(found.digits[EXPECTED])} right"
     right = f": {worst.digits:.1f} digits are right" if worst.routes[1] == DIGITS and math.isfinite(first) else ""
     route = "truly" if worst.routes[1] == DIGITS else f"by {worst.routes[1]}"
-    return f"differs: {worst.place} is {first!r} by {worst.routes[0]} and {second!r} {route}{right}{more}{hint}{point}"
+    standard = standard_text(found) if worst.routes[0] == EXPECTED else ""
+    return (
+        f"differs: {worst.place} is {first!r} by {worst.routes[0]} and {second!r} {route}{right}{standard}{more}{hint}"
+        f"{point}"
+    )
+
+
+def standard_text(found: Checked) -> str:
+    """Return to how many digits what is expected is held, where these are not the usual ones."""
+    standard = next((c.standard for c in found.comparisons if c.standard), "")
+    return f" (held to {standard})" if standard else ""
 
 
 def digits_text(count: float) -> str:
@@ -126,6 +140,8 @@ def comparison_document(found: Comparison) -> dict[str, Any]:
         "compared": found.compared,
         "unclear": found.unclear,
         "wrong": found.wrong,
+        "misfit": found.misfit or None,
+        "standard": found.standard or None,
         "worst": None if found.worst is None else entry_document(found.worst),
     }
 
