@@ -49,7 +49,10 @@ class Printing:
 
 
 class ScriptOptions(NamedTuple):
-    """The options that say which call of a script is answered, and what the script is called."""
+    """The options that say which call of a script is answered, and what the script is called.
+
+    ``points`` is the seed of check's random points, where draws begin too if ``seed`` says nothing else.
+    """
 
     at: int | None = None
     turn: int | None = None
@@ -57,11 +60,12 @@ class ScriptOptions(NamedTuple):
     of: str | None = None
     seed: int | None = None
     name: str = "script"
+    points: int | None = None
 
 
 NO_OPTIONS = ScriptOptions()
 CHOOSING = ("at", "turn", "of", "seed")
-"""Options that choose what of a script is answered."""
+"""Options that choose what of a script is answered; a formula has ``of`` alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,21 +239,19 @@ def function_of(asked: Request) -> Function:
     from gradcli.explanation.evaluation import Function
 
     options = asked.script
-    if all(getattr(options, name) is None for name in CHOOSING):
+    chosen = [name for name in CHOOSING if getattr(options, name) is not None]
+    if not chosen and not options.points:
         return Function(asked.program, asked.wrt, asked.budget, asked.values)
     from gradcli.explanation.scripts import Asked  # a formula has none
 
-    call = Asked(options.at, options.turn, options.of, tuple(asked.wrt or ()), options.seed or 0)
+    seed = options.points or 0 if options.seed is None else options.seed
+    call = Asked(options.at, options.turn, options.of, tuple(asked.wrt or ()), seed)
     function = Function(asked.program, asked.wrt, asked.budget, asked.values, call)
-    if not function.program.is_script:
-        raise not_a_script(options)
+    others = [name for name in chosen if name != "of"]
+    if others and not function.program.is_script:
+        option = f"--{others[0]}" if options.points is None or others[0] != "seed" else "--draw-seed"
+        raise GradcliError("option", f"{option} is for a script, and this is a formula", hint=f"leave out {option}")
     return function
-
-
-def not_a_script(options: ScriptOptions) -> GradcliError:
-    """Return the error for an option that says which call of a script is answered, beside a formula."""
-    name = next(name for name in CHOOSING if getattr(options, name) is not None)
-    return GradcliError("option", f"--{name} is for a script, and this is a formula", hint=f"leave out --{name}")
 
 
 def read_values(env: Environment, items: list[str] | None, bounds: Budget, notes: list[Note]) -> dict[str, Any]:
