@@ -360,12 +360,21 @@ def as_doubles(value: Any) -> Array:
 # ---- inner values
 @dataclass(frozen=True, slots=True)
 class InnerGradient:
-    """What a script says is the derivative by an inner value: whether it is, and the nodes that it was."""
+    """What a script says is the derivative by an inner value, beside the cotangent that comes nearest to it.
+
+    ``nodes`` are those that it was.
+    """
 
     pair: Pair
-    right: bool
+    claim: Array
+    truth: Array
     digits: float
     nodes: frozenset[int]
+
+    @property
+    def right(self) -> bool:
+        """Whether it is the derivative."""
+        return self.digits >= FEWEST
 
 
 def judge_inner(claims: Claims, point: Mapping[str, Any], seed: Array) -> list[InnerGradient]:
@@ -385,9 +394,10 @@ def judge_inner(claims: Claims, point: Mapping[str, Any], seed: Array) -> list[I
         truths = [np.asarray(kept[k]) for k in nodes_of(story, pair.value) if k in kept]
         versions = list(numbers_at(story, pair.gradient))
         if truths and versions:
-            count = max(right_digits_of(claim, truth) for claim in versions for truth in truths)
             nodes = frozenset(nodes_of(story, pair.gradient))
-            judged.append(InnerGradient(pair, count >= FEWEST, count, nodes))
+            versus = [(right_digits_of(claim, truth), claim, truth) for claim in versions for truth in truths]
+            count, claim, truth = max(versus, key=lambda one: (one[0], one[1].shape == one[2].shape))
+            judged.append(InnerGradient(pair, claim, truth, count, nodes))
     return sorted(judged, key=lambda one: min(one.nodes, default=-1))
 
 
@@ -429,8 +439,10 @@ def ways_to(claims: Claims, point: Mapping[str, Any], variable: str) -> frozense
     return frozenset(node.index for node in ancestors(claims.tensor(point, variable).node))
 
 
-def first_wrong(claims: Claims, wrong: Sequence[InnerGradient], point: Mapping[str, Any], variable: str) -> str:
-    """Return the first gradient that is wrong on the way to a wrong one by an input: an inner one, else itself."""
-    before = ways_to(claims, point, variable)
+def first_wrong(claims: Claims, wrong: Sequence[InnerGradient], before: frozenset[int], variable: str) -> str:
+    """Return the first gradient that is wrong on the way to a wrong one by an input: an inner one, else itself.
+
+    ``before`` are the nodes that it is computed from, none where it is a constant of the graph.
+    """
     on_the_way = (one.pair.gradient for one in wrong if not before or one.nodes & before)
     return next(on_the_way, claims.by_input[variable].gradient)

@@ -73,6 +73,8 @@ class Comparison:
     - ``compared``, ``unclear``, ``wrong``: how many entries were held against each other, how many could not be, and
       how many differ.
     - ``finite``: whether the first route is finite everywhere.
+    - ``misfit``: of what is expected in another shape, both shapes and what may have happened; empty where it fits.
+    - ``standard``: what the first route is held to, such as ``the digits of float32``; empty where nothing chose it.
 
     >>> [(one.routes, one.compared, one.wrong) for one in gradcli.check("x**2", x=3.0).comparisons]
     [(('symbols', 'many digits'), 1, 0), (('reverse mode', 'many digits'), 1, 0)]
@@ -84,10 +86,14 @@ class Comparison:
     unclear: int
     wrong: int
     finite: bool
+    misfit: str = ""
+    standard: str = ""
 
     @property
     def digits(self) -> float:
         """The fewest right digits of an entry; nan where the routes were held against each other alone."""
+        if self.misfit:
+            return 0.0
         return ALL if self.worst is None else self.worst.digits
 
 
@@ -102,6 +108,8 @@ class Expectation:
     - ``worst``: the entry with the fewest right digits; None where there is none.
     - ``mistake``: what has probably gone wrong; empty where nothing fits.
     - ``first_wrong``: the first gradient of the script that is wrong on the way to a wrong one.
+    - ``misfit``: of what has another shape, both shapes and what may have happened; empty where it fits.
+    - ``standard``: what it is held to, such as ``the digits of float32``; empty where nothing chose it.
     - ``inner``: whether it is by a value that the script computes, and so held against reverse mode in doubles.
 
     >>> gradcli.check("x**3", x=2.0, expect="x**2").expected[0].verdict
@@ -117,6 +125,8 @@ class Expectation:
     worst: Entry | None
     mistake: str = ""
     first_wrong: str = ""
+    misfit: str = ""
+    standard: str = ""
     inner: bool = False
 
     @property

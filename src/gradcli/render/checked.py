@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from gradcli.errors.counting import counted, listed
@@ -37,7 +38,8 @@ def own_line(found: Checked) -> str:
     own = [route for route in found.digits if route != EXPECTED]
     count = digits_text(min(found.digits[route] for route in own))
     agrees = "agrees" if len(own) == 1 else "agree"
-    return f"right: {listed(own, len(own))} {agrees} with the true derivative to {count}{where_text(found)}{read_text(found)}"
+    line = f"right: {listed(own, len(own))} {agrees} with the true derivative to {count}"
+    return f"{line}{where_text(found)}{read_text(found)}"
 
 
 def routes_line(found: Checked) -> str:
@@ -54,16 +56,24 @@ def expectation_line(found: Checked, one: Expectation) -> str:
     """Return the line of one expected derivative."""
     if one.verdict == "right":
         held = "reverse mode" if one.inner else "the true derivative"
-        return f"right: {one.text} agrees with {held}{by_text(one)} to {digits_text(one.digits)}{where_text(found)}"
+        agrees = f"right: {one.text} agrees with {held}{by_text(one)} to {digits_text(one.digits)}"
+        return f"{agrees}{standard_text(one)}{where_text(found)}"
     if one.verdict == "unclear":
         return f"unclear: {one.text}{by_text(one)}: {found.reason or 'its entries could not be decided'}"
-    place = wrong_place(one)
+    if one.misfit:
+        return f"wrong: {one.text} {one.misfit}"
+    place = wrong_place(one) + standard_text(one)
     why = one.mistake
     if one.first_wrong and one.first_wrong != one.text:
         why = f"{one.text} is wrong because {one.first_wrong} is"
     more = f" ({counted(one.wrong - 1, 'more entry')} too)" if one.wrong > 1 and not why else ""
     point = f"; at {point_text(one.worst)}" if found.wanted and one.worst is not None else ""
     return f"wrong: {place}{more}{f': {why}' if why else ''}{point}"
+
+
+def standard_text(one: Expectation) -> str:
+    """Return to how many digits a derivative is held, where these are not the usual ones."""
+    return f" (held to {one.standard})" if one.standard else ""
 
 
 def by_text(one: Expectation) -> str:
@@ -76,10 +86,14 @@ def wrong_place(one: Expectation) -> str:
     if one.worst is None:
         return f"{one.text} is not the derivative{by_text(one)}"
     first, second = one.worst.values
-    entry = one.worst.column.removeprefix(one.worst.variable) if not one.worst.row else ""
-    if one.worst.place.startswith("d") and not one.text.isidentifier():
-        return f"{one.worst.place} is {first!r} by {one.text} and truly {second!r}"
-    return f"{one.text}{entry} is {first!r} and truly {second!r}"
+    index = one.worst.column.removeprefix(one.worst.variable)
+    if NAME.fullmatch(one.text) and (index.startswith("[") or not index):
+        return f"{one.text}{index} is {first!r} and truly {second!r}"
+    return f"{one.worst.place} is {first!r} by {one.text} and truly {second!r}"
+
+
+NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[['\"]\w+['\"]\])*")
+"""What a script calls a value: an index after it is an entry."""
 
 
 def read_text(found: Checked) -> str:
@@ -181,6 +195,8 @@ def expectation_document(one: Expectation) -> dict[str, Any]:
         "inner": one.inner,
         "first_wrong": one.first_wrong or None,
         "mistake": one.mistake or None,
+        "misfit": one.misfit or None,
+        "standard": one.standard or None,
         "worst": None if one.worst is None else entry_document(one.worst),
     }
 
@@ -192,6 +208,8 @@ def comparison_document(found: Comparison) -> dict[str, Any]:
         "compared": found.compared,
         "unclear": found.unclear,
         "wrong": found.wrong,
+        "misfit": found.misfit or None,
+        "standard": found.standard or None,
         "worst": None if found.worst is None else entry_document(found.worst),
     }
 
