@@ -134,7 +134,15 @@ def find_pairs(numbers: Mapping[str, Any]) -> list[Pair]:
             before = pairs.get(value)
             if before is None or len(way) < len(before.gradient):
                 pairs[value] = Pair(value, way)
-    return list(pairs.values())
+    return without_aliases(list(pairs.values()), numbers)
+
+
+def without_aliases(pairs: list[Pair], numbers: Mapping[str, Any]) -> list[Pair]:
+    """Return pairs without those of the same two values by other names, as a loop's variables are."""
+    first: dict[tuple[int, int], Pair] = {}
+    for pair in sorted(pairs, key=lambda pair: len(pair.value), reverse=True):
+        first[id(numbers[pair.value]), id(numbers[pair.gradient])] = pair
+    return [pair for pair in pairs if pair in first.values()]
 
 
 def by_last_step(ways: Iterable[str]) -> dict[str, list[str]]:
@@ -170,7 +178,8 @@ class Claims:
     """What a script says of its gradients: of inputs, by their names in ``program``, and of inner values.
 
     ``names`` are what the gradients by inputs are read from at the end of the script. ``gradients`` is the program
-    whose output they are, end to end, ``of`` the output that they are the derivatives of. ``typed`` is what is expected
+    whose output they are, end to end, ``of`` the output that they are the derivatives of. ``named`` are pairs
+    inside that the user asked for. ``typed`` is what is expected
     by inputs and is nothing of the script's: formulas of the language and arrays.
     """
 
@@ -180,6 +189,7 @@ class Claims:
     inner: list[Pair]
     names: tuple[str, ...]
     gradients: ScriptProgram
+    named: list[Pair] = field(default_factory=list)
     typed: dict[str, Any] = field(default_factory=dict)
     reached: Reached | None = None
     at: Mapping[str, Any] | None = None
@@ -291,11 +301,14 @@ def trace_claims(
     ``strict`` refuses a value that the output is not computed from, which is left out otherwise.
     """
     slots = {SLOT.format(k): pair.gradient for k, pair in enumerate(pairs) if pair.gradient not in observed.local}
-    watched = frozenset(name for pair in pairs for name in (pair.value, pair.gradient))
+    gradients = tuple(pair.gradient for pair in pairs)
+    watched = frozenset([*gradients, *(pair.value for pair in pairs)])
 
     def trace(ways: Iterable[str]) -> ScriptProgram:
-        traced = frozenset(ways)
-        return program_of(text, -1, [], [], of=of, traced=traced, asked=slots, watched=watched, **settings)
+        return program_of(
+            text, -1, [], [], of=of, traced=frozenset(ways), asked=slots, watched=watched, gradients=gradients,
+            **settings,
+        )  # fmt: skip
 
     ways = [*typed, *(pair.value for pair in pairs)]
     program = trace(ways)
@@ -314,7 +327,8 @@ def trace_claims(
     by_text = {gradient: slot for slot, gradient in slots.items()}
     names = tuple(by_text.get(pair.gradient, pair.gradient) for pair in by_input.values())
     inner = [pair for pair in pairs if pair.value in computed]
-    return Claims(program, of, by_input, inner, names, program.of_values(names), expected)
+    named = inner if strict else []
+    return Claims(program, of, by_input, inner, names, program.of_values(names), named, expected)
 
 
 def is_of_script(item: Any, text: str, local: Mapping[str, Any], budget: Budget) -> bool:

@@ -300,6 +300,8 @@ class Run:
         self.refuse_leaf(tensor)
         if tensor.active:
             note(self, "update", tensor)
+        if self.story is not None:
+            self.story.overwrite(tensor, made)
         self.by_leaf.pop(old.index, None)
         self.hooks.pop(old.index, None)
         tensor.node = np.array(value_of(made))

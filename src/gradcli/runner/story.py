@@ -40,8 +40,8 @@ class Story:
     ``traced`` are variables whose values are inputs, ``last`` is what each variable was given last, and ``others`` are
     values that leaves have in place of the script's own. ``texts`` are those that show traced numbers, each with its
     number. ``versions`` has what the variables of ``watched`` were given, in order, each with its node at that time.
-    Of a variable of the module, which ``module`` are, a function's own of the same name is no input. ``origins`` are
-    the ordinals of the leaves that each variable of ``traced`` was.
+    Of a variable of the module, which ``module`` are, a function's own of the same name is no input. ``leaves`` are the
+    inputs that variables of ``traced`` became, ``gradients`` what the script updates them by.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class Story:
         others: Mapping[str, Any] | None = None,
         watched: frozenset[str] = frozenset(),
         module: frozenset[str] = frozenset(),
+        gradients: tuple[str, ...] = (),
     ) -> None:
         self.places: dict[int, tuple[int, int]] = {}
         self.traced = traced
@@ -58,8 +59,8 @@ class Story:
         self.makers: dict[str, int] = {}
         self.texts: dict[str, Tensor] = {}
         self.computed: set[str] = set()
-        self.seen: set[str] = set()
-        self.origins: dict[str, list[str]] = {}
+        self.leaves: dict[str, list[Tensor]] = {}
+        self.gradients = gradients
         self.watched = watched
         self.module = module
         self.versions: dict[str, deque[Version]] = {}
@@ -70,20 +71,73 @@ class Story:
         return self.last.get(name) is not leaf and self.makers.setdefault(name, run.line) == run.line
 
     def see(self, value: Any, name: str) -> None:
-        """Note of a variable that is traced whether its first value is computed from others which are."""
-        if name not in self.seen and isinstance(value, Tensor) and value.active and not value.leaf:
+        """Note of a variable that is traced whether it is computed from others which are; an update of it is not."""
+        if isinstance(value, Tensor) and value.active and not value.leaf and not self.is_update(value.node, name):
             self.computed.add(name)
-        self.seen.add(name)
 
-    def tell(self, regs: Frame, name: str, value: Any) -> Any:
-        """Note an assignment, and return what is assigned: an input of its own where that is asked for."""
+    def overwrite(self, leaf: Tensor, made: Any) -> None:
+        """Note of a variable that is traced whether what is written to it in place is computed from others."""
+        name = self.way_of_leaf(leaf)
+        if name is not None and type(made) in NODES and made.active and not self.is_update(made, name):
+            self.computed.add(name)
+
+    def way_of(self, place: tuple[Any, Any]) -> str | None:
+        """Return which variable of ``traced`` an owner has at a place, by the leaf that is there."""
+        owner, key = place
+        parts = owner.fields if isinstance(owner, Instance) else owner
+        try:
+            before = parts[key] if isinstance(parts, dict | list) else None
+        except (KeyError, IndexError, TypeError):
+            return None
+        return self.way_of_leaf(before) if isinstance(before, Tensor) and before.leaf else None
+
+    def way_of_leaf(self, leaf: Tensor) -> str | None:
+        """Return which variable of ``traced`` a leaf is the value of."""
+        return next((way for way, leaves in self.leaves.items() if any(one is leaf for one in leaves)), None)
+
+    def is_update(self, node: Any, name: str) -> bool:
+        """Return whether a value is computed from the variable's earlier one alone, or by way of gradients."""
+        earlier = self.leaves.get(name)
+        if earlier is None:
+            return False
+        gradients = {one.node.index for one in map(self.gradient, self.gradients) if isinstance(one, Tensor)
+                     and type(one.node) in NODES}  # fmt: skip
+        seen: set[int] = set()
+        others = False
+        rest = deque([node])
+        while rest:
+            one = rest.popleft()
+            if one.index in seen:
+                continue
+            seen.add(one.index)
+            if one.index in gradients:
+                return True
+            if one.op is None:
+                others = others or all(one.owner is not leaf for leaf in earlier)
+            else:
+                rest.extend(argument for argument in one.arguments if type(argument) in NODES)
+        return not others
+
+    def gradient(self, way: str) -> Any:
+        """Return what a gradient of the script is by now; None before it has a value."""
+        try:
+            return value_at(self.last, way)
+        except GradcliError:
+            return None
+
+    def tell(self, regs: Frame, name: str, value: Any, place: tuple[Any, Any] | None = None) -> Any:
+        """Note an assignment, and return what is assigned: an input of its own where that is asked for.
+
+        ``place`` is what owns an attribute or an item, and which one it is.
+        """
         inside = name in self.module and len(regs[0].frames) > 1
-        if name in self.traced and not inside:
-            self.see(value, name)
-            value = as_leaf(regs[0], value, name)
-        for way in () if inside else self.traced:
-            if way != name and way.startswith(name) and way[len(name)] in ".[":
-                trace_inside(regs[0], value, way)
+        way = name if place is None else self.way_of(place) or name
+        if way in self.traced and not inside:
+            self.see(value, way)
+            value = as_leaf(regs[0], value, way)
+        for traced in () if inside else self.traced:
+            if traced != name and traced.startswith(name) and traced[len(name)] in ".[":
+                trace_inside(regs[0], value, traced)
         if name in self.others and isinstance(value, Tensor) and value.leaf and self.makes(regs[0], name, value):
             give(regs[0], value, self.others[name])
         self.last[name] = value
@@ -183,7 +237,7 @@ def as_leaf(run: Run, value: Any, name: str) -> Any:
     """Return a value as an input of its own: an array, a number of Python's, or a tensor, which derivatives end in."""
     made = made_leaf(run, value, name)
     if isinstance(made, Tensor) and made.leaf:
-        run.story.origins.setdefault(name, []).append(str(made.node.name))
+        run.story.leaves.setdefault(name, []).append(made)
     return made
 
 
@@ -218,6 +272,6 @@ def free_leaf(run: Run, value: Any) -> Tensor:
     return run.enter_leaf(Tensor(np.asarray(value, dtype=np.float64), "float32", "torch"))
 
 
-def tell(regs: Frame, name: str, value: Any) -> Any:
+def tell(regs: Frame, name: str, value: Any, place: tuple[Any, Any] | None = None) -> Any:
     """Note an assignment in the story of the run."""
-    return regs[0].story.tell(regs, name, value)
+    return regs[0].story.tell(regs, name, value, place)
