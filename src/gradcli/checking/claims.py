@@ -48,10 +48,14 @@ SLOT = "value {}"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A value of the script, and what the script says is the derivative by it: both as the script names them."""
+    """A value of the script, and what the script says is the derivative by it: both as the script names them.
+
+    ``whole`` is the pair that it is an entry of, where these are nested lists.
+    """
 
     value: str
     gradient: str
+    whole: Pair | None = None
 
 
 # ---- names that go together
@@ -105,6 +109,15 @@ def is_number(value: Any) -> bool:
     if isinstance(value, list):
         return bool(value) and all(isinstance(item, list | float) and is_number(item) for item in value)
     return type(value) is float or (isinstance(value, Tensor) and value.dtype.startswith(("float", "bfloat")))
+
+
+def entries_of(pair: Pair, numbers: Mapping[str, Any]) -> list[Pair]:
+    """Return a pair of nested lists as the pairs of their entries, any other as it is."""
+    value = numbers.get(pair.value)
+    if not isinstance(value, list):
+        return [pair]
+    places = ["".join(f"[{k}]" for k in place) for place in np.ndindex(np.shape(as_doubles(value)))]
+    return [Pair(f"{pair.value}{place}", f"({pair.gradient}){place}", pair) for place in places]
 
 
 def stem_of(way: str) -> tuple[str, str] | None:
@@ -264,6 +277,7 @@ def read_claims(
     pairs = [Pair(way, item) for way, item in (expect or {}).items() if way not in typed]
     pairs += [pair for pair in find_pairs(observed.numbers) if pair.value != of] if not expect else []
     pairs = [pair for pair in pairs if not asked.wrt or pair.value in asked.wrt]
+    pairs = [entry for pair in pairs for entry in entries_of(pair, observed.numbers)]
     return trace_claims(text, of, pairs, typed, observed, settings, bool(expect))
 
 

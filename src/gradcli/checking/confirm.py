@@ -268,7 +268,24 @@ def judge_claims(
         for place, one in placed
     ]
     placed += [(max(one.nodes, default=-1), inner_expectation(one)) for one in inner if one.right or one in wrong]
-    return [one for _, one in sorted(placed, key=lambda item: item[0])]
+    return as_wholes(claims, [one for _, one in sorted(placed, key=lambda item: item[0])])
+
+
+def as_wholes(claims: Claims, expected: list[Expectation]) -> list[Expectation]:
+    """Return what is said of entries of nested lists as what is said of the lists."""
+    wholes = {pair.value: pair.whole for pair in claims.by_input.values() if pair.whole is not None}
+    merged: dict[str, Expectation] = {}
+    for one in expected:
+        whole = wholes.get(one.variable)
+        if whole is None:
+            merged[one.variable] = one
+            continue
+        entry = replace(one, variable=whole.value, text=whole.gradient, entry=one.variable.removeprefix(whole.value))
+        if entry.first_wrong == one.text:
+            entry = replace(entry, first_wrong=whole.gradient)
+        before = merged.get(whole.value)
+        merged[whole.value] = entry if before is None else before.beside(entry)
+    return list(merged.values())
 
 
 def inner_expectation(one: InnerGradient) -> Expectation:

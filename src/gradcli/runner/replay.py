@@ -24,7 +24,7 @@ from gradcli.runner.naming import name_of
 from gradcli.runner.objects import Code
 from gradcli.runner.script import ScriptError, compile_text, run_code
 from gradcli.runner.state import BOUNDS, Run
-from gradcli.runner.story import LAST, Story, free_leaf, tell, value_at
+from gradcli.runner.story import LAST, Assigned, Story, free_leaf, tell, value_at
 from gradcli.runner.values import Tensor
 
 
@@ -152,6 +152,7 @@ class ScriptProgram:
     asked: dict[str, str] = field(default_factory=dict)
     watched: frozenset[str] = frozenset()
     gradients: tuple[str, ...] = ()
+    last_output: tuple[str, int] | None = None
     joined: tuple[str, ...] = ()
     origins: dict[str, list[str]] = field(default_factory=dict)
 
@@ -184,10 +185,13 @@ class ScriptProgram:
         replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps, self.changing, self.failed)
         run.story = Story(self.traced, self.others, self.watched, frozenset(self.code.places), self.gradients)
         self.enter_given(run)
+        run.story.stop = None if self.joined else self.last_output
         try:
             ended = run_code(self.code, self.place, run)
         except Stopped as stopped:
             return self.found(run, replay, stopped)
+        except Assigned as assigned:
+            return self.found(run, replay, Stopped([as_tensor(run, assigned.value)], [], None))
         if ended.refused is not None:
             raise ended.refused
         if ended.raised is not None and type(graph) is Graph:
@@ -197,7 +201,9 @@ class ScriptProgram:
         if self.joined:
             return self.found(run, replay, Stopped([end_to_end(run, self.joined)], [], None))
         if self.of is not None:
-            return self.found(run, replay, Stopped([self.output_of(run)], [], None))
+            output = self.output_of(run)
+            self.last_output = run.story.last_of(self.of, output)
+            return self.found(run, replay, Stopped([output], [], None))
         why = f": {ended.raised.name}: {ended.raised.text}" if ended.raised is not None else ""
         raise GradcliError("exact", f"the script takes another way in many digits, and does not come to this call{why}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -34,6 +34,14 @@ class Version(NamedTuple):
     node: Any
 
 
+class Assigned(Exception):
+    """The last assignment of the output: what comes after it does not change its value."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__("assigned")
+        self.value = value
+
+
 class Story:
     """Takes down what the script calls the values of a recorded run: the first name of each, or that of the outermost.
 
@@ -41,7 +49,8 @@ class Story:
     values that leaves have in place of the script's own. ``texts`` are those that show traced numbers, each with its
     number. ``versions`` has what the variables of ``watched`` were given, in order, each with its node at that time.
     Of a variable of the module, which ``module`` are, a function's own of the same name is no input. ``leaves`` are the
-    inputs that variables of ``traced`` became, ``gradients`` what the script updates them by.
+    inputs that variables of ``traced`` became, ``gradients`` what the script updates them by. ``stop`` is a variable
+    and the number of the assignment to it after which the run ends.
     """
 
     def __init__(
@@ -59,6 +68,8 @@ class Story:
         self.makers: dict[str, int] = {}
         self.texts: dict[str, Tensor] = {}
         self.computed: set[str] = set()
+        self.stop: tuple[str, int] | None = None
+        self.counts: Counter[str] = Counter()
         self.leaves: dict[str, list[Tensor]] = {}
         self.gradients = gradients
         self.watched = watched
@@ -70,6 +81,11 @@ class Story:
         """Return whether an assignment makes a leaf: it is the first of its name, or the same line with a new one."""
         return self.last.get(name) is not leaf and self.makers.setdefault(name, run.line) == run.line
 
+    def last_of(self, name: str, output: Tensor) -> tuple[str, int] | None:
+        """Return after which assignment a variable has its last value; None where it is written to after that."""
+        same = self.last.get(name) is output and output.version == 0
+        return (name, self.counts[name]) if same else None
+
     def see(self, value: Any, name: str) -> None:
         """Note of a variable that is traced whether it is computed from others which are; an update of it is not."""
         if isinstance(value, Tensor) and value.active and not value.leaf and not self.is_update(value.node, name):
@@ -80,6 +96,16 @@ class Story:
         name = self.way_of_leaf(leaf)
         if name is not None and type(made) in NODES and made.active and not self.is_update(made, name):
             self.computed.add(name)
+
+    def trace(self, run: Run, way: str, value: Any) -> Any:
+        """Return a value as an input where that is asked for; what it holds becomes inputs where that is."""
+        if way in self.traced:
+            self.see(value, way)
+            value = as_leaf(run, value, way)
+        for traced in self.traced:
+            if traced != way and traced.startswith(way) and traced[len(way)] in ".[":
+                trace_inside(run, value, traced)
+        return value
 
     def way_of(self, place: tuple[Any, Any]) -> str | None:
         """Return which variable of ``traced`` an owner has at a place, by the leaf that is there."""
@@ -130,41 +156,36 @@ class Story:
 
         ``place`` is what owns an attribute or an item, and which one it is.
         """
-        inside = name in self.module and len(regs[0].frames) > 1
-        way = name if place is None else self.way_of(place) or name
-        if way in self.traced and not inside:
-            self.see(value, way)
-            value = as_leaf(regs[0], value, way)
-        for traced in () if inside else self.traced:
-            if traced != name and traced.startswith(name) and traced[len(name)] in ".[":
-                trace_inside(regs[0], value, traced)
-        if name in self.others and isinstance(value, Tensor) and value.leaf and self.makes(regs[0], name, value):
-            give(regs[0], value, self.others[name])
+        run: Run = regs[0]
+        if name not in self.module or len(run.frames) == 1:
+            value = self.trace(run, name if place is None else self.way_of(place) or name, value)
+        if name in self.others and isinstance(value, Tensor) and value.leaf and self.makes(run, name, value):
+            give(run, value, self.others[name])
         self.last[name] = value
+        self.counts[name] += 1
+        if self.stop == (name, self.counts[name]):
+            raise Assigned(value)
         if name in self.watched:
             self.assignments += 1
             version = Version(self.assignments, value, value.node if isinstance(value, Tensor) else None)
             self.versions.setdefault(name, deque(maxlen=MOST_VERSIONS)).append(version)
         if isinstance(value, Tensor) and type(value.node) is np.ndarray and value.shape and name.isidentifier():
-            name_constant(regs[0].graph.constants, name, value.node)
-        if (
-            isinstance(value, Tensor)
-            and type(value.node) in NODES
-            and value.node.op is not None
-            and name.isidentifier()
-            and name != LAST
-        ):
-            run: Run = regs[0]
-            node, depth = value.node, len(run.frames)
-            there = self.places.get(node.index)
-            bindings = run.graph.bindings
-            if there is None:
-                self.places[node.index] = len(bindings), depth
-                bindings.append((name, node))
-            elif there[1] > depth:
-                bindings[there[0]] = (name, node)
-                self.places[node.index] = there[0], depth
+            name_constant(run.graph.constants, name, value.node)
+        if isinstance(value, Tensor) and type(value.node) in NODES and name.isidentifier() and name != LAST:
+            self.bind(run, name, value.node)
         return value
+
+    def bind(self, run: Run, name: str, node: Any) -> None:
+        """Note what the script calls a computed value: its first name, or that of the outermost function."""
+        if node.op is None:
+            return
+        there, depth, bindings = self.places.get(node.index), len(run.frames), run.graph.bindings
+        if there is None:
+            self.places[node.index] = len(bindings), depth
+            bindings.append((name, node))
+        elif there[1] > depth:
+            bindings[there[0]] = (name, node)
+            self.places[node.index] = there[0], depth
 
 
 def steps_of(way: str) -> list[tuple[str, Any]]:
