@@ -625,8 +625,14 @@ class Text:
         told = self.told
         if told is None:
             return lambda regs, owner, key, value: value
-        name = ast.unparse(node)
-        return lambda regs, owner, key, value: told(regs, name, value, (owner, key))
+        name, base = ast.unparse(node), ast.unparse(node.value)
+        fixed = isinstance(node, ast.Attribute) or isinstance(node.slice, ast.Constant)
+
+        def tell(regs: Frame, owner: Any, key: Any, value: Any) -> Any:
+            computed = not fixed and isinstance(owner, dict | list) and isinstance(key, str | int)
+            return told(regs, f"{base}[{key!r}]" if computed else name, value, (owner, key))
+
+        return tell
 
     def module_place(self, name: str) -> int:
         """Return the register of a variable in the frame of the module."""

@@ -152,6 +152,7 @@ class ScriptProgram:
     asked: dict[str, str] = field(default_factory=dict)
     watched: frozenset[str] = frozenset()
     gradients: tuple[str, ...] = ()
+    always: bool = False
     last_output: tuple[str, int] | None = None
     joined: tuple[str, ...] = ()
     origins: dict[str, list[str]] = field(default_factory=dict)
@@ -182,6 +183,7 @@ class ScriptProgram:
         """Run the script as far as the call."""
         run = Run(graph)
         run.seed = self.seed
+        run.always = self.always
         replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps, self.changing, self.failed)
         run.story = Story(self.traced, self.others, self.watched, frozenset(self.code.places), self.gradients)
         self.enter_given(run)
@@ -357,6 +359,7 @@ def program_of(
     asked: Mapping[str, str] | None = None,
     watched: frozenset[str] = frozenset(),
     gradients: tuple[str, ...] = (),
+    always: bool = False,
     budget: Budget = BOUNDS,
 ) -> ScriptProgram:
     """Return one call of a script, or its last value, as a program; where it can be run its leaves have their names.
@@ -365,6 +368,7 @@ def program_of(
     ``of`` the variable that is the output, by those that are ``traced``. ``changing`` are the numbers of the hooks that
     change gradients, ``failed`` the calls that raised. ``asked`` are expressions that are evaluated at the end, by the
     variable of each, ``watched`` variables of which all values are kept, ``gradients`` what inputs are updated by.
+    ``always`` records what PyTorch is told not to.
     """
     last = LAST if stop < 0 and of is None else None
     code, place = compile_text(text, budget=budget, told=tell, last=last, asked=asked)
@@ -373,6 +377,7 @@ def program_of(
         text, place, stop, budget, vs, resets, code, seed, dict(given or {}), free, dict(others or {}),
         of if of is not None or stop >= 0 else code.text.last, traced, changing=changing,
         failed=dict(failed or {}), asked=dict(asked or {}), watched=watched, gradients=gradients,
+        always=always,
     )  # fmt: skip
     if free.keys() <= program.given.keys():
         program.reach(Graph(budget), {})

@@ -6,11 +6,13 @@ import ast
 import re
 from collections import Counter, deque
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 import numpy as np
 
-from gradcli.engine.graph import NODES
+from gradcli.engine.graph import NODES, Input
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import did_you_mean
 from gradcli.ops.declare import value_of
@@ -49,8 +51,9 @@ class Story:
     values that leaves have in place of the script's own. ``texts`` are those that show traced numbers, each with its
     number. ``versions`` has what the variables of ``watched`` were given, in order, each with its node at that time.
     Of a variable of the module, which ``module`` are, a function's own of the same name is no input. ``leaves`` are the
-    inputs that variables of ``traced`` became, ``gradients`` what the script updates them by. ``stop`` is a variable
-    and the number of the assignment to it after which the run ends.
+    inputs that variables of ``traced`` became, those of ``made_inputs`` tensors that the script writes to as it likes.
+    ``gradients`` are what the script updates inputs by, ``gradient_nodes`` the nodes that these were. ``stop`` is a
+    variable and the number of the assignment to it after which the run ends.
     """
 
     def __init__(
@@ -72,6 +75,9 @@ class Story:
         self.counts: Counter[str] = Counter()
         self.leaves: dict[str, list[Tensor]] = {}
         self.gradients = gradients
+        self.gradient_roots = {root_of(way) for way in gradients}
+        self.gradient_nodes: set[int] = set()
+        self.made_inputs: WeakSet[Tensor] = WeakSet()
         self.watched = watched
         self.module = module
         self.versions: dict[str, deque[Version]] = {}
@@ -126,8 +132,7 @@ class Story:
         earlier = self.leaves.get(name)
         if earlier is None:
             return False
-        gradients = {one.node.index for one in map(self.gradient, self.gradients) if isinstance(one, Tensor)
-                     and type(one.node) in NODES}  # fmt: skip
+        self.note_gradients()
         seen: set[int] = set()
         others = False
         rest = deque([node])
@@ -136,7 +141,7 @@ class Story:
             if one.index in seen:
                 continue
             seen.add(one.index)
-            if one.index in gradients:
+            if one.index in self.gradient_nodes:
                 return True
             if one.op is None:
                 others = others or all(one.owner is not leaf for leaf in earlier)
@@ -144,12 +149,13 @@ class Story:
                 rest.extend(argument for argument in one.arguments if type(argument) in NODES)
         return not others
 
-    def gradient(self, way: str) -> Any:
-        """Return what a gradient of the script is by now; None before it has a value."""
-        try:
-            return value_at(self.last, way)
-        except GradcliError:
-            return None
+    def note_gradients(self) -> None:
+        """Note the nodes that the gradients of the script are now."""
+        for way in self.gradients:
+            with suppress(GradcliError):
+                value = value_at(self.last, way)
+                if isinstance(value, Tensor) and type(value.node) in NODES:
+                    self.gradient_nodes.add(value.node.index)
 
     def tell(self, regs: Frame, name: str, value: Any, place: tuple[Any, Any] | None = None) -> Any:
         """Note an assignment, and return what is assigned: an input of its own where that is asked for.
@@ -163,6 +169,8 @@ class Story:
             give(run, value, self.others[name])
         self.last[name] = value
         self.counts[name] += 1
+        if name in self.gradient_roots:
+            self.note_gradients()
         if self.stop == (name, self.counts[name]):
             raise Assigned(value)
         if name in self.watched:
@@ -228,11 +236,16 @@ def trace_inside(run: Run, value: Any, way: str) -> None:
         held[last[1]] = as_leaf(run, held[last[1]], way)
 
 
+def root_of(way: str) -> str:
+    """Return the variable that a way begins with."""
+    return re.split(r"[.\[]", way, maxsplit=1)[0]
+
+
 def value_at(values: Mapping[str, Any], way: str) -> Any:
     """Return what is at the end of a way; raises ``unknown-name``."""
     if way in values:
         return values[way]
-    root = re.split(r"[.\[]", way)[0]
+    root = root_of(way)
     value = values.get(root)
     for step in steps_of(way) if root in values else ():
         held = inside(value, step)
@@ -257,8 +270,9 @@ def name_constant(constants: dict[str, Any], name: str, array: Any) -> None:
 def as_leaf(run: Run, value: Any, name: str) -> Any:
     """Return a value as an input of its own: an array, a number of Python's, or a tensor, which derivatives end in."""
     made = made_leaf(run, value, name)
-    if isinstance(made, Tensor) and made.leaf:
-        run.story.leaves.setdefault(name, []).append(made)
+    node = made.node if isinstance(made, Tensor) else None
+    if type(node) is Input and node.owner is not None:
+        run.story.leaves.setdefault(name, []).append(node.owner)
     return made
 
 
@@ -268,6 +282,8 @@ def made_leaf(run: Run, value: Any, name: str) -> Any:
         return named_leaf(run, Tensor(np.float64(value), "float64", "python"), name)
     if isinstance(value, Tensor) and not value.leaf and value.dtype.startswith(("float", "bfloat")):
         leaf = named_leaf(run, Tensor(np.array(value_of(constant(run, value.node))), value.dtype, value.library), name)
+        if value.library == "torch" and not value.active:
+            run.story.made_inputs.add(leaf)
         if value.library != "torch" or not value.active:
             return leaf
         value.node = leaf.node  # whatever else has the tensor sees it too
