@@ -70,6 +70,12 @@ STEMS = tuple(
 HOLDERS = re.compile(r"(?:.*_)?(?:d_?)?(?:g|grad|grads|gradients|nabla|derivatives|d_?params)(?:_.*)?", re.IGNORECASE)
 """What they call the table of all of them."""
 LAST_STEP = re.compile(r"(.*?)(?:\.(\w+)|\[['\"](\w+)['\"]\])\Z", re.DOTALL)
+WAY = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[(?:\d+|'\w+'|\"\w+\")\])*")
+"""A variable, or what is in it."""
+INDEX = re.compile(r"(?:\[\d+\])*\Z")
+"""Which of a list's arrays a way leads to."""
+PLURALS = {"w": "weights", "b": "biases", "W": "weights"}
+"""What lists of values are called whose gradients have a short name: ``nabla_w`` is by ``weights``."""
 
 
 def numbers_of(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,29 +117,42 @@ def is_number(value: Any) -> bool:
     return type(value) is float or (isinstance(value, Tensor) and value.dtype.startswith(("float", "bfloat")))
 
 
-def entries_of(pair: Pair, numbers: Mapping[str, Any]) -> list[Pair]:
+def entries_of(pair: Pair, value: Any) -> list[Pair]:
     """Return a pair of nested lists as the pairs of their entries, any other as it is."""
-    value = numbers.get(pair.value)
     if not isinstance(value, list):
         return [pair]
     places = ["".join(f"[{k}]" for k in place) for place in np.ndindex(np.shape(as_doubles(value)))]
-    return [Pair(f"{pair.value}{place}", f"({pair.gradient}){place}", pair) for place in places]
+    gradient = pair.gradient if WAY.fullmatch(pair.gradient) else f"({pair.gradient})"
+    return [Pair(f"{pair.value}{place}", f"{gradient}{place}", pair) for place in places]
 
 
-def stem_of(way: str) -> tuple[str, str] | None:
-    """Return by which value a way is the derivative, as far as its name says: where that is held, and its name.
+@dataclass(frozen=True, slots=True)
+class Stem:
+    """By which value a way is the derivative, as far as its name says: what holds that, its name, and an index."""
 
-    >>> stem_of("dW1"), stem_of("grads['W1']"), stem_of("layer.dW"), stem_of("x.grad"), stem_of("scores")
-    (('', 'W1'), ('', 'W1'), ('layer.', 'W'), ('x.', 'data'), None)
+    holder: str
+    name: str
+    index: str = ""
+
+
+def stem_of(way: str) -> Stem | None:
+    """Return by which value a way is the derivative; None where its name says nothing.
+
+    >>> [str(stem_of(way)) for way in ("dW1", "grads['W1']", "layer.dW")]
+    ["Stem(holder='', name='W1', index='')", "Stem(holder='', name='W1', index='')", \
+"Stem(holder='layer.', name='W', index='')"]
+    >>> stem_of("x.grad"), stem_of("nabla_w[0]"), stem_of("scores")
+    (Stem(holder='x.', name='data', index=''), Stem(holder='', name='w', index='[0]'), None)
     """
-    step = LAST_STEP.match(way)
-    holder, name = (step[1], step[2] or step[3]) if step else ("", way)
+    index = way[INDEX.search(way).start() :]  # type: ignore[union-attr] # it matches at the end
+    step = LAST_STEP.match(way.removesuffix(index))
+    holder, name = (step[1], step[2] or step[3]) if step else ("", way.removesuffix(index))
     if step is not None and step[2] == "grad":
-        return f"{holder}.", "data"
+        return Stem(f"{holder}.", "data", index)
     stem = next((match[1] for pattern in STEMS if (match := pattern.fullmatch(name))), None)
     if step is not None and step[3] and HOLDERS.fullmatch(holder.rpartition(".")[2]):
-        return "", stem or name
-    return None if stem is None else (f"{holder}." if step is not None and step[2] else "", stem)
+        return Stem("", stem or name, index)
+    return None if stem is None else Stem(f"{holder}." if step is not None and step[2] else "", stem, index)
 
 
 def find_pairs(ways: Sequence[str], numbers: Mapping[str, Any]) -> list[Pair]:
@@ -156,30 +175,28 @@ def find_pairs(ways: Sequence[str], numbers: Mapping[str, Any]) -> list[Pair]:
 
 
 def by_last_step(ways: Iterable[str]) -> dict[str, list[str]]:
-    """Return ways by the name at their end."""
+    """Return ways by the name at their end, with the index behind it."""
     by_name: dict[str, list[str]] = {}
     for way in ways:
-        step = LAST_STEP.match(way)
-        by_name.setdefault(step[2] or step[3] if step else way, []).append(way)
+        index = way[INDEX.search(way).start() :]  # type: ignore[union-attr] # it matches at the end
+        step = LAST_STEP.match(way.removesuffix(index))
+        by_name.setdefault(f"{step[2] or step[3]}{index}" if step else way, []).append(way)
     return by_name
 
 
-def ways_beside(holder: str, name: str) -> tuple[str, ...]:
+def ways_beside(stem: Stem) -> tuple[str, ...]:
     """Return what an attribute may be the gradient by: ``layer.W``, and of ``x.grad`` the tensor itself or its data."""
-    return (f"{holder}{name}", f"{holder}value", holder[:-1]) if name == "data" else (f"{holder}{name}",)
+    whole = f"{stem.holder}{stem.name}{stem.index}"
+    return (whole, f"{stem.holder}value", stem.holder[:-1]) if stem.name == "data" else (whole,)
 
 
-def value_of_stem(
-    stem: tuple[str, str], by_name: Mapping[str, list[str]], numbers: Mapping[str, Any]
-) -> str | None:  # fmt: skip
+def value_of_stem(stem: Stem, by_name: Mapping[str, list[str]], numbers: Mapping[str, Any]) -> str | None:
     """Return the value that a gradient is by: beside it, else the first way to one of its name."""
-    holder, name = stem
-    if holder:
-        return next((way for way in ways_beside(holder, name) if way in numbers), None)
-    ways = [way for way in by_name.get(name, ()) if stem_of(way) is None]
-    if not ways and len(name) == 1:
-        ways = by_name.get(name.swapcase(), [])
-    return next(iter(ways), None)
+    if stem.holder:
+        return next((way for way in ways_beside(stem) if way in numbers), None)
+    names = (stem.name, stem.name.swapcase() if len(stem.name) == 1 else "", PLURALS.get(stem.name, ""))
+    ways = (way for name in names for way in by_name.get(f"{name}{stem.index}", ()))
+    return next((way for way in ways if stem_of(way) is None), None)
 
 
 # ---- a script and what it says
@@ -280,13 +297,14 @@ def read_claims(
     observed = observe(text, settings)
     calls = derivative_calls(observed.ended)
     of = asked.of or output_name(calls, observed.numbers)
+    of = of if of is None else observed.pair(of, "").value
     if of is None or (asked.of is None and calls and (not expect or calls[-1].v is not None)):
         return None
     if isinstance(expect, str):
         expect = {value_of_text(expect, observed.numbers): expect}
     typed = {way: item for way, item in (expect or {}).items() if not is_of_script(item, text, observed.local, bounds)}
     if expect:
-        pairs = [Pair(way, item) for way, item in expect.items() if way not in typed]
+        pairs = [observed.pair(way, item) for way, item in expect.items() if way not in typed]
         return trace_claims(text, of, pairs, typed, observed, settings, strict=True)
     claims = None
     for ways in (list(observed.numbers), list(observed.numbers)[::-1]):
@@ -306,6 +324,20 @@ class Observed:
     ended: Ended
     numbers: dict[str, Any]
     local: dict[str, Any]
+
+    def value(self, way: str) -> Any:
+        """Return what is at the end of a way; None where nothing is."""
+        try:
+            return value_at({**self.local, **self.ended.variables}, way) if WAY.fullmatch(way) else None
+        except GradcliError:
+            return None
+
+    def pair(self, value: str, gradient: str) -> Pair:
+        """Return a pair by its names: an object that holds a number stands for its number."""
+        if not isinstance(self.value(value), Instance):
+            return Pair(value, gradient)
+        data = next((way for way in (f"{value}.data", f"{value}.value") if is_number(self.value(way))), None)
+        return Pair(value, gradient) if data is None else Pair(data, gradient, Pair(value, gradient))
 
 
 def observe(text: str, settings: Mapping[str, Any]) -> Observed:
@@ -332,7 +364,7 @@ def trace_claims(
 
     ``strict`` refuses a value that the output is not computed from, which is left out otherwise.
     """
-    pairs = [entry for pair in pairs for entry in entries_of(pair, observed.numbers)]
+    pairs = [entry for pair in pairs for entry in entries_of(pair, observed.value(pair.value))]
     slots = {SLOT.format(k): pair.gradient for k, pair in enumerate(pairs) if pair.gradient not in observed.local}
     gradients = tuple(pair.gradient for pair in pairs)
     watched = frozenset([*gradients, *(pair.value for pair in pairs)])
@@ -360,7 +392,7 @@ def trace_claims(
     variables = {way: program.input_of(way) for way in ways}
     if strict:
         missing = [way for way in ways if variables[way] is None and way not in computed]
-        require_computed(of, missing, observed.numbers)
+        require_computed(of, missing, observed)
     by_input = {variable: pair for pair in pairs if (variable := variables[pair.value]) is not None}
     expected = {variable: item for way, item in typed.items() if (variable := variables[way]) is not None}
     if not by_input and not expected:
@@ -383,11 +415,13 @@ def is_of_script(item: Any, text: str, local: Mapping[str, Any], budget: Budget)
     return not code.text.free().keys() - plain.text.free().keys()
 
 
-def require_computed(of: str, missing: Sequence[str], numbers: Mapping[str, Any]) -> None:
-    """Raise ``option`` for a gradient by what the output is not computed from."""
+def require_computed(of: str, missing: Sequence[str], observed: Observed) -> None:
+    """Raise ``option`` for a gradient by what the output is not computed from, or what no line assigns."""
     for value in missing:
-        hint = None if value in numbers else did_you_mean(value, numbers)
-        raise GradcliError("option", f"'{of}' is not computed from '{value}'", hint=hint)
+        if observed.value(value) is None:
+            hint = did_you_mean(value, observed.numbers) or f"the script has {', '.join(list(observed.numbers)[:6])}"
+            raise GradcliError("option", f"no line of the script assigns a number to '{value}'", hint=hint)
+        raise GradcliError("option", f"'{of}' is not computed from '{value}'")
 
 
 def value_of_text(text: str, numbers: Mapping[str, Any]) -> str:

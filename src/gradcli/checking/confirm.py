@@ -58,6 +58,8 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind", bound=Checked)
 MOST_SAMPLED = 3
 """How often all random points together may cost what one answer may."""
+LEAKS = "{} is computed from an earlier gradient, by an update of an input that was not seen as one"
+"""Why gradients of a script are not decided."""
 POINT = 1_000
 """Units of work that a point costs beside its runs in many digits."""
 
@@ -100,6 +102,9 @@ def check_function(
             said = [one.beside(other) for one, other in zip(said, at.expected, strict=False)]
         if claims is not None:
             said = judge_claims(claims, values, read_v(v, found[0].shape, strict, "y").seed, said)
+            if claims.leaks:
+                said = [replace(one, wrong=0, unclear=one.compared) if one.wrong else one for one in said]
+                found[0].reason = found[0].reason or LEAKS.format(claims.of)
     except GradcliError as error:
         raise error.at(error.span, function.place) from None
     return kind(
@@ -121,6 +126,7 @@ def check_function(
         timeline=script_told(function),
         labels=function.labels,
         expected=said,
+        by_script=claims is not None,
     )
 
 

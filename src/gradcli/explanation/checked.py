@@ -169,6 +169,7 @@ class Checked:
     - ``timeline``: what the script did that was checked; None for a formula.
     - ``labels``: what the script calls a variable whose name here is an identifier.
     - ``expected``: what is expected, each beside the true derivative.
+    - ``by_script``: whether the script itself computes what is expected.
     """
 
     program: str
@@ -189,11 +190,14 @@ class Checked:
     timeline: Timeline | None = None
     labels: dict[str, str] = dataclasses.field(default_factory=dict)
     expected: list[Expectation] = dataclasses.field(default_factory=list)
+    by_script: bool = False
 
     @property
     def verdict(self) -> str:
-        """``right``, ``wrong``, ``unclear`` or ``not-finite``."""
+        """``right``, ``wrong``, ``unclear`` or ``not-finite``; of a script's own gradients theirs."""
         said = {one.verdict for one in self.expected}
+        if self.by_script:
+            return next((word for word in ("wrong", "unclear") if word in said), "right")
         if self.misprints or "wrong" in said or any(comparison.wrong for comparison in self.comparisons):
             return "wrong"
         if not self.finite:

@@ -44,6 +44,8 @@ def own_line(found: Checked) -> str:
 
 def routes_line(found: Checked) -> str:
     """Return a last line where gradcli's own routes are wrong, or not sure, beside what was expected."""
+    if found.by_script:
+        return ""
     routes = [one for one in found.comparisons if one.routes[0] != EXPECTED and one.wrong]
     if routes or found.misprints:
         return f"\n{wrong_line(found)}"

@@ -109,8 +109,8 @@ class Run:
     ``f`` applies ops: the graph, or what holds them while gradients are off. ``line`` is that of the script's own call
     that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library``
     of it is for frames of a library's text, ``batches`` for the entries of batches. ``inference`` says that the script
-    has been in inference mode, ``always`` that operations are recorded where the script switches gradients off, ``anomaly`` that a backward which meets nan raises. ``fused`` has the calls that were
-    several operations, by the last of these.
+    has been in inference mode, ``always`` that operations are recorded where it switches gradients off, ``anomaly``
+    that a backward which meets nan raises. ``fused`` has the calls that were several operations, by the last of these.
     """
 
     attribute: ClassVar[Native]
