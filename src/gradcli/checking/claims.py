@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
@@ -376,19 +376,13 @@ def trace_claims(
         )  # fmt: skip
 
     ways = [*typed, *(pair.value for pair in pairs)]
-    program = trace(ways)
-    always = not program.ordinals  # what runs under torch.no_grad() is recorded for this
-    program = trace(ways, always) if always else program
-    computed = program.computed & set(ways)
-    inputs = [way for way in ways if way not in computed]
-    outer = [way for way in inputs if way not in observed.local]
-    if outer and not strict:  # a function's own variables are others in each call
-        ways = [way for way in ways if way in computed or way in outer]
-        inputs = outer
-    if inputs and inputs != ways:
-        program = trace(inputs, always)
+    local = set() if strict else {way for way in ways if way in observed.local}
+    # A function's own variables are others in each call: they are inputs only where nothing else is.
+    program, inputs = find_inputs(trace, [way for way in ways if way not in local])
+    if not program.ordinals and local:
+        program, inputs = find_inputs(trace, ways)
     program.ended = observed.ended
-    pairs = [pair for pair in pairs if pair.value in ways]
+    computed = {*ways} - {*inputs}
     variables = {way: program.input_of(way) for way in ways}
     if strict:
         missing = [way for way in ways if variables[way] is None and way not in computed]
@@ -402,6 +396,18 @@ def trace_claims(
     inner = [pair for pair in pairs if pair.value in computed]
     named = inner if strict else []
     return Claims(program, of, by_input, inner, names, program.of_values(names), named, expected)
+
+
+def find_inputs(trace: Callable[..., ScriptProgram], ways: list[str]) -> tuple[ScriptProgram, list[str]]:
+    """Return those of several values that are computed from none of the others, and the program by them.
+
+    What runs under ``torch.no_grad()`` is recorded where nothing else is.
+    """
+    program, always = trace(ways), False
+    if not program.ordinals:
+        program, always = trace(ways, always=True), True
+    inputs = [way for way in ways if way not in program.computed]
+    return (program if not inputs or inputs == ways else trace(inputs, always)), inputs
 
 
 def is_of_script(item: Any, text: str, local: Mapping[str, Any], budget: Budget) -> bool:
