@@ -56,6 +56,48 @@ def test_a_formula_may_use_the_names_of_the_program(program, inputs, variable, e
     assert [not one.wrong for one in comparisons] == [right], found
 
 
+NUMPY = """import numpy as np
+X = np.array([[1.0, 2.0], [3.0, -1.0]])
+W = np.array([[0.5, -0.2, 0.1], [0.3, 0.8, -0.5]])
+e = np.exp(X @ W)
+p = e/e.sum(axis=1, keepdims=True)
+t = np.array([0, 2])
+loss = -np.log(p[np.arange(2), t]).mean()
+d = p.copy()
+d[np.arange(2), t] -= 1
+dW = X.T @ (d/2)
+half = X.T @ d
+"""
+TORCH = """import torch
+z = torch.tensor([2.0, 1.0, 0.1], requires_grad=True)
+p = torch.softmax(z, 0)
+loss = -torch.log(p[0])
+loss.backward()
+p = p*2
+"""
+SCRIPTS = [  # script, of, by what, what is expected, whether it is right
+    (NUMPY, "loss", "W", "dW", True), (NUMPY, "loss", "W", "X.T @ d/2", True), (NUMPY, "loss", "W", "half", False),
+    (NUMPY, "loss", "W", "X.T @ (e/sum(e, 1, keepdims=True) - [[1, 0, 0], [0, 0, 1]])/2", True),
+    (NUMPY, "loss", "W", "dW*(1 + 1e-14)", False),
+    (TORCH, None, "z", "p/2 - [1, 0, 0]", True), (TORCH, "loss", "z", "p/2 - [1, 0, 0]", True),
+    (TORCH, None, "z", "p - [1, 0, 0]", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("script", "of", "variable", "expect", "right"), SCRIPTS)
+def test_a_formula_may_use_the_variables_of_a_script(script, of, variable, expect, right):
+    found = gradcli.check(script, of=of, wrt=[variable], expect={variable: expect}, samples=2)
+    assert found.agree is right, found
+
+
+def test_a_variable_that_is_no_number_is_refused():
+    with pytest.raises(gradcli.GradcliError, match="'torch' is no number and no array"):
+        gradcli.check(TORCH, expect="torch*2")
+    with pytest.raises(gradcli.GradcliError, match="no value for the variable q") as raised:
+        gradcli.check(TORCH, expect="q*2")
+    assert raised.value.hint == "it may use loss, z, p"
+
+
 def test_v_and_the_output_are_what_is_given():
     program = "v = 3*x\ny = v**2\ny*2"
     assert gradcli.check(program, inputs=X, v=[1.0, 2.0], expect="v*36*x").agree

@@ -14,6 +14,7 @@ import numpy as np
 
 from gradcli.checking.comparing import Derivative, Judged, Table, compare_entries
 from gradcli.checking.fitting import derivative_name, diagonal_matrix, fit_shape, loose_text, misfit_text
+from gradcli.checking.script_values import ScriptValue, values_in
 from gradcli.checking.standards import OF_TYPES, ROUNDED, Standard, compare_by, reaches_along, standard_of
 from gradcli.checking.truth import Truth, sizes_beside
 from gradcli.engine.naming import output_name
@@ -229,7 +230,7 @@ def readings_of(
     if typed is not None:
         yield typed
         return
-    variables = {*known, output, *exact.point, *names_of(exact.program)}
+    variables = {*known, output, *exact.point, *variables_of(exact.program)}
     for text in dict.fromkeys((expected.formula, with_all_digits(expected.formula, variables))):
         yield formula_numbers(text, exact, known, output)
 
@@ -239,20 +240,27 @@ def names_of(program: Program) -> list[str]:
     return list(assigned_names(program)) if type(program) is Program else []
 
 
+def variables_of(program: Program) -> list[str]:
+    """Return the names that what is expected may use beside those that are given: of a formula, or of a script."""
+    return names_of(program) or [name for name in program.variables if name not in MODULES]
+
+
 def formula_numbers(text: str, exact: Exact, known: Mapping[str, Any], output: str) -> ExpectedNumbers:
     """Return the numbers of a formula, in so many digits that two settings agree."""
-    given = {**known, output: known[output], **exact.point}
+    given = {**known, **exact.point}
     begin = 0
     try:
+        beside = values_in(exact, text, given)
+        given |= {name: value.doubles for name, value in beside.items()}
         program, begin, meant = continued(exact.program, text, given, names_of(exact.program))
-        require_known(program, given, names_of(exact.program), begin)
+        require_known(program, given, variables_of(exact.program), begin)
         point = {name: np.asarray(value)[()] for name, value in renamed(given, meant).items() if name in program.inputs}
         doubles = decisions_in_doubles(program, point, frozenset())
         first, *others = dict.fromkeys(count for count, _ in exact.settings)
-        earlier, shape = formula_at(program, doubles, exact, known, output, meant, first)
+        earlier, shape = formula_at(program, doubles, exact, known, output, meant, beside, first)
         # Two settings agree on 0 where both are too few: 1 - sigmoid(400) is 1e-174.
         for count in others if len(earlier) > FEW else [count for count in others if count >= FAR]:
-            found, shape = formula_at(program, doubles, exact, known, output, meant, count)
+            found, shape = formula_at(program, doubles, exact, known, output, meant, beside, count)
             if len(found) == len(earlier) and all(settled(a, b) for a, b in zip(earlier, found, strict=True)):
                 break
             earlier = found
@@ -298,12 +306,14 @@ def formula_at(
     known: Mapping[str, Any],
     output: str,
     meant: Mapping[str, str],
+    beside: Mapping[str, ScriptValue],
     count: int,
 ) -> tuple[list[Decimal], tuple[int, ...]]:
     """Return the numbers of a formula in so many digits, decided as in ``doubles``, and their shape."""
     with digits(count), paid_from(exact.work):
         values = {name: lifted(np.asarray(value, dtype=np.float64)) for name, value in known.items() if name != output}
         values[output] = array([Real(entry) for entry in exact.base(count)[0]], np.shape(known[output]))
+        values |= {name: value.at(count) for name, value in beside.items()}
         values = renamed(values | exact.inputs, meant)
         inputs = {name: values[name] for name in program.inputs}
         found = run(program, inputs, frozenset(), doubles=doubles)
