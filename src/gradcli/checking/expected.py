@@ -14,7 +14,7 @@ import numpy as np
 
 from gradcli.checking.comparing import Derivative, Judged, Table, compare_entries
 from gradcli.checking.fitting import derivative_name, diagonal_matrix, fit_shape, loose_text, misfit_text
-from gradcli.checking.script_values import ScriptValue, values_in
+from gradcli.checking.script_values import ScriptValue, values_in, variables_of
 from gradcli.checking.standards import OF_TYPES, ROUNDED, Standard, compare_by, reaches_along, standard_of
 from gradcli.checking.truth import Truth, sizes_beside
 from gradcli.engine.naming import output_name
@@ -230,7 +230,7 @@ def readings_of(
     if typed is not None:
         yield typed
         return
-    variables = {*known, output, *exact.point, *variables_of(exact.program)}
+    variables = {*known, output, *exact.point, *names_of(exact.program), *variables_of(exact.program)}
     for text in dict.fromkeys((expected.formula, with_all_digits(expected.formula, variables))):
         yield formula_numbers(text, exact, known, output)
 
@@ -240,20 +240,16 @@ def names_of(program: Program) -> list[str]:
     return list(assigned_names(program)) if type(program) is Program else []
 
 
-def variables_of(program: Program) -> list[str]:
-    """Return the names that what is expected may use beside those that are given: of a formula, or of a script."""
-    return names_of(program) or [name for name in program.variables if name not in MODULES]
-
-
 def formula_numbers(text: str, exact: Exact, known: Mapping[str, Any], output: str) -> ExpectedNumbers:
     """Return the numbers of a formula, in so many digits that two settings agree."""
     given = {**known, **exact.point}
     begin = 0
     try:
+        usable = names_of(exact.program) or variables_of(exact.program)
         beside = values_in(exact, text, given)
         given |= {name: value.doubles for name, value in beside.items()}
         program, begin, meant = continued(exact.program, text, given, names_of(exact.program))
-        require_known(program, given, variables_of(exact.program), begin)
+        require_known(program, given, usable, begin)
         point = {name: np.asarray(value)[()] for name, value in renamed(given, meant).items() if name in program.inputs}
         doubles = decisions_in_doubles(program, point, frozenset())
         first, *others = dict.fromkeys(count for count, _ in exact.settings)
@@ -405,7 +401,7 @@ def hold_reading(
         comparison,
         guess_mistake(table, true) if comparison.wrong else "",
         loose_text(name, wants.shape, fitting.true_shape) if fitting.loosely else "",
-        ROUNDED if comparison.standard and comparison.unclear else "",
+        ROUNDED if comparison.unclear and not any(entry.is_nan() for row in true for entry in row) else "",
     )
 
 

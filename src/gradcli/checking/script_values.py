@@ -9,8 +9,10 @@ import numpy as np
 
 from gradcli.exact.real import Real, array
 from gradcli.exact.slopes import Exact
+from gradcli.language.names import MODULES
 from gradcli.language.program import compile_program
 from gradcli.ops.declare import Array, value_of
+from gradcli.ops.making import CONSTANTS
 from gradcli.records import dataclass, replace
 
 
@@ -26,19 +28,25 @@ class ScriptValue:
         return array([Real(entry) for entry in self.exact.base(count)[0]], self.doubles.shape)
 
 
+def variables_of(program: Any) -> list[str]:
+    """Return the variables of a script, which a formula may use; a formula and a function of Python's have none."""
+    if not program.is_script:
+        return []
+    from gradcli.runner.replay import ScriptProgram  # a formula needs none
+
+    return [name for name in program.variables if name not in MODULES] if type(program) is ScriptProgram else []
+
+
 def values_in(exact: Exact, formula: str, given: Mapping[str, object]) -> dict[str, ScriptValue]:
-    """Return the variables of a script that a formula uses beside those that are given; a formula's program has none.
+    """Return the variables of a script that a formula uses beside those that are given.
 
     Raises what is wrong with the formula, and ``type`` for a variable that is no number.
     """
-    from gradcli.runner.replay import ScriptProgram  # a formula needs none
-
-    script: Any = exact.program
-    if type(script) is not ScriptProgram:
+    variables = set(variables_of(exact.program)) - given.keys()
+    if not variables:
         return {}
-    variables = script.variables.keys() - given.keys()
-    hidden = variables & {"e", "pi"}
-    used = compile_program(formula, script.budget, frozenset(given) | hidden).inputs
+    names = frozenset(given) | (variables & CONSTANTS.keys())
+    used = compile_program(formula, exact.program.budget, names).inputs
     return {name: value_of_variable(exact, name) for name in used if name in variables}
 
 
