@@ -186,6 +186,18 @@ def test_an_array_in_a_file_is_held_to_the_digits_of_its_type(cli, tmp_path, dty
     assert (f"(held to the digits of {dtype})" in answer.out) is (dtype != "float64")
 
 
+@pytest.mark.parametrize(("expect", "code"), [
+    (("x=@g.npz", "c=@g.npz"), 0), (("x=@g.npz:x",), 0), (("c=@g.npz:dc",), 0), (("x=@g.npz:c",), 1),
+    (("x=@g.npz:y",), 2), (("x=@d.json:x",), 0),
+])  # fmt: skip
+def test_an_archive_has_the_array_of_each_variable(cli, tmp_path, monkeypatch, expect, code):
+    monkeypatch.chdir(tmp_path)
+    np.savez("g.npz", x=np.array([6.0, 24.0]), c=np.float32(9), dc=9)
+    (tmp_path / "d.json").write_text('{"x": [6, 24]}')
+    words = [word for one in expect for word in ("--expect", one)]
+    assert cli("check", "sum(x**3)*c", "--x", "1,2", "--c", "2", *words).code == code
+
+
 @pytest.mark.parametrize("name", ["grad.pt", "model.pth", "grad.pkl"])
 def test_a_pickle_is_refused_with_the_way_out(cli, tmp_path, name):
     (tmp_path / name).write_bytes(b"PK\x03\x04")
