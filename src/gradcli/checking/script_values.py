@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from gradcli.language.names import MODULES
 from gradcli.language.program import compile_program
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.making import CONSTANTS
-from gradcli.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ def variables_of(program: Any) -> list[str]:
     """Return the variables of a script, which a formula may use; a formula and a function of Python's have none."""
     if not program.is_script:
         return []
-    from gradcli.runner.replay import ScriptProgram  # a formula needs none
+    from gradcli.explanation.scripts import is_whole_script  # a formula has none
 
-    return [name for name in program.variables if name not in MODULES] if type(program) is ScriptProgram else []
+    return [name for name in program.variables if name not in MODULES] if is_whole_script(program) else []
 
 
 def values_in(exact: Exact, formula: str, given: Mapping[str, object]) -> dict[str, ScriptValue]:
