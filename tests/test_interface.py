@@ -61,8 +61,11 @@ def test_what_is_public_stays_callable_as_it_was(name):
     assert (
         interface.parameters(getattr(gradcli, name))
         == {
-            "explain": ["program", "v", "calls", "wrt", "strict", "budget", "inputs", "variables"],
-            "check": ["program", "v", "expect", "wrt", "samples", "seed", "strict", "budget", "inputs", "variables"],
+            "explain": ["program", "v", "calls", "wrt", "of", "strict", "budget", "inputs", "variables"],
+            "check": [
+                *("program", "v", "expect", "wrt", "of", "samples", "seed", "digits", "strict", "budget", "inputs"),
+                "variables",
+            ],
             "answer": ["record", "symbolic", "only", "budget"],
             "function": ["program", "wrt", "budget"],
         }[name]

@@ -173,6 +173,7 @@ def explain(
     v: Any = None,
     calls: Sequence[Any] | None = None,
     wrt: Sequence[str] | None = None,
+    of: str | None = None,
     strict: bool = False,
     budget: Budget | None = None,
     inputs: Mapping[str, Any] | None = None,
@@ -188,6 +189,8 @@ def explain(
       another shape are reshaped; several for a y with one entry mean their sum. A note says so.
     - ``calls``: several v in turn, in place of ``v``; their gradients accumulate, as those of repeated calls do.
     - ``wrt``: the names to differentiate by, all variables by default; the others are constants.
+    - ``of``: a name that the program assigns, whose last value is the output in place of that of the last line; of a
+      script a variable, by those of ``wrt``.
     - ``strict``: refuse a v that would be reshaped or summed, and what only one of PyTorch and NumPy answers.
     - ``budget``: what the answer may cost, see ``Budget``.
     - ``inputs``: values of variables by name, for names that are parameters of this function, such as ``v``.
@@ -209,8 +212,23 @@ def explain(
     from gradcli.explanation.explaining import Ask, explain_run
 
     values = {**(inputs or {}), **variables}
-    point = stand(Function(program, wrt, budget, values), values, [v] if calls is None else list(calls), strict)
+    point = stand(function_of(program, wrt, of, budget, values), values, [v] if calls is None else list(calls), strict)
     return explain_run(point, Ask.WHERE_CHEAP, Explanation)
+
+
+def function_of(
+    program: str | Callable[..., Any],
+    wrt: Sequence[str] | None,
+    of: str | None,
+    budget: Budget | None,
+    values: Mapping[str, Any],
+) -> Function:
+    """Return a program as a function, whose output is that of the last line or the value of a name."""
+    if of is None:
+        return Function(program, wrt, budget, values)
+    from gradcli.explanation.scripts import Asked  # few answers are asked for a name
+
+    return Function(program, wrt, budget, values, Asked(of=of, wrt=tuple(wrt or ())))
 
 
 def run(
@@ -243,13 +261,13 @@ def check(
     v: Any = None,
     expect: Any = (),
     wrt: Sequence[str] | None = None,
+    of: str | None = None,
     samples: int = 0,
     seed: int = 0,
     digits: float | None = None,
     strict: bool = False,
     budget: Budget | None = None,
     inputs: Mapping[str, Any] | None = None,
-    of: str | None = None,
     **variables: Any,
 ) -> Check:
     """Check the derivative of ``program`` at a point, and at ``samples`` random points of its domain.
@@ -257,7 +275,7 @@ def check(
     J by symbols and J by reverse mode are each held against arithmetic with digits to spare, which uses no rule of
     differentiation, and every formula that ``explain`` prints is read back.
 
-    - ``program``, ``v``, ``wrt``, ``strict``, ``inputs`` and ``variables`` are those of ``explain``.
+    - ``program``, ``v``, ``wrt``, ``of``, ``strict``, ``inputs`` and ``variables`` are those of ``explain``.
     - ``expect``: a derivative written by hand: a formula or an array where one variable is differentiated, or formulas
       and arrays by the name of a variable. It is J, in the shape of y and then of x (or its diagonal, where y = f(x)
       entry by entry), and with ``v`` the gradient vᵀ·J, in the shape of x. What has another shape is wrong, unless
@@ -288,5 +306,5 @@ def check(
     claims = read_claims(program, asked, expect, values, budget)
     if claims is not None:
         return check_function(claims.function, values, v, claims.typed, samples, seed, strict, Check, digits, claims)
-    function = Function(program, wrt, budget, values, asked if of is not None else None)
+    function = function_of(program, wrt, of, budget, values)
     return check_function(function, values, v, expect, samples, seed, strict, Check, digits)

@@ -91,6 +91,8 @@ BESIDE = {
     "--iterations": "explain sum(x**2) --x 1,2 --lr 1",
     **dict.fromkeys(("--jobs", "-j", "--timeout", "--memory", "--only"), "batch -"),
     **dict.fromkeys(("--samples", "--seed"), "check sum(x**2) --x 1,2"),
+    **dict.fromkeys(("--digits", "--tolerance"), "check x**2 --x 3 --expect 2*x"),
+    "--of": "explain loss=sum(x**2);loss*2 --x 1,2",
 }  # fmt: skip
 """The command line that an option stands on, where it is no usual one."""
 

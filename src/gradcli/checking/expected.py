@@ -13,10 +13,12 @@ import numpy as np
 
 from gradcli.checking.comparing import Derivative, Judged, Table, compare_entries
 from gradcli.checking.fitting import derivative_name, diagonal_matrix, fit_shape, loose_text, misfit_text
+from gradcli.checking.script_values import ScriptValue, values_in, variables_of
 from gradcli.checking.standards import OF_TYPES, ROUNDED, Standard, compare_by, reaches_along, standard_of
 from gradcli.checking.truth import Truth, sizes_beside
 from gradcli.engine.naming import output_name
-from gradcli.errors import GradcliError, Place
+from gradcli.errors import GradcliError, Place, Span
+from gradcli.errors.suggest import did_you_mean
 from gradcli.exact.decimals import digits
 from gradcli.exact.judge import TINIEST, is_zero, right_digits, weighed
 from gradcli.exact.limits import finite, settled
@@ -26,9 +28,9 @@ from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import ALL, CLOSE, MEASURED, NOTHING, RIGHT, ROUNDING
 from gradcli.exact.work import Spent, paid_from
 from gradcli.explanation.checked import DIGITS, EXPECTED, Comparison
-from gradcli.explanation.evaluation import Function
 from gradcli.language.inputs import Cotangent, as_input, detached
 from gradcli.language.names import MODULES
+from gradcli.language.outputs import assigned_names, continued, names_text
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array
 from gradcli.runner.values import SHORTER
@@ -244,7 +246,7 @@ def readings_of(
     if typed is not None:
         yield typed
         return
-    variables = {*known, output, *exact.point}
+    variables = {*known, output, *exact.point, *names_of(exact.program), *variables_of(exact.program)}
     for text in dict.fromkeys((expected.formula, with_all_digits(expected.formula, variables))):
         yield formula_numbers(text, exact, known, output)
 
@@ -261,25 +263,34 @@ def claimed_numbers(
     return ExpectedNumbers(values, [bound * abs(value) for value in values], doubles.shape, measured=True)
 
 
-def formula_numbers(text: str, exact: Exact, known: Mapping[str, object], output: str) -> ExpectedNumbers:
+def names_of(program: Program) -> list[str]:
+    """Return the names that a formula assigns, which what is expected may use; a script and a function have none."""
+    return list(assigned_names(program)) if type(program) is Program else []
+
+
+def formula_numbers(text: str, exact: Exact, known: Mapping[str, Any], output: str) -> ExpectedNumbers:
     """Return the numbers of a formula, in so many digits that two settings agree."""
-    place = Place(text, "--expect")
-    given = {**known, output: exact.point, **exact.point}
+    given = {**known, **exact.point}
+    begin = 0
     try:
-        program = Function(text, None, exact.program.budget, given).program
-        require_known(program, given)
-        in_doubles = {name: np.asarray({**known, **exact.point}[name])[()] for name in program.inputs}
-        doubles = decisions_in_doubles(program, in_doubles, frozenset())
+        usable = names_of(exact.program) or variables_of(exact.program)
+        beside = values_in(exact, text, given)
+        given |= {name: value.doubles for name, value in beside.items()}
+        program, begin, meant = continued(exact.program, text, given, names_of(exact.program))
+        require_known(program, given, usable, begin)
+        point = {name: np.asarray(value)[()] for name, value in renamed(given, meant).items() if name in program.inputs}
+        doubles = decisions_in_doubles(program, point, frozenset())
         first, *others = dict.fromkeys(count for count, _ in exact.settings)
-        earlier, shape = formula_at(program, doubles, exact, known, output, first)
+        earlier, shape = formula_at(program, doubles, exact, known, output, meant, beside, first)
         # Two settings agree on 0 where both are too few: 1 - sigmoid(400) is 1e-174.
         for count in others if len(earlier) > FEW else [count for count in others if count >= FAR]:
-            found, shape = formula_at(program, doubles, exact, known, output, count)
+            found, shape = formula_at(program, doubles, exact, known, output, meant, beside, count)
             if len(found) == len(earlier) and all(settled(a, b) for a, b in zip(earlier, found, strict=True)):
                 break
             earlier = found
     except GradcliError as error:
-        error.place = place
+        error.place = Place(text, "--expect")
+        error.span = None if error.span is None or error.span[0] < begin else moved(error.span, -begin)
         raise
     return ExpectedNumbers(found, [Decimal(-1)] * len(found), shape)
 
@@ -288,26 +299,46 @@ FEW, FAR = 64, 400
 """Numbers of a formula whose digits are many from the start, and how many."""
 
 
-def require_known(program: Program, given: Mapping[str, object]) -> None:
-    """Refuse a formula with other variables than those that are given."""
-    missing = next((name for name in program.inputs if name not in given), None)
-    if missing is not None:
+def moved(span: Span, by: int) -> Span:
+    """Return a place in a text that stands elsewhere in another."""
+    return span[0] + by, span[1] + by
+
+
+def renamed(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return values under the names that they have as inputs too, where the program has others under theirs."""
+    return {**values, **{other: values[name] for name, other in names.items()}}
+
+
+def require_known(program: Program, given: Mapping[str, object], assigned: Sequence[str], begin: int) -> None:
+    """Refuse a formula with other variables than those that are given or that the program assigns."""
+    unknown = next((name for name, (at, _) in program.inputs.items() if at >= begin and name not in given), None)
+    if unknown is not None:
+        names = list(dict.fromkeys((*given, *assigned)))
+        near = did_you_mean(unknown, names)
         raise GradcliError(
             "missing-input",
-            f"no value for the variable {missing}",
-            span=program.inputs[missing],
-            hint=f"it may use {', '.join(given)}",
+            f"no value for the variable {unknown}",
+            span=program.inputs[unknown],
+            hint=(f"{near} It may use " if near else "it may use ") + names_text(names),
         )
 
 
 def formula_at(
-    program: Program, doubles: Sequence[Decision], exact: Exact, known: Mapping[str, Any], output: str, count: int
+    program: Program,
+    doubles: Sequence[Decision],
+    exact: Exact,
+    known: Mapping[str, Any],
+    output: str,
+    meant: Mapping[str, str],
+    beside: Mapping[str, ScriptValue],
+    count: int,
 ) -> tuple[list[Decimal], tuple[int, ...]]:
     """Return the numbers of a formula in so many digits, decided as in ``doubles``, and their shape."""
     with digits(count), paid_from(exact.work):
         values = {name: lifted(np.asarray(value, dtype=np.float64)) for name, value in known.items() if name != output}
         values[output] = array([Real(entry) for entry in exact.base(count)[0]], np.shape(known[output]))
-        values |= exact.inputs
+        values |= {name: value.at(count) for name, value in beside.items()}
+        values = renamed(values | exact.inputs, meant)
         inputs = {name: values[name] for name in program.inputs}
         found = run(program, inputs, frozenset(), doubles=doubles)
         if first_difference(doubles, found.decisions) is not None:  # rounding decides, as it does in the program
@@ -398,7 +429,7 @@ def hold_reading(
         comparison,
         None if truth.direction is not None else gradients_of(table, true, fitting.true_shape),
         loose_text(name, wants.shape, fitting.true_shape) if fitting.loosely else "",
-        ROUNDED if comparison.standard and comparison.unclear else "",
+        ROUNDED if comparison.unclear and not any(entry.is_nan() for row in true for entry in row) else "",
     )
 
 

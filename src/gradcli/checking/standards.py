@@ -24,6 +24,10 @@ OF_TYPES = {"float32": 5.0, "float16": 2.0}
 """Digits of numbers that were computed with fewer than doubles have: what some hundred roundings in a row leave."""
 ROUNDINGS = 4
 """Times the terms of an entry and the spacing of its numbers: what rounding alone may leave."""
+AT_MOST = 10
+"""Times what the standard allows: what rounding may explain at most."""
+SMALL = Decimal("1e-3")
+"""The part of what an entry is held by below which it may be what a saturated function leaves, whose slope is lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +143,7 @@ def reaches_along(
 def judge_by(standard: Standard, value: Decimal, true: Decimal, reach: Decimal, size: float) -> Judged:
     """Return how many digits of an expected number are right, and whether that is enough.
 
-    An entry that the rounding of its type explains, and that differs, is not decided.
+    An entry that differs by little more than it may, which the rounding of its type explains, is not decided.
     """
     if true.is_nan():
         return Judged(math.nan, right=False)
@@ -150,6 +154,7 @@ def judge_by(standard: Standard, value: Decimal, true: Decimal, reach: Decimal, 
         return Judged(ALL, right=True)
     digits = max(0.0, min(ALL, -float((error / reach).log10()))) if reach else 0.0
     right = error <= standard.share * reach
-    if not right and error <= Decimal(ROUNDINGS * standard.spacing) * finite(size):
+    rounded = error <= Decimal(ROUNDINGS * standard.spacing) * finite(size) or abs(true) <= SMALL * reach
+    if standard.spacing and not right and rounded and error <= AT_MOST * standard.share * reach:
         return Judged(math.nan, right=False)
     return Judged(digits, right)

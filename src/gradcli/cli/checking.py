@@ -13,7 +13,7 @@ from gradcli.checking.claims import Claims, read_claims
 from gradcli.checking.confirm import check_function
 from gradcli.checking.expected import Expected, only
 from gradcli.checking.standards import LEAST, MOST, digits_of_tolerance
-from gradcli.cli.files import PICKLED, read_array
+from gradcli.cli.files import PICKLED, key_of, read_array
 from gradcli.cli.inputs import read_text
 from gradcli.cli.output import complain, say, write
 from gradcli.cli.request import Printing, Request, asked_of, function_of
@@ -116,10 +116,13 @@ def expectation(env: Environment, asked: Request, text: str, names: tuple[str, .
         raise not_differentiated(match, names)
     if not body.startswith("@") and body != "-":
         return Expected(name, as_formula(body, asked.budget), None)
-    if body != "-" and not body.partition(":")[0].lower().endswith((*TABLES, *PICKLED)):
+    path, key = key_of(body)
+    if body != "-" and not path.lower().endswith((*TABLES, *PICKLED)):
         formula = read_text(env, body[1:], "--expect")
         if not NUMBERS_ALONE.match(formula):
             return Expected(name, formula, None)
+    if path.lower().endswith(".npz") and key is None:
+        body = f"{body}:{name}"  # of several arrays that of the variable's name
     return Expected(name, None, read_array(env, body, "--expect", asked.budget, asked.notes, as_stored=True))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".npy", ".npz", ".json", ".csv", ".tsv", ".txt")
 PICKLED = (".pt", ".pth", ".pkl", ".pickle")
-SAVED = "numpy.save('grad.npy', x.grad.numpy()) writes a file that is read, @grad.npy"
+SAVED = "numpy.save('x.npy', x.detach().numpy()) writes one that is read, @x.npy"
 TABLES = (".csv", ".tsv")
 KEYED = (".json", ".npz")
 """Files that hold arrays under keys: ``@d.json:x`` has the one of x."""

@@ -17,8 +17,7 @@ EXAMPLES = {
     "--output": "answer.txt", "-o": "answer.txt", "--file": "program.py", "-f": "program.py", "--samples": "100",
     "--budget": "turns=1000000", "--seed": "7", "--row": "0", "--column": "x[0]", "--expect": "'2*x'", "--set": "x=1,2",
     "--jobs": "4", "-j": "4", "--timeout": "10", "--memory": "4096", "--only": "grad,vjp",
-    "--lr": "0.1", "--iterations": "20", "--digits": "5", "--tolerance": "1e-5", "--of": "loss", "--at": "12",
-    "--turn": "3", "--draw-seed": "7",
+    "--lr": "0.1", "--iterations": "20", "--digits": "5", "--tolerance": "1e-5", "--of": "loss",
 }  # fmt: skip
 """A value of each option that takes one; a variable takes numbers."""
 TOLERANCES = ("--tol", "--rtol", "--atol", "--eps", "--epsilon")

@@ -1,9 +1,11 @@
-"""A value that a formula computes on its way, as the output: the program up to the last line that assigns it."""
+"""The values that a formula computes on its way: one of them as the output, and all of them in a formula after it."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from typing import NamedTuple
 
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import did_you_mean
@@ -72,3 +74,33 @@ def names_text(names: list[str]) -> str:
     """Return names in a row, and how many more there are."""
     more = len(names) - MOST_NAMES
     return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+class Continued(NamedTuple):
+    """A program with a formula after it; ``begin`` is where that begins in the text.
+
+    ``meant`` are the variables under whose names the formula has others than the program's: the name that each has as
+    an input.
+    """
+
+    program: Program
+    begin: int
+    meant: dict[str, str]
+
+
+def continued(program: Program, formula: str, given: Mapping[str, object], assigned: Sequence[str]) -> Continued:
+    """Return a formula as a program; where it uses names that ``program`` assigns, as one that begins with its lines.
+
+    A name of ``given`` means what is given, whatever the program assigns to it on its way.
+    """
+    alone = compile_program(formula, program.budget, frozenset((*given, *assigned)))
+    used = alone.inputs.keys()
+    if used.isdisjoint(set(assigned) - given.keys()):
+        return Continued(alone, 0, {})
+    taken = {*assigned, *program.variables, *given, *used}
+    meant = {}
+    for name in (name for name in assigned if name in given and name in used):
+        meant[name] = next(other for other in map(f"{name}_{{}}".format, count()) if other not in taken)
+    before = "\n".join([program.place.text, *(f"{name} = {other}" for name, other in meant.items()), ""])
+    whole = before + alone.place.text
+    return Continued(compile_program(whole, program.budget, frozenset({*given, *meant.values()})), len(before), meant)
