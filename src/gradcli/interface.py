@@ -164,7 +164,7 @@ class Check(Checked):
         from gradcli.render.checked import check_document
         from gradcli.render.labels import relabelled
 
-        return relabelled(check_document(self), self.labels)
+        return relabelled(check_document(self), self.labels) | {"reproduce": self.reproduce or None}
 
 
 def explain(
@@ -246,6 +246,7 @@ def check(
     wrt: Sequence[str] | None = None,
     samples: int = 0,
     seed: int = 0,
+    points: Sequence[Mapping[str, Any]] = (),
     strict: bool = False,
     budget: Budget | None = None,
     inputs: Mapping[str, Any] | None = None,
@@ -263,6 +264,7 @@ def check(
     - ``samples``: random points that are looked at beside the one given; the variables of ``wrt`` vary there. The
       search ends where they have cost three times the budget's ``work``: ``Check.samples`` says how many they were.
     - ``seed``: an integer from which the points follow: the same seed gives the same points.
+    - ``points``: further points to look at, each by the variables that have another value there.
     - ``budget``: what the answer may cost, see ``Budget``.
 
     Raises ``GradcliError``: the kinds of ``explain``, ``option`` where it is not clear by which variable something is
@@ -277,4 +279,5 @@ def check(
     from gradcli.checking.confirm import check_function
 
     values = {**(inputs or {}), **variables}
-    return check_function(Function(program, wrt, budget, values), values, v, expect, samples, seed, strict, Check)
+    function = Function(program, wrt, budget, values)
+    return check_function(function, values, v, expect, samples, seed, strict, Check, points)

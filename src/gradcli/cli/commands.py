@@ -219,7 +219,8 @@ def check(
 ) -> None:
     """Confirm a derivative, in one line and an exit code.
 
-    By symbols, by reverse mode and by numbers alone; --expect takes one of your own.
+    By symbols, by reverse mode and by numbers alone; --expect takes one of your own. A variable that is given again has
+    another value at each of several points.
 
     \b
     gradcli check "sum(softmax(x)**2)" --x 1,2,3
@@ -228,12 +229,14 @@ def check(
     """
     del debug
     from gradcli.cli.checking import answer
+    from gradcli.cli.points import points_of, typed_check
     from gradcli.cli.request import printing, refuse_page, request
 
     env: Environment = ctx.obj
     how: Printing = refuse_page(printing(json, format, output, 6, "auto", False, None, quiet))
-    asked = request(env, program, file, set_values, v, wrt, strict, budget)
-    found = answer(env, asked, expect or [], samples, seed, how)
+    points = points_of(set_values or [])
+    asked = request(env, program, file, points[0], v, wrt, strict, budget)
+    found = answer(env, asked, expect or [], samples, seed, how, typed_check(ctx, points, asked.program))
     raise typer.Exit(status_of(env, "agree" if found.agree else found.verdict, found.finite, quiet=True))
 
 

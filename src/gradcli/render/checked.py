@@ -72,10 +72,11 @@ def point_text(entry: Entry) -> str:
 
 def where_text(found: Checked) -> str:
     """Return at how many points."""
+    given = "the point given" if found.points == 1 else f"the {found.points:,} points given"
     if not found.wanted:
-        return ""
+        return "" if found.points == 1 else f" at {given}"
     all_of = "" if found.samples == found.wanted else f" of {found.wanted:,}, for which the budget 'work' is enough"
-    return f" at the point given and at {counted(found.samples, 'random point')}{all_of} (seed {found.seed})"
+    return f" at {given} and at {counted(found.samples, 'random point')}{all_of} (seed {found.seed})"
 
 
 def worst_entry(found: Checked) -> Entry | None:
@@ -103,6 +104,7 @@ def check_document(found: Checked) -> dict[str, Any]:
             "backward_lines": found.backward_lines,
             "backward_read": found.backward_read,
             "seed": found.seed,
+            "points": found.points,
             "worst": None if worst is None else entry_document(worst),
             "comparisons": [comparison_document(c) for c in found.comparisons],
             "hint": found.hint or None,
@@ -115,6 +117,7 @@ def check_document(found: Checked) -> dict[str, Any]:
             "digits": found.digits,
         },
         "notes": notes_document(found.notes),
+        "sentence": check_line(found),
         "error": None,
     }
 
