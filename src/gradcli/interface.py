@@ -281,3 +281,34 @@ def check(
     values = {**(inputs or {}), **variables}
     function = Function(program, wrt, budget, values)
     return check_function(function, values, v, expect, samples, seed, strict, Check, points)
+
+
+def assert_gradient(program: str | Callable[..., Any], /, **asked: Any) -> Check:
+    """Raise ``AssertionError`` unless the derivative of ``program`` is right: ``check``, for a test.
+
+    The message has the verdict, the place with both numbers, and the command that shows it again at that point.
+
+    - ``program``: that of ``check``.
+    - ``asked``: all else that ``check`` takes: the variables, ``expect``, ``v``, ``wrt``, ``samples``, ``points`` …
+
+    Returns what ``check`` returns. A verdict that is unclear or not finite is no pass. Raises ``GradcliError`` where
+    ``check`` does.
+
+    >>> gradcli.assert_gradient("sum(x**2)", x=[1.0, 2.0], expect="2*x").agree
+    True
+    >>> try:
+    ...     gradcli.assert_gradient("x**3", x=2.0, expect="x**2")
+    ... except AssertionError as error:
+    ...     print(str(error).partition("\\n")[2])
+      dy/dx:
+      expected     4.0
+      truly        12.0
+      gradcli check 'x**3' --x 2 --expect 'x**2'
+    """
+    __tracebackhide__ = True
+    found = check(program, **asked)
+    if not (found.agree and found.finite):
+        from gradcli.render.asserted import assertion_text
+
+        raise AssertionError(assertion_text(found, str(found), program, asked))
+    return found

@@ -213,6 +213,7 @@ def check(
     format: options.Format = None,
     output: options.Output = None,
     strict: options.Strict = False,
+    jobs: options.Jobs = 1,
     quiet: options.Quiet = False,
     budget: options.BudgetOption = None,
     debug: options.Debug = False,
@@ -226,13 +227,21 @@ def check(
     gradcli check "sum(softmax(x)**2)" --x 1,2,3
     gradcli check "x**3*sin(x)" --x 1 --samples 100 --seed 7
     gradcli check "sum((W @ x)**2)" --W "1,2;3,4" --x 1,1 --wrt x --expect "2*W.T @ (W @ x)"
+    gradcli check checks.toml --jobs 4 -o report.xml
     """
     del debug
     from gradcli.cli.checking import answer
+    from gradcli.cli.checks import is_file_of_checks
     from gradcli.cli.points import points_of, typed_check
     from gradcli.cli.request import printing, refuse_page, request
 
     env: Environment = ctx.obj
+    if is_file_of_checks(program, file):
+        from gradcli.cli.many import answer_all  # most checks are one
+
+        raise typer.Exit(answer_all(env, ctx, str(program or file)))
+    if jobs != 1:
+        raise GradcliError("option", "--jobs is for a file of checks", hint="gradcli check checks.toml --jobs 4")
     how: Printing = refuse_page(printing(json, format, output, 6, "auto", False, None, quiet))
     points = points_of(set_values or [])
     asked = request(env, program, file, points[0], v, wrt, strict, budget)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -134,5 +134,10 @@ def command_text(typed: TypedCheck, values: Mapping[str, str], sampling: Sequenc
     """Return a command line for a shell, with values by variable."""
     words = list(typed.program)
     for name, text in values.items():
-        words += ["--set", f"{name}={text}"] if f"--{name}" in typed.flags else [f"--{name}", text]
+        words += value_words(name, text, typed.flags)
     return shlex.join(["gradcli", "check", *words, *typed.words, *sampling])
+
+
+def value_words(name: str, text: str, flags: Container[str]) -> list[str]:
+    """Return the words that give a variable a value; ``flags`` are those that are no variables."""
+    return ["--set", f"{name}={text}"] if f"--{name}" in flags else [f"--{name}", text]

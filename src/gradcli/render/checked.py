@@ -49,7 +49,7 @@ def differs_line(found: Checked) -> str:
     if worst is None:
         return f"differs: a formula of {found.misprints[0]}"
     first, second = worst.values
-    point = f"; at {point_text(worst)}" if found.wanted else ""
+    point = f"; at {point_text(worst)}" if found.wanted and not found.reproduce else ""
     many = sum(c.wrong for c in found.comparisons if c.routes == worst.routes)
     more = f" ({counted(many - 1, 'more entry')} too)" if many > 1 else ""
     hint = f"; {found.hint}" if found.hint else ""
