@@ -62,7 +62,19 @@ def test_what_is_public_stays_callable_as_it_was(name):
         interface.parameters(getattr(gradcli, name))
         == {
             "explain": ["program", "v", "calls", "wrt", "strict", "budget", "inputs", "variables"],
-            "check": ["program", "v", "expect", "wrt", "samples", "seed", "points", "strict", "budget", "inputs", "variables"],
+            "check": [
+                "program",
+                "v",
+                "expect",
+                "wrt",
+                "samples",
+                "seed",
+                "points",
+                "strict",
+                "budget",
+                "inputs",
+                "variables",
+            ],
             "assert_gradient": ["program", "asked"],
             "answer": ["record", "symbolic", "only", "budget"],
             "function": ["program", "wrt", "budget"],

@@ -306,8 +306,27 @@ def text_of(value: Any, name: str) -> str:
     """Return a value of TOML or JSON as it is typed on a command line; raises ``checks`` for what is no value there."""
     if isinstance(value, str):
         return value
-    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+    if is_row(value):
+        return ",".join(map(str, value)) + ("," if len(value) == 1 else "")
+    if isinstance(value, list) and len(value) > 1 and all(map(is_row, value)):
+        return ";".join(",".join(map(str, row)) for row in value)
+    return nested_text(value, name)
+
+
+def nested_text(value: Any, name: str) -> str:
+    """Return a number, or nested arrays of numbers, as JSON."""
+    if is_number(value):
         return str(value)
     if isinstance(value, list):
-        return f"[{', '.join(text_of(one, name) for one in value)}]"
+        return f"[{', '.join(nested_text(one, name) for one in value)}]"
     raise GradcliError("checks", f"{name} must be a number, an array of numbers or a text")
+
+
+def is_row(value: Any) -> bool:
+    """Return whether a value is an array of numbers alone."""
+    return isinstance(value, list) and len(value) > 0 and all(map(is_number, value))
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value of TOML or JSON is a number."""
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
