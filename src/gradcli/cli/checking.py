@@ -9,19 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcli.checking.claims import Claims, read_claims
+from gradcli.checking.confirm import check_function
 from gradcli.checking.expected import Expected, only
-from gradcli.cli.files import read_array
+from gradcli.checking.standards import LEAST, MOST, digits_of_tolerance
+from gradcli.cli.files import PICKLED, read_array
 from gradcli.cli.inputs import read_text
 from gradcli.cli.output import complain, say, write
 from gradcli.cli.points import TypedCheck, reproducing
-from gradcli.cli.request import Printing, Request, read_values
+from gradcli.cli.request import Printing, Request, asked_of, function_of, read_values
 from gradcli.errors import Budget, GradcliError, Place, Span
 from gradcli.errors.inert import inert
 from gradcli.errors.suggest import did_you_mean
-from gradcli.explanation.evaluation import Function
-from gradcli.interface import Check, check
+from gradcli.interface import Check
 from gradcli.language.values import FILE, read_value
 from gradcli.render.dump import dump
+from gradcli.runner.dialect import is_script
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +39,14 @@ NUMBERS_ALONE = re.compile(r"[-+\d.eE,;\s\[\]]*\Z")
 
 
 def answer(
-    env: Environment, asked: Request, expect: list[str], samples: int, seed: int, how: Printing, typed: TypedCheck
+    env: Environment,
+    asked: Request,
+    expect: list[str],
+    samples: int,
+    seed: int,
+    how: Printing,
+    digits: float | None,
+    typed: TypedCheck,
 ) -> Check:
     """Check the request, print one line or a document, and return what was found.
 
@@ -49,18 +59,14 @@ def answer(
     if len(asked.calls) > 1:
         raise GradcliError("option", "check takes one --v", hint="explain shows several calls of backward")
     further = [further_values(env, asked, typed.points[0], texts) for texts in typed.points[1:]]
+    claims = claims_asked(env, asked, expect) if is_script(asked.program) or asked.script.of else None
+    function = function_of(asked) if claims is None else claims.function
+    wanted = (
+        [expectation(env, asked, text, function.differentiated) for text in expect] if claims is None else claims.typed
+    )
     with np.errstate(all="ignore"):  # what is expected may be beyond double precision, which numpy warns of
-        found = check(
-            asked.program,
-            v=asked.calls[0],
-            expect=expectations(env, asked, expect),
-            wrt=asked.wrt,
-            samples=samples,
-            seed=seed,
-            points=further,
-            strict=asked.strict,
-            budget=asked.budget,
-            inputs=asked.values,
+        found = check_function(
+            function, asked.values, asked.calls[0], wanted, samples, seed, asked.strict, Check, digits, claims, further
         )
     command = reproducing(typed, found, [asked.values, *further])
     found = replace(found, notes=[*found.notes, *asked.notes], reproduce=command)
@@ -88,12 +94,41 @@ def further_values(
     return read_values(env, items, asked.budget, asked.notes)
 
 
-def expectations(env: Environment, asked: Request, texts: list[str]) -> list[Expected]:
-    """Return what ``--expect`` says, by variable; raises ``option`` where the variable is not clear."""
-    if not texts:
-        return []
-    function = Function(asked.program, asked.wrt, asked.budget, asked.values)
-    return [expectation(env, asked, text, function.differentiated) for text in texts]
+def read_standard(digits: int | None, tolerance: float | None) -> float | None:
+    """Return the digits of ``--digits``, or those that ``--tolerance`` stands for; raises ``option``."""
+    if digits is not None and tolerance is not None:
+        raise GradcliError("option", "--digits and --tolerance are both given", hint="give one of them")
+    if tolerance is not None:
+        return digits_of_tolerance(tolerance)
+    if digits is not None and not LEAST <= digits <= MOST:
+        raise GradcliError("option", f"--digits {digits} is not from {LEAST} to {MOST}")
+    return None if digits is None else float(digits)
+
+
+CLAIM = re.compile(r"\s*([A-Za-z_]\w*(?:\.\w+|\[[^\[\]]*\])*)\s*=(?!=)\s*(?P<right>.*)", re.DOTALL)
+"""A value of a script, and what is expected by it."""
+
+
+def claims_asked(env: Environment, asked: Request, texts: list[str]) -> Claims | None:
+    """Return what a script says of its own gradients, where these are checked."""
+    call = asked_of(asked)
+    return read_claims(asked.program, call, expected_of_script(env, asked, texts), asked.values, asked.budget)
+
+
+def expected_of_script(env: Environment, asked: Request, texts: list[str]) -> dict[str, Any] | str:
+    """Return what is expected by values of a script: expressions, and arrays of files; one text alone as it is."""
+    expected: dict[str, Any] = {}
+    for text in texts:
+        match = CLAIM.match(text)
+        if match is None and len(texts) == 1:
+            return text
+        if match is None:
+            hint = f"--expect NAME={shlex.quote(text)}"
+            raise expectation_error("--expect must say by which variable", (0, len(text)), text, hint)
+        right = match["right"].strip()
+        from_file = right.startswith("@") or right == "-"
+        expected[match[1]] = read_array(env, right, "--expect", asked.budget, asked.notes) if from_file else right
+    return expected
 
 
 def expectation(env: Environment, asked: Request, text: str, names: tuple[str, ...]) -> Expected:
@@ -108,11 +143,11 @@ def expectation(env: Environment, asked: Request, text: str, names: tuple[str, .
         raise not_differentiated(match, names)
     if not body.startswith("@") and body != "-":
         return Expected(name, as_formula(body, asked.budget), None)
-    if body != "-" and not body.lower().endswith(TABLES):
+    if body != "-" and not body.partition(":")[0].lower().endswith((*TABLES, *PICKLED)):
         formula = read_text(env, body[1:], "--expect")
         if not NUMBERS_ALONE.match(formula):
             return Expected(name, formula, None)
-    return Expected(name, None, read_array(env, body, "--expect", asked.budget, asked.notes))
+    return Expected(name, None, read_array(env, body, "--expect", asked.budget, asked.notes, as_stored=True))
 
 
 LEFT = re.compile(

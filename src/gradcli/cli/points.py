@@ -108,11 +108,11 @@ def reproducing(typed: TypedCheck, found: Check, given: Sequence[Mapping[str, An
 
     ``given`` are the values of each point that was typed. A random point of large arrays is named by its seed.
     """
-    from gradcli.render.checked import worst_entry
+    from gradcli.render.checked import failing_entry
 
-    worst = worst_entry(found)
+    worst = failing_entry(found)
     if worst is None:
-        return command_text(typed, typed.points[0]) if found.misprints else ""
+        return command_text(typed, typed.points[0]) if found.verdict == "wrong" else ""
     for texts, values in zip(typed.points, given, strict=True):
         if all(np.array_equal(worst.point[name], value) for name, value in {**found.inputs, **values}.items()):
             return command_text(typed, {name: restored(text, worst.point[name]) for name, text in texts.items()})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,8 +28,6 @@ WORDS = {
     Verdict.FAILED: "error",
 }
 """What is said of a check, in the order in which the last line counts them."""
-LEAD = re.compile(r"\A(?:[a-z]+|not finite): ")
-"""The verdict at the beginning of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +46,12 @@ class Answered:
         return WORDS[self.verdict]
 
     @property
-    def sentence(self) -> str:
-        """What was found, or what is wrong with the check, without the verdict before it."""
+    def sentences(self) -> list[str]:
+        """What was found that has the verdict of the check, or what is wrong with it, without the verdict before it."""
         if self.document["error"] is not None:
-            return str(self.document["error"]["message"])
-        return LEAD.sub("", self.document["sentence"])
+            return [str(self.document["error"]["message"])]
+        lines = self.document["sentence"].split("\n")
+        return [line.partition(": ")[2] for line in lines if line.startswith(f"{self.word}: ")] or lines
 
     @property
     def reproduce(self) -> str | None:
@@ -113,7 +111,7 @@ class Tally:
 def lines_of(env: Environment, one: Answered, path: str) -> list[str]:
     """Return what is printed of a check: its line, and below it how to see what is not right."""
     encoding = getattr(env.stdout, "encoding", None) or "ascii"
-    first, *rest = one.sentence.split("\n")
+    first, *rest = one.sentences if one.verdict is not Verdict.AGREE else ["; ".join(one.sentences)]
     place = f" ({Path(path).name}, line {one.check.line})" if one.document["error"] and one.check.line else ""
     if one.document["error"]:
         rest = one.diagnostic.split("\n")[1:]
@@ -162,9 +160,9 @@ def add_reason(case: ET.Element, one: Answered) -> None:
     error = one.document["error"]
     kind = one.word.replace(" ", "-") if error is None else error["kind"]
     reason = ET.SubElement(
-        case, "failure" if error is None else "error", {"type": text(kind), "message": text(one.sentence)}
+        case, "failure" if error is None else "error", {"type": text(kind), "message": text("; ".join(one.sentences))}
     )
-    lines = [f"{one.word}: {one.sentence}"] if error is None else one.diagnostic.split("\n")
+    lines = [one.document["sentence"]] if error is None else one.diagnostic.split("\n")
     lines += [note["message"] for note in one.document.get("notes", ())]
     reason.text = text("\n".join([*lines, *([one.reproduce] if one.reproduce else [])]))
 

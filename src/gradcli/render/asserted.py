@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli.errors import Budget
-from gradcli.render.checked import worst_entry
+from gradcli.render.checked import failing_entry
 from gradcli.render.numbers import input_text, list_text
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ BY_POINT = ("samples", "seed", "points", "inputs")
 def assertion_text(found: Checked, sentence: str, program: str | Callable[..., Any], asked: Mapping[str, Any]) -> str:
     """Return the lines of an assertion; ``asked`` are the keywords with which the check was called."""
     lines = [sentence]
-    worst = worst_entry(found)
+    worst = failing_entry(found)
     if worst is not None:
         width = max(map(len, worst.routes))
         rows = [
