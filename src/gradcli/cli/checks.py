@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from gradcli.cli.environment import Environment
 
-TOML, LINES = (".toml",), (".ndjson", ".jsonl")
+TOML = ".toml"
 MOST_CHECKS = 100_000
 MOST_BYTES = {".toml": 2**22, ".ndjson": 2**26, ".jsonl": 2**26}
 """Bytes of a file by its suffix: Python reads TOML slowly, and the lines of the others one at a time."""
@@ -34,18 +34,6 @@ EXAMPLE = 'for example: [[check]]\nprogram = "x**2"\ninputs = {x = 3}\nexpect = 
 WITH_NAME = re.compile(r"([A-Za-z_]\w*\s*=\s*)?@(.+)", re.DOTALL)
 """A file that has a value, and the variable before it that it may be for."""
 AT_LINE = re.compile(r" \(at line (\d+), column (\d+)\)$")
-
-
-def is_file_of_checks(program: str | None, file: str | None) -> bool:
-    """Return whether what stands for the program is the name of a file of checks."""
-    return checks_suffix(file if program is None else program) != ""
-
-
-def checks_suffix(name: str | None) -> str:
-    """Return the suffix of a file of checks, empty for all else."""
-    found = re.fullmatch(r"[^\n\"'()\[\]=*]*(\.[a-zA-Z]+)", name or "")
-    suffix = found[1].lower() if found else ""
-    return suffix if suffix in (*TOML, *LINES) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +87,18 @@ def read_checks(
 
     What is wrong with one check is kept in it. Raises ``file``, ``toml`` or ``budget`` for the file as a whole.
     """
-    suffix = checks_suffix(path)
+    suffix = Path(path).suffix.lower()
     data = read_bytes(env, path, "PROGRAM")
     if len(data) > MOST_BYTES[suffix]:
-        hint = "make it several files" if suffix in LINES else "make it several files, or .ndjson"
+        hint = "make it several files" if suffix != TOML else "make it several files, or .ndjson"
         raise GradcliError("budget", f"{path} is larger than {MOST_BYTES[suffix] // 2**20} MiB", hint=hint)
     try:
         text = plain_text(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise GradcliError("file", f"PROGRAM: {path} is not a text file") from None
-    defaults, written = read_toml(text, path, keys) if suffix in TOML else ({}, list(read_lines(text, path, budget)))
+    defaults, written = read_toml(text, path, keys) if suffix == TOML else ({}, list(read_lines(text, path, budget)))
     if not written:
-        raise GradcliError("checks", f"{path} has no checks", hint=EXAMPLE if suffix in TOML else None)
+        raise GradcliError("checks", f"{path} has no checks", hint=EXAMPLE if suffix == TOML else None)
     if len(written) > MOST_CHECKS:
         raise GradcliError("budget", f"{path} has more than {MOST_CHECKS:,} checks", hint="make it several files")
     reader = Reader(path, text, keys, {**defaults, **typed})
@@ -138,7 +126,7 @@ def read_toml(text: str, path: str, keys: Mapping[str, Key]) -> tuple[dict[str, 
     if not isinstance(listed, list):
         raise GradcliError("checks", f"{path}: {table} is not an array of tables", hint=EXAMPLE)
     heads = [*re.finditer(rf"(?m)^[ \t]*\[\[\s*{table}\s*\]\]", text)] if table else []
-    if len(heads) != len(listed):  # they stand in an array, or in a text of several lines as well
+    if not heads or len(heads) != len(listed):  # they stand in an array, or in a text of several lines as well
         return document, [Written(one, None) for one in listed]
     ends = [*(head.start() for head in heads[1:]), len(text)]
     return document, [

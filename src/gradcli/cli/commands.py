@@ -238,15 +238,15 @@ def check(
     """
     del debug
     from gradcli.cli.checking import answer, read_standard
-    from gradcli.cli.checks import is_file_of_checks
+    from gradcli.cli.inputs import CHECKS, suffix_of
     from gradcli.cli.points import points_of, typed_check
     from gradcli.cli.request import ScriptOptions, printing, refuse_page, request
 
     env: Environment = ctx.obj
-    if is_file_of_checks(program, file):
+    if suffix_of(program or file or "", CHECKS):
         from gradcli.cli.many import answer_all  # most checks are one
 
-        raise typer.Exit(answer_all(env, ctx, str(program or file)))
+        raise typer.Exit(answer_all(env, ctx, program or file or ""))
     if jobs != 1:
         raise GradcliError("option", "--jobs is for a file of checks", hint="gradcli check checks.toml --jobs 4")
     how: Printing = refuse_page(printing(json, format, output, 6, "auto", False, None, quiet))

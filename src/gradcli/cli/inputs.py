@@ -23,11 +23,15 @@ DATA = (".csv", ".tsv", ".npy", ".npz", ".json")
 NOTEBOOK = ".ipynb"
 
 
-def suffix_of(program: str) -> str:
+CHECKS = (".toml", ".ndjson", ".jsonl")
+"""Suffixes of files of checks."""
+
+
+def suffix_of(program: str, among: tuple[str, ...] = (*TEXTS, *DATA, NOTEBOOK)) -> str:
     """Return the suffix of what may be the name of a file, empty for a program."""
     found = re.fullmatch(r"@?[^\n\"'()\[\]=*]*(\.[a-zA-Z]+)", program)
     suffix = found[1].lower() if found else ""
-    return suffix if suffix in (*TEXTS, *DATA, NOTEBOOK) else ""
+    return suffix if suffix in among else ""
 
 
 def text_of_file(env: Environment, path: str, suffix: str) -> str:

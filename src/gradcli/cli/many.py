@@ -73,6 +73,8 @@ def answer_all(env: Environment, ctx: typer._click.Context, path: str) -> ExitSt
     asked = ctx.params
     report = report_suffix(asked["output"], path)
     jobs, quiet, as_json = asked["jobs"], asked["quiet"], asked["json"] or asked["format"] == "json"
+    if asked["program"] and asked["file"]:
+        raise GradcliError("option", "a file of checks and -f FILE are both given", hint="give one of them")
     if not 1 <= jobs <= MOST_JOBS:
         raise GradcliError("option", f"--jobs {jobs} is not from 1 to {MOST_JOBS}")
     if asked["format"] not in (None, "json", "table", "plain"):
