@@ -341,6 +341,14 @@ def test_the_command_below_a_wrong_check_shows_it_again(cli, here):
     assert cli(*shlex.split(command)[1:]).code == 1
 
 
+def test_a_program_of_several_lines_can_be_pasted(cli, here):
+    text = 'program = """\nh = abs(x)\nif x > 0:\n    h = 2*h\nh"""\ninputs.x = 3\nexpect = "1"'
+    answer = cli("check", written(here, toml(text)), columns="40")
+    *_, command, last = re.split(r"\n(?=       gradcli|1 check)", answer.out)
+    assert cli(*shlex.split(command)[1:]).code == 1
+    assert last == "1 check: 1 wrong\n"
+
+
 def test_what_a_file_holds_obeys_no_terminal(cli, here):
     text = 'name = "\\u001b[2J"\nprogram = "x + \\u001b[2J"\ninputs.x = 3'
     answer = cli("check", written(here, toml(text)))

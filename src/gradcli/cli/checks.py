@@ -201,10 +201,10 @@ class Reader:
             raise GradcliError("checks", "a check is a table", hint=EXAMPLE)
         for key in written.keys:
             if key not in self.keys and key not in {"name", "program", "inputs"}:
-                known = ("name", "program", "inputs", *self.keys)
+                all_keys = ("name", "program", "inputs", *self.keys)
                 raise self.wrong(
                     written, key, f"a check has no key '{key[:40]}'",
-                    did_you_mean(key, known) or f"it may have {', '.join(known)}",
+                    did_you_mean(key, all_keys) or f"it may have {', '.join(all_keys)}",
                 )  # fmt: skip
         asked = {**self.defaults, **written.keys}
         shared, inputs = self.defaults.get("inputs"), written.keys.get("inputs")

@@ -87,7 +87,10 @@ def answer_all(env: Environment, ctx: typer._click.Context, path: str) -> ExitSt
         if as_json or report:
             kept.append(one)
         if not quiet and not as_json:
-            say(env, "\n".join(lines_of(env, one, path)))
+            first, *rest = lines_of(env, one, path)
+            say(env, first)
+            for line in rest:  # a command that is broken between words cannot be pasted
+                write(env, line)
     if report:
         write(env, reported(env, report, path, tally, kept), asked["output"])
     if not quiet:
@@ -118,7 +121,7 @@ def report_suffix(output: str | None, path: str) -> str:
 
 def typed_keys(ctx: typer._click.Context) -> dict[str, Any]:
     """Return what was typed beside the file, as keys of every check; raises ``option`` for what a check has itself."""
-    found = {}
+    keys = {}
     for parameter in ctx.command.params:
         name, value = str(parameter.name), ctx.params.get(str(parameter.name))
         if name in {"program", "file", "help", *PRINTING} or not value or value == parameter.default:
@@ -126,8 +129,8 @@ def typed_keys(ctx: typer._click.Context) -> dict[str, Any]:
         if name in OF_ONE_CHECK:
             message = f"{parameter.opts[0]} is for one check, and not for a file of checks"
             raise GradcliError("option", message, hint="write it into the file")
-        found[parameter.opts[0].removeprefix("--")] = list(value) if isinstance(value, tuple) else value
-    return found
+        keys[parameter.opts[0].removeprefix("--")] = list(value) if isinstance(value, tuple) else value
+    return keys
 
 
 def answers_of(checks: Sequence[ListedCheck], task: Checks, jobs: int, flags: set[str]) -> Iterator[Answered]:

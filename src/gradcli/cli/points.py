@@ -35,23 +35,23 @@ def points_of(items: Sequence[str]) -> list[list[str]]:
     by_name: dict[str, list[str]] = {}
     for item in items:
         by_name.setdefault(assignment(item)[0], []).append(item)
-    several = {name: given for name, given in by_name.items() if len(given) > 1}
+    several = {name: items_of for name, items_of in by_name.items() if len(items_of) > 1}
     if not several:
         return [list(items)]
     count = max(map(len, several.values()))
-    uneven = next((name for name, given in several.items() if len(given) != count), None)
+    uneven = next((name for name, items_of in several.items() if len(items_of) != count), None)
     if uneven is not None:
-        most = next(name for name, given in several.items() if len(given) == count)
+        most = next(name for name, items_of in several.items() if len(items_of) == count)
         raise GradcliError(
             "option", f"{most} is given {count} times and {uneven} {len(several[uneven])} times",
             hint="give a variable once for all points, or once for each",
         )  # fmt: skip
     if count > MOST_POINTS:
         raise GradcliError("option", f"{count:,} points are more than {MOST_POINTS:,}", hint="make them several checks")
-    if any(assignment(item)[1] == "-" for given in several.values() for item in given):
+    if any(assignment(item)[1] == "-" for items_of in several.values() for item in items_of):
         raise file_error("standard input is one value, and not one for each point", f"--{next(iter(several))}")
-    first = [given[0] for given in by_name.values()]
-    return [first, *([given[k] for given in several.values()] for k in range(1, count))]
+    first = [items_of[0] for items_of in by_name.values()]
+    return [first, *([items_of[k] for items_of in several.values()] for k in range(1, count))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,21 +103,24 @@ def option_words(flag: str, value: Any) -> list[str]:
     return [word for one in (value if isinstance(value, list | tuple) else [value]) for word in (flag, str(one))]
 
 
-def reproducing(typed: TypedCheck, found: Check, given: Sequence[Mapping[str, Any]]) -> str:
+def reproducing(typed: TypedCheck, answer: Check, values_typed: Sequence[Mapping[str, Any]]) -> str:
     """Return the command that checks the failing point alone; empty where nothing is wrong.
 
-    ``given`` are the values of each point that was typed. A random point of large arrays is named by its seed.
+    ``values_typed`` are the values of each point that was typed. A random point of large arrays is named by its seed.
     """
     from gradcli.render.checked import failing_entry
 
-    worst = failing_entry(found)
+    worst = failing_entry(answer)
     if worst is None:
-        return command_text(typed, typed.points[0]) if found.verdict == "wrong" else ""
-    for texts, values in zip(typed.points, given, strict=True):
-        if all(np.array_equal(worst.point[name], value) for name, value in {**found.inputs, **values}.items()):
+        return command_text(typed, typed.points[0]) if answer.verdict == "wrong" else ""
+    for texts, values in zip(typed.points, values_typed, strict=True):
+        point = {**answer.inputs, **values}
+        if not point.keys() <= worst.point.keys():  # of a script that has more values than it is differentiated by
+            return command_text(typed, typed.points[0], typed.sampling)
+        if all(np.array_equal(worst.point[name], value) for name, value in point.items()):
             return command_text(typed, {name: restored(text, worst.point[name]) for name, text in texts.items()})
-    texts = {**typed.points[0], **{name: restored("-", worst.point[name]) for name in found.differentiated}}
-    if "-" in texts.values() or found.labels:
+    texts = {**typed.points[0], **{name: restored("-", worst.point[name]) for name in answer.differentiated}}
+    if "-" in texts.values() or answer.labels:
         return command_text(typed, typed.points[0], typed.sampling)
     return command_text(typed, texts)
 

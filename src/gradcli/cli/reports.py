@@ -47,7 +47,7 @@ class Answered:
 
     @property
     def sentences(self) -> list[str]:
-        """What was found that has the verdict of the check, or what is wrong with it, without the verdict before it."""
+        """What is said with the verdict of the check, or what is wrong with it, without the verdict before it."""
         if self.document["error"] is not None:
             return [str(self.document["error"]["message"])]
         lines = self.document["sentence"].split("\n")
@@ -61,8 +61,8 @@ class Answered:
     def to_dict(self) -> dict[str, Any]:
         """Return the document of the check, with its name, its line in the file and its verdict."""
         head = {key: self.document[key] for key in ("schema", "version")}
-        own = {"name": self.check.name, "line": self.check.line, "verdict": self.word.replace(" ", "-")}
-        return {**head, **own, **self.document, **own, "reproduce": self.reproduce}
+        about = {"name": self.check.name, "line": self.check.line, "verdict": self.word.replace(" ", "-")}
+        return {**head, **about, **self.document, **about, "reproduce": self.reproduce}
 
 
 @dataclass(slots=True)
@@ -79,10 +79,10 @@ class Tally:
     @property
     def by_word(self) -> dict[str, int]:
         """How many there are of each verdict."""
-        found = dict.fromkeys(WORDS.values(), 0)
+        sums = dict.fromkeys(WORDS.values(), 0)
         for verdict, count in self.counts.items():
-            found[WORDS[verdict]] += count
-        return found
+            sums[WORDS[verdict]] += count
+        return sums
 
     def line(self) -> str:
         """Return the last line: how many checks there were, and how many by verdict."""
@@ -109,7 +109,10 @@ class Tally:
 
 
 def lines_of(env: Environment, one: Answered, path: str) -> list[str]:
-    """Return what is printed of a check: its line, and below it how to see what is not right."""
+    """Return what is printed of a check: its line, and below it how to see what is not right.
+
+    A command keeps the lines of its program as they are, so that it can be pasted.
+    """
     encoding = getattr(env.stdout, "encoding", None) or "ascii"
     first, *rest = one.sentences if one.verdict is not Verdict.AGREE else ["; ".join(one.sentences)]
     place = f" ({Path(path).name}, line {one.check.line})" if one.document["error"] and one.check.line else ""
@@ -117,8 +120,8 @@ def lines_of(env: Environment, one: Answered, path: str) -> list[str]:
         rest = one.diagnostic.split("\n")[1:]
     elif one.reproduce:
         rest = [*rest, one.reproduce]
-    told = [f"{one.word:<5}  {one.check.name}: {first}{place}", *(f"       {line}" for line in rest)]
-    return [inert(line, "", encoding) for line in told]
+    lines = [f"{one.word:<5}  {one.check.name}: {first}{place}", *(f"       {line}" for line in rest)]
+    return [inert(line, "\n\t", encoding) for line in lines]
 
 
 def reported(env: Environment, suffix: str, path: str, tally: Tally, answers: Sequence[Answered]) -> str:
@@ -150,7 +153,7 @@ def junit(path: str, answers: Sequence[Answered]) -> str:
         if one.word != "right":
             add_reason(case, one)
     ET.indent(suites)
-    return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
 
 
 def add_reason(case: ET.Element, one: Answered) -> None:

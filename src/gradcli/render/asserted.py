@@ -23,24 +23,26 @@ BY_POINT = ("samples", "seed", "points", "inputs")
 """Options that are not needed to ask again at the failing point."""
 
 
-def assertion_text(found: Checked, sentence: str, program: str | Callable[..., Any], asked: Mapping[str, Any]) -> str:
+def assertion_text(check: Checked, sentence: str, program: str | Callable[..., Any], asked: Mapping[str, Any]) -> str:
     """Return the lines of an assertion; ``asked`` are the keywords with which the check was called."""
     lines = [sentence]
-    worst = failing_entry(found)
+    worst = failing_entry(check)
     if worst is not None:
         width = max(map(len, worst.routes))
         rows = [
             f"  {route:<{width}}  {value!r}" for route, value in zip(named(worst.routes), worst.values, strict=True)
         ]
         lines += [f"  {worst.place}:", *rows]
-    lines += [f"  note: {note.message}" for note in found.notes]
-    point = found.inputs if worst is None else worst.point
-    options = {key: value for key, value in asked.items() if key not in found.inputs and key not in BY_POINT}
+    lines += [f"  note: {note.message}" for note in check.notes]
+    point = check.inputs if worst is None else worst.point
+    if check.labels:  # of a script, whose values have names that no option has
+        point = {}
+    options = {key: value for key, value in asked.items() if key not in check.inputs and key not in BY_POINT}
     large = [name for name, value in point.items() if np.size(value) > MOST_TYPED]
     if callable(program):
         return "\n".join([*lines, f"  {call_text(program, point, options, large)}"])
     saved = [f'  np.save("{name}.npy", {name})' for name in large]
-    return "\n".join([*lines, *saved, f"  {command_text(found.program, point, options)}"])
+    return "\n".join([*lines, *saved, f"  {command_text(check.program, point, options)}"])
 
 
 def named(routes: tuple[str, str]) -> list[str]:
