@@ -201,6 +201,7 @@ WHOLE = {
     "an unknown key": ("smples = 3\n[[check]]\n", "a file of checks has no key 'smples'"),
     "no array": ("check = 3\n", "check is not an array of tables"),
     "deep": ("a = " + "[" * 5000, "brackets are nested too deeply"),
+    "a deep key": ("a." * 500_000 + "b = 1", "a key has more than 100 parts"),
     "no text": (b"\xff\xfe\x00\x01", "is not a text file"),
     "large": ("#" * (2**22 + 1), "gradients/checks.toml is larger than 4 MiB"),
 }

@@ -6,6 +6,7 @@ described a second time. ``program``, ``inputs`` and ``name`` are those that are
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.inputs import plain_text, read_bytes, suffix_of
 from gradcli.cli.points import PRINTING
-from gradcli.errors import Budget, GradcliError, Place
+from gradcli.errors import Budget, GradcliError, Place, Span
 from gradcli.errors.suggest import did_you_mean
 from gradcli.records import dataclass
 
@@ -33,6 +34,9 @@ TABLES = ("check", "checks")
 EXAMPLE = 'for example: [[check]]\nprogram = "x**2"\ninputs = {x = 3}\nexpect = "2*x"'
 WITH_NAME = re.compile(r"([A-Za-z_]\w*\s*=\s*)?@(.+)", re.DOTALL)
 """A file that has a value, and the variable before it that it may be for."""
+MOST_PARTS = 100
+DEEP_KEY = re.compile(rf"""(?<![\w."'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{MOST_PARTS}}}""")
+"""A key of so many parts, ``a.a.a``, that Python's reader of TOML would take the square of their number for it."""
 AT_LINE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
 
@@ -68,15 +72,14 @@ class ListedCheck:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A check as it stands in the file: its keys, and where they are for the one who wrote them.
+    """A check as it stands in the file: its keys, the line where it begins, and its part of the file from there on.
 
-    ``start`` is where its text begins in the file, ``end`` where it ends; None where that is not known.
+    The line is None, and the text empty, where that is not seen.
     """
 
     keys: Any
-    line: int | None
-    start: int | None = None
-    end: int | None = None
+    line: int | None = None
+    text: str = ""
     error: GradcliError | None = None
 
 
@@ -101,7 +104,7 @@ def read_checks(
         raise GradcliError("checks", f"{path} has no checks", hint=EXAMPLE if suffix == TOML else None)
     if len(written) > MOST_CHECKS:
         raise GradcliError("budget", f"{path} has more than {MOST_CHECKS:,} checks", hint="make it several files")
-    reader = Reader(path, text, keys, {**defaults, **typed})
+    reader = Reader(path, keys, {**defaults, **typed})
     return [reader.listed(one, number) for number, one in enumerate(written, 1)]
 
 
@@ -109,6 +112,8 @@ def read_toml(text: str, path: str, keys: Mapping[str, Key]) -> tuple[dict[str, 
     """Return the keys before the first check, which all checks share, and the checks of a TOML file."""
     import tomllib
 
+    if DEEP_KEY.search(text):
+        raise GradcliError("budget", f"{path}: a key has more than {MOST_PARTS} parts")
     try:
         document = tomllib.loads(text, parse_float=Decimal)  # which keeps the digits that were typed
     except tomllib.TOMLDecodeError as error:
@@ -120,18 +125,16 @@ def read_toml(text: str, path: str, keys: Mapping[str, Key]) -> tuple[dict[str, 
     for key in document:
         if key not in keys and key != "inputs":
             hint = did_you_mean(key, (*TABLES[:1], *keys)) or "each check begins with a line [[check]]"
-            raise GradcliError("checks", f"a file of checks has no key '{key[:40]}'", hint=hint).at(
-                *place_of(key, text, path, 0, len(text))
-            )
+            unknown = GradcliError("checks", f"a file of checks has no key '{key[:40]}'", hint=hint)
+            raise unknown.at(*place_of(key, text, path, 1))
     if not isinstance(listed, list):
         raise GradcliError("checks", f"{path}: {table} is not an array of tables", hint=EXAMPLE)
-    heads = [*re.finditer(rf"(?m)^[ \t]*\[\[\s*{table}\s*\]\]", text)] if table else []
-    if not heads or len(heads) != len(listed):  # they stand in an array, or in a text of several lines as well
-        return document, [Written(one, None) for one in listed]
-    ends = [*(head.start() for head in heads[1:]), len(text)]
+    parts = re.split(rf"(?m)^(?=[ \t]*\[\[[ \t]*{table}[ \t]*\]\])", text)
+    if len(parts) != 1 + len(listed):  # they stand in an array, or a text of several lines has such a line as well
+        return document, [Written(one) for one in listed]
+    lines = itertools.accumulate((part.count("\n") for part in parts), initial=1)
     return document, [
-        Written(one, line_at(text, head.start()), head.start(), end)
-        for one, head, end in zip(listed, heads, ends, strict=True)
+        Written(one, line, part) for one, line, part in zip(listed, [*lines][1:-1], parts[1:], strict=True)
     ]
 
 
@@ -143,35 +146,31 @@ def not_toml(message: str, text: str, path: str) -> GradcliError:
     if at is None:
         return error
     line, column = int(at[1]), int(at[2])
-    start = sum(len(row) + 1 for row in text.split("\n")[: line - 1]) + column - 1
-    return error.at((start, min(start + 1, len(text))), Place(text, f"{path}:{line}"))
+    return error.at((column - 1, column), Place(text.split("\n")[line - 1], f"{path}:{line}"))
 
 
 def read_lines(text: str, path: str, budget: Budget) -> Iterator[Written]:
     """Yield the checks of an NDJSON file, one from each line that is not blank."""
     from gradcli.batch.strict import read_object
 
-    start = 0
     for number, line in enumerate(text.split("\n"), 1):
-        end = start + len(line)
         if line.strip():
             try:
-                yield Written(read_object(line.encode(), budget), number, start, end)
+                yield Written(read_object(line.encode(), budget), number, line)
             except GradcliError as error:
                 error.place = Place(line, f"{path}:{number}")
                 yield Written({}, number, error=error)
-        start = end + 1
 
 
-def line_at(text: str, start: int) -> int:
-    """Return the number of the line in which a character stands, counted from 1."""
-    return text.count("\n", 0, start) + 1
-
-
-def place_of(key: str, text: str, path: str, start: int, end: int) -> tuple[tuple[int, int] | None, Place | None]:
-    """Return where a key stands between two characters of a file; None for both where it is not seen there."""
-    match = re.compile(rf"(?:^|[{{,])\s*\"?({re.escape(key)})\"?\s*[=.:\]]", re.MULTILINE).search(text, start, end)
-    return (None, None) if match is None else (match.span(1), Place(text, f"{path}:{line_at(text, match.start(1))}"))
+def place_of(key: str, text: str, path: str, first: int) -> tuple[Span | None, Place | None]:
+    """Return where a key stands in a text whose ``first`` line has that number; None for both where it is not seen."""
+    match = re.search(rf"(?m)(?:^|[{{,])[ \t]*\"?({re.escape(key)})\"?[ \t]*[=.:\]]", text)
+    if match is None:
+        return None, None
+    start = text.rfind("\n", 0, match.start(1)) + 1
+    line = text[start:].partition("\n")[0]
+    span = match.start(1) - start, match.end(1) - start
+    return span, Place(line, f"{path}:{first + text.count(chr(10), 0, start)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +178,6 @@ class Reader:
     """What turns the keys of a check into words; ``defaults`` are the keys of checks that do not have their own."""
 
     path: str
-    text: str
     keys: Mapping[str, Key]
     defaults: Mapping[str, Any]
 
@@ -229,9 +227,7 @@ class Reader:
     def wrong(self, written: Written, key: str, message: str, hint: str | None) -> GradcliError:
         """Return the error for a key of a check, with its place in the file where that is seen."""
         error = GradcliError("checks", message, hint=hint)
-        if written.start is None or written.end is None:
-            return error
-        return error.at(*place_of(key, self.text, self.path, written.start, written.end))
+        return error if written.line is None else error.at(*place_of(key, written.text, self.path, written.line))
 
     def program(self, written: Written, asked: Mapping[str, Any]) -> list[str]:
         """Return the program as it stands last, or nothing where ``file`` names it."""
