@@ -23,7 +23,7 @@ from gradcli.exact.decimals import digits
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import ALL, FEWEST
 from gradcli.exact.work import Spent
-from gradcli.explanation.evaluation import Function
+from gradcli.explanation.evaluation import Function, filled
 from gradcli.explanation.scripts import LOSSES, Asked, derivative_calls
 from gradcli.ops.declare import Array, value_of
 from gradcli.records import dataclass, field
@@ -32,7 +32,7 @@ from gradcli.runner.objects import Instance
 from gradcli.runner.replay import Reached, ScriptProgram, ancestors, as_tensor, program_of
 from gradcli.runner.script import Ended, ScriptError, compile_text, run_script
 from gradcli.runner.state import bounds_of
-from gradcli.runner.story import Story, value_at
+from gradcli.runner.story import Story, root_of, value_at
 from gradcli.runner.values import Tensor
 
 if TYPE_CHECKING:
@@ -48,10 +48,14 @@ SLOT = "value {}"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A value of the script, and what the script says is the derivative by it: both as the script names them."""
+    """A value of the script, and what the script says is the derivative by it: both as the script names them.
+
+    ``whole`` is the pair that it is an entry of, where these are nested lists.
+    """
 
     value: str
     gradient: str
+    whole: Pair | None = None
 
 
 # ---- names that go together
@@ -107,6 +111,15 @@ def is_number(value: Any) -> bool:
     return type(value) is float or (isinstance(value, Tensor) and value.dtype.startswith(("float", "bfloat")))
 
 
+def entries_of(pair: Pair, numbers: Mapping[str, Any]) -> list[Pair]:
+    """Return a pair of nested lists as the pairs of their entries, any other as it is."""
+    value = numbers.get(pair.value)
+    if not isinstance(value, list):
+        return [pair]
+    places = ["".join(f"[{k}]" for k in place) for place in np.ndindex(np.shape(as_doubles(value)))]
+    return [Pair(f"{pair.value}{place}", f"({pair.gradient}){place}", pair) for place in places]
+
+
 def stem_of(way: str) -> tuple[str, str] | None:
     """Return by which value a way is the derivative, as far as its name says: where that is held, and its name.
 
@@ -123,18 +136,23 @@ def stem_of(way: str) -> tuple[str, str] | None:
     return None if stem is None else (f"{holder}." if step is not None and step[2] else "", stem)
 
 
-def find_pairs(numbers: Mapping[str, Any]) -> list[Pair]:
-    """Return the pairs of values whose names say that one is the derivative by the other."""
-    by_name = by_last_step(numbers)
+def find_pairs(ways: Sequence[str], numbers: Mapping[str, Any]) -> list[Pair]:
+    """Return the pairs of values whose names say that one is the derivative by the other.
+
+    Of several ways to a value of one name the first counts. The same two values by other names, as a loop's variables
+    are, count once.
+    """
+    by_name = by_last_step(ways)
     pairs: dict[str, Pair] = {}
-    for way in numbers:
+    for way in ways:
         stem = stem_of(way)
         value = None if stem is None else value_of_stem(stem, by_name, numbers)
         if value is not None and value != way:
-            before = pairs.get(value)
-            if before is None or len(way) < len(before.gradient):
-                pairs[value] = Pair(value, way)
-    return list(pairs.values())
+            pairs.setdefault(value, Pair(value, way))
+    first: dict[tuple[int, int], Pair] = {}
+    for pair in sorted(pairs.values(), key=lambda pair: ways.index(pair.value)):
+        first.setdefault((id(numbers[pair.value]), id(numbers[pair.gradient])), pair)
+    return list(first.values())
 
 
 def by_last_step(ways: Iterable[str]) -> dict[str, list[str]]:
@@ -154,14 +172,14 @@ def ways_beside(holder: str, name: str) -> tuple[str, ...]:
 def value_of_stem(
     stem: tuple[str, str], by_name: Mapping[str, list[str]], numbers: Mapping[str, Any]
 ) -> str | None:  # fmt: skip
-    """Return the value that a gradient is by: beside it, else the one with the shortest way."""
+    """Return the value that a gradient is by: beside it, else the first way to one of its name."""
     holder, name = stem
     if holder:
         return next((way for way in ways_beside(holder, name) if way in numbers), None)
     ways = [way for way in by_name.get(name, ()) if stem_of(way) is None]
     if not ways and len(name) == 1:
         ways = by_name.get(name.swapcase(), [])
-    return min(ways, key=len, default=None)
+    return next(iter(ways), None)
 
 
 # ---- a script and what it says
@@ -170,7 +188,8 @@ class Claims:
     """What a script says of its gradients: of inputs, by their names in ``program``, and of inner values.
 
     ``names`` are what the gradients by inputs are read from at the end of the script. ``gradients`` is the program
-    whose output they are, end to end, ``of`` the output that they are the derivatives of. ``typed`` is what is expected
+    whose output they are, end to end, ``of`` the output that they are the derivatives of. ``named`` are pairs
+    inside that the user asked for. ``typed`` is what is expected
     by inputs and is nothing of the script's: formulas of the language and arrays.
     """
 
@@ -180,6 +199,7 @@ class Claims:
     inner: list[Pair]
     names: tuple[str, ...]
     gradients: ScriptProgram
+    named: list[Pair] = field(default_factory=list)
     typed: dict[str, Any] = field(default_factory=dict)
     reached: Reached | None = None
     at: Mapping[str, Any] | None = None
@@ -190,9 +210,18 @@ class Claims:
         """The output as a function of the inputs that something is expected by."""
         return Function.of_program(self.program, dict.fromkeys([*self.by_input, *self.typed]))
 
+    @property
+    def leaks(self) -> bool:
+        """Whether the output is computed from one of the gradients: an update of an input was not seen as one."""
+        reached = self.reach(filled(self.program, {}))
+        last = reached.run.story.last
+        output = value_at(last, self.of)
+        before = {node.index for node in ancestors(output.node)} if isinstance(output, Tensor) else set()
+        return bool(before & reached.run.story.gradient_nodes)
+
     def reach(self, point: Mapping[str, Any]) -> Reached:
         """Return the run of the script at a point, to its end."""
-        if self.reached is None or self.at is not point:
+        if self.reached is None or self.at is None or not same_point(self.at, point):
             ordinals = self.gradients.ordinals
             values = {ordinals[name]: value for name, value in point.items() if name in ordinals}
             self.reached, self.at = self.gradients.reach(Graph(self.program.budget), values), point
@@ -210,6 +239,11 @@ class Claims:
         place = list(self.by_input).index(variable)
         sizes = [int(np.size(self.tensor(point, name).value)) for name in self.by_input]
         return None if self.exact is None else self.exact[sum(sizes[:place]) : sum(sizes[: place + 1])]
+
+
+def same_point(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether two points have the same numbers."""
+    return one.keys() == other.keys() and all(np.array_equal(value, other[name]) for name, value in one.items())
 
 
 def many_digits(program: ScriptProgram, point: Mapping[str, Any], names: Sequence[str]) -> list[Decimal] | None:
@@ -251,10 +285,18 @@ def read_claims(
     if isinstance(expect, str):
         expect = {value_of_text(expect, observed.numbers): expect}
     typed = {way: item for way, item in (expect or {}).items() if not is_of_script(item, text, observed.local, bounds)}
-    pairs = [Pair(way, item) for way, item in (expect or {}).items() if way not in typed]
-    pairs += [pair for pair in find_pairs(observed.numbers) if pair.value != of] if not expect else []
-    pairs = [pair for pair in pairs if not asked.wrt or pair.value in asked.wrt]
-    return trace_claims(text, of, pairs, typed, observed, settings, bool(expect))
+    if expect:
+        pairs = [Pair(way, item) for way, item in expect.items() if way not in typed]
+        return trace_claims(text, of, pairs, typed, observed, settings, strict=True)
+    claims = None
+    for ways in (list(observed.numbers), list(observed.numbers)[::-1]):
+        ways.sort(key=lambda way: way in observed.local)
+        pairs = [pair for pair in find_pairs(ways, observed.numbers) if pair.value != of]
+        pairs = [pair for pair in pairs if not asked.wrt or pair.value in asked.wrt]
+        claims = trace_claims(text, of, pairs, typed, observed, settings, strict=False)
+        if claims is None or not claims.leaks:
+            break
+    return claims
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +319,7 @@ def observe(text: str, settings: Mapping[str, Any]) -> Observed:
     local = {
         name: value
         for name, value in story.last.items()
-        if name not in ended.variables and not name.startswith("self.") and is_number(value)
+        if root_of(name) not in ended.variables and not name.startswith("self.") and is_number(value)
     }
     return Observed(ended, numbers_of({**ended.variables, **local}), local)
 
@@ -290,31 +332,44 @@ def trace_claims(
 
     ``strict`` refuses a value that the output is not computed from, which is left out otherwise.
     """
+    pairs = [entry for pair in pairs for entry in entries_of(pair, observed.numbers)]
     slots = {SLOT.format(k): pair.gradient for k, pair in enumerate(pairs) if pair.gradient not in observed.local}
-    watched = frozenset(name for pair in pairs for name in (pair.value, pair.gradient))
+    gradients = tuple(pair.gradient for pair in pairs)
+    watched = frozenset([*gradients, *(pair.value for pair in pairs)])
 
-    def trace(ways: Iterable[str]) -> ScriptProgram:
-        traced = frozenset(ways)
-        return program_of(text, -1, [], [], of=of, traced=traced, asked=slots, watched=watched, **settings)
+    def trace(ways: Iterable[str], always: bool = False) -> ScriptProgram:
+        return program_of(
+            text, -1, [], [], of=of, traced=frozenset(ways), asked=slots, watched=watched, gradients=gradients,
+            always=always, **settings,
+        )  # fmt: skip
 
     ways = [*typed, *(pair.value for pair in pairs)]
     program = trace(ways)
+    always = not program.ordinals  # what runs under torch.no_grad() is recorded for this
+    program = trace(ways, always) if always else program
     computed = program.computed & set(ways)
-    if computed and len(computed) < len(ways):
-        program = trace(way for way in ways if way not in computed)
+    inputs = [way for way in ways if way not in computed]
+    outer = [way for way in inputs if way not in observed.local]
+    if outer and not strict:  # a function's own variables are others in each call
+        ways = [way for way in ways if way in computed or way in outer]
+        inputs = outer
+    if inputs and inputs != ways:
+        program = trace(inputs, always)
     program.ended = observed.ended
-    inputs = {way: program.input_of(way) for way in ways}
+    pairs = [pair for pair in pairs if pair.value in ways]
+    variables = {way: program.input_of(way) for way in ways}
     if strict:
-        missing = [way for way in ways if inputs[way] is None and way not in computed]
+        missing = [way for way in ways if variables[way] is None and way not in computed]
         require_computed(of, missing, observed.numbers)
-    by_input = {variable: pair for pair in pairs if (variable := inputs[pair.value]) is not None}
-    expected = {variable: item for way, item in typed.items() if (variable := inputs[way]) is not None}
+    by_input = {variable: pair for pair in pairs if (variable := variables[pair.value]) is not None}
+    expected = {variable: item for way, item in typed.items() if (variable := variables[way]) is not None}
     if not by_input and not expected:
         return None
     by_text = {gradient: slot for slot, gradient in slots.items()}
     names = tuple(by_text.get(pair.gradient, pair.gradient) for pair in by_input.values())
     inner = [pair for pair in pairs if pair.value in computed]
-    return Claims(program, of, by_input, inner, names, program.of_values(names), expected)
+    named = inner if strict else []
+    return Claims(program, of, by_input, inner, names, program.of_values(names), named, expected)
 
 
 def is_of_script(item: Any, text: str, local: Mapping[str, Any], budget: Budget) -> bool:

@@ -260,14 +260,16 @@ def judge_claims(
 ) -> list[Expectation]:
     """Return what is said of all gradients of a script in the order in which it computed them, those inside too.
 
-    Of a wrong one it is said which is wrong first. A gradient inside on which a right one depends is right, or stands
-    for something else, such as the cotangent before a division by n: it is left out.
+    Of a wrong one it is said which is wrong first. A gradient inside on which a right one depends, or that is found
+    by its name where all others are right, stands for something else, such as the cotangent before a division by n: it
+    is left out.
     """
     inner = judge_inner(claims, point, seed)
     variables = {pair.value: variable for variable, pair in claims.by_input.items()}
     nodes = {one.variable: ways_to(claims, point, variables[one.variable]) for one in expected}
     trusted = [nodes[one.variable] for one in expected if one.verdict == "right"]
-    wrong = [one for one in inner if not one.right and not any(one.nodes & used for used in trusted)]
+    suspects = [one for one in inner if not one.right and not any(one.nodes & used for used in trusted)]
+    wrong = suspects if len(trusted) < len(expected) else [one for one in suspects if one.pair in claims.named]
     placed = [(max(nodes[one.variable], default=-1), one) for one in expected]
     placed = [
         (place, replace(one, first_wrong=first_wrong(claims, wrong, nodes[one.variable], variables[one.variable])))
@@ -276,7 +278,24 @@ def judge_claims(
         for place, one in placed
     ]
     placed += [(max(one.nodes, default=-1), inner_expectation(one)) for one in inner if one.right or one in wrong]
-    return [one for _, one in sorted(placed, key=lambda item: item[0])]
+    return as_wholes(claims, [one for _, one in sorted(placed, key=lambda item: item[0])])
+
+
+def as_wholes(claims: Claims, expected: list[Expectation]) -> list[Expectation]:
+    """Return what is said of entries of nested lists as what is said of the lists."""
+    wholes = {pair.value: pair.whole for pair in claims.by_input.values() if pair.whole is not None}
+    merged: dict[str, Expectation] = {}
+    for one in expected:
+        whole = wholes.get(one.variable)
+        if whole is None:
+            merged[one.variable] = one
+            continue
+        entry = replace(one, variable=whole.value, text=whole.gradient, entry=one.variable.removeprefix(whole.value))
+        if entry.first_wrong == one.text:
+            entry = replace(entry, first_wrong=whole.gradient)
+        before = merged.get(whole.value)
+        merged[whole.value] = entry if before is None else before.beside(entry)
+    return list(merged.values())
 
 
 def inner_expectation(one: InnerGradient) -> Expectation:

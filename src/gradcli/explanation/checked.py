@@ -110,6 +110,7 @@ class Expectation:
     - ``first_wrong``: the first gradient of the script that is wrong on the way to a wrong one.
     - ``misfit``: of what has another shape, both shapes and what may have happened; empty where it fits.
     - ``standard``: what it is held to, such as ``the digits of float32``; empty where nothing chose it.
+    - ``entry``: which entry of a nested list the worst one is; empty for arrays.
     - ``inner``: whether it is by a value that the script computes, and so held against reverse mode in doubles.
 
     >>> gradcli.check("x**3", x=2.0, expect="x**2").expected[0].verdict
@@ -127,6 +128,7 @@ class Expectation:
     first_wrong: str = ""
     misfit: str = ""
     standard: str = ""
+    entry: str = ""
     inner: bool = False
 
     @property
@@ -143,7 +145,7 @@ class Expectation:
             compared=self.compared + other.compared,
             wrong=self.wrong + other.wrong,
             unclear=self.unclear + other.unclear,
-            mistake=first.mistake or second.mistake,
+            mistake=first.mistake if first.mistake == second.mistake or not second.wrong else "",
         )
 
 

@@ -86,7 +86,7 @@ def wrong_place(one: Expectation) -> str:
     if one.worst is None:
         return f"{one.text} is not the derivative{by_text(one)}"
     first, second = one.worst.values
-    index = one.worst.column.removeprefix(one.worst.variable)
+    index = one.entry or one.worst.column.removeprefix(one.worst.variable)
     if NAME.fullmatch(one.text) and (index.startswith("[") or not index):
         return f"{one.text}{index} is {first!r} and truly {second!r}"
     return f"{one.worst.place} is {first!r} by {one.text} and truly {second!r}"

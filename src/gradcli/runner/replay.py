@@ -24,7 +24,7 @@ from gradcli.runner.naming import name_of
 from gradcli.runner.objects import Code
 from gradcli.runner.script import ScriptError, compile_text, run_code
 from gradcli.runner.state import BOUNDS, Run
-from gradcli.runner.story import LAST, Story, free_leaf, tell, value_at
+from gradcli.runner.story import LAST, Assigned, Story, free_leaf, tell, value_at
 from gradcli.runner.values import Tensor
 
 
@@ -151,6 +151,9 @@ class ScriptProgram:
     settings: frozenset[str] = frozenset()
     asked: dict[str, str] = field(default_factory=dict)
     watched: frozenset[str] = frozenset()
+    gradients: tuple[str, ...] = ()
+    always: bool = False
+    last_output: tuple[str, int] | None = None
     joined: tuple[str, ...] = ()
     origins: dict[str, list[str]] = field(default_factory=dict)
 
@@ -159,9 +162,10 @@ class ScriptProgram:
         return replace(self, joined=tuple(names))
 
     def input_of(self, way: str) -> str | None:
-        """Return the name of the input that a traced value is; None where the output is not computed from it."""
+        """Return the name of the input that a traced value is, of several the last; None where the output has none."""
         made = self.origins.get(way, ())
-        return next((name for name, ordinal in self.ordinals.items() if ordinal in made), None)
+        names = {ordinal: name for name, ordinal in self.ordinals.items()}
+        return next((names[ordinal] for ordinal in reversed(made) if ordinal in names), None)
 
     def evaluate(
         self, values: Mapping[str, object], wrt: frozenset[str], record: bool = True, strict: bool = False,
@@ -179,23 +183,29 @@ class ScriptProgram:
         """Run the script as far as the call."""
         run = Run(graph)
         run.seed = self.seed
+        run.always = self.always
         replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps, self.changing, self.failed)
-        run.story = Story(self.traced, self.others, self.watched, frozenset(self.code.places))
+        run.story = Story(self.traced, self.others, self.watched, frozenset(self.code.places), self.gradients)
         self.enter_given(run)
+        run.story.stop = None if self.joined else self.last_output
         try:
             ended = run_code(self.code, self.place, run)
         except Stopped as stopped:
             return self.found(run, replay, stopped)
+        except Assigned as assigned:
+            return self.found(run, replay, Stopped([as_tensor(run, assigned.value)], [], None))
         if ended.refused is not None:
             raise ended.refused
         if ended.raised is not None and type(graph) is Graph:
             raise ScriptError(ended)
         self.computed = frozenset(run.story.computed)
-        self.origins = run.story.origins
+        self.origins = {way: ordinals_of(graph, tensors) for way, tensors in run.story.leaves.items()}
         if self.joined:
             return self.found(run, replay, Stopped([end_to_end(run, self.joined)], [], None))
         if self.of is not None:
-            return self.found(run, replay, Stopped([self.output_of(run)], [], None))
+            output = self.output_of(run)
+            self.last_output = run.story.last_of(self.of, output)
+            return self.found(run, replay, Stopped([output], [], None))
         why = f": {ended.raised.name}: {ended.raised.text}" if ended.raised is not None else ""
         raise GradcliError("exact", f"the script takes another way in many digits, and does not come to this call{why}")
 
@@ -273,6 +283,11 @@ class ScriptProgram:
         self.result = own if own is not None and own.isidentifier() and own not in names else None
 
 
+def ordinals_of(graph: Graph, tensors: list[Tensor]) -> list[str]:
+    """Return the ordinals of the leaves that tensors were, as they were made and after each write to them."""
+    return [str(n.name) for n in graph.nodes if type(n) is Input and any(n.owner is tensor for tensor in tensors)]
+
+
 def has_input(nodes: list[Any], tensor: Tensor) -> bool:
     """Return whether a tensor is among inputs, with the numbers that it has now or with earlier ones; or is none."""
     return type(tensor.node) is not Input or any(node is tensor.node or node.owner is tensor for node in nodes)
@@ -343,6 +358,8 @@ def program_of(
     failed: Mapping[int, tuple[str, str]] | None = None,
     asked: Mapping[str, str] | None = None,
     watched: frozenset[str] = frozenset(),
+    gradients: tuple[str, ...] = (),
+    always: bool = False,
     budget: Budget = BOUNDS,
 ) -> ScriptProgram:
     """Return one call of a script, or its last value, as a program; where it can be run its leaves have their names.
@@ -350,7 +367,8 @@ def program_of(
     ``given`` are values of the variables that the script leaves free, ``others`` those of leaves in place of its own,
     ``of`` the variable that is the output, by those that are ``traced``. ``changing`` are the numbers of the hooks that
     change gradients, ``failed`` the calls that raised. ``asked`` are expressions that are evaluated at the end, by the
-    variable of each, ``watched`` variables of which all values are kept.
+    variable of each, ``watched`` variables of which all values are kept, ``gradients`` what inputs are updated by.
+    ``always`` records what PyTorch is told not to.
     """
     last = LAST if stop < 0 and of is None else None
     code, place = compile_text(text, budget=budget, told=tell, last=last, asked=asked)
@@ -358,7 +376,8 @@ def program_of(
     program = ScriptProgram(
         text, place, stop, budget, vs, resets, code, seed, dict(given or {}), free, dict(others or {}),
         of if of is not None or stop >= 0 else code.text.last, traced, changing=changing,
-        failed=dict(failed or {}), asked=dict(asked or {}), watched=watched,
+        failed=dict(failed or {}), asked=dict(asked or {}), watched=watched, gradients=gradients,
+        always=always,
     )  # fmt: skip
     if free.keys() <= program.given.keys():
         program.reach(Graph(budget), {})

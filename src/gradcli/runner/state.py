@@ -109,7 +109,7 @@ class Run:
     ``f`` applies ops: the graph, or what holds them while gradients are off. ``line`` is that of the script's own call
     that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library``
     of it is for frames of a library's text, ``batches`` for the entries of batches. ``inference`` says that the script
-    has been in inference mode, ``anomaly`` that a backward which meets nan raises. ``fused`` has the calls that were
+    has been in inference mode, ``always`` that operations are recorded where the script switches gradients off, ``anomaly`` that a backward which meets nan raises. ``fused`` has the calls that were
     several operations, by the last of these.
     """
 
@@ -188,6 +188,7 @@ class Run:
         self.tree_nodes: dict[Any, tuple[Any, Any]] = {}
         self.x64 = False
         self.story: Any = None
+        self.always = False
 
     # ---- gradients on and off
     @property
@@ -198,7 +199,7 @@ class Run:
     def enable_grad(self, on: bool) -> bool:
         """Switch gradients, and return whether they were on."""
         before = self.f is self.graph
-        self.f = self.graph if on else self.held
+        self.f = self.graph if on or self.always else self.held
         return before
 
     # ---- tensors
@@ -300,6 +301,8 @@ class Run:
         self.refuse_leaf(tensor)
         if tensor.active:
             note(self, "update", tensor)
+        if self.story is not None:
+            self.story.overwrite(tensor, made)
         self.by_leaf.pop(old.index, None)
         self.hooks.pop(old.index, None)
         tensor.node = np.array(value_of(made))
@@ -307,7 +310,8 @@ class Run:
 
     def refuse_leaf(self, x: Tensor, what: str = "a leaf") -> None:
         """Raise what PyTorch raises for a write to a leaf, or to a view of one, while gradients are on."""
-        if x.leaf and x.active and self.f is self.graph and x.library == "torch":
+        made_input = self.always or (self.story is not None and x in self.story.made_inputs)
+        if x.leaf and x.active and self.f is self.graph and x.library == "torch" and not made_input:
             self.fail("RuntimeError", f"{what} Variable that requires grad is being used in an in-place operation.")
 
     def overwritten(self, old: Any, made: Any) -> Any:
