@@ -111,6 +111,9 @@ KINDS = {  # a check, and the words of its command line
     "switches": ('program = "x"\ninputs.x = 3\nstrict = true', "x --x 3 --strict"),
     "a switch that is off": ('program = "x"\ninputs.x = 3\nstrict = false', "x --x 3"),
     "a budget": ('program = "x"\ninputs.x = 3\nbudget.work = 7', "x --x 3 --budget work=7"),
+    "digits": ('program = "x"\ninputs.x = 3\ndigits = 6', "x --x 3 --digits 6"),
+    "a tolerance": ('program = "x"\ninputs.x = 3\ntolerance = 1e-5', "x --x 3 --tolerance 0.00001"),
+    "of a script": ('program = "s.py"\nof = "y"\nat = 4', "gradients/s.py --of y --at 4"),
     "called like an option": ('program = "seed"\ninputs.seed = 3', "seed --set seed=3"),
     "a sign first": ('program = "-x"\ninputs.x = -3', "-x --x -3"),
 }
