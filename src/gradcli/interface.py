@@ -163,7 +163,7 @@ class Check(Checked):
         from gradcli.render.checked import check_document
         from gradcli.render.labels import relabelled
 
-        return relabelled(check_document(self), self.labels)
+        return relabelled(check_document(self), self.labels) | {"reproduce": self.reproduce or None}
 
 
 def explain(
@@ -264,6 +264,7 @@ def check(
     of: str | None = None,
     samples: int = 0,
     seed: int = 0,
+    points: Sequence[Mapping[str, Any]] = (),
     digits: float | None = None,
     strict: bool = False,
     budget: Budget | None = None,
@@ -286,6 +287,7 @@ def check(
     - ``samples``: random points that are looked at beside the one given; the variables of ``wrt`` vary there. The
       search ends where they have cost three times the budget's ``work``: ``Check.samples`` says how many they were.
     - ``seed``: an integer from which the points follow: the same seed gives the same points.
+    - ``points``: further points to look at, each by the variables that have another value there.
     - ``budget``: what the answer may cost, see ``Budget``.
 
     Raises ``GradcliError``: the kinds of ``explain``, ``option`` where it is not clear by which variable something is
@@ -305,6 +307,39 @@ def check(
     asked = Asked(of=of, wrt=tuple(wrt or ()))
     claims = read_claims(program, asked, expect, values, budget)
     if claims is not None:
-        return check_function(claims.function, values, v, claims.typed, samples, seed, strict, Check, digits, claims)
+        return check_function(
+            claims.function, values, v, claims.typed, samples, seed, strict, Check, digits, claims, points
+        )
     function = function_of(program, wrt, of, budget, values)
-    return check_function(function, values, v, expect, samples, seed, strict, Check, digits)
+    return check_function(function, values, v, expect, samples, seed, strict, Check, digits, points=points)
+
+
+def assert_gradient(program: str | Callable[..., Any], /, **asked: Any) -> Check:
+    """Raise ``AssertionError`` unless the derivative of ``program`` is right: ``check``, for a test.
+
+    The message has the verdict, the place with both numbers, and the command that shows it again at that point.
+
+    - ``program``: that of ``check``.
+    - ``asked``: all else that ``check`` takes: the variables, ``expect``, ``v``, ``wrt``, ``samples``, ``points`` …
+
+    Returns what ``check`` returns. A verdict that is unclear or not finite is no pass. Raises ``GradcliError`` where
+    ``check`` does.
+
+    >>> gradcli.assert_gradient("sum(x**2)", x=[1.0, 2.0], expect="2*x").agree
+    True
+    >>> try:
+    ...     gradcli.assert_gradient("x**3", x=2.0, expect="x**2")
+    ... except AssertionError as error:
+    ...     print(str(error).partition("\\n")[2])
+      dy/dx:
+      expected     4.0
+      truly        12.0
+      gradcli check 'x**3' --x 2 --expect 'x**2'
+    """
+    __tracebackhide__ = True
+    found = check(program, **asked)
+    if found.verdict != "right":
+        from gradcli.render.asserted import assertion_text
+
+        raise AssertionError(assertion_text(found, str(found), program, asked))
+    return found

@@ -26,7 +26,7 @@ SAID = re.compile(r"[,.]$| (?:shows?|lists?|reads?|describes?|prints?|does|holds
 FILLED = {"command": "explain", "program": "explain", "word": "sin", "name": "x", "path": "@m.csv", "NAME": "sin"}
 FILES = {
     "script.py": "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\ny.backward(x)\n",
-    "train.py": "print(1)\n",
+    "train.py": "print(1)\n", "checks.toml": "[[check]]\nprogram = 'x**2'\ninputs.x = 3\n",
     **dict.fromkeys(("m.csv", "data.csv"), "1,2\n3,4\n"), **dict.fromkeys(("program.py", "sin"), "x**2\n"),
 }  # fmt: skip
 

@@ -75,15 +75,15 @@ def check_function(
     kind: type[Kind],
     digits: float | None = None,
     claims: Claims | None = None,
+    points: Sequence[Mapping[str, object]] = (),
 ) -> Kind:
     """Check the derivative of a function at a point and at random ones, as the ``kind`` of ``Checked`` asked for.
 
-    What is expected must have so many ``digits``, the usual ones where it is None.
+    What is expected must have so many ``digits``, the usual ones where it is None. ``points`` are further points that
+    are given, each by the variables that have another value there.
     """
     try:
-        # A copy, since a caller may write to its arrays while it still holds the answer.
-        whole = check_inputs(function.program, filled(function.program, dict(given)))
-        values: dict[str, Any] = {name: np.array(value)[()] for name, value in whole.items()}
+        values, *further = (copied_point(function, {**given, **point}) for point in ({}, *points))
         if v is None and function.program.is_script and function.program.vs:
             v = summed_v(function.program, function.evaluate(values, record=False).value.shape)
         expected = read_expectations(expect, function.differentiated, read_digits(digits))
@@ -93,10 +93,13 @@ def check_function(
         reading = Reading() if claims else read_formulas(function, values, v, found[0].shape, found[0].dust)
         if any(note.kind == "rounding-decides" for note in found[0].notes):
             reading = reading.undecided("exact numbers decide otherwise than double precision")
+        found += [check_point(function, point, expected, v, strict) for point in further]
+        at_random: list[AtPoint] = []
         for point in random_points(function, values, function.differentiated, samples, seed):
-            found.append(check_point(function, point, expected, v, strict))
-            if sum(at.work for at in found[1:]) > MOST_SAMPLED * function.program.budget.work:
+            at_random.append(check_point(function, point, expected, v, strict))
+            if sum(at.work for at in at_random) > MOST_SAMPLED * function.program.budget.work:
                 break
+        found += at_random
         said = found[0].expected
         for at in found[1:]:
             said = [one.beside(other) for one, other in zip(said, at.expected, strict=False)]
@@ -112,7 +115,7 @@ def check_function(
         inputs={name: np.asarray(value) for name, value in values.items()},
         differentiated=function.differentiated,
         comparisons=merge([comparison for at in found for comparison in at.comparisons]),
-        samples=len(found) - 1,
+        samples=len(at_random),
         wanted=samples,
         seed=seed,
         notes=list(dict.fromkeys([*found[0].notes, *(n for at in found for n in at.disagreement), *reading.notes])),
@@ -125,9 +128,16 @@ def check_function(
         backward_read=reading.backward_read,
         timeline=script_told(function),
         labels=function.labels,
+        points=1 + len(further),
         expected=said,
         by_script=claims is not None,
     )
+
+
+def copied_point(function: Function, given: Mapping[str, object]) -> dict[str, Any]:
+    """Return a point as arrays that no caller writes to while it still holds the answer."""
+    whole = check_inputs(function.program, filled(function.program, dict(given)))
+    return {name: np.array(value)[()] for name, value in whole.items()}
 
 
 def script_told(function: Function) -> Timeline | None:

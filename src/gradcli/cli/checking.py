@@ -16,8 +16,10 @@ from gradcli.checking.standards import LEAST, MOST, digits_of_tolerance
 from gradcli.cli.files import PICKLED, key_of, read_array
 from gradcli.cli.inputs import read_text
 from gradcli.cli.output import complain, say, write
-from gradcli.cli.request import Printing, Request, asked_of, function_of
+from gradcli.cli.points import TypedCheck, reproducing
+from gradcli.cli.request import Printing, Request, asked_of, function_of, read_values
 from gradcli.errors import Budget, GradcliError, Place, Span
+from gradcli.errors.inert import inert
 from gradcli.errors.suggest import did_you_mean
 from gradcli.interface import Check
 from gradcli.language.values import FILE, read_value
@@ -25,6 +27,8 @@ from gradcli.render.dump import dump
 from gradcli.runner.dialect import is_script
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gradcli.cli.environment import Environment
 
 MOST_SAMPLES = 1_000_000
@@ -35,15 +39,26 @@ NUMBERS_ALONE = re.compile(r"[-+\d.eE,;\s\[\]]*\Z")
 
 
 def answer(
-    env: Environment, asked: Request, expect: list[str], samples: int, seed: int, how: Printing, digits: float | None
+    env: Environment,
+    asked: Request,
+    expect: list[str],
+    samples: int,
+    seed: int,
+    how: Printing,
+    digits: float | None,
+    typed: TypedCheck,
 ) -> Check:
-    """Check the request, print one line or a document, and return what was found."""
+    """Check the request, print one line or a document, and return what was found.
+
+    A point that fails among several is printed as a command, in a line of its own.
+    """
     if not 0 <= samples <= MOST_SAMPLES:
         raise GradcliError("option", f"--samples {samples} is not from 0 to {MOST_SAMPLES:,}")
     if not 0 <= seed < 2**63:
         raise GradcliError("option", f"--seed {seed} is not from 0 to 2**63 - 1")
     if len(asked.calls) > 1:
         raise GradcliError("option", "check takes one --v", hint="explain shows several calls of backward")
+    further = [further_values(env, asked, typed.points[0], texts) for texts in typed.points[1:]]
     claims = claims_asked(env, asked, expect) if is_script(asked.program) or asked.script.of else None
     function = function_of(asked) if claims is None else claims.function
     wanted = (
@@ -51,20 +66,32 @@ def answer(
     )
     with np.errstate(all="ignore"):  # what is expected may be beyond double precision, which numpy warns of
         found = check_function(
-            function, asked.values, asked.calls[0], wanted, samples, seed, asked.strict, Check, digits, claims
+            function, asked.values, asked.calls[0], wanted, samples, seed, asked.strict, Check, digits, claims, further
         )
-    found = replace(found, notes=[*found.notes, *asked.notes])
+    command = reproducing(typed, found, [asked.values, *further])
+    found = replace(found, notes=[*found.notes, *asked.notes], reproduce=command)
+    lines = [str(found), *([command] if command and (samples or further) else [])]
     if not how.quiet or how.output:
         if how.format == "json" or how.output:
-            write(env, dump(found.to_dict()) if how.format == "json" else str(found), how.output)
+            write(env, dump(found.to_dict()) if how.format == "json" else "\n".join(lines), how.output)
         else:
-            say(env, str(found))
+            say(env, lines[0])
+            for line in lines[1:]:
+                write(env, inert(line, "\n\t", getattr(env.stdout, "encoding", None) or "ascii"))
     if not how.quiet:
         for note in found.notes:
             complain(env, f"note: {note.message}")
         if found.verdict == "unclear":
             complain(env, f"help: --budget work={10 * asked.budget.work} allows ten times as much")
     return found
+
+
+def further_values(
+    env: Environment, asked: Request, first: Mapping[str, str], texts: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the values of a further point that are not those of the first, from their texts."""
+    items = [f"{name}={text}" for name, text in texts.items() if text != first[name]]
+    return read_values(env, items, asked.budget, asked.notes)
 
 
 def read_standard(digits: int | None, tolerance: float | None) -> float | None:

@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradcli.cli.inputs import assignments, read_program, suffix_of, text_of_file
+from gradcli.cli.inputs import CHECKS, assignments, read_program, suffix_of, text_of_file
 from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.errors.suggest import did_you_mean
 from gradcli.records import dataclass, field
@@ -300,6 +300,8 @@ def program_text(env: Environment, program: str | None, file: str | None) -> str
     if quoted:
         hint = f'one pair is for the shell: "{quoted[2]}"'
         raise GradcliError("option", "the program stands in two pairs of quotes", hint=hint)
+    if suffix_of(program, CHECKS):
+        raise GradcliError("option", f"{program} is the name of a file of checks", hint="check alone reads one")
     suffix = suffix_of(program)
     return text_of_file(env, program.removeprefix("@"), suffix) if suffix else program
 

@@ -168,6 +168,8 @@ class Checked:
       give the engine's number.
     - ``timeline``: what the script did that was checked; None for a formula.
     - ``labels``: what the script calls a variable whose name here is an identifier.
+    - ``points``: how many points were given.
+    - ``reproduce``: on a command line that found something wrong, the one that checks the failing point alone.
     - ``expected``: what is expected, each beside the true derivative.
     - ``by_script``: whether the script itself computes what is expected.
     """
@@ -189,6 +191,8 @@ class Checked:
     backward_read: int = 0
     timeline: Timeline | None = None
     labels: dict[str, str] = dataclasses.field(default_factory=dict)
+    points: int = 1
+    reproduce: str = ""
     expected: list[Expectation] = dataclasses.field(default_factory=list)
     by_script: bool = False
 

@@ -69,7 +69,7 @@ def expectation_line(found: Checked, one: Expectation) -> str:
     if one.first_wrong and one.first_wrong != one.text:
         why = f"{one.text} is wrong because {one.first_wrong} is"
     more = f" ({counted(one.wrong - 1, 'more entry')} too)" if one.wrong > 1 and not why else ""
-    point = f"; at {point_text(one.worst)}" if found.wanted and one.worst is not None else ""
+    point = f"; at {point_text(one.worst)}" if found.wanted and one.worst is not None and not found.reproduce else ""
     return f"wrong: {place}{more}{f': {why}' if why else ''}{point}"
 
 
@@ -113,7 +113,7 @@ def wrong_line(found: Checked) -> str:
     if worst is None:
         return f"wrong: a formula of {found.misprints[0]}"
     first, second = worst.values
-    point = f"; at {point_text(worst)}" if found.wanted else ""
+    point = f"; at {point_text(worst)}" if found.wanted and not found.reproduce else ""
     many = sum(c.wrong for c in found.comparisons if c.routes == worst.routes)
     more = f" ({counted(many - 1, 'more entry')} too)" if many > 1 else ""
     route = "truly" if worst.routes[1] == DIGITS else f"by {worst.routes[1]}"
@@ -132,10 +132,11 @@ def point_text(entry: Entry) -> str:
 
 def where_text(found: Checked) -> str:
     """Return at how many points."""
+    given = "the point given" if found.points == 1 else f"the {found.points:,} points given"
     if not found.wanted:
-        return ""
+        return "" if found.points == 1 else f" at {given}"
     all_of = "" if found.samples == found.wanted else f" of {found.wanted:,}, for which the budget 'work' is enough"
-    return f" at the point given and at {counted(found.samples, 'random point')}{all_of} (seed {found.seed})"
+    return f" at {given} and at {counted(found.samples, 'random point')}{all_of} (seed {found.seed})"
 
 
 def worst_entry(found: Checked) -> Entry | None:
@@ -144,10 +145,15 @@ def worst_entry(found: Checked) -> Entry | None:
     return min(wrong, key=lambda entry: entry.digits, default=None)
 
 
+def failing_entry(found: Checked) -> Entry | None:
+    """Return the entry of what was expected that has the fewest right digits, or else of a route; None for none."""
+    wrong = [one.worst for one in found.expected if one.wrong and one.worst is not None]
+    return min(wrong, key=lambda entry: entry.digits, default=worst_entry(found))
+
+
 def check_document(found: Checked) -> dict[str, Any]:
     """Return the JSON document of a check."""
-    wrong = [one.worst for one in found.expected if one.wrong and one.worst is not None]
-    worst = min(wrong, key=lambda entry: entry.digits, default=worst_entry(found))
+    worst = failing_entry(found)
     return {
         **head(found.program),
         "verdict": found.verdict,
@@ -165,6 +171,7 @@ def check_document(found: Checked) -> dict[str, Any]:
             "backward_lines": found.backward_lines,
             "backward_read": found.backward_read,
             "seed": found.seed,
+            "points": found.points,
             "worst": None if worst is None else entry_document(worst),
             "comparisons": [comparison_document(c) for c in found.comparisons],
             "hint": found.hint or None,
@@ -177,6 +184,7 @@ def check_document(found: Checked) -> dict[str, Any]:
             "digits": found.digits,
         },
         "notes": notes_document(found.notes),
+        "sentence": check_line(found),
         "error": None,
     }
 
