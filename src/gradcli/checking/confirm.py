@@ -11,6 +11,7 @@ import numpy as np
 from gradcli.checking.comparing import Derivative, Sweeps, compare_routes, goes_together, judge_route, merge, sweep
 from gradcli.checking.expected import Expected, hold_expected, read_expectations, read_expected
 from gradcli.checking.formulas import read_formulas
+from gradcli.checking.functions import OwnBackward, judge_functions
 from gradcli.checking.points import random_points
 from gradcli.checking.truth import Effort, Truth, find_truth, hold_together, tabulate, undecided
 from gradcli.engine.naming import Label, label_entries, output_name
@@ -59,10 +60,15 @@ def check_function(
         if v is None and function.program.is_script and function.program.vs:
             v = summed_v(function.program, function.evaluate(values, record=False).value.shape)
         expected = read_expectations(expect, function.differentiated)
-        found = [check_point(function, values, expected, v, strict)]
+        own = own_backward(function, values, v)
+        if own.expected and v is None and not expected:
+            v = 1.0  # what calls gave is a gradient
+        found = [check_point(function, values, [*expected, *own.expected], v, strict)]
         reading = read_formulas(function, values, v, found[0].shape, found[0].dust)
         if any(note.kind == "rounding-decides" for note in found[0].notes):
             reading = reading.undecided("exact numbers decide otherwise than double precision")
+        if own.followed:
+            reading = reading.undecided("a function of the script is none of the language")
         for point in random_points(function, values, function.differentiated, samples, seed):
             found.append(check_point(function, point, expected, v, strict))
             if sum(at.work for at in found[1:]) > MOST_SAMPLED * function.program.budget.work:
@@ -77,9 +83,9 @@ def check_function(
         samples=len(found) - 1,
         wanted=samples,
         seed=seed,
-        notes=list(dict.fromkeys([*found[0].notes, *(n for at in found for n in at.disagreement), *reading.notes])),
-        hint=next((at.hint for at in found if at.hint), ""),
-        reason=next((at.reason for at in found if at.reason), ""),
+        notes=list(dict.fromkeys([*own.notes, *noted(found), *reading.notes])),
+        hint=own.hint or next((at.hint for at in found if at.hint), ""),
+        reason=own.unknown or next((at.reason for at in found if at.reason), ""),
         value_finite=all(at.value_finite for at in found),
         formulas=reading.count,
         misprints=reading.misprints,
@@ -87,7 +93,20 @@ def check_function(
         backward_read=reading.backward_read,
         timeline=script_told(function),
         labels=function.labels,
+        functions=own.functions,
     )
+
+
+def noted(found: Sequence[AtPoint]) -> list[Note]:
+    """Return the notes on the first point, and on the disagreements at all of them."""
+    return [*found[0].notes, *(note for at in found for note in at.disagreement)]
+
+
+def own_backward(function: Function, values: dict[str, Any], v: object) -> OwnBackward:
+    """Return what the backward passes that a script wrote itself are worth; nothing for a formula."""
+    if not function.program.is_script:
+        return OwnBackward()
+    return judge_functions(function, values, v)
 
 
 def script_told(function: Function) -> Timeline | None:

@@ -42,13 +42,14 @@ MOST = 1e300
 class ExpectedNumbers:
     """Expected numbers in their shape, and how far each may be from the truth; a bound below 0 asks for 15 digits.
 
-    ``measured`` says that they were computed in double precision, with rounding of their own.
+    ``measured`` says that they were computed in double precision, with rounding of their own; ``route`` is who says so.
     """
 
     values: list[Decimal]
     bounds: list[Decimal]
     shape: tuple[int, ...]
     measured: bool = False
+    route: str = EXPECTED
 
 
 def read_numbers(text: str) -> ExpectedNumbers | None:
@@ -131,11 +132,15 @@ def with_all_digits(text: str, variables: Container[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the user expects: numbers, or a formula in the variables of the program, and by which variable."""
+    """What the user expects: numbers, or a formula in the variables of the program, and by which variable.
+
+    ``route`` is what says so: the user, or the script, whose numbers are held to the digits of every other route.
+    """
 
     variable: str
     formula: str | None
     numbers: Array | None
+    route: str = EXPECTED
 
 
 def read_expectations(expect: object, names: Sequence[str]) -> list[Expected]:
@@ -178,7 +183,8 @@ def read_expected(
     if expected.formula is None:
         numbers = np.asarray(expected.numbers)
         values = [Decimal(float(number)) for number in numbers.ravel()]
-        yield ExpectedNumbers(values, [MEASURED * abs(value) for value in values], numbers.shape, measured=True)
+        bound = MEASURED if expected.route == EXPECTED else CLOSE
+        yield ExpectedNumbers(values, [bound * abs(value) for value in values], numbers.shape, True, expected.route)
         return
     typed = read_numbers(expected.formula)
     if typed is not None:
@@ -291,7 +297,7 @@ def hold_reading(
     if wants.measured:
         limits = [list(map(widen, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
     row = sought.row if seed is None else lambda _: ""  # a gradient has no rows
-    held = Table(sought.variable, EXPECTED, table, true, sizes, row, truth.column)
+    held = Table(sought.variable, wants.route, table, true, sizes, row, truth.column)
 
     def judge(i: int, j: int, value: Any, true: Any) -> Judged:
         return judge_expected(value, true, limits[i][j], float(sizes[i, j]))

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from gradcli.explanation.timeline import Timeline
 
 SYMBOLS, REVERSE, DIGITS, EXPECTED = "symbols", "reverse mode", "many digits", "--expect"
-"""The names of the routes."""
+SCRIPT = "the script"
+"""The names of the routes; the last is what the script's own calls gave, where a backward of its own took part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,35 @@ class Comparison:
         return ALL if self.worst is None else self.worst.digits
 
 
+@dataclass(frozen=True, slots=True)
+class FunctionVerdict:
+    """Whether the backward that a script wrote for a function is the derivative of its forward.
+
+    - ``name``: the name of the function.
+    - ``verdict``: ``right``, ``wrong`` or ``unclear``.
+    - ``input``: the first argument whose gradient is wrong; empty where none is.
+    - ``reason``: why it is unclear.
+    - ``only_one``: it is right for the cotangent 1, with which it was called, and wrong in ``input`` for others.
+    """
+
+    name: str
+    verdict: str
+    input: str = ""
+    reason: str = ""
+    only_one: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """What is to be said of it."""
+        if self.verdict == "wrong":
+            return f"the backward of {self.name} is not the derivative of its forward (input {self.input})"
+        if self.verdict == "unclear":
+            return f"the backward of {self.name} could not be held against its forward: {self.reason}"
+        if self.only_one:
+            return f"the backward of {self.name} is right for the cotangent 1 alone: for others {self.input} is wrong"
+        return f"the backward of {self.name} is the derivative of its forward"
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Checked:
     """All that an answer of ``check`` holds, without the ways to show it, which ``Check`` adds.
@@ -110,6 +140,7 @@ class Checked:
       give the engine's number.
     - ``timeline``: what the script did that was checked; None for a formula.
     - ``labels``: what the script calls a variable whose name here is an identifier.
+    - ``functions``: the verdict on each function whose backward the script wrote, by its name.
     """
 
     program: str
@@ -129,11 +160,13 @@ class Checked:
     backward_read: int = 0
     timeline: Timeline | None = None
     labels: dict[str, str] = dataclasses.field(default_factory=dict)
+    functions: dict[str, FunctionVerdict] = dataclasses.field(default_factory=dict)
 
     @property
     def verdict(self) -> str:
         """``agree``, ``differ``, ``unclear`` or ``not-finite``."""
-        if self.misprints or any(comparison.wrong for comparison in self.comparisons):
+        functions = {function.verdict for function in self.functions.values()}
+        if self.misprints or any(c.wrong for c in self.comparisons) or "wrong" in functions:
             return "differ"
         if not self.finite:
             return "not-finite"

@@ -38,6 +38,12 @@ def note_script(program: Any, nodes: Sequence[Node], bent: bool) -> list[Note]:
     ``bent`` says that the script's own backward is not linear.
     """
     notes = [Note(kind, message) for kind, message in (program.ended.run.notes if program.ended is not None else ())]
+    return notes + note_own(nodes, bent) + note_float32(program, nodes)
+
+
+def note_own(nodes: Sequence[Node], bent: bool = False) -> list[Note]:
+    """Say which backward passes of the script's own, and hooks, an answer follows."""
+    notes = []
     own = own_derivatives(nodes)
     if HOOK in own:
         own.remove(HOOK)
@@ -48,11 +54,11 @@ def note_script(program: Any, nodes: Sequence[Node], bent: bool) -> list[Note]:
         notes.append(
             Note(
                 "custom-backward",
-                f"The script wrote the backward of {names} itself: both routes follow it, and nothing here holds it "
-                "against the derivative of its forward." + (CURVED if bent else ""),
+                f"The backward of {names} is followed as the script wrote it: gradcli check holds it against the "
+                "derivative of its forward." + (CURVED if bent else ""),
             )
         )
-    return notes + note_float32(program, nodes)
+    return notes
 
 
 def note_float32(program: Any, nodes: Sequence[Node]) -> list[Note]:

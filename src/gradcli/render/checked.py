@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.errors.counting import counted, listed
 from gradcli.exact.thresholds import ALL
-from gradcli.explanation.checked import DIGITS, EXPECTED
+from gradcli.explanation.checked import DIGITS, EXPECTED, SCRIPT
 from gradcli.render.document import events_document
 from gradcli.render.documents import head, inputs_document, notes_document
 from gradcli.render.numbers import input_text, nested, strict
 
 if TYPE_CHECKING:
-    from gradcli.explanation.checked import Checked, Comparison, Entry
+    from gradcli.explanation.checked import Checked, Comparison, Entry, FunctionVerdict
 
 
 def check_line(found: Checked) -> str:
@@ -46,6 +46,8 @@ def read_text(found: Checked) -> str:
 def differs_line(found: Checked) -> str:
     """Return the line for a route that is wrong: the worst entry, both numbers, and what may have gone wrong."""
     worst = worst_entry(found)
+    if worst is None and not found.misprints:
+        return f"differs: {found.hint}"
     if worst is None:
         return f"differs: a formula of {found.misprints[0]}"
     first, second = worst.values
@@ -81,7 +83,7 @@ def where_text(found: Checked) -> str:
 def worst_entry(found: Checked) -> Entry | None:
     """Return the wrong entry with the fewest right digits, what the user expects first; None where none is wrong."""
     wrong = [c for c in found.comparisons if c.wrong and c.worst is not None]
-    entries = [(c.routes[0] != EXPECTED, c.worst.digits, c.worst) for c in wrong if c.worst is not None]
+    entries = [(c.routes[0] not in (EXPECTED, SCRIPT), c.worst.digits, c.worst) for c in wrong if c.worst is not None]
     return min(entries, key=lambda item: item[:2], default=(False, 0.0, None))[2]
 
 
@@ -107,6 +109,7 @@ def check_document(found: Checked) -> dict[str, Any]:
             "comparisons": [comparison_document(c) for c in found.comparisons],
             "hint": found.hint or None,
         },
+        "functions": {name: function_document(one) for name, one in found.functions.items()},
         **({} if found.timeline is None else events_document(found.timeline, nested)),
         "agreement": {
             "agree": found.agree,
@@ -116,6 +119,17 @@ def check_document(found: Checked) -> dict[str, Any]:
         },
         "notes": notes_document(found.notes),
         "error": None,
+    }
+
+
+def function_document(found: FunctionVerdict) -> dict[str, Any]:
+    """Return the verdict on a function with a backward of the script's own."""
+    return {
+        "verdict": found.verdict,
+        "input": found.input or None,
+        "reason": found.reason or None,
+        "only_one": found.only_one,
+        "message": found.sentence,
     }
 
 

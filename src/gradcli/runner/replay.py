@@ -112,7 +112,9 @@ class Reached:
 class ScriptProgram:
     """One call of a script as a program: its inputs are the leaves that the output reaches.
 
-    It is evaluated as a ``Program`` is, by running the script again as far as that call.
+    It is evaluated as a ``Program`` is, by running the script again as far as that call. ``forwards`` says that its
+    functions with a backward of their own are recorded as what their forward computes, and that no hook is followed:
+    the derivative is then that of the output, whatever the script says. ``customs`` are the calls of such functions.
     """
 
     text: str
@@ -146,6 +148,8 @@ class ScriptProgram:
     failed: dict[int, tuple[str, str]] = field(default_factory=dict)
     changing: frozenset[int] = frozenset()
     settings: frozenset[str] = frozenset()
+    forwards: bool = False
+    customs: list[Any] = field(default_factory=list)
 
     def evaluate(
         self, values: Mapping[str, object], wrt: frozenset[str], record: bool = True, strict: bool = False,
@@ -162,8 +166,9 @@ class ScriptProgram:
     def reach(self, graph: Graph, by_ordinal: Mapping[str, Any]) -> Reached:
         """Run the script as far as the call."""
         run = Run(graph)
-        run.seed = self.seed
-        replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps, self.changing, self.failed)
+        run.seed, run.forwards = self.seed, self.forwards
+        changing = frozenset() if self.forwards else self.changing
+        replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps, changing, self.failed)
         run.story = Story(self.traced, self.others)
         self.enter_given(run)
         try:
@@ -205,6 +210,8 @@ class ScriptProgram:
             if node is None:
                 raise GradcliError("exact", "the script takes another way in many digits, and has other leaves")
             leaves[name] = node
+        if type(graph) is Graph:
+            self.customs = run.customs
         used = {node.index for node in ancestors(output.node)} if len(live) > len(leaves) else set()
         for leaf in [leaf for leaf in live.values() if leaf.node.index in used and leaf.node not in leaves.values()]:
             leaves[self.name_leaf(name_of(run, leaf), dict.fromkeys(leaves, ""))] = leaf.node

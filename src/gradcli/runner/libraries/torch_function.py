@@ -13,12 +13,14 @@ from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.links import Links
 from gradcli.ops.parts import Piecewise, Said
-from gradcli.ops.shaping import RESHAPE
+from gradcli.ops.shaping import CLONE, RESHAPE
 from gradcli.ops.tracing import Traced, traced
+from gradcli.records import dataclass
 from gradcli.runner.backward import Freed
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import UNBOUND, Class, ClassMethod, Instance, Property, StaticMethod
-from gradcli.runner.state import Run
+from gradcli.runner.state import Run, constant
+from gradcli.runner.transforms import parameter_names
 from gradcli.runner.values import Size, Tensor, category, extra_of
 
 LEGACY = (
@@ -101,7 +103,9 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
     )
     tensors = [a for a in arguments if isinstance(a, Tensor)]
     ctx.fields["needs_input_grad"] = tuple([isinstance(a, Tensor) and a.active for a in arguments])
-    before = run.enable_grad(False)
+    before, through, start = run.enable_grad(False), run.held.through, run.count
+    linked = before and any(t.active for t in tensors)
+    run.held.through = through or (run.forwards and linked)
     try:
         if setup is UNBOUND:
             made = run.call(forward, [ctx, *arguments])
@@ -109,17 +113,20 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
             made = run.call(forward, list(arguments))
             run.call(setup, [ctx, tuple(arguments), made])
     finally:
+        run.held.through = through
         run.enable_grad(before)
-    if not before or not any(t.active for t in tensors):
+    if not linked:
         return made
     flat = ctx.fields.get("_flat", ())
     results = list(made) if isinstance(made, tuple | list) else [made]
     for k, one in enumerate(results):
         if isinstance(one, Tensor) and (one.base is not None or any(one is t for t in tensors)):
-            results[k] = Tensor(one.node if type(one.node) not in NODES else np.asarray(one.value), one.dtype)
+            results[k] = Tensor(own_memory(run, one.node), one.dtype)
+        if run.forwards and any(one is t for t in flat):
+            one.node = constant(run, one.node)
     smooth = [t for t in results if isinstance(t, Tensor) and category(t.dtype) == 2 and not any(t is f for f in flat)]
     if smooth:
-        link(run, kind, ctx, arguments, smooth, [t for t in results if isinstance(t, Tensor)])
+        link(run, kind, ctx, arguments, smooth, [t for t in results if isinstance(t, Tensor)], start)
     for written in ctx.fields.get("_dirty", ()):
         result = results[0]
         if isinstance(result, Tensor) and result.active:
@@ -128,19 +135,48 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
     return tuple(results) if isinstance(made, tuple | list) else results[0]
 
 
+def own_memory(run: Run, node: Any) -> Any:
+    """Return the numbers of a result that shows the memory of an argument, and its record where that is kept."""
+    if run.forwards:
+        return run.graph(CLONE, node)
+    return node if type(node) not in NODES else np.asarray(node.value)
+
+
 def link(
-    run: Run, kind: Class, ctx: Instance, arguments: tuple[Any, ...], outputs: list[Tensor], every: list[Tensor]
-) -> None:
+    run: Run, kind: Class, ctx: Instance, arguments: tuple[Any, ...], outputs: list[Tensor], every: list[Tensor],
+    start: int,
+) -> None:  # fmt: skip
     """Make nodes of the outputs; of several they are parts of one node, so that backward is called once.
 
-    ``every`` has those outputs too that no derivative flows to: backward is given zeros for them.
+    ``every`` has those outputs too that no derivative flows to: backward is given zeros for them. Where forward passes
+    are recorded, the outputs are the nodes from ``start`` on, and the call is noted beside them.
     """
     backward = kind.find("backward")
     backward = kind.find("vjp") if backward is UNBOUND else backward
     call = Call(run, kind.name, ctx, backward, arguments, [(t.shape, t.dtype) for t in outputs])
     call.every = [next((k for k, y in enumerate(outputs) if y is t), (t.shape, t.dtype)) for t in every]
     inputs = tuple([a.node for a in arguments if isinstance(a, Tensor) and a.active])
-    parts_of_node(run, call, inputs, outputs)
+    if not run.forwards:
+        parts_of_node(run, call, inputs, outputs)
+        return
+    for one in outputs:
+        one.leaf, one.made_by = False, f"{call.name}Backward"
+    keep_numbers(run, ctx, [*arguments, *every])
+    forward = kind.find("forward")
+    names = parameter_names(forward.function if isinstance(forward, StaticMethod) else forward)
+    call.note_forward(names[kind.find("setup_context") is UNBOUND :], inputs, outputs, start)
+
+
+def keep_numbers(run: Run, ctx: Instance, outside: list[Any]) -> None:
+    """Cut off what ctx keeps of a forward pass that is recorded, but for arguments and outputs: no history is there."""
+
+    def held(value: Any) -> Any:
+        inner = isinstance(value, Tensor) and value.active and not any(value is one for one in outside)
+        return Tensor(constant(run, value.node), value.dtype, value.library) if inner else value
+
+    for name, value in ctx.fields.items():
+        ctx.fields[name] = held(value)
+    ctx.fields["_saved"] = tuple([(held(t), version) for t, version in ctx.fields.get("_saved", ())])
 
 
 def parts_of_node(run: Run, call: Call, inputs: tuple[Any, ...], outputs: list[Tensor]) -> None:
@@ -165,6 +201,23 @@ def parts_of_node(run: Run, call: Call, inputs: tuple[Any, ...], outputs: list[T
             extra_of(one).several = True
 
 
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """A forward pass that was recorded: its differentiated arguments and outputs, its nodes, and what they are called.
+
+    The nodes are those from number ``start`` to the one before ``end``; an output may be numbers alone.
+    """
+
+    inputs: tuple[Any, ...]
+    outputs: list[Any]
+    start: int
+    end: int
+    names: list[str]
+
+
+NOT_RECORDED = Forward((), [], 0, 0, [])
+
+
 class Call:
     """One call of a function of the user's: its derivative runs his backward."""
 
@@ -187,6 +240,14 @@ class Call:
         self.every: list[Any] = list(range(len(outputs)))
         self.result: Any = None
         self.last: tuple[Any, list[Any]] | None = None
+        self.forward = NOT_RECORDED
+        if run.replay is not None:
+            run.customs.append(self)
+
+    def note_forward(self, names: list[str], inputs: tuple[Any, ...], outputs: list[Tensor], start: int) -> None:
+        """Note the nodes of a forward pass that was recorded; ``names`` are those of its parameters."""
+        called = [names[k] if k < len(names) else f"argument {k + 1}" for k in self.places]
+        self.forward = Forward(inputs, [y.node for y in outputs], start, self.run.count, called)
 
     def part(self, k: int, g: Any, again: bool) -> Any:
         """Return the gradient by the k-th differentiated argument: the user's backward runs once for all of them."""

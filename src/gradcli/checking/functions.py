@@ -1,0 +1,221 @@
+"""Functions with a backward of the script's own: each held against its forward, and the script's gradient with them.
+
+``explain`` follows such a backward. Here the script is run with its forward passes recorded in its place, so that all
+routes give the derivative of the output, and what the script's own calls added is one more number that is expected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gradcli.checking.expected import Expected
+from gradcli.engine.graph import NODES, Graph, Operation
+from gradcli.engine.live import swept
+from gradcli.engine.reverse import cotangents
+from gradcli.errors import GradcliError
+from gradcli.exact.thresholds import ROUNDING, WRONG
+from gradcli.explanation.checked import SCRIPT, FunctionVerdict
+from gradcli.explanation.evaluation import Evaluation, Function
+from gradcli.explanation.explained import Note
+from gradcli.explanation.observed import added_together
+from gradcli.jacobian.large import Passes
+from gradcli.language.inputs import read_v
+from gradcli.ops.declare import Array, value_of
+from gradcli.runner.cuts import CUT
+from gradcli.runner.exceptions import Raised
+from gradcli.runner.libraries.torch_function import Aside, Call
+from gradcli.runner.script import ScriptError
+
+HOOK = "A hook of the script changes the gradient on the way: what its calls gave is not held against the derivative."
+
+
+@dataclass(slots=True)
+class OwnBackward:
+    """What a script's own backward passes are worth.
+
+    ``functions`` are the verdicts by the name of each function, ``expected`` what the script's calls gave by each
+    leaf, and ``unknown`` says why the derivative of a forward was not found; empty where it was. ``followed`` says that
+    the routes follow the script's own, since a forward was not recorded.
+    """
+
+    functions: dict[str, FunctionVerdict] = field(default_factory=dict)
+    expected: list[Expected] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    unknown: str = ""
+    followed: bool = False
+
+    @property
+    def hint(self) -> str:
+        """Which functions are wrong, as the reason of a gradient that is; empty where none is."""
+        return "; ".join(f.sentence for f in self.functions.values() if f.verdict == "wrong")
+
+
+def judge_functions(function: Function, values: dict[str, Any], v: object) -> OwnBackward:
+    """Hold each backward of the script's own against its forward, and leave the program with its forwards recorded."""
+    program = function.program
+    changing = bool(program.changing)
+    if not (program.customs or changing or program.free):
+        return OwnBackward()
+    found = OwnBackward(notes=[Note("hook", HOOK)] if changing else [])
+    program.forwards = True
+    try:
+        run = function.evaluate(values)
+        seed = read_v(v, run.value.shape, False).seed
+        found.functions = merge([judge(call, seeds_of(run, seed, call)) for call in on_the_way(program.customs, run)])
+    except (GradcliError, ScriptError) as error:
+        program.forwards, found.followed = False, True
+        found.unknown = f"a forward pass of the script leaves the record: {error}"
+        return found
+    unclear = [f.sentence for f in found.functions.values() if f.verdict == "unclear"]
+    found.unknown = "; ".join(unclear)
+    as_it_ran = all(np.array_equal(values[name], value) for name, value in program.values.items())
+    if found.functions and as_it_ran and not unclear and not changing:
+        found.expected = observed(function)
+    return found
+
+
+def observed(function: Function) -> list[Expected]:
+    """Return what the calls of a script gave by each leaf as what is expected."""
+    program = function.program
+    start = max((k for k, reset in enumerate(program.resets) if reset), default=0)
+    total = added_together(program.calls[start:])
+    gave = {program.identifier(label): g for label, g in total.items()}
+    shapes = {name: np.shape(program.values[name]) for name in function.differentiated if name in program.values}
+    return [
+        Expected(name, None, np.asarray(gave[name], dtype=np.float64), SCRIPT)
+        for name, shape in shapes.items()
+        if name in gave and np.shape(gave[name]) == shape
+    ]
+
+
+def on_the_way(calls: Iterable[Call], run: Evaluation) -> list[Call]:
+    """Return the calls whose outputs the output of a run is computed from."""
+    from gradcli.runner.replay import ancestors
+
+    used = {node.index for node in ancestors(run.output)}
+    return [call for call in calls if any(type(y) in NODES and y.index in used for y in call.forward.outputs)]
+
+
+def seeds_of(run: Evaluation, v: Array, call: Call) -> tuple[list[Array], list[Array]]:
+    """Return cotangents of the outputs of a call: those that reach it from the output of the run, and random ones.
+
+    The first are without what one output hands on to another within the function.
+    """
+    outputs, end, totals = call.forward.outputs, call.forward.end, {}
+    if type(run.output) in NODES and run.output.active:
+        after = [node for node in swept(run.output) if node.index >= end]
+        totals = cotangents(run.graph, run.output, v, visit=lambda _: after)
+    come = [np.broadcast_to(totals.get(y.index, 0.0) if type(y) in NODES else 0.0, value_of(y).shape) for y in outputs]
+    rng = np.random.default_rng(0)
+    return come, [rng.standard_normal(g.shape) for g in come]
+
+
+def judge(call: Call, seeds: tuple[list[Array], list[Array]]) -> FunctionVerdict:
+    """Return whether a backward is the derivative of its forward, for the cotangents of the run and for random ones.
+
+    A function of one number that is called with the cotangent 1, such as a loss, may leave it out.
+    """
+    try:
+        forward = recorded(call)
+        truths = [true_products(forward, gs) for gs in seeds]
+        made = [by_script(call, gs) for gs in seeds]
+    except Raised as error:
+        return FunctionVerdict(call.name, "unclear", "", f"its backward raises {error.name}: {error.text}")
+    except GradcliError as error:
+        return FunctionVerdict(call.name, "unclear", "", error.message)
+    if not all(np.all(np.isfinite(values)) for truth in truths for values, _ in truth.values()):
+        return FunctionVerdict(call.name, "unclear", "", "the derivative of its forward is not finite here")
+    wrong = [first_wrong(call, truth, parts) for truth, parts in zip(truths, made, strict=True)]
+    alone = len(seeds[0]) == 1 and seeds[0][0].size == 1 and float(seeds[0][0].ravel()[0]) == 1.0
+    if wrong[0] is None and wrong[1] is not None and alone:
+        return FunctionVerdict(call.name, "right", wrong[1], only_one=True)
+    name = wrong[0] or wrong[1]
+    return FunctionVerdict(call.name, "right" if name is None else "wrong", name or "")
+
+
+def first_wrong(call: Call, truth: Mapping[int, tuple[Array, Array]], parts: Mapping[int, Array]) -> str | None:
+    """Return the name of the first argument whose gradient is not the true one; None where all are right."""
+    for node, name in zip(call.forward.inputs, call.forward.names, strict=True):
+        values, sizes = truth[node.index]
+        bounds = np.maximum(WRONG * np.abs(values), ROUNDING * sizes)
+        if not np.all(np.abs(parts[node.index] - values) <= bounds):  # what is not finite is wrong too
+            return str(name)
+    return None
+
+
+def by_script(call: Call, gs: list[Array]) -> dict[int, Array]:
+    """Return what the script's backward gives, by the index of each argument: summed where one stands twice."""
+    run, replay = call.run, call.run.replay
+    run.replay = None
+    try:
+        with Aside(run):
+            whole = gs[0] if len(gs) == 1 else np.concatenate([np.ravel(g) for g in gs])
+            parts = call.gradients(whole, again=False)
+    finally:
+        run.replay = replay
+    found: dict[int, Array] = {}
+    for node, part in zip(call.forward.inputs, parts, strict=True):
+        g = np.zeros(np.size(node.value)) if part is None else np.ravel(np.asarray(part, dtype=np.float64))
+        found[node.index] = found.get(node.index, 0.0) + g
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A forward pass as a graph of its own: its arguments by their index in the run, and its outputs."""
+
+    graph: Graph
+    leaves: dict[int, Any]
+    outputs: list[Any]
+
+
+def recorded(call: Call) -> Standing:
+    """Return the forward pass of a call as a graph of its own; raises ``not-differentiable`` where it was left."""
+    run, forward = call.run, call.forward
+    graph = Graph(run.graph.budget)
+    there: dict[int, Any] = {}
+    for node in forward.inputs:
+        if node.index not in there:
+            there[node.index] = graph.input(f"x{node.index}", node.value, True)
+    leaves = dict(there)
+
+    def copied(value: Any) -> Any:
+        return value if type(value) not in NODES else there.get(value.index, value.value)
+
+    for node in run.graph.nodes[forward.start : forward.end]:
+        if isinstance(node, Operation):
+            if node.op is CUT:
+                node.static["refuse"]()
+            arguments = tuple([copied(a) for a in node.arguments])
+            there[node.index] = graph.enter(node.op, arguments, node.static, node.value)
+    return Standing(graph, leaves, [copied(y) for y in forward.outputs])
+
+
+def true_products(forward: Standing, gs: list[Array]) -> dict[int, tuple[Array, Array]]:
+    """Return vᵀ·J of a forward pass with the sizes of its terms, by the index of each argument."""
+    found = {index: (np.zeros(leaf.value.size), np.zeros(leaf.value.size)) for index, leaf in forward.leaves.items()}
+    for output, g in zip(forward.outputs, gs, strict=True):
+        if type(output) not in NODES or not output.active:
+            continue
+        passed = Passes(output, list(forward.leaves.values()), forward.graph).back(np.reshape(g, (1, -1)))
+        for index, leaf in forward.leaves.items():
+            values, sizes = found[index]
+            found[index] = values + passed[leaf.index].values[0], sizes + passed[leaf.index].sizes[0]
+    return found
+
+
+ORDER = ("wrong", "unclear", "right")
+
+
+def merge(verdicts: Iterable[FunctionVerdict]) -> dict[str, FunctionVerdict]:
+    """Return one verdict for each function, the worst of its calls."""
+    found: dict[str, FunctionVerdict] = {}
+    for verdict in verdicts:
+        before = found.get(verdict.name)
+        if before is None or ORDER.index(verdict.verdict) < ORDER.index(before.verdict):
+            found[verdict.name] = verdict
+    return found
