@@ -70,6 +70,11 @@ def judge_functions(function: Function, values: dict[str, Any], v: object) -> Ow
         program.forwards, found.followed = False, True
         found.unknown = f"a forward pass of the script leaves the record: {error}"
         return found
+    found.notes += [
+        Note("custom-backward", f"{f.sentence[0].upper()}{f.sentence[1:]}: for others it is not the derivative.")
+        for f in found.functions.values()
+        if f.right_here and f.verdict == "right"
+    ]
     unclear = [f.sentence for f in found.functions.values() if f.verdict == "unclear"]
     found.unknown = "; ".join(unclear)
     as_it_ran = all(np.array_equal(values[name], value) for name, value in program.values.items())
@@ -79,12 +84,15 @@ def judge_functions(function: Function, values: dict[str, Any], v: object) -> Ow
 
 
 def observed(function: Function) -> list[Expected]:
-    """Return what the calls of a script gave by each leaf as what is expected."""
+    """Return what the calls of a script gave by each leaf as what is expected: None of a leaf of ``backward`` is 0."""
     program = function.program
     start = max((k for k, reset in enumerate(program.resets) if reset), default=0)
-    total = added_together(program.calls[start:])
-    gave = {program.identifier(label): g for label, g in total.items()}
+    calls = program.calls[start:]
+    gave = {program.identifier(label): g for label, g in added_together(calls).items()}
+    everywhere = bool(calls) and not any(event.of or event.tangents for event in calls)
     shapes = {name: np.shape(program.values[name]) for name in function.differentiated if name in program.values}
+    if everywhere:
+        gave = {name: np.zeros(shape) for name, shape in shapes.items()} | gave
     return [
         Expected(name, None, np.asarray(gave[name], dtype=np.float64), SCRIPT)
         for name, shape in shapes.items()
@@ -130,11 +138,12 @@ def judge(call: Call, seeds: tuple[list[Array], list[Array]]) -> FunctionVerdict
     if not all(np.all(np.isfinite(values)) for truth in truths for values, _ in truth.values()):
         return FunctionVerdict(call.name, "unclear", "", "the derivative of its forward is not finite here")
     wrong = [first_wrong(call, truth, parts) for truth, parts in zip(truths, made, strict=True)]
-    alone = len(seeds[0]) == 1 and seeds[0][0].size == 1 and float(seeds[0][0].ravel()[0]) == 1.0
-    if wrong[0] is None and wrong[1] is not None and alone:
-        return FunctionVerdict(call.name, "right", wrong[1], only_one=True)
-    name = wrong[0] or wrong[1]
-    return FunctionVerdict(call.name, "right" if name is None else "wrong", name or "")
+    here, anywhere = wrong
+    name = here or anywhere
+    if name is None:
+        return FunctionVerdict(call.name, "right")
+    only_one = here is None and [g.ravel().tolist() for g in seeds[0]] == [[1.0]]
+    return FunctionVerdict(call.name, "right" if only_one else "wrong", name, right_here=here is None)
 
 
 def first_wrong(call: Call, truth: Mapping[int, tuple[Array, Array]], parts: Mapping[int, Array]) -> str | None:

@@ -100,24 +100,26 @@ class FunctionVerdict:
     - ``verdict``: ``right``, ``wrong`` or ``unclear``.
     - ``input``: the first argument whose gradient is wrong; empty where none is.
     - ``reason``: why it is unclear.
-    - ``only_one``: it is right for the cotangent 1, with which it was called, and wrong in ``input`` for others.
+    - ``right_here``: it is right for the cotangents of this run, and wrong in ``input`` for others. Then it is ``right``
+      where the only one is 1, as that of a loss: such a function may leave it out.
     """
 
     name: str
     verdict: str
     input: str = ""
     reason: str = ""
-    only_one: bool = False
+    right_here: bool = False
 
     @property
     def sentence(self) -> str:
         """What is to be said of it."""
         if self.verdict == "wrong":
-            return f"the backward of {self.name} is not the derivative of its forward (input {self.input})"
+            but = ", though it is for the cotangent of this call" if self.right_here else ""
+            return f"the backward of {self.name} is not the derivative of its forward (input {self.input}){but}"
         if self.verdict == "unclear":
             return f"the backward of {self.name} could not be held against its forward: {self.reason}"
-        if self.only_one:
-            return f"the backward of {self.name} is right for the cotangent 1 alone: for others {self.input} is wrong"
+        if self.right_here:
+            return f"the backward of {self.name} is right for the cotangent 1 alone (input {self.input})"
         return f"the backward of {self.name} is the derivative of its forward"
 
 

@@ -128,7 +128,7 @@ def function_document(found: FunctionVerdict) -> dict[str, Any]:
         "verdict": found.verdict,
         "input": found.input or None,
         "reason": found.reason or None,
-        "only_one": found.only_one,
+        "right_here": found.right_here,
         "message": found.sentence,
     }
 

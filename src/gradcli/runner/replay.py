@@ -37,10 +37,14 @@ class Stopped(Exception):
 
 @dataclass(slots=True)
 class Recorded:
-    """What a sweep gave: by the ordinal of each leaf, and for each input that was asked for."""
+    """What a sweep gave: by the ordinal of each leaf, and for each input that was asked for.
+
+    ``ordinal`` is that of the next leaf: a backward of the script's own may have made some.
+    """
 
     by_leaf: dict[str, Any]
     asked: list[Any]
+    ordinal: int
     hooked: list[tuple[int, Any]] = field(default_factory=list)
     kept: list[tuple[int, Any]] = field(default_factory=list)
 
@@ -74,8 +78,10 @@ class Replay:
             done = sweep(run, nodes, seeds, targets, True, create)
             if number >= len(self.sweeps):
                 self.record(run, done, inputs)
+            run.ordinal = self.sweeps[number].ordinal
             return done
         before = self.sweeps[number]
+        run.ordinal = before.ordinal
         for hook, g in before.hooked:
             run.call(run.all_hooks[hook], [Tensor(np.array(g))])
         inner = list(run.retained.values())
@@ -93,7 +99,7 @@ class Replay:
             str(nodes[k].name): g for k, g in done.totals.items() if type(nodes[k]) is Input and type(g) not in NODES
         }
         asked = [done.captured.get(t.node.index, done.totals.get(t.node.index)) for t in inputs or ()]
-        self.sweeps.append(Recorded(by_leaf, asked, run.hooked, run.kept))
+        self.sweeps.append(Recorded(by_leaf, asked, run.ordinal, run.hooked, run.kept))
 
 
 @dataclass(slots=True)

@@ -114,7 +114,8 @@ class Run:
 
     ``f`` applies ops: the graph, or what holds them while gradients are off. ``line`` is that of the script's own call
     that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library``
-    of it is for frames of a library's text, ``batches`` for the entries of batches. ``inference`` says that the script
+    of it is for frames of a library's text, ``batches`` for the entries of batches; ``inside`` counts the sweeps that
+    run a backward of the script's own. ``inference`` says that the script
     has been in inference mode, ``anomaly`` that a backward which meets nan raises. ``fused`` has the calls that were
     several operations, by the last of these. ``forwards`` says that functions with a backward of the script's own are
     recorded as what their forward computes; ``customs`` are their calls in a run that is recorded.
@@ -184,7 +185,7 @@ class Run:
         self.walks: WeakSet[Any] = WeakSet()
         self.written = 0
         self.stars: list[str] = []
-        self.quiet = self.library = self.batches = 0
+        self.quiet = self.library = self.batches = self.inside = 0
         self.inference = self.anomaly = self.forwards = False
         self.fused: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()
         self.notes: dict[tuple[str, str], None] = {}
@@ -440,7 +441,9 @@ class Run:
     def swept(
         self, outputs: list[Tensor], seeds: list[Any], targets: Any, retain: bool, create: bool, inputs: Any = None
     ) -> Any:
-        """Return what a sweep gives: newly walked, or as another run recorded it."""
+        """Return what a sweep gives: newly walked, or as another run recorded it; one inside of another is its own."""
+        if self.inside:
+            return self.sweep([y.node for y in outputs], seeds, targets, retain, create)
         number = self.sweeps
         self.sweeps += 1
         if self.replay is not None:

@@ -257,10 +257,10 @@ class Primitive:
                 found.append(array_of(run, run.call(run.call(rule, [ans, *inside], named), [g]), "numpy"))
             return found
 
-        plain = Plain(
+        rest = Plain(
             parameter_names(self.fun), lambda: [array_of(run, run.call(self.fun, list(arguments), named), "numpy")]
         )
-        results += linked(run, self.name, arguments, [made], back, plain, "numpy")
+        results += linked(run, self.name, arguments, [made], back, rest, "numpy")
         return results[0]
 
 

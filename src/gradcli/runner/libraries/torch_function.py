@@ -102,6 +102,7 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
         )
     )
     tensors = [a for a in arguments if isinstance(a, Tensor)]
+    inputs = tuple([t.node for t in tensors if t.active])  # forward may write to them
     ctx.fields["needs_input_grad"] = tuple([isinstance(a, Tensor) and a.active for a in arguments])
     before, through, start = run.enable_grad(False), run.held.through, run.count
     linked = before and any(t.active for t in tensors)
@@ -118,21 +119,33 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
     if not linked:
         return made
     flat = ctx.fields.get("_flat", ())
-    results = list(made) if isinstance(made, tuple | list) else [made]
-    for k, one in enumerate(results):
-        if isinstance(one, Tensor) and (one.base is not None or any(one is t for t in tensors)):
-            results[k] = Tensor(own_memory(run, one.node), one.dtype)
-        if run.forwards and any(one is t for t in flat):
-            one.node = constant(run, one.node)
+    results = results_of(run, made, tensors, flat)
     smooth = [t for t in results if isinstance(t, Tensor) and category(t.dtype) == 2 and not any(t is f for f in flat)]
     if smooth:
-        link(run, kind, ctx, arguments, smooth, [t for t in results if isinstance(t, Tensor)], start)
+        every = [t for t in results if isinstance(t, Tensor)]
+        call = call_of(run, kind, ctx, arguments, smooth, every)
+        if run.forwards:
+            record_forward(call, forward, setup is UNBOUND, inputs, smooth, start)
+            keep_numbers(run, ctx, [*arguments, *every])
+        else:
+            parts_of_node(run, call, tuple([t.node for t in tensors if t.active]), smooth)
     for written in ctx.fields.get("_dirty", ()):
         result = results[0]
         if isinstance(result, Tensor) and result.active:
             run.write(written, result.node, None, result.made_by)
             results[0] = written
     return tuple(results) if isinstance(made, tuple | list) else results[0]
+
+
+def results_of(run: Run, made: Any, tensors: list[Tensor], flat: tuple[Any, ...]) -> list[Any]:
+    """Return the results of a forward pass, of memory of their own; those that are ``flat`` have no derivative."""
+    results = list(made) if isinstance(made, tuple | list) else [made]
+    for k, one in enumerate(results):
+        if isinstance(one, Tensor) and (one.base is not None or any(one is t for t in tensors)):
+            results[k] = Tensor(own_memory(run, one.node), one.dtype)
+        if run.forwards and any(one is t for t in flat):
+            one.node = constant(run, one.node)
+    return results
 
 
 def own_memory(run: Run, node: Any) -> Any:
@@ -142,29 +155,27 @@ def own_memory(run: Run, node: Any) -> Any:
     return node if type(node) not in NODES else np.asarray(node.value)
 
 
-def link(
-    run: Run, kind: Class, ctx: Instance, arguments: tuple[Any, ...], outputs: list[Tensor], every: list[Tensor],
-    start: int,
-) -> None:  # fmt: skip
-    """Make nodes of the outputs; of several they are parts of one node, so that backward is called once.
+def call_of(
+    run: Run, kind: Class, ctx: Instance, arguments: tuple[Any, ...], outputs: list[Tensor], every: list[Tensor]
+) -> Call:
+    """Return the call of a function with its outputs.
 
-    ``every`` has those outputs too that no derivative flows to: backward is given zeros for them. Where forward passes
-    are recorded, the outputs are the nodes from ``start`` on, and the call is noted beside them.
+    ``every`` has those outputs too that no derivative flows to: backward is given zeros for them.
     """
     backward = kind.find("backward")
     backward = kind.find("vjp") if backward is UNBOUND else backward
     call = Call(run, kind.name, ctx, backward, arguments, [(t.shape, t.dtype) for t in outputs])
     call.every = [next((k for k, y in enumerate(outputs) if y is t), (t.shape, t.dtype)) for t in every]
-    inputs = tuple([a.node for a in arguments if isinstance(a, Tensor) and a.active])
-    if not run.forwards:
-        parts_of_node(run, call, inputs, outputs)
-        return
+    return call
+
+
+def record_forward(
+    call: Call, forward: Any, with_ctx: bool, inputs: tuple[Any, ...], outputs: list[Tensor], start: int
+) -> None:
+    """Leave the outputs as the nodes of the forward pass, which are those from ``start`` on, and note them."""
     for one in outputs:
         one.leaf, one.made_by = False, f"{call.name}Backward"
-    keep_numbers(run, ctx, [*arguments, *every])
-    forward = kind.find("forward")
-    names = parameter_names(forward.function if isinstance(forward, StaticMethod) else forward)
-    call.note_forward(names[kind.find("setup_context") is UNBOUND :], inputs, outputs, start)
+    call.note_forward(parameter_names(forward)[with_ctx:], inputs, outputs, start)
 
 
 def keep_numbers(run: Run, ctx: Instance, outside: list[Any]) -> None:
@@ -281,6 +292,7 @@ class Call:
             )
         before = run.enable_grad(again)
         run.quiet += 1
+        run.inside += 1
         line = run.line
         try:
             gs = self.cotangents(g)
@@ -289,6 +301,7 @@ class Call:
             )
         finally:
             run.quiet -= 1
+            run.inside -= 1
             run.line = line
             run.enable_grad(before)
         given = list(made) if isinstance(made, tuple | list) else [made]
