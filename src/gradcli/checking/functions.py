@@ -64,12 +64,17 @@ def judge_functions(function: Function, values: dict[str, Any], v: object) -> Ow
     program.forwards = True
     try:
         run = function.evaluate(values)
-        seed = read_v(v, run.value.shape, False).seed
-        found.functions = merge([judge(call, seeds_of(run, seed, call)) for call in on_the_way(program.customs, run)])
+        verdicts = list(map(unrecorded, program.customs))
     except (GradcliError, ScriptError) as error:
         program.forwards, found.followed = False, True
         found.unknown = f"a forward pass of the script leaves the record: {error}"
         return found
+    if any(verdicts):
+        program.forwards, found.followed = False, True
+    else:
+        seed = read_v(v, run.value.shape, False).seed
+        verdicts = [judge(call, seeds_of(run, seed, call)) for call in program.customs]
+    found.functions = merge([verdict for verdict in verdicts if verdict is not None])
     found.notes += [
         Note("custom-backward", f"{f.sentence[0].upper()}{f.sentence[1:]}: for others it is not the derivative.")
         for f in found.functions.values()
@@ -100,14 +105,6 @@ def observed(function: Function) -> list[Expected]:
     ]
 
 
-def on_the_way(calls: Iterable[Call], run: Evaluation) -> list[Call]:
-    """Return the calls whose outputs the output of a run is computed from."""
-    from gradcli.runner.replay import ancestors
-
-    used = {node.index for node in ancestors(run.output)}
-    return [call for call in calls if any(type(y) in NODES and y.index in used for y in call.forward.outputs)]
-
-
 def seeds_of(run: Evaluation, v: Array, call: Call) -> tuple[list[Array], list[Array]]:
     """Return cotangents of the outputs of a call: those that reach it from the output of the run, and random ones.
 
@@ -122,28 +119,38 @@ def seeds_of(run: Evaluation, v: Array, call: Call) -> tuple[list[Array], list[A
     return come, [rng.standard_normal(g.shape) for g in come]
 
 
+def unrecorded(call: Call) -> FunctionVerdict | None:
+    """Return the verdict on a function whose forward leaves the record, None for one whose forward is there."""
+    for node in call.run.graph.nodes[call.forward.start : call.forward.end]:
+        if node.op is CUT:
+            return FunctionVerdict(call.name, "unclear", reason=node.static["why"])
+    return None
+
+
 def judge(call: Call, seeds: tuple[list[Array], list[Array]]) -> FunctionVerdict:
     """Return whether a backward is the derivative of its forward, for the cotangents of the run and for random ones.
 
     A function of one number that is called with the cotangent 1, such as a loss, may leave it out.
     """
+    forward = recorded(call)
+    truths = [true_products(forward, gs) for gs in seeds]
     try:
-        forward = recorded(call)
-        truths = [true_products(forward, gs) for gs in seeds]
         made = [by_script(call, gs) for gs in seeds]
     except Raised as error:
-        return FunctionVerdict(call.name, "unclear", "", f"its backward raises {error.name}: {error.text}")
+        return FunctionVerdict(call.name, "unclear", reason=f"its backward raises {error.name}: {error.text}")
     except GradcliError as error:
-        return FunctionVerdict(call.name, "unclear", "", error.message)
+        return FunctionVerdict(call.name, "unclear", reason=error.message)
     if not all(np.all(np.isfinite(values)) for truth in truths for values, _ in truth.values()):
-        return FunctionVerdict(call.name, "unclear", "", "the derivative of its forward is not finite here")
+        return FunctionVerdict(call.name, "unclear", reason="the derivative of its forward is not finite here")
     wrong = [first_wrong(call, truth, parts) for truth, parts in zip(truths, made, strict=True)]
     here, anywhere = wrong
     name = here or anywhere
     if name is None:
         return FunctionVerdict(call.name, "right")
     only_one = here is None and [g.ravel().tolist() for g in seeds[0]] == [[1.0]]
-    return FunctionVerdict(call.name, "right" if only_one else "wrong", name, right_here=here is None)
+    return FunctionVerdict(
+        call.name, "right" if only_one else "wrong", name, right_here=here is None and any(map(np.any, seeds[0]))
+    )
 
 
 def first_wrong(call: Call, truth: Mapping[int, tuple[Array, Array]], parts: Mapping[int, Array]) -> str | None:
@@ -183,7 +190,7 @@ class Standing:
 
 
 def recorded(call: Call) -> Standing:
-    """Return the forward pass of a call as a graph of its own; raises ``not-differentiable`` where it was left."""
+    """Return the forward pass of a call as a graph of its own."""
     run, forward = call.run, call.forward
     graph = Graph(run.graph.budget)
     there: dict[int, Any] = {}
@@ -197,8 +204,6 @@ def recorded(call: Call) -> Standing:
 
     for node in run.graph.nodes[forward.start : forward.end]:
         if isinstance(node, Operation):
-            if node.op is CUT:
-                node.static["refuse"]()
             arguments = tuple([copied(a) for a in node.arguments])
             there[node.index] = graph.enter(node.op, arguments, node.static, node.value)
     return Standing(graph, leaves, [copied(y) for y in forward.outputs])

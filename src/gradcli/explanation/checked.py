@@ -100,8 +100,8 @@ class FunctionVerdict:
     - ``verdict``: ``right``, ``wrong`` or ``unclear``.
     - ``input``: the first argument whose gradient is wrong; empty where none is.
     - ``reason``: why it is unclear.
-    - ``right_here``: it is right for the cotangents of this run, and wrong in ``input`` for others. Then it is ``right``
-      where the only one is 1, as that of a loss: such a function may leave it out.
+    - ``right_here``: it is right for the cotangents of this run, and wrong in ``input`` for others. Where the only one
+      is 1, as that of a loss, it is ``right`` even so: such a function may leave it out.
     """
 
     name: str

@@ -51,13 +51,17 @@ class Recorded:
 
 @dataclass(slots=True)
 class Replay:
-    """Leads a run: gives leaves other values, sweeps what was recorded, and stops at sweep number ``stop``."""
+    """Leads a run: gives leaves other values, sweeps what was recorded, and stops at sweep number ``stop``.
+
+    ``created`` are the outputs of the sweeps that left a graph.
+    """
 
     stop: int
     values: Mapping[str, Any] = field(default_factory=dict)
     sweeps: list[Recorded] = field(default_factory=list)
     changing: frozenset[int] = frozenset()
     failed: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    created: list[Node] = field(default_factory=list)
 
     def leaf(self, ordinal: int, value: Any) -> Any:
         """Return the value of a leaf: another one where that is given."""
@@ -76,6 +80,7 @@ class Replay:
         if create or number >= len(self.sweeps):
             run.hooked, run.kept = [], []
             done = sweep(run, nodes, seeds, targets, True, create)
+            self.created += nodes if create else []
             if number >= len(self.sweeps):
                 self.record(run, done, inputs)
             run.ordinal = self.sweeps[number].ordinal
@@ -217,7 +222,7 @@ class ScriptProgram:
                 raise GradcliError("exact", "the script takes another way in many digits, and has other leaves")
             leaves[name] = node
         if type(graph) is Graph:
-            self.customs = run.customs
+            self.customs = on_the_way(run.customs, [output.node, *replay.created]) if self.forwards else run.customs
         used = {node.index for node in ancestors(output.node)} if len(live) > len(leaves) else set()
         for leaf in [leaf for leaf in live.values() if leaf.node.index in used and leaf.node not in leaves.values()]:
             leaves[self.name_leaf(name_of(run, leaf), dict.fromkeys(leaves, ""))] = leaf.node
@@ -225,7 +230,6 @@ class ScriptProgram:
             node.name = name
         graph.inputs = dict(leaves)
         graph.variables, graph.result = self.variables, self.result
-        del replay
         return Reached(graph, output.node, self.result or "y", stopped.seeds, leaves, run)
 
     def identifier(self, label: str) -> str:
@@ -291,6 +295,12 @@ def ancestors(output: Any) -> list[Node]:
             found[node.index] = node
             rest += [argument for argument in node.arguments if type(argument) in NODES] if node.op is not None else []
     return list(found.values())
+
+
+def on_the_way(calls: list[Any], outputs: list[Node]) -> list[Any]:
+    """Return the calls of functions whose forward passes any of the outputs is computed from."""
+    used = {node.index for output in outputs for node in ancestors(output)}
+    return [call for call in calls if any(type(y) in NODES and y.index in used for y in call.forward.outputs)]
 
 
 def as_identifier(name: str | None, taken: Mapping[str, str]) -> str:

@@ -442,6 +442,7 @@ class Run:
         self, outputs: list[Tensor], seeds: list[Any], targets: Any, retain: bool, create: bool, inputs: Any = None
     ) -> Any:
         """Return what a sweep gives: newly walked, or as another run recorded it; one inside of another is its own."""
+        create = create or self.held.through
         if self.inside:
             return self.sweep([y.node for y in outputs], seeds, targets, retain, create)
         number = self.sweeps
