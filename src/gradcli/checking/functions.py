@@ -6,8 +6,9 @@ routes give the derivative of the output, and what the script's own calls added 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -67,25 +68,33 @@ def judge_functions(function: Function, values: dict[str, Any], v: object) -> Ow
         verdicts = list(map(unrecorded, program.customs))
     except (GradcliError, ScriptError) as error:
         program.forwards, found.followed = False, True
-        found.unknown = f"a forward pass of the script leaves the record: {error}"
+        found.unknown = f"a forward pass of the script leaves the record: {error.message}"
         return found
     if any(verdicts):
         program.forwards, found.followed = False, True
     else:
         seed = read_v(v, run.value.shape, False).seed
-        verdicts = [judge(call, seeds_of(run, seed, call)) for call in program.customs]
+        with np.errstate(all="ignore"):
+            verdicts = [judge(call, seeds_of(run, seed, call)) for call in program.customs]
     found.functions = merge([verdict for verdict in verdicts if verdict is not None])
-    found.notes += [
-        Note("custom-backward", f"{f.sentence[0].upper()}{f.sentence[1:]}: for others it is not the derivative.")
-        for f in found.functions.values()
-        if f.right_here and f.verdict == "right"
-    ]
+    found.notes += [note for f in found.functions.values() for note in note_right(f)]
     unclear = [f.sentence for f in found.functions.values() if f.verdict == "unclear"]
     found.unknown = "; ".join(unclear)
     as_it_ran = all(np.array_equal(values[name], value) for name, value in program.values.items())
-    if found.functions and as_it_ran and not unclear and not changing:
+    sure = not unclear and not any(f.kink for f in found.functions.values())
+    if found.functions and as_it_ran and sure and not changing:
         found.expected = observed(function)
     return found
+
+
+def note_right(found: FunctionVerdict) -> list[Note]:
+    """Return what is to be said of a backward that is right, but not everywhere, or by a choice of its own."""
+    if found.verdict != "right" or not (found.right_here or found.kink):
+        return []
+    rest = (
+        ": for others it is not the derivative." if found.right_here else ": what the script's calls gave is not held."
+    )
+    return [Note("custom-backward", f"{found.sentence[0].upper()}{found.sentence[1:]}{rest}")]
 
 
 def observed(function: Function) -> list[Expected]:
@@ -134,33 +143,55 @@ def judge(call: Call, seeds: tuple[list[Array], list[Array]]) -> FunctionVerdict
     """
     forward = recorded(call)
     truths = [true_products(forward, gs) for gs in seeds]
+    if not all(np.all(np.isfinite(values)) for truth in truths for values, _ in truth.values()):
+        return FunctionVerdict(call.name, "unclear", reason="the derivative of its forward is not finite here")
     try:
-        made = [by_script(call, gs) for gs in seeds]
+        made = [by_script(call, gs) for gs in seeds[: 1 if refuses(call, seeds[1]) else 2]]
     except Raised as error:
         return FunctionVerdict(call.name, "unclear", reason=f"its backward raises {error.name}: {error.text}")
     except GradcliError as error:
         return FunctionVerdict(call.name, "unclear", reason=error.message)
-    if not all(np.all(np.isfinite(values)) for truth in truths for values, _ in truth.values()):
-        return FunctionVerdict(call.name, "unclear", reason="the derivative of its forward is not finite here")
-    wrong = [first_wrong(call, truth, parts) for truth, parts in zip(truths, made, strict=True)]
-    here, anywhere = wrong
-    name = here or anywhere
-    if name is None:
+    wrong = [first_wrong(call, *pair) for pair in zip(truths, made, strict=False)]
+    name = next((name for name in wrong if name is not None), "")
+    if not name:
         return FunctionVerdict(call.name, "right")
-    only_one = here is None and [g.ravel().tolist() for g in seeds[0]] == [[1.0]]
-    return FunctionVerdict(
-        call.name, "right" if only_one else "wrong", name, right_here=here is None and any(map(np.any, seeds[0]))
-    )
+    beside = [[true_products(moved, gs) for moved in moved_forwards(call)] for gs in seeds]
+    if not any(first_outside(call, *pair) for pair in zip(beside, made, strict=False)):
+        return FunctionVerdict(call.name, "right", name, kink=True)
+    only_one = wrong[0] is None and [g.ravel().tolist() for g in seeds[0]] == [[1.0]]
+    right_here = wrong[0] is None and any(map(np.any, seeds[0]))
+    return FunctionVerdict(call.name, "right" if only_one else "wrong", name, right_here=right_here)
 
 
-def first_wrong(call: Call, truth: Mapping[int, tuple[Array, Array]], parts: Mapping[int, Array]) -> str | None:
+Products = Mapping[int, tuple[Array, Array]]
+"""vᵀ·J with the sizes of its terms, by the index of each argument."""
+
+
+def first_wrong(call: Call, truth: Products, parts: Mapping[int, Array]) -> str | None:
     """Return the name of the first argument whose gradient is not the true one; None where all are right."""
+    return first_outside(call, [truth], parts)
+
+
+def first_outside(call: Call, truths: Sequence[Products], parts: Mapping[int, Array]) -> str | None:
+    """Return the name of the first argument whose gradient is not between those of several; None for no such."""
     for node, name in zip(call.forward.inputs, call.forward.names, strict=True):
-        values, sizes = truth[node.index]
-        bounds = np.maximum(WRONG * np.abs(values), ROUNDING * sizes)
-        if not np.all(np.abs(parts[node.index] - values) <= bounds):  # what is not finite is wrong too
+        values = np.array([truth[node.index][0] for truth in truths])
+        sizes = np.max([truth[node.index][1] for truth in truths], axis=0)
+        least, most = values.min(axis=0), values.max(axis=0)
+        bounds = np.maximum(WRONG * np.maximum(np.abs(least), np.abs(most)), ROUNDING * sizes)
+        within = (parts[node.index] >= least - bounds) & (parts[node.index] <= most + bounds)
+        if not np.all(within):  # what is not finite is wrong too
             return str(name)
     return None
+
+
+def refuses(call: Call, gs: list[Array]) -> bool:
+    """Return whether a backward raises an exception for other cotangents than those that it was called with."""
+    try:
+        by_script(call, gs)
+    except Raised:
+        return True
+    return False
 
 
 def by_script(call: Call, gs: list[Array]) -> dict[int, Array]:
@@ -189,14 +220,15 @@ class Standing:
     outputs: list[Any]
 
 
-def recorded(call: Call) -> Standing:
-    """Return the forward pass of a call as a graph of its own."""
+def recorded(call: Call, moves: Iterable[float] | None = None) -> Standing:
+    """Return the forward pass of a call as a graph of its own, computed anew where each entry ``moves`` a little."""
     run, forward = call.run, call.forward
     graph = Graph(run.graph.budget)
     there: dict[int, Any] = {}
     for node in forward.inputs:
         if node.index not in there:
-            there[node.index] = graph.input(f"x{node.index}", node.value, True)
+            value = node.value if moves is None else node.value + beside(node.value, moves)
+            there[node.index] = graph.input(f"x{node.index}", value, True)
     leaves = dict(there)
 
     def copied(value: Any) -> Any:
@@ -205,8 +237,28 @@ def recorded(call: Call) -> Standing:
     for node in run.graph.nodes[forward.start : forward.end]:
         if isinstance(node, Operation):
             arguments = tuple([copied(a) for a in node.arguments])
-            there[node.index] = graph.enter(node.op, arguments, node.static, node.value)
+            if moves is None:
+                there[node.index] = graph.enter(node.op, arguments, node.static, node.value)
+            else:
+                there[node.index] = graph(node.op, *arguments, **node.static)
     return Standing(graph, leaves, [copied(y) for y in forward.outputs])
+
+
+NEAR = 1e-13
+"""How far beside a kink the slopes are looked at: so near that a smooth derivative is the same there."""
+
+
+def beside(value: Any, moves: Iterable[float]) -> Any:
+    """Return a small step of each entry of an array, by the next of the ``moves``, from -1 to 1."""
+    steps = np.fromiter(moves, np.float64, np.size(value)).reshape(np.shape(value))
+    return NEAR * np.maximum(np.abs(value), 1.0) * steps
+
+
+def moved_forwards(call: Call) -> list[Standing]:
+    """Return the forward pass beside the point on several sides: below and above in all entries, and at random."""
+    rng = np.random.default_rng(1)
+    sides = [repeat(-1.0), repeat(1.0), *[iter(lambda: float(rng.uniform(-1, 1)), None) for _ in range(6)]]
+    return [recorded(call, side) for side in sides]
 
 
 def true_products(forward: Standing, gs: list[Array]) -> dict[int, tuple[Array, Array]]:
@@ -217,8 +269,8 @@ def true_products(forward: Standing, gs: list[Array]) -> dict[int, tuple[Array, 
             continue
         passed = Passes(output, list(forward.leaves.values()), forward.graph).back(np.reshape(g, (1, -1)))
         for index, leaf in forward.leaves.items():
-            values, sizes = found[index]
-            found[index] = values + passed[leaf.index].values[0], sizes + passed[leaf.index].sizes[0]
+            (values, sizes), more = found[index], passed[leaf.index]
+            found[index] = values + more.values[0], sizes + more.sizes[0]
     return found
 
 

@@ -100,6 +100,8 @@ class FunctionVerdict:
     - ``verdict``: ``right``, ``wrong`` or ``unclear``.
     - ``input``: the first argument whose gradient is wrong; empty where none is.
     - ``reason``: why it is unclear.
+    - ``kink``: at a kink of the forward it takes another slope in ``input`` than the conventions do: one between those
+      beside the kink, which is right.
     - ``right_here``: it is right for the cotangents of this run, and wrong in ``input`` for others. Where the only one
       is 1, as that of a loss, it is ``right`` even so: such a function may leave it out.
     """
@@ -109,6 +111,7 @@ class FunctionVerdict:
     input: str = ""
     reason: str = ""
     right_here: bool = False
+    kink: bool = False
 
     @property
     def sentence(self) -> str:
@@ -120,6 +123,8 @@ class FunctionVerdict:
             return f"the backward of {self.name} could not be held against its forward: {self.reason}"
         if self.right_here:
             return f"the backward of {self.name} is right for the cotangent 1 alone (input {self.input})"
+        if self.kink:
+            return f"the backward of {self.name} takes a slope of its own at a kink of its forward (input {self.input})"
         return f"the backward of {self.name} is the derivative of its forward"
 
 

@@ -129,6 +129,7 @@ def function_document(found: FunctionVerdict) -> dict[str, Any]:
         "input": found.input or None,
         "reason": found.reason or None,
         "right_here": found.right_here,
+        "kink": found.kink,
         "message": found.sentence,
     }
 

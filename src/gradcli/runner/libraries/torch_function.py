@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import NODES
+from gradcli.errors import GradcliError
 from gradcli.ops.axes import unbroadcast
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import INDEX
@@ -17,6 +18,7 @@ from gradcli.ops.shaping import CLONE, RESHAPE
 from gradcli.ops.tracing import Traced, traced
 from gradcli.records import dataclass
 from gradcli.runner.backward import Freed
+from gradcli.runner.exceptions import Raised
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import UNBOUND, Class, ClassMethod, Instance, Property, StaticMethod
 from gradcli.runner.state import Run, constant
@@ -277,9 +279,19 @@ class Call:
             for row in range(size):
                 g = np.zeros(size)
                 g[row] = 1.0
-                part = self.gradients(g.reshape(shape), again=False)[k]
+                part = self.row_of(g.reshape(shape))[k]
                 found.append(np.zeros(width) if part is None else np.ravel(np.asarray(part)))
         return np.array(found).reshape(size, width)
+
+    def row_of(self, g: Any) -> list[Any]:
+        """Return what backward gives for a one-hot cotangent; raises ``not-differentiable`` where it refuses that."""
+        try:
+            return self.gradients(g, again=False)
+        except Raised as error:
+            why = f"{error.name}: {error.text}" if error.text else error.name
+            raise GradcliError(
+                "not-differentiable", f"the backward of {self.name} raises {why} for a one-hot v, and has no J"
+            ) from None
 
     def gradients(self, g: Any, again: bool) -> list[Any]:
         """Return what the user's backward gives for the differentiated arguments."""
