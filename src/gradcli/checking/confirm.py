@@ -84,7 +84,7 @@ def check_function(
         wanted=samples,
         seed=seed,
         notes=list(dict.fromkeys([*own.notes, *noted(found), *reading.notes])),
-        hint=own.hint or next((at.hint for at in found if at.hint), ""),
+        hint=own.why(found[0].comparisons) or next((at.hint for at in found if at.hint), ""),
         reason=own.unknown or next((at.reason for at in found if at.reason), ""),
         value_finite=all(at.value_finite for at in found),
         formulas=reading.count,

@@ -19,7 +19,7 @@ from gradcli.engine.live import swept
 from gradcli.engine.reverse import cotangents
 from gradcli.errors import GradcliError
 from gradcli.exact.thresholds import ROUNDING, WRONG
-from gradcli.explanation.checked import SCRIPT, FunctionVerdict
+from gradcli.explanation.checked import SCRIPT, Comparison, FunctionVerdict
 from gradcli.explanation.evaluation import Evaluation, Function
 from gradcli.explanation.explained import Note
 from gradcli.explanation.observed import added_together
@@ -31,6 +31,7 @@ from gradcli.runner.exceptions import Raised
 from gradcli.runner.libraries.torch_function import Aside, Call
 from gradcli.runner.script import ScriptError
 
+ROUNDED = "each backward is the derivative of its forward: rounding in it, or its own derivative, has cost these digits"
 HOOK = "A hook of the script changes the gradient on the way: what its calls gave is not held against the derivative."
 
 
@@ -49,9 +50,11 @@ class OwnBackward:
     unknown: str = ""
     followed: bool = False
 
-    @property
-    def hint(self) -> str:
-        """Which functions are wrong, as the reason of a gradient that is; empty where none is."""
+    def why(self, comparisons: Iterable[Comparison]) -> str:
+        """Return why what the script's calls gave is wrong: which functions are; empty where nothing is."""
+        wrong = any(c.wrong for c in comparisons if c.routes[0] == SCRIPT)
+        if wrong and all(f.verdict == "right" for f in self.functions.values()):
+            return ROUNDED
         return "; ".join(f.sentence for f in self.functions.values() if f.verdict == "wrong")
 
 
@@ -151,12 +154,13 @@ def judge(call: Call, seeds: tuple[list[Array], list[Array]]) -> FunctionVerdict
         return FunctionVerdict(call.name, "unclear", reason=f"its backward raises {error.name}: {error.text}")
     except GradcliError as error:
         return FunctionVerdict(call.name, "unclear", reason=error.message)
-    wrong = [first_wrong(call, *pair) for pair in zip(truths, made, strict=False)]
+    wrong = [first_outside(call, gs, [truth], parts) for gs, truth, parts in zip(seeds, truths, made, strict=False)]
     name = next((name for name in wrong if name is not None), "")
     if not name:
         return FunctionVerdict(call.name, "right")
-    beside = [[true_products(moved, gs) for moved in moved_forwards(call)] for gs in seeds]
-    if not any(first_outside(call, *pair) for pair in zip(beside, made, strict=False)):
+    around = moved_forwards(call)
+    beside = [[true_products(moved, gs) for moved in around] for gs in seeds]
+    if not any(first_outside(call, *each) for each in zip(seeds, beside, made, strict=False)):
         return FunctionVerdict(call.name, "right", name, kink=True)
     only_one = wrong[0] is None and [g.ravel().tolist() for g in seeds[0]] == [[1.0]]
     right_here = wrong[0] is None and any(map(np.any, seeds[0]))
@@ -167,22 +171,38 @@ Products = Mapping[int, tuple[Array, Array]]
 """vᵀ·J with the sizes of its terms, by the index of each argument."""
 
 
-def first_wrong(call: Call, truth: Products, parts: Mapping[int, Array]) -> str | None:
-    """Return the name of the first argument whose gradient is not the true one; None where all are right."""
-    return first_outside(call, [truth], parts)
+def first_outside(
+    call: Call, gs: Sequence[Array], truths: Sequence[Products], parts: Mapping[int, Array]
+) -> str | None:
+    """Return the name of the first argument whose gradient is not between those of several; None for no such.
 
-
-def first_outside(call: Call, truths: Sequence[Products], parts: Mapping[int, Array]) -> str | None:
-    """Return the name of the first argument whose gradient is not between those of several; None for no such."""
+    So must be the sum of its entries: of two that are the largest together, both cannot have all of the cotangent.
+    """
     for node, name in zip(call.forward.inputs, call.forward.names, strict=True):
-        values = np.array([truth[node.index][0] for truth in truths])
-        sizes = np.max([truth[node.index][1] for truth in truths], axis=0)
+        values = with_sum([truth[node.index][0] for truth in truths])
+        sizes = with_sum([np.maximum(truth[node.index][1], usual_size(call, gs, node)) for truth in truths]).max(axis=0)
         least, most = values.min(axis=0), values.max(axis=0)
         bounds = np.maximum(WRONG * np.maximum(np.abs(least), np.abs(most)), ROUNDING * sizes)
-        within = (parts[node.index] >= least - bounds) & (parts[node.index] <= most + bounds)
+        part = with_sum([parts[node.index]])[0]
+        within = (part >= least - bounds) & (part <= most + bounds)
         if not np.all(within):  # what is not finite is wrong too
             return str(name)
     return None
+
+
+def with_sum(rows: Sequence[Array]) -> Array:
+    """Return arrays as the rows of a matrix, with the sum of each in one more column."""
+    stacked = np.array(rows)
+    return np.column_stack([stacked, stacked.sum(axis=1)])
+
+
+def usual_size(call: Call, gs: Sequence[Array], node: Any) -> float:
+    """Return the size that vᵀ·J has where no digits cancel: 1 - tanh² is 0 beside 1, and that is rounding."""
+    largest = float(np.max(np.abs(node.value), initial=0.0))
+    terms = [
+        np.abs(g) * np.max(np.abs(value_of(y)), initial=0.0) for g, y in zip(gs, call.forward.outputs, strict=True)
+    ]
+    return max(float(np.max(term, initial=0.0)) for term in terms) / largest if largest else 0.0
 
 
 def refuses(call: Call, gs: list[Array]) -> bool:

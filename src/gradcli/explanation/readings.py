@@ -261,4 +261,4 @@ def note_followed(point: Point) -> list[Note]:
     from gradcli.explanation.script_notes import note_own
 
     output = point.run.output
-    return note_own(swept(output)) if isinstance(output, Node) else []
+    return note_own(point.function.program, swept(output)) if isinstance(output, Node) else []

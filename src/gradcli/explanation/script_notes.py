@@ -38,13 +38,14 @@ def note_script(program: Any, nodes: Sequence[Node], bent: bool) -> list[Note]:
     ``bent`` says that the script's own backward is not linear.
     """
     notes = [Note(kind, message) for kind, message in (program.ended.run.notes if program.ended is not None else ())]
-    return notes + note_own(nodes, bent) + note_float32(program, nodes)
+    return notes + note_own(program, nodes, bent) + note_float32(program, nodes)
 
 
-def note_own(nodes: Sequence[Node], bent: bool = False) -> list[Note]:
-    """Say which backward passes of the script's own, and hooks, an answer follows."""
+def note_own(program: Any, nodes: Sequence[Node], bent: bool = False) -> list[Note]:
+    """Say which backward passes of the script's own, and hooks, an answer follows: in earlier derivatives too."""
     notes = []
-    own = own_derivatives(nodes)
+    followed = [] if program.forwards else [call.name for call in program.customs]
+    own = list(dict.fromkeys([*own_derivatives(nodes), *followed]))
     if HOOK in own:
         own.remove(HOOK)
         said = "A hook of the script changes the gradient on the way: both routes follow it."

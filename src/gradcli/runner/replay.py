@@ -222,7 +222,7 @@ class ScriptProgram:
                 raise GradcliError("exact", "the script takes another way in many digits, and has other leaves")
             leaves[name] = node
         if type(graph) is Graph:
-            self.customs = on_the_way(run.customs, [output.node, *replay.created]) if self.forwards else run.customs
+            self.customs = on_the_way(run.customs, [output.node, *replay.created])
         used = {node.index for node in ancestors(output.node)} if len(live) > len(leaves) else set()
         for leaf in [leaf for leaf in live.values() if leaf.node.index in used and leaf.node not in leaves.values()]:
             leaves[self.name_leaf(name_of(run, leaf), dict.fromkeys(leaves, ""))] = leaf.node
@@ -298,9 +298,9 @@ def ancestors(output: Any) -> list[Node]:
 
 
 def on_the_way(calls: list[Any], outputs: list[Node]) -> list[Any]:
-    """Return the calls of functions whose forward passes any of the outputs is computed from."""
+    """Return the calls of functions with a backward of their own that any of the outputs is computed from."""
     used = {node.index for output in outputs for node in ancestors(output)}
-    return [call for call in calls if any(type(y) in NODES and y.index in used for y in call.forward.outputs)]
+    return [call for call in calls if any(type(y) in NODES and y.index in used for y in call.ends)]
 
 
 def as_identifier(name: str | None, taken: Mapping[str, str]) -> str:

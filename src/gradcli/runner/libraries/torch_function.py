@@ -185,7 +185,11 @@ def keep_numbers(run: Run, ctx: Instance, outside: list[Any]) -> None:
 
     def held(value: Any) -> Any:
         inner = isinstance(value, Tensor) and value.active and not any(value is one for one in outside)
-        return Tensor(constant(run, value.node), value.dtype, value.library) if inner else value
+        if not inner:
+            return value
+        made = Tensor(constant(run, value.node), value.dtype, value.library)
+        made.version = value.root.version
+        return made
 
     for name, value in ctx.fields.items():
         ctx.fields[name] = held(value)
@@ -256,6 +260,12 @@ class Call:
         self.forward = NOT_RECORDED
         if run.replay is not None:
             run.customs.append(self)
+
+    @property
+    def ends(self) -> list[Any]:
+        """The nodes that its outputs are, or are parts of; numbers where nothing flows."""
+        node = self.ctx.fields.get("_node")
+        return self.forward.outputs if node is None else [node]
 
     def note_forward(self, names: list[str], inputs: tuple[Any, ...], outputs: list[Tensor], start: int) -> None:
         """Note the nodes of a forward pass that was recorded; ``names`` are those of its parameters."""
