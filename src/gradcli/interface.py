@@ -17,7 +17,6 @@ from gradcli.explanation.readings import stand
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gradcli.checking.expected import Expected
     from gradcli.explanation.ran import Ran
     from gradcli.explanation.views import Descent, Hessian, Rows, Tangent
 
@@ -242,13 +241,15 @@ def check(
     /,
     *,
     v: Any = None,
-    expect: Sequence[Expected] | str | Mapping[str, Any] = (),
+    expect: Any = (),
     wrt: Sequence[str] | None = None,
     samples: int = 0,
     seed: int = 0,
+    digits: float | None = None,
     strict: bool = False,
     budget: Budget | None = None,
     inputs: Mapping[str, Any] | None = None,
+    of: str | None = None,
     **variables: Any,
 ) -> Check:
     """Check the derivative of ``program`` at a point, and at ``samples`` random points of its domain.
@@ -257,16 +258,20 @@ def check(
     differentiation, and every formula that ``explain`` prints is read back.
 
     - ``program``, ``v``, ``wrt``, ``strict``, ``inputs`` and ``variables`` are those of ``explain``.
-    - ``expect``: a derivative written by hand: a formula where one variable is differentiated, or formulas or arrays
-      by the name of a variable. It is J, in the shape of y and then of x (or its diagonal, where y = f(x) entry by
-      entry), and with ``v`` the gradient vᵀ·J, in the shape of x.
+    - ``expect``: a derivative written by hand: a formula or an array where one variable is differentiated, or formulas
+      and arrays by the name of a variable. It is J, in the shape of y and then of x (or its diagonal, where y = f(x)
+      entry by entry), and with ``v`` the gradient vᵀ·J, in the shape of x. What has another shape is wrong, unless
+      axes of length 1 alone differ: a note says so.
+    - ``digits``: with how many digits, from 1 to 15, each entry of ``expect`` is right, by the size of its own terms.
+      By default a formula must have 15, an array of float32 5 and one of float16 2; any other array may have the
+      rounding of double precision, and a typed number that of its last digit.
     - ``samples``: random points that are looked at beside the one given; the variables of ``wrt`` vary there. The
       search ends where they have cost three times the budget's ``work``: ``Check.samples`` says how many they were.
     - ``seed``: an integer from which the points follow: the same seed gives the same points.
     - ``budget``: what the answer may cost, see ``Budget``.
 
     Raises ``GradcliError``: the kinds of ``explain``, ``option`` where it is not clear by which variable something is
-    expected, ``shape`` for an expected derivative of another shape, ``value`` where no random point has a value.
+    expected or ``digits`` are out of range, ``value`` where no random point has a value.
 
     >>> found = gradcli.check("sum(x**2)", x=[1.0, 2.0], expect="2*x", samples=3)
     >>> found.agree, found.samples, found.routes
@@ -274,7 +279,14 @@ def check(
     >>> print(gradcli.check("x**3", x=2.0, expect="x**2"))
     differs: dy/dx is 4.0 by --expect and 12.0 truly: 0.2 digits are right; it is 0.333333 times J
     """
+    from gradcli.checking.claims import read_claims
     from gradcli.checking.confirm import check_function
+    from gradcli.explanation.scripts import Asked
 
     values = {**(inputs or {}), **variables}
-    return check_function(Function(program, wrt, budget, values), values, v, expect, samples, seed, strict, Check)
+    asked = Asked(of=of, wrt=tuple(wrt or ()))
+    claims = read_claims(program, asked, expect, values, budget)
+    if claims is not None:
+        return check_function(claims.function, values, v, claims.typed, samples, seed, strict, Check, digits, claims)
+    function = Function(program, wrt, budget, values, asked if of is not None else None)
+    return check_function(function, values, v, expect, samples, seed, strict, Check, digits)

@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradcli.checking.comparing import Derivative, Sweeps, compare_routes, goes_together, judge_route, merge, sweep
-from gradcli.checking.expected import Expected, hold_expected, read_expectations, read_expected
-from gradcli.checking.formulas import read_formulas
-from gradcli.checking.functions import OwnBackward, judge_functions
+from gradcli.checking.claims import Claims, InnerGradient, first_wrong, judge_inner, ways_to
+from gradcli.checking.comparing import (
+    Derivative,
+    Routes,
+    Sweeps,
+    compare_routes,
+    goes_together,
+    judge_route,
+    merge,
+    sweep,
+)
+from gradcli.checking.expected import (
+    Expected,
+    Held,
+    OwnBackward,
+    claimed_numbers,
+    hold_expected,
+    hold_reading,
+    read_expectations,
+    read_expected,
+)
+from gradcli.checking.formulas import Reading, read_formulas
+from gradcli.checking.mistakes import Surroundings, find_mistake
 from gradcli.checking.points import random_points
+from gradcli.checking.standards import read_digits
 from gradcli.checking.truth import Effort, Truth, find_truth, hold_together, tabulate, undecided
 from gradcli.engine.naming import Label, label_entries, output_name
 from gradcli.errors import GradcliError
@@ -21,7 +41,7 @@ from gradcli.exact.decimals import digits
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import SURE
 from gradcli.exact.work import Spent
-from gradcli.explanation.checked import REVERSE, SYMBOLS, Checked, Comparison
+from gradcli.explanation.checked import REVERSE, SYMBOLS, Checked, Comparison, Entry, Expectation
 from gradcli.explanation.confirmation import look_around
 from gradcli.explanation.dependence import note_dependence
 from gradcli.explanation.evaluation import Evaluation, Function, check_inputs, filled, summed_v
@@ -30,7 +50,8 @@ from gradcli.explanation.notes import note_disagreement, note_run
 from gradcli.explanation.readings import compose_at
 from gradcli.explanation.suspicion import RUNS, count_work, is_edgy, list_operations
 from gradcli.explanation.words import Confirmation, rounding_text, spent_text
-from gradcli.language.inputs import read_v
+from gradcli.language.inputs import Cotangent, read_v
+from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
     from gradcli.explanation.timeline import Timeline
@@ -51,20 +72,27 @@ def check_function(
     seed: int,
     strict: bool,
     kind: type[Kind],
+    digits: float | None = None,
+    claims: Claims | None = None,
 ) -> Kind:
-    """Check the derivative of a function at a point and at random ones, as the ``kind`` of ``Checked`` asked for."""
+    """Check the derivative of a function at a point and at random ones, as the ``kind`` of ``Checked`` asked for.
+
+    What is expected must have so many ``digits``, the usual ones where it is None.
+    """
     try:
         # A copy, since a caller may write to its arrays while it still holds the answer.
         whole = check_inputs(function.program, filled(function.program, dict(given)))
         values: dict[str, Any] = {name: np.array(value)[()] for name, value in whole.items()}
         if v is None and function.program.is_script and function.program.vs:
             v = summed_v(function.program, function.evaluate(values, record=False).value.shape)
-        expected = read_expectations(expect, function.differentiated)
+        expected = read_expectations(expect, function.differentiated, read_digits(digits))
+        if claims is not None:
+            expected += [Expected(name, None, None, read_digits(digits), claims) for name in claims.by_input]
         own = own_backward(function, values, v)
         if own.expected and v is None and not expected:
             v = 1.0  # what calls gave is a gradient
         found = [check_point(function, values, [*expected, *own.expected], v, strict)]
-        reading = read_formulas(function, values, v, found[0].shape, found[0].dust)
+        reading = Reading() if claims else read_formulas(function, values, v, found[0].shape, found[0].dust)
         if any(note.kind == "rounding-decides" for note in found[0].notes):
             reading = reading.undecided("exact numbers decide otherwise than double precision")
         if own.followed:
@@ -73,6 +101,9 @@ def check_function(
             found.append(check_point(function, point, expected, v, strict))
             if sum(at.work for at in found[1:]) > MOST_SAMPLED * function.program.budget.work:
                 break
+        said = [own.explained(one) for one in said_together(found)]
+        if claims is not None:
+            said = judge_claims(claims, values, read_v(v, found[0].shape, strict, "y").seed, said)
     except GradcliError as error:
         raise error.at(error.span, function.place) from None
     return kind(
@@ -84,7 +115,7 @@ def check_function(
         wanted=samples,
         seed=seed,
         notes=list(dict.fromkeys([*own.notes, *noted(found), *reading.notes])),
-        hint=own.why(found[0].comparisons) or next((at.hint for at in found if at.hint), ""),
+        hint=next((one.mistake for one in said if one.mistake), ""),
         reason=own.unknown or next((at.reason for at in found if at.reason), ""),
         value_finite=all(at.value_finite for at in found),
         formulas=reading.count,
@@ -93,8 +124,17 @@ def check_function(
         backward_read=reading.backward_read,
         timeline=script_told(function),
         labels=function.labels,
+        expected=said,
         functions=own.functions,
     )
+
+
+def said_together(found: Sequence[AtPoint]) -> list[Expectation]:
+    """Return what all points say of each expected derivative; what a script's calls gave is that of the first."""
+    said = list(found[0].expected)
+    for at in found[1:]:
+        said[: len(at.expected)] = [one.beside(other) for one, other in zip(said, at.expected, strict=False)]
+    return said
 
 
 def noted(found: Sequence[AtPoint]) -> list[Note]:
@@ -106,6 +146,8 @@ def own_backward(function: Function, values: dict[str, Any], v: object) -> OwnBa
     """Return what the backward passes that a script wrote itself are worth; nothing for a formula."""
     if not function.program.is_script:
         return OwnBackward()
+    from gradcli.checking.functions import judge_functions  # a formula has none
+
     return judge_functions(function, values, v)
 
 
@@ -122,14 +164,14 @@ def script_told(function: Function) -> Timeline | None:
 class AtPoint:
     """What the check of one point found.
 
-    ``hint`` is what a derivative that differs may have gone wrong with, ``dust`` the size of the terms of what rounding
+    ``expected`` is what is said of each expected derivative, ``dust`` the size of the terms of what rounding
     has left of true zeros, ``work`` what it cost.
     """
 
     comparisons: list[Comparison]
     notes: list[Note]
     disagreement: list[Note]
-    hint: str
+    expected: list[Expectation]
     reason: str
     value_finite: bool
     shape: tuple[int, ...]
@@ -146,7 +188,7 @@ def check_point(
     names = function.differentiated
     output = output_name(run.graph, run.output)
     seed = None if v is None else read_v(v, run.value.shape, strict, output)
-    found = AtPoint([], [], [], "", "", bool(np.all(np.isfinite(run.value))), run.value.shape)
+    found = AtPoint([], [], [], [], "", bool(np.all(np.isfinite(run.value))), run.value.shape)
     told = Confirmation()
     exact = Exact(function.program, point, names)
     row = label_entries(output, run.value.shape)
@@ -154,6 +196,7 @@ def check_point(
     both = read_routes(run, function, row)
     edgy = is_edgy(list_operations(run.graph.nodes))
     cost, most = count_work(run.graph), exact.work.most
+    remarks: list[Note] = []
     if RUNS * cost <= most:
         with undecided(told, exact):
             cost = max(cost, exact.cost)
@@ -167,12 +210,14 @@ def check_point(
             for item in (item for item in expected if item.variable == sought.variable):
                 readings = read_expected(item, exact, known, output)
                 try:
-                    comparison, hint = hold_expected(readings, sought, truth, seed, point)
+                    held = hold_expected(readings, sought, truth, seed, point)
                 except Spent:
                     told.unknown = told.unknown or f"the formula of --expect: {spent_text(exact.work.most)}"
                     continue
-                found.comparisons.append(comparison)
-                found.hint = found.hint or hint
+                found.comparisons.append(held.comparison)
+                told.unknown = told.unknown or held.unknown
+                remarks += [Note("expect-shape", held.note)] if held.note else []
+                found.expected.append(expectation(item, held, exact.point, Against(sought, both, truth, seed, point)))
             found.dust = max(found.dust, truth.sizes.dust)
     try:
         if not told.bends and RUNS * cost <= most and all(run.leaves[name].value.size for name in names):
@@ -181,10 +226,92 @@ def check_point(
         pass  # what is left of the work shows no kink
     found.work = POINT + exact.done
     found.reason = reason_of(found.comparisons, told)
-    found.notes = notes_at(run, names, told, exact)
+    found.notes = [*notes_at(run, names, told, exact), *remarks]
     if any(c.wrong and c.routes == (SYMBOLS, REVERSE) for c in found.comparisons):
         found.disagreement = [note_disagreement(run.output, one_sided(found.comparisons))]
     return found
+
+
+class Against(NamedTuple):
+    """What an expected derivative is held against: what both routes say, the truth by its variable, and v."""
+
+    sought: Derivative
+    routes: Routes
+    truth: Truth
+    seed: Cotangent | None
+    point: dict[str, Any]
+
+
+def expectation(item: Expected, held: Held, at: Mapping[str, Any], against: Against) -> Expectation:
+    """Return what is said of one expected derivative at a point, of a script's as the script computed it."""
+    comparison, name, mistake = held.comparison, item.variable, ""
+    digits_left = comparison.digits
+    if item.claims is not None:
+        name = item.claims.by_input[item.variable].value
+        computed = claimed_numbers(item.claims, item.variable, at, as_computed=True)
+        digits_left = hold_reading(
+            computed, against.sought, against.truth, against.seed, against.point
+        ).comparison.digits
+    if comparison.wrong and held.gradients is not None:
+        around = surroundings(against.sought, against.routes)
+        mistake = find_mistake(held.gradients.expected, held.gradients.true, around)
+    return Expectation(
+        name, item.text, digits_left, comparison.compared, comparison.wrong, comparison.unclear, comparison.worst,
+        mistake, misfit=comparison.misfit, standard=comparison.standard,
+    )  # fmt: skip
+
+
+def surroundings(sought: Derivative, routes: Routes) -> Surroundings:
+    """Return what an expected derivative stands among: the gradients by other inputs, and the lengths of all axes."""
+    others = {
+        one.variable: sweeps.values[0].reshape(one.leaf.shape)
+        for one, sweeps in routes
+        if one.variable != sought.variable and len(sweeps.values) == 1
+    }
+    lengths = frozenset(length for node in sought.run.graph.nodes for length in np.shape(node.value))
+    return Surroundings(np.asarray(sought.leaf.value), others, lengths)
+
+
+def judge_claims(
+    claims: Claims, point: Mapping[str, Any], seed: Array, expected: list[Expectation]
+) -> list[Expectation]:
+    """Return what is said of all gradients of a script in the order in which it computed them, those inside too.
+
+    Of a wrong one it is said which is wrong first. A gradient inside on which a right one depends is right, or stands
+    for something else, such as the cotangent before a division by n: it is left out.
+    """
+    inner = judge_inner(claims, point, seed)
+    variables = {pair.value: variable for variable, pair in claims.by_input.items()}
+    nodes = {one.variable: ways_to(claims, point, variables[one.variable]) for one in expected}
+    trusted = [nodes[one.variable] for one in expected if one.verdict == "right"]
+    wrong = [one for one in inner if not one.right and not any(one.nodes & used for used in trusted)]
+    placed = [(max(nodes[one.variable], default=-1), one) for one in expected]
+    placed = [
+        (place, replace(one, first_wrong=first_wrong(claims, wrong, nodes[one.variable], variables[one.variable])))
+        if one.verdict == "wrong"
+        else (place, one)
+        for place, one in placed
+    ]
+    placed += [(max(one.nodes, default=-1), inner_expectation(one)) for one in inner if one.right or one in wrong]
+    return [one for _, one in sorted(placed, key=lambda item: item[0])]
+
+
+def inner_expectation(one: InnerGradient) -> Expectation:
+    """Return what is said of the gradient by an inner value."""
+    claim, truth = one.claim, one.truth
+    count, worst, mistake = max(1, claim.size), None, ""
+    if not one.right and claim.shape == truth.shape:
+        at = np.unravel_index(int(np.argmax(np.abs(claim - truth))), claim.shape)
+        value, gradient = one.pair.value, one.pair.gradient
+        column = f"{value}{list(map(int, at)) if claim.shape else ''}".replace(" ", "")
+        values = float(claim[at]), float(truth[at])
+        worst = Entry(value, "", column, (gradient, REVERSE), values, one.digits, 0.0, {})
+        mistake = find_mistake(claim, truth, Surroundings(np.zeros(())))
+    misfit = "" if claim.shape == truth.shape else f"has shape {claim.shape} and truly {truth.shape}"
+    return Expectation(
+        one.pair.value, one.pair.gradient, one.digits, count, 0 if one.right else count, 0, worst, mistake,
+        misfit=misfit, inner=True,
+    )  # fmt: skip
 
 
 def read_routes(run: Evaluation, function: Function, row: Label) -> list[tuple[Derivative, Sweeps]]:

@@ -42,12 +42,12 @@ class Reading:
     ``backward_lines`` are the lines of the backward pass, ``backward_read`` those that give the engine's number.
     """
 
-    count: int
-    unread: int
-    misprints: list[str]
-    backward_lines: int
-    backward_read: int
-    why: str
+    count: int = 0
+    unread: int = 0
+    misprints: list[str] = field(default_factory=list)
+    backward_lines: int = 0
+    backward_read: int = 0
+    why: str = ""
 
     @property
     def notes(self) -> list[Note]:

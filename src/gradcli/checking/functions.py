@@ -7,19 +7,19 @@ routes give the derivative of the output, and what the script's own calls added 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 
-from gradcli.checking.expected import Expected
+from gradcli.checking.expected import Expected, OwnBackward
 from gradcli.engine.graph import NODES, Graph, Operation
 from gradcli.engine.live import swept
 from gradcli.engine.reverse import cotangents
 from gradcli.errors import GradcliError
 from gradcli.exact.thresholds import ROUNDING, WRONG
-from gradcli.explanation.checked import SCRIPT, Comparison, FunctionVerdict
+from gradcli.explanation.checked import FunctionVerdict
 from gradcli.explanation.evaluation import Evaluation, Function
 from gradcli.explanation.explained import Note
 from gradcli.explanation.observed import added_together
@@ -31,31 +31,7 @@ from gradcli.runner.exceptions import Raised
 from gradcli.runner.libraries.torch_function import Aside, Call
 from gradcli.runner.script import ScriptError
 
-ROUNDED = "each backward is the derivative of its forward: rounding in it, or its own derivative, has cost these digits"
 HOOK = "A hook of the script changes the gradient on the way: what its calls gave is not held against the derivative."
-
-
-@dataclass(slots=True)
-class OwnBackward:
-    """What a script's own backward passes are worth.
-
-    ``functions`` are the verdicts by the name of each function, ``expected`` what the script's calls gave by each
-    leaf, and ``unknown`` says why the derivative of a forward was not found; empty where it was. ``followed`` says that
-    the routes follow the script's own, since a forward was not recorded.
-    """
-
-    functions: dict[str, FunctionVerdict] = field(default_factory=dict)
-    expected: list[Expected] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
-    unknown: str = ""
-    followed: bool = False
-
-    def why(self, comparisons: Iterable[Comparison]) -> str:
-        """Return why what the script's calls gave is wrong: which functions are; empty where nothing is."""
-        wrong = any(c.wrong for c in comparisons if c.routes[0] == SCRIPT)
-        if wrong and all(f.verdict == "right" for f in self.functions.values()):
-            return ROUNDED
-        return "; ".join(f.sentence for f in self.functions.values() if f.verdict == "wrong")
 
 
 def judge_functions(function: Function, values: dict[str, Any], v: object) -> OwnBackward:
@@ -111,7 +87,7 @@ def observed(function: Function) -> list[Expected]:
     if everywhere:
         gave = {name: np.zeros(shape) for name, shape in shapes.items()} | gave
     return [
-        Expected(name, None, np.asarray(gave[name], dtype=np.float64), SCRIPT)
+        Expected(name, None, np.asarray(gave[name], dtype=np.float64), called=f"{name}.grad")
         for name, shape in shapes.items()
         if name in gave and np.shape(gave[name]) == shape
     ]

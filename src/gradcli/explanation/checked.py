@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from gradcli.explanation.timeline import Timeline
 
 SYMBOLS, REVERSE, DIGITS, EXPECTED = "symbols", "reverse mode", "many digits", "--expect"
-SCRIPT = "the script"
-"""The names of the routes; the last is what the script's own calls gave, where a backward of its own took part."""
+"""The names of the routes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +73,8 @@ class Comparison:
     - ``compared``, ``unclear``, ``wrong``: how many entries were held against each other, how many could not be, and
       how many differ.
     - ``finite``: whether the first route is finite everywhere.
+    - ``misfit``: of what is expected in another shape, both shapes and what may have happened; empty where it fits.
+    - ``standard``: what the first route is held to, such as ``the digits of float32``; empty where nothing chose it.
 
     >>> [(one.routes, one.compared, one.wrong) for one in gradcli.check("x**2", x=3.0).comparisons]
     [(('symbols', 'many digits'), 1, 0), (('reverse mode', 'many digits'), 1, 0)]
@@ -85,10 +86,14 @@ class Comparison:
     unclear: int
     wrong: int
     finite: bool
+    misfit: str = ""
+    standard: str = ""
 
     @property
     def digits(self) -> float:
         """The fewest right digits of an entry; nan where the routes were held against each other alone."""
+        if self.misfit:
+            return 0.0
         return ALL if self.worst is None else self.worst.digits
 
 
@@ -128,6 +133,56 @@ class FunctionVerdict:
         return f"the backward of {self.name} is the derivative of its forward"
 
 
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """A derivative that the user expects, or that his script computes, beside the true one, over all points.
+
+    - ``variable``: what the script or the formula calls the value that it is by.
+    - ``text``: what is expected, as it was typed: ``dW1``, ``grads['W1']``, ``2*x``.
+    - ``digits``: the fewest right digits of an entry, as the script computed it.
+    - ``compared``, ``wrong``, ``unclear``: how many entries were asked, differ, and could not be decided.
+    - ``worst``: the entry with the fewest right digits; None where there is none.
+    - ``mistake``: what has probably gone wrong; empty where nothing fits.
+    - ``first_wrong``: the first gradient of the script that is wrong on the way to a wrong one.
+    - ``misfit``: of what has another shape, both shapes and what may have happened; empty where it fits.
+    - ``standard``: what it is held to, such as ``the digits of float32``; empty where nothing chose it.
+    - ``inner``: whether it is by a value that the script computes, and so held against reverse mode in doubles.
+
+    >>> gradcli.check("x**3", x=2.0, expect="x**2").expected[0].verdict
+    'wrong'
+    """
+
+    variable: str
+    text: str
+    digits: float
+    compared: int
+    wrong: int
+    unclear: int
+    worst: Entry | None
+    mistake: str = ""
+    first_wrong: str = ""
+    misfit: str = ""
+    standard: str = ""
+    inner: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """``right``, ``wrong`` or ``unclear``."""
+        return "wrong" if self.wrong else "unclear" if self.unclear else "right"
+
+    def beside(self, other: Expectation) -> Expectation:
+        """Return what two points say of it together."""
+        first, second = sorted((self, other), key=lambda one: (not one.wrong, one.digits))
+        return dataclasses.replace(
+            first,
+            digits=min(self.digits, other.digits),
+            compared=self.compared + other.compared,
+            wrong=self.wrong + other.wrong,
+            unclear=self.unclear + other.unclear,
+            mistake=first.mistake or second.mistake,
+        )
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Checked:
     """All that an answer of ``check`` holds, without the ways to show it, which ``Check`` adds.
@@ -147,6 +202,7 @@ class Checked:
       give the engine's number.
     - ``timeline``: what the script did that was checked; None for a formula.
     - ``labels``: what the script calls a variable whose name here is an identifier.
+    - ``expected``: what is expected, each beside the true derivative.
     - ``functions``: the verdict on each function whose backward the script wrote, by its name.
     """
 
@@ -167,22 +223,23 @@ class Checked:
     backward_read: int = 0
     timeline: Timeline | None = None
     labels: dict[str, str] = dataclasses.field(default_factory=dict)
+    expected: list[Expectation] = dataclasses.field(default_factory=list)
     functions: dict[str, FunctionVerdict] = dataclasses.field(default_factory=dict)
 
     @property
     def verdict(self) -> str:
-        """``agree``, ``differ``, ``unclear`` or ``not-finite``."""
-        functions = {function.verdict for function in self.functions.values()}
-        if self.misprints or any(c.wrong for c in self.comparisons) or "wrong" in functions:
-            return "differ"
+        """``right``, ``wrong``, ``unclear`` or ``not-finite``."""
+        said = {one.verdict for one in self.expected} | {one.verdict for one in self.functions.values()}
+        if self.misprints or "wrong" in said or any(comparison.wrong for comparison in self.comparisons):
+            return "wrong"
         if not self.finite:
             return "not-finite"
-        return "unclear" if self.reason else "agree"
+        return "unclear" if self.reason or "unclear" in said else "right"
 
     @property
     def agree(self) -> bool:
         """Whether no number is wrong, and every one was decided."""
-        return self.verdict in ("agree", "not-finite")
+        return self.verdict in ("right", "not-finite")
 
     @property
     def finite(self) -> bool:

@@ -7,16 +7,19 @@ returned when they were recorded, but for those that left a graph: these are wal
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Input, Node
 from gradcli.errors import Budget, GradcliError, Place, Span
-from gradcli.records import dataclass, field
+from gradcli.ops.joining import CAT
+from gradcli.ops.shaping import RESHAPE
+from gradcli.records import dataclass, field, replace
 from gradcli.runner import backward
 from gradcli.runner.backward import Swept, sweep
+from gradcli.runner.exceptions import Raised
 from gradcli.runner.naming import name_of
 from gradcli.runner.objects import Code
 from gradcli.runner.script import ScriptError, compile_text, run_code
@@ -159,8 +162,21 @@ class ScriptProgram:
     failed: dict[int, tuple[str, str]] = field(default_factory=dict)
     changing: frozenset[int] = frozenset()
     settings: frozenset[str] = frozenset()
+    asked: dict[str, str] = field(default_factory=dict)
+    watched: frozenset[str] = frozenset()
+    joined: tuple[str, ...] = ()
+    origins: dict[str, list[str]] = field(default_factory=dict)
     forwards: bool = False
     customs: list[Any] = field(default_factory=list)
+
+    def of_values(self, names: Iterable[str]) -> ScriptProgram:
+        """Return the program whose output is several values of the script, end to end."""
+        return replace(self, joined=tuple(names))
+
+    def input_of(self, way: str) -> str | None:
+        """Return the name of the input that a traced value is; None where the output is not computed from it."""
+        made = self.origins.get(way, ())
+        return next((name for name, ordinal in self.ordinals.items() if ordinal in made), None)
 
     def evaluate(
         self, values: Mapping[str, object], wrt: frozenset[str], record: bool = True, strict: bool = False,
@@ -180,7 +196,7 @@ class ScriptProgram:
         run.seed, run.forwards = self.seed, self.forwards
         changing = frozenset() if self.forwards else self.changing
         replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps, changing, self.failed)
-        run.story = Story(self.traced, self.others)
+        run.story = Story(self.traced, self.others, self.watched, frozenset(self.code.places))
         self.enter_given(run)
         try:
             ended = run_code(self.code, self.place, run)
@@ -191,6 +207,9 @@ class ScriptProgram:
         if ended.raised is not None and type(graph) is Graph:
             raise ScriptError(ended)
         self.computed = frozenset(run.story.computed)
+        self.origins = run.story.origins
+        if self.joined:
+            return self.found(run, replay, Stopped([end_to_end(run, self.joined)], [], None))
         if self.of is not None:
             return self.found(run, replay, Stopped([self.output_of(run)], [], None))
         why = f": {ended.raised.name}: {ended.raised.text}" if ended.raised is not None else ""
@@ -285,6 +304,24 @@ def one_output(run: Run, outputs: list[Tensor]) -> Tensor:
     return run.function("cat", [run.function("reshape", y, (-1,)) for y in outputs])  # type: ignore[no-any-return]
 
 
+def as_tensor(run: Run, value: Any) -> Tensor:
+    """Return numbers, also those of nested lists, as an array; raises ``type`` for anything else."""
+    try:
+        made = run.array_of(value, "numpy")
+    except Raised:
+        made = None
+    if not isinstance(made, Tensor) or made.dtype.startswith(("bool", "complex")):
+        raise GradcliError("type", f"this is no number and no array: it is of type {run.type_name(value)}")
+    return made
+
+
+def end_to_end(run: Run, names: Iterable[str]) -> Tensor:
+    """Return the numbers of several variables as one row."""
+    parts = [as_tensor(run, value_at(run.story.last, name)) for name in names]
+    rows = [run.graph(RESHAPE, x.node, shape=(-1,)) for x in parts]
+    return Tensor(run.graph(CAT, *rows, dim=0), "float64", "numpy")
+
+
 def ancestors(output: Any) -> list[Node]:
     """Return the nodes that a value is computed from, those among them that no derivative flows to."""
     found: dict[int, Node] = {}
@@ -327,20 +364,24 @@ def program_of(
     traced: frozenset[str] = frozenset(),
     changing: frozenset[int] = frozenset(),
     failed: Mapping[int, tuple[str, str]] | None = None,
+    asked: Mapping[str, str] | None = None,
+    watched: frozenset[str] = frozenset(),
     budget: Budget = BOUNDS,
 ) -> ScriptProgram:
     """Return one call of a script, or its last value, as a program; where it can be run its leaves have their names.
 
     ``given`` are values of the variables that the script leaves free, ``others`` those of leaves in place of its own,
     ``of`` the variable that is the output, by those that are ``traced``. ``changing`` are the numbers of the hooks that
-    change gradients, ``failed`` the calls that raised.
+    change gradients, ``failed`` the calls that raised. ``asked`` are expressions that are evaluated at the end, by the
+    variable of each, ``watched`` variables of which all values are kept.
     """
-    code, place = compile_text(text, budget=budget, told=tell, last=LAST if stop < 0 and of is None else None)
+    last = LAST if stop < 0 and of is None else None
+    code, place = compile_text(text, budget=budget, told=tell, last=last, asked=asked)
     free = code.text.free(given or ())
     program = ScriptProgram(
         text, place, stop, budget, vs, resets, code, seed, dict(given or {}), free, dict(others or {}),
         of if of is not None or stop >= 0 else code.text.last, traced, changing=changing,
-        failed=dict(failed or {}),
+        failed=dict(failed or {}), asked=dict(asked or {}), watched=watched,
     )  # fmt: skip
     if free.keys() <= program.given.keys():
         program.reach(Graph(budget), {})

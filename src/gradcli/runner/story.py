@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import deque
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,15 +22,35 @@ LAST = "_last_value"
 """The variable that has the value of a script's last expression."""
 
 
+MOST_VERSIONS = 400
+"""Values of one variable that are kept: the last ones."""
+
+
+class Version(NamedTuple):
+    """What a variable was given, as which assignment of all, and the node that it had then."""
+
+    order: int
+    value: Any
+    node: Any
+
+
 class Story:
     """Takes down what the script calls the values of a recorded run: the first name of each, or that of the outermost.
 
     ``traced`` are variables whose values are inputs, ``last`` is what each variable was given last, and ``others`` are
     values that leaves have in place of the script's own. ``texts`` are those that show traced numbers, each with its
-    number.
+    number. ``versions`` has what the variables of ``watched`` were given, in order, each with its node at that time.
+    Of a variable of the module, which ``module`` are, a function's own of the same name is no input. ``origins`` are
+    the ordinals of the leaves that each variable of ``traced`` was.
     """
 
-    def __init__(self, traced: frozenset[str] = frozenset(), others: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        traced: frozenset[str] = frozenset(),
+        others: Mapping[str, Any] | None = None,
+        watched: frozenset[str] = frozenset(),
+        module: frozenset[str] = frozenset(),
+    ) -> None:
         self.places: dict[int, tuple[int, int]] = {}
         self.traced = traced
         self.others = others or {}
@@ -37,27 +58,39 @@ class Story:
         self.makers: dict[str, int] = {}
         self.texts: dict[str, Tensor] = {}
         self.computed: set[str] = set()
+        self.seen: set[str] = set()
+        self.origins: dict[str, list[str]] = {}
+        self.watched = watched
+        self.module = module
+        self.versions: dict[str, deque[Version]] = {}
+        self.assignments = 0
 
     def makes(self, run: Run, name: str, leaf: Tensor) -> bool:
         """Return whether an assignment makes a leaf: it is the first of its name, or the same line with a new one."""
         return self.last.get(name) is not leaf and self.makers.setdefault(name, run.line) == run.line
 
     def see(self, value: Any, name: str) -> None:
-        """Note of a variable that is traced that it is computed from others which are."""
-        if isinstance(value, Tensor) and value.active and not value.leaf:
+        """Note of a variable that is traced whether its first value is computed from others which are."""
+        if name not in self.seen and isinstance(value, Tensor) and value.active and not value.leaf:
             self.computed.add(name)
+        self.seen.add(name)
 
     def tell(self, regs: Frame, name: str, value: Any) -> Any:
         """Note an assignment, and return what is assigned: an input of its own where that is asked for."""
-        if name in self.traced:
+        inside = name in self.module and len(regs[0].frames) > 1
+        if name in self.traced and not inside:
             self.see(value, name)
             value = as_leaf(regs[0], value, name)
-        for way in self.traced:
+        for way in () if inside else self.traced:
             if way != name and way.startswith(name) and way[len(name)] in ".[":
                 trace_inside(regs[0], value, way)
         if name in self.others and isinstance(value, Tensor) and value.leaf and self.makes(regs[0], name, value):
             give(regs[0], value, self.others[name])
         self.last[name] = value
+        if name in self.watched:
+            self.assignments += 1
+            version = Version(self.assignments, value, value.node if isinstance(value, Tensor) else None)
+            self.versions.setdefault(name, deque(maxlen=MOST_VERSIONS)).append(version)
         if isinstance(value, Tensor) and type(value.node) is np.ndarray and value.shape and name.isidentifier():
             name_constant(regs[0].graph.constants, name, value.node)
         if (
@@ -148,6 +181,14 @@ def name_constant(constants: dict[str, Any], name: str, array: Any) -> None:
 
 def as_leaf(run: Run, value: Any, name: str) -> Any:
     """Return a value as an input of its own: an array, a number of Python's, or a tensor, which derivatives end in."""
+    made = made_leaf(run, value, name)
+    if isinstance(made, Tensor) and made.leaf:
+        run.story.origins.setdefault(name, []).append(str(made.node.name))
+    return made
+
+
+def made_leaf(run: Run, value: Any, name: str) -> Any:
+    """Return a value as a leaf; what is one already, and what is no float, as it is."""
     if type(value) in (int, float):
         return named_leaf(run, Tensor(np.float64(value), "float64", "python"), name)
     if isinstance(value, Tensor) and not value.leaf and value.dtype.startswith(("float", "bfloat")):
