@@ -158,8 +158,8 @@ def test_a_right_backward(text, loss):
 def test_a_wrong_backward(text, loss, wrong):
     found = gradcli.check(script(text, loss))
     assert found.verdict == "wrong", str(found)
-    assert {name: (one.verdict, one.input) for name, one in found.functions.items() if one.verdict != "right"} == {
-        "Own": ("wrong", wrong)
+    assert {name: (one.verdict, one.inputs) for name, one in found.functions.items() if one.verdict != "right"} == {
+        "Own": ("wrong", (wrong,))
     }
     assert f"the backward of Own is not the derivative of its forward (input {wrong})" in str(found)
     assert gradcli.explain(script(text, loss)).verdict == "agree"

@@ -187,8 +187,8 @@ class OwnBackward:
         """Return what is said of an expected derivative, with the functions that are to blame where it is wrong."""
         if one.verdict != "wrong":
             return one
-        lost = LOST if any(one.text == item.text for item in self.expected) else ""
-        return replace(one, mistake="; ".join(filter(None, (self.blamed or lost, one.mistake))))
+        lost = LOST if any(one.text == item.text for item in self.expected) else one.mistake
+        return replace(one, mistake=self.blamed or lost)
 
     @property
     def blamed(self) -> str:

@@ -38,7 +38,9 @@ def judge_functions(function: Function, values: dict[str, Any], v: object) -> Ow
     """Hold each backward of the script's own against its forward, and leave the program with its forwards recorded."""
     program = function.program
     changing = bool(program.changing)
-    if not (program.customs or changing or program.free):
+    if program.free:  # it was not run before its values came
+        function.evaluate(values)
+    if not program.customs and not changing:
         return OwnBackward()
     found = OwnBackward(notes=[Note("hook", HOOK)] if changing else [])
     program.forwards = True
@@ -130,30 +132,29 @@ def judge(call: Call, seeds: tuple[list[Array], list[Array]]) -> FunctionVerdict
         return FunctionVerdict(call.name, "unclear", reason=f"its backward raises {error.name}: {error.text}")
     except GradcliError as error:
         return FunctionVerdict(call.name, "unclear", reason=error.message)
-    wrong = [first_outside(call, gs, [truth], parts) for gs, truth, parts in zip(seeds, truths, made, strict=False)]
-    name = next((name for name in wrong if name is not None), "")
-    if not name:
+    wrong = [outside(call, gs, [truth], parts) for gs, truth, parts in zip(seeds, truths, made, strict=False)]
+    names = tuple(name for name in dict.fromkeys(call.forward.names) if any(name in each for each in wrong))
+    if not names:
         return FunctionVerdict(call.name, "right")
     around = moved_forwards(call)
     beside = [[true_products(moved, gs) for moved in around] for gs in seeds]
-    if not any(first_outside(call, *each) for each in zip(seeds, beside, made, strict=False)):
-        return FunctionVerdict(call.name, "right", name, kink=True)
-    only_one = wrong[0] is None and [g.ravel().tolist() for g in seeds[0]] == [[1.0]]
-    right_here = wrong[0] is None and any(map(np.any, seeds[0]))
-    return FunctionVerdict(call.name, "right" if only_one else "wrong", name, right_here=right_here)
+    if not any(outside(call, *each) for each in zip(seeds, beside, made, strict=False)):
+        return FunctionVerdict(call.name, "right", names, kink=True)
+    only_one = not wrong[0] and [g.ravel().tolist() for g in seeds[0]] == [[1.0]]
+    right_here = not wrong[0] and any(map(np.any, seeds[0]))
+    return FunctionVerdict(call.name, "right" if only_one else "wrong", names, right_here=right_here)
 
 
 Products = Mapping[int, tuple[Array, Array]]
 """vᵀ·J with the sizes of its terms, by the index of each argument."""
 
 
-def first_outside(
-    call: Call, gs: Sequence[Array], truths: Sequence[Products], parts: Mapping[int, Array]
-) -> str | None:
-    """Return the name of the first argument whose gradient is not between those of several; None for no such.
+def outside(call: Call, gs: Sequence[Array], truths: Sequence[Products], parts: Mapping[int, Array]) -> list[str]:
+    """Return the names of the arguments whose gradient is not between those of several.
 
     So must be the sum of its entries: of two that are the largest together, both cannot have all of the cotangent.
     """
+    found = []
     for node, name in zip(call.forward.inputs, call.forward.names, strict=True):
         values = with_sum([truth[node.index][0] for truth in truths])
         sizes = with_sum([np.maximum(truth[node.index][1], usual_size(call, gs, node)) for truth in truths]).max(axis=0)
@@ -162,8 +163,8 @@ def first_outside(
         part = with_sum([parts[node.index]])[0]
         within = (part >= least - bounds) & (part <= most + bounds)
         if not np.all(within):  # what is not finite is wrong too
-            return str(name)
-    return None
+            found.append(name)
+    return found
 
 
 def with_sum(rows: Sequence[Array]) -> Array:

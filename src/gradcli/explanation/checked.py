@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcli.errors.counting import listed
 from gradcli.exact.thresholds import ALL
 from gradcli.explanation.explained import Note
 from gradcli.ops.declare import Array
@@ -103,33 +104,38 @@ class FunctionVerdict:
 
     - ``name``: the name of the function.
     - ``verdict``: ``right``, ``wrong`` or ``unclear``.
-    - ``input``: the first argument whose gradient is wrong; empty where none is.
+    - ``inputs``: the arguments whose gradients are wrong.
     - ``reason``: why it is unclear.
-    - ``kink``: at a kink of the forward it takes another slope in ``input`` than the conventions do: one between those
+    - ``kink``: at a kink of the forward it takes another slope in ``inputs`` than the conventions do: one between those
       beside the kink, which is right.
-    - ``right_here``: it is right for the cotangents of this run, and wrong in ``input`` for others. Where the only one
+    - ``right_here``: it is right for the cotangents of this run, and wrong in ``inputs`` for others. Where the only one
       is 1, as that of a loss, it is ``right`` even so: such a function may leave it out.
     """
 
     name: str
     verdict: str
-    input: str = ""
+    inputs: tuple[str, ...] = ()
     reason: str = ""
     right_here: bool = False
     kink: bool = False
+
+    @property
+    def where(self) -> str:
+        """The arguments whose gradients are wrong, in words."""
+        return f"input{'s' * (len(self.inputs) > 1)} {listed(self.inputs, len(self.inputs))}"
 
     @property
     def sentence(self) -> str:
         """What is to be said of it."""
         if self.verdict == "wrong":
             but = ", though it is for the cotangent of this call" if self.right_here else ""
-            return f"the backward of {self.name} is not the derivative of its forward (input {self.input}){but}"
+            return f"the backward of {self.name} is not the derivative of its forward ({self.where}){but}"
         if self.verdict == "unclear":
             return f"the backward of {self.name} could not be held against its forward: {self.reason}"
         if self.right_here:
-            return f"the backward of {self.name} is right for the cotangent 1 alone (input {self.input})"
+            return f"the backward of {self.name} is right for the cotangent 1 alone ({self.where})"
         if self.kink:
-            return f"the backward of {self.name} takes a slope of its own at a kink of its forward (input {self.input})"
+            return f"the backward of {self.name} takes a slope of its own at a kink of its forward ({self.where})"
         return f"the backward of {self.name} is the derivative of its forward"
 
 

@@ -193,7 +193,8 @@ def function_document(found: FunctionVerdict) -> dict[str, Any]:
     """Return the verdict on a function with a backward of the script's own."""
     return {
         "verdict": found.verdict,
-        "input": found.input or None,
+        "input": found.inputs[0] if found.inputs else None,
+        "inputs": list(found.inputs),
         "reason": found.reason or None,
         "right_here": found.right_here,
         "kink": found.kink,

@@ -128,7 +128,8 @@ class ScriptProgram:
 
     It is evaluated as a ``Program`` is, by running the script again as far as that call. ``forwards`` says that its
     functions with a backward of their own are recorded as what their forward computes, and that no hook is followed:
-    the derivative is then that of the output, whatever the script says. ``customs`` are the calls of such functions.
+    the derivative is then that of the output, whatever the script says. ``customs`` are the calls of such functions
+    that the output is computed from, ``used`` their numbers among all such calls, the same in every run.
     """
 
     text: str
@@ -168,6 +169,7 @@ class ScriptProgram:
     origins: dict[str, list[str]] = field(default_factory=dict)
     forwards: bool = False
     customs: list[Any] = field(default_factory=list)
+    used: list[int] = field(default_factory=list)
 
     def of_values(self, names: Iterable[str]) -> ScriptProgram:
         """Return the program whose output is several values of the script, end to end."""
@@ -241,7 +243,9 @@ class ScriptProgram:
                 raise GradcliError("exact", "the script takes another way in many digits, and has other leaves")
             leaves[name] = node
         if type(graph) is Graph:
-            self.customs = on_the_way(run.customs, [output.node, *replay.created])
+            if not self.forwards:
+                self.used = on_the_way(run.customs, [output.node, *replay.created])
+            self.customs = [run.customs[k] for k in self.used if k < len(run.customs)]
         used = {node.index for node in ancestors(output.node)} if len(live) > len(leaves) else set()
         for leaf in [leaf for leaf in live.values() if leaf.node.index in used and leaf.node not in leaves.values()]:
             leaves[self.name_leaf(name_of(run, leaf), dict.fromkeys(leaves, ""))] = leaf.node
@@ -334,10 +338,11 @@ def ancestors(output: Any) -> list[Node]:
     return list(found.values())
 
 
-def on_the_way(calls: list[Any], outputs: list[Node]) -> list[Any]:
-    """Return the calls of functions with a backward of their own that any of the outputs is computed from."""
+def on_the_way(calls: list[Any], outputs: list[Node]) -> list[int]:
+    """Return which calls of functions with a backward of their own any of the outputs is computed from."""
     used = {node.index for output in outputs for node in ancestors(output)}
-    return [call for call in calls if any(type(y) in NODES and y.index in used for y in call.ends)]
+    nodes = [call.ctx.fields.get("_node") for call in calls]
+    return [k for k, node in enumerate(nodes) if type(node) in NODES and node.index in used]
 
 
 def as_identifier(name: str | None, taken: Mapping[str, str]) -> str:

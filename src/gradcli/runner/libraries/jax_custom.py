@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.runner.libraries.jax_arrays import converted
 from gradcli.runner.libraries.jax_lax import stopped
-from gradcli.runner.libraries.torch_function import Call, parts_of_node
+from gradcli.runner.libraries.torch_function import Call, note_custom, parts_of_node
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import Instance
 from gradcli.runner.state import Run
@@ -208,6 +208,8 @@ def linked(
     call = Call(run, name, ctx, None, tuple(leaves), [(y.shape, y.dtype) for y in fresh], library)
     call.backward = lambda run, ctx, *gs: tuple(back(run, run.grad_enabled, *gs))
     inputs = tuple([x.node for x in leaves if isinstance(x, Tensor) and x.active])
+    if plain is not None:
+        note_custom(run, call)
     if run.forwards and plain is not None:
         call.note_forward(plain.names, inputs, [made[k] for k in smooth], start)
         return made

@@ -126,6 +126,7 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
     if smooth:
         every = [t for t in results if isinstance(t, Tensor)]
         call = call_of(run, kind, ctx, arguments, smooth, every)
+        note_custom(run, call)
         if run.forwards:
             record_forward(call, forward, setup is UNBOUND, inputs, smooth, start)
             keep_numbers(run, ctx, [*arguments, *every])
@@ -169,6 +170,12 @@ def call_of(
     call = Call(run, kind.name, ctx, backward, arguments, [(t.shape, t.dtype) for t in outputs])
     call.every = [next((k for k, y in enumerate(outputs) if y is t), (t.shape, t.dtype)) for t in every]
     return call
+
+
+def note_custom(run: Run, call: Call) -> None:
+    """Note a call of a function with a backward of the script's own in a run that is recorded."""
+    if run.replay is not None:
+        run.customs.append(call)
 
 
 def record_forward(
@@ -258,14 +265,6 @@ class Call:
         self.result: Any = None
         self.last: tuple[Any, list[Any]] | None = None
         self.forward = NOT_RECORDED
-        if run.replay is not None:
-            run.customs.append(self)
-
-    @property
-    def ends(self) -> list[Any]:
-        """The nodes that its outputs are, or are parts of; numbers where nothing flows."""
-        node = self.ctx.fields.get("_node")
-        return self.forward.outputs if node is None else [node]
 
     def note_forward(self, names: list[str], inputs: tuple[Any, ...], outputs: list[Tensor], start: int) -> None:
         """Note the nodes of a forward pass that was recorded; ``names`` are those of its parameters."""
