@@ -3,6 +3,7 @@
 import pytest
 
 import gradcli
+from gradcli.runner.script import run_script
 
 HEAD = """import math
 import numpy as np
@@ -77,8 +78,9 @@ RIGHT = [
      "return g*torch.from_numpy(np.cos(a)*a + np.sin(a))"), "(Own.apply(x)*w).sum()"),
     ("a detached input", function("ctx, x: d = x.detach(); ctx.save_for_backward(d); return d.exp()*d",
      TAKE + "return g*x.exp()*(1 + x)"), "(Own.apply(x)*w).sum()"),
-    ("numbers of Python's inside", function("ctx, x: ctx.k = x.item(); return torch.tensor(math.sin(ctx.k), dtype=x.dtype)",
-     "ctx, g: return g*math.cos(ctx.k)"), "(Own.apply(b)*w).sum()"),
+    ("numbers of Python's inside", function("ctx, x: ctx.k = x.item(); "
+     "return torch.tensor(math.sin(ctx.k), dtype=x.dtype)", "ctx, g: return g*math.cos(ctx.k)"),
+     "(Own.apply(b)*w).sum()"),
     ("written in place", function("ctx, x: y = x.clone(); y[y < 0] = 0; ctx.save_for_backward(y); return y",
      "ctx, g: y, = ctx.saved_tensors; d = g.clone(); d[y <= 0] = 0; return d"), "(Own.apply(x)*w).sum()"),
     ("mark_dirty", function("ctx, x: x.mul_(2); ctx.mark_dirty(x); return x", "ctx, g: return 2*g"),
@@ -163,3 +165,150 @@ def test_a_wrong_backward(text, loss, wrong):
     }
     assert f"the backward of Own is not the derivative of its forward (input {wrong})" in str(found)
     assert gradcli.explain(script(text, loss)).verdict == "agree"
+
+
+JAX = """import jax, jax.numpy as jnp
+@jax.custom_vjp
+def f(x, y):
+    return jnp.sin(x)*y
+def forward(x, y):
+    return f(x, y), (jnp.cos(x), jnp.sin(x), y)
+def backward(kept, g):
+    c, s, y = kept
+    return {}
+f.defvjp(forward, backward)
+g = jax.grad(lambda x, y: f(x, y).sum()**2, argnums=(0, 1))(jnp.array([1., 2.]), jnp.array([3., 4.]))
+"""
+JVP = """import jax, jax.numpy as jnp
+@jax.custom_jvp
+def f(x):
+    return jnp.log1p(jnp.exp(x))
+@f.defjvp
+def push(primals, tangents):
+    x, = primals
+    t, = tangents
+    return f(x), {}
+g = jax.grad(lambda x: f(x).sum()**2)(jnp.array([1., 2.]))
+"""
+HIPS = """import autograd.numpy as np
+from autograd import grad
+from autograd.extend import primitive, defvjp
+@primitive
+def f(x):
+    m = np.max(x)
+    return m + np.log(np.sum(np.exp(x - m)))
+defvjp(f, lambda ans, x: lambda g: {})
+g = grad(lambda x: f(x)**2)(np.array([1., 2., 3.]))
+"""
+LIBRARIES = [
+    (JAX, "c*g*y, s*g", ()), (JAX, "c*g*y, s*g*y", ("y",)), (JAX, "c*g, s*g", ("x",)), (JAX, "g*y, g", ("x", "y")),
+    (JVP, "t*(1 - 1/(1 + jnp.exp(x)))", ()), (JVP, "t/(1 + jnp.exp(x))", ("x",)),
+    (HIPS, "g*np.exp(x - ans)", ()), (HIPS, "g*np.exp(x)", ("x",)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "rule", "wrong"), LIBRARIES)
+def test_a_rule_of_other_libraries(text, rule, wrong):
+    found = gradcli.check(text.replace("{}", rule))
+    assert found.verdict == ("wrong" if wrong else "right"), str(found)
+    assert found.functions["f"].inputs == wrong
+    assert gradcli.explain(text.replace("{}", rule)).verdict == "agree"
+
+
+RELU = "(Own.apply(torch.tensor([1., 0., -0.5], dtype=torch.float64, requires_grad=True))*w).sum()"
+TIE = "Own.apply(torch.tensor([2., 2., -0.5], dtype=torch.float64, requires_grad=True))"
+KINKS = [
+    ("relu with the slope 1 at 0", function(SAVE + "return x.relu()", TAKE + "return g*(x >= 0)"), RELU, "right"),
+    ("relu with the slope 1/2 at 0", function(SAVE + "return x.relu()", TAKE + "return g*(x.sign() + 1)/2"), RELU,
+     "right"),
+    ("clamp with the slope 0 at 0", function(SAVE + "return x.clamp(min=0)", TAKE + "return g*(x > 0)"), RELU, "right"),
+    ("abs with the slope 1 at 0", function(SAVE + "return x.abs()", TAKE + "return g*torch.where(x >= 0, 1., -1.)"),
+     RELU, "right"),
+    ("abs with the slope 2 at 0", function(SAVE + "return x.abs()", TAKE + "return g*torch.where(x >= 0, 2., -1.)"),
+     RELU, "wrong"),
+    ("relu with the slope 3 at 0", function(SAVE + "return x.relu()", TAKE + "return g*torch.where(x == 0, 3., x > 0)"),
+     RELU, "wrong"),
+    ("the cotangent among the largest", function("ctx, x: v = x.max(); ctx.save_for_backward(x, v); return v",
+     "ctx, g: x, v = ctx.saved_tensors; m = (x == v).to(x.dtype); return g*m/m.sum()"), TIE, "right"),
+    ("the cotangent to each of the largest", function("ctx, x: v = x.amax(); ctx.save_for_backward(x, v); return v",
+     "ctx, g: x, v = ctx.saved_tensors; return g*(x == v)"), TIE, "wrong"),
+    ("nearly 0 is none", function(SAVE + "return x*x", TAKE + "return g*x"), "(Own.apply(x*1e-9)*w).sum()", "wrong"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "loss", "verdict"), [row[1:] for row in KINKS], ids=[row[0] for row in KINKS])
+def test_at_a_kink_every_slope_between_is_right(text, loss, verdict):
+    found = gradcli.check(script(text, loss))
+    assert (found.verdict, found.functions["Own"].verdict) == (verdict, verdict), str(found)
+
+
+UNCLEAR = [
+    ("a text", "ctx, x: return x*float(f'{x[0, 0].item():.3f}')", "ctx, g: return g", "a number that is read"),
+    ("a draw by a value", "ctx, x: import random; return x*random.gauss(x[0, 0].item(), 1)", "ctx, g: return g",
+     "random.gauss"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("forward", "backward", "why"), [row[1:] for row in UNCLEAR], ids=[r[0] for r in UNCLEAR])
+def test_a_forward_that_leaves_the_record_is_unclear(forward, backward, why):
+    found = gradcli.check(script(function(forward, backward), "(Own.apply(x)*w).sum()"))
+    assert found.verdict == "unclear" == found.functions["Own"].verdict
+    assert why in found.reason
+
+
+def test_functions_of_earlier_turns_and_of_both_derivatives():
+    square = function(SAVE + "return x**2", TAKE + "return {}*g*x")
+    loop = "opt = torch.optim.SGD([x, w], lr=0.1)\nfor i in range(4):\n    opt.zero_grad()\n    loss = (Own.apply(x)*w)"
+    loop += ".sum()\n    loss.backward()\n    opt.step()\n"
+    twice = "g, = torch.autograd.grad((Own.apply(x)*w).sum(), x, create_graph=True)\n(g**2).sum().backward()\n"
+    for rest in (loop, twice):
+        assert gradcli.check(HEAD + square.replace("{}", "2") + rest).verdict == "right"
+        found = gradcli.check(HEAD + square.replace("{}", "3") + rest)
+        assert (found.verdict, found.functions["Own"].inputs) == ("wrong", ("x",))
+
+
+def test_a_backward_that_is_right_for_the_cotangents_of_its_run_alone():
+    wrong = gradcli.check(script(*WRONG[3][1:3]))
+    assert str(wrong).endswith("(input x), though it is for the cotangent of this call")
+    right = gradcli.check(script(*RIGHT[-1][1:]))
+    assert [note.kind for note in right.notes] == ["custom-backward"]
+
+
+HOOKS = [
+    ("x.register_hook(lambda g: g.clamp(max=0.1))\n", {"hook"}),
+    ("h = x*w\nh.register_hook(lambda g: 2*g)\nx = h\n", {"hook"}),
+    ("x.register_hook(lambda g: print(g.shape))\n", set()),
+]
+
+
+@pytest.mark.parametrize(("hook", "kinds"), HOOKS)
+def test_a_hook_that_changes_gradients_is_told_and_not_held(hook, kinds):
+    text = f"{HEAD}{hook}loss = (x**2).sum()\nloss.backward()\n"
+    found = gradcli.check(text)
+    assert (found.verdict, found.expected) == ("right", [])
+    assert {note.kind for note in found.notes} & {"hook"} == kinds
+    answer = gradcli.explain(text)
+    assert answer.verdict == "agree"
+    assert {note.kind for note in answer.notes} & {"hook"} == kinds
+
+
+def test_explain_and_grad_say_that_they_follow_a_backward():
+    text = script(*WRONG[0][1:3])
+    [message] = [note.message for note in gradcli.explain(text).notes if note.kind == "custom-backward"]
+    assert "The backward of Own is followed as the script wrote it" in message
+    assert "gradcli check holds it" in message
+
+
+def test_gradcheck_tells_where_the_derivative_decides_otherwise():
+    square = function("ctx, x, k: ctx.save_for_backward(x); ctx.k = k; return x*x", TAKE + "return ctx.k*g*x, None")
+    lines = {
+        "gradcheck(lambda x: Own.apply(x, 2), (x,))": "",
+        "gradcheck(lambda x: Own.apply(x, 2.0002), (x,))": "passes by its tolerances",
+        "gradcheck(lambda x: Own.apply(x, 2), (x.detach().float().requires_grad_(),), raise_exception=False)": "digits",
+        "gradcheck(torch.relu, (torch.zeros(2, dtype=x.dtype, requires_grad=True),), raise_exception=False)": "a kink",
+        "gradcheck(lambda x: Own.apply(x, 3), (x,), raise_exception=False)": "",
+    }
+    for line, said in lines.items():
+        ended = run_script(f"{HEAD}from torch.autograd import gradcheck\n{square}print({line})\n")
+        notes = [message for kind, message in ended.run.notes if kind == "gradcheck"]
+        assert [said in message for message in notes] == ([True] if said else []), line

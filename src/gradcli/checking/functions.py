@@ -83,16 +83,23 @@ def observed(function: Function) -> list[Expected]:
     program = function.program
     start = max((k for k, reset in enumerate(program.resets) if reset), default=0)
     calls = program.calls[start:]
-    gave = {program.identifier(label): g for label, g in added_together(calls).items()}
-    everywhere = bool(calls) and not any(event.of or event.tangents for event in calls)
-    shapes = {name: np.shape(program.values[name]) for name in function.differentiated if name in program.values}
-    if everywhere:
+    shapes = {name: np.shape(program.values[name]) for name in program.inputs if name in program.values}
+    gave = by_input({program.identifier(label): g for label, g in added_together(calls).items()}, shapes)
+    if gave.keys() <= shapes.keys() and calls and not any(event.of or event.tangents for event in calls):
         gave = {name: np.zeros(shape) for name, shape in shapes.items()} | gave
     return [
         Expected(name, None, np.asarray(gave[name], dtype=np.float64), called=f"{name}.grad")
-        for name, shape in shapes.items()
-        if name in gave and np.shape(gave[name]) == shape
+        for name in function.differentiated
+        if name in gave and np.shape(gave[name]) == shapes.get(name)
     ]
+
+
+def by_input(gave: dict[str, Array], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+    """Return gradients by the names of inputs; the only one of another name is that by the only input without one."""
+    unnamed, without = [name for name in gave if name not in shapes], [name for name in shapes if name not in gave]
+    if len(unnamed) != 1 or len(without) != 1:
+        return gave
+    return {without[0] if name == unnamed[0] else name: g for name, g in gave.items()}
 
 
 def seeds_of(run: Evaluation, v: Array, call: Call) -> tuple[list[Array], list[Array]]:
