@@ -28,7 +28,7 @@ from gradcli.language.inputs import read_v
 from gradcli.ops.declare import Array, value_of
 from gradcli.runner.cuts import CUT
 from gradcli.runner.exceptions import Raised
-from gradcli.runner.libraries.torch_function import Aside, Call
+from gradcli.runner.libraries.torch_function import NOT_RECORDED, Aside, Call
 from gradcli.runner.script import ScriptError
 
 HOOK = "A hook of the script changes the gradient on the way: what its calls gave is not held against the derivative."
@@ -118,6 +118,8 @@ def seeds_of(run: Evaluation, v: Array, call: Call) -> tuple[list[Array], list[A
 
 def unrecorded(call: Call) -> FunctionVerdict | None:
     """Return the verdict on a function whose forward leaves the record, None for one whose forward is there."""
+    if call.forward is NOT_RECORDED:
+        return FunctionVerdict(call.name, "unclear", reason="the script went another way where its forward is recorded")
     for node in call.run.graph.nodes[call.forward.start : call.forward.end]:
         if node.op is CUT:
             return FunctionVerdict(call.name, "unclear", reason=node.static["why"])

@@ -56,7 +56,7 @@ class Recorded:
 class Replay:
     """Leads a run: gives leaves other values, sweeps what was recorded, and stops at sweep number ``stop``.
 
-    ``created`` are the outputs of the sweeps that left a graph.
+    ``created`` are the outputs of the sweeps that left a graph, each with the nodes that it gave.
     """
 
     stop: int
@@ -64,7 +64,7 @@ class Replay:
     sweeps: list[Recorded] = field(default_factory=list)
     changing: frozenset[int] = frozenset()
     failed: Mapping[int, tuple[str, str]] = field(default_factory=dict)
-    created: list[Node] = field(default_factory=list)
+    created: list[tuple[list[Node], list[Node]]] = field(default_factory=list)
 
     def leaf(self, ordinal: int, value: Any) -> Any:
         """Return the value of a leaf: another one where that is given."""
@@ -83,7 +83,9 @@ class Replay:
         if create or number >= len(self.sweeps):
             run.hooked, run.kept = [], []
             done = sweep(run, nodes, seeds, targets, True, create)
-            self.created += nodes if create else []
+            if create:
+                made = [g for g in (*done.totals.values(), *done.captured.values()) if type(g) in NODES]
+                self.created.append((nodes, made))
             if number >= len(self.sweeps):
                 self.record(run, done, inputs)
             run.ordinal = self.sweeps[number].ordinal
@@ -244,7 +246,7 @@ class ScriptProgram:
             leaves[name] = node
         if type(graph) is Graph:
             if not self.forwards:
-                self.used = on_the_way(run.customs, [output.node, *replay.created])
+                self.used = on_the_way(run.customs, output.node, replay.created)
             self.customs = [run.customs[k] for k in self.used if k < len(run.customs)]
         used = {node.index for node in ancestors(output.node)} if len(live) > len(leaves) else set()
         for leaf in [leaf for leaf in live.values() if leaf.node.index in used and leaf.node not in leaves.values()]:
@@ -338,9 +340,12 @@ def ancestors(output: Any) -> list[Node]:
     return list(found.values())
 
 
-def on_the_way(calls: list[Any], outputs: list[Node]) -> list[int]:
-    """Return which calls of functions with a backward of their own any of the outputs is computed from."""
-    used = {node.index for output in outputs for node in ancestors(output)}
+def on_the_way(calls: list[Any], output: Any, created: list[tuple[list[Node], list[Node]]]) -> list[int]:
+    """Return which calls of functions with a backward of their own took part in an output, by earlier sweeps too."""
+    used = {node.index for node in ancestors(output)}
+    for outputs, made in reversed(created):
+        if any(node.index in used for node in made):
+            used |= {node.index for one in outputs for node in ancestors(one)}
     nodes = [call.ctx.fields.get("_node") for call in calls]
     return [k for k, node in enumerate(nodes) if type(node) in NODES and node.index in used]
 

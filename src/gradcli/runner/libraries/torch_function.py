@@ -173,8 +173,8 @@ def call_of(
 
 
 def note_custom(run: Run, call: Call) -> None:
-    """Note a call of a function with a backward of the script's own in a run that is recorded."""
-    if run.replay is not None:
+    """Note a call of a function with a backward of the script's own in a run that is recorded, but in a backward."""
+    if run.replay is not None and not run.inside:
         run.customs.append(call)
 
 
