@@ -22,6 +22,7 @@ from gradcli.checking.comparing import (
 from gradcli.checking.expected import (
     Expected,
     Held,
+    OwnBackward,
     claimed_numbers,
     hold_expected,
     hold_reading,
@@ -89,20 +90,15 @@ def check_function(
         expected = read_expectations(expect, function.differentiated, read_digits(digits))
         if claims is not None:
             expected += [Expected(name, None, None, read_digits(digits), claims) for name in claims.by_input]
-        found = [check_point(function, values, expected, v, strict)]
-        reading = Reading() if claims else read_formulas(function, values, v, found[0].shape, found[0].dust)
-        if any(note.kind == "rounding-decides" for note in found[0].notes):
-            reading = reading.undecided("exact numbers decide otherwise than double precision")
+        own = own_backward(function, values, v)
+        if own.expected and v is None and not expected:
+            v = 1.0  # what calls gave is a gradient
+        found = [check_point(function, values, [*expected, *own.expected], v, strict)]
+        reading = Reading() if claims else read_back(function, values, v, found[0], own)
         found += [check_point(function, point, expected, v, strict) for point in further]
-        at_random: list[AtPoint] = []
-        for point in random_points(function, values, function.differentiated, samples, seed):
-            at_random.append(check_point(function, point, expected, v, strict))
-            if sum(at.work for at in at_random) > MOST_SAMPLED * function.program.budget.work:
-                break
+        at_random = check_at_random(function, values, expected, v, strict, samples, seed)
         found += at_random
-        said = found[0].expected
-        for at in found[1:]:
-            said = [one.beside(other) for one, other in zip(said, at.expected, strict=False)]
+        said = [own.explained(one) for one in said_together(found)]
         if claims is not None:
             said = judge_claims(claims, values, read_v(v, found[0].shape, strict, "y").seed, said)
             if claims.leaks:
@@ -118,9 +114,9 @@ def check_function(
         samples=len(at_random),
         wanted=samples,
         seed=seed,
-        notes=list(dict.fromkeys([*found[0].notes, *(n for at in found for n in at.disagreement), *reading.notes])),
+        notes=list(dict.fromkeys([*own.notes, *noted(found), *reading.notes])),
         hint=next((one.mistake for one in said if one.mistake), ""),
-        reason=next((at.reason for at in found if at.reason), ""),
+        reason=own.unknown or next((at.reason for at in found if at.reason), ""),
         value_finite=all(at.value_finite for at in found),
         formulas=reading.count,
         misprints=reading.misprints,
@@ -131,13 +127,56 @@ def check_function(
         points=1 + len(further),
         expected=said,
         by_script=claims is not None,
+        functions=own.functions,
     )
+
+
+def read_back(function: Function, values: dict[str, Any], v: object, at: AtPoint, own: OwnBackward) -> Reading:
+    """Return what came of reading back the formulas of an answer at a point."""
+    reading = read_formulas(function, values, v, at.shape, at.dust)
+    if any(note.kind == "rounding-decides" for note in at.notes):
+        reading = reading.undecided("exact numbers decide otherwise than double precision")
+    return reading.undecided("a function of the script is none of the language") if own.followed else reading
+
+
+def check_at_random(
+    function: Function, values: dict[str, Any], expected: list[Expected], v: object, strict: bool, count: int, seed: int
+) -> list[AtPoint]:
+    """Return what random points say, as many as ``count`` or as the work for all of them allows."""
+    found: list[AtPoint] = []
+    for point in random_points(function, values, function.differentiated, count, seed):
+        found.append(check_point(function, point, expected, v, strict))
+        if sum(at.work for at in found) > MOST_SAMPLED * function.program.budget.work:
+            break
+    return found
 
 
 def copied_point(function: Function, given: Mapping[str, object]) -> dict[str, Any]:
     """Return a point as arrays that no caller writes to while it still holds the answer."""
     whole = check_inputs(function.program, filled(function.program, dict(given)))
     return {name: np.array(value)[()] for name, value in whole.items()}
+
+
+def said_together(found: Sequence[AtPoint]) -> list[Expectation]:
+    """Return what all points say of each expected derivative; what a script's calls gave is that of the first."""
+    said = list(found[0].expected)
+    for at in found[1:]:
+        said[: len(at.expected)] = [one.beside(other) for one, other in zip(said, at.expected, strict=False)]
+    return said
+
+
+def noted(found: Sequence[AtPoint]) -> list[Note]:
+    """Return the notes on the first point, and on the disagreements at all of them."""
+    return [*found[0].notes, *(note for at in found for note in at.disagreement)]
+
+
+def own_backward(function: Function, values: dict[str, Any], v: object) -> OwnBackward:
+    """Return what the backward passes that a script wrote itself are worth; nothing for a formula."""
+    if not function.program.is_script:
+        return OwnBackward()
+    from gradcli.checking.functions import judge_functions  # a formula has none
+
+    return judge_functions(function, values, v)
 
 
 def script_told(function: Function) -> Timeline | None:

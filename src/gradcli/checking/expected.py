@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,7 +27,8 @@ from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, 
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import ALL, CLOSE, MEASURED, NOTHING, RIGHT, ROUNDING
 from gradcli.exact.work import Spent, paid_from
-from gradcli.explanation.checked import DIGITS, EXPECTED, Comparison
+from gradcli.explanation.checked import DIGITS, EXPECTED, Comparison, Expectation, FunctionVerdict
+from gradcli.explanation.explained import Note
 from gradcli.language.inputs import Cotangent, as_input, detached
 from gradcli.language.names import MODULES
 from gradcli.language.outputs import assigned_names, continued, names_text
@@ -146,7 +147,8 @@ class Expected:
     """What the user expects: numbers, a formula in the variables of the program, or a claim, and by which variable.
 
     Numbers of float32 and float16 stay in their type, which says how many digits they have; ``digits`` are those that
-    are asked for in place of the usual ones.
+    are asked for in place of the usual ones. ``called`` is what the script's own calls leave it in: such numbers are
+    held to the digits of every route.
     """
 
     variable: str
@@ -154,13 +156,46 @@ class Expected:
     numbers: Array | None
     digits: float | None = None
     claims: Claims | None = None
+    called: str = ""
 
     @property
     def text(self) -> str:
         """What is expected, as the user would name it."""
         if self.claims is not None:
             return self.claims.by_input[self.variable].gradient
-        return self.formula or "--expect"
+        return self.called or self.formula or "--expect"
+
+
+LOST = "each backward is the derivative of its forward: rounding in it, or its own derivative, has cost these digits"
+"""What is wrong with a gradient whose functions are right."""
+
+
+@dataclass(slots=True)
+class OwnBackward:
+    """What a script's own backward passes are worth.
+
+    ``functions`` are the verdicts by the name of each function, ``expected`` what the script's calls gave by each
+    leaf, and ``unknown`` says why the derivative of a forward was not found; empty where it was. ``followed`` says that
+    the routes follow the script's own, since a forward was not recorded.
+    """
+
+    functions: dict[str, FunctionVerdict] = field(default_factory=dict)
+    expected: list[Expected] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    unknown: str = ""
+    followed: bool = False
+
+    def explained(self, one: Expectation) -> Expectation:
+        """Return what is said of an expected derivative, with the functions that are to blame where it is wrong."""
+        if one.verdict != "wrong":
+            return one
+        lost = LOST if any(one.text == item.text for item in self.expected) else one.mistake
+        return replace(one, mistake=self.blamed or lost)
+
+    @property
+    def blamed(self) -> str:
+        """Which functions are wrong; empty where none is."""
+        return "; ".join(f.sentence for f in self.functions.values() if f.verdict == "wrong")
 
 
 def read_expectations(expect: object, names: Sequence[str], digits: float | None = None) -> list[Expected]:
@@ -240,7 +275,8 @@ def readings_of(
     if expected.formula is None:
         numbers = np.asarray(expected.numbers)
         values = [Decimal(float(number)) for number in numbers.ravel()]
-        yield ExpectedNumbers(values, [MEASURED * abs(value) for value in values], numbers.shape, measured=True)
+        bound = CLOSE if expected.called else MEASURED
+        yield ExpectedNumbers(values, [bound * abs(value) for value in values], numbers.shape, measured=True)
         return
     typed = read_numbers(expected.formula)
     if typed is not None:

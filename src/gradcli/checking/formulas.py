@@ -85,8 +85,6 @@ def read_formulas(
 
 LETTER = 2
 """Units of work that it costs to read one letter."""
-OWN_BACKWARDS = {"custom-backward", "hook"}
-"""The kinds of notes on functions whose backward pass the script wrote."""
 DOUBLES = 0
 """In place of a number of digits: double precision."""
 
@@ -123,12 +121,6 @@ class Page:
         except Spent:
             self.unread.add(self._at)
             self.why = spent_text(self.work.most)
-            return None
-        except GradcliError as error:
-            if error.kind != "unknown-function" or OWN_BACKWARDS.isdisjoint(note.kind for note in self.answer.notes):
-                raise
-            self.unread.add(self._at)
-            self.why = "a function of the script is none of the language"
             return None
 
     def _exactly(self, formula: str, names: Mapping[str, object]) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcli.errors.counting import listed
 from gradcli.exact.thresholds import ALL
 from gradcli.explanation.explained import Note
 from gradcli.ops.declare import Array
@@ -98,6 +99,47 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class FunctionVerdict:
+    """Whether the backward that a script wrote for a function is the derivative of its forward.
+
+    - ``name``: the name of the function.
+    - ``verdict``: ``right``, ``wrong`` or ``unclear``.
+    - ``inputs``: the arguments whose gradients are wrong.
+    - ``reason``: why it is unclear.
+    - ``kink``: at a kink of the forward it takes another slope in ``inputs`` than the conventions do: one between those
+      beside the kink, which is right.
+    - ``right_here``: it is right for the cotangents of this run, and wrong in ``inputs`` for others. Where the only one
+      is 1, as that of a loss, it is ``right`` even so: such a function may leave it out.
+    """
+
+    name: str
+    verdict: str
+    inputs: tuple[str, ...] = ()
+    reason: str = ""
+    right_here: bool = False
+    kink: bool = False
+
+    @property
+    def where(self) -> str:
+        """The arguments whose gradients are wrong, in words."""
+        return f"input{'s' * (len(self.inputs) > 1)} {listed(self.inputs, len(self.inputs))}"
+
+    @property
+    def sentence(self) -> str:
+        """What is to be said of it."""
+        if self.verdict == "wrong":
+            but = ", though it is for the cotangent of this call" if self.right_here else ""
+            return f"the backward of {self.name} is not the derivative of its forward ({self.where}){but}"
+        if self.verdict == "unclear":
+            return f"the backward of {self.name} could not be held against its forward: {self.reason}"
+        if self.right_here:
+            return f"the backward of {self.name} is right for the cotangent 1 alone ({self.where})"
+        if self.kink:
+            return f"the backward of {self.name} takes a slope of its own at a kink of its forward ({self.where})"
+        return f"the backward of {self.name} is the derivative of its forward"
+
+
+@dataclass(frozen=True, slots=True)
 class Expectation:
     """A derivative that the user expects, or that his script computes, beside the true one, over all points.
 
@@ -172,6 +214,7 @@ class Checked:
     - ``reproduce``: on a command line that found something wrong, the one that checks the failing point alone.
     - ``expected``: what is expected, each beside the true derivative.
     - ``by_script``: whether the script itself computes what is expected.
+    - ``functions``: the verdict on each function whose backward the script wrote, by its name.
     """
 
     program: str
@@ -195,11 +238,12 @@ class Checked:
     reproduce: str = ""
     expected: list[Expectation] = dataclasses.field(default_factory=list)
     by_script: bool = False
+    functions: dict[str, FunctionVerdict] = dataclasses.field(default_factory=dict)
 
     @property
     def verdict(self) -> str:
         """``right``, ``wrong``, ``unclear`` or ``not-finite``; of a script's own gradients theirs."""
-        said = {one.verdict for one in self.expected}
+        said = {one.verdict for one in self.expected} | {one.verdict for one in self.functions.values()}
         if self.by_script:
             return next((word for word in ("wrong", "unclear") if word in said), "right")
         if self.misprints or "wrong" in said or any(comparison.wrong for comparison in self.comparisons):

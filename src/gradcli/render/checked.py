@@ -13,14 +13,23 @@ from gradcli.render.documents import head, inputs_document, notes_document
 from gradcli.render.numbers import input_text, nested, strict
 
 if TYPE_CHECKING:
-    from gradcli.explanation.checked import Checked, Comparison, Entry, Expectation
+    from gradcli.explanation.checked import Checked, Comparison, Entry, Expectation, FunctionVerdict
 
 
 def check_line(found: Checked) -> str:
     """Return what a check says, a line for each derivative that was expected, else one: right, or what is wrong."""
+    functions = functions_line(found)
     if found.expected:
-        return "\n".join(expectation_line(found, one) for one in found.expected) + routes_line(found)
-    return own_line(found)
+        return "\n".join([*(expectation_line(found, one) for one in found.expected), *functions]) + routes_line(found)
+    return functions[0] if functions and not found.misprints and worst_entry(found) is None else own_line(found)
+
+
+def functions_line(found: Checked) -> list[str]:
+    """Return a last line for functions whose backward is wrong where no gradient that is wrong says so."""
+    wrong = [one.sentence for one in found.functions.values() if one.verdict == "wrong"]
+    if not wrong or any(one.verdict == "wrong" for one in found.expected):
+        return []
+    return [f"wrong: {'; '.join(wrong)}"]
 
 
 def own_line(found: Checked) -> str:
@@ -176,6 +185,7 @@ def check_document(found: Checked) -> dict[str, Any]:
             "comparisons": [comparison_document(c) for c in found.comparisons],
             "hint": found.hint or None,
         },
+        "functions": {name: function_document(one) for name, one in found.functions.items()},
         **({} if found.timeline is None else events_document(found.timeline, nested)),
         "agreement": {
             "agree": found.agree,
@@ -186,6 +196,19 @@ def check_document(found: Checked) -> dict[str, Any]:
         "notes": notes_document(found.notes),
         "sentence": check_line(found),
         "error": None,
+    }
+
+
+def function_document(found: FunctionVerdict) -> dict[str, Any]:
+    """Return the verdict on a function with a backward of the script's own."""
+    return {
+        "verdict": found.verdict,
+        "input": found.inputs[0] if found.inputs else None,
+        "inputs": list(found.inputs),
+        "reason": found.reason or None,
+        "right_here": found.right_here,
+        "kink": found.kink,
+        "message": found.sentence,
     }
 
 

@@ -40,23 +40,31 @@ class Stopped(Exception):
 
 @dataclass(slots=True)
 class Recorded:
-    """What a sweep gave: by the ordinal of each leaf, and for each input that was asked for."""
+    """What a sweep gave: by the ordinal of each leaf, and for each input that was asked for.
+
+    ``ordinal`` is that of the next leaf: a backward of the script's own may have made some.
+    """
 
     by_leaf: dict[str, Any]
     asked: list[Any]
+    ordinal: int
     hooked: list[tuple[int, Any]] = field(default_factory=list)
     kept: list[tuple[int, Any]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Replay:
-    """Leads a run: gives leaves other values, sweeps what was recorded, and stops at sweep number ``stop``."""
+    """Leads a run: gives leaves other values, sweeps what was recorded, and stops at sweep number ``stop``.
+
+    ``created`` are the outputs of the sweeps that left a graph, each with the nodes that it gave.
+    """
 
     stop: int
     values: Mapping[str, Any] = field(default_factory=dict)
     sweeps: list[Recorded] = field(default_factory=list)
     changing: frozenset[int] = frozenset()
     failed: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    created: list[tuple[list[Node], list[Node]]] = field(default_factory=list)
 
     def leaf(self, ordinal: int, value: Any) -> Any:
         """Return the value of a leaf: another one where that is given."""
@@ -75,10 +83,15 @@ class Replay:
         if create or number >= len(self.sweeps):
             run.hooked, run.kept = [], []
             done = sweep(run, nodes, seeds, targets, True, create)
+            if create:
+                made = [g for g in (*done.totals.values(), *done.captured.values()) if type(g) in NODES]
+                self.created.append((nodes, made))
             if number >= len(self.sweeps):
                 self.record(run, done, inputs)
+            run.ordinal = self.sweeps[number].ordinal
             return done
         before = self.sweeps[number]
+        run.ordinal = before.ordinal
         for hook, g in before.hooked:
             run.call(run.all_hooks[hook], [Tensor(np.array(g))])
         inner = list(run.retained.values())
@@ -96,7 +109,7 @@ class Replay:
             str(nodes[k].name): g for k, g in done.totals.items() if type(nodes[k]) is Input and type(g) not in NODES
         }
         asked = [done.captured.get(t.node.index, done.totals.get(t.node.index)) for t in inputs or ()]
-        self.sweeps.append(Recorded(by_leaf, asked, run.hooked, run.kept))
+        self.sweeps.append(Recorded(by_leaf, asked, run.ordinal, run.hooked, run.kept))
 
 
 @dataclass(slots=True)
@@ -115,7 +128,10 @@ class Reached:
 class ScriptProgram:
     """One call of a script as a program: its inputs are the leaves that the output reaches.
 
-    It is evaluated as a ``Program`` is, by running the script again as far as that call.
+    It is evaluated as a ``Program`` is, by running the script again as far as that call. ``forwards`` says that its
+    functions with a backward of their own are recorded as what their forward computes, and that no hook is followed:
+    the derivative is then that of the output, whatever the script says. ``customs`` are the calls of such functions
+    that the output is computed from, ``used`` their numbers among all such calls, the same in every run.
     """
 
     text: str
@@ -156,6 +172,9 @@ class ScriptProgram:
     last_output: tuple[str, int] | None = None
     joined: tuple[str, ...] = ()
     origins: dict[str, list[str]] = field(default_factory=dict)
+    forwards: bool = False
+    customs: list[Any] = field(default_factory=list)
+    used: list[int] = field(default_factory=list)
 
     def of_values(self, names: Iterable[str]) -> ScriptProgram:
         """Return the program whose output is several values of the script, end to end."""
@@ -182,9 +201,9 @@ class ScriptProgram:
     def reach(self, graph: Graph, by_ordinal: Mapping[str, Any]) -> Reached:
         """Run the script as far as the call."""
         run = Run(graph)
-        run.seed = self.seed
-        run.always = self.always
-        replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps, self.changing, self.failed)
+        run.seed, run.always, run.forwards = self.seed, self.always, self.forwards
+        changing = frozenset() if self.forwards else self.changing
+        replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps, changing, self.failed)
         run.story = Story(self.traced, self.others, self.watched, frozenset(self.code.places), self.gradients)
         self.enter_given(run)
         run.story.stop = None if self.joined else self.last_output
@@ -234,6 +253,10 @@ class ScriptProgram:
             if node is None:
                 raise GradcliError("exact", "the script takes another way in many digits, and has other leaves")
             leaves[name] = node
+        if type(graph) is Graph:
+            if not self.forwards:
+                self.used = on_the_way(run.customs, output.node, replay.created)
+            self.customs = [run.customs[k] for k in self.used if k < len(run.customs)]
         used = {node.index for node in ancestors(output.node)} if len(live) > len(leaves) else set()
         for leaf in [leaf for leaf in live.values() if leaf.node.index in used and leaf.node not in leaves.values()]:
             leaves[self.name_leaf(name_of(run, leaf), dict.fromkeys(leaves, ""))] = leaf.node
@@ -241,7 +264,6 @@ class ScriptProgram:
             node.name = name
         graph.inputs = dict(leaves)
         graph.variables, graph.result = self.variables, self.result
-        del replay
         return Reached(graph, output.node, self.result or "y", stopped.seeds, leaves, run)
 
     def identifier(self, label: str) -> str:
@@ -330,6 +352,16 @@ def ancestors(output: Any) -> list[Node]:
             found[node.index] = node
             rest += [argument for argument in node.arguments if type(argument) in NODES] if node.op is not None else []
     return list(found.values())
+
+
+def on_the_way(calls: list[Any], output: Any, created: list[tuple[list[Node], list[Node]]]) -> list[int]:
+    """Return which calls of functions with a backward of their own took part in an output, by earlier sweeps too."""
+    used = {node.index for node in ancestors(output)}
+    for outputs, made in reversed(created):
+        if any(node.index in used for node in made):
+            used |= {node.index for one in outputs for node in ancestors(one)}
+    nodes = [call.ctx.fields.get("_node") for call in calls]
+    return [k for k, node in enumerate(nodes) if type(node) in NODES and node.index in used]
 
 
 def as_identifier(name: str | None, taken: Mapping[str, str]) -> str:
