@@ -37,7 +37,7 @@ def test_pieces_that_meet_are_noted_where_they_make_a_kink_or_jump(seed, as_vect
         text = re.sub(r"\b([abc])\b", lambda name: f"x[{NAMES.index(name[1])}]", text)
         given = {"x": [float(value) for value in point.values()]}
     answer, check = gradcli.explain(text, inputs=given), gradcli.check(text, inputs=given)
-    assert check.verdict == "agree", check
+    assert check.verdict == "right", check
     if truth is None:
         assert noted(answer), answer
         assert noted(check), check
@@ -101,7 +101,7 @@ def test_an_entry_that_rounding_decides_hides_no_other_of_its_operation(program,
 
 def test_a_formula_that_rounding_parts_from_its_number_is_no_misprint():
     found = gradcli.check("maximum(x + 0.2, y)", x=0.1, y=0.30000000000000004)
-    assert found.verdict == "agree"
+    assert found.verdict == "right"
     assert [note.message for note in found.notes if note.kind == "unread"] == [
         "2 formulas were not read back: exact numbers decide otherwise than double precision."
     ]
@@ -115,8 +115,8 @@ def test_a_formula_that_rounding_parts_from_its_number_is_no_misprint():
     ],
 )
 def test_a_formula_of_the_users_is_decided_as_the_program_is(program, expect):
-    assert gradcli.check(program, x=0.7, expect=expect).verdict == "agree"
-    assert gradcli.check(program, x=0.7, expect=f"2*({expect})").verdict == "differ"
+    assert gradcli.check(program, x=0.7, expect=expect).verdict == "right"
+    assert gradcli.check(program, x=0.7, expect=f"2*({expect})").verdict == "wrong"
 
 
 HADAMARD = [[1.0, 1.0, 1.0, 1.0], [1.0, -1.0, 1.0, -1.0], [1.0, 1.0, -1.0, -1.0], [1.0, -1.0, -1.0, 1.0]]
@@ -171,7 +171,7 @@ def other_processor(monkeypatch):
 def spectral(program, matrix, bent):
     """Hold an answer and a check, and return their numbers, verdicts and notes."""
     found, checked = gradcli.explain(program, A=matrix), gradcli.check(program, A=matrix)
-    assert found.agreement.verdict == checked.verdict == "agree"
+    assert (found.agreement.verdict, checked.verdict) == ("agree", "right")
     assert noted(found) == ({"kink"} if bent else set())
     return np.round(found.grad["A"], 12) + 0.0, found.notes, checked.notes
 

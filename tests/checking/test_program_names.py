@@ -78,7 +78,7 @@ p = p*2
 SCRIPTS = [  # script, of, by what, what is expected, whether it is right
     (NUMPY, "loss", "W", "dW", True), (NUMPY, "loss", "W", "X.T @ d/2", True), (NUMPY, "loss", "W", "half", False),
     (NUMPY, "loss", "W", "X.T @ (e/sum(e, 1, keepdims=True) - [[1, 0, 0], [0, 0, 1]])/2", True),
-    (NUMPY, "loss", "W", "dW*(1 + 1e-14)", False),
+    (NUMPY, "loss", "W", "dW*(1 + 1e-9)", False),
     (TORCH, None, "z", "p/2 - [1, 0, 0]", True), (TORCH, "loss", "z", "p/2 - [1, 0, 0]", True),
     (TORCH, None, "z", "p - [1, 0, 0]", False),
 ]  # fmt: skip

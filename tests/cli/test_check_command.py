@@ -94,10 +94,10 @@ def test_files_that_cannot_be_read(cli, tmp_path, content, suffix):
 
 SOFTMAX = ("p = softmax(z, 0)\nloss = -log(p[0])\nloss*c", "--z", "2,1,0.1", "--c", "3")
 OUTPUTS = [  # what stands on the command line after the program, the exit code, what is said
-    (("--of", "loss", "--expect", "p - [1, 0, 0]"), 0, "--expect all digits"),
+    (("--of", "loss", "--expect", "p - [1, 0, 0]"), 0, "to all digits"),
     (("--of", "loss", "--expect", "p - [0, 1, 0]"), 1, "dloss/dz[0]"),
-    (("--wrt", "z", "--expect", "c*(p - [1, 0, 0])"), 0, "--expect all digits"),
-    (("--of", "p"), 0, "all digits right"),
+    (("--wrt", "z", "--expect", "c*(p - [1, 0, 0])"), 0, "to all digits"),
+    (("--of", "p"), 0, "to all digits"),
     (("--of", "lose"), 2, "did you mean 'loss'?"),
     (("--of", "loss", "--expect", "q - 1"), 2, "it may use loss, z, p"),
     (("--at", "2"), 2, "--at is for a script"),
@@ -154,7 +154,7 @@ def test_points_and_draws_may_have_seeds_of_their_own(cli, tmp_path):
 
 
 STANDARDS = [  # options, the exit code, what is said
-    (("--digits", "5", "--expect", "6.00001"), 0, "--expect 5.8 digits (held to 5 digits)"),
+    (("--digits", "5", "--expect", "6.00001"), 0, "to 5 digits (held to 5 digits)"),
     (("--digits", "6", "--expect", "6.00001"), 1, "(held to 6 digits)"),
     (("--tolerance", "1e-5", "--expect", "6.00001"), 0, "(held to 5 digits)"),
     (("--tolerance", "3e-6", "--expect", "6.00002"), 1, "(held to 5.52 digits)"),

@@ -79,7 +79,7 @@ def test_grad_check_and_batch_take_snippets(cli: Cli, script: str):
     answer = cli("grad", script)
     assert (answer.code, answer.out) == (0, "2,4\n")
     assert answer.err == ""
-    assert cli("check", script).out.startswith("ok: ")
+    assert cli("check", script).out.startswith("right: ")
     assert cli("check", script, "--expect", "2*x").code == 0
     record = json.dumps({"program": SNIPPET})
     found = json.loads(cli("batch", "-", stdin=record + "\n").out)

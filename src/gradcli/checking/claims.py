@@ -7,7 +7,6 @@ expression of the script at its end: in doubles, as the script has it, and in ma
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -288,7 +287,7 @@ def read_claims(
         return None
     bounds = bounds_of(budget or Budget())
     free = compile_text(text, budget=bounds)[0].text.free(values)
-    if free.keys() - values.keys():
+    if free.keys() - values.keys() or (free and not is_script(text)):
         return None
     settings: dict[str, Any] = {
         "seed": asked.seed, "given": {name: value for name, value in values.items() if name in free},
@@ -301,9 +300,12 @@ def read_claims(
     if of is None or (asked.of is None and calls and (not expect or calls[-1].v is not None)):
         return None
     if isinstance(expect, str):
-        expect = {value_of_text(expect, observed.numbers): expect}
-    typed = {way: item for way, item in (expect or {}).items() if not is_of_script(item, text, observed.local, bounds)}
+        value = asked.wrt[0] if len(asked.wrt) == 1 else value_of_text(expect, observed.numbers)
+        if value is None:
+            return None
+        expect = {value: expect}
     if expect:
+        typed = {way: item for way, item in expect.items() if not is_of_script(item, text, observed, settings)}
         pairs = [observed.pair(way, item) for way, item in expect.items() if way not in typed]
         return trace_claims(text, of, pairs, typed, observed, settings, strict=True)
     claims = None
@@ -311,7 +313,7 @@ def read_claims(
         ways.sort(key=lambda way: way in observed.local)
         pairs = [pair for pair in find_pairs(ways, observed.numbers) if pair.value != of]
         pairs = [pair for pair in pairs if not asked.wrt or pair.value in asked.wrt]
-        claims = trace_claims(text, of, pairs, typed, observed, settings, strict=False)
+        claims = trace_claims(text, of, pairs, {}, observed, settings, strict=False)
         if claims is None or not claims.leaks:
             break
     return claims
@@ -410,15 +412,18 @@ def find_inputs(trace: Callable[..., ScriptProgram], ways: list[str]) -> tuple[S
     return (program if not inputs or inputs == ways else trace(inputs, always)), inputs
 
 
-def is_of_script(item: Any, text: str, local: Mapping[str, Any], budget: Budget) -> bool:
+def is_of_script(item: Any, text: str, observed: Observed, settings: Mapping[str, Any]) -> bool:
     """Return whether what is expected is an expression that the script can evaluate at its end, or a local variable."""
     if not isinstance(item, str):
         return False
-    if item in local:
+    if item in observed.local:
         return True
-    plain, _ = compile_text(text, budget=budget)
-    code, _ = compile_text(text, budget=budget, asked={SLOT.format(0): item})
-    return not code.text.free().keys() - plain.text.free().keys()
+    slots, bounds = {SLOT.format(0): item}, settings["budget"]
+    plain, _ = compile_text(text, budget=bounds)
+    code, _ = compile_text(text, budget=bounds, asked=slots)
+    if code.text.free().keys() - plain.text.free().keys():
+        return False
+    return WAY.fullmatch(item) is not None or run_script(text, asked=slots, **settings).raised is None
 
 
 def require_computed(of: str, missing: Sequence[str], observed: Observed) -> None:
@@ -430,13 +435,10 @@ def require_computed(of: str, missing: Sequence[str], observed: Observed) -> Non
         raise GradcliError("option", f"'{of}' is not computed from '{value}'")
 
 
-def value_of_text(text: str, numbers: Mapping[str, Any]) -> str:
-    """Return the value that a gradient is by, as far as its name says; raises ``option`` where it does not."""
+def value_of_text(text: str, numbers: Mapping[str, Any]) -> str | None:
+    """Return the value that a gradient is by, as far as its name says; None where it does not."""
     stem = stem_of(text.strip())
-    value = None if stem is None else value_of_stem(stem, by_last_step(numbers), numbers)
-    if value is None:
-        raise GradcliError("option", "--expect must say by which variable", hint=f"--expect NAME={shlex.quote(text)}")
-    return value
+    return None if stem is None else value_of_stem(stem, by_last_step(numbers), numbers)
 
 
 def output_name(calls: Sequence[Any], numbers: Mapping[str, Any]) -> str | None:

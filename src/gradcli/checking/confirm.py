@@ -311,6 +311,8 @@ def judge_claims(
     """
     inner = judge_inner(claims, point, seed)
     variables = {pair.value: variable for variable, pair in claims.by_input.items()}
+    typed = [one for one in expected if one.variable not in variables]
+    expected = [one for one in expected if one.variable in variables]
     nodes = {one.variable: ways_to(claims, point, variables[one.variable]) for one in expected}
     trusted = [nodes[one.variable] for one in expected if one.verdict == "right"]
     suspects = [one for one in inner if not one.right and not any(one.nodes & used for used in trusted)]
@@ -323,7 +325,7 @@ def judge_claims(
         for place, one in placed
     ]
     placed += [(max(one.nodes, default=-1), inner_expectation(one)) for one in inner if one.right or one in wrong]
-    return as_wholes(claims, [one for _, one in sorted(placed, key=lambda item: item[0])])
+    return typed + as_wholes(claims, [one for _, one in sorted(placed, key=lambda item: item[0])])
 
 
 def as_wholes(claims: Claims, expected: list[Expectation]) -> list[Expectation]:

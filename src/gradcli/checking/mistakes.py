@@ -15,6 +15,8 @@ ALIKE = 1e-9
 """Relative distance of two gradients that are the same one."""
 SIMPLEST = 1000
 """Denominator up to which a ratio is a fraction that somebody may have forgotten."""
+FEW = 12
+"""Denominator up to which a ratio is shown as a fraction."""
 MOST_PLACES = 3
 """Entries that are named where few are wrong."""
 
@@ -66,7 +68,8 @@ def as_multiple(claim: Array, truth: Array, around: Surroundings) -> str:
     simple = Fraction(ratio).limit_denominator(SIMPLEST)
     exact = simple != 0 and abs(ratio - float(simple)) <= ALIKE * abs(ratio)
     if not exact or 1 not in (abs(simple.numerator), simple.denominator):
-        return f"it is {ratio:.6g} times it everywhere"
+        times = str(simple) if exact and simple.denominator <= FEW else f"{ratio:.6g}"
+        return f"it is {times} times it everywhere" if claim.size > 1 or exact else ""
     sign = "its sign is wrong too, and " if ratio < 0 else ""
     return sign + simple_factor(abs(simple), around.lengths)
 
@@ -127,7 +130,7 @@ def as_some_entries(claim: Array, truth: Array, around: Surroundings) -> str:
     bound = ALIKE * np.max(np.abs(truth), initial=0.0)
     wrong = ~np.isclose(claim, truth, rtol=1e-7, atol=bound)
     count = int(np.sum(wrong))
-    if not 0 < count < claim.size:
+    if not count or not np.any(truth[~wrong]):
         return ""
     for axis in range(claim.ndim):
         others = tuple(k for k in range(claim.ndim) if k != axis)

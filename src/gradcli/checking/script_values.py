@@ -53,7 +53,7 @@ def values_in(exact: Exact, formula: str, given: Mapping[str, object]) -> dict[s
 def value_of_variable(exact: Exact, name: str) -> ScriptValue:
     """Return one variable of a script at the point of ``exact``, whose work it takes."""
     script: Any = exact.program
-    program = replace(script, of=name, stop=-1, sweeps=list(script.sweeps))
+    program = replace(script, of=name, stop=-1, last_output=None, stops=False, sweeps=list(script.sweeps))
     point = {key: value[()] for key, value in exact.point.items()}
     doubles = np.asarray(value_of(program.evaluate(point, exact.wrt)[1]), dtype=np.float64)
     beside = Exact(program, exact.point, sorted(exact.wrt))

@@ -170,6 +170,7 @@ class ScriptProgram:
     gradients: tuple[str, ...] = ()
     always: bool = False
     last_output: tuple[str, int] | None = None
+    stops: bool = True
     joined: tuple[str, ...] = ()
     origins: dict[str, list[str]] = field(default_factory=dict)
     forwards: bool = False
@@ -223,7 +224,7 @@ class ScriptProgram:
             return self.found(run, replay, Stopped([end_to_end(run, self.joined)], [], None))
         if self.of is not None:
             output = self.output_of(run)
-            self.last_output = run.story.last_of(self.of, output)
+            self.last_output = run.story.last_of(self.of, output) if self.stops else None
             return self.found(run, replay, Stopped([output], [], None))
         why = f": {ended.raised.name}: {ended.raised.text}" if ended.raised is not None else ""
         raise GradcliError("exact", f"the script takes another way in many digits, and does not come to this call{why}")

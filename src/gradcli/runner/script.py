@@ -267,11 +267,12 @@ def run_script(
     others: dict[str, Any] | None = None,
     last: str | None = None,
     story: Any = None,
+    asked: Mapping[str, str] | None = None,
 ) -> Ended:
     """Run a script; ``given`` are values of variables that it leaves free, ``seed`` that of draws without one.
 
-    ``others`` are values that leaves have in place of the script's own, ``story`` takes down its assignments. Raises
-    ``GradcliError`` for what is refused before it runs.
+    ``others`` are values that leaves have in place of the script's own, ``story`` takes down its assignments, ``asked``
+    are expressions that are evaluated at the end. Raises ``GradcliError`` for what is refused before it runs.
     """
     tell: Any = None
     if others or story is not None:
@@ -279,7 +280,7 @@ def run_script(
 
         story = story or Story()
         story.others = others or {}
-    code, place = compile_text(text, budget=budget, told=tell, last=last)
+    code, place = compile_text(text, budget=budget, told=tell, last=last, asked=asked)
     refuse_given(given or {}, code)
     run = Run(LiveGraph(budget) if graph is None else graph, emit)
     run.story = story
