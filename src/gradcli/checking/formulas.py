@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -91,7 +91,7 @@ DOUBLES = 0
 """In place of a number of digits: double precision."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Page:
     """The formulas of an answer, which are read back until the work is used up; ``unread`` are those left then."""
 
@@ -102,6 +102,11 @@ class Page:
     why: str = ""
     _at: str = ""
     _known: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+
+    @cached_property
+    def items(self) -> list[Printed]:
+        """Every formula of the answer."""
+        return list(printed(self.answer))
 
     def read(self, count: int, suspects: Container[str] | None = None) -> list[Mismatch]:
         """Read the formulas back in so many digits, or those of the ``suspects`` with the definitions they may use."""
@@ -114,7 +119,7 @@ class Page:
 
         evaluate = partial(self._within_work, self._exactly if count else self._in_doubles)
         with digits(count) if count else nullcontext(), paid_from(self.work):
-            return read_back(self.answer, evaluate, float(CLOSE), asked=asked)[1]
+            return read_back(self.answer, evaluate, float(CLOSE), asked=asked, items=self.items)[1]
 
     def _within_work(self, evaluate: Evaluate, formula: str, names: Mapping[str, object]) -> Any:
         try:
@@ -210,7 +215,7 @@ def reading_of(page: Page, wrong: list[Mismatch], dust: float, least: float) -> 
         for found in wrong
         if not is_rounding(found, max(terms, inputs) if found.stands.startswith(VALUES) else terms, least)
     ]
-    count, unread = sum(1 for _ in printed(answer)), len(page.unread)
+    count, unread = len(page.items), len(page.unread)
     lines = [rule.text is not None for rule in answer.rules]
     return Reading(count - unread, unread, misprints, len(lines), sum(lines), page.why)
 
