@@ -33,6 +33,7 @@ from gradcli.language.inputs import read_v
 
 if TYPE_CHECKING:
     from gradcli.explanation.timeline import Timeline
+    from gradcli.jacobian.composition import Composition
 
 Kind = TypeVar("Kind", bound=Checked)
 MOST_SAMPLED = 3
@@ -59,8 +60,10 @@ def check_function(
         if v is None and function.program.is_script and function.program.vs:
             v = summed_v(function.program, function.evaluate(values, record=False).value.shape)
         expected = read_expectations(expect, function.differentiated)
-        found = [check_point(function, values, expected, v, strict)]
-        reading = read_formulas(function, values, v, found[0].shape, found[0].dust)
+        run = function.evaluate(values, strict=strict)
+        composition = compose_at(run, function)
+        found = [check_point(function, values, expected, v, strict, (run, composition))]
+        reading = read_formulas(function, values, v, run, composition, found[0].dust)
         if any(note.kind == "rounding-decides" for note in found[0].notes):
             reading = reading.undecided("exact numbers decide otherwise than double precision")
         for point in random_points(function, values, function.differentiated, samples, seed):
@@ -113,26 +116,31 @@ class AtPoint:
     hint: str
     reason: str
     value_finite: bool
-    shape: tuple[int, ...]
     dust: float = 0.0
     work: int = 0
 
 
 @digits(60)  # a context of decimals in which nothing raises
 def check_point(
-    function: Function, point: dict[str, Any], expected: list[Expected], v: object, strict: bool
+    function: Function,
+    point: dict[str, Any],
+    expected: list[Expected],
+    v: object,
+    strict: bool,
+    composed: tuple[Evaluation, Composition] | None = None,
 ) -> AtPoint:
-    """Hold all routes at one point against the true derivative."""
-    run = function.evaluate(point, strict=strict)
+    """Hold all routes at one point against the true derivative; ``composed`` are the run and J, where at hand."""
+    run = function.evaluate(point, strict=strict) if composed is None else composed[0]
+    composition = compose_at(run, function) if composed is None else composed[1]
     names = function.differentiated
     output = output_name(run.graph, run.output)
     seed = None if v is None else read_v(v, run.value.shape, strict, output)
-    found = AtPoint([], [], [], "", "", bool(np.all(np.isfinite(run.value))), run.value.shape)
+    found = AtPoint([], [], [], "", "", bool(np.all(np.isfinite(run.value))))
     told = Confirmation()
     exact = Exact(function.program, point, names)
     row = label_entries(output, run.value.shape)
     known = {output: run.value, **({} if seed is None else {"v": seed.seed})}
-    both = read_routes(run, function, row)
+    both = read_routes(run, composition, function, row)
     edgy = is_edgy(list_operations(run.graph.nodes))
     cost, most = count_work(run.graph), exact.work.most
     if RUNS * cost <= most:
@@ -168,9 +176,10 @@ def check_point(
     return found
 
 
-def read_routes(run: Evaluation, function: Function, row: Label) -> list[tuple[Derivative, Sweeps]]:
+def read_routes(
+    run: Evaluation, composition: Composition, function: Function, row: Label
+) -> list[tuple[Derivative, Sweeps]]:
     """Return what is sought by each variable, with J by symbols and the sweeps of reverse mode; ``row`` names rows."""
-    composition = compose_at(run, function)
     leaves = {name: run.leaves[name] for name in function.differentiated}
     found = [
         Derivative(run, leaf, composition.entries(leaf), name, row, label_entries(name, leaf.shape))

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from gradcli.exact.run import run
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import CLOSE, FEWEST, ROUNDING, SAME
 from gradcli.exact.work import Spent, Work, charge, paid_from
-from gradcli.explanation.evaluation import Function
+from gradcli.explanation.evaluation import Evaluation, Function
 from gradcli.explanation.explained import Explained, Note
 from gradcli.explanation.explaining import Ask, explain_run
 from gradcli.explanation.readings import Point, stand
@@ -30,6 +30,9 @@ from gradcli.explanation.words import spent_text
 from gradcli.formulas.readback import Evaluate, Mismatch, Printed, printed, read_back
 from gradcli.language.program import Program, compile_program
 from gradcli.ops.declare import value_of
+
+if TYPE_CHECKING:
+    from gradcli.jacobian.composition import Composition
 
 FEW, MANY = 100, 800
 """Digits in which formulas are evaluated, and in which those are that differ in the first."""
@@ -64,16 +67,16 @@ class Reading:
 
 
 def read_formulas(
-    function: Function, point: dict[str, Any], v: object, output: tuple[int, ...], dust: float
+    function: Function, point: dict[str, Any], v: object, run: Evaluation, composition: Composition, dust: float
 ) -> Reading:
-    """Read back every formula that ``explain`` prints at a point; ``output`` is the shape of y, for a missing v.
+    """Read back every formula that ``explain`` prints at a point, where the program was run and its J composed.
 
     A number that has lost its digits is no fault of the formula beside it, which gives the same in double precision.
     ``dust`` is the size of the terms of what rounding has left of true zeros, 0 where there are none.
     """
-    seed = np.ones(output) if v is None else v
-    at = stand(function, point, [seed], strict=False)
-    answer = explain_run(at, Ask.NEVER, Explained)
+    seed = np.ones(run.value.shape) if v is None else v
+    at = stand(function, point, [seed], strict=False, run=run)
+    answer = explain_run(at, Ask.NEVER, Explained, composition=composition)
     budget = replace(function.program.budget, text=64_000, syntax=1_000_000, depth=1_000)
     page = Page(answer, budget, Work(budget.work))
     with np.errstate(all="ignore"):
