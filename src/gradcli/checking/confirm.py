@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -12,7 +14,8 @@ from gradcli.checking.comparing import Derivative, Sweeps, compare_routes, goes_
 from gradcli.checking.expected import Expected, hold_expected, read_expectations, read_expected
 from gradcli.checking.formulas import read_formulas
 from gradcli.checking.points import random_points
-from gradcli.checking.truth import Effort, Truth, find_truth, hold_together, tabulate, undecided
+from gradcli.checking.together import hold_together, own_truth, sample_columns
+from gradcli.checking.truth import Effort, Truth, find_truth, tabulate, undecided
 from gradcli.engine.naming import Label, label_entries, output_name
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
@@ -20,7 +23,7 @@ from gradcli.exact.decimals import digits
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import SURE
 from gradcli.exact.work import Spent
-from gradcli.explanation.checked import REVERSE, SYMBOLS, Checked, Comparison
+from gradcli.explanation.checked import REVERSE, SYMBOLS, Asked, Checked, Comparison
 from gradcli.explanation.confirmation import look_around
 from gradcli.explanation.dependence import note_dependence
 from gradcli.explanation.evaluation import Evaluation, Function, check_inputs, filled, summed_v
@@ -90,6 +93,7 @@ def check_function(
         backward_read=reading.backward_read,
         timeline=script_told(function),
         labels=function.labels,
+        asked=found[0].asked,
     )
 
 
@@ -107,7 +111,7 @@ class AtPoint:
     """What the check of one point found.
 
     ``hint`` is what a derivative that differs may have gone wrong with, ``dust`` the size of the terms of what rounding
-    has left of true zeros, ``work`` what it cost.
+    has left of true zeros, ``work`` what it cost, ``asked`` which entries of J were asked for.
     """
 
     comparisons: list[Comparison]
@@ -118,6 +122,7 @@ class AtPoint:
     value_finite: bool
     dust: float = 0.0
     work: int = 0
+    asked: Asked = field(default_factory=Asked)
 
 
 @digits(60)  # a context of decimals in which nothing raises
@@ -135,45 +140,66 @@ def check_point(
     names = function.differentiated
     output = output_name(run.graph, run.output)
     seed = None if v is None else read_v(v, run.value.shape, strict, output)
-    found = AtPoint([], [], [], "", "", bool(np.all(np.isfinite(run.value))))
-    told = Confirmation()
+    found, told = AtPoint([], [], [], "", "", bool(np.all(np.isfinite(run.value)))), Confirmation()
     exact = Exact(function.program, point, names)
     row = label_entries(output, run.value.shape)
     known = {output: run.value, **({} if seed is None else {"v": seed.seed})}
     both = read_routes(run, composition, function, row)
-    edgy = is_edgy(list_operations(run.graph.nodes))
-    cost, most = count_work(run.graph), exact.work.most
-    if RUNS * cost <= most:
-        with undecided(told, exact):
-            cost = max(cost, exact.cost)
-    if not expected and goes_together(cost, most, both):
-        found.comparisons += hold_together(exact, both, told, point)
+    edgy, most = is_edgy(list_operations(run.graph.nodes)), exact.work.most
+    cost = cost_of_run(run, exact, told)
+    together = hold_together(exact, both, told, point) if goes_together(cost, most, both) else None
+    if together is not None:
+        found.comparisons += together.comparisons
         found.comparisons += [compare_routes(sought, sweeps, point) for sought, sweeps in both]
-    else:
-        for sought, sweeps in both:
+    moved: list[tuple[Derivative, Sweeps]] = []
+    for place, (sought, sweeps) in enumerate(both):
+        if together is None:
             truth = find_truth(exact, sought, sweeps, told, Effort(cost, most // len(both)), edgy)
             found.comparisons += hold_apart(sought, sweeps, truth, point)
-            for item in (item for item in expected if item.variable == sought.variable):
-                readings = read_expected(item, exact, known, output)
-                try:
-                    comparison, hint = hold_expected(readings, sought, truth, seed, point)
-                except Spent:
-                    told.unknown = told.unknown or f"the formula of --expect: {spent_text(exact.work.most)}"
-                    continue
-                found.comparisons.append(comparison)
-                found.hint = found.hint or hint
-            found.dust = max(found.dust, truth.sizes.dust)
-    try:
+        else:
+            truth = together.truth_of(both, place)
+        moved += [] if truth.direction is None else [(sought, sweeps)]
+        for item in (item for item in expected if item.variable == sought.variable):
+            if truth.rounded and item.formula is not None:
+                truth = own_truth(exact, sought, told) or truth
+            readings = read_expected(item, exact, known, output)
+            try:
+                comparison, hint = hold_expected(readings, sought, truth, seed, point, exact)
+            except Spent:
+                told.unknown = told.unknown or f"the formula of --expect: {spent_text(exact.work.most)}"
+                continue
+            found.comparisons.append(comparison)
+            found.hint = found.hint or hint
+        found.dust = max(found.dust, truth.sizes.dust)
+    found.asked = Asked(count_entries(both), count_entries(both) - count_entries(moved))
+    if moved and not told.unknown:
+        directions = len(moved) if together is None else together.directions
+        sampled, single = sample_columns(exact, moved, point)
+        found.asked = replace(found.asked, single=found.asked.single + single, directions=directions)
+        found.comparisons += sampled
+    with suppress(Spent):  # what is left of the work shows no kink
         if not told.bends and RUNS * cost <= most and all(run.leaves[name].value.size for name in names):
             look_around(exact, {s.variable: s.jacobian for s, _ in both}, row, told.bends, edgy)
-    except Spent:
-        pass  # what is left of the work shows no kink
     found.work = POINT + exact.done
     found.reason = reason_of(found.comparisons, told)
     found.notes = notes_at(run, names, told, exact)
     if any(c.wrong and c.routes == (SYMBOLS, REVERSE) for c in found.comparisons):
         found.disagreement = [note_disagreement(run.output, one_sided(found.comparisons))]
     return found
+
+
+def cost_of_run(run: Evaluation, exact: Exact, told: Confirmation) -> int:
+    """Return what a run in many digits costs: as it is reckoned, and where it is affordable as it was."""
+    cost = count_work(run.graph)
+    if RUNS * cost <= exact.work.most:
+        with undecided(told, exact):
+            cost = max(cost, exact.cost)
+    return cost
+
+
+def count_entries(routes: Iterable[tuple[Derivative, Sweeps]]) -> int:
+    """Return how many entries J has by these variables."""
+    return sum(math.prod(sought.jacobian.shape) for sought, _ in routes)
 
 
 def read_routes(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.checking.comparing import Derivative, Judged, Table, compare_entries
+from gradcli.checking.located import Claim, in_doubles, locate
 from gradcli.checking.truth import Truth, sizes_beside
 from gradcli.errors import GradcliError, Place
 from gradcli.exact.decimals import digits
@@ -249,6 +250,7 @@ def hold_expected(
     truth: Truth,
     seed: Cotangent | None,
     point: dict[str, Array],
+    exact: Exact,
 ) -> tuple[Comparison, str]:
     """Return how what is expected compares with the truth in the reading that is right, else in the first.
 
@@ -257,7 +259,7 @@ def hold_expected(
     held: list[tuple[Comparison, str]] = []
     try:
         for wants in readings:
-            held.append(hold_reading(wants, sought, truth, seed, point))
+            held.append(hold_reading(wants, sought, truth, seed, point, exact))
             if not held[-1][0].wrong:
                 return held[-1]
     except Spent:
@@ -267,18 +269,24 @@ def hold_expected(
 
 
 def hold_reading(
-    wants: ExpectedNumbers, sought: Derivative, truth: Truth, seed: Cotangent | None, point: dict[str, Array]
+    wants: ExpectedNumbers,
+    sought: Derivative,
+    truth: Truth,
+    seed: Cotangent | None,
+    point: dict[str, Array],
+    exact: Exact,
 ) -> tuple[Comparison, str]:
     """Return how what is expected compares with the true J, or vᵀ·J where there is a v, and a likely mistake.
 
     Without v the shape is ``y.shape + x.shape``, or that of both where y = f(x) entry by entry: then it is the
-    diagonal. Where J is too large to be asked for entry by entry, both are held against each other along a direction.
-    Raises ``shape`` for anything else.
+    diagonal. Where J is too large to be asked for entry by entry, both are held against each other along a direction,
+    and the entries alone that double precision finds wrong. Raises ``shape`` for anything else.
     """
     values, bounds = fit(wants, sought, with_v=seed is not None)
     columns = math.prod(sought.leaf.shape)
     table = [values[k : k + columns] for k in range(0, len(values), columns)] if columns else []
     limits = [bounds[k : k + columns] for k in range(0, len(values), columns)] if columns else []
+    claim = Claim(table, limits, seed)
     if truth.direction is not None:
         table = [[weighed(truth.direction, row)] for row in table]
         limits = [[weighed(np.abs(truth.direction), row)] for row in limits]
@@ -288,7 +296,7 @@ def hold_reading(
         true = [[weighed(weights, column) for column in zip(*true, strict=True)]]
         terms = terms.weighed(weights[None])
     sizes = sizes_beside(terms, table, true)
-    if wants.measured:
+    if wants.measured or truth.rounded:
         limits = [list(map(widen, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
     row = sought.row if seed is None else lambda _: ""  # a gradient has no rows
     held = Table(sought.variable, EXPECTED, table, true, sizes, row, truth.column)
@@ -297,7 +305,14 @@ def hold_reading(
         return judge_expected(value, true, limits[i][j], float(sizes[i, j]))
 
     comparison = compare_entries(held, judge, 10.0**-RIGHT, point)
-    return comparison, guess_mistake(table, true) if comparison.wrong else ""
+    if truth.direction is None:
+        return comparison, guess_mistake(table, true) if comparison.wrong else ""
+
+    def judge_alone(value: Decimal, true: Decimal, bound: Decimal, size: float) -> Judged:
+        return judge_expected(value, true, widen(bound, true, size) if wants.measured else bound, size)
+
+    comparison = locate(exact, sought, claim, judge_alone, comparison, point)
+    return comparison, guess_mistake(claim.table, in_doubles(sought, seed)[0].tolist()) if comparison.wrong else ""
 
 
 def fit(wants: ExpectedNumbers, sought: Derivative, with_v: bool) -> tuple[list[Decimal], list[Decimal]]:
@@ -355,7 +370,7 @@ def misfit_error(found: tuple[int, ...], shapes: tuple[tuple[int, ...], tuple[in
     return GradcliError("shape", f"--expect has shape {found}, and not {fits}", hint=hint)
 
 
-def guess_mistake(table: list[list[Decimal]], true: list[list[Decimal]]) -> str:
+def guess_mistake(table: Sequence[Sequence[Any]], true: Sequence[Sequence[Any]]) -> str:
     """Return what an expected derivative that differs may have gone wrong with: a factor, a sign, a transposition."""
     left, right = (np.array([[float(entry) for entry in row] for row in rows]) for rows in (true, table))
     if left.shape[0] == left.shape[1] and np.allclose(left.T, right, rtol=1e-9) and not np.allclose(left, left.T):

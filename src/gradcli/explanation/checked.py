@@ -91,6 +91,30 @@ class Comparison:
         return ALL if self.worst is None else self.worst.digits
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which entries of J were asked for in many digits, at the point that was given.
+
+    - ``entries``: how many J has, by all variables.
+    - ``single``: how many of them were asked for one by one, those that are 0 for every input included.
+    - ``directions``: random directions along which all the others were, at once.
+
+    >>> gradcli.check("x**2", x=[1.0, 2.0]).asked
+    Asked(entries=4, single=4, directions=0)
+    """
+
+    entries: int = 0
+    single: int = 0
+    directions: int = 0
+
+    @property
+    def how(self) -> str:
+        """``all``, ``sampled`` where some entries were picked beside the directions, or ``along a direction``."""
+        if self.single == self.entries:
+            return "all"
+        return "sampled" if self.single else "along a direction"
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Checked:
     """All that an answer of ``check`` holds, without the ways to show it, which ``Check`` adds.
@@ -110,6 +134,7 @@ class Checked:
       give the engine's number.
     - ``timeline``: what the script did that was checked; None for a formula.
     - ``labels``: what the script calls a variable whose name here is an identifier.
+    - ``asked``: which entries of J were asked for in many digits.
     """
 
     program: str
@@ -129,6 +154,7 @@ class Checked:
     backward_read: int = 0
     timeline: Timeline | None = None
     labels: dict[str, str] = dataclasses.field(default_factory=dict)
+    asked: Asked = dataclasses.field(default_factory=Asked)
 
     @property
     def verdict(self) -> str:

@@ -20,6 +20,8 @@ CHEAP = 115
 """Which part of the budget's work an answer spends on confirming itself unasked: 13,000 units, about 20 ms."""
 RUNS = 6
 """Runs that one direction takes where two settings of digits agree: y at x, x + h and x - h in each."""
+MORE_RUNS = 4
+"""Runs that one more direction takes."""
 DEAR = 10
 """How many times as much it spends on every entry where digits may be lost, before it asks along one direction."""
 

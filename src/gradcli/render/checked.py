@@ -31,7 +31,19 @@ def check_line(found: Checked) -> str:
     own = [route for route in found.digits if route != EXPECTED]
     count = digits_text(min(found.digits[route] for route in own))
     expected = f", --expect {digits_text(found.digits[EXPECTED])}" if EXPECTED in found.digits else ""
-    return f"ok: {listed(own, len(own))} have {count} right{expected}{where_text(found)}{read_text(found)}"
+    held = f"{listed(own, len(own))} have {count} right{expected}"
+    return f"ok: {held}{where_text(found)}{asked_text(found)}{read_text(found)}"
+
+
+def asked_text(found: Checked) -> str:
+    """Return how many entries of J were asked for, where these are not all."""
+    asked = found.asked
+    if asked.how == "all":
+        return ""
+    told = [f"{asked.single:,} of {counted(asked.entries, 'entry')}"] if asked.single else []
+    told += [counted(asked.directions, "random direction")] if asked.directions else []
+    of = "" if asked.single else f" through all {counted(asked.entries, 'entry')}"
+    return f"; {' and '.join(told)}{of} asked" if told else ""
 
 
 def read_text(found: Checked) -> str:
@@ -103,6 +115,12 @@ def check_document(found: Checked) -> dict[str, Any]:
             "backward_lines": found.backward_lines,
             "backward_read": found.backward_read,
             "seed": found.seed,
+            "asked": {
+                "how": found.asked.how,
+                "entries": found.asked.entries,
+                "single": found.asked.single,
+                "directions": found.asked.directions,
+            },
             "worst": None if worst is None else entry_document(worst),
             "comparisons": [comparison_document(c) for c in found.comparisons],
             "hint": found.hint or None,
