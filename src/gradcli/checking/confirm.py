@@ -158,7 +158,7 @@ def check_point(
             found.comparisons += hold_apart(sought, sweeps, truth, point)
         else:
             truth = together.truth_of(both, place)
-        moved += [] if truth.direction is None else [(sought, sweeps)]
+        moved += [(sought, sweeps)] * moved_at_once(sought, truth)
         for item in (item for item in expected if item.variable == sought.variable):
             if truth.rounded and item.formula is not None:
                 truth = own_truth(exact, sought, told) or truth
@@ -195,6 +195,11 @@ def cost_of_run(run: Evaluation, exact: Exact, told: Confirmation) -> int:
         with undecided(told, exact):
             cost = max(cost, exact.cost)
     return cost
+
+
+def moved_at_once(sought: Derivative, truth: Truth) -> bool:
+    """Return whether the entries of a variable were moved together, which one entry alone is not."""
+    return truth.direction is not None and sought.jacobian.shape[1] > 1
 
 
 def count_entries(routes: Iterable[tuple[Derivative, Sweeps]]) -> int:

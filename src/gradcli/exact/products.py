@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.exact.work import DIGITS
-from gradcli.ops.contractions import count_terms, matmul_size, pays_in_limbs
+from gradcli.ops.contractions import count_terms, pays_in_limbs
 from gradcli.ops.signatures import Array
 
 LIMB = 6
@@ -23,8 +23,8 @@ LONGEST = 4_000
 """Terms of a sum that doubles add up without rounding."""
 GUARD = 10
 """Digits of each number beyond those of the context."""
-BLOCK, NARROWEST = 2**18, 16
-"""Products of two entries that are added up in one call, and terms of each sum that are at least."""
+BLOCK, WIDTH = 2**18, 64
+"""Products of two entries that are added up in one call, and the terms of each sum that they belong to."""
 WIDEST = 40
 """Orders of magnitude between the entries of a matrix up to which its limbs are not mostly zeros."""
 
@@ -65,17 +65,25 @@ def multiply_limbs(above: list[Array], shift: int, below: list[Array], other: in
     return found.reshape(shape)
 
 
-def in_blocks(a: Array, b: Array) -> Any:
+def in_blocks(a: Array, b: Array) -> Array:
     """Return the product of two matrices of small integers, which are doubles.
 
-    It is added up in parts that are small enough for one thread: two that share a busy core wait for each other.
+    It is put together of parts that are small enough for one thread: two that share a busy core wait for each other.
     """
-    width = max(BLOCK // matmul_size(a, b), NARROWEST)
-    total: Any = 0
-    for start in range(0, a.shape[-1], width):
-        part = slice(start, start + width)
-        total = total + np.matmul(a[..., part], b[..., part, :] if b.ndim > 1 else b[part]).astype(np.int64)
-    return total
+    columns = b.shape[-1] if b.ndim > 1 else 1
+    high = max(BLOCK // (WIDTH * columns), 1) if a.ndim > 1 else 1
+    starts = range(0, a.shape[-2], high) if a.ndim > 1 else [0]
+    parts = [added_up(a[..., k : k + high, :] if a.ndim > 1 else a, b) for k in starts]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-2 if b.ndim > 1 else -1)
+
+
+def added_up(a: Array, b: Array) -> Array:
+    """Return the product of a few rows and a matrix, some terms of each sum at a time."""
+    total: Any = 0.0
+    for start in range(0, a.shape[-1], WIDTH):
+        terms = slice(start, start + WIDTH)
+        total = total + np.matmul(a[..., terms], b[..., terms, :] if b.ndim > 1 else b[terms])
+    return np.asarray(total).astype(np.int64)
 
 
 def cut(numbers: Array) -> tuple[list[Array], int] | None:

@@ -174,8 +174,10 @@ def einsum_vjp(k: int) -> Vjp:
 
 def matmul_work(out: Array, a: Array, b: Array) -> int:
     """Return the operations of ``a @ b`` in many digits, of which a term takes an eighth, in limbs hardly any."""
-    entries, terms = int(np.size(a)) + int(np.size(b)) + int(np.size(out)), count_terms(a, b)
-    return entries // ENTRY + (entries // ENTRY + terms // IN_LIMBS if pays_in_limbs(a, b, terms) else terms // TERM)
+    entries, terms, found = int(np.size(a)) + int(np.size(b)), count_terms(a, b), int(np.size(out))
+    if pays_in_limbs(a, b, terms):
+        return 2 * entries // ENTRY + found + terms // IN_LIMBS
+    return (entries + found) // ENTRY + terms // TERM
 
 
 ENTRY, TERM, IN_LIMBS = 4, 8, 64
