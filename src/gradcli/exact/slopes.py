@@ -33,6 +33,7 @@ from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, 
 from gradcli.exact.work import Spent, Work, paid_from
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array
+from gradcli.ops.signatures import Indices
 from gradcli.records import dataclass
 
 RICH = 0.95
@@ -65,12 +66,12 @@ MOST_KEPT = 4
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A direction: the steps of the variables that move, in flat order.
+    """A direction: for each variable the entries that move, by their places in flat order, and their steps.
 
     ``key`` is what no other direction has, empty where some entries stay: such a direction is asked for once.
     """
 
-    numbers: dict[str, list[Decimal]]
+    numbers: dict[str, tuple[Indices, list[Decimal]]]
     key: tuple[object, ...]
 
     @classmethod
@@ -78,17 +79,18 @@ class Steps:
         """Return a direction with its steps as decimals."""
         steps = {name: np.asarray(step, dtype=np.float64) for name, step in direction.items()}
         key = tuple((name, step.tobytes()) for name, step in steps.items()) if all(map(np.all, steps.values())) else ()
-        return cls({name: list(map(Decimal, step.ravel().tolist())) for name, step in steps.items()}, key)
+        moving = {name: np.flatnonzero(step) for name, step in steps.items()}
+        return cls(
+            {name: (k, list(map(Decimal, np.ravel(steps[name])[k].tolist()))) for name, k in moving.items()}, key
+        )
 
     def moved(self, inputs: Mapping[str, Array], h: Decimal) -> dict[str, Array]:
         """Return the inputs that move, ``h`` times these steps away, laid out in memory as they are."""
         found = {}
-        for name, steps in self.numbers.items():
-            x = inputs[name]
-            entries: list[Any] = x.ravel().tolist()
-            pairs = zip(entries, steps, strict=True)
-            found[name] = np.empty_like(x)
-            found[name][...] = array([Real(at.d + step * h) if step else at for at, step in pairs], x.shape)
+        for name, (places, steps) in self.numbers.items():
+            found[name] = moved = inputs[name].copy(order="K")
+            entries: list[Any] = moved.flat[places].tolist()
+            moved.flat[places] = array([Real(x.d + s * h) for x, s in zip(entries, steps, strict=True)], places.shape)
         return found
 
 

@@ -148,8 +148,9 @@ def of_rules(answer: Any, name: str) -> Iterator[Printed]:
         found = entries_of(answer, rule, name)
         if found is None:
             continue
-        letters, grid = tuples_of(rule, shapes)
-        chosen = grid[:, sampled(grid.shape[1], grid)]
+        lengths = lengths_of(rule, shapes)
+        letters = list(lengths)
+        chosen = sampled(list(lengths.values()))
         at = dict(zip(letters, chosen, strict=True))
         rows, columns = (
             np.broadcast_to(flat_places(end, shape, at), chosen.shape[1:])
@@ -196,26 +197,26 @@ def numbers_at(found: Any, rows: Any, columns: Any) -> list[float]:
     return numbers
 
 
-def tuples_of(rule: IndexRule, shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> tuple[list[str], Any]:
-    """Return the letters of a rule, and all tuples of integers that they stand for, one row a letter.
-
-    A letter runs along the shortest axis that it is the index of.
-    """
+def lengths_of(rule: IndexRule, shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> dict[str, int]:
+    """Return how many integers each letter of a rule stands for: it runs along the shortest axis it is the index of."""
     lengths: dict[str, int] = {}
     for index, length in zip([*rule.rows, *rule.columns], [*shapes[0], *shapes[1]], strict=True):
         if index.isidentifier():
             lengths[index] = min(length, lengths.get(index, length))
-    letters = list(lengths)
-    grid = np.indices([lengths[letter] for letter in letters]).reshape(len(letters), math.prod(lengths.values()))
-    return letters, grid
+    return lengths
 
 
-def sampled(count: int, grid: Any) -> list[int]:
-    """Return some of ``count`` tuples: the first, the last, some between, and some whose letters are equal."""
-    spread = np.linspace(0, count - 1, min(SAMPLES, count)).astype(int).tolist() if count else []
-    equal = np.flatnonzero(np.all(grid == grid[:1], axis=0)) if len(grid) > 1 else np.zeros(0, dtype=int)
-    middle = equal[[len(equal) // 3, len(equal) // 2]].tolist() if len(equal) else []
-    return sorted({*spread, *middle})
+def sampled(lengths: list[int]) -> Any:
+    """Return some tuples of integers below these lengths, a row for each letter.
+
+    They are the first, the last, some between, and some whose letters are equal.
+    """
+    count, shortest = math.prod(lengths), min(lengths, default=0)
+    places = set(np.linspace(0, count - 1, min(SAMPLES, count)).astype(int).tolist()) if count else set()
+    if len(lengths) > 1 and count:
+        equal = [(shortest // 3,) * len(lengths), (shortest // 2,) * len(lengths)]
+        places |= {int(np.ravel_multi_index(letters, lengths)) for letters in equal}
+    return np.array(np.unravel_index(sorted(places), lengths)) if lengths else np.zeros((0, len(places)), dtype=int)
 
 
 def flat_places(indices: list[str], shape: tuple[int, ...], letters: Mapping[str, Any]) -> Any:
@@ -254,12 +255,14 @@ def left_out(answer: Any, name: str) -> Iterator[Mismatch]:
     about: dict[tuple[str, str], IndexRule] = {}
     for rule in index_rules(answer, name):
         shapes = shapes_of(answer, rule)
-        letters, grid = tuples_of(rule, shapes)
-        if grid.shape[1] > MOST_PLACES:
+        lengths = lengths_of(rule, shapes)
+        count = math.prod(lengths.values())
+        if count > MOST_PLACES:
             return
-        chosen = dict(zip(letters, grid, strict=True))
+        grid = np.indices(list(lengths.values())).reshape(len(lengths), count)
+        chosen = dict(zip(lengths, grid, strict=True))
         ends = (
-            np.broadcast_to(flat_places(end, shape, chosen), grid.shape[1:]).tolist()
+            np.broadcast_to(flat_places(end, shape, chosen), (count,)).tolist()
             for end, shape in zip((rule.rows, rule.columns), shapes, strict=True)
         )
         said.setdefault((rule.above, rule.below), set()).update(zip(*ends, strict=True))
