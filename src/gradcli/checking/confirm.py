@@ -30,7 +30,7 @@ from gradcli.explanation.evaluation import Evaluation, Function, check_inputs, f
 from gradcli.explanation.explained import Note
 from gradcli.explanation.notes import note_disagreement, note_run
 from gradcli.explanation.readings import compose_at
-from gradcli.explanation.suspicion import RUNS, count_work, is_edgy, list_operations
+from gradcli.explanation.suspicion import RUNS, count_work, enough_work, is_edgy, list_operations
 from gradcli.explanation.words import Confirmation, rounding_text, spent_text
 from gradcli.language.inputs import read_v
 
@@ -94,6 +94,7 @@ def check_function(
         timeline=script_told(function),
         labels=function.labels,
         asked=found[0].asked,
+        needed=max(at.needed for at in found),
     )
 
 
@@ -111,7 +112,8 @@ class AtPoint:
     """What the check of one point found.
 
     ``hint`` is what a derivative that differs may have gone wrong with, ``dust`` the size of the terms of what rounding
-    has left of true zeros, ``work`` what it cost, ``asked`` which entries of J were asked for.
+    has left of true zeros, ``work`` what it cost, ``asked`` which entries of J were asked for,
+    ``needed`` the work that is enough where so much was not allowed.
     """
 
     comparisons: list[Comparison]
@@ -123,6 +125,7 @@ class AtPoint:
     dust: float = 0.0
     work: int = 0
     asked: Asked = field(default_factory=Asked)
+    needed: int = 0
 
 
 @digits(60)  # a context of decimals in which nothing raises
@@ -147,6 +150,7 @@ def check_point(
     both = read_routes(run, composition, function, row)
     edgy, most = is_edgy(list_operations(run.graph.nodes)), exact.work.most
     cost = cost_of_run(run, exact, told)
+    found.needed = enough_work(run.graph, len(expected)) if RUNS * cost > most else 0
     together = hold_together(exact, both, told, point) if goes_together(cost, most, both) else None
     if together is not None:
         found.comparisons += together.comparisons

@@ -135,10 +135,10 @@ def sample_columns(
 ) -> tuple[list[Comparison], int]:
     """Return how both routes compare with the truth in columns of J that are picked at random, and how many entries.
 
-    They are as many as half of the work allows, that of the directions included.
+    They are as many as half of the work allows, and cost no more than what was asked before.
     """
     starts = np.cumsum([0, *(sought.jacobian.shape[1] for sought, _ in routes)])
-    room = (exact.work.most // SHARE - exact.work.done) // (MORE_RUNS * exact.cost)
+    room = min(exact.work.most // SHARE - exact.work.done, exact.work.done) // (MORE_RUNS * exact.cost)
     count = max(0, min(room, MOST_SAMPLED, int(starts[-1])))
     found: list[Comparison] = []
     entries = 0

@@ -135,6 +135,7 @@ class Checked:
     - ``timeline``: what the script did that was checked; None for a formula.
     - ``labels``: what the script calls a variable whose name here is an identifier.
     - ``asked``: which entries of J were asked for in many digits.
+    - ``needed``: the budget ``work`` that is enough to decide what is unclear; 0 where that is not known.
     """
 
     program: str
@@ -155,6 +156,7 @@ class Checked:
     timeline: Timeline | None = None
     labels: dict[str, str] = dataclasses.field(default_factory=dict)
     asked: Asked = dataclasses.field(default_factory=Asked)
+    needed: int = 0
 
     @property
     def verdict(self) -> str:

@@ -110,6 +110,7 @@ def check_document(found: Checked) -> dict[str, Any]:
             "samples": found.samples,
             "wanted": found.wanted,
             "reason": found.reason or None,
+            "needed": found.needed or None,
             "formulas": found.formulas,
             "misprints": found.misprints,
             "backward_lines": found.backward_lines,
