@@ -176,9 +176,9 @@ def check_point(
             found.hint = found.hint or hint
         found.dust = max(found.dust, truth.sizes.dust)
     found.asked = Asked(count_entries(both), count_entries(both) - count_entries(moved))
-    if moved and not told.unknown:
+    if moved:
         directions = len(moved) if together is None else together.directions
-        sampled, single = sample_columns(exact, moved, point)
+        sampled, single = ([], 0) if told.unknown else sample_columns(exact, moved, point)
         found.asked = replace(found.asked, single=found.asked.single + single, directions=directions)
         found.comparisons += sampled
     with suppress(Spent):  # what is left of the work shows no kink

@@ -81,7 +81,10 @@ def locate(
         try:
             truth, sizes = true_column(exact, sought, j)
         except Spent:
-            return dataclasses.replace(along, unclear=along.unclear + (0 if along.wrong else len(entries) - place))
+            left = len(entries) - place
+            if along.wrong:
+                return dataclasses.replace(along, wrong=left)
+            return dataclasses.replace(along, unclear=along.unclear + left)
         held = hold_entry(sought, claim, (i, j), truth, TermSizes(sizes), judge, point)
         if held.wrong:
             return dataclasses.replace(held, compared=every, wrong=len(entries) - place)
