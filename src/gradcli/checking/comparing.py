@@ -25,7 +25,7 @@ from gradcli.ops.declare import Array
 
 MOST_SWEEPS = 2_000_000
 """Elements that reverse mode goes through, row by row; beyond, random sums of rows take the place of each."""
-PART = 4
+PART = 2
 """Which part of the work a direction for each variable may take before all share one."""
 NODE_WORK = 100
 """Elements that can be gone through while one rule is called."""

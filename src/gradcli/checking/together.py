@@ -113,12 +113,12 @@ def swept_together(routes: Routes) -> Sweeps:
 
 
 def own_truth(exact: Exact, sought: Derivative, told: Confirmation) -> Truth | None:
-    """Return the true derivative by one variable along a direction of its own, None where no work is left for that."""
+    """Return the true derivative by one variable along a direction of its own, None where that is too dear."""
     jacobian = sought.jacobian
     direction = random_direction(exact.point, [sought.variable])
     step = np.ravel(direction[sought.variable])
     sizes = multiply(jacobian, np.asarray(jacobian.sizes), np.abs(step))
-    if exact.work.left < 2 * MORE_RUNS * exact.cost:
+    if is_dear(exact) or exact.work.left < 2 * MORE_RUNS * exact.cost:
         return None
     try:
         slope = walk_direction(
@@ -135,17 +135,18 @@ def sample_columns(
 ) -> tuple[list[Comparison], int]:
     """Return how both routes compare with the truth in columns of J that are picked at random, and how many entries.
 
-    They are as many as half of the work allows, and cost no more than what was asked before.
+    They are as many as half of the work allows, and cost no more than what was asked before; variables take turns.
     """
-    starts = np.cumsum([0, *(sought.jacobian.shape[1] for sought, _ in routes)])
+    columns = [sought.jacobian.shape[1] for sought, _ in routes]
     room = min(exact.work.most // SHARE - exact.work.done, exact.work.done) // (MORE_RUNS * exact.cost)
-    count = max(0, min(room, MOST_SAMPLED, int(starts[-1])))
+    count, rng = max(0, min(room, MOST_SAMPLED, sum(columns))), Random(seed)  # noqa: S311 # one seed, one choice
+    picked = [rng.sample(range(length), min(length, count)) for length in columns]
+    turns = [(k, own[turn]) for turn in range(count) for k, own in enumerate(picked) if turn < len(own)]
     found: list[Comparison] = []
     entries = 0
     try:
-        for place in sorted(Random(seed).sample(range(int(starts[-1])), count)):  # noqa: S311 # one seed, one choice
-            k = int(np.searchsorted(starts, place, side="right")) - 1
-            found += hold_column(exact, *routes[k], place - int(starts[k]), point)
+        for k, column in turns[:count]:
+            found += hold_column(exact, *routes[k], column, point)
             entries += routes[k][0].jacobian.shape[0]
     except Spent:
         pass
