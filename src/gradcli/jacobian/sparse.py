@@ -109,6 +109,9 @@ def ordered(matrix: Sparse) -> Sparse:
     order = np.argsort(key, kind="stable")
     key = key[order]
     starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    if len(starts) == len(key):
+        sizes = None if matrix.sizes is None else matrix.sizes[order]
+        return Sparse(matrix.rows[order], matrix.columns[order], matrix.values[order], sizes, matrix.shape)
     values = np.add.reduceat(matrix.values[order], starts)
     sizes = None if matrix.sizes is None else np.add.reduceat(matrix.sizes[order], starts)
     return Sparse(matrix.rows[order][starts], matrix.columns[order][starts], values, sizes, matrix.shape)
