@@ -19,7 +19,18 @@ All that is public is here, and in `gradcli.__all__`; the page is written by `py
 docstrings, and a test holds both together and runs every example. Arrays are numpy's, of doubles. Names of variables
 are those of the program. Whatever a caller can mend is raised as a `GradcliError`, whose `kind` is a word for scripts.
 """
-ORDER = ("explain", "check", "function", "answer", "Explanation", "Check", "Function", "Budget", "GradcliError")
+ORDER = (
+    "explain",
+    "check",
+    "assert_gradient",
+    "function",
+    "answer",
+    "Explanation",
+    "Check",
+    "Function",
+    "Budget",
+    "GradcliError",
+)
 """What is looked up most stands first; the records that these hold follow by name."""
 WIDEST = 90
 """Characters of a signature that stands on one line."""

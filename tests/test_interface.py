@@ -55,14 +55,18 @@ def test_every_public_name_has_an_example_that_is_true(name):
     assert runner.run(example, out=sys.stderr.write).failed == 0
 
 
-@pytest.mark.parametrize("name", ["explain", "check", "answer", "function"])
+@pytest.mark.parametrize("name", ["explain", "check", "assert_gradient", "answer", "function"])
 def test_what_is_public_stays_callable_as_it_was(name):
     """The parameters that callers may name, in order: a change here is a change for them."""
     assert (
         interface.parameters(getattr(gradcli, name))
         == {
-            "explain": ["program", "v", "calls", "wrt", "strict", "budget", "inputs", "variables"],
-            "check": ["program", "v", "expect", "wrt", "samples", "seed", "strict", "budget", "inputs", "variables"],
+            "explain": ["program", "v", "calls", "wrt", "of", "strict", "budget", "inputs", "variables"],
+            "check": [
+                *("program", "v", "expect", "wrt", "of", "samples", "seed", "digits", "points", "strict", "budget"),
+                *("inputs", "variables"),
+            ],
+            "assert_gradient": ["program", "asked"],
             "answer": ["record", "symbolic", "only", "budget"],
             "function": ["program", "wrt", "budget"],
         }[name]

@@ -1,4 +1,4 @@
-"""The examples of the README and of docs/answers.md, run as they stand, and compared with what is shown."""
+"""The examples of the README, docs/answers.md and docs/checking.md, run as they stand, and what is shown of them."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ def blocks(name: str) -> list[tuple[str, str]]:
     return re.findall(r"```console\n\$ gradcli (.*?)\n(.*?)```", text, re.DOTALL)
 
 
-BLOCKS = blocks("README.md") + blocks("docs/answers.md")
+BLOCKS = blocks("README.md") + blocks("docs/answers.md") + blocks("docs/checking.md")
 MOST_LINES = {  # a fifth more than a person would take; the pages' other examples are as long as they are
     "Three outputs of two inputs": 38,
     "A network": 49,

@@ -35,7 +35,7 @@ def kind_of(name):
 def test_the_schema_is_itself_valid():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert SCHEMA["$schema"].endswith("2020-12/schema")
-    assert KINDS == ["explanation", "gradient", "part", "confirmation", "vocabulary", "failure"]
+    assert KINDS == ["explanation", "gradient", "part", "confirmation", "vocabulary", "failure", "checks"]
 
 
 ANSWERS = {  # program, values, v, exit code

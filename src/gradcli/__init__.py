@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gradcli.explanation.ran import Ran
     from gradcli.explanation.rules import Path, Rule
     from gradcli.explanation.tape import Sent, Step, Tape, Taped
-    from gradcli.interface import Check, Explanation, check, explain, run
+    from gradcli.interface import Check, Explanation, assert_gradient, check, explain, run
     from gradcli.language.inputs import Cotangent
 
 __all__ = [
@@ -58,6 +58,7 @@ __all__ = [
     "Vertex",
     "__version__",
     "answer",
+    "assert_gradient",
     "check",
     "explain",
     "function",
@@ -77,7 +78,7 @@ _HOMES = {
     "gradcli.explanation.tape": ("Sent", "Step", "Tape", "Taped"),
     "gradcli.language.inputs": ("Cotangent",),
     "gradcli.explanation.ran": ("Ran",),
-    "gradcli.interface": ("Check", "Explanation", "check", "explain", "run"),
+    "gradcli.interface": ("Check", "Explanation", "assert_gradient", "check", "explain", "run"),
 }
 
 

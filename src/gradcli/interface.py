@@ -17,7 +17,6 @@ from gradcli.explanation.readings import stand
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gradcli.checking.expected import Expected
     from gradcli.explanation.ran import Ran
     from gradcli.explanation.views import Descent, Hessian, Rows, Tangent
 
@@ -164,7 +163,7 @@ class Check(Checked):
         from gradcli.render.checked import check_document
         from gradcli.render.labels import relabelled
 
-        return relabelled(check_document(self), self.labels)
+        return relabelled(check_document(self), self.labels) | {"reproduce": self.reproduce or None}
 
 
 def explain(
@@ -174,6 +173,7 @@ def explain(
     v: Any = None,
     calls: Sequence[Any] | None = None,
     wrt: Sequence[str] | None = None,
+    of: str | None = None,
     strict: bool = False,
     budget: Budget | None = None,
     inputs: Mapping[str, Any] | None = None,
@@ -189,6 +189,8 @@ def explain(
       another shape are reshaped; several for a y with one entry mean their sum. A note says so.
     - ``calls``: several v in turn, in place of ``v``; their gradients accumulate, as those of repeated calls do.
     - ``wrt``: the names to differentiate by, all variables by default; the others are constants.
+    - ``of``: a name that the program assigns, whose last value is the output in place of that of the last line; of a
+      script a variable, by those of ``wrt``.
     - ``strict``: refuse a v that would be reshaped or summed, and what only one of PyTorch and NumPy answers.
     - ``budget``: what the answer may cost, see ``Budget``.
     - ``inputs``: values of variables by name, for names that are parameters of this function, such as ``v``.
@@ -210,8 +212,23 @@ def explain(
     from gradcli.explanation.explaining import Ask, explain_run
 
     values = {**(inputs or {}), **variables}
-    point = stand(Function(program, wrt, budget, values), values, [v] if calls is None else list(calls), strict)
+    point = stand(function_of(program, wrt, of, budget, values), values, [v] if calls is None else list(calls), strict)
     return explain_run(point, Ask.WHERE_CHEAP, Explanation)
+
+
+def function_of(
+    program: str | Callable[..., Any],
+    wrt: Sequence[str] | None,
+    of: str | None,
+    budget: Budget | None,
+    values: Mapping[str, Any],
+) -> Function:
+    """Return a program as a function, whose output is that of the last line or the value of a name."""
+    if of is None:
+        return Function(program, wrt, budget, values)
+    from gradcli.explanation.scripts import Asked  # few answers are asked for a name
+
+    return Function(program, wrt, budget, values, Asked(of=of, wrt=tuple(wrt or ())))
 
 
 def run(
@@ -242,10 +259,13 @@ def check(
     /,
     *,
     v: Any = None,
-    expect: Sequence[Expected] | str | Mapping[str, Any] = (),
+    expect: Any = (),
     wrt: Sequence[str] | None = None,
+    of: str | None = None,
     samples: int = 0,
     seed: int = 0,
+    points: Sequence[Mapping[str, Any]] = (),
+    digits: float | None = None,
     strict: bool = False,
     budget: Budget | None = None,
     inputs: Mapping[str, Any] | None = None,
@@ -256,17 +276,22 @@ def check(
     J by symbols and J by reverse mode are each held against arithmetic with digits to spare, which uses no rule of
     differentiation, and every formula that ``explain`` prints is read back.
 
-    - ``program``, ``v``, ``wrt``, ``strict``, ``inputs`` and ``variables`` are those of ``explain``.
-    - ``expect``: a derivative written by hand: a formula where one variable is differentiated, or formulas or arrays
-      by the name of a variable. It is J, in the shape of y and then of x (or its diagonal, where y = f(x) entry by
-      entry), and with ``v`` the gradient vᵀ·J, in the shape of x.
+    - ``program``, ``v``, ``wrt``, ``of``, ``strict``, ``inputs`` and ``variables`` are those of ``explain``.
+    - ``expect``: a derivative written by hand: a formula or an array where one variable is differentiated, or formulas
+      and arrays by the name of a variable. It is J, in the shape of y and then of x (or its diagonal, where y = f(x)
+      entry by entry), and with ``v`` the gradient vᵀ·J, in the shape of x. What has another shape is wrong, unless
+      axes of length 1 alone differ: a note says so.
+    - ``digits``: with how many digits, from 1 to 15, each entry of ``expect`` is right, by the size of its own terms.
+      By default a formula must have 15, an array of float32 5 and one of float16 2; any other array may have the
+      rounding of double precision, and a typed number that of its last digit.
     - ``samples``: random points that are looked at beside the one given; the variables of ``wrt`` vary there. The
       search ends where they have cost three times the budget's ``work``: ``Check.samples`` says how many they were.
     - ``seed``: an integer from which the points follow: the same seed gives the same points.
+    - ``points``: further points to look at, each by the variables that have another value there.
     - ``budget``: what the answer may cost, see ``Budget``.
 
     Raises ``GradcliError``: the kinds of ``explain``, ``option`` where it is not clear by which variable something is
-    expected, ``shape`` for an expected derivative of another shape, ``value`` where no random point has a value.
+    expected or ``digits`` are out of range, ``value`` where no random point has a value.
 
     >>> found = gradcli.check("sum(x**2)", x=[1.0, 2.0], expect="2*x", samples=3)
     >>> found.agree, found.samples, found.routes
@@ -274,7 +299,47 @@ def check(
     >>> print(gradcli.check("x**3", x=2.0, expect="x**2"))
     differs: dy/dx is 4.0 by --expect and 12.0 truly: 0.2 digits are right; it is 0.333333 times J
     """
+    from gradcli.checking.claims import read_claims
     from gradcli.checking.confirm import check_function
+    from gradcli.explanation.scripts import Asked
 
     values = {**(inputs or {}), **variables}
-    return check_function(Function(program, wrt, budget, values), values, v, expect, samples, seed, strict, Check)
+    asked = Asked(of=of, wrt=tuple(wrt or ()))
+    claims = read_claims(program, asked, expect, values, budget)
+    if claims is not None:
+        return check_function(
+            claims.function, values, v, claims.typed, samples, seed, strict, Check, digits, claims, points
+        )
+    function = function_of(program, wrt, of, budget, values)
+    return check_function(function, values, v, expect, samples, seed, strict, Check, digits, points=points)
+
+
+def assert_gradient(program: str | Callable[..., Any], /, **asked: Any) -> Check:
+    """Raise ``AssertionError`` unless the derivative of ``program`` is right: ``check``, for a test.
+
+    The message has the verdict, the place with both numbers, and the command that shows it again at that point.
+
+    - ``program``: that of ``check``.
+    - ``asked``: all else that ``check`` takes: the variables, ``expect``, ``v``, ``wrt``, ``samples``, ``points`` …
+
+    Returns what ``check`` returns. A verdict that is unclear or not finite is no pass. Raises ``GradcliError`` where
+    ``check`` does.
+
+    >>> gradcli.assert_gradient("sum(x**2)", x=[1.0, 2.0], expect="2*x").agree
+    True
+    >>> try:
+    ...     gradcli.assert_gradient("x**3", x=2.0, expect="x**2")
+    ... except AssertionError as error:
+    ...     print(str(error).partition("\\n")[2])
+      dy/dx:
+      expected     4.0
+      truly        12.0
+      gradcli check 'x**3' --x 2 --expect 'x**2'
+    """
+    __tracebackhide__ = True
+    found = check(program, **asked)
+    if found.verdict != "right":
+        from gradcli.render.asserted import assertion_text
+
+        raise AssertionError(assertion_text(found, str(found), program, asked))
+    return found

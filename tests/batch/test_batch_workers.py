@@ -17,6 +17,7 @@ import pytest
 from gradcli.batch.feed import Feed
 from gradcli.batch.pool import Pool
 from gradcli.batch.records import Wanted
+from gradcli.batch.replies import Records
 from gradcli.batch.worker import THREADS, Limits, one_thread
 from gradcli.errors import Budget, GradcliError
 from oracles import ask, portion, strict_json
@@ -56,7 +57,7 @@ def test_a_worker_that_is_killed_costs_the_record_that_it_had_in_hand(name, jobs
     records = [*map(square, range(20)), ENDLESS, *map(square, range(20, 60))]
     killed = []
     wanted = Wanted(symbolic=False, budget=BOUNDLESS)
-    with Pool(jobs, wanted, LIMITS) as pool:
+    with Pool(jobs, Records(wanted), LIMITS) as pool:
 
         def kill():
             worker = in_hand(pool)
@@ -102,7 +103,7 @@ def test_records_that_run_forever_are_ended_and_the_rest_is_answered(jobs, monke
     records = [square(1), ENDLESS, *map(square, range(2, 30)), ENDLESS, square(30), ENDLESS]
     clock = Clock()
     monkeypatch.setattr("gradcli.batch.pool.time", clock)
-    with Pool(jobs, Wanted(symbolic=False, budget=BOUNDLESS), Limits(seconds=60, memory=4096)) as pool:
+    with Pool(jobs, Records(Wanted(symbolic=False, budget=BOUNDLESS)), Limits(seconds=60, memory=4096)) as pool:
         clock.workers = pool.workers
         found = [json.loads(reply.text) for _, reply in pool.replies(Feed(io.BytesIO(text_of(records)).read))]
     assert [d["id"] for d in found] == [record["id"] for record in records]
@@ -138,7 +139,7 @@ def test_a_record_that_takes_more_memory_than_a_worker_has_is_one_error():
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system does not keep the bound")
 @pytest.mark.parametrize("memory", portion([1, 40, 60, 80, 100], 3))
 def test_a_worker_that_cannot_start_is_an_error_of_the_batch(memory, capfd):
-    pool = Pool(1, Wanted(), Limits(seconds=60, memory=memory))
+    pool = Pool(1, Records(Wanted()), Limits(seconds=60, memory=memory))
     with pytest.raises(GradcliError, match="a worker process did not start: it died") as caught, pool:
         list(pool.replies(Feed(io.BytesIO(text_of([square(1)])).read)))
     assert caught.value.hint == f"--memory {memory} may be too little"
@@ -185,7 +186,7 @@ def test_little_is_read_ahead_of_a_reader_that_is_slow():
         taken += 1
         return b"".join(text_of([square(k)]) for k in range(100))
 
-    with Pool(2, Wanted(symbolic=False), LIMITS) as pool:
+    with Pool(2, Records(Wanted(symbolic=False)), LIMITS) as pool:
         feed = Feed(endless)
         replies = pool.replies(feed)
         for k in range(300):
@@ -294,7 +295,10 @@ def test_a_stream_that_fails_is_an_error_after_the_answers():
         raise GradcliError("file", "the disk is gone")
 
     found = []
-    with Pool(2, Wanted(symbolic=False), LIMITS) as pool, pytest.raises(GradcliError, match="the disk is gone"):
+    with (
+        Pool(2, Records(Wanted(symbolic=False)), LIMITS) as pool,
+        pytest.raises(GradcliError, match="the disk is gone"),
+    ):
         found.extend(json.loads(reply.text)["id"] for _, reply in pool.replies(Feed(failing)))
     assert found == list(range(5))
 

@@ -49,7 +49,7 @@ def test_a_medium_size_is_decided(name):
     program, inputs, wrt = MEDIUM[name]
     right = gradients(program, inputs, wrt)
     found = gradcli.check(program, inputs=inputs, wrt=wrt, expect=right)
-    assert (found.verdict, found.reason) == ("agree", "")
+    assert (found.verdict, found.reason) == ("right", "")
     assert found.asked.directions
     assert found.asked.entries == sum(value.size for value in right.values())
     assert min(found.digits.values()) > 12
@@ -64,14 +64,14 @@ def test_one_wrong_entry_of_many_is_located(name):
     found = gradcli.check(program, inputs=inputs, wrt=wrt, expect={wrt[0]: spoiled(right, place)})
     i, j = np.unravel_index(place, right.shape)
     held = found.comparisons[[c.routes[0] for c in found.comparisons].index("--expect")]
-    assert found.verdict == "differ"
+    assert found.verdict == "wrong"
     assert (held.worst.place, held.wrong, held.compared) == (f"dy/d{wrt[0]}[{i},{j}]", 1, right.size)
 
 
 def test_gelu_far_out_is_asked_for_entry_by_entry():
     x = np.linspace(-30, 30, 61)
     found = gradcli.check("gelu(x)", x=x, expect="0.5*(1+erf(x/sqrt(2))) + x*exp(-x**2/2)/sqrt(2*pi)")
-    assert (found.verdict, found.asked) == ("agree", Asked(61 * 61, 61 * 61, 0))
+    assert (found.verdict, found.asked) == ("right", Asked(61 * 61, 61 * 61, 0))
 
 
 def held_to(expect, **more):
@@ -91,25 +91,25 @@ def test_the_record_says_what_was_asked():
 @pytest.mark.parametrize("v", [None, 2.0])
 def test_expected_arrays_share_the_direction(v):
     right = {name: value * (v or 1.0) for name, value in gradients(*SMALL, WRT).items()}
-    assert held_to(right, v=v).verdict == "agree"
+    assert held_to(right, v=v).verdict == "right"
     for name, value in right.items():
         for place in range(value.size):
             found = held_to({**right, name: spoiled(value, place)}, v=v)
-            assert found.verdict == "differ", (name, place)
+            assert found.verdict == "wrong", (name, place)
 
 
 def test_a_whole_that_is_wrong_has_its_hint():
     right = gradients(*SMALL, WRT)
     found = held_to({"W": right["W"] * 2})
-    assert found.hint == "it is 2 times J"
-    assert "19 more entries too" in str(found)
+    assert found.expected[0].wrong == 20
+    assert "2" in found.hint
 
 
 def test_a_formula_has_a_direction_of_its_own():
     formula = "2*X.T @ (tanh(X@W+b)*(1-tanh(X@W+b)**2))"
     budget = gradcli.Budget(work=14_000)
     program, inputs = SMALL
-    for text, verdict in ((formula, "agree"), (formula.replace("2*", "2.001*", 1), "differ")):
+    for text, verdict in ((formula, "right"), (formula.replace("2*", "2.001*", 1), "wrong")):
         found = gradcli.check(program, inputs=inputs, wrt=WRT, expect={"W": text}, budget=budget)
         assert (found.verdict, found.asked.how) == (verdict, "along a direction")
 
@@ -138,4 +138,4 @@ def test_a_program_that_is_too_dear_says_what_is_enough():
     few = gradcli.check(program, inputs=inputs, wrt=WRT, budget=gradcli.Budget(work=500))
     assert few.verdict == "unclear"
     enough = gradcli.check(program, inputs=inputs, wrt=WRT, budget=gradcli.Budget(work=few.needed))
-    assert enough.verdict == "agree"
+    assert enough.verdict == "right"

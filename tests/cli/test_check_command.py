@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shlex
 
 import numpy as np
 import pytest
@@ -38,10 +39,11 @@ LINES = {
 def test_lines(cli, snapshot, name):
     answer = cli("check", *LINES[name])
     assert answer.snapshot == snapshot
-    assert answer.out.count("\n") == (1 if answer.code != 2 or "--json" in answer.args else 0)
+    lines = 1 if answer.code != 2 or "--json" in answer.args else 0
+    assert answer.out.count("\n") == lines + (name == "wrong at a sample")  # and the command that shows it again
 
 
-CODES = [("agrees", 0), ("kink", 0), ("wrong factor", 1), ("untaken branch", 1), ("wrong shape", 2), ("not finite", 3),
+CODES = [("agrees", 0), ("kink", 0), ("wrong factor", 1), ("untaken branch", 1), ("wrong shape", 1), ("not finite", 3),
          ("value not finite", 3)]  # fmt: skip
 
 
@@ -90,6 +92,123 @@ def test_files_that_cannot_be_read(cli, tmp_path, content, suffix):
     assert answer.err.startswith("error: ")
 
 
+SOFTMAX = ("p = softmax(z, 0)\nloss = -log(p[0])\nloss*c", "--z", "2,1,0.1", "--c", "3")
+OUTPUTS = [  # what stands on the command line after the program, the exit code, what is said
+    (("--of", "loss", "--expect", "p - [1, 0, 0]"), 0, "--expect all digits"),
+    (("--of", "loss", "--expect", "p - [0, 1, 0]"), 1, "dloss/dz[0]"),
+    (("--wrt", "z", "--expect", "c*(p - [1, 0, 0])"), 0, "--expect all digits"),
+    (("--of", "p"), 0, "all digits right"),
+    (("--of", "lose"), 2, "did you mean 'loss'?"),
+    (("--of", "loss", "--expect", "q - 1"), 2, "it may use loss, z, p"),
+    (("--at", "2"), 2, "--at is for a script"),
+    (("--draw-seed", "2"), 2, "--draw-seed is for a script"),
+]
+
+
+@pytest.mark.parametrize(("options", "code", "says"), OUTPUTS)
+def test_a_name_of_a_formula_is_the_output(cli, options, code, says):
+    answer = cli("check", *SOFTMAX, *options)
+    assert answer.code == code, answer.err
+    assert says in answer.out + answer.err
+    if options[:2] == ("--of", "p"):
+        assert cli("grad", *SOFTMAX, "--of", "p", "--v", "1,1,1").code == 0
+        assert "J = " in cli("explain", *SOFTMAX, "--of", "p", "--v", "1,1,1").out
+
+
+DRAWN = """import torch
+x = torch.randn(3, requires_grad=True)
+(x**2).sum().backward()
+for k in range(3):
+    y = (x**3).sum() * (k + 1)
+    y.backward()
+h = 4 * x
+"""
+CALLS = [  # options of both commands, whether their inputs are those of --seed 0
+    (("--at", "3"), True), (("--at", "6", "--turn", "2"), True), (("--of", "y", "--wrt", "x"), True),
+    (("--at", "3", "--seed", "7"), False), (("--of", "h", "--wrt", "x", "--seed", "7"), False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "first"), CALLS)
+def test_the_call_of_a_script_is_chosen_as_explain_chooses_it(cli, tmp_path, options, first):
+    path = tmp_path / "drawn.py"
+    path.write_text(DRAWN)
+    more = ("--v", "1,1,1") if "h" in options else ()
+    found = strict_json(cli("check", str(path), *options, *more, "--json").out)
+    same = strict_json(cli("explain", str(path), *options, *more, "--json").out)
+    assert found["inputs"]["x"]["value"] == same["inputs"]["x"]["value"]
+    zero = strict_json(cli("check", str(path), "--at", "3", "--json").out)["inputs"]["x"]["value"]
+    assert (found["inputs"]["x"]["value"] == zero) is first
+
+
+def test_points_and_draws_may_have_seeds_of_their_own(cli, tmp_path):
+    path = tmp_path / "drawn.py"
+    path.write_text(DRAWN)
+    found = [
+        strict_json(cli("check", str(path), "--at", "3", *more, "--samples", "2", "--json").out)
+        for more in (("--seed", "7"), ("--seed", "7", "--draw-seed", "0"), ("--draw-seed", "7"))
+    ]
+    assert [one["check"]["seed"] for one in found] == [7, 7, 0]
+    values = [one["inputs"]["x"]["value"] for one in found]
+    assert values[0] == values[2] != values[1]
+
+
+STANDARDS = [  # options, the exit code, what is said
+    (("--digits", "5", "--expect", "6.00001"), 0, "--expect 5.8 digits (held to 5 digits)"),
+    (("--digits", "6", "--expect", "6.00001"), 1, "(held to 6 digits)"),
+    (("--tolerance", "1e-5", "--expect", "6.00001"), 0, "(held to 5 digits)"),
+    (("--tolerance", "3e-6", "--expect", "6.00002"), 1, "(held to 5.52 digits)"),
+    (("--digits", "0", "--expect", "6"), 2, "--digits 0 is not from 1 to 15"),
+    (("--digits", "16", "--expect", "6"), 2, "--digits 16 is not from 1 to 15"),
+    (("--tolerance", "0", "--expect", "6"), 2, "--tolerance 0 is not from 1e-15 to 0.1"),
+    (("--tolerance", "nan", "--expect", "6"), 2, "--tolerance nan is not from 1e-15 to 0.1"),
+    (("--tolerance", "5", "--expect", "6"), 2, "1e-5 is the same as --digits 5"),
+    (("--tolerance", "1e-5", "--digits", "5", "--expect", "6"), 2, "are both given"),
+    (("--digits", "5"), 2, "digits are asked of what is expected, and nothing is"),
+]
+
+
+@pytest.mark.parametrize(("options", "code", "says"), STANDARDS)
+def test_digits_and_tolerance(cli, options, code, says):
+    answer = cli("check", "x**2", "--x", "3", *options)
+    assert answer.code == code
+    assert says in answer.out + answer.err
+    assert code != 2 or answer.err.count("error: ") == 1
+
+
+@pytest.mark.parametrize(("dtype", "factor", "code"), [
+    ("float32", 1 + 1e-6, 0), ("float32", 1 + 1e-4, 1), ("float16", 1 + 1e-3, 0), ("float64", 1 + 1e-6, 1),
+])  # fmt: skip
+@pytest.mark.parametrize("save", [np.save, np.savez])
+def test_an_array_in_a_file_is_held_to_the_digits_of_its_type(cli, tmp_path, dtype, factor, code, save):
+    path = tmp_path / ("g.npy" if save is np.save else "g.npz")
+    path.write_bytes(saved(save, (np.array([3.0, 12.0]) * factor).astype(dtype)))
+    answer = cli("check", "sum(x**3)", "--x", "1,2", "--expect", f"@{path}")
+    assert answer.code == code
+    assert (f"(held to the digits of {dtype})" in answer.out) is (dtype != "float64")
+
+
+@pytest.mark.parametrize(("expect", "code"), [
+    (("x=@g.npz", "c=@g.npz"), 0), (("x=@g.npz:x",), 0), (("c=@g.npz:dc",), 0), (("x=@g.npz:c",), 1),
+    (("x=@g.npz:y",), 2), (("x=@d.json:x",), 0),
+])  # fmt: skip
+def test_an_archive_has_the_array_of_each_variable(cli, tmp_path, monkeypatch, expect, code):
+    monkeypatch.chdir(tmp_path)
+    np.savez("g.npz", x=np.array([6.0, 24.0]), c=np.float32(9), dc=9)
+    (tmp_path / "d.json").write_text('{"x": [6, 24]}')
+    words = [word for one in expect for word in ("--expect", one)]
+    assert cli("check", "sum(x**3)*c", "--x", "1,2", "--c", "2", *words).code == code
+
+
+@pytest.mark.parametrize("name", ["grad.pt", "model.pth", "grad.pkl"])
+def test_a_pickle_is_refused_with_the_way_out(cli, tmp_path, name):
+    (tmp_path / name).write_bytes(b"PK\x03\x04")
+    for words in (("--x", "3", "--expect", f"@{tmp_path / name}"), ("--x", f"@{tmp_path / name}")):
+        answer = cli("check", "x**2", *words)
+        assert answer.code == 2
+        assert "numpy.save('x.npy', x.detach().numpy()) writes one that is read" in answer.err
+
+
 def test_a_file_that_is_not_there(cli):
     assert "there is no file" in cli("check", "x", "--x", "1", "--expect", "@nowhere.txt").err
 
@@ -102,6 +221,7 @@ def test_the_answer_goes_to_a_file(cli, tmp_path):
 
 
 def test_a_failing_sample_can_be_pasted_back(cli):
-    line = cli("check", "abs(x)", "--x", "1,2", "--expect", "[1, 1]", "--samples", "5").out
-    point = line.rpartition("; at ")[2].split()
-    assert cli("check", "abs(x)", *point, "--expect", "[1, 1]").code == 1
+    said = cli("check", "abs(x)", "--x", "1,2", "--expect", "[1, 1]", "--samples", "5").out
+    _, command = said.splitlines()
+    assert "--samples" not in command
+    assert cli(*shlex.split(command)[1:]).code == 1

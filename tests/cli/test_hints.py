@@ -26,7 +26,7 @@ SAID = re.compile(r"[,.]$| (?:shows?|lists?|reads?|describes?|prints?|does|holds
 FILLED = {"command": "explain", "program": "explain", "word": "sin", "name": "x", "path": "@m.csv", "NAME": "sin"}
 FILES = {
     "script.py": "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\ny.backward(x)\n",
-    "train.py": "print(1)\n",
+    "train.py": "print(1)\n", "checks.toml": "[[check]]\nprogram = 'x**2'\ninputs.x = 3\n",
     **dict.fromkeys(("m.csv", "data.csv"), "1,2\n3,4\n"), **dict.fromkeys(("program.py", "sin"), "x**2\n"),
 }  # fmt: skip
 
@@ -91,6 +91,8 @@ BESIDE = {
     "--iterations": "explain sum(x**2) --x 1,2 --lr 1",
     **dict.fromkeys(("--jobs", "-j", "--timeout", "--memory", "--only"), "batch -"),
     **dict.fromkeys(("--samples", "--seed"), "check sum(x**2) --x 1,2"),
+    **dict.fromkeys(("--digits", "--tolerance"), "check x**2 --x 3 --expect 2*x"),
+    "--of": "explain loss=sum(x**2);loss*2 --x 1,2",
 }  # fmt: skip
 """The command line that an option stands on, where it is no usual one."""
 

@@ -52,7 +52,7 @@ ROWS = [  # of the command line and files: what is typed, what is wrong, what to
     ("explain x --x 1 --silent", "no such option --silent", "write -q, and look at the exit code"),
     ("explain x --x 1 --vector 1", "no such option --vector", "--v gives the vector of y.backward(v)"),
     ("grad x --inputs 1", "no such option --inputs", "each variable has an option of its own: --x 1,2"),
-    ("explain x --x 1 --jobs 4", "explain has no --jobs", "batch has it"),
+    ("explain x --x 1 --jobs 4", "explain has no --jobs", "check and batch have it"),
     ("grad x --x 1 --only grad", "grad has no --only", "batch has it"),
     ("explain x --x 1 -j 4", "-j is no option", "batch has it"),
     ("grad x --x 1 --precison 3", "no such option --precison", "did you mean '--precision'?"),

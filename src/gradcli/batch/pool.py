@@ -12,12 +12,10 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
-from gradcli.batch.answers import failure
 from gradcli.batch.feed import Feed
 from gradcli.batch.lines import LONGEST_LINE, Line
-from gradcli.batch.records import Wanted
-from gradcli.batch.replies import Reply, encoded, id_on
-from gradcli.batch.worker import READY, Limits, message, one_thread, unpacked, without_interrupts, work
+from gradcli.batch.replies import Reply
+from gradcli.batch.worker import READY, Limits, Task, message, one_thread, unpacked, without_interrupts, work
 from gradcli.errors import GradcliError
 
 AHEAD = 8
@@ -55,8 +53,8 @@ class Worker:
 class Pool:
     """So many workers; ``replies`` sends them lines and yields what they answer, in order."""
 
-    def __init__(self, jobs: int, asked: Wanted, limits: Limits) -> None:
-        self.asked = asked
+    def __init__(self, jobs: int, task: Task, limits: Limits) -> None:
+        self.task = task
         self.limits = limits
         self.jobs = jobs
         self.workers: list[Worker] = []
@@ -76,7 +74,7 @@ class Pool:
     def _started(self) -> Worker:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=work, args=(theirs, self.asked, self.limits.memory), daemon=True)
+        process = context.Process(target=work, args=(theirs, self.task, self.limits.memory), daemon=True)
         with one_thread(), without_interrupts():
             process.start()
         theirs.close()
@@ -167,7 +165,7 @@ class Pool:
             )
         if worker.sent:
             place, line = worker.sent.popleft()
-            self._keep(place, line, encoded(failure(self._loss(worker, how), id_on(line, self.asked)), line.number))
+            self._keep(place, line, self.task.lost(line, self._loss(worker, how)))
         self.waiting.extendleft(reversed(worker.sent))
         return self._started()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +50,24 @@ class Replies:
             error.place = Place(line.text.decode("utf-8", "replace"), f"line {line.number}")
             return failure(error)
         return self.answers.of(given)
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The task of answering records, all of them with the same parts."""
+
+    asked: Wanted
+
+    def answering(self) -> Callable[[Line], Reply]:
+        """Load what an answer needs, and return what replies to a line."""
+        if not self.asked.reverse_alone:
+            import gradcli.explanation.explaining
+            import gradcli.formulas.derivation  # noqa: F401
+        return Replies(self.asked).of
+
+    def lost(self, line: Line, error: GradcliError) -> Reply:
+        """Return the reply to a line whose worker has ended."""
+        return encoded(failure(error, id_on(line, self.asked)), line.number)
 
 
 def settle() -> None:

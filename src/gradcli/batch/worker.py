@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
+from typing import Protocol
 
 from gradcli.batch.answers import Verdict
 from gradcli.batch.lines import Line
-from gradcli.batch.records import Wanted
-from gradcli.batch.replies import Replies, Reply, settle
+from gradcli.batch.replies import Reply, settle
+from gradcli.errors import GradcliError
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 MEBIBYTE = 2**20
@@ -25,6 +26,18 @@ class Limits:
 
     seconds: float
     memory: int
+
+
+class Task(Protocol):
+    """What workers do with lines: records of a batch, checks of a file. It is sent to each of them as it starts."""
+
+    def answering(self) -> Callable[[Line], Reply]:
+        """Load what an answer needs, and return what replies to a line."""
+        ...
+
+    def lost(self, line: Line, error: GradcliError) -> Reply:
+        """Return the reply to a line whose worker has ended."""
+        ...
 
 
 def bound_memory(mebibytes: int) -> bool:
@@ -76,11 +89,10 @@ ROOM = 8 * MEBIBYTE
 """Bytes that a worker must find beside what it has loaded, or it has not started."""
 
 
-def work(pipe: Connection, asked: Wanted, memory: int) -> None:
+def work(pipe: Connection, task: Task, memory: int) -> None:
     """Answer lines until the other side closes the pipe, or until there is no memory to hold one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be kept away from the start
-    load(asked)
-    replies = Replies(asked)
+    reply = task.answering()
     settle()
     # Not before: a library that finds no room while it is loaded fails in every way there is, some without an end.
     bound_memory(memory)
@@ -88,18 +100,11 @@ def work(pipe: Connection, asked: Wanted, memory: int) -> None:
         bytearray(ROOM)
         pipe.send_bytes(READY)
         while True:
-            pipe.send_bytes(packed(replies.of(line_of(pipe.recv_bytes()))))
+            pipe.send_bytes(packed(reply(line_of(pipe.recv_bytes()))))
     except (EOFError, OSError):
         return
     except MemoryError:  # the parent says it in one line
         os._exit(1)
-
-
-def load(asked: Wanted) -> None:
-    """Load what an answer will need."""
-    if not asked.reverse_alone:
-        import gradcli.explanation.explaining
-        import gradcli.formulas.derivation  # noqa: F401
 
 
 def message(line: Line) -> bytes:

@@ -206,4 +206,6 @@ def merge_routes(routes: tuple[str, str], some: Sequence[Comparison]) -> Compari
         sum(one.unclear for one in some),
         sum(one.wrong for one in some),
         all(one.finite for one in some),
+        next((one.misfit for one in some if one.misfit), ""),
+        " and ".join(dict.fromkeys(one.standard for one in some if one.standard)),
     )

@@ -6,14 +6,35 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradcli.checking.comparing import Derivative, Sweeps, compare_routes, goes_together, judge_route, merge, sweep
-from gradcli.checking.expected import Expected, hold_expected, read_expectations, read_expected
-from gradcli.checking.formulas import read_formulas
+from gradcli.checking.claims import Claims, InnerGradient, first_wrong, judge_inner, ways_to
+from gradcli.checking.comparing import (
+    Derivative,
+    Routes,
+    Sweeps,
+    compare_routes,
+    goes_together,
+    judge_route,
+    merge,
+    sweep,
+)
+from gradcli.checking.expected import (
+    Expected,
+    Held,
+    OwnBackward,
+    claimed_numbers,
+    hold_expected,
+    hold_reading,
+    read_expectations,
+    read_expected,
+)
+from gradcli.checking.formulas import Reading, read_formulas
+from gradcli.checking.mistakes import Surroundings, find_mistake
 from gradcli.checking.points import random_points
+from gradcli.checking.standards import read_digits
 from gradcli.checking.together import hold_together, own_truth, sample_columns
 from gradcli.checking.truth import Effort, Truth, find_truth, tabulate, undecided
 from gradcli.engine.naming import Label, label_entries, output_name
@@ -23,7 +44,7 @@ from gradcli.exact.decimals import digits
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import SURE
 from gradcli.exact.work import Spent
-from gradcli.explanation.checked import REVERSE, SYMBOLS, Asked, Checked, Comparison
+from gradcli.explanation.checked import REVERSE, SYMBOLS, Asked, Checked, Comparison, Entry, Expectation
 from gradcli.explanation.confirmation import look_around
 from gradcli.explanation.dependence import note_dependence
 from gradcli.explanation.evaluation import Evaluation, Function, check_inputs, filled, summed_v
@@ -32,7 +53,8 @@ from gradcli.explanation.notes import note_disagreement, note_run
 from gradcli.explanation.readings import compose_at
 from gradcli.explanation.suspicion import RUNS, count_work, enough_work, is_edgy, list_operations
 from gradcli.explanation.words import Confirmation, rounding_text, spent_text
-from gradcli.language.inputs import read_v
+from gradcli.language.inputs import Cotangent, read_v
+from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
     from gradcli.explanation.timeline import Timeline
@@ -41,6 +63,8 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind", bound=Checked)
 MOST_SAMPLED = 3
 """How often all random points together may cost what one answer may."""
+LEAKS = "{} is computed from an earlier gradient, by an update of an input that was not seen as one"
+"""Why gradients of a script are not decided."""
 POINT = 1_000
 """Units of work that a point costs beside its runs in many digits."""
 
@@ -54,25 +78,37 @@ def check_function(
     seed: int,
     strict: bool,
     kind: type[Kind],
+    digits: float | None = None,
+    claims: Claims | None = None,
+    points: Sequence[Mapping[str, object]] = (),
 ) -> Kind:
-    """Check the derivative of a function at a point and at random ones, as the ``kind`` of ``Checked`` asked for."""
+    """Check the derivative of a function at a point and at random ones, as the ``kind`` of ``Checked`` asked for.
+
+    What is expected must have so many ``digits``, the usual ones where it is None. ``points`` are further points that
+    are given, each by the variables that have another value there.
+    """
     try:
-        # A copy, since a caller may write to its arrays while it still holds the answer.
-        whole = check_inputs(function.program, filled(function.program, dict(given)))
-        values: dict[str, Any] = {name: np.array(value)[()] for name, value in whole.items()}
+        values, *further = (copied_point(function, {**given, **point}) for point in ({}, *points))
         if v is None and function.program.is_script and function.program.vs:
             v = summed_v(function.program, function.evaluate(values, record=False).value.shape)
-        expected = read_expectations(expect, function.differentiated)
-        run = function.evaluate(values, strict=strict)
-        composition = compose_at(run, function)
-        found = [check_point(function, values, expected, v, strict, (run, composition))]
-        reading = read_formulas(function, values, v, run, composition, found[0].dust)
-        if any(note.kind == "rounding-decides" for note in found[0].notes):
-            reading = reading.undecided("exact numbers decide otherwise than double precision")
-        for point in random_points(function, values, function.differentiated, samples, seed):
-            found.append(check_point(function, point, expected, v, strict))
-            if sum(at.work for at in found[1:]) > MOST_SAMPLED * function.program.budget.work:
-                break
+        expected = read_expectations(expect, function.differentiated, read_digits(digits))
+        if claims is not None:
+            expected += [Expected(name, None, None, read_digits(digits), claims) for name in claims.by_input]
+        own = own_backward(function, values, v)
+        if own.expected and v is None and not expected:
+            v = 1.0  # what calls gave is a gradient
+        composed = compose(function, values, strict)
+        found = [check_point(function, values, [*expected, *own.expected], v, strict, composed)]
+        reading = Reading() if claims else read_back(function, values, v, composed, found[0], own)
+        found += [check_point(function, point, expected, v, strict) for point in further]
+        at_random = check_at_random(function, values, expected, v, strict, samples, seed)
+        found += at_random
+        said = [own.explained(one) for one in said_together(found)]
+        if claims is not None:
+            said = judge_claims(claims, values, read_v(v, found[0].shape, strict, "y").seed, said)
+            if claims.leaks:
+                said = [replace(one, wrong=0, unclear=one.compared) if one.wrong else one for one in said]
+                found[0].reason = found[0].reason or LEAKS.format(claims.of)
     except GradcliError as error:
         raise error.at(error.span, function.place) from None
     return kind(
@@ -80,12 +116,12 @@ def check_function(
         inputs={name: np.asarray(value) for name, value in values.items()},
         differentiated=function.differentiated,
         comparisons=merge([comparison for at in found for comparison in at.comparisons]),
-        samples=len(found) - 1,
+        samples=len(at_random),
         wanted=samples,
         seed=seed,
-        notes=list(dict.fromkeys([*found[0].notes, *(n for at in found for n in at.disagreement), *reading.notes])),
-        hint=next((at.hint for at in found if at.hint), ""),
-        reason=next((at.reason for at in found if at.reason), ""),
+        notes=list(dict.fromkeys([*own.notes, *noted(found), *reading.notes])),
+        hint=next((one.mistake for one in said if one.mistake), ""),
+        reason=own.unknown or next((at.reason for at in found if at.reason), ""),
         value_finite=all(at.value_finite for at in found),
         formulas=reading.count,
         misprints=reading.misprints,
@@ -93,9 +129,68 @@ def check_function(
         backward_read=reading.backward_read,
         timeline=script_told(function),
         labels=function.labels,
+        points=1 + len(further),
+        expected=said,
+        by_script=claims is not None,
+        functions=own.functions,
         asked=found[0].asked,
         needed=max(at.needed for at in found),
     )
+
+
+def read_back(
+    function: Function,
+    values: dict[str, Any],
+    v: object,
+    composed: tuple[Evaluation, Composition],
+    at: AtPoint,
+    own: OwnBackward,
+) -> Reading:
+    """Return what came of reading back the formulas of an answer at a point."""
+    reading = read_formulas(function, values, v, *composed, at.dust)
+    if any(note.kind == "rounding-decides" for note in at.notes):
+        reading = reading.undecided("exact numbers decide otherwise than double precision")
+    return reading.undecided("a function of the script is none of the language") if own.followed else reading
+
+
+def check_at_random(
+    function: Function, values: dict[str, Any], expected: list[Expected], v: object, strict: bool, count: int, seed: int
+) -> list[AtPoint]:
+    """Return what random points say, as many as ``count`` or as the work for all of them allows."""
+    found: list[AtPoint] = []
+    for point in random_points(function, values, function.differentiated, count, seed):
+        found.append(check_point(function, point, expected, v, strict))
+        if sum(at.work for at in found) > MOST_SAMPLED * function.program.budget.work:
+            break
+    return found
+
+
+def copied_point(function: Function, given: Mapping[str, object]) -> dict[str, Any]:
+    """Return a point as arrays that no caller writes to while it still holds the answer."""
+    whole = check_inputs(function.program, filled(function.program, dict(given)))
+    return {name: np.array(value)[()] for name, value in whole.items()}
+
+
+def said_together(found: Sequence[AtPoint]) -> list[Expectation]:
+    """Return what all points say of each expected derivative; what a script's calls gave is that of the first."""
+    said = list(found[0].expected)
+    for at in found[1:]:
+        said[: len(at.expected)] = [one.beside(other) for one, other in zip(said, at.expected, strict=False)]
+    return said
+
+
+def noted(found: Sequence[AtPoint]) -> list[Note]:
+    """Return the notes on the first point, and on the disagreements at all of them."""
+    return [*found[0].notes, *(note for at in found for note in at.disagreement)]
+
+
+def own_backward(function: Function, values: dict[str, Any], v: object) -> OwnBackward:
+    """Return what the backward passes that a script wrote itself are worth; nothing for a formula."""
+    if not function.program.is_script:
+        return OwnBackward()
+    from gradcli.checking.functions import judge_functions  # a formula has none
+
+    return judge_functions(function, values, v)
 
 
 def script_told(function: Function) -> Timeline | None:
@@ -111,17 +206,18 @@ def script_told(function: Function) -> Timeline | None:
 class AtPoint:
     """What the check of one point found.
 
-    ``hint`` is what a derivative that differs may have gone wrong with, ``dust`` the size of the terms of what rounding
-    has left of true zeros, ``work`` what it cost, ``asked`` which entries of J were asked for,
-    ``needed`` the work that is enough where so much was not allowed.
+    ``expected`` is what is said of each expected derivative, ``dust`` the size of the terms of what rounding
+    has left of true zeros, ``work`` what it cost, ``asked`` which entries of J were asked for, ``needed`` the work that
+    is enough where so much was not allowed.
     """
 
     comparisons: list[Comparison]
     notes: list[Note]
     disagreement: list[Note]
-    hint: str
+    expected: list[Expectation]
     reason: str
     value_finite: bool
+    shape: tuple[int, ...]
     dust: float = 0.0
     work: int = 0
     asked: Asked = field(default_factory=Asked)
@@ -138,17 +234,17 @@ def check_point(
     composed: tuple[Evaluation, Composition] | None = None,
 ) -> AtPoint:
     """Hold all routes at one point against the true derivative; ``composed`` are the run and J, where at hand."""
-    run = function.evaluate(point, strict=strict) if composed is None else composed[0]
-    composition = compose_at(run, function) if composed is None else composed[1]
+    run, composition = composed or compose(function, point, strict)
     names = function.differentiated
     output = output_name(run.graph, run.output)
     seed = None if v is None else read_v(v, run.value.shape, strict, output)
-    found, told = AtPoint([], [], [], "", "", bool(np.all(np.isfinite(run.value)))), Confirmation()
+    found = AtPoint([], [], [], [], "", bool(np.all(np.isfinite(run.value))), run.value.shape)
+    told = Confirmation()
     exact = Exact(function.program, point, names)
     row = label_entries(output, run.value.shape)
     known = {output: run.value, **({} if seed is None else {"v": seed.seed})}
     both = read_routes(run, composition, function, row)
-    edgy, most = is_edgy(list_operations(run.graph.nodes)), exact.work.most
+    edgy, most, remarks = is_edgy(list_operations(run.graph.nodes)), exact.work.most, list[Note]()
     cost = cost_of_run(run, exact, told)
     found.needed = enough_work(run.graph, len(expected)) if RUNS * cost > most else 0
     together = hold_together(exact, both, told, point) if goes_together(cost, most, both) else None
@@ -163,17 +259,10 @@ def check_point(
         else:
             truth = together.truth_of(both, place)
         moved += [(sought, sweeps)] * moved_at_once(sought, truth)
-        for item in (item for item in expected if item.variable == sought.variable):
-            if truth.rounded and item.formula is not None:
-                truth = own_truth(exact, sought, told) or truth
-            readings = read_expected(item, exact, known, output)
-            try:
-                comparison, hint = hold_expected(readings, sought, truth, seed, point, exact)
-            except Spent:
-                told.unknown = told.unknown or f"the formula of --expect: {spent_text(exact.work.most)}"
-                continue
-            found.comparisons.append(comparison)
-            found.hint = found.hint or hint
+        items = [item for item in expected if item.variable == sought.variable]
+        if truth.rounded and any(item.formula is not None or item.claims is not None for item in items):
+            truth = own_truth(exact, sought, told) or truth
+        remarks += hold_items(items, Against(sought, both, truth, seed, point), exact, known, told, found)
         found.dust = max(found.dust, truth.sizes.dust)
     found.asked = Asked(count_entries(both), count_entries(both) - count_entries(moved))
     if moved:
@@ -186,10 +275,141 @@ def check_point(
             look_around(exact, {s.variable: s.jacobian for s, _ in both}, row, told.bends, edgy)
     found.work = POINT + exact.done
     found.reason = reason_of(found.comparisons, told)
-    found.notes = notes_at(run, names, told, exact)
+    found.notes = [*notes_at(run, names, told, exact), *remarks]
     if any(c.wrong and c.routes == (SYMBOLS, REVERSE) for c in found.comparisons):
         found.disagreement = [note_disagreement(run.output, one_sided(found.comparisons))]
     return found
+
+
+def hold_items(
+    items: Sequence[Expected],
+    against: Against,
+    exact: Exact,
+    known: Mapping[str, object],
+    told: Confirmation,
+    found: AtPoint,
+) -> list[Note]:
+    """Hold what is expected by one variable against the truth, write down what came of it, and return the notes."""
+    remarks: list[Note] = []
+    for item in items:
+        readings = read_expected(item, exact, known, next(iter(known)))
+        try:
+            held = hold_expected(readings, against.sought, against.truth, against.seed, against.point, exact)
+        except Spent:
+            told.unknown = told.unknown or f"the formula of --expect: {spent_text(exact.work.most)}"
+            continue
+        found.comparisons.append(held.comparison)
+        told.unknown = told.unknown or held.unknown
+        remarks += [Note("expect-shape", held.note)] if held.note else []
+        found.expected.append(expectation(item, held, exact.point, against))
+    return remarks
+
+
+class Against(NamedTuple):
+    """What an expected derivative is held against: what both routes say, the truth by its variable, and v."""
+
+    sought: Derivative
+    routes: Routes
+    truth: Truth
+    seed: Cotangent | None
+    point: dict[str, Any]
+
+
+def expectation(item: Expected, held: Held, at: Mapping[str, Any], against: Against) -> Expectation:
+    """Return what is said of one expected derivative at a point, of a script's as the script computed it."""
+    comparison, name, mistake = held.comparison, item.variable, ""
+    digits_left = comparison.digits
+    if item.claims is not None:
+        name = item.claims.by_input[item.variable].value
+        computed = claimed_numbers(item.claims, item.variable, at, as_computed=True)
+        digits_left = hold_reading(
+            computed, against.sought, against.truth, against.seed, against.point
+        ).comparison.digits
+    if comparison.wrong and held.gradients is not None:
+        around = surroundings(against.sought, against.routes)
+        mistake = find_mistake(held.gradients.expected, held.gradients.true, around)
+    return Expectation(
+        name, item.text, digits_left, comparison.compared, comparison.wrong, comparison.unclear, comparison.worst,
+        mistake, misfit=comparison.misfit, standard=comparison.standard,
+    )  # fmt: skip
+
+
+def surroundings(sought: Derivative, routes: Routes) -> Surroundings:
+    """Return what an expected derivative stands among: the gradients by other inputs, and the lengths of all axes."""
+    others = {
+        one.variable: sweeps.values[0].reshape(one.leaf.shape)
+        for one, sweeps in routes
+        if one.variable != sought.variable and len(sweeps.values) == 1
+    }
+    lengths = frozenset(length for node in sought.run.graph.nodes for length in np.shape(node.value))
+    return Surroundings(np.asarray(sought.leaf.value), others, lengths)
+
+
+def judge_claims(
+    claims: Claims, point: Mapping[str, Any], seed: Array, expected: list[Expectation]
+) -> list[Expectation]:
+    """Return what is said of all gradients of a script in the order in which it computed them, those inside too.
+
+    Of a wrong one it is said which is wrong first. A gradient inside on which a right one depends, or that is found
+    by its name where all others are right, stands for something else, such as the cotangent before a division by n: it
+    is left out.
+    """
+    inner = judge_inner(claims, point, seed)
+    variables = {pair.value: variable for variable, pair in claims.by_input.items()}
+    nodes = {one.variable: ways_to(claims, point, variables[one.variable]) for one in expected}
+    trusted = [nodes[one.variable] for one in expected if one.verdict == "right"]
+    suspects = [one for one in inner if not one.right and not any(one.nodes & used for used in trusted)]
+    wrong = suspects if len(trusted) < len(expected) else [one for one in suspects if one.pair in claims.named]
+    placed = [(max(nodes[one.variable], default=-1), one) for one in expected]
+    placed = [
+        (place, replace(one, first_wrong=first_wrong(claims, wrong, nodes[one.variable], variables[one.variable])))
+        if one.verdict == "wrong"
+        else (place, one)
+        for place, one in placed
+    ]
+    placed += [(max(one.nodes, default=-1), inner_expectation(one)) for one in inner if one.right or one in wrong]
+    return as_wholes(claims, [one for _, one in sorted(placed, key=lambda item: item[0])])
+
+
+def as_wholes(claims: Claims, expected: list[Expectation]) -> list[Expectation]:
+    """Return what is said of entries of nested lists as what is said of the lists."""
+    wholes = {pair.value: pair.whole for pair in claims.by_input.values() if pair.whole is not None}
+    merged: dict[str, Expectation] = {}
+    for one in expected:
+        whole = wholes.get(one.variable)
+        if whole is None:
+            merged[one.variable] = one
+            continue
+        entry = replace(one, variable=whole.value, text=whole.gradient, entry=one.variable.removeprefix(whole.value))
+        if entry.first_wrong == one.text:
+            entry = replace(entry, first_wrong=whole.gradient)
+        before = merged.get(whole.value)
+        merged[whole.value] = entry if before is None else before.beside(entry)
+    return list(merged.values())
+
+
+def inner_expectation(one: InnerGradient) -> Expectation:
+    """Return what is said of the gradient by an inner value."""
+    claim, truth = one.claim, one.truth
+    count, worst, mistake = max(1, claim.size), None, ""
+    if not one.right and claim.shape == truth.shape:
+        at = np.unravel_index(int(np.argmax(np.abs(claim - truth))), claim.shape)
+        value, gradient = one.pair.value, one.pair.gradient
+        column = f"{value}{list(map(int, at)) if claim.shape else ''}".replace(" ", "")
+        values = float(claim[at]), float(truth[at])
+        worst = Entry(value, "", column, (gradient, REVERSE), values, one.digits, 0.0, {})
+        mistake = find_mistake(claim, truth, Surroundings(np.zeros(())))
+    misfit = "" if claim.shape == truth.shape else f"has shape {claim.shape} and truly {truth.shape}"
+    return Expectation(
+        one.pair.value, one.pair.gradient, one.digits, count, 0 if one.right else count, 0, worst, mistake,
+        misfit=misfit, inner=True,
+    )  # fmt: skip
+
+
+def compose(function: Function, point: dict[str, Any], strict: bool) -> tuple[Evaluation, Composition]:
+    """Run a function at a point, and return the run and its J by symbols."""
+    run = function.evaluate(point, strict=strict)
+    return run, compose_at(run, function)
 
 
 def cost_of_run(run: Evaluation, exact: Exact, told: Confirmation) -> int:

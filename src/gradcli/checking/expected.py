@@ -5,36 +5,48 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gradcli.checking.comparing import Derivative, Judged, Table, compare_entries
+from gradcli.checking.fitting import derivative_name, diagonal_matrix, fit_shape, loose_text, misfit_text
 from gradcli.checking.located import Claim, in_doubles, locate
+from gradcli.checking.script_values import ScriptValue, values_in, variables_of
+from gradcli.checking.standards import OF_TYPES, ROUNDED, Standard, compare_by, reaches_along, standard_of
 from gradcli.checking.truth import Truth, sizes_beside
-from gradcli.errors import GradcliError, Place
+from gradcli.engine.naming import output_name
+from gradcli.errors import GradcliError, Place, Span
+from gradcli.errors.suggest import did_you_mean
 from gradcli.exact.decimals import digits
-from gradcli.exact.judge import TINIEST, is_zero, right_digits, weighed
+from gradcli.exact.judge import TINIEST, TermSizes, is_zero, right_digits, weighed
 from gradcli.exact.limits import finite, settled
 from gradcli.exact.real import Real, array, lifted
 from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import ALL, CLOSE, MEASURED, NOTHING, RIGHT, ROUNDING
 from gradcli.exact.work import Spent, paid_from
-from gradcli.explanation.checked import EXPECTED, Comparison
-from gradcli.explanation.evaluation import Function
-from gradcli.language.inputs import Cotangent, as_input
+from gradcli.explanation.checked import DIGITS, EXPECTED, Comparison, Expectation, FunctionVerdict
+from gradcli.explanation.explained import Note
+from gradcli.language.inputs import Cotangent, as_input, detached
 from gradcli.language.names import MODULES
+from gradcli.language.outputs import assigned_names, continued, names_text
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array
+from gradcli.runner.values import SHORTER
+
+if TYPE_CHECKING:
+    from gradcli.checking.claims import Claims
 
 THREE = Decimal("0.0005")
 """Relative distance that three digits leave."""
 OF_DOUBLES = 15
 """Digits from which a number was printed by a program, which computed it in double precision."""
+OF_SINGLES = Decimal("1e-5")
+"""Relative distance of a number that was computed in single precision."""
 MOST = 1e300
 """Size of a typed number from which it is read as any formula is: no derivative in double precision is as large."""
 
@@ -43,13 +55,15 @@ MOST = 1e300
 class ExpectedNumbers:
     """Expected numbers in their shape, and how far each may be from the truth; a bound below 0 asks for 15 digits.
 
-    ``measured`` says that they were computed in double precision, with rounding of their own.
+    ``measured`` says that they were computed in double precision, with rounding of their own. A ``standard`` stands in
+    for the bounds.
     """
 
     values: list[Decimal]
     bounds: list[Decimal]
     shape: tuple[int, ...]
     measured: bool = False
+    standard: Standard | None = None
 
 
 def read_numbers(text: str) -> ExpectedNumbers | None:
@@ -132,20 +146,67 @@ def with_all_digits(text: str, variables: Container[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the user expects: numbers, or a formula in the variables of the program, and by which variable."""
+    """What the user expects: numbers, a formula in the variables of the program, or a claim, and by which variable.
+
+    Numbers of float32 and float16 stay in their type, which says how many digits they have; ``digits`` are those that
+    are asked for in place of the usual ones. ``called`` is what the script's own calls leave it in: such numbers are
+    held to the digits of every route.
+    """
 
     variable: str
     formula: str | None
     numbers: Array | None
+    digits: float | None = None
+    claims: Claims | None = None
+    called: str = ""
+
+    @property
+    def text(self) -> str:
+        """What is expected, as the user would name it."""
+        if self.claims is not None:
+            return self.claims.by_input[self.variable].gradient
+        return self.called or self.formula or "--expect"
 
 
-def read_expectations(expect: object, names: Sequence[str]) -> list[Expected]:
-    """Return what is expected by which variable; raises ``option`` where that is not clear."""
-    if isinstance(expect, str):
-        return [Expected(only(names), expect, None)]
+LOST = "each backward is the derivative of its forward: rounding in it, or its own derivative, has cost these digits"
+"""What is wrong with a gradient whose functions are right."""
+
+
+@dataclass(slots=True)
+class OwnBackward:
+    """What a script's own backward passes are worth.
+
+    ``functions`` are the verdicts by the name of each function, ``expected`` what the script's calls gave by each
+    leaf, and ``unknown`` says why the derivative of a forward was not found; empty where it was. ``followed`` says that
+    the routes follow the script's own, since a forward was not recorded.
+    """
+
+    functions: dict[str, FunctionVerdict] = field(default_factory=dict)
+    expected: list[Expected] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    unknown: str = ""
+    followed: bool = False
+
+    def explained(self, one: Expectation) -> Expectation:
+        """Return what is said of an expected derivative, with the functions that are to blame where it is wrong."""
+        if one.verdict != "wrong":
+            return one
+        lost = LOST if any(one.text == item.text for item in self.expected) else one.mistake
+        return replace(one, mistake=self.blamed or lost)
+
+    @property
+    def blamed(self) -> str:
+        """Which functions are wrong; empty where none is."""
+        return "; ".join(f.sentence for f in self.functions.values() if f.verdict == "wrong")
+
+
+def read_expectations(expect: object, names: Sequence[str], digits: float | None = None) -> list[Expected]:
+    """Return what is expected by which variable, to so many digits; raises ``option`` where that is not clear."""
+    if isinstance(expect, str) or is_array(expect):
+        expect = {only(names): expect}
     if isinstance(expect, Mapping):
         expect = [
-            Expected(name, item, None) if isinstance(item, str) else Expected(name, None, as_input(name, item))
+            Expected(name, item, None) if isinstance(item, str) else Expected(name, None, as_expected(name, item))
             for name, item in expect.items()
         ]
     if not isinstance(expect, Sequence) or not all(isinstance(item, Expected) for item in expect):
@@ -155,7 +216,32 @@ def read_expectations(expect: object, names: Sequence[str]) -> list[Expected]:
             raise GradcliError(
                 "option", f"'{item.variable}' is not differentiated", hint=f"there is {', '.join(names) or 'nothing'}"
             )
-    return list(expect)
+    if digits is None:
+        return list(expect)
+    if not expect:
+        raise GradcliError(
+            "option",
+            "digits are asked of what is expected, and nothing is",
+            hint="--expect FORMULA; J itself has all digits that rounding leaves",
+        )
+    return [replace(item, digits=digits) for item in expect]
+
+
+def is_array(expect: object) -> bool:
+    """Return whether what is expected is one array: of a library, a number, or lists of numbers."""
+    if isinstance(expect, list | tuple):
+        return bool(expect) and not isinstance(expect[0], str | Expected)
+    return isinstance(expect, int | float) or hasattr(expect, "__array__")
+
+
+def as_expected(name: str, value: object) -> Array:
+    """Return numbers that are expected by a variable, in their type where that has fewer digits than doubles have.
+
+    Raises ``value``.
+    """
+    checked = as_input(f"what is expected of {name}", value)
+    dtype = np.asarray(detached(value)).dtype
+    return np.asarray(checked, dtype=dtype) if dtype.name in OF_TYPES else checked
 
 
 def only(names: Sequence[str]) -> str:
@@ -172,43 +258,77 @@ def only(names: Sequence[str]) -> str:
 def read_expected(
     expected: Expected, exact: Exact, known: Mapping[str, object], output: str
 ) -> Iterator[ExpectedNumbers]:
-    """Yield the expected numbers; ``known`` are y, called ``output``, and v. Raises what a formula raises.
+    """Yield the expected numbers; ``known`` are y, called ``output``, and v. Raises what a formula raises."""
+    standard = standard_of(expected.digits, expected.numbers)
+    for numbers in readings_of(expected, exact, known, output):
+        yield numbers if standard is None else replace(numbers, standard=standard)
+
+
+def readings_of(
+    expected: Expected, exact: Exact, known: Mapping[str, object], output: str
+) -> Iterator[ExpectedNumbers]:
+    """Yield the expected numbers in every reading.
 
     A formula with π or e in it has two readings: they are the doubles, as in a program, or the numbers.
     """
+    if expected.claims is not None:
+        yield claimed_numbers(expected.claims, expected.variable, exact.point)
+        return
     if expected.formula is None:
         numbers = np.asarray(expected.numbers)
         values = [Decimal(float(number)) for number in numbers.ravel()]
-        yield ExpectedNumbers(values, [MEASURED * abs(value) for value in values], numbers.shape, measured=True)
+        bound = CLOSE if expected.called else MEASURED
+        yield ExpectedNumbers(values, [bound * abs(value) for value in values], numbers.shape, measured=True)
         return
     typed = read_numbers(expected.formula)
     if typed is not None:
         yield typed
         return
-    variables = {*known, output, *exact.point}
+    variables = {*known, output, *exact.point, *names_of(exact.program), *variables_of(exact.program)}
     for text in dict.fromkeys((expected.formula, with_all_digits(expected.formula, variables))):
         yield formula_numbers(text, exact, known, output)
 
 
-def formula_numbers(text: str, exact: Exact, known: Mapping[str, object], output: str) -> ExpectedNumbers:
+def claimed_numbers(
+    claims: Claims, variable: str, point: Mapping[str, Any], as_computed: bool = False
+) -> ExpectedNumbers:
+    """Return a gradient that a script computes, in many digits where the script can be run so, or as it has it."""
+    gradient = claims.tensor(point, variable)
+    doubles = np.asarray(gradient.value, dtype=np.float64)
+    exact = None if as_computed else claims.in_many_digits(point, variable)
+    values = [Decimal(float(number)) for number in doubles.ravel()] if exact is None else exact
+    bound = OF_SINGLES if gradient.dtype in SHORTER else MEASURED
+    return ExpectedNumbers(values, [bound * abs(value) for value in values], doubles.shape, measured=True)
+
+
+def names_of(program: Program) -> list[str]:
+    """Return the names that a formula assigns, which what is expected may use; a script and a function have none."""
+    return list(assigned_names(program)) if type(program) is Program else []
+
+
+def formula_numbers(text: str, exact: Exact, known: Mapping[str, Any], output: str) -> ExpectedNumbers:
     """Return the numbers of a formula, in so many digits that two settings agree."""
-    place = Place(text, "--expect")
-    given = {**known, output: exact.point, **exact.point}
+    given = {**known, **exact.point}
+    begin = 0
     try:
-        program = Function(text, None, exact.program.budget, given).program
-        require_known(program, given)
-        in_doubles = {name: np.asarray({**known, **exact.point}[name])[()] for name in program.inputs}
-        doubles = decisions_in_doubles(program, in_doubles, frozenset())
+        usable = names_of(exact.program) or variables_of(exact.program)
+        beside = values_in(exact, text, given)
+        given |= {name: value.doubles for name, value in beside.items()}
+        program, begin, meant = continued(exact.program, text, given, names_of(exact.program))
+        require_known(program, given, usable, begin)
+        point = {name: np.asarray(value)[()] for name, value in renamed(given, meant).items() if name in program.inputs}
+        doubles = decisions_in_doubles(program, point, frozenset())
         first, *others = dict.fromkeys(count for count, _ in exact.settings)
-        earlier, shape = formula_at(program, doubles, exact, known, output, first)
+        earlier, shape = formula_at(program, doubles, exact, known, output, meant, beside, first)
         # Two settings agree on 0 where both are too few: 1 - sigmoid(400) is 1e-174.
         for count in others if len(earlier) > FEW else [count for count in others if count >= FAR]:
-            found, shape = formula_at(program, doubles, exact, known, output, count)
+            found, shape = formula_at(program, doubles, exact, known, output, meant, beside, count)
             if len(found) == len(earlier) and all(settled(a, b) for a, b in zip(earlier, found, strict=True)):
                 break
             earlier = found
     except GradcliError as error:
-        error.place = place
+        error.place = Place(text, "--expect")
+        error.span = None if error.span is None or error.span[0] < begin else moved(error.span, -begin)
         raise
     return ExpectedNumbers(found, [Decimal(-1)] * len(found), shape)
 
@@ -217,31 +337,63 @@ FEW, FAR = 64, 400
 """Numbers of a formula whose digits are many from the start, and how many."""
 
 
-def require_known(program: Program, given: Mapping[str, object]) -> None:
-    """Refuse a formula with other variables than those that are given."""
-    missing = next((name for name in program.inputs if name not in given), None)
-    if missing is not None:
+def moved(span: Span, by: int) -> Span:
+    """Return a place in a text that stands elsewhere in another."""
+    return span[0] + by, span[1] + by
+
+
+def renamed(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return values under the names that they have as inputs too, where the program has others under theirs."""
+    return {**values, **{other: values[name] for name, other in names.items()}}
+
+
+def require_known(program: Program, given: Mapping[str, object], assigned: Sequence[str], begin: int) -> None:
+    """Refuse a formula with other variables than those that are given or that the program assigns."""
+    unknown = next((name for name, (at, _) in program.inputs.items() if at >= begin and name not in given), None)
+    if unknown is not None:
+        names = list(dict.fromkeys((*given, *assigned)))
+        near = did_you_mean(unknown, names)
         raise GradcliError(
             "missing-input",
-            f"no value for the variable {missing}",
-            span=program.inputs[missing],
-            hint=f"it may use {', '.join(given)}",
+            f"no value for the variable {unknown}",
+            span=program.inputs[unknown],
+            hint=(f"{near} It may use " if near else "it may use ") + names_text(names),
         )
 
 
 def formula_at(
-    program: Program, doubles: Sequence[Decision], exact: Exact, known: Mapping[str, Any], output: str, count: int
+    program: Program,
+    doubles: Sequence[Decision],
+    exact: Exact,
+    known: Mapping[str, Any],
+    output: str,
+    meant: Mapping[str, str],
+    beside: Mapping[str, ScriptValue],
+    count: int,
 ) -> tuple[list[Decimal], tuple[int, ...]]:
     """Return the numbers of a formula in so many digits, decided as in ``doubles``, and their shape."""
     with digits(count), paid_from(exact.work):
         values = {name: lifted(np.asarray(value, dtype=np.float64)) for name, value in known.items() if name != output}
         values[output] = array([Real(entry) for entry in exact.base(count)[0]], np.shape(known[output]))
-        values |= exact.inputs
+        values |= {name: value.at(count) for name, value in beside.items()}
+        values = renamed(values | exact.inputs, meant)
         inputs = {name: values[name] for name in program.inputs}
         found = run(program, inputs, frozenset(), doubles=doubles)
         if first_difference(doubles, found.decisions) is not None:  # rounding decides, as it does in the program
             found = run(program, inputs, frozenset(), doubles, follow=True)
     return found.numbers, found.output.shape
+
+
+class Held(NamedTuple):
+    """What came of an expected derivative: the comparison, both as arrays, a note, and why something is not decided.
+
+    The texts are empty where there is nothing to say, and there are no arrays where not every entry was asked for.
+    """
+
+    comparison: Comparison
+    gradients: Gradients | None = None
+    note: str = ""
+    unknown: str = ""
 
 
 def hold_expected(
@@ -251,21 +403,21 @@ def hold_expected(
     seed: Cotangent | None,
     point: dict[str, Array],
     exact: Exact,
-) -> tuple[Comparison, str]:
+) -> Held:
     """Return how what is expected compares with the truth in the reading that is right, else in the first.
 
     Raises what the reading of a formula raises, and ``Spent`` where there is no work left for one.
     """
-    held: list[tuple[Comparison, str]] = []
+    read: list[Held] = []
     try:
         for wants in readings:
-            held.append(hold_reading(wants, sought, truth, seed, point, exact))
-            if not held[-1][0].wrong:
-                return held[-1]
+            read.append(hold_reading(wants, sought, truth, seed, point, exact))
+            if not read[-1].comparison.wrong:
+                return read[-1]
     except Spent:
-        if not held:
+        if not read:
             raise
-    return held[0]
+    return read[0]
 
 
 def hold_reading(
@@ -274,68 +426,103 @@ def hold_reading(
     truth: Truth,
     seed: Cotangent | None,
     point: dict[str, Array],
-    exact: Exact,
-) -> tuple[Comparison, str]:
-    """Return how what is expected compares with the true J, or vᵀ·J where there is a v, and a likely mistake.
+    exact: Exact | None = None,
+) -> Held:
+    """Return how what is expected compares with the true J, or vᵀ·J where there is a v, and both as arrays.
 
     Without v the shape is ``y.shape + x.shape``, or that of both where y = f(x) entry by entry: then it is the
     diagonal. Where J is too large to be asked for entry by entry, both are held against each other along a direction,
-    and the entries alone that double precision finds wrong. Raises ``shape`` for anything else.
+    and with ``exact`` the entries alone that double precision finds wrong. Anything of another shape is wrong.
     """
-    values, bounds = fit(wants, sought, with_v=seed is not None)
-    columns = math.prod(sought.leaf.shape)
-    table = [values[k : k + columns] for k in range(0, len(values), columns)] if columns else []
-    limits = [bounds[k : k + columns] for k in range(0, len(values), columns)] if columns else []
-    claim = Claim(table, limits, seed)
-    if truth.direction is not None:
-        table = [[weighed(truth.direction, row)] for row in table]
-        limits = [[weighed(np.abs(truth.direction), row)] for row in limits]
     true, terms = truth.values, truth.sizes
     if seed is not None:
         weights = np.ravel(seed.seed)
         true = [[weighed(weights, column) for column in zip(*true, strict=True)]]
         terms = terms.weighed(weights[None])
+    fitting = fit_shape(wants.shape, sought, with_v=seed is not None)
+    name = derivative_name(sought, output_name(sought.run.graph, sought.run.output), with_v=seed is not None)
+    if not fitting.fits:
+        whole = None if truth.direction is not None else np.array([float(entry) for row in true for entry in row])
+        text = misfit_text(wants.values, wants.shape, sought, whole, with_v=seed is not None)
+        count = max(1, len(wants.values))
+        return Held(Comparison((EXPECTED, DIGITS), None, count, 0, count, finite=True, misfit=text))
+    values, bounds = wants.values, wants.bounds
+    if fitting.diagonal:
+        values, bounds = diagonal_matrix(values, len(values)), diagonal_matrix(bounds, len(bounds))
+    columns = math.prod(sought.leaf.shape)
+    table = entries = [values[k : k + columns] for k in range(0, len(values), columns)] if columns else []
+    limits = [bounds[k : k + columns] for k in range(0, len(values), columns)] if columns else []
+    claim = Claim(entries, limits, seed, 0.0 if wants.standard is None else float(wants.standard.share))
+    if truth.direction is not None:
+        table = [[weighed(truth.direction, row)] for row in table]
+        limits = [[weighed(np.abs(truth.direction), row)] for row in limits]
     sizes = sizes_beside(terms, table, true)
     if wants.measured or truth.rounded:
         limits = [list(map(widen, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
     row = sought.row if seed is None else lambda _: ""  # a gradient has no rows
-    held = Table(sought.variable, EXPECTED, table, true, sizes, row, truth.column)
+    beside = Table(sought.variable, EXPECTED, table, true, sizes, row, truth.column)
+    if wants.standard is None:
+
+        def judge(i: int, j: int, value: Any, true: Any) -> Judged:
+            return judge_expected(value, true, limits[i][j], float(sizes[i, j]))
+
+        comparison = compare_entries(beside, judge, 10.0**-RIGHT, point)
+    else:
+        squared = None if truth.direction is None else reaches_along(entries, true, truth.direction)
+        comparison = compare_by(wants.standard, beside, terms, squared, point)
+    both = None if truth.direction is not None else gradients_of(table, true, fitting.true_shape)
+    if truth.direction is not None and exact is not None:
+        comparison = replace(
+            locate(exact, sought, claim, partial(hold_alone, wants, point), comparison), standard=comparison.standard
+        )
+        if comparison.wrong:
+            both = gradients_of(entries, in_doubles(sought, seed)[0].tolist(), fitting.true_shape)
+    return Held(
+        comparison,
+        both,
+        loose_text(name, wants.shape, fitting.true_shape) if fitting.loosely else "",
+        ROUNDED if comparison.unclear and not any(entry.is_nan() for row in true for entry in row) else "",
+    )
+
+
+def hold_alone(
+    wants: ExpectedNumbers, point: dict[str, Array], table: Table, bound: Decimal, terms: TermSizes
+) -> Comparison:
+    """Return how one entry, that of a table, compares with the truth."""
+    if wants.standard is not None:
+        return compare_by(wants.standard, table, terms, None, point)
 
     def judge(i: int, j: int, value: Any, true: Any) -> Judged:
-        return judge_expected(value, true, limits[i][j], float(sizes[i, j]))
-
-    comparison = compare_entries(held, judge, 10.0**-RIGHT, point)
-    if truth.direction is None:
-        return comparison, guess_mistake(table, true) if comparison.wrong else ""
-
-    def judge_alone(value: Decimal, true: Decimal, bound: Decimal, size: float) -> Judged:
+        size = float(table.sizes[i, j])
         return judge_expected(value, true, widen(bound, true, size) if wants.measured else bound, size)
 
-    comparison = locate(exact, sought, claim, judge_alone, comparison, point)
-    return comparison, guess_mistake(claim.table, in_doubles(sought, seed)[0].tolist()) if comparison.wrong else ""
+    return compare_entries(table, judge, 10.0**-RIGHT, point)
 
 
-def fit(wants: ExpectedNumbers, sought: Derivative, with_v: bool) -> tuple[list[Decimal], list[Decimal]]:
-    """Return what is expected as all entries of J, or of a gradient, and their bounds; raises ``shape``."""
-    output_shape, input_shape = sought.run.value.shape, sought.leaf.shape
-    if wants.shape == (input_shape if with_v else output_shape + input_shape):
-        return wants.values, wants.bounds
-    entrywise = output_shape == input_shape == wants.shape
-    if with_v or not entrywise or np.any(sought.jacobian.rows != sought.jacobian.columns):
-        raise misfit_error(wants.shape, (output_shape, input_shape), with_v)
-    count = len(wants.values)
-    return diagonal_matrix(wants.values, count), diagonal_matrix(wants.bounds, count)
+class Gradients(NamedTuple):
+    """What is expected and what is true, as arrays of one shape."""
+
+    expected: Array
+    true: Array
+
+
+def gradients_of(
+    table: Sequence[Sequence[Decimal]], true: Sequence[Sequence[Decimal]], shape: tuple[int, ...]
+) -> Gradients:
+    """Return the rows of both tables as arrays in a shape, as they are where they have other entries."""
+    return Gradients(as_array(table, shape), as_array(true, shape))
+
+
+def as_array(table: Sequence[Sequence[Any]], shape: tuple[int, ...]) -> Array:
+    """Return the rows of a table as doubles, in a shape where they have as many entries."""
+    rows = np.array([[float(entry) for entry in row] for row in table])
+    return rows.reshape(shape) if rows.size == math.prod(shape) else rows
 
 
 def widen(bound: Decimal, truth: Decimal, size: float) -> Decimal:
     """Return the bound of a number that was computed in double precision: rounding of its terms, 10⁻⁶ of it at most."""
     rounding = Decimal(ROUNDING) * finite(size)
     return bound if truth.is_nan() else max(bound, rounding if is_zero(truth) else min(rounding, CLOSE * abs(truth)))
-
-
-def diagonal_matrix(diagonal: Sequence[Decimal], count: int) -> list[Decimal]:
-    """Return the entries of a square matrix with this diagonal."""
-    return [diagonal[i] if i == j else Decimal(0) for i in range(count) for j in range(count)]
 
 
 def judge_expected(value: Decimal, truth: Decimal, bound: Decimal, size: float) -> Judged:
@@ -355,35 +542,3 @@ def judge_expected(value: Decimal, truth: Decimal, bound: Decimal, size: float) 
         return Judged(ALL if within else 0.0, within)
     found = ALL if not error else min(max(0.0, -float((error / abs(truth)).log10())), ALL)
     return Judged(found, found >= RIGHT)
-
-
-def misfit_error(found: tuple[int, ...], shapes: tuple[tuple[int, ...], tuple[int, ...]], with_v: bool) -> GradcliError:
-    """Return the error for an expected derivative of the wrong shape."""
-    output_shape, input_shape = shapes
-    if with_v:
-        fits, hint = input_shape, "with --v it is the gradient, in the shape of the variable"
-    else:
-        fits = output_shape + input_shape
-        hint = "it is J, in the shape of y and then of x"
-        hint += f", or its diagonal, in the shape {input_shape}" if output_shape == input_shape else ""
-        hint += "; with --v it is the gradient" if found == input_shape else ""
-    return GradcliError("shape", f"--expect has shape {found}, and not {fits}", hint=hint)
-
-
-def guess_mistake(table: Sequence[Sequence[Any]], true: Sequence[Sequence[Any]]) -> str:
-    """Return what an expected derivative that differs may have gone wrong with: a factor, a sign, a transposition."""
-    left, right = (np.array([[float(entry) for entry in row] for row in rows]) for rows in (true, table))
-    if left.shape[0] == left.shape[1] and np.allclose(left.T, right, rtol=1e-9) and not np.allclose(left, left.T):
-        return "it is the transpose"
-    counts = (left != 0) & np.isfinite(left)
-    if not np.any(counts) or np.any(right[~counts] != left[~counts]):
-        return ""
-    with np.errstate(all="ignore"):
-        ratios = right[counts] / left[counts]
-        if not np.all(np.isfinite(ratios)) or not np.ptp(ratios) <= 1e-9 * np.max(np.abs(ratios)):
-            return ""
-    ratio = float(ratios.flat[0])
-    simple = Fraction(ratio).limit_denominator(12)
-    if simple in (0, 1) or abs(ratio - float(simple)) > 1e-9 * abs(ratio):
-        return ""
-    return "its sign is wrong" if simple == -1 else f"it is {ratio:.6g} times J"

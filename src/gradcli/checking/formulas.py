@@ -45,12 +45,12 @@ class Reading:
     ``backward_lines`` are the lines of the backward pass, ``backward_read`` those that give the engine's number.
     """
 
-    count: int
-    unread: int
-    misprints: list[str]
-    backward_lines: int
-    backward_read: int
-    why: str
+    count: int = 0
+    unread: int = 0
+    misprints: list[str] = field(default_factory=list)
+    backward_lines: int = 0
+    backward_read: int = 0
+    why: str = ""
 
     @property
     def notes(self) -> list[Note]:
@@ -88,8 +88,6 @@ def read_formulas(
 
 LETTER = 2
 """Units of work that it costs to read one letter."""
-OWN_BACKWARDS = {"custom-backward", "hook"}
-"""The kinds of notes on functions whose backward pass the script wrote."""
 DOUBLES = 0
 """In place of a number of digits: double precision."""
 
@@ -131,12 +129,6 @@ class Page:
         except Spent:
             self.unread.add(self._at)
             self.why = spent_text(self.work.most)
-            return None
-        except GradcliError as error:
-            if error.kind != "unknown-function" or OWN_BACKWARDS.isdisjoint(note.kind for note in self.answer.notes):
-                raise
-            self.unread.add(self._at)
-            self.why = "a function of the script is none of the language"
             return None
 
     def _exactly(self, formula: str, names: Mapping[str, object]) -> Any:

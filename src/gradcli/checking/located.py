@@ -7,17 +7,17 @@ alone, in many digits: what they say is the truth, and no fault of double precis
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
 
-from gradcli.checking.comparing import Derivative, Judged, Table, compare_entries
+from gradcli.checking.comparing import Derivative, Table
 from gradcli.checking.together import true_column
 from gradcli.exact.judge import TermSizes, weighed
 from gradcli.exact.slopes import Exact
-from gradcli.exact.thresholds import MEASURED, RIGHT, ROUNDING
+from gradcli.exact.thresholds import MEASURED, ROUNDING
 from gradcli.exact.work import Spent
 from gradcli.explanation.checked import EXPECTED, Comparison
 from gradcli.language.inputs import Cotangent
@@ -28,16 +28,20 @@ MOST_LOCATED = 3
 """Suspicious entries that are asked for one by one."""
 
 
-JudgeEntry = Callable[[Decimal, Decimal, Decimal, float], Judged]
-"""What judges an expected number by the truth, by how far it may be from that, and by the size of its terms."""
+CompareEntry = Callable[[Table, Decimal, TermSizes], Comparison]
+"""What holds an expected number against the truth, by how far it may be from that, and by the size of its terms."""
 
 
 class Claim(NamedTuple):
-    """Expected entries in rows, and how far each may be from the truth; without ``seed`` they are those of J."""
+    """Expected entries in rows, and how far each may be from the truth; without ``seed`` they are those of J.
+
+    ``share`` is the part of an entry by which it may be off too, where the user or its type has chosen one.
+    """
 
     table: Sequence[Sequence[Decimal]]
     limits: Sequence[Sequence[Decimal]]
     seed: Cotangent | None
+    share: float = 0.0
 
 
 def in_doubles(sought: Derivative, seed: Cotangent | None) -> tuple[Array, Array]:
@@ -60,19 +64,19 @@ def suspicious(sought: Derivative, claim: Claim) -> list[tuple[int, int]]:
         for rows in (claim.table, claim.limits)
     )
     with np.errstate(all="ignore"):
+        largest = np.max(np.abs(values), initial=0.0, where=np.isfinite(values))
         allowed = np.maximum(np.maximum(bounds, float(MEASURED) * np.abs(values)), ROUNDING * sizes)
+        allowed = np.maximum(allowed, claim.share * np.maximum(np.abs(values), np.minimum(sizes, largest)))
         error = np.abs(wanted - values)
         units = np.where(np.isfinite(values), np.where(error > allowed, error / np.maximum(allowed, TINY), 0.0), 0.0)
     order = np.argsort(-units, axis=None, kind="stable")[: np.count_nonzero(units)]
     return [(int(k) // values.shape[1], int(k) % values.shape[1]) for k in order]
 
 
-def locate(
-    exact: Exact, sought: Derivative, claim: Claim, judge: JudgeEntry, along: Comparison, point: Mapping[str, Array]
-) -> Comparison:
+def locate(exact: Exact, sought: Derivative, claim: Claim, compare: CompareEntry, along: Comparison) -> Comparison:
     """Return how a claim compares with the truth: at its worst entry where that is wrong, else ``along`` a direction.
 
-    ``judge`` is that of entries. Where suspicious entries could not be asked for, they count as unclear.
+    ``compare`` is that of one entry. Where suspicious entries could not be asked for, they count as unclear.
     """
     entries = suspicious(sought, claim)
     every = sum(map(len, claim.table))
@@ -85,7 +89,7 @@ def locate(
             if along.wrong:
                 return dataclasses.replace(along, wrong=left)
             return dataclasses.replace(along, unclear=along.unclear + left)
-        held = hold_entry(sought, claim, (i, j), truth, TermSizes(sizes), judge, point)
+        held = hold_entry(sought, claim, (i, j), truth, TermSizes(sizes), compare)
         if held.wrong:
             return dataclasses.replace(held, compared=every, wrong=len(entries) - place)
     return along
@@ -97,8 +101,7 @@ def hold_entry(
     place: tuple[int, int],
     truth: list[list[Decimal]],
     sizes: TermSizes,
-    judge: JudgeEntry,
-    point: Mapping[str, Array],
+    compare: CompareEntry,
 ) -> Comparison:
     """Return how one entry of a claim compares with the true one, that of a column of J."""
     i, j = place
@@ -115,8 +118,4 @@ def hold_entry(
         lambda _: row(i),
         lambda _: sought.column(j),
     )
-
-    def judge_only(_i: int, _j: int, value: Decimal, true: Decimal) -> Judged:
-        return judge(value, true, claim.limits[i][j], float(sizes.plain[i, 0]))
-
-    return compare_entries(table, judge_only, 10.0**-RIGHT, dict(point))
+    return compare(table, claim.limits[i][j], sizes)

@@ -91,6 +91,7 @@ def run(args: Sequence[str] | None = None, env: Environment | None = None) -> in
     """Run a command line and return its exit code; nothing but the code leaves this function."""
     words = with_command(list(sys.argv[1:] if args is None else args), COMMANDS)
     place = env or Environment()
+    place.run = run
     _tolerate(place)
     if place.variables.get(COMPLETION) in ANSWERED:
         return complete(place)

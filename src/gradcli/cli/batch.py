@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gradcli.batch.answers import Verdict
 from gradcli.batch.lines import Line, lines
 from gradcli.batch.records import Wanted, fields_of
-from gradcli.batch.replies import Replies, Reply, settle
+from gradcli.batch.replies import Records, Replies, Reply, settle
 from gradcli.batch.worker import Limits
 from gradcli.cli.environment import is_terminal
 from gradcli.cli.output import complain, on_terminal
@@ -214,5 +214,5 @@ def replies(read: Read, asked: BatchRequest) -> Iterator[tuple[Line, Reply]]:
     from gradcli.batch.feed import Feed
     from gradcli.batch.pool import Pool
 
-    with Pool(asked.jobs, asked.wanted, asked.limits) as pool, contextlib.closing(Feed(read)) as feed:
+    with Pool(asked.jobs, Records(asked.wanted), asked.limits) as pool, contextlib.closing(Feed(read)) as feed:
         yield from pool.replies(feed)

@@ -5,23 +5,30 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcli.checking.claims import Claims, read_claims
+from gradcli.checking.confirm import check_function
 from gradcli.checking.expected import Expected, only
-from gradcli.cli.files import read_array
+from gradcli.checking.standards import LEAST, MOST, digits_of_tolerance
+from gradcli.cli.files import PICKLED, key_of, read_array
 from gradcli.cli.inputs import read_text
 from gradcli.cli.output import complain, say, write
-from gradcli.cli.request import Printing, Request
+from gradcli.cli.points import TypedCheck, reproducing
+from gradcli.cli.request import Printing, Request, asked_of, function_of, read_values
 from gradcli.errors import Budget, GradcliError, Place, Span
+from gradcli.errors.inert import inert
 from gradcli.errors.suggest import did_you_mean
-from gradcli.explanation.evaluation import Function
-from gradcli.interface import Check, check
+from gradcli.interface import Check
 from gradcli.language.values import FILE, read_value
 from gradcli.render.dump import dump
+from gradcli.runner.dialect import is_script
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gradcli.cli.environment import Environment
 
 MOST_SAMPLES = 1_000_000
@@ -35,32 +42,46 @@ BY_NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)")
 NUMBERS_ALONE = re.compile(r"[-+\d.eE,;\s\[\]]*\Z")
 
 
-def answer(env: Environment, asked: Request, expect: list[str], samples: int, seed: int, how: Printing) -> Check:
-    """Check the request, print one line or a document, and return what was found."""
+def answer(
+    env: Environment,
+    asked: Request,
+    expect: list[str],
+    samples: int,
+    seed: int,
+    how: Printing,
+    digits: float | None,
+    typed: TypedCheck,
+) -> Check:
+    """Check the request, print one line or a document, and return what was found.
+
+    A point that fails among several is printed as a command, in a line of its own.
+    """
     if not 0 <= samples <= MOST_SAMPLES:
         raise GradcliError("option", f"--samples {samples} is not from 0 to {MOST_SAMPLES:,}")
     if not 0 <= seed < 2**63:
         raise GradcliError("option", f"--seed {seed} is not from 0 to 2**63 - 1")
     if len(asked.calls) > 1:
         raise GradcliError("option", "check takes one --v", hint="explain shows several calls of backward")
+    further = [further_values(env, asked, typed.points[0], texts) for texts in typed.points[1:]]
+    claims = claims_asked(env, asked, expect) if is_script(asked.program) or asked.script.of else None
+    function = function_of(asked) if claims is None else claims.function
+    wanted = (
+        [expectation(env, asked, text, function.differentiated) for text in expect] if claims is None else claims.typed
+    )
     with np.errstate(all="ignore"):  # what is expected may be beyond double precision, which numpy warns of
-        found = check(
-            asked.program,
-            v=asked.calls[0],
-            expect=expectations(env, asked, expect),
-            wrt=asked.wrt,
-            samples=samples,
-            seed=seed,
-            strict=asked.strict,
-            budget=asked.budget,
-            inputs=asked.values,
+        found = check_function(
+            function, asked.values, asked.calls[0], wanted, samples, seed, asked.strict, Check, digits, claims, further
         )
-    found = replace(found, notes=[*found.notes, *asked.notes])
+    command = reproducing(typed, found, [asked.values, *further])
+    found = replace(found, notes=[*found.notes, *asked.notes], reproduce=command)
+    lines = [str(found), *([command] if command and (samples or further) else [])]
     if not how.quiet or how.output:
         if how.format == "json" or how.output:
-            write(env, dump(found.to_dict()) if how.format == "json" else str(found), how.output)
+            write(env, dump(found.to_dict()) if how.format == "json" else "\n".join(lines), how.output)
         else:
-            say(env, str(found))
+            say(env, lines[0])
+            for line in lines[1:]:
+                write(env, inert(line, "\n\t", getattr(env.stdout, "encoding", None) or "ascii"))
     if not how.quiet:
         for note in found.notes:
             complain(env, f"note: {note.message}")
@@ -80,12 +101,49 @@ def advice(found: Check, budget: Budget) -> str:
     return f"{options} {'is enough to decide it' if found.needed else 'allows ten times as much'}"
 
 
-def expectations(env: Environment, asked: Request, texts: list[str]) -> list[Expected]:
-    """Return what ``--expect`` says, by variable; raises ``option`` where the variable is not clear."""
-    if not texts:
-        return []
-    function = Function(asked.program, asked.wrt, asked.budget, asked.values)
-    return [expectation(env, asked, text, function.differentiated) for text in texts]
+def further_values(
+    env: Environment, asked: Request, first: Mapping[str, str], texts: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the values of a further point that are not those of the first, from their texts."""
+    items = [f"{name}={text}" for name, text in texts.items() if text != first[name]]
+    return read_values(env, items, asked.budget, asked.notes)
+
+
+def read_standard(digits: int | None, tolerance: float | None) -> float | None:
+    """Return the digits of ``--digits``, or those that ``--tolerance`` stands for; raises ``option``."""
+    if digits is not None and tolerance is not None:
+        raise GradcliError("option", "--digits and --tolerance are both given", hint="give one of them")
+    if tolerance is not None:
+        return digits_of_tolerance(tolerance)
+    if digits is not None and not LEAST <= digits <= MOST:
+        raise GradcliError("option", f"--digits {digits} is not from {LEAST} to {MOST}")
+    return None if digits is None else float(digits)
+
+
+CLAIM = re.compile(r"\s*([A-Za-z_]\w*(?:\.\w+|\[[^\[\]]*\])*)\s*=(?!=)\s*(?P<right>.*)", re.DOTALL)
+"""A value of a script, and what is expected by it."""
+
+
+def claims_asked(env: Environment, asked: Request, texts: list[str]) -> Claims | None:
+    """Return what a script says of its own gradients, where these are checked."""
+    call = asked_of(asked)
+    return read_claims(asked.program, call, expected_of_script(env, asked, texts), asked.values, asked.budget)
+
+
+def expected_of_script(env: Environment, asked: Request, texts: list[str]) -> dict[str, Any] | str:
+    """Return what is expected by values of a script: expressions, and arrays of files; one text alone as it is."""
+    expected: dict[str, Any] = {}
+    for text in texts:
+        match = CLAIM.match(text)
+        if match is None and len(texts) == 1:
+            return text
+        if match is None:
+            hint = f"--expect NAME={shlex.quote(text)}"
+            raise expectation_error("--expect must say by which variable", (0, len(text)), text, hint)
+        right = match["right"].strip()
+        from_file = right.startswith("@") or right == "-"
+        expected[match[1]] = read_array(env, right, "--expect", asked.budget, asked.notes) if from_file else right
+    return expected
 
 
 def expectation(env: Environment, asked: Request, text: str, names: tuple[str, ...]) -> Expected:
@@ -100,11 +158,14 @@ def expectation(env: Environment, asked: Request, text: str, names: tuple[str, .
         raise not_differentiated(match, names)
     if not body.startswith("@") and body != "-":
         return Expected(name, as_formula(body, asked.budget), None)
-    if body != "-" and not body.lower().endswith(TABLES):
+    path, key = key_of(body)
+    if body != "-" and not path.lower().endswith((*TABLES, *PICKLED)):
         formula = read_text(env, body[1:], "--expect")
         if not NUMBERS_ALONE.match(formula):
             return Expected(name, formula, None)
-    return Expected(name, None, read_array(env, body, "--expect", asked.budget, asked.notes))
+    if path.lower().endswith(".npz") and key is None:
+        body = f"{body}:{name}"  # of several arrays that of the variable's name
+    return Expected(name, None, read_array(env, body, "--expect", asked.budget, asked.notes, as_stored=True))
 
 
 LEFT = re.compile(

@@ -153,7 +153,7 @@ def status_of(env: Environment, verdict: str, finite: bool, quiet: bool) -> Exit
     """Return the exit code of an answer, and say on standard error why it is not 0."""
     from gradcli.cli.output import complain
 
-    if verdict == "agree" and finite:
+    if verdict in ("agree", "right") and finite:
         return ExitStatus.OK
     if not quiet:
         complain(env, f"warning: {WARNINGS.get(verdict, 'a value or derivative is not finite at this point')}")
@@ -207,34 +207,55 @@ def check(
     wrt: options.Wrt = None,
     file: options.File = None,
     expect: options.Expect = None,
+    digits: options.Digits = None,
+    tolerance: options.Tolerance = None,
+    at: options.At = None,
+    turn: options.Turn = None,
+    of: options.Of = None,
     samples: options.Samples = 0,
     seed: options.Seed = 0,
+    draw_seed: options.ScriptSeed = None,
     json: options.Json = False,
     format: options.Format = None,
     output: options.Output = None,
     strict: options.Strict = False,
+    jobs: options.Jobs = 1,
     quiet: options.Quiet = False,
     budget: options.BudgetOption = None,
     debug: options.Debug = False,
 ) -> None:
     """Confirm a derivative, in one line and an exit code.
 
-    By symbols, by reverse mode and by numbers alone; --expect takes one of your own.
+    By symbols, by reverse mode and by numbers alone; --expect takes one of your own. A variable that is given again has
+    another value at each of several points.
 
     \b
     gradcli check "sum(softmax(x)**2)" --x 1,2,3
     gradcli check "x**3*sin(x)" --x 1 --samples 100 --seed 7
     gradcli check "sum((W @ x)**2)" --W "1,2;3,4" --x 1,1 --wrt x --expect "2*W.T @ (W @ x)"
+    gradcli check "p = softmax(z); loss = -log(p[0])" --z 1,2,3 --expect "p - [1,0,0]"
+    gradcli check checks.toml --jobs 4 -o report.xml
     """
     del debug
-    from gradcli.cli.checking import answer
-    from gradcli.cli.request import printing, refuse_page, request
+    from gradcli.cli.checking import answer, read_standard
+    from gradcli.cli.inputs import CHECKS, suffix_of
+    from gradcli.cli.points import points_of, typed_check
+    from gradcli.cli.request import ScriptOptions, printing, refuse_page, request
 
     env: Environment = ctx.obj
+    if suffix_of(program or file or "", CHECKS):
+        from gradcli.cli.many import answer_all  # most checks are one
+
+        raise typer.Exit(answer_all(env, ctx, program or file or ""))
+    if jobs != 1:
+        raise GradcliError("option", "--jobs is for a file of checks", hint="gradcli check checks.toml --jobs 4")
     how: Printing = refuse_page(printing(json, format, output, 6, "auto", False, None, quiet))
-    asked = request(env, program, file, set_values, v, wrt, strict, budget)
-    found = answer(env, asked, expect or [], samples, seed, how)
-    raise typer.Exit(status_of(env, "agree" if found.agree else found.verdict, found.finite, quiet=True))
+    wanted = read_standard(digits, tolerance)
+    script = ScriptOptions(at, turn, of=of, seed=draw_seed, points=seed)
+    points = points_of(set_values or [])
+    asked = request(env, program, file, points[0], v, wrt, strict, budget, script)
+    found = answer(env, asked, expect or [], samples, seed, how, wanted, typed_check(ctx, points, asked.program))
+    raise typer.Exit(status_of(env, found.verdict, found.finite, quiet=True))
 
 
 def run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, TextIO
 
 from gradcli.records import dataclass, field
@@ -12,7 +12,10 @@ from gradcli.records import dataclass, field
 
 @dataclass(slots=True)
 class Environment:
-    """Where input comes from and output goes to; ``largest`` are the bytes of a file that is read."""
+    """Where input comes from and output goes to; ``largest`` are the bytes of a file that is read.
+
+    ``run`` answers a command line in another environment, for a command that asks several.
+    """
 
     stdin: TextIO = field(default_factory=lambda: sys.stdin)
     stdout: TextIO = field(default_factory=lambda: sys.stdout)
@@ -20,6 +23,7 @@ class Environment:
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
     stdin_used: bool = False
     largest: int = 256 * 1024 * 1024
+    run: Callable[[Sequence[str], Environment], int] | None = None
 
     @property
     def stdout_is_terminal(self) -> bool:

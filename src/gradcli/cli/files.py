@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradcli.cli.environment import Environment
 from gradcli.cli.inputs import file_error, plain_text, read_bytes, read_stdin
 from gradcli.errors import Budget, GradcliError
@@ -17,32 +19,43 @@ if TYPE_CHECKING:
     from gradcli.explanation.explained import Note
 
 SUFFIXES = (".npy", ".npz", ".json", ".csv", ".tsv", ".txt")
+PICKLED = (".pt", ".pth", ".pkl", ".pickle")
+SAVED = "numpy.save('x.npy', x.detach().numpy()) writes one that is read, @x.npy"
 TABLES = (".csv", ".tsv")
 KEYED = (".json", ".npz")
 """Files that hold arrays under keys: ``@d.json:x`` has the one of x."""
 
 
-def read_array(env: Environment, text: str, name: str, budget: Budget, notes: list[Note]) -> Any:
+def read_array(
+    env: Environment, text: str, name: str, budget: Budget, notes: list[Note], as_stored: bool = False
+) -> Any:
     """Return the array that an option's value stands for; what deserves a sentence is added to ``notes``.
 
-    What is typed in integers is an array of integers; files and standard input hold doubles.
+    What is typed in integers is an array of integers; files and standard input hold doubles, and numpy's files what
+    they store where it is to be left ``as_stored``.
     Raises ``value``, ``file``, ``budget`` and the like.
     """
     option = name if name.startswith("--") else f"--{name}"
     if text == "-":
         return doubles(read_value(plain_text(read_stdin(env, option)), option, budget, lines=True))
     if text.startswith("@"):
-        return doubles(read_file(env, text[1:], option, name, budget, notes))
+        found = read_file(env, text[1:], option, name, budget, notes)
+        return found if as_stored and isinstance(found, np.ndarray | np.floating) else doubles(found)
     return read_value(text, option, budget)
 
 
 def read_file(env: Environment, path: str, option: str, name: str, budget: Budget, notes: list[Note]) -> Given:
-    """Return the array in a file, read by its suffix, or that under the key after it; raises ``file`` or ``value``."""
+    """Return the array in a file, read by its suffix, or that under the key after it; raises ``file`` or ``value``.
+
+    An array of numpy's has the type that it is stored in.
+    """
     if path in ("", "-") or (path.startswith("/dev/") and not path.lower().endswith(SUFFIXES)):
         what = "@ stands before the name of a file" if not path else f"{path} has no suffix that says how to read it"
         raise GradcliError("file", f"{option}: {what}", hint=f"{option} - reads standard input")
     path, key = key_of(str(Path(path).expanduser()) if path.startswith("~") else path)
     suffix = Path(path).suffix.lower()
+    if suffix in PICKLED:
+        raise GradcliError("file", f"{option}: {path[:80]} is a pickle, which only its library can open", hint=SAVED)
     if suffix not in SUFFIXES:
         raise file_error(f"{path[:80]}: the name must end with {' '.join(SUFFIXES)}", option)
     data = read_bytes(env, path, option)
@@ -50,7 +63,9 @@ def read_file(env: Environment, path: str, option: str, name: str, budget: Budge
         from gradcli.cli.numpy_files import numpy_array
 
         try:
-            return as_input(f"the array in {path}", numpy_array(data, path, key or name, budget))
+            array = numpy_array(data, path, key or name, budget)
+            checked = as_input(f"the array in {path}", array)
+            return np.asarray(checked, dtype=array.dtype) if array.dtype.kind == "f" else checked
         except GradcliError as error:
             raise error.under(option) from None
     try:

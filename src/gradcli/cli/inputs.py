@@ -23,11 +23,15 @@ DATA = (".csv", ".tsv", ".npy", ".npz", ".json")
 NOTEBOOK = ".ipynb"
 
 
-def suffix_of(program: str) -> str:
+CHECKS = (".toml", ".ndjson", ".jsonl")
+"""Suffixes of files of checks."""
+
+
+def suffix_of(program: str, among: tuple[str, ...] = (*TEXTS, *DATA, NOTEBOOK)) -> str:
     """Return the suffix of what may be the name of a file, empty for a program."""
     found = re.fullmatch(r"@?[^\n\"'()\[\]=*]*(\.[a-zA-Z]+)", program)
     suffix = found[1].lower() if found else ""
-    return suffix if suffix in (*TEXTS, *DATA, NOTEBOOK) else ""
+    return suffix if suffix in among else ""
 
 
 def text_of_file(env: Environment, path: str, suffix: str) -> str:
@@ -135,15 +139,20 @@ GIVEN = r"(?sa)\s*([A-Za-z_]\w*)\s*=(?!=)(.*)"
 def assignments(items: list[str]) -> dict[str, str]:
     """Return ``NAME=VALUE`` items as names and texts; raises ``option`` for a bad or repeated name."""
     found: dict[str, str] = {}
-    for item in items:
-        name, equals, value = item.partition("=")
-        name = name.strip()
-        if not equals or not name.isidentifier() or not name.isascii() or name.startswith("__"):
-            raise GradcliError("option", f"'{item[:40]}' is not NAME=VALUE", hint="for example --set x=1,2")
+    for name, value in map(assignment, items):
         if name in found:
             raise GradcliError("option", f"two values are given for {name}", hint="--v alone can be repeated")
         found[name] = value
     return found
+
+
+def assignment(item: str) -> tuple[str, str]:
+    """Return ``NAME=VALUE`` as a name and a text; raises ``option``."""
+    name, equals, value = item.partition("=")
+    name = name.strip()
+    if not equals or not name.isidentifier() or not name.isascii() or name.startswith("__"):
+        raise GradcliError("option", f"'{item[:40]}' is not NAME=VALUE", hint="for example --set x=1,2")
+    return name, value
 
 
 def plain_text(text: str) -> str:

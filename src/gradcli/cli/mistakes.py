@@ -17,10 +17,10 @@ EXAMPLES = {
     "--output": "answer.txt", "-o": "answer.txt", "--file": "program.py", "-f": "program.py", "--samples": "100",
     "--budget": "turns=1000000", "--seed": "7", "--row": "0", "--column": "x[0]", "--expect": "'2*x'", "--set": "x=1,2",
     "--jobs": "4", "-j": "4", "--timeout": "10", "--memory": "4096", "--only": "grad,vjp",
-    "--lr": "0.1", "--iterations": "20",
+    "--lr": "0.1", "--iterations": "20", "--digits": "5", "--tolerance": "1e-5", "--of": "loss",
 }  # fmt: skip
 """A value of each option that takes one; a variable takes numbers."""
-TOLERANCES = ("--tol", "--rtol", "--atol", "--eps", "--epsilon", "--tolerance")
+TOLERANCES = ("--tol", "--rtol", "--atol", "--eps", "--epsilon")
 SYNONYMS = {
     "write --format {0}": FORMATS,
     "write --color never": ("no-color", "nocolor", "no-colour", "monochrome"),
@@ -74,7 +74,7 @@ def no_option(flag: str, value: str | None, command: str, program: str | None) -
     if name.isidentifier() and (name in words or did_you_mean(name, words)):
         return None
     if flag in TOLERANCES:
-        hint = "check needs none: it counts how many digits are right"
+        hint = "check counts how many digits are right; --tolerance 1e-5 is for what --expect has"
         return GradcliError("option", f"{command} has no {flag}", hint=hint)
     if command in ("batch", "schema") and flag in ("--json", "--format", "-F"):
         return GradcliError("option", f"{command} has no {flag}", hint="leave it out: what it prints is JSON already")

@@ -86,8 +86,32 @@ Expect = Annotated[
         show_default=False,
     ),
 ]
+Digits = Annotated[
+    int | None,
+    typer.Option(
+        "--digits",
+        metavar="N",
+        help="Of --expect: right from N digits on, 1 to 15; by default 15 of a formula, 5 of an array of float32.",
+        show_default=False,
+    ),
+]
+Tolerance = Annotated[
+    float | None,
+    typer.Option(
+        "--tolerance", metavar="T", help="The same as a relative error: 1e-5 for 5 digits.", show_default=False
+    ),
+]
 Samples = Annotated[int, typer.Option("--samples", metavar="N", help="Check at N random points as well.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="S", help="Chooses the random points.")]
+Seed = Annotated[
+    int, typer.Option("--seed", metavar="S", help="Chooses the random points, and where a script's draws begin.")
+]
+ScriptSeed = Annotated[
+    int | None,
+    typer.Option(
+        "--draw-seed", metavar="N", help="Of a script: begin draws here; the same as --seed by default.",
+        show_default=False,
+    ),
+]  # fmt: skip
 At = Annotated[
     int | None,
     typer.Option("--at", metavar="LINE", help="Of a script: answer the call of this line.", show_default=False),
@@ -102,7 +126,7 @@ Of = Annotated[
     typer.Option(
         "--of",
         metavar="NAME",
-        help="Of a script: take this variable as the output, by those of --wrt.",
+        help="Take this variable of the program as the output; of a script by those of --wrt.",
         show_default=False,
     ),
 ]

@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradcli.cli.inputs import assignments, read_program, suffix_of, text_of_file
+from gradcli.cli.inputs import CHECKS, assignments, read_program, suffix_of, text_of_file
 from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.errors.suggest import did_you_mean
 from gradcli.records import dataclass, field
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
     from gradcli.explanation.evaluation import Function
     from gradcli.explanation.explained import Note
+    from gradcli.explanation.scripts import Asked
 
 FORMATS = ("table", "json", "plain")
 SUFFIXES = {".json": "json", ".txt": "table", ".html": "page"}
@@ -49,7 +50,10 @@ class Printing:
 
 
 class ScriptOptions(NamedTuple):
-    """The options that say which call of a script is answered, and what the script is called."""
+    """The options that say which call of a script is answered, and what the script is called.
+
+    ``points`` is the seed of check's random points, where draws begin too if ``seed`` says nothing else.
+    """
 
     at: int | None = None
     turn: int | None = None
@@ -57,11 +61,12 @@ class ScriptOptions(NamedTuple):
     of: str | None = None
     seed: int | None = None
     name: str = "script"
+    points: int | None = None
 
 
 NO_OPTIONS = ScriptOptions()
 CHOOSING = ("at", "turn", "of", "seed")
-"""Options that choose what of a script is answered."""
+"""Options that choose what of a script is answered; a formula has ``of`` alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,26 +235,29 @@ def request(
     return Request(text, values, calls, names, strict, bounds, notes, script)
 
 
+def asked_of(asked: Request) -> Asked:
+    """Return what of a script the options ask for."""
+    from gradcli.explanation.scripts import Asked  # a formula has none
+
+    options = asked.script
+    seed = options.points or 0 if options.seed is None else options.seed
+    return Asked(options.at, options.turn, options.of, tuple(asked.wrt or ()), seed)
+
+
 def function_of(asked: Request) -> Function:
     """Return the program of a request as a function, of a script the call that its options choose."""
     from gradcli.explanation.evaluation import Function
 
     options = asked.script
-    if all(getattr(options, name) is None for name in CHOOSING):
+    chosen = [name for name in CHOOSING if getattr(options, name) is not None]
+    if not chosen and not options.points:
         return Function(asked.program, asked.wrt, asked.budget, asked.values)
-    from gradcli.explanation.scripts import Asked  # a formula has none
-
-    call = Asked(options.at, options.turn, options.of, tuple(asked.wrt or ()), options.seed or 0)
-    function = Function(asked.program, asked.wrt, asked.budget, asked.values, call)
-    if not function.program.is_script:
-        raise not_a_script(options)
+    function = Function(asked.program, asked.wrt, asked.budget, asked.values, asked_of(asked))
+    others = [name for name in chosen if name != "of"]
+    if others and not function.program.is_script:
+        option = f"--{others[0]}" if options.points is None or others[0] != "seed" else "--draw-seed"
+        raise GradcliError("option", f"{option} is for a script, and this is a formula", hint=f"leave out {option}")
     return function
-
-
-def not_a_script(options: ScriptOptions) -> GradcliError:
-    """Return the error for an option that says which call of a script is answered, beside a formula."""
-    name = next(name for name in CHOOSING if getattr(options, name) is not None)
-    return GradcliError("option", f"--{name} is for a script, and this is a formula", hint=f"leave out --{name}")
 
 
 def read_values(env: Environment, items: list[str] | None, bounds: Budget, notes: list[Note]) -> dict[str, Any]:
@@ -292,6 +300,8 @@ def program_text(env: Environment, program: str | None, file: str | None) -> str
     if quoted:
         hint = f'one pair is for the shell: "{quoted[2]}"'
         raise GradcliError("option", "the program stands in two pairs of quotes", hint=hint)
+    if suffix_of(program, CHECKS):
+        raise GradcliError("option", f"{program} is the name of a file of checks", hint="check alone reads one")
     suffix = suffix_of(program)
     return text_of_file(env, program.removeprefix("@"), suffix) if suffix else program
 

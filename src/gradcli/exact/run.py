@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from gradcli.engine.graph import TENSORS, Graph, misfit
+from gradcli.engine.graph import TENSORS, Graph, Node, misfit
 from gradcli.errors import GradcliError
 from gradcli.exact.real import as_doubles, decimal, lifted
 from gradcli.exact.work import CALL, at_digits, charge
@@ -89,7 +89,7 @@ class Deciding(Graph):
         links: tuple[int, ...] = (),
     ) -> Any:
         """Apply an op as a graph does, by its pieces and in many digits."""
-        if not self.exact:
+        if not self.exact or self.is_earlier(arguments):
             return Graph.apply(self, op, arguments, static, values, links)
         exact = [value if is_lifted(value) else lifted(value) for value in values]
         try:
@@ -101,6 +101,15 @@ class Deciding(Graph):
         charge(at_digits(CALL + operations(op, exact, static, value), getcontext().prec))
         self.meter.watch()
         return Graph.enter(self, op, arguments, static, value, links)
+
+    @staticmethod
+    def is_earlier(arguments: tuple[Any, ...]) -> bool:
+        """Return whether a value is computed from inputs alone that are none of the answer's.
+
+        These are what a training script updates before: they are the doubles that they were.
+        """
+        active = [a for a in arguments if isinstance(a, Node) and a.active]
+        return bool(active) and not any(is_lifted(a.value) for a in active)
 
     def enter(
         self,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradcli.errors.counting import listed
 from gradcli.exact.thresholds import ALL
 from gradcli.explanation.explained import Note
 from gradcli.ops.declare import Array
@@ -73,6 +74,8 @@ class Comparison:
     - ``compared``, ``unclear``, ``wrong``: how many entries were held against each other, how many could not be, and
       how many differ.
     - ``finite``: whether the first route is finite everywhere.
+    - ``misfit``: of what is expected in another shape, both shapes and what may have happened; empty where it fits.
+    - ``standard``: what the first route is held to, such as ``the digits of float32``; empty where nothing chose it.
 
     >>> [(one.routes, one.compared, one.wrong) for one in gradcli.check("x**2", x=3.0).comparisons]
     [(('symbols', 'many digits'), 1, 0), (('reverse mode', 'many digits'), 1, 0)]
@@ -84,11 +87,108 @@ class Comparison:
     unclear: int
     wrong: int
     finite: bool
+    misfit: str = ""
+    standard: str = ""
 
     @property
     def digits(self) -> float:
         """The fewest right digits of an entry; nan where the routes were held against each other alone."""
+        if self.misfit:
+            return 0.0
         return ALL if self.worst is None else self.worst.digits
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionVerdict:
+    """Whether the backward that a script wrote for a function is the derivative of its forward.
+
+    - ``name``: the name of the function.
+    - ``verdict``: ``right``, ``wrong`` or ``unclear``.
+    - ``inputs``: the arguments whose gradients are wrong.
+    - ``reason``: why it is unclear.
+    - ``kink``: at a kink of the forward it takes another slope in ``inputs`` than the conventions do: one between those
+      beside the kink, which is right.
+    - ``right_here``: it is right for the cotangents of this run, and wrong in ``inputs`` for others. Where the only one
+      is 1, as that of a loss, it is ``right`` even so: such a function may leave it out.
+    """
+
+    name: str
+    verdict: str
+    inputs: tuple[str, ...] = ()
+    reason: str = ""
+    right_here: bool = False
+    kink: bool = False
+
+    @property
+    def where(self) -> str:
+        """The arguments whose gradients are wrong, in words."""
+        return f"input{'s' * (len(self.inputs) > 1)} {listed(self.inputs, len(self.inputs))}"
+
+    @property
+    def sentence(self) -> str:
+        """What is to be said of it."""
+        if self.verdict == "wrong":
+            but = ", though it is for the cotangent of this call" if self.right_here else ""
+            return f"the backward of {self.name} is not the derivative of its forward ({self.where}){but}"
+        if self.verdict == "unclear":
+            return f"the backward of {self.name} could not be held against its forward: {self.reason}"
+        if self.right_here:
+            return f"the backward of {self.name} is right for the cotangent 1 alone ({self.where})"
+        if self.kink:
+            return f"the backward of {self.name} takes a slope of its own at a kink of its forward ({self.where})"
+        return f"the backward of {self.name} is the derivative of its forward"
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """A derivative that the user expects, or that his script computes, beside the true one, over all points.
+
+    - ``variable``: what the script or the formula calls the value that it is by.
+    - ``text``: what is expected, as it was typed: ``dW1``, ``grads['W1']``, ``2*x``.
+    - ``digits``: the fewest right digits of an entry, as the script computed it.
+    - ``compared``, ``wrong``, ``unclear``: how many entries were asked, differ, and could not be decided.
+    - ``worst``: the entry with the fewest right digits; None where there is none.
+    - ``mistake``: what has probably gone wrong; empty where nothing fits.
+    - ``first_wrong``: the first gradient of the script that is wrong on the way to a wrong one.
+    - ``misfit``: of what has another shape, both shapes and what may have happened; empty where it fits.
+    - ``standard``: what it is held to, such as ``the digits of float32``; empty where nothing chose it.
+    - ``entry``: which entry of a nested list the worst one is; empty for arrays.
+    - ``inner``: whether it is by a value that the script computes, and so held against reverse mode in doubles.
+
+    >>> gradcli.check("x**3", x=2.0, expect="x**2").expected[0].verdict
+    'wrong'
+    """
+
+    variable: str
+    text: str
+    digits: float
+    compared: int
+    wrong: int
+    unclear: int
+    worst: Entry | None
+    mistake: str = ""
+    first_wrong: str = ""
+    misfit: str = ""
+    standard: str = ""
+    entry: str = ""
+    inner: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """``right``, ``wrong`` or ``unclear``."""
+        return "wrong" if self.wrong else "unclear" if self.unclear else "right"
+
+    def beside(self, other: Expectation) -> Expectation:
+        """Return what two points say of it together."""
+        first, second = sorted((self, other), key=lambda one: (not one.wrong, one.digits))
+        return dataclasses.replace(
+            first,
+            digits=min(self.digits, other.digits),
+            compared=self.compared + other.compared,
+            wrong=self.wrong + other.wrong,
+            unclear=self.unclear + other.unclear,
+            mistake=first.mistake if first.mistake == second.mistake or not second.wrong else "",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +234,11 @@ class Checked:
       give the engine's number.
     - ``timeline``: what the script did that was checked; None for a formula.
     - ``labels``: what the script calls a variable whose name here is an identifier.
+    - ``points``: how many points were given.
+    - ``reproduce``: on a command line that found something wrong, the one that checks the failing point alone.
+    - ``expected``: what is expected, each beside the true derivative.
+    - ``by_script``: whether the script itself computes what is expected.
+    - ``functions``: the verdict on each function whose backward the script wrote, by its name.
     - ``asked``: which entries of J were asked for in many digits.
     - ``needed``: the budget ``work`` that is enough to decide what is unclear; 0 where that is not known.
     """
@@ -155,22 +260,30 @@ class Checked:
     backward_read: int = 0
     timeline: Timeline | None = None
     labels: dict[str, str] = dataclasses.field(default_factory=dict)
+    points: int = 1
+    reproduce: str = ""
+    expected: list[Expectation] = dataclasses.field(default_factory=list)
+    by_script: bool = False
+    functions: dict[str, FunctionVerdict] = dataclasses.field(default_factory=dict)
     asked: Asked = dataclasses.field(default_factory=Asked)
     needed: int = 0
 
     @property
     def verdict(self) -> str:
-        """``agree``, ``differ``, ``unclear`` or ``not-finite``."""
-        if self.misprints or any(comparison.wrong for comparison in self.comparisons):
-            return "differ"
+        """``right``, ``wrong``, ``unclear`` or ``not-finite``; of a script's own gradients theirs."""
+        said = {one.verdict for one in self.expected} | {one.verdict for one in self.functions.values()}
+        if self.by_script:
+            return next((word for word in ("wrong", "unclear") if word in said), "right")
+        if self.misprints or "wrong" in said or any(comparison.wrong for comparison in self.comparisons):
+            return "wrong"
         if not self.finite:
             return "not-finite"
-        return "unclear" if self.reason else "agree"
+        return "unclear" if self.reason or "unclear" in said else "right"
 
     @property
     def agree(self) -> bool:
         """Whether no number is wrong, and every one was decided."""
-        return self.verdict in ("agree", "not-finite")
+        return self.verdict in ("right", "not-finite")
 
     @property
     def finite(self) -> bool:

@@ -64,6 +64,13 @@ class Function:
         for name in self.wrt or ():
             self._require(name)
 
+    @classmethod
+    def of_program(cls, program: Any, wrt: Iterable[str]) -> Function:
+        """Return a program that was read before as a function, by the inputs of ``wrt``."""
+        made = cls.__new__(cls)
+        made.program, made.wrt = program, tuple(wrt)
+        return made
+
     @property
     def place(self) -> Place:
         """The text of the program."""
@@ -211,24 +218,52 @@ def read_program(
     if not isinstance(text, str):
         from gradcli.runner.sources import read_function
 
+        if asked is not None and asked.of is not None:
+            hint = "return it, or give the lines as a text"
+            raise GradcliError("option", "of is for a text, and this is a function", hint=hint)
         return read_function(text, budget, given)
-    if is_script(text) or (asked is not None and asked.of is not None and "\n" in text.strip()):
-        from gradcli.explanation.scripts import Asked, read_script
-        from gradcli.runner.state import bounds_of
+    if not is_script(text):
+        if asked is None or asked.of is None:
+            return compile_program(text, budget, frozenset(given))
+        program = read_up_to(text, budget, frozenset(given), asked.of, frozenset(wrt or ()))
+        if program is not None:
+            return program
+    from gradcli.explanation.scripts import Asked, read_script
+    from gradcli.runner.state import bounds_of
 
-        return read_script(text, given, asked or Asked(), None if wrt is None else tuple(wrt), bounds_of(budget))
-    return compile_program(text, budget, frozenset(given))
+    return read_script(text, given, asked or Asked(), None if wrt is None else tuple(wrt), bounds_of(budget))
+
+
+def read_up_to(text: str, budget: Budget, given: frozenset[str], of: str, wrt: frozenset[str]) -> Program | None:
+    """Return a text as a formula whose output is one of its names; None for lines that are run as a script.
+
+    Those are no formula, or give all inputs themselves, or those that are differentiated.
+    """
+    from gradcli.language.outputs import with_output  # few formulas are asked for another output
+
+    lines = "\n" in text.strip()
+    try:
+        program = compile_program(text, budget, given)
+    except GradcliError:
+        if lines:
+            return None
+        raise
+    inputs = program.inputs.keys()
+    if lines and (not inputs or not wrt | given <= inputs):
+        return None
+    return with_output(program, of, given)
 
 
 def filled(program: Any, values: dict[str, Any]) -> dict[str, Any]:
     """Return the values of all inputs: those that are given, and those of a script for the others.
 
-    A leaf that began with another value has what the script has made of it since.
+    A leaf that began with another value has what the script has made of it since. What only lines need that a formula
+    is not asked for is left out.
     """
     if program.is_script:
         given = {name: value for name, value in values.items() if name not in program.others}
         return {name: value for name, value in {**program.values, **given}.items() if name not in program.settings}
-    return values
+    return {name: value for name, value in values.items() if name not in program.beside} if program.beside else values
 
 
 FIRST = 8

@@ -57,6 +57,9 @@ def not_an_input(program: Program, name: str) -> GradcliError:
         message = f"'{name}' is computed by the program, and no input"
         hint = f"its gradient, {name}.grad, stands under Backward; or leave out what computes it, and give it a value"
         return GradcliError("unknown-input", message, hint=hint)
+    if not program.is_script and name in program.beside:
+        message = f"'{program.result}' is computed without '{name}'"
+        return GradcliError("unknown-input", message, hint=f"it is computed from {', '.join(program.inputs) or 'none'}")
     known = tuple(program.inputs or program.variables)
     has = f"the program has {', '.join(known)}" if known else "the program has no variables"
     return GradcliError("unknown-input", f"the program has no variable '{name}'", hint=did_you_mean(name, known) or has)

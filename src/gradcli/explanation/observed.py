@@ -35,6 +35,15 @@ def given(event: Any) -> dict[str, Array]:
     return {name: g for name, g in zip(event.of, event.returns, strict=False) if name and g is not None}
 
 
+def added_together(calls: Sequence[Any]) -> dict[str, Array]:
+    """Return what calls gave by the label of each leaf, added up."""
+    total: dict[str, Array] = {}
+    for event in calls:
+        for label, g in given(event).items():
+            total[label] = np.asarray(g) if label not in total else total[label] + np.asarray(g)
+    return total
+
+
 def follow_run(point: Point, backward: Sequence[Backward]) -> tuple[list[Backward], list[Note]]:
     """Return the calls with what the run really gave where that is not vᵀ·J, and what is to be said of them."""
     calls = observed_calls(point)

@@ -14,7 +14,7 @@ from gradcli.engine.naming import output_name
 from gradcli.engine.reverse import cotangents
 from gradcli.errors import GradcliError
 from gradcli.explanation.evaluation import Evaluation, Function, filled, gradients
-from gradcli.explanation.explained import Backward, Gradient, sum_of
+from gradcli.explanation.explained import Backward, Gradient, Note, sum_of
 from gradcli.explanation.notes import note_backward, note_run, refuse_integers
 from gradcli.language.inputs import Cotangent, detached, each_call, read_v
 from gradcli.ops.declare import Array
@@ -257,7 +257,18 @@ def gather_gradient(point: Point, grad: dict[str, Array]) -> Gradient:
         point.counted[0].shown if alone else point.seed,
         point.counted[0].source if alone else "accumulated",
         grad,
-        [*note_run(point.run.graph), *note_backward(point.run.graph.nodes, point.run.output)],
+        [*note_run(point.run.graph), *note_backward(point.run.graph.nodes, point.run.output), *note_followed(point)],
         point.timeline,
         point.function.labels,
     )
+
+
+def note_followed(point: Point) -> list[Note]:
+    """Say what backward passes of a script's own a gradient follows; nothing of a formula."""
+    if not point.function.program.is_script:
+        return []
+    from gradcli.engine.live import swept
+    from gradcli.explanation.script_notes import note_own
+
+    output = point.run.output
+    return note_own(point.function.program, swept(output)) if isinstance(output, Node) else []

@@ -38,7 +38,14 @@ def note_script(program: Any, nodes: Sequence[Node], bent: bool) -> list[Note]:
     ``bent`` says that the script's own backward is not linear.
     """
     notes = [Note(kind, message) for kind, message in (program.ended.run.notes if program.ended is not None else ())]
-    own = own_derivatives(nodes)
+    return notes + note_own(program, nodes, bent) + note_float32(program, nodes)
+
+
+def note_own(program: Any, nodes: Sequence[Node], bent: bool = False) -> list[Note]:
+    """Say which backward passes of the script's own, and hooks, an answer follows: in earlier derivatives too."""
+    notes = []
+    followed = [] if program.forwards else [call.name for call in program.customs]
+    own = list(dict.fromkeys([*own_derivatives(nodes), *followed]))
     if HOOK in own:
         own.remove(HOOK)
         said = "A hook of the script changes the gradient on the way: both routes follow it."
@@ -48,11 +55,11 @@ def note_script(program: Any, nodes: Sequence[Node], bent: bool) -> list[Note]:
         notes.append(
             Note(
                 "custom-backward",
-                f"The script wrote the backward of {names} itself: both routes follow it, and nothing here holds it "
-                "against the derivative of its forward." + (CURVED if bent else ""),
+                f"The backward of {names} is followed as the script wrote it: gradcli check holds it against the "
+                "derivative of its forward." + (CURVED if bent else ""),
             )
         )
-    return notes + note_float32(program, nodes)
+    return notes
 
 
 def note_float32(program: Any, nodes: Sequence[Node]) -> list[Note]:

@@ -122,6 +122,13 @@ def read_script(
     return program
 
 
+def is_whole_script(program: Any) -> bool:
+    """Return whether a program is a script with variables of its own, and no function of Python's."""
+    from gradcli.runner.replay import ScriptProgram
+
+    return type(program) is ScriptProgram
+
+
 def refuse_unknown_functions(code: Code, place: Place, missing: Mapping[str, tuple[int, int]]) -> None:
     """Refuse a script that calls a function which no line defines: no value from outside could stand for it."""
     from gradcli.ops import spellings

@@ -27,7 +27,8 @@ class Program:
 
     ``branches`` says that it takes one way or another by values, ``writes`` that it writes to values in place. A
     formula of an answer may be a condition: ``truths`` says that the output may be one. A script says by which inputs
-    to differentiate (``wrt``), a formula by all of them.
+    to differentiate (``wrt``), a formula by all of them. Of a program up to one of its values, ``beside`` are the
+    variables of the lines that are left out.
     """
 
     place: Place
@@ -44,6 +45,7 @@ class Program:
     wrt: tuple[str, ...] | None = None
     truths: bool = False
     is_script: bool = False
+    beside: frozenset[str] = frozenset()
 
     def evaluate(
         self,

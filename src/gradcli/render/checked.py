@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import re
 from typing import TYPE_CHECKING, Any
 
 from gradcli.errors.counting import counted, listed
@@ -13,13 +13,29 @@ from gradcli.render.documents import head, inputs_document, notes_document
 from gradcli.render.numbers import input_text, nested, strict
 
 if TYPE_CHECKING:
-    from gradcli.explanation.checked import Checked, Comparison, Entry
+    from gradcli.explanation.checked import Checked, Comparison, Entry, Expectation, FunctionVerdict
 
 
 def check_line(found: Checked) -> str:
-    """Return the one line: which routes are right and to how many digits, or what is wrong, and where."""
-    if found.verdict == "differ":
-        return differs_line(found)
+    """Return what a check says, a line for each derivative that was expected, else one: right, or what is wrong."""
+    functions = functions_line(found)
+    if found.expected:
+        return "\n".join([*(expectation_line(found, one) for one in found.expected), *functions]) + routes_line(found)
+    return functions[0] if functions and not found.misprints and worst_entry(found) is None else own_line(found)
+
+
+def functions_line(found: Checked) -> list[str]:
+    """Return a last line for functions whose backward is wrong where no gradient that is wrong says so."""
+    wrong = [one.sentence for one in found.functions.values() if one.verdict == "wrong"]
+    if not wrong or any(one.verdict == "wrong" for one in found.expected):
+        return []
+    return [f"wrong: {'; '.join(wrong)}"]
+
+
+def own_line(found: Checked) -> str:
+    """Return the line where nothing was expected: how right symbols and reverse mode are."""
+    if found.verdict == "wrong":
+        return wrong_line(found)
     if not found.value_finite:
         return f"not finite: y is not finite{where_text(found)}"
     if not found.finite:
@@ -27,12 +43,68 @@ def check_line(found: Checked) -> str:
     if found.verdict == "unclear":
         return f"unclear: {found.reason}{where_text(found)}"
     if not found.digits:
-        return f"ok: J has no entries{where_text(found)}"
+        return f"right: J has no entries{where_text(found)}"
     own = [route for route in found.digits if route != EXPECTED]
     count = digits_text(min(found.digits[route] for route in own))
-    expected = f", --expect {digits_text(found.digits[EXPECTED])}" if EXPECTED in found.digits else ""
-    held = f"{listed(own, len(own))} have {count} right{expected}"
-    return f"ok: {held}{where_text(found)}{asked_text(found)}{read_text(found)}"
+    agrees = "agrees" if len(own) == 1 else "agree"
+    line = f"right: {listed(own, len(own))} {agrees} with the true derivative to {count}"
+    return f"{line}{where_text(found)}{asked_text(found)}{read_text(found)}"
+
+
+def routes_line(found: Checked) -> str:
+    """Return a last line where gradcli's own routes are wrong, or not sure, beside what was expected."""
+    if found.by_script:
+        return ""
+    routes = [one for one in found.comparisons if one.routes[0] != EXPECTED and one.wrong]
+    if routes or found.misprints:
+        return f"\n{wrong_line(found)}"
+    if found.reason and all(one.verdict != "unclear" for one in found.expected):
+        return f"\nunclear: {found.reason}{where_text(found)}"
+    return ""
+
+
+def expectation_line(found: Checked, one: Expectation) -> str:
+    """Return the line of one expected derivative."""
+    if one.verdict == "right":
+        held = "reverse mode" if one.inner else "the true derivative"
+        agrees = f"right: {one.text} agrees with {held}{by_text(one)} to {digits_text(one.digits)}"
+        return f"{agrees}{standard_text(one)}{where_text(found)}{'' if one.inner else asked_text(found)}"
+    if one.verdict == "unclear":
+        return f"unclear: {one.text}{by_text(one)}: {found.reason or 'its entries could not be decided'}"
+    if one.misfit:
+        return f"wrong: {one.text} {one.misfit}"
+    place = wrong_place(one) + standard_text(one)
+    why = one.mistake
+    if one.first_wrong and one.first_wrong != one.text:
+        why = f"{one.text} is wrong because {one.first_wrong} is"
+    more = f" ({counted(one.wrong - 1, 'more entry')} too)" if one.wrong > 1 and not why else ""
+    point = f"; at {point_text(one.worst)}" if found.wanted and one.worst is not None and not found.reproduce else ""
+    return f"wrong: {place}{more}{f': {why}' if why else ''}{point}"
+
+
+def standard_text(one: Expectation) -> str:
+    """Return to how many digits a derivative is held, where these are not the usual ones."""
+    return f" (held to {one.standard})" if one.standard else ""
+
+
+def by_text(one: Expectation) -> str:
+    """Return by which value a derivative is, where its own text does not say it."""
+    return "" if one.variable in one.text else f" by {one.variable}"
+
+
+def wrong_place(one: Expectation) -> str:
+    """Return the worst entry of a wrong derivative with both numbers, by what the user calls it."""
+    if one.worst is None:
+        return f"{one.text} is not the derivative{by_text(one)}"
+    first, second = one.worst.values
+    index = one.entry or one.worst.column.removeprefix(one.worst.variable)
+    if NAME.fullmatch(one.text) and (index.startswith("[") or not index):
+        return f"{one.text}{index} is {first!r} and truly {second!r}"
+    return f"{one.worst.place} is {first!r} by {one.text} and truly {second!r}"
+
+
+NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[['\"]\w+['\"]\])*")
+"""What a script calls a value: an index after it is an entry."""
 
 
 def asked_text(found: Checked) -> str:
@@ -55,26 +127,22 @@ def read_text(found: Checked) -> str:
     return f"; {' and '.join(told)} read back" if told else ""
 
 
-def differs_line(found: Checked) -> str:
-    """Return the line for a route that is wrong: the worst entry, both numbers, and what may have gone wrong."""
+def wrong_line(found: Checked) -> str:
+    """Return the line for a route of gradcli's own that is wrong: the worst entry, and both numbers."""
     worst = worst_entry(found)
     if worst is None:
-        return f"differs: a formula of {found.misprints[0]}"
+        return f"wrong: a formula of {found.misprints[0]}"
     first, second = worst.values
-    point = f"; at {point_text(worst)}" if found.wanted else ""
+    point = f"; at {point_text(worst)}" if found.wanted and not found.reproduce else ""
     many = sum(c.wrong for c in found.comparisons if c.routes == worst.routes)
     more = f" ({counted(many - 1, 'more entry')} too)" if many > 1 else ""
-    hint = f"; {found.hint}" if found.hint else ""
-    if worst.routes[0] != EXPECTED and EXPECTED in found.digits:
-        hint = f"; rounding has cost that, and --expect has {digits_text(found.digits[EXPECTED])} right"
-    right = f": {worst.digits:.1f} digits are right" if worst.routes[1] == DIGITS and math.isfinite(first) else ""
     route = "truly" if worst.routes[1] == DIGITS else f"by {worst.routes[1]}"
-    return f"differs: {worst.place} is {first!r} by {worst.routes[0]} and {second!r} {route}{right}{more}{hint}{point}"
+    return f"wrong: {worst.place} is {first!r} by {worst.routes[0]} and {second!r} {route}{more}{point}"
 
 
 def digits_text(count: float) -> str:
     """Return how many digits."""
-    return "all digits" if count == ALL else f"{count:.1f} digits"
+    return "all digits" if count == ALL else f"{int(count)} digits"
 
 
 def point_text(entry: Entry) -> str:
@@ -84,24 +152,32 @@ def point_text(entry: Entry) -> str:
 
 def where_text(found: Checked) -> str:
     """Return at how many points."""
+    given = "the point given" if found.points == 1 else f"the {found.points:,} points given"
     if not found.wanted:
-        return ""
+        return "" if found.points == 1 else f" at {given}"
     all_of = "" if found.samples == found.wanted else f" of {found.wanted:,}, for which the budget 'work' is enough"
-    return f" at the point given and at {counted(found.samples, 'random point')}{all_of} (seed {found.seed})"
+    return f" at {given} and at {counted(found.samples, 'random point')}{all_of} (seed {found.seed})"
 
 
 def worst_entry(found: Checked) -> Entry | None:
-    """Return the wrong entry with the fewest right digits, what the user expects first; None where none is wrong."""
-    wrong = [c for c in found.comparisons if c.wrong and c.worst is not None]
-    entries = [(c.routes[0] != EXPECTED, c.worst.digits, c.worst) for c in wrong if c.worst is not None]
-    return min(entries, key=lambda item: item[:2], default=(False, 0.0, None))[2]
+    """Return the wrong entry of a route with the fewest right digits; None where none is wrong."""
+    wrong = [c.worst for c in found.comparisons if c.wrong and c.worst is not None and c.routes[0] != EXPECTED]
+    return min(wrong, key=lambda entry: entry.digits, default=None)
+
+
+def failing_entry(found: Checked) -> Entry | None:
+    """Return the entry of what was expected that has the fewest right digits, or else of a route; None for none."""
+    wrong = [one.worst for one in found.expected if one.wrong and one.worst is not None]
+    return min(wrong, key=lambda entry: entry.digits, default=worst_entry(found))
 
 
 def check_document(found: Checked) -> dict[str, Any]:
     """Return the JSON document of a check."""
-    worst = worst_entry(found)
+    worst = failing_entry(found)
     return {
         **head(found.program),
+        "verdict": found.verdict,
+        "expected": {one.variable: expectation_document(one) for one in found.expected},
         "inputs": inputs_document(found.inputs, found.differentiated),
         "check": {
             "agree": found.agree,
@@ -122,19 +198,57 @@ def check_document(found: Checked) -> dict[str, Any]:
                 "single": found.asked.single,
                 "directions": found.asked.directions,
             },
+            "points": found.points,
             "worst": None if worst is None else entry_document(worst),
             "comparisons": [comparison_document(c) for c in found.comparisons],
             "hint": found.hint or None,
         },
+        "functions": {name: function_document(one) for name, one in found.functions.items()},
         **({} if found.timeline is None else events_document(found.timeline, nested)),
         "agreement": {
             "agree": found.agree,
             "finite": found.finite,
-            "verdict": found.verdict,
+            "verdict": AGREEMENTS[found.verdict],
             "digits": found.digits,
         },
         "notes": notes_document(found.notes),
+        "sentence": check_line(found),
         "error": None,
+    }
+
+
+def function_document(found: FunctionVerdict) -> dict[str, Any]:
+    """Return the verdict on a function with a backward of the script's own."""
+    return {
+        "verdict": found.verdict,
+        "input": found.inputs[0] if found.inputs else None,
+        "inputs": list(found.inputs),
+        "reason": found.reason or None,
+        "right_here": found.right_here,
+        "kink": found.kink,
+        "message": found.sentence,
+    }
+
+
+AGREEMENTS = {"right": "agree", "wrong": "differ", "unclear": "unclear", "not-finite": "not-finite"}
+"""What the agreement of an answer is called where every answer has one."""
+
+
+def expectation_document(one: Expectation) -> dict[str, Any]:
+    """Return what is said of one expected derivative."""
+    return {
+        "text": one.text,
+        "verdict": one.verdict,
+        "digits": strict(one.digits),
+        "compared": one.compared,
+        "wrong": one.wrong,
+        "unclear": one.unclear,
+        "inner": one.inner,
+        "first_wrong": one.first_wrong or None,
+        "mistake": one.mistake or None,
+        "misfit": one.misfit or None,
+        "standard": one.standard or None,
+        "worst": None if one.worst is None else entry_document(one.worst),
     }
 
 
@@ -145,6 +259,8 @@ def comparison_document(found: Comparison) -> dict[str, Any]:
         "compared": found.compared,
         "unclear": found.unclear,
         "wrong": found.wrong,
+        "misfit": found.misfit or None,
+        "standard": found.standard or None,
         "worst": None if found.worst is None else entry_document(found.worst),
     }
 

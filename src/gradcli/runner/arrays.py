@@ -95,7 +95,7 @@ def array_of(  # noqa: C901 - one case for each kind of what holds numbers
     tensors = [item for item in items if isinstance(item, Tensor)]
     if not tensors:
         return array_of_numbers(run, items, shape, library, dtype)
-    if library == "torch":
+    if library == "torch" and not (run.held.through and any(t.active for t in tensors)):
         if any(t.shape and np.size(t.value) != 1 for t in tensors):
             run.fail("ValueError", "only one element tensors can be converted to Python scalars")
         numbers = [np.ravel(np.asarray(i.value))[0] if isinstance(i, Tensor) else i for i in items]

@@ -31,7 +31,7 @@ from gradcli.runner.objects import (
     own,
 )
 from gradcli.runner.operators import contains, equal, hashable, negative, operate, plain, python_number, truth
-from gradcli.runner.state import Run
+from gradcli.runner.state import Run, constant
 from gradcli.runner.strings import to_repr, to_str
 from gradcli.runner.tuples import Named
 from gradcli.runner.values import DType, Size, Tensor, category, rounded
@@ -78,11 +78,9 @@ def item_of(run: Run, x: Tensor) -> Any:
     """
     if run.levels and x.library != "torch":
         run.refuse_number(x)
-    if run.replay is not None and type(x.node) in NODES and category(x.dtype) == 2:
-        from gradcli.ops.making import DETACH
-
+    if (run.replay is not None or run.held.through) and type(x.node) in NODES and category(x.dtype) == 2:
         node = x.node if not x.shape else run.function("reshape", x, ()).node
-        return Tensor(run.graph(DETACH, node) if x.library == "torch" else node, "float64", "python")
+        return Tensor(constant(run, node) if x.library == "torch" else node, "float64", "python")
     one = np.ravel(np.asarray(x.value))[0]
     if type(one) is not np.float64 and not isinstance(one, np.generic):
         one = np.float64(float(one))

@@ -76,7 +76,7 @@ def cut(run: Run, what: str, sources: Iterable[Any], made: Any) -> Any:
         raise GradcliError("not-differentiable", text, span=span_of(place, line), place=place)
 
     number = np.asarray(made.value)[()]
-    static = {"made": number, "refuse": refuse}
+    static = {"made": number, "refuse": refuse, "why": f"{what} takes a number out of the record"}
     return Tensor(
         run.graph.apply(CUT, tuple([x.node for x in leaves]), static, [x.value for x in leaves]),
         made.dtype,

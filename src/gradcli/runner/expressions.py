@@ -510,13 +510,23 @@ class Expressions(Compiler):
 
                 base = self.expression(node.value)
                 told = self.text.told_place(node)
-                return lambda regs, value: assign_attribute(regs[0], base(regs), name, told(regs, value))
+
+                def assign(regs: Frame, value: Any) -> None:
+                    owner = base(regs)
+                    assign_attribute(regs[0], owner, name, told(regs, owner, name, value))
+
+                return assign
             case ast.Subscript():
                 from gradcli.runner.containers import put
 
                 base, key = self.expression(node.value), self.expression(node.slice)
                 told = self.text.told_place(node)
-                return lambda regs, value: put(regs[0], base(regs), key(regs), told(regs, value))
+
+                def assign_item(regs: Frame, value: Any) -> None:
+                    owner, place = base(regs), key(regs)
+                    put(regs[0], owner, place, told(regs, owner, place, value))
+
+                return assign_item
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
                 return self.several(elts)
         raise GradcliError("syntax", "this cannot be assigned to", span=self.text.span(node))
@@ -578,7 +588,7 @@ class Text:
     another value in its place.
     """
 
-    def __init__(self, text: str, listed: bool, told: Callable[[Frame, str, Any], Any] | None = None) -> None:
+    def __init__(self, text: str, listed: bool, told: Callable[..., Any] | None = None) -> None:
         self.positions = Spans(text)
         self.listed = listed
         self.told = told
@@ -610,13 +620,19 @@ class Text:
         """Return the characters that a node covers."""
         return self.positions.of(node)
 
-    def told_place(self, node: ast.Attribute | ast.Subscript) -> Callable[[Frame, Any], Any]:
-        """Return what is told of an assignment to an attribute or an item."""
+    def told_place(self, node: ast.Attribute | ast.Subscript) -> Callable[[Frame, Any, Any, Any], Any]:
+        """Return what is told of an assignment to an attribute or an item: its owner, which of it, and the value."""
         told = self.told
         if told is None:
-            return lambda regs, value: value
-        name = ast.unparse(node)
-        return lambda regs, value: told(regs, name, value)
+            return lambda regs, owner, key, value: value
+        name, base = ast.unparse(node), ast.unparse(node.value)
+        fixed = isinstance(node, ast.Attribute) or isinstance(node.slice, ast.Constant)
+
+        def tell(regs: Frame, owner: Any, key: Any, value: Any) -> Any:
+            computed = not fixed and isinstance(owner, dict | list) and isinstance(key, str | int)
+            return told(regs, f"{base}[{key!r}]" if computed else name, value, (owner, key))
+
+        return tell
 
     def module_place(self, name: str) -> int:
         """Return the register of a variable in the frame of the module."""

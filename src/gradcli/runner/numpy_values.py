@@ -162,6 +162,10 @@ def to_real(run: Any, x: Any) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case
         if x.library == "python":
             return float(x.value)
         made = real(x)
+        if (
+            isinstance(made, np.ndarray) and made.dtype.kind == "O"
+        ):  # of many digits NumPy takes doubles: no derivative flows here
+            made = np.asarray(made, dtype=np.float64)
         return np.asarray(made) if x.library == "torch" else made
     if kind in (list, tuple):
         run.meter.turn(1, "the lists in a list do not end")

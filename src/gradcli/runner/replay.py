@@ -7,21 +7,24 @@ returned when they were recorded, but for those that left a graph: these are wal
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Input, Node
 from gradcli.errors import Budget, GradcliError, Place, Span
-from gradcli.records import dataclass, field
+from gradcli.ops.joining import CAT
+from gradcli.ops.shaping import RESHAPE
+from gradcli.records import dataclass, field, replace
 from gradcli.runner import backward
 from gradcli.runner.backward import Swept, sweep
+from gradcli.runner.exceptions import Raised
 from gradcli.runner.naming import name_of
 from gradcli.runner.objects import Code
 from gradcli.runner.script import ScriptError, compile_text, run_code
 from gradcli.runner.state import BOUNDS, Run
-from gradcli.runner.story import LAST, Story, free_leaf, tell, value_at
+from gradcli.runner.story import LAST, Assigned, Story, free_leaf, tell, value_at
 from gradcli.runner.values import Tensor
 
 
@@ -37,23 +40,31 @@ class Stopped(Exception):
 
 @dataclass(slots=True)
 class Recorded:
-    """What a sweep gave: by the ordinal of each leaf, and for each input that was asked for."""
+    """What a sweep gave: by the ordinal of each leaf, and for each input that was asked for.
+
+    ``ordinal`` is that of the next leaf: a backward of the script's own may have made some.
+    """
 
     by_leaf: dict[str, Any]
     asked: list[Any]
+    ordinal: int
     hooked: list[tuple[int, Any]] = field(default_factory=list)
     kept: list[tuple[int, Any]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Replay:
-    """Leads a run: gives leaves other values, sweeps what was recorded, and stops at sweep number ``stop``."""
+    """Leads a run: gives leaves other values, sweeps what was recorded, and stops at sweep number ``stop``.
+
+    ``created`` are the outputs of the sweeps that left a graph, each with the nodes that it gave.
+    """
 
     stop: int
     values: Mapping[str, Any] = field(default_factory=dict)
     sweeps: list[Recorded] = field(default_factory=list)
     changing: frozenset[int] = frozenset()
     failed: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    created: list[tuple[list[Node], list[Node]]] = field(default_factory=list)
 
     def leaf(self, ordinal: int, value: Any) -> Any:
         """Return the value of a leaf: another one where that is given."""
@@ -72,10 +83,15 @@ class Replay:
         if create or number >= len(self.sweeps):
             run.hooked, run.kept = [], []
             done = sweep(run, nodes, seeds, targets, True, create)
+            if create:
+                made = [g for g in (*done.totals.values(), *done.captured.values()) if type(g) in NODES]
+                self.created.append((nodes, made))
             if number >= len(self.sweeps):
                 self.record(run, done, inputs)
+            run.ordinal = self.sweeps[number].ordinal
             return done
         before = self.sweeps[number]
+        run.ordinal = before.ordinal
         for hook, g in before.hooked:
             run.call(run.all_hooks[hook], [Tensor(np.array(g))])
         inner = list(run.retained.values())
@@ -93,7 +109,7 @@ class Replay:
             str(nodes[k].name): g for k, g in done.totals.items() if type(nodes[k]) is Input and type(g) not in NODES
         }
         asked = [done.captured.get(t.node.index, done.totals.get(t.node.index)) for t in inputs or ()]
-        self.sweeps.append(Recorded(by_leaf, asked, run.hooked, run.kept))
+        self.sweeps.append(Recorded(by_leaf, asked, run.ordinal, run.hooked, run.kept))
 
 
 @dataclass(slots=True)
@@ -112,7 +128,10 @@ class Reached:
 class ScriptProgram:
     """One call of a script as a program: its inputs are the leaves that the output reaches.
 
-    It is evaluated as a ``Program`` is, by running the script again as far as that call.
+    It is evaluated as a ``Program`` is, by running the script again as far as that call. ``forwards`` says that its
+    functions with a backward of their own are recorded as what their forward computes, and that no hook is followed:
+    the derivative is then that of the output, whatever the script says. ``customs`` are the calls of such functions
+    that the output is computed from, ``used`` their numbers among all such calls, the same in every run.
     """
 
     text: str
@@ -146,6 +165,26 @@ class ScriptProgram:
     failed: dict[int, tuple[str, str]] = field(default_factory=dict)
     changing: frozenset[int] = frozenset()
     settings: frozenset[str] = frozenset()
+    asked: dict[str, str] = field(default_factory=dict)
+    watched: frozenset[str] = frozenset()
+    gradients: tuple[str, ...] = ()
+    always: bool = False
+    last_output: tuple[str, int] | None = None
+    joined: tuple[str, ...] = ()
+    origins: dict[str, list[str]] = field(default_factory=dict)
+    forwards: bool = False
+    customs: list[Any] = field(default_factory=list)
+    used: list[int] = field(default_factory=list)
+
+    def of_values(self, names: Iterable[str]) -> ScriptProgram:
+        """Return the program whose output is several values of the script, end to end."""
+        return replace(self, joined=tuple(names))
+
+    def input_of(self, way: str) -> str | None:
+        """Return the name of the input that a traced value is, of several the last; None where the output has none."""
+        made = self.origins.get(way, ())
+        names = {ordinal: name for name, ordinal in self.ordinals.items()}
+        return next((names[ordinal] for ordinal in reversed(made) if ordinal in names), None)
 
     def evaluate(
         self, values: Mapping[str, object], wrt: frozenset[str], record: bool = True, strict: bool = False,
@@ -162,21 +201,30 @@ class ScriptProgram:
     def reach(self, graph: Graph, by_ordinal: Mapping[str, Any]) -> Reached:
         """Run the script as far as the call."""
         run = Run(graph)
-        run.seed = self.seed
-        replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps, self.changing, self.failed)
-        run.story = Story(self.traced, self.others)
+        run.seed, run.always, run.forwards = self.seed, self.always, self.forwards
+        changing = frozenset() if self.forwards else self.changing
+        replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps, changing, self.failed)
+        run.story = Story(self.traced, self.others, self.watched, frozenset(self.code.places), self.gradients)
         self.enter_given(run)
+        run.story.stop = None if self.joined else self.last_output
         try:
             ended = run_code(self.code, self.place, run)
         except Stopped as stopped:
             return self.found(run, replay, stopped)
+        except Assigned as assigned:
+            return self.found(run, replay, Stopped([as_tensor(run, assigned.value)], [], None))
         if ended.refused is not None:
             raise ended.refused
         if ended.raised is not None and type(graph) is Graph:
             raise ScriptError(ended)
         self.computed = frozenset(run.story.computed)
+        self.origins = {way: ordinals_of(graph, tensors) for way, tensors in run.story.leaves.items()}
+        if self.joined:
+            return self.found(run, replay, Stopped([end_to_end(run, self.joined)], [], None))
         if self.of is not None:
-            return self.found(run, replay, Stopped([self.output_of(run)], [], None))
+            output = self.output_of(run)
+            self.last_output = run.story.last_of(self.of, output)
+            return self.found(run, replay, Stopped([output], [], None))
         why = f": {ended.raised.name}: {ended.raised.text}" if ended.raised is not None else ""
         raise GradcliError("exact", f"the script takes another way in many digits, and does not come to this call{why}")
 
@@ -205,6 +253,10 @@ class ScriptProgram:
             if node is None:
                 raise GradcliError("exact", "the script takes another way in many digits, and has other leaves")
             leaves[name] = node
+        if type(graph) is Graph:
+            if not self.forwards:
+                self.used = on_the_way(run.customs, output.node, replay.created)
+            self.customs = [run.customs[k] for k in self.used if k < len(run.customs)]
         used = {node.index for node in ancestors(output.node)} if len(live) > len(leaves) else set()
         for leaf in [leaf for leaf in live.values() if leaf.node.index in used and leaf.node not in leaves.values()]:
             leaves[self.name_leaf(name_of(run, leaf), dict.fromkeys(leaves, ""))] = leaf.node
@@ -212,7 +264,6 @@ class ScriptProgram:
             node.name = name
         graph.inputs = dict(leaves)
         graph.variables, graph.result = self.variables, self.result
-        del replay
         return Reached(graph, output.node, self.result or "y", stopped.seeds, leaves, run)
 
     def identifier(self, label: str) -> str:
@@ -254,6 +305,11 @@ class ScriptProgram:
         self.result = own if own is not None and own.isidentifier() and own not in names else None
 
 
+def ordinals_of(graph: Graph, tensors: list[Tensor]) -> list[str]:
+    """Return the ordinals of the leaves that tensors were, as they were made and after each write to them."""
+    return [str(n.name) for n in graph.nodes if type(n) is Input and any(n.owner is tensor for tensor in tensors)]
+
+
 def has_input(nodes: list[Any], tensor: Tensor) -> bool:
     """Return whether a tensor is among inputs, with the numbers that it has now or with earlier ones; or is none."""
     return type(tensor.node) is not Input or any(node is tensor.node or node.owner is tensor for node in nodes)
@@ -268,6 +324,24 @@ def one_output(run: Run, outputs: list[Tensor]) -> Tensor:
     return run.function("cat", [run.function("reshape", y, (-1,)) for y in outputs])  # type: ignore[no-any-return]
 
 
+def as_tensor(run: Run, value: Any) -> Tensor:
+    """Return numbers, also those of nested lists, as an array; raises ``type`` for anything else."""
+    try:
+        made = run.array_of(value, "numpy")
+    except Raised:
+        made = None
+    if not isinstance(made, Tensor) or made.dtype.startswith(("bool", "complex")):
+        raise GradcliError("type", f"this is no number and no array: it is of type {run.type_name(value)}")
+    return made
+
+
+def end_to_end(run: Run, names: Iterable[str]) -> Tensor:
+    """Return the numbers of several variables as one row."""
+    parts = [as_tensor(run, value_at(run.story.last, name)) for name in names]
+    rows = [run.graph(RESHAPE, x.node, shape=(-1,)) for x in parts]
+    return Tensor(run.graph(CAT, *rows, dim=0), "float64", "numpy")
+
+
 def ancestors(output: Any) -> list[Node]:
     """Return the nodes that a value is computed from, those among them that no derivative flows to."""
     found: dict[int, Node] = {}
@@ -278,6 +352,16 @@ def ancestors(output: Any) -> list[Node]:
             found[node.index] = node
             rest += [argument for argument in node.arguments if type(argument) in NODES] if node.op is not None else []
     return list(found.values())
+
+
+def on_the_way(calls: list[Any], output: Any, created: list[tuple[list[Node], list[Node]]]) -> list[int]:
+    """Return which calls of functions with a backward of their own took part in an output, by earlier sweeps too."""
+    used = {node.index for node in ancestors(output)}
+    for outputs, made in reversed(created):
+        if any(node.index in used for node in made):
+            used |= {node.index for one in outputs for node in ancestors(one)}
+    nodes = [call.ctx.fields.get("_node") for call in calls]
+    return [k for k, node in enumerate(nodes) if type(node) in NODES and node.index in used]
 
 
 def as_identifier(name: str | None, taken: Mapping[str, str]) -> str:
@@ -304,20 +388,28 @@ def program_of(
     traced: frozenset[str] = frozenset(),
     changing: frozenset[int] = frozenset(),
     failed: Mapping[int, tuple[str, str]] | None = None,
+    asked: Mapping[str, str] | None = None,
+    watched: frozenset[str] = frozenset(),
+    gradients: tuple[str, ...] = (),
+    always: bool = False,
     budget: Budget = BOUNDS,
 ) -> ScriptProgram:
     """Return one call of a script, or its last value, as a program; where it can be run its leaves have their names.
 
     ``given`` are values of the variables that the script leaves free, ``others`` those of leaves in place of its own,
     ``of`` the variable that is the output, by those that are ``traced``. ``changing`` are the numbers of the hooks that
-    change gradients, ``failed`` the calls that raised.
+    change gradients, ``failed`` the calls that raised. ``asked`` are expressions that are evaluated at the end, by the
+    variable of each, ``watched`` variables of which all values are kept, ``gradients`` what inputs are updated by.
+    ``always`` records what PyTorch is told not to.
     """
-    code, place = compile_text(text, budget=budget, told=tell, last=LAST if stop < 0 and of is None else None)
+    last = LAST if stop < 0 and of is None else None
+    code, place = compile_text(text, budget=budget, told=tell, last=last, asked=asked)
     free = code.text.free(given or ())
     program = ScriptProgram(
         text, place, stop, budget, vs, resets, code, seed, dict(given or {}), free, dict(others or {}),
         of if of is not None or stop >= 0 else code.text.last, traced, changing=changing,
-        failed=dict(failed or {}),
+        failed=dict(failed or {}), asked=dict(asked or {}), watched=watched, gradients=gradients,
+        always=always,
     )  # fmt: skip
     if free.keys() <= program.given.keys():
         program.reach(Graph(budget), {})

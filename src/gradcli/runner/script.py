@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -59,13 +59,21 @@ enter(
 
 
 def compile_text(
-    text: str, listed: bool = True, budget: Budget = BOUNDS, told: Any = None, last: str | None = None
+    text: str,
+    listed: bool = True,
+    budget: Budget = BOUNDS,
+    told: Any = None,
+    last: str | None = None,
+    asked: Mapping[str, str] | None = None,
 ) -> tuple[Code, Place]:
     """Return a text as code ready to run; raises what is refused before it runs, with its place.
 
-    ``told`` is told of assignments, ``last`` is a variable that is given the value of the last expression.
+    ``told`` is told of assignments, ``last`` is a variable that is given the value of the last expression, ``asked``
+    are expressions that are evaluated at the end, each by the variable that is given its value.
     """
     tree, place = read_script(text, budget)
+    if asked:
+        ask_at_end(tree, asked)
     return compile_tree(tree, place, listed, told, last), place
 
 
@@ -90,6 +98,20 @@ def compile_tree(
     finally:
         sys.setrecursionlimit(limit)
     return compiler.code
+
+
+def ask_at_end(tree: ast.Module, asked: Mapping[str, str]) -> None:
+    """Add to a script the evaluation of expressions of its own; raises ``syntax`` for a text that is none."""
+    for name, text in asked.items():
+        try:
+            expression = ast.parse(text.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            message = "this is no expression of the script"
+            raise GradcliError("syntax", message, span=(0, len(text)), place=Place(text, "--expect")) from None
+        assignment = ast.Assign([ast.Name(name, ast.Store())], expression)
+        for node in ast.walk(assignment):
+            ast.copy_location(node, tree.body[-1])
+        tree.body.append(assignment)
 
 
 def name_last(tree: ast.Module, name: str) -> str | None:
@@ -244,18 +266,19 @@ def run_script(
     budget: Budget = BOUNDS,
     others: dict[str, Any] | None = None,
     last: str | None = None,
+    story: Any = None,
 ) -> Ended:
     """Run a script; ``given`` are values of variables that it leaves free, ``seed`` that of draws without one.
 
-    ``others`` are values that leaves have in place of the script's own. Raises ``GradcliError`` for what is refused
-    before it runs.
+    ``others`` are values that leaves have in place of the script's own, ``story`` takes down its assignments. Raises
+    ``GradcliError`` for what is refused before it runs.
     """
     tell: Any = None
-    story: Any = None
-    if others:
+    if others or story is not None:
         from gradcli.runner.story import Story, tell  # few runs have other values
 
-        story = Story(others=others)
+        story = story or Story()
+        story.others = others or {}
     code, place = compile_text(text, budget=budget, told=tell, last=last)
     refuse_given(given or {}, code)
     run = Run(LiveGraph(budget) if graph is None else graph, emit)

@@ -55,7 +55,9 @@ LONG = 4096
 
 
 class Held:
-    """The graph while gradients are off: what is computed is held."""
+    """The graph while gradients are off: what is computed is held, but while ``through`` says that it is recorded."""
+
+    through = False
 
     def __init__(self, graph: Graph) -> None:
         self.graph, self.meter, self.charge, self.remark = graph, graph.meter, graph.charge, graph.remark
@@ -66,6 +68,8 @@ class Held:
 
     def __call__(self, op: Op, *arguments: Any, **static: Any) -> Any:
         """Apply an op to the numbers of its arguments."""
+        if self.through:
+            return self.graph(op, *arguments, **static)
         if self.live:
             return self.graph(op, *[value_of(a) if type(a) in NODES else a for a in arguments], **static)
         made = self.graph(op, *arguments, **static)
@@ -77,6 +81,8 @@ class Held:
 
     def enter(self, op: Op, arguments: Any, static: Any, value: Any, links: Any = ()) -> Any:
         """Enter an operation whose value is at hand."""
+        if self.through:
+            return self.graph.enter(op, arguments, static, value, links)
         if self.live:
             return value
         made = self.graph.enter(op, arguments, static, value, links)
@@ -108,9 +114,12 @@ class Run:
 
     ``f`` applies ops: the graph, or what holds them while gradients are off. ``line`` is that of the script's own call
     that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library``
-    of it is for frames of a library's text, ``batches`` for the entries of batches. ``inference`` says that the script
-    has been in inference mode, ``anomaly`` that a backward which meets nan raises. ``fused`` has the calls that were
-    several operations, by the last of these.
+    of it is for frames of a library's text, ``batches`` for the entries of batches; ``inside`` counts the sweeps that
+    run a backward of the script's own. ``inference`` says that the script has been in inference mode, ``always`` that
+    operations are recorded where it switches gradients off, ``anomaly`` that a backward which meets nan raises.
+    ``fused`` has the calls that were several operations, by the last of these. ``forwards`` says that functions with a
+    backward of the script's own are recorded as what their forward computes; ``customs`` are their calls in a run that
+    is recorded.
     """
 
     attribute: ClassVar[Native]
@@ -177,12 +186,13 @@ class Run:
         self.walks: WeakSet[Any] = WeakSet()
         self.written = 0
         self.stars: list[str] = []
-        self.quiet = self.library = self.batches = 0
-        self.inference = self.anomaly = False
+        self.quiet = self.library = self.batches = self.inside = 0
+        self.inference = self.anomaly = self.forwards = self.always = False
         self.fused: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()
         self.notes: dict[tuple[str, str], None] = {}
         self.place = Place("")
         self.replay: Any = None
+        self.customs: list[Any] = []
         self.levels: list[Any] = []
         self.duals: list[Any] = []
         self.tree_nodes: dict[Any, tuple[Any, Any]] = {}
@@ -198,7 +208,7 @@ class Run:
     def enable_grad(self, on: bool) -> bool:
         """Switch gradients, and return whether they were on."""
         before = self.f is self.graph
-        self.f = self.graph if on else self.held
+        self.f = self.graph if on or self.always else self.held
         return before
 
     # ---- tensors
@@ -282,7 +292,7 @@ class Run:
         if tensor.leaf:
             self._write_leaf(tensor, old, made)
             return
-        if tensor.active and self.f is not self.graph:
+        if tensor.active and self.f is not self.graph and not self.held.through:
             tensor.made_by = self.grad_fn_name(tensor)
             tensor.node = self.overwritten(old, made)
             return
@@ -300,6 +310,8 @@ class Run:
         self.refuse_leaf(tensor)
         if tensor.active:
             note(self, "update", tensor)
+        if self.story is not None:
+            self.story.overwrite(tensor, made)
         self.by_leaf.pop(old.index, None)
         self.hooks.pop(old.index, None)
         tensor.node = np.array(value_of(made))
@@ -307,7 +319,8 @@ class Run:
 
     def refuse_leaf(self, x: Tensor, what: str = "a leaf") -> None:
         """Raise what PyTorch raises for a write to a leaf, or to a view of one, while gradients are on."""
-        if x.leaf and x.active and self.f is self.graph and x.library == "torch":
+        made_input = self.always or (self.story is not None and x in self.story.made_inputs)
+        if x.leaf and x.active and self.f is self.graph and x.library == "torch" and not made_input:
             self.fail("RuntimeError", f"{what} Variable that requires grad is being used in an in-place operation.")
 
     def overwritten(self, old: Any, made: Any) -> Any:
@@ -432,7 +445,10 @@ class Run:
     def swept(
         self, outputs: list[Tensor], seeds: list[Any], targets: Any, retain: bool, create: bool, inputs: Any = None
     ) -> Any:
-        """Return what a sweep gives: newly walked, or as another run recorded it."""
+        """Return what a sweep gives: newly walked, or as another run recorded it; one inside of another is its own."""
+        create = create or self.held.through
+        if self.inside:
+            return self.sweep([y.node for y in outputs], seeds, targets, retain, create)
         number = self.sweeps
         self.sweeps += 1
         if self.replay is not None:
@@ -488,8 +504,8 @@ def span_of(place: Place, line: int) -> Span | None:
 
 
 def constant(run: Run, node: Any) -> Any:
-    """Return a node as it is held: nothing flows through."""
-    if type(node) not in NODES:
+    """Return a node as it is held: nothing flows through, but in what is recorded as a forward pass."""
+    if type(node) not in NODES or run.held.through:
         return node
     return np.asarray(node.value) if run.held.live else run.graph(DETACH, node)
 

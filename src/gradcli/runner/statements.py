@@ -197,13 +197,14 @@ class Statements(Expressions):
         sign, change, target = sign_of(type(node.op)), self.expression(node.value), node.target
         if isinstance(target, ast.Subscript):
             base, key = self.expression(target.value), self.expression(target.slice)
+            told = self.text.told_place(target)
 
             def run_entry(regs: Frame) -> None:
                 run, owner, place = regs[0], base(regs), key(regs)
                 before = subscript(run, owner, place)
                 after = augmented(run, sign, before, change(regs))
                 if after is not before or not isinstance(before, Tensor) or before.base is None:
-                    put(run, owner, place, after)
+                    put(run, owner, place, told(regs, owner, place, after))
                 elif isinstance(owner, Tensor) and owner.library == "torch":
                     assigned_again(owner)
 

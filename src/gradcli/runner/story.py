@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter, deque
 from collections.abc import Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, NamedTuple
+from weakref import WeakSet
 
 import numpy as np
 
-from gradcli.engine.graph import NODES
+from gradcli.engine.graph import NODES, Input
 from gradcli.errors import GradcliError
 from gradcli.errors.suggest import did_you_mean
 from gradcli.ops.declare import value_of
@@ -21,15 +24,46 @@ LAST = "_last_value"
 """The variable that has the value of a script's last expression."""
 
 
+MOST_VERSIONS = 400
+"""Values of one variable that are kept: the last ones."""
+
+
+class Version(NamedTuple):
+    """What a variable was given, as which assignment of all, and the node that it had then."""
+
+    order: int
+    value: Any
+    node: Any
+
+
+class Assigned(Exception):
+    """The last assignment of the output: what comes after it does not change its value."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__("assigned")
+        self.value = value
+
+
 class Story:
     """Takes down what the script calls the values of a recorded run: the first name of each, or that of the outermost.
 
     ``traced`` are variables whose values are inputs, ``last`` is what each variable was given last, and ``others`` are
     values that leaves have in place of the script's own. ``texts`` are those that show traced numbers, each with its
-    number.
+    number. ``versions`` has what the variables of ``watched`` were given, in order, each with its node at that time.
+    Of a variable of the module, which ``module`` are, a function's own of the same name is no input. ``leaves`` are the
+    inputs that variables of ``traced`` became, those of ``made_inputs`` tensors that the script writes to as it likes.
+    ``gradients`` are what the script updates inputs by, ``gradient_nodes`` the nodes that these were. ``stop`` is a
+    variable and the number of the assignment to it after which the run ends.
     """
 
-    def __init__(self, traced: frozenset[str] = frozenset(), others: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        traced: frozenset[str] = frozenset(),
+        others: Mapping[str, Any] | None = None,
+        watched: frozenset[str] = frozenset(),
+        module: frozenset[str] = frozenset(),
+        gradients: tuple[str, ...] = (),
+    ) -> None:
         self.places: dict[int, tuple[int, int]] = {}
         self.traced = traced
         self.others = others or {}
@@ -37,47 +71,129 @@ class Story:
         self.makers: dict[str, int] = {}
         self.texts: dict[str, Tensor] = {}
         self.computed: set[str] = set()
+        self.stop: tuple[str, int] | None = None
+        self.counts: Counter[str] = Counter()
+        self.leaves: dict[str, list[Tensor]] = {}
+        self.gradients = gradients
+        self.gradient_roots = {root_of(way) for way in gradients}
+        self.gradient_nodes: set[int] = set()
+        self.made_inputs: WeakSet[Tensor] = WeakSet()
+        self.watched = watched
+        self.module = module
+        self.versions: dict[str, deque[Version]] = {}
+        self.assignments = 0
 
     def makes(self, run: Run, name: str, leaf: Tensor) -> bool:
         """Return whether an assignment makes a leaf: it is the first of its name, or the same line with a new one."""
         return self.last.get(name) is not leaf and self.makers.setdefault(name, run.line) == run.line
 
+    def last_of(self, name: str, output: Tensor) -> tuple[str, int] | None:
+        """Return after which assignment a variable has its last value; None where it is written to after that."""
+        same = self.last.get(name) is output and output.version == 0
+        return (name, self.counts[name]) if same else None
+
     def see(self, value: Any, name: str) -> None:
-        """Note of a variable that is traced that it is computed from others which are."""
-        if isinstance(value, Tensor) and value.active and not value.leaf:
+        """Note of a variable that is traced whether it is computed from others which are; an update of it is not."""
+        if isinstance(value, Tensor) and value.active and not value.leaf and not self.is_update(value.node, name):
             self.computed.add(name)
 
-    def tell(self, regs: Frame, name: str, value: Any) -> Any:
-        """Note an assignment, and return what is assigned: an input of its own where that is asked for."""
-        if name in self.traced:
-            self.see(value, name)
-            value = as_leaf(regs[0], value, name)
-        for way in self.traced:
-            if way != name and way.startswith(name) and way[len(name)] in ".[":
-                trace_inside(regs[0], value, way)
-        if name in self.others and isinstance(value, Tensor) and value.leaf and self.makes(regs[0], name, value):
-            give(regs[0], value, self.others[name])
-        self.last[name] = value
-        if isinstance(value, Tensor) and type(value.node) is np.ndarray and value.shape and name.isidentifier():
-            name_constant(regs[0].graph.constants, name, value.node)
-        if (
-            isinstance(value, Tensor)
-            and type(value.node) in NODES
-            and value.node.op is not None
-            and name.isidentifier()
-            and name != LAST
-        ):
-            run: Run = regs[0]
-            node, depth = value.node, len(run.frames)
-            there = self.places.get(node.index)
-            bindings = run.graph.bindings
-            if there is None:
-                self.places[node.index] = len(bindings), depth
-                bindings.append((name, node))
-            elif there[1] > depth:
-                bindings[there[0]] = (name, node)
-                self.places[node.index] = there[0], depth
+    def overwrite(self, leaf: Tensor, made: Any) -> None:
+        """Note of a variable that is traced whether what is written to it in place is computed from others."""
+        name = self.way_of_leaf(leaf)
+        if name is not None and type(made) in NODES and made.active and not self.is_update(made, name):
+            self.computed.add(name)
+
+    def trace(self, run: Run, way: str, value: Any) -> Any:
+        """Return a value as an input where that is asked for; what it holds becomes inputs where that is."""
+        if way in self.traced:
+            self.see(value, way)
+            value = as_leaf(run, value, way)
+        for traced in self.traced:
+            if traced != way and traced.startswith(way) and traced[len(way)] in ".[":
+                trace_inside(run, value, traced)
         return value
+
+    def way_of(self, place: tuple[Any, Any]) -> str | None:
+        """Return which variable of ``traced`` an owner has at a place, by the leaf that is there."""
+        owner, key = place
+        parts = owner.fields if isinstance(owner, Instance) else owner
+        try:
+            before = parts[key] if isinstance(parts, dict | list) else None
+        except (KeyError, IndexError, TypeError):
+            return None
+        return self.way_of_leaf(before) if isinstance(before, Tensor) and before.leaf else None
+
+    def way_of_leaf(self, leaf: Tensor) -> str | None:
+        """Return which variable of ``traced`` a leaf is the value of."""
+        return next((way for way, leaves in self.leaves.items() if any(one is leaf for one in leaves)), None)
+
+    def is_update(self, node: Any, name: str) -> bool:
+        """Return whether a value is computed from the variable's earlier one alone, or by way of gradients."""
+        earlier = self.leaves.get(name)
+        if earlier is None:
+            return False
+        self.note_gradients()
+        seen: set[int] = set()
+        others = False
+        rest = deque([node])
+        while rest:
+            one = rest.popleft()
+            if one.index in seen:
+                continue
+            seen.add(one.index)
+            if one.index in self.gradient_nodes:
+                return True
+            if one.op is None:
+                others = others or all(one.owner is not leaf for leaf in earlier)
+            else:
+                rest.extend(argument for argument in one.arguments if type(argument) in NODES)
+        return not others
+
+    def note_gradients(self) -> None:
+        """Note the nodes that the gradients of the script are now."""
+        for way in self.gradients:
+            with suppress(GradcliError):
+                value = value_at(self.last, way)
+                if isinstance(value, Tensor) and type(value.node) in NODES:
+                    self.gradient_nodes.add(value.node.index)
+
+    def tell(self, regs: Frame, name: str, value: Any, place: tuple[Any, Any] | None = None) -> Any:
+        """Note an assignment, and return what is assigned: an input of its own where that is asked for.
+
+        ``place`` is what owns an attribute or an item, and which one it is.
+        """
+        run: Run = regs[0]
+        if name not in self.module or len(run.frames) == 1:
+            value = self.trace(run, name if place is None else self.way_of(place) or name, value)
+        if name in self.others and isinstance(value, Tensor) and value.leaf and self.makes(run, name, value):
+            give(run, value, self.others[name])
+        self.last[name] = value
+        self.counts[name] += 1
+        if name in self.gradient_roots:
+            self.note_gradients()
+        if self.stop == (name, self.counts[name]):
+            raise Assigned(value)
+        if name in self.watched:
+            self.assignments += 1
+            version = Version(self.assignments, value, value.node if isinstance(value, Tensor) else None)
+            self.versions.setdefault(name, deque(maxlen=MOST_VERSIONS)).append(version)
+        if isinstance(value, Tensor) and type(value.node) is np.ndarray and value.shape and name.isidentifier():
+            name_constant(run.graph.constants, name, value.node)
+        if isinstance(value, Tensor) and type(value.node) in NODES and name.isidentifier() and name != LAST:
+            self.bind(run, name, value.node)
+        return value
+
+    def bind(self, run: Run, name: str, node: Any) -> None:
+        """Note what the script calls a computed value: its first name, or that of the outermost function."""
+        if node.op is None:
+            return
+        there, depth, bindings = self.places.get(node.index), len(run.frames), run.graph.bindings
+        if there is None:
+            self.places[node.index] = len(bindings), depth
+            bindings.append((name, node))
+        elif there[1] > depth:
+            bindings[there[0]] = (name, node)
+            self.places[node.index] = there[0], depth
 
 
 def steps_of(way: str) -> list[tuple[str, Any]]:
@@ -120,11 +236,16 @@ def trace_inside(run: Run, value: Any, way: str) -> None:
         held[last[1]] = as_leaf(run, held[last[1]], way)
 
 
+def root_of(way: str) -> str:
+    """Return the variable that a way begins with."""
+    return re.split(r"[.\[]", way, maxsplit=1)[0]
+
+
 def value_at(values: Mapping[str, Any], way: str) -> Any:
     """Return what is at the end of a way; raises ``unknown-name``."""
     if way in values:
         return values[way]
-    root = re.split(r"[.\[]", way)[0]
+    root = root_of(way)
     value = values.get(root)
     for step in steps_of(way) if root in values else ():
         held = inside(value, step)
@@ -148,10 +269,21 @@ def name_constant(constants: dict[str, Any], name: str, array: Any) -> None:
 
 def as_leaf(run: Run, value: Any, name: str) -> Any:
     """Return a value as an input of its own: an array, a number of Python's, or a tensor, which derivatives end in."""
+    made = made_leaf(run, value, name)
+    node = made.node if isinstance(made, Tensor) else None
+    if type(node) is Input and node.owner is not None:
+        run.story.leaves.setdefault(name, []).append(node.owner)
+    return made
+
+
+def made_leaf(run: Run, value: Any, name: str) -> Any:
+    """Return a value as a leaf; what is one already, and what is no float, as it is."""
     if type(value) in (int, float):
         return named_leaf(run, Tensor(np.float64(value), "float64", "python"), name)
     if isinstance(value, Tensor) and not value.leaf and value.dtype.startswith(("float", "bfloat")):
         leaf = named_leaf(run, Tensor(np.array(value_of(constant(run, value.node))), value.dtype, value.library), name)
+        if value.library == "torch" and not value.active:
+            run.story.made_inputs.add(leaf)
         if value.library != "torch" or not value.active:
             return leaf
         value.node = leaf.node  # whatever else has the tensor sees it too
@@ -177,6 +309,6 @@ def free_leaf(run: Run, value: Any) -> Tensor:
     return run.enter_leaf(Tensor(np.asarray(value, dtype=np.float64), "float32", "torch"))
 
 
-def tell(regs: Frame, name: str, value: Any) -> Any:
+def tell(regs: Frame, name: str, value: Any, place: tuple[Any, Any] | None = None) -> Any:
     """Note an assignment in the story of the run."""
-    return regs[0].story.tell(regs, name, value)
+    return regs[0].story.tell(regs, name, value, place)

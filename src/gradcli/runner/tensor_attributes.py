@@ -234,9 +234,10 @@ def item(run: Run, x: Tensor) -> Any:
 @method("numpy")
 def numpy(run: Run, x: Tensor, *, force: bool = False) -> Tensor:
     """Return a tensor as an array of NumPy's, of the same memory."""
-    if not force:
+    if not force and not run.held.through:
         refuse_active(run, x)
-    made = show(x, lambda node: node, x.node, x.dtype) if x.shape else Tensor(np.asarray(x.value), x.dtype)
+    single = x.node if type(x.node) in NODES else np.asarray(x.value)
+    made = show(x, lambda node: node, x.node, x.dtype) if x.shape else Tensor(single, x.dtype)
     made.library = "numpy"
     return made
 
@@ -305,7 +306,7 @@ def stride(run: Run, x: Tensor, dim: int | None = None) -> Any:
 
 def tolist(run: Run, x: Tensor) -> Any:
     """Return the numbers as nested lists."""
-    if traced(x):
+    if traced(x) or (x.active and run.held.through):
         return [tolist(run, row) for row in run.iterate(x)] if x.shape else item_of(run, x)
     return printing.cast(doubles(x), x.dtype).tolist()
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.runner.arrays import array_of
-from gradcli.runner.libraries.jax_custom import linked
+from gradcli.runner.libraries.jax_custom import Plain, linked
 from gradcli.runner.libraries.transformed import Applied, Convention, gradient, shown_type
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.state import Run
@@ -257,7 +257,10 @@ class Primitive:
                 found.append(array_of(run, run.call(run.call(rule, [ans, *inside], named), [g]), "numpy"))
             return found
 
-        results += linked(run, self.name, arguments, [made], back, "numpy")
+        rest = Plain(
+            parameter_names(self.fun), lambda: [array_of(run, run.call(self.fun, list(arguments), named), "numpy")]
+        )
+        results += linked(run, self.name, arguments, [made], back, rest, "numpy")
         return results[0]
 
 

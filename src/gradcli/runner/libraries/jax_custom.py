@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradcli.runner.libraries.jax_arrays import converted
 from gradcli.runner.libraries.jax_lax import stopped
-from gradcli.runner.libraries.torch_function import Call, parts_of_node
+from gradcli.runner.libraries.torch_function import Call, note_custom, parts_of_node
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import Instance
 from gradcli.runner.state import Run
-from gradcli.runner.transforms import Level, as_tensors, name_of_function, pulled, seed_for
+from gradcli.runner.transforms import Level, as_tensors, name_of_function, parameter_names, pulled, seed_for
 from gradcli.runner.trees import Spec, flatten, mapped, unflatten
 from gradcli.runner.values import Tensor, category
 
@@ -59,6 +59,11 @@ class Custom:
             return y, total
 
         self.rules = (rule,)
+
+    def names(self, specs: Sequence[Spec]) -> list[str]:
+        """Return the name of the parameter that each leaf belongs to."""
+        called = [name for k, name in enumerate(parameter_names(self.fun)) if k not in self.fixed]
+        return [name for name, spec in zip(called, specs, strict=False) for _ in range(spec.count)]
 
     def split(self, run: Run, arguments: Sequence[Any]) -> tuple[list[Any], list[Any], list[Spec]]:
         """Return the fixed arguments, the leaves of the others, and how these are put together."""
@@ -111,7 +116,8 @@ class CustomVjp(Custom):
             parts = run.call(backward, [*fixed, kept, v])
             return self.gradients(run, parts, specs, leaves)
 
-        return unflatten(run, out_spec, linked(run, self.name, leaves, outputs, back))
+        plain = Plain(self.names(specs), lambda: flatten(run, run.call(self.fun, whole))[0])
+        return unflatten(run, out_spec, linked(run, self.name, leaves, outputs, back, plain))
 
     def gradients(self, run: Run, parts: Any, specs: Sequence[Spec], leaves: Sequence[Any]) -> list[Any]:
         """Return the cotangents that the user's rule gives, one for each leaf."""
@@ -176,13 +182,25 @@ class CustomJvp(Custom):
                 results[k] = g
             return results
 
-        return unflatten(run, out_spec, linked(run, self.name, leaves, outputs, back))
+        plain = Plain(self.names(specs), lambda: flatten(run, run.call(self.fun, list(arguments), named))[0])
+        return unflatten(run, out_spec, linked(run, self.name, leaves, outputs, back, plain))
+
+
+class Plain(NamedTuple):
+    """A function without the derivative that the user gave it: the names of its arguments, and what it computes."""
+
+    names: list[str]
+    outputs: Callable[[], list[Any]]
 
 
 def linked(
-    run: Run, name: str, leaves: Sequence[Any], outputs: list[Any], back: Any, library: str = "jax"
-) -> list[Any]:
-    """Return outputs as nodes whose derivative is ``back``."""
+    run: Run, name: str, leaves: Sequence[Any], outputs: list[Any], back: Any, plain: Plain | None = None,
+    library: str = "jax",
+) -> list[Any]:  # fmt: skip
+    """Return outputs as nodes whose derivative is ``back``, or as what is ``plain`` computes where that is recorded."""
+    start = run.count
+    if run.forwards and plain is not None:
+        outputs = plain.outputs()
     made = [converted(run, y) for y in outputs] if library == "jax" else list(outputs)
     smooth = [k for k, y in enumerate(made) if category(y.dtype) == 2]
     fresh = [Tensor(stopped(run, made[k]).node, made[k].dtype, library) for k in smooth]
@@ -190,6 +208,11 @@ def linked(
     call = Call(run, name, ctx, None, tuple(leaves), [(y.shape, y.dtype) for y in fresh], library)
     call.backward = lambda run, ctx, *gs: tuple(back(run, run.grad_enabled, *gs))
     inputs = tuple([x.node for x in leaves if isinstance(x, Tensor) and x.active])
+    if plain is not None:
+        note_custom(run, call)
+    if run.forwards and plain is not None:
+        call.note_forward(plain.names, inputs, [made[k] for k in smooth], start)
+        return made
     parts_of_node(run, call, inputs, fresh)
     for k, y in zip(smooth, fresh, strict=True):
         made[k] = y

@@ -79,3 +79,9 @@ TABLE["torch.amp.autocast_mode.autocast"] = TABLE["torch.amp.autocast"]
 def is_autocast_enabled(run: Run, device_type: Any = None) -> bool:
     """Return whether numbers are cast: they are not."""
     return False
+
+
+@native("torch.amp.custom_fwd", "torch.amp.custom_bwd", "torch.cuda.amp.custom_fwd", "torch.cuda.amp.custom_bwd")
+def custom_pass(run: Run, function: Any = None, *, device_type: str = "cuda", cast_inputs: Any = None) -> Any:
+    """Return a pass of a function as it is, as a decorator too: numbers are not cast."""
+    return function if function is not None else lambda run, function: function

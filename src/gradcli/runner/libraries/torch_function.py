@@ -8,17 +8,21 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import NODES
+from gradcli.errors import GradcliError
 from gradcli.ops.axes import unbroadcast
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.indexing import INDEX
 from gradcli.ops.links import Links
 from gradcli.ops.parts import Piecewise, Said
-from gradcli.ops.shaping import RESHAPE
+from gradcli.ops.shaping import CLONE, RESHAPE
 from gradcli.ops.tracing import Traced, traced
+from gradcli.records import dataclass
 from gradcli.runner.backward import Freed
+from gradcli.runner.exceptions import Raised
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.objects import UNBOUND, Class, ClassMethod, Instance, Property, StaticMethod
-from gradcli.runner.state import Run
+from gradcli.runner.state import Run, constant
+from gradcli.runner.transforms import parameter_names
 from gradcli.runner.values import Size, Tensor, category, extra_of
 
 LEGACY = (
@@ -100,8 +104,11 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
         )
     )
     tensors = [a for a in arguments if isinstance(a, Tensor)]
+    inputs = tuple([t.node for t in tensors if t.active])  # forward may write to them
     ctx.fields["needs_input_grad"] = tuple([isinstance(a, Tensor) and a.active for a in arguments])
-    before = run.enable_grad(False)
+    before, through, start = run.enable_grad(False), run.held.through, run.count
+    linked = before and any(t.active for t in tensors)
+    run.held.through = through or (run.forwards and linked)
     try:
         if setup is UNBOUND:
             made = run.call(forward, [ctx, *arguments])
@@ -109,17 +116,22 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
             made = run.call(forward, list(arguments))
             run.call(setup, [ctx, tuple(arguments), made])
     finally:
+        run.held.through = through
         run.enable_grad(before)
-    if not before or not any(t.active for t in tensors):
+    if not linked:
         return made
     flat = ctx.fields.get("_flat", ())
-    results = list(made) if isinstance(made, tuple | list) else [made]
-    for k, one in enumerate(results):
-        if isinstance(one, Tensor) and (one.base is not None or any(one is t for t in tensors)):
-            results[k] = Tensor(one.node if type(one.node) not in NODES else np.asarray(one.value), one.dtype)
+    results = results_of(run, made, tensors, flat)
     smooth = [t for t in results if isinstance(t, Tensor) and category(t.dtype) == 2 and not any(t is f for f in flat)]
     if smooth:
-        link(run, kind, ctx, arguments, smooth, [t for t in results if isinstance(t, Tensor)])
+        every = [t for t in results if isinstance(t, Tensor)]
+        call = call_of(run, kind, ctx, arguments, smooth, every)
+        note_custom(run, call)
+        if run.forwards:
+            record_forward(call, forward, setup is UNBOUND, inputs, smooth, start)
+            keep_numbers(run, ctx, [*arguments, *every])
+        else:
+            parts_of_node(run, call, tuple([t.node for t in tensors if t.active]), smooth)
     for written in ctx.fields.get("_dirty", ()):
         result = results[0]
         if isinstance(result, Tensor) and result.active:
@@ -128,10 +140,28 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
     return tuple(results) if isinstance(made, tuple | list) else results[0]
 
 
-def link(
+def results_of(run: Run, made: Any, tensors: list[Tensor], flat: tuple[Any, ...]) -> list[Any]:
+    """Return the results of a forward pass, of memory of their own; those that are ``flat`` have no derivative."""
+    results = list(made) if isinstance(made, tuple | list) else [made]
+    for k, one in enumerate(results):
+        if isinstance(one, Tensor) and (one.base is not None or any(one is t for t in tensors)):
+            results[k] = Tensor(own_memory(run, one.node), one.dtype)
+        if run.forwards and any(one is t for t in flat):
+            one.node = constant(run, one.node)
+    return results
+
+
+def own_memory(run: Run, node: Any) -> Any:
+    """Return the numbers of a result that shows the memory of an argument, and its record where that is kept."""
+    if run.forwards:
+        return run.graph(CLONE, node)
+    return node if type(node) not in NODES else np.asarray(node.value)
+
+
+def call_of(
     run: Run, kind: Class, ctx: Instance, arguments: tuple[Any, ...], outputs: list[Tensor], every: list[Tensor]
-) -> None:
-    """Make nodes of the outputs; of several they are parts of one node, so that backward is called once.
+) -> Call:
+    """Return the call of a function with its outputs.
 
     ``every`` has those outputs too that no derivative flows to: backward is given zeros for them.
     """
@@ -139,8 +169,38 @@ def link(
     backward = kind.find("vjp") if backward is UNBOUND else backward
     call = Call(run, kind.name, ctx, backward, arguments, [(t.shape, t.dtype) for t in outputs])
     call.every = [next((k for k, y in enumerate(outputs) if y is t), (t.shape, t.dtype)) for t in every]
-    inputs = tuple([a.node for a in arguments if isinstance(a, Tensor) and a.active])
-    parts_of_node(run, call, inputs, outputs)
+    return call
+
+
+def note_custom(run: Run, call: Call) -> None:
+    """Note a call of a function with a backward of the script's own in a run that is recorded, but in a backward."""
+    if run.replay is not None and not run.inside:
+        run.customs.append(call)
+
+
+def record_forward(
+    call: Call, forward: Any, with_ctx: bool, inputs: tuple[Any, ...], outputs: list[Tensor], start: int
+) -> None:
+    """Leave the outputs as the nodes of the forward pass, which are those from ``start`` on, and note them."""
+    for one in outputs:
+        one.leaf, one.made_by = False, f"{call.name}Backward"
+    call.note_forward(parameter_names(forward)[with_ctx:], inputs, outputs, start)
+
+
+def keep_numbers(run: Run, ctx: Instance, outside: list[Any]) -> None:
+    """Cut off what ctx keeps of a forward pass that is recorded, but for arguments and outputs: no history is there."""
+
+    def held(value: Any) -> Any:
+        inner = isinstance(value, Tensor) and value.active and not any(value is one for one in outside)
+        if not inner:
+            return value
+        made = Tensor(constant(run, value.node), value.dtype, value.library)
+        made.version = value.root.version
+        return made
+
+    for name, value in ctx.fields.items():
+        ctx.fields[name] = held(value)
+    ctx.fields["_saved"] = tuple([(held(t), version) for t, version in ctx.fields.get("_saved", ())])
 
 
 def parts_of_node(run: Run, call: Call, inputs: tuple[Any, ...], outputs: list[Tensor]) -> None:
@@ -165,6 +225,23 @@ def parts_of_node(run: Run, call: Call, inputs: tuple[Any, ...], outputs: list[T
             extra_of(one).several = True
 
 
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """A forward pass that was recorded: its differentiated arguments and outputs, its nodes, and what they are called.
+
+    The nodes are those from number ``start`` to the one before ``end``; an output may be numbers alone.
+    """
+
+    inputs: tuple[Any, ...]
+    outputs: list[Any]
+    start: int
+    end: int
+    names: list[str]
+
+
+NOT_RECORDED = Forward((), [], 0, 0, [])
+
+
 class Call:
     """One call of a function of the user's: its derivative runs his backward."""
 
@@ -187,6 +264,12 @@ class Call:
         self.every: list[Any] = list(range(len(outputs)))
         self.result: Any = None
         self.last: tuple[Any, list[Any]] | None = None
+        self.forward = NOT_RECORDED
+
+    def note_forward(self, names: list[str], inputs: tuple[Any, ...], outputs: list[Tensor], start: int) -> None:
+        """Note the nodes of a forward pass that was recorded; ``names`` are those of its parameters."""
+        called = [names[k] if k < len(names) else f"argument {k + 1}" for k in self.places]
+        self.forward = Forward(inputs, [y.node for y in outputs], start, self.run.count, called)
 
     def part(self, k: int, g: Any, again: bool) -> Any:
         """Return the gradient by the k-th differentiated argument: the user's backward runs once for all of them."""
@@ -205,9 +288,19 @@ class Call:
             for row in range(size):
                 g = np.zeros(size)
                 g[row] = 1.0
-                part = self.gradients(g.reshape(shape), again=False)[k]
+                part = self.row_of(g.reshape(shape))[k]
                 found.append(np.zeros(width) if part is None else np.ravel(np.asarray(part)))
         return np.array(found).reshape(size, width)
+
+    def row_of(self, g: Any) -> list[Any]:
+        """Return what backward gives for a one-hot cotangent; raises ``not-differentiable`` where it refuses that."""
+        try:
+            return self.gradients(g, again=False)
+        except Raised as error:
+            why = f"{error.name}: {error.text}" if error.text else error.name
+            raise GradcliError(
+                "not-differentiable", f"the backward of {self.name} raises {why} for a one-hot v, and has no J"
+            ) from None
 
     def gradients(self, g: Any, again: bool) -> list[Any]:
         """Return what the user's backward gives for the differentiated arguments."""
@@ -220,6 +313,7 @@ class Call:
             )
         before = run.enable_grad(again)
         run.quiet += 1
+        run.inside += 1
         line = run.line
         try:
             gs = self.cotangents(g)
@@ -228,6 +322,7 @@ class Call:
             )
         finally:
             run.quiet -= 1
+            run.inside -= 1
             run.line = line
             run.enable_grad(before)
         given = list(made) if isinstance(made, tuple | list) else [made]

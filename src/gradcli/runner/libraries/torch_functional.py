@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from gradcli.engine.graph import NODES
+from gradcli.errors import GradcliError
 from gradcli.runner import printing
 from gradcli.runner.exceptions import CLASSES, Raised, exception_class
 from gradcli.runner.library import TABLE, native
@@ -246,8 +248,16 @@ CLASSES["GradcheckError"] = GRADCHECK_ERROR
 TABLE["torch.autograd.gradcheck.GradcheckError"] = TABLE["torch.autograd.GradcheckError"] = GRADCHECK_ERROR
 
 
+SIX = 1e-6
+"""Relative error of a derivative from which it has fewer than six digits."""
+
+
 class Failed(Exception):
-    """A check of gradients that does not hold."""
+    """A check of gradients that does not hold, with the ``exact`` Jacobians that it held against differences."""
+
+    def __init__(self, text: str, exact: list[list[Tensor]]) -> None:
+        super().__init__(text)
+        self.exact = exact
 
 
 def check_error(text: str) -> Raised:
@@ -269,7 +279,10 @@ def gradcheck(
     raise_exception: bool = True,
     **_: Any,
 ) -> bool:
-    """Hold the gradients of a function against central differences."""
+    """Hold the gradients of a function against central differences, as PyTorch does, and against the derivative.
+
+    The differences decide, as they do in PyTorch; a note says where the derivative of the forward decides otherwise.
+    """
     given = list(inputs) if isinstance(inputs, tuple | list) else [inputs]
     places = [k for k, x in enumerate(given) if isinstance(x, Tensor) and x.active]
     try:
@@ -279,12 +292,61 @@ def gradcheck(
                 "gradcheck expects at least one input tensor to require gradient, but none of them have "
                 "requires_grad=True.",
             )
-        compare(run, func, given, places, eps, atol, rtol)
+        with following(run, forwards=False):
+            exact = compare(run, func, given, places, eps, atol, rtol)
+        note_check(run, func, given, places, exact, "")
     except Failed as failed:
+        note_check(run, func, given, places, failed.exact, str(failed))
         if raise_exception:
             raise check_error(str(failed)) from None
         return False
     return True
+
+
+@contextmanager
+def following(run: Run, forwards: bool) -> Iterator[None]:
+    """Follow the backward that a script wrote, or its forward in its place."""
+    before, run.forwards = run.forwards, forwards
+    try:
+        yield
+    finally:
+        run.forwards = before
+
+
+def note_check(
+    run: Run, func: Any, given: list[Any], places: list[int], exact: list[list[Tensor]], failed: str
+) -> None:
+    """Leave a note where the derivative of the forward says otherwise than the differences did.
+
+    ``exact`` are the Jacobians by the script's backward; ``failed`` is what the differences were found to say.
+    """
+    run.inside += 1
+    try:
+        with following(run, forwards=True), Level(run) as level:
+            lifted = [level.lifted(x) if k in places else x for k, x in enumerate(given)]
+            outputs = outputs_of(run, func, lifted)
+            if run.replay is not None:  # it was told when the script ran, and draws are the same
+                return
+            true = [jacobian_rows(run, [y], [lifted[k] for k in places], False)[0] for y in outputs]
+    except (GradcliError, Raised):  # the forward leaves the record
+        return
+    finally:
+        run.inside -= 1
+    pairs = [
+        (np.asarray(a.value, np.float64), np.asarray(b.value, np.float64))
+        for made, row in zip(exact, true, strict=True)
+        for a, b in zip(made, row, strict=True)
+    ]
+    right = all(np.all(np.abs(a - b) <= SIX * np.max(np.abs(b), initial=0.0)) for a, b in pairs)
+    if right and failed.startswith("Jacobian"):
+        few = any(x.dtype != "float64" for x in given if isinstance(x, Tensor) and x.active)
+        why = "its finite differences have too few digits in float32" if few else "a kink lies within its eps"
+        text = f"gradcheck fails, and the backward is the derivative of its forward: {why}."
+    elif not right and not failed:
+        text = "gradcheck passes by its tolerances, and the backward is not the derivative of its forward to 6 digits."
+    else:
+        return
+    run.note("gradcheck", f"Line {run.line}: {text}")
 
 
 def outputs_of(run: Run, func: Any, given: list[Any]) -> list[Tensor]:
@@ -294,8 +356,10 @@ def outputs_of(run: Run, func: Any, given: list[Any]) -> list[Tensor]:
     return [y for y in several if isinstance(y, Tensor) and category(y.dtype) == 2]
 
 
-def compare(run: Run, func: Any, given: list[Any], places: list[int], eps: float, atol: float, rtol: float) -> None:
-    """Compare each Jacobian with central differences, in the digits that the inputs have."""
+def compare(
+    run: Run, func: Any, given: list[Any], places: list[int], eps: float, atol: float, rtol: float
+) -> list[list[Tensor]]:
+    """Compare each Jacobian with central differences, in the digits that the inputs have, and return them."""
     with Level(run) as level:
         lifted = [level.lifted(x) if k in places else x for k, x in enumerate(given)]
         outputs = outputs_of(run, func, lifted)
@@ -333,10 +397,12 @@ def compare(run: Run, func: Any, given: list[Any], places: list[int], eps: float
                 texts = [printing.torch_text(a, y.dtype, default=run.default_dtype) for a in (numerical, analytical)]
                 raise Failed(
                     f"Jacobian mismatch for output {place} with respect to input {number},\nnumerical:{texts[0]}\n"
-                    f"analytical:{texts[1]}\n"
+                    f"analytical:{texts[1]}\n",
+                    exact,
                 )
         if any(np.any(np.asarray(g) != 0) for g in again[place]):
-            raise Failed("backward not multiplied by grad_output")
+            raise Failed("backward not multiplied by grad_output", exact)
+    return exact
 
 
 def fixed(x: Any) -> Any:

@@ -65,7 +65,8 @@ def tensor(run: Run, data: Any, dtype: Any = None, device: Any = None, requires_
     name = dtype_name(run, dtype)
     if isinstance(data, Tensor):
         kind = name or (data.dtype if data.library != "python" else run.default_dtype)
-        if data.library != "torch" and type(data.node) is not np.ndarray and run.replay is not None:
+        noted = run.held.through or (data.library != "torch" and run.replay is not None)
+        if noted and type(data.node) is not np.ndarray:
             return finished(run, cast(run, Tensor(constant(run, data.node), data.dtype), kind), requires_grad)
         made = Tensor(as_dtype(np.array(data.value), kind), kind)
         return finished(run, made, requires_grad)

@@ -1,0 +1,160 @@
+"""How many digits an expected derivative must have: those that the user asks for, or those of its kind of numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from gradcli.checking.comparing import Judged, Table, compare_entries
+from gradcli.errors import GradcliError
+from gradcli.exact.judge import TINIEST, TermSizes, is_zero
+from gradcli.exact.limits import finite
+from gradcli.exact.thresholds import ALL, NOTHING
+from gradcli.explanation.checked import Comparison
+from gradcli.ops.declare import Array
+
+LEAST, MOST = 1, 15
+"""Digits that can be asked for: the truth is known to a few more."""
+OF_TYPES = {"float32": 5.0, "float16": 2.0}
+"""Digits of numbers that were computed with fewer than doubles have: what some hundred roundings in a row leave."""
+ROUNDINGS = 4
+"""Times the terms of an entry and the spacing of its numbers: what rounding alone may leave."""
+AT_MOST = 10
+"""Times what the standard allows: what rounding may explain at most."""
+SMALL = Decimal("1e-3")
+"""The part of what an entry is held by below which it may be what a saturated function leaves, whose slope is lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standard:
+    """How many digits an expected number must have, and what they are called.
+
+    ``spacing`` is the relative distance of two numbers of an array's type, 0 for numbers that were not computed in it.
+    """
+
+    digits: float
+    text: str
+    spacing: float = 0.0
+
+    @property
+    def share(self) -> Decimal:
+        """The part of an entry by which it may be off."""
+        return Decimal(10) ** Decimal(-self.digits)
+
+
+def standard_of(digits: float | None, numbers: Array | None) -> Standard | None:
+    """Return the standard that the user asks for, or that of an array of few digits; None for the usual one."""
+    dtype = None if numbers is None else np.asarray(numbers).dtype
+    few = dtype is not None and dtype.name in OF_TYPES
+    spacing = float(np.finfo(dtype).eps) if few else 0.0  # type: ignore[arg-type]
+    if digits is not None:
+        return Standard(digits, f"{digits:.3g} digits", spacing)
+    return Standard(OF_TYPES[dtype.name], f"the digits of {dtype.name}", spacing) if few and dtype is not None else None
+
+
+def read_digits(digits: object) -> float | None:
+    """Return how many digits are asked for, None for the default; raises ``option`` out of range."""
+    if digits is None:
+        return None
+    if isinstance(digits, bool) or not isinstance(digits, int | float) or not LEAST <= digits <= MOST:
+        raise GradcliError("option", f"digits must be from {LEAST} to {MOST}, and not {digits!r}")
+    return float(digits)
+
+
+def digits_of_tolerance(tolerance: float) -> float:
+    """Return the digits that a relative tolerance stands for, ``1e-5`` for 5; raises ``option`` out of range."""
+    if not 10.0**-MOST <= tolerance <= 10.0**-LEAST:
+        hint = f"it is relative: 1e-5 is the same as --digits 5, and it goes from 1e-{MOST} to 0.1"
+        raise GradcliError("option", f"--tolerance {tolerance:g} is not from 1e-{MOST} to 0.1", hint=hint)
+    return -math.log10(tolerance)
+
+
+ROUNDED = "the type of what is expected rounds the terms of an entry by as much as it is off: compute it in float64"
+"""Why an entry of an array of few digits is not decided."""
+
+
+def compare_by(
+    standard: Standard,
+    table: Table,
+    terms: TermSizes,
+    reaches: list[list[Decimal]] | None,
+    point: dict[str, Array],
+) -> Comparison:
+    """Return how expected numbers compare with the truth by a standard.
+
+    ``reaches`` are the numbers by a part of which each entry may be off, where they are others than those of its terms.
+    The rounding inside of values is looked into where an array of few digits differs.
+    """
+
+    def compare(sizes: Array) -> Comparison:
+        of_terms = reaches or reaches_of(table.truth, sizes)
+
+        def judge(i: int, j: int, value: Any, true: Any) -> Judged:
+            return judge_by(standard, value, true, of_terms[i][j], float(sizes[i, j]))
+
+        return compare_entries(table, judge, float(standard.share), point)
+
+    comparison = compare(table.sizes)
+    if comparison.wrong and standard.spacing:
+        comparison = compare(terms.rounded)
+    return replace(comparison, standard=standard.text)
+
+
+def reaches_of(true: Sequence[Sequence[Decimal]], sizes: Array) -> list[list[Decimal]]:
+    """Return for each entry the number of which it may be off by a part.
+
+    That is the sum of the sizes of its terms, which rounding acts on, but no more than the largest entry: where all of
+    them cancel, the digits of the gradient count. Where the truth is 0 there are its terms alone.
+    """
+    largest = max((abs(value) for row in true for value in row if value.is_finite()), default=Decimal(0))
+    return [
+        [reach_of(value, finite(float(sizes[i, j])), largest) for j, value in enumerate(row)]
+        for i, row in enumerate(true)
+    ]
+
+
+def reach_of(true: Decimal, size: Decimal, largest: Decimal) -> Decimal:
+    """Return of what number one entry may be off by a part."""
+    if true.is_nan() or is_zero(true):
+        return size
+    return max(abs(true), min(size, largest))
+
+
+def reaches_along(
+    table: Sequence[Sequence[Decimal]], true: Sequence[Sequence[Decimal]], direction: Array
+) -> list[list[Decimal]]:
+    """Return for each row, of which a random direction has made one number, that of which it may be off by a part.
+
+    ``table`` has the entries. Their errors are of random signs along the direction, and add up as squares do: one wrong
+    entry shows among many.
+    """
+    steps = [Decimal(step) for step in direction.tolist()]
+    return [
+        [max(abs(whole), sum(((step * value) ** 2 for step, value in zip(steps, row, strict=True)), Decimal(0)).sqrt())]
+        for row, [whole] in zip(table, true, strict=True)
+    ]
+
+
+def judge_by(standard: Standard, value: Decimal, true: Decimal, reach: Decimal, size: float) -> Judged:
+    """Return how many digits of an expected number are right, and whether that is enough.
+
+    An entry that differs by little more than it may, which the rounding of its type explains, is not decided.
+    """
+    if true.is_nan():
+        return Judged(math.nan, right=False)
+    if not value.is_finite():
+        return Judged(0.0, right=False, finite=False)
+    error = abs(value - true)
+    if error <= TINIEST or error <= NOTHING * abs(true):
+        return Judged(ALL, right=True)
+    digits = max(0.0, min(ALL, -float((error / reach).log10()))) if reach else 0.0
+    right = error <= standard.share * reach
+    rounded = error <= Decimal(ROUNDINGS * standard.spacing) * finite(size) or abs(true) <= SMALL * reach
+    if standard.spacing and not right and rounded and error <= AT_MOST * standard.share * reach:
+        return Judged(math.nan, right=False)
+    return Judged(digits, right)

@@ -1,0 +1,130 @@
+"""What is expected may use every name that the program assigns, in as many digits as the program itself."""
+
+from __future__ import annotations
+
+import pytest
+
+import gradcli
+
+Z = {"z": [2.0, 1.0, 0.1]}
+X = {"x": [0.5, 2.0]}
+SOFTMAX = "p = softmax(z, 0)\nloss = -log(p[0])"
+NORMS = """
+n, d = X.shape
+mean = X.mean(0)
+var = ((X - mean)**2).mean(0)
+h = (X - mean)/sqrt(var + 1e-5)
+sum(h*G)
+"""
+BATCH = {"X": [[1.0, 2.0], [3.0, 5.0], [0.0, 2.5]], "G": [[1.0, 0.2], [0.3, 0.4], [0.5, 2.0]]}
+BY_BATCH = "(n*G - G.sum(0) - h*(G*h).sum(0))/n/sqrt(var + {})"
+LOOP = "h = zeros(2)\nfor i in range(2):\n    h[i] = x[i]**2\nsum(h)"
+ROWS = [  # program, inputs, variable, what is expected, whether it is right
+    (SOFTMAX, Z, "z", "p - [1, 0, 0]", True),
+    (SOFTMAX, Z, "z", "p - [0, 1, 0]", False),
+    (SOFTMAX, Z, "z", "p*(1 + 1e-14) - [1, 0, 0]", False),
+    (SOFTMAX, Z, "z", "g = p - 0\ng[0] = g[0] - 1\ng", True),
+    (SOFTMAX, Z, "z", "p*exp(-loss)/p[0] - [1, 0, 0]", True),
+    (NORMS, BATCH, "X", BY_BATCH.format("1e-5"), True),
+    (NORMS, BATCH, "X", BY_BATCH.format("1e-4"), False),
+    ("h = tanh(x)\nexp(h)", X, "x", "y*(1 - h**2)", True),
+    ("h = tanh(x)\nexp(h)", X, "x", "h = 1 - tanh(x)**2\ny*h", True),
+    ("h = tanh(x)\nexp(h)", X, "x", "y*(1 - h)", False),
+    # a name that is assigned again has its last value, an input its own
+    ("h = x\nh = h*2\nh = h*h\nsum(h)", X, "x", "2*h/x", True),
+    ("x = x/2\nsum(x**2)", X, "x", "x/2", True),
+    ("x = x/2\nsum(x**2)", X, "x", "x", False),
+    ("x = x/2\nh = x*x\nsum(h)", X, "x", "x/2 + h - x*x/4", True),
+    (LOOP, X, "x", "2*sqrt(h)", True),
+    (LOOP, X, "x", "2*h", False),
+    # a name may hide a constant, be a condition or an integer
+    ("e = x - 1\nsum(e**2)", X, "x", "2*e", True),
+    ("e = x - 1\nsum(e**2)", X, "x", "2*e + pi - pi", True),
+    ("n = x.shape[0]\nm = x > 1\nsum(where(m, x, 0))/n", X, "x", "where(m, 1, 0)*ones(n)/n", True),
+    ("v = 3*x\nsum(v**2)", X, "x", "6*v", True),
+    # digits that a double would have lost
+    ("h = 1 - tanh(x)**2\nh*3", {"x": 300.0}, "x", "-6*tanh(x)*h", True),
+    ("h = 1 - tanh(x)**2\nh*3", {"x": 300.0}, "x", "-6*h*h", False),
+    ("h = (x + 1e20) - 1e20\nh**2", {"x": 0.3}, "x", "2*h", True),
+]
+
+
+@pytest.mark.parametrize(("program", "inputs", "variable", "expect", "right"), ROWS)
+def test_a_formula_may_use_the_names_of_the_program(program, inputs, variable, expect, right):
+    found = gradcli.check(program, inputs=inputs, wrt=[variable], expect=expect)
+    comparisons = [one for one in found.comparisons if one.routes[0] == "--expect"]
+    assert [not one.wrong for one in comparisons] == [right], found
+
+
+NUMPY = """import numpy as np
+X = np.array([[1.0, 2.0], [3.0, -1.0]])
+W = np.array([[0.5, -0.2, 0.1], [0.3, 0.8, -0.5]])
+e = np.exp(X @ W)
+p = e/e.sum(axis=1, keepdims=True)
+t = np.array([0, 2])
+loss = -np.log(p[np.arange(2), t]).mean()
+d = p.copy()
+d[np.arange(2), t] -= 1
+dW = X.T @ (d/2)
+half = X.T @ d
+"""
+TORCH = """import torch
+z = torch.tensor([2.0, 1.0, 0.1], requires_grad=True)
+p = torch.softmax(z, 0)
+loss = -torch.log(p[0])
+loss.backward()
+p = p*2
+"""
+SCRIPTS = [  # script, of, by what, what is expected, whether it is right
+    (NUMPY, "loss", "W", "dW", True), (NUMPY, "loss", "W", "X.T @ d/2", True), (NUMPY, "loss", "W", "half", False),
+    (NUMPY, "loss", "W", "X.T @ (e/sum(e, 1, keepdims=True) - [[1, 0, 0], [0, 0, 1]])/2", True),
+    (NUMPY, "loss", "W", "dW*(1 + 1e-14)", False),
+    (TORCH, None, "z", "p/2 - [1, 0, 0]", True), (TORCH, "loss", "z", "p/2 - [1, 0, 0]", True),
+    (TORCH, None, "z", "p - [1, 0, 0]", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("script", "of", "variable", "expect", "right"), SCRIPTS)
+def test_a_formula_may_use_the_variables_of_a_script(script, of, variable, expect, right):
+    found = gradcli.check(script, of=of, wrt=[variable], expect={variable: expect}, samples=2)
+    assert found.agree is right, found
+
+
+def test_a_variable_that_is_no_number_is_refused():
+    with pytest.raises(gradcli.GradcliError, match="no value for the variable torch"):
+        gradcli.check(TORCH, expect="torch*2")
+    with pytest.raises(gradcli.GradcliError, match="no value for the variable q") as raised:
+        gradcli.check(TORCH, expect="q*2")
+    assert raised.value.hint == "it may use loss, z, p"
+
+
+def test_v_and_the_output_are_what_is_given():
+    program = "v = 3*x\ny = v**2\ny*2"
+    assert gradcli.check(program, inputs=X, v=[1.0, 2.0], expect="v*36*x").agree
+    assert gradcli.check(SOFTMAX, inputs=Z, v=2.0, expect="v*(p - [1, 0, 0])").agree
+
+
+def test_every_point_has_its_own_values():
+    assert gradcli.check(SOFTMAX, inputs=Z, expect="p - [1, 0, 0]", samples=5).agree
+    assert not gradcli.check("h = abs(x)\nh*x", x=1.0, expect="2*x", samples=9).agree
+    assert gradcli.check("h = abs(x)\nh*x", x=1.0, expect="2*h", samples=9).agree
+
+
+UNKNOWN = [  # what is expected, kind, message, hint, the characters that are shown
+    ("q - [1, 0, 0]", "missing-input", "no value for the variable q", "it may use loss, z, p", (0, 1)),
+    ("2*lost*p", "missing-input", "variable lost", "did you mean 'loss'? It may use loss, z, p", (2, 6)),
+    ("p - softmx(p)", "unknown-function", "unknown function 'softmx'", "did you mean 'softmax'?", (4, 10)),
+    ("p - [1, 0]", "shape", "shapes (3,) and (2,) do not fit", "lengths must be equal", (0, 10)),
+    ("p[5]", "index", "index 5 is out of bounds", None, (0, 4)),
+    ("p - (1", "syntax", "'(' was never closed", None, (4, 5)),
+]
+
+
+@pytest.mark.parametrize(("expect", "kind", "message", "hint", "span"), UNKNOWN)
+def test_an_error_shows_its_place_in_the_formula(expect, kind, message, hint, span):
+    with pytest.raises(gradcli.GradcliError) as raised:
+        gradcli.check(SOFTMAX, inputs=Z, expect=expect)
+    error = raised.value
+    assert (error.kind, error.span, error.place.name, error.place.text) == (kind, span, "--expect", expect)
+    assert message in error.message
+    assert hint is None or hint in error.hint
