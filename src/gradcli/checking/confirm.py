@@ -35,7 +35,6 @@ from gradcli.checking.formulas import Reading, read_formulas
 from gradcli.checking.mistakes import Surroundings, find_mistake
 from gradcli.checking.points import random_points
 from gradcli.checking.standards import read_digits
-from gradcli.checking.together import hold_together, own_truth, sample_columns
 from gradcli.checking.truth import Effort, Truth, find_truth, tabulate, undecided
 from gradcli.engine.naming import Label, label_entries, output_name
 from gradcli.errors import GradcliError
@@ -57,6 +56,7 @@ from gradcli.language.inputs import Cotangent, read_v
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
+    from gradcli.checking.together import Together
     from gradcli.explanation.timeline import Timeline
     from gradcli.jacobian.composition import Composition
 
@@ -247,7 +247,7 @@ def check_point(
     edgy, most, remarks = is_edgy(list_operations(run.graph.nodes)), exact.work.most, list[Note]()
     cost = cost_of_run(run, exact, told)
     found.needed = enough_work(run.graph, len(expected)) if RUNS * cost > most else 0
-    together = hold_together(exact, both, told, point) if goes_together(cost, most, both) else None
+    together = hold_all(exact, both, told, point) if goes_together(cost, most, both) else None
     if together is not None:
         found.comparisons += together.comparisons
         found.comparisons += [compare_routes(sought, sweeps, point) for sought, sweeps in both]
@@ -261,13 +261,13 @@ def check_point(
         moved += [(sought, sweeps)] * moved_at_once(sought, truth)
         items = [item for item in expected if item.variable == sought.variable]
         if truth.rounded and any(item.formula is not None or item.claims is not None for item in items):
-            truth = own_truth(exact, sought, told) or truth
+            truth = true_alone(exact, sought, told) or truth
         remarks += hold_items(items, Against(sought, both, truth, seed, point), exact, known, told, found)
         found.dust = max(found.dust, truth.sizes.dust)
     found.asked = Asked(count_entries(both), count_entries(both) - count_entries(moved))
     if moved:
         directions = len(moved) if together is None else together.directions
-        sampled, single = ([], 0) if told.unknown else sample_columns(exact, moved, point)
+        sampled, single = ([], 0) if told.unknown else sample(exact, moved, point)
         found.asked = replace(found.asked, single=found.asked.single + single, directions=directions)
         found.comparisons += sampled
     with suppress(Spent):  # what is left of the work shows no kink
@@ -410,6 +410,27 @@ def compose(function: Function, point: dict[str, Any], strict: bool) -> tuple[Ev
     """Run a function at a point, and return the run and its J by symbols."""
     run = function.evaluate(point, strict=strict)
     return run, compose_at(run, function)
+
+
+def hold_all(exact: Exact, routes: Routes, told: Confirmation, point: Mapping[str, Array]) -> Together:
+    """Return how both routes compare with the truth along directions that move all variables."""
+    from gradcli.checking.together import hold_together  # small programs are asked for entry by entry
+
+    return hold_together(exact, routes, told, point)
+
+
+def true_alone(exact: Exact, sought: Derivative, told: Confirmation) -> Truth | None:
+    """Return the true derivative along a direction of one variable, None where that is too dear."""
+    from gradcli.checking.together import own_truth  # small programs are asked for entry by entry
+
+    return own_truth(exact, sought, told)
+
+
+def sample(exact: Exact, routes: Routes, point: Mapping[str, Array]) -> tuple[list[Comparison], int]:
+    """Return how both routes compare with the truth in entries that are picked at random, and how many these are."""
+    from gradcli.checking.together import sample_columns  # small programs are asked for entry by entry
+
+    return sample_columns(exact, routes, point)
 
 
 def cost_of_run(run: Evaluation, exact: Exact, told: Confirmation) -> int:

@@ -14,7 +14,6 @@ import numpy as np
 
 from gradcli.checking.comparing import Derivative, Judged, Table, compare_entries
 from gradcli.checking.fitting import derivative_name, diagonal_matrix, fit_shape, loose_text, misfit_text
-from gradcli.checking.located import Claim, in_doubles, locate
 from gradcli.checking.script_values import ScriptValue, values_in, variables_of
 from gradcli.checking.standards import OF_TYPES, ROUNDED, Standard, compare_by, reaches_along, standard_of
 from gradcli.checking.truth import Truth, sizes_beside
@@ -452,7 +451,7 @@ def hold_reading(
     columns = math.prod(sought.leaf.shape)
     table = entries = [values[k : k + columns] for k in range(0, len(values), columns)] if columns else []
     limits = [bounds[k : k + columns] for k in range(0, len(values), columns)] if columns else []
-    claim = Claim(entries, limits, seed, 0.0 if wants.standard is None else float(wants.standard.share))
+    bounds_of = limits
     if truth.direction is not None:
         table = [[weighed(truth.direction, row)] for row in table]
         limits = [[weighed(np.abs(truth.direction), row)] for row in limits]
@@ -472,6 +471,9 @@ def hold_reading(
         comparison = compare_by(wants.standard, beside, terms, squared, point)
     both = None if truth.direction is not None else gradients_of(table, true, fitting.true_shape)
     if truth.direction is not None and exact is not None:
+        from gradcli.checking.located import Claim, in_doubles, locate  # small programs are asked for entry by entry
+
+        claim = Claim(entries, bounds_of, seed, 0.0 if wants.standard is None else float(wants.standard.share))
         comparison = replace(
             locate(exact, sought, claim, partial(hold_alone, wants, point), comparison), standard=comparison.standard
         )

@@ -29,7 +29,6 @@ from gradcli.exact.decimals import (
     root,
     whole,
 )
-from gradcli.exact.products import multiply
 from gradcli.ops.declare import Array
 
 
@@ -184,6 +183,8 @@ class Real:
     @staticmethod
     def matmul(a: Array, b: Array) -> Any:
         """Return the product of two arrays of such numbers."""
+        from gradcli.exact.products import multiply  # few programs have matrices
+
         return _reals(multiply(decimals(a), decimals(b)))
 
     def arctan(self) -> Real:
