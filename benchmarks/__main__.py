@@ -17,7 +17,7 @@ from benchmarks.machine import facts
 from benchmarks.processes import ContestantError
 from benchmarks.settings import Settings
 
-FAMILIES = ("startup", "symbolic", "engine", "batch", "scripts", "growth")
+FAMILIES = ("startup", "symbolic", "engine", "batch", "scripts", "checking", "growth")
 Load = Callable[[str], Any]
 """Gives a family by its name."""
 Facts = Callable[[], dict[str, Any]]

@@ -15,7 +15,7 @@ This page is written by the command that measures, from `docs/benchmarks.json`; 
 pip install ".[bench]" && python -m benchmarks --json docs/benchmarks.json --markdown docs/benchmarks.md
 ```
 
-`--only startup,symbolic,engine,batch,scripts,growth` measures some families, `--quick` measures roughly,
+`--only startup,symbolic,engine,batch,scripts,checking,growth` measures some families, `--quick` measures roughly,
 `python -m benchmarks --from docs/benchmarks.json` shows the figures again.
 
 All contestants of a figure run once in every round, in an order that changes; a ratio is taken within a round, and the
@@ -33,6 +33,8 @@ compared before anything is timed, and the command ends with 1 where they differ
   that end in "system's allocator" were taken without.
 - *Batch* reads records from a file, on one core. Memory is the peak of the whole process.
 - *Scripts* are whole processes of `gradcli run`, beside PyTorch with the same file; the loop is inside one process.
+- *Checks of medium size* are whole processes of `gradcli check`, beside PyTorch's `gradcheck` in double precision with
+  the same function and the same numbers, which has a minute.
 - *Growth* fits t(n) = c + a·nᵖ to the medians, by least squares of relative residuals, with c, a ≥ 0,
   from the size that takes least: below it every entry of J is written out, which costs more.
 

@@ -20,6 +20,7 @@ FAMILIES = {
     "engine": "Engine in process",
     "batch": "Batch",
     "scripts": "Scripts",
+    "checking": "Checks of medium size",
     "growth": "Growth, failed",
 }
 

@@ -60,6 +60,15 @@ def hold(name, x):
             assert abs(mpmath.mpf(str(found)) - truth) <= 1e-47 * size
 
 
+def test_erfc_has_all_the_digits_far_out():
+    for x in (-40.0, -3.2, -1e-20, 0.0, 1e-200, 0.7, 21.3, 60.0, 140.0):
+        with mpmath.workdps(80):
+            truth = mpmath.erfc(mpmath.mpf(x))
+            assert abs(mpmath.mpf(str(of("erfc", x, 50))) - truth) <= 1e-47 * truth
+    assert [of("erfc", x, 50) for x in ("Infinity", "-Infinity")] == [0, 2]
+    assert of("erfc", "NaN", 50).is_nan()
+
+
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, math.inf, -math.inf, math.nan]
 BINARY = {"+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__", "**": "__pow__", "atan2": "arctan2"}
 NUMPY = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "**": np.power, "atan2": np.arctan2}

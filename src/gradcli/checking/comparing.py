@@ -19,12 +19,14 @@ from gradcli.explanation.agreement import tolerance
 from gradcli.explanation.checked import DIGITS, REVERSE, SYMBOLS, Comparison, Entry
 from gradcli.explanation.evaluation import Evaluation
 from gradcli.explanation.jacobians import weighted_sums
-from gradcli.explanation.suspicion import RUNS
+from gradcli.explanation.suspicion import MORE_RUNS, RUNS
 from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
 
 MOST_SWEEPS = 2_000_000
 """Elements that reverse mode goes through, row by row; beyond, random sums of rows take the place of each."""
+PART = 2
+"""Which part of the work a direction for each variable may take before all share one."""
 NODE_WORK = 100
 """Elements that can be gone through while one rule is called."""
 COMBINATIONS = 8
@@ -102,9 +104,14 @@ Routes = Sequence[tuple[Derivative, Sweeps]]
 
 
 def goes_together(cost: int, most: int, routes: Routes) -> bool:
-    """Return whether all variables share a direction: ``most`` is enough work for one, and not for one each."""
+    """Return whether all variables share a direction.
+
+    ``most`` is enough work for one; one for each would take a good part of it, and none can be asked for by entries.
+    """
     alike = len({sweeps.each for _, sweeps in routes}) == 1
-    return alike and RUNS * cost <= most < RUNS * cost * len(routes)
+    fewest = min((int(np.max(np.bincount(s.jacobian.rows), initial=0)) for s, _ in routes), default=0)
+    whole = (RUNS + MORE_RUNS * fewest) * cost * len(routes) <= most
+    return alike and len(routes) > 1 and not whole and RUNS * cost <= most < PART * RUNS * cost * len(routes)
 
 
 class Judged(NamedTuple):

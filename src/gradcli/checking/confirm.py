@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -33,7 +35,7 @@ from gradcli.checking.formulas import Reading, read_formulas
 from gradcli.checking.mistakes import Surroundings, find_mistake
 from gradcli.checking.points import random_points
 from gradcli.checking.standards import read_digits
-from gradcli.checking.truth import Effort, Truth, find_truth, hold_together, tabulate, undecided
+from gradcli.checking.truth import Effort, Truth, find_truth, tabulate, undecided
 from gradcli.engine.naming import Label, label_entries, output_name
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
@@ -41,20 +43,22 @@ from gradcli.exact.decimals import digits
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import SURE
 from gradcli.exact.work import Spent
-from gradcli.explanation.checked import REVERSE, SYMBOLS, Checked, Comparison, Entry, Expectation
+from gradcli.explanation.checked import REVERSE, SYMBOLS, Asked, Checked, Comparison, Entry, Expectation
 from gradcli.explanation.confirmation import look_around
 from gradcli.explanation.dependence import note_dependence
 from gradcli.explanation.evaluation import Evaluation, Function, check_inputs, filled, summed_v
 from gradcli.explanation.explained import Note
 from gradcli.explanation.notes import note_disagreement, note_run
 from gradcli.explanation.readings import compose_at
-from gradcli.explanation.suspicion import RUNS, count_work, is_edgy, list_operations
+from gradcli.explanation.suspicion import RUNS, count_work, enough_work, is_edgy, list_operations
 from gradcli.explanation.words import Confirmation, rounding_text, spent_text
 from gradcli.language.inputs import Cotangent, read_v
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
+    from gradcli.checking.together import Together
     from gradcli.explanation.timeline import Timeline
+    from gradcli.jacobian.composition import Composition
 
 Kind = TypeVar("Kind", bound=Checked)
 MOST_SAMPLED = 3
@@ -93,8 +97,9 @@ def check_function(
         own = own_backward(function, values, v)
         if own.expected and v is None and not expected:
             v = 1.0  # what calls gave is a gradient
-        found = [check_point(function, values, [*expected, *own.expected], v, strict)]
-        reading = Reading() if claims else read_back(function, values, v, found[0], own)
+        composed = compose(function, values, strict)
+        found = [check_point(function, values, [*expected, *own.expected], v, strict, composed)]
+        reading = Reading() if claims else read_back(function, values, v, composed, found[0], own)
         found += [check_point(function, point, expected, v, strict) for point in further]
         at_random = check_at_random(function, values, expected, v, strict, samples, seed)
         found += at_random
@@ -128,12 +133,21 @@ def check_function(
         expected=said,
         by_script=claims is not None,
         functions=own.functions,
+        asked=found[0].asked,
+        needed=max(at.needed for at in found),
     )
 
 
-def read_back(function: Function, values: dict[str, Any], v: object, at: AtPoint, own: OwnBackward) -> Reading:
+def read_back(
+    function: Function,
+    values: dict[str, Any],
+    v: object,
+    composed: tuple[Evaluation, Composition],
+    at: AtPoint,
+    own: OwnBackward,
+) -> Reading:
     """Return what came of reading back the formulas of an answer at a point."""
-    reading = read_formulas(function, values, v, at.shape, at.dust)
+    reading = read_formulas(function, values, v, *composed, at.dust)
     if any(note.kind == "rounding-decides" for note in at.notes):
         reading = reading.undecided("exact numbers decide otherwise than double precision")
     return reading.undecided("a function of the script is none of the language") if own.followed else reading
@@ -193,7 +207,8 @@ class AtPoint:
     """What the check of one point found.
 
     ``expected`` is what is said of each expected derivative, ``dust`` the size of the terms of what rounding
-    has left of true zeros, ``work`` what it cost.
+    has left of true zeros, ``work`` what it cost, ``asked`` which entries of J were asked for, ``needed`` the work that
+    is enough where so much was not allowed.
     """
 
     comparisons: list[Comparison]
@@ -205,14 +220,21 @@ class AtPoint:
     shape: tuple[int, ...]
     dust: float = 0.0
     work: int = 0
+    asked: Asked = field(default_factory=Asked)
+    needed: int = 0
 
 
 @digits(60)  # a context of decimals in which nothing raises
 def check_point(
-    function: Function, point: dict[str, Any], expected: list[Expected], v: object, strict: bool
+    function: Function,
+    point: dict[str, Any],
+    expected: list[Expected],
+    v: object,
+    strict: bool,
+    composed: tuple[Evaluation, Composition] | None = None,
 ) -> AtPoint:
-    """Hold all routes at one point against the true derivative."""
-    run = function.evaluate(point, strict=strict)
+    """Hold all routes at one point against the true derivative; ``composed`` are the run and J, where at hand."""
+    run, composition = composed or compose(function, point, strict)
     names = function.differentiated
     output = output_name(run.graph, run.output)
     seed = None if v is None else read_v(v, run.value.shape, strict, output)
@@ -221,43 +243,66 @@ def check_point(
     exact = Exact(function.program, point, names)
     row = label_entries(output, run.value.shape)
     known = {output: run.value, **({} if seed is None else {"v": seed.seed})}
-    both = read_routes(run, function, row)
-    edgy = is_edgy(list_operations(run.graph.nodes))
-    cost, most = count_work(run.graph), exact.work.most
-    remarks: list[Note] = []
-    if RUNS * cost <= most:
-        with undecided(told, exact):
-            cost = max(cost, exact.cost)
-    if not expected and goes_together(cost, most, both):
-        found.comparisons += hold_together(exact, both, told, point)
+    both = read_routes(run, composition, function, row)
+    edgy, most, remarks = is_edgy(list_operations(run.graph.nodes)), exact.work.most, list[Note]()
+    cost = cost_of_run(run, exact, told)
+    found.needed = enough_work(run.graph, len(expected)) if RUNS * cost > most else 0
+    together = hold_all(exact, both, told, point) if goes_together(cost, most, both) else None
+    if together is not None:
+        found.comparisons += together.comparisons
         found.comparisons += [compare_routes(sought, sweeps, point) for sought, sweeps in both]
-    else:
-        for sought, sweeps in both:
+    moved: list[tuple[Derivative, Sweeps]] = []
+    for place, (sought, sweeps) in enumerate(both):
+        if together is None:
             truth = find_truth(exact, sought, sweeps, told, Effort(cost, most // len(both)), edgy)
             found.comparisons += hold_apart(sought, sweeps, truth, point)
-            for item in (item for item in expected if item.variable == sought.variable):
-                readings = read_expected(item, exact, known, output)
-                try:
-                    held = hold_expected(readings, sought, truth, seed, point)
-                except Spent:
-                    told.unknown = told.unknown or f"the formula of --expect: {spent_text(exact.work.most)}"
-                    continue
-                found.comparisons.append(held.comparison)
-                told.unknown = told.unknown or held.unknown
-                remarks += [Note("expect-shape", held.note)] if held.note else []
-                found.expected.append(expectation(item, held, exact.point, Against(sought, both, truth, seed, point)))
-            found.dust = max(found.dust, truth.sizes.dust)
-    try:
+        else:
+            truth = together.truth_of(both, place)
+        moved += [(sought, sweeps)] * moved_at_once(sought, truth)
+        items = [item for item in expected if item.variable == sought.variable]
+        if truth.rounded and any(item.formula is not None or item.claims is not None for item in items):
+            truth = true_alone(exact, sought, told) or truth
+        remarks += hold_items(items, Against(sought, both, truth, seed, point), exact, known, told, found)
+        found.dust = max(found.dust, truth.sizes.dust)
+    found.asked = Asked(count_entries(both), count_entries(both) - count_entries(moved))
+    if moved:
+        directions = len(moved) if together is None else together.directions
+        sampled, single = ([], 0) if told.unknown else sample(exact, moved, point)
+        found.asked = replace(found.asked, single=found.asked.single + single, directions=directions)
+        found.comparisons += sampled
+    with suppress(Spent):  # what is left of the work shows no kink
         if not told.bends and RUNS * cost <= most and all(run.leaves[name].value.size for name in names):
             look_around(exact, {s.variable: s.jacobian for s, _ in both}, row, told.bends, edgy)
-    except Spent:
-        pass  # what is left of the work shows no kink
     found.work = POINT + exact.done
     found.reason = reason_of(found.comparisons, told)
     found.notes = [*notes_at(run, names, told, exact), *remarks]
     if any(c.wrong and c.routes == (SYMBOLS, REVERSE) for c in found.comparisons):
         found.disagreement = [note_disagreement(run.output, one_sided(found.comparisons))]
     return found
+
+
+def hold_items(
+    items: Sequence[Expected],
+    against: Against,
+    exact: Exact,
+    known: Mapping[str, object],
+    told: Confirmation,
+    found: AtPoint,
+) -> list[Note]:
+    """Hold what is expected by one variable against the truth, write down what came of it, and return the notes."""
+    remarks: list[Note] = []
+    for item in items:
+        readings = read_expected(item, exact, known, next(iter(known)))
+        try:
+            held = hold_expected(readings, against.sought, against.truth, against.seed, against.point, exact)
+        except Spent:
+            told.unknown = told.unknown or f"the formula of --expect: {spent_text(exact.work.most)}"
+            continue
+        found.comparisons.append(held.comparison)
+        told.unknown = told.unknown or held.unknown
+        remarks += [Note("expect-shape", held.note)] if held.note else []
+        found.expected.append(expectation(item, held, exact.point, against))
+    return remarks
 
 
 class Against(NamedTuple):
@@ -363,9 +408,56 @@ def inner_expectation(one: InnerGradient) -> Expectation:
     )  # fmt: skip
 
 
-def read_routes(run: Evaluation, function: Function, row: Label) -> list[tuple[Derivative, Sweeps]]:
+def compose(function: Function, point: dict[str, Any], strict: bool) -> tuple[Evaluation, Composition]:
+    """Run a function at a point, and return the run and its J by symbols."""
+    run = function.evaluate(point, strict=strict)
+    return run, compose_at(run, function)
+
+
+def hold_all(exact: Exact, routes: Routes, told: Confirmation, point: Mapping[str, Array]) -> Together:
+    """Return how both routes compare with the truth along directions that move all variables."""
+    from gradcli.checking.together import hold_together  # small programs are asked for entry by entry
+
+    return hold_together(exact, routes, told, point)
+
+
+def true_alone(exact: Exact, sought: Derivative, told: Confirmation) -> Truth | None:
+    """Return the true derivative along a direction of one variable, None where that is too dear."""
+    from gradcli.checking.together import own_truth  # small programs are asked for entry by entry
+
+    return own_truth(exact, sought, told)
+
+
+def sample(exact: Exact, routes: Routes, point: Mapping[str, Array]) -> tuple[list[Comparison], int]:
+    """Return how both routes compare with the truth in entries that are picked at random, and how many these are."""
+    from gradcli.checking.together import sample_columns  # small programs are asked for entry by entry
+
+    return sample_columns(exact, routes, point)
+
+
+def cost_of_run(run: Evaluation, exact: Exact, told: Confirmation) -> int:
+    """Return what a run in many digits costs: as it is reckoned, and where it is affordable as it was."""
+    cost = count_work(run.graph)
+    if RUNS * cost <= exact.work.most:
+        with undecided(told, exact):
+            cost = max(cost, exact.cost)
+    return cost
+
+
+def moved_at_once(sought: Derivative, truth: Truth) -> bool:
+    """Return whether the entries of a variable were moved together, which one entry alone is not."""
+    return truth.direction is not None and sought.jacobian.shape[1] > 1
+
+
+def count_entries(routes: Iterable[tuple[Derivative, Sweeps]]) -> int:
+    """Return how many entries J has by these variables."""
+    return sum(math.prod(sought.jacobian.shape) for sought, _ in routes)
+
+
+def read_routes(
+    run: Evaluation, composition: Composition, function: Function, row: Label
+) -> list[tuple[Derivative, Sweeps]]:
     """Return what is sought by each variable, with J by symbols and the sweeps of reverse mode; ``row`` names rows."""
-    composition = compose_at(run, function)
     leaves = {name: run.leaves[name] for name in function.differentiated}
     found = [
         Derivative(run, leaf, composition.entries(leaf), name, row, label_entries(name, leaf.shape))

@@ -7,6 +7,7 @@ import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from gradcli.engine.naming import output_name
 from gradcli.errors import GradcliError, Place, Span
 from gradcli.errors.suggest import did_you_mean
 from gradcli.exact.decimals import digits
-from gradcli.exact.judge import TINIEST, is_zero, right_digits, weighed
+from gradcli.exact.judge import TINIEST, TermSizes, is_zero, right_digits, weighed
 from gradcli.exact.limits import finite, settled
 from gradcli.exact.real import Real, array, lifted
 from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
@@ -400,6 +401,7 @@ def hold_expected(
     truth: Truth,
     seed: Cotangent | None,
     point: dict[str, Array],
+    exact: Exact,
 ) -> Held:
     """Return how what is expected compares with the truth in the reading that is right, else in the first.
 
@@ -408,7 +410,7 @@ def hold_expected(
     read: list[Held] = []
     try:
         for wants in readings:
-            read.append(hold_reading(wants, sought, truth, seed, point))
+            read.append(hold_reading(wants, sought, truth, seed, point, exact))
             if not read[-1].comparison.wrong:
                 return read[-1]
     except Spent:
@@ -418,13 +420,18 @@ def hold_expected(
 
 
 def hold_reading(
-    wants: ExpectedNumbers, sought: Derivative, truth: Truth, seed: Cotangent | None, point: dict[str, Array]
+    wants: ExpectedNumbers,
+    sought: Derivative,
+    truth: Truth,
+    seed: Cotangent | None,
+    point: dict[str, Array],
+    exact: Exact | None = None,
 ) -> Held:
     """Return how what is expected compares with the true J, or vᵀ·J where there is a v, and both as arrays.
 
     Without v the shape is ``y.shape + x.shape``, or that of both where y = f(x) entry by entry: then it is the
-    diagonal. Where J is too large to be asked for entry by entry, both are held against each other along a direction.
-    Anything of another shape is wrong.
+    diagonal. Where J is too large to be asked for entry by entry, both are held against each other along a direction,
+    and with ``exact`` the entries alone that double precision finds wrong. Anything of another shape is wrong.
     """
     true, terms = truth.values, truth.sizes
     if seed is not None:
@@ -444,11 +451,12 @@ def hold_reading(
     columns = math.prod(sought.leaf.shape)
     table = entries = [values[k : k + columns] for k in range(0, len(values), columns)] if columns else []
     limits = [bounds[k : k + columns] for k in range(0, len(values), columns)] if columns else []
+    bounds_of = limits
     if truth.direction is not None:
         table = [[weighed(truth.direction, row)] for row in table]
         limits = [[weighed(np.abs(truth.direction), row)] for row in limits]
     sizes = sizes_beside(terms, table, true)
-    if wants.measured:
+    if wants.measured or truth.rounded:
         limits = [list(map(widen, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
     row = sought.row if seed is None else lambda _: ""  # a gradient has no rows
     beside = Table(sought.variable, EXPECTED, table, true, sizes, row, truth.column)
@@ -461,12 +469,36 @@ def hold_reading(
     else:
         squared = None if truth.direction is None else reaches_along(entries, true, truth.direction)
         comparison = compare_by(wants.standard, beside, terms, squared, point)
+    both = None if truth.direction is not None else gradients_of(table, true, fitting.true_shape)
+    if truth.direction is not None and exact is not None:
+        from gradcli.checking.located import Claim, in_doubles, locate  # small programs are asked for entry by entry
+
+        claim = Claim(entries, bounds_of, seed, 0.0 if wants.standard is None else float(wants.standard.share))
+        comparison = replace(
+            locate(exact, sought, claim, partial(hold_alone, wants, point), comparison), standard=comparison.standard
+        )
+        if comparison.wrong:
+            both = gradients_of(entries, in_doubles(sought, seed)[0].tolist(), fitting.true_shape)
     return Held(
         comparison,
-        None if truth.direction is not None else gradients_of(table, true, fitting.true_shape),
+        both,
         loose_text(name, wants.shape, fitting.true_shape) if fitting.loosely else "",
         ROUNDED if comparison.unclear and not any(entry.is_nan() for row in true for entry in row) else "",
     )
+
+
+def hold_alone(
+    wants: ExpectedNumbers, point: dict[str, Array], table: Table, bound: Decimal, terms: TermSizes
+) -> Comparison:
+    """Return how one entry, that of a table, compares with the truth."""
+    if wants.standard is not None:
+        return compare_by(wants.standard, table, terms, None, point)
+
+    def judge(i: int, j: int, value: Any, true: Any) -> Judged:
+        size = float(table.sizes[i, j])
+        return judge_expected(value, true, widen(bound, true, size) if wants.measured else bound, size)
+
+    return compare_entries(table, judge, 10.0**-RIGHT, point)
 
 
 class Gradients(NamedTuple):

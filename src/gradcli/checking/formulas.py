@@ -6,8 +6,8 @@ from collections.abc import Callable, Container, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from gradcli.exact.run import run
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import CLOSE, FEWEST, ROUNDING, SAME
 from gradcli.exact.work import Spent, Work, charge, paid_from
-from gradcli.explanation.evaluation import Function
+from gradcli.explanation.evaluation import Evaluation, Function
 from gradcli.explanation.explained import Explained, Note
 from gradcli.explanation.explaining import Ask, explain_run
 from gradcli.explanation.readings import Point, stand
@@ -30,6 +30,9 @@ from gradcli.explanation.words import spent_text
 from gradcli.formulas.readback import Evaluate, Mismatch, Printed, printed, read_back
 from gradcli.language.program import Program, compile_program
 from gradcli.ops.declare import value_of
+
+if TYPE_CHECKING:
+    from gradcli.jacobian.composition import Composition
 
 FEW, MANY = 100, 800
 """Digits in which formulas are evaluated, and in which those are that differ in the first."""
@@ -64,16 +67,16 @@ class Reading:
 
 
 def read_formulas(
-    function: Function, point: dict[str, Any], v: object, output: tuple[int, ...], dust: float
+    function: Function, point: dict[str, Any], v: object, run: Evaluation, composition: Composition, dust: float
 ) -> Reading:
-    """Read back every formula that ``explain`` prints at a point; ``output`` is the shape of y, for a missing v.
+    """Read back every formula that ``explain`` prints at a point, where the program was run and its J composed.
 
     A number that has lost its digits is no fault of the formula beside it, which gives the same in double precision.
     ``dust`` is the size of the terms of what rounding has left of true zeros, 0 where there are none.
     """
-    seed = np.ones(output) if v is None else v
-    at = stand(function, point, [seed], strict=False)
-    answer = explain_run(at, Ask.NEVER, Explained)
+    seed = np.ones(run.value.shape) if v is None else v
+    at = stand(function, point, [seed], strict=False, run=run)
+    answer = explain_run(at, Ask.NEVER, Explained, composition=composition)
     budget = replace(function.program.budget, text=64_000, syntax=1_000_000, depth=1_000)
     page = Page(answer, budget, Work(budget.work))
     with np.errstate(all="ignore"):
@@ -89,7 +92,7 @@ DOUBLES = 0
 """In place of a number of digits: double precision."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Page:
     """The formulas of an answer, which are read back until the work is used up; ``unread`` are those left then."""
 
@@ -100,6 +103,11 @@ class Page:
     why: str = ""
     _at: str = ""
     _known: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+
+    @cached_property
+    def items(self) -> list[Printed]:
+        """Every formula of the answer."""
+        return list(printed(self.answer))
 
     def read(self, count: int, suspects: Container[str] | None = None) -> list[Mismatch]:
         """Read the formulas back in so many digits, or those of the ``suspects`` with the definitions they may use."""
@@ -112,7 +120,7 @@ class Page:
 
         evaluate = partial(self._within_work, self._exactly if count else self._in_doubles)
         with digits(count) if count else nullcontext(), paid_from(self.work):
-            return read_back(self.answer, evaluate, float(CLOSE), asked=asked)[1]
+            return read_back(self.answer, evaluate, float(CLOSE), asked=asked, items=self.items)[1]
 
     def _within_work(self, evaluate: Evaluate, formula: str, names: Mapping[str, object]) -> Any:
         try:
@@ -202,7 +210,7 @@ def reading_of(page: Page, wrong: list[Mismatch], dust: float, least: float) -> 
         for found in wrong
         if not is_rounding(found, max(terms, inputs) if found.stands.startswith(VALUES) else terms, least)
     ]
-    count, unread = sum(1 for _ in printed(answer)), len(page.unread)
+    count, unread = len(page.items), len(page.unread)
     lines = [rule.text is not None for rule in answer.rules]
     return Reading(count - unread, unread, misprints, len(lines), sum(lines), page.why)
 

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
 
 MOST_SAMPLES = 1_000_000
+MOST_WORK = 100_000_000
+"""Work that takes minutes."""
+PER_SECOND = 100_000
+"""Work that any machine does in a second, beside what else it is busy with."""
 TABLES = (".npy", ".npz", ".json", ".csv")
 """Suffixes of files that hold numbers; any other file holds a formula, or numbers if it has nothing else."""
 BY_NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)")
@@ -82,8 +86,19 @@ def answer(
         for note in found.notes:
             complain(env, f"note: {note.message}")
         if found.verdict == "unclear":
-            complain(env, f"help: --budget work={10 * asked.budget.work} allows ten times as much")
+            complain(env, f"help: {advice(found, asked.budget)}")
     return found
+
+
+def advice(found: Check, budget: Budget) -> str:
+    """Return what would decide what is unclear: a budget that is enough where that is known, else ten times as much."""
+    work = found.needed or 10 * budget.work
+    options = f"--budget work={work}"
+    if work // PER_SECOND > budget.seconds:
+        options += f" --budget seconds={work // PER_SECOND}"
+    if work > MOST_WORK:
+        return f"smaller shapes or fewer turns of a loop decide it; as it stands it takes {options}"
+    return f"{options} {'is enough to decide it' if found.needed else 'allows ten times as much'}"
 
 
 def further_values(

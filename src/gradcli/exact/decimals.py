@@ -79,7 +79,7 @@ def mpmath_function(name: str, x: Decimal) -> Decimal:
 
     count = getcontext().prec
     reduced = count + max(0, x.adjusted())
-    charge(special(reduced) if name == "mpf_erf" else elementary(reduced))
+    charge(special(reduced) if name.startswith("mpf_erf") else elementary(reduced))
     precision = int((count + GUARD) * BITS)
     top, bottom = x.as_integer_ratio()
     argument = libmp.from_rational(top, bottom, precision + max(0, int(x.adjusted() * BITS)), "n")

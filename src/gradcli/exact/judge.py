@@ -123,6 +123,13 @@ def random_direction(point: Mapping[str, Any], names: Sequence[str], seed: int =
     return {name: units(point[name]) * steps(np.shape(point[name])) for name in names}
 
 
+def turned_direction(point: Mapping[str, Any], names: Sequence[str]) -> dict[str, Array]:
+    """Return the first random direction with half of it turned around."""
+    d = random_direction(point, names)
+    turned = {name: step * np.where(np.arange(step.size).reshape(step.shape) % 2, 1, -1) for name, step in d.items()}
+    return turned | {name: -turned[name] for name in names[1::2]}
+
+
 class Places(NamedTuple):
     """Where a Jacobian can be other than 0, and how large the terms of each of these entries are.
 

@@ -37,6 +37,8 @@ def decimal(value: Any) -> Decimal:
     kind = type(value)
     if kind is Real:
         return value.d
+    if kind is Decimal:
+        return value
     return Decimal(float(value)) if isinstance(value, float | np.floating) else Decimal(int(value))
 
 
@@ -178,6 +180,13 @@ class Real:
         """Return ``rule(mpmath, x, …)`` of this number and others, with the digits of the context."""
         return Real(by_rule(rule, self.d, *(other.d for other in others)))
 
+    @staticmethod
+    def matmul(a: Array, b: Array) -> Any:
+        """Return the product of two arrays of such numbers."""
+        from gradcli.exact.products import multiply  # few programs have matrices
+
+        return _reals(multiply(decimals(a), decimals(b)))
+
     def arctan(self) -> Real:
         """Return the angle whose tangent this is."""
         return Real(by_mpmath("mpf_atan", at_infinity=half_pi())(self).d)
@@ -199,6 +208,16 @@ class Real:
             return Real(axis_angle(y, x).copy_sign(y))
         turn = 2 * half_pi() if x < 0 else Decimal(0)
         return Real(Real(y / x).arctan().d + turn.copy_sign(y))
+
+    def erfc(self) -> Real:
+        """Return 1 - erf x with all digits where it is small; below 0 as the rest to 2, which mpmath takes long for."""
+        if self.d.is_nan():
+            return self
+        if self.d < 0:
+            return Real(2 - Real(-self.d).erfc().d)
+        if not self.d or self.d.is_infinite():
+            return Real(Decimal(0 if self.d else 1))
+        return Real(mpmath_function("mpf_erfc", self.d))
 
     def sinc(self) -> Real:
         """Return sin(πx)/(πx), 1 at 0."""
@@ -237,6 +256,12 @@ def array(entries: list[Any], shape: tuple[int, ...]) -> Array:
     found = np.empty(len(entries), dtype=object)
     found[:] = entries
     return found.reshape(shape)
+
+
+def decimals(numbers: Array) -> Array:
+    """Return an array of Reals as one of the decimals that they are."""
+    entries: list[Any] = numbers.ravel().tolist()
+    return array([x.d if type(x) is Real else decimal(x) for x in entries], numbers.shape)
 
 
 def as_doubles(values: object) -> Array:

@@ -8,9 +8,9 @@ there is a kink or a jump. A program that rounding led another way than exact nu
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 
@@ -28,11 +28,12 @@ from gradcli.exact.limits import (
     side,
     value_of,
 )
-from gradcli.exact.real import Real, lifted
+from gradcli.exact.real import Real, array, lifted
 from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
 from gradcli.exact.work import Spent, Work, paid_from
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array
+from gradcli.ops.signatures import Indices
 from gradcli.records import dataclass
 
 RICH = 0.95
@@ -59,6 +60,40 @@ def agree(earlier: Sequence[Decimal], found: Sequence[Decimal], count: int) -> b
         return all(settled(a, b) for a, b in zip(earlier, found, strict=True))
 
 
+MOST_KEPT = 4
+"""Directions whose runs are kept: an answer asks of the same one for several reasons."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """A direction: for each variable the entries that move, by their places in flat order, and their steps.
+
+    ``key`` is what no other direction has, empty where some entries stay: such a direction is asked for once.
+    """
+
+    numbers: dict[str, tuple[Indices, list[Decimal]]]
+    key: tuple[object, ...]
+
+    @classmethod
+    def of(cls, direction: Point) -> Steps:
+        """Return a direction with its steps as decimals."""
+        steps = {name: np.asarray(step, dtype=np.float64) for name, step in direction.items()}
+        key = tuple((name, step.tobytes()) for name, step in steps.items()) if all(map(np.all, steps.values())) else ()
+        moving = {name: np.flatnonzero(step) for name, step in steps.items()}
+        return cls(
+            {name: (k, list(map(Decimal, np.ravel(steps[name])[k].tolist()))) for name, k in moving.items()}, key
+        )
+
+    def moved(self, inputs: Mapping[str, Array], h: Decimal) -> dict[str, Array]:
+        """Return the inputs that move, ``h`` times these steps away, laid out in memory as they are."""
+        found = {}
+        for name, (places, steps) in self.numbers.items():
+            found[name] = moved = inputs[name].copy(order="K")
+            entries: list[Any] = moved.flat[places].tolist()
+            moved.flat[places] = array([Real(x.d + s * h) for x, s in zip(entries, steps, strict=True)], places.shape)
+        return found
+
+
 class Exact:
     """A program at a point, for derivatives along directions.
 
@@ -80,6 +115,7 @@ class Exact:
         self._cost: int | None = None
         self._before = 0
         self._settings: tuple[tuple[int, int], ...] = ()
+        self._kept: dict[tuple[object, ...], dict[tuple[int, int], Setting]] = {}
 
     @property
     def settings(self) -> tuple[tuple[int, int], ...]:
@@ -152,7 +188,7 @@ class Exact:
         """
         settings: list[Setting] = []
         pending: list[int] = []
-        steps = {name: lifted(step) for name, step in direction.items()}
+        steps = Steps.of(direction)
         sizes = list(scale) or [Decimal(0)] * self.rows
         most = self.settings[-1][0]
         for count, fineness in self.settings:
@@ -172,18 +208,20 @@ class Exact:
                 settings[-1].turns,
             )
 
-    def _setting(self, count: int, fineness: int, steps: Point) -> Setting:
-        at = self.base(count)[0]
-        h = Decimal(10) ** -fineness
-        sides, kept, turns = [], [], False
-        offsets = {name: step * Real(h) for name, step in steps.items()}
-        for move in (operator.add, operator.sub):
-            moved = {name: move(self.inputs[name], offset) for name, offset in offsets.items()}
-            free, held, differs = self.beside(count, moved)
-            sides.append(free)
-            kept.append(held)
-            turns = turns or differs
-        return Setting(count, h, count in self._cancelling, turns, at, sides[0], sides[1], (kept[0], kept[1]))
+    def _setting(self, count: int, fineness: int, steps: Steps) -> Setting:
+        kept = self._kept.get(steps.key, {})
+        if (count, fineness) in kept:
+            return kept[count, fineness]
+        at, h = self.base(count)[0], Decimal(10) ** -fineness
+        (above, high, turns), (below, low, also) = (
+            self.beside(count, steps.moved(self.inputs, step)) for step in (h, -h)
+        )
+        found = Setting(count, h, count in self._cancelling, turns or also, at, above, below, (high, low))
+        if steps.key:
+            if steps.key not in self._kept and len(self._kept) == MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+            self._kept.setdefault(steps.key, kept)[count, fineness] = found
+        return found
 
     def at(self, inputs: Mapping[str, object]) -> list[Decimal]:
         """Return y at another point in the fewest digits, nan where it has no value there. Raises ``Spent``."""

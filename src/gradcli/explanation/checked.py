@@ -191,6 +191,30 @@ class Expectation:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which entries of J were asked for in many digits, at the point that was given.
+
+    - ``entries``: how many J has, by all variables.
+    - ``single``: how many of them were asked for one by one, those that are 0 for every input included.
+    - ``directions``: random directions along which all the others were, at once.
+
+    >>> gradcli.check("x**2", x=[1.0, 2.0]).asked
+    Asked(entries=4, single=4, directions=0)
+    """
+
+    entries: int = 0
+    single: int = 0
+    directions: int = 0
+
+    @property
+    def how(self) -> str:
+        """``all``, ``sampled`` where some entries were picked beside the directions, or ``along a direction``."""
+        if self.single == self.entries:
+            return "all"
+        return "sampled" if self.single else "along a direction"
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Checked:
     """All that an answer of ``check`` holds, without the ways to show it, which ``Check`` adds.
@@ -215,6 +239,8 @@ class Checked:
     - ``expected``: what is expected, each beside the true derivative.
     - ``by_script``: whether the script itself computes what is expected.
     - ``functions``: the verdict on each function whose backward the script wrote, by its name.
+    - ``asked``: which entries of J were asked for in many digits.
+    - ``needed``: the budget ``work`` that is enough to decide what is unclear; 0 where that is not known.
     """
 
     program: str
@@ -239,6 +265,8 @@ class Checked:
     expected: list[Expectation] = dataclasses.field(default_factory=list)
     by_script: bool = False
     functions: dict[str, FunctionVerdict] = dataclasses.field(default_factory=dict)
+    asked: Asked = dataclasses.field(default_factory=Asked)
+    needed: int = 0
 
     @property
     def verdict(self) -> str:

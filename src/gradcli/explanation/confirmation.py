@@ -25,6 +25,7 @@ from gradcli.exact.judge import (
     is_dust,
     random_direction,
     true_entries,
+    turned_direction,
     weighed,
 )
 from gradcli.exact.limits import finite
@@ -46,6 +47,8 @@ FAR = 7
 """How many times as far as a random direction the input lies at which a sum is looked at once more."""
 MOST_AROUND = 24
 """Random directions that are tried where pieces meet."""
+DEAR_RUN = 16
+"""Which part of the work a run takes at least that is dear."""
 SPENT_AROUND = 200_000
 """Units of work after which no more of them are tried: about 0.3 seconds."""
 
@@ -182,19 +185,25 @@ def look_around(
 ) -> None:
     """Look for kinks along random directions that move all variables at once, the second one the first half turned.
 
-    Where pieces of the program meet more are tried: a tie of three has six pieces.
+    Where pieces of the program meet more are tried: a tie of three has six pieces. Where they do not, and a run is
+    dear, one is enough.
     """
     names = list(jacobians)
-    d = random_direction(exact.point, names)
-    turned = {name: step * np.where(np.arange(step.size).reshape(step.shape) % 2, 1, -1) for name, step in d.items()}
-    turned |= {name: -turned[name] for name in names[1::2]}
+    d, turned = random_direction(exact.point, names), turned_direction(exact.point, names)
     more = (random_direction(exact.point, names, seed) for seed in range(1, MOST_AROUND) if edgy)
     left = exact.work.left - SPENT_AROUND
     for k, direction in enumerate(chain((d, turned), more)):
         if k > 1 and (bends or exact.work.left < left):
             return
+        if k == 1 and is_dear(exact) and not edgy:
+            return
         sizes = sizes_along(jacobians, direction, exact.rows)
         walk_direction(exact, direction, row, "a random direction", bends, list(map(finite, sizes.tolist())))
+
+
+def is_dear(exact: Exact) -> bool:
+    """Return whether a run takes so much of the work that one direction has to do where no pieces meet."""
+    return DEAR_RUN * exact.cost > exact.work.most
 
 
 def sizes_along(jacobians: Mapping[str, Jacobian | Sparse], direction: Mapping[str, Array], rows: int) -> Array:

@@ -53,15 +53,18 @@ def derive(point: Point, composition: Composition) -> Formulas:
     return found_formulas(point.run.graph, point.run.output, point.leaves, composition)
 
 
-def explain_run(point: Point, ask: Ask, kind: type[Kind], derive: Derive = derive) -> Kind:
+def explain_run(
+    point: Point, ask: Ask, kind: type[Kind], derive: Derive = derive, composition: Composition | None = None
+) -> Kind:
     """Return the answer for one run, as an ``Explained`` of this ``kind``.
 
-    ``ask`` says when its numbers are held against many digits, ``derive`` where its formulas come from.
+    ``ask`` says when its numbers are held against many digits, ``derive`` where its formulas come from. ``composition``
+    is the Jacobian by numbers, where it is at hand.
     """
     from gradcli.explanation.digits import note_digits
 
     run = point.run
-    composition = compose_at(run, point.function)
+    composition = composition or compose_at(run, point.function)
     formulas = derive(point, composition)
     jacobians = read_jacobians(point, composition, formulas)
     backward, past = followed(point, call_backward(point, jacobians))

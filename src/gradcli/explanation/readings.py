@@ -93,11 +93,21 @@ IDENTITY = (
 )
 
 
-def stand(function: Function, values: dict[str, Any], calls: Sequence[Any], strict: bool, record: bool = True) -> Point:
-    """Run a function at a point and read every v; ``record`` keeps what formulas need and gradients do not."""
+def stand(
+    function: Function,
+    values: dict[str, Any],
+    calls: Sequence[Any],
+    strict: bool,
+    record: bool = True,
+    run: Evaluation | None = None,
+) -> Point:
+    """Run a function at a point, unless its ``run`` there is at hand, and read every v.
+
+    ``record`` keeps what formulas need and gradients do not.
+    """
     try:
         values = filled(function.program, values)
-        run = function.evaluate(values, record, strict)
+        run = run or function.evaluate(values, record, strict)
         names = function.differentiated
         shape, name = run.value.shape, output_name(run.graph, run.output)
         resets: frozenset[int] = frozenset()

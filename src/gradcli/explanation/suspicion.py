@@ -20,6 +20,8 @@ CHEAP = 115
 """Which part of the budget's work an answer spends on confirming itself unasked: 13,000 units, about 20 ms."""
 RUNS = 6
 """Runs that one direction takes where two settings of digits agree: y at x, x + h and x - h in each."""
+MORE_RUNS = 4
+"""Runs that one more direction takes."""
 DEAR = 10
 """How many times as much it spends on every entry where digits may be lost, before it asks along one direction."""
 
@@ -29,18 +31,32 @@ def largest(value: Any) -> float:
     return float(np.max(np.abs(value), initial=0.0))
 
 
-def count_work(graph: Graph) -> int:
-    """Return what one run in many digits costs: operations on single numbers, and calls that cost as much as some."""
+def count_work(graph: Graph, entry: int = 1) -> int:
+    """Return what one run in many digits costs: operations on single numbers, and calls that cost as much as some.
+
+    ``entry`` are the units of a number that an op goes through entry by entry; an exponential takes several.
+    """
     total = 0
     for node in graph.nodes:
         if node.op is None:
             continue
         if node.op.formula is not None and node.op.work is None:  # entry by entry: most nodes of a loop
-            total += CALL + getattr(node.value, "size", 1)
+            total += CALL + entry * getattr(node.value, "size", 1)
             continue
         values = [value_of(a) for a in node.arguments]
         total += CALL + operations(node.op, values, node.static, node.value)
     return total
+
+
+ELEMENTARY = 8
+"""Units of an exponential or a sine in 100 digits."""
+
+
+def enough_work(graph: Graph, formulas: int) -> int:
+    """Return work that is enough for one direction, and to evaluate so many formulas of derivatives, rounded up."""
+    needed = count_work(graph, ELEMENTARY) * (RUNS + MORE_RUNS) * (1 + formulas)
+    unit = int("1".ljust(len(str(needed)) - 1, "0"))
+    return -(-needed // unit) * unit
 
 
 def affordable(graph: Graph, jacobians: Mapping[str, Jacobian], dear: bool) -> str:

@@ -10,7 +10,7 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,16 +84,17 @@ def read_back(
     tolerance: float = 1e-9,
     least: float = 1e-300,
     asked: Callable[[Printed], bool] = lambda _: True,
+    items: Iterable[Printed] | None = None,
 ) -> tuple[int, list[Mismatch]]:
     """Return how many formulas of an ``Explanation`` were read back, and those that are not the number beside them.
 
     Definitions come first, and later formulas use what ``evaluate`` made of them. A formula is right where it is within
     ``tolerance`` of its number, relative to that or to ``least``; where a number is not finite, so must the formula be.
-    Those that are not ``asked`` for are not read.
+    Those that are not ``asked`` for are not read. ``items`` are what ``printed`` lists, where a caller has it already.
     """
     names: dict[str, Any] = dict(answer.inputs)
     count, wrong = 0, list(unsound(answer))
-    for item in filter(asked, printed(answer)):
+    for item in filter(asked, printed(answer) if items is None else items):
         try:
             found = evaluate(item.formula, names)
         except GivenUp:
@@ -144,21 +145,21 @@ def of_rules(answer: Any, name: str) -> Iterator[Printed]:
     """Yield the index rules of one Jacobian at some entries, as formulas with integers for their letters."""
     for rule in index_rules(answer, name):
         shapes = shapes_of(answer, rule)
-        values = numbers_of(answer, rule, name)
-        if values is None:
+        found = entries_of(answer, rule, name)
+        if found is None:
             continue
-        letters, grid = tuples_of(rule, shapes)
-        count = grid.shape[1]
-        for at in sampled(count, grid):
-            chosen = dict(zip(letters, (int(axis[at]) for axis in grid), strict=True))
-            row, column = (
-                int(flat_places(end, shape, chosen))
-                for end, shape in zip((rule.rows, rule.columns), shapes, strict=True)
-            )
-            stands = f"rule {rule.text.partition(' = ')[0]} at {', '.join(f'{k}={v}' for k, v in chosen.items())}"
-            yield Printed(
-                stands.removesuffix(" at "), with_integers(rule.formula, chosen), values.get((row, column), 0.0)
-            )
+        lengths = lengths_of(rule, shapes)
+        letters = list(lengths)
+        chosen = sampled(list(lengths.values()))
+        at = dict(zip(letters, chosen, strict=True))
+        rows, columns = (
+            np.broadcast_to(flat_places(end, shape, at), chosen.shape[1:])
+            for end, shape in zip((rule.rows, rule.columns), shapes, strict=True)
+        )
+        for integers, number in zip(chosen.T.tolist(), numbers_at(found, rows, columns), strict=True):
+            letter = dict(zip(letters, integers, strict=True))
+            stands = f"rule {rule.text.partition(' = ')[0]} at {', '.join(f'{k}={v}' for k, v in letter.items())}"
+            yield Printed(stands.removesuffix(" at "), with_integers(rule.formula, letter), number)
 
 
 def index_rules(answer: Any, name: str) -> list[IndexRule]:
@@ -180,34 +181,42 @@ def shapes_of(answer: Any, rule: IndexRule) -> tuple[tuple[int, ...], tuple[int,
     return above, np.shape(below[rule.below])
 
 
-def numbers_of(answer: Any, rule: IndexRule, name: str) -> dict[tuple[int, int], float] | None:
-    """Return the numbers of what a rule is about, by row and column: J, or one of its links; None where not held."""
-    found = answer.jacobian[name] if rule.whole else answer.lookup.link(rule.above, rule.below)
-    if found is None:
-        return None
-    return dict(zip(zip(found.rows.tolist(), found.columns.tolist(), strict=True), found.values.tolist(), strict=True))
+def entries_of(answer: Any, rule: IndexRule, name: str) -> Any:
+    """Return what a rule is about by its rows, columns and values: J, or one of its links; None where not held."""
+    return answer.jacobian[name] if rule.whole else answer.lookup.link(rule.above, rule.below)
 
 
-def tuples_of(rule: IndexRule, shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> tuple[list[str], Any]:
-    """Return the letters of a rule, and all tuples of integers that they stand for, one row a letter.
+def numbers_at(found: Any, rows: Any, columns: Any) -> list[float]:
+    """Return the numbers in these places, of which each is listed once; 0 where there is no entry."""
+    numbers = [0.0] * len(rows)
+    seen = np.flatnonzero(np.isin(found.rows, rows))
+    places = zip(found.rows[seen].tolist(), found.columns[seen].tolist(), found.values[seen].tolist(), strict=True)
+    values = {(row, column): value for row, column, value in places}
+    for k, place in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
+        numbers[k] = values.get(place, 0.0)
+    return numbers
 
-    A letter runs along the shortest axis that it is the index of.
-    """
+
+def lengths_of(rule: IndexRule, shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> dict[str, int]:
+    """Return how many integers each letter of a rule stands for: it runs along the shortest axis it is the index of."""
     lengths: dict[str, int] = {}
     for index, length in zip([*rule.rows, *rule.columns], [*shapes[0], *shapes[1]], strict=True):
         if index.isidentifier():
             lengths[index] = min(length, lengths.get(index, length))
-    letters = list(lengths)
-    grid = np.indices([lengths[letter] for letter in letters]).reshape(len(letters), math.prod(lengths.values()))
-    return letters, grid
+    return lengths
 
 
-def sampled(count: int, grid: Any) -> list[int]:
-    """Return some of ``count`` tuples: the first, the last, some between, and some whose letters are equal."""
-    spread = np.linspace(0, count - 1, min(SAMPLES, count)).astype(int).tolist() if count else []
-    equal = np.flatnonzero(np.all(grid == grid[:1], axis=0)) if len(grid) > 1 else np.zeros(0, dtype=int)
-    middle = equal[[len(equal) // 3, len(equal) // 2]].tolist() if len(equal) else []
-    return sorted({*spread, *middle})
+def sampled(lengths: list[int]) -> Any:
+    """Return some tuples of integers below these lengths, a row for each letter.
+
+    They are the first, the last, some between, and some whose letters are equal.
+    """
+    count, shortest = math.prod(lengths), min(lengths, default=0)
+    places = set(np.linspace(0, count - 1, min(SAMPLES, count)).astype(int).tolist()) if count else set()
+    if len(lengths) > 1 and count:
+        equal = [(shortest // 3,) * len(lengths), (shortest // 2,) * len(lengths)]
+        places |= {int(np.ravel_multi_index(letters, lengths)) for letters in equal}
+    return np.array(np.unravel_index(sorted(places), lengths)) if lengths else np.zeros((0, len(places)), dtype=int)
 
 
 def flat_places(indices: list[str], shape: tuple[int, ...], letters: Mapping[str, Any]) -> Any:
@@ -246,21 +255,26 @@ def left_out(answer: Any, name: str) -> Iterator[Mismatch]:
     about: dict[tuple[str, str], IndexRule] = {}
     for rule in index_rules(answer, name):
         shapes = shapes_of(answer, rule)
-        letters, grid = tuples_of(rule, shapes)
-        if grid.shape[1] > MOST_PLACES:
+        lengths = lengths_of(rule, shapes)
+        count = math.prod(lengths.values())
+        if count > MOST_PLACES:
             return
-        chosen = dict(zip(letters, grid, strict=True))
+        grid = np.indices(list(lengths.values())).reshape(len(lengths), count)
+        chosen = dict(zip(lengths, grid, strict=True))
         ends = (
-            np.broadcast_to(flat_places(end, shape, chosen), grid.shape[1:]).tolist()
+            np.broadcast_to(flat_places(end, shape, chosen), (count,)).tolist()
             for end, shape in zip((rule.rows, rule.columns), shapes, strict=True)
         )
         said.setdefault((rule.above, rule.below), set()).update(zip(*ends, strict=True))
         about[rule.above, rule.below] = rule
     for key, places in said.items():
         rule = about[key]
-        for place, value in (numbers_of(answer, rule, name) or {}).items():
-            if value != 0 and place not in places:
-                yield Mismatch(f"rule {rule.text}", "no rule for an entry", value, place)
+        found = entries_of(answer, rule, name)
+        if found is None:
+            continue
+        for *place, value in zip(found.rows.tolist(), found.columns.tolist(), found.values.tolist(), strict=True):
+            if value != 0 and tuple(place) not in places:
+                yield Mismatch(f"rule {rule.text}", "no rule for an entry", value, tuple(place))
                 break
 
 

@@ -103,12 +103,34 @@ def ordered(matrix: Sparse) -> Sparse:
     key = matrix.rows * matrix.shape[1] + matrix.columns
     if rising(key):
         return matrix
+    crowded = len(key) >= max(CROWDED * matrix.shape[0] * matrix.shape[1], MANY)
+    if crowded and matrix.values.dtype == np.float64:
+        return summed(matrix, key)
     order = np.argsort(key, kind="stable")
     key = key[order]
     starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    if len(starts) == len(key):
+        sizes = None if matrix.sizes is None else matrix.sizes[order]
+        return Sparse(matrix.rows[order], matrix.columns[order], matrix.values[order], sizes, matrix.shape)
     values = np.add.reduceat(matrix.values[order], starts)
     sizes = None if matrix.sizes is None else np.add.reduceat(matrix.sizes[order], starts)
     return Sparse(matrix.rows[order][starts], matrix.columns[order][starts], values, sizes, matrix.shape)
+
+
+CROWDED, MANY = 4, 100_000
+"""Entries for each place, and entries, from which they are added up place by place, without an order."""
+
+
+def summed(matrix: Sparse, key: Indices) -> Sparse:
+    """Return a matrix with its entries in order, those in one place added up, by a sum for each place that there is."""
+    length = matrix.shape[0] * matrix.shape[1]
+    places = np.flatnonzero(np.bincount(key, minlength=length))
+    values, sizes = (
+        None if numbers is None else np.asarray(np.bincount(key, numbers, length)[places], dtype=np.float64)
+        for numbers in (matrix.values, matrix.sizes)
+    )
+    assert values is not None  # noqa: S101
+    return Sparse(places // matrix.shape[1], places % matrix.shape[1], values, sizes, matrix.shape)
 
 
 def product(a: Sparse, b: Sparse, most: int) -> Sparse:

@@ -173,8 +173,29 @@ def einsum_vjp(k: int) -> Vjp:
 
 
 def matmul_work(out: Array, a: Array, b: Array) -> int:
-    """Return the operations of ``a @ b``: one for each entry and each term of it."""
-    return max(int(np.size(a)), int(np.size(b)), int(np.size(out)) * int(np.shape(a)[-1]))
+    """Return the operations of ``a @ b`` in many digits, of which a term takes an eighth, in limbs hardly any."""
+    entries, terms, found = int(np.size(a)) + int(np.size(b)), count_terms(a, b), int(np.size(out))
+    if pays_in_limbs(a, b, terms):
+        return 2 * entries // ENTRY + found + terms // IN_LIMBS
+    return (entries + found) // ENTRY + terms // TERM
+
+
+ENTRY, TERM, IN_LIMBS = 4, 8, 64
+"""How many entries, terms, and terms in limbs take as long as one operation on numbers of many digits."""
+
+
+def count_terms(a: Array, b: Array) -> int:
+    """Return how many products ``a @ b`` adds up."""
+    return matmul_size(a, b) * int(np.shape(a)[-1])
+
+
+def pays_in_limbs(a: Array, b: Array, terms: int) -> bool:
+    """Return whether a product of matrices has so many terms that it pays to cut the entries into limbs."""
+    return terms > LIMBS_FROM and terms > TERM * (np.size(a) + np.size(b))
+
+
+LIMBS_FROM = 20_000
+"""Terms below which cutting takes longer than multiplying."""
 
 
 def einsum_work(out: Array, *values: Array, spec: str) -> int:

@@ -64,10 +64,18 @@ def pi_like(x: Array) -> Array:
 
 
 def gelu(x: Array, approximate: str) -> Array:
-    """Return x·Φ(x), or its approximation by tanh."""
+    """Return x·Φ(x), or its approximation by tanh; by erfc, as 1 + erf of -30 is 0 in 200 digits."""
     if approximate == "tanh":
         return x * (1 + np.tanh(np.sqrt(2 / pi_like(x)) * (x + 0.044715 * x**3))) / 2
-    return x * (1 + each("erf")(x / np.sqrt(2 * one_like(x)))) / 2
+    return x * each("erfc")(-x / np.sqrt(2 * one_like(x))) / 2
+
+
+def matmul(a: Array, b: Array) -> Array:
+    """Return ``a @ b``, which numbers of many digits know a faster way to."""
+    if not all(isinstance(x, np.ndarray) and x.dtype == object and x.size for x in (a, b)):
+        return np.matmul(a, b)
+    first: Any = a.flat[0]
+    return np.asarray(first.matmul(a, b))
 
 
 def logaddexp(a: Array, b: Array) -> Array:

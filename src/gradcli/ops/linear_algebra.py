@@ -8,6 +8,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
+from gradcli.ops import exactly
 from gradcli.ops.axes import LETTERS
 from gradcli.ops.contractions import (
     einsum_local,
@@ -121,6 +122,7 @@ MATMUL = declare(
         size=matmul_size,
         steps=matmul_steps,
         work=matmul_work,
+        exactly=exactly.matmul,
         shaped=True,
         spec=product_spec,
         mentions=on_others,

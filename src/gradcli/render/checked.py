@@ -48,7 +48,7 @@ def own_line(found: Checked) -> str:
     count = digits_text(min(found.digits[route] for route in own))
     agrees = "agrees" if len(own) == 1 else "agree"
     line = f"right: {listed(own, len(own))} {agrees} with the true derivative to {count}"
-    return f"{line}{where_text(found)}{read_text(found)}"
+    return f"{line}{where_text(found)}{asked_text(found)}{read_text(found)}"
 
 
 def routes_line(found: Checked) -> str:
@@ -68,7 +68,7 @@ def expectation_line(found: Checked, one: Expectation) -> str:
     if one.verdict == "right":
         held = "reverse mode" if one.inner else "the true derivative"
         agrees = f"right: {one.text} agrees with {held}{by_text(one)} to {digits_text(one.digits)}"
-        return f"{agrees}{standard_text(one)}{where_text(found)}"
+        return f"{agrees}{standard_text(one)}{where_text(found)}{'' if one.inner else asked_text(found)}"
     if one.verdict == "unclear":
         return f"unclear: {one.text}{by_text(one)}: {found.reason or 'its entries could not be decided'}"
     if one.misfit:
@@ -105,6 +105,17 @@ def wrong_place(one: Expectation) -> str:
 
 NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[['\"]\w+['\"]\])*")
 """What a script calls a value: an index after it is an entry."""
+
+
+def asked_text(found: Checked) -> str:
+    """Return how many entries of J were asked for, where these are not all."""
+    asked = found.asked
+    if asked.how == "all":
+        return ""
+    told = [f"{asked.single:,} of {counted(asked.entries, 'entry')}"] if asked.single else []
+    told += [counted(asked.directions, "random direction")] if asked.directions else []
+    of = "" if asked.single else f" through all {counted(asked.entries, 'entry')}"
+    return f"; {' and '.join(told)}{of} asked" if told else ""
 
 
 def read_text(found: Checked) -> str:
@@ -175,11 +186,18 @@ def check_document(found: Checked) -> dict[str, Any]:
             "samples": found.samples,
             "wanted": found.wanted,
             "reason": found.reason or None,
+            "needed": found.needed or None,
             "formulas": found.formulas,
             "misprints": found.misprints,
             "backward_lines": found.backward_lines,
             "backward_read": found.backward_read,
             "seed": found.seed,
+            "asked": {
+                "how": found.asked.how,
+                "entries": found.asked.entries,
+                "single": found.asked.single,
+                "directions": found.asked.directions,
+            },
             "points": found.points,
             "worst": None if worst is None else entry_document(worst),
             "comparisons": [comparison_document(c) for c in found.comparisons],
