@@ -299,17 +299,18 @@ def check(
     >>> print(gradcli.check("x**3", x=2.0, expect="x**2"))
     differs: dy/dx is 4.0 by --expect and 12.0 truly: 0.2 digits are right; it is 0.333333 times J
     """
-    from gradcli.checking.claims import read_claims
-    from gradcli.checking.confirm import check_function
-    from gradcli.explanation.scripts import Asked
+    from gradcli.checking.confirm import check_function, may_say_gradients
 
     values = {**(inputs or {}), **variables}
-    asked = Asked(of=of, wrt=tuple(wrt or ()))
-    claims = read_claims(program, asked, expect, values, budget)
-    if claims is not None:
-        return check_function(
-            claims.function, values, v, claims.typed, samples, seed, strict, Check, digits, claims, points
-        )
+    if may_say_gradients(program, of):
+        from gradcli.checking.claims import read_claims  # a formula has none
+        from gradcli.explanation.scripts import Asked
+
+        claims = read_claims(program, Asked(of=of, wrt=tuple(wrt or ())), expect, values, budget)
+        if claims is not None:
+            return check_function(
+                claims.function, values, v, claims.typed, samples, seed, strict, Check, digits, claims, points
+            )
     function = function_of(program, wrt, of, budget, values)
     return check_function(function, values, v, expect, samples, seed, strict, Check, digits, points=points)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradcli.checking.claims import Claims, InnerGradient, first_wrong, judge_inner, ways_to
 from gradcli.checking.comparing import (
     Derivative,
     Routes,
@@ -32,7 +31,6 @@ from gradcli.checking.expected import (
     read_expected,
 )
 from gradcli.checking.formulas import Reading, read_formulas
-from gradcli.checking.mistakes import Surroundings, find_mistake
 from gradcli.checking.points import random_points
 from gradcli.checking.standards import read_digits
 from gradcli.checking.truth import Effort, Truth, find_truth, tabulate, undecided
@@ -43,7 +41,7 @@ from gradcli.exact.decimals import digits
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import SURE
 from gradcli.exact.work import Spent
-from gradcli.explanation.checked import REVERSE, SYMBOLS, Asked, Checked, Comparison, Entry, Expectation
+from gradcli.explanation.checked import REVERSE, SYMBOLS, Asked, Checked, Comparison, Expectation
 from gradcli.explanation.confirmation import look_around
 from gradcli.explanation.dependence import note_dependence
 from gradcli.explanation.evaluation import Evaluation, Function, check_inputs, filled, summed_v
@@ -54,8 +52,11 @@ from gradcli.explanation.suspicion import RUNS, count_work, enough_work, is_edgy
 from gradcli.explanation.words import Confirmation, rounding_text, spent_text
 from gradcli.language.inputs import Cotangent, read_v
 from gradcli.ops.declare import Array
+from gradcli.runner.dialect import is_script
 
 if TYPE_CHECKING:
+    from gradcli.checking.claims import Claims
+    from gradcli.checking.mistakes import Surroundings
     from gradcli.checking.together import Together
     from gradcli.explanation.timeline import Timeline
     from gradcli.jacobian.composition import Composition
@@ -67,6 +68,11 @@ LEAKS = "{} is computed from an earlier gradient, by an update of an input that 
 """Why gradients of a script are not decided."""
 POINT = 1_000
 """Units of work that a point costs beside its runs in many digits."""
+
+
+def may_say_gradients(program: object, of: str | None) -> bool:
+    """Return whether a program is a script, which may compute gradients itself."""
+    return isinstance(program, str) and (is_script(program) or (of is not None and "\n" in program.strip()))
 
 
 def check_function(
@@ -105,10 +111,8 @@ def check_function(
         found += at_random
         said = [own.explained(one) for one in said_together(found)]
         if claims is not None:
-            said = judge_claims(claims, values, read_v(v, found[0].shape, strict, "y").seed, said)
-            if claims.leaks:
-                said = [replace(one, wrong=0, unclear=one.compared) if one.wrong else one for one in said]
-                found[0].reason = found[0].reason or LEAKS.format(claims.of)
+            said = with_claims(claims, values, read_v(v, found[0].shape, strict, "y").seed, said)
+            found[0].reason = found[0].reason or (LEAKS.format(claims.of) if claims.leaks else "")
     except GradcliError as error:
         raise error.at(error.span, function.place) from None
     return kind(
@@ -163,6 +167,16 @@ def check_at_random(
         if sum(at.work for at in found) > MOST_SAMPLED * function.program.budget.work:
             break
     return found
+
+
+def with_claims(claims: Claims, values: dict[str, Any], seed: Array, said: list[Expectation]) -> list[Expectation]:
+    """Return what is said of a script's own gradients, in the order in which it computes them."""
+    from gradcli.checking.inner import judge_claims  # a formula has none
+
+    judged = judge_claims(claims, values, seed, said)
+    if not claims.leaks:
+        return judged
+    return [replace(one, wrong=0, unclear=one.compared) if one.wrong else one for one in judged]
 
 
 def copied_point(function: Function, given: Mapping[str, object]) -> dict[str, Any]:
@@ -326,6 +340,8 @@ def expectation(item: Expected, held: Held, at: Mapping[str, Any], against: Agai
             computed, against.sought, against.truth, against.seed, against.point
         ).comparison.digits
     if comparison.wrong and held.gradients is not None:
+        from gradcli.checking.mistakes import find_mistake  # what is right needs none
+
         around = surroundings(against.sought, against.routes)
         mistake = find_mistake(held.gradients.expected, held.gradients.true, around)
     return Expectation(
@@ -336,6 +352,8 @@ def expectation(item: Expected, held: Held, at: Mapping[str, Any], against: Agai
 
 def surroundings(sought: Derivative, routes: Routes) -> Surroundings:
     """Return what an expected derivative stands among: the gradients by other inputs, and the lengths of all axes."""
+    from gradcli.checking.mistakes import Surroundings  # what is right needs none
+
     others = {
         one.variable: sweeps.values[0].reshape(one.leaf.shape)
         for one, sweeps in routes
@@ -343,69 +361,6 @@ def surroundings(sought: Derivative, routes: Routes) -> Surroundings:
     }
     lengths = frozenset(length for node in sought.run.graph.nodes for length in np.shape(node.value))
     return Surroundings(np.asarray(sought.leaf.value), others, lengths)
-
-
-def judge_claims(
-    claims: Claims, point: Mapping[str, Any], seed: Array, expected: list[Expectation]
-) -> list[Expectation]:
-    """Return what is said of all gradients of a script in the order in which it computed them, those inside too.
-
-    Of a wrong one it is said which is wrong first. A gradient inside on which a right one depends, or that is found
-    by its name where all others are right, stands for something else, such as the cotangent before a division by n: it
-    is left out.
-    """
-    inner = judge_inner(claims, point, seed)
-    variables = {pair.value: variable for variable, pair in claims.by_input.items()}
-    typed = [one for one in expected if one.variable not in variables]
-    expected = [one for one in expected if one.variable in variables]
-    nodes = {one.variable: ways_to(claims, point, variables[one.variable]) for one in expected}
-    trusted = [nodes[one.variable] for one in expected if one.verdict == "right"]
-    suspects = [one for one in inner if not one.right and not any(one.nodes & used for used in trusted)]
-    wrong = suspects if len(trusted) < len(expected) else [one for one in suspects if one.pair in claims.named]
-    placed = [(max(nodes[one.variable], default=-1), one) for one in expected]
-    placed = [
-        (place, replace(one, first_wrong=first_wrong(claims, wrong, nodes[one.variable], variables[one.variable])))
-        if one.verdict == "wrong"
-        else (place, one)
-        for place, one in placed
-    ]
-    placed += [(max(one.nodes, default=-1), inner_expectation(one)) for one in inner if one.right or one in wrong]
-    return typed + as_wholes(claims, [one for _, one in sorted(placed, key=lambda item: item[0])])
-
-
-def as_wholes(claims: Claims, expected: list[Expectation]) -> list[Expectation]:
-    """Return what is said of entries of nested lists as what is said of the lists."""
-    wholes = {pair.value: pair.whole for pair in claims.by_input.values() if pair.whole is not None}
-    merged: dict[str, Expectation] = {}
-    for one in expected:
-        whole = wholes.get(one.variable)
-        if whole is None:
-            merged[one.variable] = one
-            continue
-        entry = replace(one, variable=whole.value, text=whole.gradient, entry=one.variable.removeprefix(whole.value))
-        if entry.first_wrong == one.text:
-            entry = replace(entry, first_wrong=whole.gradient)
-        before = merged.get(whole.value)
-        merged[whole.value] = entry if before is None else before.beside(entry)
-    return list(merged.values())
-
-
-def inner_expectation(one: InnerGradient) -> Expectation:
-    """Return what is said of the gradient by an inner value."""
-    claim, truth = one.claim, one.truth
-    count, worst, mistake = max(1, claim.size), None, ""
-    if not one.right and claim.shape == truth.shape:
-        at = np.unravel_index(int(np.argmax(np.abs(claim - truth))), claim.shape)
-        value, gradient = one.pair.value, one.pair.gradient
-        column = f"{value}{list(map(int, at)) if claim.shape else ''}".replace(" ", "")
-        values = float(claim[at]), float(truth[at])
-        worst = Entry(value, "", column, (gradient, REVERSE), values, one.digits, 0.0, {})
-        mistake = find_mistake(claim, truth, Surroundings(np.zeros(())))
-    misfit = "" if claim.shape == truth.shape else f"has shape {claim.shape} and truly {truth.shape}"
-    return Expectation(
-        one.pair.value, one.pair.gradient, one.digits, count, 0 if one.right else count, 0, worst, mistake,
-        misfit=misfit, inner=True,
-    )  # fmt: skip
 
 
 def compose(function: Function, point: dict[str, Any], strict: bool) -> tuple[Evaluation, Composition]:

@@ -35,7 +35,6 @@ from gradcli.language.names import MODULES
 from gradcli.language.outputs import assigned_names, continued, names_text
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array
-from gradcli.runner.values import SHORTER
 
 if TYPE_CHECKING:
     from gradcli.checking.claims import Claims
@@ -292,6 +291,8 @@ def claimed_numbers(
     claims: Claims, variable: str, point: Mapping[str, Any], as_computed: bool = False
 ) -> ExpectedNumbers:
     """Return a gradient that a script computes, in many digits where the script can be run so, or as it has it."""
+    from gradcli.runner.values import SHORTER  # a formula has none
+
     gradient = claims.tensor(point, variable)
     doubles = np.asarray(gradient.value, dtype=np.float64)
     exact = None if as_computed else claims.in_many_digits(point, variable)

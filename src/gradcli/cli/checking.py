@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.checking.claims import Claims, read_claims
-from gradcli.checking.confirm import check_function
+from gradcli.checking.confirm import check_function, may_say_gradients
 from gradcli.checking.expected import Expected, only
 from gradcli.checking.standards import LEAST, MOST, digits_of_tolerance
 from gradcli.cli.files import PICKLED, key_of, read_array
@@ -24,11 +23,11 @@ from gradcli.errors.suggest import did_you_mean
 from gradcli.interface import Check
 from gradcli.language.values import FILE, read_value
 from gradcli.render.dump import dump
-from gradcli.runner.dialect import is_script
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gradcli.checking.claims import Claims
     from gradcli.cli.environment import Environment
 
 MOST_SAMPLES = 1_000_000
@@ -63,7 +62,7 @@ def answer(
     if len(asked.calls) > 1:
         raise GradcliError("option", "check takes one --v", hint="explain shows several calls of backward")
     further = [further_values(env, asked, typed.points[0], texts) for texts in typed.points[1:]]
-    claims = claims_asked(env, asked, expect) if is_script(asked.program) or asked.script.of else None
+    claims = claims_asked(env, asked, expect)
     function = function_of(asked) if claims is None else claims.function
     wanted = (
         [expectation(env, asked, text, function.differentiated) for text in expect] if claims is None else claims.typed
@@ -126,6 +125,10 @@ CLAIM = re.compile(r"\s*([A-Za-z_]\w*(?:\.\w+|\[[^\[\]]*\])*)\s*=(?!=)\s*(?P<rig
 
 def claims_asked(env: Environment, asked: Request, texts: list[str]) -> Claims | None:
     """Return what a script says of its own gradients, where these are checked."""
+    if not may_say_gradients(asked.program, asked.script.of):
+        return None
+    from gradcli.checking.claims import read_claims  # a formula has none
+
     call = asked_of(asked)
     return read_claims(asked.program, call, expected_of_script(env, asked, texts), asked.values, asked.budget)
 
