@@ -242,6 +242,11 @@ def test_at_a_kink_every_slope_between_is_right(text, loss, verdict):
     assert (found.verdict, found.functions["Own"].verdict) == (verdict, verdict), str(found)
 
 
+def test_a_kink_in_one_of_several_calls():
+    text = script(function(SAVE + "return x.relu()", TAKE + "return g*(x >= 0)"), f"Own.apply(x).sum() + {RELU}")
+    assert gradcli.check(text).verdict == "right"
+
+
 UNCLEAR = [
     ("a text", "ctx, x: return x*float(f'{x[0, 0].item():.3f}')", "ctx, g: return g", "a number that is read"),
     ("a draw by a value", "ctx, x: import random; return x*random.gauss(x[0, 0].item(), 1)", "ctx, g: return g",
