@@ -317,3 +317,10 @@ def test_gradcheck_tells_where_the_derivative_decides_otherwise():
         ended = run_script(f"{HEAD}from torch.autograd import gradcheck\n{square}print({line})\n")
         notes = [message for kind, message in ended.run.notes if kind == "gradcheck"]
         assert [said in message for message in notes] == ([True] if said else []), line
+
+
+def test_a_gradcheck_is_run_once_and_costs_no_digits():
+    text = function(SAVE + "return x.exp()", TAKE + "return g*x.exp()")
+    text += "assert torch.autograd.gradcheck(Own.apply, torch.rand(8, 8, dtype=x.dtype, requires_grad=True))\n"
+    found = gradcli.check(script(text + "d = torch.rand(3, dtype=x.dtype)\n", "(Own.apply(x)*w*d).sum()"))
+    assert (found.verdict, found.functions["Own"].verdict) == ("right", "right"), str(found)
