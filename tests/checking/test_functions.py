@@ -324,3 +324,10 @@ def test_a_gradcheck_is_run_once_and_costs_no_digits():
     text += "assert torch.autograd.gradcheck(Own.apply, torch.rand(8, 8, dtype=x.dtype, requires_grad=True))\n"
     found = gradcli.check(script(text + "d = torch.rand(3, dtype=x.dtype)\n", "(Own.apply(x)*w*d).sum()"))
     assert (found.verdict, found.functions["Own"].verdict) == ("right", "right"), str(found)
+
+
+def test_what_is_expected_at_several_points_beside_a_function():
+    text = script(function(SAVE + "return x**2", TAKE + "return 2*g*x"), "(Own.apply(x)*w).sum()")
+    found = gradcli.check(text, expect={"x": "2*x*w", "w": "[sum(x[:, k]**2) for k in range(3)]"}, samples=2)
+    assert found.verdict == "right", str(found)
+    assert ([one.compared for one in found.expected], found.functions["Own"].verdict) == ([18, 9], "right")
