@@ -242,6 +242,11 @@ def test_at_a_kink_every_slope_between_is_right(text, loss, verdict):
     assert (found.verdict, found.functions["Own"].verdict) == (verdict, verdict), str(found)
 
 
+def test_a_kink_in_one_of_several_calls():
+    text = script(function(SAVE + "return x.relu()", TAKE + "return g*(x >= 0)"), f"Own.apply(x).sum() + {RELU}")
+    assert gradcli.check(text).verdict == "right"
+
+
 UNCLEAR = [
     ("a text", "ctx, x: return x*float(f'{x[0, 0].item():.3f}')", "ctx, g: return g", "a number that is read"),
     ("a draw by a value", "ctx, x: import random; return x*random.gauss(x[0, 0].item(), 1)", "ctx, g: return g",
@@ -312,3 +317,17 @@ def test_gradcheck_tells_where_the_derivative_decides_otherwise():
         ended = run_script(f"{HEAD}from torch.autograd import gradcheck\n{square}print({line})\n")
         notes = [message for kind, message in ended.run.notes if kind == "gradcheck"]
         assert [said in message for message in notes] == ([True] if said else []), line
+
+
+def test_a_gradcheck_is_run_once_and_costs_no_digits():
+    text = function(SAVE + "return x.exp()", TAKE + "return g*x.exp()")
+    text += "assert torch.autograd.gradcheck(Own.apply, torch.rand(8, 8, dtype=x.dtype, requires_grad=True))\n"
+    found = gradcli.check(script(text + "d = torch.rand(3, dtype=x.dtype)\n", "(Own.apply(x)*w*d).sum()"))
+    assert (found.verdict, found.functions["Own"].verdict) == ("right", "right"), str(found)
+
+
+def test_what_is_expected_at_several_points_beside_a_function():
+    text = script(function(SAVE + "return x**2", TAKE + "return 2*g*x"), "(Own.apply(x)*w).sum()")
+    found = gradcli.check(text, expect={"x": "2*x*w", "w": "[sum(x[:, k]**2) for k in range(3)]"}, samples=2)
+    assert found.verdict == "right", str(found)
+    assert ([one.compared for one in found.expected], found.functions["Own"].verdict) == ([18, 9], "right")

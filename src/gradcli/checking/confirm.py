@@ -189,7 +189,11 @@ def said_together(found: Sequence[AtPoint]) -> list[Expectation]:
     """Return what all points say of each expected derivative; what a script's calls gave is that of the first."""
     said = list(found[0].expected)
     for at in found[1:]:
-        said[: len(at.expected)] = [one.beside(other) for one, other in zip(said, at.expected, strict=False)]
+        others = iter(at.expected)
+        other = next(others, None)
+        for k, one in enumerate(said):
+            if other is not None and (one.variable, one.text) == (other.variable, other.text):
+                said[k], other = one.beside(other), next(others, None)
     return said
 
 

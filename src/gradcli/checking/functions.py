@@ -7,6 +7,7 @@ routes give the derivative of the output, and what the script's own calls added 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
@@ -136,7 +137,9 @@ def judge(call: Call, seeds: tuple[list[Array], list[Array]]) -> FunctionVerdict
     if not all(np.all(np.isfinite(values)) for truth in truths for values, _ in truth.values()):
         return FunctionVerdict(call.name, "unclear", reason="the derivative of its forward is not finite here")
     try:
-        made = [by_script(call, gs) for gs in seeds[: 1 if refuses(call, seeds[1]) else 2]]
+        made = [by_script(call, seeds[0])]
+        with suppress(Raised):  # it may ask what it is called with
+            made.append(by_script(call, seeds[1]))
     except Raised as error:
         return FunctionVerdict(call.name, "unclear", reason=f"its backward raises {error.name}: {error.text}")
     except GradcliError as error:
@@ -189,15 +192,6 @@ def usual_size(call: Call, gs: Sequence[Array], node: Any) -> float:
         np.abs(g) * np.max(np.abs(value_of(y)), initial=0.0) for g, y in zip(gs, call.forward.outputs, strict=True)
     ]
     return max(float(np.max(term, initial=0.0)) for term in terms) / largest if largest else 0.0
-
-
-def refuses(call: Call, gs: list[Array]) -> bool:
-    """Return whether a backward raises an exception for other cotangents than those that it was called with."""
-    try:
-        by_script(call, gs)
-    except Raised:
-        return True
-    return False
 
 
 def by_script(call: Call, gs: list[Array]) -> dict[int, Array]:
@@ -284,10 +278,8 @@ ORDER = ("wrong", "unclear", "right")
 
 
 def merge(verdicts: Iterable[FunctionVerdict]) -> dict[str, FunctionVerdict]:
-    """Return one verdict for each function, the worst of its calls."""
+    """Return one verdict for each function, the worst of its calls, and of right ones that of which more is said."""
     found: dict[str, FunctionVerdict] = {}
-    for verdict in verdicts:
-        before = found.get(verdict.name)
-        if before is None or ORDER.index(verdict.verdict) < ORDER.index(before.verdict):
-            found[verdict.name] = verdict
+    for verdict in sorted(verdicts, key=lambda one: (ORDER.index(one.verdict), not one.kink, not one.right_here)):
+        found.setdefault(verdict.name, verdict)
     return found

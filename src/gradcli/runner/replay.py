@@ -7,7 +7,8 @@ returned when they were recorded, but for those that left a graph: these are wal
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,8 @@ class Recorded:
 class Replay:
     """Leads a run: gives leaves other values, sweeps what was recorded, and stops at sweep number ``stop``.
 
-    ``created`` are the outputs of the sweeps that left a graph, each with the nodes that it gave.
+    ``created`` are the outputs of the sweeps that left a graph, each with the nodes that it gave. ``answers`` are what
+    was worked out ``once``, by the number of the question, with the next ordinal and the draws that were left then.
     """
 
     stop: int
@@ -65,6 +67,8 @@ class Replay:
     changing: frozenset[int] = frozenset()
     failed: Mapping[int, tuple[str, str]] = field(default_factory=dict)
     created: list[tuple[list[Node], list[Node]]] = field(default_factory=list)
+    answers: dict[int, tuple[Any, int, Any]] = field(default_factory=dict)
+    questions: int = 0
 
     def leaf(self, ordinal: int, value: Any) -> Any:
         """Return the value of a leaf: another one where that is given."""
@@ -101,6 +105,18 @@ class Replay:
         totals = {node.index: before.by_leaf[node.name] for node in leaves}
         captured = {t.node.index: g for t, g in zip(inputs or (), before.asked, strict=False) if g is not None}
         return Swept(nodes, seeds, totals, captured, {node.index: node.owner for node in leaves})
+
+    def once(self, run: Run, work: Callable[[], Any]) -> Any:
+        """Return what ``work`` gives, or what it gave in another run, which is left as that was."""
+        number = self.questions
+        self.questions += 1
+        if number not in self.answers:
+            answer = work()
+            self.answers[number] = answer, run.ordinal, deepcopy(run.generators)
+            return answer
+        answer, run.ordinal, generators = self.answers[number]
+        run.generators = deepcopy(generators)
+        return answer
 
     def record(self, run: Run, done: Swept, inputs: list[Tensor] | None) -> None:
         """Keep what a sweep gave."""
@@ -176,6 +192,7 @@ class ScriptProgram:
     forwards: bool = False
     customs: list[Any] = field(default_factory=list)
     used: list[int] = field(default_factory=list)
+    answers: dict[int, tuple[Any, int, Any]] = field(default_factory=dict)
 
     def of_values(self, names: Iterable[str]) -> ScriptProgram:
         """Return the program whose output is several values of the script, end to end."""
@@ -204,7 +221,7 @@ class ScriptProgram:
         run = Run(graph)
         run.seed, run.always, run.forwards = self.seed, self.always, self.forwards
         changing = frozenset() if self.forwards else self.changing
-        replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps, changing, self.failed)
+        replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps, changing, self.failed, answers=self.answers)
         run.story = Story(self.traced, self.others, self.watched, frozenset(self.code.places), self.gradients)
         self.enter_given(run)
         run.story.stop = None if self.joined else self.last_output

@@ -285,22 +285,36 @@ def gradcheck(
     """
     given = list(inputs) if isinstance(inputs, tuple | list) else [inputs]
     places = [k for k, x in enumerate(given) if isinstance(x, Tensor) and x.active]
+    if not places:
+        run.fail(
+            "ValueError",
+            "gradcheck expects at least one input tensor to require gradient, but none of them have "
+            "requires_grad=True.",
+        )
+
+    def work() -> str:
+        run.inside += 1
+        try:
+            return failure(run, func, given, places, (eps, atol, rtol))
+        finally:
+            run.inside -= 1
+
+    failed = work() if run.replay is None else run.replay.once(run, work)
+    if failed and raise_exception:
+        raise check_error(failed)
+    return not failed
+
+
+def failure(run: Run, func: Any, given: list[Any], places: list[int], tolerances: tuple[float, float, float]) -> str:
+    """Return what the differences say against the gradients of a function; an empty text where they hold."""
     try:
-        if not places:
-            run.fail(
-                "ValueError",
-                "gradcheck expects at least one input tensor to require gradient, but none of them have "
-                "requires_grad=True.",
-            )
         with following(run, forwards=False):
-            exact = compare(run, func, given, places, eps, atol, rtol)
-        note_check(run, func, given, places, exact, "")
+            exact = compare(run, func, given, places, *tolerances)
     except Failed as failed:
         note_check(run, func, given, places, failed.exact, str(failed))
-        if raise_exception:
-            raise check_error(str(failed)) from None
-        return False
-    return True
+        return str(failed)
+    note_check(run, func, given, places, exact, "")
+    return ""
 
 
 @contextmanager
@@ -320,18 +334,13 @@ def note_check(
 
     ``exact`` are the Jacobians by the script's backward; ``failed`` is what the differences were found to say.
     """
-    run.inside += 1
     try:
         with following(run, forwards=True), Level(run) as level:
             lifted = [level.lifted(x) if k in places else x for k, x in enumerate(given)]
             outputs = outputs_of(run, func, lifted)
-            if run.replay is not None:  # it was told when the script ran, and draws are the same
-                return
             true = [jacobian_rows(run, [y], [lifted[k] for k in places], False)[0] for y in outputs]
     except (GradcliError, Raised):  # the forward leaves the record
         return
-    finally:
-        run.inside -= 1
     pairs = [
         (np.asarray(a.value, np.float64), np.asarray(b.value, np.float64))
         for made, row in zip(exact, true, strict=True)
