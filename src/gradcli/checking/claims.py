@@ -24,7 +24,7 @@ from gradcli.checking.pairs import (
     stem_of,
     value_of_stem,
 )
-from gradcli.engine.graph import Graph
+from gradcli.engine.graph import Graph, Node
 from gradcli.errors import Budget, GradcliError
 from gradcli.errors.suggest import did_you_mean
 from gradcli.exact.decimals import digits
@@ -82,7 +82,9 @@ class Claims:
         last = reached.run.story.last
         output = value_at(last, self.of)
         before = {node.index for node in ancestors(output.node)} if isinstance(output, Tensor) else set()
-        return bool(before & reached.run.story.gradient_nodes)
+        gradients = (as_tensor(reached.run, value_at(last, name)).node for name in self.names)
+        final = {node.index for node in gradients if isinstance(node, Node)}  # a value on the way may be a derivative
+        return bool(before & (reached.run.story.gradient_nodes - final))
 
     def reach(self, point: Mapping[str, Any]) -> Reached:
         """Return the run of the script at a point, to its end."""
