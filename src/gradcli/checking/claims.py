@@ -194,6 +194,7 @@ class Observed:
 def observe(text: str, settings: Mapping[str, Any]) -> Observed:
     """Run a script as it is; raises what it raises."""
     story = Story()
+    story.parameters = True
     ended = run_script(text, story=story, **settings)
     if ended.refused is not None:
         raise ended.refused

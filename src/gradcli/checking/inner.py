@@ -39,7 +39,8 @@ def judge_claims(
     expected = [one for one in expected if one.variable in variables]
     nodes = {one.variable: ways_to(claims, point, variables[one.variable]) for one in expected}
     trusted = [nodes[one.variable] for one in expected if one.verdict == "right"]
-    suspects = [one for one in inner if not one.right and not any(one.nodes & used for used in trusted)]
+    settled = frozenset().union(*(one.nodes for one in inner if one.right))  # a name may stand for a right one's value
+    suspects = [one for one in inner if not one.right and not any(one.nodes - settled & used for used in trusted)]
     wrong = suspects if len(trusted) < len(expected) else [one for one in suspects if one.pair in claims.named]
     placed = [(max(nodes[one.variable], default=-1), one) for one in expected]
     placed = [
@@ -173,5 +174,5 @@ def first_wrong(claims: Claims, wrong: Sequence[InnerGradient], before: frozense
 
     ``before`` are the nodes that it is computed from, none where it is a constant of the graph.
     """
-    on_the_way = (one.pair.gradient for one in wrong if not before or one.nodes & before)
+    on_the_way = (one.pair.gradient for one in wrong if not before or not one.nodes or one.nodes & before)
     return next(on_the_way, claims.by_input[variable].gradient)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from gradcli.checking.claims import Claims
     from gradcli.cli.environment import Environment
+    from gradcli.explanation.evaluation import Function
 
 MOST_SAMPLES = 1_000_000
 MOST_WORK = 100_000_000
@@ -63,7 +64,7 @@ def answer(
         raise GradcliError("option", "check takes one --v", hint="explain shows several calls of backward")
     further = [further_values(env, asked, typed.points[0], texts) for texts in typed.points[1:]]
     claims = claims_asked(env, asked, expect)
-    function = function_of(asked) if claims is None else claims.function
+    function = checked_function(asked) if claims is None else claims.function
     wanted = (
         [expectation(env, asked, text, function.differentiated) for text in expect] if claims is None else claims.typed
     )
@@ -121,6 +122,17 @@ def read_standard(digits: int | None, tolerance: float | None) -> float | None:
 
 CLAIM = re.compile(r"\s*([A-Za-z_]\w*(?:\.\w+|\[[^\[\]]*\])*)\s*=(?!=)\s*(?P<right>.*)", re.DOTALL)
 """A value of a script, and what is expected by it."""
+
+
+def checked_function(asked: Request) -> Function:
+    """Return the program of a request as a function; raises what a script that computes no gradient is asked for."""
+    try:
+        return function_of(asked)
+    except GradcliError as error:
+        if error.kind == "no-derivative" and may_say_gradients(asked.program, asked.script.of):
+            error.message = "no gradient that the script computes was found by its name"
+            error.hint = f"--expect VALUE=GRADIENT says which it is, such as --expect W=dW; or {error.hint}"
+        raise
 
 
 def claims_asked(env: Environment, asked: Request, texts: list[str]) -> Claims | None:

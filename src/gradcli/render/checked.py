@@ -20,7 +20,9 @@ def check_line(found: Checked) -> str:
     """Return what a check says, a line for each derivative that was expected, else one: right, or what is wrong."""
     functions = functions_line(found)
     if found.expected:
-        return "\n".join([*(expectation_line(found, one) for one in found.expected), *functions]) + routes_line(found)
+        lines = [expectation_line(found, one) for one in found.expected]
+        lines[-1] += asked_text(found)
+        return "\n".join([*lines, *functions]) + routes_line(found)
     return functions[0] if functions and not found.misprints and worst_entry(found) is None else own_line(found)
 
 
@@ -68,7 +70,7 @@ def expectation_line(found: Checked, one: Expectation) -> str:
     if one.verdict == "right":
         held = "reverse mode" if one.inner else "the true derivative"
         agrees = f"right: {one.text} agrees with {held}{by_text(one)} to {digits_text(one.digits)}"
-        return f"{agrees}{standard_text(one)}{where_text(found)}{'' if one.inner else asked_text(found)}"
+        return f"{agrees}{standard_text(one)}{where_text(found)}"
     if one.verdict == "unclear":
         return f"unclear: {one.text}{by_text(one)}: {found.reason or 'its entries could not be decided'}"
     if one.misfit:

@@ -138,6 +138,9 @@ def call_closure(run: Run, closure: Closure, arguments: Sequence[Any], named: di
     else:
         for name, value in zip(code.positional, arguments, strict=True):
             frame[code.places[name]] = value
+    if run.story is not None and run.story.parameters and code.listed:
+        for name in code.positional:
+            frame[code.places[name]] = run.story.tell_parameter(run, name, frame[code.places[name]])
     for place in code.cells:
         frame[place] = [frame[place]]
     for (here, _), cell in zip(code.frees, closure.cells, strict=True):

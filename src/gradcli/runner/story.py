@@ -53,7 +53,8 @@ class Story:
     Of a variable of the module, which ``module`` are, a function's own of the same name is no input. ``leaves`` are the
     inputs that variables of ``traced`` became, those of ``made_inputs`` tensors that the script writes to as it likes.
     ``gradients`` are what the script updates inputs by, ``gradient_nodes`` the nodes that these were. ``stop`` is a
-    variable and the number of the assignment to it after which the run ends.
+    variable and the number of the assignment to it after which the run ends. ``parameters`` says that what functions
+    are called with is noted too.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class Story:
         self.gradient_roots = {root_of(way) for way in gradients}
         self.gradient_nodes: set[int] = set()
         self.made_inputs: WeakSet[Tensor] = WeakSet()
+        self.parameters = bool(watched)
         self.watched = watched
         self.module = module
         self.versions: dict[str, deque[Version]] = {}
@@ -173,14 +175,26 @@ class Story:
             self.note_gradients()
         if self.stop == (name, self.counts[name]):
             raise Assigned(value)
-        if name in self.watched:
-            self.assignments += 1
-            version = Version(self.assignments, value, value.node if isinstance(value, Tensor) else None)
-            self.versions.setdefault(name, deque(maxlen=MOST_VERSIONS)).append(version)
+        self.note_version(name, value)
         if isinstance(value, Tensor) and type(value.node) is np.ndarray and value.shape and name.isidentifier():
             name_constant(run.graph.constants, name, value.node)
         if isinstance(value, Tensor) and type(value.node) in NODES and name.isidentifier() and name != LAST:
             self.bind(run, name, value.node)
+        return value
+
+    def note_version(self, name: str, value: Any) -> None:
+        """Note what a watched variable was given."""
+        if name in self.watched:
+            self.assignments += 1
+            version = Version(self.assignments, value, value.node if isinstance(value, Tensor) else None)
+            self.versions.setdefault(name, deque(maxlen=MOST_VERSIONS)).append(version)
+
+    def tell_parameter(self, run: Run, name: str, value: Any) -> Any:
+        """Note what a parameter of a function is given, and return it, or an input of its own."""
+        if name in self.module:
+            return value
+        value = self.last[name] = self.trace(run, name, value)
+        self.note_version(name, value)
         return value
 
     def bind(self, run: Run, name: str, node: Any) -> None:

@@ -1,0 +1,55 @@
+"""Backward passes by hand, as courses have them: each gradient's verdict, and where a planted fault is.
+
+``tests/data/hand_backward.jsonl`` has 54 of them, right, and two faults of each, of sixteen kinds. They were written
+without a look at gradcli; what is truly wrong in a faulty one was computed by PyTorch from another forward pass.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import gradcli
+from oracles import portion
+
+DATA = Path(__file__).parents[1] / "data" / "hand_backward.jsonl"
+ROWS = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
+
+
+def planted(row, fault):
+    """Return the script with one of its faults."""
+    lines = row["source"].split("\n")
+    first, last = fault["lines"]
+    return "\n".join([*lines[:first], *fault["with"], *lines[last:]])
+
+
+RIGHT = [pytest.param(row, id=row["id"]) for row in ROWS]
+WRONG = [pytest.param(row, fault, id=f"{row['id']}: {fault['fault']}") for row in ROWS for fault in row["faults"]]
+
+
+@pytest.mark.parametrize("row", portion(RIGHT, 6))
+def test_a_right_backward_pass_is_right(row):
+    found = gradcli.check(row["source"], of=row["of"], expect=row["pairs"])
+    assert {one.variable: one.verdict for one in found.expected} == dict.fromkeys(row["pairs"], "right")
+    assert found.verdict == "right"
+    assert (
+        min(one.digits for one in found.expected) >= 6 or row["id"] == "makemore_backprop"
+    )  # db1 is 0 but for rounding
+
+
+@pytest.mark.parametrize("row", portion([r for r in RIGHT if r.values[0]["named"]], 6))
+def test_gradients_are_found_by_their_names(row):
+    found = gradcli.check(row["source"], of=row["of"])
+    verdicts = {one.variable.removesuffix(".data"): one.verdict for one in found.expected}
+    assert {name: verdicts.get(name.removesuffix(".data")) for name in row["named"]} == dict.fromkeys(
+        row["named"], "right"
+    )
+    assert found.verdict == "right"
+
+
+@pytest.mark.parametrize(("row", "fault"), portion(WRONG, 12))
+def test_a_planted_fault_is_seen(row, fault):
+    found = gradcli.check(planted(row, fault), of=row["of"], expect=row["pairs"])
+    verdicts = {one.variable: one.verdict for one in found.expected}
+    assert verdicts == {name: "wrong" if name in fault["wrong"] else "right" for name in row["pairs"]}
+    assert found.verdict == "wrong"
