@@ -42,7 +42,7 @@ def test_classes_that_are_differentiated_too_have_no_gradient(program, inputs):
 @pytest.mark.parametrize(("program", "inputs"), WITH_CLASSES)
 def test_check_confirms_them(program, inputs):
     found = gradcli.check(program, inputs=inputs)
-    assert found.verdict == "agree", found
+    assert found.verdict == "right", found
     assert not any(comparison.unclear for comparison in found.comparisons)
 
 
@@ -72,7 +72,7 @@ def test_labels_of_0_and_1_are_no_edge(reduction):
     """The loss goes on beside a label, though a label outside of 0 to 1 is refused."""
     program, inputs = f"bce(p, t, reduction='{reduction}')", {"p": [0.3, 0.55, 0.8], "t": [1.0, 0.0, 1.0]}
     found = gradcli.check(program, inputs=inputs)
-    assert found.verdict == "agree", found
+    assert found.verdict == "right", found
     assert "edge" not in [note.kind for note in found.notes]
     slopes = np.log(1 - np.array(inputs["p"])) - np.log(inputs["p"])
     grad = gradcli.function(program, wrt="t").grad(v=np.ones(3) if reduction == "none" else None, **inputs)["t"]

@@ -35,7 +35,7 @@ FACTORS = [  # b is multiplied by numbers of which some are truly 0
 def test_what_rounding_leaves_of_a_true_zero_is_right(program, matrix):
     inputs = {"A": np.array(matrix), "b": np.array([1.0, 2.0, 0.5])}
     found = gradcli.check(program, wrt="b", inputs=inputs)
-    assert found.verdict == "agree", found
+    assert found.verdict == "right", found
     assert gradcli.explain(program, v=[1.0, 2.0, 3.0], wrt="b", inputs=inputs).agreement.agree
 
 
@@ -76,7 +76,7 @@ def test_the_formulas_beside_it_are_right_too(program):
     matrix = MATRICES["none on the diagonal"]
     inputs = {"b": np.array([1.0, 2.0, 0.5]), **({"A": np.array(matrix)} if "A" in program else {})}
     found = gradcli.check(program, wrt="b", inputs=inputs)
-    assert found.verdict == "agree", found
+    assert found.verdict == "right", found
     assert not found.misprints
     assert gradcli.explain(program, v=[1.0, 2.0, 3.0], wrt="b", inputs=inputs).agreement.agree
 

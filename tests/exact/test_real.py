@@ -150,9 +150,9 @@ def test_derivatives_of_psi_are_those_of_mpmath(order, x):
 
 
 @pytest.mark.parametrize(("program", "x", "verdict"), [
-    ("torch.polygamma(1, x)", -1e16, "not-finite"), ("torch.polygamma(1, x)", -1e12 - 0.3, "agree"),
-    ("torch.polygamma(3, x)", -1e9 - 0.25, "agree"), ("torch.digamma(x)", -1e15 + 0.5, "agree"),
-    ("torch.lgamma(x)", -1e9 - 0.3, "agree"), ("torch.lgamma(x)", 5e-324, "not-finite"),
+    ("torch.polygamma(1, x)", -1e16, "not-finite"), ("torch.polygamma(1, x)", -1e12 - 0.3, "right"),
+    ("torch.polygamma(3, x)", -1e9 - 0.25, "right"), ("torch.digamma(x)", -1e15 + 0.5, "right"),
+    ("torch.lgamma(x)", -1e9 - 0.3, "right"), ("torch.lgamma(x)", 5e-324, "not-finite"),
 ])  # fmt: skip
 def test_functions_of_gamma_take_no_step_for_each_integer(program, x, verdict):
     """mpmath's own would not end within hours."""

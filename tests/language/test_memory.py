@@ -183,7 +183,7 @@ def test_one_number_that_shows_as_several_is_not_written_to(program):
 def test_every_way_to_ask_has_the_derivative_of_the_table(program):
     [explained, swept, checked] = [ask() for ask in answers(program)]
     assert explained == swept == TABLE[program]
-    assert checked.verdict == "agree"
+    assert checked.verdict == "right"
 
 
 def in_torch(program):
