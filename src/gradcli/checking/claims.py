@@ -73,7 +73,7 @@ class Claims:
     @property
     def function(self) -> Function:
         """The output as a function of the inputs that something is expected by."""
-        return Function.of_program(self.program, dict.fromkeys([*self.by_input, *self.typed]))
+        return Function.of_program(self.program, dict.fromkeys([*self.by_input, *self.typed] or self.program.inputs))
 
     @property
     def leaks(self) -> bool:
@@ -146,7 +146,7 @@ def read_claims(
     calls = derivative_calls(observed.ended)
     of = asked.of or output_name(calls, observed.numbers)
     of = of if of is None else observed.pair(of, "").value
-    if of is None or (asked.of is None and calls and (not expect or calls[-1].v is not None)):
+    if of is None or (asked.of is None and calls and calls[-1].v is not None):
         return None
     if isinstance(expect, str):
         value = asked.wrt[0] if len(asked.wrt) == 1 else value_of_text(expect, observed.numbers)
@@ -162,6 +162,8 @@ def read_claims(
         ways.sort(key=lambda way: way in observed.local)
         pairs = [pair for pair in find_pairs(ways, observed.numbers) if pair.value != of]
         pairs = [pair for pair in pairs if not asked.wrt or pair.value in asked.wrt]
+        if asked.of is None and calls and not any(observed.is_by_hand(pair.gradient) for pair in pairs):
+            return None
         claims = trace_claims(text, of, pairs, {}, observed, settings, strict=False)
         if claims is None or not claims.leaks:
             break
@@ -182,6 +184,14 @@ class Observed:
             return value_at({**self.local, **self.ended.variables}, way) if WAY.fullmatch(way) else None
         except GradcliError:
             return None
+
+    def is_by_hand(self, way: str) -> bool:
+        """Return whether a gradient is none that a derivative call of the script has returned or left."""
+        value, calls = self.value(way), derivative_calls(self.ended)
+        if way.endswith(".grad") and isinstance(self.value(way.removesuffix(".grad")), Tensor):
+            return False
+        returned = (np.asarray(one) for event in calls for one in event.returns if one is not None)
+        return is_number(value) and not any(np.array_equal(as_doubles(value), one) for one in returned)
 
     def pair(self, value: str, gradient: str) -> Pair:
         """Return a pair by its names: an object that holds a number stands for its number."""
@@ -218,21 +228,23 @@ def trace_claims(
     """
     pairs = [entry for pair in pairs for entry in entries_of(pair, observed.value(pair.value))]
     slots = {SLOT.format(k): pair.gradient for k, pair in enumerate(pairs) if pair.gradient not in observed.local}
-    gradients = tuple(pair.gradient for pair in pairs)
-    watched = frozenset([*gradients, *(pair.value for pair in pairs)])
+    watched = frozenset(name for pair in pairs for name in (pair.value, pair.gradient))
 
     def trace(ways: Iterable[str], always: bool = False) -> ScriptProgram:
+        traced = frozenset(ways)
+        gradients = tuple(pair.gradient for pair in pairs if pair.value in traced)
         return program_of(
-            text, -1, [], [], of=of, traced=frozenset(ways), asked=slots, watched=watched, gradients=gradients,
-            always=always, **settings,
+            text, -1, [], [], of=of, traced=traced, asked=slots, watched=watched, gradients=gradients, always=always,
+            **settings,
         )  # fmt: skip
 
     ways = [*typed, *(pair.value for pair in pairs)]
     local = set() if strict else {way for way in ways if way in observed.local}
     # A function's own variables are others in each call: they are inputs only where nothing else is.
-    program, inputs = find_inputs(trace, [way for way in ways if way not in local])
+    followed = {way for way in ways if is_followed(observed.value(way))}
+    program, inputs = find_inputs(trace, [way for way in ways if way not in local | followed])
     if not program.ordinals and local:
-        program, inputs = find_inputs(trace, ways)
+        program, inputs = find_inputs(trace, [way for way in ways if way not in followed])
     program.ended = observed.ended
     computed = {*ways} - {*inputs}
     variables = {way: program.input_of(way) for way in ways}
@@ -241,13 +253,18 @@ def trace_claims(
         require_computed(of, missing, observed)
     by_input = {variable: pair for pair in pairs if (variable := variables[pair.value]) is not None}
     expected = {variable: item for way, item in typed.items() if (variable := variables[way]) is not None}
-    if not by_input and not expected:
+    inner = [pair for pair in pairs if pair.value in computed]
+    if not by_input and not expected and not (strict and inner and program.inputs):
         return None
     by_text = {gradient: slot for slot, gradient in slots.items()}
     names = tuple(by_text.get(pair.gradient, pair.gradient) for pair in by_input.values())
-    inner = [pair for pair in pairs if pair.value in computed]
     named = inner if strict else []
     return Claims(program, of, by_input, inner, names, program.of_values(names), named, expected)
+
+
+def is_followed(value: Any) -> bool:
+    """Return whether PyTorch computes a value from others which it differentiates by: it is none of the inputs."""
+    return isinstance(value, Tensor) and value.library == "torch" and value.active and not value.leaf
 
 
 def find_inputs(trace: Callable[..., ScriptProgram], ways: list[str]) -> tuple[ScriptProgram, list[str]]:

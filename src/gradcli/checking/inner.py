@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -20,7 +20,7 @@ from gradcli.explanation.checked import REVERSE, Entry, Expectation
 from gradcli.ops.declare import Array, value_of
 from gradcli.records import dataclass
 from gradcli.runner.replay import ancestors
-from gradcli.runner.story import Story, value_at
+from gradcli.runner.story import Story, Version, value_at
 from gradcli.runner.values import Tensor
 
 
@@ -110,7 +110,7 @@ class InnerGradient:
 def judge_inner(claims: Claims, point: Mapping[str, Any], seed: Array) -> list[InnerGradient]:
     """Return which inner gradients are the cotangents of reverse mode, in the order in which they were computed.
 
-    A name may have several values, as in a loop: one that fits is enough.
+    A name may have several values, as in a loop: those count that it was given after the last value that it is by.
     """
     reached = claims.reach(point)
     story = reached.run.story
@@ -119,40 +119,56 @@ def judge_inner(claims: Claims, point: Mapping[str, Any], seed: Array) -> list[I
     if not (isinstance(output, Tensor) and type(output.node) in NODES and output.active):
         return []
     kept |= cotangents(reached.graph, output.node, seed, kept)
-    judged = []
-    for pair in claims.inner:
-        truths = [np.asarray(kept[k]) for k in nodes_of(story, pair.value) if k in kept]
-        versions = list(numbers_at(story, pair.gradient))
-        if truths and versions:
-            nodes = frozenset(nodes_of(story, pair.gradient))
-            versus = [(right_digits_of(claim, truth), claim, truth) for claim in versions for truth in truths]
-            count, claim, truth = max(versus, key=lambda one: (one[0], one[1].shape == one[2].shape))
-            judged.append(InnerGradient(pair, claim, truth, count, nodes))
-    return sorted(judged, key=lambda one: min(one.nodes, default=-1))
+    judged = (judge_pair(story, pair, kept) for pair in claims.inner)
+    return sorted((one for one in judged if one is not None), key=lambda one: min(one.nodes, default=-1))
 
 
-def nodes_of(story: Story, name: str) -> Iterator[int]:
-    """Yield the nodes of the values that a variable had, as they were assigned and as they were written to."""
-    for value, before in versions_of(story, name):
-        later = value.node if isinstance(value, Tensor) else None
-        yield from (node.index for node in (before, later) if isinstance(node, Node))
+def judge_pair(story: Story, pair: Pair, cotangents: Mapping[int, Any]) -> InnerGradient | None:
+    """Return whether the values of a name are cotangents of the value that it is by; None where there are none."""
+    values = versions_of(story, pair.value)
+    truths = [np.asarray(cotangents[k]) for version in values for k in nodes_of(version) if k in cotangents]
+    forward = max((v.order for v in values if any(k in cotangents for k in nodes_of(v))), default=-1)
+    versions = versions_of(story, pair.gradient)
+    versions = [version for version in versions if version.order > forward] or versions[-1:]
+    if not truths or not versions:
+        return None
+    nearest = [nearest_truth(version, truths) for version in versions]
+    right = [version for version, one in zip(versions, nearest, strict=True) if one[0] >= FEWEST]
+    used = {node.index for version in right for node in ancestors(getattr(version.value, "node", None))}
+    wrong = [
+        (one, version)
+        for version, one in zip(versions, nearest, strict=True)
+        if one[0] < FEWEST and not any(k in used for k in nodes_of(version))  # a part of a sum that is right
+    ]
+    if not wrong:
+        count, claim, truth = min(nearest, key=lambda one: one[0] if one[0] >= FEWEST else ALL)
+        return InnerGradient(pair, claim, truth, count, frozenset(k for v in versions for k in nodes_of(v)))
+    (count, claim, truth), _ = wrong[0]
+    return InnerGradient(pair, claim, truth, count, frozenset(k for _, version in wrong for k in nodes_of(version)))
 
 
-def versions_of(story: Story, name: str) -> Iterator[tuple[Any, Any]]:
-    """Yield the values that a variable had, or what is at the end of a way, each with the node that it had at first."""
+def nearest_truth(version: Version, truths: Sequence[Array]) -> tuple[float, Array, Array]:
+    """Return how many digits a gradient has right beside the cotangent that is nearest, and both."""
+    numbers = [as_doubles(version.value)]
+    if version.node is not None:
+        numbers.append(np.asarray(value_of(version.node), dtype=np.float64))
+    versus = [(right_digits_of(claim, truth), claim, truth) for claim in numbers for truth in truths]
+    return max(versus, key=lambda one: (one[0], one[1].shape == one[2].shape))
+
+
+def nodes_of(version: Version) -> list[int]:
+    """Return the nodes of a value: as it was assigned, and as it was written to."""
+    later = version.value.node if isinstance(version.value, Tensor) else None
+    return [node.index for node in (version.node, later) if isinstance(node, Node)]
+
+
+def versions_of(story: Story, name: str) -> list[Version]:
+    """Return the values that a variable had, or what is at the end of a way."""
     if name in story.versions:
-        yield from ((version.value, version.node) for version in story.versions[name])
-        return
+        return list(story.versions[name])
     with suppress(GradcliError):
-        yield value_at(story.last, name), None
-
-
-def numbers_at(story: Story, name: str) -> Iterator[Array]:
-    """Yield the values that a variable had, as they were assigned and as they were written to."""
-    for value, before in versions_of(story, name):
-        yield as_doubles(value)
-        if before is not None:
-            yield np.asarray(value_of(before), dtype=np.float64)
+        return [Version(0, value_at(story.last, name), None)]
+    return []
 
 
 def right_digits_of(claim: Array, truth: Array) -> float:

@@ -105,7 +105,7 @@ def wrong_place(one: Expectation) -> str:
     return f"{one.worst.place} is {first!r} by {one.text} and truly {second!r}"
 
 
-NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[['\"]\w+['\"]\])*")
+NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[(?:\d+|['\"]\w+['\"])\])*")
 """What a script calls a value: an index after it is an entry."""
 
 

@@ -581,6 +581,13 @@ def exit_(run: Run, code: Any = None) -> Any:
     raise error
 
 
+def set_attribute(run: Run, x: Any, name: str, value: Any) -> None:
+    """Do what ``setattr`` does."""
+    if run.story is not None and isinstance(name, str):
+        value = run.story.tell([run], f"an object.{name}", value, (x, name))
+    run.assign_attribute(x, name, value)
+
+
 BUILTINS |= {
     "quit": exit_, "NotImplemented": NotImplemented, "Ellipsis": ..., "__name__": "__main__", "__file__": "script.py",
     "property": lambda run, fget, fset=None, fdel=None, doc=None: Property(fget, fset, fdel),
@@ -591,7 +598,7 @@ BUILTINS |= {
     "pow": lambda run, x, y, modulus=None: operate(run, "**", x, y) if modulus is None else pow(x, y, modulus),
     "divmod": lambda run, x, y: (operate(run, "//", x, y), operate(run, "%", x, y)),
     "isinstance": is_kind, "repr": to_repr, "format": format_value,
-    "setattr": lambda run, x, name, value: run.assign_attribute(x, name, value),
+    "setattr": set_attribute,
     "delattr": lambda run, x, name: run.delete_attribute(x, name),
     "chr": lambda run, code: chr(code), "ord": lambda run, character: ord(character),
     "bin": lambda run, x: bin(x), "hex": lambda run, x: hex(x), "oct": lambda run, x: oct(x),

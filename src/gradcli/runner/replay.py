@@ -196,7 +196,7 @@ class ScriptProgram:
 
     def of_values(self, names: Iterable[str]) -> ScriptProgram:
         """Return the program whose output is several values of the script, end to end."""
-        return replace(self, joined=tuple(names))
+        return replace(self, joined=tuple(names), stops=False, last_output=None)
 
     def input_of(self, way: str) -> str | None:
         """Return the name of the input that a traced value is, of several the last; None where the output has none."""

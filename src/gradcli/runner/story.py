@@ -96,7 +96,7 @@ class Story:
 
     def see(self, value: Any, name: str) -> None:
         """Note of a variable that is traced whether it is computed from others which are; an update of it is not."""
-        if isinstance(value, Tensor) and value.active and not value.leaf and not self.is_update(value.node, name):
+        if flows(value) and not self.is_update(value.node, name):
             self.computed.add(name)
 
     def overwrite(self, leaf: Tensor, made: Any) -> None:
@@ -129,8 +129,11 @@ class Story:
         """Return which variable of ``traced`` a leaf is the value of."""
         return next((way for way, leaves in self.leaves.items() if any(one is leaf for one in leaves)), None)
 
-    def is_update(self, node: Any, name: str) -> bool:
-        """Return whether a value is computed from the variable's earlier one alone, or by way of gradients."""
+    def is_update(self, node: Any, name: str, by_gradient: bool = False) -> bool:
+        """Return whether a value is computed from the variable's earlier one by way of gradients, or from it alone.
+
+        ``by_gradient`` asks for the first.
+        """
         earlier = self.leaves.get(name)
         if earlier is None:
             return False
@@ -149,7 +152,7 @@ class Story:
                 others = others or all(one.owner is not leaf for leaf in earlier)
             else:
                 rest.extend(argument for argument in one.arguments if type(argument) in NODES)
-        return not others
+        return not (others or by_gradient)
 
     def note_gradients(self) -> None:
         """Note the nodes that the gradients of the script are now."""
@@ -167,6 +170,8 @@ class Story:
         run: Run = regs[0]
         if name not in self.module or len(run.frames) == 1:
             value = self.trace(run, name if place is None else self.way_of(place) or name, value)
+        elif name in self.traced and flows(value) and self.is_update(value.node, name, by_gradient=True):
+            value = as_leaf(run, value, name)  # a function updates what it was given
         if name in self.others and isinstance(value, Tensor) and value.leaf and self.makes(run, name, value):
             give(run, value, self.others[name])
         self.last[name] = value
@@ -208,6 +213,11 @@ class Story:
         elif there[1] > depth:
             bindings[there[0]] = (name, node)
             self.places[node.index] = there[0], depth
+
+
+def flows(value: Any) -> bool:
+    """Return whether a value is computed from what is differentiated."""
+    return isinstance(value, Tensor) and value.active and not value.leaf
 
 
 def steps_of(way: str) -> list[tuple[str, Any]]:
