@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -53,9 +54,9 @@ class Claims:
     """What a script says of its gradients: of inputs, by their names in ``program``, and of inner values.
 
     ``names`` are what the gradients by inputs are read from at the end of the script. ``gradients`` is the program
-    whose output they are, end to end, ``of`` the output that they are the derivatives of. ``named`` are pairs
-    inside that the user asked for. ``typed`` is what is expected
-    by inputs and is nothing of the script's: formulas of the language and arrays.
+    whose output they are, end to end, ``of`` the output that they are the derivatives of. ``asked_for`` says that
+    the user named the pairs, which were found by their names otherwise. ``typed`` is what is expected by inputs and is
+    nothing of the script's: formulas of the language and arrays.
     """
 
     program: ScriptProgram
@@ -64,7 +65,7 @@ class Claims:
     inner: list[Pair]
     names: tuple[str, ...]
     gradients: ScriptProgram
-    named: list[Pair] = field(default_factory=list)
+    asked_for: bool = False
     typed: dict[str, Any] = field(default_factory=dict)
     reached: Reached | None = None
     at: Mapping[str, Any] | None = None
@@ -159,7 +160,7 @@ def read_claims(
         return trace_claims(text, of, pairs, typed, observed, settings, strict=True)
     claims = None
     for ways in (list(observed.numbers), list(observed.numbers)[::-1]):
-        ways.sort(key=lambda way: way in observed.local)
+        ways.sort(key=lambda way: (way in observed.local, not observed.is_by_hand(way)))
         pairs = [pair for pair in find_pairs(ways, observed.numbers) if pair.value != of]
         pairs = [pair for pair in pairs if not asked.wrt or pair.value in asked.wrt]
         if asked.of is None and calls and not any(observed.is_by_hand(pair.gradient) for pair in pairs):
@@ -172,16 +173,20 @@ def read_claims(
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """How a script ended, its numbers by their ways, and those of them that are variables of its functions."""
+    """How a script ended, its numbers by their ways, and those of them that are in its functions.
+
+    ``inside`` are all variables of its functions.
+    """
 
     ended: Ended
     numbers: dict[str, Any]
     local: dict[str, Any]
+    inside: dict[str, Any]
 
     def value(self, way: str) -> Any:
         """Return what is at the end of a way; None where nothing is."""
         try:
-            return value_at({**self.local, **self.ended.variables}, way) if WAY.fullmatch(way) else None
+            return value_at({**self.inside, **self.ended.variables}, way) if WAY.fullmatch(way) else None
         except GradcliError:
             return None
 
@@ -210,12 +215,14 @@ def observe(text: str, settings: Mapping[str, Any]) -> Observed:
         raise ended.refused
     if ended.raised is not None:
         raise ScriptError(ended)
-    local = {
+    inside = {
         name: value
         for name, value in story.last.items()
-        if root_of(name) not in ended.variables and not name.startswith("self.") and is_number(value)
+        if root_of(name) not in ended.variables and root_of(name) != "self"
     }
-    return Observed(ended, numbers_of({**ended.variables, **local}), local)
+    numbers = numbers_of(ended.variables)
+    local = {way: value for way, value in numbers_of(inside).items() if way not in numbers}
+    return Observed(ended, {**numbers, **local}, local, inside)
 
 
 def trace_claims(
@@ -230,21 +237,23 @@ def trace_claims(
     slots = {SLOT.format(k): pair.gradient for k, pair in enumerate(pairs) if pair.gradient not in observed.local}
     watched = frozenset(name for pair in pairs for name in (pair.value, pair.gradient))
 
-    def trace(ways: Iterable[str], always: bool = False) -> ScriptProgram:
+    def trace(ways: Iterable[str], always: bool = False, scoped: bool = True) -> ScriptProgram:
         traced = frozenset(ways)
         gradients = tuple(pair.gradient for pair in pairs if pair.value in traced)
         return program_of(
             text, -1, [], [], of=of, traced=traced, asked=slots, watched=watched, gradients=gradients, always=always,
-            **settings,
+            scoped=scoped, **settings,
         )  # fmt: skip
 
     ways = [*typed, *(pair.value for pair in pairs)]
     local = set() if strict else {way for way in ways if way in observed.local}
     # A function's own variables are others in each call: they are inputs only where nothing else is.
     followed = {way for way in ways if is_followed(observed.value(way))}
-    program, inputs = find_inputs(trace, [way for way in ways if way not in local | followed])
-    if not program.ordinals and local:
-        program, inputs = find_inputs(trace, [way for way in ways if way not in followed])
+    outer, every = ([way for way in ways if way not in left_out] for left_out in (local | followed, followed))
+    program, inputs = find_inputs(trace, outer)
+    for candidates in (outer, every):
+        if not program.ordinals and candidates:
+            program, inputs = find_inputs(partial(trace, scoped=False), candidates)
     program.ended = observed.ended
     computed = {*ways} - {*inputs}
     variables = {way: program.input_of(way) for way in ways}
@@ -258,8 +267,7 @@ def trace_claims(
         return None
     by_text = {gradient: slot for slot, gradient in slots.items()}
     names = tuple(by_text.get(pair.gradient, pair.gradient) for pair in by_input.values())
-    named = inner if strict else []
-    return Claims(program, of, by_input, inner, names, program.of_values(names), named, expected)
+    return Claims(program, of, by_input, inner, names, program.of_values(names), strict, expected)
 
 
 def is_followed(value: Any) -> bool:

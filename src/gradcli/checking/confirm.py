@@ -176,7 +176,12 @@ def with_claims(claims: Claims, values: dict[str, Any], seed: Array, said: list[
     judged = judge_claims(claims, values, seed, said)
     if not claims.leaks:
         return judged
-    return [replace(one, wrong=0, unclear=one.compared) if one.wrong else one for one in judged]
+    return [undecided_one(one) if one.wrong else one for one in judged]
+
+
+def undecided_one(one: Expectation) -> Expectation:
+    """Return what is said of a gradient that differs where the truth may be another one."""
+    return replace(one, wrong=0, unclear=one.compared, worst=None, mistake="", first_wrong="")
 
 
 def copied_point(function: Function, given: Mapping[str, object]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.checking.claims import Claims
+from gradcli.checking.fitting import squeezed
 from gradcli.checking.mistakes import Surroundings, find_mistake
 from gradcli.checking.pairs import Pair, as_doubles
 from gradcli.engine.graph import NODES, Node
@@ -39,9 +40,14 @@ def judge_claims(
     expected = [one for one in expected if one.variable in variables]
     nodes = {one.variable: ways_to(claims, point, variables[one.variable]) for one in expected}
     trusted = [nodes[one.variable] for one in expected if one.verdict == "right"]
+    if not claims.asked_for:
+        ends = {one.variable: max(nodes[one.variable], default=-1) for one in expected}
+        expected = [
+            one for one in expected if one.verdict == "right" or not any(ends[one.variable] in used for used in trusted)
+        ]
     settled = frozenset().union(*(one.nodes for one in inner if one.right))  # a name may stand for a right one's value
     suspects = [one for one in inner if not one.right and not any(one.nodes - settled & used for used in trusted)]
-    wrong = suspects if len(trusted) < len(expected) else [one for one in suspects if one.pair in claims.named]
+    wrong = suspects if len(trusted) < len(expected) else [one for one in suspects if claims.asked_for]
     placed = [(max(nodes[one.variable], default=-1), one) for one in expected]
     placed = [
         (place, replace(one, first_wrong=first_wrong(claims, wrong, nodes[one.variable], variables[one.variable])))
@@ -173,6 +179,8 @@ def versions_of(story: Story, name: str) -> list[Version]:
 
 def right_digits_of(claim: Array, truth: Array) -> float:
     """Return how many digits of a gradient are right, beside its largest entry."""
+    if squeezed(claim.shape) == squeezed(truth.shape):
+        claim = claim.reshape(truth.shape)
     if claim.shape != truth.shape or not np.all(np.isfinite(claim)):
         return 0.0
     size = float(np.max(np.abs(truth), initial=0.0))

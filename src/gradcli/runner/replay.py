@@ -185,6 +185,7 @@ class ScriptProgram:
     watched: frozenset[str] = frozenset()
     gradients: tuple[str, ...] = ()
     always: bool = False
+    scoped: bool = True
     last_output: tuple[str, int] | None = None
     stops: bool = True
     joined: tuple[str, ...] = ()
@@ -222,7 +223,9 @@ class ScriptProgram:
         run.seed, run.always, run.forwards = self.seed, self.always, self.forwards
         changing = frozenset() if self.forwards else self.changing
         replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps, changing, self.failed, answers=self.answers)
-        run.story = Story(self.traced, self.others, self.watched, frozenset(self.code.places), self.gradients)
+        run.story = Story(
+            self.traced, self.others, self.watched, frozenset(self.code.places if self.scoped else ()), self.gradients
+        )
         self.enter_given(run)
         run.story.stop = None if self.joined else self.last_output
         try:
@@ -410,6 +413,7 @@ def program_of(
     watched: frozenset[str] = frozenset(),
     gradients: tuple[str, ...] = (),
     always: bool = False,
+    scoped: bool = True,
     budget: Budget = BOUNDS,
 ) -> ScriptProgram:
     """Return one call of a script, or its last value, as a program; where it can be run its leaves have their names.
@@ -418,7 +422,8 @@ def program_of(
     ``of`` the variable that is the output, by those that are ``traced``. ``changing`` are the numbers of the hooks that
     change gradients, ``failed`` the calls that raised. ``asked`` are expressions that are evaluated at the end, by the
     variable of each, ``watched`` variables of which all values are kept, ``gradients`` what inputs are updated by.
-    ``always`` records what PyTorch is told not to.
+    ``always`` records what PyTorch is told not to, ``scoped`` lets a function have variables
+    of its own by the names of the module's.
     """
     last = LAST if stop < 0 and of is None else None
     code, place = compile_text(text, budget=budget, told=tell, last=last, asked=asked)
@@ -427,7 +432,7 @@ def program_of(
         text, place, stop, budget, vs, resets, code, seed, dict(given or {}), free, dict(others or {}),
         of if of is not None or stop >= 0 else code.text.last, traced, changing=changing,
         failed=dict(failed or {}), asked=dict(asked or {}), watched=watched, gradients=gradients,
-        always=always,
+        always=always, scoped=scoped,
     )  # fmt: skip
     if free.keys() <= program.given.keys():
         program.reach(Graph(budget), {})

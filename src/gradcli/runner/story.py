@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 from weakref import WeakSet
@@ -80,6 +80,10 @@ class Story:
         self.gradient_nodes: set[int] = set()
         self.made_inputs: WeakSet[Tensor] = WeakSet()
         self.parameters = bool(watched)
+        self.holders: dict[Any, dict[str, str]] = {}
+        for way in traced:
+            for part, holder, key in parts_of_way(way):
+                self.holders.setdefault(key, {})[part] = holder
         self.watched = watched
         self.module = module
         self.versions: dict[str, deque[Version]] = {}
@@ -112,12 +116,16 @@ class Story:
             value = as_leaf(run, value, way)
         for traced in self.traced:
             if traced != way and traced.startswith(way) and traced[len(way)] in ".[":
-                trace_inside(run, value, traced)
+                trace_inside(run, value, traced, len(steps_of(way)))
         return value
 
     def way_of(self, place: tuple[Any, Any]) -> str | None:
-        """Return which variable of ``traced`` an owner has at a place, by the leaf that is there."""
+        """Return what leads to a place on the way to a variable of ``traced``: by its owner, or by the leaf there."""
         owner, key = place
+        for way, holder in self.holders.get(key, {}).items() if isinstance(key, str | int) else ():
+            with suppress(GradcliError):
+                if value_at(self.last, holder) is owner:
+                    return way
         parts = owner.fields if isinstance(owner, Instance) else owner
         try:
             before = parts[key] if isinstance(parts, dict | list) else None
@@ -180,7 +188,8 @@ class Story:
             self.note_gradients()
         if self.stop == (name, self.counts[name]):
             raise Assigned(value)
-        self.note_version(name, value)
+        if name not in self.module or len(run.frames) == 1:
+            self.note_version(name, value)
         if isinstance(value, Tensor) and type(value.node) is np.ndarray and value.shape and name.isidentifier():
             name_constant(run.graph.constants, name, value.node)
         if isinstance(value, Tensor) and type(value.node) in NODES and name.isidentifier() and name != LAST:
@@ -236,6 +245,19 @@ def steps_of(way: str) -> list[tuple[str, Any]]:
     return steps[::-1]
 
 
+def parts_of_way(way: str) -> Iterator[tuple[str, str, Any]]:
+    """Yield each beginning of a way with what holds it and its key there.
+
+    >>> list(parts_of_way("net.w[0]"))
+    [('net.w', 'net', 'w'), ('net.w[0]', 'net.w', 0)]
+    """
+    holder = root_of(way)
+    for sign, key in steps_of(way) if holder != way else ():
+        part = f"{holder}.{key}" if sign == "." else f"{holder}[{key!r}]"
+        yield part, holder, key
+        holder = part
+
+
 def inside(value: Any, step: tuple[str, Any]) -> Any:
     """Return what holds the value of one step: the attributes of an object, or a container; None where it is none."""
     sign, key = step
@@ -246,9 +268,9 @@ def inside(value: Any, step: tuple[str, Any]) -> Any:
     return held if there else None
 
 
-def trace_inside(run: Run, value: Any, way: str) -> None:
-    """Make what is at the end of a way an input of its own, where it is there."""
-    *first, last = steps_of(way)
+def trace_inside(run: Run, value: Any, way: str, done: int = 0) -> None:
+    """Make what is at the end of a way an input of its own, where it is there; ``done`` steps lead to the value."""
+    *first, last = steps_of(way)[done:]
     for step in first:
         held = inside(value, step)
         if held is None:
