@@ -163,7 +163,7 @@ def last_value(
     return program
 
 
-LOSSES = ("loss", "cost", "L", "J", "error")
+LOSSES = ("loss", "cost", "L", "J", "error", "nll", "total_loss", "objective", "E")
 """What people call the value that they differentiate."""
 
 

@@ -80,6 +80,7 @@ class Story:
         self.gradient_nodes: set[int] = set()
         self.made_inputs: WeakSet[Tensor] = WeakSet()
         self.parameters = bool(watched)
+        self.sources: dict[tuple[str, int] | None, Any] = {}
         self.holders: dict[Any, dict[str, str]] = {}
         for way in traced:
             for part, holder, key in parts_of_way(way):
@@ -315,7 +316,12 @@ def name_constant(constants: dict[str, Any], name: str, array: Any) -> None:
 
 def as_leaf(run: Run, value: Any, name: str) -> Any:
     """Return a value as an input of its own: an array, a number of Python's, or a tensor, which derivatives end in."""
+    source = (name, value.node.index) if flows(value) else None
+    if source in run.story.sources:  # whoever takes it again, from a dictionary or an object, has the same input
+        return run.story.sources[source]
     made = made_leaf(run, value, name)
+    if source is not None:
+        run.story.sources[source] = made
     node = made.node if isinstance(made, Tensor) else None
     if type(node) is Input and node.owner is not None:
         run.story.leaves.setdefault(name, []).append(node.owner)
