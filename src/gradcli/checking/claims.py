@@ -220,7 +220,8 @@ def observe(text: str, settings: Mapping[str, Any]) -> Observed:
         for name, value in story.last.items()
         if root_of(name) not in ended.variables and root_of(name) != "self"
     }
-    numbers = numbers_of(ended.variables)
+    loops = ended.run.frames[0][0].loops if ended.run.frames else frozenset()  # these name the last of many values
+    numbers = numbers_of({name: value for name, value in ended.variables.items() if name not in loops})
     local = {way: value for way, value in numbers_of(inside).items() if way not in numbers}
     return Observed(ended, {**numbers, **local}, local, inside)
 

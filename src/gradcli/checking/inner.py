@@ -41,10 +41,7 @@ def judge_claims(
     nodes = {one.variable: ways_to(claims, point, variables[one.variable]) for one in expected}
     trusted = [nodes[one.variable] for one in expected if one.verdict == "right"]
     if not claims.asked_for:
-        ends = {one.variable: max(nodes[one.variable], default=-1) for one in expected}
-        expected = [
-            one for one in expected if one.verdict == "right" or not any(ends[one.variable] in used for used in trusted)
-        ]
+        expected = [one for one in expected if one.verdict == "right" or is_meant(claims, point, one, nodes, trusted)]
     settled = frozenset().union(*(one.nodes for one in inner if one.right))  # a name may stand for a right one's value
     suspects = [one for one in inner if not one.right and not any(one.nodes - settled & used for used in trusted)]
     wrong = suspects if len(trusted) < len(expected) else [one for one in suspects if claims.asked_for]
@@ -74,6 +71,22 @@ def as_wholes(claims: Claims, expected: list[Expectation]) -> list[Expectation]:
         before = merged.get(whole.value)
         merged[whole.value] = entry if before is None else before.beside(entry)
     return list(merged.values())
+
+
+def is_meant(
+    claims: Claims, point: Mapping[str, Any], one: Expectation, nodes: Mapping[str, frozenset[int]],
+    trusted: Sequence[frozenset[int]],
+) -> bool:  # fmt: skip
+    """Return whether a gradient that is wrong, and was found by its name alone, is one of the output.
+
+    A right one is not computed from it, and that of an object is computed from what the output is.
+    """
+    end = max(nodes[one.variable], default=-1)
+    if any(end in used for used in trusted):
+        return False
+    output = value_at(claims.reach(point).run.story.last, claims.of)
+    forward = {node.index for node in ancestors(getattr(output, "node", None)) if node.op is not None}
+    return bool(nodes[one.variable] & forward) or not one.variable.endswith((".data", ".value"))
 
 
 def inner_expectation(one: InnerGradient) -> Expectation:

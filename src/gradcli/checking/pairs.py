@@ -76,7 +76,8 @@ def walk(items: Iterable[tuple[str, Any]], depth: int, seen: set[int]) -> Iterat
 def parts_of(way: str, holder: Any) -> list[tuple[str, Any]]:
     """Return what an object, a dictionary or a list holds, each by its way."""
     if isinstance(holder, Instance):
-        return [(f"{way}.{name}", part) for name, part in holder.fields.items() if not name.startswith("__")]
+        fields = holder.fields.items()
+        return [(f"{way}.{name}", part) for name, part in fields if name.isidentifier() and not name.startswith("_")]
     if isinstance(holder, dict):
         return [(f"{way}[{key!r}]", part) for key, part in holder.items() if isinstance(key, str)]
     return [(f"{way}[{k}]", part) for k, part in enumerate(holder)]

@@ -7,6 +7,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
@@ -82,9 +83,11 @@ class Story:
         self.parameters = bool(watched)
         self.sources: dict[tuple[str, int] | None, Any] = {}
         self.holders: dict[Any, dict[str, str]] = {}
-        for way in traced:
+        self.beginnings: dict[str, list[str]] = {}
+        for way in sorted(traced):
             for part, holder, key in parts_of_way(way):
                 self.holders.setdefault(key, {})[part] = holder
+                self.beginnings.setdefault(holder, []).append(way)
         self.watched = watched
         self.module = module
         self.versions: dict[str, deque[Version]] = {}
@@ -115,9 +118,8 @@ class Story:
         if way in self.traced:
             self.see(value, way)
             value = as_leaf(run, value, way)
-        for traced in self.traced:
-            if traced != way and traced.startswith(way) and traced[len(way)] in ".[":
-                trace_inside(run, value, traced, len(steps_of(way)))
+        for traced in self.beginnings.get(way, ()):
+            trace_inside(run, value, traced, len(steps_of(way)))
         return value
 
     def way_of(self, place: tuple[Any, Any]) -> str | None:
@@ -230,6 +232,7 @@ def flows(value: Any) -> bool:
     return isinstance(value, Tensor) and value.active and not value.leaf
 
 
+@lru_cache(maxsize=1024)
 def steps_of(way: str) -> list[tuple[str, Any]]:
     """Return dots and brackets of a way such as ``net.fc1.weight`` or ``params['W1']``: ``.`` or ``[`` and a key."""
     steps: list[tuple[str, Any]] = []
