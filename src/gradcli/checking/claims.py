@@ -45,6 +45,8 @@ from gradcli.runner.values import Tensor
 if TYPE_CHECKING:
     from gradcli.language.program import Program
 
+LONG = 100_000
+"""Calls of functions and turns of loops of a script up to which its own gradients are looked for unasked."""
 SLOT = "value {}"
 """The variable of an expression that is evaluated at the end of a script: no name of Python's."""
 
@@ -147,7 +149,7 @@ def read_claims(
     calls = derivative_calls(observed.ended)
     of = asked.of or output_name(calls, observed.numbers)
     of = of if of is None else observed.pair(of, "").value
-    if of is None or (asked.of is None and calls and calls[-1].v is not None):
+    if of is None or (asked.of is None and ((calls and calls[-1].v is not None) or observed.is_long)):
         return None
     if isinstance(expect, str):
         value = asked.wrt[0] if len(asked.wrt) == 1 else value_of_text(expect, observed.numbers)
@@ -189,6 +191,11 @@ class Observed:
             return value_at({**self.inside, **self.ended.variables}, way) if WAY.fullmatch(way) else None
         except GradcliError:
             return None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the script is too long to be run again and again where nobody has asked for it."""
+        return self.ended.run.calls + self.ended.run.meter.turns > LONG
 
     def is_by_hand(self, way: str) -> bool:
         """Return whether a gradient is none that a derivative call of the script has returned or left."""
