@@ -198,8 +198,14 @@ def said_together(found: Sequence[AtPoint]) -> list[Expectation]:
         other = next(others, None)
         for k, one in enumerate(said):
             if other is not None and (one.variable, one.text) == (other.variable, other.text):
-                said[k], other = one.beside(other), next(others, None)
+                said[k], other = at_both_points(one, other), next(others, None)
     return said
+
+
+def at_both_points(one: Expectation, other: Expectation) -> Expectation:
+    """Return what two points say of an expected derivative; where it is wrong at the first, its entry is from there."""
+    both = replace(one.beside(other), points=one.points + other.points)
+    return replace(both, worst=one.worst, misfit=one.misfit) if one.verdict == "wrong" else both
 
 
 def noted(found: Sequence[AtPoint]) -> list[Note]:
@@ -351,11 +357,11 @@ def expectation(item: Expected, held: Held, at: Mapping[str, Any], against: Agai
     if comparison.wrong and held.gradients is not None:
         from gradcli.checking.mistakes import find_mistake  # what is right needs none
 
-        around = surroundings(against.sought, against.routes)
+        around = replace(surroundings(against.sought, against.routes), share=held.share, floor=held.floor)
         mistake = find_mistake(held.gradients.expected, held.gradients.true, around)
     return Expectation(
         name, item.text, digits_left, comparison.compared, comparison.wrong, comparison.unclear, comparison.worst,
-        mistake, misfit=comparison.misfit, standard=comparison.standard,
+        mistake, misfit=comparison.misfit, standard=comparison.standard, points=int(comparison.wrong > 0),
     )  # fmt: skip
 
 

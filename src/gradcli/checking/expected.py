@@ -420,12 +420,15 @@ class Held(NamedTuple):
     """What came of an expected derivative: the comparison, both as arrays, a note, and why something is not decided.
 
     The texts are empty where there is nothing to say, and there are no arrays where not every entry was asked for.
+    ``share`` and ``floor`` are the parts of an entry and of the largest one by which an entry may be off.
     """
 
     comparison: Comparison
     gradients: Gradients | None = None
     note: str = ""
     unknown: str = ""
+    share: float = 0.0
+    floor: float = 0.0
 
 
 def hold_expected(
@@ -522,6 +525,8 @@ def hold_reading(
         both,
         loose_text(name, wants.shape, fitting.true_shape) if fitting.loosely else "",
         rounded if comparison.unclear and not any(entry.is_nan() for row in true for entry in row) else "",
+        wants.share,
+        wants.floor,
     )
 
 

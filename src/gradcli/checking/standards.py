@@ -21,7 +21,7 @@ from gradcli.ops.declare import Array
 SPACINGS = 64
 """Times the spacing of an array's numbers and the largest entry of a gradient: what rounding may leave in any entry.
 
-1 - h² of a saturated tanh is rounded beside 1: in the whole of a gradient, entries far below the largest have no digits.
+1 - h² of a saturated tanh is rounded beside 1: entries far below the largest one of a gradient have no digits.
 """
 LEAST, MOST = 1, 15
 """Digits that can be asked for: the truth is known to a few more."""
