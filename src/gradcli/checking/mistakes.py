@@ -9,7 +9,8 @@ from fractions import Fraction
 import numpy as np
 
 from gradcli.exact.thresholds import MEASURED, ROUNDING
-from gradcli.ops.declare import Array, Mask
+from gradcli.ops.declare import Array
+from gradcli.ops.signatures import Mask
 from gradcli.records import dataclass, field
 
 ALIKE = 1e-9
