@@ -97,9 +97,10 @@ def check_function(
         values, *further = (copied_point(function, {**given, **point}) for point in ({}, *points))
         if v is None and function.program.is_script and function.program.vs:
             v = summed_v(function.program, function.evaluate(values, record=False).value.shape)
-        expected = read_expectations(expect, function.differentiated, read_digits(digits))
+        count = read_digits(digits)
+        expected = [] if claims and not expect else read_expectations(expect, function.differentiated, count)
         if claims is not None:
-            expected += [Expected(name, None, None, read_digits(digits), claims) for name in claims.by_input]
+            expected += [Expected(name, None, None, count, claims) for name in claims.by_input]
         own = own_backward(function, values, v)
         if own.expected and v is None and not expected:
             v = 1.0  # what calls gave is a gradient
