@@ -18,7 +18,6 @@ from gradcli.checking.script_values import ScriptValue, values_in, variables_of
 from gradcli.checking.standards import (
     OF_TYPES,
     ROUNDED,
-    ROUNDED_DOUBLES,
     SPACINGS,
     Standard,
     compare_by,
@@ -509,7 +508,6 @@ def hold_reading(
     else:
         squared = None if truth.direction is None else reaches_along(entries, true, truth.direction)
         comparison = compare_by(wants.standard, beside, terms, squared, point, beside_largest)
-    rounded = ROUNDED_DOUBLES if wants.computed and wants.standard is None else ROUNDED
     both = None if truth.direction is not None else gradients_of(table, true, fitting.true_shape)
     if truth.direction is not None and exact is not None:
         from gradcli.checking.located import Claim, locate  # small programs are asked for entry by entry
@@ -524,7 +522,7 @@ def hold_reading(
         comparison,
         both,
         loose_text(name, wants.shape, fitting.true_shape) if fitting.loosely else "",
-        rounded if comparison.unclear and not any(entry.is_nan() for row in true for entry in row) else "",
+        ROUNDED if comparison.unclear and not any(entry.is_nan() for row in true for entry in row) else "",
         wants.share,
         wants.floor,
     )

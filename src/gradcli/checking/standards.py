@@ -86,8 +86,6 @@ def digits_of_tolerance(tolerance: float) -> float:
     return -math.log10(tolerance)
 
 
-ROUNDED_DOUBLES = "rounding of values inside explains by how much an entry of the array is off"
-"""Why an entry of an array of doubles is not decided."""
 ROUNDED = "the type of what is expected rounds the terms of an entry by as much as it is off: compute it in float64"
 """Why an entry of an array of few digits is not decided."""
 
@@ -186,17 +184,16 @@ def judge_beside(judged: Judged, value: Decimal, true: Decimal, floor: float, la
 
 
 def judge_rounded(judged: Judged, value: Decimal, true: Decimal, size: float, largest: Decimal) -> Judged:
-    """Return the verdict on an entry of an array of doubles, whose values inside were rounded.
+    """Return the verdict on an entry of an array of doubles, which may have the rounding of values inside.
 
-    ``size`` is that of its terms in which this rounding counts. An entry that the rounding explains is right where it
-    is off by a millionth of the largest entry at most, and else not decided.
+    ``size`` is that of its terms in which this rounding counts. What is off by more than a millionth of the largest
+    entry is wrong even so.
     """
     if judged.right or true.is_nan() or not value.is_finite():
         return judged
     error = abs(value - true)
-    if error > Decimal(ROUNDING) * finite(size):
-        return judged
-    return Judged(digits_beside(error, largest), right=True) if error <= CLOSE * largest else Judged(math.nan, False)
+    explained = error <= min(Decimal(ROUNDING) * finite(size), CLOSE * largest)
+    return Judged(digits_beside(error, largest), right=True) if explained else judged
 
 
 def digits_beside(error: Decimal, largest: Decimal) -> float:
