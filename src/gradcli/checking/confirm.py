@@ -363,6 +363,7 @@ def expectation(item: Expected, held: Held, at: Mapping[str, Any], against: Agai
     return Expectation(
         name, item.text, digits_left, comparison.compared, comparison.wrong, comparison.unclear, comparison.worst,
         mistake, misfit=comparison.misfit, standard=comparison.standard, points=int(comparison.wrong > 0),
+        from_file=bool(item.source),
     )  # fmt: skip
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from gradcli.errors.counting import counted, listed
 from gradcli.exact.thresholds import ALL
 from gradcli.explanation.checked import DIGITS, EXPECTED
-from gradcli.language.values import FILE
 from gradcli.render.document import events_document
 from gradcli.render.documents import head, inputs_document, notes_document
 from gradcli.render.numbers import input_text, nested, strict
@@ -99,8 +98,7 @@ def standard_text(one: Expectation) -> str:
 
 def by_text(one: Expectation) -> str:
     """Return by which value a derivative is, where its own text does not say it."""
-    named = one.variable in one.text and not re.search(FILE, one.text)
-    return "" if named else f" by {one.variable}"
+    return "" if one.variable in one.text and not one.from_file else f" by {one.variable}"
 
 
 def wrong_place(found: Checked, one: Expectation) -> str:
@@ -110,8 +108,11 @@ def wrong_place(found: Checked, one: Expectation) -> str:
     first, second = one.worst.values
     index = one.entry or one.worst.column.removeprefix(one.worst.variable)
     of_input = one.text in found.inputs or one.text == one.variable  # which is no name of its own derivative
-    of_input |= re.search(FILE, one.text) is not None
-    its_own = NAME.fullmatch(one.text) and not of_input and (found.by_script or not one.text.isidentifier())
+    its_own = (
+        NAME.fullmatch(one.text)
+        and not (of_input or one.from_file)
+        and (found.by_script or not one.text.isidentifier())
+    )
     if its_own and (index.startswith("[") or not index):
         return f"{one.text}{index} is {first!r} and truly {second!r}"
     return f"{one.worst.place} is {first!r} by {one.text} and truly {second!r}"
