@@ -64,8 +64,9 @@ DIGITS = [  # what is expected of the derivative of x**3 at 2, digits, whether i
 def test_so_many_digits_are_asked_for(expect, digits, right):
     found = gradcli.check("x**3", x=2.0, expect=expect, digits=digits)
     assert found.agree is right, found
-    assert f"(held to {digits} digits)" in str(found)
-    assert found.to_dict()["check"]["comparisons"][-1]["standard"] == f"{digits} digits"
+    words = "1 digit" if digits == 1 else f"{digits} digits"
+    assert f"(held to {words})" in str(found)
+    assert found.to_dict()["check"]["comparisons"][-1]["standard"] == words
 
 
 @pytest.mark.parametrize(

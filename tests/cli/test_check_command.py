@@ -225,3 +225,13 @@ def test_a_failing_sample_can_be_pasted_back(cli):
     _, command = said.splitlines()
     assert "--samples" not in command
     assert cli(*shlex.split(command)[1:]).code == 1
+
+
+def test_an_array_is_called_by_the_name_of_its_file(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("grad_x.npy", np.array([6.0, 25.0]))
+    (tmp_path / "f.py").write_text("import numpy as np\nx = np.array([3.0, 4.0])\nloss = np.sum(x**3)\n")
+    answer = cli("check", "sum(x**3)", "--x", "3,4", "--expect", "@grad_x.npy")
+    assert "dy/dx[0] is 6.0 by grad_x.npy and truly 27.0" in answer.out
+    answer = cli("check", "f.py", "--of", "loss", "--expect", "x=@grad_x.npy")
+    assert "dloss/dx[0] is 6.0 by grad_x.npy and truly 27.0" in answer.out

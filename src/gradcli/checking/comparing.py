@@ -144,7 +144,7 @@ def compare_entries(table: Table, judge: Judge, relative: float, point: dict[str
                 continue
             count, wrong = count + 1, wrong + (not found.right)
             if worst is None or (found.right, found.digits) < worst[0]:
-                worst = (found.right, found.digits), (i, j), (float(value), float(truth))
+                worst = (found.right, found.digits), (i, j), (float(value), float(truth) + 0.0)  # no -0
     routes, entry = (table.route, DIGITS), None
     if worst is not None:
         (_, digits), (i, j), values = worst

@@ -97,9 +97,10 @@ def check_function(
         values, *further = (copied_point(function, {**given, **point}) for point in ({}, *points))
         if v is None and function.program.is_script and function.program.vs:
             v = summed_v(function.program, function.evaluate(values, record=False).value.shape)
-        expected = read_expectations(expect, function.differentiated, read_digits(digits))
+        count = read_digits(digits)
+        expected = [] if claims and not expect else read_expectations(expect, function.differentiated, count)
         if claims is not None:
-            expected += [Expected(name, None, None, read_digits(digits), claims) for name in claims.by_input]
+            expected += [Expected(name, None, None, count, claims) for name in claims.by_input]
         own = own_backward(function, values, v)
         if own.expected and v is None and not expected:
             v = 1.0  # what calls gave is a gradient
@@ -198,8 +199,14 @@ def said_together(found: Sequence[AtPoint]) -> list[Expectation]:
         other = next(others, None)
         for k, one in enumerate(said):
             if other is not None and (one.variable, one.text) == (other.variable, other.text):
-                said[k], other = one.beside(other), next(others, None)
+                said[k], other = at_both_points(one, other), next(others, None)
     return said
+
+
+def at_both_points(one: Expectation, other: Expectation) -> Expectation:
+    """Return what two points say of an expected derivative; where it is wrong at the first, its entry is from there."""
+    both = replace(one.beside(other), points=one.points + other.points)
+    return replace(both, worst=one.worst, misfit=one.misfit) if one.verdict == "wrong" else both
 
 
 def noted(found: Sequence[AtPoint]) -> list[Note]:
@@ -351,11 +358,12 @@ def expectation(item: Expected, held: Held, at: Mapping[str, Any], against: Agai
     if comparison.wrong and held.gradients is not None:
         from gradcli.checking.mistakes import find_mistake  # what is right needs none
 
-        around = surroundings(against.sought, against.routes)
+        around = replace(surroundings(against.sought, against.routes), share=held.share, floor=held.floor)
         mistake = find_mistake(held.gradients.expected, held.gradients.true, around)
     return Expectation(
         name, item.text, digits_left, comparison.compared, comparison.wrong, comparison.unclear, comparison.worst,
-        mistake, misfit=comparison.misfit, standard=comparison.standard,
+        mistake, misfit=comparison.misfit, standard=comparison.standard, points=int(comparison.wrong > 0),
+        from_file=bool(item.source),
     )  # fmt: skip
 
 

@@ -15,7 +15,18 @@ import numpy as np
 from gradcli.checking.comparing import Derivative, Judged, Table, compare_entries
 from gradcli.checking.fitting import derivative_name, diagonal_matrix, fit_shape, loose_text, misfit_text
 from gradcli.checking.script_values import ScriptValue, values_in, variables_of
-from gradcli.checking.standards import OF_TYPES, ROUNDED, Standard, compare_by, reaches_along, standard_of
+from gradcli.checking.standards import (
+    OF_TYPES,
+    ROUNDED,
+    SPACINGS,
+    Standard,
+    compare_by,
+    judge_beside,
+    judge_rounded,
+    largest_entries,
+    reaches_along,
+    standard_of,
+)
 from gradcli.checking.truth import Truth, sizes_beside
 from gradcli.engine.naming import output_name
 from gradcli.errors import GradcliError, Place, Span
@@ -26,7 +37,7 @@ from gradcli.exact.limits import finite, settled
 from gradcli.exact.real import Real, array, lifted
 from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
 from gradcli.exact.slopes import Exact
-from gradcli.exact.thresholds import ALL, CLOSE, MEASURED, NOTHING, RIGHT, ROUNDING
+from gradcli.exact.thresholds import ALL, CLOSE, EPS, MEASURED, NOTHING, RIGHT, ROUNDING
 from gradcli.exact.work import Spent, paid_from
 from gradcli.explanation.checked import DIGITS, EXPECTED, Comparison, Expectation, FunctionVerdict
 from gradcli.explanation.explained import Note
@@ -53,8 +64,8 @@ MOST = 1e300
 class ExpectedNumbers:
     """Expected numbers in their shape, and how far each may be from the truth; a bound below 0 asks for 15 digits.
 
-    ``measured`` says that they were computed in double precision, with rounding of their own. A ``standard`` stands in
-    for the bounds.
+    ``measured`` says that they were computed in double precision, with rounding of their own, and ``computed`` that
+    this was the rounding of a whole backward pass, beside the largest entry. A ``standard`` stands in for the bounds.
     """
 
     values: list[Decimal]
@@ -62,6 +73,19 @@ class ExpectedNumbers:
     shape: tuple[int, ...]
     measured: bool = False
     standard: Standard | None = None
+    computed: bool = False
+
+    @property
+    def share(self) -> float:
+        """The part of an entry by which it may be off by a standard; 0 without one."""
+        return 0.0 if self.standard is None else float(self.standard.share)
+
+    @property
+    def floor(self) -> float:
+        """The part of the largest entry by which every entry may be off."""
+        if self.standard is not None:
+            return self.standard.floor
+        return SPACINGS * EPS if self.computed else 0.0
 
 
 def read_numbers(text: str) -> ExpectedNumbers | None:
@@ -148,7 +172,7 @@ class Expected:
 
     Numbers of float32 and float16 stay in their type, which says how many digits they have; ``digits`` are those that
     are asked for in place of the usual ones. ``called`` is what the script's own calls leave it in: such numbers are
-    held to the digits of every route.
+    held to the digits of every route. ``source`` is what the user calls numbers: the name of their file.
     """
 
     variable: str
@@ -157,13 +181,14 @@ class Expected:
     digits: float | None = None
     claims: Claims | None = None
     called: str = ""
+    source: str = ""
 
     @property
     def text(self) -> str:
         """What is expected, as the user would name it."""
         if self.claims is not None:
             return self.claims.by_input[self.variable].gradient
-        return self.called or self.formula or "--expect"
+        return self.called or self.formula or self.source or "--expect"
 
 
 LOST = "each backward is the derivative of its forward: rounding in it, or its own derivative, has cost these digits"
@@ -203,10 +228,7 @@ def read_expectations(expect: object, names: Sequence[str], digits: float | None
     if isinstance(expect, str) or is_array(expect):
         expect = {only(names): expect}
     if isinstance(expect, Mapping):
-        expect = [
-            Expected(name, item, None) if isinstance(item, str) else Expected(name, None, as_expected(name, item))
-            for name, item in expect.items()
-        ]
+        expect = [expected_by(name, item) for name, item in expect.items()]
     if not isinstance(expect, Sequence) or not all(isinstance(item, Expected) for item in expect):
         raise GradcliError("option", "what is expected must be a formula, or formulas or arrays by variable")
     for item in expect:
@@ -223,6 +245,13 @@ def read_expectations(expect: object, names: Sequence[str], digits: float | None
             hint="--expect FORMULA; J itself has all digits that rounding leaves",
         )
     return [replace(item, digits=digits) for item in expect]
+
+
+def expected_by(name: str, item: object) -> Expected:
+    """Return what is expected by a variable: a formula, or numbers with or without what the user calls them."""
+    if isinstance(item, Expected):
+        return replace(item, variable=name)
+    return Expected(name, item, None) if isinstance(item, str) else Expected(name, None, as_expected(name, item))
 
 
 def is_array(expect: object) -> bool:
@@ -276,7 +305,8 @@ def readings_of(
         numbers = np.asarray(expected.numbers)
         values = [Decimal(float(number)) for number in numbers.ravel()]
         bound = CLOSE if expected.called else MEASURED
-        yield ExpectedNumbers(values, [bound * abs(value) for value in values], numbers.shape, measured=True)
+        bounds = [bound * abs(value) for value in values]
+        yield ExpectedNumbers(values, bounds, numbers.shape, measured=True, computed=True)
         return
     typed = read_numbers(expected.formula)
     if typed is not None:
@@ -298,7 +328,8 @@ def claimed_numbers(
     exact = None if as_computed else claims.in_many_digits(point, variable)
     values = [Decimal(float(number)) for number in doubles.ravel()] if exact is None else exact
     bound = OF_SINGLES if gradient.dtype in SHORTER else MEASURED
-    return ExpectedNumbers(values, [bound * abs(value) for value in values], doubles.shape, measured=True)
+    bounds = [bound * abs(value) for value in values]
+    return ExpectedNumbers(values, bounds, doubles.shape, measured=True, computed=exact is None)
 
 
 def names_of(program: Program) -> list[str]:
@@ -388,12 +419,15 @@ class Held(NamedTuple):
     """What came of an expected derivative: the comparison, both as arrays, a note, and why something is not decided.
 
     The texts are empty where there is nothing to say, and there are no arrays where not every entry was asked for.
+    ``share`` and ``floor`` are the parts of an entry and of the largest one by which an entry may be off.
     """
 
     comparison: Comparison
     gradients: Gradients | None = None
     note: str = ""
     unknown: str = ""
+    share: float = 0.0
+    floor: float = 0.0
 
 
 def hold_expected(
@@ -457,49 +491,77 @@ def hold_reading(
         table = [[weighed(truth.direction, row)] for row in table]
         limits = [[weighed(np.abs(truth.direction), row)] for row in limits]
     sizes = sizes_beside(terms, table, true)
+    largest = beside_largest = largest_entries(true, whole=fitting.diagonal)
+    if truth.direction is not None:
+        from gradcli.checking.located import in_doubles  # small programs are asked for entry by entry
+
+        by_symbols = in_doubles(sought, seed)[0]
+        largest = largest_entries([[finite(entry) for entry in row] for row in by_symbols.tolist()], fitting.diagonal)
+        length = finite(float(np.linalg.norm(truth.direction)))
+        beside_largest = [length * entry for entry in largest]
     if wants.measured or truth.rounded:
         limits = [list(map(widen, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
     row = sought.row if seed is None else lambda _: ""  # a gradient has no rows
     beside = Table(sought.variable, EXPECTED, table, true, sizes, row, truth.column)
     if wants.standard is None:
-
-        def judge(i: int, j: int, value: Any, true: Any) -> Judged:
-            return judge_expected(value, true, limits[i][j], float(sizes[i, j]))
-
-        comparison = compare_entries(beside, judge, 10.0**-RIGHT, point)
+        comparison = compare_by_limits(wants, beside, limits, terms, point, beside_largest)
     else:
         squared = None if truth.direction is None else reaches_along(entries, true, truth.direction)
-        comparison = compare_by(wants.standard, beside, terms, squared, point)
+        comparison = compare_by(wants.standard, beside, terms, squared, point, beside_largest)
     both = None if truth.direction is not None else gradients_of(table, true, fitting.true_shape)
     if truth.direction is not None and exact is not None:
-        from gradcli.checking.located import Claim, in_doubles, locate  # small programs are asked for entry by entry
+        from gradcli.checking.located import Claim, locate  # small programs are asked for entry by entry
 
-        claim = Claim(entries, bounds_of, seed, 0.0 if wants.standard is None else float(wants.standard.share))
+        claim = Claim(entries, bounds_of, seed, largest, wants.share, wants.floor)
         comparison = replace(
             locate(exact, sought, claim, partial(hold_alone, wants, point), comparison), standard=comparison.standard
         )
         if comparison.wrong:
-            both = gradients_of(entries, in_doubles(sought, seed)[0].tolist(), fitting.true_shape)
+            both = gradients_of(entries, by_symbols.tolist(), fitting.true_shape)
     return Held(
         comparison,
         both,
         loose_text(name, wants.shape, fitting.true_shape) if fitting.loosely else "",
         ROUNDED if comparison.unclear and not any(entry.is_nan() for row in true for entry in row) else "",
+        wants.share,
+        wants.floor,
     )
 
 
+def compare_by_limits(
+    wants: ExpectedNumbers,
+    table: Table,
+    limits: Sequence[Sequence[Decimal]],
+    terms: TermSizes,
+    point: dict[str, Array],
+    largest: Sequence[Decimal],
+) -> Comparison:
+    """Return how expected numbers compare with the truth by how far each may be from it.
+
+    The rounding inside of values is looked into where an array differs that was computed elsewhere.
+    """
+
+    def judge(i: int, j: int, value: Any, true: Any) -> Judged:
+        judged = judge_expected(value, true, limits[i][j], float(table.sizes[i, j]))
+        return judge_beside(judged, value, true, wants.floor, largest[i])
+
+    def judge_again(i: int, j: int, value: Any, true: Any) -> Judged:
+        return judge_rounded(judge(i, j, value, true), value, true, float(terms.rounded[i, j]), largest[i])
+
+    comparison = compare_entries(table, judge, 10.0**-RIGHT, point)
+    if comparison.wrong and wants.computed:
+        comparison = compare_entries(table, judge_again, 10.0**-RIGHT, point)
+    return comparison
+
+
 def hold_alone(
-    wants: ExpectedNumbers, point: dict[str, Array], table: Table, bound: Decimal, terms: TermSizes
+    wants: ExpectedNumbers, point: dict[str, Array], table: Table, bound: Decimal, terms: TermSizes, largest: Decimal
 ) -> Comparison:
     """Return how one entry, that of a table, compares with the truth."""
     if wants.standard is not None:
-        return compare_by(wants.standard, table, terms, None, point)
-
-    def judge(i: int, j: int, value: Any, true: Any) -> Judged:
-        size = float(table.sizes[i, j])
-        return judge_expected(value, true, widen(bound, true, size) if wants.measured else bound, size)
-
-    return compare_entries(table, judge, 10.0**-RIGHT, point)
+        return compare_by(wants.standard, table, terms, None, point, [largest])
+    limit = widen(bound, table.truth[0][0], float(table.sizes[0, 0])) if wants.measured else bound
+    return compare_by_limits(wants, table, [[limit]], terms, point, [largest])
 
 
 class Gradients(NamedTuple):

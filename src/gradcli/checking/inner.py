@@ -93,17 +93,19 @@ def inner_expectation(one: InnerGradient) -> Expectation:
     """Return what is said of the gradient by an inner value."""
     claim, truth = one.claim, one.truth
     count, worst, mistake = max(1, claim.size), None, ""
+    wrong = 0 if one.right else count
     if not one.right and claim.shape == truth.shape:
         at = np.unravel_index(int(np.argmax(np.abs(claim - truth))), claim.shape)
         value, gradient = one.pair.value, one.pair.gradient
         column = f"{value}{list(map(int, at)) if claim.shape else ''}".replace(" ", "")
-        values = float(claim[at]), float(truth[at])
+        values = float(claim[at]), float(truth[at]) + 0.0  # no -0
+        wrong = int(np.sum(np.abs(claim - truth) > 10**-FEWEST * np.max(np.abs(truth))))
         worst = Entry(value, "", column, (gradient, REVERSE), values, one.digits, 0.0, {})
         mistake = find_mistake(claim, truth, Surroundings(np.zeros(())))
     misfit = "" if claim.shape == truth.shape else f"has shape {claim.shape} and truly {truth.shape}"
     return Expectation(
-        one.pair.value, one.pair.gradient, one.digits, count, 0 if one.right else count, 0, worst, mistake,
-        misfit=misfit, inner=True,
+        one.pair.value, one.pair.gradient, one.digits, count, wrong, 0, worst, mistake,
+        misfit=misfit, inner=True, points=int(not one.right),
     )  # fmt: skip
 
 

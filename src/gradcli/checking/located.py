@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from gradcli.exact.judge import TermSizes, weighed
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import MEASURED, ROUNDING
 from gradcli.exact.work import Spent
-from gradcli.explanation.checked import EXPECTED, Comparison
+from gradcli.explanation.checked import EXPECTED, Comparison, Entry
 from gradcli.language.inputs import Cotangent
 from gradcli.ops.declare import Array
 
@@ -28,20 +29,26 @@ MOST_LOCATED = 3
 """Suspicious entries that are asked for one by one."""
 
 
-CompareEntry = Callable[[Table, Decimal, TermSizes], Comparison]
-"""What holds an expected number against the truth, by how far it may be from that, and by the size of its terms."""
+CompareEntry = Callable[[Table, Decimal, TermSizes, Decimal], Comparison]
+"""What holds an expected number against the truth.
+
+It takes how far it may be from that, the size of its terms, and the largest entry of the gradient.
+"""
 
 
 class Claim(NamedTuple):
     """Expected entries in rows, and how far each may be from the truth; without ``seed`` they are those of J.
 
-    ``share`` is the part of an entry by which it may be off too, where the user or its type has chosen one.
+    ``share`` is the part of an entry by which it may be off too, where the user or its type has chosen one, and
+    ``floor`` that of the ``largest`` entry of its row.
     """
 
     table: Sequence[Sequence[Decimal]]
     limits: Sequence[Sequence[Decimal]]
     seed: Cotangent | None
-    share: float = 0.0
+    largest: Sequence[Decimal]
+    share: float
+    floor: float
 
 
 def in_doubles(sought: Derivative, seed: Cotangent | None) -> tuple[Array, Array]:
@@ -66,6 +73,7 @@ def suspicious(sought: Derivative, claim: Claim) -> list[tuple[int, int]]:
     with np.errstate(all="ignore"):
         largest = np.max(np.abs(values), initial=0.0, where=np.isfinite(values))
         allowed = np.maximum(np.maximum(bounds, float(MEASURED) * np.abs(values)), ROUNDING * sizes)
+        allowed = np.maximum(allowed, claim.floor * np.array([[float(entry)] for entry in claim.largest]))
         allowed = np.maximum(allowed, claim.share * np.maximum(np.abs(values), np.minimum(sizes, largest)))
         error = np.abs(wanted - values)
         units = np.where(np.isfinite(values), np.where(error > allowed, error / np.maximum(allowed, TINY), 0.0), 0.0)
@@ -87,12 +95,35 @@ def locate(exact: Exact, sought: Derivative, claim: Claim, compare: CompareEntry
         except Spent:
             left = len(entries) - place
             if along.wrong:
-                return dataclasses.replace(along, wrong=left)
+                return dataclasses.replace(along, wrong=left, worst=in_doubles_alone(sought, claim, (i, j), along))
             return dataclasses.replace(along, unclear=along.unclear + left)
         held = hold_entry(sought, claim, (i, j), truth, TermSizes(sizes), compare)
         if held.wrong:
             return dataclasses.replace(held, compared=every, wrong=len(entries) - place)
+    return along if entries or not claim.share else with_fewest_digits(exact, sought, claim, compare, along)
+
+
+def with_fewest_digits(
+    exact: Exact, sought: Derivative, claim: Claim, compare: CompareEntry, along: Comparison
+) -> Comparison:
+    """Return how a right claim compares ``along`` a direction, or in the entry that is off most where that has less."""
+    for i, j in suspicious(sought, claim._replace(share=0.0))[:1]:
+        with suppress(Spent):
+            truth, sizes = true_column(exact, sought, j)
+            held = hold_entry(sought, claim, (i, j), truth, TermSizes(sizes), compare)
+            if held.digits < along.digits:
+                return dataclasses.replace(along, worst=held.worst)
     return along
+
+
+def in_doubles_alone(sought: Derivative, claim: Claim, place: tuple[int, int], along: Comparison) -> Entry | None:
+    """Return an entry of a claim that is wrong ``along`` a direction beside that of double precision."""
+    if along.worst is None:
+        return None
+    i, j = place
+    row = sought.row(i) if claim.seed is None else ""  # a gradient has no rows
+    values = float(claim.table[i][j]), float(in_doubles(sought, claim.seed)[0][i, j])
+    return dataclasses.replace(along.worst, row=row, column=sought.column(j), values=values)
 
 
 def hold_entry(
@@ -118,4 +149,4 @@ def hold_entry(
         lambda _: row(i),
         lambda _: sought.column(j),
     )
-    return compare(table, claim.limits[i][j], sizes)
+    return compare(table, claim.limits[i][j], sizes, claim.largest[i])

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 import numpy as np
 
-from gradcli.errors.counting import counted
+from gradcli.exact.thresholds import MEASURED, ROUNDING
 from gradcli.ops.declare import Array
+from gradcli.ops.signatures import Mask
 from gradcli.records import dataclass, field
 
 ALIKE = 1e-9
 """Relative distance of two gradients that are the same one."""
+SAME = 1e-6
+"""Part of the largest entry up to which a difference is no factor, and nothing that is another way round."""
+LEAST_DIGITS = 5
+"""Right digits of every entry from which a gradient is one of few digits."""
 SIMPLEST = 1000
 """Denominator up to which a ratio is a fraction that somebody may have forgotten."""
 FEW = 12
@@ -23,11 +29,16 @@ MOST_PLACES = 3
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a gradient stands among: the value that it is by, true gradients of others by name, and lengths of axes."""
+    """What a gradient stands among: the value that it is by, true gradients of others by name, and lengths of axes.
+
+    Entries that are off by a ``share`` of themselves, or by a ``floor`` of the largest one, are right.
+    """
 
     value: Array
     others: Mapping[str, Array] = field(default_factory=dict)
     lengths: frozenset[int] = frozenset()
+    share: float = 0.0
+    floor: float = 0.0
 
 
 def find_mistake(claim: Array, truth: Array, around: Surroundings) -> str:
@@ -38,15 +49,21 @@ def find_mistake(claim: Array, truth: Array, around: Surroundings) -> str:
     """
     if claim.shape != truth.shape or not (np.all(np.isfinite(claim)) and np.all(np.isfinite(truth))):
         return ""
-    return next((text for guess in GUESSES if (text := guess(claim, truth, around))), "")
+    guesses = IN_DETAIL if alike(claim, truth, max(SAME, around.share)) else (*AS_A_WHOLE, *IN_DETAIL)
+    return next((text for guess in guesses if (text := guess(claim, truth, around))), "")
 
 
-def alike(one: Array, other: Array) -> bool:
-    """Return whether two arrays are the same but for rounding."""
+def alike(one: Array, other: Array, near: float) -> bool:
+    """Return whether two arrays are the same but for a part of their largest entry."""
     if one.shape != other.shape:
         return False
     size = max(float(np.max(np.abs(one), initial=0.0)), float(np.max(np.abs(other), initial=0.0)))
-    return bool(np.allclose(one, other, rtol=ALIKE, atol=ALIKE * size))
+    return bool(np.allclose(one, other, rtol=near, atol=near * size))
+
+
+def nearness(around: Surroundings) -> float:
+    """Return the relative distance of two gradients that are the same one."""
+    return max(ALIKE, around.share)
 
 
 def as_zero(claim: Array, truth: Array, around: Surroundings) -> str:
@@ -60,13 +77,14 @@ def as_multiple(claim: Array, truth: Array, around: Surroundings) -> str:
     if not np.any(truth):
         return ""
     at = np.unravel_index(int(np.argmax(np.abs(truth))), truth.shape)
-    ratio = float(claim[at] / truth[at])
-    if not alike(claim, ratio * truth):
+    ratio, near = float(claim[at] / truth[at]), nearness(around)
+    if not alike(claim, ratio * truth, near):
         return ""
-    if abs(ratio + 1) <= ALIKE:
+    if abs(ratio + 1) <= near:
         return "its sign is wrong"
-    simple = Fraction(ratio).limit_denominator(SIMPLEST)
-    exact = simple != 0 and abs(ratio - float(simple)) <= ALIKE * abs(ratio)
+    # Of numbers of few digits a fraction of large ones says nothing.
+    simple = Fraction(ratio).limit_denominator(min(SIMPLEST, int(near**-0.5)))
+    exact = simple != 0 and abs(ratio - float(simple)) <= near * abs(ratio)
     if not exact or 1 not in (abs(simple.numerator), simple.denominator):
         times = str(simple) if exact and simple.denominator <= FEW else f"{ratio:.6g}"
         return f"it is {times} times it everywhere" if claim.size > 1 or exact else ""
@@ -89,14 +107,14 @@ def simple_factor(ratio: Fraction, lengths: frozenset[int]) -> str:
 
 def as_transposed(claim: Array, truth: Array, around: Surroundings) -> str:
     """Say that it is transposed."""
-    del around
-    return "it is transposed" if claim.ndim == 2 and alike(claim.T, truth) else ""
+    return "it is transposed" if claim.ndim == 2 and alike(claim.T, truth, nearness(around)) else ""
 
 
 def as_another(claim: Array, truth: Array, around: Surroundings) -> str:
     """Say that it is the gradient by another value."""
     del truth
-    name = next((name for name, other in around.others.items() if np.any(other) and alike(claim, other)), None)
+    others, near = around.others.items(), nearness(around)
+    name = next((name for name, other in others if np.any(other) and alike(claim, other, near)), None)
     return "" if name is None else f"it is the derivative by {name}"
 
 
@@ -107,44 +125,66 @@ def as_unregularised(claim: Array, truth: Array, around: Surroundings) -> str:
         return ""
     at = np.unravel_index(int(np.argmax(np.abs(value))), value.shape)
     factor = float(difference[at] / value[at])
-    if not factor or not np.allclose(difference, factor * value, rtol=1e-7, atol=ALIKE * np.max(np.abs(truth))):
+    near = nearness(around)
+    if not factor or not np.allclose(difference, factor * value, max(1e-7, near), near * np.max(np.abs(truth))):
         return ""
     return f"{factor:.6g} times the value itself is missing: the derivative of a regulariser?"
 
 
 def as_flipped(claim: Array, truth: Array, around: Surroundings) -> str:
     """Say that its entries stand in reverse along an axis, or one place off."""
-    del around
+    near = nearness(around)
     for axis in range(claim.ndim):
-        if claim.shape[axis] > 1 and alike(np.flip(claim, axis), truth):
+        if claim.shape[axis] > 1 and alike(np.flip(claim, axis), truth, near):
             return f"its entries stand in reverse along axis {axis}"
         for shift in (1, -1) if claim.shape[axis] > 2 else ():
-            if alike(np.roll(claim, shift, axis), truth):
+            if alike(np.roll(claim, shift, axis), truth, near):
                 return f"its entries stand one place off along axis {axis}"
     return ""
 
 
-def as_some_entries(claim: Array, truth: Array, around: Surroundings) -> str:
-    """Say which entries are wrong, where others are right."""
-    del around
-    bound = ALIKE * np.max(np.abs(truth), initial=0.0)
-    wrong = ~np.isclose(claim, truth, rtol=1e-7, atol=bound)
+def wrong_entries(claim: Array, truth: Array, around: Surroundings) -> Mask:
+    """Return which entries are wrong, rounding aside."""
+    largest = np.max(np.abs(truth), initial=0.0)
+    return ~np.isclose(claim, truth, max(float(MEASURED), around.share), max(ROUNDING, around.floor) * largest)
+
+
+def as_few_entries(claim: Array, truth: Array, around: Surroundings) -> str:
+    """Say which entries are wrong, where these are few and others are right."""
+    wrong = wrong_entries(claim, truth, around)
     count = int(np.sum(wrong))
-    if not count or not np.any(truth[~wrong]):
+    if not 0 < count <= MOST_PLACES or not np.any(truth[~wrong]):
+        return ""
+    places = ", ".join(f"[{','.join(map(str, place))}]" for place in np.argwhere(wrong).tolist())
+    return f"only {places} {'is' if count == 1 else 'are'} wrong"
+
+
+def as_close(claim: Array, truth: Array, around: Surroundings) -> str:
+    """Say to how many digits a gradient agrees that has fewer than it should, as by finite differences."""
+    wrong = wrong_entries(claim, truth, around)
+    if not np.any(wrong) or not np.all(truth[wrong]):
+        return ""
+    count = math.floor(-math.log10(float(np.max(np.abs(claim - truth)[wrong] / np.abs(truth[wrong])))))
+    return f"it agrees to {count} digits; --digits {count} accepts that" if count >= LEAST_DIGITS else ""
+
+
+def as_line(claim: Array, truth: Array, around: Surroundings) -> str:
+    """Say in which line all wrong entries stand, where others are right."""
+    wrong = wrong_entries(claim, truth, around)
+    if claim.ndim < 2 or not np.any(truth[~wrong]):
         return ""
     for axis in range(claim.ndim):
         others = tuple(k for k in range(claim.ndim) if k != axis)
         lines = np.flatnonzero(np.any(wrong, others))
-        if claim.ndim > 1 and len(lines) == 1 and claim.shape[axis] > 1:
+        if len(lines) == 1 and claim.shape[axis] > 1:
             index = ", ".join(str(lines[0]) if k == axis else ":" for k in range(claim.ndim))
             return f"only entries of [{index}] are wrong"
-    if count <= MOST_PLACES:
-        places = ", ".join(f"[{', '.join(map(str, place))}]" for place in np.argwhere(wrong).tolist())
-        return f"only {places} {'is' if count == 1 else 'are'} wrong"
-    return f"{counted(count, 'entry')} of {claim.size:,} are wrong"
+    return ""
 
 
 Guess = Callable[[Array, Array, Surroundings], str]
-GUESSES: tuple[Guess, ...] = (
-    as_zero, as_multiple, as_transposed, as_another, as_unregularised, as_flipped, as_some_entries,
+AS_A_WHOLE: tuple[Guess, ...] = (
+    as_zero, as_multiple, as_transposed, as_another, as_unregularised, as_flipped,
 )  # fmt: skip
+IN_DETAIL: tuple[Guess, ...] = (as_few_entries, as_close, as_line)
+"""What is wrong with a gradient whose largest entries are right, or with some of its entries."""

@@ -14,10 +14,15 @@ from gradcli.checking.comparing import Judged, Table, compare_entries
 from gradcli.errors import GradcliError
 from gradcli.exact.judge import TINIEST, TermSizes, is_zero
 from gradcli.exact.limits import finite
-from gradcli.exact.thresholds import ALL, NOTHING
+from gradcli.exact.thresholds import ALL, CLOSE, EPS, NOTHING, ROUNDING
 from gradcli.explanation.checked import Comparison
 from gradcli.ops.declare import Array
 
+SPACINGS = 64
+"""Times the spacing of an array's numbers and the largest entry of a gradient: what rounding may leave in any entry.
+
+1 - h² of a saturated tanh is rounded beside 1: entries far below the largest one of a gradient have no digits.
+"""
 LEAST, MOST = 1, 15
 """Digits that can be asked for: the truth is known to a few more."""
 OF_TYPES = {"float32": 5.0, "float16": 2.0}
@@ -34,12 +39,14 @@ SMALL = Decimal("1e-3")
 class Standard:
     """How many digits an expected number must have, and what they are called.
 
-    ``spacing`` is the relative distance of two numbers of an array's type, 0 for numbers that were not computed in it.
+    ``spacing`` is the relative distance of two numbers of an array's type, 0 for numbers that were not computed in it,
+    and ``floor`` the part of the largest entry of a gradient by which every entry of an array may be off.
     """
 
     digits: float
     text: str
     spacing: float = 0.0
+    floor: float = 0.0
 
     @property
     def share(self) -> Decimal:
@@ -51,10 +58,15 @@ def standard_of(digits: float | None, numbers: Array | None) -> Standard | None:
     """Return the standard that the user asks for, or that of an array of few digits; None for the usual one."""
     dtype = None if numbers is None else np.asarray(numbers).dtype
     few = dtype is not None and dtype.name in OF_TYPES
+    if not few and digits is None:
+        return None
     spacing = float(np.finfo(dtype).eps) if few else 0.0  # type: ignore[arg-type]
+    text = f"the digits of {dtype.name}" if dtype is not None else ""
     if digits is not None:
-        return Standard(digits, f"{digits:.3g} digits", spacing)
-    return Standard(OF_TYPES[dtype.name], f"the digits of {dtype.name}", spacing) if few and dtype is not None else None
+        text = "1 digit" if digits == 1 else f"{digits:.3g} digits"
+    count = digits or OF_TYPES[dtype.name]  # type: ignore[union-attr]
+    floor = 0.0 if dtype is None else min(SPACINGS * (spacing or EPS), 10.0**-count)
+    return Standard(count, text, spacing, floor)
 
 
 def read_digits(digits: object) -> float | None:
@@ -84,10 +96,12 @@ def compare_by(
     terms: TermSizes,
     reaches: list[list[Decimal]] | None,
     point: dict[str, Array],
+    largest: Sequence[Decimal],
 ) -> Comparison:
     """Return how expected numbers compare with the truth by a standard.
 
-    ``reaches`` are the numbers by a part of which each entry may be off, where they are others than those of its terms.
+    ``reaches`` are the numbers by a part of which each entry may be off, where they are others than those of its terms,
+    and ``largest`` the largest entry of the gradient in each row.
     The rounding inside of values is looked into where an array of few digits differs.
     """
 
@@ -95,7 +109,8 @@ def compare_by(
         of_terms = reaches or reaches_of(table.truth, sizes)
 
         def judge(i: int, j: int, value: Any, true: Any) -> Judged:
-            return judge_by(standard, value, true, of_terms[i][j], float(sizes[i, j]))
+            judged = judge_by(standard, value, true, of_terms[i][j], float(sizes[i, j]))
+            return judge_beside(judged, value, true, standard.floor, largest[i])
 
         return compare_entries(table, judge, float(standard.share), point)
 
@@ -158,3 +173,35 @@ def judge_by(standard: Standard, value: Decimal, true: Decimal, reach: Decimal, 
     if standard.spacing and not right and rounded and error <= AT_MOST * standard.share * reach:
         return Judged(math.nan, right=False)
     return Judged(digits, right)
+
+
+def judge_beside(judged: Judged, value: Decimal, true: Decimal, floor: float, largest: Decimal) -> Judged:
+    """Return the verdict on an entry of an array, which may be off by a part of the largest entry of the gradient."""
+    if judged.right or not floor or true.is_nan() or not value.is_finite():
+        return judged
+    error = abs(value - true)
+    return Judged(digits_beside(error, largest), right=True) if error <= Decimal(floor) * largest else judged
+
+
+def judge_rounded(judged: Judged, value: Decimal, true: Decimal, size: float, largest: Decimal) -> Judged:
+    """Return the verdict on an entry of an array of doubles, which may have the rounding of values inside.
+
+    ``size`` is that of its terms in which this rounding counts. What is off by more than a millionth of the largest
+    entry is wrong even so.
+    """
+    if judged.right or true.is_nan() or not value.is_finite():
+        return judged
+    error = abs(value - true)
+    explained = error <= min(Decimal(ROUNDING) * finite(size), CLOSE * largest)
+    return Judged(digits_beside(error, largest), right=True) if explained else judged
+
+
+def digits_beside(error: Decimal, largest: Decimal) -> float:
+    """Return how many digits of an entry are right beside the largest entry of its gradient."""
+    return min(ALL, max(0.0, -float((error / largest).log10()))) if error and largest else ALL
+
+
+def largest_entries(true: Sequence[Sequence[Decimal]], whole: bool) -> list[Decimal]:
+    """Return the size of the largest entry of each row, or of the ``whole`` table for every row; 0 for none."""
+    rows = [max((abs(value) for value in row if value.is_finite()), default=Decimal(0)) for row in true]
+    return [max(rows)] * len(rows) if whole and rows else rows

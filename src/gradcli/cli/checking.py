@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli.checking.confirm import check_function, may_say_gradients
-from gradcli.checking.expected import Expected, only
+from gradcli.checking.expected import Expected, as_expected, only
 from gradcli.checking.standards import LEAST, MOST, digits_of_tolerance
 from gradcli.cli.files import PICKLED, key_of, read_array
 from gradcli.cli.inputs import read_text
@@ -157,7 +157,7 @@ def expected_of_script(env: Environment, asked: Request, texts: list[str]) -> di
             raise expectation_error("--expect must say by which variable", (0, len(text)), text, hint)
         right = match["right"].strip()
         from_file = right.startswith("@") or right == "-"
-        expected[match[1]] = read_array(env, right, "--expect", asked.budget, asked.notes) if from_file else right
+        expected[match[1]] = expected_array(env, asked, match[1], right) if from_file else right
     return expected
 
 
@@ -180,7 +180,13 @@ def expectation(env: Environment, asked: Request, text: str, names: tuple[str, .
             return Expected(name, formula, None)
     if path.lower().endswith(".npz") and key is None:
         body = f"{body}:{name}"  # of several arrays that of the variable's name
-    return Expected(name, None, read_array(env, body, "--expect", asked.budget, asked.notes, as_stored=True))
+    return expected_array(env, asked, name, body)
+
+
+def expected_array(env: Environment, asked: Request, name: str, body: str) -> Expected:
+    """Return the array of a file, or of standard input, that is expected by a variable."""
+    array = read_array(env, body, "--expect", asked.budget, asked.notes, as_stored=True)
+    return Expected(name, None, as_expected(name, array), source=body.removeprefix("@").removeprefix("-"))
 
 
 LEFT = re.compile(

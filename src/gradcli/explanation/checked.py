@@ -154,6 +154,8 @@ class Expectation:
     - ``standard``: what it is held to, such as ``the digits of float32``; empty where nothing chose it.
     - ``entry``: which entry of a nested list the worst one is; empty for arrays.
     - ``inner``: whether it is by a value that the script computes, and so held against reverse mode in doubles.
+    - ``points``: at how many points it is wrong.
+    - ``from_file``: whether the text is the name of a file.
 
     >>> gradcli.check("x**3", x=2.0, expect="x**2").expected[0].verdict
     'wrong'
@@ -172,6 +174,8 @@ class Expectation:
     standard: str = ""
     entry: str = ""
     inner: bool = False
+    points: int = 0
+    from_file: bool = False
 
     @property
     def verdict(self) -> str:

@@ -75,13 +75,20 @@ def expectation_line(found: Checked, one: Expectation) -> str:
         return f"unclear: {one.text}{by_text(one)}: {found.reason or 'its entries could not be decided'}"
     if one.misfit:
         return f"wrong: {one.text} {one.misfit}"
-    place = wrong_place(one) + standard_text(one)
+    place = wrong_place(found, one) + standard_text(one)
     why = one.mistake
     if one.first_wrong and one.first_wrong != one.text:
         why = f"{one.text} is wrong because {one.first_wrong} is"
-    more = f" ({counted(one.wrong - 1, 'more entry')} too)" if one.wrong > 1 and not why else ""
+    more = more_text(one) if not why else ""
     point = f"; at {point_text(one.worst)}" if found.wanted and one.worst is not None and not found.reproduce else ""
     return f"wrong: {place}{more}{f': {why}' if why else ''}{point}"
+
+
+def more_text(one: Expectation) -> str:
+    """Return how many other points, or at a single one other entries, are wrong too."""
+    if one.points > 1:
+        return f" ({counted(one.points - 1, 'more point')} too)"
+    return f" ({counted(one.wrong - 1, 'more entry')} too)" if one.wrong > 1 else ""
 
 
 def standard_text(one: Expectation) -> str:
@@ -91,16 +98,22 @@ def standard_text(one: Expectation) -> str:
 
 def by_text(one: Expectation) -> str:
     """Return by which value a derivative is, where its own text does not say it."""
-    return "" if one.variable in one.text else f" by {one.variable}"
+    return "" if one.variable in one.text and not one.from_file else f" by {one.variable}"
 
 
-def wrong_place(one: Expectation) -> str:
+def wrong_place(found: Checked, one: Expectation) -> str:
     """Return the worst entry of a wrong derivative with both numbers, by what the user calls it."""
     if one.worst is None:
         return f"{one.text} is not the derivative{by_text(one)}"
     first, second = one.worst.values
     index = one.entry or one.worst.column.removeprefix(one.worst.variable)
-    if NAME.fullmatch(one.text) and (index.startswith("[") or not index):
+    of_input = one.text in found.inputs or one.text == one.variable  # which is no name of its own derivative
+    its_own = (
+        NAME.fullmatch(one.text)
+        and not (of_input or one.from_file)
+        and (found.by_script or not one.text.isidentifier())
+    )
+    if its_own and (index.startswith("[") or not index):
         return f"{one.text}{index} is {first!r} and truly {second!r}"
     return f"{one.worst.place} is {first!r} by {one.text} and truly {second!r}"
 
@@ -144,7 +157,7 @@ def wrong_line(found: Checked) -> str:
 
 def digits_text(count: float) -> str:
     """Return how many digits."""
-    return "all digits" if count == ALL else f"{int(count)} digits"
+    return "all digits" if count == ALL else counted(int(count), "digit")
 
 
 def point_text(entry: Entry) -> str:
