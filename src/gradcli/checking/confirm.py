@@ -34,6 +34,7 @@ from gradcli.checking.formulas import Reading, read_formulas
 from gradcli.checking.points import random_points
 from gradcli.checking.standards import read_digits
 from gradcli.checking.truth import Effort, Truth, find_truth, tabulate, undecided
+from gradcli.checking.unknown import note_unknown, notes_of_script, undecided_by_calls, unknown_calls
 from gradcli.engine.naming import Label, label_entries, output_name
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
@@ -113,6 +114,8 @@ def check_function(
         if claims is not None:
             said = with_claims(claims, values, read_v(v, found[0].shape, strict, "y").seed, said)
             found[0].reason = found[0].reason or (LEAKS.format(claims.of) if claims.leaks else "")
+        unknown = unknown_calls(function, claims)
+        said = list(map(undecided_by_calls, said)) if unknown else said
     except GradcliError as error:
         raise error.at(error.span, function.place) from None
     return kind(
@@ -123,9 +126,13 @@ def check_function(
         samples=len(at_random),
         wanted=samples,
         seed=seed,
-        notes=list(dict.fromkeys([*own.notes, *noted(found), *reading.notes])),
+        notes=list(
+            dict.fromkeys(
+                [*own.notes, *noted(found), *reading.notes, *notes_of_script(function), *note_unknown(unknown)]
+            )
+        ),
         hint=next((one.mistake for one in said if one.mistake), ""),
-        reason=own.unknown or next((at.reason for at in found if at.reason), ""),
+        reason=unknown or own.unknown or next((at.reason for at in found if at.reason), ""),
         value_finite=all(at.value_finite for at in found),
         formulas=reading.count,
         misprints=reading.misprints,

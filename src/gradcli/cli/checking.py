@@ -12,6 +12,7 @@ import numpy as np
 from gradcli.checking.confirm import check_function, may_say_gradients
 from gradcli.checking.expected import Expected, only
 from gradcli.checking.standards import LEAST, MOST, digits_of_tolerance
+from gradcli.checking.unknown import LEFT_OUT
 from gradcli.cli.files import PICKLED, key_of, read_array
 from gradcli.cli.inputs import read_text
 from gradcli.cli.output import complain, say, write
@@ -85,7 +86,7 @@ def answer(
     if not how.quiet:
         for note in found.notes:
             complain(env, f"note: {note.message}")
-        if found.verdict == "unclear":
+        if found.verdict == "unclear" and not any(note.kind == LEFT_OUT for note in found.notes):
             complain(env, f"help: {advice(found, asked.budget)}")
     return found
 
