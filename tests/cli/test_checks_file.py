@@ -338,15 +338,15 @@ def test_junit(cli, here):
 
 
 def test_the_command_below_a_wrong_check_shows_it_again(cli, here):
-    text = 'program = "abs(x)"\ninputs.x = ["@x.npy", "-1,1"]\nexpect = "[1, 1]"\nv = [1, 1]'
+    text = 'program = "abs(x)"\ninputs.x = ["@x.npy", "-1,1"]\nexpect = "x**0"\nv = [1, 1]'
     answer = cli("check", written(here, toml(text)))
     command = answer.out.splitlines()[1].strip()
-    assert command == "gradcli check 'abs(x)' --x -1,1 --v 1,1 --expect '[1, 1]'"
+    assert command == "gradcli check 'abs(x)' --x -1,1 --v 1,1 --expect 'x**0'"
     assert cli(*shlex.split(command)[1:]).code == 1
 
 
 def test_a_program_of_several_lines_can_be_pasted(cli, here):
-    text = 'program = """\nh = abs(x)\nif x > 0:\n    h = 2*h\nh"""\ninputs.x = 3\nexpect = "1"'
+    text = 'program = """\nh = abs(x)\nif x > 0:\n    h = 2*h\nh"""\ninputs.x = 3\nexpect = "x**0"'
     answer = cli("check", written(here, toml(text)), columns="40")
     *_, command, last = re.split(r"\n(?=       gradcli|1 check)", answer.out)
     assert cli(*shlex.split(command)[1:]).code == 1

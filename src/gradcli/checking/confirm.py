@@ -107,8 +107,9 @@ def check_function(
         composed = compose(function, values, strict)
         found = [check_point(function, values, [*expected, *own.expected], v, strict, composed)]
         reading = Reading() if claims else read_back(function, values, v, composed, found[0], own)
-        found += [check_point(function, point, expected, v, strict) for point in further]
-        at_random = check_at_random(function, values, expected, v, strict, samples, seed)
+        moving = [item for item in expected if not item.fixed]
+        found += [check_point(function, point, moving, v, strict) for point in further]
+        at_random = check_at_random(function, values, moving, v, strict, samples, seed)
         found += at_random
         said = [own.explained(one) for one in said_together(found)]
         if claims is not None:
@@ -128,7 +129,14 @@ def check_function(
         seed=seed,
         notes=list(
             dict.fromkeys(
-                [*own.notes, *noted(found), *reading.notes, *notes_of_script(function), *note_unknown(unknown)]
+                [
+                    *own.notes,
+                    *noted(found),
+                    *reading.notes,
+                    *note_fixed(found[1:], expected, moving),
+                    *notes_of_script(function),
+                    *note_unknown(unknown),
+                ]
             )
         ),
         hint=next((one.mistake for one in said if one.mistake), ""),
@@ -202,6 +210,14 @@ def said_together(found: Sequence[AtPoint]) -> list[Expectation]:
             if other is not None and (one.variable, one.text) == (other.variable, other.text):
                 said[k], other = one.beside(other), next(others, None)
     return said
+
+
+def note_fixed(others: Sequence[AtPoint], expected: Sequence[Expected], moving: Sequence[Expected]) -> list[Note]:
+    """Return the note on expected numbers where other points than the first were looked at; none without either."""
+    if not others or len(moving) == len(expected):
+        return []
+    message = "Numbers that are expected are held at the point given alone, where they are meant; a formula is at all."
+    return [Note("expect-fixed", message)]
 
 
 def noted(found: Sequence[AtPoint]) -> list[Note]:
@@ -357,7 +373,7 @@ def expectation(item: Expected, held: Held, at: Mapping[str, Any], against: Agai
         mistake = find_mistake(held.gradients.expected, held.gradients.true, around)
     return Expectation(
         name, item.text, digits_left, comparison.compared, comparison.wrong, comparison.unclear, comparison.worst,
-        mistake, misfit=comparison.misfit, standard=comparison.standard,
+        mistake, misfit=comparison.misfit, standard=comparison.standard, fixed=item.fixed,
     )  # fmt: skip
 
 

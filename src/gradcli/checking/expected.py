@@ -165,6 +165,11 @@ class Expected:
             return self.claims.by_input[self.variable].gradient
         return self.called or self.formula or "--expect"
 
+    @property
+    def fixed(self) -> bool:
+        """Whether these are numbers, which are those of one point."""
+        return self.claims is None and (self.formula is None or read_numbers(self.formula) is not None)
+
 
 LOST = "each backward is the derivative of its forward: rounding in it, or its own derivative, has cost these digits"
 """What is wrong with a gradient whose functions are right."""

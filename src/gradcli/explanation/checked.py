@@ -153,6 +153,7 @@ class Expectation:
     - ``misfit``: of what has another shape, both shapes and what may have happened; empty where it fits.
     - ``standard``: what it is held to, such as ``the digits of float32``; empty where nothing chose it.
     - ``entry``: which entry of a nested list the worst one is; empty for arrays.
+    - ``fixed``: whether it is numbers: these were held at the point given alone.
     - ``inner``: whether it is by a value that the script computes, and so held against reverse mode in doubles.
 
     >>> gradcli.check("x**3", x=2.0, expect="x**2").expected[0].verdict
@@ -172,6 +173,7 @@ class Expectation:
     standard: str = ""
     entry: str = ""
     inner: bool = False
+    fixed: bool = False
 
     @property
     def verdict(self) -> str:
