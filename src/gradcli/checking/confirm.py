@@ -102,6 +102,9 @@ def check_function(
         if claims is not None:
             expected += [Expected(name, None, None, read_digits(digits), claims) for name in claims.by_input]
         own = own_backward(function, values, v)
+        if digits is not None:
+            own.expected = [replace(one, digits=read_digits(digits)) for one in own.expected]
+            own.notes += note_digits([*expected, *own.expected], function)
         if own.expected and v is None and not expected:
             v = 1.0  # what calls gave is a gradient
         composed = compose(function, values, strict)
@@ -210,6 +213,23 @@ def said_together(found: Sequence[AtPoint]) -> list[Expectation]:
             if other is not None and (one.variable, one.text) == (other.variable, other.text):
                 said[k], other = one.beside(other), next(others, None)
     return said
+
+
+def note_digits(expected: Sequence[Expected], function: Function) -> list[Note]:
+    """Return the note on digits that are asked of a script in which nothing is expected; none where something is.
+
+    Raises ``option`` for a formula, of which it is known beforehand that nothing is.
+    """
+    if expected:
+        return []
+    if function.program.is_script:
+        return [Note("digits-unused", f"{NOT_EXPECTED}: the script computes no gradient that was found by its name.")]
+    hint = "--expect FORMULA; J itself has all digits that rounding leaves"
+    raise GradcliError("option", NOT_EXPECTED, hint=hint)
+
+
+NOT_EXPECTED = "digits are asked of what is expected, and nothing is"
+"""Why digits cannot be asked for."""
 
 
 def note_fixed(others: Sequence[AtPoint], expected: Sequence[Expected], moving: Sequence[Expected]) -> list[Note]:

@@ -219,15 +219,7 @@ def read_expectations(expect: object, names: Sequence[str], digits: float | None
             raise GradcliError(
                 "option", f"'{item.variable}' is not differentiated", hint=f"there is {', '.join(names) or 'nothing'}"
             )
-    if digits is None:
-        return list(expect)
-    if not expect:
-        raise GradcliError(
-            "option",
-            "digits are asked of what is expected, and nothing is",
-            hint="--expect FORMULA; J itself has all digits that rounding leaves",
-        )
-    return [replace(item, digits=digits) for item in expect]
+    return [replace(item, digits=item.digits if digits is None else digits) for item in expect]
 
 
 def is_array(expect: object) -> bool:
