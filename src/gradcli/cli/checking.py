@@ -143,7 +143,20 @@ def claims_asked(env: Environment, asked: Request, texts: list[str]) -> Claims |
     from gradcli.checking.claims import read_claims  # a formula has none
 
     call = asked_of(asked)
-    return read_claims(asked.program, call, expected_of_script(env, asked, texts), asked.values, asked.budget)
+    claims = read_claims(asked.program, call, expected_of_script(env, asked, texts), asked.values, asked.budget)
+    chosen = [f"--{name} {value}" for name, value in (("at", call.at), ("turn", call.turn)) if value is not None]
+    if claims is None or not chosen:
+        return claims
+    from gradcli.explanation.scripts import derivative_calls  # a formula has none
+
+    calls = derivative_calls(claims.program.ended)
+    if calls and not texts and call.of is None:
+        return None  # one of them is chosen, and no gradient of the script's own
+    made = "no derivative call" if not calls else "gradients of its own that are checked, which no derivative call has"
+    message = f"{chosen[0]} chooses a derivative call, and the script makes {made}"
+    raise GradcliError(
+        "option", message, hint=f"leave out {chosen[0].split()[0]}: its own gradients are those at its end"
+    )
 
 
 def expected_of_script(env: Environment, asked: Request, texts: list[str]) -> dict[str, Any] | str:
