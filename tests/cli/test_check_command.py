@@ -225,3 +225,18 @@ def test_a_failing_sample_can_be_pasted_back(cli):
     _, command = said.splitlines()
     assert "--samples" not in command
     assert cli(*shlex.split(command)[1:]).code == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["sqrt(x)", "--x", "0", "--expect", "1/(2*sqrt(x))"], 3),
+        (["sqrt(x)", "--x", "0", "--expect", "5"], 3),
+        (["sqrt(x)*k", "--x", "0", "--k", "2", "--expect", "k=sqrt(x)"], 3),
+        (["sum(x**2)", "--x", "1,2", "--expect", "2*x", "--budget", "work=10"], 4),
+    ],
+)
+def test_the_word_of_the_last_line_is_that_of_the_exit_code(cli, words, code):
+    answer = cli("check", *words)
+    assert answer.code == code
+    assert answer.out.splitlines()[-1].startswith({3: "not finite: ", 4: "unclear: "}[code])

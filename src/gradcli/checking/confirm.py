@@ -362,7 +362,8 @@ def hold_items(
         found.comparisons.append(held.comparison)
         told.unknown = told.unknown or held.unknown
         remarks += [Note("expect-shape", held.note)] if held.note else []
-        found.expected.append(expectation(item, held, exact.point, against))
+        said = expectation(item, held, exact.point, against)
+        found.expected.append(replace(said, mistake=kink_text(said, told.bends.get("kink", "")) or said.mistake))
     return remarks
 
 
@@ -395,6 +396,14 @@ def expectation(item: Expected, held: Held, at: Mapping[str, Any], against: Agai
         name, item.text, digits_left, comparison.compared, comparison.wrong, comparison.unclear, comparison.worst,
         mistake, misfit=comparison.misfit, standard=comparison.standard, fixed=item.fixed,
     )  # fmt: skip
+
+
+def kink_text(one: Expectation, noted: str) -> str:
+    """Return that the one entry which is wrong, or the worst where nothing else fits, is at the kink that was noted."""
+    worst = one.worst
+    if worst is None or not one.wrong or (one.wrong > 1 and one.mistake) or f" by {worst.column} its" not in noted:
+        return ""
+    return f"{noted.partition('. ')[0]}; the convention takes {worst.values[1]:g}"
 
 
 def surroundings(sought: Derivative, routes: Routes) -> Surroundings:

@@ -137,7 +137,10 @@ def checked_function(asked: Request) -> Function:
 
 
 def claims_asked(env: Environment, asked: Request, texts: list[str]) -> Claims | None:
-    """Return what a script says of its own gradients, where these are checked."""
+    """Return what a script says of its own gradients, where these are checked.
+
+    Raises ``option`` where another option chooses a derivative call.
+    """
     if not may_say_gradients(asked.program, asked.script.of):
         return None
     from gradcli.checking.claims import read_claims  # a formula has none
@@ -152,11 +155,9 @@ def claims_asked(env: Environment, asked: Request, texts: list[str]) -> Claims |
     calls = derivative_calls(claims.program.ended)
     if calls and not texts and call.of is None:
         return None  # one of them is chosen, and no gradient of the script's own
-    made = "no derivative call" if not calls else "gradients of its own that are checked, which no derivative call has"
-    message = f"{chosen[0]} chooses a derivative call, and the script makes {made}"
-    raise GradcliError(
-        "option", message, hint=f"leave out {chosen[0].split()[0]}: its own gradients are those at its end"
-    )
+    why = "its own gradients are what is checked" if calls else "the script makes no derivative call"
+    hint = f"leave {chosen[0].split()[0]} out: a script's own gradients are those at its end"
+    raise GradcliError("option", f"{chosen[0]} chooses a derivative call, and {why}", hint=hint)
 
 
 def expected_of_script(env: Environment, asked: Request, texts: list[str]) -> dict[str, Any] | str:

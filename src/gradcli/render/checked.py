@@ -60,6 +60,8 @@ def routes_line(found: Checked) -> str:
     routes = [one for one in found.comparisons if one.routes[0] != EXPECTED and one.wrong]
     if routes or found.misprints:
         return f"\n{wrong_line(found)}"
+    if all(one.verdict == "right" for one in found.expected) and not found.finite:
+        return f"\nnot finite: {'y' if not found.value_finite else 'J'} is not finite everywhere{where_text(found)}"
     if found.reason and all(one.verdict != "unclear" for one in found.expected):
         return f"\nunclear: {found.reason}{where_text(found)}"
     return ""
@@ -74,7 +76,8 @@ def expectation_line(found: Checked, one: Expectation) -> str:
         where = where_text(found) if not one.fixed else " at the point given" if several else ""
         return f"{agrees}{standard_text(one)}{where}"
     if one.verdict == "unclear":
-        return f"unclear: {one.text}{by_text(one)}: {found.reason or 'its entries could not be decided'}"
+        word = "not finite" if found.verdict == "not-finite" else "unclear"
+        return f"{word}: {one.text}{by_text(one)}: {found.reason or 'its entries could not be decided'}"
     if one.misfit:
         return f"wrong: {one.text} {one.misfit}"
     place = wrong_place(one) + standard_text(one)
