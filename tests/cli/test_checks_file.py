@@ -387,3 +387,36 @@ def test_an_interrupt_ends_all_checks(here, cli, monkeypatch):
 
     monkeypatch.setattr("gradcli.cli.checking.answer", interrupt)
     assert cli("check", written(here, toml(RIGHT, RIGHT))).code == 130
+
+
+GRADCHECK = """import torch
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return g*2*x**2
+x = torch.tensor([1., 2.], dtype=torch.double, requires_grad=True)
+torch.autograd.gradcheck(Cube.apply, (x,))
+"""
+
+
+def test_a_script_whose_gradcheck_fails_is_wrong_in_one_line(cli, here):
+    (here / "cube.py").write_text(GRADCHECK)
+    path = written(here, toml('program = "cube.py"', 'program = "x**"\ninputs.x = 1'))
+    answer = cli("check", path, "-o", str(here / "report.xml"))
+    first, second, *_ = answer.out.splitlines()
+    assert first.startswith("wrong  cube.py: GradcheckError: Jacobian mismatch for output 0 with respect to input 0 (")
+    assert second.strip() == "|"
+    suite = ET.fromstring((here / "report.xml").read_text())  # noqa: S314 # it was written here
+    counts = {name: int(suite.attrib[name]) for name in ("failures", "errors")}
+    assert counts == {"failures": len(list(suite.iter("failure"))), "errors": len(list(suite.iter("error")))}
+    assert counts == {"failures": 1, "errors": 1}
+    assert next(suite.iter("failure")).attrib["type"] == "wrong"
+
+
+def test_the_document_of_a_script_that_raises_has_a_verdict(cli):
+    assert strict_json(cli("check", GRADCHECK, "--json").out)["verdict"] == "wrong"
