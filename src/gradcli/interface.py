@@ -280,7 +280,7 @@ def check(
     - ``expect``: a derivative written by hand: a formula or an array where one variable is differentiated, or formulas
       and arrays by the name of a variable. It is J, in the shape of y and then of x (or its diagonal, where y = f(x)
       entry by entry), and with ``v`` the gradient vᵀ·J, in the shape of x. What has another shape is wrong, unless
-      axes of length 1 alone differ: a note says so.
+      axes of length 1 alone differ: a note says so. Numbers hold at the point given; a formula is held at all points.
     - ``digits``: with how many digits, from 1 to 15, each entry of ``expect`` is right, by the size of its own terms.
       By default a formula must have 15, an array of float32 5 and one of float16 2; any other array may have the
       rounding of double precision, and a typed number that of its last digit.

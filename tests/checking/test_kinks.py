@@ -198,3 +198,12 @@ def test_an_answer_depends_on_no_choice_of_a_processor(program, matrix, bent, re
 def test_what_a_processor_chooses_is_refused(program, matrix):
     with pytest.raises(GradcliError, match=r"any of many|singular|not positive"):
         gradcli.explain(program, A=matrix)
+
+
+def test_expected_slope_at_a_kink_is_called_that():
+    found = gradcli.check("relu(x)", x=0.0, expect="1")
+    assert found.expected[0].mistake == (
+        "y has a kink at this point: by x its slope is 0 on the left and 1 on the right; the convention takes 0"
+    )
+    assert "kink" in gradcli.check("relu(x)", x=[0.0, 1.0], expect=[1.0, 1.0], v=[1.0, 1.0]).hint
+    assert "kink" not in gradcli.check("relu(x)", x=[0.0, 1.0], expect=[0.0, 2.0], v=[1.0, 1.0]).hint

@@ -20,7 +20,7 @@ LINES = {
     "untaken branch": ("where(x > 0, sqrt(x), x)", "--x", "-4"),
     "expected": ("x**3", "--x", "1,2", "--expect", "3*x**2"),
     "wrong factor": ("x**3", "--x", "1,2", "--expect", "2*x**2"),
-    "wrong at a sample": ("abs(x)", "--x", "1", "--expect", "1", "--samples", "9"),
+    "wrong at a sample": ("abs(x)", "--x", "1", "--expect", "x**0", "--samples", "9"),
     "wrong gradient": ("W @ x", "--W", "1,2;3,4", "--x", "1,1", "--v", "1,10", "--wrt", "x", "--expect", "W @ v"),
     "which variable": ("W @ x", "--W", "1,2;3,4", "--x", "1,1", "--expect", "W"),
     "wrong shape": ("x**3", "--x", "1,2", "--expect", "3"),
@@ -221,7 +221,7 @@ def test_the_answer_goes_to_a_file(cli, tmp_path):
 
 
 def test_a_failing_sample_can_be_pasted_back(cli):
-    said = cli("check", "abs(x)", "--x", "1,2", "--expect", "[1, 1]", "--samples", "5").out
+    said = cli("check", "abs(x)", "--x", "1,2", "--expect", "x**0", "--samples", "5").out
     _, command = said.splitlines()
     assert "--samples" not in command
     assert cli(*shlex.split(command)[1:]).code == 1
@@ -235,3 +235,18 @@ def test_an_array_is_called_by_the_name_of_its_file(cli, tmp_path, monkeypatch):
     assert "dy/dx[0] is 6.0 by grad_x.npy and truly 27.0" in answer.out
     answer = cli("check", "f.py", "--of", "loss", "--expect", "x=@grad_x.npy")
     assert "dloss/dx[0] is 6.0 by grad_x.npy and truly 27.0" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["sqrt(x)", "--x", "0", "--expect", "1/(2*sqrt(x))"], 3),
+        (["sqrt(x)", "--x", "0", "--expect", "5"], 3),
+        (["sqrt(x)*k", "--x", "0", "--k", "2", "--expect", "k=sqrt(x)"], 3),
+        (["sum(x**2)", "--x", "1,2", "--expect", "2*x", "--budget", "work=10"], 4),
+    ],
+)
+def test_the_word_of_the_last_line_is_that_of_the_exit_code(cli, words, code):
+    answer = cli("check", *words)
+    assert answer.code == code
+    assert answer.out.splitlines()[-1].startswith({3: "not finite: ", 4: "unclear: "}[code])

@@ -338,15 +338,15 @@ def test_junit(cli, here):
 
 
 def test_the_command_below_a_wrong_check_shows_it_again(cli, here):
-    text = 'program = "abs(x)"\ninputs.x = ["@x.npy", "-1,1"]\nexpect = "[1, 1]"\nv = [1, 1]'
+    text = 'program = "abs(x)"\ninputs.x = ["@x.npy", "-1,1"]\nexpect = "x**0"\nv = [1, 1]'
     answer = cli("check", written(here, toml(text)))
     command = answer.out.splitlines()[1].strip()
-    assert command == "gradcli check 'abs(x)' --x -1,1 --v 1,1 --expect '[1, 1]'"
+    assert command == "gradcli check 'abs(x)' --x -1,1 --v 1,1 --expect 'x**0'"
     assert cli(*shlex.split(command)[1:]).code == 1
 
 
 def test_a_program_of_several_lines_can_be_pasted(cli, here):
-    text = 'program = """\nh = abs(x)\nif x > 0:\n    h = 2*h\nh"""\ninputs.x = 3\nexpect = "1"'
+    text = 'program = """\nh = abs(x)\nif x > 0:\n    h = 2*h\nh"""\ninputs.x = 3\nexpect = "x**0"'
     answer = cli("check", written(here, toml(text)), columns="40")
     *_, command, last = re.split(r"\n(?=       gradcli|1 check)", answer.out)
     assert cli(*shlex.split(command)[1:]).code == 1
@@ -387,3 +387,36 @@ def test_an_interrupt_ends_all_checks(here, cli, monkeypatch):
 
     monkeypatch.setattr("gradcli.cli.checking.answer", interrupt)
     assert cli("check", written(here, toml(RIGHT, RIGHT))).code == 130
+
+
+GRADCHECK = """import torch
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return g*2*x**2
+x = torch.tensor([1., 2.], dtype=torch.double, requires_grad=True)
+torch.autograd.gradcheck(Cube.apply, (x,))
+"""
+
+
+def test_a_script_whose_gradcheck_fails_is_wrong_in_one_line(cli, here):
+    (here / "cube.py").write_text(GRADCHECK)
+    path = written(here, toml('program = "cube.py"', 'program = "x**"\ninputs.x = 1'))
+    answer = cli("check", path, "-o", str(here / "report.xml"))
+    first, second, *_ = answer.out.splitlines()
+    assert first.startswith("wrong  cube.py: GradcheckError: Jacobian mismatch for output 0 with respect to input 0 (")
+    assert second.strip() == "|"
+    suite = ET.fromstring((here / "report.xml").read_text())  # noqa: S314 # it was written here
+    counts = {name: int(suite.attrib[name]) for name in ("failures", "errors")}
+    assert counts == {"failures": len(list(suite.iter("failure"))), "errors": len(list(suite.iter("error")))}
+    assert counts == {"failures": 1, "errors": 1}
+    assert next(suite.iter("failure")).attrib["type"] == "wrong"
+
+
+def test_the_document_of_a_script_that_raises_has_a_verdict(cli):
+    assert strict_json(cli("check", GRADCHECK, "--json").out)["verdict"] == "wrong"

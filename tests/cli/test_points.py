@@ -71,8 +71,8 @@ FAIL = {  # the command line, and how it is asked again at the failing point
         "gradcli check 'abs(x)*seed' --x -1 --set seed=3 --wrt x --expect seed",
     ),
     "a budget and a switch": (
-        ["abs(x)", "--x", "1", "--x", "-1", "--expect", "1", "--strict", "--budget", "work=2000000"],
-        "gradcli check 'abs(x)' --x -1 --expect 1 --strict --budget work=2000000",
+        ["abs(x)", "--x", "1", "--x", "-1", "--expect", "x**0", "--strict", "--budget", "work=2000000"],
+        "gradcli check 'abs(x)' --x -1 --expect 'x**0' --strict --budget work=2000000",
     ),
 }
 
@@ -100,8 +100,8 @@ def test_one_point_alone_is_in_json_and_not_printed(cli):
 
 
 def test_a_program_of_standard_input_is_written_out(cli):
-    answer = cli("check", "-", "--x", "1", "--x", "-1", "--expect", "1", stdin="h = abs(x)\nh\n")
-    assert answer.out.endswith("gradcli check 'h = abs(x)\nh' --x -1 --expect 1\n")
+    answer = cli("check", "-", "--x", "1", "--x", "-1", "--expect", "x**0", stdin="h = abs(x)\nh\n")
+    assert answer.out.endswith("gradcli check 'h = abs(x)\nh' --x -1 --expect 'x**0'\n")
 
 
 def test_a_value_of_standard_input_is_written_out(cli):

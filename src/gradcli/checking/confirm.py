@@ -34,6 +34,7 @@ from gradcli.checking.formulas import Reading, read_formulas
 from gradcli.checking.points import random_points
 from gradcli.checking.standards import read_digits
 from gradcli.checking.truth import Effort, Truth, find_truth, tabulate, undecided
+from gradcli.checking.unknown import note_unknown, notes_of_script, undecided_by_calls, unknown_calls
 from gradcli.engine.naming import Label, label_entries, output_name
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
@@ -102,18 +103,24 @@ def check_function(
         if claims is not None:
             expected += [Expected(name, None, None, count, claims) for name in claims.by_input]
         own = own_backward(function, values, v)
+        if digits is not None:
+            own.expected = [replace(one, digits=read_digits(digits)) for one in own.expected]
+            own.notes += note_digits([*expected, *own.expected], function)
         if own.expected and v is None and not expected:
             v = 1.0  # what calls gave is a gradient
         composed = compose(function, values, strict)
         found = [check_point(function, values, [*expected, *own.expected], v, strict, composed)]
         reading = Reading() if claims else read_back(function, values, v, composed, found[0], own)
-        found += [check_point(function, point, expected, v, strict) for point in further]
-        at_random = check_at_random(function, values, expected, v, strict, samples, seed)
+        moving = [item for item in expected if not item.fixed]
+        found += [check_point(function, point, moving, v, strict) for point in further]
+        at_random = check_at_random(function, values, moving, v, strict, samples, seed)
         found += at_random
         said = [own.explained(one) for one in said_together(found)]
         if claims is not None:
             said = with_claims(claims, values, read_v(v, found[0].shape, strict, "y").seed, said)
             found[0].reason = found[0].reason or (LEAKS.format(claims.of) if claims.leaks else "")
+        unknown = unknown_calls(function, claims)
+        said = list(map(undecided_by_calls, said)) if unknown else said
     except GradcliError as error:
         raise error.at(error.span, function.place) from None
     return kind(
@@ -124,9 +131,20 @@ def check_function(
         samples=len(at_random),
         wanted=samples,
         seed=seed,
-        notes=list(dict.fromkeys([*own.notes, *noted(found), *reading.notes])),
+        notes=list(
+            dict.fromkeys(
+                [
+                    *own.notes,
+                    *noted(found),
+                    *reading.notes,
+                    *note_fixed(found[1:], expected, moving),
+                    *notes_of_script(function),
+                    *note_unknown(unknown),
+                ]
+            )
+        ),
         hint=next((one.mistake for one in said if one.mistake), ""),
-        reason=own.unknown or next((at.reason for at in found if at.reason), ""),
+        reason=unknown or own.unknown or next((at.reason for at in found if at.reason), ""),
         value_finite=all(at.value_finite for at in found),
         formulas=reading.count,
         misprints=reading.misprints,
@@ -207,6 +225,31 @@ def at_both_points(one: Expectation, other: Expectation) -> Expectation:
     """Return what two points say of an expected derivative; where it is wrong at the first, its entry is from there."""
     both = replace(one.beside(other), points=one.points + other.points)
     return replace(both, worst=one.worst, misfit=one.misfit) if one.verdict == "wrong" else both
+
+
+def note_digits(expected: Sequence[Expected], function: Function) -> list[Note]:
+    """Return the note on digits that are asked of a script in which nothing is expected; none where something is.
+
+    Raises ``option`` for a formula, of which it is known beforehand that nothing is.
+    """
+    if expected:
+        return []
+    if function.program.is_script:
+        return [Note("digits-unused", f"{NOT_EXPECTED}: the script computes no gradient that was found by its name.")]
+    hint = "--expect FORMULA; J itself has all digits that rounding leaves"
+    raise GradcliError("option", NOT_EXPECTED, hint=hint)
+
+
+NOT_EXPECTED = "digits are asked of what is expected, and nothing is"
+"""Why digits cannot be asked for."""
+
+
+def note_fixed(others: Sequence[AtPoint], expected: Sequence[Expected], moving: Sequence[Expected]) -> list[Note]:
+    """Return the note on expected numbers where other points than the first were looked at; none without either."""
+    if not others or len(moving) == len(expected):
+        return []
+    message = "Numbers that are expected are held at the point given alone, where they are meant; a formula is at all."
+    return [Note("expect-fixed", message)]
 
 
 def noted(found: Sequence[AtPoint]) -> list[Note]:
@@ -331,7 +374,8 @@ def hold_items(
         found.comparisons.append(held.comparison)
         told.unknown = told.unknown or held.unknown
         remarks += [Note("expect-shape", held.note)] if held.note else []
-        found.expected.append(expectation(item, held, exact.point, against))
+        said = expectation(item, held, exact.point, against)
+        found.expected.append(replace(said, mistake=kink_text(said, told.bends.get("kink", "")) or said.mistake))
     return remarks
 
 
@@ -363,8 +407,16 @@ def expectation(item: Expected, held: Held, at: Mapping[str, Any], against: Agai
     return Expectation(
         name, item.text, digits_left, comparison.compared, comparison.wrong, comparison.unclear, comparison.worst,
         mistake, misfit=comparison.misfit, standard=comparison.standard, points=int(comparison.wrong > 0),
-        from_file=bool(item.source),
+        from_file=bool(item.source), fixed=item.fixed,
     )  # fmt: skip
+
+
+def kink_text(one: Expectation, noted: str) -> str:
+    """Return that the one entry which is wrong, or the worst where nothing else fits, is at the kink that was noted."""
+    worst = one.worst
+    if worst is None or not one.wrong or (one.wrong > 1 and one.mistake) or f" by {worst.column} its" not in noted:
+        return ""
+    return f"{noted.partition('. ')[0]}; the convention takes {worst.values[1]:g}"
 
 
 def surroundings(sought: Derivative, routes: Routes) -> Surroundings:

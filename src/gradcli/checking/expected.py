@@ -190,6 +190,11 @@ class Expected:
             return self.claims.by_input[self.variable].gradient
         return self.called or self.formula or self.source or "--expect"
 
+    @property
+    def fixed(self) -> bool:
+        """Whether these are numbers, which are those of one point."""
+        return self.claims is None and (self.formula is None or read_numbers(self.formula) is not None)
+
 
 LOST = "each backward is the derivative of its forward: rounding in it, or its own derivative, has cost these digits"
 """What is wrong with a gradient whose functions are right."""
@@ -236,15 +241,7 @@ def read_expectations(expect: object, names: Sequence[str], digits: float | None
             raise GradcliError(
                 "option", f"'{item.variable}' is not differentiated", hint=f"there is {', '.join(names) or 'nothing'}"
             )
-    if digits is None:
-        return list(expect)
-    if not expect:
-        raise GradcliError(
-            "option",
-            "digits are asked of what is expected, and nothing is",
-            hint="--expect FORMULA; J itself has all digits that rounding leaves",
-        )
-    return [replace(item, digits=digits) for item in expect]
+    return [replace(item, digits=item.digits if digits is None else digits) for item in expect]
 
 
 def expected_by(name: str, item: object) -> Expected:

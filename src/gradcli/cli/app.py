@@ -128,8 +128,9 @@ def _run(words: list[str], env: Environment) -> int:
             command = command_line(words[0] if words and words[0] in COMMANDS else None)
             code: Any = command.main(words or ["--help"], prog_name="gradcli", standalone_mode=False, obj=env)
     except GradcliError as error:
-        report(env, error, wants_json(words), color_of(words))
-        return ExitStatus.DISAGREE if error.kind == RAISED else ExitStatus.USAGE
+        raised = error.kind == RAISED
+        report(env, error, wants_json(words), color_of(words), "wrong" if raised and words[0] == "check" else "")
+        return ExitStatus.DISAGREE if raised else ExitStatus.USAGE
     except typer.TyperException as error:
         report(env, usage_error(error, words), wants_json(words), color_of(words))
         return ExitStatus.USAGE

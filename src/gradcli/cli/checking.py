@@ -12,6 +12,7 @@ import numpy as np
 from gradcli.checking.confirm import check_function, may_say_gradients
 from gradcli.checking.expected import Expected, as_expected, only
 from gradcli.checking.standards import LEAST, MOST, digits_of_tolerance
+from gradcli.checking.unknown import LEFT_OUT
 from gradcli.cli.files import PICKLED, key_of, read_array
 from gradcli.cli.inputs import read_text
 from gradcli.cli.output import complain, say, write
@@ -85,7 +86,7 @@ def answer(
     if not how.quiet:
         for note in found.notes:
             complain(env, f"note: {note.message}")
-        if found.verdict == "unclear":
+        if found.verdict == "unclear" and not any(note.kind == LEFT_OUT for note in found.notes):
             complain(env, f"help: {advice(found, asked.budget)}")
     return found
 
@@ -136,13 +137,27 @@ def checked_function(asked: Request) -> Function:
 
 
 def claims_asked(env: Environment, asked: Request, texts: list[str]) -> Claims | None:
-    """Return what a script says of its own gradients, where these are checked."""
+    """Return what a script says of its own gradients, where these are checked.
+
+    Raises ``option`` where another option chooses a derivative call.
+    """
     if not may_say_gradients(asked.program, asked.script.of):
         return None
     from gradcli.checking.claims import read_claims  # a formula has none
 
     call = asked_of(asked)
-    return read_claims(asked.program, call, expected_of_script(env, asked, texts), asked.values, asked.budget)
+    claims = read_claims(asked.program, call, expected_of_script(env, asked, texts), asked.values, asked.budget)
+    chosen = [f"--{name} {value}" for name, value in (("at", call.at), ("turn", call.turn)) if value is not None]
+    if claims is None or not chosen:
+        return claims
+    from gradcli.explanation.scripts import derivative_calls  # a formula has none
+
+    calls = derivative_calls(claims.program.ended)
+    if calls and not texts and call.of is None:
+        return None  # one of them is chosen, and no gradient of the script's own
+    why = "its own gradients are what is checked" if calls else "the script makes no derivative call"
+    hint = f"leave {chosen[0].split()[0]} out: a script's own gradients are those at its end"
+    raise GradcliError("option", f"{chosen[0]} chooses a derivative call, and {why}", hint=hint)
 
 
 def expected_of_script(env: Environment, asked: Request, texts: list[str]) -> dict[str, Any] | str:

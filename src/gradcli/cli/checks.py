@@ -32,6 +32,8 @@ LONGEST_NAME = 60
 TABLES = ("check", "checks")
 """What the array of tables in TOML may be called."""
 EXAMPLE = 'for example: [[check]]\nprogram = "x**2"\ninputs = {x = 3}\nexpect = "2*x"'
+STANDARDS = ("digits", "tolerance")
+"""Keys that say how many digits what is expected must have."""
 WITH_NAME = re.compile(r"([A-Za-z_]\w*\s*=\s*)?@(.+)", re.DOTALL)
 """A file that has a value, and the variable before it that it may be for."""
 MOST_PARTS = 100
@@ -104,7 +106,7 @@ def read_checks(
         raise GradcliError("checks", f"{path} has no checks", hint=EXAMPLE if suffix == TOML else None)
     if len(written) > MOST_CHECKS:
         raise GradcliError("budget", f"{path} has more than {MOST_CHECKS:,} checks", hint="make it several files")
-    reader = Reader(path, keys, {**defaults, **typed})
+    reader = Reader(path, keys, over(defaults, typed))
     return [reader.listed(one, number) for number, one in enumerate(written, 1)]
 
 
@@ -204,7 +206,7 @@ class Reader:
                     written, key, f"a check has no key '{key[:40]}'",
                     did_you_mean(key, all_keys) or f"it may have {', '.join(all_keys)}",
                 )  # fmt: skip
-        asked = {**self.defaults, **written.keys}
+        asked = self.asked(written.keys)
         shared, inputs = self.defaults.get("inputs"), written.keys.get("inputs")
         if isinstance(shared, dict) and isinstance(inputs, dict):
             asked["inputs"] = {**shared, **inputs}
@@ -215,6 +217,13 @@ class Reader:
             except GradcliError as error:
                 raise self.wrong(written, key, error.message, error.hint) from None
         return [*words, *self.program(written, asked)]
+
+    def asked(self, keys: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the keys of a check with those of all checks: no digits where a formula has nothing expected."""
+        asked = over(self.defaults, keys)
+        if "expect" in asked or "file" in asked or suffix_of(str(asked.get("program"))):
+            return asked
+        return {key: value for key, value in asked.items() if key in keys or key not in STANDARDS}
 
     def words_of(self, key: str, value: Any) -> list[str]:
         """Return the words of one key, none for those that are no options; raises ``checks`` without a place."""
@@ -275,6 +284,12 @@ class Reader:
         """Return the name of a file as it is found from here, which the checks name from their own folder."""
         name = name.removeprefix("@")
         return name if name.startswith("~") else str(Path(self.path).parent / name)
+
+
+def over(shared: Mapping[str, Any], keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Return keys beside those that are shared, of which they replace any that say the same."""
+    same = STANDARDS if keys.keys() & set(STANDARDS) else ()
+    return {**{key: value for key, value in shared.items() if key not in same}, **keys}
 
 
 def name_of(keys: Any, number: int) -> str:

@@ -236,14 +236,17 @@ def write_text(env: Environment, text: Text, printing: Printing) -> None:
         env.stdout.flush()
 
 
-def report(env: Environment, error: GradcliError, as_json: bool, color: str = "auto") -> None:
-    """Write an error: the diagnostic to standard error, and in JSON modes a document to standard output."""
+def report(env: Environment, error: GradcliError, as_json: bool, color: str = "auto", verdict: str = "") -> None:
+    """Write an error: the diagnostic to standard error, and in JSON modes a document to standard output.
+
+    The document says the ``verdict`` of a check whose script ended with an exception.
+    """
     if as_json:
         from gradcli.render.diagnostic import error_document
         from gradcli.render.dump import dump
 
         with contextlib.suppress(GradcliError):  # no document where standard output takes none, but the diagnostic
-            write(env, dump(error_document(error)))
+            write(env, dump(error_document(error) | ({"verdict": verdict} if verdict else {})))
     text = error.diagnostic(getattr(env.stderr, "encoding", None) or "ascii", screen_width(env, env.stderr))
     if not env.coloured(env.stderr, color):
         complain(env, text)

@@ -110,9 +110,11 @@ def reproducing(typed: TypedCheck, answer: Check, values_typed: Sequence[Mapping
     """
     from gradcli.render.checked import failing_entry
 
+    if answer.verdict != "wrong":
+        return ""
     worst = failing_entry(answer)
     if worst is None:
-        return command_text(typed, typed.points[0]) if answer.verdict == "wrong" else ""
+        return command_text(typed, typed.points[0])
     for texts, values in zip(typed.points, values_typed, strict=True):
         point = {**answer.inputs, **values}
         if not point.keys() <= worst.point.keys():  # of a script that has more values than it is differentiated by

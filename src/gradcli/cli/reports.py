@@ -49,7 +49,7 @@ class Answered:
     def sentences(self) -> list[str]:
         """What is said with the verdict of the check, or what is wrong with it, without the verdict before it."""
         if self.document["error"] is not None:
-            return [str(self.document["error"]["message"])]
+            return [str(self.document["error"]["message"]).partition("\n")[0].rstrip(",")]
         lines = self.document["sentence"].split("\n")
         return [line.partition(": ")[2] for line in lines if line.startswith(f"{self.word}: ")] or lines
 
@@ -117,7 +117,7 @@ def lines_of(env: Environment, one: Answered, path: str) -> list[str]:
     first, *rest = one.sentences if one.verdict is not Verdict.AGREE else ["; ".join(one.sentences)]
     place = f" ({Path(path).name}, line {one.check.line})" if one.document["error"] and one.check.line else ""
     if one.document["error"]:
-        rest = one.diagnostic.split("\n")[1:]
+        rest = one.diagnostic.split("\n")[1 + str(one.document["error"]["message"]).count("\n") :]
     elif one.reproduce:
         rest = [*rest, one.reproduce]
     lines = [f"{one.word:<5}  {one.check.name}: {first}{place}", *(f"       {line}" for line in rest)]
@@ -138,8 +138,9 @@ def reported(env: Environment, suffix: str, path: str, tally: Tally, answers: Se
 def junit(path: str, answers: Sequence[Answered]) -> str:
     """Return a suite with a case for each check.
 
-    A verdict other than right is a failure whose type is the verdict; a check that has no answer is an error whose type
-    is the kind of the error. No time is said: the same checks have the same report.
+    A verdict other than right is a failure whose type is the verdict, also that of a script which raises. A check that
+    has no answer is an error whose type is the kind of the error. No time is said: the report of a check stays the
+    same.
     """
     from xml.etree import ElementTree as ET  # few answers are a report
 
@@ -161,9 +162,10 @@ def add_reason(case: ET.Element, one: Answered) -> None:
     from xml.etree import ElementTree as ET
 
     error = one.document["error"]
-    kind = one.word.replace(" ", "-") if error is None else error["kind"]
+    failed = one.word != "error"
+    kind = one.word.replace(" ", "-") if failed or error is None else error["kind"]
     reason = ET.SubElement(
-        case, "failure" if error is None else "error", {"type": text(kind), "message": text("; ".join(one.sentences))}
+        case, "failure" if failed else "error", {"type": text(kind), "message": text("; ".join(one.sentences))}
     )
     lines = [one.document["sentence"]] if error is None else one.diagnostic.split("\n")
     lines += [note["message"] for note in one.document.get("notes", ())]

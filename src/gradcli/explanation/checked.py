@@ -153,6 +153,7 @@ class Expectation:
     - ``misfit``: of what has another shape, both shapes and what may have happened; empty where it fits.
     - ``standard``: what it is held to, such as ``the digits of float32``; empty where nothing chose it.
     - ``entry``: which entry of a nested list the worst one is; empty for arrays.
+    - ``fixed``: whether it is numbers: these were held at the point given alone.
     - ``inner``: whether it is by a value that the script computes, and so held against reverse mode in doubles.
     - ``points``: at how many points it is wrong.
     - ``from_file``: whether the text is the name of a file.
@@ -176,6 +177,7 @@ class Expectation:
     inner: bool = False
     points: int = 0
     from_file: bool = False
+    fixed: bool = False
 
     @property
     def verdict(self) -> str:

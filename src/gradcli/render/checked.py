@@ -60,6 +60,8 @@ def routes_line(found: Checked) -> str:
     routes = [one for one in found.comparisons if one.routes[0] != EXPECTED and one.wrong]
     if routes or found.misprints:
         return f"\n{wrong_line(found)}"
+    if all(one.verdict == "right" for one in found.expected) and not found.finite:
+        return f"\nnot finite: {'y' if not found.value_finite else 'J'} is not finite everywhere{where_text(found)}"
     if found.reason and all(one.verdict != "unclear" for one in found.expected):
         return f"\nunclear: {found.reason}{where_text(found)}"
     return ""
@@ -70,9 +72,12 @@ def expectation_line(found: Checked, one: Expectation) -> str:
     if one.verdict == "right":
         held = "reverse mode" if one.inner else "the true derivative"
         agrees = f"right: {one.text} agrees with {held}{by_text(one)} to {digits_text(one.digits)}"
-        return f"{agrees}{standard_text(one)}{where_text(found)}"
+        several = found.wanted or found.points > 1
+        where = where_text(found) if not one.fixed else " at the point given" if several else ""
+        return f"{agrees}{standard_text(one)}{where}"
     if one.verdict == "unclear":
-        return f"unclear: {one.text}{by_text(one)}: {found.reason or 'its entries could not be decided'}"
+        word = "not finite" if found.verdict == "not-finite" else "unclear"
+        return f"{word}: {one.text}{by_text(one)}: {found.reason or 'its entries could not be decided'}"
     if one.misfit:
         return f"wrong: {one.text} {one.misfit}"
     place = wrong_place(found, one) + standard_text(one)
@@ -182,6 +187,8 @@ def worst_entry(found: Checked) -> Entry | None:
 
 def failing_entry(found: Checked) -> Entry | None:
     """Return the entry of what was expected that has the fewest right digits, or else of a route; None for none."""
+    if found.verdict != "wrong":
+        return None
     wrong = [one.worst for one in found.expected if one.wrong and one.worst is not None]
     return min(wrong, key=lambda entry: entry.digits, default=worst_entry(found))
 

@@ -67,7 +67,7 @@ def call(  # noqa: C901, PLR0911 - one case for each kind of what can be called
     if kind is StaticMethod or kind is ClassMethod:
         return call(run, what.function, arguments, named)
     if kind is Foreign:
-        return foreign(what, arguments)
+        return foreign(run, what, arguments, named)
     if kind is DType:
         from gradcli.runner.arrays import cast_call
 
@@ -77,13 +77,31 @@ def call(  # noqa: C901, PLR0911 - one case for each kind of what can be called
     return run.fail("TypeError", f"'{run.type_name(what)}' object is not callable")
 
 
-def foreign(what: Foreign, arguments: Sequence[Any]) -> Any:
+def foreign(run: Run, what: Foreign, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
     """Return what a function gives that only shows: more of it; ``tqdm`` and its like hand on what they are given."""
     refuse_effect(what.name)
+    if what.name.partition(".")[0] in run.unknown and is_differentiated([*arguments, *named.values()]):
+        run.left_out.setdefault(what.name, run.line)
     last = what.name.rpartition(".")[2]
     if last in ("tqdm", "trange", "track") and arguments:
         return Progress(what.name, range(*arguments) if last == "trange" else arguments[0])
     return what
+
+
+DEEP_IN = 4
+"""Objects within objects in which a tensor is looked for."""
+
+
+def is_differentiated(value: Any, depth: int = DEEP_IN) -> bool:
+    """Return whether a value is, or holds, a tensor that derivatives are by or flow through."""
+    if isinstance(value, Tensor):
+        return value.active
+    if not depth:
+        return False
+    parts = value.fields.values() if isinstance(value, Instance) else value.values() if type(value) is dict else value
+    if not isinstance(value, list | tuple | dict | Instance):
+        return False
+    return any(is_differentiated(part, depth - 1) for part in parts)
 
 
 def call_native(run: Run, what: Any, arguments: Sequence[Any], named: dict[str, Any]) -> Any:

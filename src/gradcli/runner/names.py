@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 import numpy as np
@@ -192,8 +193,15 @@ def imported(run: Run, name: str, whole: str) -> Any:
                 run.fail("ModuleNotFoundError", f"No module named '{whole}'")
         load(root)
         return Module(name)
-    run.note("foreign", f"{root} is not part of gradcli: what a script calls of it to show something is left out")
+    note_foreign(run, root)
     return Foreign(name)
+
+
+def note_foreign(run: Run, root: str) -> None:
+    """Note that a script imports what gradcli does not have, and whether that is known to compute no numbers of it."""
+    run.note("foreign", f"{root} is not part of gradcli: what a script calls of it to show something is left out")
+    if root not in SHOWING and root not in sys.stdlib_module_names:
+        run.unknown.add(root)
 
 
 def refused_when_called(full: str) -> Any:
@@ -219,7 +227,7 @@ def imported_from(run: Run, module: str, name: str) -> Any:
             raise unknown_member(full)
         if root == "autograd":
             return refused_when_called(full)
-    run.note("foreign", f"{root} is not part of gradcli: what a script calls of it to show something is left out")
+    note_foreign(run, root)
     return Foreign(f"{module}.{name}")
 
 

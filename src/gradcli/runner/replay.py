@@ -147,7 +147,8 @@ class ScriptProgram:
     It is evaluated as a ``Program`` is, by running the script again as far as that call. ``forwards`` says that its
     functions with a backward of their own are recorded as what their forward computes, and that no hook is followed:
     the derivative is then that of the output, whatever the script says. ``customs`` are the calls of such functions
-    that the output is computed from, ``used`` their numbers among all such calls, the same in every run.
+    that the output is computed from, ``used`` their numbers among all such calls, the same in every run. ``notes`` and
+    ``left_out`` are those of the last run.
     """
 
     text: str
@@ -194,6 +195,8 @@ class ScriptProgram:
     customs: list[Any] = field(default_factory=list)
     used: list[int] = field(default_factory=list)
     answers: dict[int, tuple[Any, int, Any]] = field(default_factory=dict)
+    notes: dict[tuple[str, str], None] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
 
     def of_values(self, names: Iterable[str]) -> ScriptProgram:
         """Return the program whose output is several values of the script, end to end."""
@@ -275,6 +278,7 @@ class ScriptProgram:
                 raise GradcliError("exact", "the script takes another way in many digits, and has other leaves")
             leaves[name] = node
         if type(graph) is Graph:
+            self.notes, self.left_out = run.notes, run.left_out
             if not self.forwards:
                 self.used = on_the_way(run.customs, output.node, replay.created)
             self.customs = [run.customs[k] for k in self.used if k < len(run.customs)]

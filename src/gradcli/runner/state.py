@@ -119,7 +119,8 @@ class Run:
     operations are recorded where it switches gradients off, ``anomaly`` that a backward which meets nan raises.
     ``fused`` has the calls that were several operations, by the last of these. ``forwards`` says that functions with a
     backward of the script's own are recorded as what their forward computes; ``customs`` are their calls in a run that
-    is recorded.
+    is recorded. ``unknown`` are imported modules of which nothing is known, ``left_out`` the functions of them that
+    took a tensor which is differentiated, each with its line.
     """
 
     attribute: ClassVar[Native]
@@ -180,9 +181,7 @@ class Run:
         self.given: dict[str, Any] = {}
         self.frames: list[Any] = []
         self.seed = 0
-        self.sweeps = 0
-        self.ticks = 0
-        self.calls = 0
+        self.sweeps = self.ticks = self.calls = 0
         self.walks: WeakSet[Any] = WeakSet()
         self.written = 0
         self.stars: list[str] = []
@@ -190,6 +189,8 @@ class Run:
         self.inference = self.anomaly = self.forwards = self.always = False
         self.fused: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()
         self.notes: dict[tuple[str, str], None] = {}
+        self.unknown: set[str] = set()
+        self.left_out: dict[str, int] = {}
         self.place = Place("")
         self.replay: Any = None
         self.customs: list[Any] = []
