@@ -453,3 +453,29 @@ def test_a_file_that_was_changed_is_not_read(text, tmp_path):
     path.write_text(changed + "\n# longer\n")
     with pytest.raises(gradcli.GradcliError, match=message):
         gradcli.explain(names["f"], x=2.0)
+
+
+def nll(Z, k):
+    e = np.exp(Z - Z.max(axis=1, keepdims=True))
+    p = e / e.sum(axis=1, keepdims=True)
+    return -np.mean(np.log(p[np.arange(len(k)), k]))
+
+
+def nll_by_another(Z, targets):
+    return nll(Z, targets)
+
+
+@pytest.mark.parametrize("labels", [np.array([1, 2]), [1, 2], np.array([1, 2], dtype=np.int32)])
+@pytest.mark.parametrize(("function", "name"), [(nll, "k"), (nll_by_another, "targets")])
+def test_labels_of_integers_are_indices(function, name, labels):
+    z = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]])
+    p = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
+    truth = (p - np.eye(3)[[1, 2]]) / 2
+    for wrt in (None, ["Z"]):
+        values = {"Z": z, name: labels}
+        assert np.allclose(gradcli.explain(function, wrt=wrt, inputs=values).grad["Z"], truth)
+        assert gradcli.check(function, wrt=wrt, inputs=values, expect=truth, samples=2).verdict == "right"
+
+
+def test_integers_that_are_no_index_are_read_as_floats():
+    assert gradcli.explain(lambda x: np.sum(x[: len(x)] ** 2), x=[1, 2]).grad["x"].tolist() == [2.0, 4.0]

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -203,7 +203,8 @@ def program_of(
     own_names = [other for other, value in outside.seen.items() if value is main and other != name]
     tree.body += [ast.Assign([ast.Name(other, ast.Store())], ast.Name(name, ast.Load())) for other in own_names]
     defaults = values_of_defaults(main)
-    settings = settings_of(node, defaults, given)
+    library = library_of(outside)
+    settings = settings_of(node, defaults, given) | labels_of(tree, node, given, library)
     parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     inputs = [
         p for p in parameters if p.arg not in settings and (p.arg in given or not is_setting(defaults.get(p.arg, 0.0)))
@@ -224,7 +225,6 @@ def program_of(
     code = compile_tree(tree, place, told=tell)
     program = FunctionProgram(place.text, place, -1, budget, [], [], code, of=LAST, settings=frozenset(settings))
     program.constants = constants | {variables[key]: value for key, value in settings.items()}
-    library = library_of(outside)
     shown = {p.arg for p in inputs}
     for p in inputs:
         program.leaves[p.arg] = Variable(variables[p.arg], library)
@@ -327,6 +327,55 @@ def settings_of(
     return found
 
 
+class Labels(NamedTuple):
+    """Integers that a function picks entries by, and the library whose array they are."""
+
+    array: np.ndarray[Any, Any]
+    library: str
+
+
+def labels_of(
+    tree: ast.Module, node: ast.FunctionDef | ast.Lambda, given: Mapping[str, Any], library: str
+) -> dict[str, Labels]:
+    """Return the values of parameters that are arrays or lists of integers and an index, which no gradient is by.
+
+    A parameter that another function of the text is given by its name counts where that one takes it for an index.
+    """
+    names, before = {name for part in ast.walk(tree) if isinstance(part, ast.Subscript) for name in indices(part)}, 0
+    functions = {part.name: part for part in tree.body if isinstance(part, ast.FunctionDef)}
+    calls = [part for part in ast.walk(tree) if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)]
+    while len(names) > before:
+        before = len(names)
+        for call in calls:
+            called = functions.get(call.func.id)  # type: ignore[attr-defined]
+            pairs = [] if called is None else zip(called.args.args, call.args, strict=False)
+            names |= {value.id for p, value in pairs if p.arg in names and isinstance(value, ast.Name)}
+    parameters = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+    whole = {name: whole_numbers(given[name]) for name in parameters & names & given.keys()}
+    return {name: Labels(array, library) for name, array in whole.items() if array is not None}
+
+
+def indices(part: ast.Subscript) -> Iterator[str]:
+    """Yield the variables that an index is made of by operators alone; ``len(x)`` is none by x."""
+    rest: list[ast.AST] = [part.slice]
+    while rest:
+        node = rest.pop()
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif not isinstance(node, ast.Call | ast.Attribute | ast.Subscript):
+            rest += ast.iter_child_nodes(node)
+
+
+def whole_numbers(value: Any) -> np.ndarray[Any, Any] | None:
+    """Return an array or nested lists of integers as an array, None for anything else."""
+    if not isinstance(value, list | tuple) and not is_array(value):
+        return None
+    with suppress(TypeError, ValueError):
+        array = np.asarray(detached(value))
+        return array if array.dtype.kind in "iu" and array.ndim else None
+    return None
+
+
 def is_setting(value: Any) -> bool:
     """Return whether a default says how a function works, and is no value to differentiate by: no float and no array.
 
@@ -391,6 +440,8 @@ def as_doubles(value: Any) -> Any:
 
 def as_script_value(run: Run, value: Any) -> Any:
     """Return a value from outside as a script has it: arrays as constants of their library."""
+    if type(value) is Labels:
+        return run.make(value.array.astype(np.int64), None, value.library)
     if isinstance(value, list | tuple | set):
         return type(value)([as_script_value(run, part) for part in value])
     if isinstance(value, dict):
