@@ -121,3 +121,27 @@ def test_a_report_begins_where_it_was_called():
     with pytest.raises(AssertionError) as raised:
         gradcli.assert_gradient("x**3", x=2.0, expect="x**2")
     assert raised.traceback[-1].frame.f_locals["__tracebackhide__"] is True
+
+
+def test_tolerance_and_budget_of_python_are_those_of_the_shell(tmp_path):
+    assert gradcli.check("x**2", x=3.0, expect="2.00001*x", tolerance=1e-4).verdict == "right"
+    assert gradcli.check("x**2", x=3.0, expect="2.00001*x", tolerance=1e-6).verdict == "wrong"
+    assert gradcli.check("sum(x**2)", x=[1.0, 2.0], budget={"work": 10}).verdict == "unclear"
+    for wrong in ({"budget": {"wrok": 1}}, {"budget": 3}, {"digits": 3, "tolerance": 1e-3}):
+        with pytest.raises(gradcli.GradcliError) as error:
+            gradcli.check("x**2", x=3.0, expect="2*x", **wrong)
+        assert error.value.kind == "option"
+    (tmp_path / "net.py").write_text("import numpy as np\nw = np.array([1., 2.])\nloss = np.sum(w**2)\ndw = 2*w\n")
+    assert gradcli.assert_gradient(str(tmp_path / "net.py")).expected[0].text == "dw"
+    with pytest.raises(gradcli.GradcliError, match=r"nothing\.py cannot be read"):
+        gradcli.check("nothing.py")
+
+
+class Square:
+    def loss(self, x):
+        return x**2
+
+
+def test_a_method_is_no_program():
+    with pytest.raises(gradcli.GradcliError, match=r"Square\.loss is a method"):
+        gradcli.check(Square().loss, x=1.0)

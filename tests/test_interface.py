@@ -63,7 +63,8 @@ def test_what_is_public_stays_callable_as_it_was(name):
         == {
             "explain": ["program", "v", "calls", "wrt", "of", "strict", "budget", "inputs", "variables"],
             "check": [
-                *("program", "v", "expect", "wrt", "of", "samples", "seed", "points", "digits", "strict", "budget"),
+                *("program", "v", "expect", "wrt", "of", "samples", "seed", "points", "digits"),
+                *("tolerance", "strict", "budget"),
                 *("inputs", "variables"),
             ],
             "assert_gradient": ["program", "asked"],

@@ -400,7 +400,7 @@ ERRORS = [
     (functools.partial(plain_def), {}, "no-source", "a functools.partial has no source", "give a text"),
     (MODEL, {}, "no-source", "a torch.nn.modules.linear.Linear has no source", "give a text"),
     (Holder, {}, "no-source", "the class Holder has no source", "give a text"),
-    (Holder().still.__get__(1), {}, "no-source", "the method Holder.still has no source", "give a text"),
+    (Holder().still.__get__(1), {}, "no-source", "Holder.still is a method, and what its object", "give a text"),
     (len, {}, "no-source", "the builtin len has no source", "give a text"),
     (3, {}, "no-source", "an int is no program", "give a text"),
     (namespace["typed"], {}, "no-source", "Python has no source of 'typed'", "give a text"),

@@ -266,8 +266,9 @@ def check(
     seed: int = 0,
     points: Sequence[Mapping[str, Any]] = (),
     digits: float | None = None,
+    tolerance: float | None = None,
     strict: bool = False,
-    budget: Budget | None = None,
+    budget: Budget | Mapping[str, float] | None = None,
     inputs: Mapping[str, Any] | None = None,
     **variables: Any,
 ) -> Check:
@@ -276,7 +277,8 @@ def check(
     J by symbols and J by reverse mode are each held against arithmetic with digits to spare, which uses no rule of
     differentiation, and every formula that ``explain`` prints is read back.
 
-    - ``program``, ``v``, ``wrt``, ``of``, ``strict``, ``inputs`` and ``variables`` are those of ``explain``.
+    - ``program``, ``v``, ``wrt``, ``of``, ``strict``, ``inputs`` and ``variables`` are those of ``explain``; a program
+      may be the path of a ``.py`` file too.
     - ``expect``: a derivative written by hand: a formula or an array where one variable is differentiated, or formulas
       and arrays by the name of a variable. It is J, in the shape of y and then of x (or its diagonal, where y = f(x)
       entry by entry), and with ``v`` the gradient vᵀ·J, in the shape of x. What has another shape is wrong, unless
@@ -284,11 +286,12 @@ def check(
     - ``digits``: with how many digits, from 1 to 15, each entry of ``expect`` is right, by the size of its own terms.
       By default a formula must have 15, an array of float32 5 and one of float16 2; any other array may have the
       rounding of double precision, and a typed number that of its last digit.
+    - ``tolerance``: the same as a relative error, in place of ``digits``: 1e-5 for 5.
     - ``samples``: random points that are looked at beside the one given; the variables of ``wrt`` vary there. The
       search ends where they have cost three times the budget's ``work``: ``Check.samples`` says how many they were.
     - ``seed``: an integer from which the points follow: the same seed gives the same points.
     - ``points``: further points to look at, each by the variables that have another value there.
-    - ``budget``: what the answer may cost, see ``Budget``.
+    - ``budget``: what the answer may cost, see ``Budget``; a dictionary has the bounds that are others.
 
     Raises ``GradcliError``: the kinds of ``explain``, ``option`` where it is not clear by which variable something is
     expected or ``digits`` are out of range, ``value`` where no random point has a value.
@@ -300,8 +303,10 @@ def check(
     wrong: dy/dx is 4.0 by x**2 and truly 12.0: it is 1/3 of it everywhere, a factor 3 is missing
     """
     from gradcli.checking.confirm import check_function, may_say_gradients
+    from gradcli.checking.standards import digits_asked
 
     values = {**(inputs or {}), **variables}
+    program, budget, digits = text_of_program(program), budget_of(budget), digits_asked(digits, tolerance)
     if may_say_gradients(program, of):
         from gradcli.checking.claims import read_claims  # a formula has none
         from gradcli.explanation.scripts import Asked
@@ -313,6 +318,33 @@ def check(
             )
     function = function_of(program, wrt, of, budget, values)
     return check_function(function, values, v, expect, samples, seed, strict, Check, digits, points=points)
+
+
+def text_of_program(program: str | Callable[..., Any]) -> str | Callable[..., Any]:
+    """Return the text of a file that a program names, and any other program as it is; raises ``file``."""
+    if not isinstance(program, str) or "\n" in program or not program.endswith(".py"):
+        return program
+    from pathlib import Path
+
+    try:
+        return Path(program).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise GradcliError("file", f"{program} cannot be read") from None
+
+
+def budget_of(budget: Budget | Mapping[str, float] | None) -> Budget | None:
+    """Return a budget with the bounds of a dictionary; raises ``option`` for what is no bound."""
+    if budget is None or isinstance(budget, Budget):
+        return budget
+    if not isinstance(budget, Mapping) or not all(isinstance(bound, int | float) for bound in budget.values()):
+        raise GradcliError("option", "a budget is a gradcli.Budget, or a dictionary such as {'work': 15_000_000}")
+    made = Budget()
+    for name, bound in budget.items():
+        if name not in Budget.__slots__:
+            hint = f"it has {', '.join(Budget.__slots__)}"
+            raise GradcliError("option", f"a budget has no bound '{name}'", hint=hint)
+        made = made.changed(name, bound)
+    return made
 
 
 def assert_gradient(program: str | Callable[..., Any], /, **asked: Any) -> Check:

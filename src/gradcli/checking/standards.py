@@ -78,6 +78,15 @@ def read_digits(digits: object) -> float | None:
     return float(digits)
 
 
+def digits_asked(digits: float | None, tolerance: float | None) -> float | None:
+    """Return the digits that are asked for, those that a tolerance stands for; raises ``option`` for both."""
+    if tolerance is None:
+        return digits
+    if digits is not None:
+        raise GradcliError("option", "digits and tolerance are both given", hint="give one of them")
+    return digits_of_tolerance(tolerance)
+
+
 def digits_of_tolerance(tolerance: float) -> float:
     """Return the digits that a relative tolerance stands for, ``1e-5`` for 5; raises ``option`` out of range."""
     if not 10.0**-MOST <= tolerance <= 10.0**-LEAST:

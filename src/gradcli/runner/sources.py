@@ -490,7 +490,9 @@ def plain(function: Any) -> FunctionType:
     if not callable(function):
         raise no_source(f"{called(function)} is no program: a text is, or a function made by def or lambda")
     if type(function) is not FunctionType:
-        what = f"the method {function.__qualname__}" if isinstance(function, MethodType) else called(function)
+        if isinstance(function, MethodType):
+            raise no_source(f"{function.__qualname__} is a method, and what its object holds is not read")
+        what = called(function)
         raise no_source(f"{what} has no source to read, as a function made by def or lambda has")
     return function
 
