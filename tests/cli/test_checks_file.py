@@ -420,3 +420,11 @@ def test_a_script_whose_gradcheck_fails_is_wrong_in_one_line(cli, here):
 
 def test_the_document_of_a_script_that_raises_has_a_verdict(cli):
     assert strict_json(cli("check", GRADCHECK, "--json").out)["verdict"] == "wrong"
+
+
+def test_a_missing_folder_is_said_before_the_work(cli, here):
+    path = written(here, toml('program = "x**2"\ninputs.x = 1'))
+    for words in (["check", path], ["check", "x**2", "--x", "3"]):
+        answer = cli(*words, "-o", "missing/report.json")
+        assert (answer.code, answer.out) == (2, "")
+        assert "there is no folder missing" in answer.err

@@ -239,6 +239,7 @@ def check(
     del debug
     from gradcli.cli.checking import answer, read_standard
     from gradcli.cli.inputs import CHECKS, suffix_of
+    from gradcli.cli.output import require_folder
     from gradcli.cli.points import points_of, typed_check
     from gradcli.cli.request import ScriptOptions, printing, refuse_page, request
 
@@ -250,6 +251,7 @@ def check(
     if jobs != 1:
         raise GradcliError("option", "--jobs is for a file of checks", hint="gradcli check checks.toml --jobs 4")
     how: Printing = refuse_page(printing(json, format, output, 6, "auto", False, None, quiet))
+    require_folder(output)
     wanted = read_standard(digits, tolerance)
     script = ScriptOptions(at, turn, of=of, seed=draw_seed, points=seed)
     points = points_of(set_values or [])

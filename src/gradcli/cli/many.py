@@ -16,7 +16,7 @@ from gradcli.batch.worker import Limits
 from gradcli.cli.batch import MEMORY, MOST_JOBS, STATUS
 from gradcli.cli.checks import ListedCheck, keys_of, read_checks
 from gradcli.cli.environment import Environment
-from gradcli.cli.output import say, write
+from gradcli.cli.output import require_folder, say, write
 from gradcli.cli.points import PRINTING, value_words
 from gradcli.cli.reports import Answered, Tally, lines_of, reported
 from gradcli.cli.request import budget_from
@@ -72,6 +72,7 @@ def answer_all(env: Environment, ctx: typer._click.Context, path: str) -> ExitSt
     """Answer the checks of a file, and return the exit code of the worst answer."""
     asked = ctx.params
     report = report_suffix(asked["output"], path)
+    require_folder(asked["output"])
     jobs, quiet, as_json = asked["jobs"], asked["quiet"], asked["json"] or asked["format"] == "json"
     if asked["program"] and asked["file"]:
         raise GradcliError("option", "a file of checks and -f FILE are both given", hint="give one of them")

@@ -87,6 +87,12 @@ def write_parts(env: Environment, parts: Iterable[str], path: str | None = None)
             Path(temporary).unlink(missing_ok=True)
 
 
+def require_folder(path: str | None) -> None:
+    """Raise ``file`` where the folder that ``-o`` is to write into is missing, before there is any work."""
+    if path is not None and "\0" not in path and not Path(path).parent.is_dir():
+        raise GradcliError("file", f"-o {path} cannot be written: there is no folder {Path(path).parent}")
+
+
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
