@@ -139,6 +139,7 @@ def check_function(
                     *reading.notes,
                     *note_fixed(found[1:], expected, moving),
                     *notes_of_script(function),
+                    *([] if expected else unchecked_names(function)),
                     *note_unknown(unknown),
                 ]
             )
@@ -264,6 +265,16 @@ def own_backward(function: Function, values: dict[str, Any], v: object) -> OwnBa
     from gradcli.checking.functions import judge_functions  # a formula has none
 
     return judge_functions(function, values, v)
+
+
+def unchecked_names(function: Function) -> list[Note]:
+    """Return the notes on names of a formula that say they are a derivative; none for one without statements."""
+    text = function.place.text.strip()
+    if function.program.is_script or not (";" in text or "\n" in text):
+        return []
+    from gradcli.checking.unchecked import note_unchecked  # most formulas assign nothing
+
+    return note_unchecked(function)
 
 
 def script_told(function: Function) -> Timeline | None:
