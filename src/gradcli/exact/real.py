@@ -116,6 +116,10 @@ def by_mpmath(name: str, at_zero: int = 0, at_infinity: Decimal = NAN) -> Callab
     return apply
 
 
+FLAT = Decimal(10) ** 8
+"""Where erfc has been below any number that is shown for long, and mpmath fails far beyond."""
+
+
 class Real:
     """One real number.
 
@@ -215,7 +219,7 @@ class Real:
             return self
         if self.d < 0:
             return Real(2 - Real(-self.d).erfc().d)
-        if not self.d or self.d.is_infinite():
+        if not self.d or self.d > FLAT:
             return Real(Decimal(0 if self.d else 1))
         return Real(mpmath_function("mpf_erfc", self.d))
 
