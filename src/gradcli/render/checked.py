@@ -103,7 +103,8 @@ def standard_text(one: Expectation) -> str:
 
 def by_text(one: Expectation) -> str:
     """Return by which value a derivative is, where its own text does not say it."""
-    return "" if one.variable in one.text and not one.from_file else f" by {one.variable}"
+    named = one.variable in one.text and not one.from_file and one.text != EXPECTED
+    return "" if named else f" by {one.variable}"
 
 
 def wrong_place(found: Checked, one: Expectation) -> str:
