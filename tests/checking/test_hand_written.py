@@ -53,3 +53,18 @@ def test_a_planted_fault_is_seen(row, fault):
     verdicts = {one.variable: one.verdict for one in found.expected}
     assert verdicts == {name: "wrong" if name in fault["wrong"] else "right" for name in row["pairs"]}
     assert found.verdict == "wrong"
+
+
+NOT_A_NUMBER = """import numpy as np
+X, W = np.array([[1.0, 2.0], [0.5, -1.0]]), np.array([[0.3], [-0.2]])
+h = np.tanh(X @ W)
+loss = np.sum(h**2)
+dh = 2*h + np.array([[0.0], [np.nan]])
+dW = X.T @ (dh*(1 - h**2))
+"""
+
+
+def test_a_gradient_with_nan_is_wrong_inside_too():
+    found = gradcli.check(NOT_A_NUMBER)
+    assert {one.text: one.verdict for one in found.expected} == {"dh": "wrong", "dW": "wrong"}
+    assert [one.first_wrong for one in found.expected if one.text == "dW"] == ["dh"]

@@ -157,7 +157,7 @@ def read_claims(
             return None
         expect = {value: expect}
     if expect:
-        typed = {way: item for way, item in expect.items() if not is_of_script(item, text, observed, settings)}
+        typed = {way: item for way, item in expect.items() if not is_of_script(item, text, observed, settings, free)}
         pairs = [observed.pair(way, item) for way, item in expect.items() if way not in typed]
         return trace_claims(text, of, pairs, typed, observed, settings, strict=True)
     claims = None
@@ -295,16 +295,20 @@ def find_inputs(trace: Callable[..., ScriptProgram], ways: list[str]) -> tuple[S
     return (program if not inputs or inputs == ways else trace(inputs, always)), inputs
 
 
-def is_of_script(item: Any, text: str, observed: Observed, settings: Mapping[str, Any]) -> bool:
-    """Return whether what is expected is an expression that the script can evaluate at its end, or a local variable."""
+def is_of_script(
+    item: Any, text: str, observed: Observed, settings: Mapping[str, Any], free: Mapping[str, Any]
+) -> bool:  # fmt: skip
+    """Return whether what is expected is an expression that the script can evaluate at its end, or a local variable.
+
+    ``free`` are the names that the script takes from outside: one that is none of them is unknown to it.
+    """
     if not isinstance(item, str):
         return False
     if item in observed.local:
         return True
     slots, bounds = {SLOT.format(0): item}, settings["budget"]
-    plain, _ = compile_text(text, budget=bounds)
     code, _ = compile_text(text, budget=bounds, asked=slots)
-    if code.text.free().keys() - plain.text.free().keys():
+    if code.text.free(free).keys() - free.keys():
         return False
     return WAY.fullmatch(item) is not None or run_script(text, asked=slots, **settings).raised is None
 

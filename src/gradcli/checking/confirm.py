@@ -34,7 +34,7 @@ from gradcli.checking.formulas import Reading, read_formulas
 from gradcli.checking.points import random_points
 from gradcli.checking.standards import read_digits
 from gradcli.checking.truth import Effort, Truth, find_truth, tabulate, undecided
-from gradcli.checking.unknown import note_unknown, notes_of_script, undecided_by_calls, unknown_calls
+from gradcli.checking.unknown import note_unknown, notes_of_script, unknown_calls
 from gradcli.engine.naming import Label, label_entries, output_name
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
@@ -103,8 +103,8 @@ def check_function(
         if claims is not None:
             expected += [Expected(name, None, None, count, claims) for name in claims.by_input]
         own = own_backward(function, values, v)
-        if digits is not None:
-            own.expected = [replace(one, digits=read_digits(digits)) for one in own.expected]
+        if count is not None:
+            own.expected = [replace(one, digits=count) for one in own.expected]
             own.notes += note_digits([*expected, *own.expected], function)
         if own.expected and v is None and not expected:
             v = 1.0  # what calls gave is a gradient
@@ -117,10 +117,12 @@ def check_function(
         found += at_random
         said = [own.explained(one) for one in said_together(found)]
         if claims is not None:
-            said = with_claims(claims, values, read_v(v, found[0].shape, strict, "y").seed, said)
-            found[0].reason = found[0].reason or (LEAKS.format(claims.of) if claims.leaks else "")
+            said = judged_claims(claims, values, read_v(v, found[0].shape, strict, "y").seed, said)
+            if claims.leaks:
+                said = [one.undecided() if one.wrong else one for one in said]
+                found[0].reason = found[0].reason or LEAKS.format(claims.of)
         unknown = unknown_calls(function, claims)
-        said = list(map(undecided_by_calls, said)) if unknown else said
+        said = [one.undecided() for one in said] if unknown else said
     except GradcliError as error:
         raise error.at(error.span, function.place) from None
     return kind(
@@ -189,19 +191,11 @@ def check_at_random(
     return found
 
 
-def with_claims(claims: Claims, values: dict[str, Any], seed: Array, said: list[Expectation]) -> list[Expectation]:
+def judged_claims(claims: Claims, values: dict[str, Any], seed: Array, said: list[Expectation]) -> list[Expectation]:
     """Return what is said of a script's own gradients, in the order in which it computes them."""
     from gradcli.checking.inner import judge_claims  # a formula has none
 
-    judged = judge_claims(claims, values, seed, said)
-    if not claims.leaks:
-        return judged
-    return [undecided_one(one) if one.wrong else one for one in judged]
-
-
-def undecided_one(one: Expectation) -> Expectation:
-    """Return what is said of a gradient that differs where the truth may be another one."""
-    return replace(one, wrong=0, unclear=one.compared, worst=None, mistake="", first_wrong="")
+    return judge_claims(claims, values, seed, said)
 
 
 def copied_point(function: Function, given: Mapping[str, object]) -> dict[str, Any]:

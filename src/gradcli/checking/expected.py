@@ -54,8 +54,6 @@ THREE = Decimal("0.0005")
 """Relative distance that three digits leave."""
 OF_DOUBLES = 15
 """Digits from which a number was printed by a program, which computed it in double precision."""
-OF_SINGLES = Decimal("1e-5")
-"""Relative distance of a number that was computed in single precision."""
 MOST = 1e300
 """Size of a typed number from which it is read as any formula is: no derivative in double precision is as large."""
 
@@ -324,7 +322,7 @@ def claimed_numbers(
     doubles = np.asarray(gradient.value, dtype=np.float64)
     exact = None if as_computed else claims.in_many_digits(point, variable)
     values = [Decimal(float(number)) for number in doubles.ravel()] if exact is None else exact
-    bound = OF_SINGLES if gradient.dtype in SHORTER else MEASURED
+    bound = Decimal(10) ** -int(OF_TYPES["float32"]) if gradient.dtype in SHORTER else MEASURED
     bounds = [bound * abs(value) for value in values]
     return ExpectedNumbers(values, bounds, doubles.shape, measured=True, computed=exact is None)
 

@@ -41,7 +41,8 @@ def judge_claims(
     nodes = {one.variable: ways_to(claims, point, variables[one.variable]) for one in expected}
     trusted = [nodes[one.variable] for one in expected if one.verdict == "right"]
     if not claims.asked_for:
-        expected = [one for one in expected if one.verdict == "right" or is_meant(claims, point, one, nodes, trusted)]
+        forward = forward_nodes(claims, point)
+        expected = [one for one in expected if one.verdict == "right" or is_meant(one, nodes, trusted, forward)]
     settled = frozenset().union(*(one.nodes for one in inner if one.right))  # a name may stand for a right one's value
     suspects = [one for one in inner if not one.right and not any(one.nodes - settled & used for used in trusted)]
     wrong = suspects if len(trusted) < len(expected) else [one for one in suspects if claims.asked_for]
@@ -73,10 +74,18 @@ def as_wholes(claims: Claims, expected: list[Expectation]) -> list[Expectation]:
     return list(merged.values())
 
 
+def forward_nodes(claims: Claims, point: Mapping[str, Any]) -> frozenset[int]:
+    """Return the nodes that the output is computed by, without its inputs."""
+    output = value_at(claims.reach(point).run.story.last, claims.of)
+    return frozenset(node.index for node in ancestors(getattr(output, "node", None)) if node.op is not None)
+
+
 def is_meant(
-    claims: Claims, point: Mapping[str, Any], one: Expectation, nodes: Mapping[str, frozenset[int]],
+    one: Expectation,
+    nodes: Mapping[str, frozenset[int]],
     trusted: Sequence[frozenset[int]],
-) -> bool:  # fmt: skip
+    forward: frozenset[int],
+) -> bool:
     """Return whether a gradient that is wrong, and was found by its name alone, is one of the output.
 
     A right one is not computed from it, and that of an object is computed from what the output is.
@@ -84,8 +93,6 @@ def is_meant(
     end = max(nodes[one.variable], default=-1)
     if any(end in used for used in trusted):
         return False
-    output = value_at(claims.reach(point).run.story.last, claims.of)
-    forward = {node.index for node in ancestors(getattr(output, "node", None)) if node.op is not None}
     return bool(nodes[one.variable] & forward) or not one.variable.endswith((".data", ".value"))
 
 
@@ -99,7 +106,8 @@ def inner_expectation(one: InnerGradient) -> Expectation:
         value, gradient = one.pair.value, one.pair.gradient
         column = f"{value}{list(map(int, at)) if claim.shape else ''}".replace(" ", "")
         values = float(claim[at]), float(truth[at]) + 0.0  # no -0
-        wrong = int(np.sum(np.abs(claim - truth) > 10**-FEWEST * np.max(np.abs(truth))))
+        bound = 10**-FEWEST * np.max(np.abs(truth))
+        wrong = int(np.sum(~(np.abs(claim - truth) <= bound)))  # nan is wrong too
         worst = Entry(value, "", column, (gradient, REVERSE), values, one.digits, 0.0, {})
         mistake = find_mistake(claim, truth, Surroundings(np.zeros(())))
     misfit = "" if claim.shape == truth.shape else f"has shape {claim.shape} and truly {truth.shape}"

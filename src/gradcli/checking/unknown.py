@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gradcli.errors.counting import listed
@@ -10,7 +9,6 @@ from gradcli.explanation.explained import Note
 
 if TYPE_CHECKING:
     from gradcli.checking.claims import Claims
-    from gradcli.explanation.checked import Expectation
     from gradcli.explanation.evaluation import Function
 
 LEFT_OUT = "left-out"
@@ -46,8 +44,3 @@ def note_unknown(reason: str) -> list[Note]:
         return []
     message = "The script is run without a function that it imports: write its definition in place of the import."
     return [Note(LEFT_OUT, message)]
-
-
-def undecided_by_calls(one: Expectation) -> Expectation:
-    """Return what is said of an expected derivative where the script's numbers may be others."""
-    return replace(one, wrong=0, unclear=max(1, one.compared), mistake="", misfit="")

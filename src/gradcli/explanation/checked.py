@@ -184,6 +184,12 @@ class Expectation:
         """``right``, ``wrong`` or ``unclear``."""
         return "wrong" if self.wrong else "unclear" if self.unclear else "right"
 
+    def undecided(self) -> Expectation:
+        """Return it where the truth, or the number itself, may be another one: not wrong, and nothing of a mistake."""
+        return dataclasses.replace(
+            self, wrong=0, unclear=max(1, self.compared), worst=None, mistake="", misfit="", first_wrong=""
+        )
+
     def beside(self, other: Expectation) -> Expectation:
         """Return what two points say of it together."""
         first, second = sorted((self, other), key=lambda one: (not one.wrong, one.digits))
