@@ -179,7 +179,8 @@ class Story:
         ``place`` is what owns an attribute or an item, and which one it is.
         """
         run: Run = regs[0]
-        if name not in self.module or len(run.frames) == 1:
+        own = name in self.module and len(run.frames) > 1  # a function's, by the name of one of the module's
+        if not own:
             value = self.trace(run, name if place is None else self.way_of(place) or name, value)
         elif name in self.traced and flows(value) and self.is_update(value.node, name, by_gradient=True):
             value = as_leaf(run, value, name)  # a function updates what it was given
@@ -191,7 +192,7 @@ class Story:
             self.note_gradients()
         if self.stop == (name, self.counts[name]):
             raise Assigned(value)
-        if name not in self.module or len(run.frames) == 1:
+        if not own:
             self.note_version(name, value)
         if isinstance(value, Tensor) and type(value.node) is np.ndarray and value.shape and name.isidentifier():
             name_constant(run.graph.constants, name, value.node)
