@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import gradcli
-from gradcli.render.document import LONG, document, encoded
-from gradcli.render.dump import dump, dump_numbers
+from gradcli.render.data import LONG, document, encoded
+from gradcli.render.data import dump, dump_numbers
 
 N = LONG
 CASES = {

@@ -17,6 +17,7 @@ from gradcli.explanation.readings import stand
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from gradcli.document.model import Document
     from gradcli.explanation.ran import Ran
     from gradcli.explanation.views import Descent, Hessian, Rows, Tangent
 
@@ -73,29 +74,37 @@ class Explanation(Explained):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document, schema 1, which ``gradcli schema`` describes."""
-        from gradcli.render.document import document
+        from gradcli.render.data import document
 
         return document(self)
 
-    def __rich__(self) -> Any:
-        from gradcli.render.glyphs import Layout
-        from gradcli.render.tables import tables
+    def document(self, precision: int = 6, full: bool = False) -> Document:
+        """Return the answer in sections of equations, tables and sentences, which each format prints."""
+        from gradcli.document.model import Settings
+        from gradcli.document.sections import document_of
 
-        return tables(self, Layout())
+        return document_of(self, Settings(precision, full))
+
+    def __rich__(self) -> Any:
+        from gradcli.render.layout import Layout
+        from gradcli.render.terminal import tables
+
+        return tables(self.document(), Layout())
 
     def to_markdown(self) -> str:
         """Return the tables in Markdown, for a forum or a notebook."""
-        from gradcli.render.glyphs import Layout
+        from gradcli.render.layout import Layout
         from gradcli.render.markdown import markdown
 
-        return markdown(self, Layout(EXPORTED))
+        return markdown(self.document(), Layout(EXPORTED))
 
     def to_latex(self) -> str:
         """Return a LaTeX document; raises ``GradcliError``, ``format``, where J is numbers alone."""
-        from gradcli.render.glyphs import Layout
-        from gradcli.render.latex import latex
+        from gradcli.render.layout import Layout
+        from gradcli.render.latex import latex, refuse_numbers
 
-        return latex(self, Layout(EXPORTED))
+        refuse_numbers(self)
+        return latex(self.document(), Layout(EXPORTED))
 
     def to_code(self, library: str) -> str:
         """Return a script in ``torch``, ``jax`` or ``numpy`` that reproduces the numbers.
@@ -107,19 +116,20 @@ class Explanation(Explained):
         return script(self, library)
 
     def _repr_html_(self) -> str:
-        from gradcli.render.glyphs import Layout
+        from gradcli.render.layout import Layout
         from gradcli.render.web import html
 
-        return html(self, Layout(EXPORTED))
+        return html(self.document(), Layout(EXPORTED))
 
     def _repr_latex_(self) -> str | None:
-        from gradcli.render.glyphs import Layout
-        from gradcli.render.latex import equations
+        from gradcli.render.layout import Layout
+        from gradcli.render.latex import equations, refuse_numbers
 
         try:
-            return equations(self, Layout(EXPORTED))
+            refuse_numbers(self)
         except GradcliError:
             return None  # a notebook then shows the tables alone
+        return equations(self.document(), Layout(EXPORTED))
 
     def __str__(self) -> str:
         from gradcli.render.plain import plain
@@ -146,7 +156,7 @@ class Check(Checked):
 
     def __str__(self) -> str:
         from gradcli.render.checked import check_line
-        from gradcli.render.labels import with_labels
+        from gradcli.document.labels import with_labels
 
         return with_labels(check_line(self), self.labels)
 
@@ -161,7 +171,7 @@ class Check(Checked):
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document, schema 1, which ``gradcli schema`` describes."""
         from gradcli.render.checked import check_document
-        from gradcli.render.labels import relabelled
+        from gradcli.document.labels import relabelled
 
         return relabelled(check_document(self), self.labels) | {"reproduce": self.reproduce or None}
 

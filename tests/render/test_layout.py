@@ -10,7 +10,7 @@ import pytest
 import gradcli
 from generator.programs import random_program
 from gradcli.render.glyphs import ASCII, UNICODE, Layout
-from gradcli.render.numbers import short
+from gradcli.document.numbers import short
 from gradcli.render.tables import picture, tables
 from oracles import cases, portion
 

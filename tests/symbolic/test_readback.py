@@ -10,7 +10,7 @@ import pytest
 import gradcli
 from gradcli.formulas.places import Places, places_of
 from gradcli.formulas.readback import read_back
-from gradcli.render.equalities import with_true_formulas
+from gradcli.document.equalities import with_true_formulas
 from oracles import portion, portion_of_rows
 from readback_programs import findings, in_doubles, program
 from records import FUNCTIONS, RECORDS

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gradcli.cli.output import layout_of, terminal_width, write, write_explanation, write_text
+from gradcli.cli.output import layout_of, settings_of, terminal_width, write, write_explanation, write_text
 from gradcli.errors import GradcliError
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ def write_before(env: Environment, error: GradcliError, options: ScriptOptions, 
     from rich.text import Text
 
     from gradcli.explanation.timeline import timeline
-    from gradcli.render.tables import drawn
-    from gradcli.render.timeline import timeline_lines, timeline_section
+    from gradcli.render.events import event_lines, timeline_lines
 
     told = timeline(error.ended, name=options.name)
     if how.quiet or how.output or not (told.rows or told.prints):
@@ -49,4 +48,5 @@ def write_before(env: Environment, error: GradcliError, options: ScriptOptions, 
         write(env, "\n".join(timeline_lines(told)))
     elif how.format == "table":
         layout = layout_of(env, how, how.width or terminal_width(env))
-        write_text(env, Text("\n").join([*drawn([timeline_section(told, layout)], layout)][1:]), how)
+        head = [Text(f" {told.head}", "bold")] if told.rows else []
+        write_text(env, Text("\n").join([*head, *event_lines(told, settings_of(how), layout)]), how)

@@ -23,7 +23,7 @@ from gradcli.errors.inert import inert
 from gradcli.errors.suggest import did_you_mean
 from gradcli.interface import Check
 from gradcli.language.values import FILE, read_value
-from gradcli.render.dump import dump
+from gradcli.render.data import dump
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gradcli.cli.output import on_terminal, write_picture
+from gradcli.cli.output import on_terminal, settings_of, write_open
 from gradcli.errors import GradcliError
 from gradcli.errors.facts import MissingV
 
@@ -30,11 +30,11 @@ def offer_v(
         return error
     import numpy as np
 
-    from gradcli.render.effects import worth_of
+    from gradcli.document.effects import worth_of
 
     try:
         found = explained(replace(asked, calls=[np.ones(facts.shape)]))
     except GradcliError:
         return error
-    layout = write_picture(env, found, how)
-    return error.about(MissingV(facts.shape, found.name, found.effect.row, worth_of(found.effect, layout)))
+    write_open(env, found, how)
+    return error.about(MissingV(facts.shape, found.name, found.effect.row, worth_of(found.effect, settings_of(how))))

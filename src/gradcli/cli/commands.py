@@ -344,7 +344,7 @@ def functions(
     del debug
     from gradcli.cli.output import write
     from gradcli.explanation.vocabulary import all_functions, look_up
-    from gradcli.render.dump import dump
+    from gradcli.render.data import dump
     from gradcli.render.vocabulary import describe, functions_document, overview
 
     env: Environment = ctx.obj

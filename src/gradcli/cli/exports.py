@@ -8,34 +8,40 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gradcli.cli.request import Printing
     from gradcli.explanation.explained import Explained
-    from gradcli.render.glyphs import Layout
+    from gradcli.document.model import Settings
+    from gradcli.render.layout import Layout
 
 WIDTH = 100
 """Columns of what is written for no screen."""
 
 
-def exported(found: Explained, printing: Printing, layout: Callable[[int | None], Layout]) -> str:
+def exported(
+    found: Explained, printing: Printing, settings: Settings, layout: Callable[[int | None], Layout]
+) -> str:
     """Return an answer as a script, or in the format that was asked for; ``layout`` is given the columns."""
     if printing.format == "code":
         from gradcli.scripts.script import script
 
         return script(found, printing.code or "")
     if printing.format in ("svg", "dot"):
+        from gradcli.document.labels import with_labels
         from gradcli.render.graph import dot, sheet_of
-        from gradcli.render.labels import with_labels
         from gradcli.render.svg import svg
 
-        sheet = sheet_of(found, layout(None))
+        sheet = sheet_of(found, settings)
         return with_labels(dot(sheet) if printing.format == "dot" else svg(sheet), found.labels)
+    from gradcli.document.sections import document_of
+
     room = layout(printing.width or WIDTH)
     if printing.format == "latex":
-        from gradcli.render.latex import latex
+        from gradcli.render.latex import latex, refuse_numbers
 
-        return latex(found, room)
+        refuse_numbers(found)
+        return latex(document_of(found, settings), room)
     if printing.format == "markdown":
         from gradcli.render.markdown import markdown
 
-        return markdown(found, room)
+        return markdown(document_of(found, settings), room)
     from gradcli.render.picture import picture
 
-    return picture(found, room)
+    return picture(document_of(found, settings), room)

@@ -9,7 +9,7 @@ import numpy as np
 from gradcli.cli.output import complain, write_parts
 from gradcli.cli.request import Printing, Request, function_of
 from gradcli.explanation.readings import read_gradient, stand
-from gradcli.render.numbers import grad_text
+from gradcli.document.numbers import grad_text
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
@@ -27,7 +27,7 @@ def answer(env: Environment, asked: Request, how: Printing, confirm: bool) -> tu
     if confirm:
         from gradcli.explanation.explained import Explained
         from gradcli.explanation.explaining import Ask, explain_run
-        from gradcli.render.document import agreement_document
+        from gradcli.render.data import agreement_document
 
         confirmed = explain_run(point, Ask.ALWAYS, Explained)
         notes, verdict = [*asked.notes, *confirmed.notes], confirmed.agreement.verdict
@@ -45,15 +45,15 @@ def lines_of(found: Gradient) -> str:
     """Return the gradients as lines, under the names of the script."""
     if not found.labels:
         return grad_text(found.grad)
-    from gradcli.render.labels import with_labels  # a formula has none
+    from gradcli.document.labels import with_labels  # a formula has none
 
     return with_labels(grad_text(found.grad), found.labels)
 
 
 def written(found: Gradient, notes: list[Note], more: dict[str, Any]) -> list[str]:
     """Return the JSON document of gradients, in parts, with ``more`` and with notes where there are any."""
-    from gradcli.render.document import encoded, gradient_document
-    from gradcli.render.documents import notes_document
+    from gradcli.render.data import encoded, gradient_document
+    from gradcli.render.data import notes_document
 
     told = {"notes": notes_document(notes)} if notes else {}
     return encoded(lambda form: gradient_document(found, form) | more | told)

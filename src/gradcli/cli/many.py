@@ -23,8 +23,8 @@ from gradcli.cli.request import budget_from
 from gradcli.cli.status import ExitStatus
 from gradcli.errors import GradcliError
 from gradcli.records import dataclass
-from gradcli.render.diagnostic import error_document
-from gradcli.render.dump import dump
+from gradcli.render.data import error_document
+from gradcli.render.data import dump
 
 if TYPE_CHECKING:
     import typer

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
     from gradcli.cli.request import Printing
     from gradcli.explanation.explained import Explained
-    from gradcli.render.glyphs import Layout
+    from gradcli.document.model import Settings
+    from gradcli.render.layout import Layout
 
 
 class ClosedPipe(Exception):
@@ -105,7 +106,7 @@ def write_explanation(env: Environment, found: Explained, printing: Printing) ->
         return
     width = printing.width or terminal_width(env)
     if printing.format == "json":
-        from gradcli.render.document import document, encoded
+        from gradcli.render.data import document, encoded
 
         write_parts(env, encoded(partial(document, found)), printing.output)
     elif printing.format == "page":
@@ -115,7 +116,7 @@ def write_explanation(env: Environment, found: Explained, printing: Printing) ->
     elif printing.format not in ("table", "plain"):
         from gradcli.cli.exports import exported
 
-        write(env, exported(found, printing, partial(layout_of, env, printing)), printing.output)
+        write(env, exported(found, printing, settings_of(printing), partial(layout_of, env, printing)), printing.output)
     elif printing.format == "plain" or (width is not None and width < NARROW):
         write(env, lines_of(found, printing), printing.output)
     else:
@@ -125,7 +126,7 @@ def write_explanation(env: Environment, found: Explained, printing: Printing) ->
 def lines_of(found: Explained, printing: Printing) -> str:
     """Return an explanation as plain lines."""
     from gradcli.errors.inert import inert
-    from gradcli.render.glyphs import EVERYTHING
+    from gradcli.document.model import EVERYTHING
     from gradcli.render.plain import plain
 
     text = plain(found, EVERYTHING) if printing.full else plain(found)
@@ -206,33 +207,41 @@ def say(env: Environment, text: str) -> None:
 
 
 def layout_of(env: Environment, printing: Printing, width: int | None) -> Layout:
-    """Return what tables may take and draw."""
-    from gradcli.render.glyphs import ASCII, UNICODE, Layout
+    """Return the room that lines and tables have, and whether more than ASCII can be shown."""
+    from gradcli.render.layout import Layout
 
     unicode = env.unicode(printing.ascii_only) or (printing.output is not None and not printing.ascii_only)
-    glyphs = UNICODE if unicode else ASCII
-    return Layout(width or 100, width or NATURAL, printing.precision, glyphs, printing.full)
+    return Layout(width or 100, width or NATURAL, unicode)
+
+
+def settings_of(printing: Printing) -> Settings:
+    """Return how much of an answer is shown."""
+    from gradcli.document.model import Settings
+
+    return Settings(printing.precision, printing.full)
 
 
 def write_tables(env: Environment, found: Explained, printing: Printing, width: int | None) -> None:
     """Write tables, coloured where standard output is a terminal."""
-    from gradcli.render.tables import tables
+    from gradcli.document.sections import document_of
+    from gradcli.render.terminal import tables
 
-    write_text(env, tables(found, layout_of(env, printing, width)), printing)
+    document = document_of(found, settings_of(printing))
+    write_text(env, tables(document, layout_of(env, printing, width)), printing)
 
 
-def write_picture(env: Environment, found: Explained, printing: Printing) -> Layout:
-    """Write J with v left open, and return the layout that it has."""
-    from gradcli.render.tables import picture
+def write_open(env: Environment, found: Explained, printing: Printing) -> None:
+    """Write J with v left open."""
+    from gradcli.document.sections import open_document
+    from gradcli.render.terminal import tables
 
     layout = layout_of(env, printing, printing.width or terminal_width(env))
-    write_text(env, picture(found, layout), printing)
-    return layout
+    write_text(env, tables(open_document(found, settings_of(printing)), layout), printing)
 
 
 def write_text(env: Environment, text: Text, printing: Printing) -> None:
     """Write lines that fit the screen as they are, coloured where standard output is a terminal."""
-    from gradcli.render.tables import console, plain_lines
+    from gradcli.render.terminal import console, plain_lines
 
     if printing.output is not None or not env.coloured(env.stdout, printing.color):
         write(env, plain_lines(text), printing.output)
@@ -248,8 +257,8 @@ def report(env: Environment, error: GradcliError, as_json: bool, color: str = "a
     The document says the ``verdict`` of a check whose script ended with an exception.
     """
     if as_json:
-        from gradcli.render.diagnostic import error_document
-        from gradcli.render.dump import dump
+        from gradcli.render.data import error_document
+        from gradcli.render.data import dump
 
         with contextlib.suppress(GradcliError):  # no document where standard output takes none, but the diagnostic
             write(env, dump(error_document(error) | ({"verdict": verdict} if verdict else {})))
@@ -257,7 +266,7 @@ def report(env: Environment, error: GradcliError, as_json: bool, color: str = "a
     if not env.coloured(env.stderr, color):
         complain(env, text)
         return
-    from gradcli.render.tables import console, painted
+    from gradcli.render.terminal import console, painted
 
     with contextlib.suppress(OSError):
         console(env.stderr).print(painted(fitted(env, env.stderr, text)), soft_wrap=True)

@@ -129,7 +129,7 @@ def reproducing(typed: TypedCheck, answer: Check, values_typed: Sequence[Mapping
 
 def restored(text: str, value: Any) -> str:
     """Return the text of a value, which is written out where standard input had it and where it is short."""
-    from gradcli.render.numbers import input_text
+    from gradcli.document.numbers import input_text
 
     written = input_text(value) if text == "-" and np.size(value) < LONGEST else text
     return written if len(written) <= LONGEST else text

@@ -11,7 +11,7 @@ from gradcli.batch.answers import Verdict
 from gradcli.errors.counting import counted
 from gradcli.errors.inert import inert
 from gradcli.records import dataclass, field
-from gradcli.render.dump import dump
+from gradcli.render.data import dump
 
 if TYPE_CHECKING:
     from xml.etree import ElementTree as ET

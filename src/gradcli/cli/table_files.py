@@ -17,7 +17,7 @@ from gradcli.language.paper import instead_of
 from gradcli.language.source import character_name
 from gradcli.language.values import is_number, of_lines, read_value
 from gradcli.ops.signatures import Given
-from gradcli.render.numbers import full
+from gradcli.document.numbers import full
 
 DELIMITERS = {"\t": "a tab", ";": "';'", ",": "','"}
 BLANKS = " \t"

@@ -7,18 +7,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from gradcli.engine.naming import tight
 from gradcli.explanation.backward import seed_text
+from gradcli.explanation.putting_in import put_in
 from gradcli.explanation.tape import Sent, Step, Tape, Taped
 from gradcli.ops.declare import Array
 from gradcli.ops.writing import number_text
-
-SYMBOL = re.compile(
-    r"""(?P<text>"[^"\n]*"|'[^'\n]*')|(?<![\w.])(?P<name>[A-Za-z_]\w*(?:\.grad\b)?)(?!\w|\s*(\(|=(?!=)))"""
-)
-"""A name or a cotangent, unless it is the name of a function or of a keyword, or in quotes."""
-INDEX = re.compile(r"\[(-?\d+(?:, ?-?\d+)*)\]")
-
 
 def take_steps(tape: Tape) -> list[Step]:
     """Return the lines: the rules of the operations in the order in which they ran, then the chain rule back.
@@ -53,7 +46,7 @@ def rule_steps(row: Taped, labels: Mapping[str, str], known: Mapping[str, Array]
             with np.errstate(all="ignore"):
                 value = np.asarray(sum(slopes[1:], start=slopes[0]))
             formula = joined([text for text, _ in parts])
-            yield Step(row.sent[0].rule, row.label, labels.get(to, to), formula, put_in(formula, known), value)
+            yield Step(row.sent[0].rule, row.label, labels.get(to, to), formula, with_numbers(formula, known), value)
 
 
 def start_step(row: Taped, g: Array, known: Collection[str]) -> Step:
@@ -67,7 +60,7 @@ def chain_step(row: Taped, g: Array, reached: Sequence[Sent], known: Mapping[str
     rule = "unused" if not row.uses else "sum of uses" if row.uses > 1 else rule_of(reached)
     if not row.uses:
         formula = "0"
-    return Step(rule, f"{row.name}.grad", "", formula, put_in(formula, known), g)
+    return Step(rule, f"{row.name}.grad", "", formula, with_numbers(formula, known), g)
 
 
 def rule_of(reached: Sequence[Sent]) -> str:
@@ -88,30 +81,6 @@ def is_minus(text: str) -> bool:
     return text.startswith("-") and not re.search(r" [+-] ", text)
 
 
-def put_in(formula: str | None, known: Mapping[str, Array]) -> str | None:
-    """Return a formula with numbers in the place of names; None where one is no number, or there are none.
-
-    >>> put_in("y.grad*2*x[0]", {"y.grad": np.float64(-1.0), "x": np.array([3.0])})
-    '(-1)*2*3'
-    """
-    if formula is None:
-        return None
-    parts, start = [], 0
-    for match in SYMBOL.finditer(formula):
-        if match["text"] or match["name"] not in known or match.start() < start:
-            continue
-        index = INDEX.match(formula, match.end())
-        end = index.end() if index else match.end()
-        number = number_at(known[match["name"]], index)
-        if number is None or formula[end : end + 1] in (".", "["):
-            return None
-        parts += [formula[start : match.start()], tight(number) if number.startswith("-") else number]
-        start = end
-    return "".join([*parts, formula[start:]]) if parts else None
-
-
-def number_at(value: Array, index: re.Match[str] | None) -> str | None:
-    """Return the text of a number, or of an entry of an array; None for all else."""
-    place = tuple(int(part) for part in index[1].split(",")) if index else ()
-    entry = np.asarray(value)[place] if len(place) == np.ndim(value) else None
-    return None if entry is None or entry.dtype == bool or not np.isfinite(entry) else number_text(float(entry))
+def with_numbers(formula: str | None, known: Mapping[str, Array]) -> str | None:
+    """Return a formula with numbers in the place of names; None where there is none, or one is no number."""
+    return put_in(formula, known, number_text) or None if formula is not None else None

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
-from gradcli.render.document import document, encoded
-from gradcli.render.entries import LONG_FORMULA, Panel, entry_rule, indexed, with_partials
+from gradcli.render.data import document, encoded
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
@@ -100,22 +99,24 @@ def shown_document(found: Explained, *given: Any) -> dict[str, Any]:
 
 def told_lines(found: Explained) -> list[str]:
     """Return what a script did, as the tables say it on a wide screen."""
-    from gradcli.render.glyphs import Layout
-    from gradcli.render.timeline import timeline_section
+    from gradcli.document.model import Settings
+    from gradcli.render.events import event_lines
+    from gradcli.render.layout import Layout
 
-    if found.timeline is None:
+    timeline = found.timeline
+    if timeline is None:
         return []
-    section = timeline_section(found.timeline, Layout(100))
-    return [line for line in (section.title, *(str(line).rstrip() for line in section.lines)) if line]
+    lines = [str(line).rstrip() for line in event_lines(timeline, Settings(), Layout(100))]
+    return [line for line in (timeline.head if timeline.rows else "", *lines) if line]
 
 
 def rules_of(found: Explained, name: str) -> list[str]:
     """Return what the formulas of a J have in common, as the tables say it; none where each of its few is short."""
-    jacobian = found.jacobian[name]
-    by_name = entry_rule(found, name)
-    if by_name and any(len(text) > LONG_FORMULA for text in jacobian.rules or jacobian.formulas or []):
-        return [f"∂{found.name}/∂{indexed(name, 'ijkl'[: len(jacobian.input_shape)])} = {by_name}"]
-    return [with_partials(rule, found.name, Panel(name, jacobian, [], False), "∂") for rule in jacobian.rules]
+    from gradcli.document.jacobian import formula_rows
+    from gradcli.document.model import Equation, Settings
+
+    rows = formula_rows(found, name, Settings(full=True))
+    return [f"{row.left} = {row.sides[0]}" if isinstance(row, Equation) else row for row in rows]
 
 
 def script_text() -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcli.errors import Budget
 from gradcli.render.checked import failing_entry
-from gradcli.render.numbers import input_text, list_text
+from gradcli.document.numbers import input_text, list_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

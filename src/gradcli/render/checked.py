@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from gradcli.errors.counting import counted, listed
 from gradcli.exact.thresholds import ALL
 from gradcli.explanation.checked import DIGITS, EXPECTED
-from gradcli.render.document import events_document
-from gradcli.render.documents import head, inputs_document, notes_document
-from gradcli.render.numbers import input_text, nested, strict
+from gradcli.render.data import events_document
+from gradcli.render.data import head, inputs_document, notes_document
+from gradcli.document.numbers import input_text, nested, strict
 
 if TYPE_CHECKING:
     from gradcli.explanation.checked import Checked, Comparison, Entry, Expectation, FunctionVerdict

@@ -8,17 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gradcli.errors import GradcliError
-from gradcli.render.backward import unnumbered, value_lines
-from gradcli.render.folding import Gap, folded
-from gradcli.render.numbers import short
-from gradcli.render.rows import value_text
+from gradcli.document.folding import Gap, folded, unnumbered
+from gradcli.document.model import Settings
+from gradcli.render.equations import brief_text, value_lines, value_text
 from gradcli.render.wrap import wrapped
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.picture import Picture, Vertex
     from gradcli.ops.declare import Array
-    from gradcli.render.glyphs import Layout
 
 MOST_DRAWN = 60
 """Boxes of a picture: beyond, nobody reads it."""
@@ -60,10 +58,10 @@ class Sheet:
     lines: list[Line]
 
 
-def sheet_of(found: Explained, layout: Layout) -> Sheet:
+def sheet_of(found: Explained, settings: Settings) -> Sheet:
     """Return what a picture of an answer says; raises ``option`` for one with too many boxes."""
     picture = found.picture
-    boxes, stands = fold_vertices(picture, found, layout)
+    boxes, stands = fold_vertices(picture, found, settings)
     if len(boxes) > MOST_DRAWN:
         hint = "--tape tells the first and the last of them; names for fewer values make fewer boxes"
         raise GradcliError(
@@ -74,13 +72,13 @@ def sheet_of(found: Explained, layout: Layout) -> Sheet:
         ends = stands[edge.below], stands[edge.above]
         whole = ends == (edge.below, edge.above)
         if ends[0] != ends[1] and ends not in lines:
-            lines[ends] = edge_line(ends, edge.text if whole else None, edge.flows, layout)
+            lines[ends] = edge_line(ends, edge.text if whole else None, edge.flows, settings)
     program = found.program_lines
-    heading = [*program[:MOST_LINES], *([layout.glyphs.dots] if len(program) > MOST_LINES else [])]
+    heading = [*program[:MOST_LINES], *([settings.dots] if len(program) > MOST_LINES else [])]
     return Sheet(heading, boxes, list(lines.values()))
 
 
-def fold_vertices(picture: Picture, found: Explained, layout: Layout) -> tuple[list[Drawn], dict[str, str]]:
+def fold_vertices(picture: Picture, found: Explained, settings: Settings) -> tuple[list[Drawn], dict[str, str]]:
     """Return the boxes, and which of them stands for each vertex."""
     boxes: list[Drawn] = []
     stands: dict[str, str] = {}
@@ -88,15 +86,15 @@ def fold_vertices(picture: Picture, found: Explained, layout: Layout) -> tuple[l
     for part in folded(patterns(picture.vertices)):
         if isinstance(part, Gap):
             hidden = picture.vertices[place : place + part.turns * part.period]
-            boxes.append(gap_box(f"gap {place}", hidden, picture.left_out, layout))
+            boxes.append(gap_box(f"gap {place}", hidden, picture.left_out, settings))
             stands |= {vertex.name: boxes[-1].name for vertex in hidden}
             place += len(hidden)
             continue
         vertex = picture.vertices[part]
         box = (
-            gap_box(vertex.name, [vertex], picture.left_out, layout)
+            gap_box(vertex.name, [vertex], picture.left_out, settings)
             if vertex.role == "gap"
-            else box_of(vertex, vertex.name == found.name, layout)
+            else box_of(vertex, vertex.name == found.name, settings)
         )
         boxes.append(box)
         stands[vertex.name] = vertex.name
@@ -117,42 +115,41 @@ def patterns(vertices: Sequence[Vertex]) -> list[tuple[str, str] | None]:
     return found
 
 
-def gap_box(name: str, hidden: Sequence[Vertex], left_out: int, layout: Layout) -> Drawn:
+def gap_box(name: str, hidden: Sequence[Vertex], left_out: int, settings: Settings) -> Drawn:
     """Return the box that stands for values left out."""
     count = sum(left_out if vertex.role == "gap" else 1 for vertex in hidden)
-    text = f"{layout.glyphs.dots} {count:,} more values"
+    text = f"{settings.dots} {count:,} more values"
     return Drawn(name, "gap", [text], text)
 
 
-def box_of(vertex: Vertex, is_output: bool, layout: Layout) -> Drawn:
+def box_of(vertex: Vertex, is_output: bool, settings: Settings) -> Drawn:
     """Return the box of a value: its name and shape, how it is computed, its value, its cotangent."""
     shape = f" {vertex.value.shape}" if vertex.value.shape else ""
     role = "output" if is_output else vertex.role
     name = f"{vertex.name}{shape}" + ("" if role in ("inner", "output") else f"  {role}")
     text = [f"= {vertex.text}"] if vertex.text else []
-    lines = [name, *(line for line in text if len(line) <= WIDEST), *array_lines("= ", vertex.value, layout)]
-    title = [name, *text, f"= {value_text(vertex.value, layout)}"]
+    lines = [name, *(line for line in text if len(line) <= WIDEST), *array_lines("= ", vertex.value, settings)]
+    title = [name, *text, f"= {value_text(vertex.value, settings)}"]
     if vertex.cotangent is not None:
-        lines += array_lines("grad ", vertex.cotangent, layout)
-        title.append(f"{vertex.name}.grad = {value_text(vertex.cotangent, layout)}")
+        lines += array_lines("grad ", vertex.cotangent, settings)
+        title.append(f"{vertex.name}.grad = {value_text(vertex.cotangent, settings)}")
     return Drawn(vertex.name, role, lines, "\n".join(title))
 
 
-def array_lines(word: str, value: Array, layout: Layout) -> list[str]:
+def array_lines(word: str, value: Array, settings: Settings) -> list[str]:
     """Return the lines of an array, the ``word`` before them; its two ends where it is long."""
-    found = value_lines(value, layout)
+    found = value_lines(value, settings, WIDEST)
     if max(map(len, found)) + len(word) > WIDEST and value.size > 1:
-        first, last = (short(float(value.flat[k]), layout.precision) for k in (0, -1))
-        found = [f"[{first}, {layout.glyphs.dots} {last}]"]
+        found = [brief_text(value, settings, least=1)]
     return [word + found[0], *(" " * len(word) + line for line in found[1:])]
 
 
-def edge_line(ends: tuple[str, str], text: str | None, flows: bool, layout: Layout) -> Line:
+def edge_line(ends: tuple[str, str], text: str | None, flows: bool, settings: Settings) -> Line:
     """Return an edge with the lines of its label."""
     label = wrapped(text, WIDEST_LABEL, 2) if text else []
     fits = len(label) <= MOST_LABEL and all(len(line) <= WIDEST_LABEL + 8 for line in label)
-    title = f"{ends[0]} {layout.glyphs.arrow} {ends[1]}" + (f": {text}" if text else "" if flows else ": constant")
-    return Line(ends, label if fits else [layout.glyphs.dots], flows, title)
+    title = f"{ends[0]} → {ends[1]}" + (f": {text}" if text else "" if flows else ": constant")
+    return Line(ends, label if fits else [settings.dots], flows, title)
 
 
 def dot(sheet: Sheet) -> str:

@@ -3,41 +3,52 @@
 from __future__ import annotations
 
 import re
-from itertools import chain
 from typing import TYPE_CHECKING
 
-from gradcli.render.blocks import Block, blocks
-from gradcli.render.grid import Table
-from gradcli.render.labels import with_escaped_labels
+from gradcli.document.model import Document, Equations, Events, Part, Prose, Settings, Table
+from gradcli.render.equations import equation_lines
+from gradcli.render.grid import Drawn, Remark, fitted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    from gradcli.explanation.explained import Explained
-    from gradcli.render.glyphs import Layout
+    from gradcli.render.layout import Layout
 
 SPECIAL = re.compile(r"[\\`*_\[\]|<>&~$]|^(?:[-+#=]|\d+(?=[.)]))")
 """Signs with a meaning, and those that have one where a line begins."""
 
 
-def markdown(found: Explained, layout: Layout) -> str:
+def markdown(document: Document, layout: Layout) -> str:
     """Return an answer in Markdown, without a final newline."""
-    lines = chain.from_iterable([*block_lines(block), ""] for block in blocks(found, layout))
-    return with_escaped_labels("\n".join(lines).rstrip(), found.labels)
+    lines: list[str] = []
+    for section in document.sections:
+        lines += [f"**{escaped(section.title)}**", ""] if section.title else []
+        for part in section.parts:
+            lines += [*part_lines(part, document.settings, layout), ""]
+    return "\n".join(lines).rstrip()
 
 
-def block_lines(block: Block) -> list[str]:
-    """Return a block: its title in bold, its lines in a fence, its tables with pipes."""
-    lines = [f"**{escaped(block.title)}**", ""] if block.title else []
-    for part in block.parts:
-        if isinstance(part, Table):
-            lines += table_lines(part)
-        elif block.prose:
-            lines += [f"- {escaped(line)}" for line in part if line.strip()]
-        else:
-            lines += fenced(part)
-        lines.append("")
-    return lines[:-1]
+def part_lines(part: Part, settings: Settings, layout: Layout) -> Iterator[str]:
+    """Yield a part: sentences as a list, equations and listings in a fence, tables with pipes."""
+    if isinstance(part, Prose):
+        yield from (f"- {escaped(sentence)}" for sentence in part.sentences)
+    elif isinstance(part, Table):
+        for k, piece in enumerate(fitted(part, settings, layout)):
+            yield from [""] if k else []
+            if isinstance(piece, Equations):
+                yield from part_lines(piece, settings, layout)
+            elif isinstance(piece, Drawn):
+                yield from table_lines(piece)
+            else:
+                yield from [*(f"- {escaped(text)}" for text, _ in piece.rows), *remark_lines(piece.remarks)]
+    elif isinstance(part, Equations):
+        yield from fenced(line.plain.rstrip() for line in equation_lines(part, settings, layout.width))
+    elif isinstance(part, Events):
+        from gradcli.render.events import event_lines  # a formula has none
+
+        yield from fenced(line.plain.rstrip().removeprefix(" ") for line in event_lines(part.timeline, settings, layout))
+    else:
+        yield from fenced(part.lines)
 
 
 def fenced(lines: Iterable[str]) -> list[str]:
@@ -47,16 +58,19 @@ def fenced(lines: Iterable[str]) -> list[str]:
     return [f"{fence}text", *text.split("\n"), fence]
 
 
-def table_lines(table: Table) -> list[str]:
+def table_lines(table: Drawn) -> list[str]:
     """Return a table with pipes, its numbers to the right, and below it what was said beside it."""
     columns = [column for block in table.blocks for column in block]
     rows = zip(table.labels, *(column.cells for column in columns), strict=True)
-    lines = [
-        row_text(["", *(column.heading for column in columns)]),
-        "|:---|" + "---:|" * len(columns),
-        *(row_text(cells) for cells in rows),
-    ]
-    return [*lines, *(line for remark in table.remarks for line in ("", escaped(remark.text)))]
+    sides = "".join("---:|" if column.numbers else ":---|" for column in columns)
+    head = row_text(["", *(column.heading for column in columns)])
+    return [head, f"|:---|{sides}", *(row_text(cells) for cells in rows), *remark_lines(table.remarks)]
+
+
+def remark_lines(remarks: Iterable[Remark]) -> Iterator[str]:
+    """Yield what is said beside a table."""
+    for remark in remarks:
+        yield from ("", escaped(remark.text))
 
 
 def row_text(cells: Iterable[str]) -> str:
@@ -79,6 +93,6 @@ def escaped(text: str) -> str:
     return SPECIAL.sub(mark, " ".join(text.split()))
 
 
-def mark(found: re.Match[str]) -> str:
+def mark(sign: re.Match[str]) -> str:
     """Return a sign that stands for itself: with a backslash before it, behind a number at the beginning of a line."""
-    return f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}"
+    return f"{sign[0]}\\" if sign[0].isdigit() else f"\\{sign[0]}"

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from gradcli.render.tables import tables
+from gradcli.render.terminal import tables
 
 if TYPE_CHECKING:
-    from gradcli.explanation.explained import Explained
-    from gradcli.render.glyphs import Layout
+    from gradcli.document.model import Document
+    from gradcli.render.layout import Layout
 
 PICTURE = """\
 <svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
@@ -33,9 +33,9 @@ height="{terminal_height}"/></clipPath>{lines}</defs>
 """rich's own picture loads a font from elsewhere; this one does not."""
 
 
-def picture(found: Explained, layout: Layout) -> str:
+def picture(document: Document, layout: Layout) -> str:
     """Return the tables of the terminal as an SVG document, which loads nothing."""
-    text = tables(found, layout)
+    text = tables(document, layout)
     width = max(layout.width, *(len(line) for line in text.plain.split("\n")))
     console = Console(
         record=True, file=io.StringIO(), width=width, force_terminal=True, color_system="truecolor",

@@ -2,72 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from gradcli.document.equalities import with_true_formulas
+from gradcli.document.forward import shown_events
+from gradcli.document.jacobian import indexed
+from gradcli.document.labels import with_labels
+from gradcli.document.model import Equation, Equations, Part, Prose, Settings, Table
+from gradcli.document.numbers import MOST_PRECISE, full, input_text
+from gradcli.document.sections import view_sections
 from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
 from gradcli.explanation.events import Value
-from gradcli.render.entries import indexed
-from gradcli.render.equalities import with_true_formulas
-from gradcli.render.forward import shown_events
-from gradcli.render.labels import with_labels
-from gradcli.render.numbers import full, input_text
+from gradcli.render.layout import Layout, to_ascii
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
-    from gradcli.render.glyphs import Anchor
 
 MOST_LINES = 1000
 """Entries of a Jacobian that are written; the number of those left out follows."""
 
 
-def plain(found: Explained, most: int = MOST_LINES) -> str:
+def plain(answer: Explained, most: int = MOST_LINES) -> str:
     """Return an explanation as lines, without a final newline; of each J up to ``most`` entries."""
-    found = with_true_formulas(found)
-    lines = program_lines(found)
-    lines += [f"{name} = {input_text(value)}" for name, value in found.inputs.items()]
-    shown = [event for event in shown_events(found.forward) if isinstance(event, Value)]
+    answer = with_true_formulas(answer)
+    lines = program_lines(answer)
+    lines += [f"{name} = {input_text(value)}" for name, value in answer.inputs.items()]
+    shown = [event for event in shown_events(answer.forward) if isinstance(event, Value)]
     for value in shown:
         lines += value_lines(value)
-    told = {value.name for value in shown if value.formula is not None}
-    lines += [f"{name} := {text}" for name, text in found.definitions.items() if name not in told]
-    lines.append(f"{found.name} = {input_text(found.output)}")
-    for name, jacobian in found.jacobian.items():
-        lines += entry_lines(found.name, name, jacobian, most)
-    for number, call in enumerate(found.backward, 1):
-        label = f"v{number}" if len(found.backward) > 1 else "v"
+    written = {value.name for value in shown if value.formula is not None}
+    lines += [f"{name} := {text}" for name, text in answer.definitions.items() if name not in written]
+    lines.append(f"{answer.name} = {input_text(answer.output)}")
+    for name, jacobian in answer.jacobian.items():
+        lines += entry_lines(answer.name, name, jacobian, most)
+    for number, call in enumerate(answer.backward, 1):
+        label = f"v{number}" if len(answer.backward) > 1 else "v"
         lines.append(f"{label} = {input_text(call.v.shown)}")
-    for name in found.differentiated:
-        lines.append(f"v.J {name} = {input_text(found.vjp[name])}")
-        lines.append(f"{name}.grad = {input_text(found.grad[name])}")
-    lines += view_lines("J", found)
-    if found.has_steps:
-        lines += [f"{rule.name}.grad := {rule.text}" for rule in found.rules if rule.text]
-    lines += view_lines("backward", found)
-    lines += effect_lines(found)
-    lines += view_lines("v", found)
-    lines.append(f"agree = {'yes' if found.agreement.agree else 'no'}")
-    lines += [f"note: {note.message}" for note in found.notes]
-    return with_labels("\n".join(lines), found.labels)
+    for name in answer.differentiated:
+        lines.append(f"v.J {name} = {input_text(answer.vjp[name])}")
+        lines.append(f"{name}.grad = {input_text(answer.grad[name])}")
+    lines += view_lines("J", answer)
+    if answer.has_steps:
+        lines += [f"{rule.name}.grad := {rule.text}" for rule in answer.rules if rule.text]
+    lines += view_lines("backward", answer)
+    lines += effect_lines(answer)
+    lines += view_lines("v", answer)
+    lines.append(f"agree = {'yes' if answer.agreement.agree else 'no'}")
+    lines += [f"note: {note.message}" for note in answer.notes]
+    return with_labels("\n".join(lines), answer.labels)
 
 
-def program_lines(found: Explained) -> list[str]:
+def program_lines(answer: Explained) -> list[str]:
     """Return the text of a formula, or what a script did."""
-    if found.timeline is None:
-        return [f"program: {line}" for line in found.program_lines]
-    from gradcli.render.timeline import timeline_lines  # a formula has none
+    if answer.timeline is None:
+        return [f"program: {line}" for line in answer.program_lines]
+    from gradcli.render.events import timeline_lines  # a formula has none
 
-    return timeline_lines(found.timeline)
-
-
-def view_lines(anchor: Anchor, found: Explained) -> list[str]:
-    """Return what was asked for beside the rest, in so far as it follows a part of the answer."""
-    if not found.views:
-        return []
-    from gradcli.render.views import lines_after  # few answers are asked for more
-
-    return list(lines_after(anchor, found))
+    return timeline_lines(answer.timeline)
 
 
 def value_lines(value: Value) -> list[str]:
@@ -78,19 +74,19 @@ def value_lines(value: Value) -> list[str]:
     return [*lines, f"{value.name} = {input_text(value.value)}"]
 
 
-def effect_lines(found: Explained) -> list[str]:
+def effect_lines(answer: Explained) -> list[str]:
     """Return what v did, where y has several entries: L = v·y, how far it moves, what other v would leave."""
-    if found.output.size < 2 or not found.agreement.finite:
+    if answer.output.size < 2 or not answer.agreement.finite:
         return []
-    effect, nudge = found.effect, found.effect.nudge
-    lines = [f"v.{found.name} = {full(effect.total)}"]
+    effect, nudge = answer.effect, answer.effect.nudge
+    lines = [f"v.{answer.name} = {full(effect.total)}"]
     if nudge is not None:
         entry = indexed(nudge.name, nudge.index)
         measured = "" if nudge.measured is None else f", measured {full(nudge.measured)}"
-        lines.append(f"move {entry} by {full(nudge.step)}: v.{found.name} moves by {full(nudge.predicted)}{measured}")
-    row = place_text(effect.row, found.output.shape)
+        lines.append(f"move {entry} by {full(nudge.step)}: v.{answer.name} moves by {full(nudge.predicted)}{measured}")
+    row = place_text(effect.row, answer.output.shape)
     for what, left in ((".sum()", effect.sum), (".mean()", effect.mean), (row, effect.of_row)):
-        lines += [f"{name}.grad of {found.name}{what} = {input_text(grad)}" for name, grad in left.grad.items()]
+        lines += [f"{name}.grad of {answer.name}{what} = {input_text(grad)}" for name, grad in left.grad.items()]
     return lines
 
 
@@ -111,3 +107,36 @@ def entry_lines(output: str, name: str, jacobian: Jacobian, most: int) -> list[s
     if len(jacobian.rows) > most:
         lines.append(f"... and {counted(len(jacobian.rows) - most, 'entry')} more")
     return lines
+
+
+def view_lines(anchor: str, answer: Explained) -> Iterator[str]:
+    """Yield the sections of what was asked for beside the rest, in ASCII and with all digits."""
+    settings = Settings(MOST_PRECISE, full=True)
+    for section in view_sections(anchor, answer, settings):
+        if section.title:
+            yield to_ascii(section.title)
+        for part in section.parts:
+            yield from map(to_ascii, part_lines(part, settings))
+
+
+def part_lines(part: Part, settings: Settings) -> Iterator[str]:
+    """Yield a part of a section as lines, a row of a table or an equation on each."""
+    if isinstance(part, Prose):
+        yield from part.sentences
+    elif isinstance(part, Equations):
+        yield from (row if isinstance(row, str) else equation_line(row) for row in part.rows)
+    elif isinstance(part, Table):
+        from gradcli.render.grid import Sheet, stacked  # which reads rich
+
+        sheet = Sheet(part, settings, Layout(unicode=False))
+        for rows in part.otherwise:
+            yield from part_lines(Equations(rows), settings)
+        yield from (text for text, _ in stacked(sheet, part.blocks, ()).rows)
+
+
+def equation_line(row: Equation) -> str:
+    """Return an equation on one line."""
+    sides = [one if isinstance(one, str) else " + ".join(term.text for term in one) for one in row.sides]
+    value = [] if row.value is None else [input_text(np.asarray(row.value, dtype=np.float64))]
+    remark = f" {row.remark}" if row.remark else ""
+    return f"{f'{row.rule}: ' if row.rule else ''}{' = '.join([str(row.left), *sides, *value])}{remark}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from gradcli.render.numbers import grad_text, nested
+from gradcli.document.numbers import grad_text, nested
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,71 +5,101 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from gradcli.render.blocks import Block, blocks
-from gradcli.render.grid import Table
-from gradcli.render.labels import with_labels
-from gradcli.render.numbers import aligned
+from gradcli.document.model import Document, Equations, Events, Part, Prose, Settings, Table
+from gradcli.document.numbers import aligned
+from gradcli.render.equations import equation_lines
+from gradcli.render.grid import TONES, Drawn, Texts, fitted, style_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from gradcli.explanation.explained import Explained
-    from gradcli.render.glyphs import Layout
+    from gradcli.render.layout import Layout
 
 COLOURS = {
     "magenta": "#b5379e", "cyan": "#0e7c86", "blue": "#3b6fd4", "yellow": "#8f6a00", "green": "#1d7f3c",
     "red": "#c9302c",
 }  # fmt: skip
 """Tones that can be read on light and on dark."""
-CELL = "padding:.15em .7em;text-align:right;white-space:pre;background:none;font-family:monospace"
+CELL = "padding:.15em .7em;white-space:pre;background:none;font-family:monospace"
 
 
-def html(found: Explained, layout: Layout) -> str:
+def html(document: Document, layout: Layout) -> str:
     """Return an answer as one element of HTML."""
-    inside = "".join(part for block in blocks(found, layout) for part in block_html(block))
-    whole = f'<div class="gradcli" style="font-size:1em;line-height:1.45">{inside}</div>'
-    return with_labels(whole, {name: escape(label) for name, label in found.labels.items()})
+    inside = "".join(
+        piece
+        for section in document.sections
+        for piece in (
+            title_html(section.title),
+            *(text for part in section.parts for text in part_html(part, document.settings, layout)),
+        )
+    )
+    return f'<div class="gradcli" style="font-size:1em;line-height:1.45">{inside}</div>'
 
 
-def block_html(block: Block) -> Iterator[str]:
-    """Yield the parts of a block."""
-    if block.title:
-        yield f'<p style="font-weight:bold;margin:1em 0 .2em">{escape(block.title)}</p>'
-    for part in block.parts:
-        if isinstance(part, Table):
-            yield table_html(part)
-        elif block.prose:
-            yield from (f'<p style="margin:.1em 0">{escape(line)}</p>' for line in part if line.strip())
-        else:
-            lines = escape("\n".join(part))
-            yield f'<pre style="margin:.2em 0;overflow-x:auto;background:none;padding:0">{lines}</pre>'
+def title_html(title: str) -> str:
+    """Return the title of a section."""
+    return f'<p style="font-weight:bold;margin:1em 0 .2em">{escape(title)}</p>' if title else ""
 
 
-def table_html(table: Table) -> str:
+def part_html(part: Part, settings: Settings, layout: Layout) -> Iterator[str]:
+    """Yield a part: sentences as paragraphs, tables, all else with its columns."""
+    if isinstance(part, Prose):
+        yield from (paragraph(sentence, TONES.get(part.tone, "")) for sentence in part.sentences)
+    elif isinstance(part, Table):
+        for piece in fitted(part, settings, layout):
+            if isinstance(piece, Equations):
+                yield from part_html(piece, settings, layout)
+            elif isinstance(piece, Drawn):
+                yield table_html(piece)
+            else:
+                yield pre(text for text, _ in piece.rows)
+                yield from (paragraph(remark.text, TONES.get(remark.tone, "")) for remark in piece.remarks)
+    elif isinstance(part, Equations):
+        yield pre(line.plain.rstrip() for line in equation_lines(part, settings, layout.width))
+    elif isinstance(part, Events):
+        from gradcli.render.events import event_lines  # a formula has none
+
+        yield pre(line.plain.rstrip().removeprefix(" ") for line in event_lines(part.timeline, settings, layout))
+    else:
+        yield pre(part.lines)
+
+
+def paragraph(text: str, style: str) -> str:
+    """Return a sentence."""
+    return f'<p style="{css(style)}margin:.1em 0">{escape(text)}</p>'
+
+
+def pre(lines: Iterable[str]) -> str:
+    """Return lines that keep their columns."""
+    inside = escape("\n".join(lines))
+    return f'<pre style="margin:.2em 0;overflow-x:auto;background:none;padding:0">{inside}</pre>' if inside else ""
+
+
+def table_html(table: Drawn) -> str:
     """Return a table, each row in its colour, with what is said beside it below."""
     columns = [(column, k == 0 and b > 0) for b, block in enumerate(table.blocks) for k, column in enumerate(block)]
-    head = "".join(f'<th scope="col" style="{cell(bar)}">{escape(column.heading)}</th>' for column, bar in columns)
-    cells = [aligned(column.cells) for column, _ in columns]
+    head = "".join(f'<th scope="col" style="{cell(column, bar)}">{escape(column.heading)}</th>' for column, bar in columns)
+    cells = [aligned(column.cells) if column.numbers else column.cells for column, _ in columns]
     rows = []
-    for number, (label, style) in enumerate(zip(table.labels, table.styles, strict=True)):
+    for number, (label, tone) in enumerate(zip(table.labels, table.tones or ("",) * len(table.labels), strict=True)):
         line = "border-top:1px solid currentColor;" if number in table.ruled else ""
         own = "".join(
-            f'<td style="{cell(bar)}">{escape(texts[number])}</td>'
-            for texts, (_, bar) in zip(cells, columns, strict=True)
+            f'<td style="{cell(column, bar)}">{escape(texts[number])}</td>'
+            for texts, (column, bar) in zip(cells, columns, strict=True)
         )
         first = f'<th scope="row" style="{CELL};text-align:left">{escape(label)}</th>'
-        rows.append(f'<tr style="{line}{css(style)}background:none">{first}{own}</tr>')
-    below = [f'<p style="{css(remark.style)}margin:.2em 0">{escape(remark.text)}</p>' for remark in table.remarks]
-    body = f"<thead><tr><td></td>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return (
-        f'<div style="overflow-x:auto"><table style="border-collapse:collapse;margin:.4em 0">{body}</table></div>'
-        + "".join(below)
-    )
+        rows.append(f'<tr style="{line}{css(style_of(tone))}background:none">{first}{own}</tr>')
+    has_head = any(column.heading for column, _ in columns)
+    body = f"{f'<thead><tr><td></td>{head}</tr></thead>' if has_head else ''}<tbody>{''.join(rows)}</tbody>"
+    below = "".join(paragraph(remark.text, TONES.get(remark.tone, "")) for remark in table.remarks)
+    whole = f'<table style="border-collapse:collapse;margin:.4em 0">{body}</table>'
+    return f'<div style="overflow-x:auto">{whole}</div>{below}'
 
 
-def cell(bar: bool) -> str:
+def cell(column: Texts, bar: bool) -> str:
     """Return the style of a cell, with a line at its left where a block of columns begins."""
-    return CELL + (";border-left:1px solid currentColor" if bar else "")
+    side = "right" if column.numbers else "left"
+    return f"{CELL};text-align:{side}{';border-left:1px solid currentColor' if bar else ''}"
 
 
 def css(style: str) -> str:

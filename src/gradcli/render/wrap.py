@@ -7,9 +7,6 @@ from itertools import pairwise
 
 from rich.text import Text
 
-from gradcli.errors.inert import inert
-from gradcli.render.glyphs import ASCII_FOR, Glyphs
-
 HELD = re.compile(
     r"\([\d, ]*\)|\((?:used )?\d[\d,]* \w+\)|\(used twice\)|\[[^\[\]]{1,24}\]|\"[^\"]*\"|(?<!\w)'[^']*'(?!\w)"
 )
@@ -105,10 +102,3 @@ def split(plain: str, first: int, stop: int, places: re.Pattern[str]) -> list[tu
     masked = QUOTED.sub(lambda match: "_" * len(match[0]), plain[first:stop])
     inner = [first + match.start() for match in places.finditer(masked) if match.start()]
     return list(pairwise([first, *inner, stop]))
-
-
-def plain_text(text: str, glyphs: Glyphs) -> str:
-    """Return text without what an ASCII terminal cannot show."""
-    if glyphs.unicode or text.isascii():
-        return text
-    return inert("".join(ASCII_FOR.get(letter, letter) for letter in text))

@@ -111,7 +111,7 @@ def ends(count: int, most: int) -> list[int | None]:
     return [*range(head), None, *range(count - (most - head), count)]
 
 
-def array_text(array: Array, precision: int = 6, most: int = 12) -> str:
+def array_text(array: Array, precision: int = 6, most: int = 12, dots: str = "…") -> str:
     """Return an array on one line, its middle left out where it has more than ``most`` entries."""
     array = np.asarray(array)
     if array.ndim == 0:
@@ -119,8 +119,8 @@ def array_text(array: Array, precision: int = 6, most: int = 12) -> str:
     if array.size > most:
         flat = array.ravel()
         head, tail = (", ".join(short(v, precision) for v in part) for part in (flat[:3], flat[-2:]))
-        return f"[{head}, … {tail}]" + (f" in shape {array.shape}" if array.ndim > 1 else "")
-    return f"[{', '.join(array_text(item, precision, most) for item in array)}]"
+        return f"[{head}, {dots} {tail}]" + (f" in shape {array.shape}" if array.ndim > 1 else "")
+    return f"[{', '.join(array_text(item, precision, most, dots) for item in array)}]"
 
 
 def input_text(array: Array) -> str:

@@ -1,4 +1,4 @@
-"""What a script did, as lines, as a titled block, and as the events of the document."""
+"""What a script did: in columns for a terminal, as plain lines, and as the events of the JSON document."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 from rich.text import Text
 
 from gradcli.explanation.timeline import RETURNS
-from gradcli.render.glyphs import Layout, Section
-from gradcli.render.numbers import MOST_PRECISE, Form, array_text, input_text, nested
-from gradcli.render.wrap import plain_text, wrapped
+from gradcli.document.model import Settings
+from gradcli.document.numbers import MOST_PRECISE, Form, array_text, input_text, nested
+from gradcli.render.layout import Layout, to_ascii
+from gradcli.render.wrap import wrapped
 
 if TYPE_CHECKING:
     from gradcli.explanation.timeline import Event, Left, Row, Timeline
@@ -33,14 +34,15 @@ FIRST = 6
 """Entries that are shown of an array that has more."""
 
 
-def timeline_section(timeline: Timeline, layout: Layout) -> Section:
-    """Return the timeline as a titled block; of a short script what it printed."""
-    if not timeline.rows:
-        return Section("", [drawn(f" prints: {line}", layout) for line in timeline.prints])
-    return Section(timeline.head, list(row_lines(timeline, layout)))
+def event_lines(timeline: Timeline, settings: Settings, layout: Layout) -> Iterator[Text]:
+    """Yield the rows of a timeline; of a short script what it printed."""
+    if timeline.rows:
+        yield from row_lines(timeline, settings, layout)
+    for line in () if timeline.rows else timeline.prints:
+        yield drawn(f" prints: {line}", layout)
 
 
-def row_lines(timeline: Timeline, layout: Layout) -> Iterator[Text]:
+def row_lines(timeline: Timeline, settings: Settings, layout: Layout) -> Iterator[Text]:
     """Yield the rows in columns: line, what it is with its turn, what it left, which stands below on narrow screens."""
     number = max(len(str(row.line)) for row in timeline.rows)
     indent = 3 + len("line ") + number + 2
@@ -53,44 +55,44 @@ def row_lines(timeline: Timeline, layout: Layout) -> Iterator[Text]:
     for row in timeline.rows:
         place = f"   line {row.line:>{number}}  " if row.line else " " * indent
         if row.skipped:
-            yield drawn(f"{place}{layout.glyphs.dots} {row.what}", layout)
+            yield drawn(f"{place}… {row.what}", layout)
         elif room < LEAST_LEFT:
-            yield from below(row, place, indent, layout)
+            yield from below(row, place, indent, settings, layout)
         else:
             start = (
                 f"{cut(row.what, name, layout):<{name + GAP}}{row.turn}" if row.turn else cut(row.what, wide, layout)
             )
             lead = place + start.ljust(wide + GAP)
-            for k, line in enumerate(left_lines(row, room, layout) or [""]):
+            for k, line in enumerate(left_lines(row, room, settings, layout) or [""]):
                 yield drawn((lead if k == 0 else " " * len(lead)) + line, layout)
 
 
-def below(row: Row, place: str, indent: int, layout: Layout) -> Iterator[Text]:
+def below(row: Row, place: str, indent: int, settings: Settings, layout: Layout) -> Iterator[Text]:
     """Yield a row whose parts stand below each other."""
     first = [part for part in (cut(row.what, layout.width - indent, layout), row.turn) if part]
     together = "   ".join(first)
     lines = [together] if indent + len(together) <= layout.width else first
-    lines += left_lines(row, layout.width - indent - 2, layout, "  ")
+    lines += left_lines(row, layout.width - indent - 2, settings, layout, "  ")
     for k, line in enumerate(lines):
         yield drawn((place if k == 0 else " " * indent) + line, layout)
 
 
 def drawn(line: str, layout: Layout) -> Text:
     """Return a line in the characters that there are, without blanks at its end."""
-    return Text(plain_text(line.rstrip(), layout.glyphs))
+    return Text(line.rstrip() if layout.unicode else to_ascii(line.rstrip()))
 
 
 def cut(text: str, width: int, layout: Layout) -> str:
     """Return a text in so many columns, its end left out where it is longer."""
-    dots = layout.glyphs.dots
+    dots = "…" if layout.unicode else "..."
     return text if len(text) <= width else text[: max(width - len(dots), 1)].rstrip() + dots
 
 
-def left_lines(row: Row, room: int, layout: Layout, lead: str = "") -> list[str]:
+def left_lines(row: Row, room: int, settings: Settings, layout: Layout, lead: str = "") -> list[str]:
     """Return what a row left, as many parts on a line as there is room for."""
     lines: list[str] = []
     for left in row.left:
-        for text in left_texts(left, layout):
+        for text in left_texts(left, settings, layout):
             if lines and left.value is not None and len(lines[-1]) + 3 + len(text) <= room:
                 lines[-1] += f"   {text}"
             else:
@@ -98,16 +100,16 @@ def left_lines(row: Row, room: int, layout: Layout, lead: str = "") -> list[str]
     return lines
 
 
-def left_texts(left: Left, layout: Layout) -> Iterator[str]:
+def left_texts(left: Left, settings: Settings, layout: Layout) -> Iterator[str]:
     """Yield the texts for one thing that a line left."""
     if left.value is None:
         yield left.text
         return
-    most = layout.most(8 if layout.width >= NARROW else 5)
+    most = settings.most(8 if layout.width >= NARROW else 5)
     equals = "" if left.text == RETURNS else "= "
-    yield f"{left.text} {equals}{array_text(left.value, layout.precision, most)}"
+    yield f"{left.text} {equals}{array_text(left.value, settings.precision, most)}"
     if left.added is not None:
-        yield f"{array_text(left.added, layout.precision, most)} added"
+        yield f"{array_text(left.added, settings.precision, most)} added"
 
 
 def timeline_lines(timeline: Timeline) -> list[str]:

@@ -1,4 +1,4 @@
-"""The JSON document, schema 1."""
+"""The JSON document, schema 1: the data of an answer as plain lists, dictionaries and strict JSON numbers."""
 
 from __future__ import annotations
 
@@ -6,26 +6,20 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from gradcli import __version__
+from gradcli.document.labels import relabelled
+from gradcli.document.numbers import Form, nested, reshaped, strict
+from gradcli.errors.excerpt import shortened
 from gradcli.errors.facts import index_of
-from gradcli.explanation.explained import sum_vjps
-from gradcli.render.documents import (
-    arrays_document,
-    head,
-    inputs_document,
-    jacobian_document,
-    notes_document,
-)
-from gradcli.render.dump import dump, dump_numbers
-from gradcli.render.equalities import with_true_formulas
-from gradcli.render.labels import relabelled
-from gradcli.render.numbers import Form, nested, reshaped, strict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from gradcli.errors import GradcliError
     from gradcli.explanation.effect import Effect, Weighted
     from gradcli.explanation.events import Value
-    from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient
+    from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Note
+    from gradcli.explanation.jacobians import Jacobian
     from gradcli.explanation.rules import Rule
     from gradcli.explanation.timeline import Timeline
     from gradcli.ops.declare import Array, Indices
@@ -44,6 +38,8 @@ def document(found: Explained, form: Form = nested, only: frozenset[str] | None 
     """
     shape = list(found.output.shape)
     if only is None or only & WITH_FORMULAS:
+        from gradcli.document.equalities import with_true_formulas  # what asks for numbers alone reads no formula
+
         found = with_true_formulas(found)
     written = {
         **head(found.program),
@@ -72,14 +68,14 @@ def document(found: Explained, form: Form = nested, only: frozenset[str] | None 
 
 def views_document(found: Explained, form: Form) -> dict[str, Any]:
     """Return what was asked for beside the rest."""
-    from gradcli.render.views import document_of  # few answers are asked for more
+    from gradcli.render.data_views import document_of  # few answers are asked for more
 
     return document_of(found, form)
 
 
 def events_document(timeline: Timeline, form: Form) -> dict[str, Any]:
     """Return what a script did, in order, and which of it is answered."""
-    from gradcli.render.timeline import script_document  # a formula has none
+    from gradcli.render.events import script_document  # a formula has none
 
     return script_document(timeline, form)
 
@@ -197,6 +193,8 @@ def gradient_document(found: Gradient, form: Form = nested) -> dict[str, Any]:
 
 def numbers_document(backward: Sequence[Backward], agreement: Agreement) -> dict[str, Any]:
     """Return what the symbolic route adds to a gradient without any formula."""
+    from gradcli.explanation.explained import sum_vjps
+
     return {
         "vjp": arrays_document(sum_vjps(backward)),
         "backward": [call_document(call) for call in backward],
@@ -232,3 +230,118 @@ def encoded(document: Callable[[Form], Any]) -> list[str]:
 
     between = re.split(f'"{mark}([0-9]+)"', dump(document(form)))
     return [texts[int(part)] if i % 2 else part for i, part in enumerate(between)] + ["\n"]
+
+
+def head(program: str) -> dict[str, Any]:
+    """Return what the document of every answer about a program begins with."""
+    return {"schema": 1, "version": __version__, "program": program}
+
+
+def inputs_document(
+    inputs: Mapping[str, Array], differentiated: Collection[str], form: Form = nested
+) -> dict[str, Any]:
+    """Return the variables with their values, and which of them are differentiated."""
+    return {
+        name: {"shape": list(value.shape), "value": form(value), "differentiated": name in differentiated}
+        for name, value in inputs.items()
+    }
+
+
+def notes_document(notes: Sequence[Note]) -> list[dict[str, str]]:
+    """Return the notes."""
+    return [{"kind": note.kind, "message": note.message} for note in notes]
+
+
+def arrays_document(arrays: Mapping[str, Array], form: Form = nested) -> dict[str, Any]:
+    """Return arrays by the name of their variable."""
+    return {name: form(value) for name, value in arrays.items()}
+
+
+def jacobian_document(jacobian: Jacobian, definitions: dict[str, str], form: Form = nested) -> dict[str, Any]:
+    """Return one Jacobian: dense while it is small, by its entries beyond."""
+    numeric = jacobian.numeric
+    shared = {
+        "shape": list(jacobian.shape),
+        "structure": jacobian.structure,
+        "nonzeros": len(jacobian.rows) if jacobian.held else None,
+        "passes": jacobian.passes,
+        "held": jacobian.held,
+        "definitions": definitions,
+    }
+    symbolic = None if numeric is None else dense_formulas(jacobian)
+    return {
+        **shared,
+        "symbolic": symbolic,
+        "numeric": None if numeric is None else form(numeric),
+        "entries": None if symbolic is not None else entries_document(jacobian, form),
+    }
+
+
+def entries_document(jacobian: Jacobian, form: Form = nested) -> dict[str, Any]:
+    """Return a Jacobian that is too large to be written with all its zeros and formulas."""
+    if not jacobian.held:
+        return {"rows": None, "columns": None, "values": None, "formulas": jacobian.rules or None}
+    return {
+        "rows": form(jacobian.rows),
+        "columns": form(jacobian.columns),
+        "values": form(jacobian.values),
+        "formulas": jacobian.rules or None,
+    }
+
+
+def dense_formulas(jacobian: Jacobian) -> Any:
+    """Return the formulas in the shape of the Jacobian, ``"0"`` where an entry cannot be anything else."""
+    if jacobian.formulas is None:
+        return None
+    rows, columns = jacobian.matrix_shape
+    flat = ["0"] * (rows * columns)
+    for row, column, text in zip(jacobian.rows, jacobian.columns, jacobian.formulas, strict=True):
+        flat[int(row) * columns + int(column)] = text
+    return reshaped(flat, jacobian.shape)
+
+
+def dump(document: Any) -> str:
+    """Return a document, or a part of it, as strict JSON on one line, in ASCII."""
+    import json
+
+    return json.dumps(document, allow_nan=False)
+
+
+def dump_numbers(numbers: Any) -> str:
+    """Return nested lists of strict JSON numbers as JSON: the same numbers as ``dump`` writes, in fewer characters.
+
+    pydantic comes with typer, and its writer needs an eighth of the time: ``1e-7`` where Python has ``1e-07``.
+    """
+    try:
+        from pydantic_core import to_json
+    except ImportError:
+        return dump(numbers)
+    return to_json(numbers).decode("ascii")
+
+
+def error_document(error: GradcliError) -> dict[str, Any]:
+    """Return an error as the JSON document of the contract."""
+    place = error.place
+    return {
+        "schema": 1,
+        "version": __version__,
+        "error": {
+            "kind": error.kind,
+            "message": shortened(error.message),
+            "span": list(error.span) if error.span else None,
+            "source": place.name if place else None,
+            "hint": None if error.hint is None else shortened(error.hint),
+        },
+        **story_document(error),
+    }
+
+
+def story_document(error: GradcliError) -> dict[str, Any]:
+    """Return what a script did before it came to an error; nothing where no script was run."""
+    if error.ended is None:
+        return {}
+    from gradcli.explanation.timeline import timeline
+    from gradcli.render.events import script_document
+
+    told = timeline(error.ended)
+    return script_document(told) | {"explained": told.last_error}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.render.numbers import full
+from gradcli.document.numbers import full
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained

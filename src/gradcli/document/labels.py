@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from rich.text import Text
+from typing import Any
 
 Labels = Mapping[str, str]
 
@@ -27,19 +24,6 @@ def with_labels(text: str, labels: Labels) -> str:
         return text
     words = "|".join(map(re.escape, sorted(labels, key=len, reverse=True)))
     return re.sub(rf"(?:{words})(?!\w)", lambda word: labels[word[0]], text)
-
-
-def with_escaped_labels(text: str, labels: Labels) -> str:
-    """Return LaTeX or Markdown with labels in the place of identifiers, whose ``_`` may be escaped there."""
-    escaped = {name.replace("_", r"\_"): label.replace("_", r"\_") for name, label in labels.items()}
-    return with_labels(with_labels(text, escaped), labels)
-
-
-def relabel(text: Text, labels: Labels) -> Text:
-    """Return coloured text with labels in the place of identifiers: a label takes the colours of its identifier."""
-    if labels:
-        text.plain = with_labels(text.plain, labels)
-    return text
 
 
 def relabelled(document: dict[str, Any], labels: Labels) -> dict[str, Any]:

@@ -2,23 +2,55 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
-from gradcli.render.backward import FEW, repetition
-
 Kind = TypeVar("Kind")
+
+LONGEST_TURN = 12
+"""Lines of one turn of a loop that repetitions are looked for in."""
+FEW = 3
+"""Turns of a loop that are all shown."""
+NUMBERED = re.compile(r"(?<=[A-Za-z_])\d+\b|(?<=\[)\d+(?=\])")
 
 
 class Gap(NamedTuple):
-    """Lines that are left out: ``turns`` of ``period`` lines each."""
+    """Items that are left out: ``turns`` of ``period`` items each."""
 
     turns: int
     period: int
 
 
+def unnumbered(text: str) -> str:
+    """Return a text without the numbers of its names, and of rows such as ``xs[3]``.
+
+    >>> unnumbered("y10.grad*2 + h1[0]")
+    'y.grad*2 + h[]'
+    """
+    return NUMBERED.sub("", text)
+
+
+def repetition(patterns: Sequence[Hashable | None], start: int) -> tuple[int, int]:
+    """Return how many items from ``start`` on repeat, and how often; one whose pattern is None never does.
+
+    >>> repetition(["y", "a", "b", "a", "b", "a", "b", "a", "b"], 1)
+    (2, 4)
+    """
+    for period in range(1, LONGEST_TURN + 1):
+        turn = patterns[start : start + period]
+        if None in turn:
+            return 1, 1
+        turns = 1
+        while patterns[start + period * turns : start + period * (turns + 1)] == turn:
+            turns += 1
+        if turns > FEW:
+            return period, turns
+    return 1, 1
+
+
 def folded(patterns: Sequence[Hashable | None]) -> Iterator[int | Gap]:
-    """Yield the places of the lines that are shown, and the gaps between the first and the last turn of a loop.
+    """Yield the places of the items that are shown, and the gaps between the first and the last turn of a loop.
 
     >>> list(folded(["y", "a", "a", "a", "a", "a", None]))
     [0, 1, Gap(turns=3, period=1), 5, 6]
@@ -47,14 +79,14 @@ def shortened(
     >>> shortened([1, 1, 1, 1, 1, "more", 1, 2, 3], str, "row", 60)
     [1, '…   3 times the same row between', 1, 'more', 1, 2, 3]
     """
-    found: list[Kind | str] = []
+    kept: list[Kind | str] = []
     for part in folded([None if isinstance(item, str) else pattern(item) for item in items]):
         if isinstance(part, Gap):
             same = word if part.period == 1 else f"{part.period} {word}s"
-            found.append(f"…   {part.turns:,} times the same {same} between")
+            kept.append(f"…   {part.turns:,} times the same {same} between")
         else:
-            found.append(items[part])
-    if len(found) <= most:
-        return found
+            kept.append(items[part])
+    if len(kept) <= most:
+        return kept
     half = most // 2
-    return [*found[:half], f"…   {len(found) - 2 * half:,} lines more", *found[-half:]]
+    return [*kept[:half], f"…   {len(kept) - 2 * half:,} lines more", *kept[-half:]]

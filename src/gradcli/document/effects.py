@@ -1,0 +1,253 @@
+"""What v did: each sum of vᵀ·J, the number that backward differentiates, what another v would leave, repeated calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradcli.document.equalities import NEAR, is_same
+from gradcli.document.jacobian import indexed, is_one_row
+from gradcli.document.model import Cell, Column, Equation, Equations, Mark, Part, Prose, Section, Settings, Table, Term
+from gradcli.document.numbers import MOST_PRECISE, array_text, in_brackets, short
+from gradcli.engine.naming import place_text
+from gradcli.errors.counting import counted
+
+if TYPE_CHECKING:
+    from gradcli.explanation.effect import Effect, Nudge, Shared, Weighted
+    from gradcli.explanation.explained import Explained
+    from gradcli.explanation.jacobians import Jacobian
+    from gradcli.ops.signatures import Array, Mask
+
+MOST_SUMS, FIRST_SUMS = 8, 3
+"""Sums up to which all are spelled out, and how many are of more than that."""
+MOST_TERMS = 6
+"""Terms of a sum; of more the first three and the last stand for all."""
+MOST_NAMED = 3
+"""Entries of y that are named as depending on one input."""
+MOST_CALLS = 12
+MOST_COUNTED = 12
+"""Entries of y up to which the calls are counted that all of J takes: beyond, J is headed by its passes."""
+MOST_ENTRIES = 6
+"""Entries of a gradient that another v would leave which are all shown."""
+VISIBLE = 2e-3
+"""Relative distance from which what was measured is told beside what was predicted."""
+
+
+def sums_section(answer: Explained, settings: Settings) -> Section:
+    """Return ``x.grad[j] = v[0]·6 + … = 1·6 + … = 26`` for each entry that is a sum of several terms."""
+    if answer.output.size < 2:
+        return Section("sums")
+    rows: list[Equation | str] = []
+    count, most = 0, settings.most(MOST_SUMS)
+    for name, jacobian in answer.jacobian.items():
+        several = np.flatnonzero(np.bincount(jacobian.columns, minlength=1) > 1)
+        count += len(several)
+        rows += [sum_of(answer, name, jacobian, int(j), settings) for j in several[: most - len(rows)]]
+    if count > most:
+        rows = [*rows[:FIRST_SUMS], f"and {counted(count - FIRST_SUMS, 'more sum')} of this kind"]
+    return Section("sums", "", (Equations(tuple(rows)),)) if rows else Section("sums")
+
+
+def sum_of(answer: Explained, name: str, jacobian: Jacobian, j: int, settings: Settings) -> Equation:
+    """Return one sum, its terms with as many digits as it takes for them to add up to what is shown."""
+    seed, grad = np.ravel(answer.seed), np.ravel(answer.vjp[name])
+    chosen = np.flatnonzero(jacobian.columns == j)
+    v, values, rows = seed[jacobian.rows[chosen]], jacobian.values[chosen], jacobian.rows[chosen].tolist()
+    total, dust = float(grad[j]), bool(np.ravel(answer.dust[name].vjp)[j])
+    digits = precise_enough(v, values, 0.0 if dust else total, settings.precision)
+    exact = short(added(v, values, digits), settings.precision) == short(total, settings.precision)
+    names = [f"v{place_text(row, answer.output.shape)}" for row in rows]
+    numbers = [in_brackets(short(value, digits)) for value in values]
+    shown = [in_brackets(short(value, digits)) for value in v]
+    whole = f"{name}.grad" if answer.agreement.agree else "vᵀ·J"
+    return Equation(
+        f"{whole}{place_text(j, jacobian.input_shape)}",
+        (terms([f"{a}·{b}" for a, b in zip(names, numbers, strict=True)], rows, settings),
+         terms([f"{a}·{b}" for a, b in zip(shown, numbers, strict=True)], rows, settings)),
+        0.0 if dust else total,
+        near=not exact or dust,
+    )  # fmt: skip
+
+
+def precise_enough(v: Array, values: Array, total: float, precision: int) -> int:
+    """Return how many digits terms need so that they add up, nearly at least, to a number."""
+    steps = (precision, *(digits for digits in (12, MOST_PRECISE) if digits > precision))
+    return next((digits for digits in steps if is_same(added(v, values, digits), total, NEAR)), precision)
+
+
+def added(v: Array, values: Array, precision: int) -> float:
+    """Return the sum of terms as they are shown; a zero wins over inf and nan."""
+    pairs = [(float(short(a, precision)), float(short(b, precision))) for a, b in zip(v, values, strict=True)]
+    return float(sum(0.0 if a == 0 or b == 0 else a * b for a, b in pairs))
+
+
+def terms(texts: Sequence[str], rows: Sequence[int], settings: Settings) -> tuple[Term, ...]:
+    """Return terms with the rows that they come from; of many the middle is left out."""
+    whole = [Term(text, row) for text, row in zip(texts, rows, strict=True)]
+    if len(whole) <= settings.most(MOST_TERMS):
+        return tuple(whole)
+    return (*whole[:3], Term(Mark.COLUMN_GAP.value), Term(f"{whole[-1].text}  ({counted(len(whole), 'term')})", whole[-1].row))
+
+
+def effect_section(answer: Explained, settings: Settings) -> Section:
+    """Return what v did; nothing where there is no choice: one output and v = 1."""
+    if is_one_row(answer) or not answer.output.size:
+        return Section("effect")
+    first = f"{weighted_sum(answer, settings)}, and {all_grads(answer)}."
+    if answer.output.size == 1 or not answer.agreement.finite:
+        return Section("effect", "What v did", (Prose((first,)),))
+    effect = answer.effect
+    nudge = [] if effect.nudge is None else [nudge_text(answer, effect.nudge, settings)]
+    above, others = other_choices(answer, effect, settings)
+    below = [*shared_texts(answer, effect.shared), *flattened_texts(answer)]
+    parts: list[Part] = [Prose((first, *nudge, *above)), others, *([Prose(tuple(below))] if below else [])]
+    return Section("effect", "What v did", tuple(parts))
+
+
+def all_grads(answer: Explained) -> str:
+    """Return what the gradients are: ``x.grad = ∂L/∂x``."""
+    letter = free_letter(answer)
+    each = [f"{name}.grad = ∂{letter}/∂{name}" for name in answer.differentiated]
+    return ", ".join(each) if len(each) <= MOST_NAMED else f"{each[0]}, and so on for the others"
+
+
+def free_letter(answer: Explained) -> str:
+    """Return what to call the number that backward differentiates: L, unless the program has an L."""
+    taken = {*answer.inputs, *answer.definitions, answer.name}
+    return next(letter for letter in ("L", "loss", "L_", "L__") if letter not in taken)
+
+
+def scalar_name(answer: Explained) -> str:
+    """Return what is differentiated twice: y, or L = v·y where that is another number."""
+    return answer.name if answer.output.size == 1 and answer.seed.item() == 1 else free_letter(answer)
+
+
+def weighted_sum(answer: Explained, settings: Settings) -> str:
+    """Return ``L = v·y = 1·y[0] + 10·y[1] = 173``."""
+    seed, shape, precision = np.ravel(answer.seed), answer.output.shape, settings.precision
+    most = settings.most(MOST_TERMS)
+    places = list(range(seed.size)) if seed.size <= most else [0, 1, 2, seed.size - 1]
+    parts = [f"{in_brackets(short(seed[i], precision))}·{answer.name}{place_text(i, shape)}" for i in places]
+    if seed.size > most:
+        parts.insert(-1, "…")
+    whole = [f"v·{answer.name}", " + ".join(parts), short(answer.effect.total, precision)]
+    return f"{free_letter(answer)} = {' = '.join(dict.fromkeys(whole))}"
+
+
+def nudge_text(answer: Explained, nudge: Nudge, settings: Settings) -> str:
+    """Return how far L moves with an entry: predicted, and measured by running the program there."""
+    letter, step = free_letter(answer), short(nudge.step)
+    slope = in_brackets(short(nudge.slope, settings.precision))
+    moves = f"With {indexed(nudge.name, nudge.index)} + {step}, {letter} grows by about {slope}·{step} = {short(nudge.predicted, 4)}"
+    if nudge.measured is None:
+        return f"{moves}."
+    bends = "" if is_same(nudge.predicted, nudge.measured, VISIBLE) else ", as it bends"
+    return f"{moves}; run there: {short(nudge.measured, 4)}{bends}."
+
+
+def other_choices(answer: Explained, effect: Effect, settings: Settings) -> tuple[list[str], Table]:
+    """Return which of the usual choices this v is, and a table of what the others leave."""
+    size, name = answer.output.size, answer.name
+    row = place_text(effect.row, answer.output.shape)
+    usual = [("ones", "sum", effect.sum), (f"1/{size}", "mean", effect.mean)]
+    says = [f"This v is {v}: the gradient of {name}.{what}()." for v, what, _ in usual if what == effect.usual]
+    rows = [(f"v = {v}", f"{name}.{what}().backward()", left) for v, what, left in usual if what != effect.usual]
+    rows.append(("v = one-hot", f"row {name}{row} of J", effect.of_row))
+    if effect.one_hot is not None:
+        hot = place_text(effect.one_hot, answer.output.shape)
+        says.append(f"This v is one-hot: {grads_named(answer)} row {name}{hot} of J.")
+    labels, codes, lefts = zip(*rows, strict=True)
+    columns = [Column("", tuple(Cell(text=code) for code in codes), numbers=False)]
+    for one in effect.sum.grad:
+        head = "" if len(effect.sum.grad) == 1 else f"{one}.grad "
+        texts = tuple(Cell(text=f"{head}{settled_text(left.grad[one], left.dust[one], settings)}") for left in lefts)
+        columns.append(Column("", texts, numbers=False))
+    return says, Table(tuple(labels), (tuple(columns),))
+
+
+def grads_named(answer: Explained) -> str:
+    """Return the gradients as the subject of a sentence."""
+    names = [f"{name}.grad" for name in answer.differentiated]
+    return f"{names[0]} is" if len(names) == 1 else "the gradients are"
+
+
+def settled_text(grad: Array, dust: Mask, settings: Settings) -> str:
+    """Return an array on one line, rounding dust as 0: marked where none of it is anything else."""
+    text = array_text(np.where(dust, 0.0, grad), settings.precision, settings.most(MOST_ENTRIES))
+    return f"≈ {text}" if np.size(dust) and np.all(dust | (grad == 0)) and np.any(dust) else text
+
+
+def worth_of(effect: Effect, settings: Settings) -> tuple[str, ...]:
+    """Return what the sum, the mean and a row of J would leave, each as one text."""
+    return tuple("  ".join(named_texts(weighted, settings)) for weighted in (effect.sum, effect.mean, effect.of_row))
+
+
+def named_texts(weighted: Weighted, settings: Settings) -> list[str]:
+    """Return the gradients that another v would leave, with their names where there are several."""
+    texts = {name: settled_text(grad, weighted.dust[name], settings) for name, grad in weighted.grad.items()}
+    return list(texts.values()) if len(texts) == 1 else [f"{name}.grad {text}" for name, text in texts.items()]
+
+
+def shared_texts(answer: Explained, shared: Shared | None) -> list[str]:
+    """Return whether ones gives the derivative of each output, what tells that it does not, and what all of J takes."""
+    if all(jacobian.structure == "zero" for jacobian in answer.jacobian.values()):
+        return ["No input moves an output at this point: every v gives 0."]
+    if shared is None:
+        return ["Each input moves one output at most, so v = ones leaves every derivative in its own place."]
+    entry = indexed(shared.name, shared.index)
+    named = [f"{answer.name}{place_text(row, answer.output.shape)}" for row in shared.rows[:MOST_NAMED]]
+    rest = len(shared.rows) - len(named)
+    users = listing([*named, *([f"{rest:,} more"] if rest else [])])
+    texts = [f"{users} use {entry}, so every v adds their rows up in {shared.name}.grad."]
+    if answer.output.size > MOST_COUNTED:
+        return texts
+    inputs = sum(jacobian.matrix_shape[1] for jacobian in answer.jacobian.values())
+    calls, passes = counted(answer.output.size, "call"), counted(inputs, "forward pass")
+    return [*texts, f"All of J: {calls} of backward (one a row) or {passes} (one a column)."]
+
+
+def flattened_texts(answer: Explained) -> list[str]:
+    """Return how arrays become rows and columns of J, where one has more than one axis."""
+    shapes = {answer.name: answer.output.shape} | {name: j.input_shape for name, j in answer.jacobian.items()}
+    deep = {name: shape for name, shape in shapes.items() if len(shape) > 1}
+    if not deep:
+        return []
+    back = [f"{name}.grad has the shape of {name}" for name in deep if name in answer.jacobian]
+    flat = f"J flattens {listing([f'{name} {shape}' for name, shape in deep.items()])} row by row"
+    return [f"{flat}; {back[0]}{', and so on' if len(back) > 1 else ''}." if back else f"{flat}."]
+
+
+def listing(texts: Sequence[str]) -> str:
+    """Return ``a, b and c``."""
+    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else texts[0]
+
+
+def calls_section(answer: Explained, settings: Settings) -> Section:
+    """Return each call of backward: its v, what it adds, and what the gradient is then."""
+    if len(answer.backward) < 2:
+        return Section("calls")
+    tables = tuple(call_tables(answer, settings))
+    says = Prose(("torch.autograd.grad returns what a call adds, and leaves .grad alone.",))
+    return Section("calls", "Calls of backward without zero_grad", (*tables, says))
+
+
+def call_tables(answer: Explained, settings: Settings) -> Iterator[Table]:
+    """Yield a table of the calls by each variable."""
+    calls, most = answer.backward, settings.most(MOST_CALLS)
+    shown = calls if len(calls) <= most else [*calls[:6], *calls[-2:]]
+    for name in answer.differentiated:
+        labels = [f"v = {brief(call.v.shown, settings)}" for call in shown]
+        adds = [Cell(text=f"adds {brief(call.grad[name], settings)}") for call in shown]
+        totals = [Cell(text=f"{name}.grad = {brief(call.accumulated[name], settings)}") for call in shown]
+        if len(calls) > most:
+            labels.insert(6, f"… {counted(len(calls) - 8, 'more call')}")
+            adds.insert(6, Cell())
+            totals.insert(6, Cell())
+        yield Table(tuple(labels), ((Column("", tuple(adds), False), Column("", tuple(totals), False)),))
+
+
+def brief(array: Array, settings: Settings) -> str:
+    """Return an array on one line, of many entries the first and the last."""
+    return array_text(array, settings.precision, settings.most(MOST_ENTRIES))

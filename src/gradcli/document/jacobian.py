@@ -1,0 +1,356 @@
+"""The sections of J: a table by each variable, v on its left, below it vᵀ·J and the gradient that reverse mode left.
+
+Of one output and v = 1 the numbers of J's one row are the gradient, which stands above: only formulas are left to say.
+H is a Jacobian too, and its tables are made here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcli.document.model import Cell, Column, Derivative, Equation, Equations, Listing, Mark, Prose
+from gradcli.document.model import Part, Remark, Section, Settings, Table
+from gradcli.document.numbers import ends, short
+from gradcli.document.verdicts import verdict
+from gradcli.engine.naming import place_text
+from gradcli.errors.counting import counted
+
+if TYPE_CHECKING:
+    from gradcli.explanation.explained import Explained
+    from gradcli.explanation.jacobians import Jacobian
+    from gradcli.ops.signatures import Array, Mask
+
+MOST_ROWS = 12
+"""Rows up to which all are shown; beyond, the first and last three."""
+MOST_COLUMNS = 60
+"""Columns up to which all are shown; a voice leaves out those in the middle that it has no room for."""
+MOST_FORMULAS = 8
+MOST_RULES = 12
+LONG_FORMULA = 40
+"""Characters of a formula or rule beyond which the names of the backward pass say it instead."""
+LARGEST = 3
+"""Entries of vᵀ·J that are named where there are many."""
+MOST_SPELLED = 64
+"""Entries of a gradient up to which all are written."""
+MOST_COUNTED = 16
+"""Rows and columns up to which entries are seen without a picture."""
+KINKS = {"kink", "jump", "infinite-slope", "edge", "custom-backward", "hook"}
+"""Kinds of notes on points and functions where a slope says nothing of its own slope."""
+NAMES = re.compile(r"[A-Za-z_]\w*")
+
+
+def is_one_row(answer: Explained) -> bool:
+    """Return whether the numbers of J are those of the gradient: one output, and v is 1."""
+    return answer.output.size == 1 and len(answer.counted) == 1 and answer.seed.size == 1 and answer.seed.item() == 1
+
+
+def jacobian_sections(answer: Explained, settings: Settings, asks: bool = False) -> Iterator[Section]:
+    """Yield the tables of all variables; ``asks`` leaves v open, and what is below J."""
+    groups = groups_of(answer)
+    if not groups:
+        by = ", ".join(answer.jacobian)
+        yield Section("jacobian", f"J = ∂{answer.name}/∂{by if len(answer.jacobian) == 1 else f'({by})'}    no entries")
+        return
+    if is_one_row(answer) and not asks:
+        if settings.full or not any(value.role == "inner" for value in answer.values):
+            yield formulas_section(answer, settings)
+        return
+    for k, names in enumerate(groups):
+        last = k == len(groups) - 1 and not asks
+        yield Section("jacobian", heading(answer, names, settings), tuple(group_parts(answer, names, settings, asks, last)))
+
+
+def groups_of(answer: Explained) -> list[list[str]]:
+    """Return which variables share tables: all of them where y has one entry, otherwise those with one column."""
+    names = [name for name, jacobian in answer.jacobian.items() if jacobian.matrix_shape[1]]
+    if answer.output.size == 1:
+        return [names] if names else []
+    single = [name for name in names if answer.jacobian[name].matrix_shape[1] == 1]
+    groups = [single if name in single else [name] for name in names]
+    return [group for k, group in enumerate(groups) if group not in groups[:k]]
+
+
+def formulas_section(answer: Explained, settings: Settings) -> Section:
+    """Return the formulas of a J of one row, each with its number."""
+    rows = [row for name in answer.jacobian for row in formula_rows(answer, name, settings, numbers=True)]
+    names = [name for name, jacobian in answer.jacobian.items() if jacobian.matrix_shape[1]]
+    return Section("jacobian", heading(answer, names, settings), (Equations(tuple(rows)),) if rows else ())
+
+
+def group_parts(
+    answer: Explained, names: Sequence[str], settings: Settings, asks: bool, last: bool
+) -> Iterator[Part]:
+    """Yield the table of variables that share it, and what is to be seen of those that are large."""
+    for name in names:
+        yield from overview(answer, name, settings, asks)
+    yield table_of(answer, names, settings, asks, last)
+
+
+def table_of(answer: Explained, names: Sequence[str], settings: Settings, asks: bool, last: bool) -> Table:
+    """Return the table of variables: v, a bar, the columns of each variable; ``last`` puts the verdict beside it."""
+    shape, count = answer.output.shape, answer.output.size
+    rows = ends(count, count if count <= settings.most(MOST_ROWS) else 6)
+    # An output may be called grad: no two rows have one label.
+    grad = f"{names[0]}.grad" if len(names) == 1 else ".grad" if answer.name == "grad" else "grad"
+    sums = [] if asks else ["vᵀ·J", grad]
+    labels = (*(Mark.ROW_GAP.value if i is None else f"{answer.name}{place_text(i, shape)}" for i in rows), *sums)
+    blocks = [(v_column(answer, rows, asks),)]
+    for k, name in enumerate(names):
+        columns = columns_of(answer, name, rows, settings, asks)
+        scalar = k > 0 and answer.jacobian[names[k - 1]].input_shape == answer.jacobian[name].input_shape == ()
+        blocks[-1:] = [(*blocks[-1], *columns)] if scalar else [blocks[-1], columns]
+    tones = tuple(i if i is not None and count > 1 else "" for i in rows) + ("", "total")[: len(sums)]
+    says, tone = verdict(answer)
+    remarks = (*legend(answer, rows, blocks[1:]), *([Remark(len(labels) - 1, says, tone)] if last else []))
+    otherwise = tuple(tuple(formula_rows(answer, name, settings)) for name in names)
+    ruled = (0, len(rows)) if sums and count > 1 else (0,)
+    return Table(labels, tuple(blocks), tones, ruled, remarks, otherwise)
+
+
+def v_column(answer: Explained, rows: Sequence[int | None], asks: bool) -> Column:
+    """Return v beside the rows of J."""
+    seed = np.ravel(answer.seed)
+    cells = [Cell(mark=Mark.ROW_GAP) if i is None else Cell(mark=Mark.OPEN) if asks else Cell(float(seed[i])) for i in rows]
+    return Column("v, total" if len(answer.counted) > 1 else "v", (*cells, *[Cell()] * (0 if asks else 2)))
+
+
+def columns_of(
+    answer: Explained, name: str, rows: Sequence[int | None], settings: Settings, asks: bool
+) -> tuple[Column, ...]:
+    """Return the columns of a variable: its entries of J, and below them vᵀ·J and the gradient."""
+    jacobian, dust = answer.jacobian[name], answer.dust[name]
+    places = ends(jacobian.matrix_shape[1], settings.most(MOST_COLUMNS))
+    columns = matrix_columns(name, jacobian, rows, places, dust.entries)
+    if asks:
+        return columns
+    below = [settled_cells(answer.vjp[name], dust.vjp, places), settled_cells(answer.grad[name], dust.grad, places)]
+    return tuple(
+        Column(column.heading, (*column.cells, *(row[k] for row in below))) for k, column in enumerate(columns)
+    )
+
+
+def matrix_columns(
+    name: str, matrix: Jacobian, rows: Sequence[int | None], places: Sequence[int | None], dust: Mask | None = None
+) -> tuple[Column, ...]:
+    """Return the entries of a matrix in these rows and columns; None marks those that are left out."""
+    cells = entry_cells(matrix, rows, places, dust)
+    gap = {None: Cell(mark=Mark.ROW_GAP)}
+    return tuple(
+        Column(
+            Mark.COLUMN_GAP.value if j is None else f"{name}{place_text(j, matrix.input_shape)}",
+            tuple(gap[i] if i is None else Cell(mark=Mark.COLUMN_GAP) if j is None else cells[i, j] for i in rows),
+        )
+        for j in places
+    )
+
+
+def entry_cells(
+    matrix: Jacobian, rows: Sequence[int | None], places: Sequence[int | None], dust: Mask | None
+) -> dict[tuple[int, int], Cell]:
+    """Return the cells of rows and columns by their place."""
+    columns = np.array([place for place in places if place is not None], dtype=np.intp)
+    cells: dict[tuple[int, int], Cell] = {}
+    for row in (row for row in rows if row is not None):
+        cells |= {(row, column): Cell(mark=Mark.ZERO) for column in columns.tolist()}
+        if not matrix.held:
+            flat = np.ravel(matrix.row(row))
+            cells |= {(row, column): Cell(float(flat[column])) for column in columns.tolist()}
+            continue
+        # Entries stand in order of row and column: those of a few are found without a look at the others.
+        start, stop = np.searchsorted(matrix.rows, [row, row + 1])
+        own = matrix.columns[start:stop]
+        for column, place in zip(columns.tolist(), np.searchsorted(own, columns).tolist(), strict=True):
+            if place < len(own) and own[place] == column:
+                cells[row, column] = entry_cell(matrix, int(start) + place, dust)
+    return cells
+
+
+def entry_cell(matrix: Jacobian, k: int, dust: Mask | None) -> Cell:
+    """Return entry number k with its formula, unless that is a number as it stands."""
+    formula = matrix.formulas[k] if matrix.formulas is not None and not is_number(matrix.formulas[k]) else ""
+    mark = Mark.ROUNDED if dust is not None and dust[k] else Mark.NONE
+    return Cell(float(matrix.values[k]), formula, mark)
+
+
+def settled_cells(array: Array, dust: Mask, places: Sequence[int | None]) -> list[Cell]:
+    """Return entries of an array as cells: what rounding has left of 0 is marked."""
+    numbers, lost = np.ravel(array), np.ravel(dust)
+    return [
+        Cell(mark=Mark.COLUMN_GAP)
+        if j is None
+        else Cell(float(numbers[j]), mark=Mark.ROUNDED if lost[j] else Mark.NONE)
+        for j in places
+    ]
+
+
+def is_number(text: str) -> bool:
+    """Return whether a formula is a number as it stands."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def legend(
+    answer: Explained, rows: Sequence[int | None], blocks: Sequence[Sequence[Column]]
+) -> tuple[Remark, ...]:
+    """Return what ``·`` means, told apart from a 0 where a table has both.
+
+    Where values choose what is used, as ``max`` and branches do, a path may lead there from another point.
+    """
+    cells = [(k, column.cells[k]) for k, i in enumerate(rows) if i is not None for block in blocks for column in block]
+    empty = [k for k, cell in cells if cell.mark is Mark.ZERO]
+    if not empty:
+        return ()
+    says, beside = "this output does not use it", "0 is a slope of 0 here"
+    if answer.lookup.by_choice:
+        says, beside = "not used at this point", "0 is used with slope 0"
+    both = any(cell.mark is Mark.NONE and cell.value == 0 for _, cell in cells)
+    return (Remark(empty[0], f"· {says}; {beside}" if both else f"· {says}", needed=both),)
+
+
+def heading(answer: Explained, names: Sequence[str], settings: Settings) -> str:
+    """Return the line above a table: what J is by, its size, its structure."""
+    by = names[0] if len(names) == 1 else f"({', '.join(names)})"
+    facts = size_text(answer, names, settings) or ("constant here: second derivatives are 0" if is_linear(answer) else "")
+    return f"J = ∂{answer.name}/∂{by}    {facts}".rstrip()
+
+
+def is_linear(answer: Explained) -> bool:
+    """Return whether the one output has a J other than 0 without an input in it; at a kink that tells nothing."""
+    jacobians = answer.jacobian.values()
+    formulas = [formula for jacobian in jacobians for formula in jacobian.formulas or ["?"]]
+    moves = {*answer.differentiated, *answer.definitions}
+    return (
+        answer.output.size == 1
+        and KINKS.isdisjoint(note.kind for note in answer.notes)
+        and any(np.any(jacobian.values) for jacobian in jacobians)
+        and not any("?" in formula or not moves.isdisjoint(NAMES.findall(formula)) for formula in formulas)
+    )
+
+
+def size_text(answer: Explained, names: Sequence[str], settings: Settings) -> str:
+    """Return the size of J, and what is to be said of its entries; nothing for one row that is all there."""
+    jacobians = [answer.jacobian[name] for name in names]
+    rows, columns = answer.output.size, sum(jacobian.matrix_shape[1] for jacobian in jacobians)
+    whole = rows <= settings.most(MOST_ROWS) and all(j.matrix_shape[1] <= settings.most(MOST_COLUMNS) for j in jacobians)
+    if rows == 1 and (whole or len(jacobians) > 1):
+        return ""
+    if not all(jacobian.held for jacobian in jacobians):
+        return f"{rows}×{columns}, its entries are not held"
+    [first, *others] = jacobians
+    structure = "dense" if others else first.structure
+    if whole and structure in ("dense", "sparse"):
+        return f"{rows}×{columns}, a row for each output{', a column for each input' if columns > 1 else ''}"
+    entries = "" if structure == "dense" else f", {len(first.rows):,} of {counted(rows * columns, 'entry')}"
+    passes = first.passes if not others and rows > 1 and len(first.rows) else None
+    enough = "" if passes is None or passes >= rows else f", all rows in {counted(passes, 'call')} of backward"
+    return f"{rows}×{columns} {structure}{entries}{enough}"
+
+
+def overview(answer: Explained, name: str, settings: Settings, asks: bool) -> Iterator[Part]:
+    """Yield what is to be seen of a large J: its largest gradients, and where its entries are."""
+    jacobian = answer.jacobian[name]
+    if not asks and jacobian.matrix_shape[1] > settings.most(MOST_SPELLED):
+        yield from largest(answer, name, settings)
+    if max(jacobian.matrix_shape) > MOST_COUNTED and (dots := spy_lines(jacobian)):
+        yield Listing(tuple(dots))
+
+
+def largest(answer: Explained, name: str, settings: Settings) -> Iterator[Prose]:
+    """Yield the largest entries of vᵀ·J, where they differ; what rounding has left of 0 is not among them."""
+    flat = np.where(answer.dust[name].vjp, 0.0, answer.vjp[name]).ravel()
+    size = np.abs(flat)
+    if not np.all(np.isfinite(flat)):
+        return
+    first = np.argpartition(-size, LARGEST)[: LARGEST + 1]
+    chosen = [int(j) for j in first[np.argsort(-size[first], kind="stable")][:LARGEST]]
+    if size[chosen[0]] == size[chosen[-1]]:
+        return
+    shape = answer.jacobian[name].input_shape
+    terms = [f"{name}{place_text(j, shape)} {short(flat[j], settings.precision)}" for j in chosen if flat[j]]
+    yield Prose((f"largest of vᵀ·J: {', '.join(terms)}",))
+
+
+def formula_rows(answer: Explained, name: str, settings: Settings, numbers: bool = False) -> list[Equation | str]:
+    """Return the formulas of J by a variable: rules, or one of each entry; ``numbers`` adds the entry's value."""
+    jacobian = answer.jacobian[name]
+    by_name = entry_rule(answer, name)
+    texts = jacobian.rules or jacobian.formulas or []
+    if by_name and any(len(text) > LONG_FORMULA for text in texts):
+        letters = "ijkl"[: len(jacobian.input_shape)]
+        return [Equation(Derivative(answer.name, (indexed(name, letters),)), (by_name,))]
+    if jacobian.formulas is None or (jacobian.rules and not numbers):
+        return limited(rule_rows(jacobian), settings.most(MOST_RULES), "rule")
+    return matrix_formulas(answer.name, (name,), jacobian, settings, numbers)
+
+
+def rule_rows(matrix: Jacobian) -> list[Equation | str]:
+    """Return the index rules of a matrix as equations, or as words where there is no formula."""
+    rows: list[Equation | str] = []
+    for rule in matrix.index_rules:
+        left = Derivative(indexed(rule.above, rule.rows), (indexed(rule.below, rule.columns),))
+        if not rule.formula:
+            rows.append(rule.text)
+            continue
+        remark = f"({', '.join(rule.fixed)} fixed)" if rule.fixed else ""
+        rows.append(Equation(left, (rule.formula,), remark=remark))
+    return rows
+
+
+def matrix_formulas(
+    of: str, by: tuple[str, ...], matrix: Jacobian, settings: Settings, numbers: bool = False
+) -> list[Equation | str]:
+    """Return a formula for each entry that has more than a number; of H, whose rows are inputs too, by two names."""
+    rows: list[Equation | str] = []
+    formulas = matrix.formulas or []
+    worth = [k for k, text in enumerate(formulas) if numbers or not is_number(text)]
+    most = settings.most(MOST_FORMULAS)
+    for k in worth[: most + 1]:
+        row, column = (place_text(int(matrix.rows[k]), matrix.output_shape), place_text(int(matrix.columns[k]), matrix.input_shape))
+        left = Derivative(of + row, (by[0] + column,)) if len(by) == 1 else Derivative(of, (by[0] + row, by[1] + column))
+        rows.append(Equation(left, (formulas[k],), float(matrix.values[k]) if numbers and not is_number(formulas[k]) else None))
+    return limited(rows, most, "entry", len(worth))
+
+
+def limited(rows: list[Equation | str], most: int, noun: str, count: int | None = None) -> list[Equation | str]:
+    """Return rows, and how many are left out where there are more than fit; a last one is never hidden by that."""
+    count = len(rows) if count is None else count
+    return rows if count <= most + 1 else [*rows[:most], f"and {counted(count - most, f'more {noun}')}, in --json"]
+
+
+def entry_rule(answer: Explained, name: str) -> str | None:
+    """Return an entry of J by the names of the backward pass, where its number is an entry of the gradient: v is 1."""
+    if answer.output.shape or answer.seed.item() != 1 or not answer.has_steps:
+        return None
+    return answer.lookup.backward_pass.entry(name)
+
+
+def indexed(name: str, indices: Sequence[Any]) -> str:
+    """Return ``name[i,j]``, and the name alone for a scalar."""
+    return f"{name}[{','.join(map(str, indices))}]" if len(indices) else name
+
+
+WIDEST, HIGHEST = 40, 12
+"""Characters of a picture, each two dots wide and four high."""
+WORTH_A_LOOK = {"sparse", "banded", "block-diagonal", "permutation"}
+"""Structures whose word leaves open where the entries are."""
+BRAILLE = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
+"""The bit of each dot of a braille character, by row and column."""
+
+
+def spy_lines(jacobian: Jacobian) -> list[str]:
+    """Return the picture, none for a structure that a word says whole; a dot is an entry that can be non-zero."""
+    if jacobian.structure not in WORTH_A_LOOK:
+        return []
+    rows, columns = jacobian.matrix_shape
+    high, wide = min(rows, 4 * HIGHEST), min(columns, 2 * WIDEST)
+    dots = np.zeros((-(-high // 4) * 4, -(-wide // 2) * 2), dtype=bool)
+    dots[jacobian.rows * high // rows, jacobian.columns * wide // columns] = True
+    cells = dots.reshape(dots.shape[0] // 4, 4, dots.shape[1] // 2, 2).swapaxes(1, 2)
+    return ["".join(map(chr, line)).rstrip("\u2800") for line in 0x2800 + (cells * BRAILLE).sum(axis=(2, 3))]

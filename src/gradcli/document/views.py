@@ -1,0 +1,416 @@
+"""What an answer was asked for beside the rest: each view is one function that makes a section, which every voice prints.
+
+A new view is a record in ``explanation/views.py``, a function here with its row in ``VIEWS``, and its keys in
+``render/data.py``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from gradcli.document.effects import listing, scalar_name
+from gradcli.document.equalities import evaluate, with_true_formulas
+from gradcli.document.folding import shortened, unnumbered
+from gradcli.document.jacobian import limited, matrix_columns, matrix_formulas, rule_rows
+from gradcli.document.model import Cell, Column, Derivative, Equation, Equations, Mark, Part, Prose, Section, Settings
+from gradcli.document.model import Table
+from gradcli.document.numbers import array_text, ends, short
+from gradcli.document.verdicts import proof_text
+from gradcli.engine.naming import place_text
+from gradcli.errors.counting import counted
+
+if TYPE_CHECKING:
+    from gradcli.explanation.explained import Explained
+    from gradcli.explanation.jacobians import Jacobian
+    from gradcli.explanation.tape import Sent, Step, Tape, Taped
+    from gradcli.explanation.views import Descent, Hessian, Rows, Slice, Tangent
+    from gradcli.ops.signatures import Array
+
+MOST_ENTRIES = 8
+"""Entries of an array in a cell that are all shown."""
+MOST_CALLS = 16
+MOST_VALUES = 16
+MOST_ROWS_OF_H = 8
+MOST_COLUMNS_OF_H = 60
+MOST_STEPS_DOWN = 20
+MOST_STEPS = 80
+MOST_TAPED = 60
+
+
+def brief(array: Any, settings: Settings, most: int = MOST_ENTRIES) -> str:
+    """Return an array on one line, of many entries the first and the last."""
+    return array_text(np.asarray(array), settings.precision, settings.most(most)).partition(" in shape ")[0]
+
+
+def text_column(heading: str, texts: Sequence[str], optional: bool = False) -> Column:
+    """Return a column of texts."""
+    return Column(heading, tuple(Cell(text=text) for text in texts), numbers=False, optional=optional)
+
+
+def slices(answer: Explained, content: Sequence[Slice], settings: Settings) -> Iterator[Section]:
+    """Yield rows and columns of J, an equation for each by each variable."""
+    del settings
+    rows = [
+        Equation(part.title(answer.name, name, "∂"), (), value)
+        for part in content
+        for name, value in part.values.items()
+    ]
+    yield Section("slices", "Rows and columns of J", (Equations(tuple(rows)),))
+
+
+def one_hot(answer: Explained, rows: Rows, settings: Settings) -> Iterator[Section]:
+    """Yield what each call of backward with a one-hot v leaves, and how few calls are enough."""
+    places = ends(len(rows.calls), settings.most(MOST_CALLS))
+    gap = f"… {counted(len(rows.calls) - len(places) + 1, 'more call')}"
+    labels = [gap if k is None else f"v one-hot at {answer.name}{place_text(k, answer.output.shape)}" for k in places]
+    columns = [
+        text_column("", ["" if k is None else f"{name}.grad = {brief(rows.calls[k].grad[name], settings)}" for k in places])
+        for name in answer.differentiated
+    ]
+    count, fewer = len(rows.calls), rows.colouring
+    says = [f"All of J: {counted(count, 'call')} of backward, one for each row."]
+    if fewer is not None and fewer < count:
+        enough = "is" if fewer == 1 else "are"
+        says[0] += f" Rows that share no column go together in one v: {counted(fewer, 'call')} {enough} enough."
+    says += [] if rows.proof.verdict == "agree" else [proof_text(rows.proof)]
+    title = "Rows of J: .grad after backward with each one-hot v, set to zero before"
+    yield Section("one_hot", title, (Table(tuple(labels), (tuple(columns),)), Prose(tuple(says))))
+
+
+def jvp(answer: Explained, tangent: Tangent, settings: Settings) -> Iterator[Section]:
+    """Yield the forward pass beside the backward pass, J·u, and which of them is cheaper for all of J."""
+    places = ends(len(tangent.passes), settings.most(MOST_VALUES))
+    gap = f"… {counted(len(tangent.passes) - len(places) + 1, 'more value')}"
+    moved = [None if k is None else tangent.passes[k] for k in places]
+    forward = ["" if one is None else brief(one.tangent, settings) for one in moved]
+    backward = ["" if one is None else "·" if one.cotangent is None else brief(one.cotangent, settings) for one in moved]
+    table = Table(
+        tuple(gap if one is None else one.name for one in moved),
+        ((text_column("forward, along u", forward), text_column("backward, from v", backward)),),
+    )
+    lines = [f"J·u = {brief(tangent.jvp, settings)}   {proof_text(tangent.proof)}"]
+    if np.isfinite(tangent.number):
+        number = short(tangent.number, settings.precision)
+        lines.append(f"v·(J·u) = (vᵀ·J)·u = {number}: both passes give this one number.")
+    title = "J·u, the forward pass, beside vᵀ·J, the backward pass"
+    yield Section("jvp", title, (table, Prose((*lines, cheaper_text(answer, tangent)))))
+
+
+def cheaper_text(answer: Explained, tangent: Tangent) -> str:
+    """Return how many passes all of J takes each way."""
+    forward, backward = tangent.forward, tangent.backward
+    words = ("forward is cheaper", "both cost the same", "backward is cheaper")
+    least = words[1 + (forward > backward) - (forward < backward)]
+    names = [*answer.differentiated]
+    return (
+        f"All of J takes {counted(forward, 'forward pass')}, one for each entry of "
+        f"{listing(names) if len(names) <= 3 else 'all variables'}, or {counted(backward, 'backward pass')}, one for each "
+        f"entry of {answer.name}: {least} here."
+    )
+
+
+def hessian(answer: Explained, content: Hessian, settings: Settings) -> Iterator[Section]:
+    """Yield the formulas of the gradient, H in a table for each pair of variables, and H·u."""
+    whole = true_hessian(answer, content)
+    name, blocks = scalar_name(answer), whole.blocks
+    above = [f"{name} = v·{answer.name}"] if name != answer.name else []
+    below = [*product_rows(whole), proof_text(whole.proof)]
+    title = "H, the second derivative: the Jacobian of the gradient"
+    if all(block.held and not np.any(block.values) and not len(block.rows) for block in blocks.values()):
+        yield Section("hessian", title, (Equations((*above, f"H = 0: {why_zero(whole)}.", *below)),))
+        return
+    gradient = tuple([*above, *gradient_rows(whole, name, settings)])
+    yield Section("hessian", title, (Equations(gradient),) if gradient else ())
+    shown = {pair: block for pair, block in blocks.items() if is_first(pair, whole) or not whole.symmetric}
+    for pair, block in shown.items():
+        yield block_section(whole, name, pair, block, settings)
+    if len(shown) < len(blocks):
+        below.insert(0, "The other blocks are the transposes of these: H is symmetric.")
+    elif whole.symmetric is False:
+        below.insert(0, "H is not symmetric here: the derivatives that it is made of are taken by convention.")
+    told = {value.name for value in answer.values} | answer.definitions.keys()
+    names = {} if whole.formulas is None else whole.definitions
+    new = [Equation(one, (text,)) for one, text in names.items() if one not in told]
+    yield Section("hessian", "", (Equations((*new, *below)),))
+
+
+def true_hessian(answer: Explained, content: Hessian) -> Hessian:
+    """Return H with formulas that equal the numbers beside them."""
+    gradient = replace(
+        answer, name=content.name, output=content.value, output_formulas=content.formulas,
+        definitions=content.definitions, jacobian=content.whole, lookup=content.lookup,
+    )  # fmt: skip
+    true = with_true_formulas(gradient)
+    return replace(content, formulas=true.output_formulas, definitions=true.definitions, whole=true.jacobian)
+
+
+def why_zero(content: Hessian) -> str:
+    """Return why all of H is 0."""
+    if any(remark.kind == "kink" for remark in content.proof.remarks):
+        return "that of the piece on which the first derivative is taken"
+    return f"the gradient does not depend on {' and '.join(content.whole)} here; a linear function has no other H"
+
+
+def is_first(pair: tuple[str, str], content: Hessian) -> bool:
+    """Return whether a block stands on or above the diagonal."""
+    names = list(content.whole)
+    return names.index(pair[0]) <= names.index(pair[1])
+
+
+def gradient_rows(content: Hessian, name: str, settings: Settings) -> list[Equation | str]:
+    """Return the formulas of the gradient, whose Jacobian H is."""
+    rows: list[Equation | str] = [
+        Equation(Derivative(name, (f"{one}{place_text(k, content.whole[one].input_shape)}",)), (text,))
+        for one, texts in (content.gradient or {}).items()
+        for k, text in enumerate(texts)
+    ]
+    return limited(rows, settings.most(MOST_ENTRIES), "entry")
+
+
+def block_section(
+    content: Hessian, name: str, pair: tuple[str, str], block: Jacobian, settings: Settings
+) -> Section:
+    """Return one block of H: its size and structure, its rule, and its table."""
+    left = f"{'H = ' if len(content.whole) == 1 else ''}{Derivative(name, pair)}"
+    rows, columns = block.matrix_shape
+    facts = [f"{rows}×{columns} {block.structure}"] if block.held else [f"{rows}×{columns}, its entries are not held"]
+    if block.held and block.structure not in ("dense", "zero") and rows * columns > len(block.rows):
+        facts.append(f"{len(block.rows):,} of {counted(rows * columns, 'entry')}")
+    facts += ["symmetric"] if pair[0] == pair[1] and content.symmetric else []
+    title = left if rows == columns == 1 and block.held else f"{left}    {', '.join(facts)}"
+    rule = rule_of(block, name, pair)
+    if not block.held or not len(block.rows):
+        return Section("hessian", title, (Equations((rule,)),) if rule else ())
+    places, across = ends(rows, settings.most(MOST_ROWS_OF_H)), ends(columns, settings.most(MOST_COLUMNS_OF_H))
+    labels = tuple(Mark.ROW_GAP.value if i is None else f"{pair[0]}{place_text(i, block.output_shape)}" for i in places)
+    otherwise = [rule] if rule else matrix_formulas(name, pair, block, settings)
+    cells = matrix_columns(pair[1], block, places, across)
+    return Section("hessian", title, (Table(labels, (cells,), (), (0,), (), (tuple(otherwise),)),))
+
+
+def rule_of(block: Jacobian, name: str, pair: tuple[str, str]) -> Equation | None:
+    """Return the one rule that all entries have; None where there is none that names the inputs alone."""
+    rules = rule_rows(block)
+    if len(rules) != 1 or not isinstance(rules[0], Equation):
+        return None
+    [rule] = block.index_rules
+    places = [f"{one}[{','.join(indices)}]" for one, indices in zip(pair, (rule.rows, rule.columns), strict=True)]
+    return replace(rules[0], left=Derivative(name, tuple(places)))
+
+
+def product_rows(content: Hessian) -> list[Equation | str]:
+    """Return H·u by each variable, nothing without a u."""
+    if content.product is None or content.u is None:
+        return []
+    several = len(content.product) > 1
+    return [
+        row
+        for name, product in content.product.items()
+        for row in (
+            Equation(f"u{f' of {name}' if several else ''}", (), content.u[name]),
+            Equation(f"H·u{f' of {name}' if several else ''}", (), product),
+        )
+    ]
+
+
+WIDEST_BAR = 20
+FAR_APART = 1e3
+"""Times the smallest value that the largest may be where bars are in proportion; beyond, they show its logarithm."""
+
+
+def descent(answer: Explained, content: Descent, settings: Settings) -> Iterator[Section]:
+    """Yield gradient descent: a line a step with what it was to change and what it changed, and a bar for the value."""
+    name = scalar_name(answer)
+    points = [(step.inputs, step.value) for step in content.steps] + [(content.inputs, content.value)]
+    changes = [None, *((step.predicted, step.actual) for step in content.steps)]
+    places = ends(len(points), settings.most(MOST_STEPS_DOWN))
+    gap = f"… {counted(len(points) - len(places) + 1, 'more step')}"
+    bars = iter(bars_of([points[k][1] for k in places if k is not None]))
+    blank = Cell()
+    columns = [
+        text_column(one, ["" if k is None else brief(points[k][0][one], settings, 4) for k in places], optional=True)
+        for one in answer.differentiated
+    ]
+    columns.append(Column(name, tuple(blank if k is None else Cell(points[k][1]) for k in places)))
+    for number, heading in enumerate(("predicted", "actual")):
+        cells = [None if k is None or changes[k] is None else changes[k] for k in places]
+        columns.append(Column(heading, tuple(blank if pair is None else Cell(pair[number]) for pair in cells)))
+    columns.append(text_column("", ["" if k is None else next(bars) for k in places], optional=True))
+    says = [f"predicted: -lr·|grad|², how far the slope alone would take {name}."]
+    if content.ending:
+        says.append(f"It ends after {counted(len(content.steps), 'step')} of {content.asked:,}: {content.ending}.")
+    labels = tuple(gap if k is None else str(k) for k in places)
+    title = f"Gradient descent from here, lr = {content.lr:g}"
+    yield Section("descent", title, (Table(labels, (tuple(columns),)), Prose(tuple(says))))
+
+
+def bars_of(values: Sequence[float]) -> list[str]:
+    """Return a bar for each value, in proportion, or to its logarithm where the values are far apart."""
+    finite = [value for value in values if math.isfinite(value)]
+    if not finite or max(finite) == min(finite):
+        return [""] * len(values)
+    low, high = min(finite), max(finite)
+    logs = low > 0 and high / low > FAR_APART
+    scaled = [math.log(value) if logs and math.isfinite(value) else value for value in values]
+    low, high = (math.log(low), math.log(high)) if logs else (min(low, 0.0), high)
+    lengths = [max(1, round(WIDEST_BAR * (x - low) / (high - low))) if math.isfinite(x) else 0 for x in scaled]
+    return ["█" * length for length in lengths]
+
+
+def steps(answer: Explained, content: Sequence[Step], settings: Settings) -> Iterator[Section]:
+    """Yield how each derivative is found: the rules of the operations, and the chain rule back."""
+    rules, chain = ([step for step in content if bool(step.by) is wanted] for wanted in (True, False))
+    titles = ("Steps: the derivative of each operation, entry by entry, all else fixed",
+              f"Steps: the chain rule, from {answer.name} back")  # fmt: skip
+    for title, own in zip(titles, (rules, chain), strict=True):
+        rows = tuple(step_rows(own, answer, settings))
+        yield Section("steps", title, (Equations(rows),)) if rows else Section("steps")
+
+
+def step_rows(own: Sequence[Step], answer: Explained, settings: Settings) -> Iterator[Equation | str]:
+    """Yield an equation for each step, those of the middle turns of loops counted."""
+    shown = shortened(steps_with_gap(own, answer.tape), step_pattern, "line", settings.most(MOST_STEPS))
+    kept = [step for step in shown if not isinstance(step, str)]
+    texts = [rounded(step.numbers, settings.precision) if says_more(step) else "" for step in kept]
+    worked = dict(zip(texts, evaluate(answer, [text or "0" for text in texts], {}), strict=True))
+    numbers = {id(step): text for step, text in zip(kept, texts, strict=True)}
+    for step in shown:
+        if isinstance(step, str):
+            yield step
+            continue
+        left = Derivative(tight(step.of), (tight(step.by),)) if step.by else step.of
+        text = numbers[id(step)]
+        formula = step.formula or ("(no text)" if step.by else "what its uses send")
+        value = None if is_repeated(step) else step.value
+        near = bool(text) and not is_shown(worked[text], step.value, settings.precision)
+        yield Equation(left, (formula, *([text] if text else [])), value, near=near, rule=step.rule)
+
+
+def is_shown(value: float | None, wanted: Array, precision: int) -> bool:
+    """Return whether a number is another as it is shown."""
+    return value is not None and short(value, precision) == short(float(wanted), precision)
+
+
+def step_pattern(step: Step) -> tuple[str, ...]:
+    """Return what the steps of a loop's turns have in common."""
+    return step.rule, unnumbered(step.of), unnumbered(step.by), unnumbered(step.formula or "")
+
+
+def steps_with_gap(own: Sequence[Step], tape: Tape) -> list[Step | str]:
+    """Return the rules, or the chain, with a line that counts where the operations of a long program are missing."""
+    if not tape.left_out:
+        return list(own)
+    first, last = tape.rows[: tape.gap], tape.rows[tape.gap :]
+    chain = bool(own) and not own[0].by
+    beyond = {f"{row.name}.grad" for row in last} if chain else {row.label for row in first} - {r.label for r in last}
+    place = next((k for k, step in enumerate(own) if step.of in beyond), len(own))
+    return [*own[:place], f"…   {tape.left_out:,} operations more", *own[place:]]
+
+
+TIGHT = re.compile(r"[\w.\[\],]+")
+NUMBER = re.compile(r"(?<![\w.])\d[\d.]*(?:e[-+]?\d+)?")
+
+
+def tight(text: str) -> str:
+    """Return a text as it stands after a ``∂``."""
+    return text if TIGHT.fullmatch(text) else f"({text})"
+
+
+def is_repeated(step: Step) -> bool:
+    """Return whether the formula is the number that the value, or all of its entries, are."""
+    if not step.value.size or not step.formula:
+        return False
+    try:
+        return bool(float(step.formula) == step.value.flat[0] and np.ptp(step.value) == 0)
+    except ValueError:
+        return False
+
+
+def says_more(step: Step) -> bool:
+    """Return whether there is something to work out: numbers for a number, and not the result alone."""
+    numbers = step.numbers or ""
+    return bool(numbers) and not step.value.ndim and not re.fullmatch(r"\(?-?[\d.e+-]+\)?", numbers)
+
+
+def rounded(text: str | None, precision: int) -> str:
+    """Return a text with its numbers as they are shown."""
+    return NUMBER.sub(lambda number: short(float(number[0]), precision), text or "")
+
+
+def tape(answer: Explained, content: Tape, settings: Settings) -> Iterator[Section]:
+    """Yield the recorded graph as a table: what each operation keeps, what arrives, and what it sends on."""
+    del answer
+    gap = [f"…   {content.left_out:,} operations more"] if content.left_out else []
+    rows: list[Taped | str] = [*content.rows[: content.gap], *gap, *content.rows[content.gap :]]
+    lines = [line for row in shortened(rows, taped_pattern, "row", settings.most(MOST_TAPED)) for line in taped_lines(row, settings)]
+    labels, *cells = zip(*lines, strict=True)
+    columns = tuple(text_column(head, texts) for head, texts in zip(("value", "arrives", "keeps", "sends", ""), cells, strict=True))
+    yield Section("tape", "Tape: the recorded graph, in the order of the sweep", (Table(labels, (columns,)),))
+
+
+class Line(NamedTuple):
+    """One line of the tape: a value, or a further term that it sends on."""
+
+    name: str
+    value: str = ""
+    arrives: str = ""
+    keeps: str = ""
+    sends: str = ""
+    term: str = ""
+
+
+def taped_pattern(row: Taped) -> tuple[Any, ...] | None:
+    """Return what the rows of a loop's turns have in common; None for an input and the output."""
+    if row.role not in ("inner", "constant") or not row.operation:
+        return None
+    texts = unnumbered(row.name), unnumbered(row.text or ""), *(unnumbered(sent.to) for sent in row.sent)
+    return (row.operation, row.role, *texts)
+
+
+def taped_lines(row: Taped | str, settings: Settings) -> Iterator[Line]:
+    """Yield the lines of a row, one for each term that is sent on."""
+    if isinstance(row, str):
+        yield Line(row)
+        return
+    arrives = "" if row.cotangent is None else brief(row.cotangent, settings)
+    name = f"{row.name} = {row.text or row.operation}" if row.operation else row.name
+    role = f"{row.role}: {row.name}.grad" if row.role == "leaf" else row.role
+    first = Line(name, brief(row.value, settings), arrives, ", ".join(row.saved), "" if row.sent else role)
+    for sent in row.sent:
+        sends = f"{sent.to} {'+=' if sent.adds else '='} {sent.text or sent.rule}"
+        yield first._replace(sends=sends, term=f"{brief(sent.value, settings)}{summed(sent)}")
+        first = Line("")
+    if not row.sent:
+        yield first
+
+
+def summed(sent: Sent) -> str:
+    """Return that a term is summed over the axes along which its value was repeated."""
+    return "" if sent.summed is None else f"  summed from {sent.summed}"
+
+
+Anchor = Literal["backward", "J", "v"]
+"""A part of the answer that views follow: the backward pass, the tables of J, what v did."""
+VIEWS: dict[str, tuple[Anchor, Callable[[Explained, Any, Settings], Iterator[Section]]]] = {
+    "slices": ("J", slices),
+    "tape": ("backward", tape),
+    "steps": ("backward", steps),
+    "one_hot": ("v", one_hot),
+    "jvp": ("v", jvp),
+    "hessian": ("v", hessian),
+    "descent": ("v", descent),
+}
+
+
+def sections_after(anchor: str, answer: Explained, settings: Settings) -> Iterator[Section]:
+    """Yield the sections of the views that follow a part of the answer."""
+    for name, view in answer.views.items():
+        place, make = VIEWS[name]
+        if place == anchor:
+            yield from make(answer, view.content, settings)
