@@ -239,7 +239,7 @@ def spoiled(found, **changes):
 
 def faults():
     small, large = answer("h = exp(x)\nsin(h)*h", x=np.array([0.3, 0.5])), answer("flip(sin(x))*x", x=LONG)
-    rules = large.jacobian["x"].rules
+    chain, *others, moved, last = large.jacobian["x"].index_rules
     j = small.jacobian["x"]
     yield "the output", replace(small, output_formulas=["x[0]", small.output_formulas[1]])
     yield "an entry", spoiled(small, formulas=[j.formulas[0], j.formulas[0]])
@@ -247,15 +247,13 @@ def faults():
     yield "no language", spoiled(small, formulas=["cos(", j.formulas[1]])
     yield "a name", replace(small, output_formulas=["x[0]*z", small.output_formulas[1]])
     yield "a definition", replace(large, definitions={**large.definitions, "h0": "cos(x)"})
-    yield "a rule", spoiled(large, rules=[rule.replace("cos", "sin") for rule in rules])
-    yield "a place", spoiled(large, rules=[rule.replace("149 - i", "i") for rule in rules])
-    yield "a missing path", spoiled(large, rules=[rules[0].split(" + ")[0], *rules[1:]])
-    yield (
-        "a rule of some entries",
-        spoiled(
-            large, rules=[rule.replace("dh0[i]/dx[i]", "dh0[3]/dx[3]").replace("x[i])", "x[3])") for rule in rules]
-        ),
-    )
+    for what, rules in (
+        ("a rule", [chain, *others, moved, replace(last, formula="sin(x[i])")]),
+        ("a place", [chain, *others, replace(moved, columns=("i",)), last]),
+        ("a missing path", [replace(chain, paths=chain.paths[:1]), *others, moved, last]),
+        ("a rule of some entries", [chain, *others, moved, replace(last, rows=("3",), columns=("3",))]),
+    ):
+        yield what, spoiled(large, index_rules=rules)
 
 
 @pytest.mark.parametrize(("what", "found"), list(faults()), ids=lambda value: value if isinstance(value, str) else "")
