@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.formulas.places import Places, places_of
 from gradcli.formulas.readback import read_back
+from gradcli.formulas.rules import places_of
 from gradcli.render.equalities import with_true_formulas
 from oracles import portion, portion_of_rows
 from readback_programs import findings, in_doubles, program
@@ -262,21 +262,21 @@ def test_a_planted_fault_is_found(what, found):
 
 
 PLACES = [  # the op on an array of a shape, and where its entries come from
-    (lambda x: x[::-1], (5,), Places(["i"], ["4 - i"])),
-    (lambda x: x[1::2], (6,), Places(["i"], ["2*i + 1"])),
-    (lambda x: np.roll(x, 2), (5,), Places(["i"], ["(i + 3) % 5"])),
-    (lambda x: np.tile(x, 2), (4,), Places(["i"], ["i % 4"])),
-    (lambda x: np.repeat(x, 3), (4,), Places(["i"], ["i//3"])),
-    (lambda x: x[3], (5,), Places([], ["3"])),
-    (lambda x: x.T, (2, 3), Places(["i", "j"], ["j", "i"])),
-    (lambda x: x.reshape(-1), (3, 4), Places(["i"], ["i//4", "i % 4"])),
-    (lambda x: x.reshape(3, 4), (12,), Places(["i", "j"], ["4*i + j"])),
+    (lambda x: x[::-1], (5,), (["i"], ["4 - i"], "")),
+    (lambda x: x[1::2], (6,), (["i"], ["2*i + 1"], "")),
+    (lambda x: np.roll(x, 2), (5,), (["i"], ["(i + 3) % 5"], "")),
+    (lambda x: np.tile(x, 2), (4,), (["i"], ["i % 4"], "")),
+    (lambda x: np.repeat(x, 3), (4,), (["i"], ["i//3"], "")),
+    (lambda x: x[3], (5,), ([], ["3"], "")),
+    (lambda x: x.T, (2, 3), (["i", "j"], ["j", "i"], "")),
+    (lambda x: x.reshape(-1), (3, 4), (["i"], ["i//4", "i % 4"], "")),
+    (lambda x: x.reshape(3, 4), (12,), (["i", "j"], ["4*i + j"], "")),
     (lambda x: x.reshape(4, 3), (3, 4), None),
-    (np.tril, (3, 3), Places(["i", "j"], ["i", "j"], "j <= i")),
-    (lambda x: np.triu(x, -1), (4, 4), Places(["i", "j"], ["i", "j"], "j >= i - 1")),
-    (lambda x: np.diag(x, 1), (3,), Places(["i", "i + 1"], ["i"])),
-    (np.diag, (3, 3), Places(["i"], ["i", "i"])),
-    (lambda x: np.broadcast_to(x, (4, 3)), (3,), Places(["i", "j"], ["j"])),
+    (np.tril, (3, 3), (["i", "j"], ["i", "j"], "j <= i")),
+    (lambda x: np.triu(x, -1), (4, 4), (["i", "j"], ["i", "j"], "j >= i - 1")),
+    (lambda x: np.diag(x, 1), (3,), (["i", "i + 1"], ["i"], "")),
+    (np.diag, (3, 3), (["i"], ["i", "i"], "")),
+    (lambda x: np.broadcast_to(x, (4, 3)), (3,), (["i", "j"], ["j"], "")),
     (lambda x: x[[2, 0, 1, 1]], (3,), None),
     (lambda x: x[:0], (3,), None),
 ]

@@ -16,7 +16,7 @@ from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.engine.naming import output_name, taken_names
 from gradcli.engine.reverse import accumulate
 from gradcli.formulas.forms import shortest, tidied
-from gradcli.formulas.index_rules import Factor, IndexRule
+from gradcli.formulas.index_rules import IndexRule
 from gradcli.formulas.printing import LanguagePrinter, Order, Unprintable, formula_text, names_in_order, size_of
 from gradcli.formulas.rules import Link, as_number, generic, letters_beside, rules_of, whole_template, zero_condition
 from gradcli.formulas.texts import Texts
@@ -177,45 +177,32 @@ def chain_rules(leaf: Node, output: Node, links: list[Link], texts: Texts, lette
 
     Nothing where there is one link alone and the language has no word for it: J has its numbers.
     """
-    if len(links) == 1:
-        try:
-            return [replace(rule, whole=True) for rule in rules_or_words(links[0], texts, letters)]
-        except Unprintable:
-            return []
-    rules = [sum_of_paths(leaf, output, links, texts)] if links else []
+    whole = len(links) == 1
+    rules = [sum_of_paths(leaf, output, links, texts)] if len(links) > 1 else []
     for link in links:
         try:
-            rules += rules_or_words(link, texts, letters)
+            said = rules_of(link, texts, letters) or [in_words(link, texts)]
         except Unprintable:
-            rules.append(in_words(link, texts))
+            said = [] if whole else [in_words(link, texts)]
+        rules += [replace(rule, whole=whole) for rule in said]
     return rules
 
 
 def sum_of_paths(leaf: Node, output: Node, links: list[Link], texts: Texts) -> IndexRule:
     """Return ``dy/dx = dy/dh0 @ dh0/dx``, the sum of such products where there are a few paths, else words."""
     whole = IndexRule(texts.of(output), (), texts.of(leaf), (), whole=True)
-    paths: list[tuple[Node, tuple[Factor, ...]]] = [(output, ())]
-    while any(node is not leaf for node, _ in paths):
-        paths = [longer for path in paths for longer in one_further(path, leaf, links, texts)]
+    paths = [[link] for link in links if link.node is output]
+    while any(path[-1].argument is not leaf for path in paths):
+        paths = [longer for path in paths for longer in one_further(path, leaf, links)]
         if len(paths) > MOST_PATHS:
             return replace(whole, words="the sum over all paths of the products of the derivatives along each")
-    return replace(whole, paths=tuple([factors for _, factors in paths]))
+    return replace(whole, paths=tuple([tuple([link.factor(texts) for link in path]) for path in paths]))
 
 
-def one_further(
-    path: tuple[Node, tuple[Factor, ...]], leaf: Node, links: list[Link], texts: Texts
-) -> list[tuple[Node, tuple[Factor, ...]]]:
+def one_further(path: list[Link], leaf: Node, links: list[Link]) -> list[list[Link]]:
     """Return a path with each link that goes on from its end; one that has reached the leaf as it is."""
-    end, factors = path
-    if end is leaf:
-        return [path]
-    return [(link.argument, (*factors, link.factor(texts))) for link in links if link.node is end]
-
-
-def rules_or_words(link: Link, texts: Texts, letters: list[str]) -> list[IndexRule]:
-    """Return the rules of one link, or what it is in words; raises ``Unprintable``."""
-    rules = rules_of(link, texts, letters)
-    return [in_words(link, texts)] if rules is None else rules
+    end = path[-1].argument
+    return [path] if end is leaf else [[*path, link] for link in links if link.node is end]
 
 
 def in_words(link: Link, texts: Texts) -> IndexRule:
