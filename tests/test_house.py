@@ -189,7 +189,7 @@ PLAIN = {
     "engine.naming", "errors", "errors.counting", "errors.excerpt", "errors.facts", "errors.inert",
     "exact.thresholds", "explanation.checked", "explanation.effect", "explanation.events", "explanation.explained",
     "explanation.jacobians", "explanation.known", "explanation.picture", "explanation.rules", "explanation.tape",
-    "explanation.timeline", "explanation.views",
+    "explanation.timeline", "explanation.views", "formulas.index_rules",
     "ops", "ops.declare", "ops.signatures", "records", "render",
 }  # fmt: skip
 """What an answer is shown from: records, and names: those of functions are in ``ops``."""

@@ -13,8 +13,8 @@ from gradcli.engine.graph import Node
 from gradcli.exact.real import Real
 from gradcli.formulas.entries import Entries
 from gradcli.formulas.expression import Expression, multiply, number
+from gradcli.formulas.index_rules import IndexRule
 from gradcli.formulas.recorder import Written
-from gradcli.formulas.rules import Rule
 from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.contracting import Named
 from gradcli.jacobian.local import PartNumbers
@@ -131,8 +131,8 @@ def container(value, by):
         return replace(value, of=spoiled(value.of, by))
     if isinstance(value, Cotangent):
         return value._replace(seed=spoiled(value.seed, by))
-    if isinstance(value, Rule):
-        return replace(value, formula=text(value.formula, VISIBLY))
+    if isinstance(value, IndexRule):
+        return replace(value, formula=text(value.formula, VISIBLY)) if value.formula else value
     if isinstance(value, Entries):
         return replace(value, texts=[text(entry, VISIBLY) for entry in value.texts])
     if isinstance(value, Pair):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.formulas.places import Places, places_of
 from gradcli.formulas.readback import read_back
+from gradcli.formulas.rules import places_of
 from gradcli.document.equalities import with_true_formulas
 from oracles import portion, portion_of_rows
 from readback_programs import findings, in_doubles, program
@@ -239,7 +239,7 @@ def spoiled(found, **changes):
 
 def faults():
     small, large = answer("h = exp(x)\nsin(h)*h", x=np.array([0.3, 0.5])), answer("flip(sin(x))*x", x=LONG)
-    rules = large.jacobian["x"].rules
+    chain, *others, moved, last = large.jacobian["x"].index_rules
     j = small.jacobian["x"]
     yield "the output", replace(small, output_formulas=["x[0]", small.output_formulas[1]])
     yield "an entry", spoiled(small, formulas=[j.formulas[0], j.formulas[0]])
@@ -247,15 +247,13 @@ def faults():
     yield "no language", spoiled(small, formulas=["cos(", j.formulas[1]])
     yield "a name", replace(small, output_formulas=["x[0]*z", small.output_formulas[1]])
     yield "a definition", replace(large, definitions={**large.definitions, "h0": "cos(x)"})
-    yield "a rule", spoiled(large, rules=[rule.replace("cos", "sin") for rule in rules])
-    yield "a place", spoiled(large, rules=[rule.replace("149 - i", "i") for rule in rules])
-    yield "a missing path", spoiled(large, rules=[rules[0].split(" + ")[0], *rules[1:]])
-    yield (
-        "a rule of some entries",
-        spoiled(
-            large, rules=[rule.replace("dh0[i]/dx[i]", "dh0[3]/dx[3]").replace("x[i])", "x[3])") for rule in rules]
-        ),
-    )
+    for what, rules in (
+        ("a rule", [chain, *others, moved, replace(last, formula="sin(x[i])")]),
+        ("a place", [chain, *others, replace(moved, columns=("i",)), last]),
+        ("a missing path", [replace(chain, paths=chain.paths[:1]), *others, moved, last]),
+        ("a rule of some entries", [chain, *others, moved, replace(last, rows=("3",), columns=("3",))]),
+    ):
+        yield what, spoiled(large, index_rules=rules)
 
 
 @pytest.mark.parametrize(("what", "found"), list(faults()), ids=lambda value: value if isinstance(value, str) else "")
@@ -264,21 +262,21 @@ def test_a_planted_fault_is_found(what, found):
 
 
 PLACES = [  # the op on an array of a shape, and where its entries come from
-    (lambda x: x[::-1], (5,), Places(["i"], ["4 - i"])),
-    (lambda x: x[1::2], (6,), Places(["i"], ["2*i + 1"])),
-    (lambda x: np.roll(x, 2), (5,), Places(["i"], ["(i + 3) % 5"])),
-    (lambda x: np.tile(x, 2), (4,), Places(["i"], ["i % 4"])),
-    (lambda x: np.repeat(x, 3), (4,), Places(["i"], ["i//3"])),
-    (lambda x: x[3], (5,), Places([], ["3"])),
-    (lambda x: x.T, (2, 3), Places(["i", "j"], ["j", "i"])),
-    (lambda x: x.reshape(-1), (3, 4), Places(["i"], ["i//4", "i % 4"])),
-    (lambda x: x.reshape(3, 4), (12,), Places(["i", "j"], ["4*i + j"])),
+    (lambda x: x[::-1], (5,), (["i"], ["4 - i"], "")),
+    (lambda x: x[1::2], (6,), (["i"], ["2*i + 1"], "")),
+    (lambda x: np.roll(x, 2), (5,), (["i"], ["(i + 3) % 5"], "")),
+    (lambda x: np.tile(x, 2), (4,), (["i"], ["i % 4"], "")),
+    (lambda x: np.repeat(x, 3), (4,), (["i"], ["i//3"], "")),
+    (lambda x: x[3], (5,), ([], ["3"], "")),
+    (lambda x: x.T, (2, 3), (["i", "j"], ["j", "i"], "")),
+    (lambda x: x.reshape(-1), (3, 4), (["i"], ["i//4", "i % 4"], "")),
+    (lambda x: x.reshape(3, 4), (12,), (["i", "j"], ["4*i + j"], "")),
     (lambda x: x.reshape(4, 3), (3, 4), None),
-    (np.tril, (3, 3), Places(["i", "j"], ["i", "j"], "j <= i")),
-    (lambda x: np.triu(x, -1), (4, 4), Places(["i", "j"], ["i", "j"], "j >= i - 1")),
-    (lambda x: np.diag(x, 1), (3,), Places(["i", "i + 1"], ["i"])),
-    (np.diag, (3, 3), Places(["i"], ["i", "i"])),
-    (lambda x: np.broadcast_to(x, (4, 3)), (3,), Places(["i", "j"], ["j"])),
+    (np.tril, (3, 3), (["i", "j"], ["i", "j"], "j <= i")),
+    (lambda x: np.triu(x, -1), (4, 4), (["i", "j"], ["i", "j"], "j >= i - 1")),
+    (lambda x: np.diag(x, 1), (3,), (["i", "i + 1"], ["i"], "")),
+    (np.diag, (3, 3), (["i"], ["i", "i"], "")),
+    (lambda x: np.broadcast_to(x, (4, 3)), (3,), (["i", "j"], ["j"], "")),
     (lambda x: x[[2, 0, 1, 1]], (3,), None),
     (lambda x: x[:0], (3,), None),
 ]

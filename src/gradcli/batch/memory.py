@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gradcli.explanation.readings import Point
@@ -92,6 +92,6 @@ class Memory:
 
 def count_characters(formulas: Formulas) -> int:
     """Return how many characters all formulas have together."""
-    named: list[Mapping[str, list[str]]] = [formulas.jacobians, formulas.rules]
-    lists = [formulas.output or [], *(texts for texts_of in named for texts in texts_of.values())]
+    rules = [[rule.text for rule in rules] for rules in formulas.rules.values()]
+    lists = [formulas.output or [], *formulas.jacobians.values(), *rules]
     return sum(map(len, formulas.definitions.values())) + sum(len(text) for texts in lists for text in texts)

@@ -71,10 +71,10 @@ def with_true_formulas(found: Explained) -> Explained:
     false = [pair for pair, value in zip(told, values, strict=True) if not holds(value, pair[1])]
     definitions = with_true_definitions(found, known)
     rules = {
-        name: found.lookup.true_rules(found, name) if jacobian.formulas is None and jacobian.rules else jacobian.rules
+        name: found.lookup.true_rules(found, name) if jacobian.formulas is None else jacobian.index_rules
         for name, jacobian in jacobians.items()
     }
-    changed = any(rules[name] != jacobian.rules for name, jacobian in jacobians.items())
+    changed = any(rules[name] != jacobian.index_rules for name, jacobian in jacobians.items())
     if not false and not changed and definitions == found.definitions:
         return found
     others = {pair: true_form(found, *pair, known) for pair in false}
@@ -83,7 +83,8 @@ def with_true_formulas(found: Explained) -> Explained:
         output_formulas=None if output is None else exchanged(output, found.output, others),
         definitions=definitions,
         jacobian={
-            name: with_others(replace(jacobian, rules=rules[name]), others) for name, jacobian in jacobians.items()
+            name: with_others(replace(jacobian, index_rules=rules[name]), others)
+            for name, jacobian in jacobians.items()
         },
     )
 
@@ -108,7 +109,8 @@ def with_others(jacobian: Jacobian, others: Mapping[Told, str]) -> Jacobian:
     if jacobian.formulas is None:
         return jacobian
     formulas = exchanged(jacobian.formulas, jacobian.values, others)
-    return replace(jacobian, formulas=formulas, rules=jacobian.rules if formulas == jacobian.formulas else [])
+    kept = jacobian.index_rules if formulas == jacobian.formulas else []
+    return replace(jacobian, formulas=formulas, index_rules=kept)
 
 
 def holds(value: float | None, number: float) -> bool:

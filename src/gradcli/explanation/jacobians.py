@@ -12,6 +12,7 @@ from gradcli.jacobian.sparse import DENSE_ENTRIES, column_sums, times
 from gradcli.ops.declare import Array, Indices
 
 if TYPE_CHECKING:
+    from gradcli.formulas.index_rules import IndexRule
     from gradcli.jacobian.structure import Pattern
 
 
@@ -34,8 +35,7 @@ class Jacobian:
     - ``values``: the derivative in each of these places.
     - ``sizes``: the sum of the absolute terms that each of these derivatives is a sum of.
     - ``formulas``: a text for each of these entries; None where they are too many or too long.
-    - ``rules``: what formulas have in common, or what stands in their place, as lines such as ``dy[i]/dx[i] = 2*x[i]``;
-      there may be none.
+    - ``index_rules``: what formulas have in common, or what stands in their place; there may be none.
     - ``held``: whether the entries are held at all. Where they are too many, ``rows``, ``columns``, ``values`` and
       ``sizes`` are empty and ``structure`` is ``unknown``, but ``vjp``, ``row`` and ``column`` give any part of J.
     - ``applied``: what gives these parts.
@@ -55,9 +55,14 @@ class Jacobian:
     values: Array
     sizes: Array
     formulas: list[str] | None
-    rules: list[str] = dataclasses.field(default_factory=list)
+    index_rules: list[IndexRule] = dataclasses.field(default_factory=list)
     held: bool = True
     applied: LinearMap | None = dataclasses.field(default=None, repr=False, compare=False)
+
+    @property
+    def rules(self) -> list[str]:
+        """The index rules as lines such as ``dy[i]/dx[i] = 2*x[i]``."""
+        return [rule.text for rule in self.index_rules]
 
     @property
     def rows(self) -> Indices:

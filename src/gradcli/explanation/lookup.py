@@ -13,6 +13,7 @@ from gradcli.ops.declare import Array
 if TYPE_CHECKING:
     from gradcli.explanation.picture import Picture
     from gradcli.explanation.tape import Step, Tape
+    from gradcli.formulas.index_rules import IndexRule
 
 
 class Lookup(Protocol):
@@ -61,7 +62,7 @@ class Lookup(Protocol):
     def link(self, above: str, below: str) -> Sparse | None:
         """Return the derivative of one named value by another, with its other arguments fixed; None where not held."""
 
-    def true_rules(self, answer: Any, name: str) -> list[str]:
+    def true_rules(self, answer: Any, name: str) -> list[IndexRule]:
         """Return the rules of an answer's Jacobian by one variable, none of which is another number at this point."""
 
     def keep_digits(self, formula: str) -> str:

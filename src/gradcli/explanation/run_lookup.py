@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gradcli.explanation.tape import Step, Tape
     from gradcli.explanation.taping import Recorded
     from gradcli.formulas.derivation import Formulas
+    from gradcli.formulas.index_rules import IndexRule
     from gradcli.jacobian.composition import Composition
     from gradcli.jacobian.sparse import Sparse
 
@@ -166,7 +167,7 @@ class RunLookup:
         named = {name: done[node] for name, node in self.formulas.nodes.items()}
         return self.composition.link(named[above], {**named, **self.point.leaves}[below])
 
-    def true_rules(self, answer: Any, name: str) -> list[str]:
+    def true_rules(self, answer: Any, name: str) -> list[IndexRule]:
         """Return the rules of an answer's Jacobian by one variable, none of which is another number at this point."""
         from gradcli.explanation.true_rules import true_rules  # large answers need it
 

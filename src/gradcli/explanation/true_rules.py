@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from gradcli.explanation.explained import Explained
-from gradcli.formulas.readback import IndexRule, flat_places, index_rules, shapes_of, with_integers
+from gradcli.formulas.index_rules import IndexRule, renamed
+from gradcli.formulas.readback import entries_of, flat_places, lengths_of, numbers_at
 from gradcli.ops.signatures import Array, Indices
+from gradcli.records import replace
 
 MOST_TUPLES = 20_000
 """Places of a rule that are looked at; of more, so many spread over all."""
@@ -20,48 +22,34 @@ CLOSE = 1e-9
 """Relative distance up to which a formula is the number."""
 
 
-def true_rules(answer: Explained, name: str) -> list[str]:
+def true_rules(answer: Explained, name: str) -> list[IndexRule]:
     """Return the rules of a Jacobian; one that is another number here has a form that keeps its digits, or words."""
     known = {n: value for n, value in answer.definition_values.items() if np.all(np.isfinite(value))} | answer.inputs
-    formulas = {rule.text: rule for rule in index_rules(answer, name)}
-    found = []
-    for text in answer.jacobian[name].rules:
-        rule = formulas.get(text)
-        found.append(text if rule is None else true_form(answer, name, rule, known))
-    return found
+    rules = answer.jacobian[name].index_rules
+    return [true_form(answer, name, rule, known) if rule.formula else rule for rule in rules]
 
 
-def true_form(answer: Explained, name: str, rule: IndexRule, known: Mapping[str, Any]) -> str:
-    """Return the text of a rule that holds here."""
+def true_form(answer: Explained, name: str, rule: IndexRule, known: Mapping[str, Any]) -> IndexRule:
+    """Return a rule that holds here."""
     chosen, numbers = places_to_read(answer, name, rule)
     if not len(numbers) or holds(answer, rule.formula, chosen, numbers, known):
-        return rule.text
-    left, other = rule.text.partition(" = ")[0], answer.lookup.keep_digits(rule.formula)
+        return rule
+    other = answer.lookup.keep_digits(rule.formula)
     if other != rule.formula and holds(answer, other, chosen, numbers, known):
-        return f"{left} = {other}"
-    return f"{left}: by numbers alone, as rounding makes the formula another number here"
+        return replace(rule, formula=other)
+    return replace(rule, formula="", words="by numbers alone, as rounding makes the formula another number here")
 
 
 def places_to_read(answer: Explained, name: str, rule: IndexRule) -> tuple[dict[str, Indices], Array]:
     """Return some places of a rule, an array of integers for each of its letters, and the numbers there."""
-    matrix = answer.jacobian[name] if rule.whole else answer.lookup.link(rule.above, rule.below)
-    if matrix is None or not len(matrix.rows):
+    entries = entries_of(answer, rule, name)
+    if entries is None:
         return {}, np.zeros(0)
-    above, below = shapes_of(answer, rule)
-    lengths: dict[str, int] = {}
-    for index, length in zip([*rule.rows, *rule.columns], [*above, *below], strict=True):
-        if index.isidentifier():
-            lengths[index] = min(length, lengths.get(index, length))
+    lengths = lengths_of(answer, rule)
     total = math.prod(lengths.values())
     flat = np.unique(np.linspace(0, total - 1, min(total, MOST_TUPLES)).astype(np.intp))
     letters = dict(zip(lengths, np.unravel_index(flat, tuple(lengths.values())), strict=True)) if lengths else {}
-    width = math.prod(below)
-    keys = np.broadcast_to(flat_places(rule.rows, above, letters) * width + flat_places(rule.columns, below, letters),
-                           flat.shape)  # fmt: skip
-    held = np.asarray(matrix.rows) * width + np.asarray(matrix.columns)
-    order = np.argsort(held, kind="stable")
-    at = np.minimum(np.searchsorted(held, keys, sorter=order), len(held) - 1)
-    values = np.where(held[order[at]] == keys, np.asarray(matrix.values)[order[at]], 0.0)
+    values = numbers_at(flat_places(answer, rule, letters, len(flat)), *entries)
     usable = np.flatnonzero((values != 0) & np.isfinite(values))
     smallest = usable[np.argsort(np.abs(values[usable]), kind="stable")[:READ]]
     between = usable[np.linspace(0, len(usable) - 1, min(READ, len(usable))).astype(np.intp)]
@@ -76,17 +64,12 @@ def holds(
     if ":" in formula:  # a sum along an axis is read one entry at a time
         for k in np.linspace(0, len(numbers) - 1, min(8, len(numbers))).astype(int).tolist():
             at = {letter: int(places[k]) for letter, places in chosen.items()}
-            found = answer.lookup.evaluate(with_integers(formula, at), known)
+            found = answer.lookup.evaluate(renamed(formula, at), known)
             if found is not None and not abs(float(found) - numbers[k]) <= CLOSE * abs(numbers[k]):
                 return False
         return True
-    read = answer.lookup.evaluate(with_lists(formula, chosen), known)
+    lists = {letter: places.tolist() for letter, places in chosen.items()}  # one text for all places
+    read = answer.lookup.evaluate(renamed(formula, lists), known)
     if read is None or read.shape not in ((), numbers.shape):
         return True
     return bool(np.all(np.abs(read - numbers) <= CLOSE * np.abs(numbers)))
-
-
-def with_lists(formula: str, chosen: Mapping[str, Indices]) -> str:
-    """Return a formula with lists of integers in the place of its letters: one text for all places."""
-    texts = {letter: str(places.tolist()) for letter, places in chosen.items()}
-    return with_integers(formula, texts)

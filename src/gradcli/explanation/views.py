@@ -162,7 +162,7 @@ def rows_of(whole: Jacobian, span: slice, shape: tuple[int, ...]) -> Jacobian:
     from gradcli.jacobian.structure import Pattern
 
     if not whole.held:
-        return replace(whole, output_shape=shape, rules=[])
+        return replace(whole, output_shape=shape, index_rules=[])
     own = np.flatnonzero((whole.rows >= span.start) & (whole.rows < span.stop))
     rows, columns, values, sizes = whole.rows[own] - span.start, whole.columns[own], whole.values[own], whole.sizes[own]
     formulas = None if whole.formulas is None else [whole.formulas[k] for k in own.tolist()]

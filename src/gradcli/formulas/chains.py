@@ -7,7 +7,6 @@ no rule says truthfully is said in words.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from sympy import Expr
@@ -17,12 +16,14 @@ from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.engine.naming import output_name, taken_names
 from gradcli.engine.reverse import accumulate
 from gradcli.formulas.forms import shortest, tidied
+from gradcli.formulas.index_rules import IndexRule
 from gradcli.formulas.printing import LanguagePrinter, Order, Unprintable, formula_text, names_in_order, size_of
-from gradcli.formulas.rules import as_number, entry, generic, letters_beside, rules_of, whole_template, zero_condition
+from gradcli.formulas.rules import Link, as_number, generic, letters_beside, rules_of, whole_template, zero_condition
 from gradcli.formulas.texts import Texts
 from gradcli.jacobian import functions as s
 from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.local import Part
+from gradcli.records import replace
 
 MOST_NODES = 40
 """Operations between the inputs and the output up to which every one gets its rule."""
@@ -34,22 +35,9 @@ MOST_PATHS = 4
 """Paths up to which J is written as the sum over them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A node, one of the nodes that it is computed from, and its local Jacobian for each place where this stands.
-
-    ``held`` are the other arguments that depend on it too: the derivative is taken with these fixed.
-    """
-
-    node: Operation
-    argument: Node
-    parts: dict[int, list[Part]]
-    held: list[Node]
-
-
-def index_rules(
+def derive_rules(
     graph: Graph, output: Node, leaves: Mapping[str, Node], composition: Composition
-) -> tuple[dict[str, list[str]], Texts | None]:
+) -> tuple[dict[str, list[IndexRule]], Texts | None]:
     """Return the rules of each Jacobian, and the texts that define the names they use.
 
     An elementwise program has one rule, such as ``dy[i]/dx[i] = 2*x[i]``. Any other has a rule for each op on the way,
@@ -58,13 +46,13 @@ def index_rules(
     names = taken_names(graph)
     letters, called = letters_beside(names), output_name(graph, output)
     printer = LanguagePrinter(Order(names_in_order(graph) if len(composition.nodes) <= MOST_STEPS else {}))
-    rules: dict[str, list[str]] = {}
+    rules: dict[str, list[IndexRule]] = {}
     for name, leaf in leaves.items():
         with distribute(False):
             formula = _diagonal(output, leaf, composition, letters, printer)
         if formula is not None:
-            own = letters[: len(leaf.shape)]
-            rules[name] = [f"d{entry(called, own)}/d{entry(name, own)} = {formula}"]
+            own = tuple(letters[: len(leaf.shape)])
+            rules[name] = [IndexRule(called, own, name, own, formula, whole=True)]
     if (
         len(rules) == len(leaves)
         or sum(node.active or isinstance(node, Input) for node in composition.nodes) > MOST_NODES
@@ -78,8 +66,7 @@ def index_rules(
             texts.name(node, wanted)
     for name, leaf in leaves.items():
         if name not in rules:
-            whole = f"d{texts.of(output)}/d{name}"
-            rules[name] = chain_lines(leaf, output, chain_of(leaf, composition), texts, whole, letters)
+            rules[name] = chain_rules(leaf, output, chain_of(leaf, composition), texts, letters)
     return rules, texts
 
 
@@ -185,58 +172,41 @@ def chain_of(leaf: Node, composition: Composition) -> list[Link]:
     return links[::-1]
 
 
-def chain_lines(leaf: Node, output: Node, links: list[Link], texts: Texts, whole: str, letters: list[str]) -> list[str]:
+def chain_rules(leaf: Node, output: Node, links: list[Link], texts: Texts, letters: list[str]) -> list[IndexRule]:
     """Return how J is made of its links, where it is made of several, and then the rules of each.
 
     Nothing where there is one link alone and the language has no word for it: J has its numbers.
     """
-    lines: list[str] = sum_of_paths(leaf, output, links, texts, whole) if len(links) > 1 else []
+    whole = len(links) == 1
+    rules = [sum_of_paths(leaf, output, links, texts)] if len(links) > 1 else []
     for link in links:
         try:
-            lines += lines_of(link, texts, letters)
+            said = rules_of(link, texts, letters) or [in_words(link, texts)]
         except Unprintable:
-            lines += [in_words(link, texts)] if len(links) > 1 else []
-    return lines
+            said = [] if whole else [in_words(link, texts)]
+        rules += [replace(rule, whole=whole) for rule in said]
+    return rules
 
 
-def sum_of_paths(leaf: Node, output: Node, links: list[Link], texts: Texts, whole: str) -> list[str]:
+def sum_of_paths(leaf: Node, output: Node, links: list[Link], texts: Texts) -> IndexRule:
     """Return ``dy/dx = dy/dh0 @ dh0/dx``, the sum of such products where there are a few paths, else words."""
-    paths: list[tuple[Node, list[str]]] = [(output, [])]
-    while any(node is not leaf for node, _ in paths):
-        paths = [longer for path in paths for longer in one_further(path, leaf, links, texts)]
+    whole = IndexRule(texts.of(output), (), texts.of(leaf), (), whole=True)
+    paths = [[link] for link in links if link.node is output]
+    while any(path[-1].argument is not leaf for path in paths):
+        paths = [longer for path in paths for longer in one_further(path, leaf, links)]
         if len(paths) > MOST_PATHS:
-            return [f"{whole}: the sum over all paths of the products of the derivatives along each"]
-    return [f"{whole} = {' + '.join(' @ '.join(titles) for _, titles in paths)}"]
+            return replace(whole, words="the sum over all paths of the products of the derivatives along each")
+    return replace(whole, paths=tuple([tuple([link.factor(texts) for link in path]) for path in paths]))
 
 
-def one_further(
-    path: tuple[Node, list[str]], leaf: Node, links: list[Link], texts: Texts
-) -> list[tuple[Node, list[str]]]:
+def one_further(path: list[Link], leaf: Node, links: list[Link]) -> list[list[Link]]:
     """Return a path with each link that goes on from its end; one that has reached the leaf as it is."""
-    end, titles = path
-    if end is leaf:
-        return [path]
-    return [(link.argument, [*titles, title(link, texts)]) for link in links if link.node is end]
+    end = path[-1].argument
+    return [path] if end is leaf else [[*path, link] for link in links if link.node is end]
 
 
-def title(link: Link, texts: Texts, rows: Sequence[str] = (), columns: Sequence[str] = ()) -> str:
-    """Return ``dh1[i]/dh0[i]``, with what is held fixed."""
-    held = f" ({', '.join(texts.of(node) for node in link.held)} fixed)" if link.held else ""
-    return f"d{entry(texts.of(link.node), rows)}/d{entry(texts.of(link.argument), columns)}{held}"
-
-
-def lines_of(link: Link, texts: Texts, letters: list[str]) -> list[str]:
-    """Return the rules of one link, or what it is in words; raises ``Unprintable``."""
-    rules = rules_of(link.node, link.parts, texts, letters)
-    if rules is None:
-        return [in_words(link, texts)]
-    return [f"{title(link, texts, rule.rows, rule.columns)} = {rule.formula}" for rule in rules]
-
-
-def in_words(link: Link, texts: Texts) -> str:
+def in_words(link: Link, texts: Texts) -> IndexRule:
     """Return what a derivative is that has no rule."""
-    op = link.node.op
-    if op.moves and op.shaped:
-        what = f"1 where an entry of {texts.of(link.node)} is one of {texts.of(link.argument)}, 0 elsewhere"
-        return f"{title(link, texts)}: {what}"
-    return f"{title(link, texts)}: the derivative of {op.name}"
+    op, ends = link.node.op, link.factor(texts)
+    moved = f"1 where an entry of {ends.above} is one of {ends.below}, 0 elsewhere"
+    return link.rule(texts, words=moved if op.moves and op.shaped else f"the derivative of {op.name}")

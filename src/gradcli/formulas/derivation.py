@@ -12,6 +12,7 @@ from sympy.core.parameters import distribute
 from gradcli.engine.graph import Graph, Node, Operation
 from gradcli.formulas.elements import Names
 from gradcli.formulas.entries import MOST_ENTRIES, Attempt, Derivation, TooLong
+from gradcli.formulas.index_rules import IndexRule, renamed
 from gradcli.formulas.printing import Unprintable
 from gradcli.formulas.texts import Source, TooLarge
 from gradcli.jacobian.composition import Composition
@@ -52,11 +53,6 @@ def new_names(definitions: Iterable[str], made: Sequence[str]) -> dict[str, str]
     return dict(zip(found, sorted(found, key=lambda name: int(name[1:])), strict=True))
 
 
-def renamed(text: str, names: Mapping[str, str]) -> str:
-    """Return a formula with other names."""
-    return re.sub(r"[A-Za-z_]\w*", lambda word: names.get(word[0], word[0]), text) if names else text
-
-
 SHORT = 40
 """Characters of an entry up to which it is in terms of the inputs, beyond which the program's names stand in it."""
 BULKY = 24
@@ -80,7 +76,7 @@ class Formulas:
     output: list[str] | None = None
     jacobians: dict[str, list[str]] = field(default_factory=dict)
     definitions: dict[str, str] = field(default_factory=dict)
-    rules: dict[str, list[str]] = field(default_factory=dict)
+    rules: dict[str, list[IndexRule]] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     sources: dict[str, Source] = field(default_factory=dict)
     patterns: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
@@ -185,7 +181,7 @@ def shorter(plain: Attempt, own: Attempt) -> Attempt:
 
 def formulas_of(found: Attempt) -> Formulas:
     """Return the formulas of an attempt with the definitions that they use."""
-    rules = {name: [entries.rule] for name, entries in found.jacobians.items() if entries.rule}
+    rules = {name: entries.rule for name, entries in found.jacobians.items() if entries.rule}
     shown = [*found.shown, *(text for entries in found.jacobians.values() for text in entries.texts)]
     definitions = used(shown, found.texts.definitions)
     new = new_names(definitions, found.texts.made)
@@ -193,7 +189,7 @@ def formulas_of(found: Attempt) -> Formulas:
         [renamed(text, new) for text in found.shown],
         {name: [renamed(text, new) for text in entries.texts] for name, entries in found.jacobians.items()},
         {new.get(name, name): renamed(text, new) for name, text in definitions.items()},
-        {name: [renamed(text, new) for text in lines] for name, lines in rules.items()},
+        {name: [replace(rule, formula=renamed(rule.formula, new))] for name, rule in rules.items()},
         sources={new.get(name, name): found.texts.named[name] for name in definitions},
     )
 
@@ -202,10 +198,10 @@ def by_rules(graph: Graph, output: Node, leaves: Mapping[str, Node], composition
     """Return index rules in place of each entry's formula."""
     if not output.active:
         return Formulas()
-    from gradcli.formulas.chains import index_rules  # most answers need no rules
+    from gradcli.formulas.chains import derive_rules  # most answers need no rules
 
     try:
-        rules, texts = index_rules(graph, output, leaves, composition)
+        rules, texts = derive_rules(graph, output, leaves, composition)
     except TooLarge:
         return Formulas()
     return Formulas(definitions=texts.definitions, rules=rules, sources=texts.named) if texts else Formulas(rules=rules)

@@ -12,7 +12,8 @@ from gradcli.engine.naming import output_name, place_text
 from gradcli.engine.reverse import accumulate
 from gradcli.formulas.elements import LONGEST, Elements, Names, as_objects
 from gradcli.formulas.forms import settled, shortest, tidied, weight
-from gradcli.formulas.patterns import patterns_of, rule_text
+from gradcli.formulas.index_rules import IndexRule
+from gradcli.formulas.patterns import index_rule, patterns_of
 from gradcli.formulas.printing import formula_text, size_of
 from gradcli.formulas.rules import letters_beside
 from gradcli.formulas.texts import Source, Texts, TooLarge, nested
@@ -40,7 +41,7 @@ class Entries:
     """The formulas of one Jacobian, and the one rule that they all follow, if they do."""
 
     texts: list[str]
-    rule: str | None
+    rule: IndexRule | None
 
     @property
     def longest(self) -> int:
@@ -129,7 +130,7 @@ class Derivation:
         alike = [place for pattern in patterns for place in pattern.alike()]
         for place, text in zip(alike, self.written([entries[place] for place in alike]), strict=True):
             texts[place] = min(texts[place], text, key=weight)
-        return Entries(texts, rule_text(self.called, name, patterns, examples))
+        return Entries(texts, index_rule(self.called, name, patterns, examples))
 
     def written(self, entries: Sequence[Any]) -> list[str]:
         """Return formulas as text, each in the shortest of several forms while they are few."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from sympy import Expr
 
-from gradcli.formulas.rules import entry
+from gradcli.formulas.index_rules import IndexRule
 from gradcli.jacobian import functions as s
 from gradcli.ops.links import Indices
 from gradcli.ops.signatures import Shape
@@ -59,14 +59,14 @@ def replaced(text: str, names: Mapping[str, str]) -> str:
     return re.sub(rf"(?<![\w.])(?:{choice})(?![\w\[])", lambda match: names[match[0]], text)
 
 
-def rule_text(output: str, name: str, patterns: Sequence[Pattern], examples: Sequence[str]) -> str:
+def index_rule(output: str, name: str, patterns: Sequence[Pattern], examples: Sequence[str]) -> IndexRule:
     """Return the rule of one pattern, or of those on the diagonal and beside it, given the formula of an example."""
     formulas = [pattern.rule(text) for pattern, text in zip(patterns, examples, strict=True)]
     last = patterns[-1]
     formula = formulas[0]
     if len(patterns) > 1:
         formula = f"where({last.rows[0]} == {last.columns[0]}, {formulas[0]}, {formulas[1]})"
-    return f"d{entry(output, last.rows)}/d{entry(name, last.columns)} = {formula}"
+    return IndexRule(output, tuple(last.rows), name, tuple(last.columns), formula, whole=True)
 
 
 def patterns_of(

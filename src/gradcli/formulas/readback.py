@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import math
 import operator
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 
 from gradcli.engine.naming import place_text
 from gradcli.errors import GivenUp
+from gradcli.formulas.index_rules import IndexRule, renamed
 
 Names = Mapping[str, Any]
 Evaluate = Callable[[str, Names], Any]
@@ -29,13 +29,6 @@ SMALLEST = 1e-290
 """What products of numbers may lose to underflow."""
 MOST_PLACES = 100_000
 """Entries up to which all places of a rule are compared with those of the Jacobian."""
-RULE = re.compile(
-    r"d(?P<above>\w+?)(?:\[(?P<rows>[^\]]*)\])?/d(?P<below>\w+)(?:\[(?P<columns>[^\]]*)\])?(?: \([^()]* fixed\))?"
-    r" = (?P<formula>.*)"
-)
-CHAIN = re.compile(r"d\w+/d\w+ = (?P<sum>d\w+/d\w+(?: \([^()]* fixed\))?(?: [@+] .*|$))")
-LINK = re.compile(r"d(\w+)/d(\w+)")
-WORD = re.compile(r"\"[^\"]*\"|[A-Za-z_]\w*")
 OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -63,19 +56,6 @@ class Mismatch:
     formula: str
     number: Any
     found: Any
-
-
-@dataclass(frozen=True, slots=True)
-class IndexRule:
-    """A rule with its two ends; a letter that stands alone in an index runs along that axis."""
-
-    text: str
-    above: str
-    below: str
-    rows: list[str]
-    columns: list[str]
-    formula: str
-    whole: bool
 
 
 def read_back(
@@ -143,64 +123,52 @@ def printed(answer: Any) -> Iterator[Printed]:
 
 def of_rules(answer: Any, name: str) -> Iterator[Printed]:
     """Yield the index rules of one Jacobian at some entries, as formulas with integers for their letters."""
-    for rule in index_rules(answer, name):
-        shapes = shapes_of(answer, rule)
-        found = entries_of(answer, rule, name)
-        if found is None:
+    for rule in formula_rules(answer, name):
+        entries = entries_of(answer, rule, name)
+        if entries is None:
             continue
-        lengths = lengths_of(rule, shapes)
-        letters = list(lengths)
+        lengths = lengths_of(answer, rule)
         chosen = sampled(list(lengths.values()))
-        at = dict(zip(letters, chosen, strict=True))
-        rows, columns = (
-            np.broadcast_to(flat_places(end, shape, at), chosen.shape[1:])
-            for end, shape in zip((rule.rows, rule.columns), shapes, strict=True)
-        )
-        for integers, number in zip(chosen.T.tolist(), numbers_at(found, rows, columns), strict=True):
-            letter = dict(zip(letters, integers, strict=True))
-            stands = f"rule {rule.text.partition(' = ')[0]} at {', '.join(f'{k}={v}' for k, v in letter.items())}"
-            yield Printed(stands.removesuffix(" at "), with_integers(rule.formula, letter), number)
+        places = flat_places(answer, rule, dict(zip(lengths, chosen, strict=True)), chosen.shape[1])
+        for integers, number in zip(chosen.T.tolist(), numbers_at(places, *entries).tolist(), strict=True):
+            letters = dict(zip(lengths, integers, strict=True))
+            stands = f"rule {rule.left} at {', '.join(f'{k}={v}' for k, v in letters.items())}"
+            yield Printed(stands.removesuffix(" at "), renamed(rule.formula, letters), number)
 
 
-def index_rules(answer: Any, name: str) -> list[IndexRule]:
+def formula_rules(answer: Any, name: str) -> list[IndexRule]:
     """Return the rules of one Jacobian that say an entry by a formula."""
-    found = []
-    for number, text in enumerate(answer.jacobian[name].rules):
-        if (number == 0 and CHAIN.fullmatch(text)) or (match := RULE.fullmatch(text)) is None:
-            continue
-        rows, columns = (part.split(",") if part else [] for part in (match["rows"], match["columns"]))
-        whole = len(answer.jacobian[name].rules) == 1 or match["above"] not in answer.definitions
-        found.append(IndexRule(text, match["above"], match["below"], rows, columns, match["formula"], whole))
-    return found
+    return [rule for rule in answer.jacobian[name].index_rules if rule.formula]
 
 
-def shapes_of(answer: Any, rule: IndexRule) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the shapes of the two ends of a rule."""
-    above = answer.output.shape if rule.whole else np.shape(answer.definition_values[rule.above])
+def shape_of(answer: Any, rule: IndexRule) -> tuple[int, ...]:
+    """Return the shape of what a rule is about: that of its value above, and of its value below."""
+    above = answer.output if rule.whole else answer.definition_values[rule.above]
     below = answer.definition_values if rule.below in answer.definitions else answer.inputs
-    return above, np.shape(below[rule.below])
+    return (*np.shape(above), *np.shape(below[rule.below]))
 
 
-def entries_of(answer: Any, rule: IndexRule, name: str) -> Any:
-    """Return what a rule is about by its rows, columns and values: J, or one of its links; None where not held."""
-    return answer.jacobian[name] if rule.whole else answer.lookup.link(rule.above, rule.below)
+def entries_of(answer: Any, rule: IndexRule, name: str) -> tuple[Any, Any] | None:
+    """Return what a rule is about, J or one of its links: flat places, which rise, and numbers; None if not held."""
+    matrix = answer.jacobian[name] if rule.whole else answer.lookup.link(rule.above, rule.below)
+    if matrix is None or (rule.whole and not matrix.held):
+        return None
+    shape = shape_of(answer, rule)
+    return matrix.rows * math.prod(shape[len(rule.rows) :]) + matrix.columns, matrix.values
 
 
-def numbers_at(found: Any, rows: Any, columns: Any) -> list[float]:
-    """Return the numbers in these places, of which each is listed once; 0 where there is no entry."""
-    numbers = [0.0] * len(rows)
-    seen = np.flatnonzero(np.isin(found.rows, rows))
-    places = zip(found.rows[seen].tolist(), found.columns[seen].tolist(), found.values[seen].tolist(), strict=True)
-    values = {(row, column): value for row, column, value in places}
-    for k, place in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
-        numbers[k] = values.get(place, 0.0)
-    return numbers
+def numbers_at(wanted: Any, places: Any, numbers: Any) -> Any:
+    """Return the numbers in the ``wanted`` places; 0 where there is no entry."""
+    if not len(places):
+        return np.zeros(len(wanted))
+    at = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
+    return np.where(places[at] == wanted, numbers[at], 0.0)
 
 
-def lengths_of(rule: IndexRule, shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> dict[str, int]:
+def lengths_of(answer: Any, rule: IndexRule) -> dict[str, int]:
     """Return how many integers each letter of a rule stands for: it runs along the shortest axis it is the index of."""
     lengths: dict[str, int] = {}
-    for index, length in zip([*rule.rows, *rule.columns], [*shapes[0], *shapes[1]], strict=True):
+    for index, length in zip([*rule.rows, *rule.columns], shape_of(answer, rule), strict=True):
         if index.isidentifier():
             lengths[index] = min(length, lengths.get(index, length))
     return lengths
@@ -219,12 +187,12 @@ def sampled(lengths: list[int]) -> Any:
     return np.array(np.unravel_index(sorted(places), lengths)) if lengths else np.zeros((0, len(places)), dtype=int)
 
 
-def flat_places(indices: list[str], shape: tuple[int, ...], letters: Mapping[str, Any]) -> Any:
-    """Return the flat places that indices name, for integers or arrays of them in the place of the letters."""
-    place: Any = 0
-    for index, length in zip(indices, shape, strict=True):
-        place = place * length + whole_number(ast.parse(index, mode="eval").body, letters)
-    return place
+def flat_places(answer: Any, rule: IndexRule, letters: Mapping[str, Any], count: int) -> Any:
+    """Return the flat places of entries of a rule, with so many integers in the place of each of its letters."""
+    places: Any = np.zeros(count, dtype=np.intp)
+    for index, length in zip([*rule.rows, *rule.columns], shape_of(answer, rule), strict=True):
+        places = places * length + whole_number(ast.parse(index, mode="eval").body, letters)
+    return places
 
 
 def whole_number(node: ast.expr, letters: Mapping[str, Any]) -> Any:
@@ -237,11 +205,6 @@ def whole_number(node: ast.expr, letters: Mapping[str, Any]) -> Any:
     return node.value
 
 
-def with_integers(formula: str, letters: Mapping[str, int | str]) -> str:
-    """Return a formula with integers in the place of its index letters; text in quotes stays."""
-    return WORD.sub(lambda word: str(letters.get(word[0], word[0])), formula)
-
-
 def unsound(answer: Any) -> Iterator[Mismatch]:
     """Yield what is wrong with numbers alone: entries that no rule has, sums of paths that are not J."""
     for name in answer.jacobian:
@@ -251,46 +214,42 @@ def unsound(answer: Any) -> Iterator[Mismatch]:
 
 def left_out(answer: Any, name: str) -> Iterator[Mismatch]:
     """Yield an entry of each Jacobian that is not 0 and that none of its rules is about."""
-    said: dict[tuple[str, str], set[tuple[int, int]]] = {}
-    about: dict[tuple[str, str], IndexRule] = {}
-    for rule in index_rules(answer, name):
-        shapes = shapes_of(answer, rule)
-        lengths = lengths_of(rule, shapes)
-        count = math.prod(lengths.values())
-        if count > MOST_PLACES:
-            return
-        grid = np.indices(list(lengths.values())).reshape(len(lengths), count)
-        chosen = dict(zip(lengths, grid, strict=True))
-        ends = (
-            np.broadcast_to(flat_places(end, shape, chosen), (count,)).tolist()
-            for end, shape in zip((rule.rows, rule.columns), shapes, strict=True)
-        )
-        said.setdefault((rule.above, rule.below), set()).update(zip(*ends, strict=True))
-        about[rule.above, rule.below] = rule
-    for key, places in said.items():
-        rule = about[key]
-        found = entries_of(answer, rule, name)
-        if found is None:
+    about: dict[tuple[str, str], list[IndexRule]] = {}
+    for rule in formula_rules(answer, name):
+        about.setdefault((rule.above, rule.below), []).append(rule)
+    if any(math.prod(lengths_of(answer, rule).values()) > MOST_PLACES for rules in about.values() for rule in rules):
+        return
+    for rules in about.values():
+        entries = entries_of(answer, rules[-1], name)
+        if entries is None:
             continue
-        for *place, value in zip(found.rows.tolist(), found.columns.tolist(), found.values.tolist(), strict=True):
-            if value != 0 and tuple(place) not in places:
-                yield Mismatch(f"rule {rule.text}", "no rule for an entry", value, tuple(place))
-                break
+        places, numbers = entries
+        left = (numbers != 0) & ~np.isin(places, np.concatenate([all_places(answer, rule) for rule in rules]))
+        for k in np.flatnonzero(left)[:1].tolist():
+            place = np.unravel_index(places[k], shape_of(answer, rules[-1]))
+            yield Mismatch(f"rule {rules[-1].text}", "no rule for an entry", float(numbers[k]), place)
+
+
+def all_places(answer: Any, rule: IndexRule) -> Any:
+    """Return the flat places of all entries that a rule is about."""
+    lengths = lengths_of(answer, rule)
+    count = math.prod(lengths.values())
+    grid = np.indices(list(lengths.values())).reshape(len(lengths), count)
+    return flat_places(answer, rule, dict(zip(lengths, grid, strict=True)), count)
 
 
 def wrong_chains(answer: Any, name: str) -> Iterator[Mismatch]:
     """Yield sums of products that are not J, by their effect on one vector, where the factors are held."""
     jacobian = answer.jacobian[name]
-    for text in jacobian.rules[:1]:
-        match = CHAIN.fullmatch(text)
-        if match is None:
+    for rule in jacobian.index_rules:
+        if not rule.paths:
             continue
         start = np.cos(np.arange(jacobian.matrix_shape[0]) + 1.0)
         found: Any = 0.0
-        for product in match["sum"].split(" + "):
+        for path in rule.paths:
             row = start
-            for above, below in LINK.findall(product):
-                link = answer.lookup.link(above, below)
+            for factor in path:
+                link = answer.lookup.link(factor.above, factor.below)
                 if link is None:
                     return
                 row = np.bincount(link.columns, weights=row[link.rows] * link.values, minlength=link.shape[1])
@@ -298,4 +257,4 @@ def wrong_chains(answer: Any, name: str) -> Iterator[Mismatch]:
         wanted = np.ravel(jacobian.vjp(start.reshape(answer.output.shape)))
         size = np.ravel(jacobian.scale(start.reshape(answer.output.shape)))
         if np.all(np.isfinite(wanted)) and not np.all(np.abs(found - wanted) <= 1e-9 * size + SMALLEST):
-            yield Mismatch(f"chain of {name}", text, wanted, found)
+            yield Mismatch(f"chain of {name}", rule.text, wanted, found)

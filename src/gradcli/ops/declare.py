@@ -15,7 +15,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops import signatures
 from gradcli.ops.links import Links, Local
-from gradcli.ops.parts import Bits, IndexRule, Kink, Oddity, Piecewise, Whole, on_all
+from gradcli.ops.parts import Bits, IndexTemplate, Kink, Oddity, Piecewise, Whole, on_all
 from gradcli.ops.signatures import Doubles, Formula, Options, Rule, Tensor, Test, Vjp
 from gradcli.ops.writing import Call, function_call
 from gradcli.records import dataclass, field
@@ -121,7 +121,7 @@ class Op:
     shaped: bool = False
     spec: Callable[..., str] | None = None
     folds: Formula | None = None
-    index: IndexRule | None = None
+    index: IndexTemplate | None = None
     mentions: Callable[[int, Sequence[int]], bool] = on_all
     operator: str = ""
     text: str | None = None

@@ -87,7 +87,7 @@ class Said:
     """No index rule: in chains of rules the derivative is said in words."""
 
 
-IndexRule = Reduced | Paired | Chosen | Picked | Said
+IndexTemplate = Reduced | Paired | Chosen | Picked | Said
 
 
 class Whole(NamedTuple):
