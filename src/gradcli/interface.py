@@ -100,8 +100,8 @@ class Explanation(Explained):
 
     def to_latex(self) -> str:
         """Return a LaTeX document; raises ``GradcliError``, ``format``, where J is numbers alone."""
-        from gradcli.render.layout import Layout
         from gradcli.render.latex import latex, refuse_numbers
+        from gradcli.render.layout import Layout
 
         refuse_numbers(self)
         return latex(self.document(), Layout(EXPORTED))
@@ -122,8 +122,8 @@ class Explanation(Explained):
         return html(self.document(), Layout(EXPORTED))
 
     def _repr_latex_(self) -> str | None:
-        from gradcli.render.layout import Layout
         from gradcli.render.latex import equations, refuse_numbers
+        from gradcli.render.layout import Layout
 
         try:
             refuse_numbers(self)
@@ -155,8 +155,8 @@ class Check(Checked):
     __slots__ = ()
 
     def __str__(self) -> str:
-        from gradcli.render.checked import check_line
         from gradcli.document.labels import with_labels
+        from gradcli.render.checked import check_line
 
         return with_labels(check_line(self), self.labels)
 
@@ -170,8 +170,8 @@ class Check(Checked):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document, schema 1, which ``gradcli schema`` describes."""
-        from gradcli.render.checked import check_document
         from gradcli.document.labels import relabelled
+        from gradcli.render.checked import check_document
 
         return relabelled(check_document(self), self.labels) | {"reproduce": self.reproduce or None}
 

@@ -24,9 +24,7 @@ from gradcli.explanation.readings import (
     read_jacobians,
     stand,
 )
-from gradcli.render.data import error_document
-from gradcli.render.data import document, gradient_document, numbers_document
-from gradcli.render.data import inputs_document
+from gradcli.render.data import document, error_document, gradient_document, inputs_document, numbers_document
 
 MOST_PROGRAMS, HEAVIEST = 1024, 2**22
 """Checked programs that are kept, and the characters of all together."""

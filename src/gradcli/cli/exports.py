@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gradcli.cli.request import Printing
-    from gradcli.explanation.explained import Explained
     from gradcli.document.model import Settings
+    from gradcli.explanation.explained import Explained
     from gradcli.render.layout import Layout
 
 WIDTH = 100
 """Columns of what is written for no screen."""
 
 
-def exported(
-    found: Explained, printing: Printing, settings: Settings, layout: Callable[[int | None], Layout]
-) -> str:
+def exported(found: Explained, printing: Printing, settings: Settings, layout: Callable[[int | None], Layout]) -> str:
     """Return an answer as a script, or in the format that was asked for; ``layout`` is given the columns."""
     if printing.format == "code":
         from gradcli.scripts.script import script

@@ -8,8 +8,8 @@ import numpy as np
 
 from gradcli.cli.output import complain, write_parts
 from gradcli.cli.request import Printing, Request, function_of
-from gradcli.explanation.readings import read_gradient, stand
 from gradcli.document.numbers import grad_text
+from gradcli.explanation.readings import read_gradient, stand
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
@@ -52,8 +52,7 @@ def lines_of(found: Gradient) -> str:
 
 def written(found: Gradient, notes: list[Note], more: dict[str, Any]) -> list[str]:
     """Return the JSON document of gradients, in parts, with ``more`` and with notes where there are any."""
-    from gradcli.render.data import encoded, gradient_document
-    from gradcli.render.data import notes_document
+    from gradcli.render.data import encoded, gradient_document, notes_document
 
     told = {"notes": notes_document(notes)} if notes else {}
     return encoded(lambda form: gradient_document(found, form) | more | told)

@@ -23,8 +23,7 @@ from gradcli.cli.request import budget_from
 from gradcli.cli.status import ExitStatus
 from gradcli.errors import GradcliError
 from gradcli.records import dataclass
-from gradcli.render.data import error_document
-from gradcli.render.data import dump
+from gradcli.render.data import dump, error_document
 
 if TYPE_CHECKING:
     import typer

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from gradcli.cli.environment import Environment
     from gradcli.cli.request import Printing
-    from gradcli.explanation.explained import Explained
     from gradcli.document.model import Settings
+    from gradcli.explanation.explained import Explained
     from gradcli.render.layout import Layout
 
 
@@ -125,8 +125,8 @@ def write_explanation(env: Environment, found: Explained, printing: Printing) ->
 
 def lines_of(found: Explained, printing: Printing) -> str:
     """Return an explanation as plain lines."""
-    from gradcli.errors.inert import inert
     from gradcli.document.model import EVERYTHING
+    from gradcli.errors.inert import inert
     from gradcli.render.plain import plain
 
     text = plain(found, EVERYTHING) if printing.full else plain(found)
@@ -257,8 +257,7 @@ def report(env: Environment, error: GradcliError, as_json: bool, color: str = "a
     The document says the ``verdict`` of a check whose script ended with an exception.
     """
     if as_json:
-        from gradcli.render.data import error_document
-        from gradcli.render.data import dump
+        from gradcli.render.data import dump, error_document
 
         with contextlib.suppress(GradcliError):  # no document where standard output takes none, but the diagnostic
             write(env, dump(error_document(error) | ({"verdict": verdict} if verdict else {})))

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradcli.document.numbers import full
 from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.errors.counting import counted
 from gradcli.language.paper import instead_of
 from gradcli.language.source import character_name
 from gradcli.language.values import is_number, of_lines, read_value
 from gradcli.ops.signatures import Given
-from gradcli.document.numbers import full
 
 DELIMITERS = {"\t": "a tab", ";": "';'", ",": "','"}
 BLANKS = " \t"

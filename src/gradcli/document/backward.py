@@ -163,7 +163,9 @@ def terms_of(text: str) -> list[str]:
 
 def paths_section(answer: Explained, settings: Settings) -> Section:
     """Return the paths from each input with their products, and the sums; nothing where there are none."""
-    parts = [part for name, paths in answer.paths.items() for part in paths_by(answer.name, name, paths, settings.precision)]
+    parts = [
+        part for name, paths in answer.paths.items() for part in paths_by(answer.name, name, paths, settings.precision)
+    ]
     return Section("paths", paths_title(answer), tuple(parts)) if parts else Section("paths")
 
 

@@ -88,7 +88,11 @@ def terms(texts: Sequence[str], rows: Sequence[int], settings: Settings) -> tupl
     whole = [Term(text, row) for text, row in zip(texts, rows, strict=True)]
     if len(whole) <= settings.most(MOST_TERMS):
         return tuple(whole)
-    return (*whole[:3], Term(Mark.COLUMN_GAP.value), Term(f"{whole[-1].text}  ({counted(len(whole), 'term')})", whole[-1].row))
+    return (
+        *whole[:3],
+        Term(Mark.COLUMN_GAP.value),
+        Term(f"{whole[-1].text}  ({counted(len(whole), 'term')})", whole[-1].row),
+    )
 
 
 def effect_section(answer: Explained, settings: Settings) -> Section:
@@ -140,7 +144,8 @@ def nudge_text(answer: Explained, nudge: Nudge, settings: Settings) -> str:
     """Return how far L moves with an entry: predicted, and measured by running the program there."""
     letter, step = free_letter(answer), short(nudge.step)
     slope = in_brackets(short(nudge.slope, settings.precision))
-    moves = f"With {indexed(nudge.name, nudge.index)} + {step}, {letter} grows by about {slope}·{step} = {short(nudge.predicted, 4)}"
+    entry, predicted = indexed(nudge.name, nudge.index), short(nudge.predicted, 4)
+    moves = f"With {entry} + {step}, {letter} grows by about {slope}·{step} = {predicted}"
     if nudge.measured is None:
         return f"{moves}."
     bends = "" if is_same(nudge.predicted, nudge.measured, VISIBLE) else ", as it bends"
@@ -238,14 +243,15 @@ def call_tables(answer: Explained, settings: Settings) -> Iterator[Table]:
     calls, most = answer.backward, settings.most(MOST_CALLS)
     shown = calls if len(calls) <= most else [*calls[:6], *calls[-2:]]
     for name in answer.differentiated:
-        labels = [f"v = {brief(call.v.shown, settings)}" for call in shown]
-        adds = [Cell(text=f"adds {brief(call.grad[name], settings)}") for call in shown]
-        totals = [Cell(text=f"{name}.grad = {brief(call.accumulated[name], settings)}") for call in shown]
-        if len(calls) > most:
-            labels.insert(6, f"… {counted(len(calls) - 8, 'more call')}")
-            adds.insert(6, Cell())
-            totals.insert(6, Cell())
-        yield Table(tuple(labels), ((Column("", tuple(adds), False), Column("", tuple(totals), False)),))
+        rows = [(f"v = {brief(call.v.shown, settings)}", call.grad[name], call.accumulated[name]) for call in shown]
+        labels, adds, totals = zip(*rows, strict=True)
+        gap = ([f"… {counted(len(calls) - 8, 'more call')}"], [Cell()]) if len(calls) > most else ([], [])
+        columns = tuple(
+            Column(heading, (*cells[:6], *gap[1], *cells[6:]), numbers=not any(map(np.ndim, values)))
+            for heading, values in (("adds", adds), (f"{name}.grad", totals))
+            for cells in [[Cell(value) for value in values]]
+        )
+        yield Table((*labels[:6], *gap[0], *labels[6:]), (columns,))
 
 
 def brief(array: Array, settings: Settings) -> str:

@@ -1,9 +1,9 @@
-"""The section *Forward*: what ran, an equation for each name of the program, with the turns and branches between them."""
+"""The section *Forward*: what ran, an equation for each name of the program, turns and branches between them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -74,9 +74,7 @@ def is_number(text: str, value: Any) -> bool:
         return False
 
 
-def with_numbers(
-    rows: Sequence[Equation | str], answer: Explained, settings: Settings
-) -> Iterator[Equation | str]:
+def with_numbers(rows: Sequence[Equation | str], answer: Explained, settings: Settings) -> Iterator[Equation | str]:
     """Yield equations with numbers put in where all are single numbers, and rounding those does not move the value."""
     known = {value.name: value.value for value in answer.values}
     write = partial(short, precision=settings.precision)

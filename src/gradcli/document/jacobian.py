@@ -12,8 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.document.model import Cell, Column, Derivative, Equation, Equations, Listing, Mark, Prose
-from gradcli.document.model import Part, Remark, Section, Settings, Table
+from gradcli.document.model import (
+    Cell,
+    Column,
+    Derivative,
+    Equation,
+    Equations,
+    Listing,
+    Mark,
+    Part,
+    Prose,
+    Remark,
+    Section,
+    Settings,
+    Table,
+)
 from gradcli.document.numbers import ends, short
 from gradcli.document.verdicts import verdict
 from gradcli.engine.naming import place_text
@@ -61,7 +74,9 @@ def jacobian_sections(answer: Explained, settings: Settings, asks: bool = False)
         return
     for k, names in enumerate(groups):
         last = k == len(groups) - 1 and not asks
-        yield Section("jacobian", heading(answer, names, settings), tuple(group_parts(answer, names, settings, asks, last)))
+        yield Section(
+            "jacobian", heading(answer, names, settings), tuple(group_parts(answer, names, settings, asks, last))
+        )
 
 
 def groups_of(answer: Explained) -> list[list[str]]:
@@ -81,9 +96,7 @@ def formulas_section(answer: Explained, settings: Settings) -> Section:
     return Section("jacobian", heading(answer, names, settings), (Equations(tuple(rows)),) if rows else ())
 
 
-def group_parts(
-    answer: Explained, names: Sequence[str], settings: Settings, asks: bool, last: bool
-) -> Iterator[Part]:
+def group_parts(answer: Explained, names: Sequence[str], settings: Settings, asks: bool, last: bool) -> Iterator[Part]:
     """Yield the table of variables that share it, and what is to be seen of those that are large."""
     for name in names:
         yield from overview(answer, name, settings, asks)
@@ -98,7 +111,7 @@ def table_of(answer: Explained, names: Sequence[str], settings: Settings, asks: 
     grad = f"{names[0]}.grad" if len(names) == 1 else ".grad" if answer.name == "grad" else "grad"
     sums = [] if asks else ["vᵀ·J", grad]
     labels = (*(Mark.ROW_GAP.value if i is None else f"{answer.name}{place_text(i, shape)}" for i in rows), *sums)
-    blocks = [(v_column(answer, rows, asks),)]
+    blocks: list[tuple[Column, ...]] = [(v_column(answer, rows, asks),)]
     for k, name in enumerate(names):
         columns = columns_of(answer, name, rows, settings, asks)
         scalar = k > 0 and answer.jacobian[names[k - 1]].input_shape == answer.jacobian[name].input_shape == ()
@@ -114,7 +127,9 @@ def table_of(answer: Explained, names: Sequence[str], settings: Settings, asks: 
 def v_column(answer: Explained, rows: Sequence[int | None], asks: bool) -> Column:
     """Return v beside the rows of J."""
     seed = np.ravel(answer.seed)
-    cells = [Cell(mark=Mark.ROW_GAP) if i is None else Cell(mark=Mark.OPEN) if asks else Cell(float(seed[i])) for i in rows]
+    cells = [
+        Cell(mark=Mark.ROW_GAP) if i is None else Cell(mark=Mark.OPEN) if asks else Cell(float(seed[i])) for i in rows
+    ]
     return Column("v, total" if len(answer.counted) > 1 else "v", (*cells, *[Cell()] * (0 if asks else 2)))
 
 
@@ -196,9 +211,7 @@ def is_number(text: str) -> bool:
     return True
 
 
-def legend(
-    answer: Explained, rows: Sequence[int | None], blocks: Sequence[Sequence[Column]]
-) -> tuple[Remark, ...]:
+def legend(answer: Explained, rows: Sequence[int | None], blocks: Sequence[Sequence[Column]]) -> tuple[Remark, ...]:
     """Return what ``·`` means, told apart from a 0 where a table has both.
 
     Where values choose what is used, as ``max`` and branches do, a path may lead there from another point.
@@ -217,7 +230,9 @@ def legend(
 def heading(answer: Explained, names: Sequence[str], settings: Settings) -> str:
     """Return the line above a table: what J is by, its size, its structure."""
     by = names[0] if len(names) == 1 else f"({', '.join(names)})"
-    facts = size_text(answer, names, settings) or ("constant here: second derivatives are 0" if is_linear(answer) else "")
+    facts = size_text(answer, names, settings) or (
+        "constant here: second derivatives are 0" if is_linear(answer) else ""
+    )
     return f"J = ∂{answer.name}/∂{by}    {facts}".rstrip()
 
 
@@ -238,7 +253,9 @@ def size_text(answer: Explained, names: Sequence[str], settings: Settings) -> st
     """Return the size of J, and what is to be said of its entries; nothing for one row that is all there."""
     jacobians = [answer.jacobian[name] for name in names]
     rows, columns = answer.output.size, sum(jacobian.matrix_shape[1] for jacobian in jacobians)
-    whole = rows <= settings.most(MOST_ROWS) and all(j.matrix_shape[1] <= settings.most(MOST_COLUMNS) for j in jacobians)
+    whole = rows <= settings.most(MOST_ROWS) and all(
+        j.matrix_shape[1] <= settings.most(MOST_COLUMNS) for j in jacobians
+    )
     if rows == 1 and (whole or len(jacobians) > 1):
         return ""
     if not all(jacobian.held for jacobian in jacobians):
@@ -295,12 +312,18 @@ def rule_rows(matrix: Jacobian) -> list[Equation | str]:
     rows: list[Equation | str] = []
     for rule in matrix.index_rules:
         left = Derivative(indexed(rule.above, rule.rows), (indexed(rule.below, rule.columns),))
-        if not rule.formula:
-            rows.append(rule.text)
-            continue
         remark = f"({', '.join(rule.fixed)} fixed)" if rule.fixed else ""
-        rows.append(Equation(left, (rule.formula,), remark=remark))
+        if rule.words:
+            rows.append(f"{left}{f' {remark}' if remark else ''}: {rule.words}")
+            continue
+        products = [" @ ".join(factor_text(*factor) for factor in path) for path in rule.paths]
+        rows.append(Equation(left, (" + ".join(products) or rule.formula,), remark=remark))
     return rows
+
+
+def factor_text(above: str, below: str, fixed: Sequence[str] = ()) -> str:
+    """Return one factor of the chain rule, with what is held fixed."""
+    return f"{Derivative(above, (below,))}" + (f" ({', '.join(fixed)} fixed)" if fixed else "")
 
 
 def matrix_formulas(
@@ -312,9 +335,16 @@ def matrix_formulas(
     worth = [k for k, text in enumerate(formulas) if numbers or not is_number(text)]
     most = settings.most(MOST_FORMULAS)
     for k in worth[: most + 1]:
-        row, column = (place_text(int(matrix.rows[k]), matrix.output_shape), place_text(int(matrix.columns[k]), matrix.input_shape))
-        left = Derivative(of + row, (by[0] + column,)) if len(by) == 1 else Derivative(of, (by[0] + row, by[1] + column))
-        rows.append(Equation(left, (formulas[k],), float(matrix.values[k]) if numbers and not is_number(formulas[k]) else None))
+        row, column = (
+            place_text(int(matrix.rows[k]), matrix.output_shape),
+            place_text(int(matrix.columns[k]), matrix.input_shape),
+        )
+        left = (
+            Derivative(of + row, (by[0] + column,)) if len(by) == 1 else Derivative(of, (by[0] + row, by[1] + column))
+        )
+        rows.append(
+            Equation(left, (formulas[k],), float(matrix.values[k]) if numbers and not is_number(formulas[k]) else None)
+        )
     return limited(rows, most, "entry", len(worth))
 
 

@@ -1,8 +1,8 @@
 """What an answer says, before any layout: sections of equations, tables, sentences, a script's events.
 
-A voice (terminal, plain lines, Markdown, LaTeX, HTML) prints these records and computes nothing: which formulas are true,
-which rows are shown and what stands beside them is settled when they are made. Formulas are texts of the language, as in
-the JSON document; numbers are numbers until a voice rounds them.
+A voice (terminal, Markdown, LaTeX, HTML) prints these records and computes nothing: which formulas are true, which rows
+are shown and what stands beside them is settled when they are made. Formulas are texts of the language, as in the JSON
+document; numbers are numbers until a voice rounds them.
 """
 
 from __future__ import annotations
@@ -44,10 +44,12 @@ class Derivative:
 
     of: str
     by: tuple[str, ...]
+    sign: str = "∂"
+    two: str = "²"
 
     def __str__(self) -> str:
-        power = "" if len(self.by) == 1 else "²"
-        return f"∂{power}{self.of}/{''.join(f'∂{name}' for name in self.by)}"
+        power = "" if len(self.by) == 1 else self.two
+        return f"{self.sign}{power}{self.of}/{''.join(self.sign + name for name in self.by)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class Mark(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table: a ``value`` with its ``formula`` or without, a ``text``, or a ``mark``."""
+    """A cell of a table: a ``value`` (number or array) with its ``formula`` or without, a ``text``, or a ``mark``."""
 
     value: Any = None
     formula: str = ""
@@ -157,7 +159,7 @@ class Table:
 
     - ``tones``: of each row, its place among the rows of J, which gives it a colour; ``total`` for the last line.
     - ``ruled``: the rows that have a rule above them; where there is none, the table has no bars either.
-    - ``otherwise``: the formulas of its cells as equations, by block: they stand above where cells have no room for them.
+    - ``otherwise``: the formulas of its cells as equations, by block: they stand above where cells have no room.
     """
 
     labels: tuple[str, ...]
@@ -214,7 +216,9 @@ def _changed(part: Any, change: Callable[[str], str]) -> Any:
         return tuple(_changed(item, change) for item in part)
     if isinstance(part, Section | Equations | Equation | Derivative | Term | Prose | Listing | Table | Column | Remark):
         fixed = {"name", "tone", "tones"}
-        return replace(part, **{name: _changed(getattr(part, name), change) for name in part.__slots__ if name not in fixed})
+        return replace(
+            part, **{name: _changed(getattr(part, name), change) for name in part.__slots__ if name not in fixed}
+        )
     if isinstance(part, Cell) and (part.text or part.formula):
         return replace(part, text=change(part.text), formula=change(part.formula))
     return part

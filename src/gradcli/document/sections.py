@@ -102,7 +102,8 @@ def gradient_section(answer: Explained, settings: Settings) -> Section:
     parts: list[Part] = [Equations(rows, strong=True)]
     if is_one_row(answer) and any(jacobian.matrix_shape[1] for jacobian in answer.jacobian.values()):
         says, tone = verdict(answer)
-        said = says.replace("reverse mode gives", "J has one row, this gradient: vᵀ·J and reverse mode both give")
+        said = says.replace("reverse mode gives the same numbers", "vᵀ·J and reverse mode both give this")
+        said += "; J has one row here" if said != says else ""
         parts.append(Prose((said,), tone))
     return Section("gradient", "", tuple(parts))
 

@@ -40,7 +40,11 @@ def how_far(answer: Explained) -> str:
         return " gives the same numbers"
     largest = max(float(np.max(np.abs(grad), initial=0)) for call in answer.backward for grad in call.vjp.values())
     digits = math.floor(-math.log10(error / largest)) if largest else 0
-    return f" gives the same numbers, to {counted(min(digits, MOST_DIGITS), 'digit')}" if digits > 0 else " agrees up to rounding"
+    return (
+        f" gives the same numbers, to {counted(min(digits, MOST_DIGITS), 'digit')}"
+        if digits > 0
+        else " agrees up to rounding"
+    )
 
 
 def proof_text(proof: Proof) -> str:

@@ -1,4 +1,4 @@
-"""What an answer was asked for beside the rest: each view is one function that makes a section, which every voice prints.
+"""What an answer was asked for beside the rest: each view is a function that makes a section, which each voice prints.
 
 A new view is a record in ``explanation/views.py``, a function here with its row in ``VIEWS``, and its keys in
 ``render/data.py``.
@@ -18,9 +18,19 @@ from gradcli.document.effects import listing, scalar_name
 from gradcli.document.equalities import evaluate, with_true_formulas
 from gradcli.document.folding import shortened, unnumbered
 from gradcli.document.jacobian import limited, matrix_columns, matrix_formulas, rule_rows
-from gradcli.document.model import Cell, Column, Derivative, Equation, Equations, Mark, Part, Prose, Section, Settings
-from gradcli.document.model import Table
-from gradcli.document.numbers import array_text, ends, short
+from gradcli.document.model import (
+    Cell,
+    Column,
+    Derivative,
+    Equation,
+    Equations,
+    Mark,
+    Prose,
+    Section,
+    Settings,
+    Table,
+)
+from gradcli.document.numbers import ends, short
 from gradcli.document.verdicts import proof_text
 from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
@@ -28,7 +38,7 @@ from gradcli.errors.counting import counted
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
-    from gradcli.explanation.tape import Sent, Step, Tape, Taped
+    from gradcli.explanation.tape import Step, Tape, Taped
     from gradcli.explanation.views import Descent, Hessian, Rows, Slice, Tangent
     from gradcli.ops.signatures import Array
 
@@ -43,9 +53,10 @@ MOST_STEPS = 80
 MOST_TAPED = 60
 
 
-def brief(array: Any, settings: Settings, most: int = MOST_ENTRIES) -> str:
-    """Return an array on one line, of many entries the first and the last."""
-    return array_text(np.asarray(array), settings.precision, settings.most(most)).partition(" in shape ")[0]
+def array_column(heading: str, values: Sequence[Any], optional: bool = False) -> Column:
+    """Return a column of arrays, of which some may be missing, aligned at their points where all are numbers."""
+    cells = tuple(Cell() if value is None else Cell(np.asarray(value)) for value in values)
+    return Column(heading, cells, all(np.ndim(value) == 0 for value in values if value is not None), optional)
 
 
 def text_column(heading: str, texts: Sequence[str], optional: bool = False) -> Column:
@@ -69,8 +80,9 @@ def one_hot(answer: Explained, rows: Rows, settings: Settings) -> Iterator[Secti
     places = ends(len(rows.calls), settings.most(MOST_CALLS))
     gap = f"… {counted(len(rows.calls) - len(places) + 1, 'more call')}"
     labels = [gap if k is None else f"v one-hot at {answer.name}{place_text(k, answer.output.shape)}" for k in places]
+    calls = [None if k is None else rows.calls[k].grad for k in places]
     columns = [
-        text_column("", ["" if k is None else f"{name}.grad = {brief(rows.calls[k].grad[name], settings)}" for k in places])
+        array_column(f"{name}.grad", [None if grads is None else grads[name] for grads in calls])
         for name in answer.differentiated
     ]
     count, fewer = len(rows.calls), rows.colouring
@@ -88,18 +100,16 @@ def jvp(answer: Explained, tangent: Tangent, settings: Settings) -> Iterator[Sec
     places = ends(len(tangent.passes), settings.most(MOST_VALUES))
     gap = f"… {counted(len(tangent.passes) - len(places) + 1, 'more value')}"
     moved = [None if k is None else tangent.passes[k] for k in places]
-    forward = ["" if one is None else brief(one.tangent, settings) for one in moved]
-    backward = ["" if one is None else "·" if one.cotangent is None else brief(one.cotangent, settings) for one in moved]
-    table = Table(
-        tuple(gap if one is None else one.name for one in moved),
-        ((text_column("forward, along u", forward), text_column("backward, from v", backward)),),
-    )
-    lines = [f"J·u = {brief(tangent.jvp, settings)}   {proof_text(tangent.proof)}"]
+    forward = array_column("forward, along u", [one and one.tangent for one in moved])
+    backward = array_column("backward, from v", [one and one.cotangent for one in moved])
+    table = Table(tuple(gap if one is None else one.name for one in moved), ((forward, backward),))
+    product = Equations((Equation("J·u", (), tangent.jvp, remark=proof_text(tangent.proof)),))
+    lines = []
     if np.isfinite(tangent.number):
         number = short(tangent.number, settings.precision)
         lines.append(f"v·(J·u) = (vᵀ·J)·u = {number}: both passes give this one number.")
     title = "J·u, the forward pass, beside vᵀ·J, the backward pass"
-    yield Section("jvp", title, (table, Prose((*lines, cheaper_text(answer, tangent)))))
+    yield Section("jvp", title, (table, product, Prose((*lines, cheaper_text(answer, tangent)))))
 
 
 def cheaper_text(answer: Explained, tangent: Tangent) -> str:
@@ -110,8 +120,8 @@ def cheaper_text(answer: Explained, tangent: Tangent) -> str:
     names = [*answer.differentiated]
     return (
         f"All of J takes {counted(forward, 'forward pass')}, one for each entry of "
-        f"{listing(names) if len(names) <= 3 else 'all variables'}, or {counted(backward, 'backward pass')}, one for each "
-        f"entry of {answer.name}: {least} here."
+        f"{listing(names) if len(names) <= 3 else 'all variables'}, or {counted(backward, 'backward pass')}, "
+        f"one for each entry of {answer.name}: {least} here."
     )
 
 
@@ -125,7 +135,7 @@ def hessian(answer: Explained, content: Hessian, settings: Settings) -> Iterator
     if all(block.held and not np.any(block.values) and not len(block.rows) for block in blocks.values()):
         yield Section("hessian", title, (Equations((*above, f"H = 0: {why_zero(whole)}.", *below)),))
         return
-    gradient = tuple([*above, *gradient_rows(whole, name, settings)])
+    gradient = (*above, *gradient_rows(whole, name, settings))
     yield Section("hessian", title, (Equations(gradient),) if gradient else ())
     shown = {pair: block for pair, block in blocks.items() if is_first(pair, whole) or not whole.symmetric}
     for pair, block in shown.items():
@@ -173,9 +183,7 @@ def gradient_rows(content: Hessian, name: str, settings: Settings) -> list[Equat
     return limited(rows, settings.most(MOST_ENTRIES), "entry")
 
 
-def block_section(
-    content: Hessian, name: str, pair: tuple[str, str], block: Jacobian, settings: Settings
-) -> Section:
+def block_section(content: Hessian, name: str, pair: tuple[str, str], block: Jacobian, settings: Settings) -> Section:
     """Return one block of H: its size and structure, its rule, and its table."""
     left = f"{'H = ' if len(content.whole) == 1 else ''}{Derivative(name, pair)}"
     rows, columns = block.matrix_shape
@@ -234,7 +242,7 @@ def descent(answer: Explained, content: Descent, settings: Settings) -> Iterator
     bars = iter(bars_of([points[k][1] for k in places if k is not None]))
     blank = Cell()
     columns = [
-        text_column(one, ["" if k is None else brief(points[k][0][one], settings, 4) for k in places], optional=True)
+        array_column(one, [None if k is None else points[k][0][one] for k in places], optional=True)
         for one in answer.differentiated
     ]
     columns.append(Column(name, tuple(blank if k is None else Cell(points[k][1]) for k in places)))
@@ -348,21 +356,30 @@ def tape(answer: Explained, content: Tape, settings: Settings) -> Iterator[Secti
     del answer
     gap = [f"…   {content.left_out:,} operations more"] if content.left_out else []
     rows: list[Taped | str] = [*content.rows[: content.gap], *gap, *content.rows[content.gap :]]
-    lines = [line for row in shortened(rows, taped_pattern, "row", settings.most(MOST_TAPED)) for line in taped_lines(row, settings)]
-    labels, *cells = zip(*lines, strict=True)
-    columns = tuple(text_column(head, texts) for head, texts in zip(("value", "arrives", "keeps", "sends", ""), cells, strict=True))
-    yield Section("tape", "Tape: the recorded graph, in the order of the sweep", (Table(labels, (columns,)),))
+    shown = shortened(rows, taped_pattern, "row", settings.most(MOST_TAPED))
+    lines = [line for row in shown for line in taped_lines(row)]
+    columns = (
+        array_column("value", [line.value for line in lines]),
+        array_column("arrives", [line.arrives for line in lines]),
+        text_column("keeps", [line.keeps for line in lines]),
+        text_column("sends", [line.sends for line in lines]),
+        array_column("", [line.term for line in lines]),
+        text_column("", [line.remark for line in lines]),
+    )
+    table = Table(tuple(line.name for line in lines), (columns,))
+    yield Section("tape", "Tape: the recorded graph, in the order of the sweep", (table,))
 
 
 class Line(NamedTuple):
     """One line of the tape: a value, or a further term that it sends on."""
 
     name: str
-    value: str = ""
-    arrives: str = ""
+    value: Any = None
+    arrives: Any = None
     keeps: str = ""
     sends: str = ""
-    term: str = ""
+    term: Any = None
+    remark: str = ""
 
 
 def taped_pattern(row: Taped) -> tuple[Any, ...] | None:
@@ -373,26 +390,21 @@ def taped_pattern(row: Taped) -> tuple[Any, ...] | None:
     return (row.operation, row.role, *texts)
 
 
-def taped_lines(row: Taped | str, settings: Settings) -> Iterator[Line]:
+def taped_lines(row: Taped | str) -> Iterator[Line]:
     """Yield the lines of a row, one for each term that is sent on."""
     if isinstance(row, str):
         yield Line(row)
         return
-    arrives = "" if row.cotangent is None else brief(row.cotangent, settings)
     name = f"{row.name} = {row.text or row.operation}" if row.operation else row.name
     role = f"{row.role}: {row.name}.grad" if row.role == "leaf" else row.role
-    first = Line(name, brief(row.value, settings), arrives, ", ".join(row.saved), "" if row.sent else role)
+    first = Line(name, row.value, row.cotangent, ", ".join(row.saved), "" if row.sent else role)
     for sent in row.sent:
+        summed = "" if sent.summed is None else f"summed from {sent.summed}"
         sends = f"{sent.to} {'+=' if sent.adds else '='} {sent.text or sent.rule}"
-        yield first._replace(sends=sends, term=f"{brief(sent.value, settings)}{summed(sent)}")
+        yield first._replace(sends=sends, term=sent.value, remark=summed)
         first = Line("")
     if not row.sent:
         yield first
-
-
-def summed(sent: Sent) -> str:
-    """Return that a term is summed over the axes along which its value was repeated."""
-    return "" if sent.summed is None else f"  summed from {sent.summed}"
 
 
 Anchor = Literal["backward", "J", "v"]

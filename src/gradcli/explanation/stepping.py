@@ -13,6 +13,7 @@ from gradcli.explanation.tape import Sent, Step, Tape, Taped
 from gradcli.ops.declare import Array
 from gradcli.ops.writing import number_text
 
+
 def take_steps(tape: Tape) -> list[Step]:
     """Return the lines: the rules of the operations in the order in which they ran, then the chain rule back.
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcli.document.numbers import input_text, list_text
 from gradcli.errors import Budget
 from gradcli.render.checked import failing_entry
-from gradcli.document.numbers import input_text, list_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

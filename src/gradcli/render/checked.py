@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from gradcli.document.numbers import input_text, nested, strict
 from gradcli.errors.counting import counted, listed
 from gradcli.exact.thresholds import ALL
 from gradcli.explanation.checked import DIGITS, EXPECTED
-from gradcli.render.data import events_document
-from gradcli.render.data import head, inputs_document, notes_document
-from gradcli.document.numbers import input_text, nested, strict
+from gradcli.render.data import events_document, head, inputs_document, notes_document
 
 if TYPE_CHECKING:
     from gradcli.explanation.checked import Checked, Comparison, Entry, Expectation, FunctionVerdict

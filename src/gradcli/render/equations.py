@@ -73,7 +73,7 @@ def brief_text(value: Any, settings: Settings, least: int = MOST_READ) -> str:
 
 
 def value_lines(value: Any, settings: Settings, width: int) -> list[str]:
-    """Return a value in lines of at most ``width``: of a small matrix its rows, else one that is brief if it has to be."""
+    """Return a value in lines of at most ``width``: a small matrix by rows, all else on one, by its ends if need be."""
     array = np.asarray(value)
     rows = array.shape[0] if array.ndim == 2 else 0
     if 1 < rows <= MOST_ROWS and 0 < array.size <= MOST_ENTRIES and array.dtype != bool:
@@ -119,12 +119,15 @@ class NumberRows:
             texts = {id(row): sides_of(row) for row in worked}
             fitting = [row for row in worked if self.plain_length(row, texts[id(row)]) <= width]
             count = max((len(texts[id(row)]) for row in fitting), default=0)
-            columns = [max((len(texts[id(row)][k]) for row in fitting if len(texts[id(row)]) > k), default=0) for k in range(count)]
+            columns = [
+                max((len(texts[id(row)][k]) for row in fitting if len(texts[id(row)]) > k), default=0)
+                for k in range(count)
+            ]
             self.points = dict(zip(map(id, fitting), padded([self.number(row) for row in fitting]), strict=True))
             self.columns, self.kept = columns, {id(row): texts[id(row)] for row in fitting}
-            if fitting and all(len(self.aligned(row)) <= width for row in fitting):
-                if len(fitting) == len(worked) or sides_of is one_side:
-                    return
+            room = bool(fitting) and all(len(self.aligned(row)) <= width for row in fitting)
+            if room and (len(fitting) == len(worked) or sides_of is one_side):
+                return
         self.kept = {}
 
     def number(self, row: Equation) -> str:
@@ -237,7 +240,9 @@ class ArrayRows(NumberRows):
         above, shape = fold(head + text, self.width, "", " " * hang), shape.lstrip()
         if hang + len(shape) + max(map(len, values)) > self.width:
             values = [brief_text(row.value, self.settings)]
-        below = [Text((" " * hang + shape if k == 0 else " " * (hang + len(shape))) + line) for k, line in enumerate(values)]
+        below = [
+            Text((" " * hang + shape if k == 0 else " " * (hang + len(shape))) + line) for k, line in enumerate(values)
+        ]
         return [*above, *(piece for line in below for piece in fold(line, self.width, "", " " * (hang + 1)))]
 
 

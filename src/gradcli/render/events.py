@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.text import Text
 
-from gradcli.explanation.timeline import RETURNS
 from gradcli.document.model import Settings
 from gradcli.document.numbers import MOST_PRECISE, Form, array_text, input_text, nested
+from gradcli.explanation.timeline import RETURNS
 from gradcli.render.layout import Layout, to_ascii
 from gradcli.render.wrap import wrapped
 

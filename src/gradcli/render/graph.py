@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gradcli.errors import GradcliError
 from gradcli.document.folding import Gap, folded, unnumbered
 from gradcli.document.model import Settings
+from gradcli.errors import GradcliError
 from gradcli.render.equations import brief_text, value_lines, value_text
 from gradcli.render.wrap import wrapped
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.text import Text
 
 from gradcli.document.model import Cell, Column, Equations, Mark, Remark, Settings, Table
-from gradcli.document.numbers import aligned, ends, short
+from gradcli.document.numbers import aligned, array_text, ends, short
 from gradcli.records import dataclass
 from gradcli.render.equations import equation_lines, row_colour
 from gradcli.render.wrap import fold
@@ -21,13 +22,15 @@ GAP = 2
 INDENT = "   "
 """What stands before lines that are no table."""
 TONES = {"good": "bold green", "bad": "bold red", "doubtful": "bold yellow"}
+MOST_ENTRIES = 8
+"""Entries of an array in a cell that are all shown."""
 WIDTHS = (60, 40, 24, 16, 12, 10, 8, 6, 5, 4, 3, 2, 1)
 """Numbers of columns that are tried, the largest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """A column as it is drawn: a heading over texts of one width, and the ``source`` of each, shown with ``formulas``."""
+    """A column as it is drawn: a heading over texts, and the cells that are their ``source``, with their ``formulas``."""
 
     heading: str
     cells: tuple[str, ...]
@@ -82,8 +85,16 @@ def cell_text(cell: Cell, formulas: bool, settings: Settings, layout: Layout) ->
         return f"{cell.formula} {settings.near} 0" if formulas and cell.formula else layout.mark(cell.mark)
     if cell.value is None:
         return ""
-    value = short(cell.value, settings.precision)
+    value = number_text(cell.value, settings)
     return f"{cell.formula} = {value}" if formulas and cell.formula else value
+
+
+def number_text(value: Any, settings: Settings) -> str:
+    """Return a number, or an array on one line, of many entries the first and the last."""
+    if np.ndim(value) == 0:
+        return short(float(value), settings.precision)
+    text = array_text(np.asarray(value), settings.precision, settings.most(MOST_ENTRIES), settings.dots)
+    return text.partition(" in shape ")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +249,13 @@ def gap_column(other: Column) -> Column:
 def is_readable(part: Sequence[Panel], table: Table) -> bool:
     """Return whether there is something to read in the rows and columns of a part of a table."""
     rows = [k for k, label in enumerate(table.labels) if label not in (Mark.ROW_GAP.value, ":")]
-    cells = [column.cells[k] for panel in part for column in panel.columns for k in rows if k < len(table.tones) and table.tones[k] not in ("", "total")]
+    cells = [
+        column.cells[k]
+        for panel in part
+        for column in panel.columns
+        for k in rows
+        if k < len(table.tones) and table.tones[k] not in ("", "total")
+    ]
     whole = all(panel.whole for panel in part) and len(rows) == len(table.labels)
     entries = [cell for cell in cells if cell.mark is not Mark.COLUMN_GAP]
     return whole or not entries or 2 * sum(cell.mark is not Mark.ZERO for cell in entries) >= len(entries)
@@ -261,7 +278,11 @@ def drawn_lines(table: Drawn, layout: Layout) -> list[Text]:
             line.append(f" {bar} " if number else "").append(cell, style=style)
         line.rstrip()
         lines.append(line)
-    below = [remark for remark in table.remarks if not put_beside(remark, lines[remark.row + 1], table.width + 3, layout.room)]
+    below = [
+        remark
+        for remark in table.remarks
+        if not put_beside(remark, lines[remark.row + 1], table.width + 3, layout.room)
+    ]
     first, *rest = map(width_of, table.blocks)
     parts = [first + table.label_width + GAP + 1, *(wide + 2 for wide in rest)]
     parts[-1] -= 1

@@ -7,8 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.document.model import Cell, Derivative, Document, Equation, Equations, Events, Mark, Part, Prose, Settings
-from gradcli.document.model import Side, Table
+from gradcli.document.model import (
+    Cell,
+    Derivative,
+    Document,
+    Equation,
+    Equations,
+    Events,
+    Mark,
+    Part,
+    Prose,
+    Settings,
+    Side,
+    Table,
+)
 from gradcli.document.numbers import array_text, short
 from gradcli.errors import GradcliError
 from gradcli.render.equations import equation_lines, side_text
@@ -26,8 +38,12 @@ MOST_OF_J = 1_000_000
 WIDTH = 100
 """Small typewriter letters in a line of the page, and what a formula has of signs that takes no more of it."""
 MARKS = {
-    Mark.ZERO: r"\cdot", Mark.ROW_GAP: r"\vdots", Mark.COLUMN_GAP: r"\cdots", Mark.ROUNDED: r"\approx 0", Mark.OPEN: "?",
-}  # fmt: skip
+    Mark.ZERO: r"\cdot",
+    Mark.ROW_GAP: r"\vdots",
+    Mark.COLUMN_GAP: r"\cdots",
+    Mark.ROUNDED: r"\approx 0",
+    Mark.OPEN: "?",
+}
 WORDS = {Mark.ROW_GAP.value: r"\vdots", Mark.COLUMN_GAP.value: r"\cdots", "vᵀ·J": r"v^{\top} J"}
 NOT_FINITE = {"nan": r"\text{nan}", "inf": r"\infty", "-inf": r"-\infty"}
 DOCUMENT = r"""\documentclass{article}
@@ -99,7 +115,9 @@ def part_lines(part: Part, document: Document, layout: Layout) -> Iterator[str]:
     elif isinstance(part, Events):
         from gradcli.render.events import event_lines  # a formula has none
 
-        yield from typewriter(line.plain.rstrip().removeprefix(" ") for line in event_lines(part.timeline, settings, layout))
+        yield from typewriter(
+            line.plain.rstrip().removeprefix(" ") for line in event_lines(part.timeline, settings, layout)
+        )
     else:
         yield from typewriter(part.lines)
 
@@ -119,7 +137,10 @@ def typewriter(lines: Iterable[str]) -> Iterator[str]:
 
 def aligned(part: Equations, document: Document) -> str:
     """Return equations, their signs under each other."""
-    lines = [equation(row, document) if isinstance(row, Equation) else rf"&\;\;\text{{{escaped(row.strip())}}}" for row in part.rows]
+    lines = [
+        equation(row, document) if isinstance(row, Equation) else rf"&\;\;\text{{{escaped(row.strip())}}}"
+        for row in part.rows
+    ]
     inner = " \\\\\n".join(lines)
     return f"\\begin{{aligned}}\n{inner}\n\\end{{aligned}}" if inner else ""
 
@@ -199,4 +220,4 @@ def cell(column: Texts, k: int, document: Document) -> str:
         return before + MARKS[source.mark]
     if source.value is None:
         return ""
-    return (f"{before}= " if before else "") + digits(source.value, document.settings)
+    return (f"{before}= " if before else "") + number(source.value, document.settings)

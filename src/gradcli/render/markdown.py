@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gradcli.document.model import Document, Equations, Events, Part, Prose, Settings, Table
+from gradcli.document.model import Document, Equations, Events, Part, Prose, Remark, Settings, Table
 from gradcli.render.equations import equation_lines
-from gradcli.render.grid import Drawn, Remark, fitted
+from gradcli.render.grid import Drawn, fitted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,7 +46,9 @@ def part_lines(part: Part, settings: Settings, layout: Layout) -> Iterator[str]:
     elif isinstance(part, Events):
         from gradcli.render.events import event_lines  # a formula has none
 
-        yield from fenced(line.plain.rstrip().removeprefix(" ") for line in event_lines(part.timeline, settings, layout))
+        yield from fenced(
+            line.plain.rstrip().removeprefix(" ") for line in event_lines(part.timeline, settings, layout)
+        )
     else:
         yield from fenced(part.lines)
 

@@ -72,8 +72,8 @@ def section_lines(section: Section, settings: Settings, layout: Layout) -> Itera
     if section.title:
         yield from fold(Text(section.title, "bold"), layout.width, " ")
     for k, part in enumerate(section.parts):
-        if section.name == "program" and k:
-            yield Text()
+        if k and isinstance(section.parts[0], Listing) and len(section.parts[0].lines) > 1:
+            yield Text()  # a program of several lines stands by itself
         yield from part_lines(part, section.name, settings, layout)
 
 

@@ -78,7 +78,9 @@ def pre(lines: Iterable[str]) -> str:
 def table_html(table: Drawn) -> str:
     """Return a table, each row in its colour, with what is said beside it below."""
     columns = [(column, k == 0 and b > 0) for b, block in enumerate(table.blocks) for k, column in enumerate(block)]
-    head = "".join(f'<th scope="col" style="{cell(column, bar)}">{escape(column.heading)}</th>' for column, bar in columns)
+    head = "".join(
+        f'<th scope="col" style="{cell(column, bar)}">{escape(column.heading)}</th>' for column, bar in columns
+    )
     cells = [aligned(column.cells) if column.numbers else column.cells for column, _ in columns]
     rows = []
     for number, (label, tone) in enumerate(zip(table.labels, table.tones or ("",) * len(table.labels), strict=True)):
