@@ -30,7 +30,7 @@ WIDTHS = (60, 40, 24, 16, 12, 10, 8, 6, 5, 4, 3, 2, 1)
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """A column as it is drawn: a heading over texts, and the cells that are their ``source``, with their ``formulas``."""
+    """A column as it is drawn: a heading over texts, and the cells that they are made of, with ``formulas`` or not."""
 
     heading: str
     cells: tuple[str, ...]
