@@ -7,7 +7,7 @@ are gone: the list holds what was done, parents before children. Readers keep th
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, cast
 
@@ -118,6 +118,27 @@ class Write(NamedTuple):
     inplace: range
 
 
+class Origin(NamedTuple):
+    """The operation that an array which depends on no input was computed by; while it is kept, nothing has its id."""
+
+    value: Any
+    op: Op
+    arguments: tuple[Any, ...]
+    static: Options
+
+
+class Called(NamedTuple):
+    """A call of a function that is several operations: its name, its arguments, and those that were given by name."""
+
+    name: str
+    arguments: tuple[Any, ...]
+    named: Mapping[str, Any]
+
+
+MOST_ORIGINS, LARGEST_ORIGIN = 4_096, 4_096
+"""Constants whose operations are kept, and the entries of one of them."""
+
+
 @dataclass(slots=True)
 class Graph:
     """The nodes of one evaluation, with every value and every name that the program gave one.
@@ -131,7 +152,9 @@ class Graph:
     is its own name for the output. ``called`` is what ``naming`` calls the bindings. ``functions`` are the calls of
     functions: the name as it was written, the first node that each has made and the one after the last. ``branches``
     says that the program takes one way or another by values.
-    ``constants`` are arrays that a script gave a name and that depend on no input.
+    ``constants`` are arrays that a script gave a name and that depend on no input. ``origins`` has by id how such arrays
+    were computed, and ``calls`` the calls of functions by the number of the node that each gave: both are kept only
+    where ``origins`` is not None.
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -151,6 +174,8 @@ class Graph:
     functions: list[tuple[str, int, int]] = field(default_factory=list)
     branches: bool = False
     constants: dict[str, Any] = field(default_factory=dict)
+    origins: dict[int, Origin] | None = None
+    calls: dict[int, Called] = field(default_factory=dict)
     meter: Meter = field(init=False)
 
     def __post_init__(self) -> None:
@@ -210,7 +235,10 @@ class Graph:
             kinds = {*map(type, arguments)}
             links = () if kinds.isdisjoint(NODES) else links_of(op, arguments)
             if not links and not self.keeps(op, arguments):
-                return value if kinds.isdisjoint(TENSORS) else tensor(value)
+                made = value if kinds.isdisjoint(TENSORS) else tensor(value)
+                if self.origins is not None:
+                    self.note_origin(made, op, arguments, static)
+                return made
             self.broken = self.broken or op.torch_raises
         index = len(self.nodes)
         if index >= self.meter.look:
@@ -218,6 +246,13 @@ class Graph:
         node = Operation(index, op, arguments, static, value, links)
         self.nodes.append(node)
         return node
+
+    def note_origin(self, value: object, op: Op, arguments: tuple[Any, ...], static: Options) -> None:
+        """Note how an array was computed that depends on no input, for readers that write it so."""
+        if self.origins is None or type(value) is not np.ndarray or not value.ndim:
+            return
+        if value.size <= LARGEST_ORIGIN and len(self.origins) < MOST_ORIGINS:
+            self.origins[id(value)] = Origin(value, op, arguments, static)
 
     def piece(self, op: Op, x: object, **static: Any) -> Any:
         """Return the piece that ``op`` was on at ``x``, where it was applied just now."""

@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Node, Operation
-from gradcli.engine.naming import call_assigned, numbered, output_name, place_text, tight
-from gradcli.engine.reach import reaches
+from gradcli.engine.naming import call_assigned, output_name, place_text, tight
 from gradcli.explanation.events import BranchTaken, Decision, Event, LoopEnded, TurnBegun, Value
-from gradcli.formulas.recorder import write
-from gradcli.formulas.texts import ATOM, TooLarge, array_text, nested
+from gradcli.formulas.texts import array_text, nested
 from gradcli.language.kinds import Listed
 from gradcli.language.trace import Assigned, Branch, Chosen, Condition, Ended, Loop, Turn, Written
 from gradcli.ops import Pair
@@ -42,49 +40,16 @@ def tell_values(graph: Graph, output: Any, made: Mapping[str, int] = NO_NAMES) -
 def values_of_graph(graph: Graph, output: Any, made: Mapping[str, int]) -> Iterator[Value]:
     """Yield the values of a run that nobody has told the story of: those with names, each by those before it.
 
-    ``made`` are the nodes that formulas of the answer gave a name.
+    ``made`` are the nodes that formulas of the answer gave a name: one whose text is long has it here too.
     """
-    from gradcli.explanation.backward import constants_of
-    from gradcli.explanation.writer import ConstantTexts
-
     for name, leaf in graph.inputs.items():
         yield Value(name, None, None, np.asarray(leaf.value), "input")
     if type(output) not in NODES:
         yield Value(output_name(graph, output), None, None, np.asarray(value_of(output)), "output")
         return
-    nodes, constants = reaches(output), constants_of(graph)
-    mentioned = {id(argument) for node in nodes for argument in node.arguments}
-    constants = {name: value for name, value in constants.items() if id(value) in mentioned}
-    for name, value in constants.items():
-        yield Value(name, None, None, np.asarray(value), "constant")
-    named = {id(value): write(name, value) for name, value in constants.items()}
-    texts = ConstantTexts(graph, nodes, lambda x: named.get(id(x), x))
-    called = {index: name for name, index in made.items()}
-    called |= {node.index: name for name, node in reversed(numbered(graph))} | {
-        output.index: output_name(graph, output)
-    }
-    for node in nodes:
-        own = called.get(node.index)
-        if node.op is None:
-            texts.text[node.index] = (str(node.name), ATOM)
-            continue
-        try:
-            written = texts.written(node, node.op)
-        except (TooLarge, KeyError):
-            written = None
-        if written is not None and len(written[0]) > LONGEST:
-            written = None
-        if own is not None:
-            said = None if written is None else written[0]
-            role = "output" if node is output else "inner"
-            yield Value(own, said, said, np.asarray(node.value, dtype=np.float64), role)
-            written = (own, ATOM)
-        if written is not None:
-            texts.text[node.index] = written
+    from gradcli.explanation.steps_of_graph import write_steps  # formulas tell their own story
 
-
-LONGEST = 2_000
-"""Characters of a formula of a value."""
+    yield from write_steps(graph, output, {index: name for name, index in made.items()})
 
 
 @dataclass

@@ -49,6 +49,11 @@ class Reader:
         self.shapes |= {f"{name}.grad": np.shape(value) for name, value in cotangents.items()}
         self.names = {**values, **{name + self.ending: value for name, value in cotangents.items()}}
 
+    def add(self, name: str, value: Array) -> None:
+        """Let a name stand for a value in the lines that follow."""
+        self.names[name] = value
+        self.shapes[name] = np.shape(value)
+
     def evaluate(self, text: str) -> Array | None:
         """Return what a line gives; None where the language refuses it."""
         plain, used = with_plain_names(text, self.ending)

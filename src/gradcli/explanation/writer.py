@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node, Operation
+from gradcli.engine.graph import Graph, Node, Operation, Origin
 from gradcli.formulas.reading import read_expression
 from gradcli.formulas.recorder import Unwritable, Written, write
 from gradcli.formulas.texts import ATOM, MOST_CONSTANTS, Texts, TooLarge
@@ -23,6 +24,8 @@ LONG_VALUE = 12
 """Characters of a value that may stand in a long line as it is."""
 LONGEST_VALUE = 120
 """Characters beyond which every value gets a name."""
+LONGEST_CONSTANT = 40
+"""Characters of what a constant was computed by, up to which that stands for its numbers."""
 LONGEST = 8_000
 """Characters of a line beyond which it has no text."""
 
@@ -66,16 +69,48 @@ class Named:
 
 
 class ConstantTexts(Texts):
-    """Texts of values in which a constant array stands under its name, if ``name`` has one for it."""
+    """Texts of values in which a constant array stands under its name, or as it was computed from such while short.
 
-    def __init__(self, graph: Graph, nodes: Sequence[Node], name: Callable[[Any], Any]) -> None:
+    ``named`` has the names by the identity of the arrays; ``used`` are those that texts mention.
+    """
+
+    def __init__(self, graph: Graph, nodes: Sequence[Node], named: Mapping[int, str]) -> None:
         super().__init__(graph, nodes)
-        self.name_constant = name
+        self.named_constants = dict(named)
+        self.used: dict[str, None] = {}
+        self._origins = graph.origins or {}
+        self._expressions: dict[int, tuple[str, int] | None] = {}
 
     def argument(self, argument: Any) -> tuple[str, int]:
         """Return the text of an argument and how tightly it binds."""
-        found = argument if isinstance(argument, Node) else self.name_constant(argument)
-        return (found.expression.text, ATOM) if isinstance(found, Written) else super().argument(argument)
+        return self.expression(argument) or super().argument(argument)
+
+    def expression(self, constant: Any) -> tuple[str, int] | None:
+        """Return what stands for a constant array in names of the program, None where no short text does."""
+        if type(constant) is not np.ndarray or not constant.ndim:
+            return None
+        key = id(constant)
+        if key in self.named_constants:
+            self.used[self.named_constants[key]] = None
+            return self.named_constants[key], ATOM
+        if key not in self._expressions:
+            self._expressions[key] = self._as_computed(self._origins[key]) if key in self._origins else None
+        return self._expressions[key]
+
+    def _as_computed(self, origin: Origin) -> tuple[str, int] | None:
+        """Return the operation that gave a constant, where it is short, mentions a name, and is not outdated."""
+        value, op, arguments, static = origin
+        before = dict(self.used)
+        mentions = any([self.expression(argument) is not None for argument in arguments])
+        if mentions and value.size and np.any(value != value.flat[0]):
+            again = np.asarray(op.forward(*arguments, **static))  # what it reads may have been written to since
+            if again.shape == value.shape and np.array_equal(again, value, equal_nan=True):
+                with suppress(TooLarge, KeyError):
+                    text = self.written(Operation(-1, op, arguments, static, value, ()), op)
+                    if len(text[0]) <= LONGEST_CONSTANT:
+                        return text
+        self.used = before
+        return None
 
 
 class Writer:
@@ -99,7 +134,7 @@ class Writer:
         self.lines: dict[int, Arrived] = {}
         self.made: dict[int, str] = {}
         self.constants: dict[str, Array] = {}
-        self.texts = ConstantTexts(graph, nodes, self._constant)
+        self.texts = ConstantTexts(graph, nodes, named.constants)
         self.texts.taken |= {*named.names.values(), *named.taken, *named.constants.values()}
         self._values: dict[int, Written | None] = {}
         self._at: Node | None = None
@@ -204,11 +239,12 @@ class Writer:
         return written
 
     def _constant(self, x: Any) -> Any:
-        """Return a constant as it is, or under its name; a long one that the program does not name gets one."""
+        """Return a constant as it is, or in names; a long one that the program does not name gets a name."""
         if not isinstance(x, np.ndarray) or not x.ndim:
             return x
-        name = self.named.constants.get(id(x))
-        if name is None and x.size > MOST_CONSTANTS and np.any(x != x.flat[0]):
-            name = next((name for name, value in self.constants.items() if value is x), None) or self.texts.fresh("c")
+        text = self.texts.expression(x)
+        if text is None and x.size > MOST_CONSTANTS and np.any(x != x.flat[0]):
+            name = self.texts.named_constants[id(x)] = self.texts.fresh("c")
             self.constants[name] = x
-        return x if name is None else write(name, x)
+            text = name, ATOM
+        return x if text is None else Written(read_expression(text[0], {}), x, x.shape)

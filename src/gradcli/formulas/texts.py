@@ -79,7 +79,7 @@ class Texts:
         self.constants: dict[str, str] = {}
         self.made: list[str] = []
         self.names_inner = bool(self._own)
-        self._graph = graph
+        self.graph = graph
         self._next = 0
 
     @cached_property
@@ -87,7 +87,7 @@ class Texts:
         """What writes formulas in the order of the program."""
         from gradcli.formulas.printing import LanguagePrinter, Order, names_in_order  # texts of arrays need no sympy
 
-        return LanguagePrinter(Order(names_in_order(self._graph)))
+        return LanguagePrinter(Order(names_in_order(self.graph)))
 
     @property
     def order(self) -> Order:

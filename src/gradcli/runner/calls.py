@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from functools import cache
 from typing import Any
 
-from gradcli.engine.graph import Operation
+from gradcli.engine.graph import Called, Operation
 from gradcli.errors import GradcliError
 from gradcli.language.calls import WITHOUT_MEANING, Parameter
 from gradcli.language.names import find_function
@@ -400,6 +400,11 @@ def call_table(
     )
     if type(made) is Operation and run.count > first + 1 and library == "torch":
         run.fused[made] = Fused(first, made_by, [t.node for t in tensors])
+    if run.graph.origins is not None and type(made) is Operation and run.count > first + 1:
+        count = len(arguments)
+        run.graph.calls[made.index] = Called(
+            function.name, tuple(values[:count]), dict(zip(named, values[count:], strict=True))
+        )
     return wrap(run, made, result, library, made_by, tensors, (bound, values))
 
 

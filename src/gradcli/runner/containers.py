@@ -359,7 +359,9 @@ def entry(run: Run, x: Tensor, key: Any) -> Any:
             return f(INDEX, node, key=place)
         return np.asarray(node)[as_view(place)]
 
-    return show(x, look, look(node), x.dtype, ("[]", key, x.shape))
+    made = look(node)
+    run.graph.note_origin(made, INDEX, (node,), {"key": place})
+    return show(x, look, made, x.dtype, ("[]", key, x.shape))
 
 
 def put(run: Run, base: Any, key: Any, value: Any) -> None:

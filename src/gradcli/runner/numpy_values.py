@@ -14,6 +14,8 @@ import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.engine.meter import LARGE
+from gradcli.ops import OPERATORS
+from gradcli.ops.indexing import INDEX
 from gradcli.runner.exceptions import TREE
 from gradcli.runner.numpy_sizes import picked, work
 from gradcli.runner.objects import UNBOUND, Class, ask
@@ -212,7 +214,11 @@ def operated(run: Any, sign: str, a: Any, b: Any) -> Any:
     charge_broadcast(run, (x, y), product=sign == "@")
     if sign == "@":
         run.meter.spend(work("matmul", [x, y], {}))
-    return from_real(run, by_numpy(run, lambda: BY_SIGN[sign](x, y)))
+    made = from_real(run, by_numpy(run, lambda: BY_SIGN[sign](x, y)))
+    if isinstance(made, Tensor) and (sign, 2) in OPERATORS:
+        sides = tuple([side.node if isinstance(side, Tensor) else side for side in (a, b)])
+        run.graph.note_origin(made.node, OPERATORS[sign, 2], sides, {})
+    return made
 
 
 def charge_broadcast(run: Any, parts: Any, product: bool = False) -> None:
@@ -260,8 +266,12 @@ def entry(run: Any, x: Tensor, key: Any) -> Any:
         and isinstance(array, np.ndarray)
         and np.may_share_memory(made, array)
     ):
-        return as_view(run, x, made, np.arange(array.size).reshape(array.shape)[place])
-    return from_real(run, made)
+        entries = as_view(run, x, made, np.arange(array.size).reshape(array.shape)[place])
+    else:
+        entries = from_real(run, made)
+    if isinstance(entries, Tensor):
+        run.graph.note_origin(entries.node, INDEX, (x.node,), {"key": place})
+    return entries
 
 
 def as_view(run: Any, base: Tensor, made: Any, places: Any) -> Tensor:

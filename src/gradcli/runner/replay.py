@@ -222,6 +222,8 @@ class ScriptProgram:
 
     def reach(self, graph: Graph, by_ordinal: Mapping[str, Any]) -> Reached:
         """Run the script as far as the call."""
+        if type(graph) is Graph:
+            graph.origins = {}
         run = Run(graph)
         run.seed, run.always, run.forwards = self.seed, self.always, self.forwards
         changing = frozenset() if self.forwards else self.changing

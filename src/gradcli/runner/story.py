@@ -25,6 +25,8 @@ LAST = "_last_value"
 """The variable that has the value of a script's last expression."""
 
 
+STEP_NAMES = ("h", "a", "out", "hidden", "layer_output")
+"""What the output of a module within others is called: the first that is no word of the script, else the last."""
 MOST_VERSIONS = 400
 """Values of one variable that are kept: the last ones."""
 
@@ -88,6 +90,7 @@ class Story:
             for part, holder, key in parts_of_way(way):
                 self.holders.setdefault(key, {})[part] = holder
                 self.beginnings.setdefault(holder, []).append(way)
+        self.step_name = ""
         self.watched = watched
         self.module = module
         self.versions: dict[str, deque[Version]] = {}
@@ -214,6 +217,14 @@ class Story:
         value = self.last[name] = self.trace(run, name, value)
         self.note_version(name, value)
         return value
+
+    def bind_step(self, run: Run, value: Any) -> None:
+        """Note what a module has computed for the next one, under a name that the script does not use."""
+        if not self.step_name:
+            words = set(re.findall(r"[^\W\d_]+", run.place.text))
+            self.step_name = next((name for name in STEP_NAMES if name not in words), STEP_NAMES[-1])
+        if isinstance(value, Tensor) and type(value.node) in NODES:
+            self.bind(run, self.step_name, value.node)
 
     def bind(self, run: Run, name: str, node: Any) -> None:
         """Note what the script calls a computed value: its first name, or that of the outermost function."""
