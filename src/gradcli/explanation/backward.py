@@ -8,6 +8,7 @@ evaluates each line, and one that is not the engine's number is not shown.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
@@ -23,6 +24,7 @@ from gradcli.explanation.rereading import Reader
 from gradcli.explanation.rules import BackwardPass, Rule
 from gradcli.explanation.writer import Arrived, Named, Writer, plus_arrived, start_of
 from gradcli.formulas.recorder import noting_answers
+from gradcli.formulas.textbook import in_textbook_form
 from gradcli.language.trace import Assigned
 from gradcli.ops.declare import Array
 
@@ -67,8 +69,8 @@ MOST_LINES = 200
 """Named values whose lines are written; of a longer program the first and the last ones."""
 PASSES = 4
 """Sweeps after which no more values get names."""
-CHOICES = 3
-"""Ways to write a rule: beyond, there is none that is another."""
+CHOICES = 4
+"""Ways to write a rule: as a textbook has it, in the order of its operations, and others for other numbers."""
 ROUNDING = 1e-9
 """How far the number of a line may be from the engine's, relative to that."""
 UNITS = 64 * 2.0**-52
@@ -96,6 +98,11 @@ class Sweep:
     constants: Mapping[str, Array]
 
     @property
+    def unit(self) -> int | None:
+        """The index of the output where v is the one number 1, a factor that no line needs."""
+        return self.output.index if self.seed.size == 1 and self.seed == 1 else None
+
+    @property
     def active(self) -> list[Node]:
         """The nodes that a cotangent reaches, in the order of the sweep."""
         return [node for node in reversed(self.nodes) if node.active]
@@ -105,12 +112,13 @@ class Sweep:
 class Earlier:
     """The rules of an earlier run, each with the index of its node, and the names that stand in them by node index.
 
-    ``given`` are the names that values had before others got one.
+    ``given`` are the names that values had before others got one, ``unit`` is the output's index where v was 1.
     """
 
     given: Mapping[int, str]
     names: Mapping[int, str]
     rules: list[tuple[int, Rule]]
+    unit: int | None
 
 
 def write_backward(
@@ -148,7 +156,7 @@ def renew(earlier: Earlier, swept: Sweep) -> BackwardPass | None:
     Those that are kept are the plainest texts, and the same for all numbers: where they are true, a sweep finds them.
     """
     nodes, kept = swept.graph.nodes, swept.kept
-    if earlier.given != swept.given or any(index not in kept for index, _ in earlier.rules):
+    if (earlier.given, earlier.unit) != (swept.given, swept.unit) or any(index not in kept for index, _ in earlier.rules):
         return None
     values = {name: nodes[index].value for index, name in earlier.names.items()}
     cotangents_of = {name: kept[index] for index, name in earlier.names.items() if index in kept}
@@ -202,7 +210,7 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
     left_out = sum(index in plain.skipped for index in plain.lines) if plain.skipped else 0
     gap = sum(index >= plain.skipped.stop for index in plain.lines) if left_out else 0
     if not (plain.constants or left_out or len(others) > 1 or answers):  # such texts may be others for other numbers
-        written["backward"] = Earlier(swept.given, plain.names, list(zip(order, rules, strict=True)))
+        written["backward"] = Earlier(swept.given, plain.names, list(zip(order, rules, strict=True)), swept.unit)
     return BackwardPass(rules, plain.constants, left_out, gap, reader.shapes, plain.names)
 
 
@@ -270,8 +278,9 @@ def run(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:
     skipped = range(named[half], named[-half]) if len(named) > MOST_LINES else range(0)
     constants = {id(value): name for name, value in swept.constants.items()}
     known = Named(swept.given, swept.spare, swept.taken, constants, dict(names))
-    writer = Writer(swept.graph, swept.nodes, known, swept.kept, choice, skipped)
-    arrived = accumulate({swept.output.index: start_of(swept.seed)}, swept.active, writer.along, plus_arrived)
+    with in_textbook_form() if choice == 0 else nullcontext():
+        writer = Writer(swept.graph, swept.nodes, known, swept.kept, choice, skipped, swept.unit)
+        arrived = accumulate({swept.output.index: start_of(swept.seed)}, swept.active, writer.along, plus_arrived)
     writer.lines |= arrived
     return writer
 

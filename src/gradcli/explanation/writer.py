@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation
+from gradcli.formulas.expression import number
 from gradcli.formulas.reading import read_expression
 from gradcli.formulas.recorder import Unwritable, Written, write
 from gradcli.formulas.texts import ATOM, MOST_CONSTANTS, Texts, TooLarge
@@ -82,6 +83,7 @@ class Writer:
     """One sweep over texts, in which every rule is written by ``choice``; the first alone gives values names.
 
     ``kept`` are the engine's cotangents. Nothing is written to the nodes of ``skipped``, the middle of a long program.
+    In the lines below the node ``unit``, if any, its cotangent is the number 1.
     ``made`` has the formula of each node that got its name here, ``constants`` the long arrays that did.
     """
 
@@ -93,9 +95,11 @@ class Writer:
         kept: Mapping[int, Array],
         choice: int,
         skipped: range,
+        unit: int | None,
     ) -> None:
         self.named, self.names = named, named.names
         self.kept, self.choice, self.skipped, self.unwritten = kept, choice, skipped, skipped[1:]
+        self.unit = unit
         self.lines: dict[int, Arrived] = {}
         self.made: dict[int, str] = {}
         self.constants: dict[str, Array] = {}
@@ -124,7 +128,7 @@ class Writer:
             if g is None:
                 return None
             parts = [self._value_of(x) for x in node.arguments]
-            part = write_vjp(node, k, g, self._value_of(node), parts, self.choice)
+            part = write_vjp(node, k, g, self._value_of(node), parts, max(self.choice - 1, 0))
             return undo_broadcast(part, np.shape(node.arguments[k].value))
         except Unwritable:
             return None
@@ -150,6 +154,8 @@ class Writer:
             return arrived
         self.lines[node.index] = arrived
         value = self.kept[node.index]
+        if node.index == self.unit:
+            return Arrived(Written(number(1), value, ()))
         return Arrived(write(f"{self.names[node.index]}.grad", value))
 
     def _describe(self, node: Node) -> None:
