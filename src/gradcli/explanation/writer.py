@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation
-from gradcli.formulas.expression import number
+from gradcli.formulas.expression import Expression, number
 from gradcli.formulas.reading import read_expression
 from gradcli.formulas.recorder import Unwritable, Written, write
 from gradcli.formulas.texts import ATOM, MOST_CONSTANTS, Texts, TooLarge
@@ -100,6 +100,7 @@ class Writer:
         self.named, self.names = named, named.names
         self.kept, self.choice, self.skipped, self.unwritten = kept, choice, skipped, skipped[1:]
         self.unit = unit
+        self._expressions: dict[str, Expression] = {}
         self.lines: dict[int, Arrived] = {}
         self.made: dict[int, str] = {}
         self.constants: dict[str, Array] = {}
@@ -166,6 +167,7 @@ class Writer:
             if node.op is not None and index not in self.named.given and self._written(node, node.op):
                 self.made[index] = self.texts.text[index][0]
             self.texts.text[index] = (self.names.get(index, str(node.name)), ATOM)
+            self._note_shape(node)
         elif self._written(node, node.op) and self._is_too_long(node) and self._can_be_named(node):
             self._name(node)
 
@@ -191,6 +193,12 @@ class Writer:
             self.made[node.index] = self.texts.of(node)
         self.texts.text[node.index] = (name, ATOM)
         self._values.pop(node.index, None)
+        self._note_shape(node)
+
+    def _note_shape(self, node: Node) -> None:
+        """Let texts that are read know the shape of a node by its name."""
+        name = self.texts.text[node.index][0]
+        self._expressions[name] = Expression(name, shape=node.shape)
 
     def _value_of(self, x: Any) -> Any:
         """Return an argument as a written array in terms of names; a constant as it is. Raises ``Unwritable``."""
@@ -202,7 +210,7 @@ class Writer:
             if named:
                 found = write(self.names[x.index], x.value)
             elif x.index in texts:
-                found = Written(read_expression(texts[x.index][0], {}), x.value, np.shape(x.value))
+                found = Written(read_expression(texts[x.index][0], self._expressions), x.value, np.shape(x.value))
             self._values[x.index] = found
         written = self._values[x.index]
         if written is None:

@@ -144,7 +144,10 @@ def after(what: Expression, text: str) -> Expression:
         return infix("@", MULTIPLIED, after(right, ".T"), after(left, ".T"))
     if text == ".T" and what.shape is not None and len(what.shape) < 2:
         return what
-    return Expression(f"{what.within(ATOM - 1)}{text}")
+    if what.value is not None and set(text) <= set("[]., None:"):
+        return what
+    shape = what.shape[::-1] if text == ".T" and what.shape is not None else None
+    return Expression(f"{what.within(ATOM - 1)}{text}", shape=shape)
 
 
 def infix(sign: str, rank: int, left: Expression, right: Expression) -> Expression:
@@ -188,6 +191,9 @@ def negate(what: Expression) -> Expression:
     """Return an expression with the other sign."""
     if what.value == 0:
         return what
+    forms = FORMS.get()
+    if forms:
+        return forms.total([Term(negative=True, what=what)])
     return signed_product(what.factors or (Factor(below=False, what=what),), not what.negative)
 
 

@@ -19,6 +19,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import product as every_choice
 from math import gcd
+from typing import Any
 
 from gradcli.formulas.expression import (
     FORMS,
@@ -29,7 +30,6 @@ from gradcli.formulas.expression import (
     Factor,
     Forms,
     Term,
-    add,
     after,
     between,
     join_lists,
@@ -177,16 +177,18 @@ def written(found: Monomial) -> Expression:
             (first if not above and not first and COTANGENT.fullmatch(text) else above).append(what)
         else:
             below.append(what)
+    below.sort(key=lambda what: bool(what.terms))
+    above.sort(key=lambda what: ["exp(", "sum("].index(what.text[:4]) + 1 if what.text[:4] in ("exp(", "sum(") else 0)
+    negative = found.negative
+    turned = next((place for place, what in enumerate(above) if can_turn(what)), None) if negative else None
+    if turned is not None:
+        above[turned], negative = total([Term(not minus, what) for minus, what in above[turned].terms]), False
     numbers = [number_of(over)] if over != 1 else []
     tops = [*first, *numbers, *constants, *above]
     bottoms = [*([number_of(under)] if under != 1 else []), *below]
-    if len(tops) == 1 and not bottoms and not found.negative:
-        return tops[0]
     factors = tuple(Factor(below=False, what=what) for what in tops or [number(1)])
     factors += tuple(Factor(below=True, what=what) for what in bottoms)
-    if len(factors) == 1 and factors[0].what.value == 0:
-        return factors[0].what
-    if len(factors) == 1 and not found.negative:
+    if len(factors) == 1 and (not negative or factors[0].what.value == 0):
         return factors[0].what
     text = top_text([factor.what for factor in factors if not factor.below])
     if bottoms:
@@ -194,7 +196,13 @@ def written(found: Monomial) -> Expression:
         text += f"/{divisors[0]}" if len(divisors) == 1 else f"/({'*'.join(divisors)})"
     scalar = () if all(what.is_scalar for _, what in factors) else None
     rank = MULTIPLIED if len(factors) > 1 else NEGATED
-    return Expression(f"-{text}" if found.negative else text, rank, factors, found.negative, shape=scalar)
+    return Expression(f"-{text}" if negative else text, rank, factors, negative, shape=scalar)
+
+
+def can_turn(what: Expression) -> bool:
+    """Return whether a factor is a difference that has a minus to lose: ``x - t``, but ``1 - s`` stands as it is."""
+    signs = [minus for minus, _ in what.terms]
+    return any(signs) and not signs[0] and all(part.value is None for _, part in what.terms)
 
 
 def top_text(tops: Sequence[Expression]) -> str:
@@ -274,6 +282,8 @@ def shared(terms: Sequence[Monomial]) -> Monomial | None:
     """Return the factors that all terms of a sum have, numbers too; None where they have none."""
     first, *others = terms
     found = Monomial()
+    if len({frozenset(filter(COTANGENT.fullmatch, one.powers)) for one in terms}) > 1:
+        return None
     for text, (base, times) in first.powers.items():
         exponents = [times, *(one.powers.get(text, (base, 0))[1] for one in others)]
         if min(exponents) > 0 or max(exponents) < 0:
@@ -281,13 +291,21 @@ def shared(terms: Sequence[Monomial]) -> Monomial | None:
     tops, bottoms = zip(*(one.numbers() for one in terms), strict=True)
     if len(set(bottoms)) == 1:
         found.below = bottoms[0]
-    if all(top.denominator == 1 for top in tops):
-        found.above = Fraction(gcd(*(top.numerator for top in tops)))
-    elif len(set(tops)) == 1:
+    if len(set(tops)) == 1 and tops[0].denominator > 1:
         found.above = tops[0]
+    elif found.powers or found.below != 1:
+        found.above = Fraction(gcd(*(top.numerator for top in tops))) if all_whole(tops) else ONE
     if all(one.negative for one in terms) and found.powers:
         found.negative = True
+    divides_alone = found.powers and max(times for _, times in found.powers.values()) < 0
+    if divides_alone and any(one.key == found.key for one in terms):
+        return None
     return None if not found.powers and found.above == 1 == found.below else found
+
+
+def all_whole(values: Iterable[Fraction]) -> bool:
+    """Return whether numbers are whole."""
+    return all(value.denominator == 1 for value in values)
 
 
 def summed(terms: Sequence[Monomial]) -> Expression:
@@ -323,7 +341,7 @@ def fraction_of(terms: Sequence[Monomial]) -> Expression | None:
         if len(expanded) > MOST_TERMS:
             return None
     numerator = merged(expanded)
-    if len(numerator) >= max(len(expanded), len(terms) + 1):
+    if len(numerator) >= len(expanded) or len(numerator) > len(terms):
         return None
     return product([Factor(below=False, what=total(expanded)), Factor(below=True, what=written(bottom))])
 
@@ -345,33 +363,32 @@ def matrices_joined(terms: Sequence[Monomial]) -> Expression | None:
     """Return ``(A + A.T) @ x`` for ``A @ x + x @ A``; None where no two terms are such products with one vector."""
     if len(terms) < 2:
         return None
-    places: dict[str, int] = {}
-    for place, one in enumerate(terms):
-        pair = matrix_and_vector(one)
-        if pair is None:
-            continue
-        matrix, vector = pair
-        if vector.text not in places:
-            places[vector.text] = place
-            continue
-        before = matrix_and_vector(terms[places[vector.text]])
-        assert before is not None  # noqa: S101
-        signs = [terms[places[vector.text]].negative, one.negative]
-        pairs = sorted(zip(signs, (before[0], matrix), strict=True), key=lambda pair: pair[1].text.endswith(".T"))
-        whole = matmul(total([Term(*pair) for pair in pairs]), vector)
-        others = [other for other in terms if other is not one and other is not terms[places[vector.text]]]
-        return add(whole, *map(written, others))
-    return None
+    groups: dict[Any, list[tuple[Monomial, Expression, Expression]]] = {}
+    for one in terms:
+        for base, times in one.powers.values():
+            pair = matrix_and_vector(base) if times == 1 else None
+            if pair is not None:
+                rest = one.without(monomial(Factor(below=False, what=base)))
+                groups.setdefault((pair[1].text, rest.numbers(), rest.key), []).append((one, *pair))
+    pairs = next((group for group in groups.values() if len(group) == 2), None)
+    if pairs is None:
+        return None
+    (one, matrix, vector), (other, second, _) = pairs
+    matrices = [Term(one.negative, matrix), Term(other.negative, second)]
+    matrices.sort(key=lambda term: term.what.text.endswith(".T"))
+    product_there = next(base for base, _ in one.powers.values() if matrix_and_vector(base))
+    rest = one.without(monomial(Factor(below=False, what=product_there)))
+    rest.negative = False
+    whole = with_factor(rest, matmul(total(matrices), vector))
+    others = [Term(negative=False, what=written(term)) for term in terms if term is not one and term is not other]
+    return total([Term(negative=False, what=whole), *others])
 
 
-def matrix_and_vector(one: Monomial) -> tuple[Expression, Expression] | None:
-    """Return A and x of a term that is A @ x, or x @ A, which is A.T @ x; None for any other term."""
-    if one.numbers() != (1, 1) or len(one.powers) != 1:
+def matrix_and_vector(what: Expression) -> tuple[Expression, Expression] | None:
+    """Return A and x of A @ x, or of x @ A, which is A.T @ x; None for all else."""
+    if not what.sides:
         return None
-    [(base, times)] = one.powers.values()
-    if times != 1 or not base.sides:
-        return None
-    left, right = base.sides
+    left, right = what.sides
     if left.shape is not None and len(left.shape) == 1:
         return after(right, ".T"), left
     return (left, right) if right.shape is not None and len(right.shape) == 1 else None

@@ -18,6 +18,10 @@ from gradcli.ops.declare import Array, Op
 from gradcli.ops.writing import option_text
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
+BESIDE = "GYCS"
+"""Placeholders that stand beside other arrays, entry by entry."""
+UNIT = 2.0**-50
+"""How far the sum of shares may be from 1."""
 
 
 def write_vjp(node: Operation, k: int, g: Written, out: Written, arguments: Sequence[Any], choice: int) -> Written:
@@ -61,14 +65,16 @@ def run(node: Operation, k: int, g: Written, out: Written, arguments: Sequence[A
 def written_by(text: str, node: Operation, parts: Sequence[Written], value: Array) -> Written:
     """Return the text of a record with expressions put in: ``{g}``, ``{y}``, ``{0}`` for argument 0, and options.
 
-    ``{G}`` and ``{Y}`` are g and y with the axes back that a reduction has taken away, ``{C}`` is g as a column: they
-    stand beside other arrays, entry by entry.
+    ``{G}`` and ``{Y}`` are g and y with the axes back that a reduction has taken away, ``{C}`` is g as a column, and
+    ``{S}`` is the sum of g along an axis, which is kept: they stand beside other arrays, entry by entry.
     """
     g, y, *arguments = parts
     known = {"g": g, "y": y, **{str(k): x for k, x in enumerate(arguments)}}
-    used = [name for name in PLACEHOLDER.findall(text) if name in known or name in "GYC"]
+    used = [name for name in PLACEHOLDER.findall(text) if name in known or name in BESIDE]
     if "C" in used:
         known["C"] = unsqueeze(g, -1)
+    if "S" in used:
+        known["S"] = sum_along(g, node.static["dim"])
     if {"G", "Y"} & set(used):
         dim, keepdim = node.static["dim"], node.static.get("keepdim", True)
         kept = keepdim or dim == ()
@@ -76,12 +82,26 @@ def written_by(text: str, node: Operation, parts: Sequence[Written], value: Arra
     entrywise = node.op.formula is not None
     told: dict[str, Expression] = {f"_{name}": known[name].expression for name in used}
     if not entrywise:
-        told = {f"_{name}": known[name].expression if name in "GYC" else settle(known[name]) for name in used}
+        told = {f"_{name}": known[name].expression if name in BESIDE else settle(known[name]) for name in used}
     plain = PLACEHOLDER.sub(
         lambda found: f"_{found[1]}" if found[1] in known else option_text(node.static[found[1]]), text
     )
     stands = together([known[name] for name in used]) if entrywise and used else np.shape(value)
     return Written(read_expression(plain, told), value, stands)
+
+
+def sum_along(g: Written, dim: int) -> Written:
+    """Write the sum of what arrived along an axis.
+
+    A textbook takes the entries of a target as shares, whose sum is 1: a line that says so and is not true is not shown.
+    """
+    found = reduce_sum(g, dim, keepdims=True)
+    factors = g.expression.factors or (e.Factor(below=False, what=g.expression),)
+    arrays = [what for _, what in factors if not what.is_scalar]
+    if e.FORMS.get() is None or len(arrays) != 1 or not arrays[0].text.isidentifier():
+        return found
+    scalars = e.product([factor for factor in factors if factor.what.is_scalar])
+    return Written(e.negate(scalars) if g.expression.negative else scalars, found.value, ())
 
 
 def undo_broadcast(part: Written, shape: tuple[int, ...]) -> Written:
