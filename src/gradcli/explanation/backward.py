@@ -25,8 +25,10 @@ from gradcli.explanation.rules import BackwardPass, Rule
 from gradcli.explanation.writer import Arrived, Named, Writer, plus_arrived, start_of
 from gradcli.formulas.recorder import noting_answers
 from gradcli.formulas.textbook import in_textbook_form
+from gradcli.formulas.vjps import called
 from gradcli.language.trace import Assigned
 from gradcli.ops.declare import Array
+from gradcli.ops.putting_back import MOST_PLACES, numbers
 
 
 def line_sizes(
@@ -65,6 +67,8 @@ def sizes_of(node: Operation, k: int, g: Array) -> Array:
     return np.broadcast_to(np.sum(part, axis=axes, keepdims=True) if axes else part, shape)[()]
 
 
+HOLDING = ("places", "detach")
+"""The operations that read positions from an input, or the classes of a target."""
 MOST_LINES = 200
 """Named values whose lines are written; of a longer program the first and the last ones."""
 PASSES = 4
@@ -96,11 +100,19 @@ class Sweep:
     spare: Mapping[int, str]
     taken: Collection[str]
     constants: Mapping[str, Array]
+    places: Mapping[str, str]
 
     @property
     def unit(self) -> int | None:
-        """The index of the output where v is the one number 1, a factor that no line needs."""
-        return self.output.index if self.seed.size == 1 and self.seed == 1 else None
+        """The index of the output where v is the one number 1, a factor that no line needs.
+
+        None where the output is a turn of a loop's variable: the lines of its last turn are those of the others.
+        """
+        if self.seed.size != 1 or self.seed != 1:
+            return None
+        names = [name for name, _ in self.graph.bindings]
+        own = next((name for name, node in reversed(self.graph.bindings) if node is self.output), None)
+        return None if names.count(own) > 1 else self.output.index
 
     @property
     def active(self) -> list[Node]:
@@ -144,7 +156,10 @@ def write_backward(
         kept = {}
         kept |= cotangents(graph, output, seed, kept)
     written = {} if written is None else written
-    swept = Sweep(graph, output, np.asarray(seed)[()], reaches(output), kept, names, spare, taken, constants_of(graph))
+    constants = constants_of(graph)
+    places = names_of_places(graph, constants)
+    seed = np.asarray(seed)[()]
+    swept = Sweep(graph, output, seed, reaches(output), kept, names, spare, taken, constants, places)
     with np.errstate(all="ignore"):
         found = renew(written["backward"], swept) if "backward" in written else None
         return rules_of(swept, written) if found is None else found
@@ -156,11 +171,13 @@ def renew(earlier: Earlier, swept: Sweep) -> BackwardPass | None:
     Those that are kept are the plainest texts, and the same for all numbers: where they are true, a sweep finds them.
     """
     nodes, kept = swept.graph.nodes, swept.kept
-    if (earlier.given, earlier.unit) != (swept.given, swept.unit) or any(index not in kept for index, _ in earlier.rules):
+    if (earlier.given, earlier.unit) != (swept.given, swept.unit):
+        return None
+    if any(index not in kept for index, _ in earlier.rules):
         return None
     values = {name: nodes[index].value for index, name in earlier.names.items()}
     cotangents_of = {name: kept[index] for index, name in earlier.names.items() if index in kept}
-    reader = Reader({**swept.constants, **values}, cotangents_of)
+    reader = Reader({**swept.constants, **values_of_places(swept), **values}, cotangents_of)
     rules = []
     for index, rule in earlier.rules:
         wanted = np.asarray(kept[index])
@@ -187,7 +204,7 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
         for choice in range(CHOICES):
             if choice == len(others):
                 others.append(run(swept, plain.names, choice))
-            text = confirmed(reader, others[choice].lines.get(index), index, swept.kept, sizes)
+            text = confirmed(reader, others[choice].lines.get(index), index, swept, sizes)
             if text is not None or plain.lines[index].written is None:
                 return text
         return None
@@ -218,7 +235,7 @@ def reader_of(swept: Sweep, plain: Writer) -> Reader:
     """Return what evaluates the lines of a sweep, whose names are those of ``plain``."""
     values = {plain.names[node.index]: node.value for node in swept.nodes if node.index in plain.names}
     cotangents_of = {name: swept.kept[index] for index, name in plain.names.items() if index in swept.kept}
-    return Reader({**swept.constants, **plain.constants, **values}, cotangents_of)
+    return Reader({**swept.constants, **plain.constants, **values_of_places(swept), **values}, cotangents_of)
 
 
 def seed_text(seed: Array, names: Collection[str]) -> str | None:
@@ -241,6 +258,35 @@ def constants_of(graph: Graph) -> dict[str, Array]:
         for record, value, place in story
         if isinstance(value, np.ndarray) and value.ndim and isinstance(record, Assigned) and record.name
     }
+
+
+def names_of_places(graph: Graph, constants: Mapping[str, Array]) -> dict[str, str]:
+    """Return what the program calls positions, such as the classes of a target, by how a list of them is written.
+
+    They are whole numbers that no operation computes with: an index alone takes them.
+    """
+    computed: set[int] = set()
+    for node in reversed(graph.nodes):
+        if isinstance(node, Operation) and (node.op.name not in HOLDING or id(node) in computed):
+            computed.update(map(id, node.arguments))
+    arrays = {name: node.value for name, node in graph.inputs.items() if id(node) not in computed}
+    arrays |= {name: value for name, value in constants.items() if value.ndim and id(value) not in computed}
+    return {
+        text: name for name, value in reversed(arrays.items()) if np.ndim(value) < 2 and (text := positions_text(value))
+    }
+
+
+def positions_text(value: Array) -> str:
+    """Return whole numbers from 0 on as text, and an empty one for others, or too many."""
+    if not 0 < np.size(value) <= MOST_PLACES or np.any(value < 0) or np.any(value != np.floor(value)):
+        return ""
+    return f"[{numbers(value)}]" if np.ndim(value) else str(int(value))
+
+
+def values_of_places(swept: Sweep) -> dict[str, Array]:
+    """Return the numbers of the inputs that are positions, by name."""
+    inputs = swept.graph.inputs
+    return {name: inputs[name].value for name in swept.places.values() if name in inputs}
 
 
 def write_all(swept: Sweep) -> Writer:
@@ -277,7 +323,7 @@ def run(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:
     half = MOST_LINES // 2
     skipped = range(named[half], named[-half]) if len(named) > MOST_LINES else range(0)
     constants = {id(value): name for name, value in swept.constants.items()}
-    known = Named(swept.given, swept.spare, swept.taken, constants, dict(names))
+    known = Named(swept.given, swept.spare, swept.taken, constants, swept.places, dict(names))
     with in_textbook_form() if choice == 0 else nullcontext():
         writer = Writer(swept.graph, swept.nodes, known, swept.kept, choice, skipped, swept.unit)
         arrived = accumulate({swept.output.index: start_of(swept.seed)}, swept.active, writer.along, plus_arrived)
@@ -289,7 +335,7 @@ def confirmed(
     reader: Reader,
     arrived: Arrived | None,
     index: int,
-    kept: Mapping[int, Array],
+    swept: Sweep,
     sizes: Callable[[], dict[int, Array]],
 ) -> str | None:
     """Return the text of the line of a node if the language finds the engine's number in it.
@@ -298,7 +344,7 @@ def confirmed(
     """
     if arrived is None or arrived.written is None:
         return None
-    text, wanted = arrived.written.expression.text, np.asarray(kept[index])
+    text, wanted = called(arrived.written.expression.text, swept.places), np.asarray(swept.kept[index])
     found = reader.evaluate(text)
     true = found is not None and (is_same(found, wanted) or is_same(found, wanted, sizes()[index]))
     return text if true else None

@@ -13,7 +13,7 @@ from gradcli.formulas.expression import Expression, number
 from gradcli.formulas.reading import read_expression
 from gradcli.formulas.recorder import Unwritable, Written, write
 from gradcli.formulas.texts import ATOM, MOST_CONSTANTS, Texts, TooLarge
-from gradcli.formulas.vjps import plus, undo_broadcast, write_vjp
+from gradcli.formulas.vjps import called, plus, undo_broadcast, write_vjp
 from gradcli.ops.declare import Array, Op
 
 SHORT = 44
@@ -56,13 +56,15 @@ class Named:
     """The names of nodes by their indices: those that were ``given``, and all ``names`` with those made since.
 
     ``spare`` has what nodes are called elsewhere in the answer, ``taken`` every name that stands for anything there.
-    ``constants`` has what the program calls arrays that depend on no input, by their identity.
+    ``constants`` has what the program calls arrays that depend on no input, by their identity, ``places`` what it calls
+    positions, by their texts.
     """
 
     given: Mapping[int, str]
     spare: Mapping[int, str]
     taken: Collection[str]
     constants: Mapping[int, str]
+    places: Mapping[str, str]
     names: dict[int, str]
 
 
@@ -129,7 +131,7 @@ class Writer:
             if g is None:
                 return None
             parts = [self._value_of(x) for x in node.arguments]
-            part = write_vjp(node, k, g, self._value_of(node), parts, max(self.choice - 1, 0))
+            part = write_vjp(node, k, g, self._value_of(node), parts, max(self.choice - 1, 0), self.named.places)
             return undo_broadcast(part, np.shape(node.arguments[k].value))
         except Unwritable:
             return None
@@ -180,7 +182,8 @@ class Writer:
 
     def _written(self, node: Node, op: Op) -> bool:
         try:
-            self.texts.text[node.index] = self.texts.written(node, op)
+            text, rank = self.texts.written(node, op)
+            self.texts.text[node.index] = called(text, self.named.places), rank
         except (TooLarge, KeyError):
             return False
         return True

@@ -39,17 +39,7 @@ def named_number(value: float) -> Parts | None:
 def known_constants() -> dict[float, Parts]:
     """Return the numbers that people write with ``pi``, ``e``, roots and logarithms, by the doubles that they are."""
     found: dict[float, Parts] = {}
-    for name, value in (("pi", math.pi), ("e", math.e)):
-        for n in range(1, 9):
-            many = [str(n)] * (n > 1)
-            for d in (1, 2, 3, 4, 6, 8, 180):
-                found.setdefault(n * value / d, ([*many, name], [str(d)] * (d > 1)))
-            found.setdefault(n / value, (many, [name]))
-            found.setdefault(1 / (n * value), ([], [*many, name]))
-        found.setdefault(value**2, ([f"{name}**2"], []))
-    for n in (1, 2, 3, 4, 8):
-        for d in (1, 2, 3, 4, 6):
-            found.setdefault(n * math.pi**2 / d, ([*[str(n)] * (n > 1), "pi**2"], [str(d)] * (d > 1)))
+    add_multiples(found)
     for text, value in (("sqrt(2*pi)", math.sqrt(2 * math.pi)), ("sqrt(pi)", math.sqrt(math.pi))):
         for n in (1, 2):
             many = [str(n)] * (n > 1)
@@ -64,3 +54,18 @@ def known_constants() -> dict[float, Parts]:
             found.setdefault(root, ([f"sqrt({n})"], []))
             found.setdefault(1 / root, ([], [f"sqrt({n})"]))
     return found
+
+
+def add_multiples(found: dict[float, Parts]) -> None:
+    """Add multiples and fractions of ``pi`` and ``e``, and of their squares."""
+    for name, value in (("pi", math.pi), ("e", math.e)):
+        for n in range(1, 9):
+            many = [str(n)] * (n > 1)
+            for d in (1, 2, 3, 4, 6, 8, 180):
+                found.setdefault(n * value / d, ([*many, name], [str(d)] * (d > 1)))
+            found.setdefault(n / value, (many, [name]))
+            found.setdefault(1 / (n * value), ([], [*many, name]))
+        found.setdefault(value**2, ([f"{name}**2"], []))
+    for n in (1, 2, 3, 4, 8):
+        for d in (1, 2, 3, 4, 6):
+            found.setdefault(n * math.pi**2 / d, ([*[str(n)] * (n > 1), "pi**2"], [str(d)] * (d > 1)))

@@ -35,6 +35,7 @@ ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "!=": operator.ne,
 }
 
+
 class Factor(NamedTuple):
     """One factor of a product, or what it is divided by."""
 

@@ -22,23 +22,24 @@ def reduce_sum(x: Written, axis: Any = None, keepdims: bool = False) -> Written:
     axes = range(x.ndim) if axis is None else [a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
     if e.FORMS.get() is None:
         return plain_sum(x, axes, keepdims)
-    outside, inside = apart(x, axes)
+    outside, inside, shape = apart(x, axes, keepdims)
     found = plain_sum(Written(inside, x.value, x.stands), axes, keepdims)
     whole = e.multiply(outside, found.expression)
-    return Written(whole, np.sum(x.value, axis=tuple(axes), keepdims=keepdims), found.stands)
+    stands = np.broadcast_shapes(found.stands, shape)
+    return Written(whole, np.sum(x.value, axis=tuple(axes), keepdims=keepdims), stands)
 
 
-def apart(x: Written, axes: Sequence[int]) -> tuple[e.Expression, e.Expression]:
-    """Return the factors of a text that are the same along axes, as far as they may stand before a sum, and the rest.
+def apart(x: Written, axes: Sequence[int], keepdims: bool) -> tuple[e.Expression, e.Expression, Shape]:
+    """Return the factors of a text that may stand before its sum along axes, the others, and the shape of the first.
 
-    Arrays among them may where all others have the whole shape without them, and no axis of theirs is summed.
+    They are the same along the axes. Arrays among them may where all others have the whole shape without them.
     """
     factors, sign = x.expression.factors, e.number(-1 if x.expression.negative else 1)
     shapes = [() if part.is_scalar else part.shape for _, part in factors]
     if not factors or all(shape == () for shape in shapes):
-        return e.number(1), x.expression
+        return e.number(1), x.expression, ()
     scalars = [shape == () for shape in shapes]
-    outside = [shape is not None and all(a < x.ndim - len(shape) for a in axes) for shape in shapes]
+    outside = [shape is not None and is_same_along(shape, axes, x.ndim, keepdims) for shape in shapes]
     rest = [shape for shape, is_outside in zip(shapes, outside, strict=True) if not is_outside]
     if None in rest or not rest or np.broadcast_shapes(*(shape or () for shape in rest)) != x.stands:
         outside = scalars
@@ -46,7 +47,14 @@ def apart(x: Written, axes: Sequence[int]) -> tuple[e.Expression, e.Expression]:
         e.product([factor for factor, is_outside in zip(factors, outside, strict=True) if is_outside is wanted])
         for wanted in (True, False)
     )
-    return e.multiply(sign, first), second
+    taken = [shape for shape, is_outside in zip(shapes, outside, strict=True) if shape and is_outside]
+    return e.multiply(sign, first), second, np.broadcast_shapes(*taken)
+
+
+def is_same_along(shape: Shape, axes: Sequence[int], ndim: int, keepdims: bool) -> bool:
+    """Return whether what broadcasts from a shape to ``ndim`` axes is the same along some, and beside their sum too."""
+    lead = ndim - len(shape)
+    return all(a < lead or (keepdims and shape[a - lead] == 1) for a in axes)
 
 
 def plain_sum(x: Written, axes: Sequence[int], keepdims: bool) -> Written:
@@ -67,7 +75,7 @@ def plain_sum(x: Written, axes: Sequence[int], keepdims: bool) -> Written:
 
 
 def sum_of_places(text: e.Expression, axes: tuple[int, ...], stands: Shape) -> e.Expression | None:
-    """Return the sum of a list of entries, and that of rows that are 1 at a class; None for all else, and in no form."""
+    """Return the sum of a list of entries, and that of rows that are 1 at a class; None for all else."""
     if e.FORMS.get() is None:
         return None
     if text.items and len(stands) == 1:

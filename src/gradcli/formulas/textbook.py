@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
 from itertools import product as every_choice
 from math import gcd
 from typing import Any
@@ -35,11 +34,9 @@ from gradcli.formulas.expression import (
     join_lists,
     multiply,
     name,
-    negate,
     number,
     raise_to,
 )
-from gradcli.ops.writing import number_text
 
 SHORT = 8
 """Characters of a number up to which it is multiplied with others."""
@@ -168,7 +165,10 @@ def with_factor(rest: Monomial, what: Expression) -> Expression:
 def written(found: Monomial) -> Expression:
     """Return a product as an expression: what arrived, numbers, all else, and then one line of divisors."""
     over, under = found.numbers()
-    first, constants, above, below = [], [], [], []
+    first: list[Expression] = []
+    constants: list[Expression] = []
+    above: list[Expression] = []
+    below: list[Expression] = []
     for text, (base, times) in found.powers.items():
         what = raise_to(base, number(abs(times)))
         if CONSTANT.fullmatch(text) or base.value is not None:
@@ -178,7 +178,7 @@ def written(found: Monomial) -> Expression:
         else:
             below.append(what)
     below.sort(key=lambda what: bool(what.terms))
-    above.sort(key=lambda what: ["exp(", "sum("].index(what.text[:4]) + 1 if what.text[:4] in ("exp(", "sum(") else 0)
+    above.sort(key=place_of)
     negative = found.negative
     turned = next((place for place, what in enumerate(above) if can_turn(what)), None) if negative else None
     if turned is not None:
@@ -197,6 +197,11 @@ def written(found: Monomial) -> Expression:
     scalar = () if all(what.is_scalar for _, what in factors) else None
     rank = MULTIPLIED if len(factors) > 1 else NEGATED
     return Expression(f"-{text}" if negative else text, rank, factors, negative, shape=scalar)
+
+
+def place_of(what: Expression) -> int:
+    """Return where a factor stands among others: exponentials behind names, and sums over arrays at the end."""
+    return ("exp(", "sum(").index(what.text[:4]) + 1 if what.text.startswith(("exp(", "sum(")) else 0
 
 
 def can_turn(what: Expression) -> bool:
@@ -240,7 +245,7 @@ def flattened(term: Term) -> Iterator[Term]:
 
 
 def with_one_hot(terms: list[Term]) -> list[Term]:
-    """Return terms in which a list with one entry that is not 0 is a multiple of ``one_hot``, beside what is no list."""
+    """Return terms in which a list with one entry that is not 0 is a multiple of ``one_hot``, beside other terms."""
     if not any(term.what.items for term in terms) or all(term.what.items for term in terms):
         return terms
     return [Term(term.negative, one_hot_of(term.what)) for term in terms]
@@ -316,7 +321,8 @@ def summed(terms: Sequence[Monomial]) -> Expression:
         one.negative = False
         parts.append(written(one))
     text = ("-" if signs[0] else "") + parts[0].within(SUMMED)
-    text += "".join(f" {'-' if minus else '+'} {part.within(SUMMED)}" for minus, part in zip(signs[1:], parts[1:]))
+    others = list(zip(signs, parts, strict=True))[1:]
+    text += "".join(f" {'-' if minus else '+'} {part.within(SUMMED)}" for minus, part in others)
     shape = () if all(part.is_scalar for part in parts) else None
     return Expression(text, SUMMED, terms=tuple(map(Term, signs, parts)), shape=shape)
 
@@ -353,7 +359,8 @@ def multiplied_out(found: Monomial) -> list[Term]:
     rest.powers = {text: (base, times) for text, (base, times) in found.powers.items() if times != 1 or not base.terms}
     terms = []
     for choice in every_choice(*sums):
-        one = monomial(Factor(below=False, what=written(rest)), *(Factor(below=False, what=term.what) for term in choice))
+        factors = [written(rest), *(term.what for term in choice)]
+        one = monomial(*(Factor(below=False, what=what) for what in factors))
         one.negative ^= sum(term.negative for term in choice) % 2 == 1
         terms.append(Term(negative=False, what=written(one)))
     return terms

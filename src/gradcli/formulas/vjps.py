@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,26 +21,44 @@ from gradcli.ops.writing import option_text
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 BESIDE = "GYCS"
 """Placeholders that stand beside other arrays, entry by entry."""
-UNIT = 2.0**-50
-"""How far the sum of shares may be from 1."""
+HOT = re.compile(r"(\bone_hot\()(\[[\d, ]+\]|\d+), ")
+AT = re.compile(r"(?<=\w)\[(\[[\d, ]+\]),?\]")
+"""Positions that are given to ``one_hot``, and a list of them in an index."""
 
 
-def write_vjp(node: Operation, k: int, g: Written, out: Written, arguments: Sequence[Any], choice: int) -> Written:
+def write_vjp(
+    node: Operation,
+    k: int,
+    g: Written,
+    out: Written,
+    arguments: Sequence[Any],
+    choice: int,
+    places: Mapping[str, str] = MappingProxyType({}),
+) -> Written:
     """Return what argument ``k`` of an operation gets of its cotangent ``g``.
 
     ``arguments`` are written arrays, or numbers where they are constants. There may be several ways to write a rule,
     the plainest first, which does not hold for all numbers: ``choice`` says which, and beyond the last it is the last.
-    Raises ``Unwritable``.
+    ``places`` has the names of positions by their texts. Raises ``Unwritable``.
     """
     values = [x.value if isinstance(x, Written) else x for x in arguments]
     texts = backward_texts(node.op, k, node.value, values, node.static)
     if choice < len(texts) or (texts and not runs(node, k, g, out, arguments)):
         value = node.op.vjp_along(k)(g.value, out.value, *values, **node.static)
-        return written_by(texts[min(choice, len(texts) - 1)], node, [g, out, *map(lift, arguments)], value)
+        text = called(texts[min(choice, len(texts) - 1)], places)
+        return written_by(text, node, [g, out, *map(lift, arguments)], value)
     found = run(node, k, g, out, arguments)
     if found is None:
         raise Unwritable(node.op.name)
     return found
+
+
+def called(text: str, places: Mapping[str, str]) -> str:
+    """Return a text in which the positions that ``one_hot`` and an index are given go by their names."""
+    if not places:
+        return text
+    named = HOT.sub(lambda found: f"{found[1]}{places.get(found[2], found[2])}, ", text)
+    return AT.sub(lambda found: f"[{places[found[1]]}]" if found[1] in places else found[0], named)
 
 
 def backward_texts(op: Op, k: int, out: Any, values: Sequence[Any], static: Mapping[str, Any]) -> tuple[str, ...]:
@@ -93,7 +112,7 @@ def written_by(text: str, node: Operation, parts: Sequence[Written], value: Arra
 def sum_along(g: Written, dim: int) -> Written:
     """Write the sum of what arrived along an axis.
 
-    A textbook takes the entries of a target as shares, whose sum is 1: a line that says so and is not true is not shown.
+    A textbook takes the entries of a target as shares, whose sum is 1: a line where that is not true is not shown.
     """
     found = reduce_sum(g, dim, keepdims=True)
     factors = g.expression.factors or (e.Factor(below=False, what=g.expression),)
