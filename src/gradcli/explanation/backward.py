@@ -8,6 +8,7 @@ evaluates each line, and one that is not the engine's number is not shown.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
@@ -23,8 +24,11 @@ from gradcli.explanation.rereading import Reader
 from gradcli.explanation.rules import BackwardPass, Rule
 from gradcli.explanation.writer import Arrived, Named, Writer, plus_arrived, start_of
 from gradcli.formulas.recorder import noting_answers
+from gradcli.formulas.textbook import in_textbook_form
+from gradcli.formulas.vjps import called
 from gradcli.language.trace import Assigned
 from gradcli.ops.declare import Array
+from gradcli.ops.putting_back import MOST_PLACES, numbers
 
 
 def line_sizes(
@@ -63,12 +67,14 @@ def sizes_of(node: Operation, k: int, g: Array) -> Array:
     return np.broadcast_to(np.sum(part, axis=axes, keepdims=True) if axes else part, shape)[()]
 
 
+HOLDING = ("places", "detach")
+"""The operations that read positions from an input, or the classes of a target."""
 MOST_LINES = 200
 """Named values whose lines are written; of a longer program the first and the last ones."""
 PASSES = 4
 """Sweeps after which no more values get names."""
-CHOICES = 3
-"""Ways to write a rule: beyond, there is none that is another."""
+CHOICES = 4
+"""Ways to write a rule: as a textbook has it, in the order of its operations, and others for other numbers."""
 ROUNDING = 1e-9
 """How far the number of a line may be from the engine's, relative to that."""
 UNITS = 64 * 2.0**-52
@@ -94,6 +100,19 @@ class Sweep:
     spare: Mapping[int, str]
     taken: Collection[str]
     constants: Mapping[str, Array]
+    places: Mapping[str, str]
+
+    @property
+    def unit(self) -> int | None:
+        """The index of the output where v is the one number 1, a factor that no line needs.
+
+        None where the output is a turn of a loop's variable: the lines of its last turn are those of the others.
+        """
+        if self.seed.size != 1 or self.seed != 1:
+            return None
+        names = [name for name, _ in self.graph.bindings]
+        own = next((name for name, node in reversed(self.graph.bindings) if node is self.output), None)
+        return None if names.count(own) > 1 else self.output.index
 
     @property
     def active(self) -> list[Node]:
@@ -105,12 +124,13 @@ class Sweep:
 class Earlier:
     """The rules of an earlier run, each with the index of its node, and the names that stand in them by node index.
 
-    ``given`` are the names that values had before others got one.
+    ``given`` are the names that values had before others got one, ``unit`` is the output's index where v was 1.
     """
 
     given: Mapping[int, str]
     names: Mapping[int, str]
     rules: list[tuple[int, Rule]]
+    unit: int | None
 
 
 def write_backward(
@@ -136,7 +156,10 @@ def write_backward(
         kept = {}
         kept |= cotangents(graph, output, seed, kept)
     written = {} if written is None else written
-    swept = Sweep(graph, output, np.asarray(seed)[()], reaches(output), kept, names, spare, taken, constants_of(graph))
+    constants = constants_of(graph)
+    places = names_of_places(graph, constants)
+    seed = np.asarray(seed)[()]
+    swept = Sweep(graph, output, seed, reaches(output), kept, names, spare, taken, constants, places)
     with np.errstate(all="ignore"):
         found = renew(written["backward"], swept) if "backward" in written else None
         return rules_of(swept, written) if found is None else found
@@ -148,11 +171,13 @@ def renew(earlier: Earlier, swept: Sweep) -> BackwardPass | None:
     Those that are kept are the plainest texts, and the same for all numbers: where they are true, a sweep finds them.
     """
     nodes, kept = swept.graph.nodes, swept.kept
-    if earlier.given != swept.given or any(index not in kept for index, _ in earlier.rules):
+    if (earlier.given, earlier.unit) != (swept.given, swept.unit):
+        return None
+    if any(index not in kept for index, _ in earlier.rules):
         return None
     values = {name: nodes[index].value for index, name in earlier.names.items()}
     cotangents_of = {name: kept[index] for index, name in earlier.names.items() if index in kept}
-    reader = Reader({**swept.constants, **values}, cotangents_of)
+    reader = Reader({**swept.constants, **values_of_places(swept), **values}, cotangents_of)
     rules = []
     for index, rule in earlier.rules:
         wanted = np.asarray(kept[index])
@@ -179,7 +204,7 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
         for choice in range(CHOICES):
             if choice == len(others):
                 others.append(run(swept, plain.names, choice))
-            text = confirmed(reader, others[choice].lines.get(index), index, swept.kept, sizes)
+            text = confirmed(reader, others[choice].lines.get(index), index, swept, sizes)
             if text is not None or plain.lines[index].written is None:
                 return text
         return None
@@ -202,7 +227,7 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
     left_out = sum(index in plain.skipped for index in plain.lines) if plain.skipped else 0
     gap = sum(index >= plain.skipped.stop for index in plain.lines) if left_out else 0
     if not (plain.constants or left_out or len(others) > 1 or answers):  # such texts may be others for other numbers
-        written["backward"] = Earlier(swept.given, plain.names, list(zip(order, rules, strict=True)))
+        written["backward"] = Earlier(swept.given, plain.names, list(zip(order, rules, strict=True)), swept.unit)
     return BackwardPass(rules, plain.constants, left_out, gap, reader.shapes, plain.names)
 
 
@@ -210,7 +235,7 @@ def reader_of(swept: Sweep, plain: Writer) -> Reader:
     """Return what evaluates the lines of a sweep, whose names are those of ``plain``."""
     values = {plain.names[node.index]: node.value for node in swept.nodes if node.index in plain.names}
     cotangents_of = {name: swept.kept[index] for index, name in plain.names.items() if index in swept.kept}
-    return Reader({**swept.constants, **plain.constants, **values}, cotangents_of)
+    return Reader({**swept.constants, **plain.constants, **values_of_places(swept), **values}, cotangents_of)
 
 
 def seed_text(seed: Array, names: Collection[str]) -> str | None:
@@ -233,6 +258,35 @@ def constants_of(graph: Graph) -> dict[str, Array]:
         for record, value, place in story
         if isinstance(value, np.ndarray) and value.ndim and isinstance(record, Assigned) and record.name
     }
+
+
+def names_of_places(graph: Graph, constants: Mapping[str, Array]) -> dict[str, str]:
+    """Return what the program calls positions, such as the classes of a target, by how a list of them is written.
+
+    They are whole numbers that no operation computes with: an index alone takes them.
+    """
+    computed: set[int] = set()
+    for node in reversed(graph.nodes):
+        if isinstance(node, Operation) and (node.op.name not in HOLDING or id(node) in computed):
+            computed.update(map(id, node.arguments))
+    arrays = {name: node.value for name, node in graph.inputs.items() if id(node) not in computed}
+    arrays |= {name: value for name, value in constants.items() if value.ndim and id(value) not in computed}
+    return {
+        text: name for name, value in reversed(arrays.items()) if np.ndim(value) < 2 and (text := positions_text(value))
+    }
+
+
+def positions_text(value: Array) -> str:
+    """Return whole numbers from 0 on as text, and an empty one for others, or too many."""
+    if not 0 < np.size(value) <= MOST_PLACES or np.any(value < 0) or np.any(value != np.floor(value)):
+        return ""
+    return f"[{numbers(value)}]" if np.ndim(value) else str(int(value))
+
+
+def values_of_places(swept: Sweep) -> dict[str, Array]:
+    """Return the numbers of the inputs that are positions, by name."""
+    inputs = swept.graph.inputs
+    return {name: inputs[name].value for name in swept.places.values() if name in inputs}
 
 
 def write_all(swept: Sweep) -> Writer:
@@ -269,9 +323,10 @@ def run(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:
     half = MOST_LINES // 2
     skipped = range(named[half], named[-half]) if len(named) > MOST_LINES else range(0)
     constants = {id(value): name for name, value in swept.constants.items()}
-    known = Named(swept.given, swept.spare, swept.taken, constants, dict(names))
-    writer = Writer(swept.graph, swept.nodes, known, swept.kept, choice, skipped)
-    arrived = accumulate({swept.output.index: start_of(swept.seed)}, swept.active, writer.along, plus_arrived)
+    known = Named(swept.given, swept.spare, swept.taken, constants, swept.places, dict(names))
+    with in_textbook_form() if choice == 0 else nullcontext():
+        writer = Writer(swept.graph, swept.nodes, known, swept.kept, choice, skipped, swept.unit)
+        arrived = accumulate({swept.output.index: start_of(swept.seed)}, swept.active, writer.along, plus_arrived)
     writer.lines |= arrived
     return writer
 
@@ -280,7 +335,7 @@ def confirmed(
     reader: Reader,
     arrived: Arrived | None,
     index: int,
-    kept: Mapping[int, Array],
+    swept: Sweep,
     sizes: Callable[[], dict[int, Array]],
 ) -> str | None:
     """Return the text of the line of a node if the language finds the engine's number in it.
@@ -289,7 +344,7 @@ def confirmed(
     """
     if arrived is None or arrived.written is None:
         return None
-    text, wanted = arrived.written.expression.text, np.asarray(kept[index])
+    text, wanted = called(arrived.written.expression.text, swept.places), np.asarray(swept.kept[index])
     found = reader.evaluate(text)
     true = found is not None and (is_same(found, wanted) or is_same(found, wanted, sizes()[index]))
     return text if true else None

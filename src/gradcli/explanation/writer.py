@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation, Origin
+from gradcli.formulas.expression import Expression, number
 from gradcli.formulas.reading import read_expression
 from gradcli.formulas.recorder import Unwritable, Written, write
 from gradcli.formulas.texts import ATOM, MOST_CONSTANTS, Texts, TooLarge
-from gradcli.formulas.vjps import plus, undo_broadcast, write_vjp
+from gradcli.formulas.vjps import called, plus, undo_broadcast, write_vjp
 from gradcli.ops.declare import Array, Op
 
 SHORT = 44
@@ -58,13 +59,15 @@ class Named:
     """The names of nodes by their indices: those that were ``given``, and all ``names`` with those made since.
 
     ``spare`` has what nodes are called elsewhere in the answer, ``taken`` every name that stands for anything there.
-    ``constants`` has what the program calls arrays that depend on no input, by their identity.
+    ``constants`` has what the program calls arrays that depend on no input, by their identity, ``places`` what it calls
+    positions, by their texts.
     """
 
     given: Mapping[int, str]
     spare: Mapping[int, str]
     taken: Collection[str]
     constants: Mapping[int, str]
+    places: Mapping[str, str]
     names: dict[int, str]
 
 
@@ -117,6 +120,7 @@ class Writer:
     """One sweep over texts, in which every rule is written by ``choice``; the first alone gives values names.
 
     ``kept`` are the engine's cotangents. Nothing is written to the nodes of ``skipped``, the middle of a long program.
+    In the lines below the node ``unit``, if any, its cotangent is the number 1.
     ``made`` has the formula of each node that got its name here, ``constants`` the long arrays that did.
     """
 
@@ -128,9 +132,12 @@ class Writer:
         kept: Mapping[int, Array],
         choice: int,
         skipped: range,
+        unit: int | None,
     ) -> None:
         self.named, self.names = named, named.names
         self.kept, self.choice, self.skipped, self.unwritten = kept, choice, skipped, skipped[1:]
+        self.unit = unit
+        self._expressions: dict[str, Expression] = {}
         self.lines: dict[int, Arrived] = {}
         self.made: dict[int, str] = {}
         self.constants: dict[str, Array] = {}
@@ -159,7 +166,7 @@ class Writer:
             if g is None:
                 return None
             parts = [self._value_of(x) for x in node.arguments]
-            part = write_vjp(node, k, g, self._value_of(node), parts, self.choice)
+            part = write_vjp(node, k, g, self._value_of(node), parts, max(self.choice - 1, 0), self.named.places)
             return undo_broadcast(part, np.shape(node.arguments[k].value))
         except Unwritable:
             return None
@@ -185,6 +192,8 @@ class Writer:
             return arrived
         self.lines[node.index] = arrived
         value = self.kept[node.index]
+        if node.index == self.unit:
+            return Arrived(Written(number(1), value, ()))
         return Arrived(write(f"{self.names[node.index]}.grad", value))
 
     def _describe(self, node: Node) -> None:
@@ -195,6 +204,7 @@ class Writer:
             if node.op is not None and index not in self.named.given and self._written(node, node.op):
                 self.made[index] = self.texts.text[index][0]
             self.texts.text[index] = (self.names.get(index, str(node.name)), ATOM)
+            self._note_shape(node)
         elif self._written(node, node.op) and self._is_too_long(node) and self._can_be_named(node):
             self._name(node)
 
@@ -207,7 +217,8 @@ class Writer:
 
     def _written(self, node: Node, op: Op) -> bool:
         try:
-            self.texts.text[node.index] = self.texts.written(node, op)
+            text, rank = self.texts.written(node, op)
+            self.texts.text[node.index] = called(text, self.named.places), rank
         except (TooLarge, KeyError):
             return False
         return True
@@ -220,6 +231,12 @@ class Writer:
             self.made[node.index] = self.texts.of(node)
         self.texts.text[node.index] = (name, ATOM)
         self._values.pop(node.index, None)
+        self._note_shape(node)
+
+    def _note_shape(self, node: Node) -> None:
+        """Let texts that are read know the shape of a node by its name."""
+        name = self.texts.text[node.index][0]
+        self._expressions[name] = Expression(name, shape=node.shape)
 
     def _value_of(self, x: Any) -> Any:
         """Return an argument as a written array in terms of names; a constant as it is. Raises ``Unwritable``."""
@@ -231,7 +248,7 @@ class Writer:
             if named:
                 found = write(self.names[x.index], x.value)
             elif x.index in texts:
-                found = Written(read_expression(texts[x.index][0], {}), x.value, np.shape(x.value))
+                found = Written(read_expression(texts[x.index][0], self._expressions), x.value, np.shape(x.value))
             self._values[x.index] = found
         written = self._values[x.index]
         if written is None:

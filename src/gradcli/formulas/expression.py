@@ -10,9 +10,12 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from gradcli.formulas.constants import named_number
+from gradcli.ops.signatures import Shape
 from gradcli.ops.writing import number_text
 
 COMPARED, SUMMED, MULTIPLIED, NEGATED, RAISED, ATOM = 30, 60, 70, 80, 90, 100
@@ -31,13 +34,6 @@ ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-KNOWN = {
-    math.pi: "pi",
-    math.log(2.0): "log(2)",
-    math.log(10.0): "log(10)",
-    2 / math.sqrt(math.pi): "2/sqrt(pi)",
-}
-"""Numbers that have a name."""
 
 
 class Factor(NamedTuple):
@@ -58,7 +54,8 @@ class Expression(NamedTuple):
     """A text and how tightly it binds.
 
     A product has its ``factors`` and whether it is ``negative``, a sum its ``terms``, a list its ``items``, a number
-    its ``value``.
+    its ``value``, a power its ``base`` and ``exponent`` where that is a whole number, a product of matrices its two
+    ``sides``. ``shape`` is that of the array which the text gives, where it matters and is at hand.
     """
 
     text: str
@@ -68,10 +65,32 @@ class Expression(NamedTuple):
     terms: tuple[Term, ...] = ()
     value: float | None = None
     items: tuple[Expression, ...] = ()
+    base: Expression | None = None
+    exponent: int = 1
+    sides: tuple[Expression, ...] = ()
+    shape: Shape | None = None
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether the text gives one number."""
+        return self.value is not None or self.shape == ()
 
     def within(self, rank: int) -> str:
         """Return the text as it stands beside an operator that binds as tightly as ``rank``."""
         return self.text if self.rank > rank else f"({self.text})"
+
+
+class Forms(NamedTuple):
+    """How expressions are put together: what makes a product, a sum, a product of matrices and a call."""
+
+    product: Callable[[Sequence[Factor]], Expression]
+    total: Callable[[Sequence[Term]], Expression]
+    matmul: Callable[[Expression, Expression], Expression]
+    call: Callable[[Expression, Sequence[Expression]], Expression]
+
+
+FORMS: ContextVar[Forms | None] = ContextVar("FORMS", default=None)
+"""Other forms than those of this module, which keep the order of the operations: ``textbook`` has some."""
 
 
 def name(text: str) -> Expression:
@@ -82,9 +101,10 @@ def name(text: str) -> Expression:
 def number(value: Any) -> Expression:
     """Return a number: by its name, as a fraction where that is shorter, or with its digits."""
     value = float(value)
-    known = KNOWN.get(abs(value))
-    if known is not None:
-        found = Expression(known, MULTIPLIED if "/" in known else ATOM)
+    constant = named_number(abs(value))
+    if constant is not None and (FORMS.get() or "e" not in constant[0] + constant[1]):
+        above, below = (multiply(*map(constant_part, parts)) for parts in constant)
+        found = divide(above, below) if constant[1] else above
         return negate(found) if value < 0 else found
     text = number_text(abs(value))
     if math.copysign(1.0, value) < 0:
@@ -96,10 +116,19 @@ def number(value: Any) -> Expression:
     return Expression(text, value=value)
 
 
+def constant_part(text: str) -> Expression:
+    """Return a factor of a constant: a whole number, or a name such as ``pi`` or ``sqrt(2)``."""
+    if text.isdecimal():
+        return Expression(text, value=float(text))
+    return Expression(text, RAISED if "**" in text else ATOM, shape=())
+
+
 def call(function: str, *arguments: Expression, **options: Any) -> Expression:
     """Return a call."""
     written = [argument.text for argument in arguments] + [f"{key}={value}" for key, value in options.items()]
-    return Expression(f"{function}({', '.join(written)})")
+    made = Expression(f"{function}({', '.join(written)})")
+    forms = FORMS.get()
+    return forms.call(made, arguments) if forms else made
 
 
 def listed(items: Sequence[Expression]) -> Expression:
@@ -111,13 +140,28 @@ def after(what: Expression, text: str) -> Expression:
     """Return an expression with an index, a ``.T`` or the like behind it."""
     if text == ".T" and what.rank == ATOM and what.text.endswith(".T"):
         return Expression(what.text.removesuffix(".T"))
-    return Expression(f"{what.within(ATOM - 1)}{text}")
+    if text == ".T" and what.sides and FORMS.get():
+        left, right = what.sides
+        return infix("@", MULTIPLIED, after(right, ".T"), after(left, ".T"))
+    if text == ".T" and what.shape is not None and len(what.shape) < 2:
+        return what
+    if what.value is not None and set(text) <= set("[]., None:"):
+        return what
+    shape = what.shape[::-1] if text == ".T" and what.shape is not None else None
+    return Expression(f"{what.within(ATOM - 1)}{text}", shape=shape)
 
 
 def infix(sign: str, rank: int, left: Expression, right: Expression) -> Expression:
     """Return two expressions with an operator between them that is no arithmetic of numbers."""
+    forms = FORMS.get() if sign == "@" else None
+    return forms.matmul(left, right) if forms else between(sign, rank, left, right)
+
+
+def between(sign: str, rank: int, left: Expression, right: Expression) -> Expression:
+    """Return two expressions as they are with an operator between them."""
     first = left.within(rank if rank == COMPARED or left.factors else rank - 1)
-    return Expression(f"{first} {sign} {right.within(rank)}", rank)
+    sides = (left, right) if sign == "@" else ()
+    return Expression(f"{first} {sign} {right.within(rank)}", rank, sides=sides)
 
 
 def compare(sign: str, left: Expression, right: Expression) -> Expression:
@@ -148,6 +192,9 @@ def negate(what: Expression) -> Expression:
     """Return an expression with the other sign."""
     if what.value == 0:
         return what
+    forms = FORMS.get()
+    if forms:
+        return forms.total([Term(negative=True, what=what)])
     return signed_product(what.factors or (Factor(below=False, what=what),), not what.negative)
 
 
@@ -167,11 +214,17 @@ def raise_to(base: Expression, exponent: Expression) -> Expression:
         return base
     if exponent.value == 0:
         return number(1)
-    return Expression(f"{base.within(RAISED)}**{exponent.within(NEGATED - 1)}", RAISED)
+    text = f"{base.within(RAISED)}**{exponent.within(NEGATED - 1)}"
+    if exponent.value is None or not exponent.value.is_integer():
+        return Expression(text, RAISED)
+    return Expression(text, RAISED, base=base, exponent=int(exponent.value), shape=base.shape)
 
 
 def product(factors: Sequence[Factor]) -> Expression:
     """Return a product of factors, those that are products themselves taken apart where that changes no digit."""
+    forms = FORMS.get()
+    if forms:
+        return forms.product(factors)
     flat: list[Factor] = []
     negative = False
     for below, what in factors:
@@ -256,6 +309,9 @@ def join_lists(terms: Sequence[Term]) -> list[Term]:
 
 def total(terms: Sequence[Term]) -> Expression:
     """Return a sum of terms, those that are sums themselves taken apart."""
+    forms = FORMS.get()
+    if forms:
+        return forms.total(terms)
     flat: list[Term] = []
     for minus, what in terms:
         flat += [Term(minus != negative, part) for negative, part in what.terms or (Term(negative=False, what=what),)]

@@ -81,9 +81,8 @@ def read_call(node: ast.Call, names: Names) -> Expression:
     given = [read_node(argument, names) for argument in node.args]
     if isinstance(node.func, ast.Name) and node.func.id == "where" and len(given) == 3:
         return e.choose(*given)
-    texts = [argument.text for argument in given]
-    texts += [f"{option.arg}={read_node(option.value, names).text}" for option in node.keywords]
-    return e.name(f"{read_node(node.func, names).within(e.ATOM - 1)}({', '.join(texts)})")
+    options = {str(option.arg): read_node(option.value, names).text for option in node.keywords}
+    return e.call(read_node(node.func, names).within(e.ATOM - 1), *given, **options)
 
 
 def read_tuple(node: ast.Tuple, names: Names) -> Expression:

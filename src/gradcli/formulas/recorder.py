@@ -96,7 +96,7 @@ class Written(np.lib.mixins.NDArrayOperatorsMixin):
     __slots__ = ("expression", "stands", "value")
 
     def __init__(self, expression: Expression, value: Array, stands: Shape) -> None:
-        self.expression = expression
+        self.expression = expression if expression.shape is not None else expression._replace(shape=stands)
         self.value = value
         self.stands = () if expression.value is not None else stands
 
@@ -173,9 +173,17 @@ def settle(x: Written) -> Expression:
     """Return an expression that gives the array in its whole shape."""
     if x.stands == x.shape:
         return x.expression
-    if x.expression.value is not None:
-        return e.name(f"full({lengths(x.shape)}, {x.expression.text})")
+    if is_number(x.expression):
+        ones = x.expression.value == 1 and e.FORMS.get()
+        return e.name(
+            f"ones({', '.join(map(str, x.shape))})" if ones else f"full({lengths(x.shape)}, {x.expression.text})"
+        )
     return e.name(f"expand({x.expression.text}, {', '.join(map(str, x.shape))})")
+
+
+def is_number(what: Expression) -> bool:
+    """Return whether an expression is a number, or a fraction of two."""
+    return what.value is not None or (bool(what.factors) and all(part.value is not None for _, part in what.factors))
 
 
 def lengths(shape: Shape) -> str:

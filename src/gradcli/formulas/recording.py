@@ -3,31 +3,84 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradcli.formulas import expression as e
 from gradcli.formulas.recorder import ANSWERS, FUNCTIONS, Unwritable, Written, lift, settle, together
+from gradcli.ops.signatures import Shape
+
+ONE_HOT = re.compile(r"one_hot\([^()]*\)")
+"""Rows that are 1 at a class and 0 elsewhere."""
 
 
 def reduce_sum(x: Written, axis: Any = None, keepdims: bool = False) -> Written:
     """Write a sum over axes; over one along which the text is repeated it is a multiple of the text."""
     axes = range(x.ndim) if axis is None else [a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
+    if e.FORMS.get() is None:
+        return plain_sum(x, axes, keepdims)
+    outside, inside, shape = apart(x, axes, keepdims)
+    found = plain_sum(Written(inside, x.value, x.stands), axes, keepdims)
+    whole = e.multiply(outside, found.expression)
+    stands = np.broadcast_shapes(found.stands, shape)
+    return Written(whole, np.sum(x.value, axis=tuple(axes), keepdims=keepdims), stands)
+
+
+def apart(x: Written, axes: Sequence[int], keepdims: bool) -> tuple[e.Expression, e.Expression, Shape]:
+    """Return the factors of a text that may stand before its sum along axes, the others, and the shape of the first.
+
+    They are the same along the axes. Arrays among them may where all others have the whole shape without them.
+    """
+    factors, sign = x.expression.factors, e.number(-1 if x.expression.negative else 1)
+    shapes = [() if part.is_scalar else part.shape for _, part in factors]
+    if not factors or all(shape == () for shape in shapes):
+        return e.number(1), x.expression, ()
+    scalars = [shape == () for shape in shapes]
+    outside = [shape is not None and is_same_along(shape, axes, x.ndim, keepdims) for shape in shapes]
+    rest = [shape for shape, is_outside in zip(shapes, outside, strict=True) if not is_outside]
+    if None in rest or not rest or np.broadcast_shapes(*(shape or () for shape in rest)) != x.stands:
+        outside = scalars
+    first, second = (
+        e.product([factor for factor, is_outside in zip(factors, outside, strict=True) if is_outside is wanted])
+        for wanted in (True, False)
+    )
+    taken = [shape for shape, is_outside in zip(shapes, outside, strict=True) if shape and is_outside]
+    return e.multiply(sign, first), second, np.broadcast_shapes(*taken)
+
+
+def is_same_along(shape: Shape, axes: Sequence[int], ndim: int, keepdims: bool) -> bool:
+    """Return whether what broadcasts from a shape to ``ndim`` axes is the same along some, and beside their sum too."""
+    lead = ndim - len(shape)
+    return all(a < lead or (keepdims and shape[a - lead] == 1) for a in axes)
+
+
+def plain_sum(x: Written, axes: Sequence[int], keepdims: bool) -> Written:
+    """Write a sum over axes of a text as it is."""
     lead, stands, text = x.ndim - len(x.stands), x.stands, x.expression
     own = tuple(sorted(a - lead for a in axes if a >= lead))
     times = math.prod(x.shape[a] for a in axes if a < lead or stands[a - lead] == 1)
     if own and not (keepdims and all(stands[a] == 1 for a in own)):
         kept = keepdims and own != tuple(range(len(own)))
         options: dict[str, Any] = {} if len(own) == len(stands) else {"dim": own[0] if len(own) == 1 else own}
-        found = e.call(
+        found = sum_of_places(text, own, stands) or e.call(
             "sum", e.negate(text) if text.negative else text, **options, **({"keepdim": True} if kept else {})
         )
         text = e.negate(found) if text.negative else found
         stands = tuple(1 if a in own else length for a, length in enumerate(stands) if kept or a not in own)
     value = np.sum(x.value, axis=tuple(axes), keepdims=keepdims)
     return Written(e.multiply(e.number(times), text), value, stands)
+
+
+def sum_of_places(text: e.Expression, axes: tuple[int, ...], stands: Shape) -> e.Expression | None:
+    """Return the sum of a list of entries, and that of rows that are 1 at a class; None for all else."""
+    if e.FORMS.get() is None:
+        return None
+    if text.items and len(stands) == 1:
+        return e.add(*text.items)
+    return e.number(1) if ONE_HOT.fullmatch(text.text) and axes == (len(stands) - 1,) else None
 
 
 def multiply_matrices(left: Any, right: Any) -> Written:

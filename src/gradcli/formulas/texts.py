@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -159,7 +160,7 @@ class Texts:
             return self.text[argument.index]
         if np.ndim(argument) == 0 and float(argument) in known_constants():
             text = constant_name(float(argument))
-            return text, (ATOM if text.isidentifier() else PRODUCT)
+            return text, (ATOM if text.isidentifier() or is_call(text) else PRODUCT)
         text = constant_text(argument)
         return text, (75 if text.startswith("-") else ATOM)
 
@@ -213,7 +214,13 @@ class Texts:
         return number_text(np.ravel(argument)[position])
 
 
+CALLED = re.compile(r"\w+\([^()]*\)")
 CLIPPED = "clamp_max(clamp_min("
+
+
+def is_call(text: str) -> bool:
+    """Return whether a text is one call without others in it: ``sqrt(2*pi)``."""
+    return CALLED.fullmatch(text) is not None
 
 
 def clipped(text: str) -> str:

@@ -69,6 +69,7 @@ HUBER = declare(
         text="where(abs({0}) < {1}, 0.5*{0}**2, {1}*(abs({0}) - 0.5*{1}))",
         precedence=99,
         domain=((1.2, 2), (0.3, 1)),
+        backward_text=("{g}*where(abs({0}) < {1}, {0}, {1}*sign({0}))",),
     )
 )
 
@@ -168,6 +169,10 @@ BCE = elementwise(
     slopes=lambda s, x, t: (s.bce_slope(x, t), s.bce_target_slope(x)),
     pieces=Piecewise(lambda x, t: exactly.sign_of(x) - exactly.sign_of(1 - x), bce_on),
     domain=((0.1, 0.9), (0, 1)),
+    backward_text=(
+        ("{g}*({0} - {1})/({0}*(1 - {0}))", f"{{g}}*({{0}} - {{1}})/maximum((1 - {{0}})*{{0}}, {BCE_FLOOR!r})"),
+        "{g}*(log(1 - {0}) - log({0}))",
+    ),
     differs=lambda y, x, t: (1 - x) * x < BCE_FLOOR,
     says="its binary_cross_entropy keeps x*(1 - x) from below 1e-12, and logarithms from below -100",
     write=each_loss,

@@ -96,6 +96,12 @@ def log_softmax_vjp(g: Array, y: Array, _x: Array, *, dim: int) -> Array:
     return g * -np.expm1(y) - np.exp(y) * (total - g)
 
 
+def log_softmax_text_back(_k: int, _out: Array, x: Array, *, dim: int) -> tuple[str, str]:
+    """Return the text of g - softmax(x)·Σg, and of that for the other g by themselves."""
+    option = "" if np.ndim(x) == 1 else f", dim={dim}"
+    return f"{{g}} - softmax({{0}}{option})*{{S}}", "-{g}*expm1({y}) - exp({y})*({S} - {g})"
+
+
 def softmax_text_back(_k: int, _out: Array, x: Array, *, dim: int) -> tuple[str, str]:
     """Return the text of y·(g - Σ g·y), and of that for the distances of g from its entry where y is largest."""
     options = "" if np.ndim(x) == 1 else f", dim={dim}, keepdim=True"
@@ -125,6 +131,7 @@ LOG_SOFTMAX = declare(
         shaped=True,
         digits=lambda y, x, dim: 1 + np.exp(y),
         index=Paired("where({i} == {j}, 1, 0) - exp({y}[{j}])"),
+        backward_text=log_softmax_text_back,
     )
 )
 

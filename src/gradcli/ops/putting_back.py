@@ -121,14 +121,19 @@ def listed_back(key: Key, shape: Shape) -> str:
     if len(shape) == len(key) == 2 and all(isinstance(part, np.ndarray) for part in key):
         rows, columns = key
         each = rows.dtype != np.bool_ and np.array_equal(rows, np.arange(shape[0])) and columns.shape == rows.shape
-        return f"{{C}}*eye({shape[1]})[[{numbers(columns)}]]" if each and columns.size <= MOST_PLACES else ""
+        return f"{{C}}*{one_hot(columns, shape[1])}" if each and columns.size <= MOST_PLACES else ""
     if any(not isinstance(part, slice) or part != slice(None) for part in others) or not isinstance(first, np.ndarray):
         return ""
     places = np.flatnonzero(first) if first.dtype == np.bool_ else first
     if first.ndim != 1 or len(shape) > 2 or shape[0] > MOST_ROWS or not 0 < places.size <= MOST_PLACES:
         return ""
-    rows = f"eye({shape[0]})[[{numbers(places)}]]"
+    rows = one_hot(places, shape[0])
     return f"{{g}} @ {rows}" if len(shape) == 1 else f"{rows}.T @ {{g}}"
+
+
+def one_hot(places: Indices, count: int) -> str:
+    """Return the rows of zeros and ones that have a 1 at places along an axis of so many."""
+    return f"one_hot([{numbers(places % count)}], {count})"
 
 
 def by_places(key: Index, shape: Shape, picked: Shape) -> tuple[str, ...]:

@@ -171,6 +171,12 @@ def scatter_rows(
     )
 
 
+def logsumexp_text_back(_k: int, _out: Array, x: Array, *, dim: Axes, keepdim: bool) -> tuple[str, ...]:
+    """Return the text of g·softmax(x) along one axis; along several the vjp writes itself."""
+    del keepdim
+    return (f"{{G}}*softmax({{0}}{'' if np.ndim(x) == 1 else f', dim={dim[0]}'})",) if len(dim) == 1 else ()
+
+
 def running_sum(x: Array, dim: int) -> Array:
     """Return the running sum from 0 on, so that a leading -0 becomes 0, as PyTorch's."""
     return np.cumsum(x, axis=dim) + 0.0
@@ -247,7 +253,7 @@ LOGSUMEXP = scatter_rows(
     "logsumexp", lambda s, x: s.exp(x), lambda s, y, n: s.exp(y),
     forward=logsumexp,
     vjp=lambda g, y, x, *, dim, keepdim: restore(g, dim, keepdim) * np.exp(x - restore(y, dim, keepdim)),
-    exactly=exactly.logsumexp, index=Reduced("exp({x} - {y})"), defaults=KEEPDIM,
+    exactly=exactly.logsumexp, index=Reduced("exp({x} - {y})"), defaults=KEEPDIM, backward_text=logsumexp_text_back,
 )
 PROD = declare(Op(
     "prod", prod, (prod_vjp,), prod_local, differs=beyond, says=BEYOND,

@@ -40,6 +40,11 @@ def inverse_or_nan(a: Array) -> Array:
     return np.where(is_regular(a, found)[..., None, None], found, np.nan)
 
 
+def logabsdet_text_back(_k: int, _out: Array, a: Array) -> str:
+    """Return the text of g·inv(A)ᵀ."""
+    return "{g}*inv({0}).T" if np.ndim(a) == 2 else "{g}[..., None, None]*inv({0}).mT"
+
+
 RULES[inverse_or_nan] = INV
 LOGABSDET = declare(
     Op(
@@ -52,7 +57,7 @@ LOGABSDET = declare(
         steps=eliminated,
         digits=lambda out, a: factor_digits(a)[..., 0, 0] * np.max(np.abs(inverse_or_one(a)), axis=(-1, -2)),
         index=Said(),
-        backward_text=("{g}[..., None, None]*inv({0}).mT",),
+        backward_text=logabsdet_text_back,
         write=lambda call: f"slogdet({call.texts[0]})[1]",
         torch_saves=("0 own",),
     )

@@ -1,0 +1,440 @@
+"""Products and sums as a textbook has them: numbers in front, one line of divisors, nothing left that cancels.
+
+>>> from gradcli.formulas.reading import read_expression
+>>> with in_textbook_form():
+...     read_expression("2*g/3*((1 - t)/(1 - p) - t/p)", {}).text
+'2*g*(p - t)/(3*p*(1 - p))'
+
+What is written so has the value of what it stands for wherever both are numbers; it may be rounded otherwise, and may
+have a value where 0/0 has none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product as every_choice
+from math import gcd
+from typing import Any
+
+from gradcli.formulas.expression import (
+    FORMS,
+    MULTIPLIED,
+    NEGATED,
+    SUMMED,
+    Expression,
+    Factor,
+    Forms,
+    Term,
+    after,
+    between,
+    join_lists,
+    multiply,
+    name,
+    number,
+    raise_to,
+)
+
+SHORT = 8
+"""Characters of a number up to which it is multiplied with others."""
+MOST_TERMS = 12
+"""Products that a numerator may have when it is multiplied out."""
+COTANGENT = re.compile(r"\w+\.grad(\[[\d, ]*\])?|v")
+CONSTANT = re.compile(r"pi|e|pi\*\*2|e\*\*2|(sqrt|log)\((\d+|\d*\*?pi)\)")
+IDENTITY = re.compile(r"eye\(\d+\)")
+ONES = re.compile(r"ones\((\d+)\)")
+LOG_SOFTMAX = re.compile(r"log_softmax\(.*\)")
+ONE = Fraction(1)
+
+
+@contextmanager
+def in_textbook_form() -> Iterator[None]:
+    """Put expressions together in this form meanwhile."""
+    token = FORMS.set(TEXTBOOK)
+    try:
+        yield
+    finally:
+        FORMS.reset(token)
+
+
+@dataclass(slots=True)
+class Monomial:
+    """A product: its sign, the numbers above and below the line, and the powers of all else by their bases' texts."""
+
+    negative: bool = False
+    above: Fraction = ONE
+    below: Fraction = ONE
+    powers: dict[str, tuple[Expression, int]] = field(default_factory=dict)
+
+    def take(self, what: Expression, times: int = 1) -> None:
+        """Multiply by an expression, or divide by it where ``times`` is -1."""
+        self.negative ^= what.negative
+        for below, part in what.factors or (Factor(below=False, what=what),):
+            self.take_part(part, -times if below else times)
+
+    def take_part(self, what: Expression, times: int) -> None:
+        """Multiply by a power of what is no product itself."""
+        value = what.value
+        if value is not None and len(what.text) <= SHORT and (exact := Fraction(what.text)) >= 0:
+            if times > 0:
+                self.above *= exact
+            else:
+                self.below *= exact
+            return
+        base = what if what.base is None else what.base
+        exponent = times * what.exponent + self.powers.get(base.text, (base, 0))[1]
+        self.powers[base.text] = (base, exponent)
+        if not exponent:
+            del self.powers[base.text]
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether a factor is 0."""
+        return self.above == 0 or any(base.value == 0 and times > 0 for base, times in self.powers.values())
+
+    @property
+    def key(self) -> frozenset[tuple[str, int]]:
+        """What two terms share that can be added up."""
+        return frozenset((text, times) for text, (_, times) in self.powers.items())
+
+    def numbers(self) -> tuple[Fraction, Fraction]:
+        """Return the numbers above and below the line, reduced where they are whole or their quotient is."""
+        quotient = self.above / self.below
+        if quotient.denominator == 1 or (self.above.denominator == 1 == self.below.denominator):
+            return Fraction(quotient.numerator), Fraction(quotient.denominator)
+        return self.above, self.below
+
+    def without(self, other: Monomial) -> Monomial:
+        """Return the quotient of two products."""
+        found = Monomial(self.negative != other.negative, self.above / other.above, self.below / other.below)
+        found.powers = dict(self.powers)
+        for text, (base, times) in other.powers.items():
+            rest = found.powers.get(text, (base, 0))[1] - times
+            found.powers[text] = (base, rest)
+            if not rest:
+                del found.powers[text]
+        return found
+
+
+def monomial(*factors: Factor) -> Monomial:
+    """Return the product of factors."""
+    found = Monomial()
+    for below, what in factors:
+        found.take(what, -1 if below else 1)
+    return found
+
+
+def number_of(value: Fraction) -> Expression:
+    """Return a number that is a decimal fraction."""
+    return number(float(value))
+
+
+def product(factors: Sequence[Factor]) -> Expression:
+    """Return a product."""
+    found = monomial(*factors)
+    if found.is_zero and all(not below or what.value != 0 for below, what in factors):
+        return number(0)
+    plain = written(found)
+    sums = [base for base, times in found.powers.values() if times == 1 and base.terms]
+    for whole in sums:
+        if divides(found, whole):
+            rest = found.without(monomial(Factor(below=False, what=whole)))
+            spread = total([Term(term.negative, with_factor(rest, term.what)) for term in whole.terms])
+            if len(spread.text) < len(plain.text):
+                return spread
+    return plain
+
+
+def divides(whole: Monomial, terms: Expression) -> bool:
+    """Return whether a factor of a product stands below the line in a term of a sum."""
+    return any(
+        below and whole.powers.get((part if part.base is None else part.base).text, (part, 0))[1] > 0
+        for term in terms.terms
+        for below, part in term.what.factors
+    )
+
+
+def with_factor(rest: Monomial, what: Expression) -> Expression:
+    """Return a product times an expression."""
+    return product([Factor(below=False, what=written(rest)), Factor(below=False, what=what)])
+
+
+def written(found: Monomial) -> Expression:
+    """Return a product as an expression: what arrived, numbers, all else, and then one line of divisors."""
+    over, under = found.numbers()
+    first: list[Expression] = []
+    constants: list[Expression] = []
+    above: list[Expression] = []
+    below: list[Expression] = []
+    for text, (base, times) in found.powers.items():
+        what = raise_to(base, number(abs(times)))
+        if CONSTANT.fullmatch(text) or base.value is not None:
+            (constants if times > 0 else below).append(what)
+        elif times > 0:
+            (first if not above and not first and COTANGENT.fullmatch(text) else above).append(what)
+        else:
+            below.append(what)
+    below.sort(key=lambda what: bool(what.terms))
+    above.sort(key=place_of)
+    negative = found.negative
+    turned = next((place for place, what in enumerate(above) if can_turn(what)), None) if negative else None
+    if turned is not None:
+        above[turned], negative = total([Term(not minus, what) for minus, what in above[turned].terms]), False
+    numbers = [number_of(over)] if over != 1 else []
+    tops = [*first, *numbers, *constants, *above]
+    bottoms = [*([number_of(under)] if under != 1 else []), *below]
+    factors = tuple(Factor(below=False, what=what) for what in tops or [number(1)])
+    factors += tuple(Factor(below=True, what=what) for what in bottoms)
+    if len(factors) == 1 and (not negative or factors[0].what.value == 0):
+        return factors[0].what
+    text = top_text([factor.what for factor in factors if not factor.below])
+    if bottoms:
+        divisors = [what.within(MULTIPLIED) for what in bottoms]
+        text += f"/{divisors[0]}" if len(divisors) == 1 else f"/({'*'.join(divisors)})"
+    scalar = () if all(what.is_scalar for _, what in factors) else None
+    rank = MULTIPLIED if len(factors) > 1 else NEGATED
+    return Expression(f"-{text}" if negative else text, rank, factors, negative, shape=scalar)
+
+
+def place_of(what: Expression) -> int:
+    """Return where a factor stands among others: exponentials behind names, and sums over arrays at the end."""
+    return ("exp(", "sum(").index(what.text[:4]) + 1 if what.text.startswith(("exp(", "sum(")) else 0
+
+
+def can_turn(what: Expression) -> bool:
+    """Return whether a factor is a difference that has a minus to lose: ``x - t``, but ``1 - s`` stands as it is."""
+    signs = [minus for minus, _ in what.terms]
+    return any(signs) and not signs[0] and all(part.value is None for _, part in what.terms)
+
+
+def top_text(tops: Sequence[Expression]) -> str:
+    """Return what stands above the line; a product of matrices needs no parentheses behind a number."""
+    *numbers, last = tops
+    if last.sides and all(what.value is not None for what in numbers):
+        return "*".join([*(what.text for what in numbers), last.text])
+    return "*".join(what.within(MULTIPLIED) for what in tops)
+
+
+def total(terms: Sequence[Term]) -> Expression:
+    """Return a sum."""
+    flat = with_one_hot(join_lists([term for part in terms for term in flattened(part)]))
+    found = merged(flat)
+    if not found:
+        return number(0)
+    if len(found) == 1:
+        return written(found[0])
+    common = shared(found)
+    if common is not None:
+        inner = total([Term(negative=False, what=written(one.without(common))) for one in found])
+        return product([Factor(below=False, what=written(common)), Factor(below=False, what=inner)])
+    return fraction_of(found) or matrices_joined(found) or summed(found)
+
+
+def flattened(term: Term) -> Iterator[Term]:
+    """Yield the terms of a sum one by one."""
+    minus, what = term
+    if what.negative and len(what.factors) == 1 and what.factors[0].what.terms:
+        minus, what = not minus, what.factors[0].what
+    if not what.terms:
+        yield term
+    for negative, part in what.terms:
+        yield Term(minus != negative, part)
+
+
+def with_one_hot(terms: list[Term]) -> list[Term]:
+    """Return terms in which a list with one entry that is not 0 is a multiple of ``one_hot``, beside other terms."""
+    if not any(term.what.items for term in terms) or all(term.what.items for term in terms):
+        return terms
+    return [Term(term.negative, one_hot_of(term.what)) for term in terms]
+
+
+def one_hot_of(what: Expression) -> Expression:
+    """Return ``-one_hot(1, 3)`` for ``[0, -1, 0]``, and all else as it is."""
+    places = [place for place, item in enumerate(what.items) if item.value != 0]
+    if len(places) != 1 or len(what.items) < 2:
+        return what
+    return multiply(what.items[places[0]], Expression(f"one_hot({places[0]}, {len(what.items)})"))
+
+
+def merged(terms: Iterable[Term]) -> list[Monomial]:
+    """Return the terms of a sum with those that are multiples of one another added up, a positive one first."""
+    groups: dict[frozenset[tuple[str, int]], Monomial] = {}
+    for negative, what in terms:
+        found = monomial(Factor(below=False, what=what))
+        found.negative ^= negative
+        if found.is_zero:
+            continue
+        before = groups.get(found.key)
+        groups[found.key] = found if before is None else added(before, found)
+    ordered = [one for one in groups.values() if one.above]
+    first = next((one for one in ordered if not one.negative), None)
+    return ordered if first is None else [first, *(one for one in ordered if one is not first)]
+
+
+def added(left: Monomial, right: Monomial) -> Monomial:
+    """Return the sum of two multiples of one product."""
+    values = [(-one.above if one.negative else one.above) / one.below for one in (left, right)]
+    whole = sum(values, Fraction(0))
+    if left.below == right.below:
+        return Monomial(whole < 0, abs(whole) * left.below, left.below, left.powers)
+    return Monomial(whole < 0, Fraction(abs(whole).numerator), Fraction(whole.denominator), left.powers)
+
+
+def shared(terms: Sequence[Monomial]) -> Monomial | None:
+    """Return the factors that all terms of a sum have, numbers too; None where they have none."""
+    first, *others = terms
+    found = Monomial()
+    if len({frozenset(filter(COTANGENT.fullmatch, one.powers)) for one in terms}) > 1:
+        return None
+    for text, (base, times) in first.powers.items():
+        exponents = [times, *(one.powers.get(text, (base, 0))[1] for one in others)]
+        if min(exponents) > 0 or max(exponents) < 0:
+            found.powers[text] = (base, min(exponents) if times > 0 else max(exponents))
+    tops, bottoms = zip(*(one.numbers() for one in terms), strict=True)
+    if len(set(bottoms)) == 1:
+        found.below = bottoms[0]
+    if len(set(tops)) == 1 and tops[0].denominator > 1:
+        found.above = tops[0]
+    elif found.powers or found.below != 1:
+        found.above = Fraction(gcd(*(top.numerator for top in tops))) if all_whole(tops) else ONE
+    if all(one.negative for one in terms) and found.powers:
+        found.negative = True
+    divides_alone = found.powers and max(times for _, times in found.powers.values()) < 0
+    if divides_alone and any(one.key == found.key for one in terms):
+        return None
+    return None if not found.powers and found.above == 1 == found.below else found
+
+
+def all_whole(values: Iterable[Fraction]) -> bool:
+    """Return whether numbers are whole."""
+    return all(value.denominator == 1 for value in values)
+
+
+def summed(terms: Sequence[Monomial]) -> Expression:
+    """Return a sum of terms that have nothing in common."""
+    signs = [one.negative for one in terms]
+    parts = []
+    for one in terms:
+        one.negative = False
+        parts.append(written(one))
+    text = ("-" if signs[0] else "") + parts[0].within(SUMMED)
+    others = list(zip(signs, parts, strict=True))[1:]
+    text += "".join(f" {'-' if minus else '+'} {part.within(SUMMED)}" for minus, part in others)
+    shape = () if all(part.is_scalar for part in parts) else None
+    return Expression(text, SUMMED, terms=tuple(map(Term, signs, parts)), shape=shape)
+
+
+def fraction_of(terms: Sequence[Monomial]) -> Expression | None:
+    """Return a sum as one fraction where its numerator, multiplied out, loses terms; None where it loses none.
+
+    So ``(1 - t)/(1 - p) - t/p`` is ``(p - t)/(p*(1 - p))``.
+    """
+    divisors: dict[str, tuple[Expression, int]] = {}
+    for one in terms:
+        for text, (base, times) in one.powers.items():
+            if times < divisors.get(text, (base, 0))[1]:
+                divisors[text] = (base, times)
+    if len(divisors) < 2:
+        return None
+    bottom = Monomial(powers={text: (base, -times) for text, (base, times) in divisors.items()})
+    expanded: list[Term] = []
+    for one in terms:
+        above = monomial(Factor(below=False, what=written(one)), Factor(below=False, what=written(bottom)))
+        expanded += multiplied_out(above)
+        if len(expanded) > MOST_TERMS:
+            return None
+    numerator = merged(expanded)
+    if len(numerator) >= len(expanded) or len(numerator) > len(terms):
+        return None
+    return product([Factor(below=False, what=total(expanded)), Factor(below=True, what=written(bottom))])
+
+
+def multiplied_out(found: Monomial) -> list[Term]:
+    """Return the terms of a product of sums."""
+    sums = [base.terms for base, times in found.powers.values() if times == 1 and base.terms]
+    rest = Monomial(found.negative, found.above, found.below)
+    rest.powers = {text: (base, times) for text, (base, times) in found.powers.items() if times != 1 or not base.terms}
+    terms = []
+    for choice in every_choice(*sums):
+        factors = [written(rest), *(term.what for term in choice)]
+        one = monomial(*(Factor(below=False, what=what) for what in factors))
+        one.negative ^= sum(term.negative for term in choice) % 2 == 1
+        terms.append(Term(negative=False, what=written(one)))
+    return terms
+
+
+def matrices_joined(terms: Sequence[Monomial]) -> Expression | None:
+    """Return ``(A + A.T) @ x`` for ``A @ x + x @ A``; None where no two terms are such products with one vector."""
+    if len(terms) < 2:
+        return None
+    groups: dict[Any, list[tuple[Monomial, Expression, Expression]]] = {}
+    for one in terms:
+        for base, times in one.powers.values():
+            pair = matrix_and_vector(base) if times == 1 else None
+            if pair is not None:
+                rest = one.without(monomial(Factor(below=False, what=base)))
+                groups.setdefault((pair[1].text, rest.numbers(), rest.key), []).append((one, *pair))
+    pairs = next((group for group in groups.values() if len(group) == 2), None)
+    if pairs is None:
+        return None
+    (one, matrix, vector), (other, second, _) = pairs
+    matrices = [Term(one.negative, matrix), Term(other.negative, second)]
+    matrices.sort(key=lambda term: term.what.text.endswith(".T"))
+    product_there = next(base for base, _ in one.powers.values() if matrix_and_vector(base))
+    rest = one.without(monomial(Factor(below=False, what=product_there)))
+    rest.negative = False
+    whole = with_factor(rest, matmul(total(matrices), vector))
+    others = [Term(negative=False, what=written(term)) for term in terms if term is not one and term is not other]
+    return total([Term(negative=False, what=whole), *others])
+
+
+def matrix_and_vector(what: Expression) -> tuple[Expression, Expression] | None:
+    """Return A and x of A @ x, or of x @ A, which is A.T @ x; None for all else."""
+    if not what.sides:
+        return None
+    left, right = what.sides
+    if left.shape is not None and len(left.shape) == 1:
+        return after(right, ".T"), left
+    return (left, right) if right.shape is not None and len(right.shape) == 1 else None
+
+
+def matmul(left: Expression, right: Expression) -> Expression:
+    """Return a product of matrices; numbers stand before it, and what is an identity is left out."""
+    if IDENTITY.fullmatch(left.text):
+        return right
+    if IDENTITY.fullmatch(right.text):
+        return left
+    return linear(lambda first, second: between("@", MULTIPLIED, first, second), [left, right])
+
+
+def linear(make: Callable[..., Expression], arguments: Sequence[Expression]) -> Expression:
+    """Return what is linear in each argument, with the numbers among their factors before it."""
+    outside, inside = Monomial(), []
+    for argument in arguments:
+        one = monomial(Factor(below=False, what=argument))
+        scalars = {text: power for text, power in one.powers.items() if power[0].is_scalar}
+        if len(scalars) == len(one.powers):
+            return make(*arguments)
+        own = Monomial(one.negative, one.above, one.below, scalars)
+        outside.take(written(own))
+        inside.append(written(one.without(own)))
+    made = make(*inside)
+    return product([Factor(below=False, what=written(outside)), Factor(below=False, what=made)])
+
+
+def call(made: Expression, arguments: Sequence[Expression]) -> Expression:
+    """Return a call, or what it comes to."""
+    text = made.text
+    if text.startswith("outer(") and len(arguments) == 2:
+        return linear(lambda first, second: name(f"outer({first.text}, {second.text})"), arguments)
+    if text.startswith("exp(") and LOG_SOFTMAX.fullmatch(arguments[0].text):
+        return name(arguments[0].text.removeprefix("log_"))
+    if text.startswith("diag(") and (ones := ONES.fullmatch(arguments[0].text)):
+        return name(f"eye({ones[1]})")
+    return made
+
+
+TEXTBOOK = Forms(product, total, matmul, call)
