@@ -27,7 +27,7 @@ SAID = [  # program, inputs, v, kind, words of the sentence
     ("frac(x)", {"x": 1.5}, None, "flat", "trunc in frac is flat"),
     ("svdvals(diag(x))", {"x": [0.0, 0.0]}, ONES, "kink", "svdvals has a kink in entries [0] and [1]"),
     ("x*x", {"x": 1.5}, None, None, ""),
-    ("x + 0*y", {"x": 1.5, "y": 2.5}, None, None, ""),
+    ("x + 0*y", {"x": 1.5, "y": 2.5}, None, "linear", "y is linear in x"),
     ("x[0]*2", {"x": [1.5, 2.5]}, None, "unused-input", "y does not depend on x[1]"),
     ("z = 2*x; 5*t", {"x": 1.5, "t": 2.5}, None, "unused-input", "y does not depend on x: its gradient is 0"),
     ("a = y*2.0; x**2", {"y": 2.5, "x": 3.5}, None, "unused-input", "f does not depend on y: its gradient is 0, and"),
@@ -76,7 +76,7 @@ SAID = [  # program, inputs, v, kind, words of the sentence
     ("sqrt(x)", {"x": 0.0}, None, "infinite-slope", "y is infinitely steep at this point"),
     ("x**1.5", {"x": 0.0}, None, "edge", "y has no value on the left of this point"),
     ("1 - cos(x)", {"x": [0.5, 1e-7]}, ONES, "digits-lost", "y has 3.1, J has"),
-    ("x - 1", {"x": 1.0000000001}, None, None, ""),
+    ("x - 1", {"x": 1.0000000001}, None, "linear", "second derivatives are 0"),
     ("x - x", {"x": 1.5}, None, "zero-gradient", "it is truly 0"),
     ("tanh(x) + sigmoid(x)", {"x": [0.5, -2.0, 7.0]}, ONES, None, ""),
     ("log(x)", {"x": [1.5, 0.0]}, ONES, "not-finite", "log(x) is the first value that is not finite: -inf"),
@@ -89,7 +89,7 @@ SAID = [  # program, inputs, v, kind, words of the sentence
     ("where(x > 0, sqrt(x), x)", {"x": -1.5}, None, "routes-differ", "multiplies 0 by inf"),
     ("det(x)", {"x": [[1.0, 2.0], [2.0, 4.0]]}, None, "routes-differ", "differ as PyTorch does"),
     ("where(x > 0, sqrt(x), x)", {"x": 4.0}, None, None, ""),
-    ("where(x > 0, sqrt(where(x > 0, x, 1)), x)", {"x": -4.0}, None, None, ""),
+    ("where(x > 0, sqrt(where(x > 0, x, 1)), x)", {"x": -4.0}, None, "linear", "y is linear in x around this"),
 ]  # fmt: skip
 
 
