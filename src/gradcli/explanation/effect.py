@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradcli.errors.counting import counted
 from gradcli.ops.signatures import Array, Mask
 from gradcli.records import dataclass
 
@@ -119,6 +120,16 @@ class Trial:
     routes: float
     digits: int
     single: int
+
+    @property
+    def sentence(self) -> str:
+        """What the quotient and the distance of the routes say of the gradient, and what says more."""
+        entry = f"{self.name}[{','.join(map(str, self.index))}]" if self.index else self.name
+        right = f"right to {counted(self.digits, 'digit')} (in float32 to {self.single})"
+        return (
+            f"The difference quotient by {entry} is {self.quotient:.6g}, {right}; vᵀ·J and reverse mode differ by "
+            f"{self.routes:.2g} at most; gradcli check counts the right digits of every entry."
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from gradcli.explanation.dependence import chooses_by_value
 from gradcli.explanation.effect import Broadcast
 from gradcli.explanation.explained import Note
 from gradcli.explanation.jacobians import Jacobian
+from gradcli.language.writes import saved_places
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def note_questions(
         *note_call(point.timeline),
         *note_broadcasts(find_broadcasts(nodes, point.leaves)),
         *note_shape(point),
-        *note_linear(point, jacobians, definitions, notes),
+        *note_linear(point, nodes, jacobians, definitions, notes),
     ]
     return said[:MOST]
 
@@ -60,12 +61,22 @@ def find_broadcasts(nodes: Sequence[Node], leaves: Mapping[str, Node]) -> list[B
         if not isinstance(node, Operation) or node.op.formula is None:
             continue
         for k in node.links:
-            leaf = node.arguments[k]
+            leaf = leaf_behind(node.arguments[k])
             name = names.get(leaf.index)
             if name is not None and 0 < np.size(leaf.value) < np.size(node.value):
                 times = np.size(node.value) // np.size(leaf.value)
                 found.setdefault(name, Broadcast(name, leaf.shape, node.shape, times))
     return list(found.values())
+
+
+def leaf_behind(node: Node) -> Node:
+    """Return the input that a value has an entry for each entry of, through operations on it alone; else the value."""
+    while isinstance(node, Operation) and len(node.links) == 1:
+        before = node.arguments[node.links[0]]
+        if np.size(before.value) != np.size(node.value) or not (node.op.formula or node.op.moves):
+            break
+        node = before
+    return node
 
 
 def note_broadcasts(found: Sequence[Broadcast]) -> list[Note]:
@@ -142,10 +153,12 @@ def numbers_text(array: Array) -> str:
 
 
 def note_linear(
-    point: Point, jacobians: Mapping[str, Jacobian], definitions: Collection[str], notes: Sequence[Note]
-) -> list[Note]:
+    point: Point, nodes: Sequence[Node], jacobians: Mapping[str, Jacobian], definitions: Collection[str],
+    notes: Sequence[Note],
+) -> list[Note]:  # fmt: skip
     """Say what PyTorch does where a function without a second derivative is differentiated twice."""
-    if point.value.size != 1 or any(note.kind in BENDS for note in notes) or not is_linear(jacobians, definitions):
+    bends = any(note.kind in BENDS for note in notes)
+    if point.value.size != 1 or bends or not is_linear(jacobians, definitions) or keeps_variables(nodes):
         return []
     names = [name for name, j in jacobians.items() if np.any(j.values)]
     by = listed([*names[:MOST_NAMED]], len(names))
@@ -162,4 +175,14 @@ def is_linear(jacobians: Mapping[str, Jacobian], definitions: Collection[str]) -
     return all(
         j.formulas is not None and all(moves.isdisjoint(WORDS.findall(formula)) for formula in j.formulas)
         for j in jacobians.values()
+    )
+
+
+def keeps_variables(nodes: Sequence[Node]) -> bool:
+    """Return whether PyTorch keeps a value that depends on a variable, so that the gradient has a graph of its own."""
+    return any(
+        k < 0 or (isinstance(node.arguments[k], Node) and node.arguments[k].active)
+        for node in nodes
+        if isinstance(node, Operation) and node.active
+        for k in saved_places(node)
     )
