@@ -19,7 +19,7 @@ MOST_ENTRIES = 8
 FAULTS = {
     "differ": "another route gives another number: see the notes",
     "digits-lost": "rounding has cost too many digits: see the notes",
-    "unclear": "what is right here was not found: see the notes",
+    "unclear": "gradcli could not decide whether this is right: see the notes",
 }
 
 
@@ -40,7 +40,8 @@ def proof_text(proof: Proof, layout: Layout) -> str:
         return f"{glyphs.check} both routes agree"
     if any(remark.kind in ("kink", "jump") for remark in proof.remarks):
         return f"{glyphs.check} both routes agree, by convention: see the notes"
-    return f"{glyphs.check} {counted(min(int(proof.digits), 15), 'right digit')}, in arithmetic with digits to spare"
+    right = counted(min(int(proof.digits), 15), "right digit")
+    return f"{glyphs.check} {right}, compared with a computation in higher precision"
 
 
 def padded(columns: Sequence[Sequence[str]], gap: str = "   ") -> list[str]:
