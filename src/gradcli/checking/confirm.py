@@ -509,7 +509,7 @@ def reason_of(comparisons: Sequence[Comparison], told: Confirmation) -> str:
     if not unclear:
         return told.unknown
     many = f"{counted(unclear, 'entry of J')} cannot be decided: "
-    return many + (told.unknown or next(iter(told.bends.values()), "no limit was found in many digits"))
+    return many + (told.unknown or next(iter(told.bends.values()), "no limit is reached as digits are added"))
 
 
 def one_sided(comparisons: Sequence[Comparison]) -> str:

@@ -56,7 +56,7 @@ class Reading:
     def notes(self) -> list[Note]:
         """That formulas were not read back, if so."""
         are = f"{counted(self.unread, 'formula')} {'was' if self.unread == 1 else 'were'}"
-        return [Note("unread", f"{are} not read back: {self.why}.")] if self.unread else []
+        return [Note("unread", f"{are} not evaluated again: {self.why}.")] if self.unread else []
 
     def undecided(self, why: str) -> Reading:
         """Return this where a formula that differs need not be wrong, for the reason ``why``: it counts as unread."""

@@ -32,7 +32,7 @@ from gradcli.runner.exceptions import Raised
 from gradcli.runner.libraries.torch_function import NOT_RECORDED, Aside, Call
 from gradcli.runner.script import ScriptError
 
-HOOK = "A hook of the script changes the gradient on the way: what its calls gave is not held against the derivative."
+HOOK = "A hook of the script changes the gradient on the way: what its calls gave is not compared with the derivative."
 
 
 def judge_functions(function: Function, values: dict[str, Any], v: object) -> OwnBackward:

@@ -87,7 +87,7 @@ def as_multiple(claim: Array, truth: Array, around: Surroundings) -> str:
     exact = simple != 0 and abs(ratio - float(simple)) <= near * abs(ratio)
     if not exact or 1 not in (abs(simple.numerator), simple.denominator):
         times = str(simple) if exact and simple.denominator <= FEW else f"{ratio:.6g}"
-        return f"it is {times} times it everywhere" if claim.size > 1 or exact else ""
+        return f"it is {times} times the true one everywhere" if claim.size > 1 or exact else ""
     sign = "its sign is wrong too, and " if ratio < 0 else ""
     return sign + simple_factor(abs(simple), around.lengths)
 
@@ -97,12 +97,12 @@ def simple_factor(ratio: Fraction, lengths: frozenset[int]) -> str:
     whole = max(ratio.numerator, ratio.denominator)
     is_length = whole in lengths and whole > 2
     if ratio < 1:
-        part = "half of it" if whole == 2 else f"1/{whole} of it"
+        part = "half of the true one" if whole == 2 else f"1/{whole} of the true one"
         too_many = f"it is divided by n = {whole} once too often" if is_length else f"a factor {whole} is missing"
-        return f"it is {part} everywhere, {too_many}"
+        return f"it is {part} everywhere: {too_many}"
     times = "twice" if whole == 2 else f"{whole} times"
     missing = f"a division by n = {whole} is missing" if is_length else f"a factor {whole} is too many"
-    return f"it is {times} it everywhere, {missing}"
+    return f"it is {times} the true one everywhere: {missing}"
 
 
 def as_transposed(claim: Array, truth: Array, around: Surroundings) -> str:
@@ -128,7 +128,7 @@ def as_unregularised(claim: Array, truth: Array, around: Surroundings) -> str:
     near = nearness(around)
     if not factor or not np.allclose(difference, factor * value, max(1e-7, near), near * np.max(np.abs(truth))):
         return ""
-    return f"{factor:.6g} times the value itself is missing: the derivative of a regulariser?"
+    return f"{factor:.6g} times the value itself is missing, as of a regulariser"
 
 
 def as_flipped(claim: Array, truth: Array, around: Surroundings) -> str:
@@ -136,10 +136,10 @@ def as_flipped(claim: Array, truth: Array, around: Surroundings) -> str:
     near = nearness(around)
     for axis in range(claim.ndim):
         if claim.shape[axis] > 1 and alike(np.flip(claim, axis), truth, near):
-            return f"its entries stand in reverse along axis {axis}"
+            return f"its entries are in reverse order along axis {axis}"
         for shift in (1, -1) if claim.shape[axis] > 2 else ():
             if alike(np.roll(claim, shift, axis), truth, near):
-                return f"its entries stand one place off along axis {axis}"
+                return f"its entries are shifted by one along axis {axis}"
     return ""
 
 

@@ -175,7 +175,7 @@ def said(reply: Reply) -> str:
     if reply.verdict is Verdict.NOT_FINITE:
         return "warning: a value or derivative is not finite at this point"
     if reply.verdict is Verdict.UNCLEAR:
-        return "warning: what is true was not found"
+        return "warning: gradcli could not decide what is right"
     if reply.verdict is Verdict.DISAGREE:
         return "warning: J and reverse mode disagree"
     error = json.loads(reply.text)["error"]

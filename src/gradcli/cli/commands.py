@@ -141,7 +141,7 @@ def explained(asked: Request) -> Explained:
 WARNINGS = {
     "differ": "J and reverse mode disagree; the notes say more",
     "digits-lost": "rounding has cost so many digits that a number is wrong; the notes say more",
-    "unclear": "what is true was not found; the notes say why, and a larger --budget work=N may decide it",
+    "unclear": "gradcli could not decide what is right; the notes say why, and a larger --budget work=N may decide it",
 }
 
 

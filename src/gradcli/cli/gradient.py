@@ -25,12 +25,14 @@ def answer(env: Environment, asked: Request, how: Printing, confirm: bool) -> tu
     found = read_gradient(point)
     notes, more, verdict = [*asked.notes, *found.notes], {}, "agree"
     if confirm:
-        from gradcli.explanation.explained import Explained
+        from gradcli.explanation.explained import Explained, Note
         from gradcli.explanation.explaining import Ask, explain_run
         from gradcli.render.data import agreement_document
 
         confirmed = explain_run(point, Ask.ALWAYS, Explained)
-        notes, verdict = [*asked.notes, *confirmed.notes], confirmed.agreement.verdict
+        trial = confirmed.trial if confirmed.agreement.finite else None
+        tried = [Note("difference-quotient", trial.sentence)] if trial is not None else []
+        notes, verdict = [*asked.notes, *confirmed.notes, *tried], confirmed.agreement.verdict
         more = {"agreement": agreement_document(confirmed.agreement)}
     if not how.quiet or how.output:
         parts = written(found, notes, more) if how.format == "json" else [lines_of(found), "\n"]

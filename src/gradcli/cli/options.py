@@ -194,7 +194,7 @@ Ascii = Annotated[bool, typer.Option("--ascii", help="Print ASCII characters onl
 Width = Annotated[int | None, typer.Option("--width", metavar="N", help="Columns of the tables.", show_default=False)]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse a v that PyTorch would refuse.")]
 Confirm = Annotated[
-    bool, typer.Option("--confirm", help="Hold the gradient against J and against arithmetic with digits to spare.")
+    bool, typer.Option("--confirm", help="Compare the gradient with J and with a computation in higher precision.")
 ]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing; the exit code tells.")]
 NoNotes = Annotated[bool, typer.Option("-q", "--quiet", help="Leave out gradcli's notes.")]
@@ -230,7 +230,7 @@ Only = Annotated[
     typer.Option("--only", metavar="FIELDS", help="Fields to compute and print, such as grad,vjp.", show_default=False),
 ]
 NoSymbolic = Annotated[
-    bool, typer.Option("--no-symbolic", help="Reverse mode alone: fast, and nothing to hold it against.")
+    bool, typer.Option("--no-symbolic", help="Reverse mode alone: fast, without J to compare it with.")
 ]
 Timeout = Annotated[
     float | None,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 PLURALS = {"entry": "entries", "axis": "axes", "index": "indices", "pass": "passes"}
 """Those that are not the noun with an s."""
+DIGITS = 6
+"""Digits of a number in a sentence."""
 
 
 def counted(count: int, noun: str) -> str:
@@ -30,3 +33,18 @@ def listed(words: Sequence[str], count: int) -> str:
     rest = count - len(words)
     parts = [*words, counted(rest, "other")] if rest else [*words]
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def short_array(array: Any) -> str:
+    """Return a number or a small array on one line, with six digits.
+
+    >>> import numpy as np
+    >>> short_array(np.array([[1.0, 2 / 3], [-0.0, 1e9]]))
+    '[[1, 0.666667], [0, 1e+09]]'
+    """
+
+    def text(value: Any) -> str:
+        inside = isinstance(value, list)
+        return f"[{', '.join(map(text, value))}]" if inside else f"{value + 0.0:.{DIGITS}g}"
+
+    return text(array.tolist())

@@ -69,10 +69,16 @@ class MissingV(NamedTuple):
 
 
 class MisshapenV(NamedTuple):
-    """A v in another shape than y."""
+    """A v in another shape than y.
+
+    ``name`` is what y is called. Of one number for several entries, ``worth`` has what the sum and the mean of y would
+    leave, where they are short.
+    """
 
     given: Shape
     output: Shape
+    name: str = "y"
+    worth: tuple[str, ...] = ()
 
     @property
     def lenient(self) -> bool:
@@ -153,11 +159,12 @@ def usual_v(facts: MissingV) -> str:
     """Return the usual choices of v, each on a line with what it leaves where that is known."""
     shape, size = facts.shape, math.prod(facts.shape)
     flags = [f"--v '{text}'" for text in usual_texts(shape, facts.row)]
-    if not facts.worth:
-        said = [f"{flags[0]} is the gradient of the sum", f"{flags[1]} of the mean", f"{flags[2]} is row 0 of J"]
-        return ", ".join(said[: 3 if size > 1 else 1])
     row = f"[{','.join(map(str, index_of(facts.row, shape)))}]"
-    means = [f"the gradient of {facts.name}.{what}()" for what in ("sum", "mean")] + [f"row {facts.name}{row} of J"]
+    calls = [f"{facts.name}{what}.backward()" for what in (".sum()", ".mean()", row)]
+    if not facts.worth:
+        said = [f"{flag} is {call}" for flag, call in zip(flags, calls, strict=True)]
+        return ", ".join(said[: 3 if size > 1 else 1])
+    means = [*calls[:2], f"{calls[2]}, a row of J"]
     first, second = (max(map(len, texts)) for texts in (flags, means))
     rows = zip(flags, means, facts.worth, strict=True)
     return "\n".join(f"{flag:<{first}}  {what:<{second}}  {worth}".rstrip() for flag, what, worth in rows)
@@ -200,6 +207,10 @@ def fitting_v(facts: MisshapenV) -> str:
         row = usual_texts(facts.output, 0)[2]
         return f"give one row of it at a time: --v '{row}' is row 0 of J, and any v shows all of J in its table"
     ones = f"ones({', '.join(map(str, facts.output))})"
+    if facts.worth:
+        ways = zip(("sum", "mean"), (ones, f"{ones}/{size}"), facts.worth, strict=True)
+        said = [f"{facts.name}.{way}().backward(), which is --v '{v}', gives {grad}" for way, v, grad in ways]
+        return f"one number does not say which gradient is meant: {', and '.join(said)}"
     return (
         f"give {counted(size, 'number')}, one for each entry of y: --v '{ones}' for the sum, '{ones}/{size}' the mean"
     )

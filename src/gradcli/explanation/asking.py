@@ -57,7 +57,8 @@ def with_views(found: Kind, wanted: ViewRequest) -> Kind:
     """
     u, remarks = (None, []) if wanted.u is None else direction(found, wanted.u)
     views = dict(find_views(found, wanted, u))
-    notes = [*found.notes, *remarks, *(note for view in views.values() for note in view.proof.remarks)]
+    passes = [Note("passes", found.passes.sentence)] if views.keys() & {"slices", "one_hot"} else []
+    notes = [*found.notes, *remarks, *(note for view in views.values() for note in view.proof.remarks), *passes]
     return replace(found, views=views, notes=list(dict.fromkeys(notes)))
 
 

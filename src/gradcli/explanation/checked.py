@@ -128,14 +128,16 @@ class FunctionVerdict:
     def sentence(self) -> str:
         """What is to be said of it."""
         if self.verdict == "wrong":
-            but = ", though it is for the cotangent of this call" if self.right_here else ""
+            but = ", though it is for the gradient that arrives in this call" if self.right_here else ""
             return f"the backward of {self.name} is not the derivative of its forward ({self.where}){but}"
         if self.verdict == "unclear":
-            return f"the backward of {self.name} could not be held against its forward: {self.reason}"
+            return (
+                f"the backward of {self.name} could not be compared with the derivative of its forward: {self.reason}"
+            )
         if self.right_here:
-            return f"the backward of {self.name} is right for the cotangent 1 alone ({self.where})"
+            return f"the backward of {self.name} is right only where the gradient that arrives is 1 ({self.where})"
         if self.kink:
-            return f"the backward of {self.name} takes a slope of its own at a kink of its forward ({self.where})"
+            return f"the backward of {self.name} chooses its slope at a kink of its forward ({self.where})"
         return f"the backward of {self.name} is the derivative of its forward"
 
 

@@ -49,7 +49,10 @@ def note_dependence(
                 f"on: PyTorch leaves {name}.grad None, and it counts as 0 here."
             )
         else:
-            text = f"{called} does not depend on {name}{here}: its gradient is 0, and PyTorch leaves {name}.grad None."
+            text = (
+                f"{called} does not depend on {name}{here}: its gradient is 0, and PyTorch leaves {name}.grad None; "
+                "grad() raises there without allow_unused=True."
+            )
         notes += [Note("unused-input", text)] if text else []
     return notes
 

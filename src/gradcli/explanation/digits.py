@@ -38,8 +38,8 @@ def note_saturation(composition: Composition) -> list[Note]:
     place = place_text(entry, node.shape)
     at = f" in entry {place}" if place else ""
     message = (
-        f"{node.op.name} is saturated{at}: its derivative there is a difference of nearly equal numbers, and has lost "
-        "its digits."
+        f"{node.op.name} is saturated{at}: its derivative there is a difference of nearly equal numbers, and "
+        "rounding has cost its digits."
     )
     return [Note("digits-lost", message)]
 
@@ -93,7 +93,7 @@ def note_cancelled_paths(called: str, jacobians: Mapping[str, Jacobian]) -> list
             return [
                 Note(
                     "digits-lost",
-                    f"d{called}{row}/d{name}{column} is what is left of terms that cancel: it has lost its digits.",
+                    f"d{called}{row}/d{name}{column} is a sum of terms that cancel: rounding has cost its digits.",
                 )
             ]
     return []
@@ -110,8 +110,8 @@ def note_cancelled_values(nodes: list[Node]) -> list[Note]:
     return [
         Note(
             "digits-lost",
-            f"The two sides of a {node.op.cancels} cancel{at}: little but "
-            "rounding is left of that value, and of what depends on it.",
+            f"The two sides of a {node.op.cancels} cancel{at}: the result is mostly rounding, and so is what depends "
+            "on it.",
         )
     ]
 

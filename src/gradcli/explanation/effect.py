@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradcli.errors.counting import counted
 from gradcli.ops.signatures import Array, Mask
 from gradcli.records import dataclass
 
@@ -47,6 +48,88 @@ class Shared:
     name: str
     index: tuple[int, ...]
     rows: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Broadcast:
+    """An input that an operation repeats to another shape, so that its gradient adds a term for each use.
+
+    - ``name``, ``shape``: the variable.
+    - ``to``: the shape that it is repeated to.
+    - ``times``: how often each of its entries is used.
+
+    >>> gradcli.explain("sum((x + b)**2)", x=[1.0, 2.0, 3.0], b=0.5).broadcasts
+    [Broadcast(name='b', shape=(), to=(3,), times=3)]
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    to: tuple[int, ...]
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """How many passes give all of J: forward mode takes one for each input, reverse mode one for each output.
+
+    - ``inputs``, ``outputs``: the entries of the differentiated variables, and of y.
+    - ``coloured``: the reverse passes that are enough where rows which share no column go together; None where there
+      are several variables, or the entries of J are not held.
+
+    >>> gradcli.explain("sum(x**2)", x=[1.0, 2.0, 3.0]).passes.sentence
+    'One reverse pass gives the gradient; forward mode takes 3, one for each input.'
+    """
+
+    inputs: int
+    outputs: int
+    coloured: int | None
+
+    @property
+    def sentence(self) -> str:
+        """What both ways take, and why."""
+        if self.outputs == 1:
+            forward = f"takes {self.inputs:,}, one for each input" if self.inputs > 1 else "takes one too"
+            return f"One reverse pass gives the gradient; forward mode {forward}."
+        fewer = self.coloured is not None and self.coloured < self.outputs
+        merged = f" ({self.coloured:,} if rows without a common column share a pass)" if fewer else ""
+        reverse = f"{self.outputs:,} reverse passes, one for each output{merged}"
+        return f"J: {reverse}, or {self.inputs:,} forward, one for each input."
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """The gradient of L = v·y in one entry beside the difference quotient (L(x + h) - L(x - h))/(2*h).
+
+    - ``name``, ``index``: the variable, and the indices of the entry.
+    - ``step``: h.
+    - ``gradient``, ``quotient``: both numbers.
+    - ``routes``: the largest distance between vᵀ·J and reverse mode, over all entries.
+    - ``digits``: how many digits the quotient shares with the gradient; ``single``: how many rounding would leave of
+      the best quotient in float32.
+
+    >>> trial = gradcli.explain("x**3", x=1.5).trial
+    >>> trial.gradient, round(trial.quotient, 8), trial.routes, trial.digits > 8
+    (6.75, 6.75, 0.0, True)
+    """
+
+    name: str
+    index: tuple[int, ...]
+    step: float
+    gradient: float
+    quotient: float
+    routes: float
+    digits: int
+    single: int
+
+    @property
+    def sentence(self) -> str:
+        """What the quotient and the distance of the routes say of the gradient, and what says more."""
+        entry = f"{self.name}[{','.join(map(str, self.index))}]" if self.index else self.name
+        right = f"right to {counted(self.digits, 'digit')} (in float32 to {self.single})"
+        return (
+            f"The difference quotient by {entry} is {self.quotient:.6g}, {right}; vᵀ·J and reverse mode differ by "
+            f"{self.routes:.2g} at most; gradcli check counts the right digits of every entry."
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,13 @@ from gradcli.ops.declare import Array
 from gradcli.records import dataclass
 
 if TYPE_CHECKING:
-    from gradcli.explanation.effect import Dust, Effect
+    from gradcli.explanation.effect import Broadcast, Dust, Effect, Passes, Trial
     from gradcli.explanation.events import Event, Value
     from gradcli.explanation.jacobians import Jacobian
     from gradcli.explanation.lookup import Lookup
     from gradcli.explanation.picture import Picture
     from gradcli.explanation.rules import Path, Rule
+    from gradcli.explanation.samples import Samples
     from gradcli.explanation.tape import Step, Tape
     from gradcli.explanation.timeline import Timeline
     from gradcli.language.inputs import Cotangent
@@ -198,6 +199,26 @@ class Explained:
     def effect(self) -> Effect:
         """What v did: the number that backward differentiates, and what another v would have left."""
         return self.lookup.effect
+
+    @property
+    def trial(self) -> Trial | None:
+        """The gradient in one entry beside a difference quotient; None where no entry can be moved."""
+        return self.lookup.trial
+
+    @property
+    def passes(self) -> Passes:
+        """How many passes of reverse and of forward mode give all of J."""
+        return self.lookup.passes
+
+    @property
+    def broadcasts(self) -> list[Broadcast]:
+        """The inputs that an operation repeats to another shape, so that their gradients are sums."""
+        return self.lookup.broadcasts
+
+    @property
+    def samples(self) -> Samples | None:
+        """What each sample of a mean adds to the gradient; None where the output is no mean over samples."""
+        return self.lookup.samples
 
     @property
     def dust(self) -> dict[str, Dust]:

@@ -22,14 +22,15 @@ from gradcli.explanation.program_values import tell_values
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
 from gradcli.explanation.run_lookup import RunLookup
 from gradcli.explanation.script_notes import note_script, own_derivatives
+from gradcli.explanation.short_answers import note_questions
 from gradcli.explanation.suspicion import affordable, fits_a_check, is_beyond_doubles, is_edgy, list_operations
-from gradcli.explanation.words import Confirmation, note_confirmation, too_large_text
+from gradcli.explanation.words import Confirmation, note_confirmation, too_large_text, undecided_text
 
 if TYPE_CHECKING:
     from gradcli.formulas.derivation import Formulas
     from gradcli.jacobian.composition import Composition
 
-NOT_ASKED = "The program is too large to hold these numbers in passing against arithmetic with digits to spare"
+NOT_CHECKED = "These numbers are not compared with a computation in higher precision, as the program is large"
 
 
 class Ask(Enum):
@@ -88,6 +89,8 @@ def explain_run(
         *(() if bent or past else notes_of_digits(point, backward, agreement, confirmation, lost, kinks)),
         *(note_script(program, composition.nodes, bent) if program.is_script else ()),
     ]
+    if not past:
+        notes += note_questions(point, composition.nodes, jacobians, formulas.definitions, notes)
     return kind(
         program=point.function.place.text,
         name=point.name,
@@ -143,8 +146,8 @@ def confirm_where(
         unconfirmed = ask is Ask.WHERE_CHEAP and any(len(j.rows) or not j.held for j in jacobians.values())
         if not unconfirmed:
             return Confirmation(unknown=unknown)
-        ending = ": gradcli check does." if fits_a_check(graph, 1) else ", and for gradcli check too."
-        return Confirmation(unknown=unknown, skipped=NOT_ASKED + ending)
+        ending = "; gradcli check does it." if fits_a_check(graph, 1) else ", even for gradcli check."
+        return Confirmation(unknown=unknown, skipped=NOT_CHECKED + ending)
     exact = Exact(point.function.program, point.inputs, point.names)
     return confirm(exact, point, jacobians, Sums.of(backward), how == "entries", edgy)
 
@@ -172,7 +175,7 @@ def notes_of_run(
     notes = [note for seed in point.seeds for note in note_v(seed, point.name)]
     notes += [*note_run(run.graph), *graph]
     if any(j.formulas is None and not j.rules and len(j.rows) for j in jacobians.values()):
-        notes.append(Note("numeric-only", "The formula of J is too long to be read: J is given by its numbers alone."))
+        notes.append(Note("numeric-only", "The formulas of J are too long to read: J is shown by its numbers alone."))
     notes += [note_unheld(name, j.matrix_shape) for name, j in jacobians.items() if not j.held]
     columns = {name: j.columns for name, j in jacobians.items() if j.held}
     notes += note_dependence(run.graph, run.output, point.name, point.leaves, columns)
@@ -197,15 +200,15 @@ def notes_of_digits(
     if confirmation is not None and asked:
         notes = note_confirmation(confirmation, (point.name, point.names), kinks, lost)
     if confirmation is not None and not asked and confirmation.unknown:
-        notes.append(Note("unclear", f"What is true here was not found: {confirmation.unknown}."))
+        notes.append(Note("unclear", undecided_text(confirmation.unknown)))
     elif confirmation is not None and confirmation.skipped:
         notes.append(Note("not-confirmed", confirmation.skipped))
     if not asked and agreement.agree and digits_lost(backward) and not lost:
         notes.append(
             Note(
                 "digits-lost",
-                "Cancellation or saturation has cost digits: J and reverse mode differ visibly, though by no more than "
-                "rounding explains. Neither is exact here.",
+                "J and reverse mode differ in digits that are shown, by no more than rounding explains: terms "
+                "cancel here, and neither number is exact.",
             )
         )
     if agreement.verdict == "differ":

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 RUNS = 8
 """Runs that the curvature along two directions takes where two settings of digits agree."""
-BENDS = "its gradient bends or jumps at this point: H is that of the piece that the first derivative takes"
+BENDS = "the gradient bends or jumps at this point, and H is that of the side from which the gradient is taken"
 CHOSEN = "Parts of {} have a kink at this point, and H follows PyTorch's conventions: {} is {!r} and truly {:.10g}."
 
 AFFORDABLE = 8
@@ -256,7 +256,7 @@ def judge(
     if not math.isfinite(value):
         return
     if truth.value.is_nan():
-        held.unknown = held.unknown or ("" if truth.bends else f"{place} does not settle in many digits")
+        held.unknown = held.unknown or ("" if truth.bends else f"{place} changes with every digit that is added")
         return
     held.judge(what, value, truth.value / exact_number(unit), size, place)
     across = truth.across / exact_number(unit)

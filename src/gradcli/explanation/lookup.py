@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gradcli.explanation.effect import Dust, Effect
+from gradcli.explanation.effect import Broadcast, Dust, Effect, Passes, Trial
 from gradcli.explanation.rules import BackwardPass, Path
 from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
     from gradcli.explanation.picture import Picture
+    from gradcli.explanation.samples import Samples
     from gradcli.explanation.tape import Step, Tape
     from gradcli.formulas.index_rules import IndexRule
 
@@ -30,6 +31,22 @@ class Lookup(Protocol):
     @property
     def dust(self) -> dict[str, Dust]:
         """Where numbers are what rounding has left of 0, by variable."""
+
+    @property
+    def trial(self) -> Trial | None:
+        """The gradient in one entry beside a difference quotient; None where no entry can be moved."""
+
+    @property
+    def passes(self) -> Passes:
+        """How many passes give all of J."""
+
+    @property
+    def broadcasts(self) -> list[Broadcast]:
+        """The inputs that an operation repeats to another shape."""
+
+    @property
+    def samples(self) -> Samples | None:
+        """What each sample of a mean adds to the gradient; None where the output is no mean over samples."""
 
     @property
     def by_choice(self) -> bool:

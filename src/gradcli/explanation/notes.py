@@ -30,8 +30,8 @@ def note_v(v: Cotangent, called: str) -> list[Note]:
         return [
             Note(
                 "v-broadcast",
-                f"{called} has one entry and v has {v.shown.size:,}: J is taken once for each, so x.grad is sum(v)*J. "
-                'PyTorch today raises "Mismatch in shape" here.',
+                f"{called} has one entry and v has {v.shown.size:,}: each is one call of backward, so "
+                'x.grad is sum(v)*J. PyTorch raises "Mismatch in shape".',
             )
         ]
     return []
@@ -169,8 +169,8 @@ def note_unheld(name: str, shape: tuple[int, int]) -> Note:
     rows, columns = shape
     return Note(
         "rows-alone",
-        f"J by {name} has {rows:,} rows and {columns:,} columns, and the products of its local derivatives are too "
-        "many to be held: the symbolic route took v through them, in one pass. Any row or column can be asked for.",
+        f"J by {name} has {rows:,} rows and {columns:,} columns, too many entries to compute all of them: "
+        "only vᵀ·J is computed, in one pass. --row and --column show parts of J.",
     )
 
 
@@ -203,16 +203,18 @@ def reason(nodes: list[Node], infinite: str) -> str:
     """Return why the routes differ on a graph."""
     odd = next(oddities(nodes), None)
     if odd is not None:
-        return f"J and reverse mode differ as PyTorch does from the mathematics: {odd.message}."
+        return f"J is the mathematical derivative, and reverse mode PyTorch's, which is another one: {odd.message}."
     for node in nodes:
         if not isinstance(node, Operation) or node.op.differs is None:
             continue
         if np.any(node.op.differs(node.value, *map(value_of, node.arguments))):
-            return f"J and reverse mode differ as PyTorch does from the mathematics: {node.op.says}."
+            return (
+                f"J is the mathematical derivative, and reverse mode PyTorch's, which is another one: {node.op.says}."
+            )
     if infinite == "grad":
         choice = any(isinstance(node, Operation) and node.op.chooses for node in nodes)
         branch = (
-            ", in a part of the graph that has no influence here, such as the branch that where did not take"
+            ", in a part of the program that does not count here, such as the branch that where did not take"
             if choice
             else ""
         )
@@ -221,12 +223,13 @@ def reason(nodes: list[Node], infinite: str) -> str:
         )
     if any(not np.all(np.isfinite(node.value)) for node in nodes):
         return (
-            "A value on the way is not finite, and J and reverse mode carry it on to different entries: neither is a "
-            "derivative there."
+            "A value on the way is not finite. J and reverse mode carry it on to different entries, and neither is a "
+            "derivative."
         )
     from gradcli.explanation.script_notes import own_derivatives  # few answers differ
 
     own = own_derivatives(nodes)
     if own:
-        return f"The backward of {listed(own, len(own))}, which the script wrote, is no product of v with a matrix."
+        names = listed(own, len(own))
+        return f"The backward of {names}, which the script wrote, is not linear in v: it is no product of v with a J."
     return "J and reverse mode differ by more than rounding explains. Please report this."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,8 @@ from gradcli.engine.meter import LARGE
 from gradcli.engine.naming import output_name
 from gradcli.engine.reverse import cotangents
 from gradcli.errors import GradcliError
+from gradcli.errors.counting import short_array
+from gradcli.errors.facts import MisshapenV
 from gradcli.explanation.evaluation import Evaluation, Function, filled, gradients
 from gradcli.explanation.explained import Backward, Gradient, Note, sum_of
 from gradcli.explanation.notes import note_backward, note_run, refuse_integers
@@ -109,7 +112,7 @@ def stand(
         values = filled(function.program, values)
         run = run or function.evaluate(values, record, strict)
         names = function.differentiated
-        shape, name = run.value.shape, output_name(run.graph, run.output)
+        shape = run.value.shape
         resets: frozenset[int] = frozenset()
         as_run = all(v is None for v in calls) and function.program.is_script and bool(function.program.vs)
         if as_run:
@@ -122,7 +125,7 @@ def stand(
             if any(len(own) > 1 for own in whole):
                 run.graph.remark("v-identity", IDENTITY)
             calls = [call for own in whole for call in own]
-        seeds = [read_v(v, shape, strict, name) for v in calls]
+        seeds = [read_seed(v, run, names, strict) for v in calls]
         if len(calls) > 1 and (record or strict) and not function.program.is_script:
             from gradcli.language.retaining import remark_second_backward
 
@@ -134,6 +137,26 @@ def stand(
         kept = run if record else function.evaluate(values, strict=strict)  # all that the integers are used for
         refuse_integers(integers, kept.graph, kept.leaves)
     return Point(function, run, names, seeds, integers, resets, as_run)
+
+
+def read_seed(v: object, run: Evaluation, names: Sequence[str], strict: bool) -> Cotangent:
+    """Return v for the output of a run; one number for several entries is refused with what it could have meant."""
+    try:
+        return read_v(v, run.value.shape, strict, output_name(run.graph, run.output))
+    except GradcliError as error:
+        facts = error.facts
+        if not isinstance(facts, MisshapenV) or math.prod(facts.given) != 1 or not names:
+            raise
+        name, leaf = names[0], run.leaves[names[0]]
+        if leaf.value.size > MOST_SPELLED:
+            raise
+        ones = gradients(run, np.ones(run.value.shape), [name])[name]
+        worth = tuple(f"{name}.grad = {short_array(g)}" for g in (ones, ones / run.value.size))
+        raise error.about(facts._replace(worth=worth)) from None
+
+
+MOST_SPELLED = 6
+"""Entries of a gradient that an error spells out."""
 
 
 def compose_at(run: Evaluation, function: Function) -> Composition:

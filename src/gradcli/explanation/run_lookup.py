@@ -24,8 +24,9 @@ from gradcli.ops.declare import Array
 from gradcli.records import dataclass, replace
 
 if TYPE_CHECKING:
-    from gradcli.explanation.effect import Dust, Effect
+    from gradcli.explanation.effect import Broadcast, Dust, Effect, Passes, Trial
     from gradcli.explanation.picture import Picture
+    from gradcli.explanation.samples import Samples
     from gradcli.explanation.tape import Step, Tape
     from gradcli.explanation.taping import Recorded
     from gradcli.formulas.derivation import Formulas
@@ -66,6 +67,45 @@ class RunLookup:
         dust = {name: known.entries for name, known in self.dust.items()}
         with np.errstate(all="ignore"):
             return weigh(point.seed, point.value, point.inputs, self.jacobians, grad, self.moved, dust)
+
+    @cached_property
+    def trial(self) -> Trial | None:
+        """The gradient in one entry beside a difference quotient."""
+        from gradcli.explanation.weighing import try_quotient
+
+        nudge = self.effect.nudge
+        if nudge is None:
+            return None
+        routes = max(
+            (float(np.max(np.abs(call.vjp[name] - call.grad[name]), initial=0.0)) for call in self.backward
+            for name in call.grad), default=0.0,
+        )  # fmt: skip
+        grad, v = self.backward[-1].accumulated, np.ravel(self.point.seed)
+        with np.errstate(all="ignore"):
+            return try_quotient(v, self.point.inputs, grad, self.moved, nudge, routes)
+
+    @cached_property
+    def passes(self) -> Passes:
+        """How many passes give all of J."""
+        from gradcli.explanation.effect import Passes
+
+        inputs = sum(jacobian.matrix_shape[1] for jacobian in self.jacobians.values())
+        only = [*self.jacobians.values()]
+        return Passes(inputs, self.point.value.size, only[0].passes if len(only) == 1 else None)
+
+    @cached_property
+    def broadcasts(self) -> list[Broadcast]:
+        """The inputs that an operation repeats to another shape."""
+        from gradcli.explanation.short_answers import find_broadcasts
+
+        return find_broadcasts(self.composition.nodes, self.point.leaves)
+
+    @cached_property
+    def samples(self) -> Samples | None:
+        """What each sample of a mean adds to the gradient."""
+        from gradcli.explanation.samples import find_samples  # few answers need it
+
+        return find_samples(self.point)
 
     def moved(self, name: str, place: int, step: float) -> Array | None:
         """Return y where one entry of a variable is moved; None where the program has no value there."""

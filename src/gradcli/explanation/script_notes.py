@@ -19,7 +19,7 @@ HOOK = "hook"
 """What a hook that changes gradients is called among functions with a backward pass of their own."""
 
 
-CURVED = " It is not linear in what it is given, so that no J has its numbers."
+CURVED = " It is not linear in the gradient that arrives, so that no J gives its numbers."
 
 
 def own_derivatives(nodes: Sequence[Node]) -> list[str]:
@@ -55,7 +55,7 @@ def note_own(program: Any, nodes: Sequence[Node], bent: bool = False) -> list[No
         notes.append(
             Note(
                 "custom-backward",
-                f"The backward of {names} is followed as the script wrote it: gradcli check holds it against the "
+                f"The backward of {names} is used as the script wrote it: gradcli check compares it with the "
                 "derivative of its forward." + (CURVED if bent else ""),
             )
         )
@@ -75,8 +75,8 @@ def note_float32(program: Any, nodes: Sequence[Node]) -> list[Note]:
             return [
                 Note(
                     "float32",
-                    f"In float32 {word} is {beyond} here: the numbers of this answer are those of doubles, and "
-                    "PyTorch's may be inf, nan or 0.",
+                    f"In float32 {word} is {beyond} here: this answer is computed in float64, and PyTorch may give "
+                    "inf, nan or 0.",
                 )
             ]
     return []

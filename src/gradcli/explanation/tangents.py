@@ -26,7 +26,7 @@ from gradcli.explanation.explained import Note, Proof
 from gradcli.explanation.jacobians import Jacobian, one_hot, weighted_sums
 from gradcli.explanation.suspicion import RUNS, count_work
 from gradcli.explanation.views import Moved, OneHot, Rows, Tangent
-from gradcli.explanation.words import Confirmation, tell_bend, too_large_text
+from gradcli.explanation.words import Confirmation, tell_bend, too_large_text, undecided_text
 from gradcli.language.inputs import as_input
 from gradcli.ops.signatures import Array
 
@@ -176,7 +176,9 @@ def confirm_along(point: Point, u: Mapping[str, Array], jvp: Array, sizes: Array
         if not np.isfinite(flat[i]):
             continue
         if true.is_nan():
-            found.unknown = found.unknown or ("" if side.kind else f"J·u for {label(i)} does not settle in many digits")
+            found.unknown = found.unknown or (
+                "" if side.kind else f"J·u for {label(i)} changes with every digit that is added"
+            )
         else:
             found.judge("jvp", float(flat[i]), true, float(np.ravel(sizes)[i]), f"J·u for {label(i)}")
     return proof_of(found, all_finite, "J·u")
@@ -184,19 +186,19 @@ def confirm_along(point: Point, u: Mapping[str, Array], jvp: Array, sizes: Array
 
 def unasked(all_finite: bool, work: int) -> Proof:
     """Return the proof of numbers that were held against nothing: many digits take more than the ``work``."""
-    message = f"These numbers are not confirmed: {too_large_text(work)}."
+    message = f"These numbers are not compared with a computation in higher precision: {too_large_text(work)}."
     return Proof("agree", all_finite, None, [Note("not-confirmed", message)])
 
 
 def proof_of(found: Confirmation, all_finite: bool, what: str) -> Proof:
-    """Return what arithmetic with digits to spare says as a proof."""
+    """Return what the computation in higher precision says, as a proof."""
     notes = [Note(kind, message) for kind, message in found.bends.items()]
     fewest = min(found.digits.values(), default=None)
     if fewest is not None and fewest < FEWEST:
         told = "".join(f" {sentence}." for sentence in found.wrong)
-        notes.append(Note("digits-lost", f"Rounding has cost digits: {what} has {fewest:.1f} right digits.{told}"))
+        notes.append(Note("digits-lost", f"Rounding has cost digits: of {what} {int(fewest)} are right.{told}"))
     if found.unknown and found.verdict == "unclear":
-        notes.append(Note("unclear", f"What is true here was not found: {found.unknown}."))
+        notes.append(Note("unclear", undecided_text(found.unknown)))
     return Proof(found.verdict, all_finite, fewest, notes)
 
 

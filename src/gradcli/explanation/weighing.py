@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.errors.facts import index_of
 from gradcli.exact.thresholds import ROUNDING
-from gradcli.explanation.effect import Dust, Effect, Nudge, Shared, Weighted
+from gradcli.explanation.effect import Dust, Effect, Nudge, Shared, Trial, Weighted
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.ops.signatures import Array, Mask
 
@@ -17,6 +17,10 @@ Move = Callable[[str, int, float], Array | None]
 """Gives y where one entry of a variable is moved: its name, the entry's place in flat order, and how far."""
 STEP = 0.001
 """How far an entry of about 1 is moved."""
+DOUBLE_STEP, SINGLE_STEP = 6e-6, 5e-3
+"""How far a quotient on both sides goes best from an entry of about 1, in float64 and in float32."""
+EPS_SINGLE = 2.0**-24
+"""Relative distance to which float32 rounds."""
 SMALL = 0.01
 """Of the largest slope: entries with less are not worth a move."""
 
@@ -146,6 +150,34 @@ def nudge(v: Array, y: Array, inputs: Mapping[str, Array], grad: Mapping[str, Ar
             measured = measure(v, y, move(name, place, step), slope * step)
             return Nudge(name, index_of(place, g.shape), step, slope, slope * step, measured)
     return None
+
+
+def try_quotient(
+    v: Array, inputs: Mapping[str, Array], grad: Mapping[str, Array], move: Move, at: Nudge, routes: float
+) -> Trial | None:
+    """Return the gradient beside a difference quotient, in the entry that a nudge moves; None without a value there.
+
+    The quotient is taken on both sides, so that the steps that suit it are the cube roots of the last digits.
+    """
+    place = int(np.ravel_multi_index(at.index, grad[at.name].shape)) if at.index else 0
+    size = max(abs(float(np.ravel(inputs[at.name])[place])), 1.0)
+    moved = [move(at.name, place, way * DOUBLE_STEP * size) for way in (1, -1)]
+    if any(y is None or y.size != v.size or not np.isfinite(y).all() for y in moved):
+        return None
+    after, before = (np.ravel(y) for y in moved if y is not None)
+    quotient = float(v @ (after - before)) / (2 * DOUBLE_STEP * size)
+    rounding = EPS_SINGLE * float(np.abs(v) @ np.abs(after)) / (SINGLE_STEP * size)
+    return Trial(
+        at.name, at.index, DOUBLE_STEP * size, at.slope, quotient, routes,
+        shared_digits(abs(quotient - at.slope), at.slope, 15), shared_digits(rounding, at.slope, 7),
+    )  # fmt: skip
+
+
+def shared_digits(error: float, number: float, most: int) -> int:
+    """Return how many digits an error leaves of a number, ``most`` at the most."""
+    if not error:
+        return most
+    return min(most, max(0, math.floor(-math.log10(error / abs(number)))))
 
 
 def step_at(value: float) -> float:

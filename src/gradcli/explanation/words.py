@@ -32,7 +32,12 @@ def spent_text(work: int) -> str:
 
 def too_large_text(work: int) -> str:
     """Return why nothing was asked of a program whose runs alone take more than the work."""
-    return f"in many digits the program takes more than the budget 'work' of {work:,}"
+    return f"in higher precision the program takes more than the budget 'work' of {work:,}"
+
+
+def undecided_text(why: str) -> str:
+    """Return the sentence that nothing is said of whether the numbers are right, and why."""
+    return f"gradcli could not decide whether these numbers are right: {why}."
 
 
 @dataclass(slots=True)
@@ -77,7 +82,7 @@ class Confirmation:
 def tell_undecided(found: Confirmation, value: float, y: float, side: Side, place: str) -> None:
     """Say that the truth of a finite number was not found, where y has a value and no kink or jump is the reason."""
     if math.isfinite(value) and math.isfinite(y) and not side.kind and not found.unknown:
-        found.unknown = f"{place} does not settle in many digits"
+        found.unknown = f"{place} changes with every digit that is added"
 
 
 def tell_bend(found: dict[str, str], side: Side, row: str, at: str, takes: str) -> None:
@@ -111,8 +116,9 @@ def rounding_text(pair: tuple[Decision, Decision]) -> str:
     op = doubles.op
     what = op.text.format(*shown) if op.text and len(shown) == op.text.count("{}") else f"{op.name}({', '.join(shown)})"
     at = f" in entry {place_text(*place)}" if place is not None and place[1] else ""
-    side = f" ({', '.join(value_text(value, 20, place) for value in exact.values)} in many digits)"
-    return f"Rounding decides {what}{at}{side}: exact numbers go another way. The answer follows double precision."
+    side = f" ({', '.join(value_text(value, 20, place) for value in exact.values)} with more digits)"
+    decides = f"Rounding decides {what}{at}{side}: exact numbers would take another way"
+    return f"{decides}. This answer takes that of double precision."
 
 
 Place = tuple[int, tuple[int, ...]]
@@ -163,10 +169,12 @@ def note_confirmation(
     if any(count < TOLD for count in found.digits.values()):
         output, inputs = names
         named = {"y": output, "jacobian": "J", "grad": f"{inputs[0]}.grad" if len(inputs) == 1 else "the gradient"}
-        counts = ", ".join(f"{named[what]} has {count:.1f}" for what, count in found.digits.items())
+        first, *rest = (f"of {named[what]} {int(count)}" for what, count in found.digits.items())
         told = "".join(f" {sentence}." for sentence in found.wrong)
         why = f" {causes[0].message}" if causes and not told else ""
-        notes.append(Note("digits-lost", f"Rounding has cost digits: {counts} right digits.{told}{why}"))
+        notes.append(
+            Note("digits-lost", f"Rounding has cost digits: {', '.join([f'{first} are right', *rest])}.{told}{why}")
+        )
     if found.unknown and found.verdict == "unclear":
-        notes.append(Note("unclear", f"What is true here was not found: {found.unknown}."))
+        notes.append(Note("unclear", undecided_text(found.unknown)))
     return notes

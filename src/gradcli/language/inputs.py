@@ -107,16 +107,16 @@ def read_v(value: object, shape: tuple[int, ...], strict: bool, name: str = "y")
         if size != 1:
             raise GradcliError(
                 "missing-v",
-                f"{name} has shape {shape}, so a v of that shape is needed: backward() has no default for "
-                f"{counted(size, 'output')}",
-                facts=MissingV(shape),
+                f"{name} has shape {shape}, so backward() needs a v of that shape: a weight for each of the "
+                f"{counted(size, 'entry')}",
+                facts=MissingV(shape, name),
             )
         one = np.ones(shape)
         return Cotangent(one, one, "default")
     v = np.asarray(as_input("v", value))
     if v.shape == shape:
         return Cotangent(v, v, "given", v.shape)
-    mismatch = MisshapenV(v.shape, shape)
+    mismatch = MisshapenV(v.shape, shape, name)
     if v.size == size and not strict:
         return Cotangent(v.reshape(shape), v.reshape(shape), "reshaped", v.shape)
     if size == 1 and v.size > 1 and not strict:

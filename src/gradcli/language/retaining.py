@@ -29,10 +29,10 @@ def remark_second_backward(graph: Graph, output: object) -> None:
             kept_by.setdefault(called_by(graph, node), kept_text(node, found, names))
     if not kept_by:
         return
-    words = [f"{word} keeps {what}" for word, what in kept_by.items()]
+    words = [f"{word} needs {what}" for word, what in kept_by.items()]
     graph.remark(
         "torch-refuses",
-        "A second backward raises in PyTorch without retain_graph=True, since the first one frees what was kept: "
+        "A second backward raises in PyTorch without retain_graph=True, since the first one frees what it needs: "
         f"{listed(words[:MOST_NAMED], len(words))}.",
     )
 
@@ -89,5 +89,5 @@ def name_of(value: Any, names: dict[int, str]) -> str:
     if isinstance(value, Input):
         return value.name
     if isinstance(value, Node):
-        return names.get(value.index, "what it was given")
+        return names.get(value.index, "an inner value")
     return "a constant" if np.ndim(value) else f"{float(value):g}"

@@ -103,7 +103,7 @@ SUB = elementwise(
 MUL = elementwise(
     "mul", operator.mul, lambda g, _y, _a, b: g * b, lambda g, _y, a, _b: g * a, lambda s, a, b: a * b,
     operator="*", text="{}*{}", precedence=70, mentions=on_others, whole=PRODUCT,
-    spelled=Spelled(also="multiply", doc="a * b"))
+    spelled=Spelled(also="multiply", doc="x*other, entry by entry"))
 DIV = elementwise(
     "div", quotient, lambda g, _y, _a, b: g / b, lambda g, _y, a, b: -g * (a / b / b), lambda s, a, b: a / b,
     spelled=None,
@@ -113,7 +113,7 @@ DIV = elementwise(
 REMAINDER = elementwise(
     "remainder", remainder, passed, lambda g, _y, a, b: -g * np.floor_divide(a, b), lambda s, a, b: s.remainder(a, b),
     operator="%", text="{} % {}", precedence=70, whole=REST, pieces=Piecewise(np.floor_divide, rest_of),
-    domain=((0.1, 0.9), (1, 2)), spelled=Spelled(also="mod", doc="a % b, with the sign of b"))
+    domain=((0.1, 0.9), (1, 2)), spelled=Spelled(also="mod", doc="x % other, with the sign of other"))
 NEG = elementwise(
     "neg", operator.neg, lambda g, _y, _x: -g, lambda s, x: -x, operator="-", text="-{}", precedence=80,
     mentions=on_none, spelled=Spelled(also="negative", doc="-x", kinds="no same yes"))
@@ -126,7 +126,7 @@ POW = elementwise(
     zero_at=lambda k, x, p: (x == 0) & (p >= 0) if k else p == 0, zero_text=("{1} == 0", "({0} == 0) & ({1} >= 0)"),
     splits_zero=lambda k, x, p: (x == 0) & (p < 0) if k == 0 else False,
     backward_text=((OF_BASE, f"where({{1}} == 0, 0, {OF_BASE})"), "{g}*{y}*log({0})"),
-    spelled=Spelled("torch numpy math method", also="power float_power", doc="x to the power p"))
+    spelled=Spelled("torch numpy math method", also="power float_power", doc="x to the power other"))
 MAXIMUM = elementwise(
     "maximum", np.maximum, lambda g, _y, a, b: ties(g, a, b), lambda g, _y, a, b: ties(g, b, a),
     lambda s, a, b: s.maximum(a, b), kink=HALF_EACH,
@@ -157,19 +157,19 @@ def scaled(f: Apply, x: Tensor, alpha: Static, name: str = "alpha") -> Tensor:
 
 @function("add plus", "torch numpy method", "elementwise", op=ADD, kinds="integer integer yes")
 def build_add(f: Apply, x: Tensor, other: Tensor, alpha: Static = 1) -> Tensor:
-    """a + b, or a + alpha*b"""
+    """x + other, or x + alpha*other"""
     return f(ADD, x, scaled(f, other, alpha))
 
 
 @function("sub subtract", "torch numpy method", "elementwise", op=SUB, kinds="no integer yes")
 def build_sub(f: Apply, x: Tensor, other: Tensor, alpha: Static = 1) -> Tensor:
-    """a - b, or a - alpha*b"""
+    """x - other, or x - alpha*other"""
     return f(SUB, x, scaled(f, other, alpha))
 
 
 @function("div divide true_divide", "torch numpy method", "elementwise", op=DIV)
 def build_div(f: Apply, x: Tensor, other: Tensor, rounding_mode: Static = None) -> Tensor:
-    """a / b, rounded down for rounding_mode="floor", towards 0 for "trunc"; then it is flat"""
+    """x/other, rounded down for rounding_mode="floor", towards 0 for "trunc"; then it is flat"""
     if rounding_mode not in (None, "floor", "trunc"):
         raise GradcliError("value", f"div: rounding_mode is 'floor', 'trunc' or None, not {rounding_mode!r}")
     return f(DIV, x, other) if rounding_mode is None else f(ROUNDED_DIV, x, other, rounding_mode=rounding_mode)

@@ -136,21 +136,22 @@ elementwise("sinc", sinc, lambda g, _y, x: np.where(x == 0, 0.0, g * sinc_slope(
             torch_doubles=sinc_in_torch, spelled=spelled("sin(πx)/(πx), 1 at 0", "torch numpy special method"))
 elementwise("hypot", np.hypot, lambda g, z, x, _y: g * (x / z), lambda g, z, _x, y: g * (y / z),
             lambda s, x, y: s.hypot(x, y), exactly=lambda x, y: np.sqrt(x * x + y * y), domain=((0.3, 2), (0.3, 2)),
-            spelled=spelled("sqrt(x**2 + y**2)", f"{EVERYWHERE} tensors", kinds="numpy-float numpy-float yes"))
+            spelled=spelled("sqrt(x**2 + other**2)", f"{EVERYWHERE} tensors", kinds="numpy-float numpy-float yes"))
 elementwise("atan2", np.arctan2, lambda g, _z, y, x: g * per_square(x, y, x),
             lambda g, _z, y, x: -g * per_square(y, y, x), lambda s, y, x: s.atan2(y, x), **FAR,
             pieces=Piecewise(exactly.cut_side, exactly.angle_on), domain=((0.3, 2), (0.3, 2)),
             splits_zero=lambda k, y, x: (y == 0) & ((x == 0) | ((x < 0) & (k == 0))),
             zero_at=lambda k, y, x: (x == 0) & (y == 0), zero_text=(AT_ORIGIN, AT_ORIGIN),
-            spelled=spelled("the angle of the point (x, y), given y first", f"{EVERYWHERE} tensors", "arctan2",
+            spelled=spelled("the angle of the point (other, x), as atan2(y, x)", f"{EVERYWHERE} tensors", "arctan2",
                             UNLIKE_NUMPY))
 elementwise("xlogy", xlogy, lambda g, _z, x, y: np.where((x == 0) & (y <= 0), 0.0, xlogy(g, y)),
             lambda g, _z, x, y: g * (x / y), lambda s, x, y: s.xlogy(x, y),
             exactly=lambda x, y: np.where((x == 0) & ~exactly.is_nan(y), 0, x * np.log(y)),
             zero_at=lambda k, x, y: (x == 0) & (y <= 0) & (k == 0), zero_text=("({0} == 0) & ({1} <= 0)",),
             domain=((0.2, 2), (0.2, 2)), backward_text=("{g}*log({1})", "{g}*{0}/{1}"),
-            spelled=spelled("x*log(y), 0 where x is 0", "torch special method"))
+            spelled=spelled("x*log(other), 0 where x is 0", "torch special method"))
 elementwise("logaddexp", np.logaddexp, lambda g, _z, a, b: g / (1 + np.exp(b - a)),
             lambda g, _z, a, b: g / (1 + np.exp(a - b)), lambda s, a, b: s.logaddexp(a, b), exactly=exactly.logaddexp,
-            spelled=spelled("log(exp(a) + exp(b))", "torch numpy method tensors", kinds="numpy-float numpy-float yes"))
+            spelled=spelled("log(exp(x) + exp(other))", "torch numpy method tensors",
+                            kinds="numpy-float numpy-float yes"))
 # fmt: on

@@ -214,7 +214,7 @@ def bce_loss(x: Value, target: Value, weight: Value | None = None, how: Reductio
 def bce_loss_of_scores(
     x: Value, target: Value, weight: Value | None = None, how: Reduction = MEAN, pos_weight: Value | None = None
 ) -> Value:
-    """the binary cross entropy of scores, (1 - t)*x + softplus(-x)"""
+    """the binary cross entropy of scores, (1 - target)*x + softplus(-x)"""
     name = "binary_cross_entropy_with_logits"
     same_shapes(x, target, name)
     without_derivative(name, weight=weight, pos_weight=pos_weight)

@@ -123,12 +123,14 @@ CLAMP_MIN = elementwise(
     "clamp_min", at_least, lambda g, _y, x, low: np.where(x >= low, g, 0.0),
     lambda g, _y, x, low: np.where(x < low, g, 0.0), lambda s, x, low: s.clamp_min(x, low), kink=AT_BOUND,
     pieces=Piecewise(lambda x, low: (x >= low) | is_nan(x), np.where),
-    spelled=Spelled("torch method", "", "x, but at least low; its derivative at the bound is 1", kinds="same same yes"))
+    spelled=Spelled("torch method", "", "the larger of x and other; its derivative at the bound is 1",
+                     kinds="same same yes"))
 CLAMP_MAX = elementwise(
     "clamp_max", at_most, lambda g, _y, x, high: np.where(x <= high, g, 0.0),
     lambda g, _y, x, high: np.where(x > high, g, 0.0), lambda s, x, high: s.clamp_max(x, high), kink=AT_BOUND,
     pieces=Piecewise(lambda x, high: (x <= high) | is_nan(x), np.where),
-    spelled=Spelled("torch method", "", "x, but at most high; its derivative at the bound is 1", kinds="same same yes"))
+    spelled=Spelled("torch method", "", "the smaller of x and other; its derivative at the bound is 1",
+                     kinds="same same yes"))
 # fmt: on
 
 
@@ -182,9 +184,9 @@ ROUNDED, ANYWHERE = "numpy-same same yes", "torch numpy math method"
 SIGN  = step("sign", sign, Piecewise(sign_of, lambda piece, x: np.asarray(piece, dtype=object)),
              Spelled(also="sgn", doc="-1, 0 or 1; flat, its derivative is 0", kinds="torch-same same yes"), is_zero)
 FLOOR = step("floor", np.floor, decided(np.floor),
-             Spelled(ANYWHERE, doc="the largest integer that is not above; flat", kinds=ROUNDED), is_whole)
+             Spelled(ANYWHERE, doc="the largest integer that is not above x; flat", kinds=ROUNDED), is_whole)
 CEIL  = step("ceil", np.ceil, decided(np.ceil),
-             Spelled(ANYWHERE, doc="the smallest integer that is not below; flat", kinds=ROUNDED), is_whole)
+             Spelled(ANYWHERE, doc="the smallest integer that is not below x; flat", kinds=ROUNDED), is_whole)
 TRUNC = step("trunc", np.trunc, decided(np.trunc),
              Spelled(ANYWHERE, "fix", "the integer part; flat", kinds=ROUNDED), is_whole)
 ROUND = step("round", np.round, decided(np.rint), None, lambda x: np.abs(x % 1) == 0.5)
@@ -192,7 +194,7 @@ HEAVISIDE = step("heaviside", np.heaviside,
                  Piecewise(lambda x, y: sign_of(x), lambda piece, x, y:
                            np.where(piece < 0, 0, np.where(piece > 0, 1, np.where(is_nan(x), x, y)))),
 
-                 Spelled("torch numpy method tensors", doc="0 below 0, 1 above, the second argument at 0; flat",
+                 Spelled("torch numpy method tensors", doc="0 where x is below 0, 1 above, other at 0; flat",
                          kinds="same same floats"), arguments=2, torch_raises=True)
 ISNAN = step("isnan", np.isnan, decided(exactly.is_nan),
              Spelled(ANYWHERE, doc="true where an entry is not a number", kinds="mask mask yes"))

@@ -132,19 +132,21 @@ def asked_text(found: Checked) -> str:
     asked = found.asked
     if asked.how == "all":
         return ""
-    told = [f"{asked.single:,} of {counted(asked.entries, 'entry')}"] if asked.single else []
-    told += [counted(asked.directions, "random direction")] if asked.directions else []
-    of = "" if asked.single else f" through all {counted(asked.entries, 'entry')}"
-    return f"; {' and '.join(told)}{of} asked" if told else ""
+    told = [f"{asked.single:,} of {counted(asked.entries, 'entry')} one by one"] if asked.single else []
+    directions = counted(asked.directions, "random direction")
+    told += [f"all {counted(asked.entries, 'entry')} along {directions}"] if asked.directions else []
+    return f"; checked {' and '.join(told)}" if told else ""
 
 
 def read_text(found: Checked) -> str:
-    """Return how many formulas and lines of the backward pass were read back."""
+    """Return how many formulas and lines of the backward pass give the numbers beside them."""
     lines, read = found.backward_lines, found.backward_read
-    told = [counted(found.formulas, "formula")] if found.formulas else []
+    told = [counted(found.formulas, "printed formula")] if found.formulas else []
     if lines:
-        told.append(counted(lines, "backward line") if read == lines else f"{read:,} of {lines:,} backward lines")
-    return f"; {' and '.join(told)} read back" if told else ""
+        some = counted(lines, "line") if read == lines else f"{read:,} of {counted(lines, 'line')}"
+        told.append(f"{some} of Backward")
+    single = found.formulas + lines == 1
+    return f"; {' and '.join(told)} {'gives' if single else 'give'} the same numbers" if told else ""
 
 
 def wrong_line(found: Checked) -> str:

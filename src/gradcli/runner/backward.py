@@ -11,6 +11,7 @@ from gradcli.engine.graph import NODES, Input, Node, Operation
 from gradcli.engine.live import swept
 from gradcli.engine.meter import LARGE
 from gradcli.engine.reverse import cotangents
+from gradcli.errors.counting import short_array
 from gradcli.language.storage import looks_on
 from gradcli.language.writes import saved_places
 from gradcli.ops.declare import value_of
@@ -20,6 +21,9 @@ from gradcli.runner.grad_fns import watched
 from gradcli.runner.state import Run, Written, memory_key
 from gradcli.runner.strings import grad_fn_name
 from gradcli.runner.values import TITLES, Size, Tensor, kind_of, shown_version
+
+MOST_SPELLED = 6
+"""Entries of a gradient that advice spells out."""
 
 
 class Freed(tuple):  # type: ignore[type-arg]
@@ -47,7 +51,7 @@ class Swept:
 def seed_of(run: Run, y: Tensor, gradient: Any, place: int) -> Any:
     """Return v for an output; raises what PyTorch raises where it is missing or does not fit."""
     if not y.active and not run.forwards:  # a forward such as rounding is flat, whatever its backward says
-        run.fail_as("no grad_fn", place)
+        run.fail_as("no grad_fn", place, about=run.noting.constant.get(y))
     if gradient is None:
         if np.size(y.value) != 1:
             run.fail("RuntimeError", "grad can be implicitly created only for scalar outputs")
@@ -55,13 +59,28 @@ def seed_of(run: Run, y: Tensor, gradient: Any, place: int) -> Any:
     if not isinstance(gradient, Tensor):
         run.fail("TypeError", f"gradients can be either Tensors or None, but got {run.type_name(gradient)}")
     if gradient.shape != y.shape:
-        run.fail_as("v shape", place, Size(gradient.shape), Size(y.shape))
+        two = usual_gradients(run, y) if np.size(gradient.value) == 1 else None
+        run.fail_as("v shape", place, Size(gradient.shape), Size(y.shape), about=two)
     node = gradient.node
     return (
         node
         if type(node) in NODES
         else np.asarray(node, dtype=np.float64 if value_of(node).dtype != object else object)
     )
+
+
+def usual_gradients(run: Run, y: Tensor) -> str | None:
+    """Return what the sum and the mean of an output would leave in the first leaf; None where that is no short text."""
+    name = run.name_of(y)
+    totals = cotangents(run.graph, y.node, np.ones(y.shape), visit=lambda _: nodes_of([y.node], None))
+    owners = {node.index: node.owner for node in nodes_of([y.node], None) if type(node) is Input and node.owner}
+    leaf = next((leaf for index, leaf in owners.items() if index in totals and run.name_of(leaf)), None)
+    if name is None or leaf is None or leaf.node.index not in totals or np.size(leaf.value) > MOST_SPELLED:
+        return None
+    grad = np.asarray(totals[leaf.node.index], dtype=np.float64).reshape(leaf.shape)
+    ways = (("sum", grad), ("mean", grad / np.size(y.value)))
+    texts = [f"{short_array(g)} by {name}.{way}().backward()" for way, g in ways]
+    return f"{run.name_of(leaf)}.grad would be {' and '.join(texts)}"
 
 
 def check_freed(run: Run, nodes: Sequence[Node]) -> None:
@@ -278,6 +297,8 @@ def backward(
         reached[id(leaf)] = leaf, g if before is None else before[1] + g
     for leaf, g in reached.values():
         accumulate_grad(run, leaf, g)
+        if create_graph and type(g) not in NODES and leaf.grad is not None:
+            run.noting.constant[leaf.grad] = run.line
         record(run, event, leaf, g)
     for index, g in done.captured.items():
         if index not in done.totals and inputs is not None:
@@ -364,11 +385,14 @@ def gradients_of(
         g = done.captured.get(t.node.index, done.totals.get(t.node.index))
         made_by = second_name(done.outputs, t.node.index) if create_graph and type(g) in NODES else None
         if g is None and not allow_unused and not materialize:
-            run.fail_as("unused", place)
+            run.fail_as("unused", place, about=run.name_of(t))
         if g is None:
             found.append(Tensor(np.zeros(t.shape), t.dtype) if materialize else None)
         else:
-            found.append(Tensor(g if type(g) in NODES else np.array(g).reshape(t.shape), t.dtype, "torch", made_by))
+            made = Tensor(g if type(g) in NODES else np.array(g).reshape(t.shape), t.dtype, "torch", made_by)
+            if create_graph and type(g) not in NODES:
+                run.noting.constant[made] = run.line
+            found.append(made)
     event = derivative_event(run, "grad", outputs, given)
     event.returns = [None if t is None else t.value for t in found]
     note_inputs(run, event, inputs)

@@ -50,9 +50,12 @@ def exception_class(name: str) -> Class:
 
 
 class Raised(Exception):
-    """An exception of the script, on its way up; ``line`` is where it was raised, ``about`` the line behind it."""
+    """An exception of the script, on its way up; ``line`` is where it was raised.
 
-    about: int | None = None
+    ``about`` is what its advice names: the line behind it, a variable, or the numbers of two ways out.
+    """
+
+    about: int | str | None = None
     said: str | None = None
 
     def __init__(self, instance: Instance, line: int = 0, cause: GradcliError | None = None) -> None:

@@ -26,13 +26,19 @@ ASSIGNED = re.compile(
 
 
 class Noting:
-    """What was noted since the last event, in order; ``called`` are the names that leaves had at the last call."""
+    """What was noted since the last event, in order; ``called`` are the names that leaves had at the last call.
+
+    ``inner`` are the names of computed values whose ``.grad`` the script reads and finds None, ``constant`` gradients
+    that ``create_graph=True`` gave without a graph, each with the line of its call.
+    """
 
     def __init__(self) -> None:
         self.draws: list[tuple[Event, list[ref[Tensor]]]] = []
         self.pending: Event | None = None
         self.called: WeakKeyDictionary[Tensor, str] = WeakKeyDictionary()
         self.drawn: dict[int, int] = {}
+        self.inner: dict[str, None] = {}
+        self.constant: WeakKeyDictionary[Tensor, int] = WeakKeyDictionary()
 
 
 def entry(run: Any) -> str:

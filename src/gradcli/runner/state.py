@@ -420,13 +420,13 @@ class Run:
         """Leave a note on this run."""
         self.notes[kind, message] = None
 
-    def fail(self, kind: str, text: str, about: int | None = None) -> Any:
-        """Raise an exception of the script; ``about`` is the line that is behind it."""
+    def fail(self, kind: str, text: str, about: int | str | None = None) -> Any:
+        """Raise an exception of the script; ``about`` is what its advice names, such as the line behind it."""
         error = raised(kind, text)
         error.about = about
         raise error
 
-    def fail_as(self, name: str, *parts: Any, about: int | None = None, **fields: Any) -> Any:
+    def fail_as(self, name: str, *parts: Any, about: int | str | None = None, **fields: Any) -> Any:
         """Raise what a library raises, by the name of its words."""
         self.fail(*said(name, *parts, **fields), about)
 

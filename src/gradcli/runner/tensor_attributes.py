@@ -401,6 +401,15 @@ def fill_numpy(run: Run, x: Tensor, value: Any) -> None:
     fill(run, x, value)
 
 
+def grad_of(run: Run, x: Tensor) -> Tensor | None:
+    """Return ``.grad``; that a script reads it of a value that it computes, where it is None, is kept for a note."""
+    if x.grad is None and not x.leaf and x.active and not run.quiet:
+        name = run.name_of(x)
+        if name:
+            run.noting.inner.setdefault(name)
+    return x.grad
+
+
 ATTRIBUTES |= {
     "shape": lambda run, x: Size(x.shape) if x.library == "torch" else x.shape,
     "dtype": lambda run, x: DType(x.dtype, "torch" if x.library == "torch" else "array"),
@@ -412,7 +421,7 @@ ATTRIBUTES |= {
     **dict.fromkeys(("mT", "H", "mH"), transposed),
     "real": lambda run, x: x,
     "flat": lambda run, x: rows(run, run.function("reshape", x, -1)),
-    "grad": lambda run, x: x.grad,
+    "grad": grad_of,
     "grad_fn": grad_fn,
     "requires_grad": lambda run, x: x.active,
     "is_leaf": lambda run, x: x.leaf or not x.active,

@@ -39,7 +39,10 @@ def said(name: str, *parts: Any, **fields: Any) -> tuple[str, str]:
 
 
 def advice_of(run: Any, error: Any, line: str) -> str | None:
-    """Return what to do about an exception that ends a script, None where its words say it."""
+    """Return what to do about an exception that ends a script, None where its words say it.
+
+    Of advice for the same words the first counts of which all fields are at hand.
+    """
     for pattern, advice in words()["advice"].items():
         match = re.search(pattern, error.text)
         if match is None:
@@ -51,7 +54,7 @@ def advice_of(run: Any, error: Any, line: str) -> str | None:
         fields = {"name": name, "shape": shape, "at": error.about, "owner": owner and owner[1]}
         fields["hint"] = error.cause and error.cause.hint
         if any(field in fields and fields[field] is None for _, field, _, _ in Formatter().parse(advice) if field):
-            return None
+            continue
         return str(advice.format(match[0], *match.groups(), **fields))
     return None
 

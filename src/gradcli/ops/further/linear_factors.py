@@ -184,7 +184,7 @@ def factored(x: Value, complete: bool) -> Parts:
 
 @function("cholesky", "torch linalg method", FAMILY, op=CHOLESKY)
 def build_cholesky(x: Value, upper: bool = False) -> Value:
-    """the lower triangular L with L @ L.T = A, or with upper=True its transpose"""
+    """the lower triangular L with L @ L.T = x, or with upper=True its transpose"""
     factor = symmetric_side(x, "U" if upper else "L", "cholesky").of(CHOLESKY)
     return factor.mT if upper else factor
 
@@ -197,13 +197,13 @@ def scipy_cholesky(x: Value, lower: bool = False) -> Value:
 
 @function("qr", "torch method", FAMILY)
 def qr(x: Value, some: bool = True) -> Parts:
-    """Q with orthogonal columns of length 1, and the upper triangular R, with Q @ R = A"""
+    """Q with orthogonal columns of length 1, and the upper triangular R, with Q @ R = x"""
     return factored(x, complete=not some)
 
 
 @function("linalg.qr torch.linalg.qr np.linalg.qr numpy.linalg.qr", "", FAMILY)
 def linalg_qr(x: Value, mode: Static = "reduced") -> Parts | Value:
-    """Q with orthogonal columns of length 1, and the upper triangular R, with Q @ R = A; with mode="r" numpy's R"""
+    """Q with orthogonal columns of length 1, and the upper triangular R, with Q @ R = x; with mode="r" numpy's R"""
     known = mode in ("reduced", "complete", "r")
     require(known, "value", f'qr: mode is "reduced", "complete" or "r", not {mode!r}')
     if mode != "r":
@@ -215,7 +215,7 @@ def linalg_qr(x: Value, mode: Static = "reduced") -> Parts | Value:
 
 @function(IN_SCIPY.format("qr"), "", FAMILY)
 def scipy_qr(x: Value, *, mode: Static = "full") -> Parts | tuple[Value]:
-    """Q with orthogonal columns of length 1, and the upper triangular R, with Q @ R = A; with mode="r" R alone"""
+    """Q with orthogonal columns of length 1, and the upper triangular R, with Q @ R = x; with mode="r" R alone"""
     known = mode in ("full", "economic", "r")
     require(known, "value", f'qr: mode is "full", "economic" or "r", not {mode!r}')
     found = factored(x, complete=mode != "economic")

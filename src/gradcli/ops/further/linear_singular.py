@@ -287,7 +287,7 @@ def svdvals(x: Value, driver: Static = None) -> Value:
 
 @function("svd torch.svd", "method", FAMILY)
 def svd(x: Value, some: bool = True, compute_uv: bool = True) -> Parts:
-    """U, the singular values S and V with A = U @ diag(S) @ V.T"""
+    """U, the singular values S and V with x = U @ diag(S) @ V.T"""
     require_matrix(x, "svd")
     hint = "leave some and compute_uv out"
     require(compute_uv and some, "value", "svd has U and V in their short form alone", hint)

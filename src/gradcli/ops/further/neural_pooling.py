@@ -10,6 +10,7 @@ from operator import add
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.errors.counting import counted
 from gradcli.ops.axes import number
 from gradcli.ops.declare import Apply, Pair
 from gradcli.ops.further.neural_windows import Places, Windows, adaptive, each_axis, require_axes, sliding, windows
@@ -91,7 +92,7 @@ def enter_max(axes: int) -> None:
         places, *_ = pooled_places(x, axes, kernel_size, stride, padding, dilation, ceil_mode, name)
         return largest(x, places, return_indices)
 
-    build.__doc__ = f"the largest entry of each window along {axes} axes, of several the first"
+    build.__doc__ = f"the largest entry of each window along {counted(axes, 'axis')}, of several the first"
     function(name, "torch functional", "neural", kinds="no same yes")(build)
 
 
@@ -117,7 +118,9 @@ def enter_average(axes: int) -> None:
             ]
         return averaged(found, axes, outer_product(counts))
 
-    build.__doc__ = f"the mean of each window along {axes} axes, padding counted unless count_include_pad=False"
+    build.__doc__ = (
+        f"the mean of each window along {counted(axes, 'axis')}, padding counted unless count_include_pad=False"
+    )
     where = "torch functional" if axes == 1 else "functional"
     function(name, where, "neural", kinds="no no yes")(build)
 
@@ -145,8 +148,8 @@ def enter_adaptive(axes: int) -> None:
         return largest(x, adaptive_places(x, axes, output_size, most), return_indices)
 
     where = "torch functional" if axes == 1 else "functional"
-    build_mean.__doc__ = f"the means of as many windows as output_size says, along {axes} axes"
-    build_most.__doc__ = f"the largest entries of as many windows as output_size says, along {axes} axes"
+    build_mean.__doc__ = f"the means of as many windows as output_size says, along {counted(axes, 'axis')}"
+    build_most.__doc__ = f"the largest entries of as many windows as output_size says, along {counted(axes, 'axis')}"
     function(mean, where, "neural", kinds="no no yes")(build_mean)
     function(most, where, "neural", kinds="no same yes")(build_most)
 
@@ -197,7 +200,7 @@ def enter_norm(axes: int) -> None:
         result = rooted(averaged(powers, axes, counts), size, order)
         return result * unit.reshape(result.shape)
 
-    build.__doc__ = f"(sum(x**p))**(1/p) of each window along {axes} axes"
+    build.__doc__ = f"(sum(x**p))**(1/p) of each window along {counted(axes, 'axis')}"
     function(name, "functional", "neural", kinds="no no yes")(build)
 
 

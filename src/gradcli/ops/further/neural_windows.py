@@ -9,6 +9,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from gradcli.errors import GradcliError
+from gradcli.errors.counting import counted
 from gradcli.ops.declare import Apply
 from gradcli.ops.losses import as_numbers
 from gradcli.ops.signatures import Indices, Mask, Static
@@ -185,8 +186,8 @@ def enter_convolutions(axes: int) -> None:
         places = tuple(map(partial(turned, x.f), x.shape[-axes:], weight.shape[2:], steps, sides, more, gaps))
         return convolved(x, weight, bias, places, parts, transposed=True, name=other)
 
-    build.__doc__ = f"the sums of products of a kernel with windows of the input, along {axes} axes"
-    words = f"the transpose of a convolution along {axes} axes: each entry adds a kernel to the output"
+    build.__doc__ = f"the sums of products of a kernel with windows of the input, along {counted(axes, 'axis')}"
+    words = f"the transpose of a convolution along {counted(axes, 'axis')}: each entry adds a kernel to the output"
     build_transposed.__doc__ = words
     function(name, "torch functional", "neural", kinds="no no no")(build)
     function(other, "torch functional", "neural", kinds="no no no")(build_transposed)

@@ -315,7 +315,7 @@ def numpy_quantile(names: str, scale: float, skip_nan: bool, words: str) -> None
     function(names, "", "reductions", kinds="numpy-float numpy-float yes")(build)
 
 
-torch_quantile("quantile", skip_nan=False, words="the quantile of x for a chance q, of all entries or along dim")
+torch_quantile("quantile", skip_nan=False, words="the quantile of x for a probability q, of all entries or along dim")
 torch_quantile("nanquantile", skip_nan=True, words="the quantile of the entries that are no nan")
 for _prefix, _skip in (("", False), ("nan", True)):
     for _name, _scale in (("quantile", 1.0), ("percentile", 100.0)):

@@ -153,7 +153,7 @@ FMOD = elementwise(
     slopes=lambda s, a, b: (s.number(1), -s.named(s, "trunc", lambda s, _x: (s.number(0),))(a / b)),
     pieces=Piecewise(lambda a, b: np.trunc(a / b), exactly.rest_of),
     domain=((0.1, 0.9), (1, 2)),
-    spelled=Spelled(EVERYWHERE, "math.fmod", "what is left of a/b, with the sign of a", kinds="same same yes"),
+    spelled=Spelled(EVERYWHERE, "math.fmod", "what is left of x/other, with the sign of x", kinds="same same yes"),
 )
 elementwise(
     "copysign", np.copysign,
@@ -168,7 +168,7 @@ elementwise(
     lambda g, _y, a, b: g / (1 + np.exp2(b - a)), lambda g, _y, a, b: g / (1 + np.exp2(a - b)), None,
     slopes=lambda s, a, b: (s.sigmoid((a - b) * s.log(2)), s.sigmoid((b - a) * s.log(2))),
     exactly=lambda a, b: np.maximum(a, b) + np.log2(1 + np.exp2(-exactly.gap(a, b))),
-    spelled=Spelled("torch numpy method tensors", "", "log2(2**a + 2**b)"),
+    spelled=Spelled("torch numpy method tensors", "", "log2(2**x + 2**other)"),
 )
 # fmt: on
 
@@ -191,7 +191,7 @@ for _name, (_sign, _also) in COMPARED.items():
     )  # fmt: skip
 BITWISE = {
     "bitwise_and": ("&", "a mask where both are true"),
-    "bitwise_or": ("|", "a mask where one is true"),
+    "bitwise_or": ("|", "a mask where at least one is true"),
     "bitwise_xor": ("^", "a mask where one alone is true"),
 }
 for _name, (_sign, _words) in BITWISE.items():
