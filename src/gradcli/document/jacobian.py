@@ -31,6 +31,7 @@ from gradcli.document.numbers import ends, short
 from gradcli.document.verdicts import verdict
 from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
+from gradcli.records import replace
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
@@ -92,7 +93,9 @@ def groups_of(answer: Explained) -> list[list[str]]:
 def formulas_section(answer: Explained, settings: Settings) -> Section:
     """Return the formulas of a J of one row, each with its number."""
     rows = [row for name in answer.jacobian for row in formula_rows(answer, name, settings, numbers=True)]
+    rows = beside_steps(answer, rows, settings)
     names = [name for name, jacobian in answer.jacobian.items() if jacobian.matrix_shape[1]]
+    rows = with_helpers(answer, rows, settings)
     return Section("jacobian", heading(answer, names, settings), (Equations(tuple(rows)),) if rows else ())
 
 
@@ -100,7 +103,63 @@ def group_parts(answer: Explained, names: Sequence[str], settings: Settings, ask
     """Yield the table of variables that share it, and what is to be seen of those that are large."""
     for name in names:
         yield from overview(answer, name, settings, asks)
-    yield table_of(answer, names, settings, asks, last)
+    table = table_of(answer, names, settings, asks, last)
+    helpers = helpers_of(answer, formulas_in(table), settings)
+    if helpers is None:
+        table = replace(
+            table, blocks=tuple(map(without_formulas, table.blocks)), otherwise=tuple((UNSAID,) for _ in names)
+        )
+    elif helpers:
+        yield Equations(tuple(helpers))
+    yield table
+
+
+UNSAID = "The formulas of its entries are long: --json has them, and Backward has the steps that they are made of."
+MOST_HELPERS = 3
+"""Names that formulas use beyond the program's, up to which formulas are shown with them."""
+LONGEST_HELPER = 70
+"""Characters of what such a name stands for."""
+MOST_BESIDE_STEPS, LONGEST_BESIDE_STEPS = 4, 160
+"""Formulas of J, and characters of each, that are shown where the lines of Backward say the same in steps."""
+
+
+def helpers_of(answer: Explained, formulas: Sequence[str], settings: Settings) -> list[Equation] | None:
+    """Return the names that formulas use and Forward does not have, None where they are too many or too long."""
+    shown = {value.name for value in answer.values}
+    wanted = [word for text in formulas for word in NAMES.findall(text)]
+    names: list[str] = []
+    while wanted:
+        word = wanted.pop()
+        if word in answer.definitions and word not in shown:
+            shown.add(word)
+            names.append(word)
+            wanted += NAMES.findall(answer.definitions[word])
+    values = answer.definition_values if names else {}
+    ordered = [name for name in answer.definitions if name in names]
+    long = len(ordered) > MOST_HELPERS or any(len(answer.definitions[name]) > LONGEST_HELPER for name in ordered)
+    if long and not settings.full:
+        return None
+    return [Equation(name, (answer.definitions[name],), values[name]) for name in ordered]
+
+
+def with_helpers(answer: Explained, rows: list[Equation | str], settings: Settings) -> list[Equation | str]:
+    """Return formulas with the names that they use above them, or that they are too long to be read."""
+    texts = [str(side) for row in rows if isinstance(row, Equation) for side in row.sides]
+    helpers = helpers_of(answer, texts, settings)
+    return [UNSAID] if helpers is None else [*helpers, *rows]
+
+
+def formulas_in(table: Table) -> list[str]:
+    """Return the formulas of a table: of its cells, and of what stands above it where they have no room."""
+    cells = [cell.formula for block in table.blocks for column in block for cell in column.cells]
+    return cells + [
+        str(side) for rows in table.otherwise for row in rows if isinstance(row, Equation) for side in row.sides
+    ]
+
+
+def without_formulas(block: tuple[Column, ...]) -> tuple[Column, ...]:
+    """Return columns with numbers alone."""
+    return tuple(replace(column, cells=tuple(replace(cell, formula="") for cell in column.cells)) for column in block)
 
 
 def table_of(answer: Explained, names: Sequence[str], settings: Settings, asks: bool, last: bool) -> Table:
@@ -111,17 +170,20 @@ def table_of(answer: Explained, names: Sequence[str], settings: Settings, asks: 
     grad = f"{names[0]}.grad" if len(names) == 1 else ".grad" if answer.name == "grad" else "grad"
     sums = [] if asks else ["vᵀ·J", grad]
     labels = (*(Mark.ROW_GAP.value if i is None else f"{answer.name}{place_text(i, shape)}" for i in rows), *sums)
-    blocks: list[tuple[Column, ...]] = [(v_column(answer, rows, asks),)]
+    blocks: list[tuple[Column, ...]] = []
+    otherwise: list[tuple[Equation | str, ...]] = []
     for k, name in enumerate(names):
+        formulas = beside_steps(answer, formula_rows(answer, name, settings), settings)
         columns = columns_of(answer, name, rows, settings, asks)
-        scalar = k > 0 and answer.jacobian[names[k - 1]].input_shape == answer.jacobian[name].input_shape == ()
-        blocks[-1:] = [(*blocks[-1], *columns)] if scalar else [blocks[-1], columns]
+        columns = without_formulas(columns) if UNSAID in formulas else columns
+        beside = k > 0 and answer.jacobian[names[k - 1]].input_shape == answer.jacobian[name].input_shape == ()
+        blocks[-1:] = [(*blocks[-1], *columns)] if beside else [*blocks[-1:], columns]
+        otherwise[-1:] = [(*otherwise[-1], *formulas)] if beside else [*otherwise[-1:], tuple(formulas)]
     tones = tuple(i if i is not None and count > 1 else "" for i in rows) + ("", "total")[: len(sums)]
     says, tone = verdict(answer)
-    remarks = (*legend(answer, rows, blocks[1:]), *([Remark(len(labels) - 1, says, tone)] if last else []))
-    otherwise = tuple(tuple(formula_rows(answer, name, settings)) for name in names)
+    remarks = (*legend(answer, rows, blocks), *([Remark(len(labels) - 1, says, tone)] if last else []))
     ruled = (0, len(rows)) if sums and count > 1 else (0,)
-    return Table(labels, tuple(blocks), tones, ruled, remarks, otherwise)
+    return Table(labels, ((v_column(answer, rows, asks),), *blocks), tones, ruled, remarks, tuple(otherwise))
 
 
 def v_column(answer: Explained, rows: Sequence[int | None], asks: bool) -> Column:
@@ -305,6 +367,15 @@ def formula_rows(answer: Explained, name: str, settings: Settings, numbers: bool
     if jacobian.formulas is None or (jacobian.rules and not numbers):
         return limited(rule_rows(jacobian), settings.most(MOST_RULES), "rule")
     return matrix_formulas(answer.name, (name,), jacobian, settings, numbers)
+
+
+def beside_steps(answer: Explained, rows: list[Equation | str], settings: Settings) -> list[Equation | str]:
+    """Return formulas as they are, or, where they are many or long and Backward has their steps, that it has."""
+    if settings.full or not answer.has_steps:
+        return rows
+    sides = [str(side) for row in rows if isinstance(row, Equation) for side in row.sides]
+    short_enough = len(rows) <= MOST_BESIDE_STEPS and all(len(text) <= LONGEST_BESIDE_STEPS for text in sides)
+    return rows if short_enough else [UNSAID]
 
 
 def rule_rows(matrix: Jacobian) -> list[Equation | str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 FAULTS = {
     "differ": "reverse mode and vᵀ·J give different numbers: see the notes",
     "digits-lost": "rounding has cost too many digits: see the notes",
-    "unclear": "gradcli could not decide what is right here: see the notes",
+    "unclear": "gradcli could not decide whether this is right: see the notes",
 }
 MOST_DIGITS = 15
 
@@ -57,7 +57,8 @@ def proof_text(proof: Proof) -> str:
         return "✓ both routes agree"
     if any(remark.kind in ("kink", "jump") for remark in proof.remarks):
         return "✓ both routes agree, by convention: see the notes"
-    return f"✓ {counted(min(int(proof.digits), MOST_DIGITS), 'digit')} right, as arithmetic with more digits shows"
+    right = counted(min(int(proof.digits), MOST_DIGITS), "right digit")
+    return f"✓ {right}, compared with a computation in higher precision"
 
 
 VIEW_FAULTS = {"differ": "another route gives another number: see the notes"}
