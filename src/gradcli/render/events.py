@@ -13,7 +13,7 @@ from gradcli.document.model import Settings
 from gradcli.document.numbers import MOST_PRECISE, Form, array_text, input_text, nested
 from gradcli.explanation.timeline import RETURNS
 from gradcli.render.layout import Layout, to_ascii
-from gradcli.render.wrap import wrapped
+from gradcli.render.wrap import fold, wrapped
 
 if TYPE_CHECKING:
     from gradcli.explanation.timeline import Event, Left, Row, Timeline
@@ -39,7 +39,7 @@ def event_lines(timeline: Timeline, settings: Settings, layout: Layout) -> Itera
     if timeline.rows:
         yield from row_lines(timeline, settings, layout)
     for line in () if timeline.rows else timeline.prints:
-        yield drawn(f" prints: {line}", layout)
+        yield from fold(drawn(f"prints: {line}", layout), layout.width, " ")
 
 
 def row_lines(timeline: Timeline, settings: Settings, layout: Layout) -> Iterator[Text]:
@@ -107,9 +107,9 @@ def left_texts(left: Left, settings: Settings, layout: Layout) -> Iterator[str]:
         return
     most = settings.most(8 if layout.width >= NARROW else 5)
     equals = "" if left.text == RETURNS else "= "
-    yield f"{left.text} {equals}{array_text(left.value, settings.precision, most)}"
+    yield f"{left.text} {equals}{array_text(left.value, settings.precision, most, settings.dots)}"
     if left.added is not None:
-        yield f"{array_text(left.added, settings.precision, most)} added"
+        yield f"{array_text(left.added, settings.precision, most, settings.dots)} added"
 
 
 def timeline_lines(timeline: Timeline) -> list[str]:

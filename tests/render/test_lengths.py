@@ -1,0 +1,78 @@
+"""An answer is as short as its question: lines of ten programs at 80 columns, blank ones and notes among them."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+from gradcli.cli.app import run
+from gradcli.cli.environment import Environment
+
+HOME = Path(__file__).parents[2]
+SCRIPTS = HOME / "tests" / "data" / "lengths"
+SEED = ("explain", "[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]", "--x", "1,2", "--v", "1,10,100")
+NETWORK = (
+    "explain", "-f", str(HOME / "docs" / "network.txt"), "--W1", ".1,.05;.4,.6", "--b1", "0,.1", "--W2", "1.,-1;.5,2",
+    "--b2", "0,.2", "--x", "1.,2.", "--t", "0,1.", "--wrt", "W1,b1,W2,b2",
+)  # fmt: skip
+BUDGETS = {
+    "two to three": (SEED, 34),
+    "a network": (NETWORK, 36),
+    "linear regression": ("linreg", 25),
+    "logistic regression": ("logreg", 42),
+    "softmax and cross entropy by hand": ("softmax_ce", 45),
+    "a recurrent network over three steps": ("rnn", 64),
+    "batch norm by hand": ("batchnorm", 70),
+    "layer norm by hand": ("layernorm", 75),
+    "attention": ("attention", 105),
+    "a training script below its timeline": ("train", 45),
+}
+INVENTED = re.compile(r"\bh\d+\b|\bd\w+_d\w+\b")
+"""Names of gradcli's own for values that the program does not name."""
+
+
+class Stream(io.StringIO):
+    encoding = "utf-8"
+
+
+def shown(what: str | tuple[str, ...], width: int) -> str:
+    words = what if isinstance(what, tuple) else (str(SCRIPTS / f"{what}.py"),)
+    env = Environment(stdin=io.StringIO(), stdout=Stream(), stderr=io.StringIO(), variables={})
+    assert run([*words, "--width", str(width)], env) == 0, env.stderr.getvalue()
+    return env.stdout.getvalue()
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+def test_an_answer_has_no_more_lines_than_its_budget(name):
+    what, most = BUDGETS[name]
+    lines = shown(what, 80).rstrip("\n").split("\n")
+    call = next((k for k, line in enumerate(lines) if re.match(r" Line \d+, turn", line)), 0)
+    assert len(lines) - call <= most, "\n".join(lines)
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+@pytest.mark.parametrize("name", BUDGETS)
+def test_no_line_is_wider_than_the_screen(name, width):
+    what, _ = BUDGETS[name]
+    for line in shown(what, width).split("\n"):
+        assert len(line) <= width or " " not in line.strip(), line
+
+
+@pytest.mark.parametrize("name", [name for name, (what, _) in BUDGETS.items() if isinstance(what, str)])
+def test_a_script_is_answered_in_its_own_names(name):
+    what, _ = BUDGETS[name]
+    own = set(INVENTED.findall((SCRIPTS / f"{what}.py").read_text(encoding="utf-8")))
+    assert set(INVENTED.findall(shown(what, 80))) - own <= NUMBERED.get(what, set())
+
+
+NUMBERED = {"rnn": {"h1", "h2", "h3"}, "train": {"h1", "h2", "h3"}}
+"""The turns of a name that a loop assigns again, and the modules of a model without names of its own."""
+
+
+def test_the_gradient_of_one_output_is_printed_once():
+    out = shown("linreg", 80)
+    assert out.count("-9.33333") == 1
+    assert "both give this" in out
