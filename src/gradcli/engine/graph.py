@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from gradcli.ops.parts import Piecewise
 from gradcli.ops.shaping import MOST_AXES, too_many_axes
 from gradcli.ops.signatures import Options
 from gradcli.records import dataclass, field
+
+if TYPE_CHECKING:
+    from gradcli.ops import Function
 
 ONE_SIDED = {
     "numpy-only": "NumPy gives this answer and PyTorch refuses",
@@ -128,11 +131,12 @@ class Origin(NamedTuple):
 
 
 class Called(NamedTuple):
-    """A call of a function that is several operations: its name, its arguments, and those that were given by name."""
+    """A call of a function that is several operations: its arguments, those given by name, and its first node."""
 
-    name: str
+    function: Function
     arguments: tuple[Any, ...]
     named: Mapping[str, Any]
+    first: int
 
 
 MOST_ORIGINS, LARGEST_ORIGIN = 4_096, 4_096

@@ -91,6 +91,8 @@ def explain_run(
     ]
     if not past:
         notes += note_questions(point, composition.nodes, jacobians, formulas.definitions, notes)
+    told = tell_values(run.graph, run.output, formulas.nodes, formulas.sources)
+    dust = confirmation.dust if confirmation else {}
     return kind(
         program=point.function.place.text,
         name=point.name,
@@ -103,8 +105,8 @@ def explain_run(
         backward=backward,
         agreement=agreement,
         notes=list(dict.fromkeys(notes)),
-        lookup=RunLookup(formulas, composition, point, jacobians, backward, confirmation.dust if confirmation else {}),
-        forward=tell_values(run.graph, run.output, formulas.nodes),
+        lookup=RunLookup(formulas, composition, point, jacobians, backward, dust, told.names),
+        forward=told.events,
         timeline=point.timeline,
         labels=point.function.labels,
     )

@@ -74,7 +74,7 @@ def differentiate_twice(point: Point, u: Direction | None, taken: Collection[str
     seed = u if u is not None else random_direction(point.inputs, point.names)
     found = stand_on(point, Evaluation(run.graph, gradient, run.leaves), seed)
     formulas = found.formulas
-    lookup = RunLookup(formulas, found.composition, found.point, found.whole, found.backward, {})
+    lookup = RunLookup(formulas, found.composition, found.point, found.whole, found.backward, {}, {})
     hessian = Hessian(
         found.point.name, found.point.value, formulas.output, found.whole, formulas.definitions, lookup,
         None if u is None else dict(u), None, None, Proof(),

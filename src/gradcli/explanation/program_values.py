@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,36 +20,36 @@ from gradcli.ops.declare import Array, value_of
 from gradcli.ops.writing import number_text
 from gradcli.records import dataclass, field
 
-NO_NAMES: Mapping[str, int] = {}
 MOST_LISTED = 64
 """Entries of a value that was written to up to which its formula lists them."""
 
 
-def tell_values(graph: Graph, output: Any, made: Mapping[str, int] = NO_NAMES) -> list[Event]:
+class Told(NamedTuple):
+    """What ran, in order, and the names that it has for values without one of the program's, by node index."""
+
+    events: list[Event]
+    names: Mapping[int, str] = {}
+
+
+def tell_values(graph: Graph, output: Any, made: Mapping[str, int], taken: Collection[str]) -> Told:
     """Return what ran, in order: values, and between them the branches and turns.
+
+    ``made`` are the nodes that formulas of the answer gave a name, ``taken`` all names that stand for anything there.
 
     >>> [type(event).__name__ for event in gradcli.explain("y = x if x > 0 else -x", x=1.0).forward]
     ['Value', 'BranchTaken', 'Value']
     """
-    if graph.story is None:
-        return list(values_of_graph(graph, output, made))
-    teller = Teller(graph, output)
-    return list(teller.events())
+    if graph.story is not None:
+        return Told(list(Teller(graph, output).events()))
+    inputs: list[Event] = [Value(name, None, None, np.asarray(leaf.value), "input") for name, leaf in graph.inputs.items()]
+    if type(output) is not Operation:
+        if type(output) not in NODES:
+            inputs.append(Value(output_name(graph, output), None, None, np.asarray(value_of(output)), "output"))
+        return Told(inputs)
+    from gradcli.explanation.steps_of_graph import write_steps  # a formula tells its own story
 
-
-def values_of_graph(graph: Graph, output: Any, made: Mapping[str, int]) -> Iterator[Value]:
-    """Yield the values of a run that nobody has told the story of: those with names, each by those before it.
-
-    ``made`` are the nodes that formulas of the answer gave a name: one whose text is long has it here too.
-    """
-    for name, leaf in graph.inputs.items():
-        yield Value(name, None, None, np.asarray(leaf.value), "input")
-    if type(output) not in NODES:
-        yield Value(output_name(graph, output), None, None, np.asarray(value_of(output)), "output")
-        return
-    from gradcli.explanation.steps_of_graph import write_steps  # formulas tell their own story
-
-    yield from write_steps(graph, output, {index: name for name, index in made.items()})
+    steps = write_steps(graph, output, {index: name for name, index in made.items()}, taken)
+    return Told([*inputs, *steps.values], steps.names)
 
 
 @dataclass

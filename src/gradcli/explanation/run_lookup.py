@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunLookup:
-    """What is computed from a run only when it is read; ``known`` is the dust that more digits have shown."""
+    """What is computed from a run only when it is read; ``known`` is the dust that more digits have shown.
+
+    ``steps`` are the names that *Forward* has for values without one of the program's, by node index.
+    """
 
     formulas: Formulas
     composition: Composition
@@ -45,6 +48,7 @@ class RunLookup:
     jacobians: Mapping[str, Jacobian]
     backward: Sequence[Backward]
     known: Mapping[str, Dust]
+    steps: Mapping[int, str]
 
     @cached_property
     def dust(self) -> dict[str, Dust]:
@@ -150,7 +154,7 @@ class RunLookup:
 
         run, point = self.point.run, self.point
         run.graph.meter.restart()
-        formulas, names = self.formulas, name_values(point)
+        formulas, names = self.formulas, {**self.steps, **name_values(point)}
         spare, taken = {node: name for name, node in formulas.nodes.items()}, formulas.sources.keys()
         return write_backward(run.graph, run.output, point.seed, names, spare, taken, formulas.written, point.kept)
 

@@ -1,14 +1,15 @@
 """What a script computed, a line for each value that it gave a name: by the values before it, in the names of the script.
 
 A function that is several operations stands in a line as it was called, where the language reads that as the same
-number.
+number. A part of a long line has a line of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,63 +21,129 @@ from gradcli.explanation.events import Value
 from gradcli.explanation.rereading import Reader
 from gradcli.explanation.writer import ConstantTexts
 from gradcli.formulas.texts import ATOM, TooLarge
+from gradcli.ops import Function
 from gradcli.ops.declare import Array
 from gradcli.ops.writing import option_text
 
 LONG = 60
-"""Characters of a value without a name of the script, beyond which it has a line where a name is at hand."""
+"""Characters of a line, beyond which parts of it that the script gives no name get a line."""
+PART = 16
+"""Characters of a part from which it is worth a line."""
 LONGEST = 2_000
 """Characters of a formula of a value."""
 DEAREST = 100_000
 """Entries of a value up to which a call is read back."""
 
 
-def write_steps(graph: Graph, output: Operation, spare: Mapping[int, str]) -> Iterator[Value]:
-    """Yield the constants that formulas mention, and then the values that have a name, in the order of the run.
+class Steps(NamedTuple):
+    """The values of a run in order, and the names that parts of long lines got, by the number of the node."""
 
-    ``spare`` has names for nodes without one, which they get where their text is long.
+    values: list[Value]
+    names: dict[int, str]
+
+
+def write_steps(graph: Graph, output: Operation, spare: Mapping[int, str], taken: Collection[str]) -> Steps:
+    """Return the constants that formulas mention and then the values that have a name, in the order of the run.
+
+    ``spare`` are the names that nodes have elsewhere in the answer, ``taken`` all that stand for anything there.
     """
-    nodes, constants = reaches(output), constants_of(graph)
-    texts = ConstantTexts(graph, nodes, {id(value): name for name, value in constants.items()})
-    names = {node.index: name for name, node in reversed(numbered(graph))} | {output.index: output_name(graph, output)}
-    values: list[Value] = []
-    reader = Reader({**constants, **{name: leaf.value for name, leaf in graph.inputs.items()}}, {})
-    for node in nodes:
-        if node.op is None:
-            texts.text[node.index] = (str(node.name), ATOM)
-            continue
-        written = text_of(texts, node, reader)
-        name = names.get(node.index)
-        if name is None and written is not None and len(written[0]) > LONG:
-            name = spare.get(node.index)
-        if name is not None:
-            formula = None if written is None else written[0]
-            role = "output" if node is output else "inner"
-            values.append(Value(name, formula, formula, np.asarray(node.value, dtype=np.float64), role))
-            reader.add(name, node.value)
-            written = (name, ATOM)
-        if written is not None:
-            texts.text[node.index] = written
-    for node in nodes:  # what lines of the backward pass may mention
+    steps = StepWriter(graph, output, spare, taken)
+    for node in steps.nodes:
+        steps.write(node)
+    for node in steps.nodes:  # what lines of the backward pass may mention
         for argument in node.arguments:
-            texts.expression(argument)
-    for name in texts.used:
-        yield Value(name, None, None, np.asarray(constants[name]), "constant")
-    yield from values
+            steps.texts.expression(argument)
+    constants = [Value(name, None, None, np.asarray(steps.constants[name]), "constant") for name in steps.texts.used]
+    return Steps([*constants, *steps.values], steps.made)
 
 
-def text_of(texts: ConstantTexts, node: Node, reader: Reader) -> tuple[str, int] | None:
-    """Return the text of a node, the shorter of its operation and of the call that ended in it; None for none."""
-    written = None
-    with suppress(TooLarge, KeyError):
-        written = texts.written(node, node.op)  # type: ignore[arg-type]
-    call = texts.graph.calls.get(node.index)
-    if call is not None and np.size(node.value) <= DEAREST:
-        text = call_text(texts, call)
-        shorter = text is not None and (written is None or len(text) < len(written[0]))
-        if text is not None and shorter and is_read_as(reader, text, node.value):
-            return text, ATOM
-    return None if written is None or len(written[0]) > LONGEST else written
+class StepWriter:
+    """Writes the values of a run, each by those before it; ``made`` are the names that parts of long lines got."""
+
+    def __init__(self, graph: Graph, output: Operation, spare: Mapping[int, str], taken: Collection[str]) -> None:
+        self.output, self.nodes, self.spare, self.calls = output, reaches(output), spare, graph.calls
+        self.constants = constants_of(graph)
+        self.texts = ConstantTexts(graph, self.nodes, {id(value): name for name, value in self.constants.items()})
+        self.texts.taken |= {*taken, *self.constants}
+        self.names = {node.index: name for name, node in reversed(numbered(graph))}
+        self.names[output.index] = output_name(graph, output)
+        self.made: dict[int, str] = {}
+        self.values: list[Value] = []
+        self.inputs = {name: leaf.value for name, leaf in graph.inputs.items()}
+        self.reader = Reader({**self.constants, **self.inputs}, {})
+        self.inside = {k for last, call in self.calls.items() for k in range(call.first, last)}
+
+    def write(self, node: Node) -> None:
+        """Write a node whose arguments are written: as a line where it has a name, else as a part of others."""
+        if node.op is None:
+            self.texts.text[node.index] = (str(node.name), ATOM)
+            return
+        written = self.text_of(node)
+        if written is not None and len(written[0]) > LONG and node.index not in self.inside:
+            written = self.shorten(node, written)
+        if written is None or len(written[0]) > LONGEST:
+            self.texts.text.pop(node.index, None)
+        else:
+            self.texts.text[node.index] = written
+        if node.index in self.names:
+            self.add_line(node, self.names[node.index])
+
+    def add_line(self, node: Node, name: str) -> None:
+        """Write the line of a node, whose name stands for it from then on."""
+        formula = self.texts.text[node.index][0] if node.index in self.texts.text else None
+        role = "output" if node is self.output else "inner"
+        self.values.append(Value(name, formula, formula, np.asarray(node.value, dtype=np.float64), role))
+        self.reader.add(name, node.value)
+        self.texts.text[node.index] = (name, ATOM)
+
+    def shorten(self, node: Node, written: tuple[str, int]) -> tuple[str, int] | None:
+        """Return the text of a node with names for parts of it, the longest that make a line each, while it is long."""
+        text: tuple[str, int] | None = written
+        while text is not None and len(text[0]) > LONG:
+            parts = self.parts_of(node)
+            lengths = {part: len(self.texts.of(part)) for part in parts}
+            fitting = [part for part in parts if PART <= lengths[part] <= LONG]
+            if not fitting:
+                return text
+            part = max(fitting, key=lengths.__getitem__)
+            name = self.made[part.index] = self.spare.get(part.index) or self.texts.fresh(None)
+            self.names[part.index] = name
+            self.add_line(part, name)
+            for above in parts:
+                if above.index > part.index and (again := self.text_of(above)) is not None:
+                    self.texts.text[above.index] = again
+            text = self.text_of(node)
+        return text
+
+    def parts_of(self, node: Node) -> list[Node]:
+        """Return the operations without a name that stand in the text of a node, in the order of the run."""
+        parts: dict[int, Node] = {}
+        stack = list(self.arguments_of(node))
+        while stack:
+            part = stack.pop()
+            written = type(part) is Operation and part.index not in self.names and part.index in self.texts.text
+            if written and part.index not in parts:
+                parts[part.index] = part
+                stack += self.arguments_of(part)
+        return [parts[index] for index in sorted(parts)]
+
+    def arguments_of(self, node: Node) -> Iterator[Any]:
+        """Yield the arguments that the text of a node is made of: those of the call that it ends, where that has one."""
+        call = self.calls.get(node.index)
+        yield from node.arguments if call is None else (*call.arguments, *call.named.values())
+
+    def text_of(self, node: Node) -> tuple[str, int] | None:
+        """Return the text of a node, the shorter of its operation and of the call that ended in it; None for none."""
+        written = None
+        with suppress(TooLarge, KeyError):
+            written = self.texts.written(node, node.op)  # type: ignore[arg-type]
+        call = self.calls.get(node.index)
+        if call is None or np.size(node.value) > DEAREST:
+            return written
+        text = call_text(self.texts, call)
+        if text is None or (written is not None and len(text) >= len(written[0])):
+            return written
+        return (text, ATOM) if is_read_as(self.reader, text, node.value) else written
 
 
 def is_read_as(reader: Reader, text: str, value: Array) -> bool:
@@ -86,12 +153,33 @@ def is_read_as(reader: Reader, text: str, value: Array) -> bool:
 
 
 def call_text(texts: ConstantTexts, call: Called) -> str | None:
-    """Return a call as a program of the language; None where an argument has no text."""
-    parts = [argument_text(texts, argument) for argument in call.arguments]
-    options = {name: argument_text(texts, value) for name, value in call.named.items()}
-    if any(part is None for part in (*parts, *options.values())):
+    """Return a call as a program of the language, without what functions take by themselves; None for no text."""
+    shown: list[str] = []
+    names, defaults = signature_of(call.function)
+    by_name = False
+    arguments = [*zip(names, call.arguments, strict=False), *call.named.items()]
+    if len(call.arguments) > len(names):
         return None
-    return f"{call.name}({', '.join([*map(str, parts), *(f'{name}={text}' for name, text in options.items())])})"
+    for place, (name, argument) in enumerate(arguments):
+        by_name = by_name or place >= len(call.arguments)
+        default = defaults.get(name, inspect.Parameter.empty)
+        if type(argument) is type(default) and not isinstance(argument, np.ndarray) and argument == default:
+            by_name = True
+            continue
+        text = argument_text(texts, argument)
+        if text is None:
+            return None
+        shown.append(f"{name}={text}" if by_name else text)
+    return f"{call.function.name}({', '.join(shown)})"
+
+
+def signature_of(function: Function) -> tuple[list[str], dict[str, Any]]:
+    """Return the parameters of a function that go by their places, and what it takes where one is not given."""
+    if function.build is None:
+        return ["x"], {}
+    parameters = list(inspect.signature(function.build).parameters.values())[1:]
+    placed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [p.name for p in parameters if p.kind in placed], {p.name: p.default for p in parameters}
 
 
 def argument_text(texts: ConstantTexts, argument: Any) -> str | None:

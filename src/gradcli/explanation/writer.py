@@ -100,6 +100,16 @@ class ConstantTexts(Texts):
             self._expressions[key] = self._as_computed(self._origins[key]) if key in self._origins else None
         return self._expressions[key]
 
+    def written(self, node: Node, op: Op) -> tuple[str, int]:
+        """Return the text of a node, and how tightly it binds; arrays that it is indexed by stand under their names."""
+        key = node.static.get("key")
+        parts = key if type(key) is tuple else (key,)
+        if type(key) not in (tuple, np.ndarray) or all(self.expression(part) is None for part in parts):
+            return super().written(node, op)
+        named = [part if (text := self.expression(part)) is None else text[0] for part in parts]
+        static = {**node.static, "key": tuple(named) if type(key) is tuple else named[0]}
+        return super().written(Operation(node.index, op, node.arguments, static, node.value, ()), op)
+
     def _as_computed(self, origin: Origin) -> tuple[str, int] | None:
         """Return the operation that gave a constant, where it is short, mentions a name, and is not outdated."""
         value, op, arguments, static = origin

@@ -14,7 +14,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
-from gradcli.ops.axes import LETTERS, cloned, one_axis, read_axes, whole
+from gradcli.ops.axes import cloned, one_axis, read_axes, whole
 from gradcli.ops.declare import Apply, Op, declare, value_of
 from gradcli.ops.links import Links, Local
 from gradcli.ops.putting_back import diagonal_text_back
@@ -71,12 +71,7 @@ def transposed(call: Call) -> str:
     dims = call.static["dims"]
     if dims != tuple(reversed(range(len(dims)))):
         return function_call(call)
-    [text] = call.texts
-    return f"{text}.T" if set(text) <= PLAIN_TEXT else f"({text}).T"
-
-
-PLAIN_TEXT = {*LETTERS, *"0123456789_[],()"}
-"""What the text of an argument may hold that stands before a dot as it is."""
+    return f"{call.tight[0]}.T"
 
 
 def rolled(call: Call) -> str:

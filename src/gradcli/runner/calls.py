@@ -403,7 +403,7 @@ def call_table(
     if run.graph.origins is not None and type(made) is Operation and run.count > first + 1:
         count = len(arguments)
         run.graph.calls[made.index] = Called(
-            function.name, tuple(values[:count]), dict(zip(named, values[count:], strict=True))
+            function, tuple(values[:count]), dict(zip(named, values[count:], strict=True)), first
         )
     return wrap(run, made, result, library, made_by, tensors, (bound, values))
 
