@@ -28,6 +28,7 @@ from gradcli.formulas.textbook import in_textbook_form
 from gradcli.formulas.vjps import called
 from gradcli.language.trace import Assigned
 from gradcli.ops.declare import Array
+from gradcli.ops.indexing import holds_positions
 from gradcli.ops.putting_back import MOST_PLACES, numbers
 
 
@@ -67,8 +68,6 @@ def sizes_of(node: Operation, k: int, g: Array) -> Array:
     return np.broadcast_to(np.sum(part, axis=axes, keepdims=True) if axes else part, shape)[()]
 
 
-HOLDING = ("places", "detach")
-"""The operations that read positions from an input, or the classes of a target."""
 MOST_LINES = 200
 """Named values whose lines are written; of a longer program the first and the last ones."""
 PASSES = 4
@@ -267,7 +266,7 @@ def names_of_places(graph: Graph, constants: Mapping[str, Array]) -> dict[str, s
     """
     computed: set[int] = set()
     for node in reversed(graph.nodes):
-        if isinstance(node, Operation) and (node.op.name not in HOLDING or id(node) in computed):
+        if isinstance(node, Operation) and (id(node) in computed or not holds_positions(node.op)):
             computed.update(map(id, node.arguments))
     arrays = {name: node.value for name, node in graph.inputs.items() if id(node) not in computed}
     arrays |= {name: value for name, value in constants.items() if value.ndim and id(value) not in computed}

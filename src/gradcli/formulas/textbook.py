@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product as every_choice
-from math import gcd
+from math import gcd, isfinite
 from typing import Any
 
 from gradcli.formulas.expression import (
@@ -78,11 +78,11 @@ class Monomial:
     def take_part(self, what: Expression, times: int) -> None:
         """Multiply by a power of what is no product itself."""
         value = what.value
-        if value is not None and len(what.text) <= SHORT and (exact := Fraction(what.text)) >= 0:
+        if value is not None and len(what.text) <= SHORT and isfinite(value) and (value or times > 0):
             if times > 0:
-                self.above *= exact
+                self.above *= Fraction(what.text)
             else:
-                self.below *= exact
+                self.below *= Fraction(what.text)
             return
         base = what if what.base is None else what.base
         exponent = times * what.exponent + self.powers.get(base.text, (base, 0))[1]
