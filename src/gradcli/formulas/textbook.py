@@ -21,6 +21,8 @@ from math import gcd, isfinite
 from typing import Any
 
 from gradcli.formulas.expression import (
+    ATOM,
+    COMPARED,
     FORMS,
     MULTIPLIED,
     NEGATED,
@@ -44,6 +46,8 @@ MOST_TERMS = 12
 """Products that a numerator may have when it is multiplied out."""
 COTANGENT = re.compile(r"\w+\.grad(\[[\d, ]*\])?|v")
 CONSTANT = re.compile(r"pi|e|pi\*\*2|e\*\*2|(sqrt|log)\((\d+|\d*\*?pi)\)")
+NAME = re.compile(r"\w+(\.\w+)*(\[[^()]*\])?(\*\*\d+)?")
+RELU = re.compile(r"relu\(([^<>=&|]*)\)")
 IDENTITY = re.compile(r"eye\(\d+\)")
 ONES = re.compile(r"ones\((\d+)\)")
 LOG_SOFTMAX = re.compile(r"log_softmax\(.*\)")
@@ -200,8 +204,10 @@ def written(found: Monomial) -> Expression:
 
 
 def place_of(what: Expression) -> int:
-    """Return where a factor stands among others: exponentials behind names, and sums over arrays at the end."""
-    return ("exp(", "sum(").index(what.text[:4]) + 1 if what.text.startswith(("exp(", "sum(")) else 0
+    """Return where a factor stands among others: names, then functions and sums, exponentials, sums over arrays."""
+    if what.text.startswith(("exp(", "sum(")):
+        return 3 if what.text.startswith("sum(") else 2
+    return 0 if what.sides or NAME.fullmatch(what.text) else 1
 
 
 def can_turn(what: Expression) -> bool:
@@ -432,9 +438,17 @@ def call(made: Expression, arguments: Sequence[Expression]) -> Expression:
         return linear(lambda first, second: name(f"outer({first.text}, {second.text})"), arguments)
     if text.startswith("exp(") and LOG_SOFTMAX.fullmatch(arguments[0].text):
         return name(arguments[0].text.removeprefix("log_"))
+    if text == "log(e)":
+        return number(1)
     if text.startswith("diag(") and (ones := ONES.fullmatch(arguments[0].text)):
         return name(f"eye({ones[1]})")
     return made
 
 
-TEXTBOOK = Forms(product, total, matmul, call)
+def compare(sign: str, left: Expression, right: Expression) -> Expression:
+    """Return a comparison; ``relu(x)`` is above 0 where x is."""
+    inner = RELU.fullmatch(left.text) if sign == ">" and right.value == 0 and left.rank == ATOM else None
+    return between(sign, COMPARED, name(inner[1]) if inner else left, right)
+
+
+TEXTBOOK = Forms(product, total, matmul, call, compare)
