@@ -251,8 +251,8 @@ def flattened(term: Term) -> Iterator[Term]:
 
 
 def with_one_hot(terms: list[Term]) -> list[Term]:
-    """Return terms in which a list with one entry that is not 0 is a multiple of ``one_hot``, beside other terms."""
-    if not any(term.what.items for term in terms) or all(term.what.items for term in terms):
+    """Return terms in which a list with one entry that is not 0 is a multiple of ``one_hot``, beside softmax."""
+    if not any(term.what.items for term in terms) or not any("softmax(" in term.what.text for term in terms):
         return terms
     return [Term(term.negative, one_hot_of(term.what)) for term in terms]
 
