@@ -28,6 +28,7 @@ from gradcli.formulas.textbook import in_textbook_form
 from gradcli.formulas.vjps import called
 from gradcli.language.trace import Assigned
 from gradcli.ops.declare import Array
+from gradcli.ops.indexing import holds_positions
 from gradcli.ops.putting_back import MOST_PLACES, numbers
 
 
@@ -67,8 +68,6 @@ def sizes_of(node: Operation, k: int, g: Array) -> Array:
     return np.broadcast_to(np.sum(part, axis=axes, keepdims=True) if axes else part, shape)[()]
 
 
-HOLDING = ("places", "detach")
-"""The operations that read positions from an input, or the classes of a target."""
 MOST_LINES = 200
 """Named values whose lines are written; of a longer program the first and the last ones."""
 PASSES = 4
@@ -101,14 +100,16 @@ class Sweep:
     taken: Collection[str]
     constants: Mapping[str, Array]
     places: Mapping[str, str]
+    shows_one: bool
 
     @property
     def unit(self) -> int | None:
         """The index of the output where v is the one number 1, a factor that no line needs.
 
-        None where the output is a turn of a loop's variable: the lines of its last turn are those of the others.
+        None where lines show it all the same, and where the output is one turn's value of a loop's variable: the lines
+        of its last turn are those of the others.
         """
-        if self.seed.size != 1 or self.seed != 1:
+        if self.shows_one or self.seed.size != 1 or self.seed != 1:
             return None
         names = [name for name, _ in self.graph.bindings]
         own = next((name for name, node in reversed(self.graph.bindings) if node is self.output), None)
@@ -142,13 +143,15 @@ def write_backward(
     taken: Collection[str] = (),
     written: dict[str, Earlier] | None = None,
     kept: dict[int, Any] | None = None,
+    shows_one: bool = False,
 ) -> BackwardPass:
     """Return a rule for each named value that a cotangent reaches, in the order of the sweep.
 
     ``names`` has the name of each node that has one, by its index: those of inputs and of the output are among them.
     ``spare`` has what others are called elsewhere in the answer, if they need a name, ``taken`` all names that stand
     for anything there. ``written`` holds the rules of a run of the same operations, if any: those that are true here
-    too are not written again. ``kept`` has the cotangents, by node index, if a sweep for ``seed`` has kept them.
+    too are not written again. ``kept`` has the cotangents, by node index, if a sweep for ``seed`` has kept them. A v of
+    1 is no factor of the lines, unless one ``shows_one``.
     """
     if not isinstance(output, Operation) or not output.active:
         return BackwardPass([], {})
@@ -159,7 +162,7 @@ def write_backward(
     constants = constants_of(graph)
     places = names_of_places(graph, constants)
     seed = np.asarray(seed)[()]
-    swept = Sweep(graph, output, seed, reaches(output), kept, names, spare, taken, constants, places)
+    swept = Sweep(graph, output, seed, reaches(output), kept, names, spare, taken, constants, places, shows_one)
     with np.errstate(all="ignore"):
         found = renew(written["backward"], swept) if "backward" in written else None
         return rules_of(swept, written) if found is None else found
@@ -267,7 +270,7 @@ def names_of_places(graph: Graph, constants: Mapping[str, Array]) -> dict[str, s
     """
     computed: set[int] = set()
     for node in reversed(graph.nodes):
-        if isinstance(node, Operation) and (node.op.name not in HOLDING or id(node) in computed):
+        if isinstance(node, Operation) and (id(node) in computed or not holds_positions(node.op)):
             computed.update(map(id, node.arguments))
     arrays = {name: node.value for name, node in graph.inputs.items() if id(node) not in computed}
     arrays |= {name: value for name, value in constants.items() if value.ndim and id(value) not in computed}

@@ -23,7 +23,7 @@ class Rule:
     - ``on_every_path``: whether every path from the inputs to y runs through the value.
 
     >>> [(rule.name, rule.text) for rule in gradcli.explain("h = x**2; sin(h)*h", x=1.0).rules]
-    [('y', 'v'), ('h', 'y.grad*sin(h) + y.grad*h*cos(h)'), ('x', 'h.grad*2*x')]
+    [('y', 'v'), ('h', 'sin(h) + h*cos(h)'), ('x', 'h.grad*2*x')]
     """
 
     name: str

@@ -41,7 +41,7 @@ def known_constants() -> dict[float, Parts]:
     found: dict[float, Parts] = {}
     add_multiples(found)
     for text, value in (("sqrt(2*pi)", math.sqrt(2 * math.pi)), ("sqrt(pi)", math.sqrt(math.pi))):
-        for n in (1, 2):
+        for n in (1, 2, 3, 4):
             many = [str(n)] * (n > 1)
             found.setdefault(n * value, ([*many, text], []))
             found.setdefault(n / value, (many, [text]))

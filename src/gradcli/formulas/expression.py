@@ -81,12 +81,13 @@ class Expression(NamedTuple):
 
 
 class Forms(NamedTuple):
-    """How expressions are put together: what makes a product, a sum, a product of matrices and a call."""
+    """How expressions are put together: what makes a product, a sum, a product of matrices, a call, a comparison."""
 
     product: Callable[[Sequence[Factor]], Expression]
     total: Callable[[Sequence[Term]], Expression]
     matmul: Callable[[Expression, Expression], Expression]
     call: Callable[[Expression, Sequence[Expression]], Expression]
+    compare: Callable[[str, Expression, Expression], Expression]
 
 
 FORMS: ContextVar[Forms | None] = ContextVar("FORMS", default=None)
@@ -168,7 +169,8 @@ def compare(sign: str, left: Expression, right: Expression) -> Expression:
     """Return a comparison: of two numbers 1 or 0, which ``choose`` takes a branch by."""
     if left.value is not None and right.value is not None:
         return number(ORDER[sign](left.value, right.value))
-    return infix(sign, COMPARED, left, right)
+    forms = FORMS.get()
+    return forms.compare(sign, left, right) if forms else between(sign, COMPARED, left, right)
 
 
 def choose(condition: Expression, left: Expression, right: Expression) -> Expression:

@@ -17,10 +17,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product as every_choice
-from math import gcd
+from math import gcd, isfinite
 from typing import Any
 
 from gradcli.formulas.expression import (
+    ATOM,
+    COMPARED,
     FORMS,
     MULTIPLIED,
     NEGATED,
@@ -44,6 +46,8 @@ MOST_TERMS = 12
 """Products that a numerator may have when it is multiplied out."""
 COTANGENT = re.compile(r"\w+\.grad(\[[\d, ]*\])?|v")
 CONSTANT = re.compile(r"pi|e|pi\*\*2|e\*\*2|(sqrt|log)\((\d+|\d*\*?pi)\)")
+NAME = re.compile(r"\w+(\.\w+)*(\[[^()]*\])?(\*\*\d+)?")
+RELU = re.compile(r"relu\(([^<>=&|]*)\)")
 IDENTITY = re.compile(r"eye\(\d+\)")
 ONES = re.compile(r"ones\((\d+)\)")
 LOG_SOFTMAX = re.compile(r"log_softmax\(.*\)")
@@ -78,11 +82,11 @@ class Monomial:
     def take_part(self, what: Expression, times: int) -> None:
         """Multiply by a power of what is no product itself."""
         value = what.value
-        if value is not None and len(what.text) <= SHORT and (exact := Fraction(what.text)) >= 0:
+        if value is not None and len(what.text) <= SHORT and isfinite(value) and (value or times > 0):
             if times > 0:
-                self.above *= exact
+                self.above *= Fraction(what.text)
             else:
-                self.below *= exact
+                self.below *= Fraction(what.text)
             return
         base = what if what.base is None else what.base
         exponent = times * what.exponent + self.powers.get(base.text, (base, 0))[1]
@@ -200,8 +204,10 @@ def written(found: Monomial) -> Expression:
 
 
 def place_of(what: Expression) -> int:
-    """Return where a factor stands among others: exponentials behind names, and sums over arrays at the end."""
-    return ("exp(", "sum(").index(what.text[:4]) + 1 if what.text.startswith(("exp(", "sum(")) else 0
+    """Return where a factor stands among others: names, then functions and sums, exponentials, sums over arrays."""
+    if what.text.startswith(("exp(", "sum(")):
+        return 3 if what.text.startswith("sum(") else 2
+    return 0 if what.sides or NAME.fullmatch(what.text) else 1
 
 
 def can_turn(what: Expression) -> bool:
@@ -245,8 +251,8 @@ def flattened(term: Term) -> Iterator[Term]:
 
 
 def with_one_hot(terms: list[Term]) -> list[Term]:
-    """Return terms in which a list with one entry that is not 0 is a multiple of ``one_hot``, beside other terms."""
-    if not any(term.what.items for term in terms) or all(term.what.items for term in terms):
+    """Return terms in which a list with one entry that is not 0 is a multiple of ``one_hot``, beside softmax."""
+    if not any(term.what.items for term in terms) or not any("softmax(" in term.what.text for term in terms):
         return terms
     return [Term(term.negative, one_hot_of(term.what)) for term in terms]
 
@@ -432,9 +438,17 @@ def call(made: Expression, arguments: Sequence[Expression]) -> Expression:
         return linear(lambda first, second: name(f"outer({first.text}, {second.text})"), arguments)
     if text.startswith("exp(") and LOG_SOFTMAX.fullmatch(arguments[0].text):
         return name(arguments[0].text.removeprefix("log_"))
+    if text == "log(e)":
+        return number(1)
     if text.startswith("diag(") and (ones := ONES.fullmatch(arguments[0].text)):
         return name(f"eye({ones[1]})")
     return made
 
 
-TEXTBOOK = Forms(product, total, matmul, call)
+def compare(sign: str, left: Expression, right: Expression) -> Expression:
+    """Return a comparison; ``relu(x)`` is above 0 where x is."""
+    inner = RELU.fullmatch(left.text) if sign == ">" and right.value == 0 and left.rank == ATOM else None
+    return between(sign, COMPARED, name(inner[1]) if inner else left, right)
+
+
+TEXTBOOK = Forms(product, total, matmul, call, compare)

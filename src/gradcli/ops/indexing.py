@@ -123,6 +123,11 @@ PUT = joined(
 )
 
 
+def holds_positions(op: Any) -> bool:
+    """Return whether an op takes positions, or the classes of a target, from an input as they are."""
+    return op.name in ("places", "detach")
+
+
 def is_index(op: Any) -> bool:
     """Return whether an op is ``x[key]``, of one result or of several."""
     return bool(op.name == "index")
