@@ -369,7 +369,7 @@ QUESTIONS = [
         "How near is a difference quotient, and how near in float32?",
         "grad 'sum(x**3)' --x 1.5,2. --confirm",
         "The difference quotient by x[0] is 6.75, right to ",
-        "vᵀ·J and reverse mode differ by 0 at most; gradcli check counts the right digits of every entry.",
+        "J and reverse mode differ by 0; gradcli check shows how many digits of each entry are right.",
     ),
     ask(
         27,

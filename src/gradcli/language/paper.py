@@ -127,9 +127,12 @@ def meant(text: str, line: Span, functions: Callable[[str], bool]) -> Meant | No
 
 
 QUESTION = "write the function itself, and its point: gradcli explain 'sum(x**2)' --x 1,2"
-ENGLISH = frozenset(
-    "a an and are at be by can compute derivative differentiate do does explain find for from give gradient how i is it "
-    "jacobian me my of please respect show tell that the this to what when where which why with would you".split()
+ENGLISH = set(
+    re.findall(
+        r"\w+",
+        "a an and are at be by can compute derivative differentiate do does explain find for from give gradient how i "
+        "is it jacobian me my of please respect show tell that the this to what when where which why with would you",
+    )
 )
 """Words of questions about derivatives."""
 FEWEST_WORDS = 3
