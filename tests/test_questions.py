@@ -30,6 +30,14 @@ class Question:
     code: int = 0
 
 
+def script(*lines: str) -> str:
+    """Return a script of PyTorch with a leaf x of two entries, quoted for a command line."""
+    return shlex.quote("\n".join(("import torch", "x = torch.tensor([1.5, 2.5], requires_grad=True)", *lines)))
+
+
+CREATE = "g = torch.autograd.grad(y, x, create_graph=True)"
+
+
 def ask(number: int, asks: str, command: str, *lines: str, code: int = 0) -> Question:
     """Return a question."""
     return Question(number, asks, command, lines, code)
@@ -47,8 +55,8 @@ QUESTIONS = [
         2,
         "Why does backward demand a gradient for an output with several entries, and which do I give?",
         "explain 'x**2' --x 1.,2.",
-        "error: y has shape (2,), so a v of that shape is needed: backward() has no default for 2 outputs",
-        "help: --v '1,1' is the gradient of the sum, --v '1/2,1/2' of the mean, --v '1,0' is row 0 of J",
+        "error: y has shape (2,), so backward() needs a v of that shape: a weight for each of the 2 entries",
+        "help: --v '1,1' is y.sum().backward(), --v '1/2,1/2' is y.mean().backward(), --v '1,0' is y[0].backward()",
         code=2,
     ),
     ask(
@@ -56,8 +64,17 @@ QUESTIONS = [
         "Why is a single 1.0 not spread over all outputs?",
         "explain 'x**2' --x 1.,2. --v 1",
         "error: v has shape (), y has shape (2,)",
-        "help: give 2 numbers, one for each entry of y: --v 'ones(2)' for the sum, 'ones(2)/2' the mean",
+        "help: one number does not say which gradient is meant: y.sum().backward(), which is --v 'ones(2)', gives "
+        "x.grad = [2, 4], and y.mean().backward(), which is --v 'ones(2)/2', gives x.grad = [1, 2]",
         code=2,
+    ),
+    ask(
+        3,
+        "And in a script?",
+        f"explain {script('y = x**2', 'y.backward(torch.tensor(1.0))')}",
+        "help: one number does not say which gradient you mean: x.grad would be [3, 5] by y.sum().backward() and "
+        "[1.5, 2.5] by y.mean().backward(); or give y.backward(v) a v in the shape of y",
+        code=1,
     ),
     ask(
         3,
@@ -78,8 +95,8 @@ QUESTIONS = [
         4,
         "Why is a v of two entries refused for a loss, when old code had one?",
         "explain 'sum(x**2)' --x 1.,2. --v 1,1",
-        "y has one entry and v has 2: J is taken once for each, so x.grad is sum(v)*J. PyTorch today raises "
-        '"Mismatch in shape" here.',
+        "y has one entry and v has 2: each is one call of backward, so x.grad is sum(v)*J. PyTorch raises "
+        '"Mismatch in shape".',
     ),
     ask(
         5,
@@ -147,9 +164,16 @@ QUESTIONS = [
     ),
     ask(
         11,
+        "Why has the gradient of the bias of a loss a sum in it?",
+        f"explain 'mean((X @ w + b)**2)' {LAYER} --wrt w,b",
+        "b is broadcast to (3,): used 3 times, so b.grad adds 3 terms.",
+    ),
+    ask(
+        11,
         "Why does the gradient of the bias have a sum in it?",
         f"explain 'y = X @ w + b\nloss = sum(y**2)' {LAYER} --wrt w,b",
         "b.grad = sum(y.grad) 45",
+        "b is broadcast to (3,): used 3 times, so b.grad adds 3 terms.",
         "y.grad = loss.grad*2*y (3,) [7, 15, 23]",
     ),
     ask(
@@ -164,14 +188,20 @@ QUESTIONS = [
         13,
         "Why does a second backward need retain_graph, and what for?",
         "explain 'exp(x)*x' --x 1.5 --v 1 --v 1",
-        "A second backward raises in PyTorch without retain_graph=True, since the first one frees what was kept: "
-        "exp keeps its result and * keeps what it was given and x.",
+        "A second backward raises in PyTorch without retain_graph=True, since the first one frees what it needs: "
+        "exp needs its result and * needs an inner value and x.",
     ),
     ask(
         14,
         "Why has a value in the middle no .grad, and what would it be?",
         "explain 'h = x**2\nh.sum()' --x 1.5,2.5",
         "h.grad = y.grad (2,) [1, 1]",
+    ),
+    ask(
+        14,
+        "Why does a script print None for it?",
+        f"explain {script('h = x**2', 'h.sum().backward()', 'print(h.grad)')}",
+        "h.grad is None, as h is computed and no leaf: after h.retain_grad() it is [1, 1].",
     ),
     ask(
         14,
@@ -207,7 +237,17 @@ QUESTIONS = [
         17,
         "And what does PyTorch leave there?",
         "explain 'a = x*2\ny = b**2' --x 1.5 --b 2.5",
-        "y does not depend on x: its gradient is 0, and PyTorch leaves x.grad None.",
+        "y does not depend on x: its gradient is 0, and PyTorch leaves x.grad None; grad() raises there without "
+        "allow_unused=True.",
+    ),
+    ask(
+        17,
+        "And which input does grad complain of?",
+        f"explain {script('b = torch.tensor(2.5, requires_grad=True)', 'torch.autograd.grad((x**2).sum(), (x, b))')}",
+        "RuntimeError: The differentiated Tensor at index 1 appears to not have been used in the graph.",
+        "help: the output does not depend on b: with allow_unused=True grad returns None for it, as backward() leaves "
+        "b.grad None",
+        code=1,
     ),
     ask(
         18,
@@ -239,7 +279,16 @@ QUESTIONS = [
         22,
         "Why has a linear function no second derivative?",
         "explain '3*x' --x 1.5",
-        "J = ∂y/∂x constant here: second derivatives are 0",
+        "y is linear in x: second derivatives are 0, and differentiating x.grad raises in PyTorch.",
+    ),
+    ask(
+        22,
+        "Why does PyTorch raise there?",
+        f"explain {script('y = (3*x).sum()', CREATE, 'torch.autograd.grad(g[0], x)')}",
+        "error: RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",
+        "help: line 4 gives a constant, since its function is linear: the second derivative is 0, and there is no "
+        "graph to go back over (torch.autograd.functional.hessian returns the 0)",
+        code=1,
     ),
     ask(
         23,
@@ -258,10 +307,28 @@ QUESTIONS = [
         "v = 10 adds 30 x.grad = 33",
     ),
     ask(
+        24,
+        "What is .grad after a call of grad?",
+        f"explain {script('y = (x**2).sum()', 'g, = torch.autograd.grad(y, x)')}",
+        "torch.autograd.grad returns a tuple with the gradient; x.grad stays None.",
+    ),
+    ask(
         25,
         "Forward mode or reverse mode?",
         "explain 'A @ x' --A '1.,2.,3.;4.,5.,6.' --x 1.,2.,3. --wrt x --v 1,1",
         "All of J takes 2 calls, with one-hot v; forward mode takes 3 passes.",
+    ),
+    ask(
+        25,
+        "And row by row?",
+        "explain 'A @ x' --A '1.,2.,3.;4.,5.,6.' --x 1.,2.,3. --wrt x --v 1,1 --row 0",
+        "J: 2 reverse passes, one for each output, or 3 forward, one for each input.",
+    ),
+    ask(
+        25,
+        "And of a loss?",
+        "explain 'sum(x**2)' --x 1.,2.,3. --row ''",
+        "One reverse pass gives the gradient; forward mode takes 3, one for each input.",
     ),
     ask(
         25,
@@ -294,8 +361,21 @@ QUESTIONS = [
         26,
         "Is mine?",
         "check 'x**3' --x 1.5 --expect '2*x**2'",
-        "wrong: dy/dx is 4.5 by 2*x**2 and truly 6.75: it is 2/3 times it everywhere",
+        "wrong: dy/dx is 4.5 by 2*x**2 and truly 6.75: it is 2/3 times the true one everywhere",
         code=1,
+    ),
+    ask(
+        26,
+        "How near is a difference quotient, and how near in float32?",
+        "grad 'sum(x**3)' --x 1.5,2. --confirm",
+        "The difference quotient by x[0] is 6.75, right to ",
+        "J and reverse mode differ by 0; gradcli check shows how many digits of each entry are right.",
+    ),
+    ask(
+        27,
+        "Has a column a gradient that is a row?",
+        "explain 'sum(x**2)' --x '1.;2.'",
+        "x.grad has the shape of x, (2, 1): it is a column too.",
     ),
     ask(
         27,

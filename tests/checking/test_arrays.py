@@ -110,10 +110,10 @@ def test_the_digits_that_are_said_are_the_fewest_of_an_entry():
 
 
 OF_FEW_DIGITS = [
-    (lambda g: 2 * g, "it is twice it everywhere, a factor 2 is too many"),
+    (lambda g: 2 * g, "it is twice the true one everywhere: a factor 2 is too many"),
     (lambda g: -g, "its sign is wrong"),
     (lambda g: g.T, "it is transposed"),
-    (lambda g: g * 1.5, "it is 3/2 times it everywhere"),
+    (lambda g: g * 1.5, "it is 3/2 times the true one everywhere"),
 ]
 
 

@@ -282,6 +282,6 @@ def test_formulas_of_conditions_and_of_nothing_but_rounding_are_read_back(progra
 def test_formulas_that_cost_too_much_are_told():
     found = gradcli.check("x**2 + [1., 2., 3.]", x=[1.0, 2.0, 3.0], budget=gradcli.Budget(work=200))
     assert found.formulas == 3
-    assert ("unread", "3 formulas were not read back: it takes more than the budget 'work' of 200.") in [
+    assert ("unread", "3 formulas were not evaluated again: it takes more than the budget 'work' of 200.") in [
         (note.kind, note.message) for note in found.notes
     ]

@@ -198,7 +198,7 @@ def test_at_an_edge_of_its_domain_a_formula_is_held_to_its_value(program, x, exp
 
 
 HINTS = [
-    ("x**3", {"x": [1.0, 2.0]}, "6*x**2", "it is twice it everywhere, a factor 2 is too many"),
+    ("x**3", {"x": [1.0, 2.0]}, "6*x**2", "it is twice the true one everywhere: a factor 2 is too many"),
     ("x**2/2", {"x": [1.0, 2.0]}, "-x", "its sign is wrong"),
     ("S @ x", {"S": SQUARE, "x": [1.0, 2.0]}, {"x": "S.T"}, "it is transposed"),
     ("x**3", {"x": [1.0, 2.0]}, "2*x**3", None),

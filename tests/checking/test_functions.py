@@ -274,7 +274,7 @@ def test_functions_of_earlier_turns_and_of_both_derivatives():
 
 def test_a_backward_that_is_right_for_the_cotangents_of_its_run_alone():
     wrong = gradcli.check(script(*WRONG[3][1:3]))
-    assert str(wrong).endswith("(input x), though it is for the cotangent of this call")
+    assert str(wrong).endswith("(input x), though it is for the gradient that arrives in this call")
     right = gradcli.check(script(*RIGHT[-1][1:]))
     assert [note.kind for note in right.notes] == ["custom-backward"]
 
@@ -300,8 +300,8 @@ def test_a_hook_that_changes_gradients_is_told_and_not_held(hook, kinds):
 def test_explain_and_grad_say_that_they_follow_a_backward():
     text = script(*WRONG[0][1:3])
     [message] = [note.message for note in gradcli.explain(text).notes if note.kind == "custom-backward"]
-    assert "The backward of Own is followed as the script wrote it" in message
-    assert "gradcli check holds it" in message
+    assert "The backward of Own is used as the script wrote it" in message
+    assert "gradcli check compares it" in message
 
 
 def test_gradcheck_tells_where_the_derivative_decides_otherwise():

@@ -103,7 +103,7 @@ def test_a_formula_that_rounding_parts_from_its_number_is_no_misprint():
     found = gradcli.check("maximum(x + 0.2, y)", x=0.1, y=0.30000000000000004)
     assert found.verdict == "right"
     assert [note.message for note in found.notes if note.kind == "unread"] == [
-        "2 formulas were not read back: exact numbers decide otherwise than double precision."
+        "2 formulas were not evaluated again: exact numbers decide otherwise than double precision."
     ]
 
 

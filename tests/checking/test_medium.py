@@ -84,7 +84,7 @@ def test_the_record_says_what_was_asked():
     assert gradcli.check(program, inputs=inputs, wrt=WRT).asked == Asked(25, 25, 0)
     asked = held_to({}).asked
     assert (asked.entries, asked.how) == (25, "along a direction")
-    assert "1 random direction through all 25 entries asked" in str(held_to({}))
+    assert "checked all 25 entries along 1 random direction" in str(held_to({}))
     assert held_to({}).to_dict()["check"]["asked"]["directions"] == 1
 
 

@@ -146,7 +146,7 @@ OF_LANGUAGE = [  # each runs always: it takes a branch that little else takes
     # snippets and what stands around them
     ("grad unasked.py", "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",
      "nothing that it was computed from requires grad: give an input requires_grad=True, and look for detach(), .data, "
-     ".item(), no_grad() or integers on the way"),
+     ".item(), no_grad() or integers on the way; the gradient of a linear function is such a constant too"),
     ("grad model.py", "no value for the variable x", "add --x VALUE"),
     ("grad stacked.py --x 1,2",
      'NotImplementedError: Module [ModuleList] is missing the required "forward" function', None),

@@ -54,6 +54,7 @@ SHARED = [  # program, inputs, what is broadcast: name and times
     ("sum((X @ W + b)**2)", {"X": np.ones((3, 2)), "W": np.ones((2, 4)), "b": np.ones(4)}, {"b": 3}),
     ("sum(exp(-a*t) + c)", {"a": 0.5, "t": [1.0, 2.0, 3.0, 4.0], "c": 1.0}, {"a": 4, "c": 4}),
     ("sum(x*x)", {"x": [1.0, 2.0]}, {}),
+    ("sum(b.reshape(2, 1)*x)", {"b": [1.0, 2.0], "x": [[1.0, 2.0]]}, {"b": 2, "x": 2}),
     ("x*3", {"x": 2.0}, {}),
 ]
 

@@ -32,7 +32,7 @@ def note_unchecked(function: Function) -> list[Note]:
         stem = name[1:]
         by = f"{stem}=" if stem in program.inputs and len(program.inputs) > 1 else ""
         asked = f"--of {outputs[-1]} --expect {shlex.quote(by + ast.unparse(statement.value))}"
-        notes.append(Note("not-checked", f"{name} was not compared with the derivative: {asked} does it."))
+        notes.append(Note("not-checked", f"{name} was not compared with the derivative: {asked} does that."))
     return notes
 
 

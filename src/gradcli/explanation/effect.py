@@ -127,9 +127,40 @@ class Trial:
         entry = f"{self.name}[{','.join(map(str, self.index))}]" if self.index else self.name
         right = f"right to {counted(self.digits, 'digit')} (in float32 to {self.single})"
         return (
-            f"The difference quotient by {entry} is {self.quotient:.6g}, {right}; vᵀ·J and reverse mode differ by "
-            f"{self.routes:.2g} at most; gradcli check counts the right digits of every entry."
+            f"The difference quotient by {entry} is {self.quotient:.6g}, {right}; J and reverse mode differ by "
+            f"{self.routes:.2g}; gradcli check shows how many digits of each entry are right."
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One sample, by its ``index`` along the first axis.
+
+    - ``loss``: its own loss, of which the output is the mean.
+    - ``grad``: what it adds to the gradient, by variable: already divided by the number of samples.
+    """
+
+    index: int
+    loss: float
+    grad: dict[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """The terms of the gradient of a mean over samples.
+
+    - ``count``: how many samples there are.
+    - ``shown``: a few of them, in order.
+    - ``rest``: what reaches the gradient past the mean, such as that of a penalty on weights; empty where nothing does.
+
+    >>> samples = gradcli.explain("mean((x*w - t)**2)", x=[1.0, 2.0], t=[1.0, 1.0], w=3.0, wrt=["w"]).samples
+    >>> [(sample.loss, sample.grad["w"].item()) for sample in samples.shown]
+    [(4.0, 2.0), (25.0, 10.0)]
+    """
+
+    count: int
+    shown: list[Sample]
+    rest: dict[str, Array]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,12 @@ from gradcli.ops.declare import Array
 from gradcli.records import dataclass
 
 if TYPE_CHECKING:
-    from gradcli.explanation.effect import Broadcast, Dust, Effect, Passes, Trial
+    from gradcli.explanation.effect import Broadcast, Dust, Effect, Passes, Samples, Trial
     from gradcli.explanation.events import Event, Value
     from gradcli.explanation.jacobians import Jacobian
     from gradcli.explanation.lookup import Lookup
     from gradcli.explanation.picture import Picture
     from gradcli.explanation.rules import Path, Rule
-    from gradcli.explanation.samples import Samples
     from gradcli.explanation.tape import Step, Tape
     from gradcli.explanation.timeline import Timeline
     from gradcli.language.inputs import Cotangent

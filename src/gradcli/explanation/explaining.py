@@ -22,7 +22,6 @@ from gradcli.explanation.program_values import tell_values
 from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
 from gradcli.explanation.run_lookup import RunLookup
 from gradcli.explanation.script_notes import note_script, own_derivatives
-from gradcli.explanation.short_answers import note_questions
 from gradcli.explanation.suspicion import affordable, fits_a_check, is_beyond_doubles, is_edgy, list_operations
 from gradcli.explanation.words import Confirmation, note_confirmation, too_large_text, undecided_text
 
@@ -64,7 +63,7 @@ def explain_run(
     """
     from gradcli.explanation.digits import note_digits
 
-    run = point.run
+    run, said = point.run, ask is not Ask.NEVER
     composition = composition or compose_at(run, point.function)
     formulas = derive(point, composition)
     jacobians = read_jacobians(point, composition, formulas)
@@ -89,7 +88,9 @@ def explain_run(
         *(() if bent or past else notes_of_digits(point, backward, agreement, confirmation, lost, kinks)),
         *(note_script(program, composition.nodes, bent) if program.is_script else ()),
     ]
-    if not past:
+    if said and not past:
+        from gradcli.explanation.short_answers import note_questions  # a check asks no questions
+
         notes += note_questions(point, composition.nodes, jacobians, formulas.definitions, notes)
     told = tell_values(run.graph, run.output, formulas.nodes, formulas.sources)
     dust = confirmation.dust if confirmation else {}

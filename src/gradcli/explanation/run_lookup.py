@@ -24,9 +24,8 @@ from gradcli.ops.declare import Array
 from gradcli.records import dataclass, replace
 
 if TYPE_CHECKING:
-    from gradcli.explanation.effect import Broadcast, Dust, Effect, Passes, Trial
+    from gradcli.explanation.effect import Broadcast, Dust, Effect, Passes, Samples, Trial
     from gradcli.explanation.picture import Picture
-    from gradcli.explanation.samples import Samples
     from gradcli.explanation.tape import Step, Tape
     from gradcli.explanation.taping import Recorded
     from gradcli.formulas.derivation import Formulas

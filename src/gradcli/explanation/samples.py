@@ -9,8 +9,10 @@ import numpy as np
 
 from gradcli.engine.graph import Node, Operation
 from gradcli.engine.reverse import backward, cotangents
+from gradcli.explanation.effect import Sample, Samples
+from gradcli.ops.arithmetic import ADD, DIV, MUL, NEG, SUB
 from gradcli.ops.declare import Array, value_of
-from gradcli.records import dataclass
+from gradcli.ops.reductions import MEAN, SUM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,37 +23,6 @@ MOST_SAMPLES = 8
 """Samples that are shown; of more the first seven and the last."""
 NEAR = 1e-12
 """Relative distance below which a factor is 1/n."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One sample, by its ``index`` along the first axis.
-
-    - ``loss``: its own loss, of which the output is the mean.
-    - ``grad``: what it adds to the gradient, by variable: already divided by the number of samples.
-    """
-
-    index: int
-    loss: float
-    grad: dict[str, Array]
-
-
-@dataclass(frozen=True, slots=True)
-class Samples:
-    """The terms of the gradient of a mean over samples.
-
-    - ``count``: how many samples there are.
-    - ``shown``: a few of them, in order.
-    - ``rest``: what reaches the gradient past the mean, such as that of a penalty on weights; empty where nothing does.
-
-    >>> samples = gradcli.explain("mean((x*w - t)**2)", x=[1.0, 2.0], t=[1.0, 1.0], w=3.0, wrt=["w"]).samples
-    >>> [(sample.loss, sample.grad["w"].item()) for sample in samples.shown]
-    [(4.0, 2.0), (25.0, 10.0)]
-    """
-
-    count: int
-    shown: list[Sample]
-    rest: dict[str, Array]
 
 
 class Mean(NamedTuple):
@@ -92,23 +63,24 @@ def means(node: Node, factor: float) -> Iterator[Mean]:
         return
     active = [a for a in node.arguments if isinstance(a, Node) and a.active]
     others = [float(np.ravel(value_of(a))[0]) for a in node.arguments if a not in active and np.size(value_of(a)) == 1]
-    if node.op.name in ("sum", "mean") and node.value.size == 1:
+    op = node.op
+    if op in (SUM, MEAN) and node.value.size == 1:
         [x] = active
         if x.value.size == 1:
             yield from means(x, factor)
             return
-        own = factor / x.value.size if node.op.name == "mean" else factor
+        own = factor / x.value.size if op is MEAN else factor
         by_sample = abs(own) * x.shape[0]
-        if x.shape[0] > 1 and (node.op.name == "mean" or math.isclose(by_sample, 1.0, rel_tol=NEAR)):
+        if x.shape[0] > 1 and (op is MEAN or math.isclose(by_sample, 1.0, rel_tol=NEAR)):
             yield Mean(x, own)
-    elif node.op.moves or node.op.name in ("add", "sub", "neg"):
-        for k, x in enumerate(active):
-            minus = node.op.name == "neg" or (node.op.name == "sub" and (k == 1 or x is node.arguments[1]))
+    elif op.moves or op in (ADD, SUB, NEG):
+        for x in active:
+            minus = op is NEG or (op is SUB and x is node.arguments[1])
             yield from means(x, -factor if minus else factor)
-    elif node.op.name in ("mul", "div") and len(active) == len(others) == 1:
+    elif op in (MUL, DIV) and len(active) == len(others) == 1:
         [x], [by] = active, others
-        if node.op.name == "mul" or x is node.arguments[0]:
-            yield from means(x, factor * by if node.op.name == "mul" else factor / by)
+        if op is MUL or x is node.arguments[0]:
+            yield from means(x, factor * by if op is MUL else factor / by)
 
 
 def masked(g: Array, i: int) -> Array:

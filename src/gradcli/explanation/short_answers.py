@@ -28,6 +28,8 @@ MOST_NAMED = 3
 """Variables that a line names."""
 MOST_ENTRIES = 6
 """Numbers of an array that a line spells out."""
+MOST_NODES = 500
+"""Operations that are looked at."""
 MOST_READ = 200
 """Entries of J whose formulas are searched for a variable."""
 BENDS = {"kink", "jump", "infinite-slope", "edge", "custom-backward", "hook"}
@@ -54,29 +56,27 @@ def note_questions(
 
 
 def find_broadcasts(nodes: Sequence[Node], leaves: Mapping[str, Node]) -> list[Broadcast]:
-    """Return the differentiated inputs that an elementwise operation repeats, each at its first such use."""
-    names = {leaf.index: name for name, leaf in leaves.items()}
+    """Return the differentiated inputs that an elementwise operation repeats, each at its first such use.
+
+    An input counts under what it became entry by entry, as ``-b``. Of a long run the first operations are looked at.
+    """
+    behind = {leaf.index: (name, leaf) for name, leaf in leaves.items()}
     found: dict[str, Broadcast] = {}
-    for node in nodes:
-        if not isinstance(node, Operation) or node.op.formula is None:
+    for node in nodes[:MOST_NODES]:
+        op = node.op
+        if type(node) is not Operation or op is None or (op.formula is None and not op.moves):
             continue
         for k in node.links:
-            leaf = leaf_behind(node.arguments[k])
-            name = names.get(leaf.index)
-            if name is not None and 0 < np.size(leaf.value) < np.size(node.value):
-                times = np.size(node.value) // np.size(leaf.value)
-                found.setdefault(name, Broadcast(name, leaf.shape, node.shape, times))
+            one = behind.get(node.arguments[k].index)
+            if one is None:
+                continue
+            name, leaf = one
+            if 0 < leaf.value.size < node.value.size and name not in found and op.formula is not None:
+                times = node.value.size // leaf.value.size
+                found[name] = Broadcast(name, leaf.shape, node.shape, times)
+            elif leaf.value.size == node.value.size and len(node.links) == 1:
+                behind[node.index] = one
     return list(found.values())
-
-
-def leaf_behind(node: Node) -> Node:
-    """Return the input that a value has an entry for each entry of, through operations on it alone; else the value."""
-    while isinstance(node, Operation) and len(node.links) == 1:
-        before = node.arguments[node.links[0]]
-        if np.size(before.value) != np.size(node.value) or not (node.op.formula or node.op.moves):
-            break
-        node = before
-    return node
 
 
 def note_broadcasts(found: Sequence[Broadcast]) -> list[Note]:
@@ -157,7 +157,7 @@ def note_linear(
     notes: Sequence[Note],
 ) -> list[Note]:  # fmt: skip
     """Say what PyTorch does where a function without a second derivative is differentiated twice."""
-    bends = any(note.kind in BENDS for note in notes)
+    bends = len(nodes) > MOST_NODES or any(note.kind in BENDS for note in notes)
     if point.value.size != 1 or bends or not is_linear(jacobians, definitions) or keeps_variables(nodes):
         return []
     names = [name for name, j in jacobians.items() if np.any(j.values)]

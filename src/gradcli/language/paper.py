@@ -117,11 +117,36 @@ def meant(text: str, line: Span, functions: Callable[[str], bool]) -> Meant | No
     ``functions`` tells whether a name is one of a function.
     """
     start, end = line
+    if is_english(text[start:end]):
+        return Meant("this is a question in English, and no formula", line, QUESTION)
     for pattern, message, hint in COMPILED:
         found = pattern.search(text[start:end])
         if found:
             return Meant(filled(message, found), shifted(found, start), filled(hint, found))
     return side_by_side(text, line, functions)
+
+
+QUESTION = "write the function itself, and its point: gradcli explain 'sum(x**2)' --x 1,2"
+ENGLISH = set(
+    re.findall(
+        r"\w+",
+        "a an and are at be by can compute derivative differentiate do does explain find for from give gradient how i "
+        "is it jacobian me my of please respect show tell that the this to what when where which why with would you",
+    )
+)
+"""Words of questions about derivatives."""
+FEWEST_WORDS = 3
+
+
+def is_english(line: str) -> bool:
+    """Return whether a line is a sentence: three words at least, and most of the first four are those of a question.
+
+    Where there is nothing but words, or a question mark, two of them are enough.
+    """
+    words = re.findall(r"[A-Za-z']+", line)
+    hits = sum(word.lower() in ENGLISH for word in words[:4])
+    plain = re.fullmatch(r"[A-Za-z' ]+|.*\?\s*", line) is not None
+    return len(words) >= FEWEST_WORDS and hits >= FEWEST_WORDS - plain
 
 
 def side_by_side(text: str, line: Span, functions: Callable[[str], bool]) -> Meant | None:
