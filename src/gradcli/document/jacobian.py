@@ -70,14 +70,28 @@ def jacobian_sections(answer: Explained, settings: Settings, asks: bool = False)
         yield Section("jacobian", f"J = ∂{answer.name}/∂{by if len(answer.jacobian) == 1 else f'({by})'}    no entries")
         return
     if is_one_row(answer) and not asks:
-        if settings.full or not any(value.role == "inner" for value in answer.values):
-            yield formulas_section(answer, settings)
+        section = formulas_section(answer, settings)
+        named = any(value.role == "inner" for value in answer.values)
+        if settings.full or not named or is_brief(section):
+            yield section
         return
     for k, names in enumerate(groups):
         last = k == len(groups) - 1 and not asks
         yield Section(
             "jacobian", heading(answer, names, settings), tuple(group_parts(answer, names, settings, asks, last))
         )
+
+
+MOST_BRIEF, LONGEST_BRIEF = 2, 60
+"""Formulas, and characters of each, that are worth a look beside the lines of Backward."""
+
+
+def is_brief(section: Section) -> bool:
+    """Return whether a section has few formulas, each short and in the program's own names."""
+    rows = [row for part in section.parts if isinstance(part, Equations) for row in part.rows]
+    short_ones = [row for row in rows if isinstance(row, Equation) and isinstance(row.left, Derivative)]
+    brief = all(len(str(side)) <= LONGEST_BRIEF for row in short_ones for side in row.sides)
+    return brief and 0 < len(rows) <= MOST_BRIEF and len(short_ones) == len(rows)
 
 
 def groups_of(answer: Explained) -> list[list[str]]:

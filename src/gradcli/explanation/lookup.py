@@ -57,7 +57,11 @@ class Lookup(Protocol):
 
     @property
     def backward_pass(self) -> BackwardPass:
-        """The lines of the backward pass."""
+        """The lines of the backward pass, without the factor that a v of 1 is."""
+
+    @property
+    def backward_by_any_v(self) -> BackwardPass:
+        """The lines of the backward pass as they are for every v."""
 
     @property
     def tape(self) -> Tape:

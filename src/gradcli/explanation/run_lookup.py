@@ -148,14 +148,26 @@ class RunLookup:
 
     @cached_property
     def backward_pass(self) -> BackwardPass:
-        """The lines of the backward pass."""
+        """The lines of the backward pass, without the factor that a v of 1 is."""
+        return self.write_lines(shows_one=False)
+
+    @cached_property
+    def backward_by_any_v(self) -> BackwardPass:
+        """The lines of the backward pass as they are for every v: those of a script whose v may be changed."""
+        return self.write_lines(shows_one=True)
+
+    def write_lines(self, *, shows_one: bool) -> BackwardPass:
+        """Return the lines of the backward pass; ``shows_one`` keeps a v of 1 as a factor."""
         from gradcli.explanation.backward import write_backward
 
         run, point = self.point.run, self.point
         run.graph.meter.restart()
         formulas, names = self.formulas, {**self.steps, **name_values(point)}
         spare, taken = {node: name for name, node in formulas.nodes.items()}, formulas.sources.keys()
-        return write_backward(run.graph, run.output, point.seed, names, spare, taken, formulas.written, point.kept)
+        written = None if shows_one else formulas.written
+        return write_backward(
+            run.graph, run.output, point.seed, names, spare, taken, written, point.kept, shows_one=shows_one
+        )
 
     @cached_property
     def tape(self) -> Tape:

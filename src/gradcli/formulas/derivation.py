@@ -11,7 +11,7 @@ from sympy.core.parameters import distribute
 
 from gradcli.engine.graph import Graph, Node, Operation
 from gradcli.formulas.elements import Names
-from gradcli.formulas.entries import MOST_ENTRIES, Attempt, Derivation, TooLong
+from gradcli.formulas.entries import MOST_ENTRIES, Attempt, Derivation, Entries, TooLong
 from gradcli.formulas.index_rules import IndexRule, renamed
 from gradcli.formulas.printing import Unprintable
 from gradcli.formulas.texts import Source, TooLarge
@@ -151,7 +151,8 @@ def by_entries(graph: Graph, output: Node, leaves: Mapping[str, Node], compositi
     with distribute(False):
         inline = derived(Names.NONE)
         plain = inline.attempt(leaves) if inline is not None and inline.most_parts(leaves) < BULKY else None
-        if plain is not None and plain.longest <= SHORT:
+        calls = plain is not None and any(entries.takes_from_calls for entries in plain.jacobians.values())
+        if plain is not None and plain.longest <= SHORT and not calls:
             return formulas_of(plain)
         named = derived(Names.OWN)
         own = None if named is None else named.attempt(leaves)
@@ -168,15 +169,21 @@ def by_entries(graph: Graph, output: Node, leaves: Mapping[str, Node], compositi
 def shorter(plain: Attempt, own: Attempt) -> Attempt:
     """Return for each Jacobian its formulas in terms of the inputs where these are short, else in the program's names.
 
+    So are those that take entries from what a function gives, where it has a name: ``s[0]`` for ``softmax(x)[0]``.
     Two attempts that both made names are not mixed: one name would stand for two values.
     """
     if plain.texts.made:
         return own
     jacobians = {
-        name: entries if entries.longest <= max(SHORT, own.jacobians[name].longest) else own.jacobians[name]
+        name: entries if is_shorter(entries, own.jacobians[name]) else own.jacobians[name]
         for name, entries in plain.jacobians.items()
     }
     return replace(own, shown=plain.shown, jacobians=jacobians)
+
+
+def is_shorter(plain: Entries, own: Entries) -> bool:
+    """Return whether formulas in terms of the inputs are short, or no longer than those in the program's names."""
+    return plain.longest <= (own.longest if plain.takes_from_calls else max(SHORT, own.longest))
 
 
 def formulas_of(found: Attempt) -> Formulas:

@@ -48,6 +48,11 @@ class Entries:
         """The characters of the longest formula."""
         return max(map(len, self.texts), default=0)
 
+    @property
+    def takes_from_calls(self) -> bool:
+        """Whether a formula takes entries from what a function gives: ``softmax(x)[0]``."""
+        return any(")[" in text for text in self.texts)
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt:

@@ -138,6 +138,10 @@ class NumberRows:
         """Return how long a row is without any alignment but that of its beginning."""
         return len(self.start.text(row)) + sum(3 + len(side) for side in sides) + len(self.end(row, self.number(row)))
 
+    def sign(self, row: Equation, place: int) -> str:
+        """Return the sign before a side: rounded terms of a sum are near to a whole that they are only near to."""
+        return self.settings.near if row.near and not place and isinstance(row.sides[0], tuple) else "="
+
     def end(self, row: Equation, number: str) -> str:
         """Return the value with its sign, and the remark."""
         value = f" {self.settings.near if row.near else '='} {number}" if row.value is not None else ""
@@ -148,7 +152,7 @@ class NumberRows:
         line, sides = Text(self.start.text(row)), self.kept[id(row)]
         for k, width in enumerate(self.columns):
             side = sides[k] if k < len(sides) else None
-            line.append(" = " if side is not None else "   ")
+            line.append(f" {self.sign(row, k)} " if side is not None else "   ")
             if side is not None:
                 line.append_text(side)
             line.append(" " * (width - (0 if side is None else len(side))))
@@ -163,7 +167,7 @@ class NumberRows:
             line.rstrip()
             return [line]
         for sides in (all_sides(row), one_side(row)):
-            line = Text(self.start.text(row) + " = ").append_text(Text(" = ").join(sides))
+            line = Text(f"{self.start.text(row)} {self.sign(row, 0)} ").append_text(Text(" = ").join(sides))
             line.append(self.end(row, self.number(row)))
             if len(line) <= self.width:
                 return [line]

@@ -225,7 +225,7 @@ class Words:
 
     def rule(self, text: str, shape: tuple[int, ...]) -> str:
         """Return a rule, spread over the shape of its value where it is smaller."""
-        kept = {rule.name: rule.value for rule in self.found.rules}
+        kept = {rule.name: rule.value for rule in self.found.lookup.backward_by_any_v.rules}
         alone = self.found.lookup.evaluate(text, self.known, kept)
         own = self.translator.text(text)
         self.refuse_hidden()
@@ -235,7 +235,7 @@ class Words:
     def known(self) -> dict[str, Array]:
         """The numbers of the names that rules mention, those of made names worked out from their texts."""
         known = dict(self.values)
-        for rule in reversed(self.found.rules):
+        for rule in reversed(self.found.lookup.backward_by_any_v.rules):
             if rule.made:
                 found = self.found.lookup.evaluate(rule.made, known)
                 known[rule.name] = np.zeros(rule.value.shape) if found is None else found
