@@ -41,7 +41,9 @@ def tell_values(graph: Graph, output: Any, made: Mapping[str, int], taken: Colle
     """
     if graph.story is not None:
         return Told(list(Teller(graph, output).events()))
-    inputs: list[Event] = [Value(name, None, None, np.asarray(leaf.value), "input") for name, leaf in graph.inputs.items()]
+    inputs: list[Event] = [
+        Value(name, None, None, np.asarray(leaf.value), "input") for name, leaf in graph.inputs.items()
+    ]
     if type(output) is not Operation:
         if type(output) not in NODES:
             inputs.append(Value(output_name(graph, output), None, None, np.asarray(value_of(output)), "output"))
