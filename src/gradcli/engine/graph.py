@@ -156,9 +156,9 @@ class Graph:
     is its own name for the output. ``called`` is what ``naming`` calls the bindings. ``functions`` are the calls of
     functions: the name as it was written, the first node that each has made and the one after the last. ``branches``
     says that the program takes one way or another by values.
-    ``constants`` are arrays that a script gave a name and that depend on no input. ``origins`` has by id how such arrays
-    were computed, and ``calls`` the calls of functions by the number of the node that each gave: both are kept only
-    where ``origins`` is not None.
+    ``constants`` are arrays that a script gave a name and that depend on no input. ``origins`` has by id how such
+    arrays were computed, ``calls`` the calls of functions by the number of the node that each gave; where ``origins``
+    is None, neither is kept.
     """
 
     budget: Budget = field(default_factory=Budget)

@@ -325,8 +325,7 @@ def run(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:
     named = [node.index for node in swept.nodes if node.index in names and isinstance(node, Operation) and node.active]
     half = MOST_LINES // 2
     skipped = range(named[half], named[-half]) if len(named) > MOST_LINES else range(0)
-    constants = {id(value): name for name, value in swept.constants.items()}
-    known = Named(swept.given, swept.spare, swept.taken, constants, swept.places, dict(names))
+    known = Named(swept.given, swept.spare, swept.taken, swept.constants, swept.places, dict(names))
     with in_textbook_form() if choice == 0 else nullcontext():
         writer = Writer(swept.graph, swept.nodes, known, swept.kept, choice, skipped, swept.unit)
         arrived = accumulate({swept.output.index: start_of(swept.seed)}, swept.active, writer.along, plus_arrived)

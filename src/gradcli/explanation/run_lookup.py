@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 class RunLookup:
     """What is computed from a run only when it is read; ``known`` is the dust that more digits have shown.
 
-    ``steps`` are the names that *Forward* has for values without one of the program's, by node index.
+    ``parts`` are the names that *Forward* has for parts of long lines, by node index.
     """
 
     formulas: Formulas
@@ -47,7 +47,7 @@ class RunLookup:
     jacobians: Mapping[str, Jacobian]
     backward: Sequence[Backward]
     known: Mapping[str, Dust]
-    steps: Mapping[int, str]
+    parts: Mapping[int, str]
 
     @cached_property
     def dust(self) -> dict[str, Dust]:
@@ -162,7 +162,7 @@ class RunLookup:
 
         run, point = self.point.run, self.point
         run.graph.meter.restart()
-        formulas, names = self.formulas, {**self.steps, **name_values(point)}
+        formulas, names = self.formulas, {**self.parts, **name_values(point)}
         spare, taken = {node: name for name, node in formulas.nodes.items()}, formulas.sources.keys()
         written = None if shows_one else formulas.written
         return write_backward(

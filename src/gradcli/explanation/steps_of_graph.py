@@ -1,4 +1,4 @@
-"""What a script computed, a line for each value that it gave a name: by the values before it, in the names of the script.
+"""What a script computed, a line for each value that has a name: by the values before it, in the names of the script.
 
 A function that is several operations stands in a line as it was called, where the language reads that as the same
 number. A part of a long line has a line of its own.
@@ -18,19 +18,23 @@ from gradcli.engine.naming import numbered, output_name
 from gradcli.engine.reach import reaches
 from gradcli.explanation.backward import constants_of, is_same
 from gradcli.explanation.events import Value
-from gradcli.explanation.rereading import Reader
+from gradcli.explanation.rereading import NAME, Reader
 from gradcli.explanation.writer import ConstantTexts
 from gradcli.formulas.texts import ATOM, TooLarge
 from gradcli.ops import Function
 from gradcli.ops.declare import Array
 from gradcli.ops.writing import option_text
 
-LONG = 60
+LONG = 72
 """Characters of a line, beyond which parts of it that the script gives no name get a line."""
-PART = 16
-"""Characters of a part from which it is worth a line."""
+PARTS = range(16, 61)
+"""Characters of a part that is worth a line."""
+ARGUMENT = 24
+"""Characters of an argument of a function, beyond which it has a line."""
 LONGEST = 2_000
 """Characters of a formula of a value."""
+PLAIN = (bool, int, float, str, type(None))
+"""The types of arguments that may be what a function takes by itself."""
 DEAREST = 100_000
 """Entries of a value up to which a call is read back."""
 
@@ -50,10 +54,12 @@ def write_steps(graph: Graph, output: Operation, spare: Mapping[int, str], taken
     steps = StepWriter(graph, output, spare, taken)
     for node in steps.nodes:
         steps.write(node)
-    for node in steps.nodes:  # what lines of the backward pass may mention
-        for argument in node.arguments:
-            steps.texts.expression(argument)
-    constants = [Value(name, None, None, np.asarray(steps.constants[name]), "constant") for name in steps.texts.used]
+    mentioned = steps.mentioned()
+    constants = [
+        Value(name, None, None, np.asarray(value), "constant")
+        for name, value in steps.constants.items()
+        if name in mentioned
+    ]
     return Steps([*constants, *steps.values], steps.made)
 
 
@@ -63,7 +69,7 @@ class StepWriter:
     def __init__(self, graph: Graph, output: Operation, spare: Mapping[int, str], taken: Collection[str]) -> None:
         self.output, self.nodes, self.spare, self.calls = output, reaches(output), spare, graph.calls
         self.constants = constants_of(graph)
-        self.texts = ConstantTexts(graph, self.nodes, {id(value): name for name, value in self.constants.items()})
+        self.texts = ConstantTexts(graph, self.nodes, self.constants)
         self.texts.taken |= {*taken, *self.constants}
         self.names = {node.index: name for name, node in reversed(numbered(graph))}
         self.names[output.index] = output_name(graph, output)
@@ -79,7 +85,7 @@ class StepWriter:
             self.texts.text[node.index] = (str(node.name), ATOM)
             return
         written = self.text_of(node)
-        if written is not None and len(written[0]) > LONG and node.index not in self.inside:
+        if written is not None and node.index not in self.inside:
             written = self.shorten(node, written)
         if written is None or len(written[0]) > LONGEST:
             self.texts.text.pop(node.index, None)
@@ -87,6 +93,13 @@ class StepWriter:
             self.texts.text[node.index] = written
         if node.index in self.names:
             self.add_line(node, self.names[node.index])
+
+    def mentioned(self) -> set[str]:
+        """Return the names in formulas, and in what stands for constants in lines of the backward pass."""
+        texts = {value.formula for value in self.values if value.formula is not None}
+        expressions = (self.texts.expression(argument) for node in self.nodes for argument in node.arguments)
+        texts |= {expression[0] for expression in expressions if expression is not None}
+        return {name for text in texts for name in NAME.findall(text)}
 
     def add_line(self, node: Node, name: str) -> None:
         """Write the line of a node, whose name stands for it from then on."""
@@ -97,23 +110,35 @@ class StepWriter:
         self.texts.text[node.index] = (name, ATOM)
 
     def shorten(self, node: Node, written: tuple[str, int]) -> tuple[str, int] | None:
-        """Return the text of a node with names for parts of it, the longest that make a line each, while it is long."""
+        """Return the text of a node with names for long arguments of a call, and for parts of it while it is long."""
         text: tuple[str, int] | None = written
+        call = self.calls.get(node.index)
+        if call is not None and written[0].startswith(f"{call.function.name}("):
+            for argument in call.arguments:
+                if self.is_part(argument) and len(self.texts.of(argument)) > ARGUMENT:
+                    text = self.name(argument, node)
         while text is not None and len(text[0]) > LONG:
-            parts = self.parts_of(node)
-            lengths = {part: len(self.texts.of(part)) for part in parts}
-            fitting = [part for part in parts if PART <= lengths[part] <= LONG]
+            lengths = {part: len(self.texts.of(part)) for part in self.parts_of(node)}
+            fitting = [part for part, length in lengths.items() if length in PARTS and part.index not in self.inside]
             if not fitting:
                 return text
-            part = max(fitting, key=lengths.__getitem__)
-            name = self.made[part.index] = self.spare.get(part.index) or self.texts.fresh(None)
-            self.names[part.index] = name
-            self.add_line(part, name)
-            for above in parts:
-                if above.index > part.index and (again := self.text_of(above)) is not None:
-                    self.texts.text[above.index] = again
-            text = self.text_of(node)
+            text = self.name(max(fitting, key=lengths.__getitem__), node)
         return text
+
+    def name(self, part: Node, node: Node) -> tuple[str, int] | None:
+        """Give a part of a node a name and a line, and return the text that the node has then."""
+        above = [other for other in self.parts_of(node) if other.index > part.index]
+        name = self.made[part.index] = self.spare.get(part.index) or self.texts.fresh(None)
+        self.names[part.index] = name
+        self.add_line(part, name)
+        for other in above:
+            if (again := self.text_of(other)) is not None:
+                self.texts.text[other.index] = again
+        return self.text_of(node)
+
+    def is_part(self, value: Any) -> bool:
+        """Return whether a value is an operation without a name that has a text."""
+        return type(value) is Operation and value.index not in self.names and value.index in self.texts.text
 
     def parts_of(self, node: Node) -> list[Node]:
         """Return the operations without a name that stand in the text of a node, in the order of the run."""
@@ -121,16 +146,17 @@ class StepWriter:
         stack = list(self.arguments_of(node))
         while stack:
             part = stack.pop()
-            written = type(part) is Operation and part.index not in self.names and part.index in self.texts.text
-            if written and part.index not in parts:
+            if self.is_part(part) and part.index not in parts:
                 parts[part.index] = part
                 stack += self.arguments_of(part)
         return [parts[index] for index in sorted(parts)]
 
     def arguments_of(self, node: Node) -> Iterator[Any]:
-        """Yield the arguments that the text of a node is made of: those of the call that it ends, where that has one."""
+        """Yield the arguments of a node, and those of the call that it ends."""
+        yield from node.arguments
         call = self.calls.get(node.index)
-        yield from node.arguments if call is None else (*call.arguments, *call.named.values())
+        if call is not None:
+            yield from (*call.arguments, *call.named.values())
 
     def text_of(self, node: Node) -> tuple[str, int] | None:
         """Return the text of a node, the shorter of its operation and of the call that ended in it; None for none."""
@@ -163,7 +189,7 @@ def call_text(texts: ConstantTexts, call: Called) -> str | None:
     for place, (name, argument) in enumerate(arguments):
         by_name = by_name or place >= len(call.arguments)
         default = defaults.get(name, inspect.Parameter.empty)
-        if type(argument) is type(default) and not isinstance(argument, np.ndarray) and argument == default:
+        if isinstance(argument, PLAIN) and isinstance(default, PLAIN) and argument == default:
             by_name = True
             continue
         text = argument_text(texts, argument)

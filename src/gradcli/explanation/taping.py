@@ -71,8 +71,7 @@ class Recorded:
     @cached_property
     def texts(self) -> ConstantTexts:
         """The text of every node: in the program's names while that is short, else in those of its arguments."""
-        named = {id(value): write(name, value) for name, value in self.constants.items()}
-        texts = ConstantTexts(self.graph, self.nodes, lambda x: named.get(id(x), x))
+        texts = ConstantTexts(self.graph, self.nodes, self.constants)
         for node in self.nodes:
             texts.text[node.index] = (self.names[node.index], ATOM)
             if isinstance(node, Operation) and node.index not in self.given:

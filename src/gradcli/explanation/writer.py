@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node, Operation, Origin
+from gradcli.engine.graph import LARGEST_ORIGIN, Graph, Node, Operation, Origin
 from gradcli.formulas.expression import Expression, number
 from gradcli.formulas.reading import read_expression
 from gradcli.formulas.recorder import Unwritable, Written, write
@@ -59,28 +59,29 @@ class Named:
     """The names of nodes by their indices: those that were ``given``, and all ``names`` with those made since.
 
     ``spare`` has what nodes are called elsewhere in the answer, ``taken`` every name that stands for anything there.
-    ``constants`` has what the program calls arrays that depend on no input, by their identity, ``places`` what it calls
+    ``constants`` are arrays that the program gave a name and that depend on no input; ``places`` has what it calls
     positions, by their texts.
     """
 
     given: Mapping[int, str]
     spare: Mapping[int, str]
     taken: Collection[str]
-    constants: Mapping[int, str]
+    constants: Mapping[str, Array]
     places: Mapping[str, str]
     names: dict[int, str]
 
 
 class ConstantTexts(Texts):
-    """Texts of values in which a constant array stands under its name, or as it was computed from such while short.
+    """Texts of values in which a constant array stands under its name, or as it was computed from such while short."""
 
-    ``named`` has the names by the identity of the arrays; ``used`` are those that texts mention.
-    """
-
-    def __init__(self, graph: Graph, nodes: Sequence[Node], named: Mapping[int, str]) -> None:
+    def __init__(self, graph: Graph, nodes: Sequence[Node], constants: Mapping[str, Array]) -> None:
         super().__init__(graph, nodes)
-        self.named_constants = dict(named)
-        self.used: dict[str, None] = {}
+        self.named_constants = {id(value): name for name, value in reversed([*constants.items()])}
+        self._whole = {
+            (value.shape, value.astype(np.float64).tobytes()): name
+            for name, value in reversed([*constants.items()])
+            if 0 < value.size <= LARGEST_ORIGIN and value.dtype.kind in "bi"
+        }
         self._origins = graph.origins or {}
         self._expressions: dict[int, tuple[str, int] | None] = {}
 
@@ -94,17 +95,24 @@ class ConstantTexts(Texts):
             return None
         key = id(constant)
         if key in self.named_constants:
-            self.used[self.named_constants[key]] = None
             return self.named_constants[key], ATOM
         if key not in self._expressions:
-            self._expressions[key] = self._as_computed(self._origins[key]) if key in self._origins else None
+            computed = self._as_computed(self._origins[key]) if key in self._origins else None
+            self._expressions[key] = computed or self._as_floats(constant)
         return self._expressions[key]
+
+    def _as_floats(self, constant: Array) -> tuple[str, int] | None:
+        """Return the name of the mask or of the integers that an array of floats was made of, None for none."""
+        if constant.dtype != np.float64 or not self._whole:
+            return None
+        name = self._whole.get((constant.shape, constant.tobytes()))
+        return None if name is None or np.all(constant == constant.flat[0]) else (name, ATOM)
 
     def written(self, node: Node, op: Op) -> tuple[str, int]:
         """Return the text of a node, and how tightly it binds; arrays that it is indexed by stand under their names."""
         key = node.static.get("key")
         parts = key if type(key) is tuple else (key,)
-        if type(key) not in (tuple, np.ndarray) or all(self.expression(part) is None for part in parts):
+        if op.listed or type(key) not in (tuple, np.ndarray) or all(self.expression(part) is None for part in parts):
             return super().written(node, op)
         named = [part if (text := self.expression(part)) is None else text[0] for part in parts]
         static = {**node.static, "key": tuple(named) if type(key) is tuple else named[0]}
@@ -113,8 +121,7 @@ class ConstantTexts(Texts):
     def _as_computed(self, origin: Origin) -> tuple[str, int] | None:
         """Return the operation that gave a constant, where it is short, mentions a name, and is not outdated."""
         value, op, arguments, static = origin
-        before = dict(self.used)
-        mentions = any([self.expression(argument) is not None for argument in arguments])
+        mentions = any(self.expression(argument) is not None for argument in arguments)
         if mentions and value.size and np.any(value != value.flat[0]):
             again = np.asarray(op.forward(*arguments, **static))  # what it reads may have been written to since
             if again.shape == value.shape and np.array_equal(again, value, equal_nan=True):
@@ -122,7 +129,6 @@ class ConstantTexts(Texts):
                     text = self.written(Operation(-1, op, arguments, static, value, ()), op)
                     if len(text[0]) <= LONGEST_CONSTANT:
                         return text
-        self.used = before
         return None
 
 
@@ -152,7 +158,7 @@ class Writer:
         self.made: dict[int, str] = {}
         self.constants: dict[str, Array] = {}
         self.texts = ConstantTexts(graph, nodes, named.constants)
-        self.texts.taken |= {*named.names.values(), *named.taken, *named.constants.values()}
+        self.texts.taken |= {*named.names.values(), *named.taken, *named.constants}
         self._values: dict[int, Written | None] = {}
         self._at: Node | None = None
         self._total = Arrived(None)
