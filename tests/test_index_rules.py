@@ -41,6 +41,7 @@ PROGRAMS = {
     "X.norm(dim=0)": {"X": WIDE},
     'einsum("ij,jk,k->i", W, V, x)': {"W": WIDE[:4], "V": WIDE, "x": SHORT},
     'einsum("i,j->", x, x)': {"x": np.tile(SHORT, 8)},
+    'einsum("ij,ij->i", X, X)': {"X": WIDE},
     "amax(X, dim=1)": {"X": WIDE},
     "torch.norm(X, dim=1)": {"X": np.where(np.arange(36)[:, None] % 3, WIDE, 0.0)},
 }
