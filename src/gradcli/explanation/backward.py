@@ -113,7 +113,7 @@ class Sweep:
             return None
         names = [name for name, _ in self.graph.bindings]
         own = next((name for name, node in reversed(self.graph.bindings) if node is self.output), None)
-        return None if names.count(own) > 1 else self.output.index
+        return None if own is not None and names.count(own) > 1 else self.output.index
 
     @property
     def active(self) -> list[Node]:
