@@ -24,6 +24,16 @@ SLACK = 1e-9
 """Of the largest number of a run: how far PyTorch's rounding and gradcli's may be apart."""
 
 
+@dataclass(frozen=True)
+class Room:
+    """What an answer was printed for: columns of lines and of tables, characters, and digits."""
+
+    width: int
+    table_width: int
+    unicode: bool
+    precision: int
+
+
 class Wrong(Exception):
     """A statement of an answer that does not hold."""
 
@@ -33,7 +43,7 @@ class Held:
     """What was read of one answer, and what of it is wrong."""
 
     truth: Truth
-    layout: object
+    layout: Room
     count: int = 0
     faults: list[str] = field(default_factory=list)
     names: dict[str, np.ndarray] = field(default_factory=dict)
@@ -387,7 +397,7 @@ def check_rule(held: Held, line: str) -> None:
 
 def tables_of(held: Held, body: list[str]) -> None:
     """Hold the tables of J."""
-    bar = held.layout.glyphs.bar
+    bar = "│" if held.layout.unicode else "|"
     header: list[list[str]] = []
     for line in body:
         if f" {bar}" not in line or re.match(r" [─-]", line):

@@ -244,7 +244,7 @@ def is_linear(answer: Explained) -> bool:
     return (
         answer.output.size == 1
         and KINKS.isdisjoint(note.kind for note in answer.notes)
-        and any(np.any(jacobian.values) for jacobian in jacobians)
+        and any(np.any(jacobian.values[~answer.dust[name].entries]) for name, jacobian in answer.jacobian.items())
         and not any("?" in formula or not moves.isdisjoint(NAMES.findall(formula)) for formula in formulas)
     )
 
@@ -304,7 +304,7 @@ def formula_rows(answer: Explained, name: str, settings: Settings, numbers: bool
         return [Equation(Derivative(answer.name, (indexed(name, letters),)), (by_name,))]
     if jacobian.formulas is None or (jacobian.rules and not numbers):
         return limited(rule_rows(jacobian), settings.most(MOST_RULES), "rule")
-    return matrix_formulas(answer.name, (name,), jacobian, settings, numbers)
+    return matrix_formulas(answer.name, (name,), jacobian, settings, answer.dust[name].entries if numbers else None)
 
 
 def rule_rows(matrix: Jacobian) -> list[Equation | str]:
@@ -327,12 +327,15 @@ def factor_text(above: str, below: str, fixed: Sequence[str] = ()) -> str:
 
 
 def matrix_formulas(
-    of: str, by: tuple[str, ...], matrix: Jacobian, settings: Settings, numbers: bool = False
+    of: str, by: tuple[str, ...], matrix: Jacobian, settings: Settings, dust: Mask | None = None
 ) -> list[Equation | str]:
-    """Return a formula for each entry that has more than a number; of H, whose rows are inputs too, by two names."""
+    """Return a formula for each entry that has more than a number; of H, whose rows are inputs too, by two names.
+
+    With the ``dust`` that rounding leaves each has its number, and those that are one have a line.
+    """
     rows: list[Equation | str] = []
     formulas = matrix.formulas or []
-    worth = [k for k, text in enumerate(formulas) if numbers or not is_number(text)]
+    worth = [k for k, text in enumerate(formulas) if dust is not None or not is_number(text)]
     most = settings.most(MOST_FORMULAS)
     for k in worth[: most + 1]:
         row, column = (
@@ -342,9 +345,11 @@ def matrix_formulas(
         left = (
             Derivative(of + row, (by[0] + column,)) if len(by) == 1 else Derivative(of, (by[0] + row, by[1] + column))
         )
-        rows.append(
-            Equation(left, (formulas[k],), float(matrix.values[k]) if numbers and not is_number(formulas[k]) else None)
-        )
+        if dust is None:
+            rows.append(Equation(left, (formulas[k],)))
+        else:
+            sides = () if is_number(formulas[k]) else (formulas[k],)
+            rows.append(Equation(left, sides, 0.0 if dust[k] else float(matrix.values[k]), near=bool(dust[k])))
     return limited(rows, most, "entry", len(worth))
 
 
