@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcli.document.forward import shown_events
 from gradcli.document.model import (
     Cell,
     Column,
@@ -31,6 +32,7 @@ from gradcli.document.numbers import ends, short
 from gradcli.document.verdicts import verdict
 from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
+from gradcli.explanation.events import Value
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
@@ -53,7 +55,7 @@ MOST_COUNTED = 16
 """Rows and columns up to which entries are seen without a picture."""
 KINKS = {"kink", "jump", "infinite-slope", "edge", "custom-backward", "hook"}
 """Kinds of notes on points and functions where a slope says nothing of its own slope."""
-NAMES = re.compile(r"[A-Za-z_]\w*")
+NAMES = re.compile(r"[^\W\d]\w*")
 
 
 def is_one_row(answer: Explained) -> bool:
@@ -92,6 +94,7 @@ def groups_of(answer: Explained) -> list[list[str]]:
 def formulas_section(answer: Explained, settings: Settings) -> Section:
     """Return the formulas of a J of one row, each with its number."""
     rows = [row for name in answer.jacobian for row in formula_rows(answer, name, settings, numbers=True)]
+    rows = [*helper_rows(answer, rows, settings), *rows]
     names = [name for name, jacobian in answer.jacobian.items() if jacobian.matrix_shape[1]]
     return Section("jacobian", heading(answer, names, settings), (Equations(tuple(rows)),) if rows else ())
 
@@ -100,6 +103,10 @@ def group_parts(answer: Explained, names: Sequence[str], settings: Settings, ask
     """Yield the table of variables that share it, and what is to be seen of those that are large."""
     for name in names:
         yield from overview(answer, name, settings, asks)
+        rows = formula_rows(answer, name, settings)
+        in_cells = [Equation("", (text,)) for text in (answer.jacobian[name].formulas or ())[:MOST_COLUMNS]]
+        if helpers := helper_rows(answer, [*rows, *in_cells], settings):
+            yield Equations(tuple(helpers))
     yield table_of(answer, names, settings, asks, last)
 
 
@@ -305,6 +312,24 @@ def formula_rows(answer: Explained, name: str, settings: Settings, numbers: bool
     if jacobian.formulas is None or (jacobian.rules and not numbers):
         return limited(rule_rows(jacobian), settings.most(MOST_RULES), "rule")
     return matrix_formulas(answer.name, (name,), jacobian, settings, answer.dust[name].entries if numbers else None)
+
+
+def helper_rows(answer: Explained, rows: Sequence[Equation | str], settings: Settings) -> list[Equation | str]:
+    """Return what names in formulas are that no line above says: helpers, and values of a loop's middle turns."""
+    named = {event.name for event in shown_events(answer.forward) if isinstance(event, Value) and event.text}
+    named |= {*answer.inputs, answer.name, *(rule.name for rule in answer.rules if rule.made)}
+    texts = [f"{row.left} {' '.join(map(str, row.sides))}" for row in rows if isinstance(row, Equation)]
+    wanted: set[str] = set()
+    while texts:
+        new = {name for name in NAMES.findall(texts.pop()) if name in answer.definitions} - named - wanted
+        wanted |= new
+        texts += [answer.definitions[name] for name in new]
+    helpers: list[Equation | str] = [
+        Equation(name, (text,), answer.definition_values.get(name))
+        for name, text in answer.definitions.items()
+        if name in wanted
+    ]
+    return limited(helpers, settings.most(MOST_RULES), "name")
 
 
 def rule_rows(matrix: Jacobian) -> list[Equation | str]:
