@@ -18,11 +18,10 @@ import gradcli
 from generator.nightly import main
 from generator.scripts import Script, random_script
 from gradcli.errors import GradcliError
-from gradcli.render.glyphs import ASCII, UNICODE, Layout
-from gradcli.render.tables import tables
 from oracles import cases, numbers
-from printed.held import hold
+from printed.held import Room, hold
 from printed.truth import Truth
+from shown import terminal
 
 WIDTHS = (40, 60, 80, 120, 200)
 REFUSALS = ("no-variables", "not-differentiable", "in-place", "unknown-input")
@@ -31,13 +30,13 @@ leaf, a name that the program assigns is given as an input."""
 
 
 def answers(script: Script, precision: int = 6):
-    """Yield the width, the characters and the text of an answer in every room."""
+    """Yield the room and the text of an answer in every room."""
     found = gradcli.explain(script.text, v=script.v, wrt=script.wrt, inputs=script.inputs)
     for width in WIDTHS:
         # a terminal cuts tables to its own width; a pipe does not
-        for glyphs, table in ((UNICODE, width), (ASCII, width), (UNICODE, max(width, 200))):
-            layout = Layout(width, table, precision, glyphs)
-            yield layout, tables(found, layout).plain
+        for unicode, table in ((True, width), (False, width), (True, max(width, 200))):
+            room = Room(width, table, unicode, precision)
+            yield room, terminal(found, width, table=table, unicode=unicode, precision=precision)
 
 
 def findings(script: Script, precision: int = 6) -> tuple[int, list[str]]:
@@ -47,10 +46,10 @@ def findings(script: Script, precision: int = 6) -> tuple[int, list[str]]:
         return -1, []
     count, wrong = 0, []
     try:
-        for layout, text in answers(script, precision):
-            held, faults = hold(text, truth, layout)
+        for room, text in answers(script, precision):
+            held, faults = hold(text, truth, room)
             count += held
-            wrong += [f"{layout.width} {layout.glyphs.dots}: {fault}" for fault in faults]
+            wrong += [f"{room.width} {'unicode' if room.unicode else 'ASCII'}: {fault}" for fault in faults]
     except GradcliError as error:
         if error.kind in REFUSALS or "of no entries" in str(error):
             return -1, []

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import gradcli
-from gradcli.render.data import LONG, document, encoded
-from gradcli.render.data import dump, dump_numbers
+from gradcli.render.data import LONG, document, dump, dump_numbers, encoded
 
 N = LONG
 CASES = {

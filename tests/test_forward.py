@@ -11,9 +11,8 @@ import gradcli
 from generator.programs import random_program
 from gradcli.errors import GradcliError
 from gradcli.explanation.evaluation import Function
-from gradcli.render.forward import forward_lines
-from gradcli.render.glyphs import ASCII, Layout
 from oracles import cases, portion
+from shown import lines_of
 
 X = {"x": [1.0, 2.0]}
 PROGRAMS = {  # program, values, lines at 80 columns
@@ -37,7 +36,7 @@ PROGRAMS = {  # program, values, lines at 80 columns
         {"W1": [[1, 0], [0, 2.0]], "x": [1, 2.0], "b1": [0.5, -4], "t": [1, 0.0]},
         ["z    = W1 @ x + b1       (2,)   [1.5, 0]",
          "h    = tanh(z)           (2,)   [0.905148, 0]",
-         "loss = sum((h - t)**2)   ()     0.00899685"],
+         "loss = sum((h - t)**2)          0.00899685"],
     ),
     "constants": (
         "k = 3.0\nt = torch.tensor([1., 5.])\ny = k*x - t", X,
@@ -78,7 +77,7 @@ PROGRAMS = {  # program, values, lines at 80 columns
          "t1 = 0",
          "r1 = A[0]           (2,)   [1, 2]",
          "r1[0] = 1 ≤ 3: the if branch did not run and contributes nothing",
-         "t2 = t1 + r1.sum()   ()     3",
+         "t2 = t1 + r1.sum()          3",
          "…   2 turns of the loop over r; the last:",
          "r2 = A[1]           (2,)   [4, 3]",
          "r2[0] = 4 > 3: the if branch ran",
@@ -150,7 +149,7 @@ PROGRAMS = {  # program, values, lines at 80 columns
         "x = x*2\nx", {"x": 3.0}, ["x  = 3", "x1 = x*2 = 3*2 = 6"],
     ),
     "an output without a name where y is taken": (
-        "y = x*1.0\ny[0]", X, ["x = [1, 2]", "y = x*1.0   (2,)   [1, 2]", "f = y[0]    ()     1"],
+        "y = x*1.0\ny[0]", X, ["x = [1, 2]", "y = x*1.0   (2,)   [1, 2]", "f = y[0]           1"],
     ),
     "names that are a part of others": (
         "su = x[0]\nsu = su*2\ndi = 0\ndi = di + 1\nsum(x, dim=0)*su - di", X,
@@ -177,13 +176,13 @@ def squeezed(lines):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_forward_says_what_ran(name):
     program, values, lines = PROGRAMS[name]
-    assert squeezed(forward_lines(explained(program, values), Layout())) == squeezed(lines)
+    assert squeezed(lines_of(explained(program, values), "forward")) == squeezed(lines)
 
 
 @pytest.mark.parametrize("name", ["a list", "straight code", "a network", "a while", "indexed writes"])
 def test_columns_are_aligned(name):
     program, values, lines = PROGRAMS[name]
-    assert forward_lines(explained(program, values), Layout()) == lines
+    assert lines_of(explained(program, values), "forward") == lines
 
 
 NAMES = {  # program: names of its values in order, the last that of the output
@@ -221,7 +220,7 @@ def test_a_long_loop_keeps_its_first_and_last_turns():
     found = explained("y = x\nfor i in range(5000): y = y*0.999\ny", {"x": 1.0})
     assert found.name == "y5001"
     assert len(found.forward) < 300
-    lines = forward_lines(found, Layout())
+    lines = lines_of(found, "forward")
     assert lines[3:] == ["y2    = y1*0.999    = 1*0.999          = 0.999",
                          "…   5,000 turns of the loop over i; the last, i = 4999:",
                          "y5001 = y5000*0.999 = 0.00672784*0.999 = 0.00672111"]  # fmt: skip
@@ -262,11 +261,11 @@ def hold(program, values):
         known[value.name] = value.value
     assert np.array_equal(known[found.name], found.output, equal_nan=True)
     for width in WIDTHS:
-        for glyphs in (Layout().glyphs, ASCII):
-            lines = forward_lines(found, Layout(width=width, glyphs=glyphs))
+        for unicode in (True, False):
+            lines = lines_of(found, "forward", width, unicode=unicode)
             assert [line for line in lines if len(line) > width - 3 and not has_long_name(line, width)] == []
             text = "\n".join(lines)
-            assert glyphs.unicode or text.isascii()
+            assert unicode or text.isascii()
             for name in names_outside_of_loops(found):
                 assert re.search(rf"(?<!\w){name}(?!\w)", text), name
 

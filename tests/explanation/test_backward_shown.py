@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.render.backward import backward_lines, path_lines, path_titles, terms_of
-from gradcli.render.glyphs import ASCII, UNICODE, Layout
+from gradcli.document.backward import terms_of
+from shown import lines_of, sections
 
 W = np.array([[0.5, -0.9], [1.0, 2.0]])
 NETWORK = gradcli.explain(
@@ -22,19 +22,19 @@ TWICE = gradcli.explain("h = tanh(x)\ny = h*h + x", x=0.7)
 LONG = gradcli.explain("z = W @ x\nh = tanh(z)*exp(-z**2/2) + log(cosh(z))*z\nsum(h*h)", W=W, x=[0.1, 0.2])
 
 
-def test_the_network_takes_eight_lines_and_two_rows():
-    lines = backward_lines(NETWORK, Layout())
-    assert len(lines) == 10
-    assert [line.split(" = ")[0].strip() for line in lines if ".grad " in line] == [
+def test_the_network_takes_a_line_for_each_value():
+    lines = lines_of(NETWORK, "backward")
+    assert [line.split(" = ")[0].strip() for line in lines] == [
         *("loss.grad", "y.grad", "W2.grad", "b2.grad", "h.grad", "z.grad", "W1.grad", "b1.grad")
     ]
-    assert len({line.index("[") for line in lines[1:] if ".grad " in line}) == 1, "values begin in one column"
+    assert len({line.index("[") for line in lines if "[" in line}) == 1, "values begin in one column"
+    assert not any("[" in line for line in lines if line.startswith(("W", "b"))), "gradients stand above"
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
 @pytest.mark.parametrize("found", [NETWORK, LOOP, TWICE, LONG], ids=["network", "loop", "twice", "long"])
 def test_lines_fit_and_hold_every_rule(found, width):
-    lines = backward_lines(found, Layout(width=width))
+    lines = lines_of(found, "backward", width)
     assert max(map(len, lines)) + 3 <= width
     joined = re.sub(r"\s+", "", "".join(lines))
     shown = [rule for rule in found.rules if f"{rule.name}.grad=" in joined]
@@ -45,7 +45,7 @@ def test_lines_fit_and_hold_every_rule(found, width):
 
 
 def test_a_loop_shows_its_last_turn_a_count_and_its_first():
-    lines = backward_lines(LOOP, Layout())
+    lines = lines_of(LOOP, "backward")
     assert [line.split(" = ")[0].strip() for line in lines] == [
         *("y1001.grad", "a1000.grad", "y1000.grad", "…   997 turns of the loop between"),
         *("a2.grad", "y2.grad", "w.grad", "a1.grad", "x.grad"),
@@ -54,14 +54,13 @@ def test_a_loop_shows_its_last_turn_a_count_and_its_first():
 
 
 def test_paths_are_products_and_a_sum():
-    assert path_titles(TWICE) == "Two paths lead from x to y, and their products add up"
-    assert path_lines(TWICE, Layout(glyphs=UNICODE)) == [
-        "x → h → y   0.63474 · 1.20874 ≈ 0.767232",
+    assert sections(TWICE, "paths")[0].title == "Two paths lead from x to y, and their products add up"
+    assert lines_of(TWICE, "paths") == [
+        "x → h → y  0.63474 · 1.20874 ≈  0.767232",
         "x → y                           1",
-        "                                ────────",
         "∂y/∂x                           1.76723",
     ]
-    assert path_lines(TWICE, Layout(glyphs=ASCII))[0].startswith("x -> h -> y")
+    assert lines_of(TWICE, "paths", unicode=False)[0].startswith("x -> h -> y")
 
 
 SHORT = ["3*x**2", "[3*x[0]**2, x[0]**2 + x[1]]", "sin(x)*2"]
@@ -70,12 +69,12 @@ SHORT = ["3*x**2", "[3*x[0]**2, x[0]**2 + x[1]]", "sin(x)*2"]
 @pytest.mark.parametrize("text", SHORT)
 def test_a_function_of_one_step_has_no_backward_section(text):
     y = gradcli.function(text).value(x=[1.0, 2.0])
-    assert backward_lines(gradcli.explain(text, x=[1.0, 2.0], v=np.ones(y.shape)), Layout()) == []
+    assert lines_of(gradcli.explain(text, x=[1.0, 2.0], v=np.ones(y.shape)), "backward") == []
 
 
 @pytest.mark.parametrize("text", ["x*x", "h = sin(x)\nh*2", "x + exp(x)"])
 def test_a_name_or_a_second_use_gives_it_one(text):
-    assert len(backward_lines(gradcli.explain(text, x=1.5), Layout())) >= 2
+    assert len(lines_of(gradcli.explain(text, x=1.5), "backward")) >= 2
 
 
 def test_terms_are_split_at_their_own_signs():

@@ -10,10 +10,11 @@ import pytest
 from gradcli.errors import GradcliError
 from gradcli.explanation.scripts import choose
 from gradcli.explanation.timeline import MOST_CALLS, MOST_ROWS, timeline
-from gradcli.render.glyphs import ASCII, Layout
-from gradcli.render.tables import drawn
-from gradcli.render.timeline import script_document, timeline_lines, timeline_section
+from gradcli.document.model import Document, Events, Section, Settings
+from gradcli.render.events import left_texts, script_document, timeline_lines
+from gradcli.render.layout import Layout
 from gradcli.runner.script import run_script
+from shown import shown
 
 LEAF = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\n"
 TRAIN = """import torch
@@ -79,12 +80,10 @@ LEFT = {
 @pytest.mark.parametrize("name", LEFT)
 def test_what_a_line_left(name):
     text, wanted = LEFT[name]
-    from gradcli.render.timeline import left_texts
-
-    layout, found, line = Layout(), [], 0
+    found, line = [], 0
     for row in told(text).rows:
         line = row.line or line
-        found.append((line, [part for left in row.left for part in left_texts(left, layout)]))
+        found.append((line, [part for left in row.left for part in left_texts(left, Settings(), Layout())]))
     assert found == wanted
 
 
@@ -203,8 +202,8 @@ SCREENS = {
 
 
 def screen(text, width, **more):
-    layout = Layout(width, **more)
-    return "\n".join(line.plain for line in list(drawn([timeline_section(told(text), layout)], layout))[1:])
+    found = told(text)
+    return shown(Document((Section("events", found.head, (Events(found),)),)), width, **more).plain
 
 
 @pytest.mark.parametrize("width", SCREENS)
@@ -221,7 +220,7 @@ def test_no_line_is_wider_than_the_screen(text, width):
 
 
 def test_an_ascii_screen_has_no_other_letters():
-    assert screen(TRAIN, 80, glyphs=ASCII).isascii()
+    assert screen(TRAIN, 80, unicode=False).isascii()
 
 
 def test_plain_lines_have_all_digits():

@@ -16,12 +16,23 @@ NUMBER = r"[-+]?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|inf|nan)|True|False"
 SENTENCE = re.compile(
     r"contributes? nothing|branch ran|is taken;|made no turn|turns? of the loop|^it ended|more lines|:$"
 )
-VERDICT = re.compile(r"(?:✓|ok) reverse")
+VERDICT = re.compile(r"(?:✓|ok) (?:vᵀ·J|v\*J|reverse)|not finite at|y is not finite|reverse mode gives")
 SHAPE = re.compile(r"(?:(?<=\s)|^)\((?:\d+,|\d+(?:, \d+)+|)\)$")
 STATEMENT = re.compile(r"(?P<label>[^\W\d]\w*(?:\.grad)?(?P<place>\[[^=]*?\])?) += +(?P<rest>.*)")
+FORMULA = re.compile(r"(?<![\w.])(?!(?:inf|nan|True|False)\b)[A-Za-z_]|[*/(]")
 MOST_PLACES = 40
 SLACK = 1e-9
 """Of the largest number of a run: how far PyTorch's rounding and gradcli's may be apart."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """What an answer was printed for: columns of lines and of tables, characters, and digits."""
+
+    width: int
+    table_width: int
+    unicode: bool
+    precision: int
 
 
 class Wrong(Exception):
@@ -33,7 +44,7 @@ class Held:
     """What was read of one answer, and what of it is wrong."""
 
     truth: Truth
-    layout: object
+    layout: Room
     count: int = 0
     faults: list[str] = field(default_factory=list)
     names: dict[str, np.ndarray] = field(default_factory=dict)
@@ -107,11 +118,20 @@ def hold(text: str, truth: Truth, layout) -> tuple[int, list[str]]:
         held.faults.append(f"the output {truth.result} is called {held.output}")
     held.names[held.output] = truth.output
     held.names[f"{held.output}__grad"] = truth.v
+    read_gradients(held, lines)
     for title, body in sections(lines):
         reader = next((read for start, read in READERS.items() if title.startswith(start)), None)
         if reader is not None:
             reader(held, title, body)
     return held.count, held.faults
+
+
+def read_gradients(held: Held, lines: list[str]) -> None:
+    """Hold the gradients that stand under the program."""
+    head = [*itertools.takewhile(lambda line: not re.match(r" (Forward|Backward|J = )", line), lines)]
+    for line in joined([f"  {line}" for line in head]):
+        if match := re.fullmatch(r"(\w+)\.grad (=|≈|~=) (.*)", line):
+            guarded(held, lambda m=match: held.shown(m[3].partition(" in shape ")[0], grad_at(held, m[1]), m[1]), line)
 
 
 def guarded(held: Held, check, line: str = "") -> None:
@@ -132,8 +152,8 @@ def longest_piece(line: str) -> int:
 
 def is_table(line: str) -> bool:
     """Return whether a line is one of a table."""
-    legend = "zero by structure|no path at this point"
-    return bool(re.search(rf" [│|] |[─-]{{3}}[┼+]|^ [─-]{{4,}}|{legend}|^   (?:✓|ok) reverse", line + " "))
+    legend = "this output does not use it|not used at this point"
+    return bool(re.search(rf" [│|] |[─-]{{3}}[┼+]|^ [─-]{{4,}}|{legend}|^   (?:✓|ok) ", line + " "))
 
 
 def is_matrix(line: str) -> bool:
@@ -147,7 +167,7 @@ def sections(lines: list[str]):
     for number, line in enumerate(lines):
         starts = re.match(r" \S", line) and not is_table(line) and number and not lines[number - 1].strip()
         if starts and re.match(
-            r" (Forward|Backward|J = |Each sum|What v did|Notes|more:|Paths|\w+ paths? lead|Calls)", line
+            r" (Forward|Backward|J = |What v did|note:|more:|Paths|\w+ paths? lead|Calls)", line
         ):
             yield title, body
             title, body = line.strip(), []
@@ -186,7 +206,7 @@ def split_top(text: str) -> list[str]:
 
 
 def value_at_end(text: str) -> tuple[str, str]:
-    """Return what stands before a number or an array at the end of a text, and that."""
+    """Return what stands before a number or an array of numbers at the end of a text, and that."""
     if text.endswith(")") and re.search(r" in shape \([^()]*\)$", text):
         text = text[: text.rindex(" in shape ")]
     if text.endswith("]"):
@@ -194,7 +214,7 @@ def value_at_end(text: str) -> tuple[str, str]:
         for place in range(len(text) - 1, -1, -1):
             depth += (text[place] == "]") - (text[place] == "[")
             if depth == 0:
-                return text[:place].strip(), text[place:]
+                return (text, "") if FORMULA.search(text[place:]) else (text[:place].strip(), text[place:])
     number = re.search(rf"(?:^| )({NUMBER})$", text)
     return (text[: number.start()].strip(), number[1]) if number else (text, "")
 
@@ -233,7 +253,9 @@ def check_statement(held: Held, label: str, place: str, rest: str, grads: bool) 
         place_shown = False
     else:
         place_shown = bool(place)
-    if not value:
+    if grads and not texts and base.removesuffix(".grad") in held.truth.inputs:
+        texts, value = [value], ""  # 0 for every entry
+    elif not value and (not grads or base.removesuffix(".grad") not in held.truth.inputs):
         fail("no value")
     if key not in held.names and texts:
         helper = held.names.get(base.removesuffix(".grad"))
@@ -246,7 +268,8 @@ def check_statement(held: Held, label: str, place: str, rest: str, grads: bool) 
     entry = np.asarray(held.evaluate(label)) if place else wanted
     if shape is not None and shape[0] != str((entry if place_shown else wanted).shape):
         fail(f"shape {shape[0]} for {wanted.shape}")
-    held.shown(value, entry if place_shown else wanted, label)
+    if value:  # a gradient stands under the program, and is not said again
+        held.shown(value, entry if place_shown else wanted, label)
     if not texts or "the sum over its" in texts[0] or texts[0] == "(no text)" or "more terms" in texts[0]:
         return
     held.same(held.evaluate(texts[0]), entry, texts[0])
@@ -277,7 +300,7 @@ def read_forward(held: Held, _title: str, body: list[str]) -> None:
 def read_backward(held: Held, _title: str, body: list[str]) -> None:
     """Hold the lines of Backward."""
     for line in joined(body):
-        made = re.fullmatch(r"(\w+) = (.*)", line)
+        made = re.fullmatch(r"(\w+) += (.*)", line)
         if made and made[1] not in held.names:
             guarded(held, lambda m=made: held.names.update({m[1]: held.evaluate(m[2])}), line)
         elif made and not value_at_end(made[2])[0]:
@@ -293,10 +316,12 @@ def read_jacobian(held: Held, title: str, body: list[str]) -> None:
     del title
     column = None
     for line in joined([re.sub(r"^ (?=\S)", "   ", line) for line in body]):
-        if re.match(r"[∂d]\w+(?:\[[^\]]*\])?/[∂d]\w", line) and " = " in line:
+        if re.match(r"(?:vᵀ·J|v\*J|\w+\.grad)(?:\[[^\]]*\])? = v", line):
+            guarded(held, lambda line=line: check_sum(held, line), line)
+        elif re.match(r"[∂d]\w+(?:\[[^\]]*\])?/[∂d]\w", line) and " = " in line:
             guarded(held, lambda line=line: check_rule(held, line), line)
-        elif re.match(r"\w+\.grad = ", line):
-            read_statement(held, line, grads=True)
+        elif re.match(r"\w+(?:\.grad)? += ", line):
+            read_statement(held, line, grads=".grad" in line.partition("=")[0])
         elif re.match(r"largest of ", line):
             for name, number in re.findall(rf"(\w+(?:\[[^\]]*\])?) ({NUMBER})", line.partition(": ")[2]):
                 guarded(held, lambda n=name, t=number: held.shown(t, grad_at(held, n), n), line)
@@ -387,7 +412,7 @@ def check_rule(held: Held, line: str) -> None:
 
 def tables_of(held: Held, body: list[str]) -> None:
     """Hold the tables of J."""
-    bar = held.layout.glyphs.bar
+    bar = "│" if held.layout.unicode else "|"
     header: list[list[str]] = []
     for line in body:
         if f" {bar}" not in line or re.match(r" [─-]", line):
@@ -415,14 +440,6 @@ def check_table_cell(held: Held, label: str, name: str, text: str) -> None:
     if row[0] not in ("⋮", ":"):
         check_cell(held, row[0], name, text)
         held.shown(row[1], held.truth.v.ravel()[flat_place(row[0], held.truth.output.shape)], "v")
-
-
-def read_sums(held: Held, _title: str, body: list[str]) -> None:
-    """Hold each sum and its total."""
-    for line in joined(body):
-        if line.startswith("and "):
-            continue
-        guarded(held, lambda line=line: check_sum(held, line), line)
 
 
 def check_sum(held: Held, line: str) -> None:
@@ -497,6 +514,5 @@ READERS = {
     "Forward": read_forward,
     "Backward": read_backward,
     "J = ": read_jacobian,
-    "Each sum": read_sums,
     "What v did": read_effect,
 }

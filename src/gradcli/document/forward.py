@@ -61,9 +61,13 @@ def value_rows(value: Value) -> list[Equation | str]:
     entries = entries_of(text)
     if value.role != "output" or len(entries) != value.value.size or not 0 < len(entries) <= MOST_ENTRIES:
         sides = () if is_number(text, value.value) else (text,)
-        return [Equation(value.target or value.name, sides, value.value)]
+        whole = value.name if value.target and value.target != value.name else ""
+        return [Equation(value.target or value.name, sides, value.value, whole=whole)]
     flat, shape = np.ravel(value.value), value.value.shape
-    return [Equation(value.name + place_text(k, shape), (entry,), flat[k]) for k, entry in enumerate(entries)]
+    return [
+        Equation(value.name + place_text(k, shape), () if is_number(entry, flat[k]) else (entry,), flat[k])
+        for k, entry in enumerate(entries)
+    ]
 
 
 def is_number(text: str, value: Any) -> bool:

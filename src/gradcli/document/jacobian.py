@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcli.document.forward import shown_events
 from gradcli.document.model import (
     Cell,
     Column,
@@ -31,7 +32,11 @@ from gradcli.document.numbers import ends, short
 from gradcli.document.verdicts import verdict
 from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
+<<<<<<< HEAD
 from gradcli.records import replace
+=======
+from gradcli.explanation.events import Value
+>>>>>>> tests
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
@@ -54,7 +59,7 @@ MOST_COUNTED = 16
 """Rows and columns up to which entries are seen without a picture."""
 KINKS = {"kink", "jump", "infinite-slope", "edge", "custom-backward", "hook"}
 """Kinds of notes on points and functions where a slope says nothing of its own slope."""
-NAMES = re.compile(r"[A-Za-z_]\w*")
+NAMES = re.compile(r"[^\W\d]\w*")
 
 
 def is_one_row(answer: Explained) -> bool:
@@ -107,7 +112,11 @@ def groups_of(answer: Explained) -> list[list[str]]:
 def formulas_section(answer: Explained, settings: Settings) -> Section:
     """Return the formulas of a J of one row, each with its number."""
     rows = [row for name in answer.jacobian for row in formula_rows(answer, name, settings, numbers=True)]
+<<<<<<< HEAD
     rows = beside_steps(answer, rows, settings)
+=======
+    rows = [*helper_rows(answer, rows, settings), *rows]
+>>>>>>> tests
     names = [name for name, jacobian in answer.jacobian.items() if jacobian.matrix_shape[1]]
     rows = with_helpers(answer, rows, settings)
     return Section("jacobian", heading(answer, names, settings), (Equations(tuple(rows)),) if rows else ())
@@ -117,6 +126,7 @@ def group_parts(answer: Explained, names: Sequence[str], settings: Settings, ask
     """Yield the table of variables that share it, and what is to be seen of those that are large."""
     for name in names:
         yield from overview(answer, name, settings, asks)
+<<<<<<< HEAD
     table = table_of(answer, names, settings, asks, last)
     helpers = helpers_of(answer, formulas_in(table), settings)
     if helpers is None:
@@ -174,6 +184,13 @@ def formulas_in(table: Table) -> list[str]:
 def without_formulas(block: tuple[Column, ...]) -> tuple[Column, ...]:
     """Return columns with numbers alone."""
     return tuple(replace(column, cells=tuple(replace(cell, formula="") for cell in column.cells)) for column in block)
+=======
+        rows = formula_rows(answer, name, settings)
+        in_cells = [Equation("", (text,)) for text in (answer.jacobian[name].formulas or ())[:MOST_COLUMNS]]
+        if helpers := helper_rows(answer, [*rows, *in_cells], settings):
+            yield Equations(tuple(helpers))
+    yield table_of(answer, names, settings, asks, last)
+>>>>>>> tests
 
 
 def table_of(answer: Explained, names: Sequence[str], settings: Settings, asks: bool, last: bool) -> Table:
@@ -320,7 +337,7 @@ def is_linear(answer: Explained) -> bool:
     return (
         answer.output.size == 1
         and KINKS.isdisjoint(note.kind for note in answer.notes)
-        and any(np.any(jacobian.values) for jacobian in jacobians)
+        and any(np.any(jacobian.values[~answer.dust[name].entries]) for name, jacobian in answer.jacobian.items())
         and not any("?" in formula or not moves.isdisjoint(NAMES.findall(formula)) for formula in formulas)
     )
 
@@ -380,7 +397,25 @@ def formula_rows(answer: Explained, name: str, settings: Settings, numbers: bool
         return [Equation(Derivative(answer.name, (indexed(name, letters),)), (by_name,))]
     if jacobian.formulas is None or (jacobian.rules and not numbers):
         return limited(rule_rows(jacobian), settings.most(MOST_RULES), "rule")
-    return matrix_formulas(answer.name, (name,), jacobian, settings, numbers)
+    return matrix_formulas(answer.name, (name,), jacobian, settings, answer.dust[name].entries if numbers else None)
+
+
+def helper_rows(answer: Explained, rows: Sequence[Equation | str], settings: Settings) -> list[Equation | str]:
+    """Return what names in formulas are that no line above says: helpers, and values of a loop's middle turns."""
+    named = {event.name for event in shown_events(answer.forward) if isinstance(event, Value) and event.text}
+    named |= {*answer.inputs, answer.name, *(rule.name for rule in answer.rules if rule.made)}
+    texts = [f"{row.left} {' '.join(map(str, row.sides))}" for row in rows if isinstance(row, Equation)]
+    wanted: set[str] = set()
+    while texts:
+        new = {name for name in NAMES.findall(texts.pop()) if name in answer.definitions} - named - wanted
+        wanted |= new
+        texts += [answer.definitions[name] for name in new]
+    helpers: list[Equation | str] = [
+        Equation(name, (text,), answer.definition_values.get(name))
+        for name, text in answer.definitions.items()
+        if name in wanted
+    ]
+    return limited(helpers, settings.most(MOST_RULES), "name")
 
 
 def beside_steps(answer: Explained, rows: list[Equation | str], settings: Settings) -> list[Equation | str]:
@@ -412,12 +447,15 @@ def factor_text(above: str, below: str, fixed: Sequence[str] = ()) -> str:
 
 
 def matrix_formulas(
-    of: str, by: tuple[str, ...], matrix: Jacobian, settings: Settings, numbers: bool = False
+    of: str, by: tuple[str, ...], matrix: Jacobian, settings: Settings, dust: Mask | None = None
 ) -> list[Equation | str]:
-    """Return a formula for each entry that has more than a number; of H, whose rows are inputs too, by two names."""
+    """Return a formula for each entry that has more than a number; of H, whose rows are inputs too, by two names.
+
+    With the ``dust`` that rounding leaves each has its number, and those that are one have a line.
+    """
     rows: list[Equation | str] = []
     formulas = matrix.formulas or []
-    worth = [k for k, text in enumerate(formulas) if numbers or not is_number(text)]
+    worth = [k for k, text in enumerate(formulas) if dust is not None or not is_number(text)]
     most = settings.most(MOST_FORMULAS)
     for k in worth[: most + 1]:
         row, column = (
@@ -427,9 +465,11 @@ def matrix_formulas(
         left = (
             Derivative(of + row, (by[0] + column,)) if len(by) == 1 else Derivative(of, (by[0] + row, by[1] + column))
         )
-        rows.append(
-            Equation(left, (formulas[k],), float(matrix.values[k]) if numbers and not is_number(formulas[k]) else None)
-        )
+        if dust is None:
+            rows.append(Equation(left, (formulas[k],)))
+        else:
+            sides = () if is_number(formulas[k]) else (formulas[k],)
+            rows.append(Equation(left, sides, 0.0 if dust[k] else float(matrix.values[k]), near=bool(dust[k])))
     return limited(rows, most, "entry", len(worth))
 
 

@@ -72,6 +72,7 @@ class Equation:
     - ``value``: a number or an array, None where the last side says it.
     - ``near``: whether the value is only near the last side, as printed digits allow.
     - ``remark``: what is said behind it, such as ``(used twice)``.
+    - ``whole``: whose value it is where the left side is a part of it: ``y2[0] = x[0]`` leaves ``y2 = [2, 0, 0]``.
     - ``rule``: what the step is called, in lists of steps.
     """
 
@@ -81,6 +82,7 @@ class Equation:
     near: bool = False
     remark: str = ""
     rule: str = ""
+    whole: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,8 +220,10 @@ class ArrayRows(NumberRows):
         return max((len(self.texts[id(row)]) for row in rows), default=0)
 
     def values(self, row: Equation) -> list[str]:
-        """Return the lines of a value."""
-        return value_lines(row.value, self.settings, self.width // 2)
+        """Return the lines of a value, with the name of the whole where the left side is a part of it."""
+        name = f"{row.whole} = " if row.whole else ""
+        first, *rest = value_lines(row.value, self.settings, self.width // 2)
+        return [name + first, *(" " * len(name) + line for line in rest)]
 
     def length(self, row: Equation, text: int) -> int:
         """Return how wide the line of a row is whose text has so many columns."""
@@ -243,7 +245,7 @@ class ArrayRows(NumberRows):
             return [Text((first if k == 0 else " " * len(first)) + line) for k, line in enumerate(values)]
         above, shape = fold(head + text, self.width, "", " " * hang), shape.lstrip()
         if hang + len(shape) + max(map(len, values)) > self.width:
-            values = [brief_text(row.value, self.settings)]
+            values = [f"{row.whole} = " * bool(row.whole) + brief_text(row.value, self.settings)]
         below = [
             Text((" " * hang + shape if k == 0 else " " * (hang + len(shape))) + line) for k, line in enumerate(values)
         ]

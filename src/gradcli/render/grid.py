@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from gradcli.document.model import Cell, Column, Equations, Mark, Remark, Settin
 from gradcli.document.numbers import aligned, array_text, ends, short
 from gradcli.records import dataclass
 from gradcli.render.equations import equation_lines, row_colour
+from gradcli.render.layout import ASCII_MARKS
 from gradcli.render.wrap import fold
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ INDENT = "   "
 TONES = {"good": "bold green", "bad": "bold red", "doubtful": "bold yellow"}
 MOST_ENTRIES = 8
 """Entries of an array in a cell that are all shown."""
+GAP_HEADINGS = (Mark.COLUMN_GAP.value, ASCII_MARKS[Mark.COLUMN_GAP])
+"""Headings of a column that stands for those left out, in all letters and in ASCII."""
 WIDTHS = (60, 40, 24, 16, 12, 10, 8, 6, 5, 4, 3, 2, 1)
 """Numbers of columns that are tried, the largest first."""
 
@@ -146,7 +150,7 @@ class Panel:
     @property
     def whole(self) -> bool:
         """Whether no column is left out."""
-        return all(column.heading != Mark.COLUMN_GAP.value for column in self.columns)
+        return all(column.heading not in GAP_HEADINGS for column in self.columns)
 
 
 def fitted(table: Table, settings: Settings, layout: Layout) -> Iterator[Equations | Drawn | Stacked]:
@@ -222,7 +226,7 @@ def beside(sheet: Sheet, panels: Sequence[Panel]) -> list[list[Panel]]:
 
 def narrowed(sheet: Sheet, number: int, block: tuple[Column, ...]) -> list[Panel]:
     """Return a block with numbers alone: in as many columns as there is room for, or all of them in turn if asked."""
-    own = [column for column in block if column.heading != Mark.COLUMN_GAP.value]
+    own = [column for column in block if column.heading not in GAP_HEADINGS]
     if sheet.settings.full:
         for most in WIDTHS:
             parts = [tuple(own[start : start + most]) for start in range(0, len(own), most)]
@@ -233,17 +237,18 @@ def narrowed(sheet: Sheet, number: int, block: tuple[Column, ...]) -> list[Panel
     for most in (len(own), *WIDTHS):
         if most > len(own):
             continue
-        shown = tuple(gap_column(own[0]) if k is None else own[k] for k in ends(len(own), most))
+        gap = gap_column(own[0], sheet.layout.mark(Mark.COLUMN_GAP))
+        shown = tuple(gap if k is None else own[k] for k in ends(len(own), most))
         columns = block if most == len(own) else shown
         if sheet.fits([Panel(number, columns, formulas=False)]):
             return [Panel(number, columns, formulas=False)]
     return [Panel(number, (), formulas=False)]
 
 
-def gap_column(other: Column) -> Column:
+def gap_column(other: Column, heading: str) -> Column:
     """Return the column that stands for those left out."""
     rows = [Cell(mark=Mark.ROW_GAP if cell.mark is Mark.ROW_GAP else Mark.COLUMN_GAP) for cell in other.cells]
-    return Column(Mark.COLUMN_GAP.value, tuple(rows))
+    return Column(heading, tuple(rows))
 
 
 def is_readable(part: Sequence[Panel], table: Table) -> bool:
@@ -335,6 +340,10 @@ def plain_lines(table: Drawn) -> Iterator[Text]:
             yield Text(INDENT + "  ".join([label.ljust(wide), *cells]).rstrip(), style_of(tone))
 
 
+OPEN_SIDE = re.compile(r"(?<= [=≈]), |(?<= ~=), ")
+"""A comma behind a sign of equality, whose other side stands in the next cell."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stacked:
     """A table as a line for each row, where it has no room: texts with their styles."""
@@ -349,6 +358,7 @@ def stacked(sheet: Sheet, blocks: Sequence[Sequence[Column]], remarks: tuple[Rem
     rows = []
     for k, label in enumerate(sheet.table.labels):
         cells = ", ".join(f"{column.heading} {column.cells[k]}".strip() for column in columns if column.cells[k])
+        cells = OPEN_SIDE.sub(" ", cells)
         tone = style_of(sheet.table.tones[k]) if sheet.table.tones else ""
         rows.append((f"{label}: {cells}" if label and cells else label or f"    {cells}", tone))
     return Stacked(tuple(rows), tuple(remark for remark in remarks if remark.tone))

@@ -152,10 +152,11 @@ def equation(row: Equation, document: Document) -> str:
     near = r"\approx" if row.near else "="
     value = ""
     if row.value is not None and (np.size(row.value) <= MOST_ENTRIES or not sides):
-        value = f" {near} {number(row.value, document.settings)}"
+        whole = rf"\quad {left(row.whole, document.axes)}" if row.whole else ""
+        value = f"{whole} {near} {number(row.value, document.settings)}"
     remark = rf"\quad\text{{{escaped(row.remark)}}}" if row.remark else ""
-    whole = " = ".join(sides) + (value if sides else value.strip().removeprefix(near).strip())
-    return f"{rule}{left(row.left, document.axes)} &{near if not sides else '='} {whole}{remark}"
+    right = " = ".join(sides) + (value if sides else value.strip().removeprefix(near).strip())
+    return f"{rule}{left(row.left, document.axes)} &{near if not sides else '='} {right}{remark}"
 
 
 def left(side: str | Derivative, axes: Mapping[str, int]) -> str:
