@@ -32,11 +32,8 @@ from gradcli.document.numbers import ends, short
 from gradcli.document.verdicts import verdict
 from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
-<<<<<<< HEAD
-from gradcli.records import replace
-=======
 from gradcli.explanation.events import Value
->>>>>>> tests
+from gradcli.records import replace
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
@@ -77,7 +74,7 @@ def jacobian_sections(answer: Explained, settings: Settings, asks: bool = False)
     if is_one_row(answer) and not asks:
         section = formulas_section(answer, settings)
         named = any(value.role == "inner" for value in answer.values)
-        if settings.full or not named or is_brief(section):
+        if settings.full or not named or (answer.timeline is None and is_brief(section)):
             yield section
         return
     for k, names in enumerate(groups):
@@ -112,11 +109,7 @@ def groups_of(answer: Explained) -> list[list[str]]:
 def formulas_section(answer: Explained, settings: Settings) -> Section:
     """Return the formulas of a J of one row, each with its number."""
     rows = [row for name in answer.jacobian for row in formula_rows(answer, name, settings, numbers=True)]
-<<<<<<< HEAD
     rows = beside_steps(answer, rows, settings)
-=======
-    rows = [*helper_rows(answer, rows, settings), *rows]
->>>>>>> tests
     names = [name for name, jacobian in answer.jacobian.items() if jacobian.matrix_shape[1]]
     rows = with_helpers(answer, rows, settings)
     return Section("jacobian", heading(answer, names, settings), (Equations(tuple(rows)),) if rows else ())
@@ -126,12 +119,13 @@ def group_parts(answer: Explained, names: Sequence[str], settings: Settings, ask
     """Yield the table of variables that share it, and what is to be seen of those that are large."""
     for name in names:
         yield from overview(answer, name, settings, asks)
-<<<<<<< HEAD
     table = table_of(answer, names, settings, asks, last)
     helpers = helpers_of(answer, formulas_in(table), settings)
     if helpers is None:
         table = replace(
-            table, blocks=tuple(map(without_formulas, table.blocks)), otherwise=tuple((UNSAID,) for _ in names)
+            table,
+            blocks=tuple(map(without_formulas, table.blocks)),
+            otherwise=tuple((UNSAID,) for _ in table.otherwise),
         )
     elif helpers:
         yield Equations(tuple(helpers))
@@ -149,7 +143,8 @@ MOST_BESIDE_STEPS, LONGEST_BESIDE_STEPS = 4, 160
 
 def helpers_of(answer: Explained, formulas: Sequence[str], settings: Settings) -> list[Equation] | None:
     """Return the names that formulas use and Forward does not have, None where they are too many or too long."""
-    shown = {value.name for value in answer.values}
+    shown = {event.name for event in shown_events(answer.forward) if isinstance(event, Value) and event.text}
+    shown |= {*answer.inputs, answer.name, *(rule.name for rule in answer.rules if rule.made)}
     wanted = [word for text in formulas for word in NAMES.findall(text)]
     names: list[str] = []
     while wanted:
@@ -184,13 +179,6 @@ def formulas_in(table: Table) -> list[str]:
 def without_formulas(block: tuple[Column, ...]) -> tuple[Column, ...]:
     """Return columns with numbers alone."""
     return tuple(replace(column, cells=tuple(replace(cell, formula="") for cell in column.cells)) for column in block)
-=======
-        rows = formula_rows(answer, name, settings)
-        in_cells = [Equation("", (text,)) for text in (answer.jacobian[name].formulas or ())[:MOST_COLUMNS]]
-        if helpers := helper_rows(answer, [*rows, *in_cells], settings):
-            yield Equations(tuple(helpers))
-    yield table_of(answer, names, settings, asks, last)
->>>>>>> tests
 
 
 def table_of(answer: Explained, names: Sequence[str], settings: Settings, asks: bool, last: bool) -> Table:
@@ -398,24 +386,6 @@ def formula_rows(answer: Explained, name: str, settings: Settings, numbers: bool
     if jacobian.formulas is None or (jacobian.rules and not numbers):
         return limited(rule_rows(jacobian), settings.most(MOST_RULES), "rule")
     return matrix_formulas(answer.name, (name,), jacobian, settings, answer.dust[name].entries if numbers else None)
-
-
-def helper_rows(answer: Explained, rows: Sequence[Equation | str], settings: Settings) -> list[Equation | str]:
-    """Return what names in formulas are that no line above says: helpers, and values of a loop's middle turns."""
-    named = {event.name for event in shown_events(answer.forward) if isinstance(event, Value) and event.text}
-    named |= {*answer.inputs, answer.name, *(rule.name for rule in answer.rules if rule.made)}
-    texts = [f"{row.left} {' '.join(map(str, row.sides))}" for row in rows if isinstance(row, Equation)]
-    wanted: set[str] = set()
-    while texts:
-        new = {name for name in NAMES.findall(texts.pop()) if name in answer.definitions} - named - wanted
-        wanted |= new
-        texts += [answer.definitions[name] for name in new]
-    helpers: list[Equation | str] = [
-        Equation(name, (text,), answer.definition_values.get(name))
-        for name, text in answer.definitions.items()
-        if name in wanted
-    ]
-    return limited(helpers, settings.most(MOST_RULES), "name")
 
 
 def beside_steps(answer: Explained, rows: list[Equation | str], settings: Settings) -> list[Equation | str]:
