@@ -164,8 +164,14 @@ def left(side: str | Derivative, axes: Mapping[str, int]) -> str:
     if isinstance(side, str):
         return WORDS.get(side) or (formula(side, axes) if side.isascii() else rf"\text{{{escaped(side)}}}")
     power = "" if len(side.by) == 1 else "^2"
-    below = r"\,".join(rf"\partial {formula(name)}" for name in side.by)
-    return rf"\frac{{\partial{power} {formula(side.of)}}}{{{below}}}"
+    below = r"\,".join(rf"\partial {in_brackets(name, axes)}" for name in side.by)
+    return rf"\frac{{\partial{power} {in_brackets(side.of, axes)}}}{{{below}}}"
+
+
+def in_brackets(text: str, axes: Mapping[str, int]) -> str:
+    """Return what stands after a sign of a derivative, with the parentheses that it has."""
+    inside = formula(text, axes)
+    return rf"\left({inside}\right)" if text.startswith("(") else inside
 
 
 def side(one: Side, axes: Mapping[str, int]) -> str:

@@ -209,7 +209,7 @@ def binary(node: ast.BinOp) -> Piece:
             return Piece(f"{left.inside(SUM)} {SIGNS[type(node.op)]} {signed(right, last)}", SUM)
         case ast.Mult() | ast.MatMult():
             first, factor = left.inside(least_beside(node, node.left)), right.inside(least_beside(node, node.right))
-            digits = isinstance(node.op, ast.Mult) and factor[:1].isdigit()
+            digits = isinstance(node.op, ast.Mult) and factor.lstrip("{")[:1].isdigit()
             times = r" \odot " if isinstance(node.op, Entrywise) else r" \cdot " if digits else r"\,"
             return Piece(first + times + factor, PRODUCT)
         case ast.Div():
