@@ -72,10 +72,16 @@ class Named:
 
 
 class ConstantTexts(Texts):
-    """Texts of values in which a constant array stands under its name, or as it was computed from such while short."""
+    """Texts of values in which a constant array stands under its name, or as it was computed from such while short.
 
-    def __init__(self, graph: Graph, nodes: Sequence[Node], constants: Mapping[str, Array]) -> None:
+    Those that are too long to be written out get names where ``long``, which has them then, is no None.
+    """
+
+    def __init__(
+        self, graph: Graph, nodes: Sequence[Node], constants: Mapping[str, Array], long: dict[str, Array] | None = None
+    ) -> None:
         super().__init__(graph, nodes)
+        self.long = long
         self.named_constants = {id(value): name for name, value in reversed([*constants.items()])}
         self._whole = {
             (value.shape, value.astype(np.float64).tobytes()): name
@@ -98,7 +104,7 @@ class ConstantTexts(Texts):
             return self.named_constants[key], ATOM
         if key not in self._expressions:
             computed = self._as_computed(self._origins[key]) if key in self._origins else None
-            self._expressions[key] = computed or self._as_floats(constant)
+            self._expressions[key] = computed or self._as_floats(constant) or self._as_long(constant)
         return self._expressions[key]
 
     def _as_floats(self, constant: Array) -> tuple[str, int] | None:
@@ -107,6 +113,14 @@ class ConstantTexts(Texts):
             return None
         name = self._whole.get((constant.shape, constant.tobytes()))
         return None if name is None or np.all(constant == constant.flat[0]) else (name, ATOM)
+
+    def _as_long(self, constant: Array) -> tuple[str, int] | None:
+        """Return a new name for a constant that is too long to be written out, None where it is not, or gets none."""
+        if self.long is None or constant.size <= MOST_CONSTANTS or np.all(constant == constant.flat[0]):
+            return None
+        name = self.fresh("c")
+        self.long[name] = constant
+        return name, ATOM
 
     def written(self, node: Node, op: Op) -> tuple[str, int]:
         """Return the text of a node, and how tightly it binds; arrays that it is indexed by stand under their names."""
@@ -157,7 +171,7 @@ class Writer:
         self.lines: dict[int, Arrived] = {}
         self.made: dict[int, str] = {}
         self.constants: dict[str, Array] = {}
-        self.texts = ConstantTexts(graph, nodes, named.constants)
+        self.texts = ConstantTexts(graph, nodes, named.constants, self.constants)
         self.texts.taken |= {*named.names.values(), *named.taken, *named.constants}
         self._values: dict[int, Written | None] = {}
         self._at: Node | None = None
@@ -276,8 +290,6 @@ class Writer:
         if not isinstance(x, np.ndarray) or not x.ndim:
             return x
         text = self.texts.expression(x)
-        if text is None and x.size > MOST_CONSTANTS and np.any(x != x.flat[0]):
-            name = self.texts.named_constants[id(x)] = self.texts.fresh("c")
-            self.constants[name] = x
-            text = name, ATOM
-        return x if text is None else Written(read_expression(text[0], {}), x, x.shape)
+        if text is None:
+            return x
+        return Written(read_expression(text[0], {})._replace(shape=x.shape), x, x.shape)
