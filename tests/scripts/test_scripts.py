@@ -212,7 +212,7 @@ def test_numpy_has_the_lines_of_backward():
     found = answer(NETWORK, POINT, [1.0], ["W", "b"])
     lines = found.to_code("numpy").split("\n")
     assert [line for line in lines if line.startswith(("dh", "dz", "dW", "db"))] == [
-        "dh = 2 * (h - t)",
+        "dh = dloss * 2 * (h - t)",
         "dz = dh * (1 - h ** 2)",
         "dW = np.outer(dz, x)",
         "db = dz",
