@@ -51,12 +51,12 @@ SCRIPTS = {
 PLANTED = {  # what stands in the answer to NETWORK at 80 columns, or to SCALARS at 120, and what is put there
     "a value of Forward": ("[0.76", "[0.77"),
     "the text of a value": ("h*h + x", "h*h - x"),
-    "a cotangent": ("h.grad*(1 - h**2)", "h.grad*(1 + h**2)"),
+    "a cotangent": ("h.grad*w*(1 - h**2)", "h.grad*w*(1 + h**2)"),
     "a name": ("h*h + x", "h*h + w"),
     "a line that is left out": ("   h  = ", "   g  = "),
     "an entry of J": ("x[0] ", "x[1] "),
     "a term of a cotangent": ("= -3 + (-2.3017)", "= -3 + (-2.3117)"),
-    "a factor of a cotangent": ("= 1*2*(-1.5)", "= 1*3*(-1.5)"),
+    "a factor of a cotangent": ("= 2*(-1.5)", "= 3*(-1.5)"),
 }
 
 

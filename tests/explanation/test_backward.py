@@ -20,7 +20,7 @@ LINES = {  # program, values and the lines, for v = 1 or ones
         AT,
         [
             "loss.grad = v",
-            "y.grad = loss.grad*2*(y - t)",
+            "y.grad = 2*(y - t)",
             "W2.grad = outer(y.grad, h)",
             "b2.grad = y.grad",
             "h.grad = W2.T @ y.grad",
@@ -31,13 +31,13 @@ LINES = {  # program, values and the lines, for v = 1 or ones
     ),
     "h = tanh(x)\ny = h*h + x": (
         {"x": 0.7},
-        ["y.grad = v", "h.grad = y.grad*h + y.grad*h (2)", "x.grad = y.grad + h.grad*(1 - h**2) (2)"],
+        ["y.grad = v", "h.grad = 2*h (2)", "x.grad = 1 + h.grad*(1 - h**2) (2)"],
     ),
     "z = X @ W + b\nh = relu(z)\ny = mean(h)": (
         {"X": W, "W": W, "b": [0.1, 0.2]},
         [
             "y.grad = v",
-            "h.grad = y.grad/4",
+            "h.grad = 1/4",
             "z.grad = where(h > 0, h.grad, 0)",
             "X.grad = z.grad @ W.T",
             "W.grad = X.T @ z.grad",
@@ -53,36 +53,36 @@ LINES = {  # program, values and the lines, for v = 1 or ones
     ),
     "x = x*2\nx = x*x\nx*3": (
         {"x": [1.0, 2.0]},
-        ["y.grad = v", "x2.grad = y.grad*3", "x1.grad = x2.grad*x1 + x2.grad*x1 (2)", "x.grad = x1.grad*2"],
+        ["y.grad = v", "x2.grad = y.grad*3", "x1.grad = x2.grad*2*x1 (2)", "x.grad = x1.grad*2"],
     ),
     "p = softmax(x)\nloss = -sum(t*log(p))": (
         {"x": [1.0, 2.0], "t": [0.0, 1.0]},
-        ["loss.grad = v", "p.grad = -loss.grad*t/p", "x.grad = p*(p.grad - sum(p.grad*p))"],
+        ["loss.grad = v", "p.grad = -t/p", "x.grad = p*(p.grad - sum(p.grad*p))"],
     ),
     "t = [1, 2, 3]\nsum((x - t)**2)": (
         {"x": [1.0, 2.0, 4.0]},
-        ["y.grad = v", "x.grad = y.grad*2*(x - t)"],
+        ["y.grad = v", "x.grad = 2*(x - t)"],
     ),
     "y = zeros(3)\ny[0] = x\nsum(y*y)": (
         {"x": 1.5},
-        ["f.grad = v", "y2.grad = f.grad*y2 + f.grad*y2 (2)", "x.grad = y2.grad[0]"],
+        ["f.grad = v", "y2.grad = 2*y2 (2)", "x.grad = y2.grad[0]"],
     ),
     "y = x*2\ny[2:2] = 5\nsum(y)": (
         {"x": [1.5, 2.5]},
-        ["f.grad = v", "y2.grad = f.grad", "y1.grad = where(arange(2) < 0, 0, y2.grad)", "x.grad = y1.grad*2"],
+        ["f.grad = v", "y2.grad = 1", "y1.grad = where(arange(2) < 0, 0, y2.grad)", "x.grad = y1.grad*2"],
     ),
-    "sum(stack([2*x, 3*x]))": ({"x": [1.0, 2.0]}, ["y.grad = v", "x.grad = y.grad*3 + y.grad*2 (2)"]),
-    "sum([1, 2, 3]*x)": ({"x": [1.0, 2.0, 4.0]}, ["y.grad = v", "x.grad = y.grad*[1, 2, 3]"]),
+    "sum(stack([2*x, 3*x]))": ({"x": [1.0, 2.0]}, ["y.grad = v", "x.grad = 5 (2)"]),
+    "sum([1, 2, 3]*x)": ({"x": [1.0, 2.0, 4.0]}, ["y.grad = v", "x.grad = [1, 2, 3]"]),
     "sum(ones(2, 3) @ x)": (
         {"x": [1.0, 2.0, 4.0]},
-        ["y.grad = v", "x.grad = full((2, 3), 1).T @ expand(y.grad, 2)"],
+        ["y.grad = v", "x.grad = ones(2, 3).T @ ones(2)"],
     ),
     "sum(W @ x)": (
         {"W": W, "x": [1.0, 2.0]},
-        ["y.grad = v", "W.grad = outer(expand(y.grad, 2), x)", "x.grad = W.T @ expand(y.grad, 2)"],
+        ["y.grad = v", "W.grad = outer(ones(2), x)", "x.grad = W.T @ ones(2)"],
     ),
-    "sum(cat([X, 2*X], dim=1))": ({"X": W}, ["y.grad = v", "X.grad = y.grad + y.grad*2 (2)"]),
-    "sum(reshape(X, 2, 2)*X)": ({"X": W}, ["y.grad = v", "X.grad = y.grad*reshape(X, shape=(2, 2)) + y.grad*X (2)"]),
+    "sum(cat([X, 2*X], dim=1))": ({"X": W}, ["y.grad = v", "X.grad = 3 (2)"]),
+    "sum(reshape(X, 2, 2)*X)": ({"X": W}, ["y.grad = v", "X.grad = reshape(X, shape=(2, 2)) + X (2)"]),
     "flip(x, [])*3": ({"x": [1.5, 2.5]}, ["y.grad = v", "x.grad = y.grad*3"]),
 }
 
@@ -152,7 +152,7 @@ def test_a_sum_over_several_v_is_told_once():
 
 def test_a_long_constant_without_a_name_gets_one():
     found = answer("sum(x*linspace(0, 1, 500))", {"x": np.linspace(1, 2, 500)})
-    assert found.rules[-1].text == "y.grad*c"
+    assert found.rules[-1].text == "c"
     assert found.constants["c"] == pytest.approx(np.linspace(0, 1, 500))
 
 
