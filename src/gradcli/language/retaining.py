@@ -29,11 +29,11 @@ def remark_second_backward(graph: Graph, output: object) -> None:
             kept_by.setdefault(called_by(graph, node), kept_text(node, found, names))
     if not kept_by:
         return
-    words = [f"{word} needs {what}" for word, what in kept_by.items()]
+    words = [f"{word} saves {what}" for word, what in kept_by.items()]
     graph.remark(
         "torch-refuses",
-        "A second backward raises in PyTorch without retain_graph=True, since the first one frees what it needs: "
-        f"{listed(words[:MOST_NAMED], len(words))}.",
+        "A second backward raises in PyTorch without retain_graph=True, since the first one frees the values saved for "
+        f"it: {listed(words[:MOST_NAMED], len(words))}.",
     )
 
 
