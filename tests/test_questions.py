@@ -188,8 +188,8 @@ QUESTIONS = [
         13,
         "Why does a second backward need retain_graph, and what for?",
         "explain 'exp(x)*x' --x 1.5 --v 1 --v 1",
-        "A second backward raises in PyTorch without retain_graph=True, since the first one frees the values saved for it: "
-        "exp saves its result and * saves an inner value and x.",
+        "A second backward raises in PyTorch without retain_graph=True, since the first one frees the values saved for "
+        "it: exp saves its result and * saves an inner value and x.",
     ),
     ask(
         14,
