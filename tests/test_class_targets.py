@@ -31,7 +31,7 @@ def test_classes_that_are_differentiated_too_have_no_gradient(program, inputs):
     found = gradcli.explain(program, inputs=inputs)
     assert found.agreement.verdict == "agree", found.notes
     assert not np.any(found.grad["t"])
-    assert "y does not depend on t: its gradient is 0, and PyTorch leaves t.grad None." in [
+    assert "y does not depend on t: its gradient is 0, and PyTorch leaves t.grad None; grad() raises there without allow_unused=True." in [
         n.message for n in found.notes
     ]
     assert "integers-as-floats" not in [note.kind for note in found.notes]

@@ -276,7 +276,7 @@ def test_what_no_check_can_afford_is_said_so():
     program, inputs, wrt, _ = LARGE["a training step"]
     asked = {"inputs": inputs, "wrt": wrt, "budget": Budget(work=100_000)}
     [note] = [n for n in gradcli.explain(program, **asked).notes if n.kind == "not-confirmed"]
-    assert note.message.endswith("and for gradcli check too.")
+    assert note.message.endswith("too large for gradcli check too.")
     found = gradcli.check(program, **asked)
     assert (found.verdict, found.misprints) == ("unclear", [])
     assert "in many digits the program takes more than the budget 'work'" in found.reason

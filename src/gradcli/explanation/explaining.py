@@ -149,7 +149,7 @@ def confirm_where(
         unconfirmed = ask is Ask.WHERE_CHEAP and any(len(j.rows) or not j.held for j in jacobians.values())
         if not unconfirmed:
             return Confirmation(unknown=unknown)
-        ending = "; gradcli check does it." if fits_a_check(graph, 1) else ", even for gradcli check."
+        ending = "; gradcli check does it." if fits_a_check(graph, 1) else ", too large for gradcli check too."
         return Confirmation(unknown=unknown, skipped=NOT_CHECKED + ending)
     exact = Exact(point.function.program, point.inputs, point.names)
     return confirm(exact, point, jacobians, Sums.of(backward), how == "entries", edgy)
