@@ -31,9 +31,8 @@ def test_classes_that_are_differentiated_too_have_no_gradient(program, inputs):
     found = gradcli.explain(program, inputs=inputs)
     assert found.agreement.verdict == "agree", found.notes
     assert not np.any(found.grad["t"])
-    assert "y does not depend on t: its gradient is 0, and PyTorch leaves t.grad None; grad() raises there without allow_unused=True." in [
-        n.message for n in found.notes
-    ]
+    said = "y does not depend on t: its gradient is 0, and PyTorch leaves t.grad None"
+    assert any(note.message.startswith(said) for note in found.notes)
     assert "integers-as-floats" not in [note.kind for note in found.notes]
     alone = gradcli.explain(program, inputs=inputs, wrt="x")
     np.testing.assert_array_equal(found.grad["x"], alone.grad["x"])

@@ -169,3 +169,17 @@ def test_an_answer_has_two_of_these_lines_at_the_most():
     found = gradcli.explain("sum(2*x + b + c)", x=[[1.0], [2.0]], b=1.0, c=2.0)
     kinds = [note.kind for note in found.notes]
     assert kinds == ["broadcast", "grad-shape"]
+
+
+def test_the_terms_of_a_few_samples_are_spelled_out():
+    X, t = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [1.0, 2.0, 3.0]
+    given = {"X": X, "t": t, "w": [0.5, -0.5]}
+    [said] = notes_of("mean((X @ w - t)**2)", "samples", **given, wrt=["w"])
+    terms = []
+    for x, target in zip(X, t, strict=True):
+        w = torch.tensor(given["w"], requires_grad=True)
+        (((torch.tensor(x) @ w - target) ** 2) / 3).backward()
+        terms.append(w.grad)
+    assert said == "Each of the 3 samples adds a term to w.grad: [-1, -2] + [-5, -6.66667] + [-11.6667, -14]."
+    np.testing.assert_allclose(torch.stack(terms), [[-1, -2], [-5, -6.66667], [-11.6667, -14]], rtol=1e-5)
+    assert notes_of("sum((X @ w - t)**2)", "samples", **given, wrt=["w"]) == []

@@ -279,7 +279,7 @@ def test_what_no_check_can_afford_is_said_so():
     assert note.message.endswith("too large for gradcli check too.")
     found = gradcli.check(program, **asked)
     assert (found.verdict, found.misprints) == ("unclear", [])
-    assert "in many digits the program takes more than the budget 'work'" in found.reason
+    assert "in higher precision the program takes more than the budget 'work'" in found.reason
 
 
 @pytest.mark.slow
