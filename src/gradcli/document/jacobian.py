@@ -144,7 +144,7 @@ MOST_BESIDE_STEPS, LONGEST_BESIDE_STEPS = 4, 160
 def helpers_of(answer: Explained, formulas: Sequence[str], settings: Settings) -> list[Equation] | None:
     """Return the names that formulas use and Forward does not have, None where they are too many or too long."""
     shown = {event.name for event in shown_events(answer.forward) if isinstance(event, Value) and event.text}
-    shown |= {*answer.inputs, answer.name, *(rule.name for rule in answer.rules if rule.made)}
+    shown |= {*answer.inputs, answer.name, *(rule.name for rule in answer.rules if rule.made and answer.has_steps)}
     wanted = [word for text in formulas for word in NAMES.findall(text)]
     names: list[str] = []
     while wanted:
