@@ -214,7 +214,9 @@ def value_at_end(text: str) -> tuple[str, str]:
         for place in range(len(text) - 1, -1, -1):
             depth += (text[place] == "]") - (text[place] == "[")
             if depth == 0:
-                return (text, "") if FORMULA.search(text[place:]) else (text[:place].strip(), text[place:])
+                is_value = not text[:place].rstrip(" ") or text[:place].endswith(" ")
+                is_value = is_value and not FORMULA.search(text[place:])
+                return (text[:place].strip(), text[place:]) if is_value else (text, "")
     number = re.search(rf"(?:^| )({NUMBER})$", text)
     return (text[: number.start()].strip(), number[1]) if number else (text, "")
 
@@ -369,7 +371,7 @@ def check_cell(held: Held, row: str, column: str, text: str) -> None:
 
 def check_rule(held: Held, line: str) -> None:
     """Hold an index rule, or the formula of one entry, against J."""
-    left, formula, *number = split_top(line)
+    left, formula, *number = split_top(re.sub(r"   \([\w, ]+ fixed\)$", "", line))
     match = re.fullmatch(r"[∂d](\w+?)(\[[^\]]*\])?/[∂d](\w+)(\[[^\]]*\])?", left)
     if match is None or match[1] != held.output or match[3] not in held.truth.jacobian or ":" in formula.split("[")[0]:
         return

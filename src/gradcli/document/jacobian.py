@@ -146,7 +146,7 @@ def helpers_of(answer: Explained, formulas: Sequence[str], settings: Settings) -
     if not answer.definitions:
         return []
     shown = {event.name for event in shown_events(answer.forward) if isinstance(event, Value) and event.text}
-    shown |= {*answer.inputs, answer.name, *(rule.name for rule in answer.rules if rule.made)}
+    shown |= {*answer.inputs, answer.name, *(rule.name for rule in answer.rules if rule.made and answer.has_steps)}
     wanted = [word for text in formulas for word in NAMES.findall(text)]
     names: list[str] = []
     while wanted:

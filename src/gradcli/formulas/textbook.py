@@ -433,14 +433,16 @@ def linear(make: Callable[..., Expression], arguments: Sequence[Expression]) -> 
 
 def call(made: Expression, arguments: Sequence[Expression]) -> Expression:
     """Return a call, or what it comes to."""
-    text = made.text
-    if text.startswith("outer(") and len(arguments) == 2:
+    function = made.text.partition("(")[0]
+    if made.text != f"{function}({', '.join(argument.text for argument in arguments)})":
+        return made  # a method of such a call, or one with options
+    if function == "outer" and len(arguments) == 2:
         return linear(lambda first, second: name(f"outer({first.text}, {second.text})"), arguments)
-    if text.startswith("exp(") and LOG_SOFTMAX.fullmatch(arguments[0].text):
+    if function == "exp" and LOG_SOFTMAX.fullmatch(arguments[0].text):
         return name(arguments[0].text.removeprefix("log_"))
-    if text == "log(e)":
+    if made.text == "log(e)":
         return number(1)
-    if text.startswith("diag(") and (ones := ONES.fullmatch(arguments[0].text)):
+    if function == "diag" and (ones := ONES.fullmatch(arguments[0].text)):
         return name(f"eye({ones[1]})")
     return made
 
