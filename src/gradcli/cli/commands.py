@@ -42,6 +42,8 @@ def explain(
     format: options.ExplainFormat = None,
     output: options.Drawing = None,
     code: options.Code = None,
+    figure: options.Figure = None,
+    reveal: options.Reveal = False,
     precision: options.Precision = 6,
     color: options.Color = "auto",
     ascii_only: options.Ascii = False,
@@ -61,14 +63,18 @@ def explain(
     del debug
 
     from gradcli.cli.output import write_explanation
-    from gradcli.cli.request import ScriptOptions, ViewOptions, printing, refuse_beside, request, script_name
+    from gradcli.cli.request import Exports, ScriptOptions, ViewOptions, printing, refuse_beside, request, script_name
 
     env: Environment = ctx.obj
-    how = printing(json, format, output, precision, color, ascii_only, width, quiet, full, code, explains=True)
+    how = printing(json, format, output, precision, color, ascii_only, width, quiet, full, Exports(code, figure))
     parts = {"--row": row, "--column": column, "--tape": tape, "--steps": steps, "--rows": rows}
     refuse_beside(how, parts | {"--jvp": jvp, "--hessian": hessian, "--lr": lr})
     script = ScriptOptions(at, turn, all, of, seed, script_name(program, file))
     asked = request(env, program, file, set_values, v, wrt, strict, budget, script)
+    if reveal:
+        from gradcli.cli.revealing import refuse_reveal
+
+        refuse_reveal(env, how, {"--all": all})
     try:
         found = explanation(env, asked, how, ViewOptions(row, column, tape, steps, rows, jvp, hessian, lr, iterations))
     except GradcliError as error:
@@ -81,7 +87,12 @@ def explain(
         from gradcli.cli.output import refuse_much
 
         refuse_much(found, how)
-    write_explanation(env, found, how)
+    if reveal:
+        from gradcli.cli.revealing import reveal as reveal_parts
+
+        reveal_parts(env, found, how)
+    else:
+        write_explanation(env, found, how)
     if all:
         from gradcli.cli.calls import write_others
 

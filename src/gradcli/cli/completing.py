@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradcli.cli.declared import COMMANDS, WITH_PROGRAM, Option, options_of
-from gradcli.cli.request import EXPORTS, LIBRARIES
+from gradcli.cli.request import EXPORTS, GROUNDS, LIBRARIES
 from gradcli.errors import Budget
 
 ROOT = {"--version": "Print the version.", "--help": "Show the commands."}
@@ -115,10 +115,12 @@ def first_line(command: Callable[..., None]) -> str:
 def values_of(flag: str, words: list[str], incomplete: str) -> list[Candidate]:
     """Return what may be the value of an option."""
     if flag in ("--format", "-F"):
-        more = EXPORTS[:-1] if "explain" in words else ()
+        more = EXPORTS if "explain" in words else ()
         return [Candidate(name) for name in ("table", "json", "plain", *more)]
     if flag == "--code":
         return [Candidate(name) for name in LIBRARIES]
+    if flag == "--figure":
+        return [Candidate(name) for name in GROUNDS]
     if flag == "--color":
         return [Candidate("auto"), Candidate("always"), Candidate("never")]
     if flag == "--budget":

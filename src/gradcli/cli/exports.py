@@ -40,6 +40,8 @@ def exported(found: Explained, printing: Printing, settings: Settings, layout: C
         from gradcli.render.markdown import markdown
 
         return markdown(document_of(found, settings), room)
-    from gradcli.render.picture import picture
+    from gradcli.render.picture import figure, picture
 
+    if printing.figure:
+        return figure(document_of(found, settings), room, printing.figure)
     return picture(document_of(found, settings), room)

@@ -188,6 +188,16 @@ Drawing = Annotated[
         show_default=False,
     ),
 ]
+Reveal = Annotated[bool, typer.Option("--reveal", help="Show the answer part by part, each after the Enter key.")]
+Figure = Annotated[
+    str | None,
+    typer.Option(
+        "--figure",
+        metavar="light|dark",
+        help="Draw the table of J alone as SVG, for a slide with a light or a dark ground.",
+        show_default=False,
+    ),
+]
 Precision = Annotated[int, typer.Option("--precision", metavar="N", help="Digits in tables, 1 to 17.")]
 Color = Annotated[str, typer.Option("--color", metavar="auto|always|never", help="When to colour.")]
 Ascii = Annotated[bool, typer.Option("--ascii", help="Print ASCII characters only.")]

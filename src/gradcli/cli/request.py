@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 FORMATS = ("table", "json", "plain")
 SUFFIXES = {".json": "json", ".txt": "table", ".html": "page"}
 LIBRARIES = ("torch", "jax", "numpy")
-EXPORTS = ("latex", "markdown", "picture", "code")
+GROUNDS = ("light", "dark")
+EXPORTS = ("latex", "markdown", "picture")
 """Formats that explain alone writes, for people to take away; a picture is one of the tables."""
 DOCUMENTS = {".tex": "latex", ".md": "markdown"}
 NO_PROGRAM = "for example: gradcli explain 'x**2' --x 3; - reads it from standard input, -f from a file"
@@ -47,6 +48,14 @@ class Printing:
     quiet: bool
     full: bool = False
     code: str | None = None
+    figure: str | None = None
+
+
+class Exports(NamedTuple):
+    """The options of explain that choose a format of its own, as they were typed: the library, and the ground."""
+
+    code: str | None
+    figure: str | None
 
 
 class ScriptOptions(NamedTuple):
@@ -118,20 +127,25 @@ def one_of(value: str, known: tuple[str, ...], option: str) -> str:
     raise GradcliError("option", f"{option} '{value[:40]}' is not known", hint=f"one of {', '.join(known)}")
 
 
-def refuse_library(code: str | None, output: str | None, formatted: bool) -> None:
-    """Raise ``option`` where ``--code`` names no library, or where a script and a file's name do not go together."""
-    script = output is not None and output.lower().endswith(".py")
-    if code is None:
-        if script:
-            raise GradcliError("option", "-o with .py is for a script", hint="--code torch, --code jax or --code numpy")
-        return
-    if code not in LIBRARIES:
-        hint = f"one of {', '.join(LIBRARIES)}; a variable of this name is given by --set code={code[:40]}"
-        raise GradcliError("option", f"--code '{code[:40]}' is not known", hint=hint)
-    if formatted:
-        raise GradcliError("option", f"--code {code} is a format of its own", hint="leave out the other")
-    if output is not None and not script:
-        raise GradcliError("option", f"--code {code} writes a script", hint="-o NAME.py writes it to a file")
+def refuse_exports(exports: Exports, output: str | None, formatted: bool) -> None:
+    """Raise ``option`` where a script or a figure has no such kind, or does not go with a format or a file's name."""
+    ending = "" if output is None else Path(output).suffix.lower()
+    kinds = {"code": (LIBRARIES, "a script", ".py"), "figure": (GROUNDS, "a figure", ".svg")}
+    options = {name: value for name, value in exports._asdict().items() if value is not None}
+    if len(options) > 1:
+        raise GradcliError("option", "--code and --figure are both given", hint="give one of them")
+    for name, value in options.items():
+        known, what, suffix = kinds[name]
+        if value not in known:
+            hint = f"one of {', '.join(known)}; a variable of this name is given by --set {name}={value[:40]}"
+            raise GradcliError("option", f"--{name} '{value[:40]}' is not known", hint=hint)
+        if formatted:
+            raise GradcliError("option", f"--{name} {value} is a format of its own", hint="leave out the other")
+        if output is not None and ending != suffix:
+            hint = f"-o NAME{suffix} writes it to a file"
+            raise GradcliError("option", f"--{name} {value} writes {what}", hint=hint)
+    if ending == ".py" and not options:
+        raise GradcliError("option", "-o with .py is for a script", hint="--code torch, --code jax or --code numpy")
 
 
 def refuse_other(suffix: str, own: str, chosen: str, json: bool) -> None:
@@ -153,39 +167,45 @@ def printing(
     width: int | None,
     quiet: bool,
     full: bool = False,
-    code: str | None = None,
-    explains: bool = False,
+    exports: Exports | None = None,
 ) -> Printing:
-    """Return the checked options of printing; ``explains`` says that the command has every format, and ``code``."""
-    refuse_library(code, output, bool(json or format))
-    suffixes = {**SUFFIXES, **DOCUMENTS, **PICTURES} if explains else SUFFIXES
-    suffixes = suffixes if code is None else {".py": "code"}
+    """Return the checked options of printing; with ``exports`` the command has every format."""
+    own = exports or Exports(None, None)
+    refuse_exports(own, output, bool(json or format))
+    exported = "code" if own.code else "figure" if own.figure else None
+    suffixes = {**SUFFIXES, **DOCUMENTS, **PICTURES} if exports else SUFFIXES
+    suffixes = {".py": "code", ".svg": "figure"} if exported else suffixes
     suffix = None if output is None else next((s for s in suffixes if output.lower().endswith(s)), None)
     if output is not None and suffix is None:
         raise GradcliError(
             "option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {', '.join(suffixes)}"
         )
-    named = one_of(format, (*FORMATS, *EXPORTS[:-1]) if explains else FORMATS, "--format") if format else None
+    named = one_of(format, (*FORMATS, *EXPORTS) if exports else FORMATS, "--format") if format else None
     if json and named not in (None, "json"):
         raise GradcliError("option", f"--json and --format {named} are both given", hint="give one of them")
     if suffix is not None and (json or named):
         refuse_other(suffix, suffixes[suffix], "json" if json else str(named), json)
-    chosen = "code" if code else "json" if json else named or (suffixes[suffix] if suffix else "table")
+    chosen = exported or ("json" if json else None) or named or (suffixes[suffix] if suffix else "table")
     if not 1 <= precision <= 17:
         raise GradcliError("option", f"--precision {precision} is not from 1 to 17")
     if width is not None and not 20 <= width <= 10_000:
         raise GradcliError("option", f"--width {width} is not from 20 to 10,000")
     color = one_of(color, COLORS, "--color")
-    return Printing(chosen, output, precision, color, ascii_only, width, quiet, full, code)
+    return Printing(chosen, output, precision, color, ascii_only, width, quiet, full, own.code, own.figure)
 
 
 def refuse_beside(how: Printing, asked: Mapping[str, object]) -> None:
     """Raise ``option`` for an option, of those by their names, whose part of the answer a format has no place for."""
-    told = {"code": f"--code {how.code} writes", "svg": f"-o {how.output} draws", "dot": f"-o {how.output} draws"}
-    given = [name for name, value in asked.items() if value and not (how.format != "code" and name in DRAWN)]
+    told = {
+        "code": (f"--code {how.code} writes", "y and x.grad"),
+        "figure": (f"--figure {how.figure} draws", "the table"),
+        "svg": (f"-o {how.output} draws", "the graph"),
+        "dot": (f"-o {how.output} draws", "the graph"),
+    }
+    given = [name for name, value in asked.items() if value and not (how.format in PICTURES.values() and name in DRAWN)]
     if how.format in told and given:
-        what = "y and x.grad" if how.format == "code" else "the graph"
-        message = f"{told[how.format]} {what} alone, and nothing of {given[0]}"
+        does, what = told[how.format]
+        message = f"{does} {what} alone, and nothing of {given[0]}"
         raise GradcliError("option", message, hint=f"leave out {given[0]}, or write its numbers with -o answer.json")
 
 

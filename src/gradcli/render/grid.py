@@ -86,7 +86,8 @@ def cell_text(cell: Cell, formulas: bool, settings: Settings, layout: Layout) ->
     if cell.text:
         return cell.text
     if cell.mark is not Mark.NONE:
-        return f"{cell.formula} {settings.near} 0" if formulas and cell.formula else layout.mark(cell.mark)
+        mark = "= ?" if cell.mark is Mark.OPEN else f"{settings.near} 0"
+        return f"{cell.formula} {mark}" if formulas and cell.formula else layout.mark(cell.mark)
     if cell.value is None:
         return ""
     value = number_text(cell.value, settings)
