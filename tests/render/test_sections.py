@@ -12,8 +12,8 @@ import pytest
 import gradcli
 from gradcli.cli.app import run
 from gradcli.cli.environment import Environment
-from gradcli.jacobian.colouring import count_passes
 from gradcli.document.jacobian import spy_lines
+from gradcli.jacobian.colouring import count_passes
 from oracles import ask
 from shown import styled, terminal
 

@@ -13,6 +13,7 @@ from gradcli.document.model import Cell, Column, Equation, Equations, Mark, Part
 from gradcli.document.numbers import MOST_PRECISE, array_text, in_brackets, short
 from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
+from gradcli.records import replace
 
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Effect, Nudge, Shared, Weighted
@@ -227,6 +228,36 @@ def flattened_texts(answer: Explained) -> list[str]:
 def listing(texts: Sequence[str]) -> str:
     """Return ``a, b and c``."""
     return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else texts[0]
+
+
+MOST_ENTRIES_OF_SAMPLES = 6
+"""Entries of all gradients together up to which the terms of samples are shown."""
+
+
+def samples_section(answer: Explained, settings: Settings) -> Section:
+    """Return what each sample adds to the gradient of a mean loss, a row for each; nothing where it is no mean."""
+    entries = sum(np.size(grad) for grad in answer.grad.values())
+    if not is_one_row(answer) or not 0 < entries <= settings.most(MOST_ENTRIES_OF_SAMPLES):
+        return Section("samples")
+    samples = answer.samples
+    if samples is None:
+        return Section("samples")
+    rows: list[tuple[str, float | None, dict[str, Array]]] = []
+    rows += [(f"sample {sample.index}", sample.loss, sample.grad) for sample in samples.shown]
+    if samples.count > len(rows):
+        rows.insert(-1, (f"… {samples.count - len(rows):,} more", None, {}))
+    if samples.rest:
+        rows.append(("beside them", None, samples.rest))
+    labels, losses, grads = zip(*rows, strict=True)
+    columns = [Column("its loss", tuple(map(Cell, losses)))]
+    for name in answer.differentiated:
+        values = [grad.get(name) for grad in grads]
+        cells = (*map(Cell, values), Cell(answer.grad[name]))
+        columns.append(Column(f"adds to {name}.grad", cells, numbers=answer.grad[name].ndim == 0))
+    columns[0] = replace(columns[0], cells=(*columns[0].cells, Cell()))
+    total = ("",) * len(labels) + ("total",)
+    title = f"Each of the {samples.count} samples adds a term, 1/{samples.count} of its own gradient"
+    return Section("samples", title, (Table((*labels, "together"), (tuple(columns),), total),))
 
 
 def calls_section(answer: Explained, settings: Settings) -> Section:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gradcli.document.backward import backward_section, paths_section
-from gradcli.document.effects import calls_section, effect_section, sums_section
+from gradcli.document.effects import calls_section, effect_section, samples_section, sums_section
 from gradcli.document.equalities import with_true_formulas
 from gradcli.document.forward import forward_section
 from gradcli.document.jacobian import is_one_row, jacobian_sections
@@ -38,6 +38,7 @@ def document_of(answer: Explained, settings: Settings) -> Document:
         *jacobian_sections(answer, settings),
         *view_sections("J", answer, settings),
         sums_section(answer, settings),
+        samples_section(answer, settings),
         paths_section(answer, settings),
         calls_section(answer, settings),
         effect_section(answer, settings),
