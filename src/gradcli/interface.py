@@ -284,15 +284,15 @@ def check(
 ) -> Check:
     """Check the derivative of ``program`` at a point, and at ``samples`` random points of its domain.
 
-    J by symbols and J by reverse mode are each held against arithmetic with digits to spare, which uses no rule of
-    differentiation, and every formula that ``explain`` prints is read back.
+    J by symbols and J by reverse mode are each compared with difference quotients in higher precision, which use no rule
+    of differentiation, and every formula that ``explain`` prints is evaluated and has to give the number beside it.
 
     - ``program``, ``v``, ``wrt``, ``of``, ``strict``, ``inputs`` and ``variables`` are those of ``explain``; a program
       may be the path of a ``.py`` file too.
     - ``expect``: a derivative written by hand: a formula or an array where one variable is differentiated, or formulas
       and arrays by the name of a variable. It is J, in the shape of y and then of x (or its diagonal, where y = f(x)
       entry by entry), and with ``v`` the gradient vᵀ·J, in the shape of x. What has another shape is wrong, unless
-      axes of length 1 alone differ: a note says so. Numbers hold at the point given; a formula is held at all points.
+      axes of length 1 alone differ: a note says so. Numbers count at the point given alone, a formula at all points.
     - ``digits``: with how many digits, from 1 to 15, each entry of ``expect`` is right, by the size of its own terms.
       By default a formula must have 15, an array of float32 5 and one of float16 2; any other array may have the
       rounding of double precision, and a typed number that of its last digit.

@@ -237,7 +237,7 @@ def is_rounding(found: Mismatch, terms: float, least: float) -> bool:
 def misprint(found: Mismatch) -> str:
     """Return what is wrong with a formula."""
     if isinstance(found.found, str):
-        return f"{found.stands}: '{found.formula}' cannot be read back: {found.found}"
+        return f"{found.stands}: '{found.formula}' cannot be evaluated: {found.found}"
     return f"{found.stands}: '{found.formula}' is {shown(found.found)}, and not {shown(found.number)} as beside it"
 
 

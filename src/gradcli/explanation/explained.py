@@ -68,8 +68,8 @@ class Agreement:
     - ``max_abs_error``: the largest distance between the two, over all entries, variables and calls.
     - ``finite``: whether y and all gradients are finite.
     - ``verdict``: ``agree``, ``differ``, ``digits-lost`` or ``unclear``.
-    - ``digits``: the fewest right digits of ``y``, ``jacobian`` and ``grad``, 16 at most; None where no arithmetic with
-      digits to spare was asked.
+    - ``digits``: the fewest right digits of ``y``, ``jacobian`` and ``grad``, 16 at most; None where nothing was
+      computed in higher precision.
 
     >>> found = gradcli.explain("x**2", x=3.0).agreement
     >>> found.agree, found.max_abs_error, found.digits
@@ -89,7 +89,7 @@ class Proof:
 
     - ``verdict``: ``agree``, ``differ``, ``digits-lost`` or ``unclear``, as that of an ``Agreement``.
     - ``finite``: whether all of them are finite.
-    - ``digits``: the fewest right digits, 16 at most; None where no arithmetic with digits to spare was asked.
+    - ``digits``: the fewest right digits, 16 at most; None where nothing was computed in higher precision.
     - ``remarks``: what deserves a sentence; they are among the notes of an answer that shows the view.
     """
 
