@@ -121,7 +121,10 @@ def check_block(block, bar):
     assert all(places == bars[0] for places in bars), "\n".join(block)
     for part in range(1, len(bars[0]) + 1 if block else 0):
         rows = [line.split(bar)[part] for line in block[1:]]
-        cut = [re.split(r"   [✓✗·]? ?(?:ok|(?:. )?(?:this output|not used)|reverse|not finite|NOT)", row)[0] for row in rows]
+        cut = [
+            re.split(r"   [✓✗·]? ?(?:ok|(?:. )?(?:this output|not used)|reverse|not finite|NOT)", row)[0]
+            for row in rows
+        ]
         points = [anchors(row) for row in cut]
         full = [row for row in points if len(row) == max(map(len, points))]
         assert all(row == full[0] for row in full), "\n".join(block)
