@@ -15,11 +15,11 @@ import numpy as np
 
 import gradcli
 from generator.nightly import main
+from gradcli.document.equalities import with_true_formulas
 from gradcli.errors import Budget
 from gradcli.formulas.readback import read_back
 from gradcli.language.program import compile_program
 from gradcli.ops.declare import value_of
-from gradcli.document.equalities import with_true_formulas
 
 NAMES = ["x", "y", "i", "j", "k", "J", "h0", "h1", "dy_dh0", "dx", "c", "f", "y1", "out", "n0", "dim"]
 """Names of variables: half of them are those that gradcli would choose for itself."""

@@ -7,10 +7,10 @@ import math
 
 import pytest
 
+from gradcli.document.model import Document, Events, Section, Settings
 from gradcli.errors import GradcliError
 from gradcli.explanation.scripts import choose
 from gradcli.explanation.timeline import MOST_CALLS, MOST_ROWS, timeline
-from gradcli.document.model import Document, Events, Section, Settings
 from gradcli.render.events import left_texts, script_document, timeline_lines
 from gradcli.render.layout import Layout
 from gradcli.runner.script import run_script

@@ -166,9 +166,7 @@ def sections(lines: list[str]):
     title, body = "", []
     for number, line in enumerate(lines):
         starts = re.match(r" \S", line) and not is_table(line) and number and not lines[number - 1].strip()
-        if starts and re.match(
-            r" (Forward|Backward|J = |What v did|note:|more:|Paths|\w+ paths? lead|Calls)", line
-        ):
+        if starts and re.match(r" (Forward|Backward|J = |What v did|note:|more:|Paths|\w+ paths? lead|Calls)", line):
             yield title, body
             title, body = line.strip(), []
         else:
@@ -255,10 +253,7 @@ def check_statement(held: Held, label: str, place: str, rest: str, grads: bool) 
         place_shown = False
     else:
         place_shown = bool(place)
-    if grads and not texts and base.removesuffix(".grad") in held.truth.inputs:
-        texts, value = [value], ""  # 0 for every entry
-    elif not value and (not grads or base.removesuffix(".grad") not in held.truth.inputs):
-        fail("no value")
+    texts, value = texts_and_value(texts, value, grads and base.removesuffix(".grad") in held.truth.inputs)
     if key not in held.names and texts:
         helper = held.names.get(base.removesuffix(".grad"))
         held.names[key] = (
@@ -280,6 +275,13 @@ def check_statement(held: Held, label: str, place: str, rest: str, grads: bool) 
             step = float(held.evaluate(text.replace("·", "*").replace("²", "**2")))
             if not math.isclose(step, float(entry), rel_tol=held.rounding(), abs_tol=held.rounding() * held.scale):
                 fail(f"step {text} is {step} for {float(entry)}")
+
+
+def texts_and_value(texts: list[str], value: str, is_gradient: bool) -> tuple[list[str], str]:
+    """Return texts and the value that must be there; of a gradient that stands above, ``0`` is a text."""
+    if is_gradient:
+        return (texts, value) if texts else ([value], "")
+    return (texts, value) if value else fail("no value")
 
 
 def read_forward(held: Held, _title: str, body: list[str]) -> None:
@@ -325,8 +327,7 @@ def read_jacobian(held: Held, title: str, body: list[str]) -> None:
         elif re.match(r"\w+(?:\.grad)? += ", line):
             read_statement(held, line, grads=".grad" in line.partition("=")[0])
         elif re.match(r"largest of ", line):
-            for name, number in re.findall(rf"(\w+(?:\[[^\]]*\])?) ({NUMBER})", line.partition(": ")[2]):
-                guarded(held, lambda n=name, t=number: held.shown(t, grad_at(held, n), n), line)
+            read_largest(held, line)
         elif re.fullmatch(r"\w+(\[[\d,]*\])?", line) and line.partition("[")[0] in held.truth.jacobian:
             column = line
         elif column and (cell := re.fullmatch(r"(\w+(?:\[[\d,]*\])?): v (\S+), (.*)", line)):
@@ -335,6 +336,12 @@ def read_jacobian(held: Held, title: str, body: list[str]) -> None:
             for number in ends.groups():
                 guarded(held, lambda n=number, j=column: held.shown(n, grad_at(held, j), j), line)
     tables_of(held, body)
+
+
+def read_largest(held: Held, line: str) -> None:
+    """Hold the largest entries of a gradient."""
+    for name, number in re.findall(rf"(\w+(?:\[[^\]]*\])?) ({NUMBER})", line.partition(": ")[2]):
+        guarded(held, lambda n=name, t=number: held.shown(t, grad_at(held, n), n), line)
 
 
 def grad_at(held: Held, entry: str):

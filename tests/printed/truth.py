@@ -337,7 +337,6 @@ FUNCTIONS = {
     "ones": expand(torch.ones), "full": expand(torch.full), "eye": expand(torch.eye),
     "one_hot": lambda places, count: torch.nn.functional.one_hot(as_tensor(places).long(), int(count)).double(),
     "arange": expand(torch.arange), "linspace": expand(torch.linspace),
-    "one_hot": lambda k, count: torch.nn.functional.one_hot(as_tensor(k).long(), int(count)).double(),
     "softplus": of_tensors(torch.nn.functional.softplus),
     "logsumexp": lambda x, dim=None, **named: torch.logsumexp(
         as_tensor(x), list(range(as_tensor(x).ndim)) if dim is None else dim, **named),

@@ -10,9 +10,9 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from gradcli.render.glyphs import Layout
 
 import gradcli
-from gradcli.render.glyphs import Layout
 from gradcli.render.latex import equations
 from gradcli.render.markdown import markdown
 from gradcli.render.mathematics import escaped, formula

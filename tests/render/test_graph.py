@@ -12,11 +12,11 @@ from xml.etree import ElementTree
 
 import pytest
 from docs import make_picture
+from gradcli.render.glyphs import ASCII, Layout
 
 import gradcli
 from gradcli.errors import GradcliError
 from gradcli.render import graph
-from gradcli.render.glyphs import ASCII, Layout
 from gradcli.render.graph import dot, quoted, sheet_of
 from gradcli.render.layered import crossings, draw, rows_of
 from gradcli.render.svg import svg

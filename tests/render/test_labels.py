@@ -50,7 +50,7 @@ def answer():
 
 @pytest.mark.parametrize("voice", VOICES)
 def test_a_leaf_is_called_as_the_script_calls_it(voice, answer):
-    said = VOICES[voice](answer)
+    said = VOICES[voice](answer).replace("{'}", "'")  # LaTeX
     assert [label for label in LABELS.values() if label not in said] == []
     assert [word for word in LABELS if word in said.replace(r"\_", "_")] == []
 

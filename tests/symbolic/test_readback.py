@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import gradcli
+from gradcli.document.equalities import with_true_formulas
 from gradcli.formulas.readback import read_back
 from gradcli.formulas.rules import places_of
-from gradcli.document.equalities import with_true_formulas
 from oracles import portion, portion_of_rows
 from readback_programs import findings, in_doubles, program
 from records import FUNCTIONS, RECORDS
