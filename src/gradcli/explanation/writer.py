@@ -21,6 +21,8 @@ SHORT = 44
 """Characters of a cotangent up to which it is part of the lines below it."""
 LINE = 64
 """Characters of what one use hands on, beyond which long values in it get names."""
+LONGEST_TURNED = 72
+"""Characters of the cotangent of a transposed matrix up to which it is part of that of the matrix."""
 LONG_VALUE = 12
 """Characters of a value that may stand in a long line as it is."""
 LONGEST_VALUE = 120
@@ -129,7 +131,7 @@ class ConstantTexts(Texts):
         if op.listed or type(key) not in (tuple, np.ndarray) or all(self.expression(part) is None for part in parts):
             return super().written(node, op)
         named = [part if (text := self.expression(part)) is None else text[0] for part in parts]
-        static = {**node.static, "key": tuple(named) if type(key) is tuple else named[0]}
+        static = {**node.static, "key": tuple(named) if len(named) > 1 else named[0]}
         return super().written(Operation(node.index, op, node.arguments, static, node.value, ()), op)
 
     def _as_computed(self, origin: Origin) -> tuple[str, int] | None:
@@ -204,7 +206,9 @@ class Writer:
     def _shorten(self, node: Operation, arrived: Arrived) -> bool:
         """Give names to what is long in the rule of a node, and say whether there was any."""
         values = [x for x in node.arguments if isinstance(x, Operation)]
-        long = [x for x in values if self._can_be_named(x) and len(self.texts.of(x)) > LONG_VALUE]
+        long = [
+            x for x in values if self._can_be_named(x) and len(self.texts.of(x)) > LONG_VALUE and not self._is_turned(x)
+        ]
         for x in long:
             self._name(x)
         if node.index not in self.names and (len(self.texts.of(node)) > LONG_VALUE or not long):
@@ -216,7 +220,8 @@ class Writer:
     def _arrive(self, node: Node, arrived: Arrived) -> Arrived:
         """Return what stands for the cotangent of a node: its name where it has one, or needs one."""
         found, fixed = arrived.written, bool(self.choice) or node.index in self.skipped
-        if node.index not in self.names and not fixed and (found is None or len(found.expression.text) > SHORT):
+        most = LONGEST_TURNED if self._is_turned(node) else SHORT
+        if node.index not in self.names and not fixed and (found is None or len(found.expression.text) > most):
             self._name(node)
         if node.index not in self.names:
             return arrived
@@ -225,6 +230,11 @@ class Writer:
         if node.index == self.unit:
             return Arrived(Written(number(1), value, ()))
         return Arrived(write(f"{self.names[node.index]}.grad", value))
+
+    def _is_turned(self, node: Node) -> bool:
+        """Return whether a node is a matrix that has a name, transposed."""
+        text = self.texts.text.get(node.index, ("", ATOM))[0]
+        return text.endswith(".T") and text[:-2].isidentifier()
 
     def _describe(self, node: Node) -> None:
         index = node.index
