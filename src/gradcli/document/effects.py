@@ -146,7 +146,7 @@ def nudge_text(answer: Explained, nudge: Nudge, settings: Settings) -> str:
     letter, step = free_letter(answer), short(nudge.step)
     slope = in_brackets(short(nudge.slope, settings.precision))
     entry, predicted = indexed(nudge.name, nudge.index), short(nudge.predicted, 4)
-    moves = f"With {entry} + {step}, {letter} grows by about {slope}·{step} = {predicted}"
+    moves = f"With {entry} + {step}, {letter} changes by about {slope}·{step} = {predicted}"
     if nudge.measured is None:
         return f"{moves}."
     bends = "" if is_same(nudge.predicted, nudge.measured, VISIBLE) else ", as it bends"
