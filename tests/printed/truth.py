@@ -335,7 +335,6 @@ FUNCTIONS = {
     "clip": lambda x, *ends: torch.clamp(as_tensor(x), *ends),
     "zeros": expand(torch.zeros), "empty": expand(torch.zeros),
     "ones": expand(torch.ones), "full": expand(torch.full), "eye": expand(torch.eye),
-    "one_hot": lambda places, count: torch.nn.functional.one_hot(as_tensor(places).long(), int(count)).double(),
     "arange": expand(torch.arange), "linspace": expand(torch.linspace),
     "softplus": of_tensors(torch.nn.functional.softplus),
     "logsumexp": lambda x, dim=None, **named: torch.logsumexp(

@@ -83,6 +83,8 @@ class Monomial:
         """Multiply by a power of what is no product itself."""
         value = what.value
         if value is not None and len(what.text) <= SHORT and isfinite(value) and (value or times > 0):
+            if value == 1:
+                return
             if times > 0:
                 self.above *= Fraction(what.text)
             else:
@@ -106,6 +108,8 @@ class Monomial:
 
     def numbers(self) -> tuple[Fraction, Fraction]:
         """Return the numbers above and below the line, reduced where they are whole or their quotient is."""
+        if self.above is ONE is self.below:
+            return ONE, ONE
         quotient = self.above / self.below
         if quotient.denominator == 1 or (self.above.denominator == 1 == self.below.denominator):
             return Fraction(quotient.numerator), Fraction(quotient.denominator)
@@ -113,7 +117,9 @@ class Monomial:
 
     def without(self, other: Monomial) -> Monomial:
         """Return the quotient of two products."""
-        found = Monomial(self.negative != other.negative, self.above / other.above, self.below / other.below)
+        found = Monomial(self.negative != other.negative)
+        found.above = self.above if other.above is ONE else self.above / other.above
+        found.below = self.below if other.below is ONE else self.below / other.below
         found.powers = dict(self.powers)
         for text, (base, times) in other.powers.items():
             rest = found.powers.get(text, (base, 0))[1] - times
@@ -174,7 +180,7 @@ def written(found: Monomial) -> Expression:
     above: list[Expression] = []
     below: list[Expression] = []
     for text, (base, times) in found.powers.items():
-        what = raise_to(base, number(abs(times)))
+        what = base if abs(times) == 1 else raise_to(base, number(abs(times)))
         if CONSTANT.fullmatch(text) or base.value is not None:
             (constants if times > 0 else below).append(what)
         elif times > 0:
