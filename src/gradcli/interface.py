@@ -284,8 +284,8 @@ def check(
 ) -> Check:
     """Check the derivative of ``program`` at a point, and at ``samples`` random points of its domain.
 
-    J by symbols and J by reverse mode are each compared with difference quotients in higher precision, which use no rule
-    of differentiation, and every formula that ``explain`` prints is evaluated and has to give the number beside it.
+    J by symbols and J by reverse mode are each compared with difference quotients in higher precision, which use no
+    rule of differentiation. Every formula that ``explain`` prints is evaluated, and has to give the number beside it.
 
     - ``program``, ``v``, ``wrt``, ``of``, ``strict``, ``inputs`` and ``variables`` are those of ``explain``; a program
       may be the path of a ``.py`` file too.

@@ -91,6 +91,7 @@ MEANS = [  # program, whether it is a mean over samples
     ("sum((X @ w)**2)", False),
     ("mean(w**2)", False),
     ("mean(w)", False),
+    ("sum(w.detach())", False),
     ("m = mean((X @ w)**2)\nfor i in range(60): m = m + m\nm", True),
     ("m = mean((X @ w)**2)\nm - m/2", True),
     ("2*mean(w[0]*w)", True),

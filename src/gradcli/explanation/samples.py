@@ -30,7 +30,7 @@ NEAR = 1e-12
 def find_samples(point: Point) -> Samples | None:
     """Return the terms of each sample; None where the output is no mean, or no entry gets terms from two samples."""
     output = point.run.output
-    if point.value.size != 1 or not isinstance(output, Operation):
+    if point.value.size != 1 or not isinstance(output, Operation) or not output.active:
         return None
     kept: dict[int, Any] = {}
     cotangents(point.run.graph, output, point.seed, kept)
