@@ -116,9 +116,9 @@ def test_a_figure_is_the_table_alone(cli, tmp_path, ground):
     assert target.read_text(encoding="utf-8") == answer.out
 
 
-def test_a_figure_of_a_loss_is_the_gradient_and_backward(cli):
+def test_a_figure_of_a_loss_is_the_gradient_and_how_it_is_found(cli):
     document = document_of(gradcli.explain("h = tanh(x)\nh*h", x=1.0), Settings())
-    assert [section.name for section in figure_of(document).sections] == ["gradient", "backward"]
+    assert [section.name for section in figure_of(document).sections] == ["gradient", "backward", "jacobian"]
     assert "h.grad" in cli(*LOSS, "--figure", "dark").out
 
 

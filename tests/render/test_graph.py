@@ -12,12 +12,12 @@ from xml.etree import ElementTree
 
 import pytest
 from docs import make_picture
-from gradcli.render.glyphs import ASCII, Layout
 
 import gradcli
+from gradcli.document.model import Settings
 from gradcli.errors import GradcliError
 from gradcli.render import graph
-from gradcli.render.graph import dot, quoted, sheet_of
+from gradcli.render.graph import dot, in_ascii, quoted, sheet_of
 from gradcli.render.layered import crossings, draw, rows_of
 from gradcli.render.svg import svg
 from oracles import ask
@@ -121,7 +121,7 @@ def luminance(colour):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_stands_out_from_what_is_behind_it(scheme):
-    text = svg(sheet_of(gradcli.explain("h = x**2; h*h", x=1.0), Layout()))
+    text = svg(sheet_of(gradcli.explain("h = x**2; h*h", x=1.0), Settings()))
     light, dark = re.search(r"<style>(.*?)@media[^{]*\{(.*?)\}\s*</style>", text, re.DOTALL).groups()
     styles = light if scheme == "light" else dark
     found = {
@@ -155,7 +155,7 @@ def test_texts_of_dot_are_quoted(lines, wanted):
 
 def test_a_loop_is_its_first_turns_a_count_and_its_last():
     found = gradcli.explain("x = 1.5*w\nfor i in range(300):\n    x = x*1.01\nx", w=2.0)
-    sheet = sheet_of(found, Layout())
+    sheet = sheet_of(found, Settings())
     assert [box.lines[0] for box in sheet.boxes] == ["w  leaf", "x1", "x2", "… 298 more values", "x301"]
     names = [box.name for box in sheet.boxes]
     assert [(names.index(a), names.index(b)) for a, b in (line.ends for line in sheet.lines)] == [
@@ -166,7 +166,7 @@ def test_a_loop_is_its_first_turns_a_count_and_its_last():
 
 def test_a_turn_of_several_values_is_folded_whole():
     program = "h = x\nfor i in range(9):\n    a = sin(h)\n    h = a*x\nh"
-    names = [box.lines[0] for box in sheet_of(gradcli.explain(program, x=0.5), Layout()).boxes]
+    names = [box.lines[0] for box in sheet_of(gradcli.explain(program, x=0.5), Settings()).boxes]
     assert names == ["x  leaf", "a1", "h2", "a2", "… 12 more values", "h9", "a9", "h10"]
 
 
@@ -184,9 +184,9 @@ def test_what_is_too_large_is_refused_and_the_old_file_stays(tmp_path, monkeypat
     assert answer.code == 2
     assert "a picture has at most 8 boxes, and this would have 9" in answer.err
     assert target.read_text(encoding="utf-8") == "old"
-    assert len(sheet_of(gradcli.explain(many(6), x=0.5), Layout()).boxes) == 8
+    assert len(sheet_of(gradcli.explain(many(6), x=0.5), Settings()).boxes) == 8
     with pytest.raises(GradcliError, match="boxes"):
-        sheet_of(gradcli.explain(many(7), x=0.5), Layout())
+        sheet_of(gradcli.explain(many(7), x=0.5), Settings())
 
 
 @pytest.mark.parametrize(("words", "said"), [
@@ -205,19 +205,19 @@ def test_what_does_not_go_together_is_said(words, said, tmp_path, monkeypatch):
 
 
 def test_what_is_long_is_told_by_its_ends_and_by_its_title():
-    sheet = sheet_of(gradcli.explain("h = x*1.23456\nh*h", x=[1.23456789] * 40, v=[1.0] * 40), Layout())
+    sheet = sheet_of(gradcli.explain("h = x*1.23456\nh*h", x=[1.23456789] * 40, v=[1.0] * 40), Settings())
     box = {box.name: box for box in sheet.boxes}["x"]
     assert box.lines[:2] == ["x (40,)  leaf", "= [1.23457, … 1.23457]"]
     assert "= [1.23457, 1.23457, 1.23457, … 1.23457, 1.23457]" in box.title
     program = "a = sin(x)\ny = sin(a)*cos(a + 1)*tanh(a + 2)"
-    lines = {line.ends: line for line in sheet_of(gradcli.explain(program, x=1.0), Layout()).lines}
+    lines = {line.ends: line for line in sheet_of(gradcli.explain(program, x=1.0), Settings()).lines}
     assert lines["a", "y"].label == ["…"]
     assert "*(1 - tanh(a + 2)**2) - tanh" in lines["a", "y"].title
 
 
 def test_ascii_is_ascii():
     found = gradcli.explain("x = 1.5*w\nfor i in range(30):\n    x = x*1.01\nx", w=2.0)
-    sheet = sheet_of(found, Layout(glyphs=ASCII))
+    sheet = in_ascii(sheet_of(found, Settings()))
     assert dot(sheet).isascii()
     assert "... 28 more values" in svg(sheet)
 
@@ -227,6 +227,6 @@ def test_the_picture_of_the_pages_is_what_is_drawn():
 
 
 def test_markup_of_the_program_is_text():
-    text = svg(sheet_of(gradcli.explain("where(x < 1, x, 2) & 3 if 0 else where(x < 1, x*2, x)", x=0.5), Layout()))
+    text = svg(sheet_of(gradcli.explain("where(x < 1, x, 2) & 3 if 0 else where(x < 1, x*2, x)", x=0.5), Settings()))
     ElementTree.fromstring(text)  # noqa: S314 - our own
     assert "x &lt; 1" in text

@@ -142,7 +142,7 @@ def answer(stdout, *words):
 OFFERED = """\
 help: --v '1,1'      y.sum().backward()           [2, 4]
       --v '1/2,1/2'  y.mean().backward()          [1, 2]
-      --v '1,0'      y[0].backward(), row 0 of J  [2, 0]
+      --v '1,0'      y[0].backward(), a row of J  [2, 0]
 """
 
 

@@ -11,6 +11,7 @@ from gradcli.document.folding import Gap, folded, unnumbered
 from gradcli.document.model import Settings
 from gradcli.errors import GradcliError
 from gradcli.render.equations import brief_text, value_lines, value_text
+from gradcli.render.layout import to_ascii
 from gradcli.render.wrap import wrapped
 
 if TYPE_CHECKING:
@@ -76,6 +77,19 @@ def sheet_of(found: Explained, settings: Settings) -> Sheet:
     program = found.program_lines
     heading = [*program[:MOST_LINES], *([settings.dots] if len(program) > MOST_LINES else [])]
     return Sheet(heading, boxes, list(lines.values()))
+
+
+def in_ascii(sheet: Sheet) -> Sheet:
+    """Return a picture in ASCII."""
+    boxes = [
+        Drawn(to_ascii(box.name), box.role, [*map(to_ascii, box.lines)], to_ascii(box.title)) for box in sheet.boxes
+    ]
+    lines = [
+        Line((to_ascii(line.ends[0]), to_ascii(line.ends[1])), [*map(to_ascii, line.label)], line.flows,
+             to_ascii(line.title))
+        for line in sheet.lines
+    ]  # fmt: skip
+    return Sheet([*map(to_ascii, sheet.heading)], boxes, lines)
 
 
 def fold_vertices(picture: Picture, found: Explained, settings: Settings) -> tuple[list[Drawn], dict[str, str]]:

@@ -71,7 +71,7 @@ def equations(document: Document, layout: Layout) -> str:
     """Return the equations of an answer alone, for a notebook."""
     parts = []
     for section in document.sections:
-        for part in section.parts if section.name in ("forward", "backward", "jacobian") else ():
+        for part in section.parts if section.name in ("gradient", "forward", "backward", "jacobian") else ():
             if isinstance(part, Equations):
                 parts.append(aligned(part, document))
             elif isinstance(part, Table):
