@@ -175,15 +175,14 @@ def test_an_answer_has_two_of_these_lines_at_the_most():
     assert kinds == ["broadcast", "grad-shape"]
 
 
-def test_the_terms_of_a_few_samples_are_spelled_out():
-    X, t = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [1.0, 2.0, 3.0]
-    given = {"X": X, "t": t, "w": [0.5, -0.5]}
-    [said] = notes_of("mean((X @ w - t)**2)", "samples", **given, wrt=["w"])
-    terms = []
-    for x, target in zip(X, t, strict=True):
-        w = torch.tensor(given["w"], requires_grad=True)
-        (((torch.tensor(x) @ w - target) ** 2) / 3).backward()
-        terms.append(w.grad)
-    assert said == "Each of the 3 samples adds a term to w.grad: [-1, -2] + [-5, -6.66667] + [-11.6667, -14]."
-    np.testing.assert_allclose(torch.stack(terms), [[-1, -2], [-5, -6.66667], [-11.6667, -14]], rtol=1e-5)
-    assert notes_of("sum((X @ w - t)**2)", "samples", **given, wrt=["w"]) == []
+def test_each_sample_of_a_mean_has_a_row_in_every_voice():
+    X, t, w = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [1.0, 2.0, 3.0], [0.5, -0.5]
+    found = gradcli.explain("mean((X @ w - t)**2)", X=X, t=t, w=w, wrt=["w"])
+    [table] = found.document().section("samples").parts
+    rows = [column.cells[k].value for column in table.blocks[0][1:] for k in range(4)]
+    for row, x, target in zip(rows, X, t, strict=False):
+        tensor = torch.tensor(w, requires_grad=True)
+        (((torch.tensor(x) @ tensor - target) ** 2) / 3).backward()
+        np.testing.assert_allclose(row, tensor.grad, rtol=1e-5)
+    np.testing.assert_allclose(rows[3], found.grad["w"])
+    assert gradcli.explain("sum((X @ w - t)**2)", X=X, t=t, w=w, wrt=["w"]).document().section("samples") is None

@@ -265,7 +265,7 @@ def calls_section(answer: Explained, settings: Settings) -> Section:
     if len(answer.backward) < 2:
         return Section("calls")
     tables = tuple(call_tables(answer, settings))
-    says = Prose(("torch.autograd.grad returns what a call adds, and leaves .grad alone.",))
+    says = Prose(("torch.autograd.grad returns what one call adds, and .grad stays as it was.",))
     return Section("calls", "Calls of backward without zero_grad", (*tables, says))
 
 

@@ -54,8 +54,6 @@ MOST_SPELLED = 64
 """Entries of a gradient up to which all are written."""
 MOST_COUNTED = 16
 """Rows and columns up to which entries are seen without a picture."""
-KINKS = {"kink", "jump", "infinite-slope", "edge", "custom-backward", "hook"}
-"""Kinds of notes on points and functions where a slope says nothing of its own slope."""
 NAMES = re.compile(r"[^\W\d]\w*")
 
 
@@ -313,23 +311,8 @@ def legend(answer: Explained, rows: Sequence[int | None], blocks: Sequence[Seque
 def heading(answer: Explained, names: Sequence[str], settings: Settings) -> str:
     """Return the line above a table: what J is by, its size, its structure."""
     by = names[0] if len(names) == 1 else f"({', '.join(names)})"
-    facts = size_text(answer, names, settings) or (
-        "constant here: second derivatives are 0" if is_linear(answer) else ""
-    )
+    facts = size_text(answer, names, settings)
     return f"J = ∂{answer.name}/∂{by}    {facts}".rstrip()
-
-
-def is_linear(answer: Explained) -> bool:
-    """Return whether the one output has a J other than 0 without an input in it; at a kink that tells nothing."""
-    jacobians = answer.jacobian.values()
-    formulas = [formula for jacobian in jacobians for formula in jacobian.formulas or ["?"]]
-    moves = {*answer.differentiated, *answer.definitions}
-    return (
-        answer.output.size == 1
-        and KINKS.isdisjoint(note.kind for note in answer.notes)
-        and any(np.any(jacobian.values[~answer.dust[name].entries]) for name, jacobian in answer.jacobian.items())
-        and not any("?" in formula or not moves.isdisjoint(NAMES.findall(formula)) for formula in formulas)
-    )
 
 
 def size_text(answer: Explained, names: Sequence[str], settings: Settings) -> str:

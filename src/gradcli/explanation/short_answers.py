@@ -28,8 +28,6 @@ MOST_NAMED = 3
 """Variables that a line names."""
 MOST_ENTRIES = 6
 """Numbers of an array that a line spells out."""
-MOST_SAMPLES, MOST_SPELLED = 4, 3
-"""Samples whose terms are spelled out, and entries of each."""
 MOST_NODES = 500
 """Operations that are looked at."""
 MOST_READ = 200
@@ -51,7 +49,6 @@ def note_questions(
         *note_inner(point),
         *note_call(point.timeline),
         *note_broadcasts(find_broadcasts(nodes, point.leaves)),
-        *note_samples(point, nodes),
         *note_shape(point),
         *note_linear(point, nodes, jacobians, definitions, notes),
     ]
@@ -94,20 +91,6 @@ def note_broadcasts(found: Sequence[Broadcast]) -> list[Note]:
     used = f"used {first.times:,} times" if whole else f"each entry is used {first.times:,} times"
     grad = f"{same[0]}.grad adds" if len(same) == 1 else "its gradient adds"
     return [Note("broadcast", f"{subject}: {used}, so {grad} {first.times:,} terms.")]
-
-
-def note_samples(point: Point, nodes: Sequence[Node]) -> list[Note]:
-    """Spell out what each sample of a mean over a few adds to the gradient of the first variable."""
-    name, leaf = next(iter(point.leaves.items()), ("", None))
-    if point.value.size != 1 or len(nodes) > MOST_NODES or leaf is None or leaf.value.size > MOST_SPELLED:
-        return []
-    from gradcli.explanation.samples import find_samples  # few outputs are so short a mean
-
-    found = find_samples(point)
-    if found is None or found.count > MOST_SAMPLES or found.rest or not np.all(np.isfinite(point.value)):
-        return []
-    terms = " + ".join(short_array(sample.grad[name]) for sample in found.shown)
-    return [Note("samples", f"Each of the {found.count} samples adds a term to {name}.grad: {terms}.")]
 
 
 def note_shape(point: Point) -> list[Note]:
