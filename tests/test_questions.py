@@ -168,7 +168,8 @@ QUESTIONS = [
         10,
         "And of a mean loss?",
         "explain 'mean((X @ w - t)**2)' --X '1.,2.;3.,4.;5.,6.' --t 1.,2.,3. --w 0.5,-0.5 --wrt w",
-        "Each of the 3 samples adds a term to w.grad: [-1, -2] + [-5, -6.66667] + [-11.6667, -14].",
+        "Each of the 3 samples adds a term, 1/3 of its own gradient",
+        "sample 1 6.25 [-5, -6.66667]",
     ),
     ask(
         11,
@@ -310,7 +311,7 @@ QUESTIONS = [
         24,
         "Do I call backward or grad?",
         "explain 'x**2' --x 1.5 --v 1 --v 10",
-        "torch.autograd.grad returns what a call adds, and leaves .grad alone.",
+        "torch.autograd.grad returns what one call adds, and .grad stays as it was.",
         "adds x.grad v = 1 3 3 v = 10 30 33",
     ),
     ask(
