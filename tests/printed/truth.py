@@ -336,6 +336,7 @@ FUNCTIONS = {
     "zeros": expand(torch.zeros), "empty": expand(torch.zeros),
     "ones": expand(torch.ones), "full": expand(torch.full), "eye": expand(torch.eye),
     "arange": expand(torch.arange), "linspace": expand(torch.linspace),
+    "one_hot": lambda k, count: torch.nn.functional.one_hot(as_tensor(k).long(), int(count)).double(),
     "softplus": of_tensors(torch.nn.functional.softplus),
     "logsumexp": lambda x, dim=None, **named: torch.logsumexp(
         as_tensor(x), list(range(as_tensor(x).ndim)) if dim is None else dim, **named),
