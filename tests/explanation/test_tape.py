@@ -12,8 +12,8 @@ from generator.programs import random_program
 from gradcli.document.numbers import full
 from gradcli.engine import reverse
 from gradcli.engine.graph import Graph
-from gradcli.explanation.rereading import Reader, with_plain_names
 from gradcli.explanation.putting_in import put_in
+from gradcli.explanation.rereading import Reader, with_plain_names
 from gradcli.explanation.stepping import take_steps
 from gradcli.explanation.tape import Tape
 from gradcli.explanation.taping import MOST_ROWS, Recorded, record_tape

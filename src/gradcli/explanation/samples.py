@@ -59,6 +59,8 @@ def averaged(output: Node) -> Iterator[tuple[Node, bool]]:
         if not isinstance(node, Operation):
             continue
         active = [a for a in node.arguments if isinstance(a, Node) and a.active]
+        if not active:  # the output is a constant here
+            continue
         if node.op in (SUM, MEAN) and node.value.size == 1 and active[0].value.size > 1:
             yield active[0], node.op is MEAN
         elif node.op in (SUM, MEAN, ADD, SUB, NEG) or node.op.moves or (node.op in (MUL, DIV) and len(active) == 1):

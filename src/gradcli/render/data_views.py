@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.document.effects import scalar_name
 from gradcli.document.numbers import Form, strict
 from gradcli.document.views import true_hessian
-from gradcli.render.data import arrays_document, jacobian_document
+from gradcli.render.data_arrays import arrays_document, jacobian_document
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained, Proof
