@@ -32,6 +32,8 @@ MOST_COUNTED = 12
 """Entries of y up to which the calls are counted that all of J takes: beyond, J is headed by its passes."""
 MOST_ENTRIES = 6
 """Entries of a gradient that another v would leave which are all shown."""
+SHORT_NUMBERS = 4
+"""Digits of how far L moves."""
 VISIBLE = 2e-3
 """Relative distance from which what was measured is told beside what was predicted."""
 
@@ -145,12 +147,12 @@ def nudge_text(answer: Explained, nudge: Nudge, settings: Settings) -> str:
     """Return how far L moves with an entry: predicted, and measured by running the program there."""
     letter, step = free_letter(answer), short(nudge.step)
     slope = in_brackets(short(nudge.slope, settings.precision))
-    entry, predicted = indexed(nudge.name, nudge.index), short(nudge.predicted, 4)
+    entry, predicted = indexed(nudge.name, nudge.index), short(nudge.predicted, min(SHORT_NUMBERS, settings.precision))
     moves = f"With {entry} + {step}, {letter} changes by about {slope}·{step} = {predicted}"
     if nudge.measured is None:
         return f"{moves}."
     bends = "" if is_same(nudge.predicted, nudge.measured, VISIBLE) else ", as it bends"
-    return f"{moves}; run there: {short(nudge.measured, 4)}{bends}."
+    return f"{moves}; run there: {short(nudge.measured, SHORT_NUMBERS)}{bends}."
 
 
 def other_choices(answer: Explained, effect: Effect, settings: Settings) -> tuple[list[str], Table]:

@@ -305,7 +305,7 @@ def legend(answer: Explained, rows: Sequence[int | None], blocks: Sequence[Seque
     if answer.lookup.by_choice:
         says, beside = "not used at this point", "0 is used with slope 0"
     both = any(cell.mark is Mark.NONE and cell.value == 0 for _, cell in cells)
-    return (Remark(empty[0], f"· {says}; {beside}" if both else f"· {says}", needed=both),)
+    return (Remark(empty[0], f"{says}; {beside}" if both else says, needed=both, mark=Mark.ZERO),)
 
 
 def heading(answer: Explained, names: Sequence[str], settings: Settings) -> str:

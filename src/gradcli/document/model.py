@@ -147,12 +147,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What is said beside a row; below the table where there is no room, or nowhere if it is not ``needed``."""
+    """What is said beside a row; below the table where there is no room, or nowhere if it is not ``needed``.
+
+    One that explains a ``mark`` begins with it.
+    """
 
     row: int
     text: str
     tone: str = ""
     needed: bool = True
+    mark: Mark = Mark.NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from gradcli.document.model import Cell, Column, Equations, Mark, Remark, Settings, Table
 from gradcli.document.numbers import aligned, array_text, ends, short
-from gradcli.records import dataclass
+from gradcli.records import dataclass, replace
 from gradcli.render.equations import equation_lines, row_colour
 from gradcli.render.layout import ASCII_MARKS
 from gradcli.render.wrap import fold
@@ -168,7 +168,8 @@ def fitted(table: Table, settings: Settings, layout: Layout) -> Iterator[Equatio
     shown = [part for part in parts if is_readable(part, table)]
     for number, part in enumerate(shown):
         last = number == len(shown) - 1
-        remarks = tuple(remark for remark in table.remarks if (last if remark.tone else number == 0))
+        beside = [remark for remark in table.remarks if (last if remark.tone else number == 0)]
+        remarks = tuple(with_mark(remark, layout) for remark in beside)
         if all(panel.columns for panel in part):
             yield sheet.drawn(part, remarks)
         else:
@@ -176,6 +177,11 @@ def fitted(table: Table, settings: Settings, layout: Layout) -> Iterator[Equatio
             yield stacked(sheet, blocks, remarks)
     if not shown:
         yield Stacked((), tuple(remark for remark in table.remarks if remark.tone))
+
+
+def with_mark(remark: Remark, layout: Layout) -> Remark:
+    """Return a remark that begins with the mark that it explains."""
+    return remark if remark.mark is Mark.NONE else replace(remark, text=f"{layout.mark(remark.mark)} {remark.text}")
 
 
 def table_lines(table: Table, settings: Settings, layout: Layout) -> Iterator[Text]:
