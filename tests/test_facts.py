@@ -14,8 +14,8 @@ OWN = OwnInputs((OwnInput("x", "x = 3", 1, "3", (0, 5)),))
 ROWS = {  # program, inputs, v: the facts, and the hint of Python, of the command line and of a batch
     ("x**2", "x=1,2"): (
         MissingV((2,)),
-        "--v '1,1' is the gradient of the sum, --v '1/2,1/2' of the mean, --v '1,0' is row 0 of J",
-        "--v '1,1' is the gradient of the sum, --v '1/2,1/2' of the mean, --v '1,0' is row 0 of J",
+        "--v '1,1' is y.sum().backward(), --v '1/2,1/2' is y.mean().backward(), --v '1,0' is y[0].backward()",
+        "--v '1,1' is y.sum().backward(), --v '1/2,1/2' is y.mean().backward(), --v '1,0' is y[0].backward()",
         RECORDS,
     ),
     ("x**2", "x=1,2", "1,2,3"): (

@@ -91,6 +91,11 @@ class Start:
     rule: int
     left: int
 
+    @property
+    def width(self) -> int:
+        """The columns before a sign of equality."""
+        return self.left + (self.rule + 2 if self.rule else 0)
+
     def text(self, row: Equation) -> str:
         """Return the beginning of a row, without its sign of equality."""
         rule = f"{row.rule:<{self.rule}}  " if self.rule else ""
@@ -171,7 +176,7 @@ class NumberRows:
             line.append(self.end(row, self.number(row)))
             if len(line) <= self.width:
                 return [line]
-        return fold(line, self.width, "", " " * min(self.start.left + 5, self.width // 3))
+        return fold(line, self.width, "", " " * min(self.start.width + 5, self.width // 3))
 
     def bare_lines(self, row: Equation) -> list[Text]:
         """Return ``x = [1, 2]``; a matrix that is the result of an answer row by row."""
@@ -235,7 +240,7 @@ class ArrayRows(NumberRows):
         if not row.sides:
             return self.bare_lines(row)
         head, text = f"{self.start.text(row)} = ", self.texts[id(row)]
-        hang = min(self.start.left + 3, self.width // 3)
+        hang = min(self.start.width + 3, self.width // 3)
         if row.value is None:
             return fold(head + text, self.width, "", " " * hang)
         values = self.values(row)
