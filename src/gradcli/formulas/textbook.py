@@ -52,6 +52,8 @@ IDENTITY = re.compile(r"eye\(\d+\)")
 ONES = re.compile(r"ones\((\d+)\)")
 LOG_SOFTMAX = re.compile(r"log_softmax\(.*\)")
 ONE = Fraction(1)
+TINY, HUGE = Fraction(1, 10**300), Fraction(10**300)
+"""Between these numbers are multiplied: a product beyond might be no double."""
 
 
 @contextmanager
@@ -85,11 +87,10 @@ class Monomial:
         if value is not None and len(what.text) <= SHORT and isfinite(value) and (value or times > 0):
             if value == 1:
                 return
-            if times > 0:
-                self.above *= Fraction(what.text)
-            else:
-                self.below *= Fraction(what.text)
-            return
+            whole = (self.above if times > 0 else self.below) * Fraction(what.text)
+            if not whole or TINY < whole < HUGE:
+                self.above, self.below = (whole, self.below) if times > 0 else (self.above, whole)
+                return
         base = what if what.base is None else what.base
         exponent = times * what.exponent + self.powers.get(base.text, (base, 0))[1]
         self.powers[base.text] = (base, exponent)
