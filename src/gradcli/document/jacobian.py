@@ -123,7 +123,7 @@ def group_parts(answer: Explained, names: Sequence[str], settings: Settings, ask
         table = replace(
             table,
             blocks=tuple(map(without_formulas, table.blocks)),
-            otherwise=tuple((UNSAID,) for _ in table.otherwise),
+            otherwise=tuple((unsaid(answer),) for _ in table.otherwise),
         )
     elif helpers:
         yield Equations(tuple(helpers))
@@ -137,6 +137,11 @@ LONGEST_HELPER = 70
 """Characters of what such a name stands for."""
 MOST_BESIDE_STEPS, LONGEST_BESIDE_STEPS = 4, 160
 """Formulas of J, and characters of each, that are shown where the lines of Backward say the same in steps."""
+
+
+def unsaid(answer: Explained) -> str:
+    """Return what stands in the place of long formulas; Backward has steps only where it is there."""
+    return UNSAID if answer.has_steps and answer.rules else "The formulas of its entries are long: --json has them."
 
 
 def helpers_of(answer: Explained, formulas: Sequence[str], settings: Settings) -> list[Equation] | None:
@@ -165,7 +170,7 @@ def with_helpers(answer: Explained, rows: list[Equation | str], settings: Settin
     """Return formulas with the names that they use above them, or that they are too long to be read."""
     texts = [str(side) for row in rows if isinstance(row, Equation) for side in row.sides]
     helpers = helpers_of(answer, texts, settings)
-    return [UNSAID] if helpers is None else [*helpers, *rows]
+    return [unsaid(answer)] if helpers is None else [*helpers, *rows]
 
 
 def formulas_in(table: Table) -> list[str]:
