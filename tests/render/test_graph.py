@@ -16,6 +16,7 @@ from docs import make_picture
 import gradcli
 from gradcli.document.model import Settings
 from gradcli.errors import GradcliError
+from gradcli.page.drawing import graph_of
 from gradcli.render import graph
 from gradcli.render.graph import dot, in_ascii, quoted, sheet_of
 from gradcli.render.layered import crossings, draw, rows_of
@@ -168,6 +169,38 @@ def test_a_turn_of_several_values_is_folded_whole():
     program = "h = x\nfor i in range(9):\n    a = sin(h)\n    h = a*x\nh"
     names = [box.lines[0] for box in sheet_of(gradcli.explain(program, x=0.5), Settings()).boxes]
     assert names == ["x  leaf", "a1", "h2", "a2", "… 12 more values", "h9", "a9", "h10"]
+
+
+def test_a_program_without_names_between_is_drawn_entry_by_entry():
+    program = "[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]"
+    sheet = sheet_of(gradcli.explain(program, x=[1.0, 2.0], v=[1, 10, 100]), Settings())
+    assert [box.name for box in sheet.boxes] == ["x[0]", "x[1]", "y[0]", "y[1]", "y[2]"]
+    assert sheet.boxes[0].lines == ["x[0]  leaf", "= 1", "grad 26"]
+    assert {line.ends: line.text for line in sheet.lines} == {
+        ("x[0]", "y[0]"): "6*x[0] = 6", ("x[0]", "y[1]"): "2*x[0] = 2", ("x[1]", "y[1]"): "6*x[1]**2 = 24",
+        ("x[1]", "y[2]"): "10",
+    }  # fmt: skip
+    large = sheet_of(gradcli.explain("x*sin(x)", x=[1.0] * 9, v=[1.0] * 9), Settings())
+    assert [box.name for box in large.boxes] == ["x", "y"]
+
+
+@pytest.mark.parametrize("program", ["[3*x[0]**2, x[0]*x[1]]", "h = tanh(x)\nh*x"])
+def test_the_page_draws_the_same_boxes_and_edges(program):
+    found = gradcli.explain(program, x=[1.0, 2.0], v=[1, 10])
+    sheet, shown = sheet_of(found, Settings()), graph_of(found)
+    assert [box["name"] for box in shown["boxes"]] == [box.name for box in sheet.boxes]
+    assert [(edge["from"], edge["to"]) for edge in shown["edges"]] == [line.ends for line in sheet.lines]
+    for plan, axis in ((shown["wide"], 0), (shown["tall"], 1)):
+        for edge, planned in zip(shown["edges"], plan["edges"], strict=True):
+            along = [stop[axis] for stop in planned["stops"]]
+            assert along == sorted(along), edge
+        for box in plan["boxes"]:
+            assert all(box[k] >= 0 and box[k] + box[k + 2] <= plan["size"][k] + 0.2 for k in (0, 1))
+
+
+def test_a_page_has_no_graph_of_too_many_boxes(monkeypatch):
+    monkeypatch.setattr(graph, "MOST_DRAWN", 8)
+    assert graph_of(gradcli.explain(many(7), x=0.5)) is None
 
 
 def many(count):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -83,24 +83,33 @@ def sheet_of(found: Explained, settings: Settings) -> Sheet:
     return labelled(sheet, found.labels) if found.labels else sheet
 
 
+def with_texts(sheet: Sheet, change: Callable[[str], str]) -> Sheet:
+    """Return what is drawn with every text changed; boxes keep their names."""
+
+    def changed(lines: Sequence[str]) -> list[str]:
+        return [change(line) for line in lines]
+
+    boxes = [replace(box, lines=changed(box.lines), title=change(box.title)) for box in sheet.boxes]
+    lines = [
+        replace(line, text=change(line.text), label=changed(line.label), title=change(line.title))
+        for line in sheet.lines
+    ]
+    return Sheet(changed(sheet.heading), boxes, lines)
+
+
 def labelled(sheet: Sheet, labels: Labels) -> Sheet:
     """Return what is drawn with what a script calls its variables in the place of the identifiers of formulas."""
     from gradcli.document.labels import with_labels  # a formula has none
 
-    def changed(lines: Sequence[str]) -> list[str]:
-        return [with_labels(line, labels) for line in lines]
+    return with_texts(sheet, lambda text: with_labels(text, labels))
 
-    boxes = [replace(box, lines=changed(box.lines), title=with_labels(box.title, labels)) for box in sheet.boxes]
-    lines = [
-        replace(
-            line,
-            text=with_labels(line.text, labels),
-            label=changed(line.label),
-            title=with_labels(line.title, labels),
-        )
-        for line in sheet.lines
-    ]
-    return Sheet(changed(sheet.heading), boxes, lines)
+
+def in_ascii(sheet: Sheet) -> Sheet:
+    """Return a picture in ASCII, the names of its boxes too."""
+    sheet = with_texts(sheet, to_ascii)
+    boxes = [replace(box, name=to_ascii(box.name)) for box in sheet.boxes]
+    lines = [replace(line, ends=(to_ascii(line.ends[0]), to_ascii(line.ends[1]))) for line in sheet.lines]
+    return Sheet(sheet.heading, boxes, lines)
 
 
 def edge_text(edge: Edge, settings: Settings) -> str | None:
@@ -109,19 +118,6 @@ def edge_text(edge: Edge, settings: Settings) -> str | None:
         return edge.text
     number = short(edge.value, settings.precision)
     return number if edge.text in (None, number) else f"{edge.text} = {number}"
-
-
-def in_ascii(sheet: Sheet) -> Sheet:
-    """Return a picture in ASCII."""
-    boxes = [
-        Drawn(to_ascii(box.name), box.role, [*map(to_ascii, box.lines)], to_ascii(box.title)) for box in sheet.boxes
-    ]
-    lines = [
-        Line((to_ascii(line.ends[0]), to_ascii(line.ends[1])), [*map(to_ascii, line.label)], line.flows,
-             to_ascii(line.title))
-        for line in sheet.lines
-    ]  # fmt: skip
-    return Sheet([*map(to_ascii, sheet.heading)], boxes, lines)
 
 
 def fold_vertices(picture: Picture, found: Explained, settings: Settings) -> tuple[list[Drawn], dict[str, str]]:

@@ -57,7 +57,7 @@ function leading(answer, jacobian) {
     list.replaceChildren(
       ...order
         .slice(0, MOST_LEADING)
-        .map((j) => h("li", {}, h("code", {}, jacobian.entryName(j)), " ", h("b", {}, short(sums[j])))),
+        .map((j) => h("li", {}, h("code", {}, jacobian.entryName(j)), " ", h("b", {}, answer.trusted ? short(sums[j]) : "?"))),
     );
   });
   return h("div", {}, h("h4", {}, "Largest entries of vᵀ·J"), list);
@@ -117,9 +117,9 @@ function search(answer, jacobian) {
           h("th", {scope: "row"}, h("code", {}, answer.rowName(jacobian.rows[k]))),
           h("td", {}, h("code", {}, jacobian.entryName(jacobian.columns[k]))),
           h("td", {}, jacobian.formulas ? formulaElement(jacobian.formulas[k]) : ""),
-          h("td", {class: "n"}, short(jacobian.values[k])),
+          h("td", {class: "n"}, answer.trusted ? short(jacobian.values[k]) : "?"),
           h("td", {class: "n"}, short(answer.v[jacobian.rows[k]])),
-          h("td", {class: "n"}, short(answer.term(jacobian, k))),
+          h("td", {class: "n"}, answer.trusted ? short(answer.term(jacobian, k)) : "?"),
         ),
       ),
     );
