@@ -27,6 +27,7 @@ ROWS = {  # the line before the cursor: some of what may follow, and what may no
     "gradcli explain --format ": ({"table", "json", "plain"}, set()),
     "gradcli explain -F j": ({"json"}, {"table"}),
     "gradcli explain x --color ": ({"auto", "always", "never"}, set()),
+    "gradcli explain x --figure ": ({"light", "dark"}, set()),
     "gradcli grad x --budget tu": ({"turns="}, {"nodes="}),
     "gradcli batch --only ": ({"grad", "vjp", "jacobian"}, {"--only"}),
     "gradcli batch --only grad,v": ({"grad,v", "grad,vjp"}, {"grad,grad"}),

@@ -118,7 +118,7 @@ def test_a_figure_is_the_table_alone(cli, tmp_path, ground):
 
 def test_a_figure_of_a_loss_is_the_gradient_and_how_it_is_found(cli):
     document = document_of(gradcli.explain("h = tanh(x)\nh*h", x=1.0), Settings())
-    assert [section.name for section in figure_of(document).sections] == ["gradient", "backward", "jacobian"]
+    assert [section.name for section in figure_of(document).sections] == ["gradient", "backward"]
     assert "h.grad" in cli(*LOSS, "--figure", "dark").out
 
 

@@ -9,7 +9,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from gradcli.document.model import Settings
-from gradcli.engine.naming import place_text
 from gradcli.errors import GradcliError
 from gradcli.render.graph import Drawn, Sheet, sheet_of
 from gradcli.render.layered import Box, Drawing, draw, stops_of
@@ -37,11 +36,9 @@ def graph_of(found: Explained) -> dict[str, Any] | None:
     picture = found.picture
     vertices = {vertex.name: vertex for vertex in picture.vertices}
     inputs = {name: found.inputs[name].shape for name in found.jacobian}
-    entries = {
-        f"{name}{place_text(k, shape)}": [name, k]
-        for name, shape in {**inputs, found.name: found.output.shape}.items()
-        for k in range(math.prod(shape) if picture.by_entry else 0)
-    }
+    shapes = {**inputs, found.name: found.output.shape} if picture.by_entry else {}
+    places = [[name, k] for name, shape in shapes.items() for k in range(math.prod(shape))]
+    entries = dict(zip(vertices, places, strict=False))  # a picture by names has no places
     boxes = [
         {
             "name": box.name,
