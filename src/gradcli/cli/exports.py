@@ -22,12 +22,11 @@ def exported(found: Explained, printing: Printing, settings: Settings, layout: C
 
         return script(found, printing.code or "")
     if printing.format in ("svg", "dot"):
-        from gradcli.document.labels import with_labels
         from gradcli.render.graph import dot, sheet_of
         from gradcli.render.svg import svg
 
         sheet = sheet_of(found, settings)
-        return with_labels(dot(sheet) if printing.format == "dot" else svg(sheet), found.labels)
+        return dot(sheet) if printing.format == "dot" else svg(sheet)
     from gradcli.document.sections import document_of
 
     room = layout(printing.width or WIDTH)
