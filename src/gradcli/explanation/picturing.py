@@ -75,7 +75,7 @@ def picture_by_entry(answer: Explained) -> Picture | None:
             strict=True,
         )
     ]
-    return Picture([*(vertex for entries in below.values() for vertex in entries), *above], edges)
+    return Picture([*(vertex for entries in below.values() for vertex in entries), *above], edges, by_entry=True)
 
 
 def entries_of(

@@ -43,9 +43,10 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An edge: its ends, the lines of its label, whether a derivative flows, and a title."""
+    """An edge: its ends, the ``text`` beside it and its lines, whether a derivative flows, and a title."""
 
     ends: tuple[str, str]
+    text: str
     label: list[str]
     flows: bool
     title: str
@@ -89,7 +90,15 @@ def labelled(sheet: Sheet, labels: Labels) -> Sheet:
         return [with_labels(line, labels) for line in lines]
 
     boxes = [replace(box, lines=changed(box.lines), title=with_labels(box.title, labels)) for box in sheet.boxes]
-    lines = [replace(line, label=changed(line.label), title=with_labels(line.title, labels)) for line in sheet.lines]
+    lines = [
+        replace(
+            line,
+            text=with_labels(line.text, labels),
+            label=changed(line.label),
+            title=with_labels(line.title, labels),
+        )
+        for line in sheet.lines
+    ]
     return Sheet(changed(sheet.heading), boxes, lines)
 
 
@@ -172,7 +181,7 @@ def edge_line(ends: tuple[str, str], text: str | None, flows: bool, settings: Se
     label = wrapped(text, WIDEST_LABEL, 2) if text else []
     fits = len(label) <= MOST_LABEL and all(len(line) <= WIDEST_LABEL + 8 for line in label)
     title = f"{ends[0]} → {ends[1]}" + (f": {text}" if text else "" if flows else ": constant")
-    return Line(ends, label if fits else [settings.dots], flows, title)
+    return Line(ends, text or "", label if fits else [settings.dots], flows, title)
 
 
 def dot(sheet: Sheet) -> str:
