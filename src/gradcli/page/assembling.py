@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MODULES = (
     "language", "arrays", "functions", "evaluate", "jacobian", "slopes", "answer", "numbers", "formula", "dom",
-    "lighting", "controls", "matrix", "large", "graph", "picture", "records", "views", "page",
+    "lighting", "controls", "matrix", "large", "graph", "picture", "records", "views", "lecture", "page",
 )  # fmt: skip
 """The script's modules, each after those that it imports."""
 MOST_NUMBERS = 1_000_000
