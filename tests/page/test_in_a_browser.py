@@ -296,3 +296,52 @@ def test_the_policy_forbids_requests_and_other_scripts(open_page):
     about = [text for text in page.said if "Content Security Policy" in text]
     assert all(any(what in text for text in about) for what in ("inline script", "x.png", "127.0.0.1:9/."))
     assert page.said == about
+
+
+def visible_parts(page):
+    heads = page.tab.locator("main section:visible h2")
+    return heads.all_inner_texts()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_lecture_shows_one_part_after_another_and_the_numbers_of_j_when_asked(open_page, width):
+    page = open_page(THREE[0], width=width, **THREE[1])
+    assert not page.tab.locator("#lectern").is_visible()
+    everything = visible_parts(page)
+    page.tab.get_by_role("button", name="lecture").press("Enter")
+    assert visible_parts(page) == []
+    page.tab.keyboard.press("Enter")  # next has the focus
+    assert visible_parts(page) == ["Forward"]
+    page.tab.keyboard.press("ArrowRight")
+    assert visible_parts(page) == ["v beside the rows of J", "Forward"]
+    assert set(page.tab.locator("table.matrix .cell .value").all_inner_texts()) == {"?"}
+    assert set(page.tab.locator("table.matrix tfoot td[data-column]").all_inner_texts()) == {"?"}
+    assert page.text("#lecture-said") == "2 of 8: v beside the rows of J"
+    page.tab.evaluate(axe_source())
+    assert page.tab.evaluate("axe.run().then((found) => found.violations.map(({id}) => id))") == []
+    assert page.tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.tab.get_by_role("button", name="next").click()
+    assert page.row("vᵀ·J") == page.row("x.grad") == [26, 1240]
+    for _ in range(5):
+        page.tab.keyboard.press("ArrowRight")
+    assert visible_parts(page) == everything
+    assert not page.tab.locator("#lectern").is_visible()
+    assert page.said == []
+
+
+def test_show_all_ends_a_lecture_and_the_arrows_of_a_slider_are_its_own(open_page):
+    page = open_page(NETWORK[0], **NETWORK[1])
+    everything, graph = visible_parts(page), page.text("#graph")
+    page.tab.get_by_role("button", name="lecture").click()
+    for _ in range(2):
+        page.tab.get_by_role("button", name="next").click()
+    slider = page.tab.get_by_label("v, the weight of loss, slider")
+    slider.press("ArrowRight")
+    assert visible_parts(page) == ["v beside the rows of J", "Forward"]
+    assert slider.input_value() != "1"
+    page.tab.get_by_role("button", name="as given").or_(page.tab.get_by_role("button", name="v = 1")).first.click()
+    page.tab.get_by_role("button", name="show all").click()
+    assert visible_parts(page) == everything
+    assert page.text("#graph") == graph
+    page.tab.keyboard.press("ArrowRight")
+    assert visible_parts(page) == everything

@@ -54,6 +54,7 @@ def test_the_page_has_what_the_document_has():
     shown = json.loads(ANSWER.search("".join(page(found)))[1])
     whole = found.to_dict()
     left_out = {"effect", "backward"}
+    del shown["graph"]
     for own in shown["jacobian"].values():
         del own["rules"]
     assert {**shown, **dict.fromkeys(left_out)} == {**whole, **dict.fromkeys(left_out)}

@@ -23,13 +23,12 @@ def exported(found: Explained, printing: Printing, settings: Settings, layout: C
         return script(found, printing.code or "")
     room = layout(printing.width or WIDTH)
     if printing.format in ("svg", "dot"):
-        from gradcli.document.labels import with_labels
         from gradcli.render.graph import dot, in_ascii, sheet_of
         from gradcli.render.svg import svg
 
         sheet = sheet_of(found, settings)
         sheet = sheet if room.unicode else in_ascii(sheet)
-        return with_labels(dot(sheet) if printing.format == "dot" else svg(sheet), found.labels)
+        return dot(sheet) if printing.format == "dot" else svg(sheet)
     from gradcli.document.sections import document_of
 
     if printing.format == "latex":

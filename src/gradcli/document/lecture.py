@@ -63,7 +63,8 @@ def hidden_row(row: Equation) -> Equation:
 def figure_of(document: Document) -> Document:
     """Return the tables of J alone; of an answer without one the gradient, and how it is found."""
     tables = tuple(section for section in document.sections if has_table(section))
-    others = tuple(section for section in document.sections if section.name in ASKED)
+    how = "backward" if document.section("backward") else "jacobian"
+    others = tuple(section for section in document.sections if section.name in ("gradient", how))
     return replace(document, sections=tables or others)
 
 

@@ -250,7 +250,7 @@ class Explained:
     @property
     def picture(self) -> Picture:
         """The graph as it is drawn: the program's values, and the derivative of each by those that it is made of."""
-        return self.lookup.picture
+        return self.lookup.picture_by_entry(self) or self.lookup.picture
 
     @property
     def steps(self) -> list[Step]:

@@ -69,7 +69,10 @@ class Lookup(Protocol):
 
     @property
     def picture(self) -> Picture:
-        """The graph as it is drawn."""
+        """The graph as it is drawn, by the names of the program."""
+
+    def picture_by_entry(self, answer: Any) -> Picture | None:
+        """Return the graph entry by entry, for an answer whose program names nothing between; None for all others."""
 
     @property
     def steps(self) -> list[Step]:

@@ -38,6 +38,7 @@ class Edge:
       single number; else what ``above`` sends back, in which ``above.grad`` is its cotangent. None where no derivative
       flows, or the language has no text.
     - ``flows``: whether a derivative flows.
+    - ``value``: the number of the derivative, where it is an entry of J.
 
     >>> [(edge.below, edge.above, edge.text) for edge in gradcli.explain("h = sin(x); h*h + x", x=1.0).picture.edges]
     [('x', 'h', 'cos(x)'), ('x', 'y', '1'), ('h', 'y', 'h + h')]
@@ -47,19 +48,22 @@ class Edge:
     above: str
     text: str | None
     flows: bool = True
+    value: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
     """The ``vertices`` in the order in which they were computed, and the ``edges`` between them.
 
-    Values without a name in the program are drawn where no value between the inputs and the output has one. Of a long
-    program ``left_out`` values are missing, for which a vertex of role ``gap`` stands.
+    A value whose text is too long to stand in that of another is among them without a name in the program. Where no
+    value between the inputs and the output has a name, the vertices are the entries of both, while these are few, and
+    the edges those of J: ``by_entry``. Of a long program ``left_out`` values are missing, for which a vertex of role ``gap`` stands.
 
-    >>> gradcli.explain("x**2", x=1.0).picture.edges
-    [Edge(below='x', above='y', text='2*x', flows=True)]
+    >>> [(edge.below, edge.above, edge.text, edge.value) for edge in gradcli.explain("x**2", x=3.0).picture.edges]
+    [('x', 'y', '2*x', 6.0)]
     """
 
     vertices: list[Vertex] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     left_out: int = 0
+    by_entry: bool = False

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcli.engine.graph import Input, Node, Operation
+from gradcli.engine.naming import place_text
 from gradcli.engine.reverse import accumulate
 from gradcli.explanation.backward import CHOICES, is_same
 from gradcli.explanation.picture import Edge, Picture, Vertex
@@ -17,24 +18,23 @@ from gradcli.explanation.writer import Arrived, plus_arrived
 from gradcli.formulas.recorder import Unwritable, Written, lift, write
 from gradcli.formulas.vjps import undo_broadcast, write_vjp
 
+if TYPE_CHECKING:
+    from gradcli.explanation.explained import Explained
+    from gradcli.ops.declare import Array
+
 MOST_VERTICES = 200
 """Computed values that are looked at; of a longer program the first and the last ones."""
-SHORT = 12
-"""Characters of a value that stands as a text in others, although it is drawn under a name."""
+MOST_ENTRIES = 8
+"""Entries of y, and of all inputs together, up to which a picture is drawn entry by entry."""
+NAMES = re.compile(r"[A-Za-z_]\w*")
 GAP = "…"
 """The name of the vertex that stands for values left out."""
 
 
 def picture_of(run: Recorded) -> Picture:
-    """Return the picture of a run: its named values, and all where none between the inputs and the output has a name.
-
-    A value whose text is too long to stand in that of another has a name.
-    """
+    """Return the picture of a run: its named values; one whose text is too long to stand in another's has a name."""
     inner = [node for node in run.nodes if isinstance(node, Operation)]
-    has_steps = any(node.index in run.given and node is not run.output for node in inner)
-    if not has_steps:
-        run = replace(run, longest=SHORT)
-    computed = [node for node in inner if not has_steps or run.is_named(node) or node is run.output]
+    computed = [node for node in inner if run.is_named(node) or node is run.output]
     half = MOST_VERTICES // 2
     hidden = computed[half:-half] if len(computed) > MOST_VERTICES else []
     out = {node.index for node in hidden}
@@ -50,6 +50,50 @@ def picture_of(run: Recorded) -> Picture:
             for edge in edges_below(node, run, names):
                 edges.setdefault((edge.below, edge.above), edge)
     return Picture(vertices, [edge for (below, above), edge in edges.items() if below != above], len(hidden))
+
+
+def picture_by_entry(answer: Explained) -> Picture | None:
+    """Return the entries of y by those of the inputs; None where a value between has a name, or they are many."""
+    columns = sum(int(np.prod(jacobian.input_shape)) for jacobian in answer.jacobian.values())
+    if (
+        any(value.role == "inner" for value in answer.values)
+        or not (0 < answer.output.size <= MOST_ENTRIES and 0 < columns <= MOST_ENTRIES)
+        or not all(jacobian.held for jacobian in answer.jacobian.values())
+    ):
+        return None
+    above = entries_of(answer.name, "output", answer.output, answer.seed, answer.output_formulas)
+    grads = {name: np.where(answer.dust[name].grad, 0.0, grad) for name, grad in answer.grad.items()}
+    below = {name: entries_of(name, "leaf", answer.inputs[name], grads[name]) for name in answer.jacobian}
+    edges = [
+        Edge(below[name][column].name, above[row].name, entry_text(answer, formula, value), value=value)
+        for name, jacobian in answer.jacobian.items()
+        for row, column, value, formula in zip(
+            jacobian.rows.tolist(),
+            jacobian.columns.tolist(),
+            jacobian.values.tolist(),
+            jacobian.formulas or [""] * len(jacobian.values),
+            strict=True,
+        )
+    ]
+    return Picture([*(vertex for entries in below.values() for vertex in entries), *above], edges, by_entry=True)
+
+
+def entries_of(
+    name: str, role: str, value: Array, cotangent: Array, texts: Sequence[str] | None = None
+) -> list[Vertex]:
+    """Return a vertex for each entry of an array."""
+    return [
+        Vertex(f"{name}{place_text(k, value.shape)}", role, texts[k] if texts else None, *map(np.asarray, numbers))
+        for k, numbers in enumerate(zip(np.ravel(value), np.ravel(cotangent), strict=True))
+    ]
+
+
+def entry_text(answer: Explained, formula: str, number: float) -> str | None:
+    """Return the formula of an entry of J in the names of the program, where the language finds its number in it."""
+    if not formula or not answer.definitions.keys().isdisjoint(NAMES.findall(formula)):
+        return None
+    found = answer.lookup.evaluate(formula, {**answer.inputs, answer.name: answer.output})
+    return formula if found is not None and is_same(found, np.asarray(number)) else None
 
 
 def vertex_of(node: Node, run: Recorded) -> Vertex:

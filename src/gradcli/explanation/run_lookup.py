@@ -178,11 +178,17 @@ class RunLookup:
 
     @cached_property
     def picture(self) -> Picture:
-        """The graph as it is drawn."""
+        """The graph as it is drawn, by the names of the program."""
         from gradcli.explanation.picturing import picture_of  # few answers need it
 
         run, own = self.recorded, name_values(self.point)
         return picture_of(replace(run, given=own, spare=run.given))
+
+    def picture_by_entry(self, answer: Any) -> Picture | None:
+        """Return the graph entry by entry, for an answer whose program names nothing between; None for all others."""
+        from gradcli.explanation.picturing import picture_by_entry  # few answers need it
+
+        return picture_by_entry(answer)
 
     @cached_property
     def recorded(self) -> Recorded:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.errors import GradcliError
 from gradcli.errors.counting import counted
+from gradcli.page.drawing import graph_of
 from gradcli.render.data import document, encoded
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 MODULES = (
     "language", "arrays", "functions", "evaluate", "jacobian", "slopes", "answer", "numbers", "formula", "dom",
-    "lighting", "controls", "matrix", "large", "graph", "layout", "picture", "records", "views", "page",
+    "lighting", "controls", "matrix", "large", "graph", "picture", "records", "views", "lecture", "page",
 )  # fmt: skip
 """The script's modules, each after those that it imports."""
 MOST_NUMBERS = 1_000_000
@@ -94,6 +95,7 @@ def shown_document(found: Explained, *given: Any) -> dict[str, Any]:
         whole["effect"] = {"nudge": effect["nudge"], "shared": effect["shared"]}
     if len(whole["backward"]) == 1:
         whole["backward"] = []
+    whole["graph"] = graph_of(found)
     return whole
 
 

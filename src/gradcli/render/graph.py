@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gradcli.document.folding import Gap, folded, unnumbered
 from gradcli.document.model import Settings
+from gradcli.document.numbers import short
 from gradcli.errors import GradcliError
 from gradcli.render.equations import brief_text, value_lines, value_text
 from gradcli.render.layout import to_ascii
 from gradcli.render.wrap import wrapped
 
 if TYPE_CHECKING:
+    from gradcli.document.labels import Labels
     from gradcli.explanation.explained import Explained
-    from gradcli.explanation.picture import Picture, Vertex
+    from gradcli.explanation.picture import Edge, Picture, Vertex
     from gradcli.ops.declare import Array
 
 MOST_DRAWN = 60
@@ -42,9 +44,10 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An edge: its ends, the lines of its label, whether a derivative flows, and a title."""
+    """An edge: its ends, the ``text`` beside it and its lines, whether a derivative flows, and a title."""
 
     ends: tuple[str, str]
+    text: str
     label: list[str]
     flows: bool
     title: str
@@ -73,10 +76,39 @@ def sheet_of(found: Explained, settings: Settings) -> Sheet:
         ends = stands[edge.below], stands[edge.above]
         whole = ends == (edge.below, edge.above)
         if ends[0] != ends[1] and ends not in lines:
-            lines[ends] = edge_line(ends, edge.text if whole else None, edge.flows, settings)
+            lines[ends] = edge_line(ends, edge_text(edge, settings) if whole else None, edge.flows, settings)
     program = found.program_lines
     heading = [*program[:MOST_LINES], *([settings.dots] if len(program) > MOST_LINES else [])]
-    return Sheet(heading, boxes, list(lines.values()))
+    sheet = Sheet(heading, boxes, list(lines.values()))
+    return labelled(sheet, found.labels) if found.labels else sheet
+
+
+def labelled(sheet: Sheet, labels: Labels) -> Sheet:
+    """Return what is drawn with what a script calls its variables in the place of the identifiers of formulas."""
+    from gradcli.document.labels import with_labels  # a formula has none
+
+    def changed(lines: Sequence[str]) -> list[str]:
+        return [with_labels(line, labels) for line in lines]
+
+    boxes = [replace(box, lines=changed(box.lines), title=with_labels(box.title, labels)) for box in sheet.boxes]
+    lines = [
+        replace(
+            line,
+            text=with_labels(line.text, labels),
+            label=changed(line.label),
+            title=with_labels(line.title, labels),
+        )
+        for line in sheet.lines
+    ]
+    return Sheet(changed(sheet.heading), boxes, lines)
+
+
+def edge_text(edge: Edge, settings: Settings) -> str | None:
+    """Return the derivative along an edge, of an entry of J with its number."""
+    if edge.value is None:
+        return edge.text
+    number = short(edge.value, settings.precision)
+    return number if edge.text in (None, number) else f"{edge.text} = {number}"
 
 
 def in_ascii(sheet: Sheet) -> Sheet:
@@ -163,7 +195,7 @@ def edge_line(ends: tuple[str, str], text: str | None, flows: bool, settings: Se
     label = wrapped(text, WIDEST_LABEL, 2) if text else []
     fits = len(label) <= MOST_LABEL and all(len(line) <= WIDEST_LABEL + 8 for line in label)
     title = f"{ends[0]} → {ends[1]}" + (f": {text}" if text else "" if flows else ": constant")
-    return Line(ends, label if fits else [settings.dots], flows, title)
+    return Line(ends, text or "", label if fits else [settings.dots], flows, title)
 
 
 def dot(sheet: Sheet) -> str:

@@ -71,6 +71,13 @@ def draw(
     return Drawing(boxes, routes, width, height)
 
 
+def stops_of(way: Sequence[Box]) -> list[tuple[float, float]]:
+    """Return the places that an edge runs through: out of its first box, in and out of each point, into its last."""
+    start, *between, end = way
+    inner = [(box.x, box.y + side * box.height / 2) for box in between for side in (-1, 1)]
+    return [(start.x, start.y + start.height / 2), *inner, (end.x, end.y - end.height / 2)]
+
+
 def rows_of(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
     """Return the row of each name: below all that lead to it, and what nothing leads to just above what it leads to."""
     row = dict.fromkeys(names, 0)

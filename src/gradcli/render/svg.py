@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from gradcli.render.graph import WIDEST
-from gradcli.render.layered import Box, draw
+from gradcli.render.layered import Box, draw, stops_of
 from gradcli.render.wrap import wrapped
 
 if TYPE_CHECKING:
@@ -104,11 +104,7 @@ def node(drawn: Drawn, box: Box) -> list[str]:
 
 def edge(line: Line, way: Sequence[Box]) -> list[str]:
     """Return an edge as a curve from box to box, with its label on it and a tip at its end."""
-    start, *between, end = way
-    stops = [(start.x, start.y + start.height / 2)]
-    for box in between:
-        stops += [(box.x, box.y - box.height / 2), (box.x, box.y + box.height / 2)]
-    tip = end.x, end.y - end.height / 2
+    *stops, tip = stops_of(way)
     stops.append((tip[0], tip[1] - 7))
     curve = "".join(
         f" C {x:.1f} {(y + below) / 2:.1f} {right:.1f} {(y + below) / 2:.1f} {right:.1f} {below:.1f}"
@@ -120,7 +116,7 @@ def edge(line: Line, way: Sequence[Box]) -> list[str]:
         f'<polygon class="tip" points="{tip[0]:.1f},{tip[1]:.1f} {tip[0] - 4:.1f},{tip[1] - 8:.1f} '
         f'{tip[0] + 4:.1f},{tip[1] - 8:.1f}"/>',
     ]
-    label = next((box for box in between if line.label and box.width), None)
+    label = next((box for box in way[1:-1] if line.label and box.width), None)
     if label is not None:
         left, top = label.x - label.width / 2, label.y - label.height / 2
         parts.append(

@@ -49,6 +49,7 @@ export class Answer {
     this.readBackward();
     this.stuck = this.whatKeepsInputs();
     this.doubt = "";
+    this.isAsking = false;
   }
 
   /** Return v in the shape of y: several numbers for a single y are what the document says, their sum. */
@@ -228,9 +229,9 @@ export class Answer {
     this.doubt = this.whyNotTrusted();
   }
 
-  /** Whether the formulas of J, and the lines of Backward, hold where the inputs are now. */
+  /** Whether derivatives have numbers: the formulas hold where the inputs are now, and no lecture asks for them. */
   get trusted() {
-    return !this.doubt;
+    return !this.doubt && !this.isAsking;
   }
 
   /** Return why they do not hold, in words; nothing where they do. */

@@ -152,7 +152,7 @@ export function inputSliders(answer) {
   const warning = h("p", {class: "warning", role: "status"});
   live(() => {
     warning.textContent = answer.doubt && `${answer.doubt} Run gradcli at this point.`;
-    warning.hidden = answer.trusted;
+    warning.hidden = !answer.doubt;
   });
   return h("div", {}, h("div", {class: "groups"}, ...groups), warning, back);
 }

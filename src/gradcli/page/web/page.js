@@ -4,6 +4,7 @@ import {Answer} from "./answer.js";
 import {chosenV, inputSliders, vButtons} from "./controls.js";
 import {h, live, liveText, rove} from "./dom.js";
 import {largeView} from "./large.js";
+import {lecture} from "./lecture.js";
 import {lightOnFocus} from "./lighting.js";
 import {MOST_ROWS, isSmall, matrixTable, sums} from "./matrix.js";
 import {arrayText, shapeText, short} from "./numbers.js";
@@ -122,7 +123,7 @@ function passes() {
 function lineText(line) {
   const found = answer.trusted ? answer.cotangents.get(line.name) : undefined;
   if (found) return arrayText(found);
-  return answer.isMoved() ? "?" : arrayText(line.recorded);
+  return answer.isMoved() || answer.isAsking ? "?" : arrayText(line.recorded);
 }
 
 function meaning() {
@@ -276,5 +277,6 @@ calls();
 folds();
 say();
 theme();
+lecture(answer);
 unfoldForPrint();
 lightOnFocus(document.querySelector("main"));
