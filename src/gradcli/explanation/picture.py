@@ -57,7 +57,8 @@ class Picture:
 
     A value whose text is too long to stand in that of another is among them without a name in the program. Where no
     value between the inputs and the output has a name, the vertices are the entries of both, while these are few, and
-    the edges those of J: ``by_entry``. Of a long program ``left_out`` values are missing, for which a vertex of role ``gap`` stands.
+    the edges those of J: ``by_entry``. Of a long program ``left_out`` values are missing, for which a vertex of role
+    ``gap`` stands.
 
     >>> [(edge.below, edge.above, edge.text, edge.value) for edge in gradcli.explain("x**2", x=3.0).picture.edges]
     [('x', 'y', '2*x', 6.0)]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gradcli.document.folding import Gap, folded, unnumbered
@@ -12,11 +12,9 @@ from gradcli.document.model import Settings
 from gradcli.document.numbers import short
 from gradcli.errors import GradcliError
 from gradcli.render.equations import brief_text, value_lines, value_text
-from gradcli.render.layout import to_ascii
 from gradcli.render.wrap import wrapped
 
 if TYPE_CHECKING:
-    from gradcli.document.labels import Labels
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.picture import Edge, Picture, Vertex
     from gradcli.ops.declare import Array
@@ -80,27 +78,22 @@ def sheet_of(found: Explained, settings: Settings) -> Sheet:
     program = found.program_lines
     heading = [*program[:MOST_LINES], *([settings.dots] if len(program) > MOST_LINES else [])]
     sheet = Sheet(heading, boxes, list(lines.values()))
-    return labelled(sheet, found.labels) if found.labels else sheet
-
-
-def labelled(sheet: Sheet, labels: Labels) -> Sheet:
-    """Return what is drawn with what a script calls its variables in the place of the identifiers of formulas."""
+    if not found.labels:
+        return sheet
     from gradcli.document.labels import with_labels  # a formula has none
 
-    def changed(lines: Sequence[str]) -> list[str]:
-        return [with_labels(line, labels) for line in lines]
+    return with_texts(sheet, lambda text: with_labels(text, found.labels))
 
-    boxes = [replace(box, lines=changed(box.lines), title=with_labels(box.title, labels)) for box in sheet.boxes]
+
+def with_texts(sheet: Sheet, change: Callable[[str], str]) -> Sheet:
+    """Return what is drawn with every text changed: with other names, or in other letters."""
+    boxes = [Drawn(change(box.name), box.role, [*map(change, box.lines)], change(box.title)) for box in sheet.boxes]
     lines = [
-        replace(
-            line,
-            text=with_labels(line.text, labels),
-            label=changed(line.label),
-            title=with_labels(line.title, labels),
-        )
+        Line((change(line.ends[0]), change(line.ends[1])), change(line.text), [*map(change, line.label)], line.flows,
+             change(line.title))
         for line in sheet.lines
-    ]
-    return Sheet(changed(sheet.heading), boxes, lines)
+    ]  # fmt: skip
+    return Sheet([*map(change, sheet.heading)], boxes, lines)
 
 
 def edge_text(edge: Edge, settings: Settings) -> str | None:
@@ -109,19 +102,6 @@ def edge_text(edge: Edge, settings: Settings) -> str | None:
         return edge.text
     number = short(edge.value, settings.precision)
     return number if edge.text in (None, number) else f"{edge.text} = {number}"
-
-
-def in_ascii(sheet: Sheet) -> Sheet:
-    """Return a picture in ASCII."""
-    boxes = [
-        Drawn(to_ascii(box.name), box.role, [*map(to_ascii, box.lines)], to_ascii(box.title)) for box in sheet.boxes
-    ]
-    lines = [
-        Line((to_ascii(line.ends[0]), to_ascii(line.ends[1])), [*map(to_ascii, line.label)], line.flows,
-             to_ascii(line.title))
-        for line in sheet.lines
-    ]  # fmt: skip
-    return Sheet([*map(to_ascii, sheet.heading)], boxes, lines)
 
 
 def fold_vertices(picture: Picture, found: Explained, settings: Settings) -> tuple[list[Drawn], dict[str, str]]:
