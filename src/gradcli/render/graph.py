@@ -75,7 +75,7 @@ def sheet_of(found: Explained, settings: Settings) -> Sheet:
         whole = ends == (edge.below, edge.above)
         if ends[0] != ends[1] and ends not in lines:
             lines[ends] = edge_line(ends, edge_text(edge, settings) if whole else None, edge.flows, settings)
-    program = found.program_lines
+    program = found.program_lines if found.timeline is None else [found.timeline.title]
     heading = [*program[:MOST_LINES], *([settings.dots] if len(program) > MOST_LINES else [])]
     sheet = Sheet(heading, boxes, list(lines.values()))
     if not found.labels:
