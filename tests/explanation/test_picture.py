@@ -84,9 +84,7 @@ def test_what_the_edges_send_is_what_arrives(number):
 @pytest.mark.parametrize("program", PICTURES)
 def test_what_the_edges_of_small_programs_send_is_what_arrives(program):
     inputs, wrt, wanted = PICTURES[program]
-    assert holds_the_graph(explained(program, inputs, wrt)) == sum(
-        text is not None for *_, text in wanted
-    )
+    assert holds_the_graph(explained(program, inputs, wrt)) == sum(text is not None for *_, text in wanted)
 
 
 def test_the_middle_of_a_long_program_is_one_vertex():

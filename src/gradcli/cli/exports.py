@@ -23,11 +23,12 @@ def exported(found: Explained, printing: Printing, settings: Settings, layout: C
         return script(found, printing.code or "")
     room = layout(printing.width or WIDTH)
     if printing.format in ("svg", "dot"):
-        from gradcli.render.graph import dot, in_ascii, sheet_of
+        from gradcli.render.graph import dot, sheet_of, with_texts
+        from gradcli.render.layout import to_ascii
         from gradcli.render.svg import svg
 
         sheet = sheet_of(found, settings)
-        sheet = sheet if room.unicode else in_ascii(sheet)
+        sheet = sheet if room.unicode else with_texts(sheet, to_ascii)
         return dot(sheet) if printing.format == "dot" else svg(sheet)
     from gradcli.document.sections import document_of
 

@@ -6,8 +6,10 @@ The page draws it, and puts the numbers of the moment in.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from gradcli.document.labels import with_labels
 from gradcli.document.model import Settings
 from gradcli.errors import GradcliError
 from gradcli.render.graph import Drawn, Sheet, sheet_of
@@ -30,7 +32,7 @@ GAP = (14, 14)
 def graph_of(found: Explained) -> dict[str, Any] | None:
     """Return the graph of an answer as JSON; None for one with too many boxes."""
     try:
-        sheet = sheet_of(found, Settings())
+        sheet = sheet_of(replace(found, labels={}), Settings())  # the page looks values up by their identifiers
     except GradcliError:
         return None
     picture = found.picture
@@ -42,7 +44,7 @@ def graph_of(found: Explained) -> dict[str, Any] | None:
     boxes = [
         {
             "name": box.name,
-            "title": title_of(box),
+            "title": with_labels(title_of(box), found.labels),
             "role": box.role,
             "entry": entries.get(box.name),
             "squares": squares_of(vertices.get(box.name)),

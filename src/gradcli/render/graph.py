@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gradcli.document.folding import Gap, folded, unnumbered
@@ -12,11 +12,9 @@ from gradcli.document.model import Settings
 from gradcli.document.numbers import short
 from gradcli.errors import GradcliError
 from gradcli.render.equations import brief_text, value_lines, value_text
-from gradcli.render.layout import to_ascii
 from gradcli.render.wrap import wrapped
 
 if TYPE_CHECKING:
-    from gradcli.document.labels import Labels
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.picture import Edge, Picture, Vertex
     from gradcli.ops.declare import Array
@@ -77,39 +75,25 @@ def sheet_of(found: Explained, settings: Settings) -> Sheet:
         whole = ends == (edge.below, edge.above)
         if ends[0] != ends[1] and ends not in lines:
             lines[ends] = edge_line(ends, edge_text(edge, settings) if whole else None, edge.flows, settings)
-    program = found.program_lines
+    program = found.program_lines if found.timeline is None else [found.timeline.title]
     heading = [*program[:MOST_LINES], *([settings.dots] if len(program) > MOST_LINES else [])]
     sheet = Sheet(heading, boxes, list(lines.values()))
-    return labelled(sheet, found.labels) if found.labels else sheet
+    if not found.labels:
+        return sheet
+    from gradcli.document.labels import with_labels  # a formula has none
+
+    return with_texts(sheet, lambda text: with_labels(text, found.labels))
 
 
 def with_texts(sheet: Sheet, change: Callable[[str], str]) -> Sheet:
-    """Return what is drawn with every text changed; boxes keep their names."""
-
-    def changed(lines: Sequence[str]) -> list[str]:
-        return [change(line) for line in lines]
-
-    boxes = [replace(box, lines=changed(box.lines), title=change(box.title)) for box in sheet.boxes]
+    """Return what is drawn with every text changed: with other names, or in other letters."""
+    boxes = [Drawn(change(box.name), box.role, [*map(change, box.lines)], change(box.title)) for box in sheet.boxes]
     lines = [
-        replace(line, text=change(line.text), label=changed(line.label), title=change(line.title))
+        Line((change(line.ends[0]), change(line.ends[1])), change(line.text), [*map(change, line.label)], line.flows,
+             change(line.title))
         for line in sheet.lines
-    ]
-    return Sheet(changed(sheet.heading), boxes, lines)
-
-
-def labelled(sheet: Sheet, labels: Labels) -> Sheet:
-    """Return what is drawn with what a script calls its variables in the place of the identifiers of formulas."""
-    from gradcli.document.labels import with_labels  # a formula has none
-
-    return with_texts(sheet, lambda text: with_labels(text, labels))
-
-
-def in_ascii(sheet: Sheet) -> Sheet:
-    """Return a picture in ASCII, the names of its boxes too."""
-    sheet = with_texts(sheet, to_ascii)
-    boxes = [replace(box, name=to_ascii(box.name)) for box in sheet.boxes]
-    lines = [replace(line, ends=(to_ascii(line.ends[0]), to_ascii(line.ends[1]))) for line in sheet.lines]
-    return Sheet(sheet.heading, boxes, lines)
+    ]  # fmt: skip
+    return Sheet([*map(change, sheet.heading)], boxes, lines)
 
 
 def edge_text(edge: Edge, settings: Settings) -> str | None:
