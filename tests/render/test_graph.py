@@ -18,8 +18,9 @@ from gradcli.document.model import Settings
 from gradcli.errors import GradcliError
 from gradcli.page.drawing import graph_of
 from gradcli.render import graph
-from gradcli.render.graph import dot, in_ascii, quoted, sheet_of
+from gradcli.render.graph import dot, quoted, sheet_of, with_texts
 from gradcli.render.layered import crossings, draw, rows_of
+from gradcli.render.layout import to_ascii
 from gradcli.render.svg import svg
 from oracles import ask
 
@@ -250,7 +251,7 @@ def test_what_is_long_is_told_by_its_ends_and_by_its_title():
 
 def test_ascii_is_ascii():
     found = gradcli.explain("x = 1.5*w\nfor i in range(30):\n    x = x*1.01\nx", w=2.0)
-    sheet = in_ascii(sheet_of(found, Settings()))
+    sheet = with_texts(sheet_of(found, Settings()), to_ascii)
     assert dot(sheet).isascii()
     assert "... 28 more values" in svg(sheet)
 
