@@ -57,7 +57,9 @@ function leading(answer, jacobian) {
     list.replaceChildren(
       ...order
         .slice(0, MOST_LEADING)
-        .map((j) => h("li", {}, h("code", {}, jacobian.entryName(j)), " ", h("b", {}, answer.trusted ? short(sums[j]) : "?"))),
+        .map((j) =>
+          h("li", {}, h("code", {}, jacobian.entryName(j)), " ", h("b", {}, answer.trusted ? short(sums[j]) : "?")),
+        ),
     );
   });
   return h("div", {}, h("h4", {}, "Largest entries of vᵀ·J"), list);
