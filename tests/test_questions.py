@@ -168,8 +168,8 @@ QUESTIONS = [
         10,
         "And of a mean loss?",
         "explain 'mean((X @ w - t)**2)' --X '1.,2.;3.,4.;5.,6.' --t 1.,2.,3. --w 0.5,-0.5 --wrt w",
-        "Each of the 3 samples adds a term, 1/3 of its own gradient",
-        "sample 1 6.25 [-5, -6.66667]",
+        "The mean is over 3 rows (samples): each adds 1/3 of its own gradient",
+        "row 1 6.25 [-5, -6.66667]",
     ),
     ask(
         11,
@@ -318,7 +318,7 @@ QUESTIONS = [
         24,
         "What is .grad after a call of grad?",
         f"explain {script('y = (x**2).sum()', 'g, = torch.autograd.grad(y, x)')}",
-        "torch.autograd.grad returns a tuple with the gradient; x.grad stays None.",
+        "torch.autograd.grad returns a tuple with what is x.grad here; in PyTorch x.grad stays None.",
     ),
     ask(
         25,

@@ -289,3 +289,23 @@ def test_a_value_of_0_over_0_is_not_cancelled():
     """The slope of x/x is 0 but at 0: the line there is in the order of its operations."""
     texts = [gradcli.explain("y = sum(x/x)", x=[start, 0.5]).rules[-1].text for start in (1.0, 0.0)]
     assert texts == ["0", "1/x - x/x/x"]
+
+
+WHOLE = {  # of a program that names no value: J of one row as one formula
+    "F.cross_entropy(z, t)": ({"z": [[2.0, 1.0, 0.1], [0.0, 1.0, 2.0]], "t": [1.0, 0.0]}, "z",
+                              "(softmax(z, dim=1) - one_hot(t, 3))/2"),
+    "F.binary_cross_entropy(p, t)": ({"p": [0.2, 0.7], "t": [0.0, 1.0]}, "p", "(p - t)/(2*p*(1 - p))"),
+    "F.mse_loss(p, t)": ({"p": [0.2, 0.7, 0.4], "t": [0.0, 1.0, 3.0]}, "p", None),
+    "round(p)*2": ({"p": 1.3}, "p", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", WHOLE)
+def test_j_of_one_row_is_written_as_in_a_textbook(program):
+    inputs, name, text = WHOLE[program]
+    found = gradcli.explain(program, inputs=inputs, wrt=[name])
+    [part] = found.document().section("jacobian").parts
+    assert part.rows
+    if text is not None:
+        assert [row.sides for row in part.rows] == [(text,)]
+        np.testing.assert_allclose(found.lookup.evaluate(text, inputs), found.grad[name], rtol=1e-12)

@@ -158,7 +158,7 @@ def test_what_grad_returns_leaves_grad_alone():
     lines = "import torch\nx = torch.tensor(1.5, requires_grad=True)\ny = x**2\n"
     call = "g, = torch.autograd.grad(y, x, retain_graph=True)\n"
     [said] = notes_of(f"{lines}{call}", "grad-returns")
-    assert said == "torch.autograd.grad returns a tuple with the gradient; x.grad stays None."
+    assert said == "torch.autograd.grad returns a tuple with what is x.grad here; in PyTorch x.grad stays None."
     assert notes_of(f"{lines}y.backward()\n", "grad-returns") == []
 
 
@@ -186,3 +186,11 @@ def test_each_sample_of_a_mean_has_a_row_in_every_voice():
         np.testing.assert_allclose(row, tensor.grad, rtol=1e-5)
     np.testing.assert_allclose(rows[3], found.grad["w"])
     assert gradcli.explain("sum((X @ w - t)**2)", X=X, t=t, w=w, wrt=["w"]).document().section("samples") is None
+
+
+def test_a_penalty_behind_a_loss_hides_no_sample():
+    X, t, w = [[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0], [1.0, 2.0]
+    for program in ("mean((X @ w - t)**2) + 0.1*mean(w**2)", "0.1*mean(w**2) + mean((X @ w - t)**2)"):
+        samples = gradcli.explain(program, X=X, t=t, w=w, wrt=["w"]).samples
+        assert [sample.grad["w"].tolist() for sample in samples.shown] == [[4.0, 8.0], [30.0, 40.0]]
+        np.testing.assert_allclose(samples.rest["w"], [0.1, 0.2])

@@ -18,6 +18,7 @@ from gradcli.explanation.putting_in import put_in
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.rules import BackwardPass, Path, Rule
+    from gradcli.ops.signatures import Array
 
 TITLE = "Backward: each line is what arrived, times the derivative of one step"
 MOST_RULES = 40
@@ -119,15 +120,16 @@ def steps_of(rules: Sequence[Rule], answer: Explained, precision: int) -> list[s
     forms = [[put_in(term, named, partial(short, precision=count)) for count in digits] for term in alone]
     worth = iter(evaluate(answer, [text or "0" for pair in forms for text in pair], {}))
     worths = [(next(worth), next(worth)) for _ in forms]
-    return [
-        step or next((text for text, value in zip(pair, values, strict=True) if is_shown(value, rule, precision)), "")
-        for step, pair, values, rule in zip(added, forms, worths, rules, strict=True)
-    ]
+    steps = []
+    for step, pair, values, rule in zip(added, forms, worths, rules, strict=True):
+        true = [text for text, value in zip(pair, values, strict=True) if is_shown(value, rule.value, precision)]
+        steps.append(step or next(iter(true), ""))
+    return steps
 
 
-def is_shown(value: float | None, rule: Rule, precision: int) -> bool:
-    """Return whether a number is that of a rule as it is shown."""
-    return value is not None and short(value, precision) == short(float(rule.value), precision)
+def is_shown(value: float | None, wanted: Array, precision: int) -> bool:
+    """Return whether a number is another as it is shown."""
+    return value is not None and short(value, precision) == short(float(wanted), precision)
 
 
 def added_up(terms: Sequence[str], values: Sequence[float | None], precision: int) -> str:
@@ -141,6 +143,8 @@ def added_up(terms: Sequence[str], values: Sequence[float | None], precision: in
         texts = [short(value, digits) for value in known]
         if short(sum(sign * float(text) for sign, text in zip(signs, texts, strict=True)), precision) == total:
             break
+    else:
+        return ""
     rest = [f"{term[:3]}{in_brackets(text)}" for term, text in zip(terms[1:], texts[1:], strict=True)]
     return "".join([texts[0], *rest])
 

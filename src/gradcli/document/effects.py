@@ -245,20 +245,20 @@ def samples_section(answer: Explained, settings: Settings) -> Section:
     if samples is None:
         return Section("samples")
     rows: list[tuple[str, float | None, dict[str, Array]]] = []
-    rows += [(f"sample {sample.index}", sample.loss, sample.grad) for sample in samples.shown]
+    rows += [(f"row {sample.index}", sample.loss, sample.grad) for sample in samples.shown]
     if samples.count > len(rows):
         rows.insert(-1, (f"… {samples.count - len(rows):,} more", None, {}))
     if samples.rest:
         rows.append(("beside them", None, samples.rest))
     labels, losses, grads = zip(*rows, strict=True)
-    columns = [Column("its loss", tuple(map(Cell, losses)))]
+    columns = [Column("its own mean", tuple(map(Cell, losses)))]
     for name in answer.differentiated:
         values = [grad.get(name) for grad in grads]
         cells = (*map(Cell, values), Cell(answer.grad[name]))
         columns.append(Column(f"adds to {name}.grad", cells, numbers=answer.grad[name].ndim == 0))
     columns[0] = replace(columns[0], cells=(*columns[0].cells, Cell()))
     total = ("",) * len(labels) + ("total",)
-    title = f"Each of the {samples.count} samples adds a term, 1/{samples.count} of its own gradient"
+    title = f"The mean is over {samples.count} rows (samples): each adds 1/{samples.count} of its own gradient"
     return Section("samples", title, (Table((*labels, "together"), (tuple(columns),), total),))
 
 

@@ -70,9 +70,11 @@ def jacobian_sections(answer: Explained, settings: Settings, asks: bool = False)
         yield Section("jacobian", f"J = ∂{answer.name}/∂{by if len(answer.jacobian) == 1 else f'({by})'}    no entries")
         return
     if is_one_row(answer) and not asks:
-        section = formulas_section(answer, settings)
         named = any(value.role == "inner" for value in answer.values)
-        if settings.full or not named or (answer.timeline is None and is_brief(section)):
+        if named and not settings.full and answer.timeline is not None:
+            return
+        section = formulas_section(answer, settings)
+        if settings.full or not named or is_brief(section):
             yield section
         return
     for k, names in enumerate(groups):
@@ -106,11 +108,35 @@ def groups_of(answer: Explained) -> list[list[str]]:
 
 def formulas_section(answer: Explained, settings: Settings) -> Section:
     """Return the formulas of a J of one row, each with its number."""
-    rows = [row for name in answer.jacobian for row in formula_rows(answer, name, settings, numbers=True)]
+    rows = [row for name in answer.jacobian for row in one_row_formulas(answer, name, settings)]
     rows = beside_steps(answer, rows, settings)
     names = [name for name, jacobian in answer.jacobian.items() if jacobian.matrix_shape[1]]
     rows = with_helpers(answer, rows, settings)
-    return Section("jacobian", heading(answer, names, settings), (Equations(tuple(rows)),) if rows else ())
+    return Section("jacobian", heading(answer, names, settings), (Equations(tuple(rows)),))
+
+
+LONG_ENTRY = 24
+"""Characters of an entry's formula from which the one for the whole array is shown, where it is there."""
+
+
+def one_row_formulas(answer: Explained, name: str, settings: Settings) -> list[Equation | str]:
+    """Return the formulas of a J of one row: of the whole array where entries are long, else one of each entry.
+
+    ``∂loss/∂z = softmax(z) - one_hot(t, 3)`` is the line of the backward pass, for a v of 1.
+    """
+    jacobian, named = answer.jacobian[name], answer.definitions.keys() - {value.name for value in answer.values}
+    if not np.size(jacobian.values) and jacobian.matrix_shape[1]:
+        return [Equation(Derivative(answer.name, (name,)), (), np.zeros(jacobian.input_shape))]
+    texts = jacobian.formulas
+    long = texts is None or any(len(text) > LONG_ENTRY or not named.isdisjoint(NAMES.findall(text)) for text in texts)
+    rule = answer.lookup.backward_pass.input_rule(name) if long and jacobian.input_shape and not settings.full else None
+    if rule is not None and rule.text is not None and ".grad" not in rule.text and len(rule.text) <= LONGEST_RULE:
+        return [Equation(Derivative(answer.name, (name,)), (rule.text,))]
+    return formula_rows(answer, name, settings, numbers=True)
+
+
+LONGEST_RULE = 72
+"""Characters of a formula for a whole array that is shown."""
 
 
 def group_parts(answer: Explained, names: Sequence[str], settings: Settings, asks: bool, last: bool) -> Iterator[Part]:
@@ -123,7 +149,7 @@ def group_parts(answer: Explained, names: Sequence[str], settings: Settings, ask
         table = replace(
             table,
             blocks=tuple(map(without_formulas, table.blocks)),
-            otherwise=tuple((unsaid(answer),) for _ in table.otherwise),
+            otherwise=((unsaid(answer),), *((),) * (len(table.otherwise) - 1)),
         )
     elif helpers:
         yield Equations(tuple(helpers))
@@ -163,7 +189,7 @@ def helpers_of(answer: Explained, formulas: Sequence[str], settings: Settings) -
     long = len(ordered) > MOST_HELPERS or any(len(answer.definitions[name]) > LONGEST_HELPER for name in ordered)
     if long and not settings.full:
         return None
-    return [Equation(name, (answer.definitions[name],), values[name]) for name in ordered]
+    return [Equation(name, (answer.definitions[name],), values.get(name)) for name in ordered]
 
 
 def with_helpers(answer: Explained, rows: list[Equation | str], settings: Settings) -> list[Equation | str]:

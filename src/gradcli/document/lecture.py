@@ -56,8 +56,8 @@ def hidden_cell(cell: Cell) -> Cell:
 
 
 def hidden_row(row: Equation) -> Equation:
-    """Return an equation with ``?`` for its value."""
-    return row if row.value is None else replace(row, sides=(*row.sides, "?"), value=None, near=False)
+    """Return an equation with ``?`` for its value, and without the numbers that are put into its formula."""
+    return row if row.value is None else replace(row, sides=(*row.sides[:1], "?"), value=None, near=False)
 
 
 def figure_of(document: Document) -> Document:

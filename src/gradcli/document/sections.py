@@ -31,7 +31,7 @@ def document_of(answer: Explained, settings: Settings) -> Document:
     sections = [
         events_section(answer),
         program_section(answer),
-        gradient_section(answer, settings),
+        gradient_section(answer),
         forward_section(answer, settings),
         backward_section(answer, settings),
         *view_sections("backward", answer, settings),
@@ -53,7 +53,7 @@ def open_document(answer: Explained, settings: Settings) -> Document:
     """Return the program and J alone, with v left open: for a v that is still to be chosen."""
     answer = with_true_formulas(answer)
     sections = (program_section(answer), *jacobian_sections(answer, settings, asks=True))
-    return labelled(Document(sections, settings), answer)
+    return labelled(Document(sections, settings, axes_of(answer)), answer)
 
 
 def labelled(document: Document, answer: Explained) -> Document:
@@ -96,15 +96,12 @@ def program_section(answer: Explained) -> Section:
     return Section("program", "", (*([Listing(tuple(shown))] if shown else []), Prose(lines)))
 
 
-def gradient_section(answer: Explained, settings: Settings) -> Section:
+def gradient_section(answer: Explained) -> Section:
     """Return the gradient of each variable in its own shape; of a J of one row also that both routes give it."""
-    del settings
     rows = tuple(gradient_row(answer, name) for name in answer.differentiated)
     parts: list[Part] = [Equations(rows, strong=True)]
     if is_one_row(answer) and any(jacobian.matrix_shape[1] for jacobian in answer.jacobian.values()):
-        says, tone = verdict(answer)
-        said = says.replace("reverse mode gives the same numbers", "vᵀ·J and reverse mode both give this")
-        said += "; J has one row here" if said != says else ""
+        said, tone = verdict(answer, one_row=True)
         parts.append(Prose((said,), tone))
     return Section("gradient", "", tuple(parts))
 

@@ -20,31 +20,28 @@ FAULTS = {
 MOST_DIGITS = 15
 
 
-def verdict(answer: Explained) -> tuple[str, str]:
-    """Return what the two routes say of each other, and the tone of it."""
+def verdict(answer: Explained, one_row: bool = False) -> tuple[str, str]:
+    """Return what the two routes say of each other, and the tone of it; of ``one_row`` also that J is the gradient."""
     if not answer.agreement.agree:
         return f"✗ {FAULTS[answer.agreement.verdict]}", "bad"
     if not all(np.all(np.isfinite(grad)) for grad in answer.grad.values()):
         return "not finite at this point, on both routes", "doubtful"
     if not np.all(np.isfinite(answer.output)):
         return f"{answer.name} is not finite at this point: these numbers are no derivative of it", "doubtful"
-    return f"✓ reverse mode{how_far(answer)}", "good"
-
-
-def how_far(answer: Explained) -> str:
-    """Return how far the routes agree: exactly, or to how many digits of the largest gradient."""
     error = answer.agreement.max_abs_error
     if error and any(note.kind in ("custom-backward", "hook") for note in answer.notes):
-        return " follows what the script makes of the gradient"
+        return "✓ reverse mode follows what the script makes of the gradient", "good"
+    said = "vᵀ·J and reverse mode both give this" if one_row else "reverse mode gives the same numbers"
+    return f"✓ {said}{how_far(answer, error)}{'; J has one row here' if one_row else ''}", "good"
+
+
+def how_far(answer: Explained, error: float) -> str:
+    """Return how far the routes agree: exactly, or to how many digits of the largest gradient."""
     if error == 0:
-        return " gives the same numbers"
+        return ""
     largest = max(float(np.max(np.abs(grad), initial=0)) for call in answer.backward for grad in call.vjp.values())
     digits = math.floor(-math.log10(error / largest)) if largest else 0
-    return (
-        f" gives the same numbers, to {counted(min(digits, MOST_DIGITS), 'digit')}"
-        if digits > 0
-        else " agrees up to rounding"
-    )
+    return f", to {counted(min(digits, MOST_DIGITS), 'digit')}" if digits > 0 else ", up to rounding"
 
 
 def proof_text(proof: Proof) -> str:

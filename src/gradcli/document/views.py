@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from gradcli.document.backward import is_shown
 from gradcli.document.effects import listing, scalar_name
 from gradcli.document.equalities import evaluate, with_true_formulas
 from gradcli.document.folding import shortened, unnumbered
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from gradcli.explanation.jacobians import Jacobian
     from gradcli.explanation.tape import Step, Tape, Taped
     from gradcli.explanation.views import Descent, Hessian, Rows, Slice, Tangent
-    from gradcli.ops.signatures import Array
 
 MOST_ENTRIES = 8
 """Entries of an array in a cell that are all shown."""
@@ -147,7 +147,7 @@ def hessian(answer: Explained, content: Hessian, settings: Settings) -> Iterator
     told = {value.name for value in answer.values} | answer.definitions.keys()
     names = {} if whole.formulas is None else whole.definitions
     new = [Equation(one, (text,)) for one, text in names.items() if one not in told]
-    yield Section("hessian", "", (Equations((*new, *below)),))
+    yield Section("hessian", "", (Equations((*new, *below)),) if new or below else ())
 
 
 def true_hessian(answer: Explained, content: Hessian) -> Hessian:
@@ -298,11 +298,6 @@ def step_rows(own: Sequence[Step], answer: Explained, settings: Settings) -> Ite
         value = None if is_repeated(step) else step.value
         near = bool(text) and not is_shown(worked[text], step.value, settings.precision)
         yield Equation(left, (formula, *([text] if text else [])), value, near=near, rule=step.rule)
-
-
-def is_shown(value: float | None, wanted: Array, precision: int) -> bool:
-    """Return whether a number is another as it is shown."""
-    return value is not None and short(value, precision) == short(float(wanted), precision)
 
 
 def step_pattern(step: Step) -> tuple[str, ...]:

@@ -28,15 +28,22 @@ NEAR = 1e-12
 
 
 def find_samples(point: Point) -> Samples | None:
-    """Return the terms of each sample; None where the output is no mean, or no entry gets terms from two samples."""
+    """Return the terms of each sample; None where the output is no mean, or no entry gets terms from two samples.
+
+    Of several means, such as a loss and a penalty, the first one whose rows share an entry counts.
+    """
     output = point.run.output
     if point.value.size != 1 or not isinstance(output, Operation) or not output.active:
         return None
     kept: dict[int, Any] = {}
     cotangents(point.run.graph, output, point.seed, kept)
-    of = next((node for node, is_mean in averaged(output) if is_average(node, is_mean, kept, point)), None)
-    if of is None:
-        return None
+    means = (node for node, is_mean in averaged(output) if is_average(node, is_mean, kept, point))
+    return next((samples for samples in (terms_of(of, kept, point) for of in means) if samples is not None), None)
+
+
+def terms_of(of: Node, kept: Mapping[int, Any], point: Point) -> Samples | None:
+    """Return the terms by the rows of what a mean is of; None where no entry of a gradient has terms of two."""
+    output = point.run.output
     g, count = np.asarray(kept[of.index]), of.shape[0]
     places = range(count) if count <= MOST_SAMPLES else [*range(MOST_SAMPLES - 1), count - 1]
     weight = float(g.flat[0]) / float(np.ravel(point.seed)[0])

@@ -116,7 +116,12 @@ def note_call(timeline: Timeline | None) -> list[Note]:
     added = {name for before in timeline.events[: timeline.explained] for name in before.grad}
     verb = "stays" if len(names) == 1 else "stay"
     after = f"{verb} None" if added.isdisjoint(names) else f"{verb} as before"
-    return [Note("grad-returns", f"torch.autograd.grad returns a tuple with the gradient; {grads} {after}.")]
+    return [
+        Note(
+            "grad-returns",
+            f"torch.autograd.grad returns a tuple with what is {grads} here; in PyTorch {grads} {after}.",
+        )
+    ]
 
 
 AUTOGRAD = re.compile(r"autograd\.grad\(|(?<![.\w])grad\(")

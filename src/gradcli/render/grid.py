@@ -368,4 +368,4 @@ def stacked(sheet: Sheet, blocks: Sequence[Sequence[Column]], remarks: tuple[Rem
         cells = OPEN_SIDE.sub(" ", cells)
         tone = style_of(sheet.table.tones[k]) if sheet.table.tones else ""
         rows.append((f"{label}: {cells}" if label and cells else label or f"    {cells}", tone))
-    return Stacked(tuple(rows), tuple(remark for remark in remarks if remark.tone))
+    return Stacked(tuple(rows), tuple(remark for remark in remarks if remark.tone or remark.needed))

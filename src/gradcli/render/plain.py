@@ -11,7 +11,7 @@ from gradcli.document.equalities import with_true_formulas
 from gradcli.document.forward import shown_events
 from gradcli.document.jacobian import indexed
 from gradcli.document.labels import with_labels
-from gradcli.document.model import Equation, Equations, Part, Prose, Settings, Table
+from gradcli.document.model import Equation, Equations, Listing, Part, Prose, Settings, Table
 from gradcli.document.numbers import MOST_PRECISE, full, input_text
 from gradcli.document.sections import view_sections
 from gradcli.engine.naming import place_text
@@ -125,6 +125,8 @@ def part_lines(part: Part, settings: Settings) -> Iterator[str]:
         yield from part.sentences
     elif isinstance(part, Equations):
         yield from (row if isinstance(row, str) else equation_line(row) for row in part.rows)
+    elif isinstance(part, Listing):
+        yield from part.lines
     elif isinstance(part, Table):
         from gradcli.render.grid import Sheet, stacked  # which reads rich
 
