@@ -146,7 +146,7 @@ def after(what: Expression, text: str) -> Expression:
         return infix("@", MULTIPLIED, after(right, ".T"), after(left, ".T"))
     if text == ".T" and what.shape is not None and len(what.shape) < 2:
         return what
-    if what.value is not None and set(text) <= set("[]., None:"):
+    if FORMS.get() and what.value is not None and set(text) <= set("[]., None:"):
         return what
     shape = what.shape[::-1] if text == ".T" and what.shape is not None else None
     return Expression(f"{what.within(ATOM - 1)}{text}", shape=shape)
