@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import re
 from pathlib import Path
 
 import pytest
-
-from gradcli.cli.app import run
-from gradcli.cli.environment import Environment
 
 HOME = Path(__file__).parents[2]
 SCRIPTS = HOME / "tests" / "data" / "lengths"
@@ -34,19 +30,21 @@ INVENTED = re.compile(r"\bh\d+\b|\bd\w+_d\w+\b")
 """Names of gradcli's own for values that the program does not name."""
 
 
-class Stream(io.StringIO):
-    encoding = "utf-8"
+@pytest.fixture
+def shown(cli):
+    """Return what a screen of so many columns shows of a program: its words, or the name of a script."""
 
+    def call(what: str | tuple[str, ...], width: int) -> str:
+        words = what if isinstance(what, tuple) else (str(SCRIPTS / f"{what}.py"),)
+        answer = cli(*words, "--width", str(width), columns=None)
+        assert answer.code == 0, answer.err
+        return answer.out
 
-def shown(what: str | tuple[str, ...], width: int) -> str:
-    words = what if isinstance(what, tuple) else (str(SCRIPTS / f"{what}.py"),)
-    env = Environment(stdin=io.StringIO(), stdout=Stream(), stderr=io.StringIO(), variables={})
-    assert run([*words, "--width", str(width)], env) == 0, env.stderr.getvalue()
-    return env.stdout.getvalue()
+    return call
 
 
 @pytest.mark.parametrize("name", BUDGETS)
-def test_an_answer_has_no_more_lines_than_its_budget(name):
+def test_an_answer_has_no_more_lines_than_its_budget(shown, name):
     what, most = BUDGETS[name]
     lines = shown(what, 80).rstrip("\n").split("\n")
     call = next((k for k, line in enumerate(lines) if re.match(r" Line \d+, turn", line)), 0)
@@ -55,14 +53,14 @@ def test_an_answer_has_no_more_lines_than_its_budget(name):
 
 @pytest.mark.parametrize("width", [40, 80, 200])
 @pytest.mark.parametrize("name", BUDGETS)
-def test_no_line_is_wider_than_the_screen(name, width):
+def test_no_line_is_wider_than_the_screen(shown, name, width):
     what, _ = BUDGETS[name]
     for line in shown(what, width).split("\n"):
         assert len(line) <= width or " " not in line.strip(), line
 
 
 @pytest.mark.parametrize("name", [name for name, (what, _) in BUDGETS.items() if isinstance(what, str)])
-def test_a_script_is_answered_in_its_own_names(name):
+def test_a_script_is_answered_in_its_own_names(shown, name):
     what, _ = BUDGETS[name]
     own = set(INVENTED.findall((SCRIPTS / f"{what}.py").read_text(encoding="utf-8")))
     assert set(INVENTED.findall(shown(what, 80))) - own <= NUMBERED.get(what, set())
@@ -73,7 +71,7 @@ NUMBERED = {"rnn": {"h1", "h2", "h3"}, "train": {"h1", "h2", "h3"}, "layernorm":
 its epsilon, without whose name the lines of layer norm are too long."""
 
 
-def test_the_gradient_of_one_output_is_printed_once():
+def test_the_gradient_of_one_output_is_printed_once(shown):
     out = shown("softmax_ce", 80)
     assert out.count("-0.757567") == 1
     assert "both give this" in out

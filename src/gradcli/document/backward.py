@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcli.document.brackets import split_outside
 from gradcli.document.equalities import evaluate
 from gradcli.document.folding import FEW, repetition, unnumbered
 from gradcli.document.model import Cell, Column, Equation, Equations, Part, Section, Settings, Table
@@ -156,13 +157,7 @@ def unsigned(term: str) -> str:
 
 def terms_of(text: str) -> list[str]:
     """Return the terms of a sum, each but the first with the sign before it."""
-    depth, start, terms = 0, 0, []
-    for place, character in enumerate(text):
-        depth += (character in "([") - (character in ")]")
-        if not depth and text.startswith((" + ", " - "), place):
-            terms.append(text[start:place])
-            start = place
-    return [*terms, text[start:]]
+    return split_outside(text, (" + ", " - "))
 
 
 def paths_section(answer: Explained, settings: Settings) -> Section:

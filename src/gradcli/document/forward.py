@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcli.document.brackets import split_outside
 from gradcli.document.equalities import evaluate
 from gradcli.document.model import Equation, Equations, Section, Settings
-from gradcli.document.numbers import short
+from gradcli.document.numbers import number_in, short
 from gradcli.engine.naming import place_text
 from gradcli.explanation.events import BranchTaken, LoopEnded, TurnBegun, Value
 from gradcli.explanation.putting_in import put_in
+from gradcli.records import replace
 
 if TYPE_CHECKING:
     from gradcli.explanation.events import Decision, Event
@@ -72,19 +74,18 @@ def value_rows(value: Value) -> list[Equation | str]:
 
 def is_number(text: str, value: Any) -> bool:
     """Return whether a text is only the number that the value is, such as ``3.0``."""
-    try:
-        return np.ndim(value) == 0 and float(text) == float(value)
-    except ValueError:
-        return False
+    return np.ndim(value) == 0 and number_in(text) == float(value)
 
 
 def with_numbers(rows: Sequence[Equation | str], answer: Explained, settings: Settings) -> Iterator[Equation | str]:
     """Yield equations with numbers put in where all are single numbers, and rounding those does not move the value."""
+    equations = [row for row in rows if isinstance(row, Equation) and row.sides]
+    if len(equations) > MOST_STEPS or any(np.ndim(row.value) for row in equations):
+        yield from rows
+        return
     known = {value.name: value.value for value in answer.values}
     write = partial(short, precision=settings.precision)
-    equations = [row for row in rows if isinstance(row, Equation) and row.sides]
-    alike = len(equations) <= MOST_STEPS and all(np.ndim(row.value) == 0 for row in equations)
-    steps = [put_in(str(row.sides[0]), known, write) if alike else "" for row in equations]
+    steps = [put_in(str(row.sides[0]), known, write) for row in equations]
     worked = iter(evaluate(answer, [step or "0" for step in steps], {}))
     put = {id(row): (step, next(worked)) for row, step in zip(equations, steps, strict=True)}
     for row in rows:
@@ -94,31 +95,15 @@ def with_numbers(rows: Sequence[Equation | str], answer: Explained, settings: Se
         step, worth = put[id(row)]
         shown = write(float(row.value)) if step else ""
         true = worth is not None and write(worth) == shown and step not in (shown, *row.sides)
-        yield Equation(row.left, (*row.sides, step), row.value) if step and true else row
+        yield replace(row, sides=(*row.sides, step)) if step and true else row
 
 
 def entries_of(text: str) -> list[str]:
     """Return the texts of the entries of a list, of nested ones too; nothing for any other text."""
-    if not (text.startswith("[") and closing(text, 0) == len(text) - 1):
+    if not (text.startswith("[") and text.endswith("]")):
         return []
-    parts, depth, start = [], 0, 1
-    for place, character in enumerate(text):
-        depth += (character in "([") - (character in ")]")
-        if (character == "," and depth == 1) or depth == 0:
-            parts.append(text[start:place].strip())
-            start = place + 1
-    present = [part for part in parts if part]
-    return [entry for part in present for entry in (entries_of(part) or [part])]
-
-
-def closing(text: str, opening: int) -> int:
-    """Return where a bracket is closed."""
-    depth = 0
-    for place in range(opening, len(text)):
-        depth += (text[place] in "([") - (text[place] in ")]")
-        if not depth:
-            return place
-    return -1
+    parts = [part.removeprefix(",").strip() for part in split_outside(text[1:-1], (",",))]
+    return [entry for part in parts if part for entry in (entries_of(part) or [part])]
 
 
 def sentences(event: BranchTaken | TurnBegun | LoopEnded, precision: int) -> list[str]:

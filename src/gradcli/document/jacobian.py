@@ -6,7 +6,6 @@ H is a Jacobian too, and its tables are made here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +27,12 @@ from gradcli.document.model import (
     Settings,
     Table,
 )
-from gradcli.document.numbers import ends, short
+from gradcli.document.numbers import ends, number_in, short
 from gradcli.document.verdicts import verdict
 from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
 from gradcli.explanation.events import Value
+from gradcli.explanation.rereading import NAME
 from gradcli.records import replace
 
 if TYPE_CHECKING:
@@ -54,7 +54,6 @@ MOST_SPELLED = 64
 """Entries of a gradient up to which all are written."""
 MOST_COUNTED = 16
 """Rows and columns up to which entries are seen without a picture."""
-NAMES = re.compile(r"[^\W\d]\w*")
 
 
 def is_one_row(answer: Explained) -> bool:
@@ -128,7 +127,7 @@ def one_row_formulas(answer: Explained, name: str, settings: Settings) -> list[E
     if not np.size(jacobian.values) and jacobian.matrix_shape[1]:
         return [Equation(Derivative(answer.name, (name,)), (), np.zeros(jacobian.input_shape))]
     texts = jacobian.formulas
-    long = texts is None or any(len(text) > LONG_ENTRY or not named.isdisjoint(NAMES.findall(text)) for text in texts)
+    long = texts is None or any(len(text) > LONG_ENTRY or not named.isdisjoint(NAME.findall(text)) for text in texts)
     rule = answer.lookup.backward_pass.input_rule(name) if long and jacobian.input_shape and not settings.full else None
     if rule is not None and rule.text is not None and ".grad" not in rule.text and len(rule.text) <= LONGEST_RULE:
         return [Equation(Derivative(answer.name, (name,)), (rule.text,))]
@@ -176,14 +175,14 @@ def helpers_of(answer: Explained, formulas: Sequence[str], settings: Settings) -
         return []
     shown = {event.name for event in shown_events(answer.forward) if isinstance(event, Value) and event.text}
     shown |= {*answer.inputs, answer.name, *(rule.name for rule in answer.rules if rule.made and answer.has_steps)}
-    wanted = [word for text in formulas for word in NAMES.findall(text)]
+    wanted = [word for text in formulas for word in NAME.findall(text)]
     names: list[str] = []
     while wanted:
         word = wanted.pop()
         if word in answer.definitions and word not in shown:
             shown.add(word)
             names.append(word)
-            wanted += NAMES.findall(answer.definitions[word])
+            wanted += NAME.findall(answer.definitions[word])
     values = answer.definition_values if names else {}
     ordered = [name for name in answer.definitions if name in names]
     long = len(ordered) > MOST_HELPERS or any(len(answer.definitions[name]) > LONGEST_HELPER for name in ordered)
@@ -298,7 +297,7 @@ def entry_cells(
 
 def entry_cell(matrix: Jacobian, k: int, dust: Mask | None) -> Cell:
     """Return entry number k with its formula, unless that is a number as it stands."""
-    formula = matrix.formulas[k] if matrix.formulas is not None and not is_number(matrix.formulas[k]) else ""
+    formula = matrix.formulas[k] if matrix.formulas is not None and number_in(matrix.formulas[k]) is None else ""
     mark = Mark.ROUNDED if dust is not None and dust[k] else Mark.NONE
     return Cell(float(matrix.values[k]), formula, mark)
 
@@ -312,15 +311,6 @@ def settled_cells(array: Array, dust: Mask, places: Sequence[int | None]) -> lis
         else Cell(float(numbers[j]), mark=Mark.ROUNDED if lost[j] else Mark.NONE)
         for j in places
     ]
-
-
-def is_number(text: str) -> bool:
-    """Return whether a formula is a number as it stands."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def legend(answer: Explained, rows: Sequence[int | None], blocks: Sequence[Sequence[Column]]) -> tuple[Remark, ...]:
@@ -441,7 +431,7 @@ def matrix_formulas(
     """
     rows: list[Equation | str] = []
     formulas = matrix.formulas or []
-    worth = [k for k, text in enumerate(formulas) if dust is not None or not is_number(text)]
+    worth = [k for k, text in enumerate(formulas) if dust is not None or number_in(text) is None]
     most = settings.most(MOST_FORMULAS)
     for k in worth[: most + 1]:
         row, column = (
@@ -454,7 +444,7 @@ def matrix_formulas(
         if dust is None:
             rows.append(Equation(left, (formulas[k],)))
         else:
-            sides = () if is_number(formulas[k]) else (formulas[k],)
+            sides = () if number_in(formulas[k]) is not None else (formulas[k],)
             rows.append(Equation(left, sides, 0.0 if dust[k] else float(matrix.values[k]), near=bool(dust[k])))
     return limited(rows, most, "entry", len(worth))
 

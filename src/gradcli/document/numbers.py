@@ -64,6 +64,14 @@ def short(value: float, precision: int = 6) -> str:
     return full(value) if precision >= MOST_PRECISE else f"{value:.{precision}g}"
 
 
+def number_in(text: str) -> float | None:
+    """Return the number that a text is as it stands, such as ``3.0``; None for any other text."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
 def in_brackets(text: str) -> str:
     """Return a number, in parentheses if it is negative."""
     return f"({text})" if text.startswith("-") else text

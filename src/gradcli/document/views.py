@@ -31,7 +31,7 @@ from gradcli.document.model import (
     Settings,
     Table,
 )
-from gradcli.document.numbers import ends, short
+from gradcli.document.numbers import ends, number_in, short
 from gradcli.document.verdicts import proof_text
 from gradcli.engine.naming import place_text
 from gradcli.errors.counting import counted
@@ -329,10 +329,7 @@ def is_repeated(step: Step) -> bool:
     """Return whether the formula is the number that the value, or all of its entries, are."""
     if not step.value.size or not step.formula:
         return False
-    try:
-        return bool(float(step.formula) == step.value.flat[0] and np.ptp(step.value) == 0)
-    except ValueError:
-        return False
+    return bool(number_in(step.formula) == step.value.flat[0] and np.ptp(step.value) == 0)
 
 
 def says_more(step: Step) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from gradcli.engine.naming import place_text
 from gradcli.engine.reverse import accumulate
 from gradcli.explanation.backward import CHOICES, is_same
 from gradcli.explanation.picture import Edge, Picture, Vertex
+from gradcli.explanation.rereading import NAME
 from gradcli.explanation.taping import Recorded, cotangent_of, true_operation, written_value
 from gradcli.explanation.writer import Arrived, plus_arrived
 from gradcli.formulas.recorder import Unwritable, Written, lift, write
@@ -26,7 +26,6 @@ MOST_VERTICES = 200
 """Computed values that are looked at; of a longer program the first and the last ones."""
 MOST_ENTRIES = 8
 """Entries of y, and of all inputs together, up to which a picture is drawn entry by entry."""
-NAMES = re.compile(r"[A-Za-z_]\w*")
 GAP = "…"
 """The name of the vertex that stands for values left out."""
 
@@ -90,7 +89,7 @@ def entries_of(
 
 def entry_text(answer: Explained, formula: str, number: float) -> str | None:
     """Return the formula of an entry of J in the names of the program, where the language finds its number in it."""
-    if not formula or not answer.definitions.keys().isdisjoint(NAMES.findall(formula)):
+    if not formula or not answer.definitions.keys().isdisjoint(NAME.findall(formula)):
         return None
     found = answer.lookup.evaluate(formula, {**answer.inputs, answer.name: answer.output})
     return formula if found is not None and is_same(found, np.asarray(number)) else None

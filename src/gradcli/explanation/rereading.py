@@ -15,7 +15,8 @@ from gradcli.ops.declare import Array, value_of
 from gradcli.ops.making import CONSTANTS
 
 COTANGENT = re.compile(r"\b([A-Za-z_]\w*)\.grad\b")
-NAME = re.compile(r"[A-Za-z_]\w*")
+NAME = re.compile(r"[^\W\d]\w*")
+"""A name in a formula, of a variable or of a function."""
 BUDGET = Budget(text=64_000, syntax=100_000)
 
 

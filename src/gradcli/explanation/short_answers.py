@@ -15,6 +15,7 @@ from gradcli.explanation.dependence import chooses_by_value
 from gradcli.explanation.effect import Broadcast
 from gradcli.explanation.explained import Note
 from gradcli.explanation.jacobians import Jacobian
+from gradcli.explanation.rereading import NAME
 from gradcli.language.writes import saved_places
 from gradcli.ops.declare import Array
 
@@ -34,7 +35,6 @@ MOST_READ = 200
 """Entries of J whose formulas are searched for a variable."""
 BENDS = {"kink", "jump", "infinite-slope", "edge", "custom-backward", "hook"}
 """Kinds of notes on points and functions whose formulas do not hold around them."""
-WORDS = re.compile(r"[A-Za-z_]\w*")
 
 
 def note_questions(
@@ -178,7 +178,7 @@ def is_linear(jacobians: Mapping[str, Jacobian], definitions: Collection[str]) -
     if sum(map(len, entries)) > MOST_READ or not any(map(np.any, entries)):
         return False
     return all(
-        j.formulas is not None and all(moves.isdisjoint(WORDS.findall(formula)) for formula in j.formulas)
+        j.formulas is not None and all(moves.isdisjoint(NAME.findall(formula)) for formula in j.formulas)
         for j in jacobians.values()
     )
 

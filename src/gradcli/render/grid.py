@@ -327,9 +327,10 @@ def fitted_plain(sheet: Sheet) -> Drawn | Stacked:
     """Return a table without rules: its columns side by side, or a line for each row where there is no room."""
     table, room = sheet.table, sheet.layout.width - len(INDENT)
     columns = [column for block in table.blocks for column in block]
-    optional = [column for column in columns if column.optional]
+    optional = [place for place, column in enumerate(columns) if column.optional]
     for left_out in range(len(optional) + 1):
-        kept = [column for column in columns if column not in optional[len(optional) - left_out :]]
+        gone = optional[len(optional) - left_out :]
+        kept = [column for place, column in enumerate(columns) if place not in gone]
         drawn = Drawn(table.labels, (sheet.texts(kept, formulas=True),), table.tones, (), table.remarks)
         if max((len(line.plain) for line in plain_lines(drawn)), default=0) <= room + len(INDENT):
             return drawn
