@@ -200,3 +200,19 @@ def test_render_reads_plain_records(path):
     modules = {module.removeprefix("gradcli.") for module in imports(path, top_level=False) if "gradcli." in module}
     read = {module.partition(".")[0] if module.startswith(("document.", "render.")) else module for module in modules}
     assert read <= PLAIN
+
+
+SKIPS = re.compile(r"pytest\.(skip|importorskip)\(")
+OPTIONAL = {"torch", "jax"}
+"""What the README's test command does not install."""
+
+
+@pytest.mark.parametrize("path", [path for path in TESTS if path.name.startswith("test_")], ids=lambda path: path.stem)
+def test_a_test_module_can_be_read_without_what_is_not_installed(path):
+    """A module that asks PyTorch skips as a whole before it imports it, or imports it where it is there."""
+    for node in nodes_of(path)[0].body:
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef) and SKIPS.search(ast.unparse(node)):
+            return
+        names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        assert OPTIONAL.isdisjoint(name.partition(".")[0] for name in names), ast.unparse(node)

@@ -7,11 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-import torch
-import torch.nn.functional as F  # noqa: N812 - its name everywhere
 
 import gradcli
 from gradcli.explanation.rereading import Reader
+from oracles import TORCH, needs_torch
+
+if TORCH:
+    import torch
+    import torch.nn.functional as F  # noqa: N812 - its name everywhere
 
 R = np.random.default_rng(3)
 X, Z = np.round(R.normal(size=(4, 2)), 2), np.round(R.normal(size=(4, 3)), 2)
@@ -242,6 +245,7 @@ def test_a_line_is_what_a_textbook_has(name):
     assert {of: lines.get(of) for of in course.lines} == course.lines
 
 
+@needs_torch
 @pytest.mark.parametrize("v", [1.0, 0.7])
 @pytest.mark.parametrize("name", COURSES)
 def test_every_line_is_the_number_of_autograd(name, v):
@@ -264,6 +268,7 @@ def test_a_factor_of_v_stays_where_it_is_not_1():
     assert lines == {"loss": "v", "p": "loss.grad*2*(p - t)/3", "t": "loss.grad*2*(t - p)/3"}
 
 
+@needs_torch
 def test_softmax_is_written_in_its_own_name():
     """J is diag(s) - outer(s, s), entry by entry."""
     found = gradcli.explain("s = softmax(x)", x=THREE, v=[1.0, 0.0, 0.0]).jacobian["x"]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 import gradcli
+from oracles import TORCH, needs_torch
+
+if TORCH:
+    import torch
 
 LINEAR = [  # program, inputs
     ("3*x", {"x": 1.5}),
@@ -35,6 +38,7 @@ def notes_of(program, kind, **inputs):
     return [note.message for note in gradcli.explain(program, **inputs).notes if note.kind == kind]
 
 
+@needs_torch
 @pytest.mark.parametrize(("program", "inputs"), LINEAR)
 def test_a_linear_note_stands_where_pytorch_raises(program, inputs):
     wrt = ["x"]
@@ -66,6 +70,7 @@ def test_a_broadcast_input_adds_as_many_terms(program, inputs, times):
     assert [note.kind for note in found.notes if note.kind == "broadcast"] == ["broadcast"] * bool(times)
 
 
+@needs_torch
 def test_the_terms_of_samples_are_the_gradients_of_the_samples():
     rng = np.random.default_rng(0)
     X, t, w, b = rng.normal(size=(12, 3)), rng.normal(size=12), rng.normal(size=3), rng.normal()
@@ -175,6 +180,7 @@ def test_an_answer_has_two_of_these_lines_at_the_most():
     assert kinds == ["broadcast", "grad-shape"]
 
 
+@needs_torch
 def test_each_sample_of_a_mean_has_a_row_in_every_voice():
     X, t, w = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [1.0, 2.0, 3.0], [0.5, -0.5]
     found = gradcli.explain("mean((X @ w - t)**2)", X=X, t=t, w=w, wrt=["w"])
