@@ -60,7 +60,12 @@ SHARED = [  # program, inputs, what is broadcast: name and times
     ("sum(x*x)", {"x": [1.0, 2.0]}, {}),
     ("sum(b.reshape(2, 1)*x)", {"b": [1.0, 2.0], "x": [[1.0, 2.0]]}, {"b": 2, "x": 2}),
     ("x*3", {"x": 2.0}, {}),
-]
+    ("sum(x + b) + sum(x*b)", {"x": [1.5, 2.0], "b": 3.0}, {"b": 4}),
+    ("sum(tanh(X @ w + b)) + sum((Z @ w + b)**2)",
+     {"X": np.ones((2, 2)), "Z": np.ones((3, 2)), "w": [0.1, 0.2], "b": 0.3}, {"b": 5}),
+    ("sum(x + b) + b**2", {"x": [1.5, 2.0], "b": 3.0}, {"b": 3}),
+    ("sum(x + b) + sum(outer(b, x))", {"x": [1.5, 2.0], "b": [3.0]}, {}),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("program", "inputs", "times"), SHARED)

@@ -155,7 +155,7 @@ def group_parts(answer: Explained, names: Sequence[str], settings: Settings, ask
     yield table
 
 
-UNSAID = "The formulas of its entries are long: --json has them, and Backward has the steps that they are made of."
+UNSAID = "Its entries have many or long formulas: --json has them, and Backward has the steps that they are made of."
 MOST_HELPERS = 3
 """Names that formulas use beyond the program's, up to which formulas are shown with them."""
 LONGEST_HELPER = 70
@@ -166,7 +166,7 @@ MOST_BESIDE_STEPS, LONGEST_BESIDE_STEPS = 4, 160
 
 def unsaid(answer: Explained) -> str:
     """Return what stands in the place of long formulas; Backward has steps only where it is there."""
-    return UNSAID if answer.has_steps and answer.rules else "The formulas of its entries are long: --json has them."
+    return UNSAID if answer.has_steps and answer.rules else "Its entries have many or long formulas: --json has them."
 
 
 def helpers_of(answer: Explained, formulas: Sequence[str], settings: Settings) -> list[Equation] | None:

@@ -55,8 +55,8 @@ class Broadcast:
     """An input that an operation repeats to another shape, so that its gradient adds a term for each use.
 
     - ``name``, ``shape``: the variable.
-    - ``to``: the shape that it is repeated to.
-    - ``times``: how often each of its entries is used.
+    - ``to``: the first shape that it is repeated to.
+    - ``times``: how often each of its entries is used, in all operations together.
 
     >>> gradcli.explain("sum((x + b)**2)", x=[1.0, 2.0, 3.0], b=0.5).broadcasts
     [Broadcast(name='b', shape=(), to=(3,), times=3)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -56,27 +57,35 @@ def note_questions(
 
 
 def find_broadcasts(nodes: Sequence[Node], leaves: Mapping[str, Node]) -> list[Broadcast]:
-    """Return the differentiated inputs that an elementwise operation repeats, each at its first such use.
+    """Return the differentiated inputs that an elementwise operation repeats, with all uses of each counted.
 
-    An input counts under what it became entry by entry, as ``-b``. Of a long run the first operations are looked at.
+    An input counts under what it became entry by entry, as ``-b``. One that is used in any other way is left out, as
+    nobody can say how many terms that adds, and so is a long run.
     """
     behind = {leaf.index: (name, leaf) for name, leaf in leaves.items()}
-    found: dict[str, Broadcast] = {}
-    for node in nodes[:MOST_NODES]:
-        op = node.op
-        if type(node) is not Operation or op is None or (op.formula is None and not op.moves):
-            continue
+    uses: dict[str, list[Operation]] = {}
+    uncounted: set[str] = set()
+    operations = [node for node in nodes if isinstance(node, Operation)] if len(nodes) <= MOST_NODES else []
+    for node in operations:
         for k in node.links:
             one = behind.get(node.arguments[k].index)
             if one is None:
                 continue
             name, leaf = one
-            if 0 < leaf.value.size < node.value.size and name not in found and op.formula is not None:
-                times = node.value.size // leaf.value.size
-                found[name] = Broadcast(name, leaf.shape, node.shape, times)
-            elif leaf.value.size == node.value.size and len(node.links) == 1:
+            is_entrywise = node.op.formula is not None
+            if (is_entrywise or node.op.moves) and len(node.links) == 1 and leaf.value.size == node.value.size:
                 behind[node.index] = one
-    return list(found.values())
+            elif is_entrywise and 0 < leaf.value.size <= node.value.size:
+                uses.setdefault(name, []).append(node)
+            else:
+                uncounted.add(name)
+    return [
+        Broadcast(name, leaf.shape, wider[0].shape, sum(node.value.size // leaf.value.size for node in uses[name]))
+        for name, leaf in leaves.items()
+        if name in uses
+        and name not in uncounted
+        and (wider := [node for node in uses[name] if node.value.size > leaf.value.size])
+    ]
 
 
 def note_broadcasts(found: Sequence[Broadcast]) -> list[Note]:
@@ -85,7 +94,8 @@ def note_broadcasts(found: Sequence[Broadcast]) -> list[Note]:
         return []
     first = found[0]
     same = [one.name for one in found if one.times == first.times]
-    shape = f" to {first.to}" if len(same) == 1 else ""
+    once = first.times * math.prod(first.shape) == math.prod(first.to)
+    shape = f" to {first.to}" if len(same) == 1 and once else ""
     subject = f"{listed(same[:MOST_NAMED], len(same))} {'is' if len(same) == 1 else 'are'} broadcast{shape}"
     whole = len(same) == 1 and first.shape == ()
     used = f"used {first.times:,} times" if whole else f"each entry is used {first.times:,} times"
