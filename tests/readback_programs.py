@@ -15,7 +15,7 @@ import numpy as np
 
 import gradcli
 from generator.nightly import main
-from gradcli.document.equalities import with_true_formulas
+from gradcli.document.verdicts import with_true_formulas
 from gradcli.errors import Budget
 from gradcli.formulas.readback import read_back
 from gradcli.language.program import compile_program
