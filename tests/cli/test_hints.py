@@ -67,6 +67,7 @@ def suggested() -> Iterator[str]:
                 yield from (SAID.sub("", found).strip() for found in COMMAND.findall(text))
 
 
+ELSEWHERE = sorted({name for key, option in OPTIONS.items() if key != "expect" for name in option.called})
 SUGGESTED = sorted(set(suggested()))
 
 
@@ -107,7 +108,7 @@ def test_an_example_of_an_option_is_taken(cli: Cli, flag: str) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
-    "name", sorted({name for key, option in OPTIONS.items() if key != "expect" for name in option.called})
+    "name", ELSEWHERE
 )
 def test_an_option_with_another_name_leads_to_one_that_there_is(cli: Cli, command: str, name: str) -> None:
     program = ["x**2"] if command in WITH_PROGRAM else []

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Node
-from gradcli.language.calling import is_of_masks
+from gradcli.ops.declare import Op
 from gradcli.ops.arithmetic import MUL
 from gradcli.ops.declare import Pair, Parts, no_links
 from gradcli.ops.links import Links

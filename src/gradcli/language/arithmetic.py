@@ -1,7 +1,7 @@
-"""Arithmetic of truth values and integers, as PyTorch and NumPy have it: masks, positions, counts.
+"""Numbers of a program: floats, integers, masks, and what operators make of them, as PyTorch and NumPy have it.
 
-What the closures of a compiled program do when they run: arithmetic on numbers and nodes, truth, indices.
-Operators and functions of single entries; two numbers that a loop computes take a short way.
+Numbers are floats. Comparisons give *masks*, positions and counts are *integers*, and both stay what they are where
+both libraries leave them so. What only one of the two answers is answered with a remark.
 """
 
 from __future__ import annotations
@@ -271,8 +271,6 @@ def takes_integers_apart(items: list[Any]) -> bool:
     return any(min(i, k) < span < max(i, k) for i in integers for k in lists for span in spans)
 
 
-# ---- What the closures of a compiled program do when they run: arithmetic on numbers and nodes, truth, in
-
 EXACT = 2**53
 """Integers up to here are exact in double precision; larger results become floats."""
 
@@ -384,12 +382,6 @@ def truth(value: object) -> bool:
     return bool(raw.reshape(()))
 
 
-def is_truth(value: object) -> bool:
-    """Return whether a value is True or False, and no number."""
-    raw = value_of(value)
-    return isinstance(raw, bool) or getattr(raw, "dtype", None) == np.bool_
-
-
 def array_of(value: object) -> Any:
     """Return a node or an array as it is, of floats, integers or truth values; raises ``type`` for anything else."""
     return value_of(value) if whole_array(value) else as_tensor(value)
@@ -432,9 +424,6 @@ def compare_chain(f: Graph, ops: list[Op], values: list[Any]) -> Any:
     """Apply ``a < b < c``: true where every comparison is."""
     found = [value_of(compare(f, op, left, right)) for op, left, right in zip(ops, values, values[1:], strict=False)]
     return reduce(partial(compare, f, OPERATORS["&", 2]), found)
-
-
-# ---- Operators and functions of single entries; two numbers that a loop computes take a short way
 
 
 def integer_arithmetic(f: Graph, op: Op, a: int, b: int) -> int | Any:

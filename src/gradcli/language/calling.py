@@ -13,7 +13,10 @@ from gradcli.engine.graph import NODES, Graph, Node
 from gradcli.errors import GradcliError
 from gradcli.language.arithmetic import (
     DOUBLE,
+    FLOAT,
+    INTEGER,
     MASK,
+    NAMES,
     Listed,
     Tupled,
     array_of,
@@ -22,6 +25,7 @@ from gradcli.language.arithmetic import (
     compare,
     inverted,
     is_odd,
+    neither,
     number_kind,
     plain_items,
     unary_operator,
@@ -30,7 +34,7 @@ from gradcli.language.arithmetic import (
 from gradcli.language.calls import DTYPE, Bound, asks_library
 from gradcli.language.compiling import Evaluate, Frame
 from gradcli.language.memory import looks_on, may_share
-from gradcli.ops import OPERATORS, Function, Pair
+from gradcli.ops import OPERATORS, Function, Pair, Parts
 from gradcli.ops.arithmetic import only_numpy
 from gradcli.ops.declare import Apply, Op, value_of
 from gradcli.ops.joining import INDEX
@@ -60,7 +64,9 @@ def converter(bound: Bound, registers: list[int], tensor: Callable[[object], Ten
     if kind == "Raw":
         return (lambda regs: [regs[i] for i in registers]) if bound.parameter.rest else lambda regs: regs[first]
     if kind == "Raws":
-        return lambda regs: [regs[i] for i in registers] if bound.several else raw_items(regs[first])
+        if bound.several:
+            return lambda regs: [regs[i] for i in registers]
+        return lambda regs: raw_items(regs[first])
     if kind.startswith("Static"):
         return static_converter(bound, registers, tensor)
     if bound.parameter.takes_arrays:
@@ -110,11 +116,6 @@ def holds_whole(value: object) -> bool:
     if type(value) is tuple:
         return any(map(holds_whole, arrays_in(value)))
     return whole_array(value.values if type(value) is Pair else value)
-
-
-def filling(value: object) -> Tensor:
-    """Return a number or an array that others are set to; a plain truth value is one too."""
-    return as_tensor(int(value) if type(value) is bool else value)
 
 
 def is_whole(value: object) -> bool:
@@ -182,24 +183,16 @@ def typed_caller(
 
 def operator_caller(op: Op, operands: list[int], call: Evaluate) -> Evaluate:
     """Return what calls an operator by a name: masks and integers are what they are to the operator."""
-    if is_of_masks(op):
+    if op.formula is None and op.whole is None:  # it gives masks, and its function is never built
         of_masks = compare if len(operands) == 2 else inverted
-        return lambda regs: of_masks(regs[0], op, *(as_comparable(regs[i]) for i in operands))
+        return lambda regs: of_masks(
+            regs[0], op, *(regs[i].values if type(regs[i]) is Pair else regs[i] for i in operands)
+        )
     if op.whole is None or (op.formula is None and not op.step):
         return call
     return lambda regs: (
         binary(regs[0], op, *(regs[i] for i in operands)) if any(is_odd(regs[i]) for i in operands) else call(regs)
     )
-
-
-def is_of_masks(op: Op) -> bool:
-    """Return whether an operator takes masks and integers as they are, and gives masks: the function is never built."""
-    return op.formula is None and op.whole is None
-
-
-def as_comparable(value: object) -> object:
-    """Return the values of a pair, and all else as it is."""
-    return value.values if type(value) is Pair else value
 
 
 def noted(call: Evaluate, written: str) -> Evaluate:
@@ -221,7 +214,8 @@ def general_caller(function: Function, arguments: list[Bound], library: str, reg
     build = partial(builder(function), library=library) if other else builder(function)
     counts = function.kinds.beside == "plain"
     fills = counts or function.kinds.beside == "first"
-    call = plain_caller(build, arguments, registers, filling if fills else as_tensor)
+    as_filling = lambda value: as_tensor(int(value) if type(value) is bool else value)  # noqa: E731
+    call = plain_caller(build, arguments, registers, as_filling if fills else as_tensor)
     numbers = [
         register
         for bound, own in zip(arguments, registers, strict=True)
@@ -230,16 +224,15 @@ def general_caller(function: Function, arguments: list[Bound], library: str, reg
     ]
 
     def of_kinds(regs: Frame) -> Any:
-        from gradcli.language.treatments import cast, is_view, shows, treated
-
         given = [item for i in numbers if regs[i] is not None for item in arrays_in(regs[i])]
         kinds = [number_kind(item) for item in given]
         kind = treated(regs[0], function, kinds)
         found = call(regs)
-        moves = function.shares and not fills and set(kinds) == {kind}
-        if moves and (function.op is DETACH or is_view(found)):
+        first = found[0] if type(found) is tuple and found else found
+        is_view = isinstance(first, np.ndarray) and first.base is not None
+        if function.shares and not fills and set(kinds) == {kind} and (function.op is DETACH or is_view):
             own = given[0] if function.op is DETACH else plain_caller(build, arguments, registers, array_of)(regs)
-            if shows(own, given):
+            if shows_given(own, given):
                 return own
         return cast(regs[0], found, kind)
 
@@ -251,6 +244,72 @@ def general_caller(function: Function, arguments: list[Bound], library: str, reg
         return value if function.shares else apart(regs[0], value, given)
 
     return run
+
+
+def treated(f: Graph, function: Function, kinds: list[str]) -> str | None:
+    """Return the kind of the result of a function whose arguments are of these kinds, None for floats.
+
+    Raises ``type`` where both libraries refuse, and remarks where one refuses or differs.
+    """
+    own = function.kinds
+    if own.beside == "first":
+        return None if kinds[0] == FLOAT else kinds[0]
+    what = f"{function.name} of {' and '.join(NAMES[kind] for kind in dict.fromkeys(kinds))}"
+    mixed, floats = len(set(kinds)) > 1, FLOAT in kinds
+    first = own.beside in ("target", "integers") and kinds[0] != FLOAT
+    masked = own.beside in ("integers", "unmasked") and MASK in kinds
+    if (floats and (first or masked)) or ((floats or mixed) and own.beside == "no"):
+        raise neither(what)
+    if floats or (mixed and own.beside == "floats"):
+        if own.beside in ("numpy", "floats"):
+            only_numpy(f, what)
+        return None
+    side, _, kind = (own.integers if INTEGER in kinds else own.masks).rpartition("-")
+    if kind == "no":
+        raise neither(what)
+    remark_kinds(f, what, "numpy" if mixed and own.beside == "numpy" else side)
+    whole = INTEGER if INTEGER in kinds else MASK
+    return whole if kind == "same" else None if kind == FLOAT else kind
+
+
+def remark_kinds(f: Graph, what: str, side: str) -> None:
+    """Remark that one library alone answers, or answers otherwise."""
+    if side == "numpy":
+        only_numpy(f, what)
+    elif side == "torch":
+        f.remark("torch-only", f"{what}: this is PyTorch's answer, NumPy refuses.")
+    elif side == "other":
+        f.remark("numpy-differs", f"{what}: this is PyTorch's answer; NumPy computes in half precision or in integers.")
+
+
+def shows_given(value: object, given: list[Any]) -> bool:
+    """Return whether a result, or each of several, shows entries of masks or integers that a function was given."""
+    parts = value if type(value) is tuple else (value,)
+    arrays = [raw for raw in map(value_of, given) if isinstance(raw, np.ndarray)]
+    return all(
+        isinstance(part, np.ndarray)
+        and any(part.dtype == array.dtype and np.may_share_memory(part, array) for array in arrays)
+        for part in parts
+    )
+
+
+def cast(f: Graph, value: object, kind: str | None) -> Any:
+    """Return a result as a mask or as integers; None leaves it as it is."""
+    if kind is None:
+        return value
+    if isinstance(value, Node) and value.active:
+        from gradcli.ops.further.casting import as_kind
+
+        return as_kind(f, value, kind)
+    if type(value) is tuple:
+        return tuple(cast(f, item, kind) for item in value)
+    if type(value) is Pair:
+        return Pair(cast(f, value.values, kind), value.indices)
+    if type(value) is Parts:
+        count = len(value.names)
+        return Parts(value.names, tuple(partial(lambda k: cast(f, value[k], kind), k) for k in range(count)))
+    numbers = np.asarray(value_of(value), dtype=np.float64)
+    return numbers.astype(np.bool_ if kind == MASK else np.int64)[()]
 
 
 def apart(f: Graph, value: Any, given: list[Any]) -> Any:

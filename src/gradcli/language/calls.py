@@ -1,6 +1,6 @@
-"""Names and operators: how operators are written, what a dotted name stands for or may have meant.
+"""Calls: what a name stands for, which function a call means, and which argument goes to which parameter.
 
-Calls: which function a call means, and which argument goes to which parameter, settled before the program runs.
+All of it is settled before the program runs.
 """
 
 from __future__ import annotations
@@ -175,9 +175,6 @@ STATEMENT_WORDS = {
 """The words that begin statements whose syntax nodes have other names."""
 
 
-# ---- Calls: which function a call means, and which argument goes to which parameter, settled before the p
-
-
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One parameter of a function: its name, what it takes, and whether it may be left out or takes all the rest.
@@ -293,7 +290,10 @@ def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[
         if function is None:
             what = "is not a function" if func.id in variables else "unknown function"
             message = f"'{func.id}' {what}" if func.id in variables else f"{what} '{func.id}'"
-            raise GradcliError("unknown-function", message, hint=near_function(func.id) or instead_of_brackets(func.id))
+            hint = near_function(func.id)
+            if hint is None and len(func.id) < 3:
+                hint = f"if {func.id} is a variable: {func.id}*(...) is a product, {func.id}[0] an entry"
+            raise GradcliError("unknown-function", message, hint=hint)
         return function, ()
     if not isinstance(func, ast.Attribute):
         raise GradcliError("not-allowed", "only functions can be called", hint="write * to multiply")
@@ -311,11 +311,6 @@ def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[
     return method, (func.value,)
 
 
-def instead_of_brackets(name: str) -> str | None:
-    """Return what brackets behind a letter may have meant, which is rather a variable than a function."""
-    return f"if {name} is a variable: {name}*(...) is a product, {name}[0] an entry" if len(name) < 3 else None
-
-
 def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> list[Bound]:
     """Return each parameter with its argument; raises ``arguments`` for too many, too few or unknown ones."""
     known = {p.name: p for p in parameters(function)}
@@ -324,9 +319,15 @@ def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> 
     keywords, dtype = without_type(function, node.keywords)
     for keyword in keywords:
         if keyword.arg == "inplace" and keyword.arg not in known:
-            refuse_inplace(keyword)
-            continue
-        name = keyword.arg if keyword.arg in known else meant(keyword.arg, known, bound)
+            if isinstance(keyword.value, ast.Constant) and keyword.value.value is False:
+                continue
+            message = "inplace=True writes into the argument, which this call does not"
+            raise GradcliError("arguments", message, hint="leave inplace out, and assign the result")
+        name = keyword.arg
+        if name not in known:
+            from gradcli.language.misread import keyword_name  # few calls use another name than ours
+
+            name = keyword_name(name, known, bound)
         if name is None or (bound.get(name) and not known[name].rest):
             message = f"{function.name} takes no argument '{keyword.arg}' here: {signature_text(function)}"
             raise GradcliError("arguments", message, hint=INSTEAD_OF_KEYWORD.get(keyword.arg or ""))
@@ -355,13 +356,6 @@ def by_place(function: Function, positional: list[ast.expr]) -> dict[str, list[a
         message = f"too many arguments: {signature_text(function)}"
         raise GradcliError("arguments", message, hint=INSTEAD_OF_MORE.get(function.name))
     return bound
-
-
-def meant(written: str | None, known: Container[str], bound: Container[str]) -> str | None:
-    """Return the parameter that a keyword means under a name of NumPy's or PyTorch's; None where there is none."""
-    from gradcli.language.misread import keyword_name
-
-    return keyword_name(written, known, bound)
 
 
 BY_NAME = ("keepdim", "ddof")
@@ -400,13 +394,6 @@ def type_name(node: ast.expr) -> ast.expr:
     if isinstance(node, ast.Name) and node.id in names:
         return ast.copy_location(ast.Constant(names[node.id]), node)
     return node
-
-
-def refuse_inplace(keyword: ast.keyword) -> None:
-    """Refuse ``inplace=True``, which writes the result into the argument; any other value is the default."""
-    if not (isinstance(keyword.value, ast.Constant) and keyword.value.value is False):
-        message = "inplace=True writes into the argument, which this call does not"
-        raise GradcliError("arguments", message, hint="leave inplace out, and assign the result")
 
 
 def spread(parameter: Parameter, nodes: list[ast.expr]) -> Bound:

@@ -1,7 +1,4 @@
-"""Attributes and methods that are no functions of the table: ``x.T``, ``x.shape``, ``len(x)``.
-
-Expressions of a formula: from syntax to closures that evaluate them over a frame.
-"""
+"""Expressions of a formula: from syntax to closures that evaluate them over a frame; attributes such as ``x.T``."""
 
 from __future__ import annotations
 
@@ -89,34 +86,25 @@ TYPE_OF = {FLOAT: "float64", INTEGER: "int64", MASK: "bool"}
 
 
 def part(name: str) -> Callable[[Graph, object], Any]:
-    """Return what reads one array of a decomposition by its name."""
+    """Return what reads one array of a pair, or of a decomposition, by its name."""
+    of_pair = name in ("values", "indices")
+    what = "a pair, such as max(x, dim=0) gives" if of_pair else "a decomposition such as linalg.svd(A)"
 
     def read(f: Graph, value: object) -> Any:
         del f
-        if not isinstance(value, Parts):
-            hint = f"call it: .{name}()" if name in methods() else None
-            message = f".{name} is of a decomposition such as linalg.svd(A), and of no array"
-            raise GradcliError("not-allowed", message, hint=hint)
-        return value.part(name)
-
-    return read
-
-
-def half(name: str) -> Callable[[Graph, object], Any]:
-    """Return what reads the values of a pair, or their indices."""
-
-    def read(f: Graph, value: object) -> Any:
-        del f
-        if not isinstance(value, Pair):
-            raise GradcliError("not-allowed", f".{name} is of a pair, such as max(x, dim=0) gives, and of no array")
-        return getattr(value, name)
+        if type(value) is Pair and of_pair:
+            return getattr(value, name)
+        if isinstance(value, Parts) and not of_pair:
+            return value.part(name)
+        hint = f"call it: .{name}()" if name in methods() and not of_pair else None
+        raise GradcliError("not-allowed", f".{name} is of {what}, and of no array", hint=hint)
 
     return read
 
 
 PART_NAMES = (
     *("U", "S", "V", "Vh", "Q", "R", "P", "L", "LU", "pivots", "eigenvalues", "eigenvectors", "sign", "logabsdet"),
-    *("solution", "cloned_coefficient", "residuals", "rank", "singular_values", "min", "max"),
+    *("solution", "cloned_coefficient", "residuals", "rank", "singular_values", "min", "max", "values", "indices"),
 )
 ATTRIBUTES: dict[str, Callable[[Graph, object], Any]] = {
     "T": transposed,
@@ -132,8 +120,6 @@ ATTRIBUTES: dict[str, Callable[[Graph, object], Any]] = {
     "dtype": lambda f, value: TYPE_OF[number_kind(value)],
     "device": lambda f, value: "cpu",
     **{name: part(name) for name in PART_NAMES},
-    "values": half("values"),
-    "indices": half("indices"),
 }
 
 
@@ -199,8 +185,6 @@ def special_call(node: ast.Call, variables: Container[str]) -> tuple[Callable[..
             return read, func.value
     return None
 
-
-# ---- Expressions of a formula: from syntax to closures that evaluate them over a frame
 
 SHIFTS = (ast.LShift, ast.RShift)
 LEFT_OUT: dict[type[ast.AST], str] = {
@@ -573,7 +557,8 @@ class Expressions(Compiler):
                 held = arithmetic.truth(value)
                 if held is stop_at:
                     break
-            if not as_truth and not arithmetic.is_truth(value):
+            raw = value_of(value)
+            if not as_truth and not (isinstance(raw, bool) or getattr(raw, "dtype", None) == np.bool_):
                 message = "'and' and 'or' give one of their sides in Python, and here a truth value alone"
                 raise GradcliError("type", message, hint="write a if c else b")
             return held
@@ -628,7 +613,10 @@ def index_reader(item: ast.expr, parts: list[Evaluate]) -> Evaluate:
 
         def read_slice(regs: Frame) -> slice:
             bounds = iter([picking.slice_bound(regs[0], part(regs)) for part in parts])
-            return picking.slice_of(*[next(bounds) if present else None for present in there])
+            start, stop, step = [next(bounds) if present else None for present in there]
+            if step == 0:
+                raise GradcliError("index", "the step of a slice cannot be 0")
+            return slice(start, stop, step)
 
         return read_slice
     if isinstance(item, ast.List):

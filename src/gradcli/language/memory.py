@@ -10,6 +10,7 @@ new value too: its old entries, and those of the written tensor where it shows t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import combinations
 from typing import Any, NamedTuple, TypeGuard
 
@@ -193,9 +194,6 @@ def in_part(target: Indices, source: Indices) -> bool:
     return not (target.size == source.size and target.strides == source.strides and target.min() == source.min())
 
 
-# ---- How PyTorch lays out the memory of what an operation makes, where numpy is known to do the same
-
-
 def is_layout_known(f: Graph, key: Any) -> bool:
     """Return whether PyTorch lays out the owner of a storage as numpy does; arrays without a node lie as they are."""
     stack = [f.nodes[key]] if isinstance(key, int) else []
@@ -225,20 +223,13 @@ def sources_of_layout(node: Operation) -> list[Any] | None:
     matrices = [a for a in arguments if len(getattr(value_of(a), "shape", ())) > 1]
     if op.view:
         return [] if matrices and matrices[0].ndim == 2 else None
-    by_rows = all(map(lies_by_rows, matrices))
+    shapes = [(value_of(a).strides, value_of(a).shape) for a in matrices]
+    steps = [[step for step, length in zip(*pair, strict=True) if length > 1] for pair in shapes]
+    by_rows = all(own == sorted(own, reverse=True) for own in steps)
     if op.formula is not None and (by_rows or len(matrices) == 1):
         return matrices
     return matrices if by_rows and (op.moves or op.operator == "@") else None
 
-
-def lies_by_rows(value: Node | np.ndarray[Any, Any]) -> bool:
-    """Return whether entries lie in memory in the order of the axes, if with gaps."""
-    numbers = value_of(value)
-    steps = [step for step, length in zip(numbers.strides, numbers.shape, strict=True) if length > 1]
-    return steps == sorted(steps, reverse=True)
-
-
-# ---- Entries of one tensor shown in another: as an operation with its derivative, and as text of the lang
 
 MOST_LISTED = 64
 """Entries of a tensor up to which an answer says where each is from."""
@@ -272,8 +263,9 @@ def forms_of(chosen: Selection) -> list[Form]:
         return [Form(RESHAPE, {"shape": wanted.shape}, f".reshape({lengths})")]
     if wanted.shape == entries.T.shape and np.array_equal(wanted, entries.T):
         return [Form(TRANSPOSE, {"dims": tuple(reversed(range(wanted.ndim)))}, ".T")]
-    if is_expanded(wanted, entries):
-        return [Form(EXPAND, {"shape": wanted.shape}, f".expand({lengths})")]
+    with suppress(ValueError):  # it repeats a whole array along its axes of length 1, and along new ones
+        if np.array_equal(np.broadcast_to(entries, wanted.shape), wanted):
+            return [Form(EXPAND, {"shape": wanted.shape}, f".expand({lengths})")]
     listed = np.array(wanted)
     return [Form(RESHAPE, {"shape": (-1,)}, ".reshape(-1)"), Form(INDEX, {"key": listed}, f"[{index_text(listed)}]")]
 
@@ -283,19 +275,6 @@ def select(f: Graph, source: Any, chosen: Selection) -> Any:
     for op, static, _ in forms_of(chosen):
         source = picked(f, source, static["key"]) if op is INDEX else f(op, source, **static)
     return source
-
-
-def select_text(name: str, chosen: Selection) -> str:
-    """Return what ``select`` does as an expression."""
-    return name + "".join(form.text for form in forms_of(chosen))
-
-
-def is_expanded(wanted: Indices, entries: Indices) -> bool:
-    """Return whether a choice repeats a whole array along its axes of length 1, and along new ones."""
-    try:
-        return np.array_equal(np.broadcast_to(entries, wanted.shape), wanted)
-    except ValueError:
-        return False
 
 
 def put_into(f: Graph, x: Any, source: Any, chosen: Selection) -> Any:
@@ -361,9 +340,6 @@ def slice_through(first: int, last: int, count: int, length: int) -> slice:
     return slice(start, end, None if step == 1 else step)
 
 
-# ---- Writes in place to tensors that share memory: what every other variable shows afterwards
-
-
 def write_through(
     regs: Frame, others: Callable[[], Iterator[tuple[str, int]]], told: Assigned, before: Any, after: Any
 ) -> Any:
@@ -402,7 +378,7 @@ def shown_as(name: str, entries: Indices | None, target: str, after: Any) -> Ass
         return Assigned(name, Written(""))
     chosen = Selection(entries, np.shape(value_of(after)))
     if chosen.whole:
-        return Assigned(name, Written(select_text(target, chosen)))
+        return Assigned(name, Written(target + "".join(form.text for form in forms_of(chosen))))
     return Assigned(name, Written(target), chosen=chosen)
 
 
@@ -420,7 +396,7 @@ class Writing:
     def __init__(self, f: Graph, before: Any, after: Any) -> None:
         self.f = f
         self.target = window_of(f, before)
-        self.places = np.full(memory_size(self.target), -1)
+        self.places = np.full(owner_of(self.target.places).size, -1)
         self.places[self.target.places] = np.arange(self.target.places.size).reshape(self.target.places.shape)
         self.before = before
         self.after: Any = after
@@ -429,7 +405,8 @@ class Writing:
             return
         if is_array(before) and is_array(after):
             owner = owner_of(value_of(before))
-            self.memory = Memory(owner, owner_of(f(CLONE, flat_memory(owner))))
+            flat = np.lib.stride_tricks.as_strided(owner, (owner.size,), (owner.itemsize,))
+            self.memory = Memory(owner, owner_of(f(CLONE, flat)))
             shown = self.memory.after(value_of(before))
             shown[...] = value_of(after)
             self.after = shown
@@ -471,7 +448,11 @@ class Writing:
         if not np.any(chosen >= 0):
             return None
         if self.target.doubt or window.doubt:
-            raise in_doubt(name)
+            raise GradcliError(
+                "in-place",
+                f"whether this write changes '{name}' depends on how PyTorch lays out in memory what was reshaped",
+                hint="clone() before the reshape, or after it, makes it certain",
+            )
         return self.rewritten(name, value, window, Selection(chosen, np.shape(value_of(self.after)))), chosen
 
     def rewritten(self, name: str, value: Any, window: Window, chosen: Selection) -> Any:
@@ -479,7 +460,12 @@ class Writing:
         f, source = self.f, self.after
         if window.side != self.target.side:
             if isinstance(value, Node) and value.active:
-                raise changed_apart(name)
+                raise GradcliError(
+                    "in-place",
+                    f"a write to a detached tensor would change '{name}' too, as they share memory, but not its "
+                    "derivative",
+                    hint="detach().clone() shares no memory",
+                )
             source = f(DETACH, source) if isinstance(source, Node) else source
         new = select(f, source, chosen) if chosen.whole else put_into(f, value, source, chosen)
         if new is self.after and isinstance(new, Node):
@@ -503,16 +489,6 @@ class Memory(NamedTuple):
         return np.lib.stride_tricks.as_strided(self.store[start:], array.shape, array.strides)
 
 
-def memory_size(window: Window) -> int:
-    """Return how many places the storage of a window has."""
-    return int(owner_of(window.places).size)
-
-
-def flat_memory(owner: Array) -> Array:
-    """Return the memory of an array that owns it, entry after entry."""
-    return np.lib.stride_tricks.as_strided(owner, (owner.size,), (owner.itemsize,))
-
-
 def held(f: Graph, value: Any) -> Any:
     """Return a node with a value, where a graph has kept none as no derivative depends on it."""
     return value if isinstance(value, Node) else f(DETACH, np.asarray(value))
@@ -532,21 +508,3 @@ def shown_as_window(f: Graph, node: Node, window: Window) -> Node:
         node.value = np.lib.stride_tricks.as_strided(room[start:], numbers.shape, strides)
         node.value[...] = numbers
     return node
-
-
-def in_doubt(name: str) -> GradcliError:
-    """Return the error for a write that reaches another variable or not by a layout that is not known."""
-    return GradcliError(
-        "in-place",
-        f"whether this write changes '{name}' depends on how PyTorch lays out in memory what was reshaped",
-        hint="clone() before the reshape, or after it, makes it certain",
-    )
-
-
-def changed_apart(name: str) -> GradcliError:
-    """Return the error for a write through ``detach`` to what is differentiated."""
-    return GradcliError(
-        "in-place",
-        f"a write to a detached tensor would change '{name}' too, as they share memory, but not its derivative",
-        hint="detach().clone() shares no memory",
-    )

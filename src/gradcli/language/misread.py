@@ -1,10 +1,6 @@
-"""Mathematics as it stands on paper, in LaTeX or in a session: what was meant, and how it is written here.
+"""What was meant by a text that is refused: mathematics on paper, printed values, pasted errors, other names.
 
-Values that cannot be read, as they stand in prints, sheets and prose: what was meant, and how it is written here.
-Nothing here is part of the language. It words the hint of a value that was refused.
-Errors of PyTorch that are pasted in place of the program that raised them: what each means, and what to try.
-Nothing here is part of the language. It words the hint of a text that was refused.
-Names of arguments: what PyTorch and NumPy call a parameter. Imported where a call uses another name than ours.
+Nothing here is part of the language. It words the hint of what was refused, and is imported where one is.
 """
 
 from __future__ import annotations
@@ -24,7 +20,6 @@ class Meant(NamedTuple):
     hint: str
 
 
-Word = Callable[[re.Match[str]], str]
 _WORDS = (
     r"if|else|elif|for|while|in|and|or|not|is|def|return|import|from|with|as|lambda|print|del|class|None|True|False"
 )
@@ -126,7 +121,9 @@ def meant(text: str, line: Span, functions: Callable[[str], bool]) -> Meant | No
     for pattern, message, hint in COMPILED:
         found = pattern.search(text[start:end])
         if found:
-            return Meant(filled(message, found), shifted(found, start), filled(hint, found))
+            blanks = len(found[0]) - len(found[0].lstrip())
+            span = (start + found.start() + blanks, start + found.end())
+            return Meant(filled(message, found), span, filled(hint, found))
     return side_by_side(text, line, functions)
 
 
@@ -168,12 +165,6 @@ def filled(words: str, found: re.Match[str]) -> str:
     return re.sub(r"\{(\d)\}", lambda number: found[int(number[1])] or "", words)
 
 
-def shifted(found: re.Match[str], by: int) -> Span:
-    """Return the span of a match without the blanks before it."""
-    blanks = len(found[0]) - len(found[0].lstrip())
-    return (by + found.start() + blanks, by + found.end())
-
-
 def instead_of(character: str) -> str | None:
     """Return what to do about a character that is not ASCII; None where nothing is known.
 
@@ -207,8 +198,6 @@ def spelled(name: str) -> str:
     return "".join(map(plain, name))
 
 
-# ---- Values that cannot be read, as they stand in prints, sheets and prose: what was meant, and how it is
-
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _FINITE = "every entry is a finite number"
 _DECIMAL = "the decimal point is a point, and digits are not grouped: write 1234.5"
@@ -224,18 +213,6 @@ def with_commas(printed: str) -> str:
     return re.sub(r"\[\s+|\s+\]", lambda found: found[0].strip(), parted)
 
 
-def counted_up(found: re.Match[str]) -> str:
-    """Return the call that makes the numbers of a range: ``1:5`` ends before its end, ``1..5`` with it."""
-    first, last = int(found[1]), int(found[3])
-    return f"write arange({first}, {last if found[2] == ':' else last + 1})"
-
-
-def rows_of(found: re.Match[str]) -> str:
-    """Return a matrix in brackets with ``;`` between its rows, as MATLAB writes it, without the brackets."""
-    rows = [re.sub(r"[\s,]+", ",", row.strip()) for row in found[1].split(";")]
-    return f"write {';'.join(rows)}"
-
-
 Words = str | Callable[[re.Match[str]], str]
 FORMS: tuple[tuple[str, str, Words], ...] = (
     (rf"(?:Parameter containing:\s*)?(?:\w+\.)*(tensor|[Aa]rray|Tensor|Variable)\(\s*({_NUMBER}|\[[-+\d.,eE\s\[\]]*\])"
@@ -243,14 +220,16 @@ FORMS: tuple[tuple[str, str, Words], ...] = (
      "{1}(...) stands around the numbers, as it is printed", lambda found: f"write {with_commas(found[2])}"),
     (r"(?=.*[\d.\]]\s+[-+.\d\[])(\[(?:[-+\d.,eE\s]|\[[-+\d.,eE\s]*\])*\])", "numbers need commas between them",
      lambda found: f"write {with_commas(found[1])}"),
-    (r"\[([-+\d.,eE\s;]*;[-+\d.,eE\s;]*)\]", "; parts rows outside of brackets", rows_of),
+    (r"\[([-+\d.,eE\s;]*;[-+\d.,eE\s;]*)\]", "; parts rows outside of brackets",
+     lambda found: "write " + ";".join(re.sub(r"[\s,]+", ",", row.strip()) for row in found[1].split(";"))),
     (r"\[[^\[\]]*", "'[' is never closed", "write {0}]"),
     (r"(\[[^\[\]]*\])\]+", "']' closes nothing", "write {1}"),
     (r"(.*[\d.\])])\s*;", "", "write {1}"),
     (r"\{([-+\d.,eE\s]*)\}", "braces hold no numbers", "write [{1}]"),
     (r"(?i)[-+]?(?:nan|inf|infinity)|float\(.*\)", "", _FINITE),
     (r"True|False|true|false", "{0} is a truth value, and no number", "write 1 or 0"),
-    (r"(-?\d{1,9})(:|\.\.\.?)(-?\d{1,9})", "a range is a call", counted_up),
+    (r"(-?\d{1,9})(:|\.\.\.?)(-?\d{1,9})", "a range is a call",
+     lambda found: f"write arange({int(found[1])}, {int(found[3]) + (found[2] != ':')})"),
     (rf"({_NUMBER})\s*%", "there is no sign for percent", "write {1}/100"),
     (rf"[\"']({_NUMBER})[\"']", "", "write {1}"),
     (r"\d{1,3}(?:\.\d{3}){2,}", "{0} is not a number", _DECIMAL),
@@ -281,17 +260,6 @@ def meant_value(text: str, error: GradcliError) -> GradcliError:
             what = filled(message, found) if message else error.message
             return GradcliError(error.kind, what, span=error.span, hint=filled(hint, found))
     return error
-
-
-# ---- Errors of PyTorch that are pasted in place of the program that raised them: what each means, and wha
-
-
-class Reported(NamedTuple):
-    """Where the message of an error stands in a text, what it means, and what to do."""
-
-    span: Span
-    meaning: str
-    way: str
 
 
 SNIPPET = "paste the lines that raised it, as they stand: gradcli explain script.py"
@@ -345,80 +313,33 @@ MEANINGS: tuple[tuple[str, str, str], ...] = (
 """What a message of PyTorch holds, what it means, and what to do."""
 
 
-def reported(text: str) -> Reported | None:
+def reported(text: str) -> Meant | None:
     """Return what a text says that holds a message of PyTorch; None for any other text."""
     for message, meaning, way in MEANINGS:
         found = re.search(re.escape(message).replace(r"\{\}", r"\d+"), text, re.IGNORECASE)
         if found:
-            return Reported(found.span(), meaning, way)
+            what = f"this is an error of PyTorch, and no program: {meaning}"
+            return Meant(what, found.span(), way)
     return None
 
 
-# ---- Names of arguments: what PyTorch and NumPy call a parameter. Imported where a call uses another name
-
 ALIASES = {
-    "axis": ("dim", "axes", "dims"),
-    "axis1": ("dim1", "dim0"),
-    "axis2": ("dim2", "dim1"),
-    "axis0": ("dim0",),
-    "arr": ("x",),
-    "ary": ("x",),
-    "array": ("x",),
-    "tensor": ("x", "other"),
-    "dimension": ("dim",),
-    "chunk_size": ("split_size_or_sections",),
-    "split_sizes": ("split_size_or_sections",),
-    "split_size": ("split_size_or_sections",),
-    "indices": ("index", "indices_or_sections"),
-    "sections": ("indices_or_sections",),
-    "v": ("values", "x"),
-    "src": ("source",),
-    "bins": ("boundaries",),
-    "axes": ("dims", "dim"),
-    "dims": ("dim", "shape", "reps"),
-    "dim": ("dims",),
-    "keepdims": ("keepdim",),
-    "input": ("x", "A", "values"),
-    "A": ("x",),
-    "a": ("x", "A", "data", "sorted_sequence"),
-    "a1": ("x",),
-    "a2": ("other",),
-    "b": ("other", "B"),
-    "m": ("x",),
-    "mat2": ("other",),
-    "vec": ("other",),
-    "vec2": ("other",),
-    "values": ("other",),
-    "dividend": ("x",),
-    "divisor": ("other",),
-    "equation": ("spec",),
-    "tup": ("tensors",),
-    "object": ("data",),
-    "prototype": ("x",),
-    "self": ("x",),
-    "y": ("other",),
-    "exponent": ("other",),
-    "ord": ("p",),
-    "p": ("ord",),
-    "k": ("diagonal", "offset"),
-    "ddof": ("correction",),
-    "a_min": ("min",),
-    "a_max": ("max",),
-    "size": ("shape",),
-    "arrays": ("tensors",),
-    "newshape": ("shape",),
-    "mask": ("condition",),
-    "stop": ("end",),
-    "num": ("steps",),
-    "N": ("n",),
-    "M": ("m",),
-    "shift": ("shifts",),
-    "operands": ("tensors",),
-}
+    "axis": "dim axes dims", "axis1": "dim1 dim0", "axis2": "dim2 dim1", "axis0": "dim0", "arr": "x", "ary": "x",
+    "array": "x", "tensor": "x other", "dimension": "dim", "chunk_size": "split_size_or_sections",
+    "split_sizes": "split_size_or_sections", "split_size": "split_size_or_sections",
+    "indices": "index indices_or_sections", "sections": "indices_or_sections", "v": "values x", "src": "source",
+    "bins": "boundaries", "axes": "dims dim", "dims": "dim shape reps", "dim": "dims", "keepdims": "keepdim",
+    "input": "x A values", "A": "x", "a": "x A data sorted_sequence", "a1": "x", "a2": "other", "b": "other B",
+    "m": "x", "mat2": "other", "vec": "other", "vec2": "other", "values": "other", "dividend": "x", "divisor": "other",
+    "equation": "spec", "tup": "tensors", "object": "data", "prototype": "x", "self": "x", "y": "other",
+    "exponent": "other", "ord": "p", "p": "ord", "k": "diagonal offset", "ddof": "correction", "a_min": "min",
+    "a_max": "max", "size": "shape", "arrays": "tensors", "newshape": "shape", "mask": "condition", "stop": "end",
+    "num": "steps", "N": "n", "M": "m", "shift": "shifts", "operands": "tensors",
+}  # fmt: skip
 """Parameters that a keyword may mean, by what PyTorch or NumPy call it."""
 
 
 def keyword_name(written: str | None, known: Container[str], bound: Container[str] = ()) -> str | None:
     """Return the parameter that a keyword means under the names of numpy and PyTorch, of several one that is free."""
-    found = [name for name in ALIASES.get(written or "", ()) if name in known]
+    found = [name for name in ALIASES.get(written or "", "").split() if name in known]
     return next((name for name in found if name not in bound), found[0] if found else None)

@@ -199,13 +199,6 @@ def slice_bound(f: Graph, value: object) -> int | None:
     return found
 
 
-def slice_of(start: int | None, stop: int | None, step: int | None) -> slice:
-    """Return a slice; raises ``index`` for a step of 0."""
-    if step == 0:
-        raise GradcliError("index", "the step of a slice cannot be 0")
-    return slice(start, stop, step)
-
-
 def index_list(f: Graph, values: list[Any], shape: tuple[int, ...]) -> Any:
     """Return a list of lists in an index as an array of integers of this shape, or as a mask."""
     if values and all(isinstance(value, bool) for value in values):

@@ -1,14 +1,10 @@
-"""Whole programs: a text checked once, to be evaluated at many points.
-
-The values that a formula computes on its way: one of them as the output, and all of them in a formula after it.
-Values that a program gives itself, in lines that could as well be left out and given from outside.
-"""
+"""Whole programs: a text checked once, to be evaluated at many points, and the values that it computes on its way."""
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -19,7 +15,7 @@ from gradcli.errors import Budget, GivenUp, GradcliError, Place, Span, over_budg
 from gradcli.errors.hints import OwnInput, did_you_mean
 from gradcli.language import arithmetic
 from gradcli.language.compiling import FRAMES, Evaluate, Frame
-from gradcli.language.source import Spans, parse
+from gradcli.language.source import Spans, assigned, parse
 from gradcli.language.statements import Statements, as_load
 from gradcli.language.trace import Assigned
 from gradcli.ops.declare import tensor
@@ -85,7 +81,11 @@ class Program:
                 graph.story.append((self.last, output, len(graph.bindings)))
             constant = not (isinstance(output, Node) and output.active)
             if graph.writes or graph.broken or constant:
-                remark_output(graph, output, constant)
+                from gradcli.language.torch_refusals import remark_backward, remark_constant
+
+                remark_backward(graph, output)
+                if constant and any(leaf.active for leaf in graph.inputs.values()):
+                    remark_constant(graph)
         except MemoryError:
             message, hint = "the program needs more memory than there is", "make it smaller"
             raise GivenUp("budget", message, hint=hint, place=self.place) from None
@@ -107,15 +107,6 @@ class Program:
             return self.output(frame)
         finally:
             sys.setrecursionlimit(limit)
-
-
-def remark_output(graph: Graph, output: Any, constant: bool) -> None:
-    """Remark on what PyTorch's backward refuses after a run: values written to, and an output without a gradient."""
-    from gradcli.language.torch_refusals import remark_backward, remark_constant
-
-    remark_backward(graph, output)
-    if constant and any(leaf.active for leaf in graph.inputs.values()):
-        remark_constant(graph)
 
 
 BRANCHES = {ast.If, ast.IfExp, ast.While, ast.BoolOp}
@@ -233,11 +224,8 @@ def own_result(tree: ast.Module, last: ast.stmt) -> str | None:
         target = last_target(last)
         return None if target is None else target.id
     name = last.value.id if isinstance(last.value, ast.Name) else None
-    stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return name if name in stored else None
+    return name if any(name == one.id for part in ast.walk(tree) for one, _ in assigned(part)) else None
 
-
-# ---- The values that a formula computes on its way: one of them as the output, and all of them in a formu
 
 MOST_NAMES = 12
 """Names that an error lists."""
@@ -252,21 +240,8 @@ def assigned_names(program: Program) -> dict[str, ast.stmt]:
     last: dict[str, ast.stmt] = {}
     for statement in tree.body:
         for part in ast.walk(statement):
-            last.update(dict.fromkeys(targets_of(part), statement))
+            last.update({name.id: statement for name, _ in assigned(part)})
     return last
-
-
-def targets_of(part: ast.AST) -> Iterator[str]:
-    """Yield the variables that one statement assigns, those inside of it left out."""
-    targets = part.targets if isinstance(part, ast.Assign) else []
-    targets += [part.target] if isinstance(part, ast.AugAssign | ast.For) else []
-    for target in targets:
-        yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name) and is_stored(node))
-
-
-def is_stored(node: ast.Name) -> bool:
-    """Return whether a variable is assigned here, and not read."""
-    return isinstance(node.ctx, ast.Store)
 
 
 def with_output(program: Program, name: str, given: frozenset[str]) -> Program:
@@ -277,7 +252,12 @@ def with_output(program: Program, name: str, given: frozenset[str]) -> Program:
     """
     last = assigned_names(program)
     if name not in last:
-        raise no_output(program, name, list(last))
+        names = list(last)
+        message = f"'{name}' is an input" if name in program.inputs else f"the program assigns no '{name}'"
+        hint = (
+            did_you_mean(name, names) or f"it assigns {names_text(names)}" if names else "its last line is the output"
+        )
+        raise GradcliError("option", message, hint=hint)
     if program.result == name:
         return program
     text = program.place.text
@@ -287,13 +267,6 @@ def with_output(program: Program, name: str, given: frozenset[str]) -> Program:
     if part.result != name or program.writes:
         part = compile_program(f"{text}\n{name}", program.budget, given)
     return replace(part, beside=frozenset(program.inputs.keys() - part.inputs.keys()))
-
-
-def no_output(program: Program, name: str, names: list[str]) -> GradcliError:
-    """Return the error for an output that a formula does not assign."""
-    message = f"'{name}' is an input" if name in program.inputs else f"the program assigns no '{name}'"
-    hint = did_you_mean(name, names) or f"it assigns {names_text(names)}" if names else "its last line is the output"
-    return GradcliError("option", message, hint=hint)
 
 
 def names_text(names: list[str]) -> str:
@@ -332,9 +305,6 @@ def continued(program: Program, formula: str, given: Mapping[str, object], assig
     return Continued(compile_program(whole, program.budget, frozenset({*given, *meant.values()})), len(before), meant)
 
 
-# ---- Values that a program gives itself, in lines that could as well be left out and given from outside
-
-
 def own_inputs(program: Program) -> list[OwnInput]:
     """Return the variables whose first value depends on no variable and which go on from it, in the order of lines.
 
@@ -344,8 +314,10 @@ def own_inputs(program: Program) -> list[OwnInput]:
     spans = Spans(place.text)
     found: dict[str, OwnInput | None] = {}
     for statement in tree.body[:-1]:
-        for name, value in assigned(statement):
-            read = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+        for node, value in assigned(statement):
+            if value is None:
+                continue
+            name, read = node.id, {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
             if name in found and name in read:
                 continue
             if name in found or not read.isdisjoint(program.variables):
@@ -361,16 +333,3 @@ def own_inputs(program: Program) -> list[OwnInput]:
 
 LONGEST = 60
 """Characters of a statement or value that is quoted."""
-
-
-def assigned(statement: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the variables that a statement assigns with what each is assigned."""
-    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-        yield statement.target.id, statement.target
-    if not isinstance(statement, ast.Assign):
-        return
-    target, value = statement.targets[0], statement.value
-    pairs = [(target, value)]
-    if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
-        pairs = list(zip(target.elts, value.elts, strict=False))
-    yield from ((item.id, part) for item, part in pairs if isinstance(item, ast.Name))

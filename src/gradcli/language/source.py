@@ -7,7 +7,7 @@ import re
 import textwrap
 import warnings
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
@@ -36,18 +36,13 @@ def character_name(character: str) -> str:
     return f"'{character}', {code}" if character.isprintable() else code
 
 
-def unprintable(character: str) -> bool:
-    """Return whether a character is a control character, which a terminal might obey."""
-    return character < " " or "\x7f" <= character < "\xa0"
-
-
 def refuse_characters(text: str, what: str = "the program") -> None:
     """Refuse control characters and anything outside ASCII, by the name of the code point."""
     found = _FORBIDDEN.search(text)
     if found is None:
         return
     character = found[0]
-    if unprintable(character):
+    if character < " " or "\x7f" <= character < "\xa0":
         name = character_name(character)
         raise GradcliError("character", f"{what} holds a control character, {name}", span=found.span())
     from gradcli.language.misread import instead_of  # an error alone needs it
@@ -89,11 +84,6 @@ def printable(comment: str) -> str:
     return "".join(c if c.isprintable() or c == "\t" else "?" for c in comment)
 
 
-def plain_quotes(text: str) -> str:
-    """Return a program with ``?`` for what is not ASCII between quotes, in as many characters."""
-    return re.sub(_COMMENT, lambda match: match[0] if match["comment"] else _FORBIDDEN.sub("?", match[0]), text)
-
-
 def parse(text: str, budget: Budget, any_quotes: bool = False) -> tuple[ast.Module, Place]:
     """Return the syntax tree of a program and the text that its columns count in.
 
@@ -107,7 +97,7 @@ def parse(text: str, budget: Budget, any_quotes: bool = False) -> tuple[ast.Modu
             raise over_budget("text", budget.text, "the program has too many characters")
         code = with_comments(clean, blank)
         if any_quotes:
-            code = plain_quotes(code)
+            code = re.sub(_COMMENT, lambda match: match[0] if match["comment"] else _FORBIDDEN.sub("?", match[0]), code)
         refuse_characters(code)
         refuse_depth(code, budget)
         tree = python_tree(code, "program", "split it into several assignments")
@@ -153,15 +143,14 @@ def syntax_error(error: SyntaxError, text: str) -> GradcliError:
     """Return what is wrong with a text that Python's parser refuses, and what it may have meant."""
     from gradcli.language.misread import reported  # an error alone needs it
 
-    message = reported(text)
-    if message is not None:
-        what = f"this is an error of PyTorch, and no program: {message.meaning}"
-        return GradcliError("syntax", what, span=message.span, hint=message.way)
     span = _error_span(error, text)
-    known = on_paper(text, span)
+    known = reported(text) or on_paper(text, span)
     if known is not None:
         return GradcliError("syntax", known.message, span=known.span, hint=known.hint)
-    return GradcliError("syntax", _message(error, text), span=span, hint=_hint(text))
+    hint = "write 'a if condition else b', or where(condition, a, b)" if "?" in text else None
+    if hint is None and ("&&" in text or "||" in text):
+        hint = "write 'and' and 'or'"
+    return GradcliError("syntax", _message(error, text, span), span=span, hint=hint)
 
 
 LONGEST_LINE = 2_000
@@ -181,21 +170,13 @@ def on_paper(text: str, span: Span | None) -> Meant | None:
     return meant(text, line, spellings().__contains__)
 
 
-def _message(error: SyntaxError, text: str) -> str:
+def _message(error: SyntaxError, text: str, span: Span | None) -> str:
     if "never closed" in error.msg or "unmatched" in error.msg or "does not match" in error.msg:
         return error.msg
     if "indent" in error.msg:
         return f"{error.msg}: indent the body of a loop or branch by four spaces"
-    position = (_error_span(error, text) or (len(text), len(text)))[0]
-    return "the program ends too early" if position >= len(text.rstrip()) else "this is not an expression or statement"
-
-
-def _hint(text: str) -> str | None:
-    if "?" in text:
-        return "write 'a if condition else b', or where(condition, a, b)"
-    if "&&" in text or "||" in text:
-        return "write 'and' and 'or'"
-    return None
+    at_end = (span or (len(text), 0))[0] >= len(text.rstrip())
+    return "the program ends too early" if at_end else "this is not an expression or statement"
 
 
 def _error_span(error: SyntaxError, text: str) -> Span | None:
@@ -210,9 +191,21 @@ def _error_span(error: SyntaxError, text: str) -> Span | None:
 
 def line_starts(text: str) -> list[int]:
     """Return the offset of the first character of each line."""
-    starts = [0]
-    starts.extend(position + 1 for position, character in enumerate(text) if character == "\n")
-    return starts
+    return [0, *(place + 1 for place, character in enumerate(text) if character == "\n")]
+
+
+def assigned(statement: ast.AST) -> Iterator[tuple[ast.Name, ast.expr | None]]:
+    """Yield the variables that a statement itself assigns, each with the expression that says what, None for a part."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    targets = [statement.target] if isinstance(statement, ast.AugAssign | ast.For) else targets
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    for target in targets:
+        if not isinstance(target, ast.Tuple | ast.List):
+            pairs = [(target, target if isinstance(statement, ast.AugAssign) else value)]
+        else:
+            parts = value.elts if isinstance(value, ast.Tuple | ast.List) else [None] * len(target.elts)
+            pairs = list(zip(target.elts, parts, strict=False))
+        yield from ((item, part) for item, part in pairs if isinstance(item, ast.Name))
 
 
 class Spans:

@@ -1,7 +1,4 @@
-"""What assignments do when they run, and what they refuse: a write that another variable would see.
-
-Statements of a formula: assignments, writes in place, branches and loops, and what is refused.
-"""
+"""Statements of a formula: assignments, writes in place, branches and loops, and what is refused."""
 
 from __future__ import annotations
 
@@ -32,16 +29,12 @@ from gradcli.language.arithmetic import (
 from gradcli.language.calls import BINARY, MODULES, STATEMENT_WORDS
 from gradcli.language.compiling import UNBOUND, Block, Evaluate, Frame, Signal, Store
 from gradcli.language.expressions import Expressions, handed_over, index_items, index_parts, index_readers
+from gradcli.language.source import assigned
 from gradcli.language.trace import Assigned, Loop, LoopTurns, Written
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.joining import INDEX, PUT
 from gradcli.ops.shaping import RESHAPE
-
-
-def is_view(value: object) -> bool:
-    """Return whether a value may show the memory of another node."""
-    return isinstance(value, Operation) and value.op.view
 
 
 def before_ndim(value: object) -> int:
@@ -84,16 +77,6 @@ def unpacked(f: Graph, value: object, position: int, count: int) -> Any:
     if length != count:
         raise GradcliError("shape", f"{counted(length, 'value')} for {counted(count, 'variable')}")
     return value[position] if type(value) is tuple else picking.part_of(f, arithmetic.array_of(value), position)
-
-
-def stored_names(body: list[ast.stmt]) -> set[str]:
-    """Return the variables that these statements assign whenever they run to their end."""
-    names: set[str] = set()
-    for statement in body:
-        for target in statement.targets if isinstance(statement, ast.Assign) else []:
-            parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
-            names |= {part.id for part in parts if isinstance(part, ast.Name)}
-    return names
 
 
 def refuse_write(f: Graph, name: str, value: object, what: str) -> None:
@@ -162,13 +145,6 @@ def changed_entries(f: Graph, op: Op | None, x: Any, key: Any, change: Any, targ
     return result, first
 
 
-def put_as_kept(f: Graph, op: Op | None, x: Any, key: Any, change: Any, target: str) -> Any:
-    """Return ``x`` with ``change`` at an index, in numbers of the kind that ``x`` has."""
-    if is_odd(x) or is_odd(change):
-        change = written_as(f, x, int(change) if type(change) is bool else change, not picking.basic(key), op)
-    return put_at(f, x, change if is_odd(x) else arithmetic.as_tensor(change), key, target)
-
-
 def put_at(f: Graph, x: Any, written: Any, key: Any, target: str) -> Any:
     """Return ``x`` with ``written`` at an index, which the program calls ``target``; raises ``shape`` for a misfit."""
     try:
@@ -177,16 +153,11 @@ def put_at(f: Graph, x: Any, written: Any, key: Any, target: str) -> Any:
         return f(PUT, x, written, key=key)  # which says what is wrong with the index
     fitting = without_lead(f, written, len(entries))
     shape = np.shape(value_of(fitting))
-    if shape and not is_broadcast(shape, entries):
+    pairs = zip(reversed(shape), reversed(entries), strict=False)
+    if shape and not (len(shape) <= len(entries) and all(own in (1, other) for own, other in pairs)):
         message = f"{target} has shape {entries}, and a value of shape {np.shape(value_of(written))} does not fit there"
         raise GradcliError("shape", message, hint="lengths must be equal, or 1, counted from the last axis")
     return f(PUT, x, fitting, key=key)
-
-
-def is_broadcast(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    """Return whether an array of a shape fills another shape when it is repeated."""
-    pairs = zip(reversed(shape), reversed(wanted), strict=False)
-    return len(shape) <= len(wanted) and all(own in (1, other) for own, other in pairs)
 
 
 def without_lead(f: Graph, written: Any, axes: int) -> Any:
@@ -197,8 +168,6 @@ def without_lead(f: Graph, written: Any, axes: int) -> Any:
     extra = min(written.ndim - axes, lead)
     return f(RESHAPE, written, shape=written.shape[extra:]) if extra > 0 else written
 
-
-# ---- Statements of a formula: assignments, writes in place, branches and loops, and what is refused
 
 UNSAID = Written("")
 PLUS = ops.OPERATORS["+", 2]
@@ -294,7 +263,11 @@ class Statements(Expressions):
     def run_If(self, node: ast.If) -> Callable[[Frame], Signal]:  # noqa: N802
         """Return an ``if`` with its ``elif`` and ``else``."""
         run = super().run_If(node)
-        self.definite |= stored_names(node.body) & stored_names(node.orelse)
+        blocks = [
+            {name.id for one in body if isinstance(one, ast.Assign) for name, _ in assigned(one)}
+            for body in (node.body, node.orelse)
+        ]
+        self.definite |= blocks[0] & blocks[1]
         return run
 
     def run_While(self, node: ast.While) -> Callable[[Frame], Signal]:  # noqa: N802
@@ -514,7 +487,11 @@ class Statements(Expressions):
                 remark_write(f, name, span, before, change, key, op is None)
                 change, begin = changed_entries(f, op, x, key, change, target_text)
                 f.wrote(before, name, span, begin)
-                made = write_through(regs, others, told, before, put_as_kept(f, op, x, key, change, target_text))
+                if is_odd(x) or is_odd(change):
+                    change = int(change) if type(change) is bool else change
+                    change = written_as(f, x, change, not picking.basic(key), op)
+                change = change if is_odd(x) else arithmetic.as_tensor(change)
+                made = write_through(regs, others, told, before, put_at(f, x, change, key, target_text))
             except GradcliError as error:
                 raise error.at(span) from None
             regs[register] = UNBOUND if nameless else made
@@ -570,7 +547,7 @@ class Statements(Expressions):
             array = is_tensor(before)
             try:
                 refuse_write(f, name, before, "an augmented assignment")
-                if before_ndim(before) or is_view(before):
+                if before_ndim(before) or (isinstance(before, Operation) and before.op.view):
                     from gradcli.language.torch_refusals import remark_write
 
                     remark_write(f, name, span, before, before if combine is None else result)

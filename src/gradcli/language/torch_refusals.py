@@ -97,7 +97,8 @@ def remark_write(
     if target.key != source.key:
         return
     to = target.places[as_view(key)]
-    if reads_in_part(to, source.places, copied):
+    # What is assigned in another shape PyTorch expands first, and does not look at what has a stride of 0.
+    if not (copied and source.places.shape != to.shape) and in_part(to, source.places):
         f.remark(
             "torch-refuses",
             f"The write to '{name}' in place reads a part of what it writes: PyTorch refuses it and asks for a clone. "
@@ -122,14 +123,6 @@ def reads_past(graph: Graph, node: Operation, write: Write) -> bool:
     )
 
 
-def reads_in_part(to: Indices, read: Indices, copied: bool) -> bool:
-    """Return whether PyTorch refuses to read these places in a write to those: they are the same only in part.
-
-    What is assigned in another shape it expands first, and does not look at what has a stride of 0.
-    """
-    return not (copied and read.shape != to.shape) and in_part(to, read)
-
-
 def reads_what_is_written(to: Indices, read: Indices, copied: bool) -> bool:
     """Return whether an entry is read that the write to another has changed, or changes later.
 
@@ -145,9 +138,6 @@ def reads_what_is_written(to: Indices, read: Indices, copied: bool) -> bool:
     return any(place in written and place != own for own, place in written.items())
 
 
-# ---- What PyTorch refuses of a run that gradcli answers: an output without a derivative, ops and values w
-
-
 def remark_backward(graph: Graph, output: object) -> None:
     """Remark on all that makes ``output.backward()`` raise in PyTorch."""
     spoiled_by: dict[int, Write] = {}
@@ -155,9 +145,11 @@ def remark_backward(graph: Graph, output: object) -> None:
         spoiled_by = broken_nodes(graph)
     if not (spoiled_by or graph.broken or graph.torn):
         return
-    if torn_views(graph, output):
+    nodes = differentiated(output)
+    read = {argument.index for node in nodes for argument in sources(node)} if graph.torn else set()
+    if graph.torn & (read | ({output.index} if isinstance(output, Node) else set())):
         graph.remark("torch-refuses", TORN)
-    for node in differentiated(output):
+    for node in nodes:
         if node.op.torch_raises:
             graph.remark(
                 "torch-refuses",
@@ -166,37 +158,21 @@ def remark_backward(graph: Graph, output: object) -> None:
         elif node.index in spoiled_by:
             write = spoiled_by[node.index]
             if reads_past(graph, node, write):
-                raise written_past(write)
-            graph.remark("torch-refuses", spoiled(write, called_by(graph, node)), write.span)
+                what = f"'{write.name}' is written to after its numbers were read by .data"
+                message, hint = f"{what}: PyTorch goes back with the new ones", "read them by .detach().clone()"
+                raise GradcliError("in-place", message, span=write.span, hint=hint)
+            graph.remark(
+                "torch-refuses",
+                f"'{write.name}' is written to in place, and the derivative of {called_by(graph, node)} needs what "
+                "stood there: backward of PyTorch raises. Here the gradient is that of the values as they were used.",
+                write.span,
+            )
 
 
 TORN = (
     "One of several views that were made at once is read after a write to what it is a view of: PyTorch refuses that. "
     "Here it shows what was written."
 )
-
-
-def torn_views(graph: Graph, output: object) -> set[int]:
-    """Return the views that the output reads, or is, after a write that PyTorch does not let them see."""
-    if not graph.torn:
-        return set()
-    read = {argument.index for node in differentiated(output) for argument in sources(node)}
-    read |= {output.index} if isinstance(output, Node) else set()
-    return graph.torn & read
-
-
-def spoiled(write: Write, word: str) -> str:
-    """Return the sentence on a write to what the derivative of the operation called ``word`` needs."""
-    return (
-        f"'{write.name}' is written to in place, and the derivative of {word} needs what stood there: backward of "
-        "PyTorch raises. Here the gradient is that of the values as they were used."
-    )
-
-
-def written_past(write: Write) -> GradcliError:
-    """Return the error for a write to numbers that were read by ``.data``."""
-    message = f"'{write.name}' is written to after its numbers were read by .data: PyTorch goes back with the new ones"
-    return GradcliError("in-place", message, span=write.span, hint="read them by .detach().clone()")
 
 
 def remark_constant(graph: Graph) -> None:
@@ -237,8 +213,6 @@ def sources(node: Node) -> list[Node]:
         if isinstance(argument, Node) and (node.op.torch_raises or node.op.vjp(k) is not None)
     ]
 
-
-# ---- What PyTorch keeps for backward, and frees in it: a second backward raises where any of it is needed
 
 MOST_NAMED = 3
 """Operations that the remark names."""

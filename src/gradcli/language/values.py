@@ -60,18 +60,15 @@ def detached(value: Any) -> Any:
 def require_finite(name: str, array: Array) -> None:
     """Raise ``value`` where an entry is inf or nan."""
     if not all_finite(array):
-        raise GradcliError("value", f"{name} must be finite: it has {first_non_finite(np.asarray(array))}")
+        found = np.asarray(array)
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(found))[0]) if found.ndim else ()
+        shown = f"{found[place]} at {list(place)}" if place else str(found)
+        raise GradcliError("value", f"{name} must be finite: it has {shown}")
 
 
 def all_finite(array: Array) -> bool:
     """Return whether every entry is finite; their sum of squares says yes with one pass over the memory."""
     return math.isfinite(np.vdot(array, array)) or bool(np.all(np.isfinite(array)))
-
-
-def first_non_finite(array: Array) -> str:
-    """Return the first entry that is not finite and its place."""
-    place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0]) if array.ndim else ()
-    return f"{array[place]} at {list(place)}" if place else str(array)
 
 
 class Cotangent(NamedTuple):
@@ -134,8 +131,6 @@ def read_v(value: object, shape: tuple[int, ...], strict: bool, name: str = "y")
             return Cotangent(np.full(shape, np.sum(v)), v, "broadcast", v.shape)
     raise GradcliError("shape", f"v has shape {v.shape}, {name} has shape {shape}", facts=mismatch)
 
-
-# ---- Values as text: what ``--x``, ``--v`` and files hold, read into arrays
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _DIGITS = "[0-9](?:_?[0-9])*"
@@ -241,8 +236,16 @@ def _read(text: str, name: str, bounds: Bounds, lines: bool) -> Given:
     if not stripped:
         raise GradcliError("value", f"the value of {name} is empty", facts=NoValue())
     if stripped.startswith("["):
-        return read_json(stripped) if _is_json(stripped) else _constant(text, (0, len(text)), bounds)
-    rows = [span for span in _split(text, ";\n" if lines else ";") if not _is_blank_line(text, span)]
+        words = re.sub(r"\d[eE][+-]?\d|NaN|Infinity|null|true|false", "", stripped)
+        plain = not re.search(r"[A-Za-z_*/(]|(?<!\d)\.|\.(?!\d)|\+", words)  # [.5, 1/3] is a constant expression
+        return read_json(stripped) if plain else _constant(text, (0, len(text)), bounds)
+    spans = _split(text, ";\n" if lines else ";")
+    # Not a blank line: nothing between two marks, one of which ends a line.
+    rows = [
+        (start, stop)
+        for start, stop in spans
+        if text[start:stop].strip() or "\n" not in (text[start - 1 : start], text[stop : stop + 1])
+    ]
     if len(rows) == 1:
         return _row(text, rows[0], bounds, lines)
     found = [np.atleast_1d(_row(text, span, bounds, lines)) for span in rows]
@@ -263,12 +266,6 @@ def of_lines(rows: Given) -> Given:
     if rows.size == 1:
         return rows.reshape(())[()]
     return rows.ravel() if 1 in rows.shape else rows
-
-
-def _is_blank_line(text: str, span: Span) -> bool:
-    """Return whether nothing stands between two marks, one of which ends a line."""
-    start, stop = span
-    return not text[start:stop].strip() and "\n" in (text[start - 1 : start], text[stop : stop + 1])
 
 
 def _split(text: str, separators: str, start: int = 0, end: int | None = None) -> list[Span]:
@@ -315,13 +312,9 @@ def _item(text: str, span: Span, bounds: Bounds) -> int | float | Given:
         raise GradcliError("value", f"'{item}' is not a number", span=span, facts=NoValue())
     words = item.split()
     if len(words) > 1 and all(map(is_number, words)):
-        raise GradcliError("value", "numbers need commas between them", span=span, hint=f"write {shown(words)}")
+        short = words if len(words) < 9 else [*words[:4], "...", words[-1]]
+        raise GradcliError("value", "numbers need commas between them", span=span, hint=f"write {','.join(short)}")
     return _constant(text, span, bounds)
-
-
-def shown(words: list[str]) -> str:
-    """Return numbers as a value, those of a long one left out."""
-    return ",".join(words if len(words) < 9 else [*words[:4], "...", words[-1]])
 
 
 def is_number(text: str) -> bool:
@@ -373,12 +366,6 @@ def _constant_value(text: str, budget: Budget) -> Any:
         name, where = next(iter(program.inputs.items()))
         raise GradcliError("value", f"'{name}' is not a number", span=where, facts=NoValue())
     return program.evaluate({}, frozenset())[1]
-
-
-def _is_json(text: str) -> bool:
-    """Return whether a list is plain JSON; ``[.5, 1/3]`` is a constant expression."""
-    words = re.sub(r"\d[eE][+-]?\d|NaN|Infinity|null|true|false", "", text)
-    return not re.search(r"[A-Za-z_*/(]|(?<!\d)\.|\.(?!\d)|\+", words)
 
 
 def read_json(text: str, key: str | None = None) -> Given:
