@@ -57,6 +57,8 @@ def filled(code: str) -> str:
 
 def suggested() -> Iterator[str]:
     """Yield the commands in texts of the source that are no docstrings: those of hints, and of what refers to them."""
+    for path in (HOME / "errors" / "hints.toml", HOME / "language" / "misread.toml"):
+        yield from (SAID.sub("", found).strip() for found in COMMAND.findall(path.read_text(encoding="utf-8")))
     for path in sorted(HOME.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
@@ -107,9 +109,7 @@ def test_an_example_of_an_option_is_taken(cli: Cli, flag: str) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize(
-    "name", ELSEWHERE
-)
+@pytest.mark.parametrize("name", ELSEWHERE)
 def test_an_option_with_another_name_leads_to_one_that_there_is(cli: Cli, command: str, name: str) -> None:
     program = ["x**2"] if command in WITH_PROGRAM else []
     answer = cli(command, *program, f"--{name}", "1", stdin="")

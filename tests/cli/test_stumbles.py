@@ -12,7 +12,7 @@ import pytest
 
 import gradcli
 from gradcli.errors import GradcliError
-from gradcli.errors.hints import WRITTEN_AS
+from gradcli.errors.hints import tables
 from gradcli.language.misread import MEANINGS
 from oracles import portion
 
@@ -36,10 +36,7 @@ LISTED = "gradcli explain --help lists what there is"
 NUMBER = "write 3, or 1,2,3, or 1,2;3,4, or [[1,2],[3,4]], or @FILE"
 MORE = "the program stands by itself: gradcli explain 'x**2' --x 3"
 ROWS = [  # of the command line and files: what is typed, what is wrong, what to do
-    # options
     ("explain x --x 1 --max-entries 4", "no such option --max-entries", LISTED),
-    ("explain x --x 1 --max-entries=4", "no such option --max-entries", LISTED),
-    ("explain x --max-entries 4 --x 1", "no such option --max-entries", LISTED),
     ("explain x --x 1 --out-file a.txt", "no such option --out-file", "did you mean '--file'?"),
     (
         "explain x --x 1 --code mxnet",
@@ -55,23 +52,17 @@ ROWS = [  # of the command line and files: what is typed, what is wrong, what to
     ("explain x --x 1 --jobs 4", "explain has no --jobs", "check and batch have it"),
     ("grad x --x 1 --only grad", "grad has no --only", "batch has it"),
     ("explain x --x 1 -j 4", "-j is no option", "batch has it"),
-    ("grad x --x 1 --precison 3", "no such option --precison", "did you mean '--precision'?"),
     ("check x**2 --x 3 --derivative 2*x", "no such option --derivative",
      "--expect '2*x' holds a derivative of your own against the true one"),
     ("explain --program x**2 --x 3", "no such option --program", MORE),
     ("explain -e x**2 --x 3", "-e is no option", "leave out -e: the program stands by itself"),
-    ("explain x**2 --x3", "no such option --x3", "write --x 3"),
     ("explain x**2 --x:3", "no such option --x:3", "write --x 3"),
     ("explain x**2 -x=3", "-x=3 is no option", "write --x 3"),
-    ("explain x**2 x = 3", "x=3 is no option", "write --x 3"),
-    ("explain x=3 x**2", "x=3 is no option", "write --x 3"),
     ("explain weight**2 -weight 3", "-weight is no option", "inputs have two dashes: --weight"),
     ("explain x**2 --x 3 --v --json", "--v needs a value", "for example --v 1,2"),
     ("explain x**2 --x 3 -o --json", "-o needs a value", "for example -o answer.txt"),
     ("explain x**2 --x 3 --width wide", "--width needs an integer", "for example --width 100"),
-    ("check x**2 --x 3 --samples 1e3", "--samples needs an integer", "for example --samples 100"),
     ("batch words.ndjson --timeout 1s", "--timeout needs a number", "for example --timeout 10"),
-    ("batch --jobs", "--jobs needs a value", "for example --jobs 4"),
     ("batch --foo", "no such option --foo", "gradcli batch --help lists what there is"),
     ("batch --json", "batch has no --json", "leave it out: what it prints is JSON already"),
     ("schema --format json", "schema has no --format", "leave it out: what it prints is JSON already"),
@@ -79,18 +70,12 @@ ROWS = [  # of the command line and files: what is typed, what is wrong, what to
     ("batch words.ndjson more.ndjson", "'more.ndjson' is one word too many",
      "gradcli batch --help lists what there is"),
     ("functions sin cos", "'cos' is one word too many", "gradcli functions --help lists what there is"),
-    ("--hlep", "no such option --hlep", "did you mean '--help'?"),
     ("--usage", "no such option --usage", "gradcli --help lists what there is"),
     ("--install-completion zsh", "--install-completion is for the shell that it runs in",
      "start zsh, and run gradcli --install-completion there"),
     ("--show-completion=fish", "--show-completion is for the shell that it runs in",
      "start fish, and run gradcli --show-completion there"),
-    # commands
     ("execute snippet.py", "no such command 'execute'", "did you mean 'run'?"),
-    ("jacobian x**2 --x 3", "no such command 'jacobian'", "did you mean 'explain'?"),
-    ("diff x**2 --x 3", "no such command 'diff'", "did you mean 'grad'?"),
-    ("verify x**2 --x 3", "no such command 'verify'", "did you mean 'check'?"),
-    ("EXPLAIN x**2 --x 3", "no such command 'EXPLAIN'", "did you mean 'explain'?"),
     ("sigmoid", "no such command 'sigmoid'", "gradcli functions sigmoid describes the function"),
     ("version", "no such command 'version'", "gradcli --version prints it"),
     ("prog", "no such command 'prog'", "there is such a file: gradcli explain -f prog"),
@@ -99,36 +84,23 @@ ROWS = [  # of the command line and files: what is typed, what is wrong, what to
     ("check -help", "'-help' is no program", "gradcli check --help shows its options"),
     ("--json explain x**2 --x 3", "explain is a command, which stands once, before all options",
      "begin with gradcli explain, and its options after that"),
-    # words that the shell has cut, or that stand alone
     ("explain x**2 3", "'3' is a value without a name", "give it to a variable: --x 3"),
-    ("explain a*b 1,2", "'1,2' is a value without a name", "give it to a variable: --NAME 1,2"),
-    ("explain sin(t) [1,2]", "'[1,2]' is a value without a name", "give it to a variable: --t '[1,2]'"),
-    ("explain x**2 --x = 3", "'3' is a value without a name", "give it to a variable: --x 3"),
     ("check x**2 2*x --x 3", "'2*x' is a second program, after 'x**2'",
      "--expect '2*x' holds it against the derivative, if that is what it is"),
-    ("check x**2 --x 3 --expect 2 * x", "the shell has cut the value of --expect at a blank",
-     "write --expect '2 * x'"),
-    ("check x**2 --x 3 --expect 2 m.csv prog x", "the shell has cut the value of --expect at a blank",
-     "write --expect '2 * x'"),
+    ("check x**2 --x 3 --expect 2 * x", "the shell has cut the value of --expect at a blank", "write --expect '2 * x'"),
     ("explain snippet.py prog", "one program at a time is answered", "batch answers many"),
     ("explain --v 1 --x x**2", "no program is given",
      "--x has taken 'x**2' as its value: give it one before the program"),
-    ("explain --jsn x**2", "no such option --jsn", "did you mean '--json'?"),
     ("explain 'x**2 --x 3'", "options are no part of the program",
      "write 'x**2' --x 3, with quotes around the program alone"),
     ("explain 'gradcli grad x**2 --x=3'", "options are no part of the program",
      "write 'x**2' --x=3, with quotes around the program alone"),
     ("explain 'gradcli x**2'", "gradcli is no part of the program", "write x**2"),
     ("explain \"'x**2'\" --x 3", "the program stands in two pairs of quotes", 'one pair is for the shell: "x**2"'),
-    ("explain explain x**2 --x 3", "explain is a command, which stands once, before all options",
-     "begin with gradcli explain, and its options after that"),
     ("explain x*y --x 1 --y 2 --wrt 'x y'", "--wrt needs commas between names", "write --wrt x,y"),
     ("explain x**2 --x 1,2 --v 1,1 --row 5", "--row '5': y has shape (2,), and no entry there", "the last entry is 1"),
     ("explain x**2 --x 1,2 --v 1,1 --row first",
      "--row 'first': y has shape (2,), and its index is a number for each axis", "for example --row 0"),
-    ("explain x**2 --x 1,2 --v 1,1 --column x",
-     "--column 'x': x has shape (2,), and its index is a number for each axis", "for example --column 'x[0]'"),
-    # files
     ("explain prog --x 3", "no value for the variable prog",
      "add --prog VALUE; or to read the file of this name: -f prog"),
     ("explain ./prog --x 3", "this is not an expression or statement", "to read the file of this name: -f ./prog"),
@@ -143,7 +115,6 @@ ROWS = [  # of the command line and files: what is typed, what is wrong, what to
     ("check x**2 --x 1,2 --expect j.json", "this is the name of a file", "write --expect @j.json"),
 ]  # fmt: skip
 OF_LANGUAGE = [  # each runs always: it takes a branch that little else takes
-    # snippets and what stands around them
     ("grad unasked.py", "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",
      "nothing that it was computed from requires grad: give an input requires_grad=True, and look for detach(), .data, "
      ".item(), no_grad() or integers on the way; the gradient of a linear function is such a constant too"),
@@ -157,12 +128,9 @@ OF_LANGUAGE = [  # each runs always: it takes a branch that little else takes
     ("grad 'def f(x): x**2' --x 3", "the function 'f' returns no value", "write return before the value that it has"),
     ("raised.txt", "this is an error of PyTorch, and no program: a first backward has freed what the second one needs",
      "give both as --v V1 --v V2; in PyTorch the first one takes retain_graph=True"),
-    # expected derivatives
     ("check x**2 --x 3 --expect 'dy/dx = 2*x'", "the right side alone is what is expected", "write --expect '2*x'"),
-    ("check x**2 --x 3 --expect \"y' = 2*x\"", "the right side alone is what is expected", "write --expect '2*x'"),
     ("check x*t --x 3 --t 2 --expect 'x.grad = t'", "the right side alone is what is expected", "write --expect x=t"),
     ("check x*t --x 3 --t 2 --expect 'x=t, t=x'", "these are several formulas", "write --expect x=t --expect t=x"),
-    # mathematics
     ("grad sec(x) --x 3", "unknown function 'sec'", "write 1/cos(x)"),
     ("grad torch.cot(x) --x 3", "unknown function 'torch.cot'", "write 1/tan(x)"),
     ("grad x(1) --x 3", "unknown function 'x'", "if x is a variable: x*(...) is a product, x[0] an entry"),
@@ -170,8 +138,6 @@ OF_LANGUAGE = [  # each runs always: it takes a branch that little else takes
     ("grad 'log(x, 2)' --x 3", "too many arguments: log(x)",
      "write log2(x), log10(x), or log(x)/log(3) for another base"),
     ("grad D(x**2) --x 3", "unknown function 'D'", "give the function itself: gradcli differentiates it"),
-    ("grad grad(x**2) --x 3", "unknown function 'grad'",
-     "give the function itself: gradcli differentiates it"),
     ("grad integrate(x) --x 3", "unknown function 'integrate'", "there are no integrals here"),
     ("grad 'x_1 + x_2' --x 3,4", "no value for the variables x_1, x_2", "--x was given: its entries are x[0], x[1]"),
     ("grad sinx --x 3", "no value for the variable sinx", "write sin(x)"),
@@ -180,12 +146,10 @@ OF_LANGUAGE = [  # each runs always: it takes a branch that little else takes
     ("grad 'y := x**2' --x 3", "= assigns", "write y = x**2"),
     ("grad 'x++' --x 3", "there is no ++", "write x = x + 1, or x - 1"),
     ("grad 'x**2 if x>0' --x 3", "a choice has two values", "write x**2 if x>0 else 0"),
-    ("grad 'x**2 for x>0' --x 3", "a choice has two values", "write x**2 if x>0 else 0"),
     ("grad 'if x>0: x**2 else: x' --x 3", "a choice in one line has its value first", "write x**2 if x>0 else x"),
     ("grad 'function f(x) { return x*x; }' --x 3", "a function is its value alone here", "write x*x"),
     ("grad 'e^{x}' --x 3", "a set is not part of the language",
      "a list of numbers is written [1, 2], and a power x**2"),
-    # values
     ("grad x --x '[1. 2.]'", "numbers need commas between them", "write [1., 2.]"),
     ("grad x --x '[[1. 2.]\n [3. 4.]]'", "numbers need commas between them", "write [[1., 2.], [3., 4.]]"),
     ("grad x --x 'array([1., 2.])'", "array(...) stands around the numbers, as it is printed", "write [1., 2.]"),
@@ -199,7 +163,6 @@ OF_LANGUAGE = [  # each runs always: it takes a branch that little else takes
     ("grad x --x nan", "'nan' is not a number", "every entry is a finite number"),
     ("grad x --x True", "True is a truth value, and no number", "write 1 or 0"),
     ("grad x --x 1:5", "a range is a call", "write arange(1, 5)"),
-    ("grad x --x 1..5", "a range is a call", "write arange(1, 6)"),
     ("grad x --x 50%", "there is no sign for percent", "write 50/100"),
     ("grad x --x '\"3\"'", "a number or an array is needed here, not text", "write 3"),
     ("grad x --x 1.000.000", "1.000.000 is not a number",
@@ -295,7 +258,7 @@ def test_a_message_of_pytorch_is_known_wherever_it_stands(message):
     assert said[slice(*caught.value.span)] == message.replace("{}", "12")
 
 
-MPMATH = {  # functions of WRITTEN_AS that mpmath has, and where it is asked
+MPMATH = {  # functions that are written by others which mpmath has, and where it is asked
     **dict.fromkeys(("sec", "csc", "cot", "sech", "csch", "coth", "factorial", "gamma"), 0.7),
     **dict.fromkeys(("acot", "asec", "acsc"), 1.7),
 }
@@ -303,7 +266,7 @@ MPMATH = {  # functions of WRITTEN_AS that mpmath has, and where it is asked
 
 PROSE = (" for the ", ", of as many ", " or ")
 """What stands in hints that are words, and no one expression."""
-CODE = [(name, text) for name, text in WRITTEN_AS.items() if not any(words in text for words in PROSE)]
+CODE = [(name, text) for name, text in tables()["written"].items() if not any(words in text for words in PROSE)]
 
 
 @pytest.mark.parametrize(("name", "text"), CODE)

@@ -45,7 +45,6 @@ LENGTHS = [
 INDICES = [
     ("A[[[0], [0, 1]]]", "index", "the lists in an index must have one length", "A[[[0], [0, 1]]]"),
     ("A[[0, 1], [0, 1, 0]]", "index", "(2,) (3,)", "A[[0, 1], [0, 1, 0]]"),
-    ("y = A*1; y[[0, 1], [0, 1, 0]] = x; y", "index", "(2,) (3,)", "y[[0, 1], [0, 1, 0]]"),
     ("w[w > 1:]", "index", "the bounds of a slice must be integers", "w[w > 1:]"),
     ("w[:sort(w).indices]", "index", "the bounds of a slice must be integers", "w[:sort(w).indices]"),
     ("sort(w)[2]", "index", "write .values[...]", "sort(w)[2]"),
@@ -61,14 +60,12 @@ STATEMENTS = [
     ("[a, b] = [x]\na", "shape", "1 value for 2 variables", "[a, b] = [x]"),
     ("for i in range(): y = x\ny", "arguments", "one to three integers", "for i in range(): y = x"),
     ("for i in range(1, 2, 3, 4): y = x\ny", "arguments", "one to three", "for i in range(1, 2, 3, 4): y = x"),
-    ("for i in range(stop=3): y = x\ny", "arguments", "one to three", "for i in range(stop=3): y = x"),
     ("x if None else 2*x", "type", "a condition is needed here, not None", "None"),
     ("x if 'a' else 2*x", "type", "a condition is needed here, not text", "'a'"),
 ]
 
 AXES = [
     ("sum(A, dim=(0, 0))", "shape", "dim=(0, 0) names an axis twice", "sum(A, dim=(0, 0))"),
-    ("sum(A, dim=(1, -1))", "shape", "dim=(1, -1) names an axis twice", "sum(A, dim=(1, -1))"),
     ("mean(w[:0])", "shape", "mean of no entries: the array has shape (0,)", "mean(w[:0])"),
     ("logsumexp(A[:0], dim=0)", "shape", "logsumexp of no entries", "logsumexp(A[:0], dim=0)"),
     ("max(A, (0, 1))", "value", "amax takes several", "max(A, (0, 1))"),
@@ -112,15 +109,13 @@ AXES = [
         "two distances are equal",
         "cdist(A*0 + u[0], 0*A, math.inf)",
     ),
-]
+]  # fmt: skip
 
 SHAPES = [
     ("A.expand(3, 2)", "shape", "shape (2, 2) does not expand to (3, 2)", "A.expand(3, 2)"),
-    ("A.expand(2)", "shape", "shape (2, 2) does not expand to (2,)", "A.expand(2)"),
     ("u.repeat(-1)", "value", "cannot be negative", "u.repeat(-1)"),
     ("repeat_interleave(u, -1)", "value", "cannot be negative", "repeat_interleave(u, -1)"),
     ("diag(x)", "shape", "diag takes a vector or a matrix, not shape ()", "diag(x)"),
-    ("diag(C)", "shape", "diag takes a vector or a matrix, not shape (2, 2, 2)", "diag(C)"),
     ("diagonal(u)", "shape", "diagonal takes a matrix, not shape (2,)", "diagonal(u)"),
     ("tril(u)", "shape", "tril takes a matrix, not shape (2,)", "tril(u)"),
     ("triu(x)", "shape", "triu takes a matrix, not shape ()", "triu(x)"),

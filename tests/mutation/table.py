@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Node
-from gradcli.ops.declare import Op
 from gradcli.ops.arithmetic import MUL
 from gradcli.ops.declare import Pair, Parts, no_links
 from gradcli.ops.links import Links
@@ -232,7 +231,9 @@ def scaled(f, result):
 
 def is_built(function):
     """Return whether a builder runs: for a comparison by its name the operator does, which has mutants of its own."""
-    return function.build is not None and not (function.op and function.op.operator and is_of_masks(function.op))
+    op = function.op
+    of_masks = op is not None and op.operator and op.formula is None and op.whole is None
+    return function.build is not None and not of_masks
 
 
 def function_mutants():

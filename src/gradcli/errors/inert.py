@@ -67,8 +67,6 @@ WIDEST = 100
 """Columns of the echoed line; a longer one is cut to a window round the place."""
 LEAST = 10
 """Columns of it on the narrowest screen."""
-
-
 LONGEST = 400
 """Characters of a message or a hint; a longer one, which quotes its user at length, loses its middle."""
 

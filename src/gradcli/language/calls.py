@@ -12,14 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from gradcli.errors import GradcliError
-from gradcli.errors.hints import (
-    INSTEAD_OF_CALL,
-    INSTEAD_OF_KEYWORD,
-    INSTEAD_OF_MODULE,
-    INSTEAD_OF_MORE,
-    WRITTEN_AS,
-    did_you_mean,
-)
+from gradcli.errors.hints import did_you_mean, instead_of
 from gradcli.ops import METHODS, SPELLINGS, Function, find, rows, spellings
 from gradcli.ops.making import CONSTANTS
 from gradcli.records import dataclass
@@ -142,7 +135,7 @@ def unknown_function(name: str) -> GradcliError:
     modules = {spelling.rpartition(".")[0] for spelling in spellings()} | {*SAME_AS}
     if any(one == module or one.startswith(f"{module}.") for one in modules):
         return GradcliError("unknown-function", f"unknown function '{name}'", hint=near_function(name))
-    hint = INSTEAD_OF_MODULE.get(module.rpartition(".")[2]) or INSTEAD_OF_CALL.get(name.rpartition(".")[2])
+    hint = instead_of("module", module.rpartition(".")[2]) or instead_of("call", name.rpartition(".")[2])
     hint = hint or did_you_mean(module, modules - {""}) or near_function(name)
     hint = hint or "the libraries are torch, numpy, jax and scipy"
     return GradcliError("unknown-function", f"unknown module '{module}'", hint=hint)
@@ -151,10 +144,11 @@ def unknown_function(name: str) -> GradcliError:
 def near_function(name: str) -> str | None:
     """Return what to write in place of an unknown function: what is known of it, or the nearest name there is."""
     last = name.rpartition(".")[2]
-    if last in INSTEAD_OF_CALL:
-        return INSTEAD_OF_CALL[last]
-    if last in WRITTEN_AS:
-        return f"write {WRITTEN_AS[last]}"
+    if instead_of("call", last):
+        return instead_of("call", last)
+    written = instead_of("written", last)
+    if written:
+        return f"write {written}"
     if last != name and any(last == row.name for row in rows()):
         return f"did you mean '{last}'?"
     return did_you_mean(name, [*spellings(), *CONSTANTS])
@@ -330,7 +324,7 @@ def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> 
             name = keyword_name(name, known, bound)
         if name is None or (bound.get(name) and not known[name].rest):
             message = f"{function.name} takes no argument '{keyword.arg}' here: {signature_text(function)}"
-            raise GradcliError("arguments", message, hint=INSTEAD_OF_KEYWORD.get(keyword.arg or ""))
+            raise GradcliError("arguments", message, hint=instead_of("keyword", keyword.arg or ""))
         bound[name] = [type_name(keyword.value) if name == "dtype" else keyword.value]
     missing = [p.name for p in known.values() if p.required and not p.rest and p.name not in bound]
     if missing:
@@ -354,7 +348,7 @@ def by_place(function: Function, positional: list[ast.expr]) -> dict[str, list[a
             bound[parameter.name] = [type_name(first) if parameter.name == "dtype" else first]
     if positional:
         message = f"too many arguments: {signature_text(function)}"
-        raise GradcliError("arguments", message, hint=INSTEAD_OF_MORE.get(function.name))
+        raise GradcliError("arguments", message, hint=instead_of("more", function.name))
     return bound
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from gradcli.engine.graph import Graph
 from gradcli.errors import GradcliError, Place, Span, over_budget
-from gradcli.errors.hints import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
+from gradcli.errors.hints import instead_of
 from gradcli.language import arithmetic, picking
 from gradcli.language.arithmetic import (
     FLOAT,
@@ -270,7 +270,7 @@ class Expressions(Compiler):
     def refused(self, node: ast.AST) -> GradcliError:
         """Return the error for syntax that the language leaves out."""
         what = LEFT_OUT.get(type(node), "this")
-        return GradcliError("not-allowed", f"{what} is not part of the language", hint=INSTEAD_OF_WORD.get(what))
+        return GradcliError("not-allowed", f"{what} is not part of the language", hint=instead_of("syntax", what))
 
     def side(self, node: ast.expr) -> Side:
         """Return an operand: nothing and its register for a number or a variable, else an expression."""
@@ -436,7 +436,7 @@ class Expressions(Compiler):
         base, read = self.expression(node.value), ATTRIBUTES.get(node.attr)
         if read is None:
             call = f"call it: .{node.attr}()" if node.attr in methods() else ""
-            hint = INSTEAD_OF_ATTRIBUTE.get(node.attr, call or f"there are .{', .'.join(ATTRIBUTES)}")
+            hint = instead_of("attribute", node.attr) or call or f"there are .{', .'.join(ATTRIBUTES)}"
             raise GradcliError("not-allowed", f"unknown attribute '.{node.attr}'", hint=hint)
         return self.applied(node, read, [base])
 

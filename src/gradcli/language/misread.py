@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container
-from typing import NamedTuple
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from gradcli.errors import GradcliError, Span
 
@@ -26,88 +28,17 @@ _WORDS = (
 """Words of Python, which no product and no call leaves out a sign beside."""
 _NAME = rf"(?!(?:{_WORDS})\b)[A-Za-z_]\w*"
 _OPERAND = rf"(?:{_NAME}(?:\[[^\]]*\])?|\d[\w.]*)"
-_ITSELF = "write the function alone: gradcli takes its derivative"
 
-PATTERNS: tuple[tuple[str, str, str], ...] = (
-    (r"^\s*(?:gradcli\s+)?(?:(?:explain|grad|check)\s+)?['\"]?(.+?)['\"]?\s+(--[A-Za-z]\w*(?:=|\s+\S).*)$",
-     "options are no part of the program", "write '{1}' {2}, with quotes around the program alone"),
-    (r"^\s*gradcli\s+(?:(?:explain|grad|check)\s+)?(\S.*)$", "gradcli is no part of the program", "write {1}"),
-    (r"^\s*(>>>|\.\.\.|In \[\d+\]:|Out\[\d+\]:)", "{1} is the prompt of a session, and no part of the program",
-     "leave it out"),
-    (r"\\(?:frac|left|right|cdot|sum|int|partial|mathrm|text)\b|\\[,;!]", "this is LaTeX",
-     "write a/b for a fraction, and * between factors"),
-    (r"\\([A-Za-z]+)", "this is LaTeX", "write {1} without the backslash, and its argument in brackets"),
-    (r"\$([A-Za-z_]\w*)", "'$' begins a variable of the shell, and of LaTeX", "write {1}, in single quotes"),
-    (r"\|\|([^|]+)\|\|", "bars are no brackets", "write norm({1})"),
-    (r"\|(?!\|)([^|]+)\|", "bars are no brackets", "write abs({1})"),
-    (r"‖([^‖]+)‖", "bars are no brackets", "write norm({1})"),
-    (r"^\s*[A-Za-z_]\w*\(\s*[A-Za-z_][\w\s,]*\)\s*:?=(?!=)\s*(.+?)\s*$", "a function is its value alone here",
-     "write {1}"),
-    (r"\bfunction\b.*?\{\s*return\s+([^;{}]+?)\s*;?\s*\}", "a function is its value alone here", "write {1}"),
-    (r"^\s*(?:let|var|const|double|float|int|auto|val|my|set)\s+([A-Za-z_]\w*\s*=(?!=).*?);?\s*$",
-     "a variable is not declared", "write {1}"),
-    (r"^\s*([A-Za-z_]\w*)\s*(?::=|<-|\u2190)\s*(.+?)\s*$", "= assigns", "write {1} = {2}"),
-    (r"([A-Za-z_]\w*)(\+\+|--)\s*;?\s*$", "there is no {2}", "write {1} = {1} + 1, or {1} - 1"),
-    (r"^\s*if\s+(.+?):\s*(\S.*?)\s*;?\s*\belse\b:?\s*(.+?)\s*$", "a choice in one line has its value first",
-     "write {2} if {1} else {3}"),
-    (r"^(?!.*\belse\b)\s*(.*[\w)\]])\s+(?:if|for|when|,)\s+([^=]+[<>][^=]+?|.+(?:==|!=|<=|>=).+?)\s*$",
-     "a choice has two values", "write {1} if {2} else 0"),
-    (r"^\s*([^=]*[-+*/()\]\d][^=]*?)\s*=(?!=)\s*([A-Za-z_]\w*)\s*$", "the name stands on the left of =",
-     "write {2} = {1}"),
-    (r"^\s*(?:lambda\s+)?\(?[A-Za-z_][\w\s,]*\)?\s*(?:->|=>|\|->|↦|→|⟼)\s*(.+?)\s*$",
-     "a function is its value alone here", "write {1}"),
-    (r"(?<![\w.])(?:d|∂)(?:\^?\d)?\w*\s*/\s*(?:d|∂)([A-Za-z]\w*)\b", "a derivative is what gradcli shows", _ITSELF),
-    (r"∫|∇|∂", "gradcli takes the derivative itself", "write the function alone"),
-    (r"(?<=[\w)\]])\s+d([a-z])\s*$", "d{1} is no part of a function", "leave it out"),
-    (rf"({_NAME})('+)(?=\s*(?:$|[-+*/=(]))", "{1}{2} is a derivative, which is what gradcli shows",
-     "write the function itself"),
-    (r"\blambda\b(?!\s*[\w\s,*=]*:)", "lambda is a word of Python, and no name", "call the variable lam"),
-    (r"(?<=[\w)\]])!(?!=)", "there is no factorial", "write exp(lgamma(n + 1)) for n!"),
-    (r"(?<=[\w)\]])\s*(?:\^|\*\*)\s*T\b", "T is no power", "write .T"),
-    (r"=<", "at most is written <=", "write <="),
-    (r"<>", "unequal is written !=", "write !="),
-    (r"(?<![\w.])0+([1-9]\d*)(?![\w.])", "a number does not begin with 0", "write {1}"),
-    (r"(?<![\w.])(0[xX](?![\da-fA-F]+\b(?!\.))[\w.]*|0[oO](?![0-7]+\b)\w*|0[bB](?![01]+\b)\w*|\d+(?:_\d+)*_(?!\d)\w*"
-     r"|\d[\d.]*[eE][-+]?\d+[eE]\w*)", "{1} is no number", "write 1000 or 1_000, 1e-3, 0x1F, 0b101 or 0o17"),
-    (rf"(?<![\w.])(?!0[xXoObB]\w)(\d+(?:_\d+)*(?:\.\d*)?(?:[eE][-+]?\d+)?)\s*({_NAME})",
-     "a product needs its sign", "write * to multiply: {1}*{2}"),
-)  # fmt: skip
-"""What stands in a text, what is wrong with it, and what to write, with the groups of the pattern."""
-COMPILED = tuple((re.compile(pattern), message, hint) for pattern, message, hint in PATTERNS)
 
-GREEK = {"σ": "sigmoid(...), or sigma for a variable", "Σ": "sum(...)", "Π": "prod(...)", "λ": "lam", "π": "pi"}
-SIGNS = {
-    **dict.fromkeys("÷∕⁄", "/"),
-    **dict.fromkeys("×·⋅∙•∗∘", "*"),
-    **dict.fromkeys("−‐‑‒–—", "-"),
-    **{sign: f"**{power}" for power, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
-    **dict.fromkeys("“”„‟‘’‚‛«»", ""),
-    **{sign: f"[{place}] for an entry, _{place} in a name" for place, sign in enumerate("₀₁₂₃₄₅₆₇₈₉")},
-    **dict.fromkeys("∂∇∫′", "the function alone"),
-    **dict.fromkeys("→↦", "the value alone"),
-    "ᵀ": ".T",
-    "⊤": ".T",
-    "⁻": "**-1 for the power -1",
-    "⊙": "*, which works entry by entry",
-    "√": "sqrt(...)",
-    "∛": "cbrt(...)",
-    "∑": "sum(...)",
-    "∏": "prod(...)",
-    "‖": "norm(...)",
-    "≤": "<=",
-    "≥": ">=",
-    "≠": "!=",
-    "≈": "==, or abs(a - b) < 1e-6",
-    "∈": "where(...), or clip(...)",
-    "∞": "inf",
-    "½": "0.5",
-    "¼": "0.25",
-    "¾": "0.75",
-    "°": "*pi/180 after an angle in degrees",
-    "±": "one of + and -",
-    "…": "all that it stands for",
-}
-"""What stands for a character that is not ASCII; empty where it is left out."""
+@cache
+def known() -> dict[str, Any]:
+    """Return what texts may have meant, by the tables of ``misread.toml``; patterns are ready to be searched for."""
+    import tomllib  # an error alone needs it
+
+    tables = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    for row in tables["pattern"]:
+        row["regex"] = re.compile(row["regex"].replace("<OPERAND>", _OPERAND).replace("<NAME>", _NAME))
+    return tables
 
 
 def meant(text: str, line: Span, functions: Callable[[str], bool]) -> Meant | None:
@@ -118,12 +49,12 @@ def meant(text: str, line: Span, functions: Callable[[str], bool]) -> Meant | No
     start, end = line
     if is_english(text[start:end]):
         return Meant("this is a question in English, and no formula", line, QUESTION)
-    for pattern, message, hint in COMPILED:
-        found = pattern.search(text[start:end])
+    for row in known()["pattern"]:
+        found = row["regex"].search(text[start:end])
         if found:
             blanks = len(found[0]) - len(found[0].lstrip())
             span = (start + found.start() + blanks, start + found.end())
-            return Meant(filled(message, found), span, filled(hint, found))
+            return Meant(filled(row["message"], found), span, filled(row["hint"], found))
     return side_by_side(text, line, functions)
 
 
@@ -172,9 +103,9 @@ def instead_of(character: str) -> str | None:
     """
     import unicodedata  # an error alone needs it
 
-    known = SIGNS.get(character, GREEK.get(character))
-    if known is not None:
-        return f"write {known}" if known else "leave it out"
+    written = known()["character"].get(character)
+    if written is not None:
+        return f"write {written}" if written else "leave it out"
     name = unicodedata.name(character, "")
     if name.startswith("GREEK ") and " LETTER " in name:
         return f"write {spelled(character)}"
@@ -262,64 +193,13 @@ def meant_value(text: str, error: GradcliError) -> GradcliError:
     return error
 
 
-SNIPPET = "paste the lines that raised it, as they stand: gradcli explain script.py"
-MEANINGS: tuple[tuple[str, str, str], ...] = (
-    ("grad can be implicitly created only for scalar outputs",
-     "y has several entries, and backward() was given no v: a weight for each entry of y",
-     "gradcli explain 'x**2' --x 1.,2. --v 1,1 shows J and what v does to it"),
-    ("does not require grad and does not have a grad_fn",
-     "no input of what backward was called on has requires_grad=True, or it was detached on the way",
-     SNIPPET),
-    ("Trying to backward through the graph a second time",
-     "a first backward has freed what the second one needs",
-     "give both as --v V1 --v V2; in PyTorch the first one takes retain_graph=True"),
-    ("has been modified by an inplace operation",
-     "a value that backward reads was written to after it was used",
-     SNIPPET),
-    ("view of a leaf Variable that requires grad is being used in an in-place operation",
-     "an entry of an input is written to in place",
-     "write to a copy: y = x.clone()"),
-    ("leaf Variable that requires grad is being used in an in-place operation",
-     "an input is written to in place",
-     "write x = x + 1 for x += 1, or change it under torch.no_grad()"),
-    ("Mismatch in shape: grad_output",
-     "v has another shape than y",
-     "v has an entry for each entry of y: gradcli explain 'x**2' --x 1.,2. --v 1,1"),
-    ("Tensors of floating point",
-     "a tensor of integers has no gradient",
-     "write 1. for 1 in the tensor, or dtype=torch.float32"),
-    ("appears to not have been used in the graph",
-     "y does not depend on one of the tensors that it is differentiated by",
-     SNIPPET),
-    ("attribute of a Tensor that is not a leaf Tensor is being accessed",
-     ".grad is kept for inputs alone, unless retain_grad() asks for it",
-     "gradcli shows the gradient of every value, under Backward"),
-    ("Can't call numpy() on Tensor that requires grad",
-     "NumPy knows nothing of gradients",
-     "write x.detach().numpy()"),
-    ("a Tensor with {} elements cannot be converted to Scalar",
-     "one number is needed, and the tensor has several",
-     "pick an entry, x[0], or reduce it, x.sum()"),
-    ("shapes cannot be multiplied",
-     "the inner sizes of a product of matrices differ: (n, m) @ (m, k)",
-     SNIPPET),
-    ("The size of tensor a ({}) must match the size of tensor b ({})",
-     "the shapes do not go together: sizes are equal, or one of them is 1",
-     SNIPPET),
-    ("expected scalar type",
-     "the tensors have numbers of different types",
-     "gradcli has float64 alone: the same lines run here, and x.float() makes them run there"),
-)  # fmt: skip
-"""What a message of PyTorch holds, what it means, and what to do."""
-
-
 def reported(text: str) -> Meant | None:
     """Return what a text says that holds a message of PyTorch; None for any other text."""
-    for message, meaning, way in MEANINGS:
-        found = re.search(re.escape(message).replace(r"\{\}", r"\d+"), text, re.IGNORECASE)
+    for row in known()["pytorch"]:
+        found = re.search(re.escape(row["message"]).replace(r"\{\}", r"\d+"), text, re.IGNORECASE)
         if found:
-            what = f"this is an error of PyTorch, and no program: {meaning}"
-            return Meant(what, found.span(), way)
+            what = f"this is an error of PyTorch, and no program: {row['meaning']}"
+            return Meant(what, found.span(), row["way"])
     return None
 
 

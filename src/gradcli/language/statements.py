@@ -14,7 +14,7 @@ import numpy as np
 from gradcli import ops
 from gradcli.engine.graph import Graph, Input, Operation
 from gradcli.errors import GradcliError, Span
-from gradcli.errors.hints import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD, counted
+from gradcli.errors.hints import counted, instead_of
 from gradcli.language import arithmetic, picking
 from gradcli.language.arithmetic import (
     Listed,
@@ -216,7 +216,7 @@ class Statements(Expressions):
             return super().refused(node)
         kind = type(node).__name__
         word = STATEMENT_WORDS.get(kind, kind.lower())
-        return GradcliError("not-allowed", f"'{word}' is not part of the language", hint=INSTEAD_OF_WORD.get(word))
+        return GradcliError("not-allowed", f"'{word}' is not part of the language", hint=instead_of("syntax", word))
 
     def statement(self, node: ast.stmt) -> Callable[[Frame], Signal]:
         """Return what runs one statement; what is wrong with it has its place where nothing in it has one."""
@@ -374,7 +374,7 @@ class Statements(Expressions):
                 "not-allowed",
                 "only a variable or an entry of one can be assigned",
                 span=self.spans.of(target),
-                hint=INSTEAD_OF_ATTRIBUTE.get(attribute),
+                hint=instead_of("attribute", attribute),
             )
         name = target.id
         if name.startswith("__"):
