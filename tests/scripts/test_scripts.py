@@ -249,7 +249,7 @@ def test_every_name_is_one_that_pytorch_has():
     missing = []
     for function in FUNCTIONS.values():
         spelled = words.spelled_in_torch(function)
-        if spelled is None or function.name in words.TORCH_TEMPLATES:
+        if spelled is None or function.name in words.TORCH.templates:
             continue
         home, *path = spelled.split(".")
         thing = homes[home]

@@ -1,8 +1,4 @@
-"""Formulas that were derived for one record, for others that would derive the same.
-
-Answers to records: the document that is printed for one, errors included, and how good it is.
-From a line to the line that answers it: strict reading, the answer, JSON. What a worker does, and one job alone.
-"""
+"""Answers to records: documents, and the lines that they are printed in; what one answer keeps for the next."""
 
 from __future__ import annotations
 
@@ -10,12 +6,11 @@ import gc
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum, unique
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
-
-import numpy as np
 
 from gradcli.batch.records import LONGEST_LINE, Line, Record, Wanted, fields_of, known_id, read_object, record_of
 from gradcli.errors import Budget, GradcliError, Place
@@ -121,8 +116,6 @@ def count_characters(formulas: Formulas) -> int:
     return sum(map(len, formulas.definitions.values())) + sum(len(text) for texts in lists for text in texts)
 
 
-# ---- Answers to records: the document that is printed for one, errors included, and how good it is
-
 MOST_PROGRAMS, HEAVIEST = 1024, 2**22
 """Checked programs that are kept, and the characters of all together."""
 
@@ -166,6 +159,18 @@ class Answers:
             return failure(error, known_id(given))
         return Answer(with_id(found, record.id), verdict)
 
+    def to(self, line: Line) -> Answer:
+        """Return the answer to a record on a line."""
+        if line.text is None:
+            message = f"the line is longer than {LONGEST_LINE // 2**20} MiB"
+            return failure(GradcliError("budget", message, hint="a record of that size is a call of gradcli explain"))
+        try:
+            given = read_object(line.text, self.asked.budget)
+        except GradcliError as error:
+            error.place = Place(line.text.decode("utf-8", "replace"), f"line {line.number}")
+            return failure(error)
+        return self.of(given)
+
     def _answered(self, record: Record) -> tuple[dict[str, Any], Verdict]:
         asked = self.asked
         strict = asked.strict or record.strict
@@ -199,14 +204,14 @@ ALWAYS = {"schema", "version", "routes", "agreement", "error"}
 def reverse_alone(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]:
     """Return the answer of reverse mode, and whether it is finite: there is nothing to hold it against."""
     found = read_gradient(point)
-    finite = bool(np.isfinite(found.output).all() and all(np.isfinite(g).all() for g in found.grad.values()))
+    verdict = verdict_of("agree", found.finite)
     full = gradient_document(found)
     full["agreement"] = None
     if asked.only is None:
-        return partial(full, frozenset(full), ONE), verdict_of("agree", finite)
+        return partial(full, frozenset(full), ONE), verdict
     if "inputs" in asked.only:
         full["inputs"] = inputs_document(point.inputs, point.names)
-    return partial(full, asked.only, ONE), verdict_of("agree", finite)
+    return partial(full, asked.only, ONE), verdict
 
 
 def by_numbers(point: Point, only: frozenset[str]) -> tuple[dict[str, Any], Verdict]:
@@ -257,11 +262,6 @@ def refused(error: GradcliError, known: object) -> Answer:
     return Answer(with_id(error_document(error), known), Verdict.REFUSED)
 
 
-def in_record(name: str, value: str | None) -> str:
-    """Return how a record gives an input."""
-    return f'"{name}"' if value is None else f'"{name}": {value or "..."} in "inputs"'
-
-
 def record_hint(facts: Facts) -> str:
     """Return what to do about an error for one who writes records, and not options."""
     match facts:
@@ -272,7 +272,9 @@ def record_hint(facts: Facts) -> str:
         case NoValue(path):
             return WAYS if path is None else "a record names no file: write the numbers themselves"
         case _:
-            return hint_of(facts, in_record)
+            return hint_of(
+                facts, lambda name, value: f'"{name}"' if value is None else f'"{name}": {value or "..."} in "inputs"'
+            )
 
 
 def answer(
@@ -304,8 +306,6 @@ def _answers(asked: Wanted) -> Answers:
     return Answers(asked)
 
 
-# ---- From a line to the line that answers it: strict reading, the answer, JSON. What a worker does, and o
-
 _ENCODER = json.JSONEncoder(allow_nan=False)
 
 
@@ -317,33 +317,6 @@ class Reply:
     verdict: Verdict
 
 
-class Replies:
-    """Replies to lines in turn."""
-
-    def __init__(self, asked: Wanted) -> None:
-        self.asked = asked
-        self.answers = Answers(asked)
-
-    def of(self, line: Line) -> Reply:
-        """Return the reply to a line; nothing is raised but interrupts, and with ``debug`` faults of gradcli."""
-        try:
-            return encoded(self._answer(line), line.number)
-        except Exception as error:
-            if self.asked.debug and not isinstance(error, MemoryError):
-                raise
-            return encoded(failure(error), line.number)
-
-    def _answer(self, line: Line) -> Answer:
-        if line.text is None:
-            return too_long()
-        try:
-            given = read_object(line.text, self.asked.budget)
-        except GradcliError as error:
-            error.place = Place(line.text.decode("utf-8", "replace"), f"line {line.number}")
-            return failure(error)
-        return self.answers.of(given)
-
-
 @dataclass(frozen=True, slots=True)
 class Records:
     """The task of answering records, all of them with the same parts."""
@@ -351,15 +324,31 @@ class Records:
     asked: Wanted
 
     def answering(self) -> Callable[[Line], Reply]:
-        """Load what an answer needs, and return what replies to a line."""
+        """Load what an answer needs, and return what replies to a line.
+
+        Nothing is raised but interrupts, and with ``debug`` faults of gradcli.
+        """
         if not self.asked.reverse_alone:
             import gradcli.explanation.explaining
             import gradcli.formulas.derivation  # noqa: F401
-        return Replies(self.asked).of
+        answers = Answers(self.asked)
+
+        def reply(line: Line) -> Reply:
+            try:
+                return encoded(answers.to(line), line.number)
+            except Exception as error:
+                if self.asked.debug and not isinstance(error, MemoryError):
+                    raise
+                return encoded(failure(error), line.number)
+
+        return reply
 
     def lost(self, line: Line, error: GradcliError) -> Reply:
         """Return the reply to a line whose worker has ended."""
-        return encoded(failure(error, id_on(line, self.asked)), line.number)
+        identity = None
+        with suppress(GradcliError):
+            identity = known_id(read_object(line.text or b"", self.asked.budget))
+        return encoded(failure(error, identity), line.number)
 
 
 def settle() -> None:
@@ -379,17 +368,3 @@ def encoded(answer: Answer, number: int) -> Reply:
 def with_line(document: dict[str, Any], number: int) -> dict[str, Any]:
     """Return an error with the number of its line, before the error itself."""
     return {**{key: value for key, value in document.items() if key != "error"}, "line": number, **document}
-
-
-def too_long() -> Answer:
-    """Return the answer to a line that was not held."""
-    message = f"the line is longer than {LONGEST_LINE // 2**20} MiB"
-    return failure(GradcliError("budget", message, hint="a record of that size is a call of gradcli explain"))
-
-
-def id_on(line: Line, asked: Wanted) -> Any:
-    """Return the id on a line, None where it cannot be read."""
-    try:
-        return known_id(read_object(line.text or b"", asked.budget))
-    except GradcliError:
-        return None

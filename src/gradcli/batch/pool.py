@@ -1,8 +1,4 @@
-"""A worker process: lines come in by a pipe, replies go back in the same order.
-
-Lines from a stream that is read on a thread of its own, so that replies are passed on while it is silent.
-Worker processes, and their replies in the order of the lines; one that dies or hangs costs one line.
-"""
+"""Worker processes: lines go out by pipes, replies come back in order; a worker that dies or hangs costs one line."""
 
 from __future__ import annotations
 
@@ -20,7 +16,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any, Protocol
 
-from gradcli.batch.answers import Reply, Verdict, settle
+from gradcli.batch.answers import Reply, settle
 from gradcli.batch.records import LONGEST_LINE, Line, lines
 from gradcli.errors import GradcliError
 
@@ -92,7 +88,7 @@ def without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-READY = b"ready"
+READY = "ready"
 ROOM = 8 * MEBIBYTE
 """Bytes that a worker must find beside what it has loaded, or it has not started."""
 
@@ -106,36 +102,14 @@ def work(pipe: Connection, task: Task, memory: int) -> None:
     bound_memory(memory)
     try:
         bytearray(ROOM)
-        pipe.send_bytes(READY)
+        pipe.send(READY)
         while True:
-            pipe.send_bytes(packed(reply(line_of(pipe.recv_bytes()))))
+            pipe.send(reply(pipe.recv()))
     except (EOFError, OSError):
         return
     except MemoryError:  # the parent says it in one line
         os._exit(1)
 
-
-def message(line: Line) -> bytes:
-    """Return a line as it is sent to a worker."""
-    return line.number.to_bytes(8) + (b"-" if line.text is None else b"+" + line.text)
-
-
-def line_of(sent: bytes) -> Line:
-    """Return the line of a message."""
-    return Line(int.from_bytes(sent[:8]), sent[9:] if sent[8:9] == b"+" else None, 0)
-
-
-def packed(reply: Reply) -> bytes:
-    """Return a reply as it is sent back."""
-    return bytes((reply.verdict,)) + reply.text
-
-
-def unpacked(sent: bytes) -> Reply:
-    """Return the reply of a message."""
-    return Reply(sent[1:], Verdict(sent[0]))
-
-
-# ---- Lines from a stream that is read on a thread of its own, so that replies are passed on while it is s
 
 READ_AHEAD = 256
 """Lines that are read before they are wanted."""
@@ -214,8 +188,6 @@ class Feed:
             self._rung = True
             self._ring.send_bytes(b".")
 
-
-# ---- Worker processes, and their replies in the order of the lines; one that dies or hangs costs one line
 
 AHEAD = 8
 """Lines that a worker has in its pipe, so that it need not wait for the next."""
@@ -316,7 +288,7 @@ class Pool:
             worker.sent.append((place, line))
             # The end of a worker is seen, and the line answered or sent again, when its pipe is read.
             with contextlib.suppress(OSError):
-                worker.pipe.send_bytes(message(line))
+                worker.pipe.send(line)
 
     def _receive(self, feed: Feed, listening: bool) -> None:
         """Wait for a reply, a line, or the time of a worker to be over, and do what is due."""
@@ -338,12 +310,12 @@ class Pool:
         """Take all replies that are there; returns False where the worker is gone."""
         try:
             while worker.pipe.poll():
-                sent = worker.pipe.recv_bytes()
+                sent = worker.pipe.recv()
                 if not worker.started:
                     worker.started = sent == READY
                     continue
                 place, line = worker.sent.popleft()
-                self._keep(place, line, unpacked(sent))
+                self._keep(place, line, sent)
                 worker.deadline = time.monotonic() + self.limits.seconds
         except (EOFError, OSError):
             return False

@@ -1,8 +1,4 @@
-"""Lines of bytes from a stream, as they come; a line that is too long is passed over without being held.
-
-Strict JSON: keys given twice, NaN, lone surrogates and the like are errors with the characters at fault.
-A record: one program with its point and v, checked before anything is computed.
-"""
+"""Records: lines of a stream as they come, strict JSON on each, and a program with its point and v, checked."""
 
 from __future__ import annotations
 
@@ -15,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import Budget, GradcliError, Span, over_budget
+from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.errors.hints import counted, did_you_mean
 from gradcli.language.values import array_of, doubles, read_value
 
@@ -86,8 +82,6 @@ def pieces(read: Callable[[int], bytes], longest: int) -> Iterator[tuple[bytes |
         yield (None if dropped else b"".join(parts)), held + dropped
 
 
-# ---- Strict JSON: keys given twice, NaN, lone surrogates and the like are errors with the characters at f
-
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
 """A string, also one that is not closed: without that, each quote in it would be tried again, to the end."""
 _IN_QUOTES = re.compile(_STRING, re.DOTALL)
@@ -136,16 +130,11 @@ def decoded(text: str) -> Any:
         what = f"column {error.pos + 1}: this is not JSON: {message[:1].lower() + message[1:]}"
         quotes = "JSON has double quotes" if text[error.pos : error.pos + 1] == "'" else None
         hint = quotes or (None if text.lstrip().startswith("{") else EXAMPLE)
-        raise GradcliError("json", what, span=one_character(error.pos, text), hint=hint) from None
+        raise GradcliError("json", what, span=(error.pos, min(error.pos + 1, len(text))), hint=hint) from None
     except _Refused as error:
         raise GradcliError("json", str(error)) from None
     except RecursionError:
         raise GradcliError("budget", "brackets are nested too deeply") from None
-
-
-def one_character(position: int, text: str) -> Span:
-    """Return the span of one character, empty at the end of the text."""
-    return position, min(position + 1, len(text))
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -212,8 +201,6 @@ def named(found: object) -> str:
     return words.get(type(found), "a number")
 
 
-# ---- A record: one program with its point and v, checked before anything is computed
-
 KEYS = ("id", "program", "inputs", "v", "calls", "wrt", "strict")
 
 
@@ -245,10 +232,13 @@ def record_of(given: Mapping[str, object], budget: Budget) -> Record:
     if not isinstance(inputs, Mapping | None):
         raise wrong("inputs must be an object", 'for example "inputs": {"x": [1, 2]}')
     values = {name: array(value, f"inputs.{name}", budget) for name, value in (inputs or {}).items()}
-    refuse_total(values, budget)
-    return Record(
-        identifier(given), program, values, calls_of(given, budget), wrt_of(given.get("wrt")), strict_of(given)
-    )
+    if sum(int(np.size(value)) for value in values.values()) > budget.total:
+        raise over_budget("total", budget.total, "all inputs together")
+    identity, calls, wrt = identifier(given), calls_of(given, budget), wrt_of(given.get("wrt"))
+    strict = given.get("strict", False)
+    if type(strict) is not bool:
+        raise wrong("strict must be true or false")
+    return Record(identity, program, values, calls, wrt, strict)
 
 
 def wrong(message: str, hint: str | None = None) -> GradcliError:
@@ -299,21 +289,15 @@ def wrt_of(given: Any) -> tuple[str, ...] | None:
     return tuple(given)
 
 
-def strict_of(given: Mapping[str, object]) -> bool:
-    """Return whether a v that PyTorch would refuse is refused."""
-    found = given.get("strict", False)
-    if type(found) is not bool:
-        raise wrong("strict must be true or false")
-    return found
-
-
 def array(value: Any, name: str, budget: Budget) -> Any:
     """Return a value that ``as_input`` takes: numbers and nested lists as they are, a text by the syntax of ``--x``.
 
     No text names a file. Raises ``value`` or ``budget``.
     """
     if type(value) is str:
-        return from_text(value, name, budget)
+        if value.lstrip().startswith("@") or value.strip() == "-":
+            raise GradcliError("value", f"{name}: a record names no file", hint="write the numbers themselves")
+        return doubles(read_value(value, name, budget))
     if type(value) in (float, int, np.ndarray) and np.size(value) <= budget.elements:
         return value
     try:
@@ -350,20 +334,6 @@ def has_truth_values(value: Any) -> bool:
         return type(value) is bool
     kinds = set(map(type, value))
     return not kinds <= {int, float} and any(map(has_truth_values, value))
-
-
-def from_text(text: str, name: str, budget: Budget) -> Any:
-    """Return a value that is written as on the command line: ``"1,2;3,4"``, ``"pi/2"``."""
-    if text.lstrip().startswith("@") or text.strip() == "-":
-        raise GradcliError("value", f"{name}: a record names no file", hint="write the numbers themselves")
-    return doubles(read_value(text, name, budget))
-
-
-def refuse_total(values: Mapping[str, Any], budget: Budget) -> None:
-    """Refuse inputs that together have more entries than all arrays of a program may have."""
-    total = sum(int(np.size(value)) for value in values.values())
-    if total > budget.total:
-        raise over_budget("total", budget.total, "all inputs together")
 
 
 BY_REVERSE_MODE = ("program", "inputs", "v", "grad")

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gradcli.batch.answers import Records, Replies, Reply, Verdict, settle
+from gradcli.batch.answers import Records, Reply, Verdict, settle
 from gradcli.batch.pool import Limits
 from gradcli.batch.records import Line, Wanted, fields_of, lines
 from gradcli.cli.inputs import file_error
@@ -258,9 +258,9 @@ def answer(env: Environment, asked: BatchRequest) -> ExitStatus:
 def replies(read: Read, asked: BatchRequest) -> Iterator[tuple[Line, Reply]]:
     """Yield each line with its reply, in order: from this process, or from workers."""
     if asked.limits is None:
-        here = Replies(asked.wanted)
+        reply = Records(asked.wanted).answering()
         for count, line in enumerate(lines(read)):
-            yield line, here.of(line)
+            yield line, reply(line)
             if not count:
                 settle()
         return

@@ -1,8 +1,4 @@
-"""The code of a Jupyter notebook: its cells in order, without what they printed.
-
-Arrays from numpy's files: what a header claims is looked at before anything of that size is read.
-Arrays from tables in text (``.csv``): every cell is a number, or the table is refused with row and column.
-"""
+"""What files hold: the cells of a notebook, the arrays of numpy's files, and tables of numbers in text."""
 
 from __future__ import annotations
 
@@ -63,8 +59,6 @@ def place_in(cells: list[str], line: int) -> str:
     return f"cell {number + 1}, line {line - before}"
 
 
-# ---- Arrays from numpy's files: what a header claims is looked at before anything of that size is read
-
 HEADER = 10_512
 """Bytes that hold any header of an ``.npy`` file that numpy reads: 10,000 and a few before them."""
 
@@ -113,8 +107,6 @@ def entries_of(file: IO[bytes], path: str, budget: Budget) -> Any:
         return np.lib.format.read_array(io.BytesIO(head.getvalue() + rest), allow_pickle=False)
 
 
-# ---- Arrays from tables in text (``.csv``): every cell is a number, or the table is refused with row and
-
 DELIMITERS = {"\t": "a tab", ";": "';'", ",": "','"}
 BLANKS = " \t"
 PLAIN = frozenset("-+.eE0123456789")
@@ -155,7 +147,7 @@ def read_table(text: str, budget: Budget) -> Table:
     if entries > budget.elements:
         raise over_budget("elements", budget.elements, f"the text holds {counted(entries, 'number')}")
     rows, delimiter = split_rows(text)
-    header = rows.pop(0).cells if rows and is_header(rows[0].cells, budget) else []
+    header = rows.pop(0).cells if rows and all(is_name(cell, budget) for cell in rows[0].cells) else []
     if not rows:
         raise GradcliError("value", "the table has no numbers")
     width = len(header or rows[0].cells)
@@ -191,11 +183,6 @@ def delimiter_of(text: str) -> str:
 def wrong(row: int, column: int, what: str, hint: str | None) -> GradcliError:
     """Return the error for one cell."""
     return GradcliError("value", f"column {column}, row {row} of the table: {what}", hint=hint)
-
-
-def is_header(cells: list[str], budget: Budget) -> bool:
-    """Return whether all cells are names: they begin with a letter, and are no missing values and no expressions."""
-    return all(is_name(cell, budget) for cell in cells)
 
 
 def is_name(cell: str, budget: Budget) -> bool:

@@ -171,8 +171,8 @@ def plain_text(text: str) -> str:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
-# ---- Arrays from what an option says: a value, a file (``.npy .npz .json .csv .txt``), or standard input
-
+MOST_NAMES = 6
+"""Columns of a header that a note names."""
 SUFFIXES = (".npy", ".npz", ".json", ".csv", ".tsv", ".txt")
 PICKLED = (".pt", ".pth", ".pkl", ".pickle")
 SAVED = "numpy.save('x.npy', x.detach().numpy()) writes one that is read, @x.npy"
@@ -267,7 +267,3 @@ def without_header(text: str, path: str, option: str, budget: Budget, notes: lis
         message = f"{option}: the first row of {inert(path, keep='')} is read as a header, and not as numbers: {names}."
         notes.append(Note("header-skipped", message))
     return found.numbers
-
-
-MOST_NAMES = 6
-"""Columns of a header that a note names."""

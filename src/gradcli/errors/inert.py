@@ -1,7 +1,4 @@
-"""Text from outside made safe to print: no control byte, no escape sequence, no markup survives.
-
-The line of a text that an error points into, with a caret under the place.
-"""
+"""Text from outside made safe to print, and the line that an error points into with a caret under the place."""
 
 from __future__ import annotations
 
@@ -60,8 +57,6 @@ def shown(character: str, encoding: str) -> bool:
         return False
     return True
 
-
-# ---- The line of a text that an error points into, with a caret under the place
 
 WIDEST = 100
 """Columns of the echoed line; a longer one is cut to a window round the place."""

@@ -1,7 +1,4 @@
-"""What a script has to say, taken from an answer: what ran, line by line, and the rules of the backward pass.
-
-Expressions of the language in the words of a library: the same syntax tree with other calls.
-"""
+"""Expressions of the language in the words of a library: the same syntax tree with other calls; what is to be said."""
 
 from __future__ import annotations
 
@@ -170,8 +167,6 @@ def is_places(node: ast.expr, values: Mapping[str, Array]) -> bool:
         return False
     return resolve(node, values)[0].name in PLACES
 
-
-# ---- Expressions of the language in the words of a library: the same syntax tree with other calls
 
 CONSTANT_NAMES = ("pi", "e", "inf", "nan")
 SHAPES = {"normalized_shape"}
