@@ -15,7 +15,6 @@ from typing import TextIO
 import numpy as np
 
 import gradcli
-from generator.nightly import main
 from generator.scripts import Script, random_script
 from gradcli.errors import GradcliError
 from oracles import cases, numbers
@@ -96,7 +95,3 @@ def night(seed: int, numbers: Sequence[int], out: TextIO = sys.stdout) -> int:
                 print(f"    {fault}", file=out)
     print(f"{ran} of {len(numbers)} programs, {statements} statements, {failed} programs with a wrong one", file=out)
     return failed
-
-
-if __name__ == "__main__":
-    sys.exit(main(night, __doc__, seed=1, count=1000))

@@ -14,7 +14,6 @@ from typing import TextIO
 import numpy as np
 
 import gradcli
-from generator.nightly import main
 from gradcli.document.equalities import with_true_formulas
 from gradcli.errors import Budget
 from gradcli.formulas.readback import read_back
@@ -189,7 +188,3 @@ def night(seed: int, numbers: Sequence[int], out: TextIO = sys.stdout) -> int:
             print(f"seed {seed + number}: {given.text!r} {shapes}\n    {wrong[0]}", file=out)
     print(f"{ran} of {len(numbers)} programs, {formulas} formulas, {failed} programs with a wrong one", file=out)
     return failed
-
-
-if __name__ == "__main__":
-    sys.exit(main(night, __doc__, seed=0, count=1000))

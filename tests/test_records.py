@@ -46,6 +46,6 @@ def test_what_a_record_of_an_op_needs(op, fields, missing):
 
 
 def test_what_a_record_of_a_function_needs():
-    assert missing_of_function(FUNCTIONS["sum"], Record("sum"), set()) == ["oracle", "recipes", "programs", "torch"]
-    assert missing_of_function(FUNCTIONS["sin"], Record("sin"), {"sin"}) == ["oracle"]
+    assert missing_of_function(FUNCTIONS["sum"], Record("sum"), set()) == ["recipes", "programs", "torch"]
+    assert missing_of_function(FUNCTIONS["sin"], Record("sin"), {"sin"}) == []
     assert missing_of_function(FUNCTIONS["sin"], None, set()) == missing_of_op(OPS["sin"], None) == ["record"]

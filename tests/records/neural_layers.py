@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from generator import arrays
-from generator import neural as g
 from records import values as v
 from records.record import record
 
-TALL = np.concatenate([v.A, v.A**2])
 """The first two axes of a batch of four."""
 
 
@@ -20,7 +17,6 @@ def attention(q, k, value):
 
 record(
     "batch_norm",
-    oracle=g.batch_norm,
     recipes=[
         "{M:-4,4}, None, None, training=True",
         "{T:-4,4}, None, None, {U}, {U}, training=True, eps=0.1",
@@ -35,14 +31,12 @@ record(
 
 record(
     "instance_norm",
-    oracle=g.instance_norm,
     recipes=["{T:-4,4}", "{T:-4,4}, eps=0.1", "{T:-4,4}, None, None, {U}, {U}"],
     programs={"F.instance_norm(A[None])": v.normal(v.A[None], (2,))},
 )
 
 record(
     "group_norm",
-    oracle=g.group_norm,
     recipes=["{M:-4,4}, 1", "{T:-4,4}, {m}, {U}, {U}", "{T:-4,4}, 1, eps=0.1"],
     programs={
         "F.group_norm(T, 1)": v.normal(v.T, (1, 2)),
@@ -52,7 +46,6 @@ record(
 
 record(
     "rms_norm",
-    oracle=g.rms_norm,
     recipes=["{V:-4,4}, {n}", "{M:-4,4}, ({n},), {V}", "{M:-4,4}, ({m}, {n}), eps=0.01"],
     programs={
         "F.rms_norm(x, 3)": v.x / np.sqrt(np.mean(v.x**2) + 2.0**-52),
@@ -62,14 +55,12 @@ record(
 
 record(
     "dropout",
-    oracle=lambda x, p=0.5, training=True: arrays.array(x) * 1.0,
     recipes=["{E}, training=False", "{E}, 0.0", "{E}, 0.3, False"],
     programs={"F.dropout(x, training=False)": v.x, "F.dropout(A, 0.3, False)": v.A, "F.dropout(x, p=0)": v.x},
 )
 
 record(
     "scaled_dot_product_attention",
-    oracle=g.attention,
     recipes=[
         "{M:-2,2}, {Q:-2,2}, {Q}",
         "{Q:-2,2}, {Q:-2,2}, {Q}, is_causal=True",
@@ -86,14 +77,12 @@ record(
 
 record(
     "bilinear",
-    oracle=g.bilinear,
     recipes=["{U}, {V}, {T}", "{M}, {M}, {Q}[None]", "{U}, {V}, {T}, [{S}, {S}]"],
     programs={"F.bilinear(b, b, T)": np.einsum("i,kij,j->k", v.b, v.T, v.b)},
 )
 
 record(
     "conv1d",
-    oracle=g.conv(1),
     recipes=[
         "{M}, {M}[None]",
         "{T}, {M}[None, :, :2], padding=1",
@@ -111,7 +100,6 @@ record(
 
 record(
     "conv2d",
-    oracle=g.conv(2),
     recipes=[
         "{T}, {T}[None, :, :2, :1]",
         "{M}[None], {M}[None, None], padding=(1, 0)",
@@ -125,14 +113,12 @@ record(
 
 record(
     "conv3d",
-    oracle=g.conv(3),
     recipes=["{T}[None], {T}[None, None, :, :1, :1]", "{T}[None], {T}[None, None], padding=(0, 0, 1)"],
     programs={"F.conv3d(T[None], T[None, None])": np.sum(v.T**2).reshape(1, 1, 1, 1)},
 )
 
 record(
     "conv_transpose1d",
-    oracle=g.conv_transpose(1),
     recipes=[
         "{M}, {M}[:, None]",
         "{M}, {M}[:, None, :2], stride=2, output_padding=1",
@@ -149,7 +135,6 @@ record(
 
 record(
     "conv_transpose2d",
-    oracle=g.conv_transpose(2),
     recipes=[
         "{M}[None], {Q}[None, None, :2, :2]",
         "{M}[None], {M}[None, None], padding=1",
@@ -160,7 +145,6 @@ record(
 
 record(
     "conv_transpose3d",
-    oracle=g.conv_transpose(3),
     recipes=["{T}[None], {V}[None, None, None, None, :1]", "{T}[None], {S}*ones(1, 1, 1, 1, 2), padding=(0, 0, 1)"],
     programs={"F.conv_transpose3d(T[None], x[:1][None, None, None, None])": v.T[None] * v.x[0]},
 )
@@ -173,13 +157,11 @@ for n in (1, 2, 3):
     x, one = BATCHES[n], tuple(range(-n, 0))
     record(
         f"max_pool{n}d",
-        oracle=g.pool(n, lambda row, _size: max(row)),
         recipes=[f"{x}, 2, 1", f"{x}, 2, padding=1", f"{x}, 2, 2, 1, ceil_mode=True", f"{x}, 2, 1, 1, 2"],
         programs={f"F.max_pool{n}d({T[n]}, 2)": TOPS[n] + np.zeros((*A[n].shape[:-n], *(1,) * n))},
     )
     record(
         f"avg_pool{n}d",
-        oracle=g.pool(n, g.mean_of),
         recipes=[
             f"{x}, 2, 1",
             f"{x}, 2, padding=1",
@@ -193,27 +175,23 @@ for n in (1, 2, 3):
     )
     record(
         f"adaptive_avg_pool{n}d",
-        oracle=g.adaptive(n, lambda row: g.mean_of(row, len(row))),
         recipes=[f"{x}, 2", f"{x}, 1", f"{x}, {'None' if n == 1 else (None, *(2,) * (n - 1))}"],
         programs={f"F.adaptive_avg_pool{n}d({T[n]}, 1)": np.mean(A[n], axis=one, keepdims=True)},
     )
     record(
         f"adaptive_max_pool{n}d",
-        oracle=g.adaptive(n, max),
         recipes=[f"{x}, 2", f"{x}, 1", f"{x}, {'None' if n == 1 else (None, *(2,) * (n - 1))}"],
         programs={f"F.adaptive_max_pool{n}d({T[n]}, 1)": np.max(A[n], axis=one, keepdims=True)},
     )
     positive = x.replace("}", ":0.3,2}")
     record(
         f"lp_pool{n}d",
-        oracle=g.norm_of(n),
         recipes=[f"{positive}, 2, 2, 1", f"{positive}, 3, 2", f"{positive}, 1.5, 2, 1"],
         programs={f"F.lp_pool{n}d({T[n]}**2, 1, 2)": np.sum(A[n][..., :2] ** 2, axis=one, keepdims=True)},
     )
 
 record(
     "local_response_norm",
-    oracle=g.local_response_norm,
     recipes=["{T}, 2", "{T}, 3, alpha=0.5, beta=0.5, k=2", "{T}[None], 1, 0.3"],
     programs={
         "F.local_response_norm(T, 1, 0.5)": v.T / (1 + 0.5 * v.T**2) ** 0.75,
@@ -223,7 +201,6 @@ record(
 
 record(
     "interpolate",
-    oracle=g.interpolate,
     recipes=[
         "{M}[None], scale_factor=2",
         '{M}[None], size=4, mode="linear"',
@@ -243,7 +220,6 @@ record(
 
 record(
     "pixel_shuffle",
-    oracle=g.pixel_shuffle,
     recipes=["{f}({T}.reshape(-1, 1, 1)[:4], 2)", "{T}, 1", "{f}({T}[:, :2, :2].reshape(4, 2, 1), upscale_factor=2)"],
     programs={
         "F.pixel_shuffle(T.reshape(4, 2, 1), 2)": v.T.reshape(1, 2, 2, 2, 1).transpose(0, 3, 1, 4, 2).reshape(1, 4, 2)
@@ -252,14 +228,12 @@ record(
 
 record(
     "pixel_unshuffle",
-    oracle=g.pixel_unshuffle,
     recipes=["{T}, 1", "{f}({T}.reshape(1, 2, -1)[..., :2], 2)", "{T}[:, :2, :2], downscale_factor=2"],
     programs={"F.pixel_unshuffle(T, 2)": v.T.reshape(8, 1, 1)},
 )
 
 record(
     "channel_shuffle",
-    oracle=g.channel_shuffle,
     recipes=["{T}, 1", "{f}(cat([{M}, {M}])[None], 2)", "{T}, {m}"],
     programs={"torch.channel_shuffle(T.reshape(1, 4, 2), 2)": v.T.reshape(1, 4, 2)[:, [0, 2, 1, 3]]},
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from live.kit import Kit, NotTaken, call, listed, literal, tensor
+from generator.calls.kit import Kit, NotTaken, call, listed, literal, tensor
 
 REDUCTION = {"reduction": "'sum'"}
 

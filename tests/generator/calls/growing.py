@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from live import calls_entries, calls_linear, calls_neural, calls_shapes
-from live.judge import Program, in_torch
-from live.kit import CALLS, Kit, NotTaken, Shape
+from generator.calls import entries, linear, neural, shapes
+from generator.calls.kit import CALLS, Kit, NotTaken, Shape
+from generator.in_torch import REFUSED
+from generator.judges import Truth, of_pytorch
 
 NAMES = sorted(CALLS)
-MODULES = (calls_entries, calls_linear, calls_neural, calls_shapes)
+MODULES = (entries, linear, neural, shapes)
 """They enter their calls when they are imported."""
 ATTEMPTS = 15
 
 
-def grown(seed: Any, number: int, mode: str = "plain") -> tuple[Program | None, Kit]:
+def grown(seed: Any, number: int, mode: str = "plain") -> tuple[Truth | None, Kit]:
     """Return the program of a number, in whose turn its first call is, and the kit that it grew in.
 
     The program is None where PyTorch takes no call of that turn, or differentiates nothing. The same seed, number and
@@ -37,8 +38,8 @@ def grown(seed: Any, number: int, mode: str = "plain") -> tuple[Program | None, 
         return np.array([round(kit.rng.uniform(-2, 2), 2) for _ in range(int(np.prod(shape)))]).reshape(shape)
 
     try:
-        return in_torch(text, inputs, v_of), kit
-    except (RuntimeError, IndexError, ValueError, TypeError):  # it has no derivative, or its last line no value
+        return of_pytorch(text, inputs, v_of), kit
+    except REFUSED:  # it has no derivative, or its last line no value
         return None, kit
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from live.kit import Kit, call, listed, literal
+from generator.calls.kit import Kit, call, listed, literal
 
 
 def n(k: Kit) -> int:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from live.kit import Kit, NotTaken, call, listed, literal
+from generator.calls.kit import Kit, NotTaken, call, listed, literal
 
 
 def many(k: Kit, shape, count=None):

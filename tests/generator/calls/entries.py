@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from live.kit import CALLS, Kit, call, listed, literal
+from generator.calls.kit import CALLS, Kit, call, listed, literal
 
 UNARY = {
     "any": "sin cos tanh sinh cosh atan asinh arctan arcsinh exp expm1 exp2 square abs absolute neg negative sign sgn floor ceil trunc fix round sigmoid erf erfc erfinv_ sinc "
