@@ -6,10 +6,9 @@ from pathlib import Path
 
 import gradcli
 from gradcli.document.model import Settings
-from gradcli.render.graph import sheet_of
+from gradcli.render.graph import sheet_of, svg
 from gradcli.render.layout import Layout
-from gradcli.render.picture import picture
-from gradcli.render.svg import svg
+from gradcli.render.terminal import picture
 
 PROGRAM = "[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]"
 

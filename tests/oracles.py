@@ -20,7 +20,7 @@ from gradcli.cli.environment import Environment
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.reverse import backward
 from gradcli.jacobian.composition import compose
-from gradcli.ops.saved import kept, saved
+from gradcli.ops.declare import kept, saved
 
 DATA = Path(__file__).parent / "data"
 FAR = {

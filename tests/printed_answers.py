@@ -3,7 +3,7 @@
 Nothing of gradcli but ``explain`` and the tables is used: the text of the answer is taken apart here, what it says is
 evaluated by PyTorch, and so is the program itself, whose values and gradients are the truth.
 
-``python tests/printed_answers.py --count 1000 --seed 1`` runs many and prints what is wrong. It needs PyTorch.
+It needs PyTorch.
 """
 
 from __future__ import annotations

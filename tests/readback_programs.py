@@ -1,6 +1,4 @@
 """Random programs whose every printed formula is read back by gradcli's own language.
-
-``python tests/readback_programs.py --count 5000 --seed 1`` runs many and prints those that fail.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from typing import TextIO
 import numpy as np
 
 import gradcli
-from gradcli.document.equalities import with_true_formulas
+from gradcli.document.verdicts import with_true_formulas
 from gradcli.errors import Budget
 from gradcli.formulas.readback import read_back
 from gradcli.language.program import compile_program

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops import FUNCTIONS
-from gradcli.ops.lookup import load_all
+from gradcli.ops.vocabulary import load_all
 from oracles import DATA
 
 RECORDED = "torch_shares.json"

@@ -11,8 +11,7 @@ from gradcli.engine.again import differentiable_cotangents
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.reverse import backward, cotangents
 from gradcli.errors import GradcliError
-from gradcli.exact.decimals import digits
-from gradcli.exact.real import lifted
+from gradcli.exact.real import digits, lifted
 from gradcli.exact.run import Deciding
 from gradcli.exact.work import Work, paid_from
 from gradcli.jacobian.composition import compose

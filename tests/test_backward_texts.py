@@ -8,9 +8,8 @@ import pytest
 import gradcli
 from gradcli.engine.graph import Graph
 from gradcli.explanation.backward import write_backward
-from gradcli.formulas.expression import add, divide, multiply, name, negate, number, raise_to, subtract
-from gradcli.formulas.reading import read_expression
-from gradcli.formulas.recorder import Unwritable, write
+from gradcli.formulas.expression import add, divide, multiply, name, negate, number, raise_to, read_expression, subtract
+from gradcli.formulas.vjps import Unwritable, write
 from op_cases import CASES
 from oracles import portion
 from shown import terminal

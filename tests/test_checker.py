@@ -12,7 +12,7 @@ import gradcli
 from formula_reading import check_formulas
 from gradcli.jacobian import functions as s
 from gradcli.ops.arithmetic import zero
-from gradcli.ops.entrywise import elementwise_local
+from gradcli.ops.vocabulary import elementwise_local
 from op_cases import CASES, DIFFERENTIABLE
 from oracles import EXACT, ask, assert_close, check_op, flags, portion, strict_json, tampered
 from programs import PROGRAMS, inputs_of

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.ops.cofactors import cofactor_terms, cofactors, cofactors_by_pivots
-from gradcli.ops.matrices import det
+from gradcli.ops.matrices import cofactor_terms, cofactors, cofactors_by_pivots, det
 
 ROUNDING = 64 * 2.0**-52
 

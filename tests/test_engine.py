@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.engine import graph, lean, meter
-from gradcli.engine.lean import StandIn
+from gradcli.engine import graph, meter
+from gradcli.engine.graph import StandIn
 from gradcli.engine.reverse import cotangents
 from gradcli.errors import Budget, GradcliError
 from gradcli.explanation.evaluation import gradients
-from gradcli.language.names import BINARY
+from gradcli.language.calls import BINARY
 from gradcli.ops import OPERATORS
-from gradcli.ops.saved import Reads, saved, values_read
+from gradcli.ops.declare import Reads, saved, values_read
 from oracles import portion
 from programs import PROGRAMS, inputs_of
 from records import FUNCTIONS, OPS
@@ -140,7 +140,7 @@ def test_a_tape_that_keeps_only_what_is_read_gives_the_same_gradient(program, mo
 
 def test_a_value_that_a_rule_reads_unnoticed_would_show(monkeypatch):
     monkeypatch.setattr(graph, "LARGE", 1)
-    monkeypatch.setattr(lean, "saved", lambda _op, active: Reads((False,) * len(active), output=False))
+    monkeypatch.setattr(graph, "saved", lambda _op, active: Reads((False,) * len(active), output=False))
     with pytest.raises(TypeError):
         both_ways("y = x + 0; sum(y*y)")
 

@@ -6,7 +6,7 @@ import pytest
 
 import gradcli
 from gradcli.errors import Budget, GradcliError
-from gradcli.errors.facts import MisshapenV, MissingInputs, MissingV, NoValue, OverBudget, OwnInput, OwnInputs
+from gradcli.errors.hints import MisshapenV, MissingInputs, MissingV, NoValue, OverBudget, OwnInput, OwnInputs
 from gradcli.language.values import read_value
 
 RECORDS = '"v" is an array in the shape of y: ones give the gradient of the sum'

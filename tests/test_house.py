@@ -186,11 +186,10 @@ def test_no_circle_of_modules_is_left():
 
 
 PLAIN = {
-    "document", "engine.naming", "errors", "errors.counting", "errors.excerpt", "errors.facts", "errors.inert",
-    "exact.thresholds", "explanation.checked", "explanation.effect", "explanation.events", "explanation.explained",
-    "explanation.jacobians", "explanation.known", "explanation.picture", "explanation.rules", "explanation.tape",
-    "explanation.timeline", "explanation.views", "formulas.index_rules",
-    "ops", "ops.declare", "ops.signatures", "records", "render",
+    "document", "engine.naming", "errors", "errors.hints", "errors.inert",
+    "exact.thresholds", "explanation.checked", "explanation.effect", "explanation.explained", "explanation.jacobians",
+    "explanation.parts", "explanation.timeline", "explanation.views", "formulas.index_rules",
+    "ops", "ops.declare", "ops.links", "records", "render",
 }  # fmt: skip
 """What an answer is shown from: records, and names: those of functions are in ``ops``."""
 

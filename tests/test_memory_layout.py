@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradcli.ops.axes import cloned
+from gradcli.ops.values import cloned
 from oracles import needs_torch
 
 

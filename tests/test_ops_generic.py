@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import gradcli
 from gradcli.engine.reverse import unbroadcast
-from gradcli.language.inputs import read_v
+from gradcli.language.values import read_v
 from op_cases import CASES, DIFFERENTIABLE, STRUCTURAL, bounds_of
 from oracles import (
     EXACT,

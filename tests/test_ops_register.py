@@ -10,10 +10,8 @@ from unittest import mock
 import pytest
 
 from gradcli.ops import FUNCTIONS, METHODS, OPS, SPELLINGS
-from gradcli.ops.declare import Op, beyond, declare
-from gradcli.ops.entrywise import elementwise
-from gradcli.ops.parts import Kink
-from gradcli.ops.vocabulary import Function, register
+from gradcli.ops.declare import Kink, Op, beyond, declare
+from gradcli.ops.vocabulary import Function, elementwise, register
 
 
 @pytest.fixture(autouse=True)

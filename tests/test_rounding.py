@@ -7,7 +7,7 @@ import pytest
 
 import gradcli
 from gradcli.explanation.jacobians import Jacobian
-from gradcli.jacobian.structure import Pattern
+from gradcli.jacobian.sparse import Pattern
 from oracles import NUMERIC, difference, portion, slow
 
 ROUNDED = ("agree", "digits-lost")

@@ -10,7 +10,7 @@ import pytest
 
 import gradcli
 from gradcli.language.calls import parameters
-from gradcli.language.keywords import keyword_name
+from gradcli.language.misread import keyword_name
 from gradcli.ops import SPELLINGS, load_all
 from oracles import portion
 

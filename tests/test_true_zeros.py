@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.jacobian.rounding import sizes_of_output
+from gradcli.jacobian.composition import sizes_of_output
 from gradcli.language.program import compile_program
 from gradcli.ops.declare import OPS
 from oracles import ask, tampered

@@ -17,7 +17,7 @@ from gradcli.explanation.evaluation import Function
 from gradcli.explanation.vocabulary import SIGNS, look_up
 from gradcli.language.values import read_value
 from gradcli.ops import FUNCTIONS, rows
-from gradcli.ops.facts import all_facts
+from gradcli.ops.vocabulary import all_facts
 from oracles import ask, portion, strict_json
 
 FACTS = all_facts()

@@ -18,15 +18,27 @@ if TYPE_CHECKING:
     from gradcli.errors import Budget, GradcliError
     from gradcli.explanation.checked import Comparison, Entry
     from gradcli.explanation.evaluation import Function
-    from gradcli.explanation.events import BranchTaken, Decision, LoopEnded, TurnBegun, Value
     from gradcli.explanation.explained import Agreement, Backward, Note
     from gradcli.explanation.jacobians import Jacobian
-    from gradcli.explanation.picture import Edge, Picture, Vertex
+    from gradcli.explanation.parts import (
+        BranchTaken,
+        Decision,
+        Edge,
+        LoopEnded,
+        Path,
+        Picture,
+        Rule,
+        Sent,
+        Step,
+        Tape,
+        Taped,
+        TurnBegun,
+        Value,
+        Vertex,
+    )
     from gradcli.explanation.ran import Ran
-    from gradcli.explanation.rules import Path, Rule
-    from gradcli.explanation.tape import Sent, Step, Tape, Taped
     from gradcli.interface import Check, Explanation, assert_gradient, check, explain, run
-    from gradcli.language.inputs import Cotangent
+    from gradcli.language.values import Cotangent
 
 __all__ = [
     "Agreement",
@@ -70,16 +82,16 @@ _HOMES = {
     "gradcli.explanation.checked": ("Comparison", "Entry"),
     "gradcli.errors": ("Budget", "GradcliError"),
     "gradcli.explanation.evaluation": ("Function",),
-    "gradcli.explanation.events": ("BranchTaken", "Decision", "LoopEnded", "TurnBegun", "Value"),
+    "gradcli.explanation.parts": (
+        "BranchTaken", "Decision", "Edge", "LoopEnded", "Path", "Picture", "Rule", "Sent", "Step", "Tape", "Taped",
+        "TurnBegun", "Value", "Vertex",
+    ),
     "gradcli.explanation.explained": ("Agreement", "Backward", "Note"),
     "gradcli.explanation.jacobians": ("Jacobian",),
-    "gradcli.explanation.picture": ("Edge", "Picture", "Vertex"),
-    "gradcli.explanation.rules": ("Path", "Rule"),
-    "gradcli.explanation.tape": ("Sent", "Step", "Tape", "Taped"),
-    "gradcli.language.inputs": ("Cotangent",),
+    "gradcli.language.values": ("Cotangent",),
     "gradcli.explanation.ran": ("Ran",),
     "gradcli.interface": ("Check", "Explanation", "assert_gradient", "check", "explain", "run"),
-}
+}  # fmt: skip
 
 
 def function(

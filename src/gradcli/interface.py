@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.errors import Budget, GradcliError
 from gradcli.explanation.checked import Checked
-from gradcli.explanation.evaluation import Function
+from gradcli.explanation.evaluation import Function, stand
 from gradcli.explanation.explained import Explained
-from gradcli.explanation.readings import stand
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,26 +48,26 @@ class Explanation(Explained):
 
     def rows(self) -> Rows:
         """Return J row by row, as a call of backward with each one-hot v leaves it."""
-        from gradcli.explanation.asking import find_rows
+        from gradcli.explanation.explaining import find_rows
 
         return find_rows(self)
 
     def jvp(self, u: Any) -> Tangent:
         """Return J·u by a forward pass; ``u`` is an array, or one for each variable by its name."""
-        from gradcli.explanation.asking import direction, find_tangent
+        from gradcli.explanation.explaining import direction, find_tangent
 
         return find_tangent(self, direction(self, u if isinstance(u, Mapping) else {"": u})[0])
 
     def hessian(self, u: Any = None) -> Hessian:
         """Return the second derivative of y, or of v·y; with ``u``, as that of ``jvp``, its product with that too."""
-        from gradcli.explanation.asking import direction, find_hessian
+        from gradcli.explanation.explaining import direction, find_hessian
 
         given = None if u is None else u if isinstance(u, Mapping) else {"": u}
         return find_hessian(self, None if given is None else direction(self, given)[0])
 
     def descend(self, lr: float, iterations: int = 10) -> Descent:
         """Return steps of gradient descent on y, or on v·y: x becomes x - lr·x.grad."""
-        from gradcli.explanation.asking import find_descent
+        from gradcli.explanation.explaining import find_descent
 
         return find_descent(self, lr, iterations)
 
@@ -94,7 +93,7 @@ class Explanation(Explained):
     def to_markdown(self) -> str:
         """Return the tables in Markdown, for a forum or a notebook."""
         from gradcli.render.layout import Layout
-        from gradcli.render.markdown import markdown
+        from gradcli.render.markup import markdown
 
         return markdown(self.document(), Layout(EXPORTED))
 
@@ -117,7 +116,7 @@ class Explanation(Explained):
 
     def _repr_html_(self) -> str:
         from gradcli.render.layout import Layout
-        from gradcli.render.web import html
+        from gradcli.render.markup import html
 
         return html(self.document(), Layout(EXPORTED))
 
@@ -138,7 +137,7 @@ class Explanation(Explained):
 
     def __repr__(self) -> str:
         """Return one line: the function, where it is explained, its value and its gradients."""
-        from gradcli.render.line import explanation_line
+        from gradcli.render.plain import explanation_line
 
         return explanation_line(self)
 
@@ -155,7 +154,7 @@ class Check(Checked):
     __slots__ = ()
 
     def __str__(self) -> str:
-        from gradcli.document.labels import with_labels
+        from gradcli.document.texts import with_labels
         from gradcli.render.checked import check_line
 
         return with_labels(check_line(self), self.labels)
@@ -170,7 +169,7 @@ class Check(Checked):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document, schema 1, which ``gradcli schema`` describes."""
-        from gradcli.document.labels import relabelled
+        from gradcli.document.texts import relabelled
         from gradcli.render.checked import check_document
 
         return relabelled(check_document(self), self.labels) | {"reproduce": self.reproduce or None}
@@ -312,8 +311,8 @@ def check(
     >>> print(gradcli.check("x**3", x=2.0, expect="x**2"))
     wrong: dy/dx is 4.0 by x**2 and truly 12.0: it is 1/3 of the true one everywhere: a factor 3 is missing
     """
-    from gradcli.checking.confirm import check_function, may_say_gradients
-    from gradcli.checking.standards import digits_asked
+    from gradcli.checking.check import check_function, may_say_gradients
+    from gradcli.checking.comparing import digits_asked
 
     values = {**(inputs or {}), **variables}
     program, budget, digits = text_of_program(program), budget_of(budget), digits_asked(digits, tolerance)
@@ -382,7 +381,7 @@ def assert_gradient(program: str | Callable[..., Any], /, **asked: Any) -> Check
     __tracebackhide__ = True
     found = check(program, **asked)
     if found.verdict != "right":
-        from gradcli.render.asserted import assertion_text
+        from gradcli.render.checked import assertion_text
 
         raise AssertionError(assertion_text(found, str(found), program, asked))
     return found

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.batch.lines import Line, lines
-from gradcli.batch.strict import read_object
+from gradcli.batch.records import Line, lines, read_object
 from gradcli.errors import Budget, GradcliError
 from oracles import portion, strict_json
 

@@ -211,7 +211,7 @@ def test_the_python_interface_takes_arrays_and_raises_for_what_its_caller_choose
 
 
 @pytest.mark.parametrize("fault", [ZeroDivisionError("planted"), ValueError("planted")])
-@pytest.mark.parametrize("place", ["gradcli.batch.answers.record_of", "gradcli.batch.replies.with_line"])
+@pytest.mark.parametrize("place", ["gradcli.batch.answers.record_of", "gradcli.batch.answers.with_line"])
 def test_a_fault_of_gradcli_is_one_line_and_70(monkeypatch, fault, place):
     faults = [fault]
 

@@ -11,12 +11,10 @@ import pytest
 import gradcli
 from counting import calls_of
 from generator.programs import random_program
-from gradcli.batch.answers import Answers
-from gradcli.batch.memory import Memory, Recent
+from gradcli.batch.answers import Answers, Memory, Recent
 from gradcli.batch.records import Wanted
-from gradcli.explanation.evaluation import Function
+from gradcli.explanation.evaluation import Function, stand
 from gradcli.explanation.explaining import Ask, explain_run
-from gradcli.explanation.readings import stand
 from gradcli.interface import Explanation
 from oracles import cases, portion, portion_of_rows
 from programs import VALUES

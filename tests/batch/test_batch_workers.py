@@ -14,11 +14,9 @@ import time
 
 import pytest
 
-from gradcli.batch.feed import Feed
-from gradcli.batch.pool import Pool
+from gradcli.batch.answers import Records
+from gradcli.batch.pool import THREADS, Feed, Limits, Pool, one_thread
 from gradcli.batch.records import Wanted
-from gradcli.batch.replies import Records
-from gradcli.batch.worker import THREADS, Limits, one_thread
 from gradcli.errors import Budget, GradcliError
 from oracles import ask, portion, strict_json
 
@@ -232,7 +230,7 @@ def test_the_first_process_that_starts_never_hears_an_interrupt():
     # A process of its own: the tracker of resources, which lets interrupts through as it starts, runs already here.
     script = """
 import multiprocessing, signal
-from gradcli.batch.worker import without_interrupts
+from gradcli.batch.pool import without_interrupts
 process = multiprocessing.get_context("spawn").Process(target=signal.raise_signal, args=(signal.SIGINT,))
 with without_interrupts():
     process.start()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.ops.entrywise import elementwise_local
+from gradcli.ops.vocabulary import elementwise_local
 from oracles import cases, numbers, portion, tampered
 from programs import PROGRAMS, inputs_of
 from records import FUNCTIONS, OPS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.checking.points import random_points
+from gradcli.checking.check import random_points
 
 DOMAINS = [  # program, the given point, what holds at each sample
     ("log(x)", 1.0, lambda x: x > 0),

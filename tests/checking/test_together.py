@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.checking import confirm
+from gradcli.checking import check
 from gradcli.ops import OPS
 from oracles import tampered
 
@@ -72,5 +72,5 @@ def test_an_entry_that_cancels_is_asked_for_alone():
 )
 def test_one_direction_decides_as_one_for_each_does(monkeypatch, program, inputs, verdict):
     assert gradcli.check(program, inputs=inputs).verdict == verdict
-    monkeypatch.setattr(confirm, "goes_together", lambda *_: True)
+    monkeypatch.setattr(check, "goes_together", lambda *_: True)
     assert gradcli.check(program, inputs=inputs).verdict == verdict

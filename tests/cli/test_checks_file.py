@@ -11,10 +11,9 @@ import jsonschema
 import numpy as np
 import pytest
 
-from gradcli.batch.lines import Line
+from gradcli.batch.records import Line
 from gradcli.cli.app import command_line, run
-from gradcli.cli.checks import keys_of
-from gradcli.cli.many import Checks
+from gradcli.cli.checks import Checks, keys_of
 from gradcli.errors import GradcliError
 from oracles import ask, strict_json
 

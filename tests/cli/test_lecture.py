@@ -11,9 +11,8 @@ import pytest
 import gradcli
 from gradcli.cli.app import run
 from gradcli.cli.environment import Environment
-from gradcli.document.lecture import figure_of, steps_of
 from gradcli.document.model import Settings
-from gradcli.document.sections import document_of
+from gradcli.document.sections import document_of, figure_of, steps_of
 
 THREE = ("explain", "[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]", "--x", "1,2", "--v", "1,10,100")
 LOSS = ("explain", "h = tanh(W @ x)\nloss = sum(h**2)", "--W", "1.,2.;3.,4.", "--x", ".1,.2")

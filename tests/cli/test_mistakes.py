@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from gradcli.batch.lines import ROWS as ROWS_OF_TABLE
+from gradcli.batch.records import ROWS as ROWS_OF_TABLE
 from gradcli.errors import Budget
 from gradcli.language.values import read_value
 

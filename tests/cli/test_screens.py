@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gradcli.render.wrap import wrapped
+from gradcli.render.layout import wrapped
 from oracles import cases
 
 if TYPE_CHECKING:

@@ -170,7 +170,7 @@ WORK = {  # what is at work when the signal comes, and for what
     "numpy.linalg.inv": ("grad", "sum(inv(x))", "--x", "2,1;1,3"),
     "gradcli.engine.reverse.backward": ("grad", "sin(x)", "--x", "1"),
     "sympy.core.expr.Expr.diff": ("explain", "sin(x)*x", "--x", "1"),
-    "gradcli.jacobian.matrix.small_product": ("explain", "y = sin(x); y*y", "--x", "1"),
+    "gradcli.jacobian.sparse.small_product": ("explain", "y = sin(x); y*y", "--x", "1"),
     "rich.text.Text.append": EXPLAIN,
 }
 

@@ -12,8 +12,8 @@ import pytest
 
 import gradcli
 from gradcli.errors import GradcliError
-from gradcli.errors.suggest import WRITTEN_AS
-from gradcli.language.reported import MEANINGS
+from gradcli.errors.hints import WRITTEN_AS
+from gradcli.language.misread import MEANINGS
 from oracles import portion
 
 FILES = {

@@ -6,9 +6,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from gradcli.exact.curvature import curvature
-from gradcli.exact.decimals import digits
-from gradcli.exact.slopes import Exact
+from gradcli.exact.real import digits
+from gradcli.exact.slopes import Exact, curvature
 from gradcli.language.program import compile_program
 
 

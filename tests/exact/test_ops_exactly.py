@@ -13,8 +13,7 @@ from mpmath import mp
 
 from definitions import value
 from gradcli.errors import GradcliError
-from gradcli.exact.decimals import digits
-from gradcli.exact.real import Real, lifted
+from gradcli.exact.real import Real, digits, lifted
 from mutation.table import is_elementwise
 from op_cases import CASES
 from oracles import portion

@@ -12,8 +12,7 @@ import pytest
 
 import gradcli
 from gradcli.errors import GradcliError
-from gradcli.exact.decimals import digits
-from gradcli.exact.real import Real, lifted
+from gradcli.exact.real import Real, digits, lifted
 from gradcli.ops.further.special import gamma_in_digits
 from gradcli.ops.further.special_values import psi
 from oracles import slow

@@ -194,15 +194,15 @@ def test_a_long_program_has_its_first_and_last_lines():
 
 def test_a_line_that_does_not_give_its_number_is_not_shown(monkeypatch):
     """A text that is wrong is found wherever it stands, and its value stands alone."""
-    from gradcli.explanation import writer
+    from gradcli.explanation import backward
 
-    rule = writer.write_vjp
+    rule = backward.write_vjp
 
     def wrong(node, k, *rest):
         found = rule(node, k, *rest)
         return found * 1.001 if node.op.name == "tanh" else found
 
-    monkeypatch.setattr(writer, "write_vjp", wrong)
+    monkeypatch.setattr(backward, "write_vjp", wrong)
     found = answer(NETWORK, AT)
     assert [rule.name for rule in found.rules if rule.text is None] == ["z"]
     assert next(rule for rule in found.rules if rule.name == "z").value == pytest.approx(

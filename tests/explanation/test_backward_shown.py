@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.document.backward import terms_of
+from gradcli.document.passes import terms_of
 from shown import lines_of, sections
 
 W = np.array([[0.5, -0.9], [1.0, 2.0]])

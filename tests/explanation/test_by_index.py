@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.explanation.by_index import entry_of
-from gradcli.explanation.rereading import Reader
+from gradcli.explanation.rereading import Reader, entry_of
 
 SHAPES = {"z.grad": (2,), "h": (2,), "x": (3,), "W": (2, 3), "y.grad": (), "A.grad": (2, 3)}
 WRITTEN = [  # a rule, the shape of what it makes, its entry

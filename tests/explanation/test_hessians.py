@@ -13,7 +13,7 @@ import gradcli
 from generator.programs import random_program
 from gradcli.engine.graph import Node
 from gradcli.engine.reverse import backward
-from gradcli.explanation.differentiated import record_gradient
+from gradcli.explanation.hessians import record_gradient
 from op_cases import CASES
 from oracles import (
     applied,
@@ -273,7 +273,7 @@ def test_what_is_not_finite_is_told(program, x):
 
 def test_a_wrong_rule_is_noticed(monkeypatch):
     """A text that is not the engine's rule is not taken, and without another the program is refused."""
-    from gradcli.explanation import differentiated as module
+    from gradcli.explanation import hessians as module
 
     honest = module.settled
     monkeypatch.setattr(module, "settled", lambda part: f"({honest(part)})*1.001")
@@ -283,7 +283,7 @@ def test_a_wrong_rule_is_noticed(monkeypatch):
 
 def test_a_wrong_second_derivative_is_noticed(monkeypatch):
     """What is wrong in the second derivative alone is found by the digits: each text is right at the point itself."""
-    from gradcli.explanation import differentiated as module
+    from gradcli.explanation import hessians as module
 
     honest = module.settled
     monkeypatch.setattr(module, "settled", lambda part: f"({honest(part)}) + (x0 - {json.dumps(0.3)})*0.01")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.explanation.events import Value
+from gradcli.explanation.parts import Value
 from gradcli.explanation.rereading import Reader
 
 TORCH = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"

@@ -9,17 +9,15 @@ import pytest
 
 import gradcli
 from generator.programs import random_program
-from gradcli.document.numbers import full
+from gradcli.document.texts import full
 from gradcli.engine import reverse
 from gradcli.engine.graph import Graph
-from gradcli.explanation.putting_in import put_in
-from gradcli.explanation.rereading import Reader, with_plain_names
-from gradcli.explanation.stepping import take_steps
-from gradcli.explanation.tape import Tape
-from gradcli.explanation.taping import MOST_ROWS, Recorded, record_tape
+from gradcli.explanation.parts import Tape
+from gradcli.explanation.rereading import Reader, put_in, with_plain_names
+from gradcli.explanation.taping import MOST_ROWS, Recorded, record_tape, take_steps
 from gradcli.language.program import compile_program
 from gradcli.ops import OPS
-from gradcli.ops.rule_names import rule_of
+from gradcli.ops.declare import rule_of
 from op_cases import CASES
 from oracles import cases, numbers, portion
 

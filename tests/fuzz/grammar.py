@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from random import Random
 
-from gradcli.language.keywords import ALIASES
+from gradcli.language.misread import ALIASES
 from gradcli.ops import FUNCTIONS, METHODS, SPELLINGS
 from gradcli.ops.making import CONSTANTS
 from programs import PROGRAMS, VALUES

@@ -11,7 +11,7 @@ import pytest
 
 import gradcli
 from gradcli.errors import GradcliError
-from gradcli.language import runtime
+from gradcli.language import arithmetic
 from gradcli.language.program import compile_program
 from gradcli.ops import Pair
 from gradcli.ops.declare import value_of
@@ -48,7 +48,7 @@ def ours(row: Row, monkeypatch: Any, strict: bool = False) -> tuple[Any, set[str
     """Return our answer, a mask included, and the kinds of notes; None for a refusal."""
     from kind_rows import ARRAYS
 
-    monkeypatch.setattr(runtime, "as_output", lambda value, _: value)
+    monkeypatch.setattr(arithmetic, "as_output", lambda value, _: value)
     try:
         program = compile_program(row.program)
         values = {name: np.array(ARRAYS[name]) for name in program.inputs}

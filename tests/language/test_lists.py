@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.runner.dialect import is_script
+from gradcli.runner.reading import is_script
 from oracles import needs_torch
 
 X = [1.0, 2.0, 3.0, 4.0]

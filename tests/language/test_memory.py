@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.language.kinds import is_tensor
+from gradcli.language.arithmetic import is_tensor
 from gradcli.language.program import compile_program
 from oracles import portion
 from programs import PROGRAMS, inputs_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradcli.errors import GradcliError
-from gradcli.language import runtime
+from gradcli.language import arithmetic
 from gradcli.language.program import compile_program
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import value_of
@@ -32,7 +32,7 @@ def first_of(value: Any) -> Any:
 
 def does_share(call: str, name: str, differentiated: bool, monkeypatch: Any) -> bool | None:
     """Return whether a write to the argument of a call shows in its result, None for a refusal."""
-    monkeypatch.setattr(runtime, "as_output", lambda value, _: value)
+    monkeypatch.setattr(arithmetic, "as_output", lambda value, _: value)
     made = f"{name}*1" if differentiated else f"torch.tensor({INPUTS[name]})"
     found = []
     for write in ("", "a *= 3\n"):

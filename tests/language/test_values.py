@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from gradcli.batch.answers import answer
-from gradcli.cli.table_files import read_table
+from gradcli.cli.formats import read_table
 from gradcli.errors import Budget, GradcliError
-from gradcli.language.inputs import doubles
-from gradcli.language.values import read_value
+from gradcli.language.values import doubles, read_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

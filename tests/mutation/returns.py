@@ -12,22 +12,11 @@ from types import CodeType, FunctionType
 
 from gradcli.engine import reverse
 from gradcli.explanation import agreement, explained, jacobians
-from gradcli.formulas import chains, elements, entries, forms, recorder, recording, rules, vjps
 from gradcli.formulas import derivation as formulas
-from gradcli.jacobian import (
-    batches,
-    contracting,
-    evaluate,
-    factors,
-    functions,
-    large,
-    local,
-    maps,
-    matrix,
-    sparse,
-)
+from gradcli.formulas import entries, printing, rules, vjps
 from gradcli.jacobian import composition as jacobian
-from gradcli.language import inputs
+from gradcli.jacobian import evaluate, functions, local, passes, sparse
+from gradcli.language import values
 from mutation.sources import FUNCTIONS, nested, node_of, reached_code, text_of, tree_of
 from mutation.spoiling import SLIGHTLY, VISIBLY, spoiled, spoiled_branch
 from mutation.table import Mutant, arguments_of
@@ -36,9 +25,9 @@ from records import OPS
 
 OF_OPS = [module for name, module in sorted(sys.modules.items()) if name.startswith("gradcli.ops.")]
 MODULES = [
-    *OF_OPS, reverse, inputs, agreement, explained, jacobians,
-    batches, chains, contracting, elements, entries, evaluate, factors, formulas, forms, functions,
-    jacobian, large, local, maps, matrix, recorder, recording, rules, sparse, vjps,
+    *OF_OPS, reverse, values, agreement, explained, jacobians,
+    local, rules, passes, entries, entries, evaluate, local, formulas, printing, functions,
+    jacobian, passes, local, passes, sparse, vjps, vjps, rules, sparse, vjps,
 ]  # fmt: skip
 NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "Links", "Sparse", "list[PartNumbers]",
            "list[Contraction]", "Contraction", "list[Links | Contraction]", "Sequence[Links | Contraction]",
@@ -62,7 +51,7 @@ NO_RULE = {
     "making.": "makes constants; the functions are mutated where they are built",
     "evaluate._usual": "says which of two ways a product is taken",
     "links.Line.allowed": "places, which any number but 0 marks",
-    "maps.Contracted._moved.sizes": "how much rounding is allowed, no number of an answer",
+    "passes.Contracted._moved.sizes": "how much rounding is allowed, no number of an answer",
     "evaluate.magnitude": "how much rounding is allowed, no number of an answer",
     "evaluate._size": "how much rounding is allowed, no number of an answer",
     "explained.Explained.": "adds up the v of several calls, as it is shown",
@@ -81,7 +70,7 @@ NO_RULE = {
     "linear_spectra.vector_digits": "how much rounding is allowed, no number of an answer",
     "special_values.zeta_rest": "made when the module is read",
     "special_values.first_inverse": "where an iteration begins",
-    "contracting.count_lost": "counts, which are compared with each other",
+    "passes.count_lost": "counts, which are compared with each other",
     "exactly.unit_of": "a unit, of which the result is free",
     "spread.unit_of": "a unit, of which the result is free",
     "agreement.tolerance": "how much rounding is allowed, no number of an answer",
@@ -93,15 +82,15 @@ NO_RULE = {
     "arithmetic.at_root": "says which answers are looked at again, no number of them",
     "elementwise.is_far": "says which answers are looked at again, no number of them",
     "integers.": "makes masks and integers, which tests/language/test_kinds.py holds against both libraries",
-    "chains.in_words": "words",
-    "chains.sum_of_paths": "words, and products that reading back holds against J",
+    "rules.in_words": "words",
+    "rules.sum_of_paths": "words, and products that reading back holds against J",
     "derivation.new_names": "names",
     "functions.number": "makes constants",
     "functions.as_expression": "makes constants",
     "functions.PowerOf.eval": "chooses a class",
     "axes.": "reads axes, which are integers",
     "matrices.no_singular": "makes a forward",
-    "recorder.Written.__array_function__": "asks for shapes, or hands on to a rule of recording",
+    "vjps.Written.__array_function__": "asks for shapes, or hands on to a rule of recording",
 }
 KEPT = (
     "axes.group_rows",
@@ -324,12 +313,12 @@ def rewritten(module, site):
         new = compile(ast.fix_missing_locations(tree), module.__file__, "exec", dont_inherit=True)
         codes = {key_of(a): b for a, b in pairs(old, new)}
         # A formula of forms is printed and no more: a billionth is no digit of its text.
-        by = VISIBLY if module is forms else SLIGHTLY
+        by = VISIBLY if module is printing else SLIGHTLY
         vars(module).update(__spoiled__=functools.partial(spoiled, by=by), __branch__=spoiled_branch)
         for function in living(module):
             function.__code__ = codes[key_of(function.__code__)]
-        factors.derivative.cache_clear()
-        factors._RECALLED.clear()
+        local.derivative.cache_clear()
+        local._RECALLED.clear()
         local._KEPT.clear()
 
     return apply

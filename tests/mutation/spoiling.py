@@ -14,14 +14,12 @@ from gradcli.exact.real import Real
 from gradcli.formulas.entries import Entries
 from gradcli.formulas.expression import Expression, multiply, number
 from gradcli.formulas.index_rules import IndexRule
-from gradcli.formulas.recorder import Written
+from gradcli.formulas.vjps import Written
 from gradcli.jacobian.composition import Composition
-from gradcli.jacobian.contracting import Named
 from gradcli.jacobian.local import PartNumbers
-from gradcli.jacobian.maps import Vectors
-from gradcli.jacobian.matrix import Diagonals, Small
-from gradcli.jacobian.sparse import Sparse
-from gradcli.language.inputs import Cotangent
+from gradcli.jacobian.passes import Named, Vectors
+from gradcli.jacobian.sparse import Diagonals, Small, Sparse
+from gradcli.language.values import Cotangent
 from gradcli.ops.declare import Pair
 from gradcli.ops.links import Contraction, Explicit, Implicit, Links, Partial
 

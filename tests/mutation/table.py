@@ -13,8 +13,8 @@ from gradcli.engine.graph import Node
 from gradcli.language.calling import is_of_masks
 from gradcli.ops.arithmetic import MUL
 from gradcli.ops.declare import Pair, Parts, no_links
-from gradcli.ops.entrywise import elementwise_local
 from gradcli.ops.links import Links
+from gradcli.ops.vocabulary import elementwise_local
 from mutation.spoiling import SLIGHTLY, Spoiled, added, counted, factored, ruled, spoiled
 from op_cases import CASES
 from records import FUNCTIONS, OPS, RECORDS

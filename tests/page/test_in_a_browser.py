@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.explanation.asking import ViewRequest, with_views
+from gradcli.explanation.explaining import ViewRequest, with_views
 from gradcli.page.assembling import page as page_of
 from oracles import portion
 from page.browser import axe_source

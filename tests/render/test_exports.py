@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import gradcli
+from gradcli.render.latex import escaped, formula
 from gradcli.render.layout import Layout
-from gradcli.render.mathematics import escaped, formula
-from gradcli.render.picture import picture
+from gradcli.render.terminal import picture
 from oracles import cases, portion
 
 EXAMPLE = ("[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]", {"x": [1.0, 2.0]}, [1, 10, 100])

@@ -18,10 +18,9 @@ from gradcli.document.model import Settings
 from gradcli.errors import GradcliError
 from gradcli.page.drawing import graph_of
 from gradcli.render import graph
-from gradcli.render.graph import dot, quoted, sheet_of, with_texts
+from gradcli.render.graph import dot, quoted, sheet_of, svg, with_texts
 from gradcli.render.layered import crossings, draw, rows_of
 from gradcli.render.layout import to_ascii
-from gradcli.render.svg import svg
 from oracles import ask
 
 SVG = "{http://www.w3.org/2000/svg}"

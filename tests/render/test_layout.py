@@ -9,7 +9,7 @@ import pytest
 
 import gradcli
 from generator.programs import random_program
-from gradcli.document.numbers import short
+from gradcli.document.texts import short
 from oracles import cases, portion
 from shown import terminal
 

@@ -13,7 +13,7 @@ import gradcli
 from gradcli.cli.app import run
 from gradcli.cli.environment import Environment
 from gradcli.document.jacobian import spy_lines
-from gradcli.jacobian.colouring import count_passes
+from gradcli.jacobian.sparse import count_passes
 from shown import lines_of, styled, terminal
 
 EFFECTS = {  # program, inputs, v: L, row of J, v itself, entry on which several outputs depend

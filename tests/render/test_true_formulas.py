@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.document.equalities import with_true_formulas
+from gradcli.document.verdicts import with_true_formulas
 
 CASES = [
     ("tanh(x)", {"x": 20.0}),

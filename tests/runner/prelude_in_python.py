@@ -6,10 +6,10 @@ import builtins
 import functools
 from typing import Any
 
-from gradcli.runner import preludes
+from gradcli.runner import library
 
-PRELUDE = preludes.FOLDER
-INDEX = preludes.index()
+PRELUDE = library.FOLDER
+INDEX = library.prelude_index()
 PACKAGES = {name.rpartition(".")[0] for name in INDEX}
 PACKAGES |= {package[:i] for package in PACKAGES for i, sign in enumerate(package) if sign == "."}
 

@@ -17,7 +17,7 @@ import warnings
 import numpy as np
 import pytest
 
-from gradcli.ops.lookup import rows
+from gradcli.ops.vocabulary import rows
 from gradcli.runner.backward_names import backward_name, index_name, write_name
 from oracles import DATA, needs_torch
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from gradcli.errors import GradcliError
 from gradcli.runner import script
 from gradcli.runner.exceptions import Raised
-from gradcli.runner.formatting import format_template, format_value, percent
 from gradcli.runner.library import load
+from gradcli.runner.printing import format_template, format_value, percent
 from oracles import needs_torch
 
 RUN = script.Run()

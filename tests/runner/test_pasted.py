@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradcli.runner.pasted import script_of_paste
+from gradcli.runner.reading import script_of_paste
 from gradcli.runner.script import run_script
 
 PASTES = {  # what is pasted, what it prints, and the line on which it ends with an error

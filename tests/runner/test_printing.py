@@ -10,15 +10,7 @@ import numpy as np
 import pytest
 
 from gradcli.errors import GradcliError
-from gradcli.runner.printing import (
-    NUMPY,
-    Options,
-    cast,
-    jax_text,
-    numpy_options,
-    numpy_text,
-    torch_text,
-)
+from gradcli.runner.printing import NUMPY, Options, cast, jax_text, numpy_options, numpy_text, torch_text
 from oracles import needs_torch
 
 needs_jax = pytest.mark.skipif(

@@ -11,18 +11,15 @@ import pytest
 import gradcli
 from gradcli.engine.graph import Node
 from gradcli.errors import Budget, GradcliError
+from gradcli.explanation.evaluation import stand
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.explaining import Ask, explain_run
-from gradcli.explanation.readings import stand
-from gradcli.jacobian import factors, local, matrix
-from gradcli.jacobian.batches import WIDEST
+from gradcli.jacobian import local, sparse
 from gradcli.jacobian.composition import compose
-from gradcli.jacobian.kinds import frozen
-from gradcli.jacobian.local import Part, is_shaped, read, reading_of
-from gradcli.jacobian.matrix import FEW, Small, joined, small_product
-from gradcli.jacobian.sparse import Sparse, added, gathered, identity, product
-from gradcli.ops.entrywise import elementwise_local
+from gradcli.jacobian.local import WIDEST, Part, frozen, is_shaped, read, reading_of
+from gradcli.jacobian.sparse import FEW, Small, Sparse, added, gathered, identity, joined, product, small_product
 from gradcli.ops.links import Explicit, Links
+from gradcli.ops.vocabulary import elementwise_local
 from op_cases import CASES
 from oracles import portion, reverse_jacobians, tampered
 from records import OPS
@@ -291,14 +288,14 @@ def test_formulas_of_the_same_text_over_the_same_values_are_made_once(monkeypatc
         return Explicit(lambda s, x: n * x)
 
     def template(n):
-        return factors.template_of(Links(np.arange(1), np.arange(1), 1.0, scaled_by(n), ((0, np.arange(1)),)), (None,))
+        return local.template_of(Links(np.arange(1), np.arange(1), 1.0, scaled_by(n), ((0, np.arange(1)),)), (None,))
 
-    monkeypatch.setattr(factors, "_RECALLED", {})
-    monkeypatch.setattr(factors, "MOST_RECALLED", 1)
+    monkeypatch.setattr(local, "_RECALLED", {})
+    monkeypatch.setattr(local, "MOST_RECALLED", 1)
     assert template(2) is template(2)
     assert template(2).expression != template(3).expression
     assert template(2.0).expression != template(2).expression
-    assert len(factors._RECALLED) <= factors.MOST_RECALLED
+    assert len(local._RECALLED) <= local.MOST_RECALLED
     assert template(np.array(2.0)).value([3.0]) == 6.0
     assert template(2).value([3.0]) == 6.0
 
@@ -332,7 +329,7 @@ def test_a_loop_over_entries_has_the_jacobian_of_reverse_mode(step, n):
 
 def test_a_loop_over_entries_merges_them_in_few_turns(monkeypatch):
     merged = []
-    monkeypatch.setattr(matrix, "gathered", lambda parts, shape: merged.append(len(parts)) or gathered(parts, shape))
+    monkeypatch.setattr(sparse, "gathered", lambda parts, shape: merged.append(len(parts)) or gathered(parts, shape))
     composed("s = 0\nfor i in range(4000):\n    s = s + x[i]**2\ns", {"x": np.linspace(-1, 2, 4000)})
     assert len(merged) < 20
 

@@ -8,7 +8,7 @@ from sympy import I, zoo
 
 from gradcli.jacobian import functions as s
 from gradcli.jacobian.evaluate import evaluator, magnitude
-from gradcli.jacobian.kinds import constant_of
+from gradcli.jacobian.local import constant_of
 
 X, Y = s.symbol("x"), s.symbol("y")
 PLACES = {X: 0, Y: 1}

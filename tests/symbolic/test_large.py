@@ -13,9 +13,8 @@ from generator.programs import random_program
 from gradcli.engine.graph import Graph
 from gradcli.errors import Budget, GradcliError
 from gradcli.jacobian.composition import compose
-from gradcli.jacobian.contracting import Named, contract, dotted, sums_of_others
-from gradcli.jacobian.large import Passes
-from gradcli.ops.contractions import pairs_along
+from gradcli.jacobian.passes import Named, Passes, contract, dotted, sums_of_others
+from gradcli.ops.linear_algebra import pairs_along
 from gradcli.ops.links import OUT, Explicit, Order
 from op_cases import CASES
 from oracles import ask, portion, tampered

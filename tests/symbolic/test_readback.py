@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.document.equalities import with_true_formulas
+from gradcli.document.verdicts import with_true_formulas
 from gradcli.formulas.readback import read_back
 from gradcli.formulas.rules import places_of
 from oracles import portion, portion_of_rows

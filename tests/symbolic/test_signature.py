@@ -11,8 +11,7 @@ import pytest
 
 import gradcli
 from generator.programs import random_program
-from gradcli.formulas.derivation import found_formulas, refreshed
-from gradcli.formulas.signature import LONG, MOST_NODES, signature
+from gradcli.formulas.derivation import LONG_ARRAY, MOST_NODES, found_formulas, refreshed, signature
 from gradcli.jacobian.composition import compose
 from oracles import portion
 from programs import GROWING, NAMED, PROGRAMS, inputs_of
@@ -132,8 +131,8 @@ def test_constants_count_to_their_last_digit():
 
 
 def test_long_constants_go_by_a_digest():
-    long = [f"x*{[0.1 * k for k in range(LONG // 8 + 1)]}[{k}]" for k in (0, 0, 1)]
-    wide = [f"x + sum({[0.1 * k for k in range(LONG // 8 + n)]})" for n in (0, 1, 1)]
+    long = [f"x*{[0.1 * k for k in range(LONG_ARRAY // 8 + 1)]}[{k}]" for k in (0, 0, 1)]
+    wide = [f"x + sum({[0.1 * k for k in range(LONG_ARRAY // 8 + n)]})" for n in (0, 1, 1)]
     for same in (long, wide):
         a, b, c = (read(program, {"x": 2.0})[0] for program in same)
         assert len({a, b, c}) == 2

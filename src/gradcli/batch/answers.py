@@ -1,21 +1,27 @@
-"""Answers to records: the document that is printed for one, errors included, and how good it is."""
+"""Formulas that were derived for one record, for others that would derive the same.
+
+Answers to records: the document that is printed for one, errors included, and how good it is.
+From a line to the line that answers it: strict reading, the answer, JSON. What a worker does, and one job alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import gc
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, unique
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from gradcli.batch.memory import Memory, Recent
-from gradcli.batch.records import Record, Wanted, fields_of, known_id, record_of
-from gradcli.errors import Budget, GradcliError
-from gradcli.errors.facts import WAYS, Facts, MisshapenV, MissingInputs, MissingV, NoValue, hint_of
-from gradcli.explanation.evaluation import Function
-from gradcli.explanation.readings import (
+from gradcli.batch.records import LONGEST_LINE, Line, Record, Wanted, fields_of, known_id, read_object, record_of
+from gradcli.errors import Budget, GradcliError, Place
+from gradcli.errors.hints import WAYS, Facts, MisshapenV, MissingInputs, MissingV, NoValue, hint_of
+from gradcli.explanation.evaluation import (
+    Function,
     Point,
     call_backward,
     compose_at,
@@ -25,6 +31,97 @@ from gradcli.explanation.readings import (
     stand,
 )
 from gradcli.render.data import document, error_document, gradient_document, inputs_document, numbers_document
+
+if TYPE_CHECKING:
+    from gradcli.formulas.derivation import Formulas
+    from gradcli.jacobian.composition import Composition
+
+
+T = TypeVar("T")
+
+
+class Recent(Generic[T]):
+    """Values by key, at most ``most`` of them and together no heavier than ``heaviest``.
+
+    A value that is heavier than that by itself is not kept.
+    """
+
+    def __init__(self, most: int, heaviest: int) -> None:
+        self.most = most
+        self.heaviest = heaviest
+        self.weight = 0
+        self._kept: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._latest: tuple[T, int] | None = None
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: Hashable) -> T | None:
+        """Return the value of a key, which makes it the last one used; None where it is not kept."""
+        found = self._kept.get(key)
+        if found is None:
+            return None
+        if found is not self._latest:  # to hash a long key once more takes as long as to find it
+            self._kept.move_to_end(key)
+            self._latest = found
+        return found[0]
+
+    def keep(self, key: Hashable, value: T, weight: int = 1) -> None:
+        """Keep a value, and let go of the oldest where there are too many or they are too heavy."""
+        if key in self._kept:
+            self.weight -= self._kept.pop(key)[1]
+        if weight > self.heaviest:
+            return
+        self._kept[key] = self._latest = (value, weight)
+        self.weight += weight
+        while len(self._kept) > self.most or self.weight > self.heaviest:
+            self.weight -= self._kept.popitem(last=False)[1][1]
+
+
+MOST_SHARED = 20_000
+"""Products of entries in a composition up to which its formulas are kept: what tells runs apart grows with them."""
+ENTRY = 64
+"""Characters that tell one product of entries from another, roughly."""
+MOST_FORMULAS, HEAVIEST_FORMULAS = 1024, 2**26
+"""Sets of formulas that are kept, and the characters of all together."""
+
+
+class Memory:
+    """Formulas that were derived, for runs of the same program that would derive the same."""
+
+    def __init__(self) -> None:
+        self._kept: Recent[Formulas] = Recent(MOST_FORMULAS, HEAVIEST_FORMULAS)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def derive(self, point: Point, composition: Composition) -> Formulas:
+        """Return the formulas of a run: those of an earlier one with the same signature, else newly derived.
+
+        The numbers of their names are missing, or those of the earlier run: ``refreshed`` gives those of this one.
+        """
+        from gradcli.formulas.derivation import found_formulas, signature
+
+        run, function, leaves = point.run, point.function, point.leaves
+        told = signature(run.graph, run.output, leaves, composition) if composition.work <= MOST_SHARED else None
+        key: Hashable = (function.place.text, function.wrt, told)
+        earlier = None if told is None else self._kept.get(key)
+        if earlier is not None:
+            return earlier
+        found = found_formulas(run.graph, run.output, leaves, composition)
+        if told is not None:
+            self._kept.keep(key, found, ENTRY * composition.work + count_characters(found))
+        return found
+
+
+def count_characters(formulas: Formulas) -> int:
+    """Return how many characters all formulas have together."""
+    rules = [[rule.text for rule in rules] for rules in formulas.rules.values()]
+    lists = [formulas.output or [], *formulas.jacobians.values(), *rules]
+    return sum(map(len, formulas.definitions.values())) + sum(len(text) for texts in lists for text in texts)
+
+
+# ---- Answers to records: the document that is printed for one, errors included, and how good it is
 
 MOST_PROGRAMS, HEAVIEST = 1024, 2**22
 """Checked programs that are kept, and the characters of all together."""
@@ -205,3 +302,94 @@ def answer(
 @lru_cache(maxsize=8)
 def _answers(asked: Wanted) -> Answers:
     return Answers(asked)
+
+
+# ---- From a line to the line that answers it: strict reading, the answer, JSON. What a worker does, and o
+
+_ENCODER = json.JSONEncoder(allow_nan=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The line that answers a line, without its newline, and how good the answer is."""
+
+    text: bytes
+    verdict: Verdict
+
+
+class Replies:
+    """Replies to lines in turn."""
+
+    def __init__(self, asked: Wanted) -> None:
+        self.asked = asked
+        self.answers = Answers(asked)
+
+    def of(self, line: Line) -> Reply:
+        """Return the reply to a line; nothing is raised but interrupts, and with ``debug`` faults of gradcli."""
+        try:
+            return encoded(self._answer(line), line.number)
+        except Exception as error:
+            if self.asked.debug and not isinstance(error, MemoryError):
+                raise
+            return encoded(failure(error), line.number)
+
+    def _answer(self, line: Line) -> Answer:
+        if line.text is None:
+            return too_long()
+        try:
+            given = read_object(line.text, self.asked.budget)
+        except GradcliError as error:
+            error.place = Place(line.text.decode("utf-8", "replace"), f"line {line.number}")
+            return failure(error)
+        return self.answers.of(given)
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The task of answering records, all of them with the same parts."""
+
+    asked: Wanted
+
+    def answering(self) -> Callable[[Line], Reply]:
+        """Load what an answer needs, and return what replies to a line."""
+        if not self.asked.reverse_alone:
+            import gradcli.explanation.explaining
+            import gradcli.formulas.derivation  # noqa: F401
+        return Replies(self.asked).of
+
+    def lost(self, line: Line, error: GradcliError) -> Reply:
+        """Return the reply to a line whose worker has ended."""
+        return encoded(failure(error, id_on(line, self.asked)), line.number)
+
+
+def settle() -> None:
+    """Let the collector pass over what was loaded so far: it stays until the end, and is much more than a record."""
+    gc.collect()
+    gc.freeze()
+
+
+def encoded(answer: Answer, number: int) -> Reply:
+    """Return an answer as a line; one that is an error also says which line it answers."""
+    document = answer.document
+    if answer.verdict >= Verdict.REFUSED:
+        document = with_line(document, number)
+    return Reply(_ENCODER.encode(document).encode("ascii"), answer.verdict)
+
+
+def with_line(document: dict[str, Any], number: int) -> dict[str, Any]:
+    """Return an error with the number of its line, before the error itself."""
+    return {**{key: value for key, value in document.items() if key != "error"}, "line": number, **document}
+
+
+def too_long() -> Answer:
+    """Return the answer to a line that was not held."""
+    message = f"the line is longer than {LONGEST_LINE // 2**20} MiB"
+    return failure(GradcliError("budget", message, hint="a record of that size is a call of gradcli explain"))
+
+
+def id_on(line: Line, asked: Wanted) -> Any:
+    """Return the id on a line, None where it cannot be read."""
+    try:
+        return known_id(read_object(line.text or b"", asked.budget))
+    except GradcliError:
+        return None

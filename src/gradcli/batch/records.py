@@ -1,20 +1,218 @@
-"""A record: one program with its point and v, checked before anything is computed."""
+"""Lines of bytes from a stream, as they come; a line that is too long is passed over without being held.
+
+Strict JSON: keys given twice, NaN, lone surrogates and the like are errors with the characters at fault.
+A record: one program with its point and v, checked before anything is computed.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from gradcli.errors import Budget, GradcliError, over_budget
-from gradcli.errors.counting import counted
-from gradcli.errors.suggest import did_you_mean
-from gradcli.language.inputs import doubles
-from gradcli.language.values import array_of, read_value
+from gradcli.errors import Budget, GradcliError, Span, over_budget
+from gradcli.errors.hints import counted, did_you_mean
+from gradcli.language.values import array_of, doubles, read_value
+
+CHUNK = 2**16
+LONGEST_LINE = 2**24
+"""Bytes that one record may have."""
+MARK = b"\xef\xbb\xbf"
+"""What some editors of Windows write before the first character of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line with its number, counted from 1; ``text`` is None where it was too long, ``read`` counts its bytes."""
+
+    number: int
+    text: bytes | None
+    read: int
+
+
+def lines(read: Callable[[int], bytes], longest: int = LONGEST_LINE) -> Iterator[Line]:
+    """Yield every line, without its end; ``read(n)`` gives up to n bytes, none at the end.
+
+    Raises ``record`` where the first line shows that records do not stand one on a line.
+    """
+    for number, (text, size) in enumerate(pieces(read, longest), 1):
+        if number == 1 and text is not None:
+            refuse_other_forms(text.removeprefix(MARK).strip())
+        yield Line(number, text.removeprefix(MARK) if number == 1 and text is not None else text, size)
+
+
+def refuse_other_forms(first: bytes) -> None:
+    """Raise ``record`` for a first line that begins a document over several lines, an array, or a table."""
+    form, hint = (
+        ("a document over several lines", ONE) if first == b"{" else
+        ("an array of records", EACH) if first in (b"[", b"[{") or first.startswith(b'[{"') else
+        ("a table", ROWS) if b"program" in (cell.strip(b" \"'") for cell in re.split(b"[,;\t]", first)) else
+        ("", "")
+    )  # fmt: skip
+    if form:
+        raise GradcliError("record", f"one record a line is read, and this is {form}", hint=hint)
+
+
+ONE = "make it one line: python -m json.tool --no-indent FILE"
+EACH = "make it lines: python -c 'import json, sys; [print(json.dumps(one)) for one in json.load(sys.stdin)]' < FILE"
+ROWS = (
+    'make it lines: python -c \'import csv, json, sys; [print(json.dumps(dict(program=row.pop("program"), '
+    "inputs=row))) for row in csv.DictReader(sys.stdin)]' < FILE"
+)
+
+
+def pieces(read: Callable[[int], bytes], longest: int) -> Iterator[tuple[bytes | None, int]]:
+    """Yield what stands before each newline, None for more than ``longest`` bytes, and how many bytes were read."""
+    parts: list[bytes] = []
+    held, dropped = 0, 0
+    while chunk := read(CHUNK):
+        *ended, rest = chunk.split(b"\n")
+        for end in ended:
+            text = b"".join((*parts, end)) if parts else end
+            size = held + dropped + len(end) + 1
+            yield (None if dropped or len(text) > longest else text), size
+            parts, held, dropped = [], 0, 0
+        if dropped or held + len(rest) > longest:
+            parts, held, dropped = [], 0, held + dropped + len(rest)
+        elif rest:
+            parts.append(rest)
+            held += len(rest)
+    if parts or dropped:
+        yield (None if dropped else b"".join(parts)), held + dropped
+
+
+# ---- Strict JSON: keys given twice, NaN, lone surrogates and the like are errors with the characters at f
+
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
+"""A string, also one that is not closed: without that, each quote in it would be tried again, to the end."""
+_IN_QUOTES = re.compile(_STRING, re.DOTALL)
+_RUN = re.compile(rf"{_STRING}|[0-9]{{64,}}", re.DOTALL)
+_LONG = re.compile(r"[0-9]{64}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ESCAPED = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class _Refused(Exception):
+    """What a hook of the decoder refuses; it does not know the place."""
+
+
+def read_object(line: bytes, budget: Budget) -> dict[str, Any]:
+    """Return the JSON object on a line; raises ``json`` or ``budget`` with the characters at fault.
+
+    Refused beside what is no JSON: keys given twice, NaN and Infinity, lone surrogates, bytes that are no UTF-8,
+    brackets nested deeper and numbers longer than the budget allows.
+    """
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise GradcliError("json", f"byte {error.start + 1} of the line is not UTF-8") from None
+    if not text.strip():
+        raise GradcliError("json", "the line is empty", hint=EXAMPLE)
+    refuse_depth(text, budget)
+    if budget.digits < 64 or _LONG.search(text):
+        refuse_digits(text, budget)
+    found = decoded(text)
+    if type(found) is not dict:
+        raise GradcliError("json", f"a record is a JSON object, not {named(found)}", hint=EXAMPLE)
+    if _ESCAPED.search(text):
+        refuse_surrogates(found)
+    return found
+
+
+EXAMPLE = 'for example {"id": 1, "program": "x**2", "inputs": {"x": 3}}'
+
+
+def decoded(text: str) -> Any:
+    """Return what the text says; raises ``json``."""
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        message = error.msg.removesuffix(" at").removesuffix(" starting")
+        what = f"column {error.pos + 1}: this is not JSON: {message[:1].lower() + message[1:]}"
+        quotes = "JSON has double quotes" if text[error.pos : error.pos + 1] == "'" else None
+        hint = quotes or (None if text.lstrip().startswith("{") else EXAMPLE)
+        raise GradcliError("json", what, span=one_character(error.pos, text), hint=hint) from None
+    except _Refused as error:
+        raise GradcliError("json", str(error)) from None
+    except RecursionError:
+        raise GradcliError("budget", "brackets are nested too deeply") from None
+
+
+def one_character(position: int, text: str) -> Span:
+    """Return the span of one character, empty at the end of the text."""
+    return position, min(position + 1, len(text))
+
+
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the pairs of an object; a key that is given twice is refused."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise _Refused(f"the key {json.dumps(twice[:40])} is given twice")
+    return found
+
+
+def refuse_word(word: str) -> Any:
+    """Refuse what Python writes for numbers that JSON does not have."""
+    raise _Refused(f"{word} is not JSON: numbers must be finite")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=unique, parse_constant=refuse_word)
+
+
+def refuse_depth(text: str, budget: Budget) -> None:
+    """Refuse brackets nested deeper than the budget, before the decoder follows them."""
+    if text.count("[") + text.count("{") <= budget.depth:
+        return
+    bare = np.frombuffer(_IN_QUOTES.sub("", text).encode(), dtype=np.uint8)
+    steps = sum(sign * (bare == ord(mark)).astype(np.int8) for mark, sign in {"[": 1, "{": 1, "]": -1, "}": -1}.items())
+    if np.max(np.cumsum(steps), initial=0) > budget.depth:
+        raise over_budget("depth", budget.depth, "brackets are nested")
+
+
+def refuse_digits(text: str, budget: Budget) -> None:
+    """Refuse numbers with more digits than the budget allows, before the decoder reads them; strings may hold any."""
+    runs = _RUN if budget.digits >= 64 else re.compile(rf"{_STRING}|[0-9]+", re.DOTALL)
+    for run in runs.finditer(text):
+        if len(run[0]) > budget.digits and run[0][0] != '"':
+            raise over_budget("digits", budget.digits, "a number has too many digits", run.span())
+
+
+def refuse_surrogates(found: object) -> None:
+    """Refuse half of a surrogate pair, which is no character."""
+    for text in strings(found):
+        alone = _SURROGATE.search(text)
+        if alone:
+            raise GradcliError("json", f"a string holds \\u{ord(alone[0]):04x}, half of a surrogate pair")
+
+
+def strings(found: object) -> Iterator[str]:
+    """Yield every string of a document, keys among them."""
+    left = [found]
+    while left:
+        item = left.pop()
+        if type(item) is str:
+            yield item
+        elif type(item) is dict:
+            left.extend(item)
+            left.extend(item.values())
+        elif type(item) is list:
+            left.extend(item)
+
+
+def named(found: object) -> str:
+    """Return what kind of JSON value something is."""
+    words = {list: "an array", str: "a string", bool: "true or false", type(None): "null"}
+    return words.get(type(found), "a number")
+
+
+# ---- A record: one program with its point and v, checked before anything is computed
 
 KEYS = ("id", "program", "inputs", "v", "calls", "wrt", "strict")
 

@@ -1,4 +1,7 @@
-"""A derivative that the user wrote by hand, held against the true J or vᵀ·J."""
+"""Variables of a script in a formula of the user's: each is computed by running the script again, in many digits.
+
+A derivative that the user wrote by hand, held against the true J or vᵀ·J.
+"""
 
 from __future__ import annotations
 
@@ -12,43 +15,91 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradcli.checking.comparing import Derivative, Judged, Table, compare_entries
-from gradcli.checking.fitting import derivative_name, diagonal_matrix, fit_shape, loose_text, misfit_text
-from gradcli.checking.script_values import ScriptValue, values_in, variables_of
-from gradcli.checking.standards import (
+from gradcli.checking.comparing import (
     OF_TYPES,
     ROUNDED,
     SPACINGS,
+    Derivative,
+    Judged,
     Standard,
+    Table,
     compare_by,
+    compare_entries,
     judge_beside,
     judge_rounded,
     largest_entries,
     reaches_along,
     standard_of,
 )
+from gradcli.checking.mistakes import derivative_name, diagonal_matrix, fit_shape, loose_text, misfit_text
 from gradcli.checking.truth import Truth, sizes_beside
 from gradcli.engine.naming import output_name
 from gradcli.errors import GradcliError, Place, Span
-from gradcli.errors.suggest import did_you_mean
-from gradcli.exact.decimals import digits
+from gradcli.errors.hints import did_you_mean
 from gradcli.exact.judge import TINIEST, TermSizes, is_zero, right_digits, weighed
-from gradcli.exact.limits import finite, settled
-from gradcli.exact.real import Real, array, lifted
+from gradcli.exact.real import Real, array, digits, lifted
 from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
-from gradcli.exact.slopes import Exact
+from gradcli.exact.slopes import Exact, finite, settled
 from gradcli.exact.thresholds import ALL, CLOSE, EPS, MEASURED, NOTHING, RIGHT, ROUNDING
 from gradcli.exact.work import Spent, paid_from
 from gradcli.explanation.checked import DIGITS, EXPECTED, Comparison, Expectation, FunctionVerdict
 from gradcli.explanation.explained import Note
-from gradcli.language.inputs import Cotangent, as_input, detached
-from gradcli.language.names import MODULES
-from gradcli.language.outputs import assigned_names, continued, names_text
-from gradcli.language.program import Program
-from gradcli.ops.declare import Array
+from gradcli.language.calls import MODULES
+from gradcli.language.program import Program, assigned_names, compile_program, continued, names_text
+from gradcli.language.values import Cotangent, as_input, detached
+from gradcli.ops.declare import Array, value_of
+from gradcli.ops.making import CONSTANTS
 
 if TYPE_CHECKING:
     from gradcli.checking.claims import Claims
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptValue:
+    """What a variable of a script is at the end, at one point: in doubles, and in the digits that are asked for."""
+
+    doubles: Array
+    exact: Exact
+
+    def at(self, count: int) -> Array:
+        """Return the value in so many digits."""
+        return array([Real(entry) for entry in self.exact.base(count)[0]], self.doubles.shape)
+
+
+def variables_of(program: Any) -> list[str]:
+    """Return the variables of a script, which a formula may use; a formula and a function of Python's have none."""
+    if not program.is_script:
+        return []
+    from gradcli.explanation.scripts import is_whole_script  # a formula has none
+
+    return [name for name in program.variables if name not in MODULES] if is_whole_script(program) else []
+
+
+def values_in(exact: Exact, formula: str, given: Mapping[str, object]) -> dict[str, ScriptValue]:
+    """Return the variables of a script that a formula uses beside those that are given.
+
+    Raises what is wrong with the formula, and ``type`` for a variable that is no number.
+    """
+    variables = set(variables_of(exact.program)) - given.keys()
+    if not variables:
+        return {}
+    names = frozenset(given) | (variables & CONSTANTS.keys())
+    used = compile_program(formula, exact.program.budget, names).inputs
+    return {name: value_of_variable(exact, name) for name in used if name in variables}
+
+
+def value_of_variable(exact: Exact, name: str) -> ScriptValue:
+    """Return one variable of a script at the point of ``exact``, whose work it takes."""
+    script: Any = exact.program
+    program = replace(script, of=name, stop=-1, last_output=None, stops=False, sweeps=list(script.sweeps))
+    point = {key: value[()] for key, value in exact.point.items()}
+    doubles = np.asarray(value_of(program.evaluate(point, exact.wrt)[1]), dtype=np.float64)
+    beside = Exact(program, exact.point, sorted(exact.wrt))
+    beside.work = exact.work
+    return ScriptValue(doubles, beside)
+
+
+# ---- A derivative that the user wrote by hand, held against the true J or vᵀ·J
 
 THREE = Decimal("0.0005")
 """Relative distance that three digits leave."""
@@ -488,7 +539,7 @@ def hold_reading(
     sizes = sizes_beside(terms, table, true)
     largest = beside_largest = largest_entries(true, whole=fitting.diagonal)
     if truth.direction is not None:
-        from gradcli.checking.located import in_doubles  # small programs are asked for entry by entry
+        from gradcli.checking.mistakes import in_doubles  # small programs are asked for entry by entry
 
         by_symbols = in_doubles(sought, seed)[0]
         largest = largest_entries([[finite(entry) for entry in row] for row in by_symbols.tolist()], fitting.diagonal)
@@ -505,7 +556,7 @@ def hold_reading(
         comparison = compare_by(wants.standard, beside, terms, squared, point, beside_largest)
     both = None if truth.direction is not None else gradients_of(table, true, fitting.true_shape)
     if truth.direction is not None and exact is not None:
-        from gradcli.checking.located import Claim, locate  # small programs are asked for entry by entry
+        from gradcli.checking.mistakes import Claim, locate  # small programs are asked for entry by entry
 
         claim = Claim(entries, bounds_of, seed, largest, wants.share, wants.floor)
         comparison = replace(

@@ -13,20 +13,18 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Operation
 from gradcli.errors import Budget, GivenUp, GradcliError
-from gradcli.errors.counting import counted
-from gradcli.exact.decimals import digits
+from gradcli.errors.hints import counted
 from gradcli.exact.judge import right_digits
-from gradcli.exact.real import lifted
+from gradcli.exact.real import digits, lifted
 from gradcli.exact.run import run
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import CLOSE, FEWEST, ROUNDING, SAME
 from gradcli.exact.work import Spent, Work, charge, paid_from
-from gradcli.explanation.evaluation import Evaluation, Function
+from gradcli.explanation.confirmation import spent_text
+from gradcli.explanation.evaluation import Evaluation, Function, Point, stand
 from gradcli.explanation.explained import Explained, Note
 from gradcli.explanation.explaining import Ask, explain_run
-from gradcli.explanation.readings import Point, stand
 from gradcli.explanation.suspicion import fits_a_check, largest
-from gradcli.explanation.words import spent_text
 from gradcli.formulas.readback import Evaluate, Mismatch, Printed, printed, read_back
 from gradcli.language.program import Program, compile_program
 from gradcli.ops.declare import value_of

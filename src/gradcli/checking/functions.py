@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.checking.expected import Expected, OwnBackward
-from gradcli.engine.graph import NODES, Graph, Operation
-from gradcli.engine.live import swept
+from gradcli.engine.graph import NODES, Graph, Operation, swept
 from gradcli.engine.reverse import cotangents
 from gradcli.errors import GradcliError
 from gradcli.exact.thresholds import ROUNDING, WRONG
@@ -24,12 +23,12 @@ from gradcli.explanation.checked import FunctionVerdict
 from gradcli.explanation.evaluation import Evaluation, Function
 from gradcli.explanation.explained import Note
 from gradcli.explanation.observed import added_together
-from gradcli.jacobian.large import Passes
-from gradcli.language.inputs import read_v
+from gradcli.jacobian.passes import Passes
+from gradcli.language.values import read_v
 from gradcli.ops.declare import Array, value_of
-from gradcli.runner.cuts import CUT
 from gradcli.runner.exceptions import Raised
 from gradcli.runner.libraries.torch_function import NOT_RECORDED, Aside, Call
+from gradcli.runner.python.operators import CUT
 from gradcli.runner.script import ScriptError
 
 HOOK = "A hook of the script changes the gradient on the way: what its calls gave is not compared with the derivative."

@@ -1,17 +1,166 @@
-"""What a wrong gradient has gone wrong with, as far as its numbers tell: a factor, a sign, an axis, a missing term."""
+"""The shape of a derivative that was written by hand: which entries of J it holds, or that it fits nowhere.
+
+What a wrong gradient has gone wrong with, as far as its numbers tell: a factor, a sign, an axis, a missing term.
+Where an expected derivative is wrong that was held against the truth along a direction: the entry itself.
+Reverse mode and J by symbols say in double precision which entries are suspicious. Of these the worst are asked for
+alone, in many digits: what they say is the truth, and no fault of double precision is taken for the user's.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal
 from fractions import Fraction
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
+from gradcli.checking.comparing import Derivative, Table
+from gradcli.checking.truth import true_column
+from gradcli.errors.hints import listed
+from gradcli.exact.judge import TermSizes, weighed
+from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import MEASURED, ROUNDING
+from gradcli.exact.work import Spent
+from gradcli.explanation.checked import EXPECTED, Comparison, Entry
+from gradcli.language.values import Cotangent
 from gradcli.ops.declare import Array
-from gradcli.ops.signatures import Mask
+from gradcli.ops.links import Mask
 from gradcli.records import dataclass, field
+
+Shape = tuple[int, ...]
+NEAR = 1e-6
+"""Relative distance up to which numbers in another shape are the true ones: it is a guess that they confirm."""
+
+
+class Fitting(NamedTuple):
+    """How an expected derivative fits: as all entries, or as the ``diagonal`` of J; ``loosely`` but for axes of 1.
+
+    ``true_shape`` is the shape that it has or should have. What fits neither way is wrong.
+    """
+
+    true_shape: Shape
+    fits: bool
+    diagonal: bool = False
+    loosely: bool = False
+
+
+def fit_shape(shape: Shape, sought: Derivative, with_v: bool) -> Fitting:
+    """Return how an expected derivative of this shape fits the true one: J, or with a v the gradient."""
+    output_shape, input_shape = sought.run.value.shape, sought.leaf.shape
+    whole = input_shape if with_v else output_shape + input_shape
+    if shape == whole:
+        return Fitting(whole, fits=True)
+    jacobian = sought.jacobian
+    entrywise = not with_v and output_shape == input_shape and not np.any(jacobian.rows != jacobian.columns)
+    if entrywise and shape == input_shape:
+        return Fitting(input_shape, fits=True, diagonal=True)
+    if squeezed(shape) == squeezed(whole):
+        return Fitting(whole, fits=True, loosely=True)
+    if entrywise and squeezed(shape) == squeezed(input_shape):
+        return Fitting(input_shape, fits=True, diagonal=True, loosely=True)
+    return Fitting(whole, fits=False)
+
+
+def squeezed(shape: Shape) -> Shape:
+    """Return a shape without its axes of length 1."""
+    return tuple(length for length in shape if length != 1)
+
+
+def diagonal_matrix(diagonal: Sequence[Decimal], count: int) -> list[Decimal]:
+    """Return the entries of a square matrix with this diagonal."""
+    return [diagonal[i] if i == j else Decimal(0) for i in range(count) for j in range(count)]
+
+
+def derivative_name(sought: Derivative, output: str, with_v: bool) -> str:
+    """Return what a whole derivative is called: ``dy/dx``, or with a v ``x.grad``."""
+    return f"{sought.variable}.grad" if with_v else f"d{output}/d{sought.variable}"
+
+
+def loose_text(name: str, shape: Shape, true_shape: Shape) -> str:
+    """Return the note on a derivative whose shape differs in axes of length 1 alone."""
+    return f"{name} has shape {shape} by --expect and {true_shape} truly: only axes of length 1 differ."
+
+
+def misfit_text(values: Sequence[Decimal], shape: Shape, sought: Derivative, true: Array | None, with_v: bool) -> str:
+    """Return what is wrong with an expected derivative whose shape fits nowhere: both shapes, and what may be why.
+
+    ``true`` are the true entries in flat order where all of them were found: they confirm a guess.
+    """
+    true_shape = fit_shape(shape, sought, with_v).true_shape
+    text = f"has shape {shape} and truly {true_shape}"
+    array = np.array([float(value) for value in values]).reshape(shape)
+    why = guess_change(array, true_shape, None if true is None else true.reshape(true_shape))
+    if not with_v and shape == sought.leaf.shape:
+        why = f"with --v it is the gradient, in the shape {shape} of {sought.variable}"
+        if shape == sought.run.value.shape:
+            why = f"it has the shape of the diagonal, and J has entries beside that; {why}"
+    return f"{text}: {why}" if why else text
+
+
+def guess_change(array: Array, true_shape: Shape, true: Array | None) -> str:
+    """Return what may have given a derivative its shape, by preference what its numbers confirm; empty for nothing."""
+    ways = list(changes(array, true_shape, true))
+    sure = next((f"it is {text}" for text, same in ways if same), "")
+    return sure or next((f"it may be {text}" for text, _ in ways), "")
+
+
+def changes(array: Array, true_shape: Shape, true: Array | None) -> Iterator[tuple[str, bool]]:
+    """Yield what gives a shape from the true one, and whether it gives the numbers too."""
+    shape, transposed = array.shape, array.shape == true_shape[::-1]
+    if transposed:
+        yield "transposed", confirms(array.T, true)
+    elif sorted(shape) == sorted(true_shape):
+        yield "transposed: its axes stand in another order", False
+    for axes in axes_between(true_shape, shape):
+        sums = None if true is None else true.sum(axes)
+        yield f"summed over {axes_text(axes, true_shape)}", confirms(array, sums)
+    for axes in axes_between(shape, true_shape):
+        yield f"the gradient before its sum over {axes_text(axes, shape)}", confirms(array.sum(axes), true)
+
+
+def confirms(array: Array, true: Array | None) -> bool:
+    """Return whether two arrays have the same numbers in the same order, as far as a guess goes."""
+    return true is not None and bool(np.allclose(array.ravel(), true.ravel(), rtol=NEAR, atol=0.0))
+
+
+def axes_between(more: Shape, less: Shape) -> Iterator[tuple[int, ...]]:
+    """Yield the axes of a shape whose sum leaves another one, which may keep them with length 1.
+
+    >>> list(axes_between((64, 10), (10,))), list(axes_between((3, 4), (3, 1)))
+    ([(0,)], [(1,)])
+    """
+    if len(more) == len(less):
+        axes = tuple(k for k, (one, other) in enumerate(zip(more, less, strict=True)) if one != other)
+        if axes and all(less[k] == 1 for k in axes):
+            yield axes
+    elif len(less) < len(more) <= MOST_AXES:
+        for axes in combinations(range(len(more)), len(more) - len(less)):
+            if tuple(length for k, length in enumerate(more) if k not in axes) == less:
+                yield axes
+
+
+MOST_AXES = 8
+"""Axes of a shape up to which it is asked over which of them a sum goes."""
+
+
+def axes_text(axes: tuple[int, ...], shape: Shape) -> str:
+    """Return which axes, and how long they are.
+
+    >>> axes_text((0,), (64, 10)), axes_text((0, 1), (2, 3))
+    ('axis 0, of length 64', 'axes 0 and 1, of lengths 2 and 3')
+    """
+    lengths = [str(shape[k]) for k in axes]
+    if len(axes) == 1:
+        return f"axis {axes[0]}, of length {lengths[0]}"
+    return f"axes {listed([str(k) for k in axes], len(axes))}, of lengths {listed(lengths, len(axes))}"
+
+
+# ---- What a wrong gradient has gone wrong with, as far as its numbers tell: a factor, a sign, an axis, a
 
 ALIKE = 1e-9
 """Relative distance of two gradients that are the same one."""
@@ -188,3 +337,133 @@ AS_A_WHOLE: tuple[Guess, ...] = (
 )  # fmt: skip
 IN_DETAIL: tuple[Guess, ...] = (as_few_entries, as_close, as_line)
 """What is wrong with a gradient whose largest entries are right, or with some of its entries."""
+
+
+# ---- Where an expected derivative is wrong that was held against the truth along a direction: the entry i
+
+TINY = 1e-300
+MOST_LOCATED = 3
+"""Suspicious entries that are asked for one by one."""
+
+
+CompareEntry = Callable[[Table, Decimal, TermSizes, Decimal], Comparison]
+"""What holds an expected number against the truth.
+
+It takes how far it may be from that, the size of its terms, and the largest entry of the gradient.
+"""
+
+
+class Claim(NamedTuple):
+    """Expected entries in rows, and how far each may be from the truth; without ``seed`` they are those of J.
+
+    ``share`` is the part of an entry by which it may be off too, where the user or its type has chosen one, and
+    ``floor`` that of the ``largest`` entry of its row.
+    """
+
+    table: Sequence[Sequence[Decimal]]
+    limits: Sequence[Sequence[Decimal]]
+    seed: Cotangent | None
+    largest: Sequence[Decimal]
+    share: float
+    floor: float
+
+
+def in_doubles(sought: Derivative, seed: Cotangent | None) -> tuple[Array, Array]:
+    """Return J by symbols, or v times it, and the sizes of its terms, as matrices."""
+    jacobian = sought.jacobian
+    values, sizes = jacobian.dense(), np.zeros(jacobian.shape)
+    sizes[jacobian.rows, jacobian.columns] = np.asarray(jacobian.sizes)
+    if seed is None:
+        return values, sizes
+    v = np.ravel(seed.seed)[None]
+    with np.errstate(all="ignore"):
+        return v @ values, np.abs(v) @ sizes
+
+
+def suspicious(sought: Derivative, claim: Claim) -> list[tuple[int, int]]:
+    """Return the entries that are not those of double precision, rounding aside, the farthest first."""
+    values, sizes = in_doubles(sought, claim.seed)
+    wanted, bounds = (
+        np.array([[float(entry) for entry in row] for row in rows]).reshape(values.shape)
+        for rows in (claim.table, claim.limits)
+    )
+    with np.errstate(all="ignore"):
+        largest = np.max(np.abs(values), initial=0.0, where=np.isfinite(values))
+        allowed = np.maximum(np.maximum(bounds, float(MEASURED) * np.abs(values)), ROUNDING * sizes)
+        allowed = np.maximum(allowed, claim.floor * np.array([[float(entry)] for entry in claim.largest]))
+        allowed = np.maximum(allowed, claim.share * np.maximum(np.abs(values), np.minimum(sizes, largest)))
+        error = np.abs(wanted - values)
+        units = np.where(np.isfinite(values), np.where(error > allowed, error / np.maximum(allowed, TINY), 0.0), 0.0)
+    order = np.argsort(-units, axis=None, kind="stable")[: np.count_nonzero(units)]
+    return [(int(k) // values.shape[1], int(k) % values.shape[1]) for k in order]
+
+
+def locate(exact: Exact, sought: Derivative, claim: Claim, compare: CompareEntry, along: Comparison) -> Comparison:
+    """Return how a claim compares with the truth: at its worst entry where that is wrong, else ``along`` a direction.
+
+    ``compare`` is that of one entry. Where suspicious entries could not be asked for, they count as unclear.
+    """
+    entries = suspicious(sought, claim)
+    every = sum(map(len, claim.table))
+    along = dataclasses.replace(along, compared=every if along.compared else 0)
+    for place, (i, j) in enumerate(entries[:MOST_LOCATED]):
+        try:
+            truth, sizes = true_column(exact, sought, j)
+        except Spent:
+            left = len(entries) - place
+            if along.wrong:
+                return dataclasses.replace(along, wrong=left, worst=in_doubles_alone(sought, claim, (i, j), along))
+            return dataclasses.replace(along, unclear=along.unclear + left)
+        held = hold_entry(sought, claim, (i, j), truth, TermSizes(sizes), compare)
+        if held.wrong:
+            return dataclasses.replace(held, compared=every, wrong=len(entries) - place)
+    return along if entries or not claim.share else with_fewest_digits(exact, sought, claim, compare, along)
+
+
+def with_fewest_digits(
+    exact: Exact, sought: Derivative, claim: Claim, compare: CompareEntry, along: Comparison
+) -> Comparison:
+    """Return how a right claim compares ``along`` a direction, or in the entry that is off most where that has less."""
+    for i, j in suspicious(sought, claim._replace(share=0.0))[:1]:
+        with suppress(Spent):
+            truth, sizes = true_column(exact, sought, j)
+            held = hold_entry(sought, claim, (i, j), truth, TermSizes(sizes), compare)
+            if held.digits < along.digits:
+                return dataclasses.replace(along, worst=held.worst)
+    return along
+
+
+def in_doubles_alone(sought: Derivative, claim: Claim, place: tuple[int, int], along: Comparison) -> Entry | None:
+    """Return an entry of a claim that is wrong ``along`` a direction beside that of double precision."""
+    if along.worst is None:
+        return None
+    i, j = place
+    row = sought.row(i) if claim.seed is None else ""  # a gradient has no rows
+    values = float(claim.table[i][j]), float(in_doubles(sought, claim.seed)[0][i, j])
+    return dataclasses.replace(along.worst, row=row, column=sought.column(j), values=values)
+
+
+def hold_entry(
+    sought: Derivative,
+    claim: Claim,
+    place: tuple[int, int],
+    truth: list[list[Decimal]],
+    sizes: TermSizes,
+    compare: CompareEntry,
+) -> Comparison:
+    """Return how one entry of a claim compares with the true one, that of a column of J."""
+    i, j = place
+    if claim.seed is not None:
+        v = np.ravel(claim.seed.seed)
+        truth, sizes = [[weighed(v, [row[0] for row in truth])]], sizes.weighed(v[None])
+    row = sought.row if claim.seed is None else lambda _: ""
+    table = Table(
+        sought.variable,
+        EXPECTED,
+        [[claim.table[i][j]]],
+        [truth[i]],
+        sizes.plain[i : i + 1],
+        lambda _: row(i),
+        lambda _: sought.column(j),
+    )
+    return compare(table, claim.limits[i][j], sizes, claim.largest[i])

@@ -15,10 +15,9 @@ from typer.core import TyperCommand
 
 from gradcli import __version__
 from gradcli.cli import commands
-from gradcli.cli.environment import Environment
+from gradcli.cli.environment import Environment, ExitStatus
 from gradcli.cli.options import PlainCommand, PlainGroup
 from gradcli.cli.output import ClosedPipe, complain, discard, report
-from gradcli.cli.status import ExitStatus
 from gradcli.cli.variables import VariableCommand
 from gradcli.errors import GradcliError
 

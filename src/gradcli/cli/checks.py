@@ -1,28 +1,44 @@
 """A file of checks, TOML or NDJSON: each of its checks as a command line of ``gradcli check``.
 
-A key is an option by its name, so that a check of a file can say whatever a command line can, and no option is
-described a second time. ``program``, ``inputs`` and ``name`` are those that are no options.
+What is said of the answers to a file of checks: lines, one JSON document, NDJSON, and JUnit XML.
+Many checks at once: each of a file is a command line of its own, and what is said of them all.
 """
 
 from __future__ import annotations
 
+import io
 import itertools
+import json
 import re
-from collections.abc import Iterator, Mapping
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gradcli.batch.answers import Reply, Verdict, settle
+from gradcli.batch.pool import Limits
+from gradcli.batch.records import Line
+from gradcli.cli.batch import MEMORY, MOST_JOBS, STATUS
+from gradcli.cli.checking import PRINTING, value_words
+from gradcli.cli.environment import Environment, ExitStatus
 from gradcli.cli.inputs import plain_text, read_bytes, suffix_of
-from gradcli.cli.points import PRINTING
+from gradcli.cli.output import require_folder, say, write
+from gradcli.cli.request import budget_from
 from gradcli.errors import Budget, GradcliError, Place, Span
-from gradcli.errors.suggest import did_you_mean
-from gradcli.records import dataclass
+from gradcli.errors.hints import counted, did_you_mean
+from gradcli.errors.inert import inert
+from gradcli.records import dataclass, field
+from gradcli.render.data import dump, error_document
 
 if TYPE_CHECKING:
+    from xml.etree import ElementTree as ET
+
     import typer
 
     from gradcli.cli.environment import Environment
+
 
 TOML = ".toml"
 MOST_CHECKS = 100_000
@@ -153,7 +169,7 @@ def not_toml(message: str, text: str, path: str) -> GradcliError:
 
 def read_lines(text: str, path: str, budget: Budget) -> Iterator[Written]:
     """Yield the checks of an NDJSON file, one from each line that is not blank."""
-    from gradcli.batch.strict import read_object
+    from gradcli.batch.records import read_object
 
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
@@ -329,3 +345,311 @@ def is_row(value: Any) -> bool:
 def is_number(value: Any) -> bool:
     """Return whether a value of TOML or JSON is a number."""
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+# ---- What is said of the answers to a file of checks: lines, one JSON document, NDJSON, and JUnit XML
+
+WORDS = {
+    Verdict.AGREE: "right",
+    Verdict.DISAGREE: "wrong",
+    Verdict.UNCLEAR: "unclear",
+    Verdict.NOT_FINITE: "not finite",
+    Verdict.REFUSED: "error",
+    Verdict.FAILED: "error",
+}
+"""What is said of a check, in the order in which the last line counts them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A check of a file with its answer: the JSON document, and the diagnostic where it is an error."""
+
+    check: ListedCheck
+    verdict: Verdict
+    document: dict[str, Any]
+    diagnostic: str
+    command: str
+
+    @property
+    def word(self) -> str:
+        """The verdict in one word, or two."""
+        return WORDS[self.verdict]
+
+    @property
+    def sentences(self) -> list[str]:
+        """What is said with the verdict of the check, or what is wrong with it, without the verdict before it."""
+        if self.document["error"] is not None:
+            return [str(self.document["error"]["message"]).partition("\n")[0].rstrip(",")]
+        lines = self.document["sentence"].split("\n")
+        return [line.partition(": ")[2] for line in lines if line.startswith(f"{self.word}: ")] or lines
+
+    @property
+    def reproduce(self) -> str | None:
+        """The command line that asks the same again, of a wrong check at its failing point; None where all is well."""
+        return None if self.verdict is Verdict.AGREE else self.document.get("reproduce") or self.command or None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document of the check, with its name, its line in the file and its verdict."""
+        head = {key: self.document[key] for key in ("schema", "version")}
+        about = {"name": self.check.name, "line": self.check.line, "verdict": self.word.replace(" ", "-")}
+        return {**head, **about, **self.document, **about, "reproduce": self.reproduce}
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many checks of a file came out how."""
+
+    counts: Counter[Verdict] = field(default_factory=Counter)
+
+    @property
+    def worst(self) -> Verdict:
+        """The worst verdict."""
+        return max(self.counts)
+
+    @property
+    def by_word(self) -> dict[str, int]:
+        """How many there are of each verdict."""
+        sums = dict.fromkeys(WORDS.values(), 0)
+        for verdict, count in self.counts.items():
+            sums[WORDS[verdict]] += count
+        return sums
+
+    def line(self) -> str:
+        """Return the last line: how many checks there were, and how many by verdict."""
+        parts = [
+            counted(count, word) if word == "error" else f"{count:,} {word}"
+            for word, count in self.by_word.items()
+            if count
+        ]
+        return f"{counted(self.counts.total(), 'check')}: {', '.join(parts)}"
+
+    def document(self, answers: Sequence[Answered]) -> dict[str, Any]:
+        """Return the JSON document of all checks."""
+        from gradcli import __version__
+
+        counts = {word.replace(" ", "-"): count for word, count in self.by_word.items()}
+        return {
+            "schema": 1,
+            "version": __version__,
+            "checks": [one.to_dict() for one in answers],
+            "counts": {"checks": self.counts.total(), **counts},
+            "verdict": WORDS[self.worst].replace(" ", "-"),
+            "error": None,
+        }
+
+
+def lines_of(env: Environment, one: Answered, path: str) -> list[str]:
+    """Return what is printed of a check: its line, and below it how to see what is not right.
+
+    A command keeps the lines of its program as they are, so that it can be pasted.
+    """
+    encoding = getattr(env.stdout, "encoding", None) or "ascii"
+    first, *rest = one.sentences if one.verdict is not Verdict.AGREE else ["; ".join(one.sentences)]
+    place = f" ({Path(path).name}, line {one.check.line})" if one.document["error"] and one.check.line else ""
+    if one.document["error"]:
+        rest = one.diagnostic.split("\n")[1 + str(one.document["error"]["message"]).count("\n") :]
+    elif one.reproduce:
+        rest = [*rest, one.reproduce]
+    lines = [f"{one.word:<5}  {one.check.name}: {first}{place}", *(f"       {line}" for line in rest)]
+    return [inert(line, "\n\t", encoding) for line in lines]
+
+
+def reported(env: Environment, suffix: str, path: str, tally: Tally, answers: Sequence[Answered]) -> str:
+    """Return the report by the suffix of its file."""
+    if suffix == ".xml":
+        return junit(path, answers)
+    if suffix == ".txt":
+        return "\n".join([*(line for one in answers for line in lines_of(env, one, path)), tally.line()])
+    if suffix == ".json":
+        return dump(tally.document(answers))
+    return "\n".join(dump(one.to_dict()) for one in answers)
+
+
+def junit(path: str, answers: Sequence[Answered]) -> str:
+    """Return a suite with a case for each check.
+
+    A verdict other than right is a failure whose type is the verdict, also that of a script which raises. A check that
+    has no answer is an error whose type is the kind of the error. No time is said: the report of a check stays the
+    same.
+    """
+    from xml.etree import ElementTree as ET  # few answers are a report
+
+    errors = sum(one.word == "error" for one in answers)
+    failures = sum(one.word != "right" for one in answers) - errors
+    counts = {"tests": str(len(answers)), "failures": str(failures), "errors": str(errors)}
+    suites = ET.Element("testsuites", counts)
+    suite = ET.SubElement(suites, "testsuite", {"name": text(Path(path).name), **counts, "skipped": "0"})
+    for one in answers:
+        case = ET.SubElement(suite, "testcase", {"classname": text(Path(path).stem), "name": text(one.check.name)})
+        if one.word != "right":
+            add_reason(case, one)
+    ET.indent(suites)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
+
+
+def add_reason(case: ET.Element, one: Answered) -> None:
+    """Add to a case why it is not right: the sentence, and below it the place or the command that shows it again."""
+    from xml.etree import ElementTree as ET
+
+    error = one.document["error"]
+    failed = one.word != "error"
+    kind = one.word.replace(" ", "-") if failed or error is None else error["kind"]
+    reason = ET.SubElement(
+        case, "failure" if failed else "error", {"type": text(kind), "message": text("; ".join(one.sentences))}
+    )
+    lines = [one.document["sentence"]] if error is None else one.diagnostic.split("\n")
+    lines += [note["message"] for note in one.document.get("notes", ())]
+    reason.text = text("\n".join([*lines, *([one.reproduce] if one.reproduce else [])]))
+
+
+def text(words: str) -> str:
+    """Return words without the characters that XML has no way to write."""
+    return inert(words, "\n\t", "utf-8")
+
+
+# ---- Many checks at once: each of a file is a command line of its own, and what is said of them all
+
+OF_CODE = {code: verdict for verdict, code in STATUS.items()}
+OF_ONE_CHECK = ("set_values", "v", "expect")
+"""Parameters that say what one check is about, and that a file of checks has in it."""
+REPORTS = (".xml", ".json", ".ndjson", ".jsonl", ".txt")
+LONGEST_CHECK = 3600.0
+"""Seconds on the wall after which a worker is taken for hung; a budget bounds what a check may cost."""
+Run = Callable[[Sequence[str], Environment], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """The task of answering command lines of ``gradcli check``, each a line with its words in JSON."""
+
+    run: Run
+    debug: bool
+
+    def answering(self) -> Callable[[Line], Reply]:
+        """Load what an answer needs, and return what replies to a line."""
+        import gradcli.checking.check  # noqa: F401
+
+        return self.reply
+
+    def reply(self, line: Line) -> Reply:
+        """Return the document of a check with what standard error says of it."""
+        words = json.loads(line.text or b"[]")
+        env = Environment(io.StringIO(), io.StringIO(), io.StringIO(), {})
+        code = self.run(["check", "--json", *(["--debug"] if self.debug else []), *words], env)
+        if code == ExitStatus.INTERRUPTED:
+            raise KeyboardInterrupt
+        document, said = env.stdout.getvalue(), env.stderr.getvalue()  # type: ignore[attr-defined]
+        return Reply(json.dumps([json.loads(document), said]).encode(), OF_CODE[ExitStatus(code)])
+
+    def lost(self, line: Line, error: GradcliError) -> Reply:
+        """Return the reply to a check whose worker has ended."""
+        del line
+        ended = GradcliError("worker", "the worker process ended with this check in hand", hint=error.hint)
+        return Reply(json.dumps([error_document(ended), ended.diagnostic()]).encode(), Verdict.REFUSED)
+
+
+def answer_all(env: Environment, ctx: typer._click.Context, path: str) -> ExitStatus:
+    """Answer the checks of a file, and return the exit code of the worst answer."""
+    asked = ctx.params
+    report = report_suffix(asked["output"], path)
+    require_folder(asked["output"])
+    jobs, quiet, as_json = asked["jobs"], asked["quiet"], asked["json"] or asked["format"] == "json"
+    if asked["program"] and asked["file"]:
+        raise GradcliError("option", "a file of checks and -f FILE are both given", hint="give one of them")
+    if not 1 <= jobs <= MOST_JOBS:
+        raise GradcliError("option", f"--jobs {jobs} is not from 1 to {MOST_JOBS}")
+    if asked["format"] not in (None, "json", "table", "plain"):
+        raise GradcliError("option", f"--format '{asked['format'][:40]}' is not known", hint="json, or leave it out")
+    checks = read_checks(env, path, keys_of(ctx.command), typed_keys(ctx), budget_from(asked["budget"]))
+    flags = {flag for parameter in ctx.command.params for flag in parameter.opts}
+    tally, kept = Tally(), []
+    for one in answers_of(checks, Checks(running(env), asked["debug"]), jobs, flags):
+        tally.counts[one.verdict] += 1
+        if as_json or report:
+            kept.append(one)
+        if not quiet and not as_json:
+            first, *rest = lines_of(env, one, path)
+            say(env, first)
+            for line in rest:  # a command that is broken between words cannot be pasted
+                write(env, line)
+    if report:
+        write(env, reported(env, report, path, tally, kept), asked["output"])
+    if not quiet:
+        write(env, dump(tally.document(kept)) if as_json else tally.line())
+    return STATUS[tally.worst]
+
+
+def running(env: Environment) -> Run:
+    """Return how a command line is run."""
+    if env.run is None:
+        raise GradcliError("usage", "a file of checks is read from the command line alone")
+    return env.run
+
+
+def report_suffix(output: str | None, path: str) -> str:
+    """Return the suffix of the report, empty for none; raises ``option`` and ``file``."""
+    if output is None:
+        return ""
+    suffix = Path(output).suffix.lower()
+    if suffix not in REPORTS:
+        raise GradcliError(
+            "option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {', '.join(REPORTS)}"
+        )
+    if Path(output).resolve() == Path(path).resolve():
+        raise GradcliError("file", f"-o {output} is the file that is read", hint="give another name")
+    return suffix
+
+
+def typed_keys(ctx: typer._click.Context) -> dict[str, Any]:
+    """Return what was typed beside the file, as keys of every check; raises ``option`` for what a check has itself."""
+    keys = {}
+    for parameter in ctx.command.params:
+        name, value = str(parameter.name), ctx.params.get(str(parameter.name))
+        if name in {"program", "file", "help", *PRINTING} or not value or value == parameter.default:
+            continue
+        if name in OF_ONE_CHECK:
+            message = f"{parameter.opts[0]} is for one check, and not for a file of checks"
+            raise GradcliError("option", message, hint="write it into the file")
+        keys[parameter.opts[0].removeprefix("--")] = list(value) if isinstance(value, tuple) else value
+    return keys
+
+
+def answers_of(checks: Sequence[ListedCheck], task: Checks, jobs: int, flags: set[str]) -> Iterator[Answered]:
+    """Yield each check with its answer, in the order of the file."""
+    replies = replies_to([one for one in checks if one.error is None], task, jobs)
+    for check in checks:
+        if check.error is not None:
+            yield Answered(check, Verdict.REFUSED, error_document(check.error), check.error.diagnostic(), "")
+            continue
+        reply = next(replies)
+        document, said = json.loads(reply.text)
+        yield Answered(check, reply.verdict, document, said.strip(), command_of(check.words, flags))
+
+
+def replies_to(checks: Sequence[ListedCheck], task: Checks, jobs: int) -> Iterator[Reply]:
+    """Yield the reply to each check: from this process, or from workers."""
+    lines = [json.dumps(one.words).encode() for one in checks]
+    if jobs == 1:
+        reply = task.answering() if lines else task.reply
+        settle()
+        yield from (reply(Line(number, line, len(line))) for number, line in enumerate(lines, 1))
+        return
+    import contextlib
+
+    from gradcli.batch.pool import Feed, Pool
+
+    stream = io.BytesIO(b"".join(line + b"\n" for line in lines))
+    limits = Limits(LONGEST_CHECK, MEMORY)
+    with Pool(min(jobs, max(len(lines), 1)), task, limits) as pool, contextlib.closing(Feed(stream.read)) as feed:
+        yield from (reply for _, reply in pool.replies(feed))
+
+
+def command_of(words: Sequence[str], flags: set[str]) -> str:
+    """Return the command line of a check as it is typed: the program first, and each variable by its name."""
+    options, program = (words[:-2], [words[-1]]) if words[-2:-1] == ["--"] else (words, [])
+    typed: list[str] = []
+    rest = iter(options)
+    for word in rest:
+        name, _, text = next(rest).partition("=") if word == "--set" else (word, "", "")
+        typed += value_words(name, text, flags) if word == "--set" else [word]
+    return shlex.join(["gradcli", "check", *program, *typed])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from gradcli.cli import options
-from gradcli.cli.status import ExitStatus
+from gradcli.cli.environment import ExitStatus
 from gradcli.errors import GradcliError
 
 if TYPE_CHECKING:
@@ -72,14 +72,14 @@ def explain(
     script = ScriptOptions(at, turn, all, of, seed, script_name(program, file))
     asked = request(env, program, file, set_values, v, wrt, strict, budget, script)
     if reveal:
-        from gradcli.cli.revealing import refuse_reveal
+        from gradcli.cli.answering import refuse_reveal
 
         refuse_reveal(env, how, {"--all": all})
     try:
         found = explanation(env, asked, how, ViewOptions(row, column, tape, steps, rows, jvp, hessian, lr, iterations))
     except GradcliError as error:
         if error.ended is not None:
-            from gradcli.cli.calls import write_before
+            from gradcli.cli.answering import write_before
 
             write_before(env, error, asked.script, how)
         raise
@@ -88,13 +88,13 @@ def explain(
 
         refuse_much(found, how)
     if reveal:
-        from gradcli.cli.revealing import reveal as reveal_parts
+        from gradcli.cli.answering import reveal as reveal_parts
 
         reveal_parts(env, found, how)
     else:
         write_explanation(env, found, how)
     if all:
-        from gradcli.cli.calls import write_others
+        from gradcli.cli.answering import write_others
 
         write_others(env, asked, found, how, explained)
     raise typer.Exit(status_of(env, found.verdict, found.finite, how.quiet))
@@ -105,7 +105,7 @@ def explanation(env: Environment, asked: Request, how: Printing, views: ViewOpti
     if not views.asked:
         return explained_or_offered(env, asked, how, every_row=False)
     from gradcli.cli.views import read_wanted  # few answers are asked for more
-    from gradcli.explanation.asking import with_views
+    from gradcli.explanation.explaining import with_views
 
     found = explained_or_offered(env, asked, how, every_row=views.rows)
     return with_views(found, read_wanted(env, asked, views))
@@ -124,7 +124,7 @@ def explained_or_offered(env: Environment, asked: Request, how: Printing, every_
 
             return explained(each_one_hot(asked, error))
         if error.kind == "missing-v":
-            from gradcli.cli.choosing import offer_v
+            from gradcli.cli.answering import offer_v
 
             raise offer_v(env, asked, how, error, explained) from None
         raise
@@ -135,14 +135,14 @@ def explained(asked: Request) -> Explained:
     from dataclasses import replace
 
     from gradcli.cli.request import function_of
+    from gradcli.explanation.evaluation import stand
     from gradcli.explanation.explaining import Ask, explain_run
-    from gradcli.explanation.readings import stand
     from gradcli.interface import Explanation
 
     point = stand(function_of(asked), asked.values, asked.calls, asked.strict)
     found = explain_run(point, Ask.WHERE_CHEAP, Explanation)
     if found.timeline is not None:
-        from gradcli.explanation.asking import with_tangents  # a formula makes no jvp
+        from gradcli.explanation.explaining import with_tangents  # a formula makes no jvp
 
         named = replace(found.timeline, name=asked.script.name)
         found = replace(with_tangents(found, point.function.program), timeline=named)
@@ -248,15 +248,14 @@ def check(
     gradcli check checks.toml --jobs 4 -o report.xml
     """
     del debug
-    from gradcli.cli.checking import answer, read_standard
+    from gradcli.cli.checking import answer, points_of, read_standard, typed_check
     from gradcli.cli.inputs import CHECKS, suffix_of
     from gradcli.cli.output import require_folder
-    from gradcli.cli.points import points_of, typed_check
     from gradcli.cli.request import ScriptOptions, printing, refuse_page, request
 
     env: Environment = ctx.obj
     if suffix_of(program or file or "", CHECKS):
-        from gradcli.cli.many import answer_all  # most checks are one
+        from gradcli.cli.checks import answer_all  # most checks are one
 
         raise typer.Exit(answer_all(env, ctx, program or file or ""))
     if jobs != 1:

@@ -8,8 +8,8 @@ import numpy as np
 
 from gradcli.cli.output import complain, write_parts
 from gradcli.cli.request import Printing, Request, function_of
-from gradcli.document.numbers import grad_text
-from gradcli.explanation.readings import read_gradient, stand
+from gradcli.document.texts import grad_text
+from gradcli.explanation.evaluation import read_gradient, stand
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
@@ -47,7 +47,7 @@ def lines_of(found: Gradient) -> str:
     """Return the gradients as lines, under the names of the script."""
     if not found.labels:
         return grad_text(found.grad)
-    from gradcli.document.labels import with_labels  # a formula has none
+    from gradcli.document.texts import with_labels  # a formula has none
 
     return with_labels(grad_text(found.grad), found.labels)
 

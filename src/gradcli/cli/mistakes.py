@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from gradcli.cli.declared import COMMANDS, WITH_PROGRAM, options_of
 from gradcli.cli.request import FORMATS
 from gradcli.errors import GradcliError
-from gradcli.errors.counting import listed
-from gradcli.errors.suggest import did_you_mean
+from gradcli.errors.hints import did_you_mean, listed
 
 EXAMPLES = {
     "--format": "json", "-F": "json", "--color": "never", "--precision": "12", "--width": "100", "--wrt": "W,b",
@@ -277,7 +276,7 @@ def quoted(operands: list[str], exists: Callable[[str], bool]) -> str:
 
 def refuse_foreign(flag: str) -> None:
     """Raise ``option`` for a flag whose name is not ASCII, with the name spelled out."""
-    from gradcli.language.paper import spelled
+    from gradcli.language.misread import spelled
 
     if not flag.isascii() and flag[2:].isidentifier():
         hint = f"call it --{spelled(flag[2:])}, in the program too"

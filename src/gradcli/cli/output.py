@@ -1,4 +1,7 @@
-"""Writing answers and errors: to the terminal, to a pipe, to a file."""
+"""Writing answers and errors: to the terminal, to a pipe, to a file.
+
+Answers to take away: a script, LaTeX, Markdown, a picture of the tables or of the graph.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -114,8 +117,6 @@ def write_explanation(env: Environment, found: Explained, printing: Printing) ->
 
         write_parts(env, page(found), printing.output)
     elif printing.format not in ("table", "plain"):
-        from gradcli.cli.exports import exported
-
         write(env, exported(found, printing, settings_of(printing), partial(layout_of, env, printing)), printing.output)
     elif printing.format == "plain" or (width is not None and width < NARROW):
         write(env, lines_of(found, printing), printing.output)
@@ -184,7 +185,7 @@ def fitted(env: Environment, stream: IO[str] | None, text: str) -> str:
     width = screen_width(env, stream)
     if width is None or max(map(len, text.split("\n"))) <= width:
         return text
-    from gradcli.render.wrap import fold
+    from gradcli.render.layout import fold
 
     lines: list[str] = []
     for line in text.split("\n"):
@@ -278,3 +279,41 @@ def complain(env: Environment, text: str) -> None:
     with contextlib.suppress(OSError):
         env.stderr.write(fitted(env, env.stderr, text) + "\n")
         env.stderr.flush()
+
+
+# ---- Answers to take away: a script, LaTeX, Markdown, a picture of the tables or of the graph
+
+WIDTH = 100
+"""Columns of what is written for no screen."""
+
+
+def exported(found: Explained, printing: Printing, settings: Settings, layout: Callable[[int | None], Layout]) -> str:
+    """Return an answer as a script, or in the format that was asked for; ``layout`` is given the columns."""
+    if printing.format == "code":
+        from gradcli.scripts.script import script
+
+        return script(found, printing.code or "")
+    room = layout(printing.width or WIDTH)
+    if printing.format in ("svg", "dot"):
+        from gradcli.render.graph import dot, sheet_of, svg, with_texts
+        from gradcli.render.layout import to_ascii
+
+        sheet = sheet_of(found, settings)
+        sheet = sheet if room.unicode else with_texts(sheet, to_ascii)
+        return dot(sheet) if printing.format == "dot" else svg(sheet)
+    from gradcli.document.sections import document_of
+
+    if printing.format == "latex":
+        from gradcli.render.latex import latex, refuse_numbers
+
+        refuse_numbers(found)
+        return latex(document_of(found, settings), room)
+    if printing.format == "markdown":
+        from gradcli.render.markup import markdown
+
+        return markdown(document_of(found, settings), room)
+    from gradcli.render.terminal import figure, picture
+
+    if printing.figure:
+        return figure(document_of(found, settings), room, printing.figure)
+    return picture(document_of(found, settings), room)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradcli.cli.inputs import CHECKS, assignments, read_program, suffix_of, text_of_file
 from gradcli.errors import Budget, GradcliError, over_budget
-from gradcli.errors.suggest import did_you_mean
+from gradcli.errors.hints import did_you_mean
 from gradcli.records import dataclass, field
 
 if TYPE_CHECKING:
@@ -291,7 +291,7 @@ def read_arrays(
     env: Environment, items: list[tuple[str, str]], bounds: Budget, notes: list[Note], before: dict[str, Any]
 ) -> list[Any]:
     """Return the arrays of options, each text with its option's name, which come after those read ``before``."""
-    from gradcli.cli.files import read_array
+    from gradcli.cli.inputs import read_array
 
     found: list[Any] = []
     read = sum(array.size for array in before.values())

@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from gradcli.cli.environment import ExitStatus
 from gradcli.cli.output import complain, on_terminal, report, to_stdout
-from gradcli.cli.status import ExitStatus
 from gradcli.errors import Budget, GradcliError
 from gradcli.errors.inert import inert, printed
 from gradcli.records import dataclass, field
@@ -29,7 +29,7 @@ class Script:
         """Return the words for a line: ``line 12``, or ``cell 3, line 2``."""
         if not self.cells:
             return f"line {line}"
-        from gradcli.cli.notebooks import place_in
+        from gradcli.cli.formats import place_in
 
         return place_in(self.cells, line)
 

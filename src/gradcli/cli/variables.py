@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.options import PlainCommand
 from gradcli.errors import Budget, GradcliError, Place
-from gradcli.errors.facts import Facts, MisshapenV, hint_of
+from gradcli.errors.hints import Facts, MisshapenV, hint_of
 from gradcli.records import dataclass, field
 
 if TYPE_CHECKING:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcli.cli.files import read_array
-from gradcli.cli.inputs import GIVEN
+from gradcli.cli.inputs import GIVEN, read_array
 from gradcli.errors import GradcliError
-from gradcli.errors.facts import MissingV
-from gradcli.explanation.asking import ViewRequest
-from gradcli.language.inputs import MOST_CALLS
+from gradcli.errors.hints import MissingV
+from gradcli.explanation.explaining import ViewRequest
+from gradcli.language.values import MOST_CALLS
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment

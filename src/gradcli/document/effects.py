@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcli.document.equalities import NEAR, is_same
 from gradcli.document.jacobian import indexed, is_one_row
 from gradcli.document.model import Cell, Column, Equation, Equations, Mark, Part, Prose, Section, Settings, Table, Term
-from gradcli.document.numbers import MOST_PRECISE, array_text, in_brackets, short
+from gradcli.document.texts import MOST_PRECISE, array_text, in_brackets, short
+from gradcli.document.verdicts import NEAR, is_same
 from gradcli.engine.naming import place_text
-from gradcli.errors.counting import counted
+from gradcli.errors.hints import counted
 from gradcli.records import replace
 
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Effect, Nudge, Shared, Weighted
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
-    from gradcli.ops.signatures import Array, Mask
+    from gradcli.ops.links import Array, Mask
 
 MOST_SUMS, FIRST_SUMS = 8, 3
 """Sums up to which all are spelled out, and how many are of more than that."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.document.forward import shown_events
 from gradcli.document.model import (
     Cell,
     Column,
@@ -27,18 +26,19 @@ from gradcli.document.model import (
     Settings,
     Table,
 )
-from gradcli.document.numbers import ends, number_in, short
+from gradcli.document.passes import shown_events
+from gradcli.document.texts import ends, number_in, short
 from gradcli.document.verdicts import verdict
 from gradcli.engine.naming import place_text
-from gradcli.errors.counting import counted
-from gradcli.explanation.events import Value
+from gradcli.errors.hints import counted
+from gradcli.explanation.parts import Value
 from gradcli.explanation.rereading import NAME
 from gradcli.records import replace
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
-    from gradcli.ops.signatures import Array, Mask
+    from gradcli.ops.links import Array, Mask
 
 MOST_ROWS = 12
 """Rows up to which all are shown; beyond, the first and last three."""

@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from gradcli.document.backward import is_shown
 from gradcli.document.effects import listing, scalar_name
-from gradcli.document.equalities import evaluate, with_true_formulas
-from gradcli.document.folding import shortened, unnumbered
 from gradcli.document.jacobian import limited, matrix_columns, matrix_formulas, rule_rows
 from gradcli.document.model import (
     Cell,
@@ -31,15 +28,16 @@ from gradcli.document.model import (
     Settings,
     Table,
 )
-from gradcli.document.numbers import ends, number_in, short
-from gradcli.document.verdicts import proof_text
+from gradcli.document.passes import is_shown
+from gradcli.document.texts import ends, number_in, short, shortened, unnumbered
+from gradcli.document.verdicts import evaluate, proof_text, with_true_formulas
 from gradcli.engine.naming import place_text
-from gradcli.errors.counting import counted
+from gradcli.errors.hints import counted
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
-    from gradcli.explanation.tape import Step, Tape, Taped
+    from gradcli.explanation.parts import Step, Tape, Taped
     from gradcli.explanation.views import Descent, Hessian, Rows, Slice, Tangent
 
 MOST_ENTRIES = 8

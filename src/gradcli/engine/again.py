@@ -20,18 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Graph, Node, Operation
+from gradcli.engine.graph import NODES, Graph, Node, Operation, Visit, visits
 from gradcli.engine.meter import TURNS
-from gradcli.engine.reach import Visit, visits
 from gradcli.engine.reverse import accumulate
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD
-from gradcli.ops.axes import unbroadcast
 from gradcli.ops.declare import value_of
-from gradcli.ops.flat_slopes import beside
 from gradcli.ops.reductions import SUM
 from gradcli.ops.shaping import EXPAND, RESHAPE
-from gradcli.ops.tracing import Traced, Untraceable, moved_back, traced
+from gradcli.ops.tracing import Traced, Untraceable, beside, moved_back, traced
+from gradcli.ops.values import unbroadcast
 
 FAILS = (Untraceable, TypeError, ValueError, AttributeError, IndexError)
 """What numpy raises where a rule does with an array that is traced what none can."""

@@ -1,28 +1,34 @@
 """The graph of one evaluation: what was computed, in the order in which it ran.
 
-A program is evaluated once, at the point. Each op that depends on an input leaves a node, so that loops and branches
-are gone: the list holds what was done, parents before children. Readers keep their results beside the graph.
+A graph for one sweep back, as ``grad`` takes it: what the sweep does not read is let go while the program runs.
+A graph of a run that goes on: a node lives as long as something refers to it, and no list holds them all.
+A training loop makes as many nodes in each turn as in the one before; those of a loss that no variable has any more are
+let go with it.
+What a node depends on, in the order in which it ran, and what a sweep from it visits.
+Gradients in arrays of their own: what a sweep leaves may be shared, and is not the caller's to write to.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from itertools import chain
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 import numpy as np
 
 from gradcli.engine.meter import LARGE, Meter
 from gradcli.errors import Budget, GradcliError, Span
-from gradcli.ops.declare import Op, tensor, value_of
-from gradcli.ops.parts import Piecewise
+from gradcli.ops.declare import Array, Op, Piecewise, saved, tensor, value_of
+from gradcli.ops.links import Options
 from gradcli.ops.shaping import MOST_AXES, too_many_axes
-from gradcli.ops.signatures import Options
 from gradcli.records import dataclass, field
 
 if TYPE_CHECKING:
     from gradcli.ops import Function
+
 
 ONE_SIDED = {
     "numpy-only": "NumPy gives this answer and PyTorch refuses",
@@ -149,7 +155,7 @@ class Graph:
 
     ``meter`` counts what the run costs. ``remarks`` are the kinds and sentences of notes; ``strict`` refuses those of
     ``ONE_SIDED``. ``writes`` are the writes in place, ``windows`` what values show of a storage
-    (``language/storage.py``), ``torn`` views that PyTorch lets nobody read any more. ``broken`` says that PyTorch has
+    (``language/memory.py``), ``torn`` views that PyTorch lets nobody read any more. ``broken`` says that PyTorch has
     no derivative for an operation on something differentiated. ``bindings`` are the assignments in order, without the
     values that depend on no input; ``story`` has what statements tell of the run (``language/trace.py``), None where
     nobody reads it. ``inputs`` are the nodes of inputs by name, ``variables`` all names of the program, and ``result``
@@ -335,3 +341,186 @@ def misfit(op: Op, values: Sequence[Any], error: Exception) -> GradcliError:
         hint = "lengths must be equal, or 1, counted from the last axis"
         return GradcliError("shape", f"{what}: shapes {' and '.join(map(str, shapes))} do not fit", hint=hint)
     return GradcliError("value", f"{op.name} of shape {shapes[0] if shapes else ()}: {error}")
+
+
+# ---- A graph for one sweep back, as ``grad`` takes it: what the sweep does not read is let go while the p
+
+
+class StandIn:
+    """What a lean graph holds in place of a value that no vjp reads: its shape and the layout of its memory.
+
+    To read numbers of it is an error.
+    """
+
+    __slots__ = ("shape", "strides")
+    __array_ufunc__ = None
+
+    def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...] = ()) -> None:
+        self.shape = shape
+        self.strides = strides
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return prod(self.shape)
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("a value that was let go is read")
+
+
+class LeanGraph(Graph):
+    """A graph without names, without operations that no derivative flows through, and with large values only if read.
+
+    The program holds a node with its value while it uses it; the graph holds one of the same index with a stand-in.
+    """
+
+    __slots__ = ()
+
+    def keeps(self, op: Op, arguments: tuple[Any, ...]) -> bool:
+        """Return whether a node without derivative is needed.
+
+        A view still shows the memory of its argument: a write to either is seen in both. Where the graph is broken,
+        what reaches the output must be known.
+        """
+        return (op.view or op.torch_raises or self.broken) and Graph.keeps(self, op, arguments)
+
+    def spare(self, node: Operation) -> None:
+        """Let go of those large values that no vjp of the last node reads; others live while they are used."""
+        reads = saved(node.op, tuple(isinstance(a, Node) and a.active for a in node.arguments))
+        node.arguments = tuple(
+            argument if read or not isinstance(argument, Node) else self.nodes[argument.index]
+            for argument, read in zip(node.arguments, reads.arguments, strict=True)
+        )
+        if not reads.output:
+            shape = StandIn(node.shape, node.value.strides)
+            self.nodes[-1] = Operation(node.index, node.op, node.arguments, node.static, shape, node.links)
+
+    def bind(self, name: str, value: object, told: Any = None) -> None:
+        """Note nothing: no reader asks for names."""
+
+
+# ---- A graph of a run that goes on: a node lives as long as something refers to it, and no list holds the
+
+
+@dataclass(slots=True)
+class LiveGraph(Graph):
+    """A graph that counts its nodes and keeps none."""
+
+    count: int = 0
+
+    def input(self, name: str, value: object, active: bool) -> Input:
+        """Enter a leaf."""
+        node = Input(self.count, name, value, active)
+        self.count += 1
+        return node
+
+    def enter(
+        self, op: Op, arguments: tuple[Any, ...], static: Options, value: object, links: tuple[int, ...] = ()
+    ) -> Any:
+        """Enter an operation and return its node, or the value where no derivative flows to it."""
+        if not links:
+            kinds = {*map(type, arguments)}
+            links = () if kinds.isdisjoint(NODES) else links_of(op, arguments)
+            if not links and op.torch_raises and any(type(a) in NODES and a.active for a in arguments):
+                return self.without_derivative(op, arguments, static, value)
+            if not links:
+                return value if kinds.isdisjoint(TENSORS) else tensor(value)
+        index = self.count
+        self.count = index + 1
+        if index >= self.meter.look:
+            self.meter.count(index)
+        return Operation(index, op, arguments, static, value, links)
+
+    def without_derivative(self, op: Op, arguments: tuple[Any, ...], static: Options, value: object) -> Operation:
+        """Return a node that asks for a gradient and has none: a sweep that comes to it is refused."""
+        node = Operation(self.count, op, arguments, static, value, ())
+        self.count += 1
+        node.active = True
+        return node
+
+    def bind(self, name: str, value: object, told: Any = None) -> None:
+        """Note nothing: names are read of a run that is recorded."""
+
+
+def swept(output: Node) -> list[Node]:
+    """Return the nodes that a sweep from ``output`` visits, the last first."""
+    seen: dict[int, Node] = {output.index: output}
+    waiting = [output]
+    while waiting:
+        node = waiting.pop()
+        if type(node) is Operation:
+            arguments = node.arguments
+            for k in node.links:
+                argument = arguments[k]
+                if argument.index not in seen:
+                    seen[argument.index] = argument
+                    waiting.append(argument)
+    return [seen[index] for index in sorted(seen, reverse=True)]
+
+
+# ---- What a node depends on, in the order in which it ran, and what a sweep from it visits
+
+Totals = dict[int, Any]
+"""What has reached the nodes of a graph, by node index."""
+Visit = Callable[[Totals], Iterable[Node]]
+"""Gives the nodes that a sweep visits, the last first, while it fills the totals: those of the graph by default."""
+STRETCH = 64
+"""Nodes of a run that a sweep walks over, reached or not: to find out which are costs more."""
+
+
+def reaches(output: Node) -> list[Node]:
+    """Return the nodes that ``output`` depends on, itself included, in the order in which they ran."""
+    seen: dict[int, Node] = {}
+    stack = [output]
+    while stack:
+        node = stack.pop()
+        if node.index not in seen:
+            seen[node.index] = node
+            if type(node) is Operation:
+                stack += [argument for argument in node.arguments if type(argument) in NODES]
+    return [seen[index] for index in sorted(seen)]
+
+
+def visits(nodes: list[Node], top: int, reached: KeysView[int]) -> Iterator[Node]:
+    """Return the nodes that a sweep from number ``top`` visits, the last first, while it fills ``reached``.
+
+    They are all that ran for as long as one of the next ``STRETCH`` is reached. Where none is, the sweep is at its end,
+    or leaves much out: then they are those that derivatives flow to, however many others ran in between.
+    """
+    return chain.from_iterable(_stretches(nodes, top, reached))
+
+
+def _stretches(nodes: list[Node], top: int, reached: KeysView[int]) -> Iterator[list[Node]]:
+    while not reached.isdisjoint(range(top, top - STRETCH, -1)):
+        low = max(top - STRETCH + 1, 0)
+        yield nodes[low : top + 1][::-1]
+        top = low - 1
+    waiting, seen = [index for index in reached if index <= top], set()
+    while waiting:
+        index = waiting.pop()
+        if index not in seen:
+            seen.add(index)
+            node = nodes[index]
+            if type(node) is Operation:
+                waiting += [node.arguments[k].index for k in node.links]
+    yield [nodes[index] for index in sorted(seen, reverse=True)]
+
+
+# ---- Gradients in arrays of their own: what a sweep leaves may be shared, and is not the caller's to writ
+
+
+def each_its_own(found: list[Any]) -> list[Array]:
+    """Return gradients in arrays that nothing else holds.
+
+    A vjp may have handed on what it was given, or a view of it: such gradients are copied.
+    """
+    gradients: list[Array] = []
+    for g in found:
+        alone = type(g) is np.ndarray and g.flags.owndata and not any(g is other for other in gradients)
+        gradients.append(g if alone else np.array(g, dtype=np.float64))
+    return gradients

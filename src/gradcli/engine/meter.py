@@ -12,7 +12,7 @@ from weakref import ref
 import numpy as np
 
 from gradcli.errors import Budget, over_budget
-from gradcli.errors.counting import counted
+from gradcli.errors.hints import counted
 from gradcli.records import dataclass, field
 
 LARGE = 4096

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from itertools import chain, count
 
 from gradcli.engine.graph import Graph, Operation
-from gradcli.errors.facts import index_of
+from gradcli.errors.hints import index_of
 from gradcli.ops import RESERVED
 from gradcli.ops.declare import Op
 

@@ -19,12 +19,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Graph, Node, Operation
+from gradcli.engine.graph import NODES, Graph, Node, Operation, Totals, Visit, each_its_own, visits
 from gradcli.engine.meter import LARGE, TURNS
-from gradcli.engine.owning import each_its_own
-from gradcli.engine.reach import Totals, Visit, visits
-from gradcli.ops.axes import unbroadcast
 from gradcli.ops.declare import Array
+from gradcli.ops.values import unbroadcast
 
 Double = np.float64
 C = TypeVar("C")

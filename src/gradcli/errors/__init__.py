@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.errors.facts import Facts, MissingV, OverBudget, hint_of
+from gradcli.errors.hints import Facts, MissingV, OverBudget, hint_of
 from gradcli.records import dataclass, replace
 
 Span = tuple[int, int]
@@ -69,8 +69,7 @@ class GradcliError(Exception):
 
         Characters that ``encoding`` lacks or a terminal obeys are escaped. The line at fault fits ``width``.
         """
-        from gradcli.errors.excerpt import excerpt, shortened  # most runs end without an error
-        from gradcli.errors.inert import inert
+        from gradcli.errors.inert import excerpt, inert, shortened  # most runs end without an error
 
         lines = [f"error: {inert(shortened(self.message), '', encoding)}"]
         if self.span is not None and self.place is not None and self.place.text:

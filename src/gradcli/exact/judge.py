@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.exact.decimals import digits
-from gradcli.exact.limits import Side, finite
-from gradcli.exact.slopes import Exact, Slope
+from gradcli.exact.real import digits
+from gradcli.exact.slopes import Exact, Side, Slope, finite
 from gradcli.exact.thresholds import ALL, FEWEST, ROUNDING, SAME
-from gradcli.ops.signatures import Array, Indices, Mask
+from gradcli.ops.links import Array, Indices, Mask
 
 LEAST = Decimal("1e-5000")
 """Size of terms that is no size, but not 0 either."""

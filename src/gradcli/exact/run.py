@@ -14,9 +14,8 @@ from gradcli.errors import GradcliError
 from gradcli.exact.real import as_doubles, decimal, lifted
 from gradcli.exact.work import CALL, at_digits, charge
 from gradcli.language.program import Program
-from gradcli.ops.declare import Array, Op, value_of
-from gradcli.ops.parts import Piecewise
-from gradcli.ops.signatures import Options
+from gradcli.ops.declare import Array, Op, Piecewise, value_of
+from gradcli.ops.links import Options
 from gradcli.records import dataclass, field
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradcli.errors.counting import counted
-from gradcli.ops.signatures import Array, Mask
+from gradcli.errors.hints import counted
+from gradcli.ops.links import Array, Mask
 from gradcli.records import dataclass
 
 

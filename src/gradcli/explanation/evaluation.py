@@ -1,22 +1,41 @@
-"""A program as a Python function: checked once, evaluated many times."""
+"""A program as a Python function: checked once, evaluated many times.
+
+Variables that have no value, and values that have no variable: what each of them may have meant.
+One run of a function with its v, read by both routes: J with vᵀ·J, and the gradient of reverse mode.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node, Operation
-from gradcli.engine.lean import StandIn
-from gradcli.engine.reverse import backward
+from gradcli.engine.graph import Graph, Node, Operation, StandIn
+from gradcli.engine.meter import LARGE
+from gradcli.engine.naming import output_name
+from gradcli.engine.reverse import backward, cotangents
 from gradcli.errors import Budget, GradcliError, Place
-from gradcli.errors.facts import OwnInputs
-from gradcli.language.inputs import all_finite, as_array, read_v, require_finite
+from gradcli.errors.hints import MisshapenV, MissingInputs, OwnInputs, did_you_mean, short_array
+from gradcli.explanation.explained import Backward, Gradient, Note, sum_of
+from gradcli.explanation.notes import note_backward, note_run, refuse_integers
 from gradcli.language.program import Program, compile_program
+from gradcli.language.values import Cotangent, all_finite, as_array, detached, each_call, read_v, require_finite
+from gradcli.ops import spellings
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.linear_algebra import MATMUL
-from gradcli.runner.dialect import is_script
+from gradcli.records import dataclass, field
+from gradcli.runner.reading import is_script
+
+if TYPE_CHECKING:
+    from gradcli.explanation.jacobians import Jacobian
+    from gradcli.explanation.timeline import Timeline
+    from gradcli.formulas.derivation import Formulas
+    from gradcli.jacobian.composition import Composition
+    from gradcli.jacobian.passes import Passes, Vectors
 
 
 class Evaluation(NamedTuple):
@@ -98,7 +117,6 @@ class Function:
     def _require(self, name: str) -> None:
         if name not in self.program.inputs:
             refuse_own_inputs(self.program)
-            from gradcli.explanation.missing import not_an_input  # an error alone needs it
 
             raise not_an_input(self.program, name)
 
@@ -160,7 +178,7 @@ class Function:
 
         Raises ``budget`` where it would have too many entries.
         """
-        from gradcli.jacobian.large import derive
+        from gradcli.jacobian.passes import derive
 
         run = self.evaluate(filled(self.program, inputs))
         names = self.differentiated
@@ -239,7 +257,7 @@ def read_up_to(text: str, budget: Budget, given: frozenset[str], of: str, wrt: f
 
     Those are no formula, or give all inputs themselves, or those that are differentiated.
     """
-    from gradcli.language.outputs import with_output  # few formulas are asked for another output
+    from gradcli.language.program import with_output  # few formulas are asked for another output
 
     lines = "\n" in text.strip()
     try:
@@ -276,7 +294,6 @@ def read_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     """Return all inputs as arrays; raises ``missing-input`` or ``unknown-input`` with what to type."""
     if values.keys() == program.inputs.keys():
         return {name: as_array(name, values[name]) for name in program.inputs}
-    from gradcli.explanation.missing import compared_with, missing_inputs, not_an_input  # for errors
 
     missing = [name for name in program.inputs if name not in values]
     if missing:
@@ -306,7 +323,7 @@ def refuse_own_inputs(program: Program) -> None:
     """
     if program.inputs:
         return
-    from gradcli.language.own import own_inputs  # an error alone needs it
+    from gradcli.language.program import own_inputs  # an error alone needs it
 
     own = own_inputs(program)[:MOST_WAYS]
     if own:
@@ -322,3 +339,326 @@ def refuse_own_inputs(program: Program) -> None:
 
 MOST_WAYS = 3
 """Lines that a hint offers to leave out."""
+
+
+# ---- Variables that have no value, and values that have no variable: what each of them may have meant
+
+
+def compared_with(program: Program, name: str) -> str | None:
+    """Return what a line holds against a variable by ``==``, which begins it; None where none does."""
+    text = program.place.text
+    at, end = program.inputs[name]
+    line = text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0]
+    found = line.partition("==")
+    return found[2].strip() if found[1] and found[0].strip() == text[at:end] == name else None
+
+
+def missing_inputs(names: list[str], values: Iterable[str], compared: str | None = None) -> MissingInputs:
+    """Return what is known of variables without a value: the first that is compared, a function, or misspelled."""
+    if compared is not None:
+        return MissingInputs(tuple(names), compared=compared)
+    numbered = next((given for given in values if all(re.fullmatch(f"{given}_?[0-9]", name) for name in names)), None)
+    if numbered:
+        return MissingInputs(tuple(names), numbered=numbered)
+    for name in names:
+        if name in spellings():
+            return MissingInputs(tuple(names), function=name)
+        argument = next((given for given in values if name.endswith(given)), "")
+        if argument and name.removesuffix(argument) in spellings():
+            return MissingInputs(tuple(names), joined=(name.removesuffix(argument), argument))
+        near = next((given for given in values if did_you_mean(given, [name])), None)
+        if near:
+            return MissingInputs(tuple(names), near=(near, name))
+    return MissingInputs(tuple(names))
+
+
+def not_an_input(program: Program, name: str) -> GradcliError:
+    """Return the error for a variable that the program does not have, or gives a value itself."""
+    from gradcli.language.program import own_inputs  # an error alone needs it
+
+    own = next((found for found in own_inputs(program) if found.name == name), None)
+    if own is not None:
+        hint = f"leave out {own.where}, and the value that is given counts"
+        message = f"the program has its own value of '{name}'"
+        return GradcliError("unknown-input", message, span=own.span, place=program.place, hint=hint)
+    if program.is_script and name in program.variables:
+        output = f"'{program.result}'" if program.result else "the output"
+        message = f"{output} is not computed from '{name}', or that is no number that can be moved"
+        return GradcliError("unknown-input", message, hint=f"it is computed from {', '.join(program.inputs) or 'none'}")
+    if name in program.variables and name not in program.inputs:
+        message = f"'{name}' is computed by the program, and no input"
+        hint = f"its gradient, {name}.grad, stands under Backward; or leave out what computes it, and give it a value"
+        return GradcliError("unknown-input", message, hint=hint)
+    if not program.is_script and name in program.beside:
+        message = f"'{program.result}' is computed without '{name}'"
+        return GradcliError("unknown-input", message, hint=f"it is computed from {', '.join(program.inputs) or 'none'}")
+    known = tuple(program.inputs or program.variables)
+    has = f"the program has {', '.join(known)}" if known else "the program has no variables"
+    return GradcliError("unknown-input", f"the program has no variable '{name}'", hint=did_you_mean(name, known) or has)
+
+
+# ---- One run of a function with its v, read by both routes: J with vᵀ·J, and the gradient of reverse mode
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a function with the v of every call of backward.
+
+    ``integers`` are the differentiated inputs that came without a fraction, ``resets`` the calls before which
+    ``.grad`` is set to zero; ``as_run`` says that every v is that of a script's own calls. ``kept`` are the cotangents
+    of the only call, by node index, once a short run has swept.
+    """
+
+    function: Function
+    run: Evaluation
+    names: tuple[str, ...]
+    seeds: list[Cotangent]
+    integers: list[str]
+    resets: frozenset[int] = frozenset()
+    as_run: bool = False
+    kept: dict[int, Any] = field(default_factory=dict)
+
+    @cached_property
+    def name(self) -> str:
+        """What y is called."""
+        return output_name(self.run.graph, self.run.output)
+
+    @cached_property
+    def value(self) -> Array:
+        """y as numbers."""
+        return self.run.value
+
+    @cached_property
+    def leaves(self) -> dict[str, Node]:
+        """The nodes of the differentiated inputs."""
+        return {name: self.run.leaves[name] for name in self.names}
+
+    @cached_property
+    def inputs(self) -> dict[str, Array]:
+        """All inputs as numbers."""
+        return {name: np.asarray(node.value) for name, node in self.run.leaves.items()}
+
+    @cached_property
+    def seed(self) -> Array:
+        """v as it counts, in the shape of y, added up over all calls since ``.grad`` was last set to zero."""
+        return sum_of([seed.seed for seed in self.counted])
+
+    @cached_property
+    def timeline(self) -> Timeline | None:
+        """What the script did that the program is a call of; None for a formula."""
+        if not self.function.program.is_script:
+            return None
+        from gradcli.explanation.timeline import timeline_of  # a formula has none
+
+        return timeline_of(self.function.program)
+
+    @property
+    def counted(self) -> list[Cotangent]:
+        """The v of the calls since ``.grad`` was last set to zero."""
+        return self.seeds[max(self.resets, default=0) :]
+
+
+IDENTITY = (
+    "v is the identity: each of its rows is one call of backward, which adds one row of J to .grad. PyTorch refuses it "
+    "as one v."
+)
+
+
+def stand(
+    function: Function,
+    values: dict[str, Any],
+    calls: Sequence[Any],
+    strict: bool,
+    record: bool = True,
+    run: Evaluation | None = None,
+) -> Point:
+    """Run a function at a point, unless its ``run`` there is at hand, and read every v.
+
+    ``record`` keeps what formulas need and gradients do not.
+    """
+    try:
+        values = filled(function.program, values)
+        run = run or function.evaluate(values, record, strict)
+        names = function.differentiated
+        shape = run.value.shape
+        resets: frozenset[int] = frozenset()
+        as_run = all(v is None for v in calls) and function.program.is_script and bool(function.program.vs)
+        if as_run:
+            calls, resets = (
+                function.program.vs,
+                frozenset(k for k, reset in enumerate(function.program.resets) if reset),
+            )
+        if record and not strict:
+            whole = [each_call(v, shape) for v in calls]
+            if any(len(own) > 1 for own in whole):
+                run.graph.remark("v-identity", IDENTITY)
+            calls = [call for own in whole for call in own]
+        seeds = [read_seed(v, run, names, strict) for v in calls]
+        if len(calls) > 1 and (record or strict) and not function.program.is_script:
+            from gradcli.language.torch_refusals import remark_second_backward
+
+            remark_second_backward(run.graph, run.output)
+    except GradcliError as error:
+        raise error.at(error.span, function.place) from None
+    integers = [name for name in names if np.asarray(detached(values[name])).dtype.kind in "iu"]
+    if strict and integers:
+        kept = run if record else function.evaluate(values, strict=strict)  # all that the integers are used for
+        refuse_integers(integers, kept.graph, kept.leaves)
+    return Point(function, run, names, seeds, integers, resets, as_run)
+
+
+def read_seed(v: object, run: Evaluation, names: Sequence[str], strict: bool) -> Cotangent:
+    """Return v for the output of a run; one number for several entries is refused with what it could have meant."""
+    try:
+        return read_v(v, run.value.shape, strict, output_name(run.graph, run.output))
+    except GradcliError as error:
+        facts = error.facts
+        if not isinstance(facts, MisshapenV) or math.prod(facts.given) != 1 or not names:
+            raise
+        name, leaf = names[0], run.leaves[names[0]]
+        if leaf.value.size > MOST_SPELLED:
+            raise
+        ones = gradients(run, np.ones(run.value.shape), [name])[name]
+        worth = tuple(f"{name}.grad = {short_array(g)}" for g in (ones, ones / run.value.size))
+        raise error.about(facts._replace(worth=worth)) from None
+
+
+MOST_SPELLED = 6
+"""Entries of a gradient that an error spells out."""
+
+
+def compose_at(run: Evaluation, function: Function) -> Composition:
+    """Return the Jacobian of a run by the symbolic route, by its entries unless these are too many."""
+    from gradcli.jacobian.passes import derive
+
+    leaves = [run.leaves[name] for name in function.differentiated]
+    return derive(run.output, leaves, function.program.budget.jacobian, run.graph)
+
+
+def read_jacobians(point: Point, composition: Composition, formulas: Formulas | None = None) -> dict[str, Jacobian]:
+    """Return J by each variable, with its formulas where there are any."""
+    from gradcli.explanation.jacobians import Jacobian
+    from gradcli.jacobian.sparse import Pattern, nothing
+
+    patterns: dict[str, Any] = formulas.patterns if formulas else {}
+    shape, found, sweep = point.value.shape, {}, Sweep(point.run, list(point.leaves.values()))
+    for name, leaf in point.leaves.items():
+        held = leaf.index in composition.of
+        entries = composition.of[leaf.index] if held else nothing(point.value.size, leaf.value.size)
+        if name not in patterns:
+            patterns[name] = Pattern(entries.rows, entries.columns, entries.shape)
+        found[name] = Jacobian(
+            shape,
+            leaf.shape,
+            patterns[name],
+            entries.values,
+            np.asarray(entries.sizes),
+            formulas.jacobians.get(name) if formulas else None,
+            formulas.rules.get(name, []) if formulas else [],
+            held,
+            JacobianMap(sweep, leaf, shape),
+        )
+    return found
+
+
+class Sweep:
+    """vᵀ·J by all variables, which one pass gives: that of the last v is kept."""
+
+    def __init__(self, run: Evaluation, leaves: Sequence[Node]) -> None:
+        self.run = run
+        self.leaves = leaves
+        self.v: Array | None = None
+        self.found: dict[int, Vectors] = {}
+
+    @cached_property
+    def passes(self) -> Passes:
+        """J as what it makes of vectors."""
+        from gradcli.jacobian.passes import Passes  # most Jacobians are held
+
+        return Passes(self.run.output, self.leaves, self.run.graph)
+
+    def back(self, v: Array) -> dict[int, Vectors]:
+        """Return vᵀ·J by the index of each variable."""
+        if self.v is None or not np.array_equal(self.v, v):
+            self.found = self.passes.back(np.reshape(v, (1, -1)))
+            self.v = np.array(v)
+        return self.found
+
+
+@dataclass(frozen=True)
+class JacobianMap:
+    """J by one variable as a ``LinearMap``."""
+
+    sweep: Sweep
+    leaf: Node
+    output_shape: tuple[int, ...]
+
+    def back(self, v: Array) -> tuple[Array, Array]:
+        """Return vᵀ·J and the sizes of its terms, in the shape of the variable."""
+        found = self.sweep.back(v)[self.leaf.index]
+        return found.values.reshape(self.leaf.shape), found.sizes.reshape(self.leaf.shape)
+
+    def forth(self, u: Array) -> tuple[Array, Array]:
+        """Return J·u and the sizes of its terms, in the shape of y."""
+        found = self.sweep.passes.forth(self.leaf, np.reshape(u, (1, -1)))
+        return found.values.reshape(self.output_shape), found.sizes.reshape(self.output_shape)
+
+
+def call_backward(point: Point, jacobians: dict[str, Jacobian]) -> list[Backward]:
+    """Return every call of backward with what it leaves in ``.grad``."""
+    found: list[Backward] = []
+    for place, seed in enumerate(point.seeds):
+        alone = len(point.seeds) == 1 and point.run.graph.meter.elements < LARGE
+        grad = kept_gradients(point) if alone else gradients(point.run, seed.seed, jacobians)
+        vjp = {name: jacobian.vjp(seed.seed) for name, jacobian in jacobians.items()}
+        total = grad
+        if found and place not in point.resets:
+            total = {name: sum_of([found[-1].accumulated[name], g]) for name, g in grad.items()}
+        found.append(Backward(seed, vjp, grad, total, place in point.resets))
+    return found
+
+
+def kept_gradients(point: Point) -> dict[str, Array]:
+    """Return what the only call of backward gives, and keep the cotangents of its sweep: lines are written of them."""
+    run, kept = point.run, point.kept
+    if isinstance(run.output, Node) and run.output.active:
+        kept |= cotangents(run.graph, run.output, point.seed, kept)
+    return {
+        name: np.array(kept[leaf.index] if leaf.index in kept else np.zeros(leaf.shape), dtype=np.float64)
+        for name, leaf in point.leaves.items()
+    }
+
+
+def read_gradient(point: Point) -> Gradient:
+    """Return what reverse mode alone answers, ``x.grad`` after the last call."""
+    total: dict[str, Array] = {}
+    for seed in point.counted:
+        for name, g in gradients(point.run, seed.seed, point.names).items():
+            total[name] = sum_of([total[name], g]) if name in total else g
+    return gather_gradient(point, total)
+
+
+def gather_gradient(point: Point, grad: dict[str, Array]) -> Gradient:
+    """Return an answer that has a gradient and no J."""
+    alone = len(point.counted) == 1
+    return Gradient(
+        point.function.place.text,
+        point.value,
+        point.counted[0].shown if alone else point.seed,
+        point.counted[0].source if alone else "accumulated",
+        grad,
+        [*note_run(point.run.graph), *note_backward(point.run.graph.nodes, point.run.output), *note_followed(point)],
+        point.timeline,
+        point.function.labels,
+    )
+
+
+def note_followed(point: Point) -> list[Note]:
+    """Say what backward passes of a script's own a gradient follows; nothing of a formula."""
+    if not point.function.program.is_script:
+        return []
+    from gradcli.engine.graph import swept
+    from gradcli.explanation.notes import note_own
+
+    output = point.run.output
+    return note_own(point.function.program, swept(output)) if isinstance(output, Node) else []

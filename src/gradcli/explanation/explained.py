@@ -13,14 +13,11 @@ from gradcli.records import dataclass
 
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Broadcast, Dust, Effect, Passes, Samples, Trial
-    from gradcli.explanation.events import Event, Value
     from gradcli.explanation.jacobians import Jacobian
     from gradcli.explanation.lookup import Lookup
-    from gradcli.explanation.picture import Picture
-    from gradcli.explanation.rules import Path, Rule
-    from gradcli.explanation.tape import Step, Tape
+    from gradcli.explanation.parts import Event, Path, Picture, Rule, Step, Tape, Value
     from gradcli.explanation.timeline import Timeline
-    from gradcli.language.inputs import Cotangent
+    from gradcli.language.values import Cotangent
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +171,7 @@ class Explained:
     @property
     def values(self) -> list[Value]:
         """The values of the program in order, without the branches and turns between them."""
-        from gradcli.explanation.events import Value
+        from gradcli.explanation.parts import Value
 
         return [event for event in self.forward if isinstance(event, Value)]
 

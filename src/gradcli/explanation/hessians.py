@@ -1,41 +1,157 @@
-"""The second derivative: the Jacobian of the gradient, by its formulas, by reverse mode, and in many digits."""
+"""The gradient as values of the graph: the sweep back carried out by operations, to be differentiated once more.
+
+The second derivative: the Jacobian of the gradient, by its formulas, by reverse mode, and in many digits.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain, combinations_with_replacement, count
+from itertools import chain, combinations_with_replacement, count, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node
+from gradcli.engine.graph import Graph, Node, Operation, reaches
 from gradcli.engine.naming import call_assigned, place_text, taken_names
+from gradcli.engine.reverse import accumulate
 from gradcli.errors import GivenUp, GradcliError
-from gradcli.exact.curvature import Curvature, Direction, curvature
-from gradcli.exact.decimals import digits
 from gradcli.exact.judge import random_direction, right_digits, units
-from gradcli.exact.slopes import Exact
+from gradcli.exact.real import digits
+from gradcli.exact.slopes import Curvature, Direction, Exact, curvature
 from gradcli.exact.thresholds import FEWEST, ROUNDING
 from gradcli.exact.work import Spent
 from gradcli.explanation.agreement import Difference, compare
-from gradcli.explanation.differentiated import record_gradient, run_text
-from gradcli.explanation.evaluation import Evaluation
+from gradcli.explanation.backward import CHOICES
+from gradcli.explanation.confirmation import Confirmation
+from gradcli.explanation.evaluation import Evaluation, Point, call_backward, compose_at, read_jacobians
 from gradcli.explanation.explained import Backward, Note, Proof
 from gradcli.explanation.jacobians import Jacobian
-from gradcli.explanation.readings import Point, call_backward, compose_at, read_jacobians
+from gradcli.explanation.rereading import compiled
 from gradcli.explanation.run_lookup import RunLookup
 from gradcli.explanation.suspicion import count_work
 from gradcli.explanation.tangents import proof_of, unasked
 from gradcli.explanation.views import Hessian
-from gradcli.explanation.words import Confirmation
-from gradcli.language.inputs import Cotangent
-from gradcli.ops.signatures import Array
+from gradcli.formulas.vjps import Unwritable, Written, lift, settle, undo_broadcast, write, write_vjp
+from gradcli.language.arithmetic import as_tensor
+from gradcli.language.values import Cotangent
+from gradcli.ops.arithmetic import ADD
+from gradcli.ops.declare import value_of
+from gradcli.ops.links import Array
+from gradcli.ops.values import unbroadcast
 
 if TYPE_CHECKING:
     from gradcli.formulas.derivation import Formulas
     from gradcli.jacobian.composition import Composition
+
+
+NEAR_ENGINE = 1e-9
+"""How far what a text gives may be from the engine's number, relative to the largest of its array."""
+UNITS = 1e-12
+"""How far it may be, relative to the sizes of what a rule multiplies and adds up."""
+GIVEN = "g", "y", "x"
+"""What the texts of rules call the cotangent and the value of an operation, and, with numbers, its arguments."""
+
+
+def record_gradient(graph: Graph, output: Operation, seed: Array) -> dict[int, Any]:
+    """Return ∂(seed·output)/∂x for the inputs that derivatives reach, by node index: nodes, or numbers.
+
+    The nodes are entered in ``graph``. Raises ``second`` where an operation's rule cannot be written.
+    """
+    nodes = [node for node in reversed(reaches(output)) if node.active]
+    with np.errstate(all="ignore"):
+        return accumulate(
+            {output.index: np.asarray(seed)[()]}, nodes, along(graph), lambda a, b, _own: graph(ADD, a, b)
+        )
+
+
+def along(graph: Graph):  # type: ignore[no-untyped-def]
+    """Return what hands a cotangent on to one argument of an operation, as an operation."""
+
+    def handed_on(node: Operation, k: int, g: Any) -> Any:
+        graph.meter.watch()
+        wanted, slack = numbers(node, k, value_of(g))
+        for choice, short in product(range(CHOICES), (True, False)):
+            found = write_on(graph, node, k, g, choice, short)
+            if found is not None and is_near(np.asarray(value_of(found)), wanted, slack):
+                return found
+        raise GradcliError(
+            "second",
+            f"the derivative of {node.op.name} cannot be differentiated once more: its rule is not written in the "
+            "language",
+        )
+
+    return handed_on
+
+
+def numbers(node: Operation, k: int, g: Array) -> tuple[Array, float]:
+    """Return what the engine hands on, and how far rounding may move it: its sums may cancel."""
+    values = [value_of(a) for a in node.arguments]
+    part = np.asarray(node.op.vjp_along(k)(g, node.value, *values, **node.static))
+    sizes = [np.max(np.abs(x), initial=0.0) for x in (part, g, *values) if np.asarray(x).dtype.kind == "f"]
+    slack = UNITS * max([float(sizes[0]), float(np.prod(sizes[1:]))])
+    return np.asarray(unbroadcast(part, node.arguments[k].shape)), slack if np.isfinite(slack) else 0.0
+
+
+def write_on(graph: Graph, node: Operation, k: int, g: Any, choice: int, short: bool) -> Any:
+    """Return what the text of a rule gives on the graph, in the shape of the argument; None where there is none.
+
+    With ``short`` a constant of equal entries stands in the text as one number, which few rules cannot take.
+    """
+    bound: dict[str, Any] = {}
+
+    def written(name: str, value: Any) -> Any:
+        if not isinstance(value, Node) and (np.ndim(value) == 0 or (short and is_uniform(value))):
+            return value
+        bound[name] = value
+        return write(name, value_of(value))
+
+    of_g, of_y = GIVEN[:2]
+    try:
+        arguments = [written(f"{GIVEN[2]}{k}", value) for k, value in enumerate(node.arguments)]
+        part = write_vjp(node, k, lift(written(of_g, g)), written(of_y, node), arguments, choice)
+        part = undo_broadcast(part, node.arguments[k].shape)
+        return run_text(graph, settled(part), bound)
+    except GivenUp:
+        raise
+    except (Unwritable, GradcliError):
+        return None
+
+
+def is_uniform(value: Any) -> bool:
+    """Return whether an array of doubles has one entry many times."""
+    array = np.asarray(value)
+    return array.dtype == np.float64 and bool(array.size) and bool(np.all(array == array.flat[0]))
+
+
+def settled(part: Written) -> str:
+    """Return the text that gives an array in its whole shape."""
+    return settle(part).text
+
+
+def run_text(graph: Graph, text: str, bound: Mapping[str, Any]) -> Any:
+    """Return what an expression gives where its names stand for these nodes and arrays; None for what is none."""
+    program = compiled(text, frozenset(bound))
+    if program is None or not program.inputs.keys() <= bound.keys():
+        return None
+    frame = program.frame(graph)
+    for name in program.inputs:
+        frame[program.variables[name]] = bound[name]
+    return as_tensor(program.run(frame))
+
+
+def is_near(found: Array, wanted: Array, slack: float) -> bool:
+    """Return whether numbers are the engine's, but for rounding; where that is not finite, nor may they be."""
+    if found.shape != wanted.shape:
+        return False
+    finite = np.isfinite(wanted)
+    largest = np.max(np.abs(wanted), initial=0.0, where=finite)
+    near = np.abs(found - wanted) <= NEAR_ENGINE * largest + slack
+    return bool(np.all(np.where(finite, near, ~np.isfinite(found))))
+
+
+# ---- The second derivative: the Jacobian of the gradient, by its formulas, by reverse mode, and in many d
 
 RUNS = 8
 """Runs that the curvature along two directions takes where two settings of digits agree."""

@@ -13,7 +13,7 @@ from gradcli.ops.declare import Array, Indices
 
 if TYPE_CHECKING:
     from gradcli.formulas.index_rules import IndexRule
-    from gradcli.jacobian.structure import Pattern
+    from gradcli.jacobian.sparse import Pattern
 
 
 class LinearMap(Protocol):

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gradcli.explanation.effect import Broadcast, Dust, Effect, Passes, Samples, Trial
-from gradcli.explanation.rules import BackwardPass, Path
+from gradcli.explanation.parts import BackwardPass, Path
 from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
-    from gradcli.explanation.picture import Picture
-    from gradcli.explanation.tape import Step, Tape
+    from gradcli.explanation.parts import Picture, Step, Tape
     from gradcli.formulas.index_rules import IndexRule
 
 

@@ -1,22 +1,26 @@
-"""What deserves a sentence beside the numbers: kinks, shapes made to fit, integers, where the routes part."""
+"""What deserves a sentence beside the numbers: kinks, shapes made to fit, integers, where the routes part.
+
+What deserves a sentence about a script: what was left out, what derivatives and hooks do, what float32 has not.
+Which inputs do not matter: those that no derivative comes from, always or at this point alone.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node, Operation
+from gradcli.engine.graph import Graph, Node, Operation, reaches
 from gradcli.engine.naming import called_by, flat_by, place_text
-from gradcli.engine.reach import reaches
 from gradcli.errors import GradcliError
-from gradcli.errors.counting import listed
+from gradcli.errors.hints import listed
 from gradcli.explanation.explained import Note
-from gradcli.language.inputs import Cotangent
+from gradcli.language.values import Cotangent
 from gradcli.ops.declare import Indices, Op, value_of
+from gradcli.ops.links import Doubles
 from gradcli.ops.making import DATA, DETACH
-from gradcli.ops.signatures import Doubles
 
 
 def note_v(v: Cotangent, called: str) -> list[Note]:
@@ -226,10 +230,208 @@ def reason(nodes: list[Node], infinite: str) -> str:
             "A value on the way is not finite. J and reverse mode carry it on to different entries, and neither is a "
             "derivative."
         )
-    from gradcli.explanation.script_notes import own_derivatives  # few answers differ
 
     own = own_derivatives(nodes)
     if own:
         names = listed(own, len(own))
         return f"The backward of {names}, which the script wrote, is not linear in v: it is no product of v with a J."
     return "J and reverse mode differ by more than rounding explains. Please report this."
+
+
+# ---- What deserves a sentence about a script: what was left out, what derivatives and hooks do, what floa
+
+LARGEST, SMALLEST = 3.4028235e38, 7e-46
+"""What float32 has no number beyond, and no number but 0 below."""
+
+
+HOOK = "hook"
+"""What a hook that changes gradients is called among functions with a backward pass of their own."""
+
+
+CURVED = " It is not linear in the gradient that arrives, so that no J gives its numbers."
+
+
+def own_derivatives(nodes: Sequence[Node]) -> list[str]:
+    """Return the names of functions whose derivative the script itself has written."""
+    return list(dict.fromkeys(node.static["call"].name for node in nodes if node.op is not None and is_own(node)))
+
+
+def is_own(node: Node) -> bool:
+    """Return whether an operation is a call of a function with a backward pass of the script's own."""
+    return "call" in node.static
+
+
+def note_script(program: Any, nodes: Sequence[Node], bent: bool) -> list[Note]:
+    """Return the notes on a call of a script.
+
+    ``bent`` says that the script's own backward is not linear.
+    """
+    notes = [Note(kind, message) for kind, message in (program.ended.run.notes if program.ended is not None else ())]
+    return notes + note_own(program, nodes, bent) + note_float32(program, nodes)
+
+
+def note_own(program: Any, nodes: Sequence[Node], bent: bool = False) -> list[Note]:
+    """Say which backward passes of the script's own, and hooks, an answer follows: in earlier derivatives too."""
+    notes = []
+    followed = [] if program.forwards else [call.name for call in program.customs]
+    own = list(dict.fromkeys([*own_derivatives(nodes), *followed]))
+    if HOOK in own:
+        own.remove(HOOK)
+        said = "A hook of the script changes the gradient on the way: both routes follow it."
+        notes.append(Note("hook", said + (CURVED if bent and not own else "")))
+    if own:
+        names = listed(own, len(own))
+        notes.append(
+            Note(
+                "custom-backward",
+                f"The backward of {names} is used as the script wrote it: gradcli check compares it with the "
+                "derivative of its forward." + (CURVED if bent else ""),
+            )
+        )
+    return notes
+
+
+def note_float32(program: Any, nodes: Sequence[Node]) -> list[Note]:
+    """Say where a value leaves the range of float32."""
+    if not program.single:
+        return []
+    for node in nodes:
+        sizes = np.abs(np.asarray(node.value, dtype=np.float64))
+        finite = sizes[np.isfinite(sizes)]
+        beyond = "inf" if np.any(finite > LARGEST) else "0" if np.any((finite > 0) & (finite < SMALLEST)) else ""
+        if beyond and node.op is not None:
+            word = node.op.spelled or node.op.name
+            return [
+                Note(
+                    "float32",
+                    f"In float32 {word} is {beyond} here: this answer is computed in float64, and PyTorch may give "
+                    "inf, nan or 0.",
+                )
+            ]
+    return []
+
+
+# ---- Which inputs do not matter: those that no derivative comes from, always or at this point alone
+
+"""Entries, or operations, that a note names."""
+
+
+def note_dependence(
+    graph: Graph, output: object, called: str, leaves: Mapping[str, Node], columns: Mapping[str, Indices]
+) -> list[Note]:
+    """Say which differentiated inputs, or which entries of one, the output that is ``called`` so does not depend on.
+
+    ``columns`` are the entries of each that J has derivatives by, in flat order; an input that is left out is
+    looked at as a whole.
+    Where the program chooses by values, what is not used here may be used elsewhere. PyTorch leaves ``.grad`` None
+    where no operation with a derivative leads to an input, and gives zeros where one does.
+    """
+    if not isinstance(output, Node) or not output.active:
+        return []
+    reached = reached_backward(output)
+    idle = {name: idle_entries(leaf, columns[name]) for name, leaf in leaves.items() if name in columns}
+    unused = [name for name, leaf in leaves.items() if leaf.index not in reached or len(idle.get(name, ()))]
+    if not unused:
+        return []
+    nodes = reaches(output)
+    here = " at this point" if chooses_by_value(graph) else ""
+    notes = []
+    for name in unused:
+        leaf = leaves[name]
+        if leaf.index in reached:
+            text = unused_entries(called, name, leaf.shape, idle[name], Flat.of(graph, nodes), here)
+        elif leaf in nodes:
+            text = (
+                f"{called} depends on {name} only through {stopped_at(graph, nodes, leaf)}, which passes no gradient "
+                f"on: PyTorch leaves {name}.grad None, and it counts as 0 here."
+            )
+        else:
+            text = (
+                f"{called} does not depend on {name}{here}: its gradient is 0, and PyTorch leaves {name}.grad None; "
+                "grad() raises there without allow_unused=True."
+            )
+        notes += [Note("unused-input", text)] if text else []
+    return notes
+
+
+class Flat(NamedTuple):
+    """Through what an input may still count that passes no derivative on.
+
+    - ``words``: operations by name, after a comma; empty where there is none.
+    - ``noted``: whether each of them has a note of its own, as a step has.
+    """
+
+    words: str
+    noted: bool
+
+    @classmethod
+    def of(cls, graph: Graph, nodes: Sequence[Node]) -> Flat:
+        """Return the flat operations among those that lead to an output."""
+        flat = [node for node in nodes if isinstance(node, Operation) and (node.op.step or is_held(node.op))]
+        names = dict.fromkeys(flat_by(graph, node) for node in flat)
+        arbitrary = any(kind == "arbitrary-vectors" for kind, _ in graph.remarks)
+        names |= {"vectors without a derivative": None} if arbitrary else {}
+        words = f", or only through {' and '.join(names)}" if names else ""
+        return cls(words, bool(flat) and not arbitrary and all(node.op.step for node in flat))
+
+
+def is_held(op: Op) -> bool:
+    """Return whether an op gives its argument's numbers without their derivative, as ``detach`` does."""
+    return op.pieces is not None and op.pieces.held
+
+
+def idle_entries(leaf: Node, columns: Indices) -> Indices:
+    """Return the entries of an input that are not among ``columns``, in flat order."""
+    idle = np.ones(leaf.value.size, dtype=bool)
+    idle[columns] = False
+    return np.flatnonzero(idle)
+
+
+def unused_entries(called: str, name: str, shape: tuple[int, ...], idle: Indices, flat: Flat, here: str) -> str:
+    """Return the sentence on the ``idle`` entries of an input of this shape; ``here``: they may count elsewhere."""
+    if len(idle) == math.prod(shape):
+        return "" if flat.noted else f"{called} does not depend on {name}{flat.words or here}: its gradient is 0."
+    first = [f"{name}{place_text(int(i), shape)}" for i in idle[:SHOWN]]
+    return f"{called} does not depend on {listed(first, len(idle))}{flat.words or here}."
+
+
+def chooses_by_value(graph: Graph) -> bool:
+    """Return whether values decide what is used: by a branch, a comparison, a choice, or an order of entries."""
+    return graph.branches or any(isinstance(node, Operation) and is_choice(node) for node in graph.nodes)
+
+
+def is_choice(node: Operation) -> bool:
+    """Return whether values are picked by numbers of this run, or told to what picks by them; a list is always so."""
+    op = node.op
+    if op.chooses:
+        return isinstance(node.arguments[0], Node)
+    picks = op.moves or (isinstance(op.vjps, tuple) and not any(op.vjps))
+    return op.pieces is not None and not op.pieces.held and picks
+
+
+def reached_backward(output: Node) -> set[int]:
+    """Return the indices of the nodes that a cotangent of the output is handed to."""
+    found = {output.index}
+    stack: list[Node] = [output]
+    while stack:
+        node = stack.pop()
+        for k in node.links if isinstance(node, Operation) else ():
+            argument = node.arguments[k]
+            if argument.index not in found:
+                found.add(argument.index)
+                stack.append(argument)
+    return found
+
+
+def stopped_at(graph: Graph, nodes: Sequence[Node], leaf: Node) -> str:
+    """Return the operations at which every way back to an input ends."""
+    below, ends = {leaf.index}, []
+    for node in nodes:
+        if not isinstance(node, Operation):
+            continue
+        if any(isinstance(argument, Node) and argument.index in below for argument in node.arguments):
+            if any(node.arguments[k].index in below for k in node.links):
+                below.add(node.index)
+            else:
+                ends.append(called_by(graph, node))
+    return " and ".join(list(dict.fromkeys(ends))[:SHOWN])

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.errors.counting import listed
+from gradcli.errors.hints import listed
 from gradcli.explanation.explained import Backward, Note
 from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
-    from gradcli.explanation.readings import Point
+    from gradcli.explanation.evaluation import Point
 
 NEAR = 1e-5
 """How far what a sweep of the script added may be from the answer, of the largest: its numbers went through float32."""

@@ -17,7 +17,7 @@ from gradcli.runner.script import Ended, run_script
 from gradcli.runner.state import BOUNDS
 
 if TYPE_CHECKING:
-    from gradcli.explanation.readings import Point
+    from gradcli.explanation.evaluation import Point
 
 
 class Ran:
@@ -61,7 +61,7 @@ class Ran:
 
         ``of`` takes any variable as the output, by those of ``wrt``. Raises ``GradcliError``.
         """
-        from gradcli.explanation.readings import stand
+        from gradcli.explanation.evaluation import stand
 
         asked = self._asked
         if call is not None:

@@ -8,25 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.engine.graph import Operation
+from gradcli.engine.graph import Operation, reaches
 from gradcli.engine.naming import numbered, taken_names
-from gradcli.engine.reach import reaches
 from gradcli.errors import GivenUp, GradcliError
 from gradcli.explanation.confirmation import Sums
-from gradcli.explanation.dependence import chooses_by_value
+from gradcli.explanation.evaluation import Point
 from gradcli.explanation.explained import Backward
 from gradcli.explanation.jacobians import Jacobian
-from gradcli.explanation.readings import Point
+from gradcli.explanation.notes import chooses_by_value
+from gradcli.explanation.parts import BackwardPass, Path
 from gradcli.explanation.rereading import Reader
-from gradcli.explanation.rules import BackwardPass, Path
 from gradcli.ops import RESERVED
 from gradcli.ops.declare import Array
 from gradcli.records import dataclass, replace
 
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Broadcast, Dust, Effect, Passes, Samples, Trial
-    from gradcli.explanation.picture import Picture
-    from gradcli.explanation.tape import Step, Tape
+    from gradcli.explanation.parts import Picture, Step, Tape
     from gradcli.explanation.taping import Recorded
     from gradcli.formulas.derivation import Formulas
     from gradcli.formulas.index_rules import IndexRule
@@ -99,14 +97,14 @@ class RunLookup:
     @cached_property
     def broadcasts(self) -> list[Broadcast]:
         """The inputs that an operation repeats to another shape."""
-        from gradcli.explanation.short_answers import find_broadcasts
+        from gradcli.explanation.weighing import find_broadcasts
 
         return find_broadcasts(self.composition.nodes, self.point.leaves)
 
     @cached_property
     def samples(self) -> Samples | None:
         """What each sample of a mean adds to the gradient."""
-        from gradcli.explanation.samples import find_samples  # few answers need it
+        from gradcli.explanation.weighing import find_samples  # few answers need it
 
         return find_samples(self.point)
 
@@ -207,7 +205,7 @@ class RunLookup:
     @cached_property
     def steps(self) -> list[Step]:
         """How each derivative is found, rule by rule."""
-        from gradcli.explanation.stepping import take_steps  # few answers need it
+        from gradcli.explanation.taping import take_steps  # few answers need it
 
         return take_steps(self.tape)
 
@@ -216,7 +214,7 @@ class RunLookup:
         """The paths from each input that few lead from."""
         if not self.has_steps:
             return {}
-        from gradcli.explanation.paths import find_paths
+        from gradcli.explanation.picturing import find_paths
 
         return find_paths(self.point.run.output, self.point.leaves, name_values(self.point))
 
@@ -237,7 +235,7 @@ class RunLookup:
 
     def keep_digits(self, formula: str) -> str:
         """Return a formula in a form that keeps its digits in saturation; itself where there is no other."""
-        from gradcli.explanation.saturated import saturated  # few answers need it
+        from gradcli.explanation.rereading import saturated  # few answers need it
 
         return saturated(formula, self.formulas.definitions)
 

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import Budget, GradcliError, Place
-from gradcli.errors.suggest import did_you_mean
-from gradcli.language.inputs import as_array
+from gradcli.errors.hints import did_you_mean
+from gradcli.language.values import as_array
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
-from gradcli.runner.objects import Code, Instance
-from gradcli.runner.script import Ended, ScriptError, compile_text, run_script
+from gradcli.runner.script import LAST, Ended, ScriptError, compile_text, run_script
 from gradcli.runner.state import BOUNDS
-from gradcli.runner.story import LAST
-from gradcli.runner.values import Tensor
+from gradcli.runner.values import Code, Instance, Tensor
 
 DERIVATIVE = ("backward", "grad")
 

@@ -13,13 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Called, Graph, Node, Operation
+from gradcli.engine.graph import NODES, Called, Graph, Node, Operation, reaches
 from gradcli.engine.naming import numbered, output_name
-from gradcli.engine.reach import reaches
-from gradcli.explanation.backward import constants_of, is_same
-from gradcli.explanation.events import Value
+from gradcli.explanation.backward import ConstantTexts, constants_of, is_same
+from gradcli.explanation.parts import Value
 from gradcli.explanation.rereading import NAME, Reader
-from gradcli.explanation.writer import ConstantTexts
 from gradcli.formulas.texts import ATOM, TooLarge
 from gradcli.ops import Function
 from gradcli.ops.declare import Array

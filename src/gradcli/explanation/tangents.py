@@ -1,37 +1,100 @@
-"""J from its two sides: rows by calls of backward with one-hot v, and J·u by a forward pass."""
+"""Rows and columns of J that are asked for by their place, such as ``3`` or ``W1[0,5]``.
+
+J from its two sides: rows by calls of backward with one-hot v, and J·u by a forward pass.
+Gradient descent from the point of an answer: what each step was to change, and what it changed.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.engine.graph import Node, Operation
+from gradcli.engine.graph import Node, Operation, reaches
 from gradcli.engine.naming import label_entries
-from gradcli.engine.reach import reaches
 from gradcli.engine.reverse import cotangents
-from gradcli.errors import GivenUp, GradcliError
-from gradcli.errors.counting import counted
-from gradcli.errors.facts import index_of
-from gradcli.exact.decimals import digits
-from gradcli.exact.limits import finite
-from gradcli.exact.slopes import Exact
+from gradcli.errors import GivenUp, GradcliError, over_budget
+from gradcli.errors.hints import counted, index_of
+from gradcli.exact.real import digits
+from gradcli.exact.slopes import Exact, finite
 from gradcli.exact.thresholds import FEWEST
 from gradcli.exact.work import Spent
 from gradcli.explanation.agreement import tolerance
+from gradcli.explanation.confirmation import Confirmation, tell_bend, too_large_text, undecided_text
 from gradcli.explanation.evaluation import gradients
-from gradcli.explanation.explained import Note, Proof
+from gradcli.explanation.explained import Explained, Note, Proof
 from gradcli.explanation.jacobians import Jacobian, one_hot, weighted_sums
 from gradcli.explanation.suspicion import RUNS, count_work
-from gradcli.explanation.views import Moved, OneHot, Rows, Tangent
-from gradcli.explanation.words import Confirmation, tell_bend, too_large_text, undecided_text
-from gradcli.language.inputs import as_input
-from gradcli.ops.signatures import Array
+from gradcli.explanation.views import Descent, DescentStep, Moved, OneHot, Rows, Slice, Tangent
+from gradcli.language.values import as_input
+from gradcli.ops.links import Array
 
 if TYPE_CHECKING:
-    from gradcli.explanation.readings import Point
+    from gradcli.explanation.evaluation import Point
+
+
+COLUMN = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\[([^\]]*)\])?\s*\Z")
+MOST = 1_000
+"""Rows and columns that one answer gives."""
+
+
+def slices_at(found: Explained, rows: Sequence[str], columns: Sequence[str]) -> list[Slice]:
+    """Return these rows and columns of J; raises ``option`` for a place that is none."""
+    if len(rows) + len(columns) > MOST:
+        raise GradcliError("option", f"{len(rows) + len(columns):,} rows and columns are more than {MOST:,}")
+    return [*(row_at(found, text) for text in rows), *(column_at(found, text) for text in columns)]
+
+
+def row_at(found: Explained, text: str) -> Slice:
+    """Return the row of an entry of y, by each variable."""
+    index = read_index(text, found.output.shape, f"--row '{text[:40]}'", found.name)
+    values = {name: jacobian.row(index) for name, jacobian in found.jacobian.items()}
+    return Slice("row", found.name + shown(index), index, values)
+
+
+def column_at(found: Explained, text: str) -> Slice:
+    """Return the column of an entry of one variable."""
+    option = f"--column '{text[:40]}'"
+    match = COLUMN.match(text)
+    if match is None:
+        raise GradcliError("option", f"{option} is not NAME[INDEX]", hint="for example --column 'W[0,5]'")
+    name, inside = match.groups()
+    if name not in found.jacobian:
+        raise GradcliError(
+            "option", f"{option}: {name} is not differentiated", hint=f"one of {', '.join(found.jacobian)}"
+        )
+    jacobian = found.jacobian[name]
+    index = read_index(inside or "", jacobian.input_shape, option, name)
+    return Slice("column", name + shown(index), index, {name: jacobian.column(index)})
+
+
+def read_index(text: str, shape: tuple[int, ...], option: str, name: str) -> tuple[int, ...]:
+    """Return an index with one number for each axis, counted from the end where it is negative; raises ``option``."""
+    words = [word.strip() for word in text.split(",")] if text.strip() else []
+    numbers = [int(word) for word in words if re.fullmatch(r"[+-]?[0-9]{1,9}", word)]
+    if len(numbers) != len(words) or len(numbers) != len(shape):
+        example = ",".join("0" * len(shape))
+        given = f"'{name}[{example}]'" if option.startswith("--column") else example
+        hint = f"for example {option.split(maxsplit=1)[0]} {given}" if shape else "it needs no index"
+        message = f"{option}: {name} has shape {shape}, and its index is a number for each axis"
+        raise GradcliError("option", message, hint=hint)
+    if not all(-n <= number < n for number, n in zip(numbers, shape, strict=True)):
+        last = ",".join(str(n - 1) for n in shape)
+        ends = f"the last entry is {last}" if all(shape) else None
+        raise GradcliError("option", f"{option}: {name} has shape {shape}, and no entry there", hint=ends)
+    return tuple(number % n for number, n in zip(numbers, shape, strict=True))
+
+
+def shown(index: tuple[int, ...]) -> str:
+    """Return an index in brackets, nothing for that of a number."""
+    return f"[{','.join(map(str, index))}]" if index else ""
+
+
+# ---- J from its two sides: rows by calls of backward with one-hot v, and J·u by a forward pass
 
 MOST_CALLS = 10_000
 """Calls of backward that one answer makes."""
@@ -75,7 +138,7 @@ def colours(jacobians: Mapping[str, Jacobian]) -> int | None:
     """Return how many calls give all of J by all variables; None where that is not known."""
     if not all(jacobian.held for jacobian in jacobians.values()):
         return None
-    from gradcli.jacobian.colouring import count_passes
+    from gradcli.jacobian.sparse import count_passes
 
     start, rows, columns = 0, [], []
     for jacobian in jacobians.values():
@@ -128,7 +191,7 @@ def carry(point: Point, u: Mapping[str, Array]) -> tuple[dict[int, Array], Array
     if not isinstance(output, Operation) or not output.active:
         found = {leaf.index: u[name] for name, leaf in point.leaves.items()}
         return found, np.abs(found.get(getattr(output, "index", -1), np.zeros(point.value.shape)))
-    from gradcli.jacobian.large import Passes
+    from gradcli.jacobian.passes import Passes
 
     passes = Passes(output, list(point.leaves.values()), point.run.graph)
     moved = passes.tangents({leaf.index: np.reshape(u[name], (1, -1)) for name, leaf in point.leaves.items()})
@@ -229,3 +292,135 @@ def read_u(given: Mapping[str, object], shapes: Mapping[str, tuple[int, ...]]) -
             )
         found[name] = u.reshape(shapes[name])
     return found, notes
+
+
+# ---- Gradient descent from the point of an answer: what each step was to change, and what it changed
+
+"""Entries of inputs and gradients that the steps hold."""
+TRIED = 12
+"""Smaller steps that are tried where one is too large, each a tenth of the one before."""
+MOST_COST = 10
+"""How often all steps together may cost what the budget allows one run."""
+MOST_TRIED = 20
+"""Steps that each of them takes."""
+
+
+def descend(point: Point, lr: float, count: int) -> Descent:
+    """Return ``count`` steps x ← x - lr·x.grad on v·y, fewer where y is no longer finite, or they cost too much.
+
+    Raises ``budget`` for more steps than the turns of a loop, or than can be held, and ``option`` for a y that is not
+    finite.
+    """
+    budget = point.function.program.budget
+    if count > budget.turns:
+        raise over_budget("turns", budget.turns, f"--iterations {count:,}")
+    held = 2 * sum(leaf.value.size for leaf in point.leaves.values()) * count
+    if held > MOST_NUMBERS:
+        raise GradcliError(
+            "budget", f"--iterations {count:,} would hold {held:,} numbers, more than {MOST_NUMBERS:,}",
+            hint="take fewer steps, or fewer variables with --wrt",
+        )  # fmt: skip
+    found = walk(point, lr, count)
+    return replace(found, remarks=diverges(point, found))
+
+
+def walk(point: Point, lr: float, count: int) -> Descent:
+    """Return at most ``count`` steps with ``lr``, and why there are no more."""
+    inputs, ending = dict(point.inputs), ""
+    y, grad, cost = evaluated(point, inputs)
+    steps: list[DescentStep] = []
+    while len(steps) < count and not ending:
+        ending = stopped(y, grad) or ("more would cost too much" if cost > MOST_COST else "")
+        if ending:
+            break
+        moved, here = stepped(point, inputs, grad, lr), worth(point, y)
+        try:
+            after, next_grad, step_cost = evaluated(point, moved)
+        except GivenUp:
+            raise
+        except GradcliError as error:
+            ending = f"the next step leads where the program has no value: {error.message}"
+            break
+        if after.shape != y.shape:
+            ending = f"the next step leads to a {point.name} of another shape"
+            break
+        with np.errstate(all="ignore"):
+            predicted = -lr * sum(float(np.sum(g * g)) for g in grad.values())
+            actual = float(np.sum(point.seed * (after - y)))
+        steps.append(DescentStep(own(point, inputs), here, grad, predicted, actual))
+        inputs, y, grad, cost = moved, after, next_grad, cost + step_cost
+    return Descent(lr, steps, own(point, inputs), worth(point, y), count, ending, [])
+
+
+def evaluated(point: Point, inputs: Mapping[str, Array]) -> tuple[Array, dict[str, Array], float]:
+    """Return y at a point, the gradient of v·y there, and which part of the budget of one run that took.
+
+    There is no gradient where y has another shape than v.
+    """
+    run, budget = point.function.evaluate(dict(inputs), record=False), point.function.program.budget
+    y, graph = np.asarray(run.value), run.graph
+    cost = max(len(graph.nodes) / budget.nodes, graph.meter.elements / budget.total)
+    return y, gradients(run, point.seed, point.names) if y.shape == point.seed.shape else {}, cost
+
+
+def own(point: Point, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """Return the inputs that are differentiated."""
+    return {name: np.asarray(inputs[name]) for name in point.names}
+
+
+def worth(point: Point, y: Array) -> float:
+    """Return v·y."""
+    with np.errstate(all="ignore"):
+        return float(np.sum(point.seed * y))
+
+
+def stepped(point: Point, inputs: Mapping[str, Array], grad: Mapping[str, Array], lr: float) -> dict[str, Array]:
+    """Return the inputs one step further."""
+    with np.errstate(all="ignore"):
+        return {**inputs, **{name: inputs[name] - lr * grad[name] for name in point.names}}
+
+
+def stopped(y: Array, grad: Mapping[str, Array]) -> str:
+    """Return why there is no next step; empty where there is one."""
+    if not np.all(np.isfinite(y)):
+        return "the value is not finite"
+    if not all(np.all(np.isfinite(g)) for g in grad.values()):
+        return "the gradient is not finite"
+    return "" if any(np.any(g) for g in grad.values()) else "the gradient is 0"
+
+
+def diverges(point: Point, found: Descent) -> list[Note]:
+    """Return what is to be said where v·y grows, or is lost, although each step was to lower it."""
+    if not is_divergent(found):
+        return []
+    first, last = found.steps[0].value, found.value
+    went = f"to {last:.6g}" if math.isfinite(last) else "where it is nan" if math.isnan(last) else "beyond all numbers"
+    smaller = next((lr for lr in smaller_steps(found.lr) if comes_down(point, lr, found.asked)), None)
+    hint = "No smaller step that was tried comes down." if smaller is None else f"Try --lr {smaller:g}."
+    return [
+        Note(
+            "diverges",
+            f"It diverges: each step was to lower the value, and it went from {first:.6g} {went}. --lr {found.lr:g} "
+            f"is too large a step here: the slope changes on the way. {hint}",
+        )
+    ]
+
+
+def is_divergent(found: Descent) -> bool:
+    """Return whether v·y is higher than at the start, or no number, and the last steps took it there."""
+    steps, last = found.steps, found.value
+    if not steps or not (not math.isfinite(last) or last > steps[0].value):
+        return False
+    late = steps[-min(3, len(steps)) :]
+    return all(step.actual > 0 or not math.isfinite(step.actual) for step in late) and any(s.predicted for s in late)
+
+
+def smaller_steps(lr: float) -> list[float]:
+    """Return the steps that are tried in the place of one that is too large."""
+    return [float(f"{lr / 10**k:.6g}") for k in range(1, TRIED + 1)]
+
+
+def comes_down(point: Point, lr: float, count: int) -> bool:
+    """Return whether some steps with ``lr`` lower v·y, and no more of them than are shown."""
+    found = walk(point, lr, min(count, MOST_TRIED))
+    return bool(found.steps) and math.isfinite(found.value) and found.value < found.steps[0].value

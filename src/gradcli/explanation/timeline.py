@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.errors.counting import counted, listed
+from gradcli.errors.hints import counted, listed
 from gradcli.errors.inert import printed
 from gradcli.records import dataclass, field, replace
-from gradcli.runner.story import LAST
+from gradcli.runner.script import LAST
 
 if TYPE_CHECKING:
     from gradcli.ops.declare import Array

@@ -11,7 +11,7 @@ import numpy as np
 from gradcli.explanation.explained import Explained
 from gradcli.formulas.index_rules import IndexRule, renamed
 from gradcli.formulas.readback import entries_of, flat_places, lengths_of, numbers_at
-from gradcli.ops.signatures import Array, Indices
+from gradcli.ops.links import Array, Indices
 from gradcli.records import replace
 
 MOST_TUPLES = 20_000

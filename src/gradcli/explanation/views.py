@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.explanation.explained import Note, Proof
 from gradcli.explanation.jacobians import Jacobian
-from gradcli.ops.signatures import Array
+from gradcli.ops.links import Array
 
 if TYPE_CHECKING:
     from gradcli.explanation.lookup import Lookup
@@ -159,7 +159,7 @@ class Hessian:
 
 def rows_of(whole: Jacobian, span: slice, shape: tuple[int, ...]) -> Jacobian:
     """Return the rows of a Jacobian by a stretch of its output, which has this shape of its own."""
-    from gradcli.jacobian.structure import Pattern
+    from gradcli.jacobian.sparse import Pattern
 
     if not whole.held:
         return replace(whole, output_shape=shape, index_rules=[])

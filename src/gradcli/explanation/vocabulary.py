@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli.errors import Budget, GradcliError
-from gradcli.explanation.known import Example, Known
-from gradcli.language.names import near_function
+from gradcli.explanation.parts import Example, Known
+from gradcli.language.calls import near_function
 from gradcli.ops import OPERATORS, load, methods, rows, spellings
 from gradcli.ops.declare import Op
-from gradcli.ops.facts import Facts, all_facts
+from gradcli.ops.vocabulary import Facts, all_facts
 
 if TYPE_CHECKING:
-    from gradcli.ops.lookup import Row
+    from gradcli.ops.vocabulary import Row
 
 SIGNS = {
     "+": ("x + other", "the sum, entry by entry"),

@@ -1,25 +1,236 @@
-"""Index rules: the derivative of one op by one of its arguments, as one formula for all entries of a kind."""
+"""Index rules read off the formulas of single entries: what entries have in common, with letters for their indices.
+
+Index rules: the derivative of one op by one of its arguments, as one formula for all entries of a kind.
+The rules of large Jacobians: one formula for a whole diagonal, or the chain rule with a rule for each link.
+Every node on a path has a name, so that what a rule says is true of the two values it names and of nothing else. What
+no rule says truthfully is said in words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from sympy import Add, Expr
+from sympy.core.parameters import distribute
 
-from gradcli.engine.graph import Node, Operation
+from gradcli.engine.graph import Graph, Input, Node, Operation
+from gradcli.engine.naming import output_name, taken_names
+from gradcli.engine.reverse import accumulate
 from gradcli.formulas.index_rules import Factor, IndexRule, entry, renamed
-from gradcli.formulas.printing import formula_text
+from gradcli.formulas.printing import (
+    LanguagePrinter,
+    Order,
+    Unprintable,
+    formula_text,
+    names_in_order,
+    shortest,
+    size_of,
+    tidied,
+)
 from gradcli.formulas.texts import Texts
 from gradcli.jacobian import functions as s
-from gradcli.jacobian.kinds import constant_of
-from gradcli.jacobian.local import Part
-from gradcli.ops.declare import value_of
-from gradcli.ops.links import Indices
-from gradcli.ops.parts import Chosen, Paired, Picked, Reduced, Said
-from gradcli.ops.signatures import Shape
+from gradcli.jacobian.composition import Composition
+from gradcli.jacobian.local import Part, constant_of
+from gradcli.ops.declare import Chosen, Paired, Picked, Reduced, Said, value_of
+from gradcli.ops.links import EntryPlaces, Shape
 from gradcli.records import dataclass, replace
+
+FEWEST = 4
+"""Entries of one pattern from which a rule says them."""
+INDEX = re.compile(r"(?<=\[)(?:\d+|:)(?:,(?:\d+|:))*(?=\])")
+INTEGER = re.compile(r"\d+")
+Place = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """The entries ``places`` of a list, which are one formula in letters.
+
+    ``example`` is one of them, ``letters`` the symbols of its formula and what they are in letters; ``rows`` and
+    ``columns`` the indices of the rule, and ``values`` what its letters are at each entry.
+    """
+
+    places: list[int]
+    example: int
+    letters: dict[str, str]
+    rows: list[str]
+    columns: list[str]
+    values: dict[str, EntryPlaces]
+
+    def rule(self, text: str) -> str:
+        """Return the formula of the example in letters."""
+        return replaced(text, self.letters)
+
+    def texts(self, text: str) -> list[str]:
+        """Return the formula of each entry, given that of the example."""
+        parts = re.split(r"(\w+)", self.rule(text))
+        return ["".join(at.get(part, part) for part in parts) for at in tuples(self.values, len(self.places))]
+
+    def alike(self) -> list[int]:
+        """Return the places where two letters are one number: there ``x[i]*x[j]`` is a square."""
+        grid = zip(*(axis.tolist() for axis in self.values.values()), strict=True)
+        return [place for place, at in zip(self.places, grid, strict=False) if len(set(at)) < len(at)]
+
+
+def replaced(text: str, names: Mapping[str, str]) -> str:
+    """Return a text with other names for its symbols."""
+    if not names:
+        return text
+    choice = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return re.sub(rf"(?<![\w.])(?:{choice})(?![\w\[])", lambda match: names[match[0]], text)
+
+
+def index_rule(output: str, name: str, patterns: Sequence[Pattern], examples: Sequence[str]) -> IndexRule:
+    """Return the rule of one pattern, or of those on the diagonal and beside it, given the formula of an example."""
+    formulas = [pattern.rule(text) for pattern, text in zip(patterns, examples, strict=True)]
+    last = patterns[-1]
+    formula = formulas[0]
+    if len(patterns) > 1:
+        formula = f"where({last.rows[0]} == {last.columns[0]}, {formulas[0]}, {formulas[1]})"
+    return IndexRule(output, tuple(last.rows), name, tuple(last.columns), formula, whole=True)
+
+
+def patterns_of(
+    rows: EntryPlaces,
+    columns: EntryPlaces,
+    shapes: tuple[Shape, Shape],
+    entries: Sequence[Expr],
+    letters: Sequence[str],
+) -> list[Pattern]:
+    """Return the one pattern of all entries of a Jacobian, or that of its diagonal and that of all others.
+
+    There is none where they have no pattern or are too few. Row and column of an entry are flat places in arrays of
+    ``shapes``. Letters that stand alone run along their axes: the entries are all for which the indices exist, and no
+    others.
+    """
+    if len(entries) < FEWEST:
+        return []
+    axes = [np.asarray(axis) for flat, shape in zip((rows, columns), shapes, strict=True) if shape
+            for axis in np.unravel_index(flat, shape)]  # fmt: skip
+    every, depth = list(range(len(entries))), len(shapes[0])
+    indices, values = index_letters(axes, depth, letters)
+    if covers(indices, values, [*shapes[0], *shapes[1]], len(entries)):
+        found = pattern_of(every, entries, indices, values, depth)
+        if found is not None:
+            return [found]
+    if len(shapes[0]) == len(shapes[1]) == 1 and shapes[0] == shapes[1] and len(entries) == shapes[0][0] ** 2:
+        same = (rows == columns).tolist()
+        apart = [(k, [place for place in every if same[place] is k]) for k in (True, False)]
+        letter = {k: {i: axis[places] for i, axis in list(values.items())[: 2 - k]} for k, places in apart}
+        both = [pattern_of(places, entries, [*indices[:1], indices[1 - k]], letter[k], 1) for k, places in apart]
+        return [found for found in both if found is not None] if None not in both else []
+    return []
+
+
+def pattern_of(
+    places: list[int], entries: Sequence[Expr], indices: list[str], values: dict[str, EntryPlaces], depth: int
+) -> Pattern | None:
+    """Return the pattern of the entries at some places, None where they have none; ``indices`` are those of a rule."""
+    own = [entries[place] for place in places]
+    for samples in sampled(values, len(own)):
+        seen = {letter: [int(axis[k]) for k in samples] for letter, axis in values.items()}
+        if len(set(map(tuple, seen.values()))) < len(seen):
+            continue
+        found: dict[str, str] = {}
+        if generalized([own[k] for k in samples], seen, found) and holds(found, own, samples[0], values):
+            changed = {name: general for name, general in found.items() if name != general}
+            return Pattern(places, places[samples[0]], changed, indices[:depth], indices[depth:], values)
+    return None
+
+
+def index_letters(
+    axes: list[EntryPlaces], depth: int, letters: Sequence[str]
+) -> tuple[list[str], dict[str, EntryPlaces]]:
+    """Return an index for each axis of rows and then columns: a letter, that of an axis like it, or a number."""
+    indices: list[str] = []
+    values: dict[str, EntryPlaces] = {}
+    for place, axis in enumerate(axes):
+        if np.all(axis == axis[0]):
+            indices.append(str(int(axis[0])))
+            continue
+        same = next((k for k in range(min(place, depth)) if np.array_equal(axes[k], axis)), None)
+        letter = letters[len(values)] if same is None or place < depth else indices[same]
+        indices.append(letter)
+        values.setdefault(letter, axis)
+    return indices, values
+
+
+def covers(indices: list[str], values: Mapping[str, EntryPlaces], lengths: list[int], count: int) -> bool:
+    """Return whether so many entries are all tuples of the letters, each along the shortest of its axes."""
+    ranges: dict[str, int] = {}
+    for index, length in zip(indices, lengths, strict=True):
+        if index in values:
+            ranges[index] = min(length, ranges.get(index, length))
+    inside = all(int(values[letter].max()) < length for letter, length in ranges.items())
+    return inside and int(np.prod([*ranges.values(), 1])) == count
+
+
+def sampled(values: Mapping[str, EntryPlaces], count: int) -> Iterator[list[int]]:
+    """Yield a few entries at a time whose letters are as unlike each other as may be, and rise where they can.
+
+    There are two such entries at least: letters take all tuples, or those of two letters that differ.
+    """
+    grid = [[int(axis[k]) for axis in values.values()] for k in range(count)]
+    unlike = [k for k in range(count) if len(set(grid[k])) == len(values)] or list(range(count))
+    pool = sorted(unlike, key=lambda k: grid[k] == sorted(grid[k]))
+    yield pool[-1:]
+    yield [pool[-1], pool[0]]
+    yield [pool[-1], pool[0], pool[1]]
+    yield [pool[-1], pool[0], pool[len(pool) // 2]]
+
+
+def generalized(expressions: Sequence[Expr], seen: Mapping[str, list[int]], found: dict[str, str]) -> bool:
+    """Add to ``found`` the symbols of the first of some formulas in letters; return whether all have its form."""
+    first, *others = expressions
+    if first.is_Symbol:
+        return all(other.is_Symbol for other in others) and in_letters([one.name for one in expressions], seen, found)
+    if any(other.func is not first.func or len(other.args) != len(first.args) for other in others):
+        return False
+    if not first.args:
+        return all(other == first for other in others)
+    aligned = zip(*(one.args for one in expressions), strict=True)
+    return all(generalized(parts, seen, found) for parts in aligned)
+
+
+def in_letters(names: Sequence[str], seen: Mapping[str, list[int]], found: dict[str, str]) -> bool:
+    """Add to ``found`` the name of a symbol with letters for the integers in its brackets."""
+    if len({INDEX.sub("", name) for name in names}) > 1:
+        return False
+    integers = [[int(k) for text in INDEX.findall(name) for k in INTEGER.findall(text)] for name in names]
+    told = []
+    for column in zip(*integers, strict=True):
+        letter = next((letter for letter, values in seen.items() if values == list(column)), None)
+        if letter is None and len(set(column)) > 1:
+            return False
+        told.append(letter or str(column[0]))
+    parts = iter(told)
+    general = INDEX.sub(lambda match: INTEGER.sub(lambda _: next(parts), match[0]), names[0])
+    return found.setdefault(names[0], general) == general
+
+
+def holds(found: Mapping[str, str], entries: Sequence[Expr], example: int, values: Mapping[str, EntryPlaces]) -> bool:
+    """Return whether every entry is the example with its own indices."""
+    general = entries[example]
+    symbols = {symbol: found[symbol.name] for symbol in general.free_symbols}
+    moved = {symbol: re.split(r"\b([A-Za-z]\w*)\b", text) for symbol, text in symbols.items() if text != symbol.name}
+    for place, (wanted, at) in enumerate(zip(entries, tuples(values, len(entries)), strict=True)):
+        new = {symbol: s.symbol("".join(at.get(part, part) for part in parts)) for symbol, parts in moved.items()}
+        if place != example and general.xreplace(new) != wanted:
+            return False
+    return True
+
+
+def tuples(values: Mapping[str, EntryPlaces], count: int) -> Iterator[dict[str, str]]:
+    """Yield what the letters are at each entry, as text."""
+    columns = {letter: axis.tolist() for letter, axis in values.items()}
+    for place in range(count):
+        yield {letter: str(axis[place]) for letter, axis in columns.items()}
+
+
+# ---- Index rules: the derivative of one op by one of its arguments, as one formula for all entries of a k
 
 LONG_CONSTANT = 40
 """Characters beyond which a constant array gets a name in a rule."""
@@ -155,29 +366,31 @@ Places = tuple[list[str], list[str], str]
 """An index for each axis of the output and of the argument, and a condition on their letters, empty for none."""
 
 
-def places_of(rows: Indices, columns: Indices, out: Shape, shape: Shape, letters: Sequence[str]) -> Places | None:
+def places_of(
+    rows: EntryPlaces, columns: EntryPlaces, out: Shape, shape: Shape, letters: Sequence[str]
+) -> Places | None:
     """Return where the entries at flat ``columns`` of an array of ``shape`` stand in one of the shape ``out``.
 
     A letter that stands alone runs along its whole axis; all other indices exist then. None where no formula says so
     for each of the entries and for no other.
     """
-    if covers(rows, out):
+    if covers_all(rows, out):
         found = index_texts(columns[np.argsort(rows)], shape, out, letters)
         return None if found is None else (list(letters[: len(out)]), found, "")
-    if covers(columns, shape):
+    if covers_all(columns, shape):
         found = index_texts(rows[np.argsort(columns)], out, shape, letters)
         return None if found is None else (found, list(letters[: len(shape)]), "")
     condition = triangle(rows, out, letters) if np.array_equal(rows, columns) and out == shape else ""
     return (list(letters[: len(out)]), list(letters[: len(out)]), condition) if condition else None
 
 
-def covers(flat: Indices, shape: Shape) -> bool:
+def covers_all(flat: EntryPlaces, shape: Shape) -> bool:
     """Return whether these are all places of an array that has some, each once."""
     size = int(np.prod(shape))
     return 0 < len(flat) == size and bool(np.all(np.bincount(flat, minlength=size) == 1))
 
 
-def index_texts(flat: Indices, shape: Shape, lengths: Shape, letters: Sequence[str]) -> list[str] | None:
+def index_texts(flat: EntryPlaces, shape: Shape, lengths: Shape, letters: Sequence[str]) -> list[str] | None:
     """Return, for the flat places in ``shape`` of all entries of an array of ``lengths``, one formula an axis."""
     if not shape:
         return []
@@ -187,7 +400,9 @@ def index_texts(flat: Indices, shape: Shape, lengths: Shape, letters: Sequence[s
     return None if None in found else [text for text in found if text is not None]
 
 
-def index_text(wanted: Indices, bound: int, grid: list[Indices], lengths: Shape, letters: Sequence[str]) -> str | None:
+def index_text(
+    wanted: EntryPlaces, bound: int, grid: list[EntryPlaces], lengths: Shape, letters: Sequence[str]
+) -> str | None:
     """Return one index as a formula: ``i``, ``699 - i``, ``30*i + j``, ``(i + 698) % 700`` or ``i//2``."""
     start = int(wanted[0])
     # How much an index grows with a letter is read off at the second place along its axis, and then held to all.
@@ -214,7 +429,7 @@ def affine(factors: Sequence[int], start: int, letters: Sequence[str]) -> str:
     return ("-" if k < 0 else "") + first + "".join(f" {'-' if k < 0 else '+'} {text}" for k, text in others)
 
 
-def triangle(rows: Indices, shape: Shape, letters: Sequence[str]) -> str:
+def triangle(rows: EntryPlaces, shape: Shape, letters: Sequence[str]) -> str:
     """Return the condition for a place of a matrix to be among ``rows``, empty if these are no triangle of it."""
     if len(shape) < 2 or not len(rows):
         return ""
@@ -365,3 +580,192 @@ def zero_condition(node: Operation, k: int, arguments: list[str], out: str) -> s
 def as_number(value: Any) -> Expr:
     """Return a constant of one entry as a number."""
     return s.number(float(np.reshape(value, ())))
+
+
+# ---- The rules of large Jacobians: one formula for a whole diagonal, or the chain rule with a rule for ea
+
+MOST_NODES = 40
+"""Operations between the inputs and the output up to which every one gets its rule."""
+MOST_STEPS = 400
+"""Operations up to which the one formula of an elementwise program is tried: each takes sympy a millisecond."""
+LONGEST = 80
+"""Parts of a formula for a whole diagonal."""
+MOST_PATHS = 4
+"""Paths up to which J is written as the sum over them."""
+
+
+def derive_rules(
+    graph: Graph, output: Node, leaves: Mapping[str, Node], composition: Composition
+) -> tuple[dict[str, list[IndexRule]], Texts | None]:
+    """Return the rules of each Jacobian, and the texts that define the names they use.
+
+    An elementwise program has one rule, such as ``dy[i]/dx[i] = 2*x[i]``. Any other has a rule for each op on the way,
+    ``dh1[i]/dh0[j] = …``; the Jacobian is the sum of their products. There are none where they would be too many.
+    """
+    names = taken_names(graph)
+    letters, called = letters_beside(names), output_name(graph, output)
+    printer = LanguagePrinter(Order(names_in_order(graph) if len(composition.nodes) <= MOST_STEPS else {}))
+    rules: dict[str, list[IndexRule]] = {}
+    for name, leaf in leaves.items():
+        with distribute(False):
+            formula = _diagonal(output, leaf, composition, letters, printer)
+        if formula is not None:
+            own = tuple(letters[: len(leaf.shape)])
+            rules[name] = [IndexRule(called, own, name, own, formula, whole=True)]
+    if (
+        len(rules) == len(leaves)
+        or sum(node.active or isinstance(node, Input) for node in composition.nodes) > MOST_NODES
+    ):
+        return rules, None
+    texts = Texts(graph, composition.nodes)
+    for node in composition.nodes:
+        wanted = called if node is output else None
+        texts.describe(node, wanted)
+        if node.active and isinstance(node, Operation):
+            texts.name(node, wanted)
+    for name, leaf in leaves.items():
+        if name not in rules:
+            rules[name] = chain_rules(leaf, output, chain_of(leaf, composition), texts, letters)
+    return rules, texts
+
+
+def _diagonal(
+    output: Node, leaf: Node, composition: Composition, letters: list[str], printer: LanguagePrinter
+) -> str | None:
+    """Return the formula of entry ``[i, i]`` of an elementwise program, None for any other."""
+    shape = output.shape
+    nodes = composition.nodes
+    if leaf.shape != shape or not shape or len(nodes) > MOST_STEPS:
+        return None
+    entries = _generic_entries(nodes, shape, letters, printer.program)
+    if entries is None:
+        return None
+    try:
+        found = _swept(output, leaf, nodes, entries, composition)
+        return None if found is None else shortest([tidied(found, {})], printer, {})[0]
+    except Unprintable:
+        return None
+
+
+def _swept(
+    output: Node, leaf: Node, nodes: Sequence[Node], entries: Mapping[int, Expr], composition: Composition
+) -> Expr | None:
+    def along(node: Operation, k: int, outer: Expr) -> Expr | None:
+        parts = composition.parts(node, k)
+        return outer * _local_formula(parts, node, k, entries) if parts else None
+
+    found = accumulate({output.index: s.number(1)}, reversed(nodes), along, lambda a, b, _own: a + b).get(leaf.index)
+    return None if found is None or size_of(found, LONGEST) >= LONGEST else found
+
+
+def _generic_entries(
+    nodes: Sequence[Node], shape: tuple[int, ...], letters: list[str], order: Order
+) -> dict[int, Expr] | None:
+    entries: dict[int, Expr] = {}
+    for node in nodes:
+        found = _generic_entry(node, shape, letters, entries, order)
+        if found is None:
+            return None
+        entries[node.index] = found
+    return entries
+
+
+def _generic_entry(
+    node: Node, shape: tuple[int, ...], letters: list[str], entries: Mapping[int, Expr], order: Order
+) -> Expr | None:
+    if isinstance(node, Input):
+        if len(node.shape) > len(shape):
+            return None
+        return s.symbol(generic(node.name, node.shape, shape, letters))
+    if node.op is None or node.op.formula is None or (node.active and node.shape != shape):
+        return None
+    arguments = []
+    for argument in node.arguments:
+        if isinstance(argument, Node):
+            arguments.append(entries[argument.index])
+        elif np.size(argument) == 1:
+            arguments.append(as_number(argument))
+        else:
+            return None
+    found = s.as_expression(node.op.formula(s, *arguments, **node.static))
+    if len(arguments) > 1:
+        order.learn(found, arguments)
+    return found if size_of(found, LONGEST) < LONGEST else None
+
+
+def _local_formula(parts: list[Part], node: Operation, k: int, entries: Mapping[int, Expr]) -> Expr:
+    """Return a local derivative in generic entries, 0 where a convention says so."""
+    part, template = parts[0], whole_template(parts, node, k)
+    arguments = [entries[a.index] if isinstance(a, Node) else as_number(a) for a in node.arguments]
+    chosen = {
+        symbol: entries[node.index] if slot == -1 else arguments[slot]
+        for symbol, (slot, _) in zip(part.template.symbols, part.bound, strict=True)
+        if symbol in template.free_symbols
+    }
+    found = s.replaced(template, chosen)
+    if not part.has_zeros:
+        return found
+    condition = zero_condition(node, k, [formula_text(entry) for entry in arguments], formula_text(entries[node.index]))
+    return s.symbol(f"where({condition}, 0, {formula_text(found)})")
+
+
+def chain_of(leaf: Node, composition: Composition) -> list[Link]:
+    """Return all links on the paths from the output to a leaf, the output's first."""
+    below: dict[int, set[int]] = {leaf.index: set()}
+    links: list[Link] = []
+    for node in composition.nodes:
+        if not isinstance(node, Operation):
+            continue
+        found: dict[int, dict[int, list[Part]]] = {}
+        for k, argument in enumerate(node.arguments):
+            parts = composition.parts(node, k) if isinstance(argument, Node) and argument.index in below else None
+            if parts is not None:
+                found.setdefault(argument.index, {})[k] = parts
+        if not found:
+            continue
+        below[node.index] = set(found).union(*(below[index] for index in found))
+        nodes = {index: node.arguments[next(iter(parts))] for index, parts in found.items()}
+        for index, argument in nodes.items():
+            held = [other for other in nodes.values() if index in below[other.index]]
+            links.append(Link(node, argument, found[index], held))
+    return links[::-1]
+
+
+def chain_rules(leaf: Node, output: Node, links: list[Link], texts: Texts, letters: list[str]) -> list[IndexRule]:
+    """Return how J is made of its links, where it is made of several, and then the rules of each.
+
+    Nothing where there is one link alone and the language has no word for it: J has its numbers.
+    """
+    whole = len(links) == 1
+    rules = [sum_of_paths(leaf, output, links, texts)] if len(links) > 1 else []
+    for link in links:
+        try:
+            said = rules_of(link, texts, letters) or [in_words(link, texts)]
+        except Unprintable:
+            said = [] if whole else [in_words(link, texts)]
+        rules += [replace(rule, whole=whole) for rule in said]
+    return rules
+
+
+def sum_of_paths(leaf: Node, output: Node, links: list[Link], texts: Texts) -> IndexRule:
+    """Return ``dy/dx = dy/dh0 @ dh0/dx``, the sum of such products where there are a few paths, else words."""
+    whole = IndexRule(texts.of(output), (), texts.of(leaf), (), whole=True)
+    paths = [[link] for link in links if link.node is output]
+    while any(path[-1].argument is not leaf for path in paths):
+        paths = [longer for path in paths for longer in one_further(path, leaf, links)]
+        if len(paths) > MOST_PATHS:
+            return replace(whole, words="the sum over all paths of the products of the derivatives along each")
+    return replace(whole, paths=tuple([tuple([link.factor(texts) for link in path]) for path in paths]))
+
+
+def one_further(path: list[Link], leaf: Node, links: list[Link]) -> list[list[Link]]:
+    """Return a path with each link that goes on from its end; one that has reached the leaf as it is."""
+    end = path[-1].argument
+    return [path] if end is leaf else [[*path, link] for link in links if link.node is end]
+
+
+def in_words(link: Link, texts: Texts) -> IndexRule:
+    """Return what a derivative is that has no rule."""
+    op, ends = link.node.op, link.factor(texts)
+    moved = f"1 where an entry of {ends.above} is one of {ends.below}, 0 elsewhere"
+    return link.rule(texts, words=moved if op.moves and op.shaped else f"the derivative of {op.name}")

@@ -1,6 +1,6 @@
 """Products and sums as a textbook has them: numbers in front, one line of divisors, nothing left that cancels.
 
->>> from gradcli.formulas.reading import read_expression
+>>> from gradcli.formulas.expression import read_expression
 >>> with in_textbook_form():
 ...     read_expression("2*g/3*((1 - t)/(1 - p) - t/p)", {}).text
 '2*g*(p - t)/(3*p*(1 - p))'

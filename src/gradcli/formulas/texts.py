@@ -11,7 +11,7 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.naming import numbered, place_text, taken_names
-from gradcli.formulas.constants import constant_name, known_constants
+from gradcli.formulas.index_rules import constant_name, known_constants
 from gradcli.ops import RESERVED
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.links import listed

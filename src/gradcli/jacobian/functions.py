@@ -17,7 +17,7 @@ from sympy.core.parameters import distribute
 from sympy.printing.precedence import PRECEDENCE
 
 from gradcli.jacobian import refined as ways
-from gradcli.ops.signatures import Array, Formula, Symbols
+from gradcli.ops.links import Array, Formula, Symbols
 
 Rules = Callable[..., tuple[Expr, ...]]
 """What gives one derivative for each argument."""

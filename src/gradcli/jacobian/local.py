@@ -1,22 +1,232 @@
-"""Local Jacobians: for each op and argument, which output depends on which entry, by which formula and how much."""
+"""What nodes have in common where they differ in their numbers alone.
+
+The factors of local Jacobians: formulas in symbols of their own, differentiated once, and how to work them out.
+Local Jacobians: for each op and argument, which output depends on which entry, by which formula and how much.
+Local Jacobians of many nodes at once: an op that works entry by entry is the same op on one long array.
+A loop of 10,000 steps leaves as many nodes of an op. Their numbers are laid side by side, and numpy is asked once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
+from sympy import Add, Dummy, Expr, Mul, Pow, Symbol, powsimp
 
-from gradcli.engine.graph import Operation
+from gradcli.engine.graph import NODES, Node, Operation
 from gradcli.errors import over_budget
-from gradcli.errors.counting import counted
-from gradcli.jacobian.factors import Template, template_of
-from gradcli.jacobian.kinds import Constant, constant_of, kind_of
-from gradcli.jacobian.matrix import FEW
-from gradcli.jacobian.sparse import SHORT, rising
+from gradcli.errors.hints import counted
+from gradcli.jacobian import functions as s
+from gradcli.jacobian.evaluate import Rule, evaluator, magnitude
+from gradcli.jacobian.sparse import FEW, SHORT, Diagonals, rising, same
 from gradcli.ops.declare import Array, Op, holds_somewhere, value_of
-from gradcli.ops.links import OUT, Auxiliary, Bound, Contraction, Indices, Links, Slot, auxiliary_of, listed
+from gradcli.ops.links import (
+    OUT,
+    Auxiliary,
+    Bound,
+    Contraction,
+    EntryPlaces,
+    Formula,
+    Implicit,
+    Links,
+    Partial,
+    Slot,
+    auxiliary_of,
+    listed,
+)
 from gradcli.records import dataclass
+
+Constant = float | None
+"""A plain number among the arguments of an op, which stands in its formulas as it is; None for a node or an array."""
+
+
+def constant_of(argument: Any) -> Constant:
+    """Return the one number that an argument is, None for a node or an array."""
+    if isinstance(argument, float | int):  # most are; numpy's double is a float too
+        number = float(argument)
+    elif type(argument) in NODES or np.size(argument) != 1:
+        return None
+    else:
+        number = float(np.reshape(argument, ()))
+    return number if math.isfinite(number) else None
+
+
+def kind_of(node: Operation, of: Callable[[Any], Hashable] | None = None) -> Hashable:
+    """Return what the local Jacobians of a node depend on, but for the numbers of nodes and arrays.
+
+    ``of`` says what they depend on of an argument; ``argument_kind`` where nothing is given.
+    """
+    op = node.op
+    arguments = tuple([(of or argument_kind)(a) for a in node.arguments])
+    return op.local, op.digits, node.value.shape, arguments, frozen(node.static) if node.static else ()
+
+
+def argument_kind(argument: Any) -> Hashable:
+    """Return the shape of an argument, or the constant that it is; the two zeros are told apart."""
+    if type(argument) in NODES:
+        return argument.value.shape  # type: ignore[no-any-return]
+    constant = constant_of(argument)
+    return np.shape(argument) if constant is None else constant or str(constant)
+
+
+def free_kind(argument: Any) -> Hashable:
+    """Return the shape of an argument, a constant as an array of one, or the zero that it is."""
+    kind = argument_kind(argument)
+    return np.shape(argument) if isinstance(kind, float) else kind
+
+
+def frozen(value: Any) -> Hashable:
+    """Return a plain argument of an op as a key: equal ones have equal keys, and others have others."""
+    if isinstance(value, dict):
+        return tuple([(name, frozen(item)) for name, item in value.items()])
+    if isinstance(value, tuple | list):
+        return tuple([frozen(item) for item in value])
+    if isinstance(value, slice):
+        return slice, frozen((value.start, value.stop, value.step))
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    return type(value), value
+
+
+# ---- The factors of local Jacobians: formulas in symbols of their own, differentiated once, and how to wo
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Template:
+    """A formula in ``symbols``, one for each bound item; ``used`` are the places of those that it holds.
+
+    ``value`` and ``size`` work it out and the size of the terms that it adds up, None where that is its absolute
+    value. ``adds`` says that it adds up terms at all, which may cancel.
+    """
+
+    expression: Expr
+    symbols: tuple[Symbol, ...]
+    used: tuple[int, ...]
+    value: Rule
+    size: Rule | None
+    adds: bool
+
+
+def template(expression: Expr, symbols: tuple[Symbol, ...]) -> Template:
+    """Return a formula with what works it out."""
+    places = {symbol: k for k, symbol in enumerate(symbols)}
+    used = tuple(k for k, symbol in enumerate(symbols) if symbol in expression.free_symbols)
+    adds = bool(expression.has(Add))
+    value, size = evaluator(expression, places), magnitude(expression, places)
+    return Template(s.written_out(expression), symbols, used, value, size, adds)
+
+
+ONE = template(s.number(1), ())
+
+
+def template_of(links: Links | Contraction, constants: tuple[Constant, ...]) -> Template:
+    """Return the formula of a link's factor; ``constants`` has the arguments that are plain numbers."""
+    factor = links.factor
+    if factor is None:
+        return ONE
+    if isinstance(factor, Partial):
+        return derivative(factor.formula, factor.argument, constants)
+    if isinstance(factor, Implicit):
+        return recalled(quotient, factor.inner, factor.outer)
+    return recalled(explicit, factor.formula, len(links.bound))
+
+
+@lru_cache(maxsize=4096)
+def derivative(formula: Formula, argument: int, constants: tuple[Constant, ...]) -> Template:
+    """Return the derivative of a formula by one argument, the constants among the others written out."""
+    symbols = tuple(Dummy(f"a{k}", real=True) for k in range(len(constants)))
+    given = [x if c is None else s.number(c) for x, c in zip(symbols, constants, strict=True)]
+    given[argument] = symbols[argument]
+    return template(s.as_expression(formula(s, *given)).diff(symbols[argument]), symbols)
+
+
+@lru_cache(maxsize=1024)
+def separated(found: Template) -> tuple[float, list[Template]] | None:
+    """Return a number and one formula for each symbol, whose product a formula is; None where it is none."""
+    number, each = s.number(1), [s.number(1)] * len(found.symbols)
+    for factor in Mul.make_args(found.expression):
+        used = [k for k, symbol in enumerate(found.symbols) if symbol in factor.free_symbols]
+        if len(used) > 1:
+            return None
+        if used:
+            each[used[0]] *= factor
+        else:
+            number *= factor
+    return float(number), [template(part, (symbol,)) for part, symbol in zip(each, found.symbols, strict=True)]
+
+
+def quotient(inner: Formula, outer: Formula) -> Template:
+    """Return inner'(x) / outer'(y)."""
+    x, y = Dummy("x", real=True), Dummy("y", real=True)
+    found = s.as_expression(inner(s, x)).diff(x) / s.as_expression(outer(s, y)).diff(y)
+    # exp(x - y) and not exp(x)*exp(-y), which overflows where the whole does not.
+    return template(powsimp(found, combine="exp") if found.has(s.exp) else found, (x, y))
+
+
+def explicit(formula: Formula, count: int) -> Template:
+    """Return a formula as it stands, in ``count`` symbols."""
+    symbols = tuple(Dummy(f"b{k}", real=True) for k in range(count))
+    return template(s.as_expression(formula(s, *symbols)), symbols)
+
+
+def is_plain(expression: Expr) -> bool:
+    """Return whether a formula is made of products and whole powers alone, so that numbers may stand for its symbols.
+
+    Elsewhere a constant that is written out gives another formula: the derivative of x**2 is 2*x, and not 2*x**(2 - 1).
+    """
+    if isinstance(expression, Mul):
+        return all(map(is_plain, expression.args))
+    if isinstance(expression, Pow):
+        return bool(expression.args[1].is_Integer) and is_plain(expression.args[0])
+    return bool(expression.is_Symbol or expression.is_Integer)
+
+
+@lru_cache(maxsize=1024)
+def has_plain_derivative(formula: Formula, argument: int, count: int) -> bool:
+    """Return whether the derivative of a formula by one of ``count`` arguments is plain."""
+    return is_plain(derivative(formula, argument, (None,) * count).expression)
+
+
+MOST_RECALLED = 4096
+_RECALLED: dict[Hashable, Template] = {}
+
+
+def recalled(make: Callable[..., Template], *given: Any) -> Template:
+    """Return ``make(*given)``, made once for functions that are the same text over the same values.
+
+    The local reading of an op makes its formulas anew whenever it is asked.
+    """
+    try:
+        key = (make, *map(text_of, given))
+        found = _RECALLED.get(key)
+    except TypeError:  # a value that has no hash
+        return make(*given)
+    if found is None:
+        if len(_RECALLED) >= MOST_RECALLED:
+            _RECALLED.clear()
+        found = _RECALLED[key] = make(*given)
+    return found
+
+
+def text_of(formula: Formula) -> Hashable:
+    """Return what makes two functions the same: their code, and the values that they close over."""
+    if type(formula) is not FunctionType or formula.__kwdefaults__:
+        return type(formula), formula
+    cells = formula.__closure__ or ()
+    return (
+        formula.__module__,
+        formula.__code__,
+        formula.__defaults__,
+        tuple(text_of(cell.cell_contents) for cell in cells),
+    )
+
+
+# ---- Local Jacobians: for each op and argument, which output depends on which entry, by which formula and
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,11 +237,11 @@ class Part:
     ``most``.
     """
 
-    rows: Indices
-    columns: Indices
+    rows: EntryPlaces
+    columns: EntryPlaces
     weight: Array | float
     template: Template
-    bound: tuple[tuple[Slot, Indices], ...]
+    bound: tuple[tuple[Slot, EntryPlaces], ...]
     auxiliary: Auxiliary | None = None
     second: Auxiliary | None = None
 
@@ -161,7 +371,7 @@ def numbers(reading: Reading, part: Part) -> tuple[Any, Any]:
     return values, sizes
 
 
-def numbers_of(reading: Reading, part: Part, slot: int, where: Indices) -> Any:
+def numbers_of(reading: Reading, part: Part, slot: int, where: EntryPlaces) -> Any:
     """Return the numbers that a symbol stands for: of an argument, the output, or the auxiliary value."""
     return entries(slot_array(reading, part, slot), where)
 
@@ -173,7 +383,7 @@ def slot_array(reading: Reading, links: Bound, slot: Slot) -> Any:
     return reading.out if slot == OUT else auxiliary_of(links, slot)[1]
 
 
-def entries(array: Any, where: Indices) -> Any:
+def entries(array: Any, where: EntryPlaces) -> Any:
     """Return the entries at flat indices; a single number as it is, and all in their order without a copy."""
     if type(array) is np.float64 and len(where):
         return array
@@ -205,3 +415,98 @@ def without_false_zeros(factor: Any, reading: Reading, part: Part) -> Any:
     for slot, where in part.bound:
         unsure = unsure | ~np.isfinite(numbers_of(reading, part, slot, where))
     return np.where(unsure & (factor == 0), np.nan, factor)
+
+
+# ---- Local Jacobians of many nodes at once: an op that works entry by entry is the same op on one long ar
+
+WIDEST = 1024
+"""Entries of a node up to which numpy takes longer to be asked than to answer."""
+MANY = 8
+"""Nodes of a kind from which it is worth while to lay their numbers side by side."""
+
+Link = tuple[Operation, int, Node]
+"""A node, the number of one of its arguments, and that argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The local Jacobians by their argument number ``argument`` of ``nodes``, the output's first, all diagonal.
+
+    ``local`` has them one behind the other; ``places`` says where the nodes stand in the list of all links.
+    """
+
+    nodes: list[Operation]
+    argument: int
+    places: list[int]
+    local: PartNumbers
+
+    @property
+    def width(self) -> int:
+        """The entries of one node."""
+        return len(self.local.values) // len(self.nodes)
+
+    def diagonals(self) -> Diagonals:
+        """Return the matrix of each node, those of a few entries as lists."""
+        values, sizes, where = self.local.values, self.local.sizes, self.local.part.rows[: self.width]
+        return (
+            Diagonals(values, sizes, where) if self.width > FEW else Diagonals(values.tolist(), sizes.tolist(), where)
+        )
+
+    def holds(self, node: Node, argument: int) -> bool:
+        """Return whether the local Jacobian of a node by an argument is one of these."""
+        place = bisect_left(self.nodes, -node.index, key=lambda other: -other.index)
+        return argument == self.argument and place < len(self.nodes) and self.nodes[place] is node
+
+
+def batches(links: Sequence[Link], widest: int) -> list[Batch]:
+    """Return the batches of all links that work entry by entry on ``widest`` entries at most."""
+    by_op: dict[Hashable, list[int]] = {}
+    for place, (node, k, argument) in enumerate(links):
+        few = 0 < node.value.size <= widest and argument.value.shape == node.value.shape
+        if few and node.op.formula is not None:
+            by_op.setdefault((id(node.op), k), []).append(place)
+    groups = [group for many in by_op.values() if len(many) >= MANY for group in of_one_kind(links, many)]
+    return [found for group in groups if (found := batch(links, group)) is not None]
+
+
+def of_one_kind(links: Sequence[Link], places: list[int]) -> list[list[int]]:
+    """Return the places of links of one op and argument by kind, where these are many."""
+    node, k, _ = links[places[0]]
+    kind = free_kind if takes_numbers(node, k) else argument_kind
+    groups: dict[Hashable, list[int]] = {}
+    for place in places:
+        groups.setdefault(kind_of(links[place][0], kind), []).append(place)
+    return [group for group in groups.values() if len(group) >= MANY]
+
+
+def takes_numbers(node: Operation, argument: int) -> bool:
+    """Return whether the constants of an op may be taken as numbers are, each its own: ``x/1``, ``x/2``, ``x/3`` …"""
+    return not node.static and has_plain_derivative(node.op.formula, argument, len(node.arguments))
+
+
+def batch(links: Sequence[Link], places: list[int]) -> Batch | None:
+    """Return one batch; None where the local reading of the op is not one of all entries, as in pieces of a formula."""
+    nodes, argument = [links[place][0] for place in places], links[places[0]][1]
+    first = nodes[0]
+    free = takes_numbers(first, argument)
+    constants = tuple([constant_of(a) for a in first.arguments])
+    fixed = tuple([None if free and c else c for c in constants])
+    values = tuple(
+        a if c is not None else side_by_side([value_of(node.arguments[k]) for node in nodes], first.ndim)
+        for k, (a, c) in enumerate(zip(first.arguments, fixed, strict=True))
+    )
+    reading = Reading(first.op, side_by_side([node.value for node in nodes], first.ndim), values, first.static)
+    parts = read(reading, argument, fixed)
+    whole = len(parts) == 1 and len(parts[0].rows) == np.size(reading.out)
+    if not whole or not rising(parts[0].rows) or not same(parts[0].rows, parts[0].columns):
+        return None
+    if fixed != constants and not is_plain(parts[0].template.expression):
+        return None
+    return Batch(nodes, argument, places, worked_out(reading, parts[0]))
+
+
+def side_by_side(arrays: list[Any], ndim: int) -> Any:
+    """Return arrays of one shape along a new first axis, so that the others broadcast as they did."""
+    stacked = np.asarray(arrays[0])[None] if len(arrays) == 1 else np.array(arrays)
+    shape = stacked.shape[1:]
+    return stacked.reshape(len(arrays), *(1,) * (ndim - len(shape)), *shape)

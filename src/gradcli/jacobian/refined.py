@@ -12,8 +12,8 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from gradcli.ops.signatures import Array, Mask
-from gradcli.ops.slopes import erfc
+from gradcli.ops.elementwise import erfc
+from gradcli.ops.links import Array, Mask
 
 NEAR = 1e-3
 """How near a zero of a derivative an entry must lie, relative to it, to be worked out in more digits."""

@@ -11,29 +11,32 @@ import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Node
 from gradcli.errors import GradcliError
-from gradcli.language.arithmetic import binary, unary_operator
-from gradcli.language.calls import DTYPE, Bound, asks_library
-from gradcli.language.compiling import Evaluate, Frame
-from gradcli.language.kinds import (
+from gradcli.language.arithmetic import (
     DOUBLE,
     MASK,
     Listed,
     Tupled,
+    array_of,
+    as_tensor,
+    binary,
+    compare,
     inverted,
     is_odd,
     number_kind,
     plain_items,
+    unary_operator,
     whole_array,
 )
-from gradcli.language.runtime import array_of, as_tensor, compare
-from gradcli.language.storage import looks_on, may_share
+from gradcli.language.calls import DTYPE, Bound, asks_library
+from gradcli.language.compiling import Evaluate, Frame
+from gradcli.language.memory import looks_on, may_share
 from gradcli.ops import OPERATORS, Function, Pair
+from gradcli.ops.arithmetic import only_numpy
 from gradcli.ops.declare import Apply, Op, value_of
-from gradcli.ops.indexing import INDEX
-from gradcli.ops.integers import only_numpy
+from gradcli.ops.joining import INDEX
+from gradcli.ops.links import Static, Tensor
 from gradcli.ops.making import DETACH
 from gradcli.ops.shaping import CLONE
-from gradcli.ops.signatures import Static, Tensor
 from gradcli.ops.vocabulary import FLOATS, Builder
 
 

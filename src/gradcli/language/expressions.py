@@ -1,9 +1,13 @@
-"""Expressions of a formula: from syntax to closures that evaluate them over a frame."""
+"""Attributes and methods that are no functions of the table: ``x.T``, ``x.shape``, ``len(x)``.
+
+Expressions of a formula: from syntax to closures that evaluate them over a frame.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, count
@@ -13,19 +17,190 @@ import numpy as np
 
 from gradcli.engine.graph import Graph
 from gradcli.errors import GradcliError, Place, Span, over_budget
-from gradcli.errors.suggest import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
-from gradcli.language import picking, runtime
-from gradcli.language.arithmetic import Side, binary_operator, negative, positive
+from gradcli.errors.hints import INSTEAD_OF_ATTRIBUTE, INSTEAD_OF_WORD
+from gradcli.language import arithmetic, picking
+from gradcli.language.arithmetic import (
+    FLOAT,
+    INTEGER,
+    MASK,
+    Side,
+    binary_operator,
+    inverted,
+    literal,
+    negative,
+    number_kind,
+    positive,
+)
 from gradcli.language.calling import caller
-from gradcli.language.calls import bind, library_of, plain_number, refuse_ambiguous, refuse_stars, resolve, written_name
+from gradcli.language.calls import (
+    BINARY,
+    COMPARE,
+    MASKS,
+    MODULES,
+    NEW_AXIS,
+    bind,
+    constant_name,
+    dotted,
+    find_constant,
+    library_of,
+    plain_number,
+    refuse_ambiguous,
+    refuse_stars,
+    resolve,
+    written_name,
+)
 from gradcli.language.compiling import UNBOUND, Compiler, Evaluate, Frame
-from gradcli.language.kinds import inverted
-from gradcli.language.members import ATTRIBUTES, special_call
-from gradcli.language.names import BINARY, COMPARE, MASKS, NEW_AXIS, constant_name, find_constant
-from gradcli.language.runtime import literal
 from gradcli.language.trace import Branch, Chosen, Writer
-from gradcli.ops import OPERATORS, methods
-from gradcli.ops.making import CONSTANTS
+from gradcli.ops import OPERATORS, Pair, Parts, methods
+from gradcli.ops.declare import value_of
+from gradcli.ops.making import CONSTANTS, DATA
+from gradcli.ops.shaping import TRANSPOSE, transpose_matrices
+
+
+def transposed(f: Graph, value: object) -> Any:
+    """Return ``x.T``."""
+    x = arithmetic.array_of(value)
+    return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))))
+
+
+def matrix_transposed(f: Graph, value: object) -> Any:
+    """Return ``x.mT``: the last two axes swapped."""
+    x = arithmetic.array_of(value)
+    if x.ndim < 2:
+        raise GradcliError("shape", f".mT takes a matrix or a batch of them, not shape {x.shape}")
+    return transpose_matrices(f, x)
+
+
+def adjoint(f: Graph, value: object) -> Any:
+    """Return ``x.H``: the transpose of a matrix of real numbers."""
+    x = arithmetic.array_of(value)
+    if x.ndim not in (0, 2):
+        raise GradcliError("shape", f".H takes a matrix, not shape {x.shape}", hint="x.mH takes a batch of them")
+    return transposed(f, x)
+
+
+def refuse_imaginary(f: Graph, value: object) -> Any:
+    """Refuse ``x.imag``: PyTorch has it for complex numbers alone."""
+    del f, value
+    raise GradcliError("type", ".imag is of complex numbers, and these are real")
+
+
+TYPE_OF = {FLOAT: "float64", INTEGER: "int64", MASK: "bool"}
+
+
+def part(name: str) -> Callable[[Graph, object], Any]:
+    """Return what reads one array of a decomposition by its name."""
+
+    def read(f: Graph, value: object) -> Any:
+        del f
+        if not isinstance(value, Parts):
+            hint = f"call it: .{name}()" if name in methods() else None
+            message = f".{name} is of a decomposition such as linalg.svd(A), and of no array"
+            raise GradcliError("not-allowed", message, hint=hint)
+        return value.part(name)
+
+    return read
+
+
+def half(name: str) -> Callable[[Graph, object], Any]:
+    """Return what reads the values of a pair, or their indices."""
+
+    def read(f: Graph, value: object) -> Any:
+        del f
+        if not isinstance(value, Pair):
+            raise GradcliError("not-allowed", f".{name} is of a pair, such as max(x, dim=0) gives, and of no array")
+        return getattr(value, name)
+
+    return read
+
+
+PART_NAMES = (
+    *("U", "S", "V", "Vh", "Q", "R", "P", "L", "LU", "pivots", "eigenvalues", "eigenvectors", "sign", "logabsdet"),
+    *("solution", "cloned_coefficient", "residuals", "rank", "singular_values", "min", "max"),
+)
+ATTRIBUTES: dict[str, Callable[[Graph, object], Any]] = {
+    "T": transposed,
+    "mT": matrix_transposed,
+    "shape": lambda f, value: arithmetic.as_tensor(value).shape,
+    "ndim": lambda f, value: arithmetic.as_tensor(value).ndim,
+    "size": lambda f, value: int(value_of(arithmetic.as_tensor(value)).size),
+    "H": adjoint,
+    "mH": matrix_transposed,
+    "data": lambda f, value: f(DATA, arithmetic.array_of(value)),
+    "real": lambda f, value: arithmetic.array_of(value),
+    "imag": refuse_imaginary,
+    "dtype": lambda f, value: TYPE_OF[number_kind(value)],
+    "device": lambda f, value: "cpu",
+    **{name: part(name) for name in PART_NAMES},
+    "values": half("values"),
+    "indices": half("indices"),
+}
+
+
+def size_of(value: object, dim: object = None) -> Any:
+    """Return PyTorch's ``x.size()`` or ``x.size(dim)``."""
+    shape = arithmetic.as_tensor(value).shape
+    return shape if dim is None else picking.subscript(None, shape, [dim], single=True)  # type: ignore[arg-type]
+
+
+def length_of(value: object) -> int:
+    """Return ``len(x)``."""
+    if type(value) is tuple:
+        return len(value)
+    shape = arithmetic.as_tensor(value).shape
+    if not shape:
+        raise GradcliError("type", "len of a scalar")
+    return int(shape[0])
+
+
+def count_of(value: object, axis: object = None) -> Any:
+    """Return ``x.numel()``, or ``np.size(x, axis)``; of a shape, the product of its lengths."""
+    if axis is not None:
+        return size_of(value, axis)
+    return math.prod(value) if type(value) is tuple else int(value_of(arithmetic.as_tensor(value)).size)
+
+
+def axes_of(value: object) -> int:
+    """Return the number of axes."""
+    return arithmetic.as_tensor(value).ndim
+
+
+SPECIAL_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
+    "size": (size_of, 1),
+    "dim": (axes_of, 0),
+    "ndimension": (axes_of, 0),
+    "numel": (count_of, 0),
+    "nelement": (count_of, 0),
+}
+SPECIAL_FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
+    "len": (length_of, 1),
+    "torch.numel": (count_of, 1),
+    **{f"{prefix}.{name}": rule for prefix in ("np", "numpy", "jnp")
+       for name, rule in (("size", (count_of, 2)), ("ndim", (axes_of, 1)), ("shape", (size_of, 1)))},
+}  # fmt: skip
+"""By name, with the most arguments that each takes."""
+
+
+def special_call(node: ast.Call, variables: Container[str]) -> tuple[Callable[..., Any], ast.expr | None] | None:
+    """Return the reader and receiver of a call that gives a length and not an array."""
+    if node.keywords:
+        return None
+    func = node.func
+    name = dotted(func)
+    if name in SPECIAL_FUNCTIONS and name.partition(".")[0] not in variables:
+        read, most = SPECIAL_FUNCTIONS[name]
+        if 1 <= len(node.args) <= most:
+            return read, None
+    if isinstance(func, ast.Attribute) and func.attr in SPECIAL_METHODS:
+        if isinstance(func.value, ast.Name) and func.value.id in MODULES and func.value.id not in variables:
+            return None
+        read, most = SPECIAL_METHODS[func.attr]
+        if len(node.args) <= most:
+            return read, func.value
+    return None
+
+
+# ---- Expressions of a formula: from syntax to closures that evaluate them over a frame
 
 SHIFTS = (ast.LShift, ast.RShift)
 LEFT_OUT: dict[type[ast.AST], str] = {
@@ -205,7 +380,7 @@ class Expressions(Compiler):
 
     def of_List(self, node: ast.List | ast.Tuple) -> Evaluate:  # noqa: N802
         """Return a list display, which is an array, or a tuple display."""
-        stack = runtime.stack_items if isinstance(node, ast.List) else runtime.stack_tuple
+        stack = arithmetic.stack_items if isinstance(node, ast.List) else arithmetic.stack_tuple
         return self.applied(node, lambda f, *items: stack(f, list(items)), self.operands(node.elts))
 
     of_Tuple = of_List  # noqa: N815
@@ -217,7 +392,7 @@ class Expressions(Compiler):
         if type(node.op) in MASKS:
             mask = OPERATORS[MASKS[type(node.op)], 2]
             return self.applied(
-                node, lambda f, a, b: runtime.compare(f, mask, a, b), self.operands([node.left, node.right])
+                node, lambda f, a, b: arithmetic.compare(f, mask, a, b), self.operands([node.left, node.right])
             )
         op, span = OPERATORS[BINARY[type(node.op)], 2], self.spans.of(node)
         if self.writes_within(node.right):
@@ -231,7 +406,7 @@ class Expressions(Compiler):
             self.truths.update(part for part in ast.walk(node) if isinstance(part, ast.BoolOp))
         operand = [self.expression(node.operand)]
         if isinstance(node.op, ast.Not):
-            return self.applied(node, lambda f, a: not runtime.truth(a), operand)
+            return self.applied(node, lambda f, a: not arithmetic.truth(a), operand)
         if isinstance(node.op, ast.UAdd):
             return self.applied(node, lambda f, a: positive(a), operand)
         apply, op = (inverted, OPERATORS["~", 1]) if isinstance(node.op, ast.Invert) else (negative, OPERATORS["-", 1])
@@ -248,8 +423,8 @@ class Expressions(Compiler):
             raise GradcliError("not-allowed", "'in' and 'is' are not part of the language", hint="write == to compare")
         ops = [OPERATORS[COMPARE[type(op)], 2] for op in node.ops]
         if len(ops) == 1:
-            return lambda f, a, b: runtime.compare(f, ops[0], a, b)
-        return lambda f, *values: runtime.compare_chain(f, ops, list(values))
+            return lambda f, a, b: arithmetic.compare(f, ops[0], a, b)
+        return lambda f, *values: arithmetic.compare_chain(f, ops, list(values))
 
     def of_Subscript(self, node: ast.Subscript) -> Evaluate:  # noqa: N802
         """Return an entry or a part of an array."""
@@ -362,7 +537,7 @@ class Expressions(Compiler):
             f = regs[0]
             try:
                 values = [side(regs) for side in sides]
-                held = runtime.truth(compare(f, *values))
+                held = arithmetic.truth(compare(f, *values))
             except GradcliError as error:
                 raise error.at(span) from None
             if f.story is not None:
@@ -395,10 +570,10 @@ class Expressions(Compiler):
             del f
             for side in sides:
                 value = side(regs)
-                held = runtime.truth(value)
+                held = arithmetic.truth(value)
                 if held is stop_at:
                     break
-            if not as_truth and not runtime.is_truth(value):
+            if not as_truth and not arithmetic.is_truth(value):
                 message = "'and' and 'or' give one of their sides in Python, and here a truth value alone"
                 raise GradcliError("type", message, hint="write a if c else b")
             return held

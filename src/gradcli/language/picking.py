@@ -9,23 +9,24 @@ import numpy as np
 
 from gradcli.engine.graph import NODES, Graph
 from gradcli.errors import GradcliError
-from gradcli.errors.counting import counted
-from gradcli.language.kinds import (
+from gradcli.errors.hints import counted
+from gradcli.language.arithmetic import (
     Listed,
     Tupled,
     Tuples,
+    array_of,
     is_kept_list,
     items_of,
     kept_list,
+    kind_of,
     stacked,
     takes_integers_apart,
     whole_array,
 )
-from gradcli.language.runtime import array_of, kind_of
 from gradcli.ops import Pair, Parts
+from gradcli.ops.arithmetic import only_numpy
 from gradcli.ops.declare import value_of
-from gradcli.ops.indexing import INDEX, PART
-from gradcli.ops.integers import only_numpy
+from gradcli.ops.joining import INDEX, PART
 
 
 def whole_index(f: Graph, value: object) -> Any:

@@ -1,24 +1,29 @@
-"""Whole programs: a text checked once, to be evaluated at many points."""
+"""Whole programs: a text checked once, to be evaluated at many points.
+
+The values that a formula computes on its way: one of them as the output, and all of them in a formula after it.
+Values that a program gives itself, in lines that could as well be left out and given from outside.
+"""
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node
-from gradcli.engine.lean import LeanGraph
+from gradcli.engine.graph import Graph, LeanGraph, Node
 from gradcli.errors import Budget, GivenUp, GradcliError, Place, Span, over_budget
-from gradcli.language import runtime
+from gradcli.errors.hints import OwnInput, did_you_mean
+from gradcli.language import arithmetic
 from gradcli.language.compiling import FRAMES, Evaluate, Frame
-from gradcli.language.source import parse
+from gradcli.language.source import Spans, parse
 from gradcli.language.statements import Statements, as_load
 from gradcli.language.trace import Assigned
 from gradcli.ops.declare import tensor
-from gradcli.records import dataclass
+from gradcli.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,7 @@ class Program:
             registers[self.variables[name]] = leaf if kept else value
         try:
             with np.errstate(all="ignore"):
-                output = runtime.as_output(self.run(registers), self.truths)
+                output = arithmetic.as_output(self.run(registers), self.truths)
             if graph.story is not None and self.last is not None:
                 graph.story.append((self.last, output, len(graph.bindings)))
             constant = not (isinstance(output, Node) and output.active)
@@ -106,7 +111,7 @@ class Program:
 
 def remark_output(graph: Graph, output: Any, constant: bool) -> None:
     """Remark on what PyTorch's backward refuses after a run: values written to, and an output without a gradient."""
-    from gradcli.language.versions import remark_backward, remark_constant
+    from gradcli.language.torch_refusals import remark_backward, remark_constant
 
     remark_backward(graph, output)
     if constant and any(leaf.active for leaf in graph.inputs.values()):
@@ -230,3 +235,142 @@ def own_result(tree: ast.Module, last: ast.stmt) -> str | None:
     name = last.value.id if isinstance(last.value, ast.Name) else None
     stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     return name if name in stored else None
+
+
+# ---- The values that a formula computes on its way: one of them as the output, and all of them in a formu
+
+MOST_NAMES = 12
+"""Names that an error lists."""
+
+
+def assigned_names(program: Program) -> dict[str, ast.stmt]:
+    """Return the names that a formula assigns, each with the last of its statements that does, in order of the lines.
+
+    A statement of several lines, such as a loop, is one.
+    """
+    tree, _ = parse(program.place.text, program.budget)
+    last: dict[str, ast.stmt] = {}
+    for statement in tree.body:
+        for part in ast.walk(statement):
+            last.update(dict.fromkeys(targets_of(part), statement))
+    return last
+
+
+def targets_of(part: ast.AST) -> Iterator[str]:
+    """Yield the variables that one statement assigns, those inside of it left out."""
+    targets = part.targets if isinstance(part, ast.Assign) else []
+    targets += [part.target] if isinstance(part, ast.AugAssign | ast.For) else []
+    for target in targets:
+        yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name) and is_stored(node))
+
+
+def is_stored(node: ast.Name) -> bool:
+    """Return whether a variable is assigned here, and not read."""
+    return isinstance(node.ctx, ast.Store)
+
+
+def with_output(program: Program, name: str, given: frozenset[str]) -> Program:
+    """Return a formula up to the last assignment of one of its names, which is the output.
+
+    Where it writes to values in place all of its lines count: a write to one name may change another. Raises ``option``
+    for a name that it does not assign.
+    """
+    last = assigned_names(program)
+    if name not in last:
+        raise no_output(program, name, list(last))
+    if program.result == name:
+        return program
+    text = program.place.text
+    if not program.writes:
+        text = text[: Spans(text).of(last[name])[1]]
+    part = compile_program(text, program.budget, given)
+    if part.result != name or program.writes:
+        part = compile_program(f"{text}\n{name}", program.budget, given)
+    return replace(part, beside=frozenset(program.inputs.keys() - part.inputs.keys()))
+
+
+def no_output(program: Program, name: str, names: list[str]) -> GradcliError:
+    """Return the error for an output that a formula does not assign."""
+    message = f"'{name}' is an input" if name in program.inputs else f"the program assigns no '{name}'"
+    hint = did_you_mean(name, names) or f"it assigns {names_text(names)}" if names else "its last line is the output"
+    return GradcliError("option", message, hint=hint)
+
+
+def names_text(names: list[str]) -> str:
+    """Return names in a row, and how many more there are."""
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+class Continued(NamedTuple):
+    """A program with a formula after it; ``begin`` is where that begins in the text.
+
+    ``meant`` are the variables under whose names the formula has others than the program's: the name that each has as
+    an input.
+    """
+
+    program: Program
+    begin: int
+    meant: dict[str, str]
+
+
+def continued(program: Program, formula: str, given: Mapping[str, object], assigned: Sequence[str]) -> Continued:
+    """Return a formula as a program; where it uses names that ``program`` assigns, as one that begins with its lines.
+
+    A name of ``given`` means what is given, whatever the program assigns to it on its way.
+    """
+    alone = compile_program(formula, program.budget, frozenset((*given, *assigned)))
+    used = alone.inputs.keys()
+    if used.isdisjoint(set(assigned) - given.keys()):
+        return Continued(alone, 0, {})
+    taken = {*assigned, *program.variables, *given, *used}
+    meant = {}
+    for name in (name for name in assigned if name in given and name in used):
+        meant[name] = next(other for other in map(f"{name}_{{}}".format, count()) if other not in taken)
+    before = "\n".join([program.place.text, *(f"{name} = {other}" for name, other in meant.items()), ""])
+    whole = before + alone.place.text
+    return Continued(compile_program(whole, program.budget, frozenset({*given, *meant.values()})), len(before), meant)
+
+
+# ---- Values that a program gives itself, in lines that could as well be left out and given from outside
+
+
+def own_inputs(program: Program) -> list[OwnInput]:
+    """Return the variables whose first value depends on no variable and which go on from it, in the order of lines.
+
+    The last line is the output, and no input.
+    """
+    tree, place = parse(program.place.text, program.budget, any_quotes=True)
+    spans = Spans(place.text)
+    found: dict[str, OwnInput | None] = {}
+    for statement in tree.body[:-1]:
+        for name, value in assigned(statement):
+            read = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+            if name in found and name in read:
+                continue
+            if name in found or not read.isdisjoint(program.variables):
+                found[name] = None
+                continue
+            text = place.text[slice(*spans.of(value))]
+            short = "" if "\n" in text or len(text) > LONGEST else text
+            line = place.text[slice(*spans.of(statement))].partition("\n")[0]
+            shown = line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
+            found[name] = OwnInput(name, shown, statement.lineno, short, spans.of(statement))
+    return [item for item in found.values() if item is not None]
+
+
+LONGEST = 60
+"""Characters of a statement or value that is quoted."""
+
+
+def assigned(statement: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the variables that a statement assigns with what each is assigned."""
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+        yield statement.target.id, statement.target
+    if not isinstance(statement, ast.Assign):
+        return
+    target, value = statement.targets[0], statement.value
+    pairs = [(target, value)]
+    if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+        pairs = list(zip(target.elts, value.elts, strict=False))
+    yield from ((item.id, part) for item, part in pairs if isinstance(item, ast.Name))

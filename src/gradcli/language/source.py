@@ -14,7 +14,7 @@ from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
 from gradcli.ops import spellings
 
 if TYPE_CHECKING:
-    from gradcli.language.paper import Meant
+    from gradcli.language.misread import Meant
 
 _COMMENT = r"""(?sx)
     (?P<quotes>\"{3}|'{3}) (?:[^\\]|\\.)*? (?:(?P=quotes)|\Z)
@@ -50,7 +50,7 @@ def refuse_characters(text: str, what: str = "the program") -> None:
     if unprintable(character):
         name = character_name(character)
         raise GradcliError("character", f"{what} holds a control character, {name}", span=found.span())
-    from gradcli.language.paper import instead_of  # an error alone needs it
+    from gradcli.language.misread import instead_of  # an error alone needs it
 
     raise GradcliError(
         "character",
@@ -151,7 +151,7 @@ def deepest_line(text: str) -> Span:
 
 def syntax_error(error: SyntaxError, text: str) -> GradcliError:
     """Return what is wrong with a text that Python's parser refuses, and what it may have meant."""
-    from gradcli.language.reported import reported  # an error alone needs it
+    from gradcli.language.misread import reported  # an error alone needs it
 
     message = reported(text)
     if message is not None:
@@ -170,7 +170,7 @@ LONGEST_LINE = 2_000
 
 def on_paper(text: str, span: Span | None) -> Meant | None:
     """Return what the line of an error may have meant, as mathematics on paper."""
-    from gradcli.language.paper import meant  # an error alone needs it
+    from gradcli.language.misread import meant  # an error alone needs it
 
     at = len(text) if span is None else min(span[0], len(text))
     start = text.rfind("\n", 0, at) + 1

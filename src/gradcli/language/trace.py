@@ -17,10 +17,10 @@ import numpy as np
 
 from gradcli.engine.graph import Graph
 from gradcli.engine.naming import NAME, tight
+from gradcli.language.calls import COMPARE
 from gradcli.language.compiling import Frame
-from gradcli.language.names import COMPARE
 from gradcli.language.source import Spans, with_comments
-from gradcli.ops.signatures import Indices
+from gradcli.ops.links import Indices
 from gradcli.records import dataclass
 
 KEPT = 200

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Graph, Node
-from gradcli.language.kinds import FLOAT, INTEGER, MASK, NAMES, neither
+from gradcli.language.arithmetic import FLOAT, INTEGER, MASK, NAMES, neither
 from gradcli.ops import Function
+from gradcli.ops.arithmetic import only_numpy
 from gradcli.ops.declare import Pair, Parts, value_of
 from gradcli.ops.further.casting import as_kind
-from gradcli.ops.integers import only_numpy
 
 
 def treated(f: Graph, function: Function, kinds: Iterable[str]) -> str | None:

@@ -6,10 +6,8 @@
 from gradcli.ops import (
     arithmetic,
     elementwise,
-    indexing,
     joining,
     linear_algebra,
-    losses,
     making,
     matrices,
     neural,
@@ -20,8 +18,18 @@ from gradcli.ops import (
     spread,
 )
 from gradcli.ops.declare import OPERATORS, OPS, Op, Pair, Parts
-from gradcli.ops.lookup import find, load, load_all, methods, rows, spellings
-from gradcli.ops.vocabulary import FUNCTIONS, METHODS, SPELLINGS, Function
+from gradcli.ops.vocabulary import (
+    FUNCTIONS,
+    METHODS,
+    SPELLINGS,
+    Function,
+    find,
+    load,
+    load_all,
+    methods,
+    rows,
+    spellings,
+)
 
 RESERVED = frozenset(SPELLINGS)
 """Names that formulas never give to a value; those of further functions are not among them, loaded or not."""

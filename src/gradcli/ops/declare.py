@@ -1,27 +1,196 @@
-"""What a declaration of an op says, and the register that declarations fill.
+"""Functions that arrays which trace a rule take in one step, and the rules by which they do.
 
+The parts of an op's record that say more than one thing: pieces, kinks, index rules, masks and integers.
+What a declaration of an op says, and the register that declarations fill.
 An *op* is a node of the graph: a forward rule in numpy, one hand-written vector-Jacobian product (vjp) for each
 argument, and a ``local`` reading from which ``symbolic`` builds the local Jacobian by another route. All that is
 particular to an op stands in its ``Op``: no other room asks for an op by its name.
+What the vector-Jacobian products of an op read: the values that a tape must keep until the sweep back.
+What people call the rules of differentiation, for lines that say which one was used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, cast
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache, wraps
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops import signatures
-from gradcli.ops.links import Links, Local
-from gradcli.ops.parts import Bits, IndexTemplate, Kink, Oddity, Piecewise, Whole, on_all
-from gradcli.ops.signatures import Doubles, Formula, Options, Rule, Tensor, Test, Vjp
+from gradcli.ops import links
+from gradcli.ops.links import Doubles, Formula, Links, Local, Options, Rule, Tensor, Test, Vjp
 from gradcli.ops.writing import Call, function_call
 from gradcli.records import dataclass, field
 
-Array = signatures.Array
-Indices = signatures.Indices
+F = TypeVar("F", bound=Callable[..., Any])
+RULES: dict[Any, Any] = {}
+"""By function, of numpy's or ours: the op that it is, or ``rule(f, *arguments, **options)``."""
+
+
+def in_one_step(function: F) -> F:
+    """Let an array that traces what is done with it take a function as one step, as it takes numpy's own functions."""
+
+    @wraps(function)
+    def called(*arguments: Any, **options: Any) -> Any:
+        for x in arguments:
+            if hasattr(x, "in_one_step"):
+                return x.in_one_step(called, arguments, options)
+        return function(*arguments, **options)
+
+    return called  # type: ignore[return-value]
+
+
+def rule_for(*functions: Any) -> Callable[[F], F]:
+    """Enter the rule of functions for arrays that are traced."""
+
+    def entered(rule: F) -> F:
+        RULES.update(dict.fromkeys(functions, rule))
+        return rule
+
+    return entered
+
+
+# ---- The parts of an op's record that say more than one thing: pieces, kinks, index rules, masks and inte
+
+
+class Piecewise(NamedTuple):
+    """``piece(*values, **static)`` tells pieces apart, entry by entry; ``on(piece, *values, **static)`` is the value.
+
+    A piece that is ``held`` is that of x at x ± h too: what is detached does not move. One that is ``open`` is the one
+    of several right ones that an algorithm in doubles took, as the sign of a singular vector: all other runs take it.
+    """
+
+    piece: Rule
+    on: Rule
+    held: bool = False
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kink:
+    """Where a function has no derivative: ``at(*values, **static)`` is true there; ``says`` names the choice made.
+
+    At a ``steep`` one no two pieces meet: the slope has no limit there, as that of a root at 0.
+    """
+
+    at: Test
+    says: str
+    steep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Oddity:
+    """Where PyTorch's backward, and so the vjp, is not the derivative by its nature, and not by rounding.
+
+    ``says(active, out, *values, **static)`` is the sentence for these numbers, and empty where there is nothing to
+    say; ``active`` has for each argument whether it is differentiated. ``kind`` is the word for scripts.
+    """
+
+    kind: str
+    says: Callable[..., str]
+
+
+class Reduced(NamedTuple):
+    """The index rule of an output y that is reduced from n entries, by one of them, x: ``exp({x} - {y})``.
+
+    It holds for the options for which ``holds(**static)``.
+    """
+
+    text: str
+    holds: Callable[..., bool] = lambda **static: True
+
+
+class Paired(NamedTuple):
+    """The index rule of output i of an op on a vector x by entry j: ``where({j} <= {i}, 1, 0)``, y the output."""
+
+    text: str
+
+
+class Chosen(NamedTuple):
+    """The index rules of an op by each argument, where entries of them become the output: ``where({0}, 1, 0)``.
+
+    ``{0}`` is an entry of argument 0; an empty text stands for an argument without a derivative.
+    """
+
+    texts: tuple[str, ...]
+
+
+class Picked(NamedTuple):
+    """The index rule of an op that picks entries along ``dim``: 1 at the places that ``places(x, **static)`` writes.
+
+    ``kept(**static)`` says whether the output has as many axes as its argument, ``whole`` whether as many entries.
+    """
+
+    places: Callable[..., str]
+    kept: Callable[..., bool]
+    whole: Callable[..., bool]
+
+
+class Said:
+    """No index rule: in chains of rules the derivative is said in words."""
+
+
+IndexTemplate = Reduced | Paired | Chosen | Picked | Said
+
+
+class Whole(NamedTuple):
+    """What an operator makes of masks and integers alone.
+
+    ``plain(a, b)`` is the result of two plain integers, None where it is not taken as an exact integer. ``rule(f, x,
+    y)`` is that of arrays of truth values or integers: a mask, integers or, of a division, floats.
+    ``masks`` says who answers for two masks, ``mixed`` for a mask and integers, ``beside`` for a mask and floats and
+    ``beside_integers`` for integers and floats: ``both`` libraries, ``numpy`` alone or ``neither``.
+    ``in_place`` is the sentence where NumPy makes integers of two truth values, and so cannot write them in place.
+    """
+
+    plain: Callable[[int, int], int | None] | None
+    rule: Rule
+    masks: str = "both"
+    mixed: str = "both"
+    beside: str = "both"
+    beside_integers: str = "both"
+    in_place: str = ""
+
+
+class Bits(NamedTuple):
+    """What an operator on masks and integers alone makes of ``plain`` ones, and the error for floats.
+
+    ``of_integers`` says whether it takes two plain integers.
+    """
+
+    plain: Callable[[int, int], int]
+    refusal: tuple[str, str, str]
+    of_integers: bool = True
+
+    def error(self) -> GradcliError:
+        """Return the error for floats."""
+        kind, message, hint = self.refusal
+        return GradcliError(kind, message, hint=hint)
+
+
+def on_all(k: int, active: Sequence[int]) -> bool:
+    """Return True: any derivative of the op may mention any argument."""
+    del k, active
+    return True
+
+
+def on_none(k: int, active: Sequence[int]) -> bool:
+    """Return False: the op is linear in all its arguments together."""
+    del k, active
+    return False
+
+
+def on_others(k: int, active: Sequence[int]) -> bool:
+    """Return whether one of the ``active`` arguments is another: the op is linear in each, as a product is."""
+    return any(j != k for j in active)
+
+
+# ---- What a declaration of an op says, and the register that declarations fill
+
+Array = links.Array
+Indices = links.Indices
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -272,3 +441,101 @@ def no_links(argument: int, out: Array, values: tuple[Array, ...], static: Optio
     """Return no link at all: the output is flat or not differentiable."""
     del argument, out, values, static
     return []
+
+
+# ---- What the vector-Jacobian products of an op read: the values that a tape must keep until the sweep ba
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Which values the rules of an op read: those of its arguments, one flag each, and that of its output."""
+
+    arguments: tuple[bool, ...]
+    output: bool
+
+
+@cache
+def saved(op: Op, active: tuple[bool, ...]) -> Reads:
+    """Return which arguments, and whether the output, is read for more than its shape on the way back.
+
+    ``active`` says for each argument whether it is differentiated: the rules of others are not called.
+
+    >>> from gradcli.ops import OPS
+    >>> saved(OPS["mul"], (True, False))
+    Reads(arguments=(False, True), output=False)
+    """
+    count = len(active)
+    if op.by_shape:
+        return Reads((False,) * count, output=False)
+    rules = [rule for k in range(count) if active[k] and (rule := op.vjp(k)) is not None]
+    read = [values_read(rule, count) for rule in rules]
+    return Reads(tuple(any(one[1 + k] for one in read) for k in range(count)), any(one[0] for one in read))
+
+
+def values_read(rule: Vjp, count: int) -> tuple[bool, ...]:
+    """Return whether a rule ``(g, out, *arguments)`` reads its output, and then each argument, by its signature.
+
+    What it does not read has a name that begins with ``_``; all that ``*values`` takes is read, or not, together.
+    """
+    flags: list[bool] = []
+    for parameter in inspect.signature(rule).parameters.values():
+        takes_rest = parameter.kind is parameter.VAR_POSITIONAL
+        flags += [not parameter.name.startswith("_")] * (2 + count - len(flags) if takes_rest else 1)
+    return tuple(flags[1 : 2 + count])
+
+
+@cache
+def kept(op: Op, active: tuple[bool, ...], arrays: tuple[bool, ...]) -> Reads:
+    """Return which arguments, and whether the output, PyTorch keeps for the derivatives by the active arguments.
+
+    That is what our own rules read, except where the op says otherwise; ``arrays`` are the arguments that are not plain
+    numbers.
+    """
+    if op.torch_saves is None:
+        return saved(op, active)
+    words = words_kept(op, active, arrays)
+    count = len(active)
+    others = {j for k, word in words if word == "others" for j in range(count) if j != k}
+    named = {word for _, word in words}
+    return Reads(tuple(str(k) in named or k in others for k in range(count)), output="output" in named)
+
+
+def keeps_own(op: Op, active: tuple[bool, ...], arrays: tuple[bool, ...]) -> bool:
+    """Return whether PyTorch keeps what is neither argument nor output, such as the places of the largest entries."""
+    return any(word == "own" for _, word in words_kept(op, active, arrays))
+
+
+def words_kept(op: Op, active: tuple[bool, ...], arrays: tuple[bool, ...]) -> set[tuple[int, str]]:
+    """Return the words of ``torch_saves`` that hold here, each with the number of the argument that it is for."""
+    if op.torch_saves is None:
+        return set()
+    count = len(active)
+    said = op.torch_saves * count if len(op.torch_saves) == 1 else op.torch_saves
+    told = [text.replace("arrays:", "") if all(arrays) else text.partition("arrays:")[0] for text in said[:count]]
+    return {(k, word) for k, text in enumerate(told) if active[k] for word in text.split()}
+
+
+# ---- What people call the rules of differentiation, for lines that say which one was used
+
+NAMED_RULES = {
+    "add": "sum", "sub": "difference", "mul": "product", "div": "quotient", "pow": "power", "neg": "constant factor",
+    "square": "power", "reciprocal": "power", "matmul": "matrix product", "einsum": "sum of products",
+    "sum": "sum of entries", "mean": "mean of entries", "index": "entries", "pick": "entries", "where": "choice",
+    "stack": "list", "cat": "list",
+}  # fmt: skip
+"""The rules that have a name of their own; that of any other function is the function's."""
+
+
+def rule_of(op: Op, active: Collection[int]) -> str:
+    """Return what the rule of an operation is called where derivatives flow to the arguments ``active``.
+
+    >>> from gradcli.ops import OPS
+    >>> rule_of(OPS["mul"], [0, 1]), rule_of(OPS["mul"], [1]), rule_of(OPS["pow"], [1]), rule_of(OPS["tanh"], [0])
+    ('product', 'constant factor', 'exponential', 'tanh')
+    """
+    alone = len(active) == 1
+    if alone and (op.name == "mul" or (op.name == "div" and 0 in active)):
+        return "constant factor"
+    if op.name == "pow" and 1 in active:
+        return "exponential" if alone else "general power"
+    return NAMED_RULES.get(op.name) or op.spelled or op.name

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.parts import Piecewise
-from gradcli.ops.signatures import Array, Axes, Forward, Indices, Mask, Number, Rule, Test
+from gradcli.ops.declare import Piecewise
+from gradcli.ops.links import Array, Axes, Forward, Indices, Mask, Number, Rule, Test
 
 
 def each(name: str) -> Forward:

@@ -9,12 +9,10 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.axes import whole
-from gradcli.ops.declare import Apply, Op, Pair, declare, no_links, tensor
-from gradcli.ops.parts import Piecewise
+from gradcli.ops.declare import Apply, Op, Pair, Piecewise, declare, no_links, tensor
+from gradcli.ops.links import Array, Library, Raw, Static, Tensor
 from gradcli.ops.shaping import CLONE, EXPAND, whole_numbers
-from gradcli.ops.signatures import Array, Library, Raw, Static, Tensor
-from gradcli.ops.values import Value, require
+from gradcli.ops.values import Value, require, whole
 from gradcli.ops.vocabulary import function
 
 CONSTANTS: dict[str, float] = {

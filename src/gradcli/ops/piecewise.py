@@ -10,16 +10,12 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import DIV, MUL, zero
-from gradcli.ops.axes import whole
-from gradcli.ops.declare import Apply, Op, declare, no_links, value_of
-from gradcli.ops.dispatch import in_one_step
-from gradcli.ops.entrywise import broadcast_index, elementwise
+from gradcli.ops.declare import Apply, Chosen, Kink, Op, Piecewise, declare, in_one_step, no_links, value_of
+from gradcli.ops.elementwise import bent, bent_slope, erfc, gelu_slope, normal_share, sigmoid, sigmoid_slope, silu_slope
 from gradcli.ops.exactly import decided, is_nan, sign_of
-from gradcli.ops.links import Links
-from gradcli.ops.parts import Chosen, Kink, Piecewise
-from gradcli.ops.signatures import Array, Forward, Indices, Mask, Number, Options, Static, Tensor, Test
-from gradcli.ops.slopes import bent, bent_slope, erfc, gelu_slope, normal_share, sigmoid, sigmoid_slope, silu_slope
-from gradcli.ops.vocabulary import Builder, Spelled, enter, function
+from gradcli.ops.links import Array, Forward, Indices, Links, Mask, Number, Options, Static, Tensor, Test
+from gradcli.ops.values import whole
+from gradcli.ops.vocabulary import Builder, Spelled, broadcast_index, elementwise, enter, function
 from gradcli.ops.writing import with_numbers
 
 

@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.errors.counting import counted
-from gradcli.ops.axes import cloned, one_axis, read_axes, whole
+from gradcli.errors.hints import counted
 from gradcli.ops.declare import Apply, Op, declare, value_of
-from gradcli.ops.links import Links, Local
-from gradcli.ops.putting_back import diagonal_text_back
-from gradcli.ops.signatures import Array, Forward, Indices, Library, Options, Record, Rule, Static, Tensor, Vjp
+from gradcli.ops.links import Array, Forward, Indices, Library, Links, Local, Options, Record, Rule, Static, Tensor, Vjp
+from gradcli.ops.values import cloned, one_axis, read_axes, whole
 from gradcli.ops.vocabulary import function
-from gradcli.ops.writing import Call, function_call
+from gradcli.ops.writing import Call, diagonal_text_back, function_call
 
 
 def number_entries(values: tuple[Array, ...], argument: int) -> list[Indices]:

@@ -9,15 +9,12 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
-from gradcli.ops.axes import group_rows, number, read_axes, require_entries, restore
-from gradcli.ops.declare import BEYOND, Op, beyond, declare
-from gradcli.ops.links import Explicit, Links
-from gradcli.ops.parts import Kink, Reduced, Said
+from gradcli.ops.declare import BEYOND, Kink, Op, Reduced, Said, beyond, declare
+from gradcli.ops.links import Array, Axes, Explicit, Links, Options, Static
 from gradcli.ops.piecewise import sign as sign_of
 from gradcli.ops.reductions import all_entries, mean, scatter_rows
 from gradcli.ops.selection import PEAK, VALLEY
-from gradcli.ops.signatures import Array, Axes, Options, Static
-from gradcli.ops.values import Value, require, sign
+from gradcli.ops.values import Value, group_rows, number, read_axes, require, require_entries, restore, sign
 from gradcli.ops.vocabulary import function
 
 
@@ -257,7 +254,7 @@ def norm(x: Value, p: Static = 2, dim: Static = None, keepdim: bool = False) -> 
 
 def matrix_norm(x: Value, order: Static, dim: Static, keepdim: bool) -> Value:
     """Return the norm of the matrices in two axes."""
-    from gradcli.ops.further.linear_singular import of_matrix
+    from gradcli.ops.further.linear_decompositions import of_matrix
 
     if order == "fro" and x.ndim > 1 and len(read_axes(dim, x.ndim)) == 2:
         return x.of(NORM, dim=read_axes(dim, x.ndim), keepdim=keepdim, p=2.0)

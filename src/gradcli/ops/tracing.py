@@ -1,14 +1,14 @@
-"""Arrays that carry a value of the graph through a vjp: what numpy does with them is done by ops of the table.
+"""Slopes as ops of their own, where the formula of a slope loses its own slope: by overflow, or at a bend of a part.
 
+Slopes that are flat, and that PyTorch differentiates all the same: what they give again is zeros, and not None.
+Arrays that carry a value of the graph through a vjp: what numpy does with them is done by ops of the table.
 A vjp is written in numpy. Run on ``Traced`` arrays it applies the op that each function of numpy's is, so that what it
 gives is a value of the graph too, and can be differentiated like any other:
-
 >>> from gradcli.engine.graph import Graph
 >>> graph = Graph()
 >>> x = Traced(graph, graph.input("x", np.array([0.5, 2.0]), active=True))
 >>> (1 - x * x).node.op.name, (1 - x * x).value.tolist()
 ('sub', [0.75, -3.0])
-
 Comparisons are ops too, without a derivative: a branch that a rule takes by them is that of the numbers at hand. What
 cannot be traced, as an entry that is written in place, raises ``Untraceable``.
 """
@@ -21,27 +21,86 @@ from typing import Any, cast
 
 import numpy as np
 
+from gradcli.ops import exactly
 from gradcli.ops.arithmetic import ADD, DIV, MAXIMUM, MINIMUM, MUL, NEG, POW, REMAINDER, SUB, power
-from gradcli.ops.contractions import on_diagonal
-from gradcli.ops.declare import OPERATORS, OPS, Apply, Op
-from gradcli.ops.dispatch import RULES, rule_for
-from gradcli.ops.indexing import INDEX
-from gradcli.ops.joining import CAT, STACK
-from gradcli.ops.linear_algebra import EINSUM, MATMUL
-from gradcli.ops.links import Links
-from gradcli.ops.lookup import find, load_all
+from gradcli.ops.declare import OPERATORS, OPS, RULES, Apply, Op, Said, on_none, rule_for
+from gradcli.ops.elementwise import asin_slope, cospi, erfc, sigmoid, sigmoid_slope, sinpi, tanh_slope, with_decimals
+from gradcli.ops.joining import CAT, INDEX, STACK
+from gradcli.ops.linear_algebra import EINSUM, MATMUL, on_diagonal
+from gradcli.ops.links import Array, Formula, Indices, Links, Options, Rule, Shape, Vjp
 from gradcli.ops.matrices import DET, INV, SOLVE, is_singular
-from gradcli.ops.parts import Said, on_none
 from gradcli.ops.piecewise import ABS, CLAMP_MAX, CLAMP_MIN, CLIP, SIGMOID, SIGN, TRUNC, WHERE, sign
-from gradcli.ops.products import others_beside
-from gradcli.ops.reductions import CUMPROD, CUMSUM, PROD_ALONG, SUM
+from gradcli.ops.reductions import CUMPROD, CUMSUM, PROD_ALONG, SUM, others_beside
 from gradcli.ops.selection import AMAX, AMIN
-from gradcli.ops.shaping import DIAGONAL, EXPAND, FLIP, RESHAPE, ROLL, TRANSPOSE, TRIL, TRIU
-from gradcli.ops.signatures import Array, Indices, Options, Shape
-from gradcli.ops.slope_ops import SLOPES
-from gradcli.ops.slopes import erfc, sigmoid, with_decimals
+from gradcli.ops.shaping import CLONE, DIAGONAL, EXPAND, FLIP, RESHAPE, ROLL, TRANSPOSE, TRIL, TRIU
 from gradcli.ops.values import Operators
-from gradcli.ops.vocabulary import SPELLINGS
+from gradcli.ops.vocabulary import SPELLINGS, elementwise_local, find, load_all
+
+
+def slope_op(forward: Any, vjp: Vjp, formula: Formula, text: str, exact: Rule | None = None) -> Op:
+    """Return the op of a function of ``slopes``, which is written as ``text``: x itself, or X before an operator."""
+    plain = forward.__wrapped__
+    return Op(
+        plain.__name__, plain, (vjp,), elementwise_local(formula, None), formula, shaped=True, exactly=exact,
+        write=lambda call: text.format(x=call.texts[0], X=call.tight[0]),
+    )  # fmt: skip
+
+
+# fmt: off
+SLOPES = {
+    asin_slope: slope_op(
+        asin_slope, lambda g, y, x: g * (x * (y * y * y)), lambda s, x: 1 / s.sqrt(1 - x**2),
+        "(1/sqrt(1 - {X}**2))"),
+    tanh_slope: slope_op(
+        tanh_slope, lambda g, y, x: -2 * g * np.tanh(x) * y, lambda s, x: 1 / s.cosh(x)**2,
+        "(1 - tanh({x})**2)"),
+    sigmoid_slope: slope_op(
+        sigmoid_slope, lambda g, y, x: -g * np.tanh(0.5 * x) * y, lambda s, x: 1 / (2 + 2 * s.cosh(x)),
+        "(sigmoid({x})*(1 - sigmoid({x})))"),
+    sinpi: slope_op(
+        sinpi, lambda g, _y, x: g * (np.pi * cospi(x)), lambda s, x: s.sin(s.pi * x),
+        "sin(pi*{X})", exactly.in_mpmath(lambda mp, x: mp.sinpi(x))),
+    cospi: slope_op(
+        cospi, lambda g, _y, x: -g * (np.pi * sinpi(x)), lambda s, x: s.cos(s.pi * x),
+        "cos(pi*{X})", exactly.in_mpmath(lambda mp, x: mp.cospi(x))),
+}
+# fmt: on
+"""By function: the op that an array which is traced takes in its place."""
+
+
+# ---- Slopes that are flat, and that PyTorch differentiates all the same: what they give again is zeros, a
+
+CALLED = {
+    "relu": "ThresholdBackwardBackward0",
+    "leaky_relu": "LeakyReluBackwardBackward0",
+    "abs": "MulBackward0",
+    "hardtanh": "HardtanhBackwardBackward0",
+    "hardsigmoid": "HardsigmoidBackwardBackward0",
+    "hardshrink": "HardshrinkBackwardBackward0",
+    "softshrink": "SoftshrinkBackwardBackward0",
+}
+"""What PyTorch calls the function that made the gradient of an op whose slope is flat."""
+BESIDE = Op(
+    "beside",
+    lambda part, x, *, called: part,
+    (lambda g, _y, _part, _x, *, called: g, lambda _g, _y, _part, x, *, called: np.zeros(np.shape(x))),
+    lambda argument, out, values, static: CLONE.local(0, out, values[:1], {}) if not argument else [],
+    index=Said(),
+    moves=True,
+    by_shape=True,
+    torch_saves=("own",),
+    write=lambda call: call.tight[0],
+)
+"""A cotangent beside the value that its slope is of, with zeros as its derivative by that."""
+
+
+def beside(f: Any, op: Op, part: Any, x: Any) -> Any:
+    """Return a cotangent of ``x`` through an op: where the slope is flat, as one that depends on ``x`` by zeros."""
+    called = CALLED.get(op.name)
+    return part if called is None else f(BESIDE, part, x, called=called)
+
+
+# ---- Arrays that carry a value of the graph through a vjp: what numpy does with them is done by ops of th
 
 
 class Untraceable(Exception):

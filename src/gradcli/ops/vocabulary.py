@@ -1,13 +1,25 @@
-"""What users write: functions with their spellings and signatures, and the registers that they are entered in."""
+"""What users write: functions with their spellings and signatures, and the registers that they are entered in.
+
+Ops that work entry by entry and broadcast: one vjp an argument and one formula declare them whole.
+Looking a function up, among those that are loaded and then in the index of all, which says what module has it.
+What people look up about a function, read from ``facts.toml``: its formula, its derivatives, a program to try.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple, TypeVar
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache, partial, wraps
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
 
-from gradcli.ops.declare import Op, Pair, Parts
-from gradcli.ops.signatures import Tensor
-from gradcli.ops.values import as_builder
+import numpy as np
+
+from gradcli.ops.declare import Apply, Op, Pair, Parts, declare
+from gradcli.ops.links import Array, Expression, Formula, Indices, Links, Local, Options, Partial, Symbols, Tensor, Test
+from gradcli.ops.values import as_builder, number
 from gradcli.records import dataclass
 
 Builder = Callable[..., Tensor | Pair | Parts | tuple[Tensor, ...]]
@@ -84,7 +96,7 @@ SHARING = ("shaping", "making")
 """Families whose functions may give an argument itself, or a view of it."""
 
 
-def spellings(names: Iterable[str], where: str) -> tuple[str, ...]:
+def spelled_under(names: Iterable[str], where: str) -> tuple[str, ...]:
     """Return every way to write ``names``: bare, unless ``where`` holds ``not-bare``, and under each library of it."""
     words = where.split()
     prefixes = [
@@ -132,7 +144,7 @@ def enter(
     own, *others = f"{names} {spelled.also}".split()
     plain = [name for name in (own, *others) if "." not in name]
     methods = tuple(plain) if METHOD in spelled.where.split() else ()
-    found = spellings((own, *others), spelled.where)
+    found = spelled_under((own, *others), spelled.where)
     words, treated = spelled.where.split(), kinds(spelled.kinds)
     flags = TYPED in words, TENSORS in words, SHARES in words or spelled.family in SHARING
     register(Function(own, build, found, methods, spelled.doc, spelled.family, op, treated, *flags))
@@ -147,3 +159,181 @@ def function(names: str, where: str, family: str, *, op: Op | None = None, kinds
         return build
 
     return decorate
+
+
+# ---- Ops that work entry by entry and broadcast: one vjp an argument and one formula declare them whole
+
+
+def broadcast_index(out: Array, values: tuple[Array, ...], argument: int) -> Indices:
+    """Return, for each entry of ``out``, the flat index of the entry of an argument that broadcasts to it."""
+    shape = np.shape(values[argument])
+    flat = np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
+    return np.broadcast_to(flat, np.shape(out)).ravel()
+
+
+@lru_cache(maxsize=1024)
+def with_options(formula: Formula, options: tuple[tuple[str, Any], ...]) -> Formula:
+    """Return a formula with its options filled in: one function for the same options, so that it is derived once."""
+    return partial(formula, **dict(options))
+
+
+def elementwise_local(formula: Formula, zero_at: Test | None) -> Local:
+    """Return the local reading of an op that works entry by entry and broadcasts."""
+
+    def local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+        rows = np.arange(np.size(out), dtype=np.intp)
+        bound = tuple(
+            (k, rows if np.shape(x) == np.shape(out) else broadcast_index(out, values, k)) for k, x in enumerate(values)
+        )
+        rule = with_options(formula, tuple(sorted(static.items()))) if static else formula
+        weight: Array | float = 1.0
+        if zero_at is not None:
+            weight = np.broadcast_to(np.where(zero_at(argument, *values), 0.0, 1.0), np.shape(out)).ravel()
+        return [Links(rows, bound[argument][1], weight, Partial(rule, argument), bound)]
+
+    return local
+
+
+def with_slopes(name: str, formula: Formula, slopes: Formula) -> Formula:
+    """Return a formula whose derivatives are ``slopes``, one for each argument, and not those that sympy would take."""
+
+    @wraps(formula)
+    def whole(s: Symbols, *symbols: Expression, **options: Any) -> Expression:
+        return s.with_slopes(s, name, formula, slopes, tuple(options.items()))(*symbols)
+
+    return whole
+
+
+def named(name: str, slopes: Formula) -> Formula:
+    """Return the formula of a function that is written as a call of its name, with its derivatives."""
+    return lambda s, *symbols: s.named(s, name, slopes)(*symbols)
+
+
+def elementwise(
+    name: str,
+    forward: Any,
+    *rules: Any,
+    spelled: Spelled | None,
+    slopes: Formula | None = None,
+    **record: Any,
+) -> Op:
+    """Declare an op of one or more arguments that works entry by entry: one vjp an argument, then the formula.
+
+    ``spelled`` enters a function of its name, which takes the arguments of the op and its ``defaults``; None enters
+    none. ``slopes(s, *symbols, **options)`` are the derivatives of the formula where sympy's own lose digits; None:
+    they do not. A formula None stands for a call of the function itself, which has these ``slopes``. All else is the
+    ``record``.
+    """
+    *vjps, formula = rules
+    if slopes is not None:
+        formula = with_slopes(name, formula, slopes) if formula else named(name, slopes)
+    local = elementwise_local(formula, record.get("zero_at"))
+    op = declare(Op(name, forward, tuple(vjps), local, formula, shaped=True, **record))
+    if spelled is not None:
+        plain = len(vjps) == 1 and not op.defaults
+        enter(name, spelled, op=op, build=None if plain else builder(op, len(vjps)))
+    return op
+
+
+def builder(op: Op, count: int) -> Builder:
+    """Return the builder of a function of one or two arrays that takes the options of an op; numbers are checked."""
+
+    def build(f: Apply, *given: Any, **named: Any) -> Tensor:
+        bound = signature.bind(f, *given, **named)
+        bound.apply_defaults()
+        _, *values = bound.arguments.values()
+        options = zip(op.defaults.items(), values[count:], strict=True)
+        static = {key: number(x, key) if isinstance(default, float) else x for (key, default), x in options}
+        return f(op, *values[:count], **static)
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    arrays = [inspect.Parameter(name, kind, annotation="Tensor") for name in ("x", "other")[:count]]
+    options = [inspect.Parameter(name, kind, annotation="Static", default=value) for name, value in op.defaults.items()]
+    signature = inspect.Signature([inspect.Parameter("f", kind, annotation="Apply"), *arrays, *options])
+    build.__signature__ = signature  # type: ignore[attr-defined]
+    return build
+
+
+# ---- Looking a function up, among those that are loaded and then in the index of all, which says what mod
+
+
+class Row(NamedTuple):
+    """A function in the index, as the code has it; ``docs/make_index.py`` writes them, and a test holds them."""
+
+    name: str
+    module: str
+    signature: str
+    summary: str
+    family: str
+    spellings: tuple[str, ...]
+    methods: tuple[str, ...]
+
+
+@cache
+def rows() -> tuple[Row, ...]:
+    """Return all functions, those that no program has loaded among them, in the order in which they are listed."""
+    import json  # a start looks up no name that is not loaded
+
+    text = Path(__file__).with_name("index.json").read_text(encoding="utf-8")
+    return tuple([Row._make([*row[:5], *map(tuple, row[5:])]) for row in json.loads(text)])
+
+
+@cache
+def spellings() -> dict[str, Row]:
+    """Return the functions by each name that a call may have."""
+    return {name: row for row in rows() for name in row.spellings}
+
+
+@cache
+def methods() -> dict[str, Row]:
+    """Return the functions by each name of a method."""
+    return {name: row for row in rows() for name in row.methods}
+
+
+def find(register: dict[str, Function], name: str) -> Function | None:
+    """Return the function of this name in ``SPELLINGS`` or ``METHODS``; None where there is none in all of them."""
+    if name in register:
+        return register[name]
+    row = (methods() if register is METHODS else spellings()).get(name)
+    return row and load(row)
+
+
+def load(row: Row) -> Function:
+    """Return the function of a row, and import the module that has it."""
+    import_module(row.module)
+    return FUNCTIONS[row.name]
+
+
+def load_all() -> None:
+    """Import the functions that few programs call: they would cost every start."""
+    from pkgutil import iter_modules
+
+    further = import_module("gradcli.ops.further")
+    for module in iter_modules(further.__path__):
+        import_module(f"{further.__name__}.{module.name}")
+
+
+# ---- What people look up about a function, read from ``facts.toml``: its formula, its derivatives, a prog
+
+
+class Facts(NamedTuple):
+    """What ``facts.toml`` says of one function or operator; the head of the file says what each field holds.
+
+    A field that a table leaves out is empty, and a test names it.
+    """
+
+    formula: str = ""
+    derivatives: tuple[str, ...] = ()
+    program: str = ""
+    inputs: Mapping[str, str] = MappingProxyType({})
+    v: str = ""
+
+
+@cache
+def all_facts() -> dict[str, Facts]:
+    """Return the facts of all functions by their names, and of the operators by their signs."""
+    import tomllib  # a start looks up no facts
+
+    text = Path(__file__).with_name("facts.toml").read_text(encoding="utf-8")
+    tables = {name: Facts(**table) for name, table in tomllib.loads(text).items()}
+    return {name: facts._replace(derivatives=tuple(facts.derivatives)) for name, facts in tables.items()}

@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from gradcli.errors import GradcliError
-from gradcli.errors.counting import counted
+from gradcli.errors.hints import counted
 from gradcli.page.drawing import graph_of
 from gradcli.render.data import document, encoded
 

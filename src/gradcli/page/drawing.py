@@ -9,15 +9,15 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gradcli.document.labels import with_labels
 from gradcli.document.model import Settings
+from gradcli.document.texts import with_labels
 from gradcli.errors import GradcliError
 from gradcli.render.graph import Drawn, Sheet, sheet_of
 from gradcli.render.layered import Box, Drawing, draw, stops_of
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
-    from gradcli.explanation.picture import Vertex
+    from gradcli.explanation.parts import Vertex
 
 LETTER, SMALL = 7.4, 6.9
 """Width of a character in a box and of one beside an edge, in the page's monospaced font."""

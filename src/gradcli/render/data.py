@@ -7,10 +7,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from gradcli import __version__
-from gradcli.document.labels import relabelled
-from gradcli.document.numbers import Form, nested, reshaped, strict
-from gradcli.errors.excerpt import shortened
-from gradcli.errors.facts import index_of
+from gradcli.document.texts import Form, nested, relabelled, reshaped, strict
+from gradcli.errors.hints import index_of
+from gradcli.errors.inert import shortened
 from gradcli.render.data_arrays import arrays_document, jacobian_document
 
 if TYPE_CHECKING:
@@ -18,9 +17,8 @@ if TYPE_CHECKING:
 
     from gradcli.errors import GradcliError
     from gradcli.explanation.effect import Effect, Weighted
-    from gradcli.explanation.events import Value
     from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Note
-    from gradcli.explanation.rules import Rule
+    from gradcli.explanation.parts import Rule, Value
     from gradcli.explanation.timeline import Timeline
     from gradcli.ops.declare import Array, Indices
 
@@ -38,7 +36,7 @@ def document(found: Explained, form: Form = nested, only: frozenset[str] | None 
     """
     shape = list(found.output.shape)
     if only is None or only & WITH_FORMULAS:
-        from gradcli.document.equalities import with_true_formulas  # what asks for numbers alone reads no formula
+        from gradcli.document.verdicts import with_true_formulas  # what asks for numbers alone reads no formula
 
         found = with_true_formulas(found)
     written = {

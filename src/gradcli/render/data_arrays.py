@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradcli.document.numbers import Form, nested, reshaped
+from gradcli.document.texts import Form, nested, reshaped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

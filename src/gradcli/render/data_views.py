@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli.document.effects import scalar_name
-from gradcli.document.numbers import Form, strict
+from gradcli.document.texts import Form, strict
 from gradcli.document.views import true_hessian
 from gradcli.render.data_arrays import arrays_document, jacobian_document
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained, Proof
-    from gradcli.explanation.tape import Step, Tape, Taped
+    from gradcli.explanation.parts import Step, Tape, Taped
     from gradcli.explanation.views import Descent, Hessian, Rows, Slice, Tangent
 
 

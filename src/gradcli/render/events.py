@@ -10,10 +10,9 @@ import numpy as np
 from rich.text import Text
 
 from gradcli.document.model import Settings
-from gradcli.document.numbers import MOST_PRECISE, Form, array_text, input_text, nested
+from gradcli.document.texts import MOST_PRECISE, Form, array_text, input_text, nested
 from gradcli.explanation.timeline import RETURNS
-from gradcli.render.layout import Layout, to_ascii
-from gradcli.render.wrap import fold, wrapped
+from gradcli.render.layout import Layout, fold, to_ascii, wrapped
 
 if TYPE_CHECKING:
     from gradcli.explanation.timeline import Event, Left, Row, Timeline

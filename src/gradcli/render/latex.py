@@ -1,9 +1,14 @@
-"""The answer in LaTeX: equations as mathematics, J beside v as an array, as a document or as its equations alone."""
+r"""Expressions of the language as mathematics in LaTeX: ``W1 @ x + b1`` as ``W_{1}\,x + b_{1}``.
+
+The answer in LaTeX: equations as mathematics, J beside v as an array, as a document or as its equations alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,16 +26,292 @@ from gradcli.document.model import (
     Side,
     Table,
 )
-from gradcli.document.numbers import array_text, short
+from gradcli.document.texts import array_text, short
 from gradcli.errors import GradcliError
-from gradcli.render.equations import equation_lines, side_text
-from gradcli.render.grid import Drawn, Texts, fitted
-from gradcli.render.mathematics import escaped, formula
-from gradcli.render.wrap import wrapped
+from gradcli.ops import SPELLINGS
+from gradcli.render.layout import wrapped
+from gradcli.render.tables import Drawn, Texts, equation_lines, fitted, side_text
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.render.layout import Layout
+
+
+GREEK = frozenset((
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
+    "pi", "rho", "sigma", "tau", "phi", "chi", "psi", "omega",
+))  # fmt: skip
+OPERATORS = ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min", "det", "arg", "gcd")
+OWN = {name: rf"\{name}" for name in OPERATORS}
+SIGNS: dict[type[ast.AST], str] = {
+    ast.Lt: "<", ast.LtE: r"\le", ast.Gt: ">", ast.GtE: r"\ge", ast.Eq: "=", ast.NotEq: r"\ne",
+    ast.BitAnd: r"\wedge", ast.BitOr: r"\vee", ast.BitXor: r"\oplus", ast.And: r"\wedge", ast.Or: r"\vee",
+    ast.Add: "+", ast.Sub: "-", ast.Mod: r"\bmod",
+}  # fmt: skip
+TEXT = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\ensuremath{<}", ">": r"\ensuremath{>}",
+    "|": r"\ensuremath{|}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}", "-": "{-}", "'": "{'}",
+    "∂": r"\ensuremath{\partial}", "ᵀ": r"\ensuremath{^{\top}}", "·": r"\ensuremath{\cdot}",
+    "→": r"\ensuremath{\to}", "≈": r"\ensuremath{\approx}", "×": r"\ensuremath{\times}", "…": r"\dots{}",
+    "✓": r"\ensuremath{\surd}", "✗": r"\ensuremath{\times}", "⋮": r"\ensuremath{\vdots}", "≤": r"\ensuremath{\le}",
+    "≥": r"\ensuremath{\ge}", "≠": r"\ensuremath{\ne}", "─": "{-}", "⁻": r"\ensuremath{^{-}}", "²": r"\ensuremath{^2}",
+    "█": r"\rule{.5em}{1.2ex}",
+}  # fmt: skip
+MODULES = {"torch", "np", "numpy", "jnp", "math", "F", "nn", "linalg", "special", "jax", "scipy"}
+"""Names that stand for a library before a function."""
+SUM, PRODUCT, POWER, ATOM = 10, 20, 30, 40
+
+
+class Piece(NamedTuple):
+    """A part of a formula, and how tightly it holds together."""
+
+    text: str
+    holds: int = ATOM
+
+    def inside(self, least: int) -> str:
+        """Return the text, in parentheses where it would fall apart beside something that holds ``least``."""
+        return self.text if self.holds >= least else rf"\left({self.text}\right)"
+
+
+def escaped(text: str) -> str:
+    """Return a text that LaTeX prints as it stands, whatever stands in it; what it cannot print is a question mark."""
+    return "".join(TEXT.get(sign, sign if " " <= sign <= "\x7e" else "?") for sign in text)
+
+
+def formula(text: str, axes: Mapping[str, int] | None = None) -> str:
+    """Return an expression of the language as mathematics; what is none is printed as it stands.
+
+    ``axes`` are how many each name has. Vectors are columns: where ``x`` has one, ``x @ W`` is the transpose of W times
+    x; and a product of entries is ⊙ where both sides have axes.
+    """
+    try:
+        return piece(Columns(axes or {}).visit(ast.parse(text.strip(), mode="eval")).body).text
+    except (SyntaxError, ValueError, RecursionError):
+        return rf"\texttt{{{escaped(text)}}}"
+
+
+class Entrywise(ast.Mult):
+    """The operator of a product of entries."""
+
+
+class Columns(ast.NodeTransformer):
+    """Writes products from the left with a vector, which has one axis, as those of a column, and those of entries."""
+
+    def __init__(self, axes: Mapping[str, int]) -> None:
+        self.axes = axes
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
+        """Return x @ W as W.T @ x, x @ y as x.T @ y, and x * y as a product of entries."""
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Mult) and self.is_array(node.left) and self.is_array(node.right):
+            return ast.BinOp(node.left, Entrywise(), node.right)
+        if not (isinstance(node.op, ast.MatMult) and self.is_vector(node.left)):
+            return node
+        left, right = (node.left, node.right) if self.is_vector(node.right) else (node.right, node.left)
+        return ast.BinOp(transposed(left), ast.MatMult(), right)
+
+    def is_array(self, node: ast.expr) -> bool:
+        """Return whether an expression surely has axes."""
+        match node:
+            case ast.Name():
+                return self.axes.get(node.id, 0) > 0
+            case ast.BinOp(ast.Attribute(row, "T"), ast.MatMult(), right) if self.is_vector(row) and self.is_vector(
+                right
+            ):
+                return False
+            case ast.BinOp():
+                return self.is_array(node.left) or self.is_array(node.right)
+            case ast.UnaryOp(operand=part) | ast.Attribute(value=part, attr="grad" | "T"):
+                return self.is_array(part)
+            case ast.Call(args=[argument, *_]):
+                return is_entrywise(node) and self.is_array(argument)
+        return False
+
+    def is_vector(self, node: ast.expr) -> bool:
+        """Return whether an expression is surely a vector."""
+        match node:
+            case ast.Name():
+                return self.axes.get(node.id) == 1
+            case ast.BinOp(ast.Attribute(row, "T"), ast.MatMult()) if self.is_vector(row):
+                return False
+            case ast.BinOp(op=ast.MatMult()):
+                return self.is_vector(node.left) != self.is_vector(node.right)
+            case ast.BinOp():
+                return self.is_vector(node.left) or self.is_vector(node.right)
+            case ast.UnaryOp():
+                return self.is_vector(node.operand)
+            case ast.Attribute(attr="grad"):
+                return self.is_vector(node.value)
+            case ast.Call(args=[argument, *_]):
+                return is_entrywise(node) and self.is_vector(argument)
+        return False
+
+
+def is_entrywise(call: ast.Call) -> bool:
+    """Return whether a function works entry by entry, so that its result is what its argument is."""
+    name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+    function = SPELLINGS.get(name)
+    return function is not None and function.op is not None and function.op.formula is not None
+
+
+def transposed(node: ast.expr) -> ast.expr:
+    """Return the transpose of a matrix, or of a column; of a product that of its sides, the last one first."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        return ast.BinOp(transposed(node.right), node.op, transposed(node.left))
+    return node.value if isinstance(node, ast.Attribute) and node.attr == "T" else ast.Attribute(node, "T", ast.Load())
+
+
+def name(text: str) -> str:
+    """Return a name: ``W1`` as W with an index, one letter in italics, a longer one upright."""
+    letters, digits = re.fullmatch(r"(.*?)(?:_?(\d+))?", text, re.DOTALL).groups()  # type: ignore[union-attr]
+    base = rf"\{letters}" if letters in GREEK else letters if len(letters) == 1 and letters.isalpha() else ""
+    base = base or rf"\mathrm{{{escaped(letters or text)}}}"
+    return rf"{base}_{{{digits}}}" if digits and letters else base
+
+
+def piece(node: ast.expr) -> Piece:
+    """Return one expression; what mathematics has no sign for is printed as it stands."""
+    write = PIECES.get(type(node))
+    return Piece(rf"\texttt{{{escaped(ast.unparse(node))}}}") if write is None else write(node)
+
+
+def subscript(node: ast.Subscript) -> Piece:
+    """Return an entry, its place as an index."""
+    return Piece(f"{{{piece(node.value).inside(ATOM)}}}_{{{index(node.slice)}}}")
+
+
+def unary(node: ast.UnaryOp) -> Piece:
+    """Return a sign before a value."""
+    sign = {ast.USub: "-", ast.UAdd: "+"}.get(type(node.op), r"\neg ")
+    return Piece(sign + piece(node.operand).inside(PRODUCT), SUM)
+
+
+def compare(node: ast.Compare) -> Piece:
+    """Return a comparison, or several in a row."""
+    parts = [piece(node.left).inside(SUM)]
+    for sign, side in zip(node.ops, node.comparators, strict=True):
+        parts += [SIGNS.get(type(sign), "?"), piece(side).inside(SUM)]
+    return Piece(" ".join(parts), 0)
+
+
+def logical(node: ast.BoolOp) -> Piece:
+    """Return conditions that hold together, or one of which does."""
+    return Piece(f" {SIGNS[type(node.op)]} ".join(piece(side).inside(SUM) for side in node.values), 0)
+
+
+def constant(value: object) -> Piece:
+    """Return a number as people write it, or a text."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return Piece(rf"\text{{{escaped(str(value))}}}")
+    digits, e, power = repr(value).removesuffix(".0").partition("e")
+    return Piece(rf"{digits} \cdot 10^{{{int(power)}}}", PRODUCT) if e else Piece(digits)
+
+
+def attribute(node: ast.Attribute) -> Piece:
+    """Return a transpose, a cotangent as a bar, or the words as they stand."""
+    inner = piece(node.value)
+    if node.attr in ("T", "mT", "H", "mH"):
+        return Piece(f"{{{inner.inside(ATOM)}}}^{{\\top}}")
+    if node.attr == "grad":
+        return Piece(rf"\bar{{{inner.text}}}")
+    return Piece(rf"\mathrm{{{escaped(ast.unparse(node))}}}")
+
+
+def index(node: ast.expr) -> str:
+    """Return what stands between brackets, as an index."""
+    match node:
+        case ast.Tuple():
+            return ",".join(map(index, node.elts))
+        case ast.Slice():
+            return ":".join("" if part is None else piece(part).text for part in (node.lower, node.upper))
+    return piece(node).text
+
+
+def binary(node: ast.BinOp) -> Piece:
+    """Return a sum, a product, a fraction or a power."""
+    left, right = piece(node.left), piece(node.right)
+    match node.op:
+        case ast.Add() | ast.Sub():
+            last = SUM + isinstance(node.op, ast.Sub)
+            return Piece(f"{left.inside(SUM)} {SIGNS[type(node.op)]} {signed(right, last)}", SUM)
+        case ast.Mult() | ast.MatMult():
+            first, factor = left.inside(least_beside(node, node.left)), right.inside(least_beside(node, node.right))
+            digits = isinstance(node.op, ast.Mult) and factor.lstrip("{")[:1].isdigit()
+            times = r" \odot " if isinstance(node.op, Entrywise) else r" \cdot " if digits else r"\,"
+            return Piece(first + times + factor, PRODUCT)
+        case ast.Div():
+            return Piece(rf"\frac{{{left.text}}}{{{right.text}}}", PRODUCT)
+        case ast.FloorDiv():
+            return Piece(rf"\left\lfloor\frac{{{left.text}}}{{{right.text}}}\right\rfloor")
+        case ast.Pow():
+            return Piece(f"{{{left.inside(ATOM)}}}^{{{right.text}}}", POWER)
+    return Piece(f"{left.inside(PRODUCT)} {SIGNS.get(type(node.op), '?')} {right.inside(PRODUCT)}", SUM)
+
+
+def least_beside(product: ast.BinOp, side: ast.expr) -> int:
+    """Return how tightly a side of a product must hold: entries and matrices multiply in no common order."""
+    if not isinstance(side, ast.BinOp) or isinstance(product.op, ast.MatMult) == isinstance(side.op, ast.MatMult):
+        return PRODUCT
+    return PRODUCT if isinstance(product.left, ast.Constant) else POWER
+
+
+def signed(right: Piece, least: int) -> str:
+    """Return what follows a plus or a minus: no two signs stand side by side."""
+    return right.inside(least if right.text[:1] not in "+-" else PRODUCT)
+
+
+def display(node: ast.List | ast.Tuple) -> Piece:
+    """Return a list as a column, a list of lists as a matrix."""
+    rows = [item.elts if isinstance(item, ast.List | ast.Tuple) else [item] for item in node.elts]
+    inner = r" \\ ".join(" & ".join(piece(entry).text for entry in row) for row in rows)
+    return Piece(rf"\begin{{pmatrix}} {inner} \end{{pmatrix}}")
+
+
+def cases(condition: ast.expr, chosen: ast.expr, other: ast.expr) -> Piece:
+    """Return a choice."""
+    parts = (piece(chosen).text, piece(condition).text, piece(other).text)
+    return Piece(r"\begin{{cases}} {} & {} \\ {} & \text{{else}} \end{{cases}}".format(*parts))
+
+
+def call(node: ast.Call) -> Piece:
+    """Return a call of a function; a method is one of what stands before it."""
+    arguments, word = list(node.args), ast.unparse(node.func)
+    if isinstance(node.func, ast.Attribute):
+        word = node.func.attr
+        if ast.unparse(node.func).partition(".")[0] not in MODULES:
+            arguments.insert(0, node.func.value)
+    if word == "where" and len(arguments) == 3:
+        return cases(*arguments)
+    inside = [piece(one) for one in arguments]
+    if word == "sqrt" and len(inside) == 1:
+        return Piece(rf"\sqrt{{{inside[0].text}}}")
+    if word in ("abs", "absolute") and len(inside) == 1:
+        return Piece(rf"\left|{inside[0].text}\right|")
+    options = [(escaped(option.arg or ""), piece(option.value).text) for option in node.keywords]
+    texts = [*(one.text for one in inside), *(rf"\mathrm{{{option}}}={text}" for option, text in options)]
+    operator = OWN.get(word) or rf"\operatorname{{{escaped(word)}}}"
+    return Piece(rf"{operator}\left({', '.join(texts)}\right)")
+
+
+PIECES: dict[type[ast.expr], Callable[[Any], Piece]] = {
+    ast.Constant: lambda node: constant(node.value),
+    ast.Name: lambda node: Piece(name(node.id)),
+    ast.Attribute: attribute,
+    ast.Subscript: subscript,
+    ast.BinOp: binary,
+    ast.UnaryOp: unary,
+    ast.Compare: compare,
+    ast.BoolOp: logical,
+    ast.IfExp: lambda node: cases(node.test, node.body, node.orelse),
+    ast.List: display,
+    ast.Tuple: display,
+    ast.Call: call,
+}
+"""What writes each kind of expression."""
+
+
+# ---- The answer in LaTeX: equations as mathematics, J beside v as an array, as a document or as its equat
 
 MOST_ENTRIES = 12
 """Entries of a value that stand beside its formula."""

@@ -1,8 +1,15 @@
-"""The room that a voice has: columns, and whether characters beyond ASCII can be shown."""
+"""The room that a voice has: columns, and whether characters beyond ASCII can be shown.
+
+Lines that are too long for the screen, broken at spaces and operators, and never inside a name or a number.
+"""
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from rich.text import Text
 
 from gradcli.document.model import Mark
 from gradcli.errors.inert import inert
@@ -66,3 +73,102 @@ def in_letters_of(document: Document, layout: Layout) -> Document:
     if layout.unicode:
         return document
     return replace(document.with_texts(to_ascii), settings=replace(document.settings, dots="...", near="~="))
+
+
+# ---- Lines that are too long for the screen, broken at spaces and operators, and never inside a name or a
+
+HELD = re.compile(
+    r"\([\d, ]*\)|\((?:used )?\d[\d,]* \w+\)|\(used twice\)|\[[^\[\]]{1,24}\]|\"[^\"]*\"|(?<!\w)'[^']*'(?!\w)"
+)
+"""What stays in one piece: shapes, counts, indices, short arrays, texts of the language."""
+SPACED = re.compile(r" (?=(?:[-+*/@=≈<>·→|&]|[-+*/@<>=~]=|\*\*|->) )")
+"""The space before an operator that has one on both sides: a line is broken before the operator."""
+PIECES = re.compile(r"(?<=\S)(?= )|(?<=[\w\])])(?=(?<!\*)[*/@·](?!\*))|(?<=[\])])(?=[-+])|(?<=,)(?![^\[]*\])")
+"""Where a word that is longer than a line may be broken."""
+QUOTED = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'(?!\w)")
+OPENED = re.compile(r"(?<=\()")
+"""Where a piece that is still longer may be broken."""
+LEAST = 2
+"""Columns that a line which goes on is indented by where a long name leaves no room for more."""
+
+
+def fold(line: str | Text, width: int, indent: str = "   ", hang: str = "    ") -> list[Text]:
+    """Return a line in pieces of at most ``width`` columns, those after the first indented further.
+
+    They are indented less where one would not fit beside that.
+    """
+    text = Text(indent).append_text(line if isinstance(line, Text) else Text(line))
+    if len(text.plain) <= width:
+        text.rstrip()
+        return [text]
+    lead = (indent + hang)[: max(len(indent), width // 2)]
+    _, *later = atoms(text.plain, len(indent), width - len(lead))
+    longest = max((len(text.plain[first:stop].strip()) for first, stop in later), default=0)
+    lead = lead[: max(width - longest, len(indent), LEAST)]
+    cuts = places_to_break(text.plain, len(indent), width, len(lead))
+    pieces = [piece for piece in text.divide(cuts) if piece.plain.strip()]
+    return [Text(lead if k else "").append_text(trimmed(piece, k > 0)) for k, piece in enumerate(pieces)]
+
+
+def wrapped(text: str, width: int, hang: int) -> list[str]:
+    """Return a text in lines of at most ``width`` columns, those after the first indented by ``hang``.
+
+    >>> wrapped("y = sin(x) + exp(-x)", 16, 4)
+    ['y = sin(x)', '    + exp(-x)']
+    """
+    return [piece.plain for piece in fold(text, width, "", " " * hang)]
+
+
+def trimmed(piece: Text, leading: bool) -> Text:
+    """Return a piece without the spaces at which it was broken."""
+    piece.rstrip()
+    return piece[len(piece.plain) - len(piece.plain.lstrip()) :] if leading else piece
+
+
+def places_to_break(plain: str, start: int, width: int, lead: int) -> list[int]:
+    """Return where to break a text into pieces as long as can be, after the first with ``lead`` columns before them."""
+    cuts: list[int] = []
+    begin, room = 0, width
+    for first, stop in atoms(plain, start, width - lead):
+        if stop - begin > room and first > max(begin, start):
+            cuts.append(first)
+            begin = first + len(plain[first:stop]) - len(plain[first:stop].lstrip())
+            room = width - lead
+    return cuts
+
+
+def atoms(plain: str, start: int, longest: int) -> list[tuple[int, int]]:
+    """Return the stretches of a text that stay in one piece, each with the space before it."""
+    held = HELD.sub(lambda match: match[0].replace(" ", "_"), plain)
+    before = {match.start() for match in SPACED.finditer(held)}
+    after = {match.start() for match in re.finditer(r"(?<= [-+*/@=≈<>·→|&]) |(?<= [-+*/@<>=~][=*>]) ", held)} - before
+    places = [match.start() for match in re.finditer(r" +", held[start:])]
+    cuts = [0, *(place + start for place in places if place and place + start not in after), len(plain)]
+    found = []
+    for first, stop in pairwise(cuts):
+        word = plain[first:stop]
+        if len(word.strip()) <= longest:
+            found.append((first, stop))
+            continue
+        found += narrowed(plain, first, stop, longest, (PIECES, OPENED))
+    return found
+
+
+def narrowed(
+    plain: str, first: int, stop: int, longest: int, places: tuple[re.Pattern[str], ...]
+) -> list[tuple[int, int]]:
+    """Return a stretch in pieces that fit, broken at the first of the places that are enough, and at blanks at last."""
+    if len(plain[first:stop].strip()) <= longest:
+        return [(first, stop)]
+    if not places:
+        blanks = [first + match.start() for match in re.finditer(r"(?<=\S) ", plain[first:stop])]
+        return list(pairwise([first, *blanks, stop]))
+    pieces = split(plain, first, stop, places[0])
+    return [part for piece in pieces for part in narrowed(plain, *piece, longest, places[1:])]
+
+
+def split(plain: str, first: int, stop: int, places: re.Pattern[str]) -> list[tuple[int, int]]:
+    """Return a stretch of a text as the stretches between the places at which it may be broken."""
+    masked = QUOTED.sub(lambda match: "_" * len(match[0]), plain[first:stop])
+    inner = [first + match.start() for match in places.finditer(masked) if match.start()]
+    return list(pairwise([first, *inner, stop]))

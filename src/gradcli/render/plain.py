@@ -1,27 +1,68 @@
-"""The answer as lines of ``name = value``, with all digits: for grep, for narrow screens, for files."""
+"""An answer in one line, for the prompt of a session.
+
+The answer as lines of ``name = value``, with all digits: for grep, for narrow screens, for files.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.document.equalities import with_true_formulas
-from gradcli.document.forward import shown_events
 from gradcli.document.jacobian import indexed
-from gradcli.document.labels import with_labels
 from gradcli.document.model import Equation, Equations, Listing, Part, Prose, Settings, Table
-from gradcli.document.numbers import MOST_PRECISE, full, input_text
+from gradcli.document.passes import shown_events
 from gradcli.document.sections import view_sections
+from gradcli.document.texts import MOST_PRECISE, full, input_text, with_labels
+from gradcli.document.verdicts import with_true_formulas
 from gradcli.engine.naming import place_text
-from gradcli.errors.counting import counted
-from gradcli.explanation.events import Value
+from gradcli.errors.hints import counted
+from gradcli.errors.inert import inert
+from gradcli.explanation.parts import Value
 from gradcli.render.layout import Layout, to_ascii
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
+
+
+LONGEST = 40
+"""Characters of a program; and entries of an array fit in as many."""
+
+
+def explanation_line(found: Explained) -> str:
+    """Return the function, where it is explained, its value, its gradients and the verdict.
+
+    >>> explanation_line(gradcli.explain("x**2", x=3.0))
+    '<gradcli explanation of x**2 at x = 3: y = 9, x.grad = 6, agree>'
+    """
+    lines = [line.strip() for line in found.program_lines]
+    program = shortened(inert("; ".join(filter(None, lines)).replace(":; ", ": "), keep=""))
+    point = ", ".join(f"{name} = {brief(value)}" for name, value in found.inputs.items())
+    gradients = ", ".join(f"{name}.grad = {brief(value)}" for name, value in found.grad.items())
+    return (
+        f"<gradcli explanation of {program} at {point}: {found.name} = {brief(found.output)}, {gradients}, "
+        f"{found.agreement.verdict}>"
+    )
+
+
+def brief(value: Any) -> str:
+    """Return an array in few characters: its entries where they are few, else its shape."""
+    array = np.asarray(value)
+    if not array.ndim:
+        return f"{array:.6g}"
+    text = np.array2string(array, precision=6, separator=", ", threshold=8, formatter={"float_kind": "{:.6g}".format})
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else f"array of shape {array.shape}"
+
+
+def shortened(text: str) -> str:
+    """Return a text that fits in a line with others."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+# ---- The answer as lines of ``name = value``, with all digits: for grep, for narrow screens, for files
 
 MOST_LINES = 1000
 """Entries of a Jacobian that are written; the number of those left out follows."""
@@ -128,7 +169,7 @@ def part_lines(part: Part, settings: Settings) -> Iterator[str]:
     elif isinstance(part, Listing):
         yield from part.lines
     elif isinstance(part, Table):
-        from gradcli.render.grid import Sheet, stacked  # which reads rich
+        from gradcli.render.tables import Sheet, stacked  # which reads rich
 
         sheet = Sheet(part, settings, Layout(unicode=False))
         for rows in part.otherwise:

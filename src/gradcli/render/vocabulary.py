@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from gradcli.document.numbers import grad_text, nested
+from gradcli.document.texts import grad_text, nested
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradcli.explanation.known import Known
+    from gradcli.explanation.parts import Known
 
 SIGNS = "  + - * / // % ** @   < <= > >= == !=   & | ~   and or not   x[0] x[1:3] x[x > 0]"
 

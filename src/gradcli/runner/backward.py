@@ -7,19 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Input, Node, Operation
-from gradcli.engine.live import swept
+from gradcli.engine.graph import NODES, Input, Node, Operation, swept
 from gradcli.engine.meter import LARGE
 from gradcli.engine.reverse import cotangents
-from gradcli.errors.counting import short_array
-from gradcli.language.storage import looks_on
-from gradcli.language.writes import saved_places
+from gradcli.errors.hints import short_array
+from gradcli.language.memory import looks_on
+from gradcli.language.torch_refusals import saved_places
 from gradcli.ops.declare import value_of
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
 from gradcli.runner.grad_fns import watched
+from gradcli.runner.printing import grad_fn_name
 from gradcli.runner.state import Run, Written, memory_key
-from gradcli.runner.strings import grad_fn_name
 from gradcli.runner.values import TITLES, Size, Tensor, kind_of, shown_version
 
 MOST_SPELLED = 6

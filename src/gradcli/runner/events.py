@@ -1,12 +1,22 @@
-"""What a script did, in order: what it printed, its derivative calls with their numbers, draws, updates, errors."""
+"""What a script did, in order: what it printed, its derivative calls with their numbers, draws, updates, errors.
+
+What the script calls a value: the variable that has it, else the way to it.
+What a script's lines do to its leaves besides derivative calls: numbers drawn, gradients zeroed, numbers updated.
+One line is one event, also where a library's code does it to many tensors. Draws have their names only once the line is
+through, so that they are asked for at the next event of another kind.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any
+from weakref import WeakKeyDictionary, ref
 
 from numpy import ndarray
 
 from gradcli.records import dataclass, field
+from gradcli.runner.values import Class, Closure, Code, Frame, Instance, Tensor
 
 MOST = 1000
 """Derivative calls of which all are kept; of more the first and the last half."""
@@ -129,3 +139,189 @@ class Log:
                 *self.events[-4 * half :],
             ]
         self.large = sum(event.size for event in self.events)
+
+
+# ---- What the script calls a value: the variable that has it, else the way to it
+
+DEEPEST = 5
+"""Dots and brackets of a name."""
+WIDEST = 400
+"""Items of a list or an object that are looked at."""
+
+
+def name_of(run: Any, value: Any) -> str | None:
+    """Return what the script calls a value: a variable of the functions that run or of the module, or the way to it.
+
+    A variable of a loop, which has another value in the next turn, names it where nothing else does.
+    """
+    frames = [(code, frame) for code, frame in run.frames if code.listed]
+    passing = None
+    for code, frame in reversed(frames):
+        for name, item in variables(code, frame):
+            if item is value:
+                if name not in code.loops:
+                    return name
+                passing = passing or name
+    if not isinstance(value, Tensor):
+        return passing
+    if value.extra is not None and value.extra.name is not None:
+        return value.extra.name
+    for code, frame in [*frames[:1], *reversed(frames[1:])]:
+        for name, item in variables(code, frame):
+            way = None if item is value else way_to(item, value, DEEPEST, set())
+            if way is not None:
+                from gradcli.runner.values import extra_of
+
+                extra_of(value).name = f"{name}{way}"
+                return f"{name}{way}"
+    return passing
+
+
+def variables(code: Code, frame: Frame) -> Iterator[tuple[str, Any]]:
+    """Yield the variables of a frame with their values; those that inner functions share are in cells."""
+    for name, place in code.places.items():
+        item = frame[place]
+        yield name, item[0] if place in code.cells and isinstance(item, list) and item else item
+
+
+def way_to(base: Any, value: Any, depth: int, seen: set[int]) -> str | None:
+    """Return how a value is reached from another, None where it is not."""
+    if base is value:
+        return ""
+    if not depth or id(base) in seen:
+        return None
+    if isinstance(base, Instance):
+        seen.add(id(base))
+        return way_in_object(base, value, depth, seen)
+    if isinstance(base, list | tuple):
+        seen.add(id(base))
+        parts = [(f"[{k}]", item) for k, item in enumerate(base[:WIDEST])]
+    elif isinstance(base, dict):
+        seen.add(id(base))
+        parts = [(f"[{key!r}]", item) for key, item in list(base.items())[:WIDEST] if isinstance(key, str | int)]
+    else:
+        return None
+    return first_way(parts, value, depth, seen)
+
+
+def way_in_object(base: Instance, value: Any, depth: int, seen: set[int]) -> str | None:
+    """Return how a value is reached from an object: by its attributes, modules and parameters without their tables."""
+    parts: list[tuple[str, Any]] = []
+    for name, item in list(base.fields.items())[:WIDEST]:
+        if name in ("_modules", "_parameters", "_buffers") and isinstance(item, dict):
+            parts += [(f"[{key}]" if str(key).isdigit() else f".{key}", one) for key, one in item.items()]
+        elif not isinstance(item, Class | Closure):
+            parts.append((f"[{name}]" if name.isdigit() else f".{name}", item))
+    return first_way(parts, value, depth, seen)
+
+
+def first_way(parts: list[tuple[str, Any]], value: Any, depth: int, seen: set[int]) -> str | None:
+    """Return the first of several ways that leads to a value, the short ones first."""
+    for step, item in parts:
+        if item is value:
+            return step
+    for step, item in parts:
+        rest = way_to(item, value, depth - 1, seen)
+        if rest is not None:
+            return step + rest
+    return None
+
+
+# ---- What a script's lines do to its leaves besides derivative calls: numbers drawn, gradients zeroed, nu
+
+MOST_NAMED = 400
+"""Tensors of one line that are named."""
+OFTEN = 2_000
+"""Turns of a line that draws after which its draws are noted no more: a search for names takes time."""
+BY_LIBRARY = {"update": ("step", "load_state_dict"), "zero": ("zero_grad", "step")}
+"""Functions of a library that do it as the line that calls them asks."""
+ASSIGNED = re.compile(
+    r"\s*([A-Za-z_][\w.]*(?:\[[^\]=]*\])?)\s*(?::[^=]*)?=(?!=)\s*(?:[\d.]+\s*\*\s*)?(?:torch\.(?!nn\.(?!P))|np\.|nn\.P)"
+)
+"""A line that gives a variable what it has drawn and worked on."""
+
+
+class Noting:
+    """What was noted since the last event, in order; ``called`` are the names that leaves had at the last call.
+
+    ``inner`` are the names of computed values whose ``.grad`` the script reads and finds None, ``constant`` gradients
+    that ``create_graph=True`` gave without a graph, each with the line of its call.
+    """
+
+    def __init__(self) -> None:
+        self.draws: list[tuple[Event, list[ref[Tensor]]]] = []
+        self.pending: Event | None = None
+        self.called: WeakKeyDictionary[Tensor, str] = WeakKeyDictionary()
+        self.drawn: dict[int, int] = {}
+        self.inner: dict[str, None] = {}
+        self.constant: WeakKeyDictionary[Tensor, int] = WeakKeyDictionary()
+
+
+def entry(run: Any) -> str:
+    """Return the function of a library that the script's line has called; empty where its own code runs."""
+    name = ""
+    for code, _ in reversed(run.frames):
+        if code.listed:
+            return name
+        name = code.name
+    return name
+
+
+def note(run: Any, kind: str, leaf: Tensor) -> None:
+    """Note that the line zeroes the gradient of a leaf, or writes its numbers anew."""
+    if run.replay is not None or (run.quiet and entry(run) not in BY_LIBRARY[kind]):
+        return
+    noting: Noting = run.noting
+    if kind == "update" and noting.draws and any(one() is leaf for one in noting.draws[-1][1]):
+        return
+    name = noting.called.get(leaf) or run.name_of(leaf) or ""
+    before = noting.pending
+    if before is not None and (before.kind, before.line) == (kind, run.line) and name not in before.names:
+        if name and len(before.names) < MOST_NAMED:
+            before.names.append(name)
+        return
+    settle(run)
+    noting.pending = Event(kind, run.line, names=[name] if name else [])
+
+
+def note_draw(run: Any, tensor: Tensor) -> None:
+    """Note that the line draws the numbers of a tensor."""
+    if run.replay is not None:
+        return
+    noting: Noting = run.noting
+    if noting.pending is not None:
+        settle(run)
+    if noting.draws and noting.draws[-1][0].line == run.line:
+        tensors = noting.draws[-1][1]
+        tensors.append(ref(tensor))
+        del tensors[:-MOST_NAMED]
+        return
+    count = noting.drawn[run.line] = noting.drawn.get(run.line, 0) + 1
+    if count > OFTEN:
+        return
+    if len(noting.draws) > MOST_NAMED:
+        settle(run)
+    noting.draws.append((Event("draw", run.line), [ref(tensor)]))
+
+
+def settle(run: Any) -> None:
+    """Enter what was noted into the log, before another event."""
+    noting: Noting = run.noting
+    draws, noting.draws = noting.draws, []
+    for event, tensors in draws:
+        values = [tensor for one in tensors if (tensor := one()) is not None]
+        names = [run.name_of(value) for value in values]
+        event.names = list(dict.fromkeys(name for name in names if name)) or assigned(run, event.line)
+        event.values = {name: value.value for name, value in zip(names, values, strict=True) if name}
+        if event.names:
+            run.log.add(event)
+    pending, noting.pending = noting.pending, None
+    if pending is not None:
+        run.log.add(pending)
+
+
+def assigned(run: Any, line: int) -> list[str]:
+    """Return the variable that a line gives what it has drawn, where what was drawn has no name itself."""
+    lines = run.place.text.split("\n")
+    target = ASSIGNED.match(lines[line - 1]) if 0 < line <= len(lines) else None
+    return [target[1]] if target else []

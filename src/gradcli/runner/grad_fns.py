@@ -12,10 +12,9 @@ import numpy as np
 
 from gradcli.engine.graph import NODES, Node, Operation
 from gradcli.ops.declare import value_of
-from gradcli.runner.objects import Class
+from gradcli.runner.printing import grad_fn_name
 from gradcli.runner.state import Run
-from gradcli.runner.strings import grad_fn_name
-from gradcli.runner.values import Tensor
+from gradcli.runner.values import Class, Tensor
 
 OWN = ("own",)
 """What an op keeps that keeps neither arguments nor output: a function of the user's, which runs only once."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.runner.exceptions import raise_key
-from gradcli.runner.objects import UNBOUND, Class, Hosted, ask
+from gradcli.runner.values import UNBOUND, Class, Hosted, ask
 
 
 class HostedDict(Hosted, dict):  # type: ignore[type-arg]

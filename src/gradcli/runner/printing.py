@@ -1,20 +1,54 @@
 """What ``print`` and ``repr`` show of an array: the text of PyTorch, of NumPy or of JAX, by NumPy alone.
 
-An array holds doubles whatever its dtype says; they are cast to the dtype first, so that a float32 tensor shows the
-digits that float32 has of them.
+What values of a script are as texts: ``str`` and ``repr``.
+``format``, f-strings, ``%`` and ``str.format`` over a script's values: Python's own formatting does them.
+What it is given are stand-ins, which ask the run for texts, items and attributes: it sees no value of the script but
+exact numbers and strings, and walks no attribute of the host. A stand-in's class is called as the script's value is, so
+that errors are Python's own, type and words.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from gradcli.engine.graph import NODES
 from gradcli.errors import GradcliError
+from gradcli.ops.declare import value_of
+from gradcli.ops.joining import is_index
 from gradcli.records import dataclass, replace
-from gradcli.runner.values import FLOATS, rounded
+from gradcli.runner.hosted import plain_value
+from gradcli.runner.numpy_values import FloatKey, WholeKey
+from gradcli.runner.python.containers import subscript
+from gradcli.runner.python.operators import note_text, plain
+from gradcli.runner.state import Run
+from gradcli.runner.values import (
+    FLOATS,
+    UNBOUND,
+    Bound,
+    Class,
+    Closure,
+    DType,
+    Foreign,
+    Hosted,
+    Instance,
+    Method,
+    Module,
+    Named,
+    Size,
+    TableFunction,
+    Tensor,
+    Weak,
+    ask,
+    category,
+    own,
+    rounded,
+)
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Scalar: TypeAlias = float | int | bool
@@ -234,3 +268,434 @@ def jax_text(
             text = np.array2string(values, prefix="Array(", suffix=",", separator=", ", max_line_width=width)
         fits = len(text) - text.rfind("\n") + 1 + len(named) + 2 <= width
         return f"Array({text},{' ' if fits else ' ' * len('Array(')}{named})"
+
+
+# ---- What values of a script are as texts: ``str`` and ``repr``
+
+DEEPEST = 60
+"""Containers within containers that are shown."""
+
+
+def doubles(x: Tensor) -> Any:
+    """Return the numbers of a tensor as an array of numpy's own types."""
+    array = value_of(x.node)
+    of_objects = getattr(getattr(array, "dtype", None), "kind", None) == "O"
+    return np.asarray(array, dtype=np.float64) if of_objects else np.asarray(array)
+
+
+def name_of_call(x: Tensor, node: Any, made_by: tuple[Any, ...]) -> str | None:
+    """Return what PyTorch calls the function that made a tensor by a call, an index or a write to one."""
+    from gradcli.runner.backward_names import backward_name, index_name, write_name
+
+    if made_by[0] == "[]":
+        return index_name(made_by[1], made_by[2])
+    if made_by[0] == "[]=":
+        return write_name(*made_by[1:])
+    name, ranks, named = made_by
+    if "adaptive_avg_pool" in name and len(x.shape) > 2 and x.shape[-(axes := int(name[-2])) :] == (1,) * axes != (1,):
+        return "MeanBackward1"
+    if name.endswith("cross_entropy") and not smoothed(x):
+        named = {key: value for key, value in named.items() if key != "label_smoothing"}
+    return backward_name(name, ranks, named, copied=copies(node)) or None
+
+
+def grad_fn_name(x: Tensor) -> str | None:
+    """Return what PyTorch calls the function that made a tensor, None for a leaf."""
+    node = x.node
+    if type(node) not in NODES or not node.active or x.leaf or node.op is None:
+        return None
+    from gradcli.runner.backward_names import backward_name, index_name
+
+    made_by = x.made_by
+    if isinstance(made_by, tuple):
+        return name_of_call(x, node, made_by)
+    if isinstance(made_by, str):
+        if made_by == "CopySlices" or "Backward" in made_by:
+            return made_by
+        return backward_name(made_by, [len(x.shape)]) or None
+    op = node.op
+    if "called" in node.static:
+        return str(node.static["called"])
+    if "call" in node.static:
+        return f"{node.static['call'].name}Backward"
+    if is_index(op):
+        return index_name(node.static["key"], np.shape(value_of(node.arguments[0])))
+    sign = op.operator or op.name
+    ranks = [
+        len(a.shape) if type(a) in NODES else a.ndim if isinstance(a, np.ndarray) else None for a in node.arguments
+    ]
+    if op.operator == "-" and len(ranks) == 1:
+        sign = "neg"
+    return backward_name(sign, ranks) or None
+
+
+def copies(node: Any) -> bool:
+    """Return whether a view could not be had of the memory of what a function was given."""
+    if node.op is None or not node.op.view or not node.arguments:
+        return False
+    whole = value_of(node.arguments[0])
+    return (
+        isinstance(node.value, np.ndarray)
+        and isinstance(whole, np.ndarray)
+        and not np.may_share_memory(node.value, whole)
+    )
+
+
+def smoothed(x: Tensor) -> bool:
+    """Return whether a cross entropy smooths its labels: then it is a sum of two terms."""
+    return bool(x.node.op.operator == "+")
+
+
+def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:
+    """Return a tensor or an array as it is printed."""
+    if run is not None and run.levels and x.active:
+        kind = run.level_of(x)
+        if kind:
+            inner = Tensor(np.asarray(x.value), x.dtype, x.library)
+            return str(run.traced_text(x, kind, tensor_text(run, inner, quoted=False)))
+    if x.library == "torch":
+        options = (run.print_options.get("options") if run is not None else None) or Options()
+        return torch_text(
+            doubles(x), x.dtype, requires_grad=x.active, grad_fn=grad_fn_name(x), options=options,
+            parameter=x.extra is not None and x.extra.parameter,
+            default=run.default_dtype if run is not None else "float32",
+        )  # fmt: skip
+    return note_text(run, array_text(run, x, quoted), [x])
+
+
+def array_text(run: Any, x: Tensor, quoted: bool) -> str:
+    """Return an array of NumPy's or JAX's, or a number of Python's, as it is printed."""
+    if x.library == "python":
+        return repr(float(doubles(x).reshape(())[()]))
+    options = run.numpy_options if run is not None else {}
+    if x.library == "jax":
+        return jax_text(doubles(x), x.dtype, quoted=quoted, weak=isinstance(x.dtype, Weak), options=options)
+    array = doubles(x)
+    shown = array if array.ndim or (x.extra is not None and x.extra.several) else array[()]
+    return numpy_text(shown, x.dtype, quoted=quoted, options=options)
+
+
+def to_str(run: Any, x: Any, depth: int = 0) -> str:
+    """Return what ``str(x)`` gives."""
+    if isinstance(x, Hosted) and (made := ask(run, x, "__str__")) is not UNBOUND:
+        return str(made)
+    if isinstance(x, str):
+        return x
+    if isinstance(x, WholeKey | FloatKey):
+        return repr(x.real)
+    if isinstance(x, DType) and x.library == "array":
+        return x.name
+    if isinstance(x, Tensor):
+        return tensor_text(run, x, quoted=False)
+    if hasattr(type(x), "shown_as"):
+        return x.shown_as()  # type: ignore[no-any-return]
+    if isinstance(x, Instance):
+        for name in ("__str__", "__repr__"):
+            if (member := x.kind.find(name)) is not UNBOUND:
+                return said(run, x, member, name)
+        return instance_text(x)
+    return to_repr(run, x, depth)
+
+
+def said(run: Any, x: Instance, member: Any, name: str) -> str:
+    """Return what an object says of itself."""
+    run = run or x.kind.its_run
+    text = member(run, x) if run is None else run.call(member, [x])
+    if not isinstance(text, str):
+        run.fail("TypeError", f"{name} returned non-string (type {run.type_name(text)})")
+    return text  # type: ignore[no-any-return]
+
+
+def instance_text(x: Instance) -> str:
+    """Return an object that does not say how it is shown."""
+    if "__members__" in x.kind.members:
+        return f"{x.kind.name}.{x.fields['name']}"
+    return f"<{x.kind.qualified} object at 0x7f0000000000>"
+
+
+def to_repr(run: Any, x: Any, depth: int = 0) -> str:
+    """Return what ``repr(x)`` gives."""
+    kind = type(x)
+    if kind in (int, float, bool, str, bytes, type(None)) or x is ... or x is NotImplemented:
+        return repr(x)
+    if isinstance(x, np.float64):
+        return repr(float(x))
+    if isinstance(x, Tensor):
+        return tensor_text(run, x, quoted=True)
+    if depth > DEEPEST:
+        return "..."
+    if run is not None:
+        run.meter.turn(1, "what is shown does not end")
+    shown = of_container(run, x, depth)
+    if shown is not None:
+        return shown
+    if isinstance(x, Instance):
+        if (member := x.kind.find("__repr__")) is not UNBOUND:
+            return said(run, x, member, "__repr__")
+        if "__members__" in x.kind.members:
+            return f"<{x.kind.name}.{x.fields['name']}: {to_repr(run, x.fields['value'])}>"
+        return instance_text(x)
+    return of_function(x)
+
+
+def of_container(run: Any, x: Any, depth: int) -> str | None:  # noqa: C901, PLR0911 - one case for each kind
+    """Return a container of Python's as it is shown, None for anything else."""
+
+    def parts(items: Any) -> list[str]:
+        return [to_repr(run, item, depth + 1) for item in items]
+
+    if isinstance(x, Hosted):
+        made = ask(run, x, "__repr__")
+        return to_repr(run, plain_value(x), depth) if made is UNBOUND else str(made)
+    shown = getattr(type(x), "shown", None)
+    if shown is not None:
+        return str(x.shown(lambda item: to_repr(run, item, depth + 1)))
+    if isinstance(x, Size):
+        return repr(x)
+    if isinstance(x, Named):
+        fields = zip(x.fields, parts(x), strict=True)
+        end = "\n" if x.name.startswith("torch.return_types") else ""
+        between = ",\n" if end else ", "
+        return f"{x.name}({end}{between.join(f'{name}={text}' for name, text in fields)})"
+    if isinstance(x, tuple):
+        return f"({parts(x)[0]},)" if len(x) == 1 else f"({', '.join(parts(x))})"
+    if isinstance(x, list):
+        return f"[{', '.join(parts(x))}]"
+    if isinstance(x, dict):
+        return (
+            "{" + ", ".join([f"{to_repr(run, k, depth + 1)}: {to_repr(run, v, depth + 1)}" for k, v in x.items()]) + "}"
+        )
+    if isinstance(x, set | frozenset):
+        text = "{" + ", ".join(parts(x)) + "}" if x else ""
+        return (text or "set()") if isinstance(x, set) else f"frozenset({text})"
+    if isinstance(x, range | slice):
+        return repr(x)
+    for name in ("keys", "values", "items"):
+        if isinstance(x, type(getattr({}, name)())):
+            return f"dict_{name}({to_repr(run, list(x), depth)})"
+    return None
+
+
+def of_function(x: Any) -> str:
+    """Return a function, a class or a module as it is shown."""
+    if isinstance(x, Class):
+        return repr(x)
+    if isinstance(x, Closure):
+        return f"<function {x.code.qualified or x.code.name} at 0x7f0000000000>"
+    if isinstance(x, TableFunction):
+        return f"<built-in method {x.name.rpartition('.')[2]}>"
+    if isinstance(x, Module):
+        return f"<module '{x.name}'>"
+    if isinstance(x, Foreign):
+        return f"<{x.name}>"
+    if isinstance(x, Bound | Method):
+        return "<bound method>"
+    own = getattr(x, "text", None)
+    if isinstance(own, str):
+        return own
+    return repr(x) if type(x).__module__.startswith("gradcli.") else f"<{type(x).__name__}>"
+
+
+def plain_number(x: Tensor) -> Any:
+    """Return the number of a tensor of one entry as its type has it."""
+    one = doubles(x).reshape(())[()]
+    return (cast(one, x.dtype) if category(x.dtype) == 2 else one).item()
+
+
+# ---- ``format``, f-strings, ``%`` and ``str.format`` over a script's values: Python's own formatting does
+
+LONGEST = 10_000_000
+"""Characters that one call may write."""
+PYTHONS = frozenset({int, float, bool, str, complex})
+"""What Python formats itself: exact types alone, a subclass could bring a ``__format__`` of its own."""
+ENTERED = (int, float, complex, str, set, type(None))
+"""What ``%`` takes for one value; anything else may have items, and Python lets some of them be left over."""
+CONVERSION = re.compile(r"%(?:\(.*?\)+)?[#0\- +]*(\*|\d*)(?:\.(\*|\d*))?[hlL]?(.?)", re.DOTALL)
+
+
+class Written:
+    """One call of formatting: for whom, and how many characters it has written."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.length = 0
+
+    def counted(self, text: str) -> str:
+        """Return a piece of the text, no longer with the others than is allowed."""
+        self.length += len(text)
+        if self.length > LONGEST:
+            raise GradcliError("budget", f"a text of more than {LONGEST:,} characters is formatted")
+        return text
+
+
+class Shown:
+    """What stands for a value of a script; ``parts`` are the call that it is shown by, and the value."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, written: Written, value: Any) -> None:
+        self.parts = written, value
+
+    def __str__(self) -> str:
+        written, value = PARTS(self)
+        return shown_as(written, written.counted(to_str(written.run, value)))
+
+    def __repr__(self) -> str:
+        written, value = PARTS(self)
+        return shown_as(written, written.counted(to_repr(written.run, value)))
+
+    def __format__(self, spec: str) -> str:
+        written, value = PARTS(self)
+        for digits in re.findall(r"\d+", spec):
+            bounded(int(digits.lstrip("0")[:9] or 0), "width or precision")
+        if (member := own(value, "__format__")) is not UNBOUND:
+            return written.counted(str(written.run.call(member, [value, spec])))
+        value = as_python(value, spec)
+        if type(value) in PYTHONS:
+            return written.counted(format(value, spec))
+        if spec:
+            raise TypeError(f"unsupported format string passed to {type(self).__name__}.__format__")
+        return written.counted(to_str(written.run, value))
+
+
+PARTS: Callable[[Shown], tuple[Written, Any]] = Shown.__dict__["parts"].__get__
+
+
+class Piece(str):
+    """A text that ``!r`` and ``!s`` gave: its width is bounded and counted as that of others is."""
+
+    __slots__ = ("written",)
+    written: Written
+
+    def __format__(self, spec: str) -> str:
+        return format(Shown(self.written, str(self)), spec)
+
+
+def shown_as(written: Written, text: str) -> Piece:
+    """Return a text with the call that it is written by."""
+    piece = Piece(text)
+    piece.written = written
+    return piece
+
+
+class WithItems(Shown):
+    """What stands for a value that a template may take items and attributes of."""
+
+    __slots__ = ()
+
+    def __getattribute__(self, name: str) -> Any:
+        written, value = PARTS(self)
+        return stand_in(written, written.run.attribute(value, name), WithItems)
+
+    def __getitem__(self, key: int | str) -> Any:
+        written, value = PARTS(self)
+        return stand_in(written, subscript(written.run, value, key), WithItems)
+
+
+class Number(Shown):
+    """What stands for a tensor of one entry, or a number of a class that is derived from Python's."""
+
+    __slots__ = ()
+
+    def __float__(self) -> float:
+        return float(number_of(PARTS(self)[1]))
+
+    def __int__(self) -> int:
+        return int(number_of(PARTS(self)[1]))
+
+    def __index__(self) -> int:
+        number = number_of(PARTS(self)[1])
+        if not isinstance(number, int):
+            raise TypeError
+        return number
+
+
+def number_of(value: Any) -> Any:
+    """Return the number that ``%d`` or ``%f`` writes of a value."""
+    return plain_number(value) if isinstance(value, Tensor) else plain_value(value)
+
+
+def as_python(value: Any, spec: str) -> Any:
+    """Return what a value is formatted as: the number of a tensor without axes, what a class of Python's own has."""
+    value = plain(value)
+    if isinstance(value, Tensor):
+        single = not value.shape or (bool(spec) and value.library == "jax" and np.size(value.value) == 1)
+        return plain_number(value) if single and (spec or value.library != "numpy") else value
+    if isinstance(value, WholeKey | FloatKey):
+        return value.real
+    return plain_value(value) if isinstance(value, Hosted) else value
+
+
+@cache
+def called(kind: type[Shown], name: str) -> type[Shown]:
+    """Return the class of stand-ins for values of a type of this name."""
+    return type(name, (kind,), {"__slots__": ()})
+
+
+def stand_in(written: Written, value: Any, kind: type[Shown] = Shown) -> Shown:
+    """Return what stands for a value."""
+    return called(kind, written.run.type_name(value))(written, value)  # type: ignore[arg-type]
+
+
+def guarded(run: Run, work: Callable[[], str]) -> str:
+    """Format, with the errors of Python's own formatting as exceptions of the script."""
+    try:
+        return work()
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError) as error:
+        return run.fail(type(error).__name__, str(error.args[0]) if error.args else "")  # type: ignore[no-any-return]
+
+
+def format_value(run: Run, value: Any, spec: str = "") -> str:
+    """Return ``format(value, spec)``, which is what an f-string writes too."""
+    if not spec and type(value) is str:
+        return value
+    return note_text(run, guarded(run, lambda: str(format(stand_in(Written(run), value), spec))), [value])
+
+
+def format_template(run: Run, template: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> str:
+    """Return ``template.format(*arguments, **named)``."""
+    if re.search(r"![a][^}]*\{", template):
+        raise run.refuse("a width that is computed beside !a is not part of gradcli")
+    for digits in re.findall(r"!a:\D*(\d+)", template):
+        bounded(int(digits.lstrip("0")[:9] or 0), "width or precision")
+    written = Written(run)
+    places = [stand_in(written, value, WithItems) for value in arguments]
+    by_name = {name: stand_in(written, value, WithItems) for name, value in named.items()}
+    made = guarded(run, lambda: template.format(*places, **by_name))
+    return note_text(run, made, [*arguments, *named.values()])
+
+
+def percent(run: Run, template: str, values: Any) -> str:
+    """Return ``template % values``."""
+    written = Written(run)
+
+    def entered(value: Any) -> Any:
+        value = plain(value)
+        if type(value) in PYTHONS:
+            return value
+        single = isinstance(value, Tensor) and np.size(value.value) == 1
+        return stand_in(written, value, Number if single or isinstance(value, int | float) else Shown)
+
+    parts: Any = tuple(map(entered, values)) if isinstance(values, tuple) else entered(values)
+    if isinstance(values, dict) and "%(" in template:
+        parts = {key: entered(value) for key, value in values.items()}
+    elif not isinstance(values, (*ENTERED, tuple)):
+        parts = parts if isinstance(parts, Number) else stand_in(written, values, WithItems)
+    bound_widths(written, template, values if isinstance(values, tuple) else (values,))
+    made = guarded(run, lambda: written.counted(template % parts))
+    return note_text(run, made, values if isinstance(values, tuple) else [values])
+
+
+def bound_widths(written: Written, template: str, values: tuple[Any, ...]) -> None:
+    """Raise ``budget`` where a width, or all widths together, are beyond the bounds."""
+    place = 0
+    for match in CONVERSION.finditer(template):
+        for size in match.groups()[:2]:
+            digits = size
+            if size == "*":
+                digits = str(values[place]) if place < len(values) and type(values[place]) is int else ""
+                place += 1
+            if digits:
+                bounded(int(digits.lstrip("-0")[:9] or 0), "width or precision")
+                written.counted(" " * int(digits.lstrip("-")))
+        place += match[3] != "%"

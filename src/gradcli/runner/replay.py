@@ -20,13 +20,11 @@ from gradcli.ops.shaping import RESHAPE
 from gradcli.records import dataclass, field, replace
 from gradcli.runner import backward
 from gradcli.runner.backward import Swept, sweep
+from gradcli.runner.events import name_of
 from gradcli.runner.exceptions import Raised
-from gradcli.runner.naming import name_of
-from gradcli.runner.objects import Code
-from gradcli.runner.script import ScriptError, compile_text, run_code
+from gradcli.runner.script import LAST, Assigned, ScriptError, Story, compile_text, free_leaf, run_code, tell, value_at
 from gradcli.runner.state import BOUNDS, Run
-from gradcli.runner.story import LAST, Assigned, Story, free_leaf, tell, value_at
-from gradcli.runner.values import Tensor
+from gradcli.runner.values import Code, Tensor
 
 
 class Stopped(Exception):
@@ -306,7 +304,7 @@ class ScriptProgram:
 
     def name_leaves(self, run: Run, stopped: Stopped, output: Tensor) -> None:
         """Settle what the leaves that the output reaches are called, on the first run."""
-        from gradcli.engine.live import swept
+        from gradcli.engine.graph import swept
 
         node = output.node
         reached = [n for n in reversed(swept(node)) if type(n) is Input] if type(node) in NODES and node.active else []

@@ -1,43 +1,38 @@
-"""A script: compiled once, run from its first line to its last."""
+"""A script: compiled once, run from its first line to its last.
+
+What a recorded run tells of its assignments: names of values, inputs that are traced, other values of leaves.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any, NamedTuple
+from weakref import WeakSet
 
 import numpy as np
 
-from gradcli.engine.graph import Graph
-from gradcli.engine.live import LiveGraph
+from gradcli.engine.graph import NODES, Graph, Input, LiveGraph
 from gradcli.errors import Budget, GivenUp, GradcliError, Place
-from gradcli.errors.suggest import did_you_mean
+from gradcli.errors.hints import did_you_mean
 from gradcli.language.compiling import FRAMES
+from gradcli.ops.declare import value_of
 from gradcli.records import dataclass, field
-from gradcli.runner import (
-    arrays,
-    attributes,
-    backward,
-    builtins,
-    calls,
-    containers,
-    formatting,
-    names,
-    operators,
-    strings,
-    transforms,
-)
-from gradcli.runner.events import Event
-from gradcli.runner.exceptions import Raised, as_raised, raised
-from gradcli.runner.expressions import Text
-from gradcli.runner.noting import settle
-from gradcli.runner.objects import Code, Frame
+from gradcli.runner import backward, converting, names, printing, transforms
+from gradcli.runner.events import Event, settle
+from gradcli.runner.exceptions import Raised, advice_of, as_raised, raised
+from gradcli.runner.names import with_private_names
+from gradcli.runner.python import attributes, builtins, calls, containers, operators
+from gradcli.runner.python.expressions import Text
+from gradcli.runner.python.statements import Statements
 from gradcli.runner.reading import read_script
-from gradcli.runner.scopes import with_private_names
-from gradcli.runner.state import BOUNDS, DEEP, Run, span_of
-from gradcli.runner.statements import Statements
-from gradcli.runner.torch_errors import advice_of
+from gradcli.runner.state import BOUNDS, DEEP, Run, constant, span_of
+from gradcli.runner.values import Code, Frame, Instance, Tensor, extra_of
 
 
 def enter(**parts: Any) -> None:
@@ -50,9 +45,9 @@ enter(
     attribute=attributes.attribute, assign_attribute=attributes.assign_attribute,
     delete_attribute=attributes.delete_attribute, member=names.member, builtins=builtins.BUILTINS, call=calls.call,
     call_table=calls.call_table, operate=operators.operate, iterate=containers.iterate, take=containers.take,
-    array_of=arrays.array_of, text=strings.to_str, quoted=strings.to_repr, percent=formatting.percent,
+    array_of=converting.array_of, text=printing.to_str, quoted=printing.to_repr, percent=printing.percent,
     type_of=builtins.type_of, type_name=staticmethod(builtins.type_name), sweep=backward.sweep,
-    grad_fn_name=staticmethod(strings.grad_fn_name), level_of=transforms.level_of, traced_text=transforms.traced_text,
+    grad_fn_name=staticmethod(printing.grad_fn_name), level_of=transforms.level_of, traced_text=transforms.traced_text,
     refuse_number=transforms.refuse_number, table_function=staticmethod(calls.table_function),
     compile_text=staticmethod(lambda text, listed: compile_text(text, listed)),  # noqa: PLW0108 - it stands below
 )  # fmt: skip
@@ -276,8 +271,6 @@ def run_script(
     """
     tell: Any = None
     if others or story is not None:
-        from gradcli.runner.story import Story, tell  # few runs have other values
-
         story = story or Story()
         story.others = others or {}
     code, place = compile_text(text, budget=budget, told=tell, last=last, asked=asked)
@@ -287,3 +280,365 @@ def run_script(
     run.seed = seed or 0
     run.given = dict(given or {})
     return run_code(code, place, run)
+
+
+# ---- What a recorded run tells of its assignments: names of values, inputs that are traced, other values
+
+LAST = "_last_value"
+"""The variable that has the value of a script's last expression."""
+
+
+STEP_NAMES = ("h", "a", "out", "hidden", "layer_output")
+"""What the output of a module within others is called: the first that is no word of the script, else the last."""
+MOST_VERSIONS = 400
+"""Values of one variable that are kept: the last ones."""
+
+
+class Version(NamedTuple):
+    """What a variable was given, as which assignment of all, and the node that it had then."""
+
+    order: int
+    value: Any
+    node: Any
+
+
+class Assigned(Exception):
+    """The last assignment of the output: what comes after it does not change its value."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__("assigned")
+        self.value = value
+
+
+class Story:
+    """Takes down what the script calls the values of a recorded run: the first name of each, or that of the outermost.
+
+    ``traced`` are variables whose values are inputs, ``last`` is what each variable was given last, and ``others`` are
+    values that leaves have in place of the script's own. ``texts`` are those that show traced numbers, each with its
+    number. ``versions`` has what the variables of ``watched`` were given, in order, each with its node at that time.
+    Of a variable of the module, which ``module`` are, a function's own of the same name is no input. ``leaves`` are the
+    inputs that variables of ``traced`` became, those of ``made_inputs`` tensors that the script writes to as it likes.
+    ``gradients`` are what the script updates inputs by, ``gradient_nodes`` the nodes that these were. ``stop`` is a
+    variable and the number of the assignment to it after which the run ends. ``parameters`` says that what functions
+    are called with is noted too.
+    """
+
+    def __init__(
+        self,
+        traced: frozenset[str] = frozenset(),
+        others: Mapping[str, Any] | None = None,
+        watched: frozenset[str] = frozenset(),
+        module: frozenset[str] = frozenset(),
+        gradients: tuple[str, ...] = (),
+    ) -> None:
+        self.places: dict[int, tuple[int, int]] = {}
+        self.traced = traced
+        self.others = others or {}
+        self.last: dict[str, Any] = {}
+        self.makers: dict[str, int] = {}
+        self.texts: dict[str, Tensor] = {}
+        self.computed: set[str] = set()
+        self.stop: tuple[str, int] | None = None
+        self.counts: Counter[str] = Counter()
+        self.leaves: dict[str, list[Tensor]] = {}
+        self.gradients = gradients
+        self.gradient_roots = {root_of(way) for way in gradients}
+        self.gradient_nodes: set[int] = set()
+        self.made_inputs: WeakSet[Tensor] = WeakSet()
+        self.parameters = bool(watched)
+        self.sources: dict[tuple[str, int] | None, Any] = {}
+        self.holders: dict[Any, dict[str, str]] = {}
+        self.beginnings: dict[str, list[str]] = {}
+        for way in sorted(traced):
+            for part, holder, key in parts_of_way(way):
+                self.holders.setdefault(key, {})[part] = holder
+                self.beginnings.setdefault(holder, []).append(way)
+        self.step_name = ""
+        self.watched = watched
+        self.module = module
+        self.versions: dict[str, deque[Version]] = {}
+        self.assignments = 0
+
+    def makes(self, run: Run, name: str, leaf: Tensor) -> bool:
+        """Return whether an assignment makes a leaf: it is the first of its name, or the same line with a new one."""
+        return self.last.get(name) is not leaf and self.makers.setdefault(name, run.line) == run.line
+
+    def last_of(self, name: str, output: Tensor) -> tuple[str, int] | None:
+        """Return after which assignment a variable has its last value; None where it is written to after that."""
+        same = self.last.get(name) is output and output.version == 0
+        return (name, self.counts[name]) if same else None
+
+    def see(self, value: Any, name: str) -> None:
+        """Note of a variable that is traced whether it is computed from others which are; an update of it is not."""
+        if flows(value) and not self.is_update(value.node, name):
+            self.computed.add(name)
+
+    def overwrite(self, leaf: Tensor, made: Any) -> None:
+        """Note of a variable that is traced whether what is written to it in place is computed from others."""
+        name = self.way_of_leaf(leaf)
+        if name is not None and type(made) in NODES and made.active and not self.is_update(made, name):
+            self.computed.add(name)
+
+    def trace(self, run: Run, way: str, value: Any) -> Any:
+        """Return a value as an input where that is asked for; what it holds becomes inputs where that is."""
+        if way in self.traced:
+            self.see(value, way)
+            value = as_leaf(run, value, way)
+        for traced in self.beginnings.get(way, ()):
+            trace_inside(run, value, traced, len(steps_of(way)))
+        return value
+
+    def way_of(self, place: tuple[Any, Any]) -> str | None:
+        """Return what leads to a place on the way to a variable of ``traced``: by its owner, or by the leaf there."""
+        owner, key = place
+        for way, holder in self.holders.get(key, {}).items() if isinstance(key, str | int) else ():
+            with suppress(GradcliError):
+                if value_at(self.last, holder) is owner:
+                    return way
+        parts = owner.fields if isinstance(owner, Instance) else owner
+        try:
+            before = parts[key] if isinstance(parts, dict | list) else None
+        except (KeyError, IndexError, TypeError):
+            return None
+        return self.way_of_leaf(before) if isinstance(before, Tensor) and before.leaf else None
+
+    def way_of_leaf(self, leaf: Tensor) -> str | None:
+        """Return which variable of ``traced`` a leaf is the value of."""
+        return next((way for way, leaves in self.leaves.items() if any(one is leaf for one in leaves)), None)
+
+    def is_update(self, node: Any, name: str, by_gradient: bool = False) -> bool:
+        """Return whether a value is computed from the variable's earlier one by way of gradients, or from it alone.
+
+        ``by_gradient`` asks for the first.
+        """
+        earlier = self.leaves.get(name)
+        if earlier is None:
+            return False
+        self.note_gradients()
+        seen: set[int] = set()
+        others = False
+        rest = deque([node])
+        while rest:
+            one = rest.popleft()
+            if one.index in seen:
+                continue
+            seen.add(one.index)
+            if one.index in self.gradient_nodes:
+                return True
+            if one.op is None:
+                others = others or all(one.owner is not leaf for leaf in earlier)
+            else:
+                rest.extend(argument for argument in one.arguments if type(argument) in NODES)
+        return not (others or by_gradient)
+
+    def note_gradients(self) -> None:
+        """Note the nodes that the gradients of the script are now."""
+        for way in self.gradients:
+            with suppress(GradcliError):
+                value = value_at(self.last, way)
+                if isinstance(value, Tensor) and type(value.node) in NODES:
+                    self.gradient_nodes.add(value.node.index)
+
+    def tell(self, regs: Frame, name: str, value: Any, place: tuple[Any, Any] | None = None) -> Any:
+        """Note an assignment, and return what is assigned: an input of its own where that is asked for.
+
+        ``place`` is what owns an attribute or an item, and which one it is.
+        """
+        run: Run = regs[0]
+        own = name in self.module and len(run.frames) > 1  # a function's, by the name of one of the module's
+        if not own:
+            value = self.trace(run, name if place is None else self.way_of(place) or name, value)
+        elif name in self.traced and flows(value) and self.is_update(value.node, name, by_gradient=True):
+            value = as_leaf(run, value, name)  # a function updates what it was given
+        if name in self.others and isinstance(value, Tensor) and value.leaf and self.makes(run, name, value):
+            give(run, value, self.others[name])
+        self.last[name] = value
+        self.counts[name] += 1
+        if name in self.gradient_roots:
+            self.note_gradients()
+        if self.stop == (name, self.counts[name]):
+            raise Assigned(value)
+        if not own:
+            self.note_version(name, value)
+        if isinstance(value, Tensor) and type(value.node) is np.ndarray and value.shape and name.isidentifier():
+            name_constant(run.graph.constants, name, value.node)
+        if isinstance(value, Tensor) and type(value.node) in NODES and name.isidentifier() and name != LAST:
+            self.bind(run, name, value.node)
+        return value
+
+    def note_version(self, name: str, value: Any) -> None:
+        """Note what a watched variable was given."""
+        if name in self.watched:
+            self.assignments += 1
+            version = Version(self.assignments, value, value.node if isinstance(value, Tensor) else None)
+            self.versions.setdefault(name, deque(maxlen=MOST_VERSIONS)).append(version)
+
+    def tell_parameter(self, run: Run, name: str, value: Any) -> Any:
+        """Note what a parameter of a function is given, and return it, or an input of its own."""
+        if name in self.module:
+            return value
+        value = self.last[name] = self.trace(run, name, value)
+        self.note_version(name, value)
+        return value
+
+    def bind_step(self, run: Run, value: Any) -> None:
+        """Note what a module has computed for the next one, under a name that the script does not use."""
+        if not self.step_name:
+            words = set(re.findall(r"[^\W\d_]+", run.place.text))
+            self.step_name = next((name for name in STEP_NAMES if name not in words), STEP_NAMES[-1])
+        if isinstance(value, Tensor) and type(value.node) in NODES:
+            self.bind(run, self.step_name, value.node)
+
+    def bind(self, run: Run, name: str, node: Any) -> None:
+        """Note what the script calls a computed value: its first name, or that of the outermost function."""
+        if node.op is None:
+            return
+        there, depth, bindings = self.places.get(node.index), len(run.frames), run.graph.bindings
+        if there is None:
+            self.places[node.index] = len(bindings), depth
+            bindings.append((name, node))
+        elif there[1] > depth:
+            bindings[there[0]] = (name, node)
+            self.places[node.index] = there[0], depth
+
+
+def flows(value: Any) -> bool:
+    """Return whether a value is computed from what is differentiated."""
+    return isinstance(value, Tensor) and value.active and not value.leaf
+
+
+@lru_cache(maxsize=1024)
+def steps_of(way: str) -> list[tuple[str, Any]]:
+    """Return dots and brackets of a way such as ``net.fc1.weight`` or ``params['W1']``: ``.`` or ``[`` and a key."""
+    steps: list[tuple[str, Any]] = []
+    node = ast.parse(way, mode="eval").body
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Attribute):
+            steps.append((".", node.attr))
+            node = node.value
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            steps.append(("[", node.slice.value))
+            node = node.value
+        else:
+            raise GradcliError("unknown-name", f"'{way}' is no variable, attribute or item of the script")
+    return steps[::-1]
+
+
+def parts_of_way(way: str) -> Iterator[tuple[str, str, Any]]:
+    """Yield each beginning of a way with what holds it and its key there.
+
+    >>> list(parts_of_way("net.w[0]"))
+    [('net.w', 'net', 'w'), ('net.w[0]', 'net.w', 0)]
+    """
+    holder = root_of(way)
+    for sign, key in steps_of(way) if holder != way else ():
+        part = f"{holder}.{key}" if sign == "." else f"{holder}[{key!r}]"
+        yield part, holder, key
+        holder = part
+
+
+def inside(value: Any, step: tuple[str, Any]) -> Any:
+    """Return what holds the value of one step: the attributes of an object, or a container; None where it is none."""
+    sign, key = step
+    held = value.fields if sign == "." and isinstance(value, Instance) else value if sign == "[" else None
+    there = (isinstance(held, dict) and key in held) or (
+        isinstance(held, list) and isinstance(key, int) and -len(held) <= key < len(held)
+    )
+    return held if there else None
+
+
+def trace_inside(run: Run, value: Any, way: str, done: int = 0) -> None:
+    """Make what is at the end of a way an input of its own, where it is there; ``done`` steps lead to the value."""
+    *first, last = steps_of(way)[done:]
+    for step in first:
+        held = inside(value, step)
+        if held is None:
+            return
+        value = held[step[1]]
+    held = inside(value, last)
+    if held is not None and not (isinstance(held[last[1]], Tensor) and held[last[1]].leaf):
+        run.story.see(held[last[1]], way)
+        held[last[1]] = as_leaf(run, held[last[1]], way)
+
+
+def root_of(way: str) -> str:
+    """Return the variable that a way begins with."""
+    return re.split(r"[.\[]", way, maxsplit=1)[0]
+
+
+def value_at(values: Mapping[str, Any], way: str) -> Any:
+    """Return what is at the end of a way; raises ``unknown-name``."""
+    if way in values:
+        return values[way]
+    root = root_of(way)
+    value = values.get(root)
+    for step in steps_of(way) if root in values else ():
+        held = inside(value, step)
+        if held is None:
+            value = None
+            break
+        value = held[step[1]]
+    if value is None:
+        raise GradcliError("unknown-name", f"the script gives '{way}' no value", hint=did_you_mean(way, values))
+    return value
+
+
+def name_constant(constants: dict[str, Any], name: str, array: Any) -> None:
+    """Note what a script calls an array that depends on no input; another one of the same name gets a number."""
+    called, number = name, 1
+    while called in constants and constants[called] is not array:
+        number += 1
+        called = f"{name}{number}"
+    constants[called] = array
+
+
+def as_leaf(run: Run, value: Any, name: str) -> Any:
+    """Return a value as an input of its own: an array, a number of Python's, or a tensor, which derivatives end in."""
+    source = (name, value.node.index) if flows(value) else None
+    if source in run.story.sources:  # whoever takes it again, from a dictionary or an object, has the same input
+        return run.story.sources[source]
+    made = made_leaf(run, value, name)
+    if source is not None:
+        run.story.sources[source] = made
+    node = made.node if isinstance(made, Tensor) else None
+    if type(node) is Input and node.owner is not None:
+        run.story.leaves.setdefault(name, []).append(node.owner)
+    return made
+
+
+def made_leaf(run: Run, value: Any, name: str) -> Any:
+    """Return a value as a leaf; what is one already, and what is no float, as it is."""
+    if type(value) in (int, float):
+        return named_leaf(run, Tensor(np.float64(value), "float64", "python"), name)
+    if isinstance(value, Tensor) and not value.leaf and value.dtype.startswith(("float", "bfloat")):
+        leaf = named_leaf(run, Tensor(np.array(value_of(constant(run, value.node))), value.dtype, value.library), name)
+        if value.library == "torch" and not value.active:
+            run.story.made_inputs.add(leaf)
+        if value.library != "torch" or not value.active:
+            return leaf
+        value.node = leaf.node  # whatever else has the tensor sees it too
+    return value
+
+
+def named_leaf(run: Run, leaf: Tensor, name: str) -> Tensor:
+    """Return a tensor as a leaf that has its name even where the variable has another value by then."""
+    extra_of(leaf).name = name
+    return run.enter_leaf(leaf)
+
+
+def give(run: Run, leaf: Tensor, value: Any) -> None:
+    """Give a leaf another value."""
+    array = np.asarray(value, dtype=np.float64)
+    run.by_leaf.pop(leaf.node.index, None)
+    leaf.node = array
+    run.enter_leaf(leaf)
+
+
+def free_leaf(run: Run, value: Any) -> Tensor:
+    """Return a variable that the script leaves free: a leaf."""
+    return run.enter_leaf(Tensor(np.asarray(value, dtype=np.float64), "float32", "torch"))
+
+
+def tell(regs: Frame, name: str, value: Any, place: tuple[Any, Any] | None = None) -> Any:
+    """Note an assignment in the story of the run."""
+    return regs[0].story.tell(regs, name, value, place)

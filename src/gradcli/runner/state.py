@@ -10,24 +10,19 @@ from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary, ref
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Graph, Input, Node
-from gradcli.engine.live import LiveGraph
+from gradcli.engine.graph import NODES, Graph, Input, LiveGraph, Node
 from gradcli.engine.meter import LARGE, TURNS
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
-from gradcli.language.storage import looks_on, owner_of
+from gradcli.language.memory import looks_on, owner_of
 from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Op, value_of
-from gradcli.ops.indexing import INDEX, PUT
+from gradcli.ops.joining import INDEX, PUT
 from gradcli.ops.making import DETACH
 from gradcli.ops.shaping import RESHAPE
 from gradcli.records import dataclass, replace
-from gradcli.runner.events import Event, Log
-from gradcli.runner.exceptions import Raised, raised
-from gradcli.runner.naming import name_of
-from gradcli.runner.noting import Noting, note, settle
-from gradcli.runner.objects import Native
-from gradcli.runner.torch_errors import said
-from gradcli.runner.values import Data, Detached, Tensor, View, as_dtype, category, extra_of, kind_of
+from gradcli.runner.events import Event, Log, Noting, name_of, note, settle
+from gradcli.runner.exceptions import Raised, raised, said
+from gradcli.runner.values import Data, Detached, Native, Tensor, View, as_dtype, category, extra_of, kind_of
 
 BOUNDS = Budget(
     text=400_000, syntax=60_000, turns=20_000_000, nodes=60_000_000, elements=20_000_000, total=20_000_000_000,

@@ -9,24 +9,24 @@ import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
-from gradcli.ops.indexing import PUT
+from gradcli.ops.joining import PUT
 from gradcli.runner import printing
-from gradcli.runner.arrays import array_of, cast, dtype_name
-from gradcli.runner.builtins import item_of, type_name
-from gradcli.runner.containers import put, rows
-from gradcli.runner.cuts import traced
+from gradcli.runner.converting import array_of, cast, dtype_name
+from gradcli.runner.events import note
 from gradcli.runner.grad_fns import GradFn
-from gradcli.runner.host_attributes import DUNDERS
 from gradcli.runner.library import ATTRIBUTES, FOREIGN_TO, METHODS, method, native
-from gradcli.runner.noting import note
 from gradcli.runner.numpy_values import refuse_active
-from gradcli.runner.objects import Class
+from gradcli.runner.printing import doubles, grad_fn_name
+from gradcli.runner.python.builtins import item_of, type_name
+from gradcli.runner.python.containers import put, refuse_stale, rows, write_back
+from gradcli.runner.python.host_attributes import DUNDERS
+from gradcli.runner.python.operators import traced
 from gradcli.runner.state import Run, constant, show
-from gradcli.runner.strings import doubles, grad_fn_name
 from gradcli.runner.values import (
     FLOATS,
     TITLES,
     TORCHS,
+    Class,
     Data,
     Detached,
     DType,
@@ -37,7 +37,6 @@ from gradcli.runner.values import (
     extra_of,
     shown_version,
 )
-from gradcli.runner.writes import refuse_stale, write_back
 
 
 def grad_fn(run: Run, x: Tensor) -> Any:

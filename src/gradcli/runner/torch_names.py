@@ -6,9 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gradcli.runner.objects import Instance
 from gradcli.runner.state import Run
-from gradcli.runner.values import Tensor
+from gradcli.runner.values import Instance, Tensor
 
 
 @cache

@@ -11,12 +11,8 @@ from gradcli import __version__
 from gradcli.errors import GradcliError
 from gradcli.explanation.explained import Explained
 from gradcli.ops.declare import Array
-from gradcli.scripts.dialect import Dialect
-from gradcli.scripts.jax_words import JAX
-from gradcli.scripts.numpy_words import NUMPY, helper_texts
-from gradcli.scripts.plan import Line, backward_rules, forward_lines, made_lines, refusal, refuse_long
-from gradcli.scripts.torch_words import TORCH
-from gradcli.scripts.translate import Translator
+from gradcli.scripts.translate import Line, Translator, backward_rules, forward_lines, made_lines, refusal, refuse_long
+from gradcli.scripts.words import JAX, NUMPY, TORCH, Dialect, helper_texts
 
 LIBRARIES = ("torch", "jax", "numpy")
 KINKS = {"kink", "jump", "infinite-slope", "edge", "edge-of-domain", "not-finite"}

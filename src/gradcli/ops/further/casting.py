@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.errors.counting import counted
-from gradcli.ops.axes import number, whole
+from gradcli.errors.hints import counted
+from gradcli.ops.arithmetic import is_mask
 from gradcli.ops.declare import OPERATORS, Apply, Op, declare, no_links, value_of
 from gradcli.ops.exactly import decided
-from gradcli.ops.integers import is_mask
+from gradcli.ops.links import Array, Integers, Raw, Static, Tensor
 from gradcli.ops.making import DETACH, build_full, constant, lengths
 from gradcli.ops.shaping import CLONE, RESHAPE, without_gaps
-from gradcli.ops.signatures import Array, Integers, Raw, Static, Tensor
-from gradcli.ops.values import require
+from gradcli.ops.values import number, require, whole
 from gradcli.ops.vocabulary import Builder, Function, function, register
 
 FLOATS = "float64 double float_ float32 float single float16 half bfloat16"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.exactly import is_nan, one_like
-from gradcli.ops.signatures import Indices
+from gradcli.ops.links import Indices
 
 SWEEPS = 60
 """Sweeps after which turns have long converged: each doubles the digits."""

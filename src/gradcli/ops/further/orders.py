@@ -9,20 +9,26 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.axes import one_axis, read_axes, require_entries
-from gradcli.ops.declare import Op, Pair, declare, no_links
+from gradcli.ops.declare import Kink, Op, Pair, Picked, Piecewise, declare, no_links
 from gradcli.ops.exactly import decided, is_nan, shared
 from gradcli.ops.further.pointwise import LERP
 from gradcli.ops.joining import STACK
-from gradcli.ops.links import Links
-from gradcli.ops.parts import Kink, Picked, Piecewise
-from gradcli.ops.putting_back import axis_text
+from gradcli.ops.links import Array, Indices, Links, Mask, Options, Static
 from gradcli.ops.reductions import all_entries
-from gradcli.ops.selection import PICK, extreme_local, extreme_text_back, pick_indices, picked_on, whole_extreme_vjp
-from gradcli.ops.signatures import Array, Indices, Mask, Options, Static
-from gradcli.ops.tied import kth_place, sorted_places, top_places
-from gradcli.ops.values import ALL, Axes, Value, require
+from gradcli.ops.selection import (
+    PICK,
+    extreme_local,
+    extreme_text_back,
+    kth_place,
+    pick_indices,
+    picked_on,
+    sorted_places,
+    top_places,
+    whole_extreme_vjp,
+)
+from gradcli.ops.values import ALL, Axes, Value, one_axis, read_axes, require, require_entries
 from gradcli.ops.vocabulary import function
+from gradcli.ops.writing import axis_text
 
 
 def mode_of(line: list[Any], k: int, largest: bool) -> list[int]:

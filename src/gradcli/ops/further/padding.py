@@ -8,12 +8,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from gradcli.errors.counting import counted
-from gradcli.ops.further.scatters import table_of
+from gradcli.errors.hints import counted
+from gradcli.ops.further.indices import table_of
 from gradcli.ops.further.shapes import MOVES
 from gradcli.ops.joining import CAT
+from gradcli.ops.links import Array, Indices, Static
 from gradcli.ops.shaping import mover, whole_numbers
-from gradcli.ops.signatures import Array, Indices, Static
 from gradcli.ops.values import Value, require, where
 from gradcli.ops.vocabulary import function
 from gradcli.ops.writing import Call

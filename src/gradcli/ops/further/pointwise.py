@@ -12,16 +12,14 @@ import numpy as np
 
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import FLOOR_DIVIDE, MUL, zero
-from gradcli.ops.declare import OPERATORS, Op, declare, no_links
-from gradcli.ops.entrywise import elementwise
+from gradcli.ops.declare import OPERATORS, Kink, Op, Piecewise, declare, no_links
 from gradcli.ops.exactly import decided, is_nan, true
-from gradcli.ops.parts import Kink, Piecewise
+from gradcli.ops.links import Array, Expression, Forward, Indices, Library, Mask, Static, Symbols
 from gradcli.ops.piecewise import TRUNC, applied, step
 from gradcli.ops.selection import ALL
-from gradcli.ops.signatures import Array, Expression, Forward, Indices, Library, Mask, Static, Symbols
 from gradcli.ops.values import ALL as EVERY
 from gradcli.ops.values import Axes, Value, require, where
-from gradcli.ops.vocabulary import Spelled, enter, function
+from gradcli.ops.vocabulary import Spelled, elementwise, enter, function
 
 EVERYWHERE, MASKED = "torch numpy method", "mask mask yes"
 UNLIKE_NUMPY = "other-float float yes"

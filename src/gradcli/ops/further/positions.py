@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.axes import whole
-from gradcli.ops.declare import Apply, Op, declare, no_links, value_of
+from gradcli.ops.declare import Apply, Op, Piecewise, declare, no_links, value_of
 from gradcli.ops.exactly import decided, true
 from gradcli.ops.further.casting import as_array, cut_exactly, kind_of
+from gradcli.ops.links import Array, Indices, Integers, Mask, Raw, Static, Tensor
 from gradcli.ops.making import lengths
-from gradcli.ops.parts import Piecewise
 from gradcli.ops.shaping import RESHAPE
-from gradcli.ops.signatures import Array, Indices, Integers, Mask, Raw, Static, Tensor
-from gradcli.ops.values import require
+from gradcli.ops.values import require, whole
 from gradcli.ops.vocabulary import function
 
 

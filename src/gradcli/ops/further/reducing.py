@@ -1,4 +1,7 @@
-"""Reductions that are made of others: of what is no nan, of both extremes, with weights, and covariances."""
+"""Reductions that are made of others: of what is no nan, of both extremes, with weights, and covariances.
+
+Differences and sums of neighbours along an axis, and running sums in logarithms.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,32 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.axes import number, one_axis, read_axes, require_entries
-from gradcli.ops.declare import Apply, Parts
-from gradcli.ops.exactly import is_nan
+from gradcli.errors.hints import counted
+from gradcli.ops.declare import BEYOND, Apply, Op, Paired, Parts, beyond, declare
+from gradcli.ops.exactly import is_nan, logaddexp
+from gradcli.ops.further.indices import reduced
 from gradcli.ops.further.positions import positions
-from gradcli.ops.further.scatters import reduced
-from gradcli.ops.joining import build_cat
-from gradcli.ops.reductions import build_cumprod, build_prod
+from gradcli.ops.joining import CAT, build_cat
+from gradcli.ops.linear_algebra import pairs_along
+from gradcli.ops.links import OUT, Array, Contraction, Explicit, Indices, Links, Mask, Options, Order, Raw, Static
+from gradcli.ops.reductions import CUMSUM, build_cumprod, build_prod, trailing_matrix
 from gradcli.ops.selection import AMAX, AMIN
-from gradcli.ops.signatures import Array, Indices, Mask, Raw, Static
 from gradcli.ops.spread import spread
-from gradcli.ops.values import ALL, AllAxes, Axes, Value, require, sqrt, square, where
+from gradcli.ops.values import (
+    ALL,
+    AllAxes,
+    Axes,
+    Axis,
+    Value,
+    number,
+    one_axis,
+    read_axes,
+    require,
+    require_entries,
+    sqrt,
+    square,
+    where,
+)
 from gradcli.ops.vocabulary import function
 
 FLOATS, SAME = "numpy-float numpy-float yes", "same same yes"
@@ -242,3 +260,256 @@ def bincount(f: Apply, x: Raw, weights: Value | None = None, minlength: int = 0)
     if weights.active:
         f.remark("torch-refuses", "bincount: PyTorch has no derivative by weights; index_add has.")
     return reduced(Value(f, np.zeros(length)), places, weights, "sum")
+
+
+# ---- Differences and sums of neighbours along an axis, and running sums in logarithms
+
+running = partial(function, family="reductions")
+
+
+def stretch(x: Value, axis: int, start: int | None, stop: int | None) -> Value:
+    """Return a stretch of an array along an axis."""
+    return x.along(axis, slice(start, stop))
+
+
+def steps_along(x: Value, axis: int) -> Value:
+    """Return the differences of neighbours along an axis."""
+    return stretch(x, axis, 1, None) - stretch(x, axis, 0, -1)
+
+
+def require_axis(x: Value, dim: Static, name: str) -> int:
+    """Return an axis of an array; raises ``shape`` for a single number."""
+    require(x.ndim, "shape", f"{name} needs an array with at least one axis")
+    return one_axis(dim, x.ndim)
+
+
+# --- differences ---
+
+
+@running("diff", "torch numpy method", kinds="no integer yes")
+def diff(x: Value, n: int = 1, dim: Static = -1, prepend: Value | None = None, append: Value | None = None) -> Value:
+    """the differences of neighbours along dim, n times over"""
+    axis = require_axis(x, dim, "diff")
+    require(n >= 0, "value", f"diff: n is 0 or more, not {n}")
+    edge = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+    parts = [
+        part if part.ndim or x is part else part.expand(*edge) for part in (prepend, x, append) if part is not None
+    ]
+    found = parts[0].of(CAT, *parts[1:], dim=axis) if len(parts) > 1 else x
+    for _ in range(min(n, found.shape[axis])):
+        found = steps_along(found, axis)
+    return found
+
+
+def steps_of(spacing: Value, length: int) -> Value:
+    """Return the distances between neighbours, or the one of all, from a distance or from the places along an axis."""
+    if not spacing.ndim:
+        return spacing
+    fits = spacing.shape == (length,)
+    require(fits, "shape", f"gradient: {counted(spacing.shape[0], 'place')} for an axis of length {length}")
+    return steps_along(spacing, 0)
+
+
+def slopes_along(x: Value, axis: int, steps: Value, edge_order: int) -> Value:
+    """Return the slope at each place: of the parabola through three neighbours, at an end of that or of a line."""
+    length, near = x.shape[axis], range(edge_order + 1)
+    said = f"gradient: an axis of length {length} is too short, it takes {edge_order + 1} entries"
+    require(length > edge_order, "shape", said)
+    left = [stretch(x, axis, k, k + 1) for k in near]
+    right = [stretch(x, axis, length - 1 - k, length - k) for k in near]
+    first, last = (
+        [steps if not steps.ndim else steps[k] for k in places]
+        for places in (range(edge_order), range(length - 2, length - 2 - edge_order, -1))
+    )
+    inner = [inner_slopes(x, axis, steps)] if length > 2 else []
+    return end_slope(left, first).of(CAT, *inner, end_slope(right, [-h for h in last]), dim=axis)
+
+
+def inner_slopes(x: Value, axis: int, steps: Value) -> Value:
+    """Return the slopes between the ends."""
+    after, before = stretch(x, axis, 2, None), stretch(x, axis, 0, -2)
+    if not steps.ndim:
+        return (after - before) / (steps * 2.0)
+    shape = tuple(-1 if k == axis else 1 for k in range(x.ndim))
+    left, right = stretch(steps, 0, 0, -1).reshape(*shape), stretch(steps, 0, 1, None).reshape(*shape)
+    here = stretch(x, axis, 1, -1)
+    ahead = (after - here) * (left / right)
+    behind = (here - before) * (right / left)
+    return (ahead + behind) / (left + right)
+
+
+def end_slope(near: list[Value], steps: list[Value]) -> Value:
+    """Return the slope at an end from the entries ``near`` it, the end first, which are ``steps`` apart."""
+    first = (near[1] - near[0]) / steps[0]
+    if len(steps) == 1:
+        return first
+    a, b = steps
+    second = (near[2] - near[1]) / b
+    return first + (first - second) * (a / (a + b))
+
+
+def slopes_of(x: Value, dim: Static, spacings: list[Value], edge_order: int) -> tuple[Value, ...]:
+    """Return the slopes along each of some axes, of all of them for None."""
+    require(edge_order in (1, 2), "value", f"gradient: edge_order is 1 or 2, not {edge_order}")
+    named = range(x.ndim) if dim is None else dim if isinstance(dim, tuple) else (dim,)
+    axes = [require_axis(x, axis, "gradient") for axis in named]
+    given = spacings or [Value(x.f, np.ones(()))]
+    given = given * len(axes) if len(given) == 1 else given
+    require(len(given) == len(axes), "value", f"gradient: {len(given)} spacings for {len(axes)} axes")
+    return tuple(
+        slopes_along(x, axis, steps_of(spacing, x.shape[axis]), edge_order)
+        for axis, spacing in zip(axes, given, strict=True)
+    )
+
+
+@running("gradient", "torch", kinds="no no yes")
+def gradient(x: Value, spacing: Value | None = None, dim: Static = None, edge_order: int = 1) -> tuple[Value, ...]:
+    """the slopes of x along each axis, by differences: a tuple with one array for each"""
+    given = [] if spacing is None else [spacing]
+    if spacing is not None and spacing.ndim:
+        given = [spacing[k] for k in range(spacing.shape[0])]
+    return slopes_of(x, dim, given, edge_order)
+
+
+@running("np.gradient numpy.gradient jnp.gradient", "", kinds="no numpy-float yes")
+def numpy_gradient(
+    x: Value, spacing: Value | None = None, second: Value | None = None, third: Value | None = None,
+    dim: Static = None, edge_order: int = 1,
+) -> Value | tuple[Value, ...]:  # fmt: skip
+    """the slopes of x along each axis, by differences: one array where there is one axis, as numpy has it"""
+    found = slopes_of(x, dim, [part for part in (spacing, second, third) if part is not None], edge_order)
+    return found[0] if len(found) == 1 else found
+
+
+# --- areas ---
+
+
+def widths(y: Value, x: Value | None, dx: Static, axis: int) -> Value | float:
+    """Return half the distances between neighbours along an axis, from their places or from one distance."""
+    if x is None:
+        return number(1.0 if dx is None else dx, "dx") / 2
+    require(dx is None, "arguments", "trapezoid takes x or dx, not both")
+    places = x
+    if x.ndim == 1 and y.ndim > 1:
+        places = x.reshape(*(-1 if k == axis else 1 for k in range(y.ndim)))
+    along = axis - y.ndim + places.ndim
+    fits = along >= 0 and places.shape[along] == y.shape[axis]
+    require(fits, "shape", f"trapezoid: x of shape {x.shape} does not fit y of shape {y.shape}")
+    return steps_along(places, along) / 2.0
+
+
+def areas(y: Value, x: Value | None, dx: Static, axis: int) -> Value:
+    """Return the area between each two neighbours."""
+    both = stretch(y, axis, 1, None) + stretch(y, axis, 0, -1)
+    return both * widths(y, x, dx, axis)
+
+
+@running("trapezoid trapz", "torch numpy", kinds="no numpy-float yes")
+def trapezoid(y: Value, x: Value | None = None, dx: Static = None, dim: Static = -1) -> Value:
+    """the area below y by the rule of trapezoids, with places x or a distance dx"""
+    axis = require_axis(y, dim, "trapezoid")
+    return areas(y, x, dx, axis).sum(axis)
+
+
+@running("cumulative_trapezoid", "torch", kinds="no no yes")
+def cumulative_trapezoid(y: Value, x: Value | None = None, dx: Static = None, dim: Static = -1) -> Value:
+    """the area below y up to each entry, by the rule of trapezoids"""
+    axis = require_axis(y, dim, "cumulative_trapezoid")
+    return areas(y, x, dx, axis).of(CUMSUM, dim=axis)
+
+
+# --- running sums in logarithms ---
+
+
+def logcumsumexp(x: Array, dim: int) -> Array:
+    """Return the logarithm of the running sum of exp x, without overflow."""
+    if np.asarray(x).dtype == object:
+        found: Array = np.frompyfunc(logaddexp, 2, 1).accumulate(x, axis=dim)  # type: ignore[assignment]
+        return found
+    return np.logaddexp.accumulate(x, axis=dim)
+
+
+def logcumsumexp_vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
+    """Return Σ g·exp(x - y) over the later outputs, the positive and the negative g apart, in logarithms.
+
+    Where y is large, x - y has lost digits: there the sum is formed entry by entry, without y.
+    """
+    g = np.broadcast_to(g, np.shape(y))
+    if np.all(np.isfinite(x)) and np.max(np.abs(y), initial=0.0) > LARGE:
+        return sum_later(g, x, dim)
+    found = np.zeros(np.shape(x))
+    for sign in (1.0, -1.0):
+        logarithms = np.where(sign * g > 0, np.log(np.abs(g)) - y, -np.inf)
+        later = np.flip(np.logaddexp.accumulate(np.flip(logarithms, dim), axis=dim), dim)
+        found = found + sign * np.exp(later + x)
+    return found
+
+
+def logcumsumexp_again(g: Array, y: Array, x: Array, *, dim: int) -> Array:
+    """Return Σ g·exp(x - y) over the later outputs, pair by pair."""
+    count, axis = x.shape[dim], dim % x.ndim
+    later = np.triu(np.ones((count, count), dtype=bool)).reshape((count, count, *(1,) * (x.ndim - 1 - axis)))
+    apart = np.where(later, np.expand_dims(x, axis + 1) - np.expand_dims(y, axis), 0.0)
+    return np.sum(np.where(later, np.exp(apart) * np.expand_dims(g, axis), 0.0), axis=axis + 1)
+
+
+LARGE = 1e3
+"""Size of a logarithm from which its last digit is more than 1e-13 of the number that it is the logarithm of."""
+
+
+def sum_later(g: Array, x: Array, dim: int) -> Array:
+    """Return Σ g·exp(x - y) over the later outputs by the shares of the last entry in each running sum of exp x."""
+    x, g = np.moveaxis(x, dim, 0), np.moveaxis(g, dim, 0)
+    top = np.maximum.accumulate(x, axis=0)
+    own, kept, total = np.exp(x - top), np.ones(x.shape), np.zeros(x.shape[1:])
+    for k in range(len(x)):
+        before = total * np.exp(top[k - 1] - top[k]) if k else total
+        total = before + own[k]
+        own[k], kept[k] = own[k] / total, before / total
+    found, later = np.empty(x.shape), np.zeros(x.shape[1:])
+    for k in reversed(range(len(x))):
+        later = g[k] + later
+        found[k] = own[k] * later
+        later = kept[k] * later
+    return np.moveaxis(found, 0, dim)
+
+
+def logcumsumexp_local(
+    argument: int, out: Array, values: tuple[Array, ...], static: Options
+) -> list[Links | Contraction]:
+    """Link each entry to itself and to all later outputs with exp(x - y)."""
+    del argument, out
+    share = Explicit(lambda s, x, y: s.exp(x - y))
+    return [pairs_along(values[0], static["dim"], Order.NOT_BEFORE, 1.0, share, (0, "column"), (OUT, "row"))]
+
+
+def logcumsumexp_text_back(_k: int, _y: Array, x: Array, *, dim: int) -> str:
+    """Return the text of the sum over the later outputs."""
+    shape = np.shape(x)
+    later = f"triu(ones({shape[dim]}, {shape[dim]})){trailing_matrix(len(shape) - 1 - dim)}"
+    shares = f"exp(unsqueeze({{0}}, {dim + 1}) - unsqueeze({{y}}, {dim}))"
+    return f"sum(where({later} == 1, {shares}, 0)*unsqueeze({{g}}, {dim}), dim={dim + 1})"
+
+
+LOGCUMSUMEXP = declare(
+    Op(
+        "logcumsumexp",
+        logcumsumexp,
+        (logcumsumexp_vjp,),
+        logcumsumexp_local,
+        shaped=True,
+        differs=beyond,
+        says=BEYOND,
+        digits=lambda y, x, dim: np.where(np.isfinite(y), np.abs(y), 0.0),  # exp(x - y) has the last digits of y
+        backward_text=logcumsumexp_text_back,
+        index=Paired("where({j} <= {i}, exp({x}[{j}] - {y}[{i}]), 0)"),
+        write=lambda call: f"logcumsumexp({call.texts[0]}, dim={call.static['dim']})",
+        again=(logcumsumexp_again,),
+    )
+)
+
+
+@running("logcumsumexp", "torch method", op=LOGCUMSUMEXP)
+def build_logcumsumexp(x: Value, dim: Axis) -> Value:
+    """the logarithm of the running sum of exp(x) along dim, without overflow"""
+    return x.of(LOGCUMSUMEXP, dim=dim) if x.ndim else x

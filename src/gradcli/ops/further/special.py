@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops import exactly
-from gradcli.ops.dispatch import RULES
-from gradcli.ops.entrywise import elementwise
+from gradcli.ops.declare import RULES
+from gradcli.ops.elementwise import erfc, normal_density
 from gradcli.ops.further import special_values as values
+from gradcli.ops.links import Expression, Static, Symbols
 from gradcli.ops.piecewise import CLIP
-from gradcli.ops.signatures import Expression, Static, Symbols
-from gradcli.ops.slopes import erfc, normal_density
 from gradcli.ops.tracing import applied, numbers
 from gradcli.ops.values import Value, require
-from gradcli.ops.vocabulary import Spelled, function
+from gradcli.ops.vocabulary import Spelled, elementwise, function
 
 Slopes = tuple[Expression, ...]
 STEEPEST = 2 / math.sqrt(math.pi)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.dispatch import RULES, in_one_step
-from gradcli.ops.signatures import Array, Mask
-from gradcli.ops.slopes import erf, erfc, normal_share, sinpi
+from gradcli.ops.declare import RULES, in_one_step
+from gradcli.ops.elementwise import erf, erfc, normal_share, sinpi
+from gradcli.ops.links import Array, Mask
 
 EULER = 0.57721566490153286061
 SQRT_PI = math.sqrt(math.pi)

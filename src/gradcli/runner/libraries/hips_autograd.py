@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.runner.arrays import array_of
+from gradcli.runner.converting import array_of
 from gradcli.runner.libraries.jax_custom import Plain, linked
 from gradcli.runner.libraries.transformed import Applied, Convention, gradient, shown_type
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.state import Run
-from gradcli.runner.transforms import Call, Made, name_of_function, parameter_names, pulled
-from gradcli.runner.trees import flatten, ravelled
+from gradcli.runner.transforms import Call, Made, flatten, name_of_function, parameter_names, pulled, ravelled
 from gradcli.runner.values import Tensor, category, extra_of
 
 
@@ -50,7 +49,7 @@ class Boxes(Convention):
             return leaf
         if type(leaf) is float:
             return Tensor(np.asarray(leaf), "float64", "numpy")
-        from gradcli.runner.strings import to_str
+        from gradcli.runner.printing import to_str
 
         kind = shown_type(run, leaf)
         return run.fail("TypeError", f"Can't find vector space for value {to_str(run, leaf)} of type {kind}.")

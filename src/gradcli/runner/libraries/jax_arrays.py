@@ -10,19 +10,17 @@ import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
-from gradcli.ops.indexing import INDEX, PUT
-from gradcli.runner.arrays import array_of, cast, dtype_name
-from gradcli.runner.builtins import JAX_ARRAY
-from gradcli.runner.calls import find_table
-from gradcli.runner.containers import entry, iterate, key_of, take
+from gradcli.ops.joining import INDEX, PUT
+from gradcli.runner.converting import array_of, cast, dtype_name
 from gradcli.runner.exceptions import exception_class
 from gradcli.runner.library import METHODS, TABLE, always, attribute, native
-from gradcli.runner.numpy_sizes import estimate
-from gradcli.runner.numpy_values import by_numpy, to_real
-from gradcli.runner.objects import Class, Foreign
-from gradcli.runner.operators import PLAIN, SHORT, plain_in_jax
+from gradcli.runner.numpy_values import by_numpy, estimate, to_real
+from gradcli.runner.python.builtins import JAX_ARRAY
+from gradcli.runner.python.calls import find_table
+from gradcli.runner.python.containers import entry, iterate, key_of, take
+from gradcli.runner.python.operators import PLAIN, SHORT, plain_in_jax
 from gradcli.runner.state import Run
-from gradcli.runner.values import DType, Tensor, Weak, as_dtype, category, strong
+from gradcli.runner.values import Class, DType, Foreign, Tensor, Weak, as_dtype, category, strong
 
 TABLE |= {
     **dict.fromkeys(("jax.Array", "jax.numpy.ndarray", "jax.typing.ArrayLike"), JAX_ARRAY),
@@ -412,7 +410,7 @@ def weak_type(run: Run, x: Tensor) -> bool:
 def at(run: Run, x: Tensor) -> At:
     """Begin ``x.at[i].set(y)``."""
     if x.library != "jax":
-        from gradcli.runner.classes import no_attribute
+        from gradcli.runner.python.calls import no_attribute
 
         return no_attribute(run, x, "at")  # type: ignore[no-any-return]
     return At(x)

@@ -11,11 +11,20 @@ from gradcli.runner.libraries.jax_arrays import converted
 from gradcli.runner.libraries.jax_lax import stopped
 from gradcli.runner.libraries.torch_function import Call, note_custom, parts_of_node
 from gradcli.runner.library import TABLE, native
-from gradcli.runner.objects import Instance
 from gradcli.runner.state import Run
-from gradcli.runner.transforms import Level, as_tensors, name_of_function, parameter_names, pulled, seed_for
-from gradcli.runner.trees import Spec, flatten, mapped, unflatten
-from gradcli.runner.values import Tensor, category
+from gradcli.runner.transforms import (
+    Level,
+    Spec,
+    as_tensors,
+    flatten,
+    mapped,
+    name_of_function,
+    parameter_names,
+    pulled,
+    seed_for,
+    unflatten,
+)
+from gradcli.runner.values import Instance, Tensor, category
 
 
 class Custom:

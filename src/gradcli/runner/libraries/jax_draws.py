@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.runner.events import note_draw
 from gradcli.runner.libraries.jax_arrays import array, canonical, lengths, numbers
 from gradcli.runner.library import TABLE, native
-from gradcli.runner.noting import note_draw
-from gradcli.runner.operators import plain_in_jax
+from gradcli.runner.python.operators import plain_in_jax
 from gradcli.runner.state import Run
 from gradcli.runner.values import Tensor, strong
 

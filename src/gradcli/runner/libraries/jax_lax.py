@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import NODES
-from gradcli.runner.containers import entry, iterate
 from gradcli.runner.libraries.jax_arrays import At, array, canonical, lengths, numbers, put
 from gradcli.runner.library import TABLE, native
-from gradcli.runner.operators import plain_in_jax
+from gradcli.runner.python.containers import entry, iterate
+from gradcli.runner.python.operators import plain_in_jax
 from gradcli.runner.state import Run, constant
-from gradcli.runner.trees import mapped
+from gradcli.runner.transforms import mapped
 from gradcli.runner.values import Tensor, strong
 
 

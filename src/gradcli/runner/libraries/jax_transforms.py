@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gradcli.runner.containers import entry
 from gradcli.runner.libraries.jax_arrays import array, converted, numbers
 from gradcli.runner.libraries.transformed import (
     Applied,
@@ -18,12 +17,11 @@ from gradcli.runner.libraries.transformed import (
     shown_type,
 )
 from gradcli.runner.library import TABLE, always, native
-from gradcli.runner.objects import Context
-from gradcli.runner.operators import truth
+from gradcli.runner.python.containers import entry
+from gradcli.runner.python.operators import truth
 from gradcli.runner.state import Run
-from gradcli.runner.transforms import Level, Made, batched, gathered, parameter_names
-from gradcli.runner.trees import Spec, flatten, mapped, unflatten
-from gradcli.runner.values import Tensor, category
+from gradcli.runner.transforms import Level, Made, Spec, batched, flatten, gathered, mapped, parameter_names, unflatten
+from gradcli.runner.values import Context, Tensor, category
 
 INPUTS = (
     "{} requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), but got {}. "
@@ -57,7 +55,7 @@ def checked_function(run: Run, fun: Any) -> None:
 
 def shown(run: Run, value: Any) -> str:
     """Return what ``str`` gives."""
-    from gradcli.runner.strings import to_str
+    from gradcli.runner.printing import to_str
 
     return to_str(run, value)
 
@@ -234,7 +232,7 @@ def jvp(run: Run, fun: Any, primals: Any, tangents: Any, has_aux: bool = False) 
     """Return what a function gives, and J·v."""
     checked_function(run, fun)
     if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
-        from gradcli.runner.builtins import type_name
+        from gradcli.runner.python.builtins import type_name
 
         run.fail(
             "TypeError",
@@ -330,7 +328,7 @@ for _name in ("disable_jit", "checking_leaks", "debug_nans"):
 @native("jax.debug.print")
 def debug_print(run: Run, fmt: str, *arguments: Any, ordered: bool = False, **named: Any) -> None:
     """Print a template."""
-    from gradcli.runner.formatting import format_template
+    from gradcli.runner.printing import format_template
 
     run.print(format_template(run, fmt, arguments, named) + "\n")
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.runner.containers import take
 from gradcli.runner.libraries.jax_arrays import array
 from gradcli.runner.library import TABLE, native
-from gradcli.runner.objects import Class
-from gradcli.runner.operators import truth
+from gradcli.runner.python.containers import take
+from gradcli.runner.python.operators import truth
 from gradcli.runner.state import Run
-from gradcli.runner.trees import Spec, children, flatten, ravelled, unflatten
+from gradcli.runner.transforms import Spec, children, flatten, ravelled, unflatten
+from gradcli.runner.values import Class
 
 # ---- trees
 TABLE |= {f"jax.{_module}{_name}": _function for _module in ("tree.", "tree_util.tree_") for _name, _function in {

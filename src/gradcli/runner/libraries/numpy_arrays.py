@@ -9,19 +9,29 @@ import numpy as np
 
 from gradcli.ops.shaping import CLONE
 from gradcli.runner import printing
-from gradcli.runner.arrays import array_of, cast, dtype_name
-from gradcli.runner.builtins import FLOAT, NDARRAY
-from gradcli.runner.calls import call_table, find_table
-from gradcli.runner.containers import take
-from gradcli.runner.cuts import cut, note_text, read_number, traced
+from gradcli.runner.converting import array_of, cast, dtype_name
 from gradcli.runner.exceptions import exception_class
 from gradcli.runner.libraries.numpy_traced import NEUTRAL, TRACED, reduced, write_traced
 from gradcli.runner.library import TABLE, always, native
-from gradcli.runner.numpy_sizes import estimate, lengths, size_of, work
-from gradcli.runner.numpy_values import as_view, back, by_numpy, flows, from_real, real, to_real
-from gradcli.runner.objects import Class, Closure, Context, TableFunction
+from gradcli.runner.numpy_values import (
+    as_view,
+    back,
+    by_numpy,
+    estimate,
+    flows,
+    from_real,
+    lengths,
+    real,
+    size_of,
+    to_real,
+    work_of,
+)
+from gradcli.runner.python.builtins import FLOAT, NDARRAY
+from gradcli.runner.python.calls import call_table, find_table
+from gradcli.runner.python.containers import take
+from gradcli.runner.python.operators import cut, note_text, read_number, traced
 from gradcli.runner.state import Run
-from gradcli.runner.values import DType, Tensor, category, extra_of, promoted
+from gradcli.runner.values import Class, Closure, Context, DType, TableFunction, Tensor, category, extra_of, promoted
 
 FUNCTIONS = (
     "abs", "absolute", "acos", "acosh", "add", "all", "allclose", "amax", "amin", "angle", "any", "append",
@@ -122,7 +132,7 @@ class NumpyFunction:
             return made
         target = out[0] if isinstance(out, tuple) else out
         if isinstance(made, Tensor):
-            from gradcli.runner.writes import write_back
+            from gradcli.runner.python.containers import write_back
 
             write_back(run, target, made)
         return target
@@ -153,7 +163,7 @@ class NumpyFunction:
         given = [to_real(run, a) for a in arguments]
         options = {key: to_real(run, value) for key, value in named.items()}
         run.meter.charge(estimate(self.name, given, options))
-        run.meter.spend(work(self.name, given, options))
+        run.meter.spend(work_of(self.name, given, options))
         made = by_numpy(run, lambda: self.host(*given, **options))
         if self.name in VIEWS and arguments and isinstance(arguments[0], Tensor) and isinstance(given[0], np.ndarray):
             return shared(run, arguments[0], given, options, made, self.host)
@@ -214,7 +224,7 @@ def add_at(run: Run, function: NumpyFunction, x: Tensor, places: Any, *values: A
         parts = places if isinstance(places, tuple) else (places,)
         index = tuple([array_of(run, part, "numpy") for part in parts])
         made = run.function("torch.index_put", x, index, values[0], accumulate=True)
-        from gradcli.runner.writes import write_back
+        from gradcli.runner.python.containers import write_back
 
         write_back(run, x, made)
         return

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 
 from gradcli.runner import tensor_attributes
-from gradcli.runner.arrays import cast, dtype_name
-from gradcli.runner.containers import put
-from gradcli.runner.cuts import rearrange
+from gradcli.runner.converting import cast, dtype_name
 from gradcli.runner.libraries.numpy_arrays import METHODS, NumpyFunction
 from gradcli.runner.library import READERS, TABLE
 from gradcli.runner.numpy_values import back, by_numpy, flows, from_real, real
-from gradcli.runner.objects import UNBOUND
+from gradcli.runner.python.containers import put
+from gradcli.runner.python.operators import rearrange
 from gradcli.runner.state import Run, look_at, show
-from gradcli.runner.values import Tensor
+from gradcli.runner.values import UNBOUND, Tensor
 
 
 # ---- methods of arrays
@@ -108,8 +107,8 @@ ARRAY_METHODS["fill"] = filled
 
 def item(run: Run, x: Tensor, place: tuple[Any, ...]) -> Any:
     """Return one number as Python has it."""
-    from gradcli.runner.builtins import item_of
-    from gradcli.runner.containers import subscript
+    from gradcli.runner.python.builtins import item_of
+    from gradcli.runner.python.containers import subscript
 
     if place:
         key = place[0] if len(place) == 1 else place

@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.runner.builtins import number_of
-from gradcli.runner.containers import subscript, take
-from gradcli.runner.cuts import cut, rearrange, traced
+from gradcli.runner.events import note_draw
 from gradcli.runner.libraries.numpy_arrays import tensors_in
 from gradcli.runner.library import TABLE
-from gradcli.runner.noting import note_draw
 from gradcli.runner.numpy_values import by_numpy, from_real, to_real
-from gradcli.runner.objects import Class
+from gradcli.runner.python.builtins import number_of
+from gradcli.runner.python.containers import subscript, take
+from gradcli.runner.python.operators import cut, rearrange, traced
 from gradcli.runner.state import Run
-from gradcli.runner.values import Tensor
+from gradcli.runner.values import Class, Tensor
 
 OLD = (
     "rand", "randn", "randint", "random", "random_sample", "ranf", "sample", "uniform", "normal", "standard_normal",
@@ -130,7 +129,7 @@ def method_of(name: str) -> Any:
 
     def read(run: Run, me: Draws) -> Any:
         if name not in SPECIAL and name not in me.attributes_here:
-            from gradcli.runner.classes import no_attribute
+            from gradcli.runner.python.calls import no_attribute
 
             return no_attribute(run, me, name)
         if name in SPECIAL:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.runner.containers import subscript
-from gradcli.runner.cuts import traced
 from gradcli.runner.numpy_values import by_numpy, flows, from_real, to_real
+from gradcli.runner.python.containers import subscript
+from gradcli.runner.python.operators import traced
 from gradcli.runner.state import Run
 from gradcli.runner.values import Tensor
 

@@ -6,12 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gradcli.runner.containers import subscript
 from gradcli.runner.libraries.numpy_arrays import array
 from gradcli.runner.library import native
-from gradcli.runner.objects import Context
+from gradcli.runner.python.containers import subscript
 from gradcli.runner.state import Run, look_at, show
-from gradcli.runner.values import Tensor
+from gradcli.runner.values import Context, Tensor
 
 
 @native("numpy.ndenumerate")

@@ -8,17 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gradcli.ops.declare import value_of
-from gradcli.runner import host
-from gradcli.runner.builtins import DICT, INT, STR, TUPLE, type_of
-from gradcli.runner.containers import take
 from gradcli.runner.exceptions import exception_class
 from gradcli.runner.library import TABLE, native
-from gradcli.runner.objects import UNBOUND, Class, Closure, Instance, Property
-from gradcli.runner.operators import COMPARED, METHODS, equal, hashable, operate, truth
+from gradcli.runner.printing import to_repr
+from gradcli.runner.python import containers
+from gradcli.runner.python.builtins import DICT, INT, STR, TUPLE, type_of
+from gradcli.runner.python.containers import take
+from gradcli.runner.python.operators import COMPARED, METHODS, equal, hashable, operate, truth
 from gradcli.runner.state import Run, constant
-from gradcli.runner.strings import to_repr
-from gradcli.runner.tuples import Named
-from gradcli.runner.values import Tensor, extra_of
+from gradcli.runner.values import UNBOUND, Class, Closure, Instance, Named, Property, Tensor, extra_of
 
 
 # ---- collections
@@ -29,32 +27,32 @@ def kind_of(host_class: Any, name: str, base: Class, make: Any) -> Class:
     return made
 
 
-def make_default(run: Run, factory: Any = None, items: Any = (), **named: Any) -> host.DefaultDict:
+def make_default(run: Run, factory: Any = None, items: Any = (), **named: Any) -> containers.DefaultDict:
     """Return a ``defaultdict``."""
-    return host.DefaultDict(factory, run.call(DICT, [items], named))
+    return containers.DefaultDict(factory, run.call(DICT, [items], named))
 
 
-def make_ordered(run: Run, items: Any = (), **named: Any) -> host.OrderedDict:
+def make_ordered(run: Run, items: Any = (), **named: Any) -> containers.OrderedDict:
     """Return an ``OrderedDict``."""
-    return host.OrderedDict(run.call(DICT, [items], named))
+    return containers.OrderedDict(run.call(DICT, [items], named))
 
 
-def make_counter(run: Run, items: Any = (), **named: Any) -> host.Counter:
+def make_counter(run: Run, items: Any = (), **named: Any) -> containers.Counter:
     """Return a ``Counter``."""
-    made = host.Counter()
-    host.count(run, made, () if items is None else items, named, 1)
+    made = containers.Counter()
+    containers.count(run, made, () if items is None else items, named, 1)
     return made
 
 
-def make_deque(run: Run, items: Any = (), maxlen: int | None = None) -> host.Deque:
+def make_deque(run: Run, items: Any = (), maxlen: int | None = None) -> containers.Deque:
     """Return a ``deque``."""
-    return host.Deque(take(run, items), maxlen)
+    return containers.Deque(take(run, items), maxlen)
 
 
-kind_of(host.DefaultDict, "defaultdict", DICT, make_default)
-kind_of(host.OrderedDict, "OrderedDict", DICT, make_ordered)
-kind_of(host.Counter, "Counter", DICT, make_counter)
-kind_of(host.Deque, "deque", Class("deque", [], {}), make_deque)
+kind_of(containers.DefaultDict, "defaultdict", DICT, make_default)
+kind_of(containers.OrderedDict, "OrderedDict", DICT, make_ordered)
+kind_of(containers.Counter, "Counter", DICT, make_counter)
+kind_of(containers.Deque, "deque", Class("deque", [], {}), make_deque)
 
 
 @native("collections.ChainMap")
@@ -145,10 +143,10 @@ TABLE["typing.NamedTuple"] = Class(
 # ---- copy
 def same_kind(x: Any, items: Any) -> Any:
     """Return a container of the kind of another."""
-    if isinstance(x, host.DefaultDict):
-        return host.DefaultDict(x.default, items)
-    if isinstance(x, host.Deque):
-        return host.Deque(items, x.longest)
+    if isinstance(x, containers.DefaultDict):
+        return containers.DefaultDict(x.default, items)
+    if isinstance(x, containers.Deque):
+        return containers.Deque(items, x.longest)
     if isinstance(x, Named):
         return Named(x.name, dict(zip(x.fields, items, strict=True)), x.kind)
     return type(x)(items)
@@ -360,7 +358,7 @@ def initializer(kind: Class, fields: dict[str, Field]) -> Any:
 def put_field(run: Run, me: Instance, name: str, value: Any) -> None:
     """Give an object a field: by the class's own way of assignment where it has one."""
     if isinstance(me.kind.find(name), Property) or me.kind.find("__setattr__") is not UNBOUND:
-        from gradcli.runner.attributes import assign_attribute
+        from gradcli.runner.python.attributes import assign_attribute
 
         assign_attribute(run, me, name, value)
     else:

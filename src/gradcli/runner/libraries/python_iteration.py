@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from gradcli.runner.builtins import sorted_
-from gradcli.runner.containers import iterate, put, subscript
 from gradcli.runner.exceptions import Raised
-from gradcli.runner.handling import enter, fits
 from gradcli.runner.library import TABLE, native
-from gradcli.runner.objects import UNBOUND, Class, Closure, Context, Instance, Property
-from gradcli.runner.operators import COMPARED, METHODS, contains, equal, hashable, negative, operate, truth
+from gradcli.runner.python.builtins import sorted_
+from gradcli.runner.python.containers import iterate, put, subscript
+from gradcli.runner.python.operators import COMPARED, METHODS, contains, equal, hashable, negative, operate, truth
+from gradcli.runner.python.statements import enter, fits
 from gradcli.runner.state import Run
+from gradcli.runner.values import UNBOUND, Class, Closure, Context, Instance, Property
 
 KINDS = 400_000
 """Arguments whose results ``lru_cache`` keeps at most."""
@@ -78,7 +78,7 @@ class Cached:
 
     def info(self) -> Any:
         """Return how often there was a result."""
-        from gradcli.runner.tuples import Named
+        from gradcli.runner.values import Named
 
         fields = {"hits": self.hits, "misses": self.misses, "maxsize": self.longest, "currsize": len(self.results)}
         return Named("CacheInfo", fields)

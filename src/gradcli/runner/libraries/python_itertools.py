@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from functools import wraps as wraps_host
 from typing import Any, ClassVar
 
-from gradcli.runner.containers import iterate, take
 from gradcli.runner.library import TABLE, native
-from gradcli.runner.objects import UNBOUND
-from gradcli.runner.operators import equal, operate, truth
+from gradcli.runner.python.containers import iterate, take
+from gradcli.runner.python.operators import equal, operate, truth
 from gradcli.runner.state import Run
+from gradcli.runner.values import UNBOUND
 
 
 # ---- itertools

@@ -7,15 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from gradcli.errors import over_budget
-from gradcli.runner.builtins import number_of, type_name
-from gradcli.runner.calls import call_table, find_table
-from gradcli.runner.containers import take
-from gradcli.runner.cuts import cut
 from gradcli.runner.library import TABLE, native
-from gradcli.runner.objects import UNBOUND, Instance
-from gradcli.runner.operators import operate, plain, untraced
+from gradcli.runner.python.builtins import number_of, type_name
+from gradcli.runner.python.calls import call_table, find_table
+from gradcli.runner.python.containers import take
+from gradcli.runner.python.operators import cut, operate, plain, untraced
 from gradcli.runner.state import Run
-from gradcli.runner.values import Tensor
+from gradcli.runner.values import UNBOUND, Instance, Tensor
 
 TABLE |= {f"math.{name}": value for name, value in
           (("pi", math.pi), ("e", math.e), ("tau", math.tau), ("inf", math.inf), ("nan", math.nan))}  # fmt: skip

@@ -5,14 +5,12 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from gradcli.runner.builtins import number_of
-from gradcli.runner.containers import subscript, take
-from gradcli.runner.cuts import cut
 from gradcli.runner.library import TABLE
-from gradcli.runner.objects import Class
-from gradcli.runner.operators import untraced
+from gradcli.runner.python.builtins import number_of
+from gradcli.runner.python.containers import subscript, take
+from gradcli.runner.python.operators import cut, untraced
 from gradcli.runner.state import Run
-from gradcli.runner.values import Tensor
+from gradcli.runner.values import Class, Tensor
 
 RANDOM = Class("Random", [], {}, qualified="random.Random")
 NUMBERS = (
@@ -86,7 +84,7 @@ def shuffle(run: Run, draws: random.Random, items: Any) -> None:
         return
     order = list(range(run.call(run.builtin("len"), [items])))
     draws.shuffle(order)
-    from gradcli.runner.containers import put
+    from gradcli.runner.python.containers import put
 
     rows = run.call(run.attribute(items, "copy"))
     for place, source in enumerate(order):

@@ -8,17 +8,14 @@ import sys
 import textwrap
 from typing import Any, ClassVar
 
-from gradcli.runner.builtins import item_of, number_of
-from gradcli.runner.containers import take
-from gradcli.runner.cuts import cut, note_text, read_number, traced
 from gradcli.runner.exceptions import Raised, exception_class, raised
 from gradcli.runner.library import TABLE, always, native
-from gradcli.runner.objects import Bound, Class, Closure, Context, Foreign, Instance
-from gradcli.runner.operators import equal, untraced
+from gradcli.runner.printing import to_repr, to_str
+from gradcli.runner.python.builtins import item_of, number_of
+from gradcli.runner.python.containers import take
+from gradcli.runner.python.operators import cut, equal, note_text, read_number, traced, untraced
 from gradcli.runner.state import Run
-from gradcli.runner.strings import to_repr, to_str
-from gradcli.runner.tuples import Named
-from gradcli.runner.values import Tensor
+from gradcli.runner.values import Bound, Class, Closure, Context, Foreign, Instance, Named, Tensor
 
 
 # ---- sys
@@ -407,7 +404,7 @@ def as_json(run: Run, x: Any, default: Any, depth: int = 0) -> Any:
 
 def kind_name(x: Any) -> str:
     """Return what the type of a value is called."""
-    from gradcli.runner.builtins import type_name
+    from gradcli.runner.python.builtins import type_name
 
     return type_name(x).rpartition(".")[2]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from gradcli.runner.library import TABLE, native
-from gradcli.runner.objects import Class, Context
 from gradcli.runner.state import Run
+from gradcli.runner.values import Class, Context
 
 
 def is_off(run: Run, what: str, device: str, enabled: Any, warning: str) -> None:

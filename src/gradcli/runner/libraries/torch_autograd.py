@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from gradcli.runner.backward import backward, gradients_of
-from gradcli.runner.containers import take
 from gradcli.runner.library import TABLE, method, native
-from gradcli.runner.objects import Closure, Context
+from gradcli.runner.python.containers import take
 from gradcli.runner.state import Run
-from gradcli.runner.values import Tensor
+from gradcli.runner.values import Closure, Context, Tensor
 
 
 def several(x: Any) -> list[Any]:
@@ -57,7 +56,7 @@ def batched_gradients(
     run: Run, ys: list[Any], xs: list[Any], given: list[Any], retain_graph: Any, create_graph: bool, *allowed: bool
 ) -> tuple[Any, ...]:
     """Return the gradients of several v at once, one row for each."""
-    from gradcli.runner.containers import rows
+    from gradcli.runner.python.containers import rows
     from gradcli.runner.transforms import Call
 
     call = Call(run, None)
@@ -153,7 +152,7 @@ for _home in ("torch", "torch.autograd", "torch.autograd.grad_mode"):
 def set_grad_enabled(run: Run, mode: bool) -> Any:
     """Switch gradients now, and back where a ``with`` ends."""
     if type(mode) is not bool:
-        from gradcli.runner.builtins import type_name
+        from gradcli.runner.python.builtins import type_name
 
         run.fail(
             "TypeError", f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type_name(mode)}"

@@ -16,12 +16,9 @@ from gradcli.runner.libraries.transformed import (
     shown_type,
 )
 from gradcli.runner.library import native
-from gradcli.runner.objects import Context, Instance
 from gradcli.runner.state import Run
-from gradcli.runner.transforms import Level, Made, batched, pushed
-from gradcli.runner.trees import flatten
-from gradcli.runner.tuples import Named
-from gradcli.runner.values import Tensor, category
+from gradcli.runner.transforms import Level, Made, batched, flatten, pushed
+from gradcli.runner.values import Context, Instance, Named, Tensor, category
 
 
 def names(name: str) -> tuple[str, ...]:

@@ -9,21 +9,30 @@ import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.errors import GradcliError
-from gradcli.ops.axes import unbroadcast
-from gradcli.ops.declare import Op, value_of
-from gradcli.ops.indexing import INDEX
+from gradcli.ops.declare import Op, Piecewise, Said, value_of
+from gradcli.ops.joining import INDEX
 from gradcli.ops.links import Links
-from gradcli.ops.parts import Piecewise, Said
 from gradcli.ops.shaping import CLONE, RESHAPE
 from gradcli.ops.tracing import Traced, traced
+from gradcli.ops.values import unbroadcast
 from gradcli.records import dataclass
 from gradcli.runner.backward import Freed
 from gradcli.runner.exceptions import Raised
 from gradcli.runner.library import TABLE, native
-from gradcli.runner.objects import UNBOUND, Class, ClassMethod, Instance, Property, StaticMethod
 from gradcli.runner.state import Run, constant
 from gradcli.runner.transforms import parameter_names
-from gradcli.runner.values import Size, Tensor, category, extra_of
+from gradcli.runner.values import (
+    UNBOUND,
+    Class,
+    ClassMethod,
+    Instance,
+    Property,
+    Size,
+    StaticMethod,
+    Tensor,
+    category,
+    extra_of,
+)
 
 LEGACY = (
     "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
@@ -44,7 +53,7 @@ def save(run: Run, ctx: Instance, *tensors: Any) -> None:
     """Keep tensors for backward, with their versions."""
     for one in tensors:
         if one is not None and not isinstance(one, Tensor):
-            from gradcli.runner.builtins import type_name
+            from gradcli.runner.python.builtins import type_name
 
             run.fail(
                 "TypeError", f"save_for_backward can only save variables, but argument is of type {type_name(one)}"
@@ -456,7 +465,7 @@ OWN = Op(
 
 def kind_name(value: Any) -> str:
     """Return what Python calls the type of a value."""
-    from gradcli.runner.builtins import type_name
+    from gradcli.runner.python.builtins import type_name
 
     return type_name(value)
 

@@ -14,10 +14,9 @@ from gradcli.errors import GradcliError
 from gradcli.runner import printing
 from gradcli.runner.exceptions import CLASSES, Raised, exception_class
 from gradcli.runner.library import TABLE, native
-from gradcli.runner.objects import Class, Instance
 from gradcli.runner.state import Run, constant
 from gradcli.runner.transforms import Call, Level, first_v, jacobian_rows, pulled, pushed, seed_for
-from gradcli.runner.values import Size, Tensor, category, rounded
+from gradcli.runner.values import Class, Instance, Size, Tensor, category, rounded
 
 NO_V = {
     "outputs": "The vector v can only be None if the user-provided function returns a single Tensor with a "
@@ -30,8 +29,8 @@ NO_V = {
 
 def tensors_of(run: Run, given: Any, what: str, function: str) -> tuple[bool, list[Tensor]]:
     """Return whether several tensors are given, and all of them; raises what PyTorch raises for anything else."""
-    from gradcli.runner.builtins import type_of
-    from gradcli.runner.strings import to_repr
+    from gradcli.runner.printing import to_repr
+    from gradcli.runner.python.builtins import type_of
 
     several = isinstance(given, tuple)
     items = list(given) if several else [given]
@@ -471,7 +470,7 @@ def checkpoint(run: Run, function: Any, *arguments: Any, **named: Any) -> Any:
 @native("torch.utils.checkpoint.checkpoint_sequential")
 def checkpoint_sequential(run: Run, functions: Any, segments: int, value: Any, **_: Any) -> Any:
     """Call functions one after the other."""
-    from gradcli.runner.containers import iterate
+    from gradcli.runner.python.containers import iterate
 
     for function in iterate(run, functions):
         value = run.call(function, [value])

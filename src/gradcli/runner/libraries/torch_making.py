@@ -9,14 +9,13 @@ import numpy as np
 
 from gradcli.runner import printing
 from gradcli.runner import tensor_attributes as attributes
-from gradcli.runner.arrays import array_of, cast, dtype_name
-from gradcli.runner.builtins import DTYPE, PARAMETER, SIZE, TENSOR
+from gradcli.runner.converting import array_of, cast, dtype_name
+from gradcli.runner.events import note_draw
 from gradcli.runner.library import TABLE, always, method, native
-from gradcli.runner.noting import note_draw
-from gradcli.runner.objects import Class, Foreign
-from gradcli.runner.operators import truth
+from gradcli.runner.python.builtins import DTYPE, PARAMETER, SIZE, TENSOR
+from gradcli.runner.python.operators import truth
 from gradcli.runner.state import Run, constant, show
-from gradcli.runner.values import FLOATS, DType, Tensor, as_dtype, category, extra_of
+from gradcli.runner.values import FLOATS, Class, DType, Foreign, Tensor, as_dtype, category, extra_of
 
 if TYPE_CHECKING:
     from gradcli.runner.draws import Generator
@@ -595,7 +594,7 @@ def assert_close(run: Run, actual: Any, expected: Any, **named: Any) -> None:
 @native("torch.result_type", "torch.promote_types")
 def result_type(run: Run, x: Any, y: Any) -> DType:
     """Return the type that two tensors make together."""
-    from gradcli.runner.operators import together
+    from gradcli.runner.python.operators import together
     from gradcli.runner.values import promoted
 
     return DType(promoted(x.name, y.name) if isinstance(x, DType) else together(run, [x, y], "torch"))

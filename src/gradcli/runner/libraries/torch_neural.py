@@ -12,9 +12,9 @@ from gradcli.runner.grad_fns import Fused
 from gradcli.runner.libraries.torch_making import draws
 from gradcli.runner.libraries.torch_tensors import broadcast_tensors
 from gradcli.runner.library import TABLE, native
+from gradcli.runner.python.containers import refuse_stale, write_back
 from gradcli.runner.state import Run
 from gradcli.runner.values import Tensor
-from gradcli.runner.writes import refuse_stale, write_back
 
 SELU_LIMIT = 1.7580993408473766
 """What selu comes to far below 0, with the other sign: alpha dropout puts it in the place of an entry."""

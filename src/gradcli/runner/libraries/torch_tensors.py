@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gradcli.runner.exceptions import misfit
 from gradcli.runner.libraries.torch_making import maker, plain
 from gradcli.runner.library import TABLE, always, method, native
 from gradcli.runner.state import Run
-from gradcli.runner.torch_errors import misfit
 from gradcli.runner.values import Size, Tensor, category, extra_of
 
 
@@ -24,7 +24,7 @@ def one_hot(run: Run, x: Tensor, num_classes: int = -1) -> Tensor:
 @native("torch.unbind")
 def unbind(run: Run, x: Tensor, dim: int = 0) -> tuple[Any, ...]:
     """Return the layers of a tensor along an axis."""
-    from gradcli.runner.containers import rows
+    from gradcli.runner.python.containers import rows
 
     return tuple(rows(run, x if dim == 0 else run.function("torch.movedim", x, dim, 0)))
 

@@ -12,21 +12,24 @@ from gradcli.runner.transforms import (
     Call,
     Level,
     Made,
+    Spec,
     as_tensors,
     first_v,
+    flatten,
     jacobian_rows,
+    mapped,
     pulled,
     pushed,
     seed_for,
+    unflatten,
 )
-from gradcli.runner.trees import Spec, flatten, mapped, unflatten
 from gradcli.runner.values import Tensor
 
 
 def shown_type(run: Run, value: Any) -> str:
     """Return what Python shows of a value's class."""
-    from gradcli.runner.builtins import type_of
-    from gradcli.runner.strings import to_repr
+    from gradcli.runner.printing import to_repr
+    from gradcli.runner.python.builtins import type_of
 
     return to_repr(run, type_of(run, value))
 

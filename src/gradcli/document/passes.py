@@ -1,0 +1,346 @@
+"""The section *Forward*: what ran, an equation for each name of the program, turns and branches between them.
+
+The sections *Backward* and *Paths*: a rule for each value with its number, and products along the ways to y.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcli.document.model import Cell, Column, Equation, Equations, Part, Section, Settings, Table
+from gradcli.document.texts import FEW, in_brackets, number_in, repetition, short, split_outside, unnumbered
+from gradcli.document.verdicts import evaluate
+from gradcli.engine.naming import place_text
+from gradcli.explanation.parts import BranchTaken, LoopEnded, TurnBegun, Value
+from gradcli.explanation.rereading import put_in
+from gradcli.records import replace
+
+if TYPE_CHECKING:
+    from gradcli.explanation.explained import Explained
+    from gradcli.explanation.parts import BackwardPass, Decision, Event, Path, Rule
+    from gradcli.ops.links import Array
+
+
+MOST_INPUTS = 3
+"""Inputs up to which Forward repeats what they are."""
+MOST_ENTRIES = 8
+"""Entries of an output given as a list up to which each has a line."""
+MOST_STEPS = 40
+"""Equations up to which numbers are put in."""
+OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠"}
+
+
+def forward_section(answer: Explained, settings: Settings) -> Section:
+    """Return what ran: inputs where they are few, and each value that is shown."""
+    rows: list[Equation | str] = []
+    if len(answer.inputs) <= MOST_INPUTS:
+        rows += [Equation(name, (), value) for name, value in answer.inputs.items()]
+    for event in shown_events(answer.forward):
+        if not isinstance(event, Value):
+            rows += sentences(event, settings.precision)
+        elif event.text is not None:
+            rows += value_rows(event)
+    return Section("forward", "Forward", (Equations(tuple(with_numbers(rows, answer, settings))),) if rows else ())
+
+
+def shown_events(events: Sequence[Event]) -> Iterator[Event]:
+    """Yield the events outside of loops, and those of the first and the last turn of each."""
+    running: list[TurnBegun] = []
+    for event in events:
+        if isinstance(event, TurnBegun):
+            running = [*running[: len(event.turns) - 1], event]
+        elif isinstance(event, LoopEnded):
+            running = running[: len(event.turns)]
+        if all(turn.turns[-1] in (1, turn.count) for turn in running):
+            yield event
+
+
+def value_rows(value: Value) -> list[Equation | str]:
+    """Return the equation of a value, or one for each entry of an output that is given as a list."""
+    text = value.text or ""
+    entries = entries_of(text)
+    if value.role != "output" or len(entries) != value.value.size or not 0 < len(entries) <= MOST_ENTRIES:
+        sides = () if is_number(text, value.value) else (text,)
+        whole = value.name if value.target and value.target != value.name else ""
+        return [Equation(value.target or value.name, sides, value.value, whole=whole)]
+    flat, shape = np.ravel(value.value), value.value.shape
+    return [
+        Equation(value.name + place_text(k, shape), () if is_number(entry, flat[k]) else (entry,), flat[k])
+        for k, entry in enumerate(entries)
+    ]
+
+
+def is_number(text: str, value: Any) -> bool:
+    """Return whether a text is only the number that the value is, such as ``3.0``."""
+    return np.ndim(value) == 0 and number_in(text) == float(value)
+
+
+def with_numbers(rows: Sequence[Equation | str], answer: Explained, settings: Settings) -> Iterator[Equation | str]:
+    """Yield equations with numbers put in where all are single numbers, and rounding those does not move the value."""
+    equations = [row for row in rows if isinstance(row, Equation) and row.sides]
+    if len(equations) > MOST_STEPS or any(np.ndim(row.value) for row in equations):
+        yield from rows
+        return
+    known = {value.name: value.value for value in answer.values}
+    write = partial(short, precision=settings.precision)
+    steps = [put_in(str(row.sides[0]), known, write) for row in equations]
+    worked = iter(evaluate(answer, [step or "0" for step in steps], {}))
+    put = {id(row): (step, next(worked)) for row, step in zip(equations, steps, strict=True)}
+    for row in rows:
+        if isinstance(row, str) or id(row) not in put:
+            yield row
+            continue
+        step, worth = put[id(row)]
+        shown = write(float(row.value)) if step else ""
+        true = worth is not None and write(worth) == shown and step not in (shown, *row.sides)
+        yield replace(row, sides=(*row.sides, step)) if step and true else row
+
+
+def entries_of(text: str) -> list[str]:
+    """Return the texts of the entries of a list, of nested ones too; nothing for any other text."""
+    if not (text.startswith("[") and text.endswith("]")):
+        return []
+    parts = [part.removeprefix(",").strip() for part in split_outside(text[1:-1], (",",))]
+    return [entry for part in parts if part for entry in (entries_of(part) or [part])]
+
+
+def sentences(event: BranchTaken | TurnBegun | LoopEnded, precision: int) -> list[str]:
+    """Return what is said of a branch, a turn or the end of a loop."""
+    if isinstance(event, BranchTaken):
+        return [branch_text(event, precision)]
+    if isinstance(event, TurnBegun):
+        return turn_text(event)
+    loop = f"the loop over {event.variable}" if event.variable else "the loop"
+    why = f" because {decision_text(event.decision, precision)}" if event.decision else ""
+    if not event.count:
+        return [f"{loop} made no turn{why}"]
+    return ["it ended with break"] if event.broken else [f"it ended{why}"] if why else []
+
+
+def turn_text(turn: TurnBegun) -> list[str]:
+    """Return the line before the first and before the last turn of a loop."""
+    number, item = turn.turns[-1], "" if turn.item is None else f"{turn.variable} = {turn.item}"
+    loop = f"the loop over {turn.variable}" if turn.variable else "the loop"
+    if number == 1:
+        return [f"{item}:"] if item else []
+    return [f"…   {turn.count:,} turns of {loop}; the last{', ' + item if item else ''}:"]
+
+
+def branch_text(branch: BranchTaken, precision: int) -> str:
+    """Return which branch ran and why, and that the others contribute nothing."""
+    why, is_true = decision_text(branch.decision, precision), branch.decision.held
+    if branch.choices:
+        taken, left = branch.choices if is_true else branch.choices[::-1]
+        return f"{why}: {taken} is taken; the other choice, {left}, contributes nothing"
+    if is_true:
+        others = {"": "", "else": "; else contributes nothing", "elif": "; the others contribute nothing"}
+        return f"{why}: the {branch.word} branch ran{others[branch.other]}"
+    if branch.other == "else":
+        return f"{why}: else ran; the {branch.word} branch contributes nothing"
+    return f"{why}: the {branch.word} branch did not run and contributes nothing"
+
+
+def decision_text(decision: Decision, precision: int) -> str:
+    """Return a condition as it turned out, with its numbers: ``y10.norm() = 1122.9 ≥ 1000``."""
+    numbers = [float(np.ravel(value)[0]) for value in decision.values]
+    if len(numbers) != 2 or any(map(math.isnan, numbers)):
+        return f"{decision.text} is {'true' if decision.held else 'false'}"
+    sign = decision.signs[0] if decision.held else OPPOSITE[decision.signs[0]]
+    left, right = (short(number, precision) for number in numbers)
+    first, second = decision.sides
+    if sign == "==":
+        return " = ".join([*(side for side in decision.sides if not is_number(side, numbers[0])), left])
+    before = left if is_number(first, numbers[0]) else f"{first} = {left}"
+    after = right if is_number(second, numbers[1]) else f"{right} = {second}"
+    return f"{before} {SIGNS.get(sign, sign)} {after}"
+
+
+# ---- The sections *Backward* and *Paths*: a rule for each value with its number, and products along the w
+
+TITLE = "Backward: each line is what arrived, times the derivative of one step"
+MOST_RULES = 40
+"""Lines of the backward pass that are shown: of more, the first and the last."""
+LONGEST_SUM = 1_000
+"""Characters of a sum beyond which its middle terms are counted."""
+MOST_TERMS = 6
+"""Terms of a sum whose numbers are put in."""
+MORE_DIGITS = 3
+"""Digits beyond those of a sum that its terms may be shown with so that they add up to it."""
+
+
+def backward_section(answer: Explained, settings: Settings) -> Section:
+    """Return an equation for each rule; nothing where no value between is named and none is used twice."""
+    if not (answer.has_steps and answer.rules):
+        return Section("backward")
+    made = [rule for rule in reversed(answer.rules) if rule.made]
+    rows: list[Equation | str] = [Equation(name, (), value) for name, value in answer.constants.items()]
+    rows += [Equation(rule.name, (str(rule.made),)) for rule in made]
+    whole = answer.lookup.backward_pass
+    shown = [*whole.rules] if settings.full and not whole.left_out else shortened(whole)
+    rules = [rule for rule in shown if not isinstance(rule, str)]
+    alone = not any(rule.value.shape for rule in rules)
+    steps = dict(zip(map(id, rules), steps_of(rules, answer, settings.precision), strict=True)) if alone else {}
+    rows += [row if isinstance(row, str) else equation_of(row, steps.get(id(row), ""), alone) for row in shown]
+    return Section("backward", TITLE, (Equations(tuple(rows)),))
+
+
+def equation_of(rule: Rule, step: str, alone: bool) -> Equation:
+    """Return a rule with its number; that of an input which is no single number stands above, with the gradients."""
+    sides = (right_side(rule), *([step] if step else []))
+    value = None if rule.is_input and not alone and rule.text is not None else rule.value
+    remark = {1: "", 2: "(used twice)"}.get(rule.uses, f"(used {rule.uses:,} times)") if rule.text is not None else ""
+    return Equation(f"{rule.name}.grad", sides, value, remark=remark)
+
+
+def right_side(rule: Rule) -> str:
+    """Return how a cotangent was made; of a long sum the first and the last term."""
+    if rule.text is None:
+        return f"the sum over its {rule.uses:,} uses" if rule.uses > 1 else "(no text)"
+    terms = terms_of(rule.text) if len(rule.text) > LONGEST_SUM else []
+    return f"{terms[0]} … {len(terms) - 2:,} more terms …{terms[-1]}" if len(terms) > 3 else rule.text
+
+
+def shortened(whole: BackwardPass) -> list[Rule | str]:
+    """Return the rules, with a line that counts in the place of the middle turns of a loop, and of what is too long."""
+    rules, position, left_out = whole.rules, 0, whole.left_out
+    patterns = [pattern(rule) for rule in rules]
+    shown: list[Rule | str] = []
+    while position < len(rules):
+        period, turns = repetition(patterns, position)
+        if turns <= FEW:
+            if left_out and position == whole.gap:
+                shown.append(f"… {left_out:,} more lines …")
+            shown.append(rules[position])
+            position += 1
+            continue
+        end = position + period * turns
+        between = turns - 2 + (left_out // period if position < whole.gap < end else 0)
+        shown += rules[position : position + period]
+        shown.append(f"…   {between:,} turns of the loop between")
+        shown += rules[end - period : end]
+        position = end
+    if len(shown) <= MOST_RULES:
+        return shown
+    half = MOST_RULES // 2
+    return [*shown[:half], f"… {len(shown) - 2 * half + left_out:,} more lines …", *shown[-half:]]
+
+
+def pattern(rule: Rule) -> tuple[str, str, int] | None:
+    """Return what the lines of a loop's turns have in common; None for a line that is of no loop."""
+    if not rule.base or rule.base == rule.name:
+        return None
+    return rule.base, unnumbered(rule.text or ""), rule.uses
+
+
+COTANGENT = re.compile(r"(?<!\w)([A-Za-z_]\w*)\.grad\b")
+
+
+def steps_of(rules: Sequence[Rule], answer: Explained, precision: int) -> list[str]:
+    """Return rules of single numbers with numbers put in: of a sum those of its terms, as they add up to the value.
+
+    Nothing stands for a rule of which that cannot be said. ``y.grad + h.grad*(1 - h**2)`` is ``1 + 0.767232``,
+    ``y.grad*2*x`` is ``1*2*3``.
+    """
+    known: dict[str, Any] = {value.name: value.value for value in answer.values}
+    named = known | {f"{rule.name}.grad": rule.value for rule in rules}
+    ending = "_grad"
+    while any(rule.name + ending in known for rule in rules):
+        ending += "_"
+    known |= {rule.name + ending: rule.value for rule in rules}
+    split = [terms_of(rule.text or "") for rule in rules]
+    sums = [terms if 1 < len(terms) <= MOST_TERMS else [] for terms in split]
+    plain = [COTANGENT.sub(rf"\1{ending}", unsigned(term)) for terms in sums for term in terms]
+    numbers = iter(evaluate(answer, plain, known))
+    added = [added_up(terms, [next(numbers) for _ in terms], precision) for terms in sums]
+    alone = [terms[0] if len(terms) == 1 else "" for terms in split]
+    digits = (precision, precision + MORE_DIGITS)
+    forms = [[put_in(term, named, partial(short, precision=count)) for count in digits] for term in alone]
+    worth = iter(evaluate(answer, [text or "0" for pair in forms for text in pair], {}))
+    worths = [(next(worth), next(worth)) for _ in forms]
+    steps = []
+    for step, pair, values, rule in zip(added, forms, worths, rules, strict=True):
+        true = [text for text, value in zip(pair, values, strict=True) if is_shown(value, rule.value, precision)]
+        steps.append(step or next(iter(true), ""))
+    return steps
+
+
+def is_shown(value: float | None, wanted: Array, precision: int) -> bool:
+    """Return whether a number is another as it is shown."""
+    return value is not None and short(value, precision) == short(float(wanted), precision)
+
+
+def added_up(terms: Sequence[str], values: Sequence[float | None], precision: int) -> str:
+    """Return a sum of numbers, with as many digits as it takes for them to add up to what is shown of the whole."""
+    known = [value for value in values if value is not None]
+    if not terms or len(known) < len(terms):
+        return ""
+    signs = [-1.0 if term.startswith(" - ") else 1.0 for term in terms]
+    total = short(sum(sign * value for sign, value in zip(signs, known, strict=True)), precision)
+    for digits in range(precision, precision + MORE_DIGITS + 1):
+        texts = [short(value, digits) for value in known]
+        if short(sum(sign * float(text) for sign, text in zip(signs, texts, strict=True)), precision) == total:
+            break
+    else:
+        return ""
+    rest = [f"{term[:3]}{in_brackets(text)}" for term, text in zip(terms[1:], texts[1:], strict=True)]
+    return "".join([texts[0], *rest])
+
+
+def unsigned(term: str) -> str:
+    """Return a term without the sign between it and the one before."""
+    return term[3:] if term.startswith((" + ", " - ")) else term
+
+
+def terms_of(text: str) -> list[str]:
+    """Return the terms of a sum, each but the first with the sign before it."""
+    return split_outside(text, (" + ", " - "))
+
+
+def paths_section(answer: Explained, settings: Settings) -> Section:
+    """Return the paths from each input with their products, and the sums; nothing where there are none."""
+    parts = [
+        part for name, paths in answer.paths.items() for part in paths_by(answer.name, name, paths, settings.precision)
+    ]
+    return Section("paths", paths_title(answer), tuple(parts)) if parts else Section("paths")
+
+
+def paths_by(output: str, name: str, paths: Sequence[Path], precision: int) -> Iterator[Part]:
+    """Yield a table of the paths from one input, the product of the derivatives along each, and their sum."""
+    whole = sum(path.product for path in paths)
+    label = f"∂{output}/∂{name}"
+    ways = [" → ".join(path.names) for path in paths]
+    labels = (*ways, label) if len(paths) > 1 else (*ways,)
+    products = [Cell(text=product_text(path, precision)) for path in paths]
+    totals = [Cell(path.product) for path in paths]
+    blank, total = ([Cell()], [Cell(whole)]) if len(paths) > 1 else ([], [])
+    columns = (Column("", (*products, *blank), numbers=False), Column("", (*totals, *total)))
+    yield Table(labels, (columns,), ruled=(), tones=("",) * len(paths) + (("total",) if total else ()))
+
+
+def product_text(path: Path, precision: int) -> str:
+    """Return the derivatives along a path, multiplied; nothing for a path of one link."""
+    if len(path.factors) == 1:
+        return ""
+    texts = [short(factor, precision) for factor in path.factors]
+    rounded = float(np.prod([float(text) for text in texts]))
+    same = short(rounded, precision) == short(path.product, precision)
+    factors = [in_brackets(text) if k else text for k, text in enumerate(texts)]
+    return " · ".join(factors) + (" =" if same else " ≈")
+
+
+def paths_title(answer: Explained) -> str:
+    """Return the title of the section of paths."""
+    [(name, paths)] = answer.paths.items() if len(answer.paths) == 1 else [("", [])]
+    if not name:
+        return f"Paths to {answer.name}: the products along each add up"
+    count = ["One path leads", "Two paths lead", "Three paths lead", "Four paths lead", "Five paths lead"]
+    how_many = count[len(paths) - 1] if len(paths) <= len(count) else "Six paths lead"
+    adds = "and its derivatives multiply" if len(paths) == 1 else "and their products add up"
+    return f"{how_many} from {name} to {answer.name}, {adds}"

@@ -1,0 +1,372 @@
+"""What a dot reads and writes: attributes of tensors, objects, classes, modules and Python's own values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.runner.exceptions import raise_key
+from gradcli.runner.hosted import fill, host_of, new_hosted, plain_value
+from gradcli.runner.library import ATTRIBUTES, FOREIGN_TO, METHODS, READERS, load
+from gradcli.runner.printing import instance_text
+from gradcli.runner.python.calls import (
+    bound,
+    built,
+    construct,
+    described,
+    jax_method,
+    new_object,
+    no_attribute,
+    table_method,
+)
+from gradcli.runner.python.containers import item_of, whole
+from gradcli.runner.python.host_attributes import DUNDERS, FLOATS, KINDS, class_attribute, host_attribute
+from gradcli.runner.python.operators import hashable
+from gradcli.runner.state import Run
+from gradcli.runner.torch_names import class_of
+from gradcli.runner.values import (
+    UNBOUND,
+    Bound,
+    Class,
+    Closure,
+    Foreign,
+    Hosted,
+    Instance,
+    Keyed,
+    Method,
+    Module,
+    Progress,
+    Property,
+    Super,
+    TableFunction,
+    Tensor,
+    ask,
+    own,
+)
+
+
+def attribute(run: Run, base: Any, name: str) -> Any:
+    """Return ``base.name``; raises AttributeError."""
+    kind = type(base)
+    if kind is Instance or kind is Keyed or isinstance(base, Hosted):
+        return of_instance(run, base, name)
+    if kind is Module:
+        from gradcli.runner.names import member_of
+
+        return member_of(run, base, name)
+    if isinstance(base, Tensor):
+        return of_number(run, base, name) if base.library == "python" else of_tensor(run, base, name)
+    if kind is Class:
+        return of_class(run, base, name)
+    if kind is Super:
+        return of_super(run, base, name)
+    if kind is Foreign or kind is Progress:
+        return Foreign(f"{base.name}.{name}")
+    if kind is Closure and name in base.attributes:
+        return base.attributes[name]
+    found = host_attribute(run, base, name)
+    return no_attribute(run, base, name) if found is UNBOUND else found
+
+
+def of_number(run: Run, base: Tensor, name: str) -> Any:
+    """Return an attribute or a method of a number of Python's that is differentiated.
+
+    A function that is explained may call the methods of tensors, which its arguments may be.
+    """
+    if name in ("real", "imag"):
+        return base if name == "real" else 0.0
+    member = FLOATS.get(name) or DUNDERS.get(name)
+    return of_tensor(run, base, name) if member is None else Bound(member, base)
+
+
+def of_tensor(run: Run, base: Tensor, name: str) -> Any:
+    """Return an attribute or a method of a tensor."""
+    if base.library == "numpy":
+        load("numpy")
+        own = READERS["numpy"](run, base, name)
+        if own is not UNBOUND:
+            return own
+    if name in FOREIGN_TO.get(base.library, ()) and not base.active:
+        return no_attribute(run, base, name)
+    read = ATTRIBUTES.get(name)
+    if read is not None:
+        return read(run, base)
+    if base.library == "jax" and jax_method(name) is not None:
+        return Method(name, base)
+    if name in METHODS or table_method(name) is not None:
+        return Method(name, base)
+    if name.endswith("_") and not name.endswith("__") and (name[:-1] in METHODS or table_method(name[:-1]) is not None):
+        return Method(name, base)
+    if base.extra is not None and base.extra.fields is not None and name in base.extra.fields:
+        return base.extra.fields[name]
+    return no_attribute(run, base, name)
+
+
+def of_instance(run: Run, base: Instance | Hosted, name: str) -> Any:
+    """Return an attribute of an object: its own, or a member of its class."""
+    member = base.kind.find(name)
+    if member is not UNBOUND and isinstance(member, Property):
+        return run.call(member.getter, [base])
+    if name in base.fields and own(member, "__set__") is UNBOUND:
+        return base.fields[name]
+    if member is not UNBOUND:
+        return bound(run, base, base.kind, member)
+    if name == "__class__":
+        return base.kind
+    if name == "__dict__":
+        return base.fields
+    found = raw_member(run, base, name) if isinstance(base, Hosted) else UNBOUND
+    if found is not UNBOUND:
+        return found
+    if name in OBJECT_MEMBERS:
+        return Bound(OBJECT_MEMBERS[name], base)
+    if name == "__doc__":
+        return None
+    found = ask(run, base, "__getattr__", name)
+    return no_attribute(run, base, name) if found is UNBOUND else found
+
+
+def of_class(run: Run, base: Class, name: str) -> Any:
+    """Return a member of a class."""
+    member = base.find(name)
+    if member is not UNBOUND:
+        return described(run, None, base, member)
+    if name in ("__name__", "__qualname__"):
+        return base.name
+    if name in ("__mro__", "mro", "__bases__", "__base__"):
+        from gradcli.runner.python.builtins import OBJECT
+
+        order = tuple([*base.order, OBJECT] if OBJECT not in base.order else base.order)
+        bases = tuple(base.bases) or (OBJECT,)
+        return {"__mro__": order, "mro": lambda run: list(order), "__bases__": bases, "__base__": bases[0]}[name]
+    if name in ("__dict__", "__module__", "__doc__", "__annotations__"):
+        defaults = {
+            "__dict__": base.members if base.run is not None else dict(base.members),
+            "__module__": "__main__",
+            "__annotations__": {},
+        }
+        return defaults.get(name)
+    if name in OBJECT_MEMBERS:
+        return OBJECT_MEMBERS[name]
+    found = class_attribute(run, base, name)
+    if found is UNBOUND and base.metaclass is not None and (member := base.metaclass.find(name)) is not UNBOUND:
+        found = bound(run, base, base.metaclass, member)
+    if found is not UNBOUND:
+        return found
+    if base.find("__members__") is not UNBOUND:
+        run.fail("AttributeError", name)
+    return run.fail("AttributeError", f"type object '{base.name}' has no attribute '{name}'")
+
+
+def of_super(run: Run, base: Super, name: str) -> Any:
+    """Return a member of the classes after one, bound to the object."""
+    owner = base.owner
+    kind = owner if isinstance(owner, Class) else owner.kind
+    if isinstance(owner, Class) and owner.metaclass is not None and base.after in owner.metaclass.order:
+        kind = owner.metaclass
+    order = kind.order
+    start = order.index(base.after) + 1 if base.after in order else 0
+    for one in order[start:]:
+        if name in one.members:
+            member = one.members[name]
+            return Bound(member, owner) if name == "__new__" else bound(run, owner, kind, member)
+    if isinstance(owner, Hosted) and (raw := raw_member(run, owner, name)) is not UNBOUND:
+        return raw
+    if name == "__call__" and kind is not owner and isinstance(owner, Class):
+        return lambda run, *arguments, **named: construct(run, owner, list(arguments), named)
+    if name in OBJECT_MEMBERS:
+        return OBJECT_MEMBERS[name] if name == "__new__" else Bound(OBJECT_MEMBERS[name], owner)
+    if name == "__getattr__" and class_of(run, owner) == "torch.nn.Module":
+        return Bound(no_attribute, owner)
+    return run.fail("AttributeError", f"'super' object has no attribute '{name}'")
+
+
+def object_new(run: Run, kind: Class, *arguments: Any, **named: Any) -> Any:
+    """Return a new object of a class, or a new class of a metaclass."""
+    if any(one.name == "type" and one.make is not None for one in kind.order):
+        name, bases, members = arguments
+        made = built(run, name, [one for one in bases if isinstance(one, Class)], dict(members), {}, {})
+        made.metaclass = kind
+        return made
+    base = host_of(kind)
+    return new_object(kind) if base is None else new_hosted(run, kind, base, list(arguments[:1]), named)
+
+
+def object_get(run: Run, me: Any, name: str) -> Any:
+    """Read an attribute past ``__getattr__``."""
+    if isinstance(me, Instance) and name in me.fields:
+        return me.fields[name]
+    member = me.kind.find(name)
+    return no_attribute(run, me, name) if member is UNBOUND else bound(run, me, me.kind, member)
+
+
+def object_set(run: Run, me: Any, name: str, value: Any) -> None:
+    """Write an attribute past ``__setattr__``."""
+    if isinstance(me, Instance) and not set_by_class(run, me, name, value):
+        me.fields[name] = value
+
+
+OBJECT_MEMBERS: dict[str, Any] = {
+    "__new__": object_new, "__init__": lambda run, me, *_, **__: None, "__init_subclass__": lambda run, kind, **_: None,
+    "__setattr__": object_set, "__getattribute__": object_get,
+    "__delattr__": lambda run, me, name: me.fields.pop(name, None),
+    "__repr__": lambda run, me: instance_text(me) if isinstance(me, Instance) else repr(me),
+    "__str__": lambda run, me: run.call(run.builtin("repr"), [me]),
+    "__eq__": lambda run, me, other: True if me is other else NotImplemented,
+    "__ne__": lambda run, me, other: me is not other, "__hash__": lambda run, me: me.ordinal,
+    "__format__": lambda run, me, spec="": run.call(run.builtin("str"), [me]),
+}  # fmt: skip
+"""Members of ``object``, which every class is derived from."""
+
+
+def set_by_class(run: Run, base: Instance | Hosted, name: str, value: Any) -> bool:
+    """Let a property or a descriptor of the class take a value, and return whether one did."""
+    member = base.kind.find(name)
+    if isinstance(member, Property):
+        if member.setter is None:
+            run.fail("AttributeError", f"property '{name}' of '{base.kind.name}' object has no setter")
+        run.call(member.setter, [base, value])
+        return True
+    return ask(run, member, "__set__", base, value) is not UNBOUND
+
+
+def assign_to_object(run: Run, base: Instance | Hosted, name: str, value: Any) -> None:
+    """Do ``base.name = value`` of an object, as its class says."""
+    if ask(run, base, "__setattr__", name, value) is not UNBOUND:
+        return
+    if base.kind.find("__frozen__") is True:
+        run.fail("FrozenInstanceError", f"cannot assign to field '{name}'")
+    if set_by_class(run, base, name, value):
+        return
+    slots = base.kind.find("__slots__")
+    if slots is not UNBOUND and name not in slots and not slots_elsewhere(base.kind, name):
+        no_attribute(run, base, name)
+    if name in ("__class__", "__dict__"):
+        become(run, base, name, value)
+    else:
+        base.fields[name] = value
+
+
+def assign_attribute(run: Run, base: Any, name: str, value: Any) -> None:
+    """Do ``base.name = value``."""
+    if isinstance(base, Instance | Hosted):
+        assign_to_object(run, base, name, value)
+    elif isinstance(base, Class):
+        refuse_shared(run, base, name)
+        base.members[name] = value
+    elif isinstance(base, Tensor):
+        from gradcli.runner.tensor_attributes import assign
+
+        assign(run, base, name, value)
+    elif isinstance(base, Closure):
+        base.attributes[name] = value
+    elif isinstance(base, Module):
+        assign_to_module(run, base, name, value)
+    elif not isinstance(base, Foreign | TableFunction):
+        no_attribute(run, base, name)
+
+
+def assign_to_module(run: Run, module: Module, name: str, value: Any) -> None:
+    """Do ``module.name = value`` of a setting; refuse another function in the place of a library's."""
+    full = f"{module.name}.{name}"
+    before = run.member(full)
+    if before is not UNBOUND and not isinstance(before, bool | int | float | str | None):
+        raise run.refuse(f"{full} stays as it is: gradcli does not change what libraries have")
+    run.resolved[full] = value
+
+
+def become(run: Run, base: Any, name: str, value: Any) -> None:
+    """Give an object another class of the script, or other attributes."""
+    if name == "__dict__":
+        if not isinstance(value, dict):
+            run.fail("TypeError", "__dict__ must be set to a dictionary")
+        base.fields = value
+    elif isinstance(value, Class) and value.run is not None and isinstance(base, Instance):
+        base.kind = value
+    else:
+        run.fail("TypeError", "__class__ assignment only supported for mutable types or ModuleType subclasses")
+
+
+def refuse_shared(run: Run, kind: Class, name: str) -> None:
+    """Refuse to change a class that other runs have too: Python's, and natives of libraries."""
+    if kind.run is not None or kind.qualified.startswith("__main__."):
+        return
+    if "." in kind.qualified:
+        raise run.refuse(f"{kind.qualified} stays as it is: gradcli does not change the classes of libraries")
+    run.fail("TypeError", f"cannot set '{name}' attribute of immutable type '{kind.name}'")
+
+
+def slots_elsewhere(kind: Class, name: str) -> bool:
+    """Return whether an object may have an attribute: a class of its order names it, or names none at all."""
+    slots = [one.members.get("__slots__") for one in kind.order if one.make is None]
+    return any(names is None or name == names or name in names for names in slots)
+
+
+def delete_attribute(run: Run, base: Any, name: str) -> None:
+    """Do ``del base.name``."""
+    if ask(run, base, "__delattr__", name) is not UNBOUND:
+        return
+    if isinstance(base, Instance) and isinstance(prop := base.kind.find(name), Property) and prop.deleter is not None:
+        run.call(prop.deleter, [base])
+    elif isinstance(base, Instance) and base.kind.find("__frozen__") is True:
+        run.fail("FrozenInstanceError", f"cannot delete field '{name}'")
+    elif isinstance(base, Instance | Hosted) and name in base.fields:
+        del base.fields[name]
+    elif isinstance(base, Class) and name in base.members:
+        refuse_shared(run, base, name)
+        del base.members[name]
+    elif isinstance(base, Tensor) and name == "grad":
+        assign_attribute(run, base, "grad", None)
+    else:
+        no_attribute(run, base, name)
+
+
+# ---- objects of classes that are derived from Python's own
+def raw_get(run: Run, me: Any, key: Any) -> Any:
+    """Return an item past the class's own ``__getitem__``."""
+    if isinstance(me, dict):
+        found = dict.get(me, hashable(run, key), UNBOUND)
+        return raise_key(key) if found is UNBOUND else found
+    return item_of(run, me, key)
+
+
+def raw_put(run: Run, me: Any, key: Any, value: Any) -> None:
+    """Assign an item past the class's own ``__setitem__``."""
+    if isinstance(me, dict):
+        dict.__setitem__(me, hashable(run, key), value)
+    elif isinstance(me, list):
+        try:
+            list.__setitem__(me, whole(run, key), value)
+        except IndexError:
+            run.fail("IndexError", "list assignment index out of range")
+
+
+def raw_delete(run: Run, me: Any, key: Any) -> None:
+    """Delete an item past the class's own ``__delitem__``."""
+    raw_get(run, me, key)
+    if isinstance(me, dict):
+        dict.__delitem__(me, key)
+    elif isinstance(me, list):
+        list.__delitem__(me, key)
+
+
+RAW: dict[str, Any] = {
+    "__init__": fill,
+    "__getitem__": raw_get,
+    "__setitem__": raw_put,
+    "__delitem__": raw_delete,
+    "__hash__": lambda run, me: hash(plain_value(me)),
+    "__setattr__": lambda run, me, name, value: me.fields.__setitem__(name, value),
+}
+"""What ``super()`` gives of Python's own class."""
+
+
+def raw_member(run: Run, me: Any, name: str) -> Any:
+    """Return a method of Python's own class, past those of the script's; UNBOUND where it has none."""
+    if name in RAW:
+        return Bound(RAW[name], me)
+    for kind, table in KINDS:
+        if isinstance(me, kind) and name in table:
+            return Bound(table[name], me)
+    if name in DUNDERS and hasattr(plain_value(me), name):
+        return Bound(lambda run, me, *a: DUNDERS[name](run, plain_value(me), *a), me)
+    return UNBOUND

@@ -1,0 +1,621 @@
+"""Python's builtins: functions, types and constants that every script has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import NODES
+from gradcli.runner.exceptions import TREE, Raised, exception_class, raised
+from gradcli.runner.printing import format_value, to_repr, to_str
+from gradcli.runner.python.containers import iterate, take, walk
+from gradcli.runner.python.operators import (
+    contains,
+    equal,
+    hashable,
+    negative,
+    operate,
+    plain,
+    python_number,
+    read_number,
+    truth,
+)
+from gradcli.runner.state import Run, constant
+from gradcli.runner.values import (
+    UNBOUND,
+    Bound,
+    Class,
+    ClassMethod,
+    Closure,
+    DType,
+    Foreign,
+    Instance,
+    Keyed,
+    Method,
+    Module,
+    Named,
+    Property,
+    Size,
+    StaticMethod,
+    TableFunction,
+    Tensor,
+    ask,
+    category,
+    own,
+    rounded,
+)
+
+BUILTINS: dict[str, Any] = {}
+LIBRARIES_OWN = {
+    "AxisError", "UFuncTypeError", "DTypePromotionError", "LinAlgError", "_LinAlgError", "FrozenInstanceError",
+    "StatisticsError", "JSONDecodeError",
+}  # fmt: skip
+"""Exceptions that are no builtins."""
+
+
+def builtin(function: Any) -> Any:
+    """Enter a builtin under its name, without the ``_`` that keeps it apart from Python's."""
+    BUILTINS[function.__name__.rstrip("_")] = function
+    return function
+
+
+# ---- types
+OBJECT = Class("object", [], {"__init__": lambda run, me, *a, **k: None})
+
+
+def type_class(name: str, make: Any, bases: tuple[Class, ...] = ()) -> Class:
+    """Enter one of Python's types."""
+    made = BUILTINS[name] = Class(name, list(bases), {}, make)
+    return made
+
+
+def number_of(run: Run, x: Any) -> Any:
+    """Return the number of a tensor of one entry, as Python has it; raises what PyTorch raises for several."""
+    if not isinstance(x, Tensor):
+        return x
+    if np.size(x.value) != 1:
+        if x.library == "torch":
+            run.fail("ValueError", "only one element tensors can be converted to Python scalars")
+        run.fail("TypeError", "only 0-dimensional arrays can be converted to Python scalars")
+    return item_of(run, x)
+
+
+def item_of(run: Run, x: Tensor) -> Any:
+    """Return what ``item()`` gives: a number of float32 where that is the type; one in many digits stays what it is.
+
+    PyTorch's is cut off from the graph; a traced number of another library stays traced.
+    """
+    if run.levels and x.library != "torch":
+        run.refuse_number(x)
+    if (run.replay is not None or run.held.through) and type(x.node) in NODES and category(x.dtype) == 2:
+        node = x.node if not x.shape else run.function("reshape", x, ()).node
+        return Tensor(constant(run, node) if x.library == "torch" else node, "float64", "python")
+    one = np.ravel(np.asarray(x.value))[0]
+    if type(one) is not np.float64 and not isinstance(one, np.generic):
+        one = np.float64(float(one))
+    return rounded(np.float64(one), x.dtype).item() if category(x.dtype) == 2 else one.item()
+
+
+def to_float(run: Run, x: Any = 0.0) -> Any:
+    """Do what ``float(x)`` does."""
+    x = number_of(run, plain(x))
+    if isinstance(x, Tensor):
+        return x
+    if (made := ask(run, x, "__float__")) is not UNBOUND:
+        return made
+    if not isinstance(x, int | float | str):
+        run.fail("TypeError", f"float() argument must be a string or a real number, not '{type_name(x)}'")
+    try:
+        return float(x) if not isinstance(x, str) else read_number(run, x, float(x))
+    except ValueError:
+        return run.fail("ValueError", f"could not convert string to float: {x!r}")
+
+
+def to_int(run: Run, x: Any = 0, base: Any = None) -> Any:
+    """Do what ``int(x)`` does."""
+    x = number_of(run, plain(x))
+    if isinstance(x, Tensor):
+        return int(float(np.asarray(x.value).reshape(())[()]))
+    for name in ("__int__", "__index__"):
+        if (made := ask(run, x, name)) is not UNBOUND:
+            return made
+    if not isinstance(x, int | float | str):
+        run.fail(
+            "TypeError", f"int() argument must be a string, a bytes-like object or a real number, not '{type_name(x)}'"
+        )
+    try:
+        return int(x) if base is None else int(x, base)
+    except ValueError as error:
+        if str(error).startswith("Exceeds"):
+            run.fail("ValueError", str(error))
+        return run.fail("ValueError", f"invalid literal for int() with base {base or 10}: {x!r}")
+    except OverflowError as error:
+        return run.fail("OverflowError", str(error))
+
+
+def type_make(run: Run, x: Any, bases: Any = UNBOUND, members: Any = None, **named: Any) -> Any:
+    """Do what ``type(x)`` does; of three arguments it makes a class."""
+    if bases is UNBOUND:
+        return type_of(run, x)
+    if members is None:
+        run.fail("TypeError", "type() takes 1 or 3 arguments")
+    from gradcli.runner.python.calls import make_class
+
+    return make_class(run, x, list(bases), dict(members), {}, named)
+
+
+FLOAT = type_class("float", to_float)
+INT = type_class("int", to_int)
+BOOL = type_class("bool", lambda run, x=False: truth(run, x), (INT,))
+STR = type_class("str", lambda run, x="": to_str(run, x))
+LIST = type_class("list", lambda run, x=(): take(run, x))
+TUPLE = type_class("tuple", lambda run, x=(): tuple(take(run, x)))
+SET = type_class("set", lambda run, x=(): {hashable(run, item) for item in take(run, x)})
+FROZENSET = type_class("frozenset", lambda run, x=(): frozenset(hashable(run, item) for item in take(run, x)))
+TYPE = type_class("type", type_make)
+
+
+def make_dict(run: Run, x: Any = (), /, **named: Any) -> dict[Any, Any]:
+    """Do what ``dict(x)`` does."""
+    pairs = list(x.items()) if isinstance(x, dict) else []
+    for k, pair in enumerate(() if isinstance(x, dict) else take(run, x)):
+        if isinstance(pair, int | float | None):
+            run.fail("TypeError", f"cannot convert dictionary update sequence element #{k} to a sequence")
+        items = take(run, pair)
+        if len(items) != 2:
+            run.fail("ValueError", f"dictionary update sequence element #{k} has length {len(items)}; 2 is required")
+        pairs.append((items[0], items[1]))
+    return {hashable(run, key): value for key, value in pairs} | named
+
+
+DICT = type_class("dict", make_dict)
+
+
+def make_range(run: Run, *bounds: Any) -> range:
+    """Do what ``range`` does."""
+    parts = []
+    for bound in bounds:
+        part = int(bound.value) if isinstance(bound, Tensor) and category(bound.dtype) < 2 else bound
+        if isinstance(part, Tensor):
+            run.fail("TypeError", "only integer tensors of a single element can be converted to an index")
+        if not isinstance(part, int):
+            run.fail("TypeError", f"'{type_name(bound)}' object cannot be interpreted as an integer")
+        parts.append(part)
+    try:
+        return range(*parts)
+    except ValueError as error:
+        return run.fail("ValueError", str(error))  # type: ignore[no-any-return]
+
+
+def refuse_complex(run: Run) -> Any:
+    """Refuse complex numbers."""
+    raise run.refuse("complex numbers are not part of gradcli")
+
+
+def make_bytes(run: Run, source: Any = b"", encoding: Any = None, errors: str = "strict") -> bytes:
+    """Do what ``bytes`` does."""
+    if isinstance(source, str):
+        if encoding is None:
+            run.fail("TypeError", "string argument without an encoding")
+        return source.encode(encoding, errors)
+    if isinstance(source, int):
+        run.bound(source, "a text is too long")
+        return bytes(source)
+    return source if isinstance(source, bytes) else bytes(take(run, source))
+
+
+RANGE = type_class("range", make_range)
+SLICE = type_class("slice", lambda run, *bounds: slice(*bounds))
+type_class("complex", lambda run, *parts: refuse_complex(run))
+BYTES = type_class("bytes", make_bytes)
+NONE = Class("NoneType", [], {})
+FUNCTION = Class("function", [], {})
+METHOD = Class("method", [], {})
+NATIVE = Class("builtin_function_or_method", [], {})
+MODULE = Class("module", [], {})
+GENERATOR = Class("generator", [], {})
+TENSOR = Class("Tensor", [], {}, qualified="torch.Tensor")
+PARAMETER = Class("Parameter", [TENSOR], {}, qualified="torch.nn.parameter.Parameter")
+NDARRAY = Class("ndarray", [], {}, qualified="numpy.ndarray")
+JAX_ARRAY = Class("ArrayImpl", [], {}, qualified="jaxlib.xla_extension.ArrayImpl")
+SIZE = Class("Size", [TUPLE], {}, lambda run, x=(): Size(take(run, x)), qualified="torch.Size")
+DTYPE = Class("dtype", [], {}, qualified="torch.dtype")
+BUILTINS["object"] = OBJECT
+
+
+@cache
+def scalar_class(dtype: str) -> Class:
+    """Return the class of a single number of NumPy's."""
+    bases = [FLOAT] if dtype == "float64" else []
+    return Class("bool" if dtype == "bool" else dtype, bases, {}, qualified=f"numpy.{dtype}")
+
+
+WALKS: tuple[Any, ...] = (
+    *map(iter, ([], (), {}, set(), "", range(1))), {}.keys(), {}.values(), {}.items(), enumerate(()), zip(),
+    reversed([]),
+)  # fmt: skip
+"""What walks over Python's own containers, one of each kind."""
+HOST: tuple[tuple[Any, Class], ...] = (
+    (bool, BOOL), (int, INT), (float, FLOAT), (str, STR), (list, LIST), (Size, SIZE), (tuple, TUPLE), (dict, DICT),
+    (set, SET), (frozenset, FROZENSET), (range, RANGE), (slice, SLICE), (type(None), NONE), (Closure, FUNCTION),
+    (Bound, METHOD), (Method, METHOD), (type(...), Class("ellipsis", [], {})),
+    (type(NotImplemented), Class("NotImplementedType", [], {})),
+    *[(type(one), Class(type(one).__name__, [], {})) for one in WALKS], (Class, TYPE), (Module, MODULE), (DType, DTYPE),
+    (Iterator, GENERATOR), (TableFunction, NATIVE), (bytes, BYTES),
+)  # fmt: skip
+
+
+def type_of(run: Run, x: Any) -> Any:
+    """Return the class of a value."""
+    x = plain(x)
+    if isinstance(x, Instance):
+        return x.kind
+    if isinstance(x, Class):
+        return x.metaclass or TYPE
+    if isinstance(x, Tensor):
+        if x.library == "torch":
+            return PARAMETER if x.extra is not None and x.extra.parameter else TENSOR
+        if x.library == "python":
+            return FLOAT
+        if x.library == "jax":
+            return JAX_ARRAY
+        return NDARRAY if x.shape else scalar_class(x.dtype)
+    if isinstance(x, Foreign):
+        return x
+    if isinstance(x, Named):
+        return x.kind or Class(x.name, [TUPLE], {}, qualified=x.name)
+    own = getattr(x, "script_class", None)
+    if own is not None:
+        return own
+    return next((kind for host, kind in HOST if isinstance(x, host)), NATIVE)
+
+
+def type_name(x: Any) -> str:
+    """Return what Python calls the type of a value, for messages."""
+    kind = type_of(None, x)  # type: ignore[arg-type]
+    if isinstance(kind, Foreign):
+        return kind.name
+    if kind.qualified.startswith("numpy."):
+        return kind.qualified if kind is not NDARRAY else "numpy.ndarray"
+    return kind.name  # type: ignore[no-any-return]
+
+
+ABSTRACT = {
+    "Number": ("int", "float", "bool"), "Real": ("int", "float", "bool"), "Integral": ("int", "bool"),
+    "Sequence": ("list", "tuple", "str", "range", "Size"),
+    "Iterable": ("list", "tuple", "str", "range", "dict", "set", "generator"), "Mapping": ("dict",),
+    "Callable": ("function", "method", "builtin_function_or_method"),
+}  # fmt: skip
+
+
+def is_kind(run: Run, x: Any, kinds: Any) -> bool:
+    """Return whether a value is of a class, or of one of several."""
+    if isinstance(kinds, tuple):
+        return any(is_kind(run, x, kind) for kind in kinds)
+    if kinds is OBJECT:
+        return True
+    own = type_of(run, x)
+    if isinstance(kinds, Foreign):
+        last = kinds.name.rpartition(".")[2]
+        return isinstance(own, Class) and own.name in ABSTRACT.get(last, ())
+    if isinstance(kinds, DType):
+        return (
+            isinstance(x, Tensor)
+            and x.library in ("numpy", "jax")
+            and x.dtype == kinds.name
+            and (not x.shape or x.library == "jax")
+        )
+    if isinstance(kinds, int | float | str | list | dict):
+        run.fail("TypeError", "isinstance() arg 2 must be a type, a tuple of types, or a union")
+    if not isinstance(kinds, Class):
+        return bool(kinds is None and x is None)
+    if isinstance(own, Class) and own.is_a(kinds):
+        return True
+    test = kinds.find("__instancecheck__")
+    return test is not UNBOUND and not isinstance(x, Instance) and bool(run.call(test, [x]))
+
+
+# ---- functions
+@builtin
+def print_(run: Run, *values: Any, sep: Any = None, end: Any = None, file: Any = None, flush: Any = False) -> None:
+    """Print values."""
+    del flush
+    text = (" " if sep is None else sep).join([to_str(run, value) for value in values]) + ("\n" if end is None else end)
+    if file is None or getattr(file, "name", "") == "sys.stdout":
+        run.print(text)
+    elif not isinstance(file, Foreign):
+        run.call(run.attribute(file, "write"), [text])
+
+
+@builtin
+def len_(run: Run, x: Any) -> int:
+    """Return how many items a value has."""
+    if isinstance(x, Tensor):
+        if not x.shape:
+            run.fail("TypeError", "len() of a 0-d tensor" if x.library == "torch" else "len() of unsized object")
+        return x.shape[0]
+    if (made := ask(run, x, "__len__")) is not UNBOUND:
+        return made  # type: ignore[no-any-return]
+    if hasattr(x, "__len__"):
+        return len(x)
+    if isinstance(x, Class) and x.find("__members__") is not UNBOUND:
+        return len(x.find("__members__"))
+    return run.fail("TypeError", f"object of type '{type_name(x)}' has no len()")  # type: ignore[no-any-return]
+
+
+@builtin
+def sum_(run: Run, items: Any, start: Any = 0) -> Any:
+    """Add items up."""
+    if isinstance(start, str):
+        run.fail("TypeError", "sum() can't sum strings [use ''.join(seq) instead]")
+    total = start
+    for item in iterate(run, items):
+        total = operate(run, "+", total, item)
+    return total
+
+
+@builtin
+def abs_(run: Run, x: Any) -> Any:
+    """Return the size of a number."""
+    if isinstance(x, Tensor):
+        name = {"python": "math.fabs", "numpy": "numpy.abs", "jax": "jax.numpy.abs"}.get(x.library, "torch.abs")
+        return run.call(run.member(name), [x])
+    if (made := ask(run, x, "__abs__")) is not UNBOUND:
+        return made
+    if not isinstance(x, int | float):
+        run.fail("TypeError", f"bad operand type for abs(): '{type_name(x)}'")
+    return abs(x)
+
+
+def extreme(sign: str) -> Any:
+    """Return Python's ``max`` or ``min``: of items, or of several values, the first of those that are equal."""
+    word = "max" if sign == ">" else "min"
+
+    def run_it(run: Run, *values: Any, key: Any = None, default: Any = UNBOUND) -> Any:
+        items = take(run, values[0]) if len(values) == 1 else list(values)
+        if not items:
+            if default is not UNBOUND:
+                return default
+            run.fail("ValueError", f"{word}() arg is an empty sequence")
+        best = items[0]
+        measure = best if key is None else run.call(key, [best])
+        for item in items[1:]:
+            other = item if key is None else run.call(key, [item])
+            if truth(run, operate(run, sign, other, measure)):
+                best, measure = item, other
+        return best
+
+    return run_it
+
+
+BUILTINS["max"], BUILTINS["min"] = extreme(">"), extreme("<")
+
+
+@builtin
+def sorted_(run: Run, items: Any, *, key: Any = None, reverse: bool = False) -> list[Any]:
+    """Sort items, equal ones in their order."""
+    from functools import cmp_to_key
+
+    found = take(run, items)
+    keys = found if key is None else [run.call(key, [item]) for item in found]
+
+    def compare(i: int, j: int) -> int:
+        if truth(run, operate(run, "<", keys[i], keys[j])):
+            return -1
+        return 1 if truth(run, operate(run, "<", keys[j], keys[i])) else 0
+
+    simple = all(type(k) in (int, float) for k in keys) or all(type(k) is str for k in keys)
+    order = sorted(range(len(found)), key=keys.__getitem__ if simple else cmp_to_key(compare), reverse=reverse)
+    return [found[k] for k in order]
+
+
+class Zip(zip):  # type: ignore[type-arg]
+    """``zip``, which a run can tell from others."""
+
+
+class Enumerate(enumerate):  # type: ignore[type-arg]
+    """``enumerate``."""
+
+
+def zip_strictly(run: Run, walks: list[Iterator[Any]]) -> Iterator[Any]:
+    """Put items together; raises ValueError where the parts are not of one length."""
+    while walks:
+        items = [next(walk, UNBOUND) for walk in walks]
+        over = [item is UNBOUND for item in items]
+        if all(over):
+            return
+        if any(over):
+            k = over.index(not over[0])
+            before = "argument 1" if k == 1 else f"arguments 1-{k}"
+            run.fail("ValueError", f"zip() argument {k + 1} is {'longer' if over[0] else 'shorter'} than {before}")
+        yield tuple(items)
+
+
+def until(run: Run, function: Any, end: Any) -> Iterator[Any]:
+    """Yield what a function gives until it gives an end."""
+    while not equal(run, item := run.call(function), end):
+        run.meter.turn()
+        yield item
+
+
+@builtin
+def enumerate_(run: Run, items: Any, start: int = 0) -> Iterator[Any]:
+    """Number items."""
+    return run.over(Enumerate(walk(run, items), start), (items,))  # type: ignore[no-any-return]
+
+
+@builtin
+def zip_(run: Run, *parts: Any, strict: bool = False) -> Iterator[Any]:
+    """Put items of several together."""
+    walks = [iter(walk(run, part)) for part in parts]
+    made = zip_strictly(run, walks) if strict else Zip(*walks, strict=False)
+    return run.over(made, parts)  # type: ignore[no-any-return]
+
+
+@builtin
+def reversed_(run: Run, items: Any) -> Iterator[Any]:
+    """Return items in reverse."""
+    if (made := ask(run, items, "__reversed__")) is not UNBOUND:
+        return made  # type: ignore[no-any-return]
+    if isinstance(items, set | frozenset):
+        run.fail("TypeError", f"'{type_name(items)}' object is not reversible")
+    return reversed(take(run, items))  # type: ignore[no-any-return]
+
+
+@builtin
+def map_(run: Run, function: Any, *parts: Any) -> Iterator[Any]:
+    """Call a function with each item."""
+    walks = zip(*[walk(run, part) for part in parts], strict=False)
+    return run.over((run.call(function, list(items)) for items in walks), parts)  # type: ignore[no-any-return]
+
+
+@builtin
+def filter_(run: Run, function: Any, items: Any) -> Iterator[Any]:
+    """Return the items for which a function is true."""
+    made = (
+        item for item in iterate(run, items) if truth(run, item if function is None else run.call(function, [item]))
+    )
+    return run.over(made, (items,))  # type: ignore[no-any-return]
+
+
+@builtin
+def round_(run: Run, x: Any, digits: Any = None) -> Any:
+    """Round a number."""
+    if isinstance(x, Tensor) and x.library == "torch":
+        return run.function("torch.round", x) if digits is None else run.function("torch.round", x, decimals=digits)
+    if isinstance(x, Tensor) and (x.shape or digits is not None):
+        return run.function("np.round", x, digits or 0)
+    x = number_of(run, x)
+    if (made := ask(run, x, "__round__", *([] if digits is None else [digits]))) is not UNBOUND:
+        return made
+    if isinstance(x, Tensor):
+        x = float(np.asarray(x.value).reshape(())[()])
+    if isinstance(x, int) and isinstance(digits, int):
+        digits = max(digits, -run.meter.budget.bits)  # Python would work out that power of ten
+    return round(x, digits) if digits is not None else round(x)
+
+
+@builtin
+def issubclass_(run: Run, kind: Any, kinds: Any) -> bool:
+    """Return whether a class is derived from another."""
+    return any(kind.is_a(one) for one in (kinds if isinstance(kinds, tuple) else (kinds,)))
+
+
+@builtin
+def callable_(run: Run, x: Any) -> bool:
+    """Return whether a value can be called."""
+    if isinstance(x, Instance):
+        return own(x, "__call__") is not UNBOUND
+    return isinstance(x, Closure | Bound | Method | Class | TableFunction | DType) or callable(x)
+
+
+def or_default(work: Callable[[], Any], kind: str, default: tuple[Any, ...]) -> Any:
+    """Return what is worked out, or the default where there is one and an exception of a kind is raised."""
+    try:
+        return work()
+    except Raised as error:
+        if default and error.name == kind:
+            return default[0]
+        raise
+
+
+@builtin
+def getattr_(run: Run, x: Any, name: str, *default: Any) -> Any:
+    """Read an attribute by its name."""
+    return or_default(lambda: run.attribute(x, name), "AttributeError", default)
+
+
+@builtin
+def hasattr_(run: Run, x: Any, name: str) -> bool:
+    """Return whether a value has an attribute."""
+    return getattr_(run, x, name, UNBOUND) is not UNBOUND
+
+
+@builtin
+def vars_(run: Run, x: Instance | None = None) -> dict[str, Any]:
+    """Return the attributes of an object."""
+    if x is None:
+        raise run.refuse("'vars' of a module would be written to: gradcli does not run it")
+    return x.fields
+
+
+@builtin
+def dir_(run: Run, x: Instance) -> list[str]:
+    """Return the names of the attributes of an object."""
+    return sorted({*x.fields, *(name for kind in x.kind.order for name in kind.members)})
+
+
+@builtin
+def iter_(run: Run, x: Any, *end: Any) -> Any:
+    """Begin to walk over items, or call a function until it gives an end."""
+    if end:
+        return until(run, x, end[0])
+    return iter(walk(run, x))
+
+
+@builtin
+def next_(run: Run, x: Any, *default: Any) -> Any:
+    """Return the next item."""
+    if own(x, "__next__") is not UNBOUND:
+        return or_default(lambda: ask(run, x, "__next__"), "StopIteration", default)
+    if not hasattr(type(x), "__next__"):
+        run.fail("TypeError", f"'{type_name(x)}' object is not an iterator")
+    from gradcli.runner.python.host_attributes import stepped
+
+    return or_default(lambda: stepped(run, lambda: next(x)), "StopIteration", default)
+
+
+@builtin
+def id_(run: Run, x: Any) -> int:
+    """Return a number that tells values apart: the same in every run."""
+    _, number = run.identities.setdefault(id(x), (x, len(run.identities)))  # what is kept keeps its place in memory
+    return 140_000_000_000_000 + 48 * number
+
+
+@builtin
+def hash_(run: Run, x: Any) -> int:
+    """Return a number for a value that can be a key."""
+    if isinstance(x, Keyed):
+        return hash(hashable(run, x))
+    if isinstance(x, str | Instance | Tensor):
+        return int(id_(run, x))
+    return hash(hashable(run, x))
+
+
+@builtin
+def exit_(run: Run, code: Any = None) -> Any:
+    """End the script."""
+    error = raised("SystemExit", "")
+    error.instance.fields["args"] = () if code is None else (code,)
+    raise error
+
+
+def set_attribute(run: Run, x: Any, name: str, value: Any) -> None:
+    """Do what ``setattr`` does."""
+    if run.story is not None and isinstance(name, str):
+        value = run.story.tell([run], f"an object.{name}", value, (x, name))
+    run.assign_attribute(x, name, value)
+
+
+BUILTINS |= {
+    "quit": exit_, "NotImplemented": NotImplemented, "Ellipsis": ..., "__name__": "__main__", "__file__": "script.py",
+    "property": lambda run, fget, fset=None, fdel=None, doc=None: Property(fget, fset, fdel),
+    "staticmethod": lambda run, function: StaticMethod(function),
+    "classmethod": lambda run, function: ClassMethod(function), "display": print_,
+    "any": lambda run, items: any(truth(run, item) for item in iterate(run, items)),
+    "all": lambda run, items: all(truth(run, item) for item in iterate(run, items)),
+    "pow": lambda run, x, y, modulus=None: operate(run, "**", x, y) if modulus is None else pow(x, y, modulus),
+    "divmod": lambda run, x, y: (operate(run, "//", x, y), operate(run, "%", x, y)),
+    "isinstance": is_kind, "repr": to_repr, "format": format_value,
+    "setattr": set_attribute,
+    "delattr": lambda run, x, name: run.delete_attribute(x, name),
+    "chr": lambda run, code: chr(code), "ord": lambda run, character: ord(character),
+    "bin": lambda run, x: bin(x), "hex": lambda run, x: hex(x), "oct": lambda run, x: oct(x),
+    "ascii": lambda run, x: to_repr(run, x).encode("ascii", "backslashreplace").decode(),
+    **{name: exception_class(name) for name in TREE if name not in LIBRARIES_OWN},
+    "IOError": exception_class("OSError"), "EnvironmentError": exception_class("OSError"),
+}  # fmt: skip
+__all__ = ["BUILTINS", "contains", "equal", "negative", "python_number", "type_name"]

@@ -1,0 +1,759 @@
+"""Where a traced number leaves the trace: as a text, as a draw, or through what has no derivative of it.
+
+What operators do of any two values: Python's own, tensors, and objects that define them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.graph import NO_OPTIONS, NODES
+from gradcli.errors import GradcliError, over_budget
+from gradcli.language.arithmetic import binary as table_binary
+from gradcli.language.arithmetic import compare as table_compare
+from gradcli.language.arithmetic import inverted
+from gradcli.language.arithmetic import negative as table_negative
+from gradcli.language.calls import BINARY, COMPARE, MASKS
+from gradcli.ops import OPERATORS
+from gradcli.ops.declare import Op, Piecewise, Said, value_of
+from gradcli.records import replace
+from gradcli.runner import numpy_values
+from gradcli.runner.exceptions import torch_error
+from gradcli.runner.numpy_values import BY_SIGN, COMPARED, METHODS, flows
+from gradcli.runner.state import Run, span_of
+from gradcli.runner.values import (
+    FLOATS,
+    TITLES,
+    UNBOUND,
+    Class,
+    DType,
+    Evaluate,
+    Foreign,
+    Frame,
+    Hosted,
+    Instance,
+    Keyed,
+    Size,
+    Tensor,
+    Weak,
+    as_dtype,
+    ask,
+    category,
+    kind_of,
+    own,
+    promoted,
+)
+
+CUT = Op(
+    "cut",
+    lambda *_values, made, **_static: made,
+    lambda _k: lambda *_values, refuse, **_static: refuse(),
+    lambda _k, _out, _values, static: static["refuse"](),
+    index=Said(),
+    pieces=Piecewise(lambda *_values, made, **_static: made, lambda piece, *_values, **_static: piece, held=True),
+)
+"""Floats that were made outside of the trace, beside what they were made of."""
+
+
+class TracedKey(float):
+    """A traced number as a key of a dictionary or a set: equal to Python's, and traced again when it is read."""
+
+    tensor: Tensor
+
+
+def traced(x: Any) -> bool:
+    """Return whether a value is a traced number or array, and none of PyTorch's, which cuts its own graph."""
+    return isinstance(x, Tensor) and x.library != "torch" and x.active
+
+
+def as_key(x: Tensor) -> TracedKey:
+    """Return a traced number as a key."""
+    key = TracedKey(float(np.asarray(x.value).reshape(())[()]))
+    key.tensor = x
+    return key
+
+
+def read_keys(items: Any) -> Any:
+    """Return the items of a dictionary or a set with its keys traced again."""
+    if not any(type(part) is TracedKey for item in items for part in (item if type(item) is tuple else (item,))):
+        return items
+    return [tuple(map(read_key, item)) if type(item) is tuple else read_key(item) for item in items]
+
+
+def read_key(key: Any) -> Any:
+    """Return the number that a key was made of."""
+    return key.tensor if type(key) is TracedKey else key
+
+
+def cut(run: Run, what: str, sources: Iterable[Any], made: Any) -> Any:
+    """Return floats that were made of ``sources`` outside of the trace: a derivative of them is refused as ``what``."""
+    leaves = [x for x in sources if traced(x)]
+    if not leaves:
+        return made
+    if isinstance(made, list | tuple):
+        return type(made)([cut(run, what, leaves, part) for part in made])
+    if type(made) is float:
+        made = Tensor(np.asarray(made), "float64", "python")
+    if not isinstance(made, Tensor) or category(made.dtype) < 2:
+        return made
+    text = f"{what} takes the number out of the trace: the answer needs its derivative, and it has none"
+    line, place = run.line, run.place
+
+    def refuse() -> Any:
+        raise GradcliError("not-differentiable", text, span=span_of(place, line), place=place)
+
+    number = np.asarray(made.value)[()]
+    static = {"made": number, "refuse": refuse, "why": f"{what} takes a number out of the record"}
+    return Tensor(
+        run.graph.apply(CUT, tuple([x.node for x in leaves]), static, [x.value for x in leaves]),
+        made.dtype,
+        made.library,
+    )
+
+
+def note_text(run: Run | None, text: str, sources: Iterable[Any]) -> str:
+    """Return a text, noted with the traced numbers that it shows."""
+    if run is not None and run.story is not None:
+        for x in sources:
+            if traced(x):
+                run.story.texts[text] = x
+    return text
+
+
+def read_number(run: Run, text: str, made: Any) -> Any:
+    """Return a number that was read from a text; one that shows a traced number is cut off from it."""
+    if run.story is None or not any(letter.isdigit() for letter in text):
+        return made
+    shown = text.strip()
+    sources = [x for written, x in run.story.texts.items() if shown in written or written in shown]
+    return cut(run, f"a number that is read from the text {shown[:40]!r}", sources, made)
+
+
+def rearrange(run: Run, x: Tensor, made: Tensor) -> None:
+    """Give an array its own entries in another order in place: an input stays the one that it was."""
+    x.leaf = False
+    run.write(x, made.node)
+
+
+# ---- What operators do of any two values: Python's own, tensors, and objects that define them
+
+Double = np.float64
+PLAIN = (int, float, bool)
+HOST_KINDS: tuple[type, ...] = (
+    int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, type({}.keys()),
+    type({}.items()),
+)  # fmt: skip
+
+
+class Union(tuple):  # type: ignore[type-arg]
+    """Several types of which a value may be any: ``int | None``."""
+
+    __slots__ = ()
+
+    def shown(self, _quoted: Any) -> str:
+        """Return how it is shown."""
+        return " | ".join("None" if kind is None else str(kind.name) for kind in self)
+
+
+KINDS_OF_TYPES = (Class, Union, Foreign, type(None))
+SEQUENCES = (str, list, tuple, bytes)
+
+
+def raw(x: Any) -> Any:
+    """Return what ops take for a value: the node of a tensor, a double for a float."""
+    if isinstance(x, Tensor):
+        return x.node
+    return Double(x) if type(x) is float else x
+
+
+def binary(sign: str, left: Evaluate | None, right: Evaluate | None, i: int, j: int) -> Evaluate:
+    """Return what evaluates an operator; a side is an expression, or a place of the frame where it is None.
+
+    Two numbers of which one is differentiated take a short way.
+    """
+    op = OPERATORS.get((sign, 2))
+    if op is None or op.flat or op.require is not None or sign not in METHODS:
+        return lambda regs: operate(regs[0], sign, left(regs) if left else regs[i], right(regs) if right else regs[j])
+    forward = op.forward
+    raises = sign in RAISING
+
+    def run(regs: Frame) -> Any:
+        a = left(regs) if left else regs[i]
+        b = right(regs) if right else regs[j]
+        if type(a) is Tensor:
+            p = a.node
+            if type(p) in NODES and type(p.value) is Double and p.active and not (raises and a.library in BY_RULES):
+                kind = type(b)
+                if kind is Double:
+                    node = regs[0].f.enter(op, (p, b), NO_OPTIONS, forward(p.value, b), LEFT)
+                    return Tensor(node, a.dtype, a.library)
+                if kind is Tensor and a.dtype is b.dtype:
+                    q = b.node
+                    if type(q) in NODES and type(q.value) is Double and q.active:
+                        node = regs[0].f.enter(op, (p, q), NO_OPTIONS, forward(p.value, q.value), BOTH)
+                        return Tensor(node, a.dtype, a.library)
+                elif kind is float or kind is int:
+                    b = Double(b)
+                    node = regs[0].f.enter(op, (p, b), NO_OPTIONS, forward(p.value, b), LEFT)
+                    return Tensor(node, a.dtype, a.library)
+        elif type(a) is Double and type(b) is Double:  # constants of the text are doubles there
+            return BY_SIGN[sign](float(a), float(b))
+        return operate(regs[0], sign, a, b)
+
+    return run
+
+
+LEFT, BOTH = (0,), (0, 1)
+RAISING = ("/", "//", "%", "**")
+"""Operators that raise for some numbers of Python's."""
+BY_RULES = ("python", "jax")
+"""Libraries of whose numbers these operators ask more than their value."""
+
+
+def untraced(x: Any) -> Any:
+    """Return a traced number as Python has it."""
+    return float(np.asarray(x.value).reshape(())[()]) if isinstance(x, Tensor) else x
+
+
+def plain(x: Any) -> Any:
+    """Return a number of Python's for a constant that stands as a double in a frame, and for a key what it was."""
+    return float(x) if type(x) is Double else x.tensor if type(x) is TracedKey else x
+
+
+def operate(run: Run, sign: str, a: Any, b: Any) -> Any:
+    """Return what an operator makes of any two values; raises the exceptions of Python and of the libraries."""
+    a, b = plain(a), plain(b)
+    if type(a) in PLAIN and type(b) in PLAIN:
+        return of_host(run, sign, a, b)
+    if isinstance(a, Tensor) or isinstance(b, Tensor):
+        if isinstance(a, str) or isinstance(b, str):
+            return of_host(run, sign, a, b)
+        return of_tensors(run, sign, a, b)
+    made = by_methods(run, sign, a, b)
+    if made is not NotImplemented:
+        return made
+    if isinstance(a, HOST_KINDS) and (isinstance(b, HOST_KINDS) or (sign == "%" and type(a) is str)):
+        return of_host(run, sign, a, b)
+    return of_objects(run, sign, a, b)
+
+
+def by_methods(run: Run, sign: str, a: Any, b: Any) -> Any:
+    """Return an operator by the methods of objects: of the left one, then the reflected one of the right.
+
+    Without such methods it is NotImplemented.
+    """
+    first, second = COMPARED.get(sign) or (METHODS[sign], f"r{METHODS[sign]}")
+    names = ((a, f"__{first}__", b), (b, f"__{second}__", a))
+    if isinstance(b, Instance) and isinstance(a, Instance) and b.kind is not a.kind and b.kind.is_a(a.kind):
+        names = names[::-1] if own(b, names[1][1]) is not own(a, names[1][1]) else names
+    for owner, name, other in names:
+        made = ask(run, owner, name, other)
+        if made is not UNBOUND and made is not NotImplemented:
+            return made
+    return NotImplemented
+
+
+def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
+    """Return an operator of Python's own values, within bounds."""
+    if sign == "%" and type(a) is str:
+        return run.percent(a, b)
+    if sign in COMPARED and isinstance(a, list | tuple | dict) and isinstance(b, list | tuple | dict):
+        if sign in ("==", "!="):
+            return equal(run, a, b) is (sign == "==")
+        if type(a) is type(b) and not isinstance(a, dict):
+            return ordered(run, sign, a, b)
+    refuse_large(run, sign, a, b)
+    try:
+        made = BY_SIGN[sign](a, b)
+    except (ZeroDivisionError, OverflowError, TypeError, ValueError) as error:
+        return run.fail(type(error).__name__, str(error))
+    if type(made) is complex:
+        raise run.refuse("complex numbers are not part of gradcli")
+    if type(a) is Size and sign == "+":
+        return Size(made)
+    return made
+
+
+def refuse_large(run: Run, sign: str, a: Any, b: Any) -> None:
+    """Refuse integers, texts and lists that would be too large."""
+    if type(a) is int and type(b) is int:
+        bits = a.bit_length(), b.bit_length()
+        large = (
+            sum(bits)
+            if sign == "*"
+            else bits[0] * abs(b)
+            if sign == "**" and bits[0] > 1
+            else bits[0] + b
+            if sign == "<<"
+            else max(bits)
+        )
+        if large > run.meter.budget.bits:
+            raise over_budget("bits", run.meter.budget.bits, "an integer has too many bits")
+    elif sign == "*":
+        for one, times in ((a, b), (b, a)):
+            if isinstance(one, SEQUENCES) and isinstance(times, int):
+                run.bound(len(one) * times, "a list or a text is too long")
+    elif sign == "+" and isinstance(a, SEQUENCES) and isinstance(b, type(a)):
+        run.bound(len(a) + len(b), "a list or a text is too long")
+
+
+def equal(run: Run, a: Any, b: Any) -> bool:
+    """Return whether two values are equal as Python has it, entry by entry in containers."""
+    if a is b:
+        return True
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        same_kind = isinstance(a, list) == isinstance(b, list)
+        return same_kind and len(a) == len(b) and all_equal(run, a, b)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all_equal(run, a.values(), [b[key] for key in a])
+    if isinstance(a, HOST_KINDS) and isinstance(b, HOST_KINDS):
+        return bool(a == b)
+    return truth(run, operate(run, "==", a, b))
+
+
+def all_equal(run: Run, a: Any, b: Any) -> bool:
+    """Return whether the items of two containers are equal one by one: a call within others, as they may nest."""
+    run.deepen()
+    try:
+        return all(equal(run, x, y) for x, y in zip(a, b, strict=True))
+    finally:
+        run.depth -= 1
+
+
+def ordered(run: Run, sign: str, a: Any, b: Any) -> Any:
+    """Return which of two lists or tuples comes first: by the first items that differ."""
+    for x, y in zip(a, b, strict=False):
+        if x is not y and not equal(run, x, y):
+            run.deepen()
+            try:
+                return operate(run, sign, x, y)
+            finally:
+                run.depth -= 1
+    return BY_SIGN[sign](len(a), len(b))
+
+
+def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
+    """Return an operator of objects without methods for it."""
+    if sign in ("==", "!=") and (isinstance(a, DType) or isinstance(b, DType)):
+        return (a == b if isinstance(a, DType) else b == a) is (sign == "==")
+    if sign in ("==", "!="):
+        return same_objects(run, sign, a, b)
+    if sign == "|" and isinstance(a, KINDS_OF_TYPES) and isinstance(b, KINDS_OF_TYPES):
+        return Union((*(a if isinstance(a, tuple) else (a,)), *(b if isinstance(b, tuple) else (b,))))
+    if isinstance(a, Foreign) or isinstance(b, Foreign):
+        return a if isinstance(a, Foreign) else b
+    return refuse_operands(run, sign, a, b)
+
+
+def same_objects(run: Run, sign: str, a: Any, b: Any) -> bool:
+    """Return ``a == b`` or ``a != b`` where no method of theirs answers: unequal is what is not equal."""
+    for owner, other in ((a, b), (b, a)) if sign == "!=" else ():
+        if (made := ask(run, owner, "__eq__", other)) is not UNBOUND:
+            return not truth(run, made)
+    same = a is b or (not isinstance(a, Instance | Class) and not isinstance(b, Instance | Class) and bool(a == b))
+    return same is (sign == "==")
+
+
+def refuse_operands(run: Run, sign: str, a: Any, b: Any) -> Any:
+    """Raise the TypeError for operands that an operator does not take."""
+    if sign in COMPARED:
+        text = f"'{sign}' not supported between instances of '{run.type_name(a)}' and '{run.type_name(b)}'"
+    elif sign == "+" and isinstance(a, str | list | tuple):
+        text = f'can only concatenate {run.type_name(a)} (not "{run.type_name(b)}") to {run.type_name(a)}'
+    else:
+        written = "** or pow()" if sign == "**" else sign
+        text = f"unsupported operand type(s) for {written}: '{run.type_name(a)}' and '{run.type_name(b)}'"
+    return run.fail("TypeError", text)
+
+
+def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
+    """Return an operator of which a side is a tensor."""
+    library = library_of(a, b)
+    sides = a, b
+    a, b = as_operand(run, sign, a, sides, library), as_operand(run, sign, b, sides, library)
+    if a is None or b is None:
+        return None if sign not in ("==", "!=") else sign == "!="
+    if isinstance(a, Instance) or isinstance(b, Instance):
+        made = by_methods(run, sign, a, b)
+        return of_objects(run, sign, a, b) if made is NotImplemented else made
+    if sign == "@" and (type(a) in PLAIN or type(b) in PLAIN) and library == "torch":
+        refuse_operands(run, sign, a, b)
+    if library == "numpy" and not flows(a) and not flows(b):
+        return numpy_values.operated(run, sign, a, b)
+    refuse_pair(run, sign, a, b, library)
+    if library == "python" and sign in RAISING:
+        of_host(run, sign, untraced(a), untraced(b))  # for its exceptions alone
+    return applied(run, sign, a, b, library)
+
+
+def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
+    """Return an operator of two operands that go together, by the ops of the graph."""
+    x, y = raw(a), raw(b)
+    if type(x) is np.ndarray and not x.ndim and type(a) is Tensor and x.dtype == np.float64:
+        x = x[()] if type(y) is not Double else x
+    floats = [x.dtype for x in (a, b) if isinstance(x, Tensor) and x.dtype in FLOATS]
+    if sign in BITS and library == "torch" and floats:
+        run.fail("NotImplementedError", f"\"{BITS[sign]}\" not implemented for '{TITLES[floats[0]][0]}'")
+    if sign in ("<<", ">>"):
+        run.charge_together(np.asarray(value_of(x)), np.asarray(value_of(y)))
+        return run.make(BY_SIGN[sign](value_of(x), value_of(y)), None, library)
+    op = OPERATORS[sign, 2] if library != "jax" or sign != "**" or not is_float(b) else STEEP_POWER
+    if sign == "@" and library == "torch":
+        refuse_types(run, "matmul", [a, b])
+    if sign in COMPARED or sign in "&|^":
+        made = table_compare(run.f, op, x, y)
+        kinds = [x.dtype if isinstance(x, Tensor) else "bool" if type(x) is bool else "int64" for x in (a, b)]
+        bits = together(run, [a, b], library) if library == "torch" else promoted(*kinds)
+        return wrap_result(run, made, bits if sign in "&|^" else "bool", library)
+    if sign == "-" and library == "torch":
+        refuse_masks(run, a, b)
+    dtype = joint_dtype(run, a, b, sign, library)
+    if category(dtype) < 2 and sign in "+-*//%**":
+        return wrap_result(run, whole_arithmetic(run, sign, x, y), dtype, library)
+    try:
+        made = table_binary(run.f, op, x, y)
+    except GradcliError as error:
+        said = torch_words(sign, a, b, library, error)
+        if said is not None:
+            run.fail(*said)
+        raise
+    return wrap_result(run, made, dtype, library)
+
+
+def is_float(x: Any) -> bool:
+    """Return whether a value is a float, or an array of floats."""
+    return category(x.dtype) == 2 if isinstance(x, Tensor) else type(x) is float
+
+
+STEEP_POWER = replace(
+    OPERATORS["**", 2],
+    vjps=(lambda g, _y, x, p: g * (p * x ** (p - 1)), OPERATORS["**", 2].vjps[1]),  # type: ignore[index]
+)
+"""JAX's power by floats: its slope at 0 is 0·0⁻¹ for the power 0, which is nan."""
+
+
+def refuse_pair(run: Run, sign: str, a: Any, b: Any, library: str) -> None:
+    """Raise what a library raises for two operands that do not go together."""
+    if library == "jax":
+        refuse_shapes_in_jax(run, sign, a, b)
+    if library == "torch" and type(b) is Tensor and b.library == "numpy" and b.shape:
+        numpy_values.refuse_active(run, a)
+
+
+def torch_words(sign: str, a: Any, b: Any, library: str, error: GradcliError) -> Any:
+    """Return what PyTorch says of shapes that an operator does not take, None for another error or library."""
+    if library != "torch" or error.kind != "shape":
+        return None
+    return torch_error("matmul" if sign == "@" else sign, {"x": a, "other": b})
+
+
+def refuse_masks(run: Run, a: Any, b: Any) -> None:
+    """Raise what PyTorch raises for a difference with a mask."""
+    masks = [type(x) is bool or (isinstance(x, Tensor) and x.dtype == "bool") for x in (a, b)]
+    if all(masks):
+        run.fail_as("minus masks")
+    if any(masks):
+        run.fail_as("minus mask")
+
+
+BITS = {"&": "bitwise_and_cpu", "|": "bitwise_or_cpu", "^": "bitwise_xor_cpu", "<<": "lshift_cpu", ">>": "rshift_cpu"}
+"""What PyTorch calls operators of bits, which floats have none of."""
+
+
+PRODUCTS = {
+    "matmul", "mm", "mv", "bmm", "dot", "torch.dot", "linear", "conv1d", "conv2d", "conv3d", "addmm", "addmv", "inner",
+    "outer_", "conv_transpose1d", "conv_transpose2d", "bilinear", "vdot",
+}  # fmt: skip
+"""Functions whose tensors PyTorch wants to be of one type of floats."""
+
+
+def refuse_types(run: Run, name: str, tensors: list[Any]) -> None:
+    """Raise what PyTorch raises for a product of tensors of several types."""
+    kinds = [t.dtype for t in tensors if isinstance(t, Tensor)]
+    if len(kinds) < 2 or len(set(kinds)) == 1:
+        return
+    (left, a), (right, b) = (TITLES[kind] for kind in kinds[:2])
+    ranks = [len(t.shape) for t in tensors if isinstance(t, Tensor)][:2]
+    if name.startswith("conv"):
+        text = f"expected scalar type {left} but found {right}"
+    elif name == "linear" and len(kinds) > 2:
+        text = f"mat1 and mat2 must have the same dtype, but got {left} and {right}"
+    elif ranks == [1, 1]:
+        text = f"dot : expected both vectors to have same dtype, but found {left} and {right}"
+    elif ranks == [2, 1]:
+        text = f"addmv input tensors must have the same dtype, but got {right}, {left}, and {right}"
+    elif ranks == [2, 2] or max(ranks) == 2:
+        text = f"expected m1 and m2 to have the same dtype, but got: {a} != {b}"
+    else:
+        text = f"expected scalar type {left} but found {right}"
+    run.fail("RuntimeError", text)
+
+
+def whole_arithmetic(run: Run, sign: str, x: Any, y: Any) -> Any:
+    """Return arithmetic of integers and truth values."""
+    p, q = np.asarray(value_of(x)), np.asarray(value_of(y))
+    run.charge_together(p, q)
+    if sign in ("//", "%") and np.any(q == 0):
+        run.fail("RuntimeError", "ZeroDivisionError")
+    if sign == "**" and np.any(q < 0):
+        if not isinstance(y, np.ndarray):
+            run.fail("RuntimeError", "Integers to negative integer powers are not allowed.")
+        return np.where(
+            p == 1, 1, np.where(p == -1, np.where(q % 2, -1, 1), np.where(q < 0, 0, p.astype(np.int64) ** np.abs(q)))
+        )
+    both = p.dtype == q.dtype == np.bool_
+    p, q = (n if both and sign in "+*" else n.astype(np.int64) for n in (p, q))
+    try:
+        np.broadcast_shapes(p.shape, q.shape)
+    except ValueError:
+        from gradcli.engine.graph import misfit
+
+        raise misfit(OPERATORS[sign, 2], [p, q], ValueError("")) from None
+    return np.asarray(BY_SIGN[sign](p, q))
+
+
+def library_of(a: Any, b: Any) -> str:
+    """Return whose array an operator gives."""
+    if isinstance(a, Tensor) and isinstance(b, Tensor) and a.library != b.library:
+        order = ("torch", "jax", "numpy", "python")
+        return min(a.library, b.library, key=order.index)
+    return a.library if isinstance(a, Tensor) else b.library
+
+
+def as_operand(run: Run, sign: str, x: Any, sides: tuple[Any, Any], library: str) -> Any:
+    """Return one side of an operator beside a tensor: arrays for lists where NumPy makes them."""
+    if isinstance(x, Tensor) or type(x) in PLAIN or isinstance(x, Instance):
+        return x
+    if type(x) in (list, tuple) and library in ("numpy", "python"):
+        return run.array_of(x, "numpy")
+    if sign in ("==", "!="):
+        return None
+    if sign == "*" and not {*map(run.type_name, sides)}.isdisjoint(("list", "tuple", "str")):
+        run.fail("TypeError", "only integer tensors of a single element can be converted to an index")
+    return refuse_operands(run, sign, *sides)
+
+
+def joint_dtype(run: Run, a: Any, b: Any, sign: str, library: str) -> str:
+    """Return the type of numbers of a result: tensors before single numbers, and these before those of Python."""
+    dtype = together(run, [a, b], library)
+    if sign == "/" and category(dtype) < 2:
+        if library == "jax":
+            return plain_in_jax(run, 1.0) if isinstance(dtype, Weak) else "float64" if run.x64 else "float32"
+        return "float64" if library in ("numpy", "python") else run.default_dtype
+    return dtype
+
+
+def together(run: Run, values: list[Any], library: str) -> str:
+    """Return the type that several values make together, as PyTorch and NumPy promote."""
+    if library == "jax":
+        return together_in_jax(run, values)
+    floats = "float64" if library in ("numpy", "python") else run.default_dtype
+    ranked: list[str | None] = [None, None, None]  # of arrays, of arrays without axes, of plain numbers
+    for x in values:
+        if isinstance(x, Tensor):
+            place, dtype = (0 if x.shape or library == "numpy" else 1), x.dtype
+        else:
+            kind = type(x)
+            place, dtype = 2, "bool" if kind is bool else "int64" if kind is int else floats
+        before = ranked[place]
+        ranked[place] = dtype if before is None else promoted(before, dtype)
+    result: str | None = None
+    for dtype in ranked:  # type: ignore[assignment]
+        if dtype is not None and (result is None or category(dtype) > category(result)):
+            weak = result is not None and category(dtype) == 2
+            result = floats if weak and library == "torch" and dtype not in FLOATS else dtype
+    return result or floats
+
+
+NAMES_IN_JAX = {
+    "+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow", "%": "rem", "//": "floor_divide", "<": "lt",
+    "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne", "&": "and", "|": "or", "^": "xor",
+}  # fmt: skip
+
+
+def refuse_shapes_in_jax(run: Run, sign: str, a: Any, b: Any) -> None:
+    """Raise what JAX raises for shapes that do not go together."""
+    p, q = (x.shape if isinstance(x, Tensor) else () for x in (a, b))
+    if sign == "@":
+        if p and q and p[-1] != q[-2 if len(q) > 1 else -1]:
+            run.fail("TypeError", f"dot_general requires contracting dimensions to have the same shape, got {p[-1:]} "
+                     f"and {(q[-2 if len(q) > 1 else -1],)}.")  # fmt: skip
+        return
+    try:
+        np.broadcast_shapes(p, q)
+    except ValueError:
+        run.fail("TypeError", f"{NAMES_IN_JAX.get(sign, sign)} got incompatible shapes for broadcasting: {p}, {q}.")
+
+
+def together_in_jax(run: Run, values: list[Any]) -> str:
+    """Return the type that several values make together in JAX: Python's numbers give way to arrays of their kind."""
+    strong: str | None = None
+    weak: str | None = None
+    for x in values:
+        if isinstance(x, Tensor) and not isinstance(x.dtype, Weak):
+            dtype = x.dtype if run.x64 else SHORT.get(x.dtype, x.dtype)
+            strong = dtype if strong is None else promoted(strong, dtype)
+        else:
+            dtype = x.dtype if isinstance(x, Tensor) else plain_in_jax(run, x)
+            weak = dtype if weak is None or category(dtype) > category(weak) else weak
+    if weak is not None and (strong is None or category(weak) > category(strong)):
+        return weak
+    return strong or plain_in_jax(run, 1.0)
+
+
+def plain_in_jax(run: Run, x: Any) -> str:
+    """Return the type that JAX gives a number of Python's."""
+    kind = type(x)
+    return "bool" if kind is bool else (WEAK_WHOLE if kind is int else WEAK_FLOAT)[run.x64]
+
+
+SHORT = {"float64": "float32", "int64": "int32"}
+"""What JAX makes of types of 64 bits unless it is told to have them."""
+WEAK_FLOAT = Weak("float32"), Weak("float64")
+WEAK_WHOLE = Weak("int32"), Weak("int64")
+
+
+def wrap_result(run: Run, made: Any, dtype: str, library: str, made_by: Any = None) -> Any:
+    """Return a result of the table as a tensor of a type; what has lost its fractions is cut to it."""
+    kind = kind_of(value_of(made))
+    if kind != ("f", "i", "b")[2 - category(dtype)]:
+        if kind == "f" and category(dtype) < 2:
+            made = as_dtype(value_of(made), dtype)
+        elif kind != "f" and category(dtype) == 2:
+            made = np.asarray(value_of(made), dtype=np.float64)
+        else:
+            made = as_dtype(value_of(made), dtype) if category(dtype) == 1 else made
+            dtype = "bool" if kind_of(value_of(made)) == "b" else dtype
+    if type(made) not in NODES:
+        if library == "python":
+            return python_number(made)
+        if not isinstance(made, np.ndarray):
+            made = np.asarray(made)
+    return Tensor(made, dtype, library, made_by)
+
+
+def python_number(array: Any) -> Any:
+    """Return a number of Python's."""
+    one = np.asarray(array)
+    if one.dtype == object or one.ndim:
+        return Tensor(one, "float64", "python")
+    return one.item()
+
+
+def negative_tensor(run: Run, a: Tensor, sign: str) -> Any:
+    """Return ``-a`` or ``~a`` of a tensor."""
+    op = OPERATORS[sign, 1]
+    if a.library == "torch" and (a.dtype in FLOATS if sign == "~" else a.dtype == "bool"):
+        if sign == "~":
+            run.fail("TypeError", "~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+        run.fail_as("negative mask")
+    if sign == "~" and category(a.dtype) == 1:
+        return run.make(~np.asarray(a.value, np.int64), a.dtype, a.library)
+    if sign == "~":
+        return wrap_result(run, inverted(run.f, op, raw(a)), a.dtype, a.library)
+    if a.library == "numpy" and not flows(a):
+        return numpy_values.from_real(run, numpy_values.by_numpy(run, lambda: -numpy_values.real(a)))
+    made = table_negative(run.f, op, a.node) if category(a.dtype) == 2 else -np.asarray(a.value, np.int64)
+    return wrap_result(run, made, a.dtype, a.library)
+
+
+def negative(run: Run, a: Any, sign: str) -> Any:
+    """Return ``-a``, ``+a`` or ``~a``."""
+    a = plain(a)
+    if isinstance(a, Tensor):
+        return a if sign == "+" else negative_tensor(run, a, sign)
+    if (made := ask(run, a, {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[sign])) is not UNBOUND:
+        return made
+    if isinstance(a, PLAIN) and not (sign == "~" and isinstance(a, float)):
+        return -a if sign == "-" else +a if sign == "+" else ~int(a)
+    if isinstance(a, Foreign):
+        return a
+    return run.fail("TypeError", f"bad operand type for unary {sign}: '{run.type_name(a)}'")
+
+
+def truth(run: Run, x: Any) -> bool:
+    """Return whether a condition holds."""
+    if x is True or x is False:
+        return x
+    if isinstance(x, Tensor):
+        return truth_of(run, x)
+    for name in ("__bool__", "__len__") if isinstance(x, Instance | Hosted) else ():
+        if (made := ask(run, x, name)) is not UNBOUND:
+            return bool(made)
+    return bool(x)
+
+
+def truth_of(run: Run, x: Tensor) -> bool:
+    """Return whether a tensor of one entry is other than 0."""
+    value = x.value
+    if np.size(value) != 1:
+        if x.library != "torch":
+            text = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+            run.fail("ValueError", text)
+        count = "no values" if not np.size(value) else "more than one value"
+        run.fail("RuntimeError", f"Boolean value of Tensor with {count} is ambiguous")
+    return bool(np.ravel(np.asarray(value))[0])
+
+
+def contains(run: Run, item: Any, container: Any) -> bool:
+    """Return whether an item is in a container, as ``in`` has it."""
+    item = plain(item)
+    if (made := ask(run, container, "__contains__", item)) is not UNBOUND:
+        return truth(run, made)
+    if isinstance(container, Tensor):
+        return bool(np.any(np.asarray(container.value) == (item.value if isinstance(item, Tensor) else item)))
+    if isinstance(container, str):
+        if not isinstance(item, str):
+            run.fail("TypeError", f"'in <string>' requires string as left operand, not {run.type_name(item)}")
+        return item in container
+    if isinstance(container, dict | set | frozenset | range):
+        if type(container) is range and type(item) is float:
+            return item.is_integer() and int(item) in container
+        return hashable(run, item) in container
+    if (
+        isinstance(container, int | float)
+        or container is None
+        or (isinstance(container, Instance) and not has_items(container))
+    ):
+        run.fail("TypeError", f"argument of type '{run.type_name(container)}' is not iterable")
+    return any(each is item or equal(run, item, each) for each in run.iterate(container))
+
+
+def has_items(x: Instance) -> bool:
+    """Return whether an object can be walked over."""
+    return any(x.kind.find(name) is not UNBOUND for name in ("__iter__", "__getitem__"))
+
+
+def hashable(run: Run, key: Any) -> Any:
+    """Return a value as a key of a dictionary or a set; raises TypeError as Python does."""
+    key = plain(key)
+    if isinstance(key, Tensor):
+        if key.library == "torch":
+            return key
+        if not key.shape:
+            if key.library == "numpy" and not flows(key):
+                return numpy_values.key_number(key)
+            if key.active:
+                return as_key(key)
+            return key.value.item() if hasattr(key.value, "item") else key.value
+    if isinstance(key, list | dict | set | Tensor) or (type(key) is Keyed and key.kind.find("__hash__") is None):
+        return run.fail("TypeError", f"unhashable type: '{run.type_name(key)}'")
+    if type(key) is tuple:
+        run.meter.turn(1, "the parts of a key do not end")
+        return tuple([hashable(run, part) for part in key])
+    return key
+
+
+def sign_of(kind: type) -> str:
+    """Return how an operator of the syntax tree is written."""
+    return SIGNS[kind]
+
+
+SIGNS: dict[type, str] = {
+    **BINARY, **MASKS, **COMPARE, ast.LShift: "<<", ast.RShift: ">>", ast.USub: "-", ast.UAdd: "+", ast.Invert: "~",
+}  # fmt: skip
+__all__ = ["COMPARED", "METHODS"]
