@@ -1,5 +1,4 @@
-"""Random programs whose every printed formula is read back by gradcli's own language.
-"""
+"""Random programs whose every printed formula is read back by gradcli's own language."""
 
 from __future__ import annotations
 

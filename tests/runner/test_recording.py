@@ -10,6 +10,7 @@ from script_comparison import DATA, rows_of
 pytest.importorskip("torch")
 pytest.importorskip("jax")
 from generator.whole_scripts import random_script, rows
+
 from script_doubles import difference
 from script_recorder import changes, record, recorded
 
