@@ -14,11 +14,10 @@ import itertools
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent))
@@ -30,7 +29,7 @@ AT_ONCE = 20
 
 @dataclass(frozen=True)
 class Part:
-    """A module with ``night(seed, numbers)``, which prints faults and returns how many there were.
+    """A function ``night(seed, numbers)`` of a module, which prints faults and returns how many there were.
 
     ``rooms`` are those of ``src/gradcli`` that it watches beside those of ``NUMBERS``, ``share`` its part of the time.
     """
@@ -39,6 +38,7 @@ class Part:
     what: str
     rooms: Collection[str] = ()
     share: int = 1
+    night: str = "night"
 
 
 PARTS = {
@@ -47,8 +47,8 @@ PARTS = {
     "readback": Part("readback_programs", "formulas, read back by the language", {"document"}),
     "printed": Part("printed_answers", "printed answers, by PyTorch", {"explanation", "document", "render"}),
     "texts": Part("fuzzing", "command lines that nobody would type", {"errors", "cli", "render", "explanation"}),
-    "scripts": Part("fuzz.scripts", "scripts that nobody would write", {"errors", "cli", "runner", "explanation"}),
-    "arguments": Part("fuzz.arguments", "calls with arguments of every kind", {"errors"}),
+    "scripts": Part("fuzzing", "scripts that nobody would write", {"runner", "cli"}, night="night_of_scripts"),
+    "arguments": Part("fuzzing", "calls with arguments of every kind", night="night_of_arguments"),
     "mutants": Part("mutants", "rules made wrong, by the tests of numbers", (), 4),
 }
 
@@ -76,13 +76,15 @@ def stretches(seconds: float, clock: Callable[[], float] = time.monotonic) -> It
         yield range(first, first + AT_ONCE)
 
 
-def run(name: str, module: ModuleType, seed: int, seconds: float) -> int:
-    """Run a part for some seconds, say how many inputs it had, and return the number of faults."""
+def run(name: str, seed: int, stretches: Iterable[Collection[int]]) -> int:
+    """Run the inputs of a part, say how many there were, and return the number of faults."""
+    part = PARTS[name]
+    night = getattr(import_module(part.module), part.night)
     tried = faults = 0
-    for numbers in stretches(seconds):
-        faults += module.night(seed, numbers)
+    for numbers in stretches:
+        faults += night(seed, numbers)
         tried += len(numbers)
-    sys.stdout.write(f"{name}: {tried} {PARTS[name].what}, seed {seed}: {faults} faults\n")
+    sys.stdout.write(f"{name}: {tried} {part.what}, seed {seed}: {faults} faults\n")
     sys.stdout.flush()
     return faults
 
@@ -102,13 +104,11 @@ def main(words: list[str] | None = None) -> int:
     minute = 60 * asked.minutes / sum(PARTS[name].share for name in names or PARTS)
     faults = 0
     for name in names:
-        module, seconds = import_module(PARTS[name].module), minute * PARTS[name].share
+        seconds = minute * PARTS[name].share
         if name == "mutants":
-            faults += module.court(asked.since, seconds, asked.seed)
-        elif asked.only is not None:
-            faults += module.night(asked.seed, [asked.only])
+            faults += import_module(PARTS[name].module).court(asked.since, seconds, asked.seed)
         else:
-            faults += run(name, module, asked.seed, seconds)
+            faults += run(name, asked.seed, stretches(seconds) if asked.only is None else [[asked.only]])
     return int(faults > 0)
 
 

@@ -14,8 +14,7 @@ import numpy as np
 
 import gradcli
 from generator.growing import LARGEST, MOST_ENTRIES, IllPosed, Scope, is_of_torch, put_together, require
-from generator.recipes import INDICES, OPERATORS, calls_of
-from generator.statements import STATEMENTS
+from generator.recipes import INDICES, OPERATORS, STATEMENTS, calls_of
 from records import FUNCTIONS
 
 ATTEMPTS = 1_000
