@@ -75,6 +75,7 @@ def test_cos_as_far_as_it_goes(): assert abs(OPS["cos"].forward(0.5) - 0.8775825
 }
 
 
+@pytest.mark.long
 def test_who_is_killed_and_who_survives(tmp_path):
     for name, text in TESTS.items():
         (tmp_path / name).write_text("from gradcli.ops import OPS\n" + text, encoding="utf-8")

@@ -55,6 +55,7 @@ def test_the_programs_have_every_shape_and_choice_of_variables():
     assert sum(len(p.wrt) > 1 for p in programs) > COUNT // 5
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_programs_in_every_process():
     code = "from generator.programs import Program, random_program\nfor n in range(4): print(random_program(5, n))"
     told = subprocess.run(
