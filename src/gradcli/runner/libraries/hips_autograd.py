@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from gradcli.runner.transforms import Call, Made, flatten, name_of_function, par
 from gradcli.runner.values import Tensor, category, extra_of
 
 
+# ==== hips_autograd
 class Boxes(Convention):
     """autograd's."""
 
@@ -58,11 +59,7 @@ class Boxes(Convention):
         """Raise what autograd raises where a function gives more than one number."""
         with_value = name == "value_and_grad"
         if done.spec.kind != "leaf" or (y := done.outputs[0]).shape or (category(y.dtype) < 2 and not with_value):
-            run.fail(
-                "TypeError",
-                f"{name if with_value else 'Grad'} only applies to real scalar-output functions. Try jacobian, "
-                "elementwise_grad or holomorphic_grad.",
-            )
+            run.fail_as("boxes scalar", name if with_value else "Grad")
 
     def tangents(self, run: Run, done: Applied, tangents: Any) -> list[Tensor]:
         """Return v for each input."""
@@ -309,8 +306,69 @@ def check_grads(run: Run, fun: Any, *_: Any, **__: Any) -> Any:
                     ]
                     ends.append(np.sum(np.asarray(array_of(run, run.call(fun, xs), "numpy").value) * vs))
                 if not np.isclose((ends[1] - ends[0]) / 2e-6, np.ravel(g)[k], 1e-4, 1e-6):
-                    run.fail(
-                        "AssertionError", f"Derivative (VJP) check of {name_of_function(fun)} failed with arg {place}"
-                    )
+                    run.fail_as("boxes check", name_of_function(fun), place)
 
     return run_it
+
+
+# ==== hips_optimizers
+Steps = Iterator[Any]
+"""What yields the point of each step, and is sent the gradient there."""
+
+
+def momentum(run: Run, x: Any, step_size: float = 0.1, mass: float = 0.9) -> Steps:
+    """Yield the points of gradient descent with momentum."""
+    o, velocity = run.operate, 0.0
+    while True:
+        g = yield x
+        velocity = o("-", o("*", mass, velocity), o("*", 1.0 - mass, g))
+        x = o("+", x, o("*", step_size, velocity))
+
+
+def root_mean_square(run: Run, x: Any, step_size: float = 0.1, gamma: float = 0.9, eps: float = 10**-8) -> Steps:
+    """Yield the points of RMSprop."""
+    o, average = run.operate, 1.0
+    while True:
+        g = yield x
+        average = o("+", o("*", average, gamma), o("*", o("**", g, 2), 1 - gamma))
+        x = o("-", x, o("/", o("*", step_size, g), o("+", o("**", average, 0.5), eps)))
+
+
+def adaptive(
+    run: Run, x: Any, step_size: float = 0.001, b1: float = 0.9, b2: float = 0.999, eps: float = 10**-8
+) -> Steps:
+    """Yield the points of Adam."""
+    o, first, second, power = run.operate, 0.0, 0.0, 0
+    while True:
+        g = yield x
+        power += 1
+        first = o("+", o("*", 1 - b1, g), o("*", b1, first))
+        second = o("+", o("*", 1 - b2, o("**", g, 2)), o("*", b2, second))
+        root = o("**", o("/", second, 1 - b2**power), 0.5)
+        x = o("-", x, o("/", o("*", step_size, o("/", first, 1 - b1**power)), o("+", root, eps)))
+
+
+def optimizer(steps: Callable[..., Any], name: str, turns: int) -> Callable[..., Any]:
+    """Return an optimizer of nests of arrays, which takes so many turns by default."""
+
+    def optimize(run: Run, grad: Any, x0: Any, callback: Any = None, num_iters: int = turns, *options: Any,
+                 **named: Any) -> Any:  # fmt: skip
+        x, unflatten = flatten_it(run, x0)
+        walk = steps(run, x, *options, **named)
+        x = next(walk)
+        for turn in range(num_iters):
+            given = run.call(unflatten, [x])
+            g = flatten_it(run, run.call(grad, [given, turn]))[0]
+            if callback is not None:
+                run.call(callback, [given, turn, run.call(unflatten, [g])])
+            x = walk.send(g)
+        return run.call(unflatten, [x])
+
+    optimize.__name__ = optimize.__qualname__ = name  # errors of a call say it
+    return optimize
+
+
+TABLE |= {
+    f"autograd.misc.optimizers.{name}": optimizer(steps, name, turns)
+    for name, steps, turns in (("sgd", momentum, 200), ("rmsprop", root_mean_square, 100), ("adam", adaptive, 100))
+}

@@ -12,6 +12,7 @@ from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
 from gradcli.ops.joining import INDEX, PUT
 from gradcli.runner.converting import array_of, cast, dtype_name
+from gradcli.runner.events import note_draw
 from gradcli.runner.exceptions import exception_class
 from gradcli.runner.library import METHODS, TABLE, always, attribute, native
 from gradcli.runner.numpy_values import by_numpy, estimate, to_real
@@ -19,9 +20,11 @@ from gradcli.runner.python.builtins import JAX_ARRAY
 from gradcli.runner.python.calls import find_table
 from gradcli.runner.python.containers import entry, iterate, key_of, take
 from gradcli.runner.python.operators import PLAIN, SHORT, plain_in_jax
-from gradcli.runner.state import Run
+from gradcli.runner.state import Run, constant
+from gradcli.runner.transforms import mapped
 from gradcli.runner.values import Class, DType, Foreign, Tensor, Weak, as_dtype, category, strong
 
+# ==== jax_arrays
 TABLE |= {
     **dict.fromkeys(("jax.Array", "jax.numpy.ndarray", "jax.typing.ArrayLike"), JAX_ARRAY),
     "jax.__version__": "0.10.2", "jax.core.Tracer": Class("Tracer", [], {}), "jax.numpy.newaxis": None,
@@ -84,11 +87,7 @@ def array(run: Run, object: Any, dtype: Any = None, copy: bool = True, order: An
         made = converted(run, data, name)
     else:
         if data is None:
-            run.fail(
-                "TypeError",
-                "Value 'None' with dtype object is not a valid JAX array type. Only arrays of numeric types "
-                "are supported by JAX.",
-            )
+            run.fail_as("jax None")
         made = array_of(run, data if isinstance(data, list | tuple | range) else take(run, data), "jax", name)
         made = converted(run, made, name or strong(made.dtype))
     while len(made.shape) < ndmin:
@@ -215,10 +214,7 @@ def reshape(
     want = lengths(run, (given, *more) if more else given)
     size, known = math.prod(x.shape), math.prod(n for n in want if n != -1)
     if (known != size) if -1 not in want else (not known or size % known):
-        run.fail(
-            "TypeError",
-            f"cannot reshape array of shape {x.shape} (size {size}) into shape {want} (size {math.prod(want)})",
-        )
+        run.fail_as("jax reshape", x.shape, size, want, math.prod(want))
     if order == "F":
         turned = run.function("jax.numpy.transpose", x)
         turned = run.function("torch.reshape", turned, want[::-1])
@@ -494,3 +490,245 @@ TABLE |= dict.fromkeys(("jax.devices", "jax.local_devices"), lambda run, *_: [Fo
 TABLE |= {
     "jax.device_count": always(1), "jax.local_device_count": always(1), "jax.default_backend": always("cpu"),
 }  # fmt: skip
+
+
+# ==== jax_lax
+# ---- jax.nn
+@native("jax.nn.one_hot")
+def one_hot(run: Run, x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Tensor:
+    """Return rows of zeros with a one."""
+    labels = np.asarray(array(run, x).value)
+    run.meter.charge(labels.size * num_classes)
+    rows = (labels[..., None] == np.arange(num_classes)).astype(np.float64)
+    rows = np.moveaxis(rows, -1, axis)
+    return run.make(rows, canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
+
+
+def branches(run: Run, x: Any, condition: str, above: Callable[[Any], Any], below: Callable[[Any], Any]) -> Any:
+    """Return one formula where an entry is above 0, another below."""
+    x = array(run, x)
+    return run.function("jax.numpy.where", run.operate(condition, x, 0), above(x), below(x))
+
+
+@native("jax.nn.leaky_relu")
+def leaky_relu(run: Run, x: Any, negative_slope: Any = 1e-2) -> Any:
+    """x, and a part of it below 0; at 0 the slope is 1."""
+    return branches(run, x, ">=", lambda x: x, lambda x: run.operate("*", negative_slope, x))
+
+
+@native("jax.nn.hard_tanh")
+def hard_tanh(run: Run, x: Any) -> Any:
+    """x between -1 and 1, where the slope is 1 at both ends too."""
+    x = array(run, x)
+    low = run.function("jax.numpy.where", run.operate("<", x, -1), -1.0, x)
+    return run.function("jax.numpy.where", run.operate(">", x, 1), 1.0, low)
+
+
+# ---- jax.lax
+SAME = (
+    "exp", "log", "sin", "cos", "tan", "tanh", "sqrt", "square", "add", "sign", "floor", "ceil", "log1p", "expm1",
+    "dot", "cumsum", "cumprod", "reshape", "transpose", "expand_dims",
+)  # fmt: skip
+for _theirs, _own in {
+    **dict(zip(SAME, SAME, strict=True)),
+    "subtract": "sub", "multiply": "mul", "divide": "div", "maximum": "max", "minimum": "min", "power": "pow",
+    "negative": "neg", "arctan2": "atan2", "where": "select", "equal": "eq", "greater": "gt", "less": "lt",
+    "greater_equal": "ge", "less_equal": "le", "fmod": "rem",
+}.items():  # fmt: skip
+    TABLE[f"jax.lax.{_own}"] = lambda run, *arguments, theirs=_theirs, **named: run.call(
+        run.member(f"jax.numpy.{theirs}"), arguments, named
+    )
+TABLE["jax.nn.identity"] = array
+TABLE["jax.lax.integer_pow"] = lambda run, x, y: run.operate("**", array(run, x), y)
+TABLE["jax.lax.rsqrt"] = lambda run, x: run.operate("/", 1, run.function("jax.numpy.sqrt", x))
+TABLE["jax.lax.reciprocal"] = lambda run, x: run.operate("/", 1, array(run, x))
+TABLE["jax.lax.logistic"] = lambda run, x: run.function("jax.nn.sigmoid", x)
+
+
+@native("jax.lax.stop_gradient")
+def stop_gradient(run: Run, tree: Any) -> Any:
+    """Return arrays through which no derivative flows."""
+    return mapped(run, lambda leaf: stopped(run, leaf), tree)
+
+
+def stopped(run: Run, leaf: Any) -> Any:
+    """Return an array through which no derivative flows."""
+    if not isinstance(leaf, Tensor) or not leaf.active:
+        return leaf
+    made = constant(run, leaf.node)
+    return Tensor(made if type(made) in NODES else np.asarray(made), leaf.dtype, leaf.library)
+
+
+@native("jax.lax.dynamic_slice")
+def dynamic_slice(run: Run, operand: Any, start_indices: Any, slice_sizes: Any) -> Any:
+    """Return a part of an array of given lengths."""
+    x = array(run, operand)
+    return entry(run, x, part_of(run, x, start_indices, lengths(run, slice_sizes)))
+
+
+def part_of(run: Run, x: Tensor, start_indices: Any, sizes: tuple[int, ...]) -> tuple[slice, ...]:
+    """Return the index of a part of an array: it begins so that all of it is within."""
+    starts = [int(numbers(s)) for s in iterate(run, start_indices)]
+    within = [min(max(s, 0), n - k) for s, n, k in zip(starts, x.shape, sizes, strict=True)]
+    return tuple([slice(s, s + k) for s, k in zip(within, sizes, strict=True)])
+
+
+@native("jax.lax.dynamic_update_slice")
+def dynamic_update_slice(run: Run, operand: Any, update: Any, start_indices: Any) -> Any:
+    """Return an array with a part of it replaced."""
+    x, part = array(run, operand), array(run, update)
+    return put(run, At(x, part_of(run, x, start_indices, part.shape)), "set", part)
+
+
+@native("jax.lax.dynamic_index_in_dim")
+def dynamic_index_in_dim(run: Run, operand: Any, index: Any, axis: int = 0, keepdims: bool = True) -> Any:
+    """Return the entries at one place of an axis."""
+    made = run.function("jax.numpy.take", array(run, operand), int(numbers(index)), axis=axis)
+    return run.function("jax.numpy.expand_dims", made, axis) if keepdims else made
+
+
+@native("jax.lax.concatenate")
+def concatenate(run: Run, operands: Any, dimension: int) -> Any:
+    """Return arrays one after the other."""
+    return run.function("jax.numpy.concatenate", operands, axis=dimension)
+
+
+# ==== jax_draws
+OTHERS = "JAX's random numbers are drawn by NumPy here: for the same keys JAX draws others"
+
+
+@native("jax.random.PRNGKey", "jax.random.key")
+def key(run: Run, seed: Any, **_: Any) -> Tensor:
+    """Return the key of a seed."""
+    return Tensor(np.array([0, int(numbers(seed)) & 0x7FFFFFFF]), "int64", "jax")
+
+
+def source(run: Run, one: Tensor) -> np.random.Generator:
+    """Return what draws for a key."""
+    run.note("seed", OTHERS)
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([int(n) for n in np.ravel(one.value)])))
+
+
+@native("jax.random.split")
+def split(run: Run, key: Tensor, num: Any = 2) -> Tensor:
+    """Return new keys of one."""
+    shape = (num,) if isinstance(num, int) else tuple(num)
+    made = source(run, key).integers(0, 2**31 - 1, size=(*shape, 2))
+    return Tensor(made.astype(np.int64), "int64", "jax")
+
+
+@native("jax.random.fold_in")
+def fold_in(run: Run, key: Tensor, data: Any) -> Tensor:
+    """Return the key of a key and a number."""
+    parts = [*[int(n) for n in np.ravel(key.value)], int(numbers(data)) & 0x7FFFFFFF]
+    made = np.random.SeedSequence(parts).generate_state(2, np.uint32) >> 1
+    return Tensor(made.astype(np.int64), "int64", "jax")
+
+
+def drawing(draw: Callable[..., Any], order: str, **defaults: Any) -> Callable[..., Tensor]:
+    """Return a function that draws floats; ``order`` names its parameters after the key."""
+    names = order.split()
+
+    def run_it(run: Run, key: Tensor, *arguments: Any, **named: Any) -> Tensor:
+        values = defaults | dict(zip(names, arguments, strict=False)) | named
+        shape, dtype = values.get("shape"), values.get("dtype")
+        passed = [values[name] for name in names if name not in ("shape", "dtype")]
+        given = [np.asarray(v.value) if isinstance(v, Tensor) else v for v in passed]
+        size = np.broadcast_shapes(*map(np.shape, given)) if shape is None else lengths(run, shape)
+        array = np.asarray(draw(source(run, key), size, *given), dtype=np.float64)
+        made = run.make(array, canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
+        note_draw(run, made)
+        return made
+
+    return run_it
+
+
+TABLE["jax.random.uniform"] = drawing(
+    lambda g, n, low, high: low + (high - low) * g.random(n), "shape dtype minval maxval", minval=0.0, maxval=1.0
+)
+for _name, _draw, _order in (
+    ("normal", lambda g, n: g.standard_normal(n), "shape dtype"),
+    ("truncated_normal", lambda g, n, low, high: np.clip(g.standard_normal(n), low, high), "lower upper shape dtype"),
+    ("exponential", lambda g, n: g.exponential(size=n), "shape dtype"),
+    ("gamma", lambda g, n, a: g.gamma(a, size=n), "a shape dtype"),
+    ("beta", lambda g, n, a, b: g.beta(a, b, size=n), "a b shape dtype"),
+    ("laplace", lambda g, n: g.laplace(size=n), "shape dtype"),
+    ("gumbel", lambda g, n: g.gumbel(size=n), "shape dtype"),
+    ("cauchy", lambda g, n: g.standard_cauchy(size=n), "shape dtype"),
+    ("rademacher", lambda g, n: 2.0 * g.integers(0, 2, size=n) - 1, "shape dtype"),
+):
+    TABLE[f"jax.random.{_name}"] = drawing(_draw, _order)
+
+
+@native("jax.random.randint")
+def randint(run: Run, key: Tensor, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -> Tensor:
+    """Draw integers."""
+    made = source(run, key).integers(numbers(minval), numbers(maxval), size=lengths(run, shape))
+    return run.make(np.asarray(made, dtype=np.int64), canonical(run, dtype) or strong(plain_in_jax(run, 1)), "jax")
+
+
+@native("jax.random.bernoulli")
+def bernoulli(run: Run, key: Tensor, p: Any = 0.5, shape: Any = None) -> Tensor:
+    """Draw truth values."""
+    chance = np.asarray(p.value) if isinstance(p, Tensor) else p
+    size = np.shape(chance) if shape is None else lengths(run, shape)
+    return Tensor(np.asarray(source(run, key).random(size) < chance), "bool", "jax")
+
+
+@native("jax.random.permutation")
+def permutation(run: Run, key: Tensor, x: Any, axis: int = 0, independent: bool = False) -> Tensor:
+    """Draw an order, or put an array into one."""
+    if isinstance(x, int):
+        run.meter.charge(x)
+        return run.make(source(run, key).permutation(x), strong(plain_in_jax(run, 1)), "jax")
+    rows = array(run, x)
+    order = source(run, key).permutation(rows.shape[axis])
+    return run.function("jax.numpy.take", rows, Tensor(order, "int64", "jax"), axis=axis)  # type: ignore[no-any-return]
+
+
+@native("jax.random.choice")
+def choice(
+    run: Run, key: Tensor, a: Any, shape: Any = (), replace: bool = True, p: Any = None, axis: int = 0
+) -> Tensor:
+    """Draw entries of an array."""
+    rows = None if isinstance(a, int) else array(run, a)
+    count = a if rows is None else rows.shape[axis]
+    chances = None if p is None else np.asarray(p.value, np.float64) / np.sum(np.asarray(p.value, np.float64))
+    places = source(run, key).choice(count, size=lengths(run, shape), replace=replace, p=chances)
+    where = run.make(np.asarray(places, dtype=np.int64), strong(plain_in_jax(run, 1)), "jax")
+    return where if rows is None else run.function("jax.numpy.take", rows, where, axis=axis)
+
+
+@native("jax.random.categorical")
+def categorical(run: Run, key: Tensor, logits: Any, axis: int = -1, shape: Any = None) -> Tensor:
+    """Draw classes by the logarithms of their chances."""
+    given = np.asarray(array(run, logits).value, np.float64)
+    size = given.shape if shape is None else (*lengths(run, shape), given.shape[axis])
+    made = np.argmax(given + source(run, key).gumbel(size=size), axis=axis)
+    return run.make(np.asarray(made, dtype=np.int64), strong(plain_in_jax(run, 1)), "jax")
+
+
+def initializer(kind: str, scale: str) -> Callable[..., Any]:
+    """Return a maker of initial weights of ``jax.nn.initializers``."""
+
+    def make(run: Run, *_: Any, **__: Any) -> Any:
+        def init(run: Run, key: Tensor, shape: Any, dtype: Any = None) -> Tensor:
+            size = lengths(run, shape)
+            ins, outs = (size[-2], size[-1]) if len(size) > 1 else (size[0], size[0])
+            variance = {"glorot": 2.0 / (ins + outs), "he": 2.0 / ins, "lecun": 1.0 / ins}[scale]
+            g = source(run, key)
+            made = (
+                g.standard_normal(size) * np.sqrt(variance)
+                if kind == "normal"
+                else (2 * g.random(size) - 1) * np.sqrt(3 * variance)
+            )
+            return run.make(made, canonical(run, dtype) or strong(plain_in_jax(run, 1.0)), "jax")
+
+        return init
+
+    return make
+
+
+for _scale in ("glorot", "he", "lecun"):
+    for _kind in ("normal", "uniform"):
+        TABLE[f"jax.nn.initializers.{_scale}_{_kind}"] = initializer(_kind, _scale)

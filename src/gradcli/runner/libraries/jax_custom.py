@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.runner.libraries.jax_arrays import converted
-from gradcli.runner.libraries.jax_lax import stopped
+from gradcli.runner.libraries.jax_arrays import converted, stopped
 from gradcli.runner.libraries.torch_function import Call, note_custom, parts_of_node
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.state import Run
@@ -110,12 +109,7 @@ class CustomVjp(Custom):
         finally:
             self.within = False
         if not (isinstance(made, tuple) and len(made) == 2):
-            run.fail(
-                "TypeError",
-                f"Custom VJP fwd rule {name_of_function(forward)} for function {self.name} must produce a pair "
-                "(list or "
-                "tuple of length two) where the first element represents the primal output",
-            )
+            run.fail_as("vjp fwd pair", name_of_function(forward), self.name)
         out, residuals = made
         outputs, out_spec = flatten(run, out)
 
@@ -131,21 +125,9 @@ class CustomVjp(Custom):
     def gradients(self, run: Run, parts: Any, specs: Sequence[Spec], leaves: Sequence[Any]) -> list[Any]:
         """Return the cotangents that the user's rule gives, one for each leaf."""
         if not isinstance(parts, tuple | list):
-            run.fail(
-                "TypeError",
-                f"Custom VJP bwd rule {name_of_function(self.rules[1])} must produce a tuple/list of length "
-                "equal to the "
-                f"primal args tuple, but got {type(parts).__name__}.",
-            )
+            run.fail_as("vjp bwd tuple", name_of_function(self.rules[1]), type(parts).__name__)
         if len(parts) != len(specs):
-            run.fail(
-                "TypeError",
-                f"Custom VJP bwd rule {name_of_function(self.rules[1])} for function {self.name} must produce "
-                "a tuple of "
-                f"length equal to the primal args tuple, but the bwd output has length {len(parts)} and the "
-                "primal args tuple has "
-                f"length {len(specs)}.",
-            )
+            run.fail_as("vjp bwd length", name_of_function(self.rules[1]), self.name, len(parts), len(specs))
         found: list[Any] = []
         for part, spec in zip(parts, specs, strict=True):
             inner = [None] * spec.count if part is None else flatten(run, part, none_is_leaf=True)[0]

@@ -1,9 +1,11 @@
-"""JAX's transformations: gradients, Jacobians, products with them, batches, and loops as functions."""
+"""``jax.tree_util``: trees of lists, tuples, dictionaries and classes of the script, with arrays as leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from gradcli.runner.libraries.jax_arrays import array, converted, numbers
 from gradcli.runner.libraries.transformed import (
@@ -17,12 +19,143 @@ from gradcli.runner.libraries.transformed import (
     shown_type,
 )
 from gradcli.runner.library import TABLE, always, native
-from gradcli.runner.python.containers import entry
+from gradcli.runner.python.containers import entry, take
 from gradcli.runner.python.operators import truth
 from gradcli.runner.state import Run
-from gradcli.runner.transforms import Level, Made, Spec, batched, flatten, gathered, mapped, parameter_names, unflatten
-from gradcli.runner.values import Context, Tensor, category
+from gradcli.runner.transforms import (
+    Level,
+    Made,
+    Spec,
+    batched,
+    children,
+    flatten,
+    gathered,
+    mapped,
+    parameter_names,
+    ravelled,
+    unflatten,
+)
+from gradcli.runner.values import Class, Context, Tensor, category
 
+# ==== jax_trees
+# ---- trees
+TABLE |= {f"jax.{_module}{_name}": _function for _module in ("tree.", "tree_util.tree_") for _name, _function in {
+    "flatten": lambda run, tree, is_leaf=None: flatten(run, tree, is_leaf=is_leaf),
+    "leaves": lambda run, tree, is_leaf=None: flatten(run, tree, is_leaf=is_leaf)[0],
+    "structure": lambda run, tree, is_leaf=None: flatten(run, tree, is_leaf=is_leaf)[1],
+    "all": lambda run, tree: all(truth(run, leaf) for leaf in flatten(run, tree)[0]),
+}.items()}  # fmt: skip
+
+
+@native("jax.tree_util.tree_unflatten", "jax.tree.unflatten")
+def tree_unflatten(run: Run, treedef: Spec, leaves: Any) -> Any:
+    """Return leaves put together."""
+    items = take(run, leaves)
+    if len(items) != treedef.count:
+        few = "few" if len(items) < treedef.count else "many"
+        run.fail("ValueError", f"Too {few} leaves for PyTreeDef; expected {treedef.count}, got {len(items)}")
+    return unflatten(run, treedef, items)
+
+
+@native("jax.tree_util.tree_map", "jax.tree.map", "jax.tree_map", "jax.tree_util.tree_multimap")
+def tree_map(run: Run, f: Any, tree: Any, *rest: Any, is_leaf: Any = None) -> Any:
+    """Return a nest of what a function gives of each leaf."""
+    leaves, spec = flatten(run, tree, is_leaf=is_leaf)
+    others = []
+    for other in rest:
+        found = parts_of(run, other, spec)
+        if found is None:
+            run.fail_as("jax map tree", spec.text, flatten(run, other)[1].text)
+        others.append(found)
+    return unflatten(run, spec, [run.call(f, list(each)) for each in zip(leaves, *others, strict=True)])
+
+
+def parts_of(run: Run, tree: Any, spec: Spec) -> list[Any] | None:
+    """Return what a nest has at the places of another's leaves; None where it is built in another way."""
+    if spec.kind == "leaf":
+        return [tree]
+    found = children(run, tree, True)
+    if (
+        found is None
+        or found[0] != spec.kind
+        or len(found[1]) != len(spec.parts)
+        or (spec.kind == "dict" and found[2] != spec.made_of)
+    ):
+        return None
+    leaves: list[Any] = []
+    for item, part in zip(found[1], spec.parts, strict=True):
+        inner = parts_of(run, item, part)
+        if inner is None:
+            return None
+        leaves += inner
+    return leaves
+
+
+@native("jax.tree_util.tree_reduce", "jax.tree.reduce")
+def tree_reduce(run: Run, function: Any, tree: Any, *start: Any, initializer: Any = None, is_leaf: Any = None) -> Any:
+    """Return the leaves put together by a function of two."""
+    leaves = flatten(run, tree, is_leaf=is_leaf)[0]
+    total = start[0] if start else initializer
+    if total is None:
+        total, leaves = leaves[0], leaves[1:]
+    for leaf in leaves:
+        total = run.call(function, [total, leaf])
+    return total
+
+
+@native("jax.tree_util.tree_transpose", "jax.tree.transpose")
+def tree_transpose(run: Run, outer_treedef: Spec, inner_treedef: Spec, pytree_to_transpose: Any) -> Any:
+    """Return a nest of nests turned inside out."""
+    leaves = flatten(run, pytree_to_transpose)[0]
+    width = inner_treedef.count
+    columns = [unflatten(run, outer_treedef, leaves[k::width]) for k in range(width)]
+    return unflatten(run, inner_treedef, columns)
+
+
+@native("jax.tree_util.register_pytree_node")
+def register_node(run: Run, nodetype: Class, flatten_func: Any, unflatten_func: Any, *_: Any) -> None:
+    """Say how objects of a class are taken apart and put together."""
+    run.tree_nodes[nodetype] = (flatten_func, unflatten_func)
+
+
+@native("jax.tree_util.register_pytree_node_class")
+def register_class(run: Run, kind: Class) -> Class:
+    """Say that a class takes its objects apart itself."""
+    run.tree_nodes[kind] = (kind.find("tree_flatten"), run.attribute(kind, "tree_unflatten"))
+    return kind
+
+
+@native("jax.tree_util.register_dataclass")
+def register_dataclass(run: Run, kind: Any = None, data_fields: Any = None, meta_fields: Any = None, **_: Any) -> Any:
+    """Say that the fields of a dataclass are its leaves."""
+    if kind is None:
+        return lambda run, kind: register_dataclass(run, kind, data_fields, meta_fields)
+    annotated = kind.find("__annotations__")
+    own = (
+        list(data_fields) if data_fields is not None else list(annotated if isinstance(annotated, list | dict) else [])
+    )
+    others = list(meta_fields or [])
+
+    def take_apart(run: Run, one: Any) -> Any:
+        return [one.fields[n] for n in own], tuple([one.fields[n] for n in others])
+
+    def put_together(run: Run, rest: Any, parts: Any) -> Any:
+        return run.call(kind, [], dict(zip(own, parts, strict=True)) | dict(zip(others, rest, strict=True)))
+
+    run.tree_nodes[kind] = (take_apart, put_together)
+    return kind
+
+
+@native("jax.flatten_util.ravel_pytree")
+def ravel_pytree(run: Run, tree: Any) -> Any:
+    """Return all leaves as one row, and the function that puts them together again."""
+    leaves, spec = flatten(run, tree)
+    if not leaves:
+        return run.make(np.zeros(0), "float32", "jax"), lambda run, row: unflatten(run, spec, [])
+    return ravelled(run, spec, [array(run, leaf) for leaf in leaves], "jax.numpy")
+
+
+# ==== jax_transforms
 INPUTS = (
     "{} requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), but got {}. "
     "If you want to "
@@ -71,24 +204,16 @@ class Jax(Convention):
         places = list(argnums) if isinstance(argnums, tuple | list) else [argnums]
         for place in places:
             if not isinstance(place, int):
-                run.fail(
-                    "TypeError", "differentiation with respect to argnums requires an integer or a sequence of integers"
-                )
+                run.fail_as("argnums type")
             if not -len(arguments) <= place < len(arguments):
-                run.fail(
-                    "TypeError",
-                    f"differentiating with respect to argnums={place} requires at least {max(place, 0) + 1} positional "
-                    f"arguments to be passed by the caller, but got only {len(arguments)} positional arguments.",
-                )
+                run.fail_as("argnums range", place, max(place, 0) + 1, len(arguments))
         return [place % len(arguments) for place in places]
 
     def taken(self, run: Run, leaf: Any, name: str) -> tuple[Tensor, bool]:
         """Return a leaf of an argument as an array: of floats, but for products with the Jacobian."""
         x = converted(run, leaf)
         if not isinstance(x, Tensor):
-            run.fail(
-                "TypeError", f"Argument '{shown(run, leaf)}' of type {shown_type(run, leaf)} is not a valid JAX type."
-            )
+            run.fail_as("jax type", shown(run, leaf), shown_type(run, leaf))
         differentiated = category(x.dtype) == 2
         if not differentiated and name not in ("vjp", "jvp"):
             run.fail("TypeError", (FORWARD_INPUTS if name == "jacfwd" else INPUTS).format(name, x.dtype))
@@ -97,11 +222,7 @@ class Jax(Convention):
     def beside(self, run: Run, made: Any, name: str) -> tuple[Any, Any]:
         """Return what a function gives, and what it gives beside."""
         if not (isinstance(made, tuple) and len(made) == 2):
-            run.fail(
-                "TypeError",
-                "expected function with aux output to return a two-element tuple, but got type "
-                f"{shown_type(run, made)} with value {shown(run, made)}",
-            )
+            run.fail_as("jax aux", shown_type(run, made), shown(run, made))
         return made[0], made[1]
 
     def output(self, run: Run, leaf: Any, name: str) -> Any:
@@ -131,25 +252,12 @@ class Jax(Convention):
         vs = [v for v in (converted(run, leaf) for leaf in flatten(run, list(tangents))[0]) if isinstance(v, Tensor)]
         for x, v in zip(done.lifted, vs, strict=False):
             if x.dtype != v.dtype:
-                run.fail(
-                    "TypeError",
-                    "primal and tangent arguments to jax.jvp do not match; dtypes must be equal, or in case of "
-                    f"int/bool primal dtype the tangent dtype must be float0.Got primal dtype {x.dtype} and so "
-                    f"expected tangent dtype {x.dtype}, but got tangent dtype {v.dtype} instead.",
-                )
+                run.fail_as("jvp dtypes", x.dtype, v.dtype)
             if x.shape != v.shape:
-                run.fail(
-                    "ValueError",
-                    f"jvp called with different primal and tangent shapes;Got primal shape {x.shape} and tangent "
-                    f"shape as {v.shape}",
-                )
+                run.fail_as("jvp shapes", x.shape, v.shape)
         if len(vs) != len(done.lifted):
             primals = Spec("tuple", done.specs).text
-            run.fail(
-                "TypeError",
-                "primal and tangent arguments to jax.jvp must have the same tree structure; primals have tree "
-                f"structure {primals} whereas tangents have tree structure {flatten(run, tuple(tangents))[1].text}.",
-            )
+            run.fail_as("jvp tree", primals, flatten(run, tuple(tangents))[1].text)
         return vs
 
 
@@ -210,20 +318,12 @@ def cotangents_of(run: Run, done: Applied, given: Any) -> list[Any]:
     """Return v for each output; raises what JAX raises for a v of another structure, shape or type."""
     leaves, its = flatten(run, given)
     if not its.same(done.spec):
-        run.fail(
-            "ValueError",
-            f"unexpected tree structure of argument to vjp function: got {its.text}, but expected to match "
-            f"{done.spec.text}",
-        )
+        run.fail_as("jax v tree", its.text, done.spec.text)
     vs = [converted(run, v) for v in leaves]
     for v, y in zip(vs, done.outputs, strict=True):
         want, got = (f"{x.dtype}[{','.join(map(str, x.shape))}]" for x in (y, v))
         if want != got:
-            run.fail(
-                "ValueError",
-                f"unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got {got}, but expected {want} "
-                f"because the corresponding output of the differentiated function had JAX type {want}",
-            )
+            run.fail_as("jax v type", got, want)
     return vs
 
 
@@ -234,11 +334,7 @@ def jvp(run: Run, fun: Any, primals: Any, tangents: Any, has_aux: bool = False) 
     if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
         from gradcli.runner.python.builtins import type_name
 
-        run.fail(
-            "TypeError",
-            f"primal and tangent arguments to jax.jvp must be tuples or lists; found {type_name(primals)} and "
-            f"{type_name(tangents)}.",
-        )
+        run.fail_as("jvp tuples", type_name(primals), type_name(tangents))
     return pushed_through(run, JAX, fun, primals, tangents, has_aux)
 
 
@@ -380,10 +476,7 @@ def scan(
     leaves = [array(run, leaf) for leaf in leaves]
     sizes = {leaf.shape[0] for leaf in leaves}
     if len(sizes) > 1:
-        run.fail(
-            "ValueError",
-            f"scan got values with different leading axis sizes: {', '.join(str(leaf.shape[0]) for leaf in leaves)}.",
-        )
+        run.fail_as("scan sizes", ", ".join(str(leaf.shape[0]) for leaf in leaves))
     turns = sizes.pop() if sizes else length
     if turns is None:
         run.fail("ValueError", "scan got no values to scan over and `length` not provided.")
@@ -401,10 +494,7 @@ def scan(
             run.fail("TypeError", f"scan body output must be a pair, got {shown(run, made)}.")
         carry = every(run, made[0])
         if not flatten(run, carry)[1].same(shape):
-            run.fail(
-                "TypeError",
-                "scan body function carry input and carry output must have the same pytree structure, but they differ",
-            )
+            run.fail_as("scan carry")
         parts, out_spec = flatten(run, every(run, made[1]))
         rows.append(parts)
     if out_spec is None:

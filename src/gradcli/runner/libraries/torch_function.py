@@ -55,9 +55,7 @@ def save(run: Run, ctx: Instance, *tensors: Any) -> None:
         if one is not None and not isinstance(one, Tensor):
             from gradcli.runner.python.builtins import type_name
 
-            run.fail(
-                "TypeError", f"save_for_backward can only save variables, but argument is of type {type_name(one)}"
-            )
+            run.fail_as("save tensors", type_name(one))
     ctx.fields["_saved"] = tuple([(t, t.root.version if t is not None else 0) for t in tensors])
 
 
@@ -315,11 +313,7 @@ class Call:
         """Return what the user's backward gives for the differentiated arguments."""
         run = self.run
         if self.backward is UNBOUND:
-            run.fail(
-                "NotImplementedError",
-                "You must implement either the backward or vjp method for your custom "
-                "autograd.Function to use it with backward mode AD.",
-            )
+            run.fail_as("no backward")
         before = run.enable_grad(again)
         run.quiet += 1
         run.inside += 1
@@ -338,11 +332,7 @@ class Call:
         while len(given) > self.count and given[-1] is None:
             given.pop()
         if len(given) != self.count:
-            run.fail(
-                "RuntimeError",
-                f"function {self.name}Backward returned an incorrect number of gradients (expected "
-                f"{self.count}, got {len(given)})",
-            )
+            run.fail_as("gradient count", self.name, self.count, len(given))
         parts = []
         for place, shape in zip(self.places, self.shapes, strict=True):
             parts.append(self.checked(place, given[place], shape, again))
@@ -388,11 +378,7 @@ class Call:
             except ValueError:
                 fits = False
             if not fits:
-                run.fail(
-                    "RuntimeError",
-                    f"Function {self.name}Backward returned an invalid gradient at index {place} - got "
-                    f"{list(made.shape)} but expected shape compatible with {list(Size(shape))}",
-                )
+                run.fail_as("gradient shape", self.name, place, list(made.shape), list(Size(shape)))
         if again:
             return traced(run.graph, made.node, value_of(made.node).dtype == object)
         array = np.asarray(made.value)
