@@ -5,7 +5,8 @@ Classes and functions of libraries that are written in the language of scripts, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -84,6 +85,21 @@ class Setting(Context):
         """Set it back."""
         setattr(run, self.field, self.before)
         self.before = UNBOUND
+
+
+@contextmanager
+def quietly(run: Any, grad: bool | None = None) -> Iterator[None]:
+    """Run a part that is no event and leaves the line; with ``grad`` gradients are on, or off, in it."""
+    line, before = run.line, run.grad_enabled
+    run.quiet += 1
+    if grad is not None:
+        run.enable_grad(grad)
+    try:
+        yield
+    finally:
+        run.quiet -= 1
+        run.line = line
+        run.enable_grad(before)
 
 
 def unseeded(run: Any, called: str) -> int:
@@ -227,13 +243,12 @@ def prelude_module(run: Run, text: str) -> dict[str, Any]:
         code = compiled_prelude(run.compile_text, text)
         frame: Frame = code.template.copy()
         frame[0] = run
-        line, run.quiet = run.line, run.quiet + 1
-        handling, enabled = run.handling, run.grad_enabled
+        handling = run.handling
         try:
-            code.run(frame)
+            with quietly(run):
+                code.run(frame)
         finally:
-            run.line, run.quiet, run.handling = line, run.quiet - 1, handling
-            run.enable_grad(enabled)
+            run.handling = handling
         run.modules[text].update({name: frame[k] for name, k in code.places.items() if frame[k] is not UNBOUND})
     return run.modules[text]
 

@@ -16,7 +16,6 @@ from gradcli.runner.transforms import Call, Made, flatten, name_of_function, par
 from gradcli.runner.values import Tensor, category, extra_of
 
 
-# ==== hips_autograd
 class Boxes(Convention):
     """autograd's."""
 
@@ -80,19 +79,9 @@ def arrays_of(run: Run, tree: Any) -> list[Tensor]:
     return [array_of(run, leaf, "numpy") for leaf in flatten(run, tree, False)[0]]
 
 
-def grad(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
+def gradients(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
     """Return the gradient."""
     return gradient(run, BOXES, "grad", fun, argnum, arguments, named)[1]
-
-
-def value_and_grad(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
-    """Return the value and the gradient."""
-    return gradient(run, BOXES, "value_and_grad", fun, argnum, arguments, named)[:2]
-
-
-def grad_and_aux(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
-    """Return the gradient and what the function gives beside."""
-    return gradient(run, BOXES, "grad", fun, argnum, arguments, named, has_aux=True)[1:]
 
 
 def elementwise_grad(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
@@ -141,16 +130,10 @@ def product(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
     *xs, v = arguments
 
     def along(run: Run, *inner: Any, **options: Any) -> Any:
-        g = grad(run, fun, argnum, inner, options)
+        g = gradients(run, fun, argnum, inner, options)
         return run.function("numpy.sum", run.operate("*", g, v))
 
-    return grad(run, Made(along, fun), argnum, xs, named)
-
-
-def pulled_by_last(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
-    """Return vᵀ·J: the last argument is v."""
-    *xs, v = arguments
-    return make_vjp(run, fun, argnum, xs, named)[0](run, v)
+    return gradients(run, Made(along, fun), argnum, xs, named)
 
 
 def deriv(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
@@ -162,7 +145,7 @@ def deriv(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
 def make_hvp(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
     """Return the function of v that gives H·v, and the gradient."""
     pull = Made(lambda run, v: product(run, fun, argnum, (*arguments, v), named), fun)
-    return pull, grad(run, fun, argnum, arguments, named)
+    return pull, gradients(run, fun, argnum, arguments, named)
 
 
 def operator(work: Callable[..., Any]) -> Callable[..., Made]:
@@ -174,14 +157,20 @@ def operator(work: Callable[..., Any]) -> Callable[..., Made]:
     return make
 
 
-for _work, *_names in (
-    (grad, "grad"), (value_and_grad, "value_and_grad"), (grad_and_aux, "grad_and_aux"),
-    (elementwise_grad, "elementwise_grad", "egrad"), (jacobian, "jacobian"), (hessian, "hessian"),
-    (make_vjp, "make_vjp"), (make_jvp, "make_jvp"), (make_hvp, "make_hvp"), (deriv, "deriv"),
-    (product, "hessian_vector_product", "hessian_tensor_product"),
-    (pulled_by_last, "vector_jacobian_product", "tensor_jacobian_product"),
-):  # fmt: skip
-    for _name in _names:
+for _names, _work in {
+    "grad": gradients,
+    "value_and_grad": lambda run, *call: gradient(run, BOXES, "value_and_grad", *call)[:2],
+    "grad_and_aux": lambda run, fun, argnum, arguments, named: (
+        gradient(run, BOXES, "grad", fun, argnum, arguments, named, has_aux=True)[1:]
+    ),
+    "elementwise_grad egrad": elementwise_grad, "jacobian": jacobian, "hessian": hessian, "make_vjp": make_vjp,
+    "make_jvp": make_jvp, "make_hvp": make_hvp, "deriv": deriv,
+    "hessian_vector_product hessian_tensor_product": product,
+    "vector_jacobian_product tensor_jacobian_product": lambda run, fun, argnum, arguments, named: (
+        make_vjp(run, fun, argnum, arguments[:-1], named)[0](run, arguments[-1])
+    ),
+}.items():  # fmt: skip
+    for _name in _names.split():
         native(f"autograd.{_name}", f"autograd.differential_operators.{_name}")(operator(_work))
 
 
@@ -191,24 +180,15 @@ def holomorphic_grad(run: Run, *_: Any, **__: Any) -> Any:
     raise run.refuse("complex numbers are not part of gradcli")
 
 
-TABLE["autograd.checkpoint"] = lambda run, fun: fun
-
-
 @native("autograd.multigrad_dict")
 def multigrad_dict(run: Run, fun: Any) -> Made:
     """Return the function that gives a dictionary of the gradients by all parameters."""
 
     def run_it(run: Run, *arguments: Any) -> Any:
         names = parameter_names(fun)[: len(arguments)]
-        return dict(zip(names, grad(run, fun, tuple(range(len(arguments))), arguments, {}), strict=True))
+        return dict(zip(names, gradients(run, fun, tuple(range(len(arguments))), arguments, {}), strict=True))
 
     return Made(run_it, fun)
-
-
-@native("autograd.grad_named")
-def grad_named(run: Run, fun: Any, argname: str) -> Made:
-    """Return the gradient by the parameter of a name."""
-    return TABLE["autograd.grad"](run, fun, parameter_names(fun).index(argname))  # type: ignore[no-any-return]
 
 
 # ---- autograd.extend
@@ -217,15 +197,11 @@ class Primitive:
 
     def __init__(self, fun: Any) -> None:
         self.fun = self.wrapped = fun
+        self.name = name_of_function(fun)
         self.rules: dict[int, Any] = {}
-        self.text = f"<primitive {name_of_function(fun)}>"
+        self.text = f"<primitive {self.name}>"
 
-    attributes = {"__name__": lambda run, me: name_of_function(me.fun), "fun": lambda run, me: me.fun}  # noqa: RUF012
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return name_of_function(self.fun)
+    attributes = {"__name__": lambda run, me: me.name, "fun": lambda run, me: me.fun}  # noqa: RUF012
 
     def __call__(self, run: Run, *arguments: Any, **named: Any) -> Any:
         """Call it."""
@@ -260,8 +236,16 @@ class Primitive:
         return results[0]
 
 
-for _name in ("extend.primitive", "primitive", "core.primitive"):
-    TABLE[f"autograd.{_name}"] = lambda run, fun: Primitive(fun)
+TABLE |= {
+    **{f"autograd.{name}": lambda run, fun: Primitive(fun) for name in (
+        "extend.primitive", "primitive", "core.primitive",
+    )},
+    "autograd.checkpoint": lambda run, fun: fun,
+    "autograd.extend.defgrad": lambda run, fun, maker, argnum=0: fun.rules.__setitem__(argnum, maker),
+    "autograd.grad_named": lambda run, fun, argname: TABLE["autograd.grad"](
+        run, fun, parameter_names(fun).index(argname)
+    ),
+}  # fmt: skip
 
 
 @native("autograd.extend.defvjp", "autograd.core.defvjp")
@@ -270,12 +254,6 @@ def defvjp(run: Run, fun: Primitive, *makers: Any, argnums: Any = None) -> None:
     for place, maker in zip(argnums if argnums is not None else range(len(makers)), makers, strict=False):
         if maker is not None:
             fun.rules[place] = maker
-
-
-@native("autograd.extend.defgrad")
-def defgrad(run: Run, fun: Primitive, maker: Any, argnum: int = 0) -> None:
-    """Give a function its derivative by one argument, as the first versions did."""
-    fun.rules[argnum] = maker
 
 
 @native("autograd.misc.flatten.flatten", "autograd.misc.flatten")
@@ -311,7 +289,7 @@ def check_grads(run: Run, fun: Any, *_: Any, **__: Any) -> Any:
     return run_it
 
 
-# ==== hips_optimizers
+# ---- autograd.misc.optimizers: descents that call the script's own gradient once for each step
 Steps = Iterator[Any]
 """What yields the point of each step, and is sent the gradient there."""
 

@@ -19,6 +19,7 @@ from gradcli.runner.libraries.transformed import (
     shown_type,
 )
 from gradcli.runner.library import TABLE, always, native
+from gradcli.runner.printing import format_template, to_str
 from gradcli.runner.python.containers import entry, take
 from gradcli.runner.python.operators import truth
 from gradcli.runner.state import Run
@@ -37,7 +38,6 @@ from gradcli.runner.transforms import (
 )
 from gradcli.runner.values import Class, Context, Tensor, category
 
-# ==== jax_trees
 # ---- trees
 TABLE |= {f"jax.{_module}{_name}": _function for _module in ("tree.", "tree_util.tree_") for _name, _function in {
     "flatten": lambda run, tree, is_leaf=None: flatten(run, tree, is_leaf=is_leaf),
@@ -63,10 +63,10 @@ def tree_map(run: Run, f: Any, tree: Any, *rest: Any, is_leaf: Any = None) -> An
     leaves, spec = flatten(run, tree, is_leaf=is_leaf)
     others = []
     for other in rest:
-        found = parts_of(run, other, spec)
-        if found is None:
+        parts = parts_of(run, other, spec)
+        if parts is None:
             run.fail_as("jax map tree", spec.text, flatten(run, other)[1].text)
-        others.append(found)
+        others.append(parts)
     return unflatten(run, spec, [run.call(f, list(each)) for each in zip(leaves, *others, strict=True)])
 
 
@@ -74,16 +74,13 @@ def parts_of(run: Run, tree: Any, spec: Spec) -> list[Any] | None:
     """Return what a nest has at the places of another's leaves; None where it is built in another way."""
     if spec.kind == "leaf":
         return [tree]
-    found = children(run, tree, True)
-    if (
-        found is None
-        or found[0] != spec.kind
-        or len(found[1]) != len(spec.parts)
-        or (spec.kind == "dict" and found[2] != spec.made_of)
-    ):
+    node = children(run, tree, True)
+    if node is None or node[0] != spec.kind or len(node[1]) != len(spec.parts):
+        return None
+    if spec.kind == "dict" and node[2] != spec.made_of:
         return None
     leaves: list[Any] = []
-    for item, part in zip(found[1], spec.parts, strict=True):
+    for item, part in zip(node[1], spec.parts, strict=True):
         inner = parts_of(run, item, part)
         if inner is None:
             return None
@@ -112,12 +109,6 @@ def tree_transpose(run: Run, outer_treedef: Spec, inner_treedef: Spec, pytree_to
     return unflatten(run, inner_treedef, columns)
 
 
-@native("jax.tree_util.register_pytree_node")
-def register_node(run: Run, nodetype: Class, flatten_func: Any, unflatten_func: Any, *_: Any) -> None:
-    """Say how objects of a class are taken apart and put together."""
-    run.tree_nodes[nodetype] = (flatten_func, unflatten_func)
-
-
 @native("jax.tree_util.register_pytree_node_class")
 def register_class(run: Run, kind: Class) -> Class:
     """Say that a class takes its objects apart itself."""
@@ -131,9 +122,8 @@ def register_dataclass(run: Run, kind: Any = None, data_fields: Any = None, meta
     if kind is None:
         return lambda run, kind: register_dataclass(run, kind, data_fields, meta_fields)
     annotated = kind.find("__annotations__")
-    own = (
-        list(data_fields) if data_fields is not None else list(annotated if isinstance(annotated, list | dict) else [])
-    )
+    names = data_fields if data_fields is not None else annotated if isinstance(annotated, list | dict) else []
+    own = list(names)
     others = list(meta_fields or [])
 
     def take_apart(run: Run, one: Any) -> Any:
@@ -155,42 +145,11 @@ def ravel_pytree(run: Run, tree: Any) -> Any:
     return ravelled(run, spec, [array(run, leaf) for leaf in leaves], "jax.numpy")
 
 
-# ==== jax_transforms
-INPUTS = (
-    "{} requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), but got {}. "
-    "If you want to "
-    "use Boolean- or integer-valued inputs, use vjp or set allow_int to True."
-)
-FORWARD_INPUTS = (
-    "jacfwd requires real-valued inputs (input dtype that is a sub-dtype of np.floating), but got {}. For holomorphic "
-    "differentiation, pass holomorphic=True. For differentiation of non-holomorphic functions involving "
-    "complex inputs or "
-    "integer inputs, use jax.jvp directly."
-)
-OUTPUTS = (
-    "{} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), but got {}. For "
-    "differentiation of "
-    "functions with integer outputs, use jax.vjp directly."
-)
-SCALAR = "Gradient only defined for scalar-output functions. Output {}."
-LOOPS = (
-    "Reverse-mode differentiation does not work for lax.while_loop or lax.fori_loop with dynamic start/stop "
-    "values. Try using "
-    "lax.scan, or using fori_loop with static start/stop."
-)
-
-
+# ---- functions of functions
 def checked_function(run: Run, fun: Any) -> None:
     """Raise what JAX raises where no function is given."""
     if isinstance(fun, str | int | float | Tensor) or fun is None:
-        run.fail("TypeError", f"Expected a callable value, got {shown(run, fun)}")
-
-
-def shown(run: Run, value: Any) -> str:
-    """Return what ``str`` gives."""
-    from gradcli.runner.printing import to_str
-
-    return to_str(run, value)
+        run.fail("TypeError", f"Expected a callable value, got {to_str(run, fun)}")
 
 
 class Jax(Convention):
@@ -213,16 +172,16 @@ class Jax(Convention):
         """Return a leaf of an argument as an array: of floats, but for products with the Jacobian."""
         x = converted(run, leaf)
         if not isinstance(x, Tensor):
-            run.fail_as("jax type", shown(run, leaf), shown_type(run, leaf))
+            run.fail_as("jax type", to_str(run, leaf), shown_type(run, leaf))
         differentiated = category(x.dtype) == 2
         if not differentiated and name not in ("vjp", "jvp"):
-            run.fail("TypeError", (FORWARD_INPUTS if name == "jacfwd" else INPUTS).format(name, x.dtype))
+            run.fail_as("jacfwd inputs" if name == "jacfwd" else "jax inputs", name, x.dtype)
         return x, differentiated
 
     def beside(self, run: Run, made: Any, name: str) -> tuple[Any, Any]:
         """Return what a function gives, and what it gives beside."""
         if not (isinstance(made, tuple) and len(made) == 2):
-            run.fail_as("jax aux", shown_type(run, made), shown(run, made))
+            run.fail_as("jax aux", shown_type(run, made), to_str(run, made))
         return made[0], made[1]
 
     def output(self, run: Run, leaf: Any, name: str) -> Any:
@@ -234,18 +193,18 @@ class Jax(Convention):
             text = f"function returned a value of type {shown_type(run, leaf)}, which is not a valid JAX type"
             run.fail("TypeError", text)
         if name in ("jacrev", "jacfwd") and category(y.dtype) < 2:
-            run.fail("TypeError", OUTPUTS.format(name, y.dtype))
+            run.fail_as("jax outputs", name, y.dtype)
         return y
 
     def scalar(self, run: Run, done: Applied, name: str) -> None:
         """Raise what JAX raises where a function gives more than one number."""
         y = converted(run, done.made)
         if not isinstance(y, Tensor):
-            run.fail("TypeError", SCALAR.format(f"was {shown(run, done.made)}"))
+            run.fail_as("jax scalar", f"was {to_str(run, done.made)}")
         if y.shape:
-            run.fail("TypeError", SCALAR.format(f"had shape: {shown(run, tuple(y.shape))}"))
+            run.fail_as("jax scalar", f"had shape: {to_str(run, tuple(y.shape))}")
         if category(y.dtype) < 2:
-            run.fail("TypeError", OUTPUTS.format("grad", y.dtype))
+            run.fail_as("jax outputs", "grad", y.dtype)
 
     def tangents(self, run: Run, done: Applied, tangents: Any) -> list[Tensor]:
         """Return v for each input."""
@@ -268,14 +227,9 @@ def gradient_maker(name: str, with_value: bool) -> Callable[..., Made]:
     """Return ``grad`` or ``value_and_grad``: what they make gives the gradient, and before it the value."""
 
     def make(
-        run: Run,
-        fun: Any,
-        argnums: Any = 0,
-        has_aux: bool = False,
-        holomorphic: bool = False,
-        allow_int: bool = False,
+        run: Run, fun: Any, argnums: Any = 0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False,
         **_: Any,
-    ) -> Made:
+    ) -> Made:  # fmt: skip
         checked_function(run, fun)
 
         def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
@@ -298,13 +252,6 @@ def of_function(make: Callable[..., Made]) -> Callable[..., Made]:
         return make(run, fun, *arguments, **named)
 
     return checked
-
-
-TABLE["jax.grad"] = gradient_maker("grad", with_value=False)
-TABLE["jax.value_and_grad"] = gradient_maker("value_and_grad", with_value=True)
-TABLE["jax.jacrev"] = TABLE["jax.jacobian"] = of_function(jacobian_maker(JAX, "jacrev"))
-TABLE["jax.jacfwd"] = of_function(jacobian_maker(JAX, "jacfwd"))
-TABLE["jax.hessian"] = of_function(hessian_maker(JAX))
 
 
 @native("jax.vjp")
@@ -332,9 +279,7 @@ def jvp(run: Run, fun: Any, primals: Any, tangents: Any, has_aux: bool = False) 
     """Return what a function gives, and J·v."""
     checked_function(run, fun)
     if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
-        from gradcli.runner.python.builtins import type_name
-
-        run.fail_as("jvp tuples", type_name(primals), type_name(tangents))
+        run.fail_as("jvp tuples", run.type_name(primals), run.type_name(tangents))
     return pushed_through(run, JAX, fun, primals, tangents, has_aux)
 
 
@@ -350,12 +295,6 @@ def linearize(run: Run, fun: Any, *primals: Any, has_aux: bool = False) -> Any:
     return (made[0], Made(push, fun), made[1]) if has_aux else (made, Made(push, fun))
 
 
-@native("jax.linear_transpose")
-def linear_transpose(run: Run, fun: Any, *primals: Any) -> Any:
-    """Return the transposed of a linear function."""
-    return vjp(run, fun, *primals)[1]
-
-
 @native("jax.vmap")
 def vmap(
     run: Run, fun: Any, in_axes: Any = 0, out_axes: Any = 0, axis_name: Any = None, axis_size: Any = None, **_: Any
@@ -365,17 +304,9 @@ def vmap(
 
     def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
         given = [tree_of_arrays(run, a) for a in arguments]
-        axes = list(in_axes) if isinstance(in_axes, list) else in_axes
-        return batched(
-            run,
-            fun,
-            given,
-            {k: tree_of_arrays(run, v) for k, v in named.items()},
-            tuple(axes) if isinstance(axes, list) else axes,
-            out_axes,
-            lambda y: converted(run, y),
-            jax=True,
-        )
+        options = {k: tree_of_arrays(run, v) for k, v in named.items()}
+        axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
+        return batched(run, fun, given, options, axes, out_axes, lambda y: converted(run, y), jax=True)
 
     return Made(run_it, fun)
 
@@ -410,23 +341,28 @@ def every(run: Run, tree: Any) -> Any:
     return mapped(run, lambda leaf: converted(run, leaf), tree)
 
 
-@native("jax.checkpoint", "jax.remat", "jax.named_call")
-def checkpoint(run: Run, fun: Any = None, **options: Any) -> Any:
-    """Return a function: what it saves in memory is the same numbers."""
-    return fun if fun is not None else lambda run, fun: fun
-
-
-TABLE["jax.eval_shape"] = lambda run, fun, *arguments, **named: run.call(fun, list(arguments), named)
-for _name in ("disable_jit", "checking_leaks", "debug_nans"):
-    TABLE[f"jax.{_name}"] = always(Context())
-
-
-@native("jax.debug.print")
-def debug_print(run: Run, fmt: str, *arguments: Any, ordered: bool = False, **named: Any) -> None:
-    """Print a template."""
-    from gradcli.runner.printing import format_template
-
-    run.print(format_template(run, fmt, arguments, named) + "\n")
+TABLE |= {
+    "jax.grad": gradient_maker("grad", with_value=False),
+    "jax.value_and_grad": gradient_maker("value_and_grad", with_value=True),
+    **dict.fromkeys(("jax.jacrev", "jax.jacobian"), of_function(jacobian_maker(JAX, "jacrev"))),
+    "jax.jacfwd": of_function(jacobian_maker(JAX, "jacfwd")), "jax.hessian": of_function(hessian_maker(JAX)),
+    "jax.linear_transpose": lambda run, fun, *primals: vjp(run, fun, *primals)[1],
+    **dict.fromkeys(  # what they save in memory is the same numbers
+        ("jax.checkpoint", "jax.remat", "jax.named_call"),
+        lambda run, fun=None, **options: fun if fun is not None else lambda run, fun: fun,
+    ),
+    "jax.eval_shape": lambda run, fun, *arguments, **named: run.call(fun, list(arguments), named),
+    **{f"jax.{name}": always(Context()) for name in ("disable_jit", "checking_leaks", "debug_nans")},
+    "jax.debug.print": lambda run, fmt, *arguments, ordered=False, **named: run.print(
+        format_template(run, fmt, arguments, named) + "\n"
+    ),
+    "jax.lax.map": lambda run, f, xs, **_: TABLE["jax.lax.scan"](
+        run, lambda run, carry, x: (carry, run.call(f, [x])), (), xs
+    )[1],
+    "jax.tree_util.register_pytree_node": lambda run, kind, flatten_func, unflatten_func, *_: (
+        run.tree_nodes.__setitem__(kind, (flatten_func, unflatten_func))
+    ),
+}  # fmt: skip
 
 
 # ---- loops and branches
@@ -436,7 +372,7 @@ def refuse_dynamic(run: Run, tree: Any) -> None:
     if level is None or level.forward:
         return
     if any(isinstance(leaf, Tensor) and leaf.active for leaf in flatten(run, tree)[0]):
-        run.fail("ValueError", LOOPS)
+        run.fail_as("jax loops")
 
 
 @native("jax.lax.fori_loop")
@@ -462,15 +398,9 @@ def while_loop(run: Run, cond_fun: Any, body_fun: Any, init_val: Any) -> Any:
 
 @native("jax.lax.scan")
 def scan(
-    run: Run,
-    f: Any,
-    init: Any,
-    xs: Any = None,
-    length: int | None = None,
-    reverse: bool = False,
-    unroll: Any = 1,
+    run: Run, f: Any, init: Any, xs: Any = None, length: int | None = None, reverse: bool = False, unroll: Any = 1,
     **_: Any,
-) -> Any:
+) -> Any:  # fmt: skip
     """Do a loop over the first axis of arrays, and stack what each turn gives."""
     leaves, spec = flatten(run, tree_of_arrays(run, xs))
     leaves = [array(run, leaf) for leaf in leaves]
@@ -491,7 +421,7 @@ def scan(
         x = unflatten(run, spec, [entry(run, leaf, k) for leaf in leaves])
         made = run.call(f, [carry, x])
         if not (isinstance(made, tuple | list) and len(made) == 2):
-            run.fail("TypeError", f"scan body output must be a pair, got {shown(run, made)}.")
+            run.fail("TypeError", f"scan body output must be a pair, got {to_str(run, made)}.")
         carry = every(run, made[0])
         if not flatten(run, carry)[1].same(shape):
             run.fail_as("scan carry")
@@ -503,12 +433,6 @@ def scan(
         rows.reverse()
     stacked = [gathered(run, [row[place] for row in rows], 0) for place in range(out_spec.count)]
     return carry, unflatten(run, out_spec, stacked)
-
-
-@native("jax.lax.map")
-def lax_map(run: Run, f: Any, xs: Any, **_: Any) -> Any:
-    """Return what a function gives of each entry along the first axis."""
-    return scan(run, lambda run, carry, x: (carry, run.call(f, [x])), (), xs)[1]
 
 
 @native("jax.lax.associative_scan")

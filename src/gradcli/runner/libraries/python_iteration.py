@@ -161,7 +161,6 @@ def batched(run: Run, items: Any, n: int) -> Iterator[Any]:
         yield part
 
 
-# ==== python_iteration
 KINDS = 400_000
 """Arguments whose results ``lru_cache`` keeps at most."""
 

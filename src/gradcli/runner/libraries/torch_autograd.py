@@ -13,26 +13,24 @@ from gradcli.engine.graph import NODES
 from gradcli.errors import GradcliError
 from gradcli.runner import printing
 from gradcli.runner.backward import backward, gradients_of
-from gradcli.runner.exceptions import CLASSES, Raised, exception_class
-from gradcli.runner.library import TABLE, method, native
-from gradcli.runner.python.containers import take
+from gradcli.runner.exceptions import CLASSES, Raised, exception_class, said
+from gradcli.runner.libraries.transformed import shown_type
+from gradcli.runner.library import METHODS, TABLE, Setting, attributes_of, native, quietly
+from gradcli.runner.python.containers import iterate, rows, take
 from gradcli.runner.state import Run, constant
 from gradcli.runner.transforms import Call, Level, first_v, jacobian_rows, pulled, pushed, seed_for
 from gradcli.runner.values import Class, Closure, Context, Instance, Size, Tensor, category, rounded
 
 
-# ==== torch_autograd
+# ---- derivative calls
 def several(x: Any) -> list[Any]:
     """Return one value or several as a list."""
     return list(x) if isinstance(x, list | tuple) else [x]
 
 
-@method("backward")
-def tensor_backward(
-    run: Run, y: Tensor, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
-) -> None:
-    """Do ``y.backward(v)``."""
-    backward(run, [y], [gradient], retain_graph, create_graph, None if inputs is None else several(inputs))
+METHODS["backward"] = lambda run, y, gradient=None, retain_graph=None, create_graph=False, inputs=None: backward(
+    run, [y], [gradient], retain_graph, create_graph, None if inputs is None else several(inputs)
+)
 
 
 @native("torch.autograd.backward")
@@ -65,9 +63,6 @@ def batched_gradients(
     run: Run, ys: list[Any], xs: list[Any], given: list[Any], retain_graph: Any, create_graph: bool, *allowed: bool
 ) -> tuple[Any, ...]:
     """Return the gradients of several v at once, one row for each."""
-    from gradcli.runner.python.containers import rows
-    from gradcli.runner.transforms import Call
-
     call = Call(run, None)
     if call.event is not None:
         call.event.output = run.name_of(ys[0])
@@ -75,19 +70,15 @@ def batched_gradients(
     count = next(len(v) for v in vs if v is not None)
     call.begin(ys[0], None if vs[0] is None else np.asarray(vs[0][0].value))
     keeps = bool(create_graph if retain_graph is None else retain_graph)
-    run.quiet += 1
-    try:
-        found = [
+    with quietly(run):
+        gradients = [
             gradients_of(
                 run, ys, xs, [None if v is None else v[k] for v in vs], keeps or k + 1 < count, create_graph, *allowed
             )
             for k in range(count)
         ]
-    finally:
-        run.quiet -= 1
-    made = tuple(
-        [None if row[0] is None else run.function("torch.stack", list(row)) for row in zip(*found, strict=True)]
-    )
+    columns = zip(*gradients, strict=True)
+    made = tuple([None if column[0] is None else run.function("torch.stack", list(column)) for column in columns])
     call.end(made, [run.name_of(x) or "" for x in xs])
     return made
 
@@ -98,10 +89,12 @@ class GradMode(Context):
     def __init__(self, on: bool) -> None:
         self.on = on
         self.before: list[bool] = []
+        self.began: bool | None = None
 
     def enter(self, run: Run) -> None:
-        """Switch gradients."""
-        self.before.append(run.enable_grad(self.on))
+        """Switch gradients; what has begun before its block ends with it."""
+        before = run.enable_grad(self.on)
+        self.before.append(before if self.began is None else self.began)
 
     def leave(self, run: Run) -> None:
         """Switch them back."""
@@ -126,11 +119,8 @@ class Decorated:
         finally:
             self.mode.leave(run)
 
-    attributes = {  # noqa: RUF012
-        "__wrapped__": lambda run, me: me.function,
-        "__name__": lambda run, me: run.attribute(me.function, "__name__"),
-        "__qualname__": lambda run, me: run.attribute(me.function, "__qualname__"),
-        "__doc__": lambda run, me: run.attribute(me.function, "__doc__"),
+    attributes = attributes_of("function", "__name__", "__qualname__", "__doc__") | {
+        "__wrapped__": lambda run, me: me.function
     }
 
 
@@ -161,80 +151,40 @@ for _home in ("torch", "torch.autograd", "torch.autograd.grad_mode"):
 def set_grad_enabled(run: Run, mode: bool) -> Any:
     """Switch gradients now, and back where a ``with`` ends."""
     if type(mode) is not bool:
-        from gradcli.runner.python.builtins import type_name
-
-        run.fail_as("grad mode", type_name(mode))
+        run.fail_as("grad mode", run.type_name(mode))
     made = GradMode(mode)
-    before = run.enable_grad(mode)
-
-    class Switched(GradMode):
-        def enter(self, run: Run) -> None:
-            self.before.append(before)
-
-    return Switched(made.on)
-
-
-class Anomaly(Context):
-    """Whether a backward that meets nan raises: from when it is made on, or inside of a ``with``."""
-
-    def __init__(self, on: bool, before: bool) -> None:
-        self.on, self.before = on, before
-
-    def enter(self, run: Run) -> None:
-        """Switch it."""
-        run.anomaly = self.on
-
-    def leave(self, run: Run) -> None:
-        """Switch it back."""
-        run.anomaly = self.before
+    made.began = run.enable_grad(mode)
+    return made
 
 
 @native("torch.autograd.set_detect_anomaly", "torch.autograd.anomaly_mode.set_detect_anomaly")
-def set_detect_anomaly(run: Run, mode: bool, check_nan: bool = True) -> Anomaly:
+def set_detect_anomaly(run: Run, mode: bool, check_nan: bool = True) -> Setting:
     """Switch whether a backward that meets nan raises, and back where a ``with`` ends."""
-    made = Anomaly(mode and check_nan, run.anomaly)
+    made = Setting("anomaly", lambda run: mode and check_nan)
     made.enter(run)
     return made
 
 
 @native("torch.autograd.detect_anomaly", "torch.autograd.anomaly_mode.detect_anomaly")
-def detect_anomaly(run: Run, check_nan: bool = True) -> Anomaly:
+def detect_anomaly(run: Run, check_nan: bool = True) -> Setting:
     """Return a context in which a backward that meets nan raises."""
-    run.note(
-        "warning",
-        "UserWarning: Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
-        "enabled for debugging.",
-    )
-    return Anomaly(check_nan, run.anomaly)
+    run.note("warning", ": ".join(said("anomaly")))
+    return Setting("anomaly", lambda run: check_nan)
 
 
-@native("torch.is_anomaly_enabled", "torch.is_anomaly_check_nan_enabled")
-def is_anomaly_enabled(run: Run) -> bool:
-    """Return whether a backward that meets nan raises."""
-    return run.anomaly
+for _name in ("torch.is_anomaly_enabled", "torch.is_anomaly_check_nan_enabled"):
+    TABLE[_name] = lambda run: run.anomaly
 
 
-# ==== torch_functional
-NO_V = {
-    "outputs": "The vector v can only be None if the user-provided function returns a single Tensor with a "
-    "single element.",
-    "inputs": "The vector v can only be None if the input to the user-provided function is a single Tensor "
-    "with a single "
-    "element.",
-}
-
-
+# ---- torch.autograd.functional
 def tensors_of(run: Run, given: Any, what: str, function: str) -> tuple[bool, list[Tensor]]:
     """Return whether several tensors are given, and all of them; raises what PyTorch raises for anything else."""
-    from gradcli.runner.printing import to_repr
-    from gradcli.runner.python.builtins import type_of
-
     several = isinstance(given, tuple)
     items = list(given) if several else [given]
     for place, item in enumerate(items):
         if not isinstance(item, Tensor):
             where = f"value at index {place}" if several else f"given {what}"
-            run.fail_as("functional tensors", what, function, where, to_repr(run, type_of(run, item)))
+            run.fail_as("functional tensors", what, function, where, shown_type(run, item))
     return several, items
 
 
@@ -242,16 +192,13 @@ def checked_v(run: Run, v: Any, others: Sequence[Tensor], several: bool, what: s
     """Return v for each of several tensors; raises what PyTorch raises where it is missing or does not fit."""
     if v is None:
         if len(others) != 1 or math.prod(others[0].shape) != 1:
-            run.fail("RuntimeError", NO_V[what])
+            run.fail_as(f"no v {what}")
         return [np.ones(others[0].shape)]
     _, vs = tensors_of(run, v, "v", function)
     if len(vs) != len(others):
-        run.fail(
-            "RuntimeError",
-            f"v is a tuple of invalid length: should be {len(others)} but got {len(vs)}."
-            if several
-            else "The given v should contain a single Tensor.",
-        )
+        if several:
+            run.fail_as("functional v count", len(others), len(vs))
+        run.fail("RuntimeError", "The given v should contain a single Tensor.")
     for place, (one, other) in enumerate(zip(vs, others, strict=True)):
         if one.shape != other.shape:
             before = f"Entry {place} in " if several else ""
@@ -330,33 +277,25 @@ def strictly(run: Run, strict: bool, gs: Sequence[Any], what: str) -> None:
                 run.fail_as("functional strict", what, place)
 
 
-def functional(name: str) -> Callable[[Callable[..., Any]], None]:
-    """Enter a function of functions: ``work(call, v, strict)`` gives what it gives, all of it or by what it notes."""
+def functional(name: str, work: Callable[[Calling, Any, bool], Any]) -> None:
+    """Enter a function of functions: what ``work(call, v, strict)`` gives, of which a pair is a value and a product."""
 
-    def decorate(work: Callable[..., Any]) -> None:
-        def run_it(
-            run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-        ) -> Any:
-            noted = Call(run, func)
-            with Level(run) as level:
-                call = Calling(run, level, noted, inputs, name, create_graph)
-                made = work(call, v, strict)
-            call.end(made[1])
-            return made
+    def run_it(
+        run: Run, func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+    ) -> Any:
+        noted = Call(run, func)
+        with Level(run) as level:
+            call = Calling(run, level, noted, inputs, name, create_graph)
+            made = work(call, v, strict)
+        call.end(made if name in ("jacobian", "hessian") else made[1])
+        return made
 
-        def run_whole(
-            run: Run, func: Any, inputs: Any, create_graph: bool = False, strict: bool = False, *_: Any, **__: Any
-        ) -> Any:
-            noted = Call(run, func)
-            with Level(run) as level:
-                call = Calling(run, level, noted, inputs, name, create_graph)
-                made = work(call, strict)
-            call.end(made)
-            return made
+    def run_whole(
+        run: Run, func: Any, inputs: Any, create_graph: bool = False, strict: bool = False, *_: Any, **__: Any
+    ) -> Any:
+        return run_it(run, func, inputs, None, create_graph, strict)
 
-        TABLE[f"torch.autograd.functional.{name}"] = run_whole if name in ("jacobian", "hessian") else run_it
-
-    return decorate
+    TABLE[f"torch.autograd.functional.{name}"] = run_whole if name in ("jacobian", "hessian") else run_it
 
 
 def numbers_of(v: Any) -> Any:
@@ -364,7 +303,6 @@ def numbers_of(v: Any) -> Any:
     return np.asarray(v if type(v) not in NODES else v.value)
 
 
-@functional("vjp")
 def vjp(call: Calling, v: Any, strict: bool) -> Any:
     """Return what a function gives, and vᵀ·J."""
     vs = checked_v(call.run, v, call.outputs, call.several_outputs, "outputs", "vjp")
@@ -374,7 +312,6 @@ def vjp(call: Calling, v: Any, strict: bool) -> Any:
     return call.out(call.outputs, call.several_outputs), call.out(as_output(gs, call.inputs), call.several_inputs)
 
 
-@functional("jvp")
 def jvp(call: Calling, v: Any, strict: bool) -> Any:
     """Return what a function gives, and J·v."""
     vs = checked_v(call.run, v, call.given, call.several_inputs, "inputs", "jvp")
@@ -384,8 +321,7 @@ def jvp(call: Calling, v: Any, strict: bool) -> Any:
     return call.out(call.outputs, call.several_outputs), call.out(as_output(gs, call.outputs), call.several_outputs)
 
 
-@functional("jacobian")
-def jacobian(call: Calling, strict: bool) -> Any:
+def jacobian(call: Calling, _v: Any, strict: bool) -> Any:
     """Return the Jacobian of a function, a tuple for each of several outputs, and within it for several inputs."""
     run = call.run
     for place, y in enumerate(call.outputs if strict else ()):
@@ -400,8 +336,7 @@ def jacobian(call: Calling, strict: bool) -> Any:
     return rows if call.several_outputs else rows[0]
 
 
-@functional("hessian")
-def hessian(call: Calling, strict: bool) -> Any:
+def hessian(call: Calling, _v: Any, strict: bool) -> Any:
     """Return the matrix of second derivatives, for several inputs a tuple of tuples."""
     rows = call.rows(call.gradient(strict))
     return rows if call.several_inputs else rows[0]
@@ -418,8 +353,10 @@ def second_product(call: Calling, v: Any, strict: bool) -> Any:
     return call.out([y], False), call.out(as_output(hs, call.inputs), call.several_inputs)
 
 
-for _name in ("hvp", "vhp"):
-    functional(_name)(second_product)
+for _name, _work in {
+    "vjp": vjp, "jvp": jvp, "jacobian": jacobian, "hessian": hessian, "hvp": second_product, "vhp": second_product,
+}.items():  # fmt: skip
+    functional(_name, _work)
 
 
 # ---- gradcheck
@@ -442,25 +379,11 @@ class Failed(Exception):
         self.exact = exact
 
 
-def check_error(text: str) -> Raised:
-    """Return the exception of a check that does not hold."""
-    instance = Instance(GRADCHECK_ERROR)
-    instance.fields["args"] = (text,)
-    return Raised(instance)
-
-
 @native("torch.autograd.gradcheck", "torch.autograd.gradcheck.gradcheck")
 def gradcheck(
-    run: Run,
-    func: Any,
-    inputs: Any,
-    *,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    raise_exception: bool = True,
-    **_: Any,
-) -> bool:
+    run: Run, func: Any, inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
+    raise_exception: bool = True, **_: Any,
+) -> bool:  # fmt: skip
     """Hold the gradients of a function against central differences, as PyTorch does, and against the derivative.
 
     The differences decide, as they do in PyTorch; a note says where the derivative of the forward decides otherwise.
@@ -479,20 +402,22 @@ def gradcheck(
 
     failed = work() if run.replay is None else run.replay.once(run, work)
     if failed and raise_exception:
-        raise check_error(failed)
+        instance = Instance(GRADCHECK_ERROR)
+        instance.fields["args"] = (failed,)
+        raise Raised(instance)
     return not failed
 
 
 def failure(run: Run, func: Any, given: list[Any], places: list[int], tolerances: tuple[float, float, float]) -> str:
     """Return what the differences say against the gradients of a function; an empty text where they hold."""
+    text = ""
     try:
         with following(run, forwards=False):
             exact = compare(run, func, given, places, *tolerances)
     except Failed as failed:
-        note_check(run, func, given, places, failed.exact, str(failed))
-        return str(failed)
-    note_check(run, func, given, places, exact, "")
-    return ""
+        text, exact = str(failed), failed.exact
+    note_check(run, func, given, places, exact, text)
+    return text
 
 
 @contextmanager
@@ -505,6 +430,14 @@ def following(run: Run, forwards: bool) -> Iterator[None]:
         run.forwards = before
 
 
+def lifted_outputs(
+    run: Run, level: Level, func: Any, given: list[Any], places: list[int]
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Return the inputs of a level at some places, and what a function gives of them."""
+    lifted = [level.lifted(x) if k in places else x for k, x in enumerate(given)]
+    return [lifted[k] for k in places], outputs_of(run, func, lifted)
+
+
 def note_check(
     run: Run, func: Any, given: list[Any], places: list[int], exact: list[list[Tensor]], failed: str
 ) -> None:
@@ -514,9 +447,8 @@ def note_check(
     """
     try:
         with following(run, forwards=True), Level(run) as level:
-            lifted = [level.lifted(x) if k in places else x for k, x in enumerate(given)]
-            outputs = outputs_of(run, func, lifted)
-            true = [jacobian_rows(run, [y], [lifted[k] for k in places], False)[0] for y in outputs]
+            inputs, outputs = lifted_outputs(run, level, func, given, places)
+            true = [jacobian_rows(run, [y], inputs, False)[0] for y in outputs]
     except (GradcliError, Raised):  # the forward leaves the record
         return
     pairs = [
@@ -538,9 +470,7 @@ def note_check(
 
 def outputs_of(run: Run, func: Any, given: list[Any]) -> list[Tensor]:
     """Return what a function gives, as a list of tensors of floats."""
-    made = run.call(func, given)
-    several = list(made) if isinstance(made, tuple | list) else [made]
-    return [y for y in several if isinstance(y, Tensor) and category(y.dtype) == 2]
+    return [y for y in several(run.call(func, given)) if isinstance(y, Tensor) and category(y.dtype) == 2]
 
 
 def compare(
@@ -548,48 +478,40 @@ def compare(
 ) -> list[list[Tensor]]:
     """Compare each Jacobian with central differences, in the digits that the inputs have, and return them."""
     with Level(run) as level:
-        lifted = [level.lifted(x) if k in places else x for k, x in enumerate(given)]
-        outputs = outputs_of(run, func, lifted)
-        exact = [jacobian_rows(run, [y], [lifted[k] for k in places], False)[0] for y in outputs]
-        again = [pulled(run, [y], [np.zeros(y.shape)], [lifted[k] for k in places], False) for y in outputs]
-    numeric: list[list[list[Any]]] = [[[] for _ in places] for _ in outputs]
-    for number, k in enumerate(places):
-        x = given[k]
-        flat = np.ravel(np.array(x.value, dtype=np.float64))
-        for entry in range(flat.size):
-            both = []
-            for step in (-eps, eps):
-                moved = flat.copy()
-                moved[entry] = rounded(moved[entry] + step, x.dtype)
-                at = [Tensor(moved.reshape(x.shape), x.dtype) if j == k else fixed(one) for j, one in enumerate(given)]
-                run.quiet += 1
-                line, before = run.line, run.enable_grad(True)
-                try:
-                    both.append(
-                        [np.ravel(rounded(np.asarray(y.value, np.float64), y.dtype)) for y in outputs_of(run, func, at)]
-                    )
-                finally:
-                    run.quiet -= 1
-                    run.line = line
-                    run.enable_grad(before)
-            for place in range(len(outputs)):
-                numeric[place][number].append((both[1][place] - both[0][place]) / (2 * eps))
+        inputs, outputs = lifted_outputs(run, level, func, given, places)
+        exact = [jacobian_rows(run, [y], inputs, False)[0] for y in outputs]
+        again = [pulled(run, [y], [np.zeros(y.shape)], inputs, False) for y in outputs]
+    numeric = [differences(run, func, given, k, eps) for k in places]
     for place, y in enumerate(outputs):
         for number, k in enumerate(places):
             x = given[k]
             size = math.prod(y.shape), math.prod(x.shape)
             analytical = rounded(np.asarray(exact[place][number].value, np.float64).reshape(size).T, x.dtype)
-            numerical = rounded(np.array(numeric[place][number]).reshape(size[::-1]), y.dtype)
+            rows = [(high[place] - low[place]) / (2 * eps) for low, high in numeric[number]]
+            numerical = rounded(np.array(rows).reshape(size[::-1]), y.dtype)
             if not np.all(np.abs(analytical - numerical) <= atol + rtol * np.abs(numerical)):
                 texts = [printing.torch_text(a, y.dtype, default=run.default_dtype) for a in (numerical, analytical)]
-                raise Failed(
-                    f"Jacobian mismatch for output {place} with respect to input {number},\nnumerical:{texts[0]}\n"
-                    f"analytical:{texts[1]}\n",
-                    exact,
-                )
+                raise Failed(said("jacobian mismatch", place, number, *texts)[1], exact)
         if any(np.any(np.asarray(g) != 0) for g in again[place]):
             raise Failed("backward not multiplied by grad_output", exact)
     return exact
+
+
+def differences(run: Run, func: Any, given: list[Any], k: int, eps: float) -> list[list[list[Any]]]:
+    """Return the numbers of all outputs on both sides of each entry of an input."""
+    x = given[k]
+    flat = np.ravel(np.array(x.value, dtype=np.float64))
+    both: list[list[list[Any]]] = []
+    for entry in range(flat.size):
+        both.append([])
+        for step in (-eps, eps):
+            moved = flat.copy()
+            moved[entry] = rounded(moved[entry] + step, x.dtype)
+            at = [Tensor(moved.reshape(x.shape), x.dtype) if j == k else fixed(one) for j, one in enumerate(given)]
+            with quietly(run, grad=True):
+                ys = outputs_of(run, func, at)
+            both[-1].append([np.ravel(rounded(np.asarray(y.value, np.float64), y.dtype)) for y in ys])
+    return both
 
 
 def fixed(x: Any) -> Any:
@@ -600,7 +522,7 @@ def fixed(x: Any) -> Any:
 @native("torch.autograd.gradgradcheck", "torch.autograd.gradcheck.gradgradcheck")
 def gradgradcheck(run: Run, func: Any, inputs: Any, grad_outputs: Any = None, **options: Any) -> bool:
     """Hold the second derivatives of a function against central differences of its gradients."""
-    given = list(inputs) if isinstance(inputs, tuple | list) else [inputs]
+    given = several(inputs)
     places = [k for k, x in enumerate(given) if isinstance(x, Tensor) and x.active]
     outputs = outputs_of(run, func, [fixed(x) for x in given])
     if grad_outputs is None:
@@ -608,49 +530,32 @@ def gradgradcheck(run: Run, func: Any, inputs: Any, grad_outputs: Any = None, **
         for v in vs:
             run.call(run.attribute(v, "uniform_"), [-1.0, 1.0])
     else:
-        vs = list(grad_outputs) if isinstance(grad_outputs, tuple | list) else [grad_outputs]
-    vs = [leaf_of(run, v) for v in vs]
+        vs = several(grad_outputs)
+    leaves = [run.enter_leaf(fixed(v)) for v in vs]
 
     def gradients(run: Run, *arguments: Any) -> Any:
         xs, seeds = list(arguments[: len(given)]), arguments[len(given) :]
         with Level(run) as level:
-            lifted = [level.lifted(x) if k in places else x for k, x in enumerate(xs)]
-            made = outputs_of(run, func, lifted)
+            inputs, made = lifted_outputs(run, level, func, xs, places)
             create = any(s.active for s in seeds) or level.outer(made)
-            gs = pulled(
-                run,
-                made,
-                [seed_for(y, s) for y, s in zip(made, seeds, strict=True)],
-                [lifted[k] for k in places],
-                create,
-            )
+            gs = pulled(run, made, [seed_for(y, s) for y, s in zip(made, seeds, strict=True)], inputs, create)
         return tuple(as_output(gs, [xs[k] for k in places]))
 
-    return gradcheck(run, gradients, (*given, *vs), **options)
-
-
-def leaf_of(run: Run, v: Tensor) -> Tensor:
-    """Return a tensor as a leaf."""
-    made = Tensor(np.array(v.value), v.dtype)
-    run.enter_leaf(made)
-    return made
+    return gradcheck(run, gradients, (*given, *leaves), **options)
 
 
 # ---- what only saves memory
 CHECKPOINTING = ("use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop")
 
 
-@native("torch.utils.checkpoint.checkpoint")
-def checkpoint(run: Run, function: Any, *arguments: Any, **named: Any) -> Any:
-    """Call a function: what it saves in memory is the same numbers."""
-    return run.call(function, list(arguments), {k: v for k, v in named.items() if k not in CHECKPOINTING})
+TABLE["torch.utils.checkpoint.checkpoint"] = lambda run, function, *arguments, **named: run.call(
+    function, list(arguments), {k: v for k, v in named.items() if k not in CHECKPOINTING}
+)
 
 
 @native("torch.utils.checkpoint.checkpoint_sequential")
 def checkpoint_sequential(run: Run, functions: Any, segments: int, value: Any, **_: Any) -> Any:
     """Call functions one after the other."""
-    from gradcli.runner.python.containers import iterate
-
     for function in iterate(run, functions):
         value = run.call(function, [value])
     return value

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from gradcli.runner.library import native
+from gradcli.runner.library import TABLE, native
+from gradcli.runner.printing import to_repr
 from gradcli.runner.state import Run
 from gradcli.runner.transforms import (
     Call,
@@ -28,13 +30,9 @@ from gradcli.runner.transforms import (
 from gradcli.runner.values import Context, Instance, Named, Tensor, category
 
 
-# ==== transformed
 def shown_type(run: Run, value: Any) -> str:
     """Return what Python shows of a value's class."""
-    from gradcli.runner.printing import to_repr
-    from gradcli.runner.python.builtins import type_of
-
-    return to_repr(run, type_of(run, value))
+    return to_repr(run, run.type_of(value))
 
 
 class Convention:
@@ -82,17 +80,9 @@ class Applied:
     """A function called with inputs of its own: what it gave, and what is asked about it."""
 
     def __init__(
-        self,
-        run: Run,
-        ways: Convention,
-        name: str,
-        fun: Any,
-        argnums: Any,
-        arguments: Sequence[Any],
-        named: Any = None,
-        has_aux: bool = False,
-        forward: bool = False,
-    ) -> None:
+        self, run: Run, ways: Convention, name: str, fun: Any, argnums: Any, arguments: Sequence[Any],
+        named: Any = None, has_aux: bool = False, forward: bool = False,
+    ) -> None:  # fmt: skip
         self.run, self.ways, self.name, self.call = run, ways, name, Call(run, fun)
         self.level = Level(run, ways.kind, forward)
         self.single = not isinstance(argnums, tuple | list)
@@ -154,9 +144,9 @@ class Applied:
                 self.call.begin(self.outputs[0], v)
             seeds = [seed_for(y, one) for y, one in zip(self.outputs, vs, strict=True)]
             gs = pulled(run, self.outputs, seeds, self.lifted, self.create([*self.outputs, *vs]))
-            found = [level.settled(g) for g in as_tensors(gs, self.lifted)]
-        self.call.end(found, self.names)
-        return self.together(found)
+            cotangents = [level.settled(g) for g in as_tensors(gs, self.lifted)]
+        self.call.end(cotangents, self.names)
+        return self.together(cotangents)
 
     def push(self, tangents: Any) -> Any:
         """Return J·v."""
@@ -165,10 +155,10 @@ class Applied:
             vs = self.ways.tangents(self.run, self, tangents)
             self.call.begin(self.outputs[0] if self.outputs else None, tangents=vs)
             ts = pushed(self.run, level, self.outputs, self.lifted, vs)
-            parts = [np.zeros(y.shape) if t is None else t for t, y in zip(ts, self.outputs, strict=True)]
-            found = [level.settled(Tensor(t, y.dtype, library)) for t, y in zip(parts, self.outputs, strict=True)]
-        self.call.end(found, self.names)
-        return unflatten(self.run, self.spec, found)
+            pairs = [(np.zeros(y.shape) if t is None else t, y) for t, y in zip(ts, self.outputs, strict=True)]
+            outputs = [level.settled(Tensor(t, y.dtype, library)) for t, y in pairs]
+        self.call.end(outputs, self.names)
+        return unflatten(self.run, self.spec, outputs)
 
     def jacobian(self) -> Any:
         """Return the Jacobian: in the structure of the outputs, and within it of the arguments."""
@@ -200,8 +190,7 @@ def jacobian_maker(ways: Convention, name: str) -> Callable[..., Made]:
     def make(run: Run, fun: Any, argnums: Any = 0, has_aux: bool = False, *_: Any, **__: Any) -> Made:
         def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
             done = Applied(run, ways, name, fun, argnums, arguments, named, has_aux)
-            found = done.jacobian()
-            return (found, done.aux) if has_aux else found
+            return (done.jacobian(), done.aux) if has_aux else done.jacobian()
 
         return Made(run_it, fun)
 
@@ -228,13 +217,9 @@ def pushed_through(
 
 
 def pulled_back(
-    run: Run,
-    ways: Convention,
-    fun: Any,
-    primals: Sequence[Any],
-    has_aux: bool,
+    run: Run, ways: Convention, fun: Any, primals: Sequence[Any], has_aux: bool,
     cotangents: Callable[[Run, Applied, Any], list[Any]],
-) -> tuple[Any, ...]:
+) -> tuple[Any, ...]:  # fmt: skip
     """Return what a function gives, the function that pulls v back, and with ``has_aux`` what it gives beside."""
     done = Applied(run, ways, "vjp", fun, tuple(range(len(primals))), primals, None, has_aux)
     value = done.value
@@ -247,7 +232,7 @@ def pulled_back(
     return (value, Made(pull, fun), done.aux) if has_aux else (value, Made(pull, fun))
 
 
-# ==== torch_func
+# ---- torch.func, under functorch's names too
 def names(name: str) -> tuple[str, ...]:
     """Return the dotted names of a function."""
     return (f"torch.func.{name}", f"functorch.{name}")
@@ -279,11 +264,8 @@ class Torch(Convention):
     def beside(self, run: Run, made: Any, name: str) -> tuple[Any, Any]:
         """Return what a function gives, and what it gives beside."""
         if not (isinstance(made, tuple) and len(made) == 2):
-            call = {"jvp": "jvp(f, primals, tangents)", "grad": "grad_and_value(f)(*args)"}.get(
-                name, "vjp(f, *primals)"
-            )
-            text = f"{call}: output of function f should be a tuple: (output, aux) if has_aux is True"
-            run.fail("RuntimeError", text)
+            calls = {"jvp": "jvp(f, primals, tangents)", "grad": "grad_and_value(f)(*args)"}
+            run.fail_as("torch aux", calls.get(name, "vjp(f, *primals)"))
         return made[0], made[1]
 
     def output(self, run: Run, leaf: Any, name: str) -> Any:
@@ -297,11 +279,11 @@ class Torch(Convention):
 
     def scalar(self, run: Run, done: Applied, name: str) -> None:
         """Raise what PyTorch raises where a function gives more than one number."""
-        start, y = "grad_and_value(f)(*args): Expected f(*args) to return a", done.made
+        y = done.made
         if not isinstance(y, Tensor):
-            run.fail("RuntimeError", f"{start} Tensor, got {shown_type(run, y)}")
+            run.fail_as("grad tensor", shown_type(run, y))
         if y.shape:
-            run.fail_as("grad scalar", start, len(y.shape))
+            run.fail_as("grad scalar", len(y.shape))
 
     def tangents(self, run: Run, done: Applied, tangents: Any) -> list[Tensor]:
         """Return v for each input."""
@@ -337,26 +319,12 @@ def cotangents_of(run: Run, done: Applied, given: Any) -> list[Any]:
     return vs
 
 
-@native(*names("vjp"))
-def vjp(run: Run, func: Any, *primals: Any, has_aux: bool = False) -> Any:
-    """Return what a function gives, and the function that pulls v back."""
-    return pulled_back(run, TORCH, func, primals, has_aux, cotangents_of)
-
-
 @native(*names("jvp"))
 def jvp(run: Run, func: Any, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
     """Return what a function gives, and J·v."""
     if not isinstance(primals, tuple):
         run.fail_as("jvp tuple")
     return pushed_through(run, TORCH, func, primals, tangents, has_aux)
-
-
-for _name, _make in {
-    "grad": gradient_maker(with_value=False), "grad_and_value": gradient_maker(with_value=True),
-    "jacrev": jacobian_maker(TORCH, "jacrev"), "jacfwd": jacobian_maker(TORCH, "jacfwd"),
-    "hessian": hessian_maker(TORCH),
-}.items():  # fmt: skip
-    native(*names(_name))(_make)
 
 
 @native("torch.func.vmap", "torch.vmap", "functorch.vmap")
@@ -385,8 +353,8 @@ def functional_call(run: Run, module: Any, parameters: Any, args: Any = None, kw
     try:
         for table in tables:
             for path, value in table.items():
-                owner, name = owner_of(run, module, path)
-                fields = place_of(run, owner, name, path)
+                *way, name = path.split(".")
+                fields = place_of(run, reduce(run.attribute, way, module), name)
                 before.append((fields, name, fields[name]))
                 fields[name] = value
         return run.call(module, arguments, kwargs or {})
@@ -395,15 +363,7 @@ def functional_call(run: Run, module: Any, parameters: Any, args: Any = None, kw
             fields[name] = value
 
 
-def owner_of(run: Run, module: Any, path: str) -> tuple[Any, str]:
-    """Return the module that has a parameter, and its name there."""
-    *way, name = path.split(".")
-    for step in way:
-        module = run.attribute(module, step)
-    return module, name
-
-
-def place_of(run: Run, owner: Instance, name: str, path: str) -> dict[str, Any]:
+def place_of(run: Run, owner: Instance, name: str) -> dict[str, Any]:
     """Return the table of a module that has a parameter; raises what PyTorch raises where none has it."""
     for table in ("_parameters", "_buffers"):
         fields = owner.fields.get(table)
@@ -412,12 +372,6 @@ def place_of(run: Run, owner: Instance, name: str, path: str) -> dict[str, Any]:
     if name in owner.fields:
         return owner.fields
     return run.fail("AttributeError", f"{owner.kind.name} has no attribute `{name}`")  # type: ignore[no-any-return]
-
-
-@native(*names("functionalize"), "functorch.make_fx")
-def functionalize(run: Run, func: Any, **_: Any) -> Any:
-    """Return the function: writes in place are none of its effects here either."""
-    return func
 
 
 @native("torch.func.stack_module_state")
@@ -437,12 +391,8 @@ def stack_module_state(run: Run, models: Any) -> Any:
 @native("torch.func.linearize")
 def linearize(run: Run, func: Any, *primals: Any) -> Any:
     """Return what a function gives, and the function that pushes v forward."""
-    value = run.call(func, list(primals))
-
-    def push(run: Run, *tangents: Any) -> Any:
-        return pushed_through(run, TORCH, func, primals, tuple(tangents))[1]
-
-    return value, Made(push, func)
+    push = Made(lambda run, *tangents: pushed_through(run, TORCH, func, primals, tangents)[1], func)
+    return run.call(func, list(primals)), push
 
 
 # ---- torch.autograd.forward_ad
@@ -462,12 +412,6 @@ class DualLevel(Context):
         """End."""
         if self.level in run.levels:
             run.levels.remove(self.level)
-
-
-@native("torch.autograd.forward_ad.dual_level", "torch.autograd.forward_ad.enter_dual_level")
-def dual_level(run: Run) -> DualLevel:
-    """Return the context in which tensors have tangents."""
-    return DualLevel()
 
 
 @native("torch.autograd.forward_ad.make_dual")
@@ -492,8 +436,22 @@ def unpack_dual(run: Run, tensor: Tensor) -> Any:
     """Return a tensor's value and its tangent."""
     level = dual_level_of(run)
     inputs = [one for one, _ in run.duals]
-    found = next((t for one, t in run.duals if one is tensor), None)
-    if found is None and tensor.active:
+    tangent = next((t for one, t in run.duals if one is tensor), None)
+    if tangent is None and tensor.active:
         (g,) = pushed(run, level, [tensor], inputs, [t for _, t in run.duals])
-        found = None if g is None else level.settled(Tensor(g, tensor.dtype))
-    return Named("UnpackedDualTensor", {"primal": level.settled(tensor), "tangent": found})
+        tangent = None if g is None else level.settled(Tensor(g, tensor.dtype))
+    return Named("UnpackedDualTensor", {"primal": level.settled(tensor), "tangent": tangent})
+
+
+TRANSFORMS: dict[str, Any] = {
+    "grad": gradient_maker(with_value=False), "grad_and_value": gradient_maker(with_value=True),
+    "jacrev": jacobian_maker(TORCH, "jacrev"), "jacfwd": jacobian_maker(TORCH, "jacfwd"),
+    "hessian": hessian_maker(TORCH),
+    "vjp": lambda run, func, *primals, has_aux=False: pulled_back(run, TORCH, func, primals, has_aux, cotangents_of),
+    "functionalize": lambda run, func, **_: func,  # writes in place are none of its effects here either
+}  # fmt: skip
+for _name, _work in TRANSFORMS.items():
+    native(*names(_name))(_work)
+TABLE["functorch.make_fx"] = TABLE["functorch.functionalize"]
+for _name in ("dual_level", "enter_dual_level"):
+    TABLE[f"torch.autograd.forward_ad.{_name}"] = lambda run: DualLevel()
