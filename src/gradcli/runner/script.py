@@ -25,7 +25,7 @@ from gradcli.ops.declare import value_of
 from gradcli.records import dataclass, field
 from gradcli.runner import backward, converting, names, printing, transforms
 from gradcli.runner.events import Event, settle
-from gradcli.runner.exceptions import Raised, advice_of, as_raised, raised
+from gradcli.runner.exceptions import Raised, advice_of, raised, raised_of
 from gradcli.runner.names import with_private_names
 from gradcli.runner.python import attributes, builtins, calls, containers, operators
 from gradcli.runner.python.expressions import Text
@@ -189,12 +189,12 @@ def run_code(code: Code, place: Place, run: Run) -> Ended:
     except GivenUp as error:
         ended.refused = error.at(None, place)
     except GradcliError as error:
-        found = as_raised(error)
-        if found is None:
+        made = raised_of(error)
+        if made is None:
             ended.refused = error.at(None, place)
         else:
-            found.line = line_of(place, error)
-            end_by(ended, found)
+            made.line = 0 if error.span is None else place.text.count("\n", 0, error.span[0]) + 1
+            end_by(ended, made)
     except RecursionError:
         end_by(ended, raised("RecursionError", DEEP))
     except MemoryError:
@@ -209,11 +209,6 @@ def run_code(code: Code, place: Place, run: Run) -> Ended:
         ended.refused.ended = ended
     ended.variables = {name: frame[k] for name, k in code.places.items()}
     return ended
-
-
-def line_of(place: Place, error: GradcliError) -> int:
-    """Return the line of an error's place."""
-    return 0 if error.span is None else place.text.count("\n", 0, error.span[0]) + 1
 
 
 def end_by(ended: Ended, error: Raised) -> None:

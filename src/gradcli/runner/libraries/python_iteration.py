@@ -537,9 +537,9 @@ class Stack(Context):
 
     def enter_context(self, run: Run, context: Any) -> Any:
         """Enter one more."""
-        entered = enter(run, context)
-        self.ends.append(lambda: entered.leave(run, None))
-        return entered.value
+        value, leave = enter(run, context)
+        self.ends.append(lambda: leave(run, None))
+        return value
 
     attributes: ClassVar[dict[str, Any]] = {
         "enter_context": lambda run, me: me.enter_context,
