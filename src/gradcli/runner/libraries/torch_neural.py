@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.graph import Operation
-from gradcli.runner.grad_fns import Fused
+from gradcli.runner.backward import Fused
 from gradcli.runner.libraries.torch_making import draws
 from gradcli.runner.libraries.torch_tensors import broadcast_tensors
 from gradcli.runner.library import TABLE, native

@@ -13,9 +13,9 @@ from gradcli.language.calls import WITHOUT_MEANING, Parameter, find_function
 from gradcli.ops import METHODS as TABLE_METHODS
 from gradcli.ops import Function, Pair, Parts, find
 from gradcli.ops.declare import value_of
+from gradcli.runner.backward import Fused
 from gradcli.runner.converting import bound_call, cast_call, convert, wrap
 from gradcli.runner.exceptions import KINDS, of_host, torch_error, type_error
-from gradcli.runner.grad_fns import Fused
 from gradcli.runner.hosted import host_of, new_hosted
 from gradcli.runner.library import METHODS, TABLE, look_up, refuse_effect
 from gradcli.runner.python.containers import refuse_stale, write_back

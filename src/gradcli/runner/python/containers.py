@@ -461,9 +461,8 @@ def spread(run: Run, node: Any, shape: tuple[int, ...]) -> Any:
 def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
     """Return what an augmented assignment gives its target: the same object where it changes in place."""
     if isinstance(before, Tensor):
-        is_number = not before.shape and not (before.extra and before.extra.several)
         by_torch = isinstance(change, Tensor) and change.library == "torch"
-        if before.library in ("jax", "python") or (before.library == "numpy" and (is_number or by_torch)):
+        if before.library in ("jax", "python") or (before.library == "numpy" and (by_torch or is_number(before))):
             return operate(run, sign, before, change)
         if plain_array(before) and not flows(change):
             in_place(run, sign, before, change)
@@ -483,6 +482,11 @@ def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
         made = ask(run, before, f"__i{METHODS[sign]}__", change)
         return operate(run, sign, before, change) if made is UNBOUND or made is NotImplemented else made
     return before
+
+
+def is_number(x: Tensor) -> bool:
+    """Return whether an array of NumPy's is a single number, which nothing is written to."""
+    return not x.shape and not (x.extra and x.extra.several)
 
 
 def refuse_stale(run: Run, target: Tensor) -> None:
