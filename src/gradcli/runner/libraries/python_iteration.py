@@ -626,9 +626,9 @@ class Stack(Context):
 
     def enter_context(self, run: Run, context: Any) -> Any:
         """Enter one more."""
-        entered = enter(run, context)
-        self.ends.append(lambda: entered.leave(run, None))
-        return entered.value
+        value, leave = enter(run, context)
+        self.ends.append(lambda: leave(run, None))
+        return value
 
     def callback(self, run: Run, function: Any, *arguments: Any, **named: Any) -> None:
         """Have a function called at the end."""
