@@ -28,14 +28,6 @@ BOUNDS = {"atol": 0.0, "rtol": 1e-15}
 LOWER, UNIT = np.tril(v.S), np.triu(v.S, 1) + np.eye(3)
 
 record(
-    "mean_of_equals",
-    of_arrays=lm.mean_of_equals,
-    cases=[([np.array(x)], {"least": -1.0}) for x in ([3.0, 2.0, 1.0], [[4.0, 2.0, 1.0], [1.0, 0.0, -1.0]])],
-    kink=([[2.0, 2.0]], [[2.0, 1.0]]),
-    kink_options={"least": -1.0},
-    called=["svdvals", "eigvalsh"],
-)  # fmt: skip
-record(
     "eigvalsh",
     of_arrays=m.each_matrix(lm.eigenvalues),
     cases=[([a], {}) for a in SYMMETRIC],
@@ -63,11 +55,12 @@ record(
     "svdvals",
     of_arrays=m.each_matrix(lm.singular_values),
     cases=[([a], {}) for a in ANY],
+    kink=([[2.0, 1.0], [4.0, 2.0]], [[2.0, 1.0], [0.0, 3.0]]),
     oracle=g.singular_values,
     recipes=[PAIR],
     programs={
         "torch.linalg.svdvals(A)": np.linalg.svd(v.A, compute_uv=False),
-        "torch.linalg.svdvals(eye(2)*x[0])": np.abs(v.x[[0, 0]]),
+        "torch.linalg.svdvals(outer(x, x))": [np.sum(v.x**2), 0.0, 0.0],
     },
 )
 record(

@@ -132,22 +132,6 @@ record(
 )
 
 record(
-    "pick",
-    of_arrays=m.pick,
-    cases=[
-        ([(5,)], {"kind": "sort", "dim": 0}),
-        ([(2, 3)], {"kind": "sort", "dim": 1, "descending": True}),
-        *(
-            ([(2, 4)], {"kind": kind, "dim": 1, **keep})
-            for kind in ("max", "min", "median")
-            for keep in (c.KEPT, c.GONE)
-        ),
-    ],
-    kink=([0.5, 2.0, 2.0], [0.5, 0.5, 2.0]),
-    kink_options={"kind": "max", "dim": 0},
-)
-
-record(
     "argmax",
     of_arrays=m.reducing(lambda g: m.first(g, max)),
     flat=[([c.GRID], {"dim": 1, "keepdim": False}), ([c.GRID], {"dim": None, "keepdim": False})],
