@@ -12,7 +12,6 @@ from generator import arrays, duals
 from generator import functions as f
 from records import constants as c
 from records import mathematics as m
-from records import values as v
 from records.pointwise import divided, rounded
 from records.record import Edges, MoreExact, record
 
@@ -22,7 +21,6 @@ record(
     derivatives=(lambda a, b: 1, lambda a, b: 1),
     oracle=lambda x, other, alpha=1: arrays.array(x) + arrays.array(other) * alpha,
     recipes=["{E}, {E}", "{M}, {V}", "{V}, {c}", "{M}, {V}, alpha={c}"],
-    programs={"add(x, p)": v.x + v.p, "x.add(p, alpha=3)": v.x + 3 * v.p},
 )
 
 record(
@@ -31,7 +29,6 @@ record(
     derivatives=(lambda a, b: 1, lambda a, b: -1),
     oracle=lambda x, other, alpha=1: arrays.array(x) - arrays.array(other) * alpha,
     recipes=["{E}, {E}", "{M}, {V}", "{V}, {c}", "{M}, {V}, alpha={c}"],
-    programs={"sub(x, p)": v.x - v.p, "torch.sub(x, p, alpha=-2)": v.x + 2 * v.p},
 )
 
 record(
@@ -49,11 +46,6 @@ record(
     oracle=divided,
     ranges=("-3,3", "0.3,2"),
     recipes=['{f}({E}, {E:0.5,2}, rounding_mode="floor") + {E}', '{f}({V}, {c}, rounding_mode="trunc")*{V}'],
-    programs={
-        "div(x, p)": v.x / v.p,
-        'div(x, p, rounding_mode="floor")*x': np.floor(v.x / v.p) * v.x,
-        'x.div(p, rounding_mode="trunc")*x': np.trunc(v.x / v.p) * v.x,
-    },
     more_exact=[MoreExact("0/x", "PyTorch takes 0 times the square of 1/x, which overflows", before=(0.0,))],
 )
 
@@ -124,7 +116,6 @@ record(
     flat=[([c.HALVES[:, None], np.array([0.7, -1.3])], {})],
     oracle=arrays.each(operator.floordiv),
     recipes=["{f}({E}, {E:0.5,2}) + {E}"],
-    programs={"floor_divide(x, p)*x": v.x // v.p * v.x},
 )
 
 record(
@@ -577,7 +568,6 @@ record(
     kink=([1.5, 2.0], [2.0, 0.3]),
     oracle=rounded,
     recipes=["{f}({E})*{E}", "{f}({V}, decimals=1)*{V}", "{f}({M}, 0) - {M}"],
-    programs={"round(x)*x": np.round(v.x) * v.x, "x.round(decimals=1)*x": np.round(v.x, 1) * v.x},
     torch=Edges("torch.round(x) | torch.round(x, decimals=2) | torch.round(x, decimals=-1)"),
     numpy="round",
 )
@@ -588,7 +578,6 @@ record(
     flat=[(c.PAIR, {})],
     oracle=lambda x, other: f.signed(lambda x: duals.dual(1), lambda x: duals.dual(0))(x),
     recipes=["{f}({E}, 0.5)*{E}", "{E} - {f}({E}, 1)"],
-    programs={"heaviside(x, 0.5)*p": [0.2, 0.0, 0.7]},
 )
 
 record(
@@ -597,7 +586,6 @@ record(
     flat=[([np.array([0.0, np.nan, 1.0])], {})],
     oracle=lambda x: arrays.Array(np.zeros(arrays.array(x).shape, dtype=bool)),
     recipes=["where({f}({V}), 0, {V})"],
-    programs={"where(isnan(x), 0, x**2)": v.x**2},
 )
 
 record(
@@ -612,10 +600,6 @@ record(
         "({M} < {c}) | ({V} > 1), {M}, {V}",
         "{U}[:, None] <= {c}, {M}, {V}",
     ],
-    programs={
-        "where(x > 0, x**2, 3*x)": [v.x[0] ** 2, 3 * v.x[1], v.x[2] ** 2],
-        "np.where(A > x, A, x)": np.maximum(v.A, v.x),
-    },
 )
 
 record(
@@ -627,10 +611,4 @@ record(
     kink_options={"low": -1.0, "high": 0.5},
     oracle=f.clip,
     recipes=["{E}, -0.5, 0.7", "{V}, min={c}", "{V}, max={V}", "{M}, {V}, 2.5"],
-    programs={
-        "clip(x, -1, 0.5)": [0.3, -1, 0.5],
-        "x.clamp(min=0)": [0.3, 0, 0.8],
-        "clamp(A, max=x)": np.minimum(v.A, v.x),
-    },
-    values={"clip(x, [0.9, -0.5, 0.1], [0.9, 0.5, 0.4])": [0.9, -0.5, 0.4]},
 )
