@@ -289,8 +289,6 @@ def call(node: ast.Call) -> Piece:
     return Piece(rf"{operator}\left({', '.join(texts)}\right)")
 
 
-# ---- The answer in LaTeX: equations as mathematics, J beside v as an array, as a document or as its equat
-
 MOST_ENTRIES = 12
 """Entries of a value that stand beside its formula."""
 MOST_OF_J = 1_000_000
