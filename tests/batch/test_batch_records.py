@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.batch.records import KEYS
 from gradcli.cli.app import run
 from gradcli.cli.output import Environment
 from oracles import ask, cases, flags, portion, strict_json
@@ -167,12 +166,6 @@ def test_what_is_refused(record, kind, words, schema):
     assert f"line 2: error: {error['message']}" in err
     if "budget 'digits'" not in error["message"]:  # a text of JSON is refused for its digits, a number of Python is not
         assert without_line(documents[1]) == gradcli.answer({"id": "bad", **record})
-
-
-@pytest.mark.parametrize(("given", "hint"), [("inptus", "did you mean 'inputs'?"), ("zzzzzz", ", ".join(KEYS))])
-def test_an_unknown_key_has_a_hint(given, hint):
-    [found], _, _ = batch({"program": "x", given: 1})
-    assert hint in found["error"]["hint"]
 
 
 @pytest.mark.parametrize("known", [1, 0, -7, 2**80, 1.5, "a", "", "\u00e9\u20ac\U0001f600", True, False, None])

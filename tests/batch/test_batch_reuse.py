@@ -17,8 +17,6 @@ from gradcli.explanation.evaluation import Function, stand
 from gradcli.explanation.explaining import Ask, explain_run
 from gradcli.interface import Explanation
 from oracles import cases, portion, portion_of_rows
-from programs import VALUES
-from records import RECORDS
 
 CASES = cases("seed_cases.json")
 
@@ -86,19 +84,6 @@ def test_another_branch_is_another_formula(program, points):
         entries = Function(program).value(x=point).size
         record["calls"] = [[1.0, -2.0][:entries]]
         assert reused(answers, record) == fresh(record)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", portion(sorted(name for name, known in RECORDS.items() if known.programs), 144))
-def test_every_function_at_other_points(name):
-    for program in RECORDS[name].programs:
-        answers, function = Answers(Wanted()), Function(program)
-        for by in (0.0, 0.003, 0.0):
-            inputs = {k: moved(VALUES[k].tolist(), by) for k in function.inputs}
-            shape = function.value(**inputs).shape
-            ones = np.ones(shape).tolist()
-            record = {"program": program, "inputs": inputs, "calls": [ones]}
-            assert reused(answers, record) == fresh(record)
 
 
 @pytest.mark.long

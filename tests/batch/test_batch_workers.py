@@ -109,15 +109,6 @@ def test_records_that_run_forever_are_ended_and_the_rest_is_answered(jobs, monke
     assert {d["line"]: d["error"]["kind"] for d in found if not right(d)} == dict.fromkeys((2, 31, 33), "worker")
 
 
-@pytest.mark.parametrize("jobs", portion(["2", "1"], 2))
-def test_a_record_that_runs_forever_is_ended_when_its_time_is_over(jobs):
-    documents, found = batch(ENDLESS, args=("--jobs", jobs, "--timeout", "0.1", "--no-symbolic", *TURNS))
-    assert [d["error"]["kind"] for d in documents] == ["worker"]
-    assert "more than --timeout 0.1 seconds" in documents[0]["error"]["message"]
-    assert found.returncode == 2
-    assert found.stderr.decode().splitlines()[-1] == "1 record: 1 refused"
-
-
 LARGE = {"id": "large", "program": "y = x*ones(5000, 200)\n" + "y = y*y\n" * 90 + "y.sum()", "inputs": {"x": 1}}
 
 

@@ -111,11 +111,6 @@ def test_nothing_is_cut_in_a_pipe(cli: Cli, name: str, precision: int) -> None:
             assert word in answer.out
 
 
-def test_a_wide_pipe_keeps_every_cell_on_its_line(cli: Cli) -> None:
-    lines = cli("explain", *CASES["two-to-three"], "--width", "200").out.splitlines()
-    assert any("x[0]**2 + 2*x[1]**3" in line for line in lines)
-
-
 @pytest.mark.parametrize(("program", "x", "said"), [
     ("log(x)", "-1", "y is not finite at this point: these numbers are no derivative of it"),
     ("sqrt(x)", "0", "not finite at this point, on both routes"),
@@ -152,18 +147,6 @@ def test_a_program_comes_from_the_command_line_a_file_or_standard_input(
     for order in ((*words[:-1], words[-1], "--x", "3"), ("--x", "3", *words)):
         answer = cli("grad", *order, stdin=stdin)
         assert (answer.code, answer.out, answer.err) == (0, "6\n", ""), order
-
-
-SPELLINGS = [
-    ("-x**2", "--x", "3"), ("--x", "3", "-x**2"), ("--x=3", "-x**2"), ("--set", "x=3", "-x**2"),
-    ("-x**2", "--x=3", "--v", "1"), ("-x**2", "--v=1", "--x", "3"), ("-(x**2)", "--x", "3"),
-    ("--x", "3", "--", "-x**2"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("words", SPELLINGS)
-def test_a_program_that_begins_with_minus_needs_no_separator(cli: Cli, words: tuple[str, ...]) -> None:
-    assert cli("grad", *words).out == "-6\n"
 
 
 GRADIENTS = [

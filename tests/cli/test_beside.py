@@ -48,12 +48,6 @@ def test_the_tape_and_the_steps_look_like_this(cli: Cli, snapshot: SnapshotAsser
     assert shown == snapshot
 
 
-@pytest.mark.parametrize("name", ["used-twice", "broadcast"])
-def test_the_plain_lines_look_like_this(cli: Cli, snapshot: SnapshotAssertion, name: str) -> None:
-    answer = cli("explain", *PROGRAMS[name], "--tape", "--steps", "-F", "plain")
-    assert answer.out == snapshot
-
-
 @pytest.mark.parametrize("name", portion([*PROGRAMS], 3))
 @pytest.mark.parametrize("form", [[], ["-F", "plain"], ["--json"]], ids=" ".join)
 def test_without_the_options_nothing_is_told_and_with_them_the_rest_stays(name: str, form: list[str]) -> None:
@@ -66,15 +60,6 @@ def test_without_the_options_nothing_is_told_and_with_them_the_rest_stays(name: 
     alone = before.out.partition("\n more:")[0].splitlines()
     assert set(alone) <= set(after.out.splitlines())
     assert len(after.out) > len(before.out)
-
-
-@pytest.mark.parametrize("name", portion([*PROGRAMS], 2))
-def test_ascii_is_ascii(name: str) -> None:
-    answer = ask("explain", *PROGRAMS[name], "--tape", "--steps", "--ascii")
-    assert answer.out.isascii()
-
-
-NUMBER = re.compile(r"-?\d[\d.]*(?:e[-+]?\d+)?")
 
 
 @pytest.mark.parametrize("name", ["used-twice", "quotient", "several-calls"])

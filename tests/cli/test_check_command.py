@@ -200,19 +200,6 @@ def test_an_archive_has_the_array_of_each_variable(cli, tmp_path, monkeypatch, e
     assert cli("check", "sum(x**3)*c", "--x", "1,2", "--c", "2", *words).code == code
 
 
-@pytest.mark.parametrize("name", ["grad.pt", "model.pth", "grad.pkl"])
-def test_a_pickle_is_refused_with_the_way_out(cli, tmp_path, name):
-    (tmp_path / name).write_bytes(b"PK\x03\x04")
-    for words in (("--x", "3", "--expect", f"@{tmp_path / name}"), ("--x", f"@{tmp_path / name}")):
-        answer = cli("check", "x**2", *words)
-        assert answer.code == 2
-        assert "numpy.save('x.npy', x.detach().numpy()) writes one that is read" in answer.err
-
-
-def test_a_file_that_is_not_there(cli):
-    assert "there is no file" in cli("check", "x", "--x", "1", "--expect", "@nowhere.txt").err
-
-
 def test_the_answer_goes_to_a_file(cli, tmp_path):
     path = tmp_path / "check.json"
     answer = cli("check", "x**2", "--x", "3", "-o", str(path))

@@ -114,31 +114,6 @@ def test_the_span_counts_characters_of_the_program(cli: Cli) -> None:
     assert document["error"]["span"] == [6, 10]
 
 
-def test_an_unknown_command_is_named(cli: Cli, snapshot: SnapshotAssertion) -> None:
-    answer = cli("explane", "x", "--x", "1")
-    assert answer.code == 2
-    assert answer.snapshot == snapshot
-
-
-def test_an_unknown_option_of_the_root_is_named(cli: Cli, snapshot: SnapshotAssertion) -> None:
-    answer = cli("--verison")
-    assert answer.code == 2
-    assert answer.snapshot == snapshot
-
-
-@pytest.mark.parametrize(
-    "words", [("x**2", "--x"), ("x**2", "--x", ""), ("x**2", "--x", "--json"), ("x", "--x", "1", "--v")]
-)
-def test_an_option_without_its_value_is_said_to_need_one(cli: Cli, words: tuple[str, ...]) -> None:
-    answer = cli("explain", *words)
-    first = answer.err.splitlines()[0]
-    assert answer.code == 2
-    assert "no such option" not in first
-    assert "'--'" not in first
-    assert "--v" in first or "--x" in answer.err
-    assert any(word in first for word in ("value", "argument", "empty", "needs"))
-
-
 def test_the_words_of_an_error_are_those_of_the_user(cli: Cli) -> None:
     """No class name of a library, and no name that the user did not write."""
     assert "Input should be" not in cli("explain", *CASES["usage-width"]).err

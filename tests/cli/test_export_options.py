@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from gradcli.magic import explain_cell
-
 PROGRAM = ("explain", "x**2", "--x", "3")
 
 
@@ -72,34 +70,3 @@ def test_what_is_refused_leaves_the_file_as_it_was(cli, tmp_path, program, words
     assert answer.code == 2
     assert path.read_text(encoding="utf-8") == "before"
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
-
-
-class Shell:
-    """What IPython gives an extension."""
-
-    def __init__(self, **names):
-        self.user_ns, self.magics = names, {}
-
-    def register_magic_function(self, function, magic_kind, magic_name):
-        self.magics[magic_kind, magic_name] = function
-
-
-@pytest.mark.parametrize(("line", "known", "grad"), [
-    ("x=3", {}, 6.0), ("x=a", {"a": 4.0}, 8.0), ("", {"x": 5.0}, 10.0), ("v=10 x=3 wrt=x", {}, 60.0),
-    ("x='2 + 1'", {}, 6.0),
-])  # fmt: skip
-def test_a_cell_is_explained(line, known, grad):
-    import gradcli
-
-    shell = Shell(**known)
-    gradcli.load_ipython_extension(shell)
-    assert shell.magics["cell", "gradcli"](line, "y = x**2\ny").grad["x"] == grad
-
-
-def test_a_line_that_gives_nothing_is_refused():
-    import gradcli
-
-    with pytest.raises(gradcli.GradcliError, match="is not NAME=VALUE"):
-        explain_cell("x", "x**2", {})
-    with pytest.raises(gradcli.GradcliError, match="a quote is not closed"):
-        explain_cell("x='1", "x**2", {})

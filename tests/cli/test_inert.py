@@ -120,24 +120,6 @@ def test_a_payload_in_an_archive_is_shown_as_an_escape(cli: Cli) -> None:
     assert printable(answer.err)
 
 
-MARKUP = [
-    ("[red]*2", ("--red", "1", "--v", "1,")),
-    ("[red][0] + [bold][0]", ("--red", "1", "--bold", "1")),
-    ("x[0]*x[1]", ("--x", "1,2")),
-    ("red[blink]", ("--red", "1,2", "--set", "blink=1")),
-]
-
-
-@pytest.mark.parametrize(("program", "words"), MARKUP)
-@pytest.mark.parametrize("color", ["never", "always"])
-def test_brackets_are_no_markup(cli: Cli, program: str, words: tuple[str, ...], color: str) -> None:
-    answer = cli("explain", program, *words, "--color", color)
-    if answer.code == 2:
-        assert program in answer.err
-    else:
-        assert program in answer.out
-
-
 @pytest.mark.parametrize(
     "text", ["x[/red]", ":smile:", "[link=file:///]x[/link]", "[@click=exit]x", "%s {0} \\x1b[31m"]
 )

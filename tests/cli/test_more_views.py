@@ -100,25 +100,6 @@ def evaluated(text, values):
     return float(eval(text, {"__builtins__": {}}, arrays))  # noqa: S307 - gradcli wrote it
 
 
-FREE = [  # a variable that is called like an option, as it is given, and what is offered
-    (("lr*x", "--lr", "0.1"), "--set lr=0.1"), (("jvp*x", "--jvp", "4"), "--set jvp=4"),
-    (("iterations*x", "--iterations", "4"), "--set iterations=4"), (("rows*x", "--rows", "3"), "--set rows=3"),
-    (("--rows", "3", "rows*x"), "--set rows=3"), (("full + x", "--full=3"), "--set full=3"),
-    (("hessian*x", "--hessian", "1,2"), "--set hessian=1,2"), (("lr*x",), "--set lr=VALUE"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("words", "offered"), FREE, ids=lambda item: " ".join(item) if isinstance(item, tuple) else "")
-def test_a_variable_that_is_called_so_is_given_by_set(words, offered):
-    refused = ask("explain", *words, "--x", "2")
-    assert refused.code == 2
-    assert offered in refused.err
-
-
-def test_grad_has_no_such_option_and_takes_the_name():
-    assert ask("grad", "rows*x", "--rows", "3.", "--x", "2.", "--wrt", "x").out == "3\n"
-
-
 @pytest.mark.parametrize(("words", "message"), [
     (("--iterations", "3"), "need --lr"), (("--lr", "0"), "is not a positive number"), (("--lr", "1,2"), "is not"),
     (("--lr", "nan"), "--lr"), (("--lr", "1", "--iterations", "0"), "is not a positive number of steps"),

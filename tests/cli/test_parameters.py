@@ -53,28 +53,6 @@ def test_what_is_taken_plainly_is_what_typer_makes_of_it(name: str, value: Any) 
         assert (type(found), found) == (type(by_typer), by_typer)
 
 
-TAKEN = [
-    ("argument", "x**2", "x**2"),
-    ("text", "é", "é"),
-    ("texts", ("1", "2"), ["1", "2"]),
-    ("texts", None, ()),
-    ("integer", "017", 17),
-    ("integer", 6, 6),
-    ("flag", None, None),
-]
-LEFT = [("text", "\udcff"), ("texts", ["1", "\udcff"]), ("integer", "wide"), ("integer", "-1"), ("real", "1.5")]
-
-
-@pytest.mark.parametrize(("name", "value", "expected"), TAKEN)
-def test_a_plain_value_is_taken(name: str, value: Any, expected: Any) -> None:
-    assert plain(PARAMETERS[name].type_descriptor.annotation, value) == expected
-
-
-@pytest.mark.parametrize(("name", "value"), LEFT)
-def test_any_other_value_is_left_to_typer(name: str, value: Any) -> None:
-    assert plain(PARAMETERS[name].type_descriptor.annotation, value) is UNREAD
-
-
 def contexts(group: Any, name: str) -> tuple[Any, Any]:
     """Return the contexts in which typer reads the command line and one of its commands."""
     outer = typer.Context(group, **group.context_settings)

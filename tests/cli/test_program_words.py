@@ -84,14 +84,3 @@ def test_grad_check_and_batch_take_snippets(cli: Cli, script: str):
     record = json.dumps({"program": SNIPPET})
     found = json.loads(cli("batch", "-", stdin=record + "\n").out)
     assert found["grad"] == {"x": [2.0, 4.0]}
-
-
-def test_a_function_that_no_line_defines_is_named(cli: Cli):
-    text = "import torch\na = foo(3)\nx = torch.tensor([1.], requires_grad=True)\ny = bar(x) + a\ny.backward()"
-    assert cli("explain", text).err.splitlines() == [
-        "error: no line of the script defines the function 'foo'",
-        "  |",
-        "2 | a = foo(3)",
-        "  |     ^^^",
-        "help: did you mean 'floor'?",
-    ]
