@@ -111,7 +111,7 @@ class Explanation(Explained):
 
         Raises ``GradcliError``, ``code``, for a program that the library has no words for.
         """
-        from gradcli.scripts.script import script
+        from gradcli.scripts import script
 
         return script(self, library)
 

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.core import TyperOption
 
-from gradcli.cli.app import command_line
+from gradcli.cli.app import UNREAD, command_line, plain, processed, read_plainly
 from gradcli.cli.options import COMMANDS
-from gradcli.cli.words import UNREAD, plain, processed, read_plainly
 
 DECLARED = typer.Typer()
 

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 from gradcli.batch.answers import Records, Reply, Verdict, settle
 from gradcli.batch.pool import Limits
 from gradcli.batch.records import Line, Wanted, fields_of, lines
-from gradcli.cli.inputs import file_error
 from gradcli.cli.output import ExitStatus, complain, is_terminal, to_stdout
-from gradcli.cli.request import budget_from
+from gradcli.cli.request import budget_from, file_error
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
 from gradcli.errors.inert import inert

@@ -13,10 +13,23 @@ import numpy as np
 from gradcli.checking.check import LEFT_OUT, check_function, may_say_gradients
 from gradcli.checking.comparing import LEAST, MOST, digits_of_tolerance
 from gradcli.checking.expected import Expected, as_expected, only
-from gradcli.cli.inputs import PICKLED, assignment, file_error, key_of, read_array, read_text
 from gradcli.cli.options import Option, options_of
 from gradcli.cli.output import complain, require_folder, say, write
-from gradcli.cli.request import Request, Typed, function_of, printing, read_values, refuse_page, request
+from gradcli.cli.request import (
+    PICKLED,
+    Request,
+    Typed,
+    assignment,
+    file_error,
+    function_of,
+    key_of,
+    printing,
+    read_array,
+    read_text,
+    read_values,
+    refuse_page,
+    request,
+)
 from gradcli.errors import Budget, GradcliError, Place, Span
 from gradcli.errors.hints import did_you_mean
 from gradcli.errors.inert import inert

@@ -16,25 +16,21 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradcli import __version__
 from gradcli.batch.answers import Reply, Verdict, settle
 from gradcli.batch.records import Line
 from gradcli.cli.batch import MEMORY, MOST_JOBS, STATUS
 from gradcli.cli.checking import value_words
-from gradcli.cli.inputs import plain_text, read_bytes, suffix_of
 from gradcli.cli.options import Option, options_of
 from gradcli.cli.output import Environment, ExitStatus, require_folder, say, write
-from gradcli.cli.request import Typed, budget_from
+from gradcli.cli.request import Typed, budget_from, plain_text, read_bytes, suffix_of
 from gradcli.errors import Budget, GradcliError, Place, Span
 from gradcli.errors.hints import counted, did_you_mean
 from gradcli.errors.inert import inert
 from gradcli.records import dataclass
 from gradcli.render.data import dump, error_document
-
-if TYPE_CHECKING:
-    pass
 
 OPTIONS = options_of("check")
 KEYS = {

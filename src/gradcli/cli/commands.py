@@ -253,7 +253,7 @@ def check(env: Environment, typed: Typed) -> int:
     gradcli check "p = softmax(z); loss = -log(p[0])" --z 1,2,3 --expect "p - [1,0,0]"
     gradcli check checks.toml --jobs 4 -o report.xml
     """
-    from gradcli.cli.inputs import CHECKS, suffix_of
+    from gradcli.cli.request import CHECKS, suffix_of
 
     where = typed["program"] or typed["file"] or ""
     if suffix_of(where, CHECKS):
@@ -279,8 +279,7 @@ def run(env: Environment, typed: Typed) -> int:
     gradcli run notebook.ipynb --seed 7
     gradcli run - < train.py
     """
-    from gradcli.cli.inputs import read_script
-    from gradcli.cli.request import budget_from, read_values
+    from gradcli.cli.request import budget_from, read_script, read_values
     from gradcli.errors.inert import inert
     from gradcli.runner.script import run_script
     from gradcli.runner.state import BOUNDS

@@ -231,7 +231,7 @@ def write_tables(env: Environment, answer: Explained, how: Printing, v_is_open: 
 def exported(answer: Explained, how: Printing, layout: Layout) -> str:
     """Return an answer to take away: a script, LaTeX, Markdown, a picture of the tables or of the graph."""
     if how.format == "code":
-        from gradcli.scripts.script import script
+        from gradcli.scripts import script
 
         return script(answer, how.code or "")
     if how.format in ("svg", "dot"):

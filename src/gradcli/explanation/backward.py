@@ -35,7 +35,7 @@ from gradcli.formulas.vjps import (
     write,
     write_vjp,
 )
-from gradcli.language.trace import Assigned
+from gradcli.language.compiling import Assigned
 from gradcli.ops.declare import Array, Op
 from gradcli.ops.joining import holds_positions
 from gradcli.ops.writing import MOST_PLACES, numbers

@@ -14,7 +14,7 @@ from gradcli.engine.naming import call_assigned, output_name, place_text, tight
 from gradcli.explanation.parts import BranchTaken, Decision, Event, LoopEnded, TurnBegun, Value
 from gradcli.formulas.texts import array_text, nested
 from gradcli.language.arithmetic import Listed
-from gradcli.language.trace import Assigned, Branch, Chosen, Condition, Ended, Loop, Turn, Written
+from gradcli.language.compiling import Assigned, Branch, Chosen, Condition, Ended, Loop, Turn, Written
 from gradcli.ops import Pair
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.writing import number_text

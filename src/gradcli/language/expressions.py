@@ -46,8 +46,7 @@ from gradcli.language.calls import (
     resolve,
     written_name,
 )
-from gradcli.language.compiling import UNBOUND, Compiler, Evaluate, Frame
-from gradcli.language.trace import Branch, Chosen, Writer
+from gradcli.language.compiling import UNBOUND, Branch, Chosen, Compiler, Evaluate, Frame, Writer
 from gradcli.ops import OPERATORS, Pair, Parts, methods
 from gradcli.ops.declare import value_of
 from gradcli.ops.making import CONSTANTS, DATA

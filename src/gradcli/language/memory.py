@@ -19,9 +19,8 @@ import numpy as np
 from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.errors import GradcliError
 from gradcli.language.arithmetic import DOUBLE, Listed, is_tensor, number_kind
-from gradcli.language.compiling import Frame
+from gradcli.language.compiling import Assigned, Frame, Selection, Written
 from gradcli.language.picking import as_view, basic, picked
-from gradcli.language.trace import Assigned, Selection, Written
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.joining import INDEX, PUT

@@ -14,10 +14,9 @@ from gradcli.engine.graph import Graph, LeanGraph, Node
 from gradcli.errors import Budget, GivenUp, GradcliError, Place, Span, over_budget
 from gradcli.errors.hints import OwnInput, did_you_mean
 from gradcli.language import arithmetic
-from gradcli.language.compiling import FRAMES, Evaluate, Frame
+from gradcli.language.compiling import FRAMES, Assigned, Evaluate, Frame
 from gradcli.language.source import Spans, assigned, parse
 from gradcli.language.statements import Statements, as_load
-from gradcli.language.trace import Assigned
 from gradcli.ops.declare import tensor
 from gradcli.records import dataclass, replace
 

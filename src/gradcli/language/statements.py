@@ -27,10 +27,20 @@ from gradcli.language.arithmetic import (
     written_as,
 )
 from gradcli.language.calls import BINARY, MODULES, STATEMENT_WORDS
-from gradcli.language.compiling import UNBOUND, Block, Evaluate, Frame, Signal, Store
+from gradcli.language.compiling import (
+    UNBOUND,
+    Assigned,
+    Block,
+    Evaluate,
+    Frame,
+    Loop,
+    LoopTurns,
+    Signal,
+    Store,
+    Written,
+)
 from gradcli.language.expressions import Expressions, handed_over, index_items, index_parts, index_readers
 from gradcli.language.source import assigned
-from gradcli.language.trace import Assigned, Loop, LoopTurns, Written
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.joining import INDEX, PUT
