@@ -202,7 +202,7 @@ def test_a_derivative_that_is_wrong_on_both_routes_is_noticed(name):
     check(programs[0], whole=False)
 
 
-@pytest.mark.parametrize("name", sought(name for name in DIFFERENTIABLE if not OPS[name].moves))
+@pytest.mark.parametrize("name", sought(name for name in DIFFERENTIABLE if not OPS[name].entries.moves))
 def test_a_value_that_is_wrong_is_noticed(name):
     programs = programs_with(name)
     with tampered(OPS[name], forward=scaled(OPS[name].forward)):

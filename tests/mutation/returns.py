@@ -188,7 +188,7 @@ def declared(value):
     return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else None
 
 
-RULES_OF_THEIR_OWN = {"exactly", "pieces"}
+RULES_OF_THEIR_OWN = {"exact"}
 """Fields of ops whose lambdas are changed as code is; the table's own mutants change the others, or they are texts."""
 
 
@@ -199,6 +199,7 @@ def fields_of_ops():
     for op in OPS.values():
         named = [getattr(op, field.name) for field in fields(op) if field.name not in RULES_OF_THEIR_OWN]
         parts = [value for part in named for value in parts_of(part)]
+        parts += [op.exact.work, *(value for part in parts for value in parts_of(part))]
         for rule in (*named, *parts, unread_labels(op), *(op.vjp(k) for k in arguments_of(op))):
             code = getattr(rule, "__code__", None)
             if code is not None and code.co_name == "<lambda>":
@@ -216,10 +217,10 @@ def parts_of(value):
 
 def unread_labels(op):
     """Return what tells the pieces of an op apart where their value does not read it: no number depends on labels."""
-    if op.pieces is None:
+    if op.exact.pieces is None:
         return None
-    code = getattr(op.pieces.on, "__code__", None)
-    return op.pieces.piece if code is not None and code.co_varnames[0].startswith("_") else None
+    code = getattr(op.exact.pieces.on, "__code__", None)
+    return op.exact.pieces.piece if code is not None and code.co_varnames[0].startswith("_") else None
 
 
 def is_nothing(expression):

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import only_numpy
-from gradcli.ops.declare import Apply, Oddity
+from gradcli.ops.declare import Apply, Entries, Exactly, Keeps, Oddity, Text, Torch
 from gradcli.ops.links import (
     Array,
     Exact,
@@ -31,7 +31,7 @@ from gradcli.ops.links import (
 )
 from gradcli.ops.shaping import RESHAPE, joined, moved_local, mover, whole_numbers
 from gradcli.ops.values import one_axis
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import KEPT, function
 from gradcli.ops.writing import Call, index_text, index_text_back, put_text_back, repeat_text_back, tile_text_back
 
 
@@ -122,12 +122,11 @@ INDEX = mover(
     "index",
     picked,
     index_vjp,
-    view=True,
+    entries=Entries(view=True),
     size=index_size,
-    write=lambda call: f"{call.tight[0]}[{index_text(call.static['key'])}]",
-    backward_text=index_text_back,
+    text=Text(write=lambda call: f"{call.tight[0]}[{index_text(call.static['key'])}]", backward=index_text_back),
 )
-PART = replace(INDEX, several=True)
+PART = replace(INDEX, torch=Torch(several=True))
 """One of the parts that chunk, split, unbind and ``a, b = x`` give."""
 PUT = joined(
     "put",
@@ -135,11 +134,9 @@ PUT = joined(
     (put_vjp_base, lambda g, _y, _x, _value, *, key: g[key]),
     moved_local(put),
     size=lambda x, value, *, key: max(int(np.size(x)), index_size(x, key=key)),
-    oddity=Oddity("repeated-index", repeated_index),
-    torch_saves=("own",),
-    exactly=exact_put,
-    listed=True,
-    backward_text=put_text_back,
+    torch=Torch(oddity=Oddity("repeated-index", repeated_index), saves=((Keeps.OWN,),)),
+    exact=Exactly(value=exact_put),
+    text=Text(listed=True, backward=put_text_back),
 )
 
 
@@ -218,25 +215,25 @@ STACK = joined(
     lambda k: lambda g, _y, *_values, dim: g[k] if dim == 0 else np.take(g, k, axis=dim),
     lambda argument, out, values, static: linked(np.moveaxis(all_places(out), static["dim"], 0)[argument]),
     size=total_size,
-    exactly=lambda *values, dim: np.stack(values, axis=dim),
-    write=as_list,
+    exact=Exactly(value=lambda *values, dim: np.stack(values, axis=dim)),
+    text=Text(write=as_list),
 )
-CAT = joined("cat", cat, cat_vjp, cat_local, size=total_size, write=with_list)
+CAT = joined("cat", cat, cat_vjp, cat_local, size=total_size, text=Text(write=with_list))
 TILE = mover(
     "tile",
     lambda x, *, reps: np.tile(x, reps),
     size=lambda x, reps: np.size(x) * math.prod(reps),
-    backward_text=tile_text_back,
+    text=Text(backward=tile_text_back),
 )
 REPEAT = mover(
     "repeat_interleave",
     lambda x, *, repeats, dim: np.repeat(x, repeats, dim),
     size=lambda x, repeats, dim: np.size(x) * repeats,
-    backward_text=repeat_text_back,
+    text=Text(backward=repeat_text_back),
 )
 
 
-@function("stack", "torch numpy", "shaping", op=STACK, kinds="same same yes")
+@function("stack", "torch numpy", "shaping", op=STACK, kinds=KEPT)
 def build_stack(f: Apply, tensors: Tensors, dim: Static = 0) -> Tensor:
     """arrays of one shape along a new axis"""
     shapes = [x.shape for x in tensors]
@@ -245,7 +242,7 @@ def build_stack(f: Apply, tensors: Tensors, dim: Static = 0) -> Tensor:
     return f(STACK, *tensors, dim=one_axis(dim, len(shapes[0]) + 1))
 
 
-@function("cat concatenate concat", "torch numpy", "shaping", op=CAT, kinds="same same yes")
+@function("cat concatenate concat", "torch numpy", "shaping", op=CAT, kinds=KEPT)
 def build_cat(f: Apply, tensors: Tensors, dim: Static = 0, library: Library = "torch") -> Tensor:
     """arrays joined along an axis; with None in the place of an axis all their entries, as numpy has it"""
     if dim is None:
@@ -270,7 +267,7 @@ def without_empty(tensors: Tensors) -> Tensors:
     return others if any(x.ndim != 1 for x in others) else tensors
 
 
-@function("repeat tile np.tile numpy.tile torch.tile", "method", "shaping", op=TILE, kinds="same same yes")
+@function("repeat tile np.tile numpy.tile torch.tile", "method", "shaping", op=TILE, kinds=KEPT)
 def build_tile(f: Apply, x: Tensor, *reps: Static) -> Tensor:
     """the whole array repeated, as PyTorch's x.repeat (np.repeat repeats each entry)"""
     counts = whole_numbers(reps, "a count")
@@ -279,7 +276,7 @@ def build_tile(f: Apply, x: Tensor, *reps: Static) -> Tensor:
     return f(TILE, x, reps=counts)
 
 
-@function("repeat_interleave np.repeat numpy.repeat", "torch method", "shaping", op=REPEAT, kinds="same same yes")
+@function("repeat_interleave np.repeat numpy.repeat", "torch method", "shaping", op=REPEAT, kinds=KEPT)
 def build_repeat_interleave(f: Apply, x: Tensor, repeats: Raw, dim: Static = None) -> Tensor:
     """each entry repeated, flattened or along dim; repeats may be a count for each"""
     flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x

@@ -12,7 +12,19 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
-from gradcli.ops.declare import Op, Said, declare, in_one_step
+from gradcli.ops.declare import (
+    OUTPUT,
+    WITH_OUTPUT,
+    Entries,
+    Exactly,
+    Keeps,
+    Op,
+    Said,
+    Text,
+    Torch,
+    declare,
+    in_one_step,
+)
 from gradcli.ops.linear_algebra import require_product, require_square, with_ones
 from gradcli.ops.links import (
     AUXILIARY,
@@ -29,7 +41,7 @@ from gradcli.ops.links import (
     Static,
 )
 from gradcli.ops.values import Value, require
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import BY_NUMPY, Beside, Kinds, Made, function
 
 
 def cofactors(a: Array) -> Array:
@@ -343,15 +355,17 @@ DET = declare(
         det,
         (det_vjp,),
         det_local,
-        exactly=exactly.det,
-        work=row_by_row,
+        exact=Exactly(value=exactly.det, work=row_by_row),
         steps=eliminated,
-        index=Said(),
+        entries=Entries(index=Said()),
         digits=cofactor_terms,
-        backward_text=det_text_back,
-        differs=lambda y, a: (y == 0) | ~np.isfinite(y),
-        says="it solves with the determinant, so that one of 0 has gradient 0 and one beyond doubles none",
+        text=Text(backward=det_text_back),
+        torch=Torch(
+            differs=lambda y, a: (y == 0) | ~np.isfinite(y),
+            says="it solves with the determinant, so that one of 0 has gradient 0 and one beyond doubles none",
+        ),
         again=(det_again,),
+        reads=WITH_OUTPUT,
     )
 )
 
@@ -362,11 +376,11 @@ INV = declare(
         no_singular(inverted),
         (inv_vjp,),
         inv_local,
-        exactly=exactly.inv,
-        work=row_by_row,
+        exact=Exactly(value=exactly.inv, work=row_by_row),
         steps=eliminated,
-        index=Said(),
+        entries=Entries(index=Said()),
         digits=inv_digits,
+        reads=OUTPUT,
     )
 )
 
@@ -431,38 +445,33 @@ SOLVE = declare(
         no_singular(solve),
         (solve_vjp_left, solve_vjp_right),
         solve_local,
-        exactly=exactly.solve,
-        work=row_by_row,
+        exact=Exactly(value=exactly.solve, work=row_by_row),
         steps=eliminated,
-        index=Said(),
-        torch_saves=("0 output",),
+        entries=Entries(index=Said()),
+        torch=Torch(saves=((0, Keeps.OUTPUT),)),
         size=lambda a, b: max(np.size(a), 1) * max(np.size(b), 1),
         digits=solve_digits,
-        backward_text=solve_text_back,
-        text="inv({}) @ {}",
-        precedence=70,
+        text=Text(backward=solve_text_back, template="inv({}) @ {}", precedence=70),
+        reads=((OUT, 0, 1), (0, 1)),
     )
 )
 
 
-FLOATS = "numpy-float numpy-float yes"
-
-
-@function("det", "torch linalg method", "linear algebra", op=DET, kinds=FLOATS)
+@function("det", "torch linalg method", "linear algebra", op=DET, kinds=BY_NUMPY)
 def build_det(x: Value) -> Value:
     """the determinant of a square matrix"""
     require_square(x, "det")
     return x.of(DET)
 
 
-@function("inv inverse", "torch linalg method", "linear algebra", op=INV, kinds=FLOATS)
+@function("inv inverse", "torch linalg method", "linear algebra", op=INV, kinds=BY_NUMPY)
 def build_inv(x: Value) -> Value:
     """the inverse of a square matrix"""
     require_square(x, "inv")
     return x.of(INV)
 
 
-@function("solve", "linalg", "linear algebra", op=SOLVE, kinds="numpy-float numpy-float numpy")
+@function("solve", "linalg", "linear algebra", op=SOLVE, kinds=Kinds(Made.NUMPY_FLOAT, Made.NUMPY_FLOAT, Beside.NUMPY))
 def build_solve(A: Value, B: Value, left: bool = True) -> Value:
     """the X with A @ X = B, or X @ A = B with left=False; B may be a vector, or one vector for each of several A"""
     require_square(A, "solve")

@@ -13,7 +13,26 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops import exactly
-from gradcli.ops.declare import BEYOND, Apply, Op, Paired, Reduced, Said, beyond, declare, in_one_step, on_none
+from gradcli.ops.declare import (
+    BEYOND,
+    NO_ENTRIES,
+    NO_TORCH,
+    NOTHING,
+    WITH_OUTPUT,
+    Apply,
+    Entries,
+    Exactly,
+    Op,
+    Paired,
+    Reduced,
+    Said,
+    Text,
+    Torch,
+    beyond,
+    declare,
+    in_one_step,
+    on_none,
+)
 from gradcli.ops.elementwise import log_of_sum
 from gradcli.ops.linear_algebra import pairs_along
 from gradcli.ops.links import (
@@ -41,7 +60,7 @@ from gradcli.ops.links import (
 )
 from gradcli.ops.shaping import RESHAPE
 from gradcli.ops.values import empty_of, group_rows, one_axis, read_axes, require_entries, restore, spread_back
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import BY_NUMPY, COUNTED, function
 from gradcli.ops.writing import numbers
 
 NORMAL = np.finfo(np.float64).tiny
@@ -336,9 +355,8 @@ def scatter_rows(
             forward,
             (vjp,),
             reduced(inner, outer, zero),
-            shaped=not zero,
-            differs=beyond,
-            says=BEYOND,
+            entries=replace(record.pop("entries", NO_ENTRIES), shaped=not zero),
+            torch=replace(record.pop("torch", NO_TORCH), differs=beyond, says=BEYOND),
             **record,
         )
     )
@@ -413,48 +431,55 @@ KEEPDIM = {"keepdim": False}
 SUM = scatter_rows(
     "sum", lambda s, x: x, lambda s, y, n: y,
     forward=lambda x, dim, keepdim: np.add.reduce(x, axis=dim, keepdims=keepdim),
-    vjp=lambda g, _y, x, *, dim, keepdim: spread_back(g, dim, keepdim, x), by_shape=True,
-    folds=lambda s, entries: s.total(entries), index=Reduced("1"), mentions=on_none, defaults=KEEPDIM,
+    vjp=lambda g, _y, x, *, dim, keepdim: spread_back(g, dim, keepdim, x),
+    entries=Entries(by_shape=True, folds=lambda s, entries: s.total(entries), index=Reduced("1"), mentions=on_none),
+    text=Text(defaults=KEEPDIM),
 )
 MEAN = scatter_rows(
     "mean", lambda s, x: x, lambda s, y, n: n * y,
-    forward=mean, vjp=mean_vjp, by_shape=True, exactly=exactly.mean,
-    folds=lambda s, entries: s.total(entries) / s.number(len(entries)), index=Reduced("1/{n}"), mentions=on_none,
-    defaults=KEEPDIM,
+    forward=mean, vjp=mean_vjp, entries=Entries(by_shape=True, folds=lambda s,
+                                                entries: s.total(entries) / s.number(len(entries)),
+                                                index=Reduced("1/{n}"), mentions=on_none),
+                                                exact=Exactly(value=exactly.mean),
+    text=Text(defaults=KEEPDIM),
 )
 LOGSUMEXP = scatter_rows(
     "logsumexp", lambda s, x: s.exp(x), lambda s, y, n: s.exp(y),
     forward=logsumexp,
     vjp=lambda g, y, x, *, dim, keepdim: restore(g, dim, keepdim) * np.exp(x - restore(y, dim, keepdim)),
-    exactly=exactly.logsumexp, index=Reduced("exp({x} - {y})"), defaults=KEEPDIM, backward_text=logsumexp_text_back,
+    exact=Exactly(value=exactly.logsumexp), entries=Entries(index=Reduced("exp({x} - {y})")),
+    text=Text(defaults=KEEPDIM, backward=logsumexp_text_back), reads=WITH_OUTPUT
 )
 PROD = declare(Op(
-    "prod", prod, (prod_vjp,), prod_local, differs=beyond, says=BEYOND,
-    exactly=lambda x, dim, keepdim: np.prod(x, axis=dim, keepdims=keepdim),
-    folds=lambda s, entries: s.product(entries), index=Said(), defaults=KEEPDIM, backward_text=prod_text_back,
-    again=(prod_along_vjp,),
+    "prod", prod, (prod_vjp,), prod_local, torch=Torch(differs=beyond, says=BEYOND),
+    exact=Exactly(value=lambda x, dim, keepdim: np.prod(x, axis=dim, keepdims=keepdim)),
+    entries=Entries(folds=lambda s, entries: s.product(entries), index=Said()),
+    text=Text(defaults=KEEPDIM, backward=prod_text_back),
+    again=(prod_along_vjp,), reads=WITH_OUTPUT
 ))
 PROD_ALONG = replace(PROD, vjps=(prod_along_vjp,))
 CUMSUM = declare(Op(
     "cumsum", running_sum, (lambda g, _y, _x, *, dim: np.flip(running_sum(np.flip(g, dim), dim), dim),),
-    lambda argument, out, values, static: [pairs_along(values[0], static["dim"], Order.NOT_BEFORE)], shaped=True,
-    folds=lambda s, entries: s.total(entries), index=Paired("where({j} <= {i}, 1, 0)"), mentions=on_none,
+    lambda argument, out, values, static: [pairs_along(values[0], static["dim"], Order.NOT_BEFORE)],
+    entries=Entries(shaped=True, folds=lambda s, entries: s.total(entries), index=Paired("where({j} <= {i}, 1, 0)"),
+                    mentions=on_none), reads=NOTHING
 ))
 CUMPROD = declare(Op(
-    "cumprod", cumprod, (cumprod_vjp,), cumprod_local, differs=beyond, says=BEYOND,
-    exactly=lambda x, dim: np.cumprod(x, axis=dim), index=Said(), backward_text=cumprod_text_back,
-    again=(cumprod_again,),
+    "cumprod", cumprod, (cumprod_vjp,), cumprod_local, torch=Torch(differs=beyond, says=BEYOND),
+    exact=Exactly(value=lambda x, dim: np.cumprod(x, axis=dim)), entries=Entries(index=Said()),
+    text=Text(backward=cumprod_text_back),
+    again=(cumprod_again,), reads=WITH_OUTPUT
 ))
 # fmt: on
 
 
-@function("sum", "torch numpy method dtype", "reductions", op=SUM, kinds="integer integer yes")
+@function("sum", "torch numpy method dtype", "reductions", op=SUM, kinds=COUNTED)
 def build_sum(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Tensor:
     """the sum of the entries, or of those along dim"""
     return f(SUM, x, dim=read_axes(dim, x.ndim, empty_of(library)), keepdim=bool(keepdim))
 
 
-@function("mean", "torch numpy method dtype", "reductions", op=MEAN, kinds="numpy-float numpy-float yes")
+@function("mean", "torch numpy method dtype", "reductions", op=MEAN, kinds=BY_NUMPY)
 def build_mean(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Tensor:
     """the mean of the entries, or of those along dim"""
     axes = read_axes(dim, x.ndim, empty_of(library))
@@ -462,7 +487,7 @@ def build_mean(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False,
     return f(MEAN, x, dim=axes, keepdim=bool(keepdim))
 
 
-@function("prod", "torch numpy math method dtype", "reductions", op=PROD, kinds="integer integer yes")
+@function("prod", "torch numpy math method dtype", "reductions", op=PROD, kinds=COUNTED)
 def build_prod(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Tensor:
     """the product of the entries, or of those along dim"""
     op = PROD if dim is None else PROD_ALONG
@@ -479,7 +504,7 @@ def build_logsumexp(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = F
     return f(LOGSUMEXP, x, dim=axes, keepdim=bool(keepdim))
 
 
-@function("cumsum", "torch method dtype", "reductions", op=CUMSUM, kinds="integer integer yes")
+@function("cumsum", "torch method dtype", "reductions", op=CUMSUM, kinds=COUNTED)
 def build_cumsum(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
     """the running sum along dim"""
     if not x.ndim:
@@ -488,7 +513,7 @@ def build_cumsum(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
     return f(CUMSUM, row, dim=axis)
 
 
-@function("cumprod", "torch method dtype", "reductions", op=CUMPROD, kinds="integer integer yes")
+@function("cumprod", "torch method dtype", "reductions", op=CUMPROD, kinds=COUNTED)
 def build_cumprod(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
     """the running product along dim"""
     if not x.ndim:
@@ -505,7 +530,7 @@ def along(f: Apply, x: Tensor, dim: Static, name: str) -> tuple[Tensor, int]:
     return x if x.ndim == 1 else f(RESHAPE, x, shape=(-1,)), 0
 
 
-@function("np.cumsum numpy.cumsum", "dtype", "reductions", kinds="integer integer yes")
+@function("np.cumsum numpy.cumsum", "dtype", "reductions", kinds=COUNTED)
 def build_numpy_cumsum(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
     """the running sum as numpy has it: of the flattened array where no axis is given"""
     flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x

@@ -12,7 +12,21 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.arithmetic import MAXIMUM, MINIMUM
-from gradcli.ops.declare import Kink, Op, Pair, Picked, Piecewise, declare, no_links
+from gradcli.ops.declare import (
+    WITH_OUTPUT,
+    Entries,
+    Exactly,
+    Keeps,
+    Kink,
+    Op,
+    Pair,
+    Picked,
+    Piecewise,
+    Text,
+    Torch,
+    declare,
+    no_links,
+)
 from gradcli.ops.exactly import decided, shared, true
 from gradcli.ops.links import Array, Forward, Indices, Library, Links, Mask, Options, Static, Tensor, Test, Vjp
 from gradcli.ops.reductions import all_entries
@@ -28,7 +42,7 @@ from gradcli.ops.values import (
     require_entries,
     restore,
 )
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import BY_NUMPY, KEPT, OF_NUMBERS, Kinds, Made, function
 from gradcli.ops.writing import axis_text
 
 Before = Callable[[Any, Any], bool]
@@ -343,7 +357,7 @@ def pick_text_back(_k: int, _out: Array, x: Array, *, kind: str, dim: int, keepd
     return f"sum(where(unsqueeze({where}, {dim + 1}) == {along_axis}, unsqueeze({{g}}, {dim + 1}), 0), dim={dim})"
 
 
-SAME = "same same yes"
+SAME = KEPT
 
 
 def spread_evenly(name: str, forward: Forward, vjp: Vjp, hit: Test, several: Test) -> Op:
@@ -354,11 +368,11 @@ def spread_evenly(name: str, forward: Forward, vjp: Vjp, hit: Test, several: Tes
             forward,
             (vjp,),
             extreme_local,
-            pieces=shared(hit),
-            moves=True,
+            exact=Exactly(pieces=shared(hit)),
+            entries=Entries(moves=True),
             kink=Kink(several, "the gradient is shared evenly"),
-            defaults={"keepdim": False},
-            backward_text=extreme_text_back,
+            text=Text(defaults={"keepdim": False}, backward=extreme_text_back),
+            reads=WITH_OUTPUT,
         )
     )
 
@@ -369,7 +383,16 @@ def position_op(name: str, of: Callable[..., Indices]) -> Op:
     def forward(x: Array, dim: int | None, keepdim: bool) -> Indices:
         return of(x, axis=dim, keepdims=keepdim)
 
-    return declare(Op(name, forward, (None,), no_links, pieces=decided(forward), defaults={"keepdim": False}))
+    return declare(
+        Op(
+            name,
+            forward,
+            (None,),
+            no_links,
+            exact=Exactly(pieces=decided(forward)),
+            text=Text(defaults={"keepdim": False}),
+        )
+    )
 
 
 def truth_op(name: str, of: Callable[..., Mask]) -> Op:
@@ -381,7 +404,16 @@ def truth_op(name: str, of: Callable[..., Mask]) -> Op:
     def exact(x: Array, dim: Axes, keepdim: bool) -> Mask:
         return of(true(x), axis=dim, keepdims=keepdim)
 
-    return declare(Op(name, forward, (None,), no_links, pieces=decided(exact), defaults={"keepdim": False}))
+    return declare(
+        Op(
+            name,
+            forward,
+            (None,),
+            no_links,
+            exact=Exactly(pieces=decided(exact)),
+            text=Text(defaults={"keepdim": False}),
+        )
+    )
 
 
 AMAX = spread_evenly("amax", largest, extreme_vjp, at_largest, many(np.max))
@@ -401,17 +433,18 @@ PICK = declare(
         pick,
         (pick_vjp,),
         pick_local,
-        pieces=Piecewise(lambda x, keepdim=True, **how: pick_indices(x, **how), picked_on),
+        exact=Exactly(pieces=Piecewise(lambda x, keepdim=True, **how: pick_indices(x, **how), picked_on)),
         kink=Kink(has_twin, "the entry at the index that is given gets all"),
-        index=Picked(
-            lambda x, **how: f"{pick_text(x, **how)}.indices",
-            kept=lambda kind, keepdim=True, **how: kind == "sort" or keepdim,
-            whole=lambda kind, **how: kind == "sort",
+        entries=Entries(
+            index=Picked(
+                lambda x, **how: f"{pick_text(x, **how)}.indices",
+                kept=lambda kind, keepdim=True, **how: kind == "sort" or keepdim,
+                whole=lambda kind, **how: kind == "sort",
+            ),
+            moves=True,
         ),
-        moves=True,
-        torch_saves=("own",),
-        backward_text=pick_text_back,
-        write=lambda call: f"{pick_text(call.texts[0], **call.static)}.values",
+        torch=Torch(saves=((Keeps.OWN,),)),
+        text=Text(backward=pick_text_back, write=lambda call: f"{pick_text(call.texts[0], **call.static)}.values"),
     )
 )
 ARGMAX, ARGMIN = position_op("argmax", np.argmax), position_op("argmin", np.argmin)
@@ -469,7 +502,7 @@ extreme_of("max", "largest")
 extreme_of("min", "smallest")
 
 
-@function("median", "torch method", "reductions", op=MEDIAN, kinds="no same yes")
+@function("median", "torch method", "reductions", op=MEDIAN, kinds=OF_NUMBERS)
 def build_median(x: Value, dim: Static = None, keepdim: bool = False) -> Value | Pair:
     """the middle entry, the lower of two (np.median: their mean)"""
     axes = read_axes(dim, x.ndim, "refused")
@@ -496,7 +529,7 @@ def numpy_sort(x: Value, dim: Static = -1, kind: Static = None) -> Value:
     return flat.of(PICK, kind="sort", dim=axis, descending=False)
 
 
-@function("np.median numpy.median", "", "reductions", kinds="numpy-float numpy-float yes")
+@function("np.median numpy.median", "", "reductions", kinds=BY_NUMPY)
 def numpy_median(x: Value, dim: Static = None) -> Value:
     """the middle entry, or the mean of the two, as numpy has it"""
     require_entries(x, read_axes(dim, x.ndim), "median")
@@ -517,7 +550,7 @@ def position(op: Op, word: str) -> None:
         return x.of(op, dim=None if dim is None or not x.ndim else one_axis(dim, x.ndim), keepdim=keepdim)
 
     build.__doc__ = f"the position of the {word} entry; it has no derivative"
-    function(op.name, "torch numpy method", "reductions", op=op, kinds="numpy-integer integer yes")(build)
+    function(op.name, "torch numpy method", "reductions", op=op, kinds=Kinds(Made.NUMPY_INTEGER, Made.INTEGER))(build)
 
 
 def truth(op: Op) -> None:
@@ -527,7 +560,7 @@ def truth(op: Op) -> None:
         return x.of(op, dim=dim, keepdim=keepdim)
 
     build.__doc__ = f"whether {op.name} of the entries are true, for conditions"
-    function(op.name, "torch numpy method", "reductions", op=op, kinds="mask mask yes")(build)
+    function(op.name, "torch numpy method", "reductions", op=op, kinds=Kinds(Made.MASK, Made.MASK))(build)
 
 
 position(ARGMAX, "largest")

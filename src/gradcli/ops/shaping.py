@@ -14,11 +14,12 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
-from gradcli.ops.declare import Apply, Op, declare, value_of
-from gradcli.ops.links import Array, Forward, Indices, Library, Links, Local, Options, Record, Rule, Static, Tensor, Vjp
+from gradcli.ops.declare import NO_ENTRIES, Apply, Entries, Op, Text, declare, value_of
+from gradcli.ops.links import Array, Forward, Indices, Library, Links, Local, Options, Rule, Static, Tensor, Vjp
 from gradcli.ops.values import cloned, one_axis, read_axes, whole
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import KEPT, function
 from gradcli.ops.writing import Call, diagonal_text_back, function_call
+from gradcli.records import replace
 
 
 def number_entries(values: tuple[Array, ...], argument: int) -> list[Indices]:
@@ -61,7 +62,8 @@ def joined(
     name: str, forward: Forward, vjps: tuple[Vjp | None, ...] | Callable[[int], Vjp], local: Local, **record: Any
 ) -> Op:
     """Declare an op of any number of arguments that moves entries."""
-    return declare(Op(name, forward, vjps, local, moves=True, by_shape=True, shaped=True, **record))
+    entries = replace(record.pop("entries", NO_ENTRIES), moves=True, by_shape=True, shaped=True)
+    return declare(Op(name, forward, vjps, local, entries=entries, **record))
 
 
 def transposed(call: Call) -> str:
@@ -79,25 +81,26 @@ def rolled(call: Call) -> str:
     return f"roll({call.texts[0]}, {by}{'' if call.ndim == 1 and len(shifts) == 1 else f', {along}'})"
 
 
-DIAGONAL_OPTIONS: Record = {"defaults": {"k": 0}, "words": {"k": "diagonal"}}
+BY_DIAGONAL = Text(defaults={"k": 0}, words={"k": "diagonal"})
 
 # fmt: off
 RESHAPE   = mover("reshape", lambda x, *, shape: np.reshape(x, shape),
-                  lambda g, _y, x, *, shape: np.reshape(g, np.shape(x)), view=True)
+                  lambda g, _y, x, *, shape: np.reshape(g, np.shape(x)), entries=Entries(view=True))
 TRANSPOSE = mover("permute", lambda x, *, dims: np.transpose(x, dims),
-                  lambda g, _y, _x, *, dims: np.transpose(g, np.argsort(dims)), view=True, write=transposed)
+                  lambda g, _y, _x, *, dims: np.transpose(g, np.argsort(dims)), entries=Entries(view=True),
+                  text=Text(write=transposed))
 EXPAND    = mover("expand", lambda x, *, shape: np.broadcast_to(x, shape),
-                  lambda g, _y, _x, *, shape: g, view=True, size=lambda x, shape: math.prod(shape))
+                  lambda g, _y, _x, *, shape: g, entries=Entries(view=True), size=lambda x, shape: math.prod(shape))
 FLIP      = mover("flip", lambda x, *, dims: np.array(np.flip(x, dims)), lambda g, _y, _x, *, dims: np.flip(g, dims))
 ROLL      = mover("roll", lambda x, *, shifts, dims: np.roll(x, shifts, dims),
-                  lambda g, _y, _x, *, shifts, dims: np.roll(g, -np.asarray(shifts), dims), write=rolled)
+                  lambda g, _y, _x, *, shifts, dims: np.roll(g, -np.asarray(shifts), dims), text=Text(write=rolled))
 DIAG      = mover("diag", lambda x, *, k: np.array(np.diag(x, k)),
                   size=lambda x, k: int((np.size(x) + abs(k)) ** 2 if np.ndim(x) == 1 else np.size(x)),
-                  backward_text=diagonal_text_back,
-                  **DIAGONAL_OPTIONS)
-DIAGONAL  = mover("diagonal", lambda x, *, offset: np.diagonal(x, offset), view=True, backward_text=diagonal_text_back)
-TRIL      = mover("tril", lambda x, *, k: np.tril(x, k), lambda g, _y, _x, *, k: np.tril(g, k), **DIAGONAL_OPTIONS)
-TRIU      = mover("triu", lambda x, *, k: np.triu(x, k), lambda g, _y, _x, *, k: np.triu(g, k), **DIAGONAL_OPTIONS)
+                  text=replace(BY_DIAGONAL, backward=diagonal_text_back))
+DIAGONAL  = mover("diagonal", lambda x, *, offset: np.diagonal(x, offset), entries=Entries(view=True),
+                  text=Text(backward=diagonal_text_back))
+TRIL      = mover("tril", lambda x, *, k: np.tril(x, k), lambda g, _y, _x, *, k: np.tril(g, k), text=BY_DIAGONAL)
+TRIU      = mover("triu", lambda x, *, k: np.triu(x, k), lambda g, _y, _x, *, k: np.triu(g, k), text=BY_DIAGONAL)
 CLONE     = mover("clone", lambda x: cloned(x)[()], lambda g, _y, _x: g)
 # fmt: on
 
@@ -134,13 +137,13 @@ def checked_shape(size: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(size // known if length == -1 else length for length in shape)
 
 
-@function("reshape view np.reshape numpy.reshape torch.reshape", "method", "shaping", op=RESHAPE, kinds="same same yes")
+@function("reshape view np.reshape numpy.reshape torch.reshape", "method", "shaping", op=RESHAPE, kinds=KEPT)
 def build_reshape(f: Apply, x: Tensor, *shape: Static) -> Tensor:
     """the same entries in another shape; one length may be -1"""
     return f(RESHAPE, x, shape=checked_shape(math.prod(x.shape), whole_numbers(shape, "a length")))
 
 
-@function("ravel", "torch numpy method", "shaping", kinds="same same yes")
+@function("ravel", "torch numpy method", "shaping", kinds=KEPT)
 def build_ravel(f: Apply, x: Tensor) -> Tensor:
     """the entries in one row"""
     return f(RESHAPE, without_gaps(f, x), shape=(math.prod(x.shape),))
@@ -154,7 +157,7 @@ def without_gaps(f: Apply, x: Tensor) -> Tensor:
     return f(CLONE, x) if gaps and steps == sorted(steps, reverse=True) else x
 
 
-@function("flatten", "torch method", "shaping", kinds="same same yes")
+@function("flatten", "torch method", "shaping", kinds=KEPT)
 def build_flatten(f: Apply, x: Tensor, start_dim: Static = 0, end_dim: Static = -1) -> Tensor:
     """the axes from start_dim to end_dim made one"""
     first, last = one_axis(start_dim, x.ndim), one_axis(end_dim, x.ndim)
@@ -164,14 +167,14 @@ def build_flatten(f: Apply, x: Tensor, start_dim: Static = 0, end_dim: Static = 
     return f(RESHAPE, x, shape=(*x.shape[:first], middle, *x.shape[last + 1 :]))
 
 
-@function("squeeze", "torch numpy method", "shaping", kinds="same same yes")
+@function("squeeze", "torch numpy method", "shaping", kinds=KEPT)
 def build_squeeze(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
     """without the axes of length 1, or without axis dim if its length is 1"""
     axes = read_axes(dim, x.ndim)
     return f(RESHAPE, x, shape=tuple(n for axis, n in enumerate(x.shape) if not (axis in axes and n == 1)))
 
 
-@function("unsqueeze expand_dims", "torch numpy method", "shaping", kinds="same same yes")
+@function("unsqueeze expand_dims", "torch numpy method", "shaping", kinds=KEPT)
 def build_unsqueeze(f: Apply, x: Tensor, dim: Static, library: Library = "torch") -> Tensor:
     """with a new axis of length 1, or in NumPy with several"""
     dims = dim if isinstance(dim, tuple) else (dim,)
@@ -183,7 +186,7 @@ def build_unsqueeze(f: Apply, x: Tensor, dim: Static, library: Library = "torch"
     return f(RESHAPE, x, shape=tuple(1 if k in axes else next(lengths) for k in range(x.ndim + len(dims))))
 
 
-@function("permute", "torch method", "shaping", op=TRANSPOSE, kinds="same same yes")
+@function("permute", "torch method", "shaping", op=TRANSPOSE, kinds=KEPT)
 def build_permute(f: Apply, x: Tensor, *dims: Static) -> Tensor:
     """the axes in another order"""
     order = read_axes(whole_numbers(dims, "an axis"), x.ndim)
@@ -192,7 +195,7 @@ def build_permute(f: Apply, x: Tensor, *dims: Static) -> Tensor:
     return f(TRANSPOSE, x, dims=order)
 
 
-@function("transpose swapaxes", "torch method", "shaping", kinds="same same yes")
+@function("transpose swapaxes", "torch method", "shaping", kinds=KEPT)
 def build_transpose(
     f: Apply, x: Tensor, dim0: Static = None, dim1: Static = None, dim2: Static = None, dim3: Static = None
 ) -> Tensor:
@@ -209,7 +212,7 @@ def build_transpose(
     return f(TRANSPOSE, x, dims=tuple(order))
 
 
-@function("t", "torch method", "shaping", kinds="same same yes")
+@function("t", "torch method", "shaping", kinds=KEPT)
 def build_t(f: Apply, x: Tensor) -> Tensor:
     """the transpose of a matrix; a vector as it is"""
     if x.ndim > 2:
@@ -217,13 +220,13 @@ def build_t(f: Apply, x: Tensor) -> Tensor:
     return f(TRANSPOSE, x, dims=(1, 0)) if x.ndim == 2 else x
 
 
-@function("np.transpose numpy.transpose np.permute_dims numpy.permute_dims", "", "shaping", kinds="same same yes")
+@function("np.transpose numpy.transpose np.permute_dims numpy.permute_dims", "", "shaping", kinds=KEPT)
 def build_numpy_transpose(f: Apply, x: Tensor, axes: Static = None) -> Tensor:
     """the axes reversed or in another order, as numpy has it"""
     return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))) if axes is None else read_axes(axes, x.ndim))
 
 
-@function("expand broadcast_to", "torch numpy method", "shaping", op=EXPAND, kinds="same same yes")
+@function("expand broadcast_to", "torch numpy method", "shaping", op=EXPAND, kinds=KEPT)
 def build_expand(f: Apply, x: Tensor, *shape: Static) -> Tensor:
     """repeated along axes of length 1 and new axes; -1 keeps a length"""
     wanted = whole_numbers(shape, "a length")
@@ -237,7 +240,7 @@ def build_expand(f: Apply, x: Tensor, *shape: Static) -> Tensor:
     return f(EXPAND, x, shape=lengths)
 
 
-@function("flip", "torch numpy method", "shaping", op=FLIP, kinds="same same yes")
+@function("flip", "torch numpy method", "shaping", op=FLIP, kinds=KEPT)
 def build_flip(f: Apply, x: Tensor, *dims: Static, library: Library = "torch") -> Tensor:
     """the entries in reverse along the axes named, or along all"""
     if (not dims or dims == (None,)) and library != "np":
@@ -245,7 +248,7 @@ def build_flip(f: Apply, x: Tensor, *dims: Static, library: Library = "torch") -
     return f(FLIP, x, dims=read_axes(whole_numbers(dims, "an axis") if dims and dims != (None,) else None, x.ndim))
 
 
-@function("roll", "torch numpy method", "shaping", op=ROLL, kinds="same same yes")
+@function("roll", "torch numpy method", "shaping", op=ROLL, kinds=KEPT)
 def build_roll(f: Apply, x: Tensor, shifts: Static, dim: Static = None, library: Library = "torch") -> Tensor:
     """the entries moved round by shifts"""
     shift = whole_numbers(shifts if isinstance(shifts, tuple) else (shifts,), "a shift")
@@ -265,7 +268,7 @@ def build_roll(f: Apply, x: Tensor, shifts: Static, dim: Static = None, library:
     return f(ROLL, x, shifts=shift, dims=axes)
 
 
-@function("clone copy", "torch numpy method", "shaping", op=CLONE, kinds="same same yes")
+@function("clone copy", "torch numpy method", "shaping", op=CLONE, kinds=KEPT)
 def build_clone(f: Apply, x: Tensor) -> Tensor:
     """a copy that indexed assignment may change"""
     return f(CLONE, x)
@@ -274,7 +277,7 @@ def build_clone(f: Apply, x: Tensor) -> Tensor:
 # --- diagonals and triangles ---
 
 
-@function("diag", "torch numpy method", "shaping", op=DIAG, kinds="same same yes")
+@function("diag", "torch numpy method", "shaping", op=DIAG, kinds=KEPT)
 def build_diag(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
     """the matrix with a vector on its diagonal, or the diagonal of a matrix"""
     if x.ndim not in (1, 2):
@@ -282,7 +285,7 @@ def build_diag(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
     return f(DIAG, x, k=whole(diagonal, "diagonal"))
 
 
-@function("diagonal", "torch numpy method", "shaping", op=DIAGONAL, kinds="same same yes")
+@function("diagonal", "torch numpy method", "shaping", op=DIAGONAL, kinds=KEPT)
 def build_diagonal(f: Apply, x: Tensor, offset: Static = 0, dim1: Static = 0, dim2: Static = 1) -> Tensor:
     """the diagonal of a matrix, or of those that two axes span, on a last axis"""
     if x.ndim < 2:
@@ -300,13 +303,13 @@ def triangle(op: Op, f: Apply, x: Tensor, diagonal: Static) -> Tensor:
     return f(op, x, k=whole(diagonal, "diagonal"))
 
 
-@function("tril", "torch numpy method", "shaping", op=TRIL, kinds="same same yes")
+@function("tril", "torch numpy method", "shaping", op=TRIL, kinds=KEPT)
 def build_tril(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
     """the matrix with zeros above the diagonal"""
     return triangle(TRIL, f, x, diagonal)
 
 
-@function("triu", "torch numpy method", "shaping", op=TRIU, kinds="same same yes")
+@function("triu", "torch numpy method", "shaping", op=TRIU, kinds=KEPT)
 def build_triu(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
     """the matrix with zeros below the diagonal"""
     return triangle(TRIU, f, x, diagonal)

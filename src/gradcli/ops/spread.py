@@ -9,13 +9,27 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
-from gradcli.ops.declare import BEYOND, Kink, Op, Reduced, Said, beyond, declare
+from gradcli.ops.declare import (
+    BEYOND,
+    OUTPUT,
+    WITH_OUTPUT,
+    Entries,
+    Exactly,
+    Kink,
+    Op,
+    Reduced,
+    Said,
+    Text,
+    Torch,
+    beyond,
+    declare,
+)
 from gradcli.ops.links import Array, Axes, Explicit, Links, Options, Static
 from gradcli.ops.piecewise import sign as sign_of
 from gradcli.ops.reductions import all_entries, mean, scatter_rows
 from gradcli.ops.selection import PEAK, VALLEY
 from gradcli.ops.values import Value, group_rows, number, read_axes, require, require_entries, restore, sign
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import BY_NUMPY, OF_FLOATS, function
 
 
 def var(x: Array, dim: Axes, keepdim: bool, correction: float) -> Array:
@@ -134,11 +148,11 @@ NORM = scatter_rows(
         "0 is taken",
         steep=True,
     ),
-    exactly=exactly.norm,
-    index=Reduced("{x}/{y}", lambda p, **options: p == 2),
-    backward_text=norm_text_back,
-    defaults={"p": 2.0, "keepdim": False},
-    torch_doubles=norm_in_torch,
+    exact=Exactly(value=exactly.norm),
+    entries=Entries(index=Reduced("{x}/{y}", lambda p, **options: p == 2)),
+    text=Text(backward=norm_text_back, defaults={"p": 2.0, "keepdim": False}),
+    torch=Torch(doubles=norm_in_torch),
+    reads=WITH_OUTPUT,
 )
 
 
@@ -148,13 +162,14 @@ VAR = declare(
         var,
         (var_vjp,),
         var_local,
-        exactly=exactly.var,
-        index=Said(),
-        defaults={"keepdim": False, "correction": 1.0},
-        backward_text=var_text_back,
-        torch_saves=("0",),
-        differs=lambda y, x: ~np.isfinite(y),
-        says="its var of too few entries, or of too large ones, has no finite gradient or 0",
+        exact=Exactly(value=exactly.var),
+        entries=Entries(index=Said()),
+        text=Text(defaults={"keepdim": False, "correction": 1.0}, backward=var_text_back),
+        torch=Torch(
+            saves=((0,),),
+            differs=lambda y, x: ~np.isfinite(y),
+            says="its var of too few entries, or of too large ones, has no finite gradient or 0",
+        ),
     )
 )
 VAR_ALONG = replace(VAR, vjps=(var_along_vjp,))
@@ -175,13 +190,11 @@ SQRT_FLAT = declare(
         (lambda g, y, _x: np.where(y == 0, 0.0, g / (2 * y)),),
         root_local,
         lambda s, x: s.sqrt(x),
-        text="sqrt({})",
-        backward_text=(("{g}/(2*{y})", "where({y} == 0, 0, {g}/(2*{y}))"),),
-        spelled="sqrt",
+        text=Text(template="sqrt({})", backward=(("{g}/(2*{y})", "where({y} == 0, 0, {g}/(2*{y}))"),), spelled="sqrt"),
         kink=Kink(lambda x: x == 0, "0 is taken", steep=True),
         zero_text=("{y} == 0",),
-        differs=beyond,
-        says=BEYOND,
+        torch=Torch(differs=beyond, says=BEYOND),
+        reads=OUTPUT,
     )
 )
 
@@ -236,15 +249,15 @@ def deviation(name: str, root: bool, summary: str) -> None:
 
     build.__doc__ = f"{summary}; over n - 1 unless correction= or unbiased=False says otherwise (np.{name}: over n)"
     build_numpy.__doc__ = f"{summary} as numpy has it, over n - ddof"
-    function(name, "torch method", "reductions", op=None if root else VAR, kinds="no no yes")(build)
-    function(f"np.{name} numpy.{name}", "", "reductions", kinds="numpy-float numpy-float yes")(build_numpy)
+    function(name, "torch method", "reductions", op=None if root else VAR, kinds=OF_FLOATS)(build)
+    function(f"np.{name} numpy.{name}", "", "reductions", kinds=BY_NUMPY)(build_numpy)
 
 
 deviation("var", root=False, summary="the variance")
 deviation("std", root=True, summary="the standard deviation")
 
 
-@function("norm", "torch method dtype", "reductions", op=NORM, kinds="no no yes")
+@function("norm", "torch method dtype", "reductions", op=NORM, kinds=OF_FLOATS)
 def norm(x: Value, p: Static = 2, dim: Static = None, keepdim: bool = False) -> Value:
     """(sum(abs(x)**p))**(1/p) over all entries or along dim; its derivative at 0 is 0; p="nuc" is that of a matrix"""
     if p == "nuc":
@@ -277,7 +290,7 @@ def vector_norm(x: Value, p: Static, dim: Static, keepdim: bool) -> Value:
 
 @function(
     "linalg.norm torch.linalg.norm np.linalg.norm numpy.linalg.norm", "", "reductions",
-    kinds="numpy-float numpy-float yes",
+    kinds=BY_NUMPY,
 )  # fmt: skip
 def linalg_norm(x: Value, ord: Static = None, dim: Static = None, keepdim: bool = False) -> Value:
     """the norm of a vector or of all entries; with ord, or two axes, that of a matrix"""

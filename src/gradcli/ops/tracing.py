@@ -23,7 +23,22 @@ import numpy as np
 
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import ADD, DIV, MAXIMUM, MINIMUM, MUL, NEG, POW, REMAINDER, SUB, power
-from gradcli.ops.declare import OPERATORS, OPS, RULES, Apply, Op, Said, on_none, rule_for
+from gradcli.ops.declare import (
+    OPERATORS,
+    OPS,
+    RULES,
+    WITH_OUTPUT,
+    Apply,
+    Entries,
+    Exactly,
+    Keeps,
+    Op,
+    Said,
+    Text,
+    Torch,
+    on_none,
+    rule_for,
+)
 from gradcli.ops.elementwise import asin_slope, cospi, erfc, sigmoid, sigmoid_slope, sinpi, tanh_slope, with_decimals
 from gradcli.ops.joining import CAT, INDEX, STACK
 from gradcli.ops.linear_algebra import EINSUM, MATMUL, on_diagonal
@@ -41,8 +56,9 @@ def slope_op(forward: Any, vjp: Vjp, formula: Formula, text: str, exact: Rule | 
     """Return the op of a function of ``slopes``, which is written as ``text``: x itself, or X before an operator."""
     plain = forward.__wrapped__
     return Op(
-        plain.__name__, plain, (vjp,), elementwise_local(formula, None), formula, shaped=True, exactly=exact,
-        write=lambda call: text.format(x=call.texts[0], X=call.tight[0]),
+        plain.__name__, plain, (vjp,), elementwise_local(formula, None), formula, reads=WITH_OUTPUT,
+        entries=Entries(shaped=True), exact=Exactly(value=exact),
+        text=Text(write=lambda call: text.format(x=call.texts[0], X=call.tight[0])),
     )  # fmt: skip
 
 
@@ -85,11 +101,9 @@ BESIDE = Op(
     lambda part, x, *, called: part,
     (lambda g, _y, _part, _x, *, called: g, lambda _g, _y, _part, x, *, called: np.zeros(np.shape(x))),
     lambda argument, out, values, static: CLONE.local(0, out, values[:1], {}) if not argument else [],
-    index=Said(),
-    moves=True,
-    by_shape=True,
-    torch_saves=("own",),
-    write=lambda call: call.tight[0],
+    entries=Entries(index=Said(), moves=True, by_shape=True),
+    torch=Torch(saves=((Keeps.OWN,),)),
+    text=Text(write=lambda call: call.tight[0]),
 )
 """A cotangent beside the value that its slope is of, with zeros as its derivative by that."""
 
@@ -221,7 +235,7 @@ def applied(f: Apply, op: Op, *arguments: Any, **static: Any) -> Any:
     """Apply an op to traced arrays and numbers; to compare what depends on nothing decides nothing."""
     if (
         (op.flat or op.formula is None)
-        and op.pieces is not None
+        and op.exact.pieces is not None
         and not any(type(a) is Traced and hasattr(a.node, "active") for a in arguments)
     ):
         return op.forward(*[a.node if type(a) is Traced else a for a in arguments], **static)
@@ -491,13 +505,11 @@ PUT_BACK = Op(
     put_back,
     (lambda g, _y, x, *, places, shape: np.reshape(np.reshape(g, (-1,))[places], np.shape(x)),),
     lambda argument, out, values, static: [Links(static["places"], np.arange(np.size(values[0]), dtype=np.intp))],
-    by_shape=True,
-    shaped=True,
-    folds=lambda s, entries: s.total(entries),
-    index=Said(),
-    mentions=on_none,
-    exactly=put_back,
-    listed=True,
+    entries=Entries(
+        by_shape=True, shaped=True, folds=lambda s, entries: s.total(entries), index=Said(), mentions=on_none
+    ),
+    exact=Exactly(value=put_back),
+    text=Text(listed=True),
 )
 """What is left to do for the vjp of an op that moves entries, as an op: its own vjp picks them again."""
 

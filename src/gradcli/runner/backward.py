@@ -87,7 +87,7 @@ def check_freed(run: Run, nodes: Sequence[Node]) -> None:
     for node in nodes:
         if type(node) is not Operation:
             continue
-        if node.links == () and node.op.torch_raises:
+        if node.links == () and node.op.torch.raises:
             run.fail("RuntimeError", f"derivative for aten::{node.op.name} is not implemented")
         if type(node.links) is Freed and saved_places(node):
             run.fail_as("second time", about=node.links.line)

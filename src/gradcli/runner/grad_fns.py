@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcli.engine.graph import NODES, Node, Operation
-from gradcli.ops.declare import value_of
+from gradcli.ops.declare import Keeps, value_of
 from gradcli.runner.printing import grad_fn_name
 from gradcli.runner.state import Run
 from gradcli.runner.values import Class, Tensor
 
-OWN = ("own",)
+OWN = ((Keeps.OWN,),)
 """What an op keeps that keeps neither arguments nor output: a function of the user's, which runs only once."""
 DERIVATIVES = {"MarginLoss": 1, "Loss": 2, "CrossEntropy": 2}
 """How many arguments functions have derivatives by, of those that have not by all, by a part of their names."""
@@ -74,7 +74,7 @@ def arguments_of(run: Run, node: Any, name: str) -> Sequence[Any]:
     arguments = node.arguments
     if node.op is None:
         return ()
-    if name == "AddmmBackward0" and node.op.operator == "+" and len(arguments[0].arguments) == 2:
+    if name == "AddmmBackward0" and node.op.text.operator == "+" and len(arguments[0].arguments) == 2:
         product, bias = arguments
         return (bias, *product.arguments)
     fused = run.fused.get(node)
@@ -84,7 +84,7 @@ def arguments_of(run: Run, node: Any, name: str) -> Sequence[Any]:
         if name.startswith("Native"):
             given += [np.zeros(())] * (3 - len(given))
         return apart[:1] or given[: next((count for word, count in DERIVATIVES.items() if word in name), None)]
-    if node.op.operator in ("+", "-", "*", "/") and name != "RsubBackward1" and len(arguments) == 2:
+    if node.op.text.operator in ("+", "-", "*", "/") and name != "RsubBackward1" and len(arguments) == 2:
         numbers = [a for a in arguments if type(a) not in NODES and not isinstance(a, np.ndarray)]
         return (*[a for a in arguments if not any(a is n for n in numbers)], *[np.zeros(())] * len(numbers))
     return arguments  # type: ignore[no-any-return]
@@ -131,7 +131,7 @@ def refuse_nan(run: Run, node: Operation, g: Any, totals: dict[int, Any], ends: 
         argument = node.arguments[k]
         if node in ends and ends.get(argument) is end:
             continue
-        part = np.asarray(totals.get(argument.index) if node.op.torch_saves == OWN else handed_on(node, k, g))
+        part = np.asarray(totals.get(argument.index) if node.op.torch.saves == OWN else handed_on(node, k, g))
         if part.dtype.kind == "f" and np.isnan(part).any():
             name = function_name(run, end)
             places = [j for j, one in enumerate(arguments_of(run, end, name)) if one is argument]

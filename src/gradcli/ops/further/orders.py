@@ -9,7 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.declare import Kink, Op, Pair, Picked, Piecewise, declare, no_links
+from gradcli.ops.declare import (
+    WITH_OUTPUT,
+    Entries,
+    Exactly,
+    Keeps,
+    Kink,
+    Op,
+    Pair,
+    Picked,
+    Piecewise,
+    Text,
+    Torch,
+    declare,
+    no_links,
+)
 from gradcli.ops.exactly import decided, is_nan, shared
 from gradcli.ops.further.pointwise import LERP
 from gradcli.ops.joining import STACK
@@ -27,7 +41,7 @@ from gradcli.ops.selection import (
     whole_extreme_vjp,
 )
 from gradcli.ops.values import ALL, Axes, Value, one_axis, read_axes, require, require_entries
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import BY_NUMPY, COUNTED, KEPT, OF_FLOATS, OF_NUMBERS, Kinds, Made, function
 from gradcli.ops.writing import axis_text
 
 
@@ -133,18 +147,19 @@ ORDER = declare(
         lambda x, **how: picked_on(places(x, **how), x, **how),
         (order_vjp,),
         order_local,
-        pieces=Piecewise(places, picked_on),
+        exact=Exactly(pieces=Piecewise(places, picked_on)),
         kink=Kink(has_twin, "the entry at the index that is given gets all"),
-        index=Picked(
-            lambda x, **how: f"{order_text(x, **how)}.indices",
-            kept=lambda keepdim=True, **how: keepdim,
-            whole=lambda kind, **how: kind not in SINGLE,
+        entries=Entries(
+            index=Picked(
+                lambda x, **how: f"{order_text(x, **how)}.indices",
+                kept=lambda keepdim=True, **how: keepdim,
+                whole=lambda kind, **how: kind not in SINGLE,
+            ),
+            moves=True,
         ),
         size=lambda x, kind, dim, keepdim=True, k=1, largest=True: np.size(x),
-        moves=True,
-        torch_saves=("own",),
-        backward_text=order_text_back,
-        write=lambda call: f"{order_text(call.texts[0], **call.static)}.values",
+        torch=Torch(saves=((Keeps.OWN,),)),
+        text=Text(backward=order_text_back, write=lambda call: f"{order_text(call.texts[0], **call.static)}.values"),
     )
 )
 
@@ -169,7 +184,7 @@ def rank(k: int, x: Value, dim: Static, name: str, least: int) -> int:
     return k
 
 
-picking = partial(function, where="torch method", family="reductions", op=ORDER, kinds="no same yes")
+picking = partial(function, where="torch method", family="reductions", op=ORDER, kinds=OF_NUMBERS)
 
 
 @picking("topk")
@@ -205,7 +220,7 @@ extreme_so_far("cummax", "largest")
 extreme_so_far("cummin", "smallest")
 
 
-@function("msort", "torch method", "reductions", op=PICK, kinds="same same yes")
+@function("msort", "torch method", "reductions", op=PICK, kinds=KEPT)
 def msort(x: Value) -> Value:
     """the entries in order along the first axis"""
     return x.of(PICK, kind="sort", dim=0, descending=False) if x.ndim else x
@@ -216,13 +231,15 @@ def msort(x: Value) -> Value:
 ARGSORT = declare(
     Op(
         "argsort", lambda x, dim, descending, stable: pick_indices(x, "sort", dim, descending, stable), (None,),
-        no_links, defaults={"descending": False, "stable": False},
-        pieces=decided(lambda x, dim, descending, stable: pick_indices(x, "sort", dim, descending, stable)),
+        no_links, text=Text(defaults={"descending": False, "stable": False}),
+        exact=Exactly(
+            pieces=decided(lambda x, dim, descending, stable: pick_indices(x, "sort", dim, descending, stable))
+        ),
     )
 )  # fmt: skip
 
 
-@function("argsort", "torch method", "reductions", op=ARGSORT, kinds="numpy-integer integer yes")
+@function("argsort", "torch method", "reductions", op=ARGSORT, kinds=Kinds(Made.NUMPY_INTEGER, Made.INTEGER))
 def argsort(x: Value, dim: Static = -1, descending: bool = False, stable: bool = False) -> Value | Indices:
     """the positions of the entries in order along dim; they have no derivative"""
     if not x.ndim:
@@ -230,7 +247,7 @@ def argsort(x: Value, dim: Static = -1, descending: bool = False, stable: bool =
     return x.of(ARGSORT, dim=one_axis(dim, x.ndim), descending=descending, stable=stable)
 
 
-@function("np.argsort numpy.argsort jnp.argsort", "", "reductions", kinds="integer integer yes")
+@function("np.argsort numpy.argsort jnp.argsort", "", "reductions", kinds=COUNTED)
 def numpy_argsort(x: Value, dim: Static = -1, kind: Static = None) -> Value | Indices:
     """the positions of the entries in order, of the flattened array where axis is None"""
     del kind  # another way to the same order
@@ -305,7 +322,7 @@ def torch_quantile(name: str, skip_nan: bool, words: str) -> None:
         return quantile(x, q, 1.0, axes, keepdim, interpolation, skip_nan)
 
     build.__doc__ = words
-    function(name, "torch method", "reductions", kinds="no no yes")(build)
+    function(name, "torch method", "reductions", kinds=OF_FLOATS)(build)
 
 
 def numpy_quantile(names: str, scale: float, skip_nan: bool, words: str) -> None:
@@ -318,7 +335,7 @@ def numpy_quantile(names: str, scale: float, skip_nan: bool, words: str) -> None
         return quantile(x, q, scale, dim, keepdim, method if interpolation is None else interpolation, skip_nan)
 
     build.__doc__ = words
-    function(names, "", "reductions", kinds="numpy-float numpy-float yes")(build)
+    function(names, "", "reductions", kinds=BY_NUMPY)(build)
 
 
 torch_quantile("quantile", skip_nan=False, words="the quantile of x for a probability q, of all entries or along dim")
@@ -354,16 +371,16 @@ NANMEDIAN = declare(
         nan_middle,
         (whole_extreme_vjp,),
         extreme_local,
-        pieces=shared(at_nan_middle),
-        moves=True,
+        exact=Exactly(pieces=shared(at_nan_middle)),
+        entries=Entries(moves=True),
         kink=Kink(lambda x, dim, keepdim: np.sum(at_nan_middle(x, dim, keepdim)) > 1, "the gradient is shared evenly"),
-        defaults={"keepdim": False},
-        backward_text=extreme_text_back,
+        text=Text(defaults={"keepdim": False}, backward=extreme_text_back),
+        reads=WITH_OUTPUT,
     )
 )
 
 
-@function("nanmedian", "torch method", "reductions", op=NANMEDIAN, kinds="no same yes")
+@function("nanmedian", "torch method", "reductions", op=NANMEDIAN, kinds=OF_NUMBERS)
 def nanmedian(x: Value, dim: Static = None, keepdim: bool = False) -> Value | Pair:
     """the middle entry of those that are no nan, the lower of two (np.nanmedian: their mean)"""
     axes = read_axes(dim, x.ndim, "refused")
@@ -371,7 +388,7 @@ def nanmedian(x: Value, dim: Static = None, keepdim: bool = False) -> Value | Pa
     return x.of(NANMEDIAN, dim=axes, keepdim=False) if dim is None else ordered(x, "nanmedian", dim, keepdim)
 
 
-@function("np.nanmedian numpy.nanmedian jnp.nanmedian", "", "reductions", kinds="numpy-float numpy-float yes")
+@function("np.nanmedian numpy.nanmedian jnp.nanmedian", "", "reductions", kinds=BY_NUMPY)
 def numpy_nanmedian(x: Value, dim: Axes = ALL, keepdim: bool = False) -> Value:
     """the middle entry of those that are no nan, or the mean of the two, as numpy has it"""
     return quantiles(x, [0.5], dim, keepdim, "midpoint", skip_nan=True)[0]

@@ -9,13 +9,14 @@ from typing import Any, cast
 import numpy as np
 
 from gradcli.errors.hints import counted
+from gradcli.ops.declare import Text
 from gradcli.ops.further.indices import table_of
 from gradcli.ops.further.shapes import MOVES
 from gradcli.ops.joining import CAT
 from gradcli.ops.links import Array, Indices, Static
 from gradcli.ops.shaping import mover, whole_numbers
 from gradcli.ops.values import Value, require, where
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import LIKE_FIRST, function
 from gradcli.ops.writing import Call
 
 Pads = tuple[tuple[int, int], ...]
@@ -56,9 +57,8 @@ PAD = mover(
     "pad",
     bordered,
     lambda g, _y, _x, *, pads: bordered(g, pads=tuple((-a, -b) for a, b in pads)),
-    backward_text=inner_text_back,
+    text=Text(backward=inner_text_back, write=pads_text),
     size=lambda x, pads: math.prod(max(n + a + b, 0) for (a, b), n in zip(pads, x.shape, strict=True)),
-    write=pads_text,
 )
 
 
@@ -109,7 +109,7 @@ TORCH_AXES = {2: (2, 3), 4: (3, 4), 6: (4, 5)}
 """How many axes an array may have of which one, two or three go on."""
 
 
-@function("pad", "functional not-bare", "shaping", op=PAD, kinds="same same first")
+@function("pad", "functional not-bare", "shaping", op=PAD, kinds=LIKE_FIRST)
 def pad_axes(x: Value, pad: Static, mode: Static = "constant", value: Value | None = None) -> Value:
     """with numbers round it: pairs of counts from the last axis on; constant, reflect, replicate or circular"""
     counts = whole_numbers((pad,), "a count")
@@ -133,7 +133,7 @@ def pad_axes(x: Value, pad: Static, mode: Static = "constant", value: Value | No
 NUMPY_MODES = {"edge": "replicate", "reflect": "reflect", "symmetric": "symmetric", "wrap": "circular"}
 
 
-@function("np.pad numpy.pad jnp.pad", "", "shaping", kinds="same same first")
+@function("np.pad numpy.pad jnp.pad", "", "shaping", kinds=LIKE_FIRST)
 def numpy_pad(x: Value, pad_width: Static, mode: Static = "constant", constant_values: Value | None = None) -> Value:
     """with numbers round it, as numpy has it: constant, edge, reflect, symmetric or wrap"""
     pads = read_widths(pad_width, x.ndim)

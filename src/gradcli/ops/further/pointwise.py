@@ -12,22 +12,34 @@ import numpy as np
 
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import FLOOR_DIVIDE, MUL, zero
-from gradcli.ops.declare import OPERATORS, Kink, Op, Piecewise, declare, no_links
+from gradcli.ops.declare import OPERATORS, Exactly, Kink, Op, Piecewise, Text, Torch, declare, no_links
 from gradcli.ops.exactly import decided, is_nan, true
-from gradcli.ops.links import Array, Expression, Forward, Indices, Library, Mask, Static, Symbols
+from gradcli.ops.links import OUT, Array, Expression, Forward, Indices, Library, Mask, Static, Symbols
 from gradcli.ops.piecewise import TRUNC, applied, step
 from gradcli.ops.selection import ALL
 from gradcli.ops.values import ALL as EVERY
 from gradcli.ops.values import Axes, Value, require, where
-from gradcli.ops.vocabulary import Spelled, elementwise, enter, function
+from gradcli.ops.vocabulary import (
+    COUNTED,
+    KEPT,
+    OF_FLOATS,
+    OF_NUMBERS,
+    Beside,
+    Kinds,
+    Made,
+    Spelled,
+    elementwise,
+    enter,
+    function,
+)
 
-EVERYWHERE, MASKED = "torch numpy method", "mask mask yes"
-UNLIKE_NUMPY = "other-float float yes"
+EVERYWHERE, MASKED = "torch numpy method", Kinds(Made.MASK, Made.MASK)
+UNLIKE_NUMPY = Kinds(Made.OTHER_FLOAT, Made.FLOAT)
 
 
 # --- made of others ---
 
-TURN = replace(MUL, torch_saves=("",))
+TURN = replace(MUL, torch=Torch(saves=((),)))
 """``*`` by a number that PyTorch does not keep: it knows the function."""
 pointwise = partial(function, family="elementwise")
 
@@ -44,19 +56,19 @@ def rad2deg(x: Value) -> Value:
     return x.of(TURN, 180 / math.pi)
 
 
-@pointwise("frac", "torch method", kinds="no no yes")
+@pointwise("frac", "torch method", kinds=OF_FLOATS)
 def frac(x: Value) -> Value:
     """x without its integer part, with the sign of x"""
     return x - x.of(TRUNC)
 
 
-@pointwise("positive real conj", f"{EVERYWHERE} shares", kinds="no same yes")
+@pointwise("positive real conj", f"{EVERYWHERE} shares", kinds=OF_NUMBERS)
 def positive(x: Value, library: Library = "torch") -> Value:
     """x itself, in NumPy a copy"""
     return x if library == "torch" else x.clone()
 
 
-@pointwise("rsub", "torch", kinds="no integer yes")
+@pointwise("rsub", "torch", kinds=Kinds(Made.NO, Made.INTEGER))
 def rsub(x: Value, other: Value, alpha: float = 1) -> Value:
     """other - x, or other - alpha*x"""
     return other - (x if alpha == 1 else alpha * x)
@@ -68,7 +80,7 @@ def ldexp(x: Value, other: Value) -> Value:
     return x * 2.0**other
 
 
-@pointwise("addcmul", "torch method", kinds="no same yes")
+@pointwise("addcmul", "torch method", kinds=OF_NUMBERS)
 def addcmul(x: Value, tensor1: Value, tensor2: Value, value: float = 1) -> Value:
     """x + value*tensor1*tensor2"""
     return x + (tensor1 if value == 1 else value * tensor1) * tensor2
@@ -83,7 +95,7 @@ def addcdiv(x: Value, tensor1: Value, tensor2: Value, value: float = 1) -> Value
 LARGEST = float(np.finfo(np.float64).max)
 
 
-@pointwise("nan_to_num", "torch method", kinds="same same yes")
+@pointwise("nan_to_num", "torch method", kinds=KEPT)
 def nan_to_num(x: Value, nan: float | None = 0.0, posinf: float | None = None, neginf: float | None = None) -> Value:
     """x with numbers in the place of nan, inf and -inf; there the derivative is 0"""
     fills = 0.0 if nan is None else nan, LARGEST if posinf is None else posinf, -LARGEST if neginf is None else neginf
@@ -94,7 +106,7 @@ def nan_to_num(x: Value, nan: float | None = 0.0, posinf: float | None = None, n
     return x.clone() if found is x else found
 
 
-@pointwise("np.nan_to_num numpy.nan_to_num jnp.nan_to_num", "", kinds="same same yes")
+@pointwise("np.nan_to_num numpy.nan_to_num jnp.nan_to_num", "", kinds=KEPT)
 def numpy_nan_to_num(
     x: Value, copy: Static = True, nan: float | None = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Value:
@@ -134,7 +146,7 @@ LERP = elementwise(
     lambda g, _y, _x, _end, w: g * (1 - w), lambda g, _y, _x, _end, w: g * w, lambda g, _y, x, end, _w: g * (end - x),
     lambda s, x, end, w: x + w * (end - x),
     slopes=lambda s, x, end, w: (1 - w, w, end - x),
-    exactly=lambda x, end, w: x + w * (end - x), spelled=None,
+    exact=Exactly(value=lambda x, end, w: x + w * (end - x)), spelled=None, reads=((2,), (2,), (0, 1))
 )  # fmt: skip
 
 
@@ -149,23 +161,24 @@ FMOD = elementwise(
     "fmod", np.fmod,
     lambda g, _y, _a, _b: g, lambda g, _y, a, b: -g * np.trunc(a / b), None,
     slopes=lambda s, a, b: (s.number(1), -s.named(s, "trunc", lambda s, _x: (s.number(0),))(a / b)),
-    pieces=Piecewise(lambda a, b: np.trunc(a / b), exactly.rest_of),
+    exact=Exactly(pieces=Piecewise(lambda a, b: np.trunc(a / b), exactly.rest_of)),
     domain=((0.1, 0.9), (1, 2)),
-    spelled=Spelled(EVERYWHERE, "math.fmod", "what is left of x/other, with the sign of x", kinds="same same yes"),
+    spelled=Spelled(EVERYWHERE, "math.fmod", "what is left of x/other, with the sign of x", kinds=KEPT),
+    reads=((), (0, 1))
 )
 elementwise(
     "copysign", np.copysign,
     lambda g, y, x, _other: np.where(x == 0, 0.0, g * (y / x)), zero, None, slopes=copysign_slopes,
-    pieces=Piecewise(turn, lambda piece, x, other: piece * x),
+    exact=Exactly(pieces=Piecewise(turn, lambda piece, x, other: piece * x)),
     kink=Kink(lambda x, other: (x == 0) | (other == 0), "0 is taken where x is 0"),
     splits_zero=lambda k, x, other: (other == 0) & (k == 1),
-    spelled=Spelled("torch numpy math method", "", "x with the sign of other"),
+    spelled=Spelled("torch numpy math method", "", "x with the sign of other"), reads=((OUT, 0), ())
 )
 elementwise(
     "logaddexp2", np.logaddexp2,
     lambda g, _y, a, b: g / (1 + np.exp2(b - a)), lambda g, _y, a, b: g / (1 + np.exp2(a - b)), None,
     slopes=lambda s, a, b: (s.sigmoid((a - b) * s.log(2)), s.sigmoid((b - a) * s.log(2))),
-    exactly=lambda a, b: np.maximum(a, b) + np.log2(1 + np.exp2(-exactly.gap(a, b))),
+    exact=Exactly(value=lambda a, b: np.maximum(a, b) + np.log2(1 + np.exp2(-exactly.gap(a, b)))),
     spelled=Spelled("torch numpy method tensors", "", "log2(2**x + 2**other)"),
 )
 # fmt: on
@@ -195,12 +208,13 @@ BITWISE = {
 for _name, (_sign, _words) in BITWISE.items():
     enter(
         _name,
-        Spelled(EVERYWHERE, "", f"{_words}, or integers bit by bit", kinds="same same no"),
+        Spelled(EVERYWHERE, "", f"{_words}, or integers bit by bit", kinds=Kinds(Made.SAME, Made.SAME, Beside.NO)),
         op=OPERATORS[_sign, 2], build=applied(OPERATORS[_sign, 2]),
     )  # fmt: skip
 enter(
     "bitwise_not",
-    Spelled(EVERYWHERE, "invert", "a mask turned round, or integers bit by bit", kinds="same same no"),
+    Spelled(EVERYWHERE, "invert", "a mask turned round, or integers bit by bit",
+            kinds=Kinds(Made.SAME, Made.SAME, Beside.NO)),
     op=OPERATORS["~", 1], build=applied(OPERATORS["~", 1]),
 )  # fmt: skip
 enter(
@@ -219,7 +233,7 @@ def logic(name: str, rule: Callable[..., Mask], words: str, arguments: int = 2) 
     def forward(*values: Array) -> Mask:
         return rule(*map(true, values))
 
-    op = declare(Op(name, forward, (None,) * arguments, no_links, pieces=decided(forward)))
+    op = declare(Op(name, forward, (None,) * arguments, no_links, exact=Exactly(pieces=decided(forward))))
     enter(
         name,
         Spelled(f"{EVERYWHERE} tensors", "", f"true where {words}", kinds=MASKED),
@@ -258,7 +272,9 @@ def close(x: Array, other: Array, rtol: float, atol: float, equal_nan: bool) -> 
 
 
 TOLERANCES = {"rtol": 1e-5, "atol": 1e-8, "equal_nan": False}
-ISCLOSE = declare(Op("isclose", close, (None, None), no_links, pieces=decided(close), defaults=TOLERANCES))
+ISCLOSE = declare(
+    Op("isclose", close, (None, None), no_links, exact=Exactly(pieces=decided(close)), text=Text(defaults=TOLERANCES))
+)
 
 
 @pointwise("isclose", f"{EVERYWHERE} tensors", op=ISCLOSE, kinds=MASKED)
@@ -294,11 +310,18 @@ def count_nonzero(x: Array, dim: Axes, keepdim: bool) -> Array:
 
 
 COUNT = declare(
-    Op("count_nonzero", count_nonzero, (None,), no_links, pieces=decided(count_nonzero), defaults={"keepdim": False})
+    Op(
+        "count_nonzero",
+        count_nonzero,
+        (None,),
+        no_links,
+        exact=Exactly(pieces=decided(count_nonzero)),
+        text=Text(defaults={"keepdim": False}),
+    )
 )
 
 
-@function("count_nonzero", EVERYWHERE, "reductions", op=COUNT, kinds="integer integer yes")
+@function("count_nonzero", EVERYWHERE, "reductions", op=COUNT, kinds=COUNTED)
 def build_count_nonzero(x: Value, dim: Axes = EVERY, keepdim: bool = False) -> Value:
     """how many entries are not 0, also along dim"""
     return x.of(COUNT, dim=dim, keepdim=keepdim)
@@ -314,14 +337,14 @@ def histc(x: Array, bins: int, low: float, high: float) -> Array:
 
 HISTC = declare(
     Op(
-        "histc", histc, (None,), no_links, torch_raises=True,
-        pieces=Piecewise(histc, lambda piece, x, bins, low, high: np.asarray(piece, dtype=object)),
-        size=lambda x, bins, low, high: max(bins, np.size(x)), words={"low": "min", "high": "max"},
+        "histc", histc, (None,), no_links, torch=Torch(raises=True),
+        exact=Exactly(pieces=Piecewise(histc, lambda piece, x, bins, low, high: np.asarray(piece, dtype=object))),
+        size=lambda x, bins, low, high: max(bins, np.size(x)), text=Text(words={"low": "min", "high": "max"}),
     )
 )  # fmt: skip
 
 
-@function("histc", "torch method", "reductions", op=HISTC, kinds="no no yes")
+@function("histc", "torch method", "reductions", op=HISTC, kinds=OF_FLOATS)
 def build_histc(x: Value, bins: int = 100, min: float = 0, max: float = 0) -> Value:
     """how many entries lie in each of equal stretches from min to max, or from the smallest entry to the largest"""
     low, high = min, max

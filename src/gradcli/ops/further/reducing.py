@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors.hints import counted
-from gradcli.ops.declare import BEYOND, Apply, Op, Paired, Parts, beyond, declare
+from gradcli.ops.declare import BEYOND, WITH_OUTPUT, Apply, Entries, Op, Paired, Parts, Text, Torch, beyond, declare
 from gradcli.ops.exactly import is_nan, logaddexp
 from gradcli.ops.further.indices import reduced
 from gradcli.ops.further.positions import positions
@@ -38,13 +38,13 @@ from gradcli.ops.values import (
     square,
     where,
 )
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import BY_NUMPY, COUNTED, KEPT, OF_FLOATS, Kinds, Made, function
 
-FLOATS, SAME = "numpy-float numpy-float yes", "same same yes"
+FLOATS, SAME = BY_NUMPY, KEPT
 reduction = partial(function, family="reductions")
 
 
-def numpys(name: str, kinds: str) -> Callable[[Any], Any]:
+def numpys(name: str, kinds: Kinds) -> Callable[[Any], Any]:
     """Enter a function of NumPy and of JAX's copy of it alone."""
     return reduction(f"np.{name} numpy.{name} jnp.{name}", "", kinds=kinds)
 
@@ -64,7 +64,7 @@ def present(x: Value, axes: Axes, keepdim: bool) -> Array:
     return np.sum(~lacking(x), axis=axes, keepdims=keepdim, dtype=np.float64)
 
 
-@reduction("nansum", "torch numpy method", kinds="integer integer yes")
+@reduction("nansum", "torch numpy method", kinds=COUNTED)
 def nansum(x: Value, dim: AllAxes = ALL, keepdim: bool = False) -> Value:
     """the sum of the entries that are no nan"""
     return without_nan(x).sum(*dim, keepdim=keepdim)
@@ -76,7 +76,7 @@ def nanmean(x: Value, dim: AllAxes = ALL, keepdim: bool = False) -> Value:
     return without_nan(x).sum(*dim, keepdim=keepdim) / present(x, dim, keepdim)
 
 
-@numpys("nanprod", "integer integer yes")
+@numpys("nanprod", COUNTED)
 def nanprod(x: Value, dim: Static = None, keepdim: Static = False) -> Value:
     """the product of the entries that are no nan"""
     return Value(x.f, build_prod(x.f, without_nan(x, 1.0).node, dim, keepdim, "np"))
@@ -140,14 +140,14 @@ def both(name: str, root: bool, words: str) -> None:
         return found, x.sum(*axes, keepdim=keepdim) / math.prod(x.shape[axis] for axis in axes)
 
     build.__doc__ = words
-    reduction(name, "torch", kinds="no no yes")(build)
+    reduction(name, "torch", kinds=OF_FLOATS)(build)
 
 
 both("std_mean", root=True, words="the standard deviation and the mean")
 both("var_mean", root=False, words="the variance and the mean")
 
 
-@numpys("cumprod", "integer integer yes")
+@numpys("cumprod", COUNTED)
 def numpy_cumprod(x: Value, dim: Static = None) -> Value:
     """the running product as numpy has it: of the flattened array where no axis is given"""
     return Value(x.f, build_cumprod(x.f, (x.flat if dim is None else x).node, 0 if dim is None else dim))
@@ -193,13 +193,13 @@ def correlations(found: Value) -> Value:
     return found / deviations.reshape(found.shape[0], 1) / deviations
 
 
-@reduction("cov", "torch method", kinds="no no yes")
+@reduction("cov", "torch method", kinds=OF_FLOATS)
 def cov(x: Value, *, correction: float = 1, fweights: Value | None = None, aweights: Value | None = None) -> Value:
     """the covariances of the rows, which are variables; of one variable its variance"""
     return covariances(rows_of(x, "cov"), correction, fweights, aweights)
 
 
-@reduction("corrcoef", "torch method", kinds="no no yes")
+@reduction("corrcoef", "torch method", kinds=OF_FLOATS)
 def corrcoef(x: Value) -> Value:
     """the correlations of the rows, which are variables"""
     return correlations(covariances(rows_of(x, "corrcoef"), 1))
@@ -211,7 +211,7 @@ def observed(x: Value, y: Value | None, rowvar: Static, name: str) -> Value:
     return Value(x.f, build_cat(x.f, [(row if rowvar or part.ndim < 2 else row.mT).node for part, row in rows], 0))
 
 
-@numpys("cov", "no numpy-float yes")
+@numpys("cov", Kinds(Made.NO, Made.NUMPY_FLOAT))
 def numpy_cov(
     x: Value, y: Value | None = None, rowvar: Static = True, bias: Static = False, ddof: Static = None,
     fweights: Value | None = None, aweights: Value | None = None,
@@ -221,7 +221,7 @@ def numpy_cov(
     return covariances(observed(x, y, rowvar, "cov"), by, fweights, aweights)
 
 
-@numpys("corrcoef", "no numpy-float yes")
+@numpys("corrcoef", Kinds(Made.NO, Made.NUMPY_FLOAT))
 def numpy_corrcoef(x: Value, y: Value | None = None, rowvar: Static = True) -> Value:
     """the correlations of the variables, which are rows unless rowvar=False"""
     return correlations(covariances(observed(x, y, rowvar, "corrcoef"), 1))
@@ -245,7 +245,7 @@ numpy_spread("nanvar", root=False, word="variance")
 numpy_spread("nanstd", root=True, word="standard deviation")
 
 
-@reduction("bincount", "torch numpy method", kinds="no no yes")
+@reduction("bincount", "torch numpy method", kinds=OF_FLOATS)
 def bincount(f: Apply, x: Raw, weights: Value | None = None, minlength: int = 0) -> Value | Indices:
     """how often each integer from 0 on stands in x, or the sum of the weights where it does"""
     places = positions(f, x, "bincount")
@@ -286,7 +286,7 @@ def require_axis(x: Value, dim: Static, name: str) -> int:
 # --- differences ---
 
 
-@running("diff", "torch numpy method", kinds="no integer yes")
+@running("diff", "torch numpy method", kinds=Kinds(Made.NO, Made.INTEGER))
 def diff(x: Value, n: int = 1, dim: Static = -1, prepend: Value | None = None, append: Value | None = None) -> Value:
     """the differences of neighbours along dim, n times over"""
     axis = require_axis(x, dim, "diff")
@@ -362,7 +362,7 @@ def slopes_of(x: Value, dim: Static, spacings: list[Value], edge_order: int) -> 
     )
 
 
-@running("gradient", "torch", kinds="no no yes")
+@running("gradient", "torch", kinds=OF_FLOATS)
 def gradient(x: Value, spacing: Value | None = None, dim: Static = None, edge_order: int = 1) -> tuple[Value, ...]:
     """the slopes of x along each axis, by differences: a tuple with one array for each"""
     given = [] if spacing is None else [spacing]
@@ -371,7 +371,7 @@ def gradient(x: Value, spacing: Value | None = None, dim: Static = None, edge_or
     return slopes_of(x, dim, given, edge_order)
 
 
-@running("np.gradient numpy.gradient jnp.gradient", "", kinds="no numpy-float yes")
+@running("np.gradient numpy.gradient jnp.gradient", "", kinds=Kinds(Made.NO, Made.NUMPY_FLOAT))
 def numpy_gradient(
     x: Value, spacing: Value | None = None, second: Value | None = None, third: Value | None = None,
     dim: Static = None, edge_order: int = 1,
@@ -404,14 +404,14 @@ def areas(y: Value, x: Value | None, dx: Static, axis: int) -> Value:
     return both * widths(y, x, dx, axis)
 
 
-@running("trapezoid trapz", "torch numpy", kinds="no numpy-float yes")
+@running("trapezoid trapz", "torch numpy", kinds=Kinds(Made.NO, Made.NUMPY_FLOAT))
 def trapezoid(y: Value, x: Value | None = None, dx: Static = None, dim: Static = -1) -> Value:
     """the area below y by the rule of trapezoids, with places x or a distance dx"""
     axis = require_axis(y, dim, "trapezoid")
     return areas(y, x, dx, axis).sum(axis)
 
 
-@running("cumulative_trapezoid", "torch", kinds="no no yes")
+@running("cumulative_trapezoid", "torch", kinds=OF_FLOATS)
 def cumulative_trapezoid(y: Value, x: Value | None = None, dx: Static = None, dim: Static = -1) -> Value:
     """the area below y up to each entry, by the rule of trapezoids"""
     axis = require_axis(y, dim, "cumulative_trapezoid")
@@ -497,14 +497,15 @@ LOGCUMSUMEXP = declare(
         logcumsumexp,
         (logcumsumexp_vjp,),
         logcumsumexp_local,
-        shaped=True,
-        differs=beyond,
-        says=BEYOND,
+        entries=Entries(shaped=True, index=Paired("where({j} <= {i}, exp({x}[{j}] - {y}[{i}]), 0)")),
+        torch=Torch(differs=beyond, says=BEYOND),
         digits=lambda y, x, dim: np.where(np.isfinite(y), np.abs(y), 0.0),  # exp(x - y) has the last digits of y
-        backward_text=logcumsumexp_text_back,
-        index=Paired("where({j} <= {i}, exp({x}[{j}] - {y}[{i}]), 0)"),
-        write=lambda call: f"logcumsumexp({call.texts[0]}, dim={call.static['dim']})",
+        text=Text(
+            backward=logcumsumexp_text_back,
+            write=lambda call: f"logcumsumexp({call.texts[0]}, dim={call.static['dim']})",
+        ),
         again=(logcumsumexp_again,),
+        reads=WITH_OUTPUT,
     )
 )
 

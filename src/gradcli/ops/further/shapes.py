@@ -16,16 +16,16 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
-from gradcli.ops.declare import Apply, Op
+from gradcli.ops.declare import Apply, Entries, Op, Text
 from gradcli.ops.further.positions import positions, searched, truths
 from gradcli.ops.joining import INDEX, PART, build_cat
 from gradcli.ops.links import Array, Axes, Library, Raw, Raws, Shape, Static
 from gradcli.ops.shaping import FLIP, build_expand, checked_shape, mover, number_entries, whole_numbers
 from gradcli.ops.values import Axis, Value, Values, one_axis, read_axes, require, stack, where, whole
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import KEPT, OF_FLOATS, function
 from gradcli.ops.writing import places_text
 
-MOVES = "same same yes"
+MOVES = KEPT
 shaping = partial(function, family="shaping", kinds=MOVES)
 
 
@@ -162,8 +162,7 @@ DIAG_EMBED = mover(
     on_diagonals,
     lambda g, _y, _x, *, offset: np.diagonal(g, offset, -2, -1),
     size=lambda x, offset: int(np.prod(x.shape[:-1], dtype=float) * (x.shape[-1] + abs(offset)) ** 2),
-    defaults={"offset": 0},
-    backward_text=embedded_text_back,
+    text=Text(defaults={"offset": 0}, backward=embedded_text_back),
 )
 
 
@@ -197,12 +196,16 @@ def windows_text_back(_k: int, out: Array, x: Array, *, dim: int, size: int, ste
 UNFOLD = mover(
     "unfold",
     windows,
-    view=True,
+    entries=Entries(view=True),
     size=lambda x, dim, size, step: int(
         np.size(x) // max(x.shape[dim], 1) * ((x.shape[dim] - size) // step + 1) * size
     ),
-    write=lambda call: f"{call.tight[0]}.unfold({call.static['dim']}, {call.static['size']}, {call.static['step']})",
-    backward_text=windows_text_back,
+    text=Text(
+        write=lambda call: (
+            f"{call.tight[0]}.unfold({call.static['dim']}, {call.static['size']}, {call.static['step']})"
+        ),
+        backward=windows_text_back,
+    ),
 )
 
 
@@ -518,7 +521,7 @@ def delete(x: Value, obj: Raw, axis: Static = None) -> Value:
     return found.along(at, np.delete(np.arange(length), places))
 
 
-@function("np.select numpy.select jnp.select", "", "elementwise", kinds="no no yes")
+@function("np.select numpy.select jnp.select", "", "elementwise", kinds=OF_FLOATS)
 def numpy_select(f: Apply, condlist: Raws, choicelist: Values, default: Value | None = None) -> Value:
     """the entries of the first array whose condition holds, or of default where none does"""
     fits = choicelist and len(condlist) == len(choicelist)
@@ -529,7 +532,7 @@ def numpy_select(f: Apply, condlist: Raws, choicelist: Values, default: Value | 
     return found
 
 
-@function("interp", "numpy not-bare", "elementwise", kinds="no no yes")
+@function("interp", "numpy not-bare", "elementwise", kinds=OF_FLOATS)
 def interp(x: Value, xp: Value, fp: Value, left: Value | None = None, right: Value | None = None) -> Value:
     """heights at x on the lines between points, whose places xp increase; beyond them the first and the last height"""
     fits = xp.ndim == 1 and xp.shape == fp.shape and xp.shape[0]
@@ -564,7 +567,7 @@ def powers(x: Value, count: int, increasing: bool) -> Value | Array:
     return stack(found if increasing else found[::-1], x.ndim)
 
 
-@function("vander", "torch numpy", "making", kinds="no no yes")
+@function("vander", "torch numpy", "making", kinds=OF_FLOATS)
 def vander(x: Value, N: int | None = None, increasing: bool = False, library: Library = "torch") -> Value | Array:
     """the powers of each entry as rows, from N - 1 down to 0, or up with increasing=True"""
     require(x.ndim == 1, "shape", f"vander takes a vector, not shape {x.shape}")
@@ -576,7 +579,7 @@ def vander(x: Value, N: int | None = None, increasing: bool = False, library: Li
     return powers(x, count, increasing)
 
 
-@function("linalg.vander torch.linalg.vander", "", "making", kinds="no no yes")
+@function("linalg.vander torch.linalg.vander", "", "making", kinds=OF_FLOATS)
 def linalg_vander(x: Value, *, N: int | None = None) -> Value | Array:
     """the powers of each entry along a new last axis, from 0 up to N - 1"""
     require(x.ndim, "shape", "linalg.vander takes an array with an axis, not one number")
@@ -591,7 +594,7 @@ def row(x: Value, name: str) -> Value:
     return x
 
 
-@function("polyval", "numpy not-bare", "elementwise", kinds="no no yes")
+@function("polyval", "numpy not-bare", "elementwise", kinds=OF_FLOATS)
 def polyval(p: Value, x: Value) -> Value:
     """the polynomial with these coefficients at x, the highest power first"""
     found, *parts = [p[k] for k in range(row(p, "polyval").size)]
@@ -600,7 +603,7 @@ def polyval(p: Value, x: Value) -> Value:
     return found if found.shape == x.shape else found.expand(*x.shape)
 
 
-@function("convolve", "numpy not-bare", "making", kinds="no no yes")
+@function("convolve", "numpy not-bare", "making", kinds=OF_FLOATS)
 def convolve(a: Value, v: Value, mode: Static = "full") -> Value:
     """the convolution of two vectors: all of it, as long as the longer, or where they overlap wholly"""
     longer, shorter = sorted((row(part, "convolve") for part in (a, v)), key=lambda part: -part.size)

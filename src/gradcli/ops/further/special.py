@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops import exactly
-from gradcli.ops.declare import RULES
+from gradcli.ops.declare import OUTPUT, RULES, Exactly, Keeps, Text, Torch
 from gradcli.ops.elementwise import erfc, normal_density
 from gradcli.ops.further import special_values as values
 from gradcli.ops.links import Expression, Static, Symbols
@@ -34,24 +34,25 @@ elementwise(
     "erfc", erfc,
     lambda g, _y, x: -STEEPEST * np.exp(-x * x) * g, None,
     slopes=lambda s, x: (-2 / s.sqrt(s.pi) * s.exp(-(x**2)),),
-    backward_text=("-2/sqrt(pi)*exp(-{0}**2)*{g}",),
-    exactly=exactly.in_mpmath(lambda mp, x: mp.erfc(x)),
+    text=Text(backward=("-2/sqrt(pi)*exp(-{0}**2)*{g}",)),
+    exact=Exactly(value=exactly.in_mpmath(lambda mp, x: mp.erfc(x))),
     spelled=Spelled("torch math special method", "", "1 - erf(x), with its digits where erf(x) is nearly 1"),
 )
 elementwise(
     "erfinv", values.erfinv,
     lambda g, y, _x: g * (np.exp(y * y) / STEEPEST), None, slopes=erfinv_slopes,
-    backward_text=("{g}*sqrt(pi)/2*exp({y}**2)",),
-    torch_saves=("0",),
-    exactly=exactly.in_mpmath(lambda mp, x: mp.erfinv(x) if abs(x) <= 1 else mp.nan), domain=((-0.9, 0.9),),
-    spelled=Spelled("torch special method", "", "the number whose erf is x"),
+    text=Text(backward=("{g}*sqrt(pi)/2*exp({y}**2)",)),
+    torch=Torch(saves=((0,),)),
+    exact=Exactly(value=exactly.in_mpmath(lambda mp, x: mp.erfinv(x) if abs(x) <= 1 else mp.nan)),
+    domain=((-0.9, 0.9),),
+    spelled=Spelled("torch special method", "", "the number whose erf is x"), reads=OUTPUT
 )
 elementwise(
     "ndtr", values.ndtr,
     lambda g, _y, x: g * normal_density(x), None, slopes=lambda s, x: (s.exp(-(x**2) / 2) / s.sqrt(2 * s.pi),),
-    backward_text=("{g}*exp(-{0}**2/2)/sqrt(2*pi)",),
-    torch_saves=("own",), torch_doubles=values.ndtr_in_torch,
-    exactly=exactly.in_mpmath(lambda mp, x: mp.ncdf(x)),
+    text=Text(backward=("{g}*exp(-{0}**2/2)/sqrt(2*pi)",)),
+    torch=Torch(saves=((Keeps.OWN,),), doubles=values.ndtr_in_torch),
+    exact=Exactly(value=exactly.in_mpmath(lambda mp, x: mp.ncdf(x))),
     spelled=Spelled("special", "", "the normal distribution function"),
 )
 # fmt: on
@@ -89,22 +90,22 @@ def gamma_in_digits(mp: Any, x: Any) -> Any:
 elementwise(
     "lgamma", values.lgamma,
     lambda g, _y, x: g * values.digamma(x), None, slopes=lambda s, x: (s.named(s, "digamma", digamma_slopes)(x),),
-    backward_text=("{g}*digamma({0})",),
-    exactly=exactly.in_mpmath(gamma_in_digits), domain=((0.3, 4),),
+    text=Text(backward=("{g}*digamma({0})",)),
+    exact=Exactly(value=exactly.in_mpmath(gamma_in_digits)), domain=((0.3, 4),),
     spelled=Spelled("torch special method", "gammaln math.lgamma", "the logarithm of the gamma function"),
 )
 DIGAMMA = elementwise(
     "digamma", values.digamma,
     lambda g, _y, x: g * values.polygamma(1, x), None, slopes=digamma_slopes,
-    backward_text=("{g}*polygamma(1, {0})",),
-    exactly=exactly.in_mpmath(lambda mp, x: values.psi(mp, 0, x)), domain=((0.3, 4),),
+    text=Text(backward=("{g}*polygamma(1, {0})",)),
+    exact=Exactly(value=exactly.in_mpmath(lambda mp, x: values.psi(mp, 0, x))), domain=((0.3, 4),),
     spelled=Spelled("torch special method", "psi", "the derivative of lgamma"),
 )
 POLYGAMMA = elementwise(
     "polygamma", values.polygamma,
     None, lambda g, _y, n, x: g * values.polygamma(n + 1, x), None, slopes=polygamma_slopes,
-    backward_text=("", "{g}*polygamma({0} + 1, {1})"),
-    exactly=exactly.in_mpmath(values.psi, 2), domain=((1, 1), (0.3, 4)), spelled=None,
+    text=Text(backward=("", "{g}*polygamma({0} + 1, {1})")),
+    exact=Exactly(value=exactly.in_mpmath(values.psi, 2)), domain=((1, 1), (0.3, 4)), spelled=None,
 )
 # fmt: on
 RULES[values.polygamma] = lambda f, n, x: applied(f, POLYGAMMA, np.float64(float(numbers(n))), x)
@@ -127,8 +128,8 @@ LOGIT = elementwise(
     "logit", values.logit,
     lambda g, _y, x: np.where((x < 0) | (x > 1), np.nan, g / (x * (1 - x))), None,
     slopes=lambda s, x: (1 / (x * (1 - x)),),
-    backward_text=("{g}/({0}*(1 - {0}))",),
-    exactly=lambda x: np.log(x / (1 - x)), domain=((0.1, 0.9),), spelled=None,
+    text=Text(backward=("{g}/({0}*(1 - {0}))",)),
+    exact=Exactly(value=lambda x: np.log(x / (1 - x))), domain=((0.1, 0.9),), spelled=None,
 )
 # fmt: on
 

@@ -21,7 +21,7 @@ from gradcli.ops.neural import as_numbers
 from gradcli.ops.selection import PICK
 from gradcli.ops.spread import SAFE
 from gradcli.ops.values import Value, einsum, number, relu, require, sign, square, where
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import OF_FLOATS, OF_NUMBERS, STRICT, function
 
 NOWHERE = -1
 """The place of what lies in the padding."""
@@ -196,8 +196,8 @@ def enter_convolutions(axes: int) -> None:
     build.__doc__ = f"the sums of products of a kernel with windows of the input, along {counted(axes, 'axis')}"
     words = f"the transpose of a convolution along {counted(axes, 'axis')}: each entry adds a kernel to the output"
     build_transposed.__doc__ = words
-    function(name, "torch functional", "neural", kinds="no no no")(build)
-    function(other, "torch functional", "neural", kinds="no no no")(build_transposed)
+    function(name, "torch functional", "neural", kinds=STRICT)(build)
+    function(other, "torch functional", "neural", kinds=STRICT)(build_transposed)
 
 
 for _axes in (1, 2, 3):
@@ -279,7 +279,7 @@ def enter_max(axes: int) -> None:
         return largest(x, places, return_indices)
 
     build.__doc__ = f"the largest entry of each window along {counted(axes, 'axis')}, of several the first"
-    function(name, "torch functional", "neural", kinds="no same yes")(build)
+    function(name, "torch functional", "neural", kinds=OF_NUMBERS)(build)
 
 
 def enter_average(axes: int) -> None:
@@ -308,7 +308,7 @@ def enter_average(axes: int) -> None:
         f"the mean of each window along {counted(axes, 'axis')}, padding counted unless count_include_pad=False"
     )
     where = "torch functional" if axes == 1 else "functional"
-    function(name, where, "neural", kinds="no no yes")(build)
+    function(name, where, "neural", kinds=OF_FLOATS)(build)
 
 
 def adaptive_places(x: Value, axes: int, output_size: Static, name: str) -> Places:
@@ -336,8 +336,8 @@ def enter_adaptive(axes: int) -> None:
     where = "torch functional" if axes == 1 else "functional"
     build_mean.__doc__ = f"the means of as many windows as output_size says, along {counted(axes, 'axis')}"
     build_most.__doc__ = f"the largest entries of as many windows as output_size says, along {counted(axes, 'axis')}"
-    function(mean, where, "neural", kinds="no no yes")(build_mean)
-    function(most, where, "neural", kinds="no same yes")(build_most)
+    function(mean, where, "neural", kinds=OF_FLOATS)(build_mean)
+    function(most, where, "neural", kinds=OF_NUMBERS)(build_most)
 
 
 def rooted(mean: Value, size: int, order: float) -> Value:
@@ -387,7 +387,7 @@ def enter_norm(axes: int) -> None:
         return result * unit.reshape(result.shape)
 
     build.__doc__ = f"(sum(x**p))**(1/p) of each window along {counted(axes, 'axis')}"
-    function(name, "functional", "neural", kinds="no no yes")(build)
+    function(name, "functional", "neural", kinds=OF_FLOATS)(build)
 
 
 for _axes in (1, 2, 3):
@@ -395,7 +395,7 @@ for _axes in (1, 2, 3):
         _enter(_axes)
 
 
-@function("local_response_norm", "functional", "neural", kinds="no no no")
+@function("local_response_norm", "functional", "neural", kinds=STRICT)
 def local_response_norm(x: Value, size: Static, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Value:
     """x/(k + alpha*mean(x**2))**beta, the mean over the neighbouring channels"""
     require(x.ndim > 2, "shape", f"local_response_norm takes 3 axes or more, not shape {x.shape}")
@@ -522,7 +522,7 @@ def sizes_of(x: Value, size: Static, scale_factor: Static, again: bool) -> tuple
     return found, (None,) * axes if again else factors
 
 
-@function("interpolate upsample", "functional", "neural", kinds="no no yes")
+@function("interpolate upsample", "functional", "neural", kinds=OF_FLOATS)
 def interpolate(
     x: Value, size: Static = None, scale_factor: Static = None, mode: Static = "nearest", align_corners: Static = None,
     recompute_scale_factor: Static = None, antialias: Static = False,
@@ -557,7 +557,7 @@ def whole_factor(value: Static, name: str) -> int:
     return value
 
 
-@function("pixel_shuffle", "torch functional", "neural", kinds="no same yes")
+@function("pixel_shuffle", "torch functional", "neural", kinds=OF_NUMBERS)
 def pixel_shuffle(x: Value, upscale_factor: Static) -> Value:
     """r*r channels spread over squares of r by r pixels"""
     r = whole_factor(upscale_factor, "upscale_factor")
@@ -569,7 +569,7 @@ def pixel_shuffle(x: Value, upscale_factor: Static) -> Value:
     return parts.reshape(*batch, own, height * r, width * r)
 
 
-@function("pixel_unshuffle", "torch functional", "neural", kinds="no same yes")
+@function("pixel_unshuffle", "torch functional", "neural", kinds=OF_NUMBERS)
 def pixel_unshuffle(x: Value, downscale_factor: Static) -> Value:
     """squares of r by r pixels gathered into r*r channels"""
     r = whole_factor(downscale_factor, "downscale_factor")
@@ -581,7 +581,7 @@ def pixel_unshuffle(x: Value, downscale_factor: Static) -> Value:
     return parts.reshape(*batch, channels * r * r, *own)
 
 
-@function("channel_shuffle", "torch functional", "neural", kinds="no same yes")
+@function("channel_shuffle", "torch functional", "neural", kinds=OF_NUMBERS)
 def channel_shuffle(x: Value, groups: Static) -> Value:
     """the channels, one of each group after the other"""
     count = whole_factor(groups, "groups")
