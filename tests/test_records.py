@@ -12,7 +12,7 @@ ASKED = functions_called(SAMPLE.values()) | FLAT | OF_NUMPY
 
 
 def missing_of(name):
-    known = RECORDS.get(name)
+    known = RECORDS.get(OPS[name].name if name in OPS else name)
     of_op = missing_of_op(OPS[name], known) if name in OPS else []
     of_function = missing_of_function(FUNCTIONS[name], known, ASKED) if name in FUNCTIONS else []
     return list(dict.fromkeys([*of_op, *of_function]))

@@ -187,20 +187,24 @@ NAN_AND_TIES = "nan only where both are; a tie gives the first the gradient"
 # name, forward, vjps, formula: what else the record holds
 ADD = elementwise(
     "add", operator.add, passed, passed, lambda s, a, b: a + b, spelled=None,
-    text=Text(operator="+", template="{} + {}", precedence=60, cancels="sum"), entries=Entries(mentions=on_none),
+    text=Text(operator="+", template="{} + {}", precedence=60, cancels="sum", rule="sum"),
+    entries=Entries(mentions=on_none),
     whole=SUM, reads=((), ()))
 SUB = elementwise(
     "sub", operator.sub, passed, lambda g, _y, _a, _b: -g, lambda s, a, b: a - b, spelled=None,
-    text=Text(operator="-", template="{} - {}", precedence=60, cancels="difference"),
+    text=Text(operator="-", template="{} - {}", precedence=60, cancels="difference", rule="difference"),
     entries=Entries(mentions=on_none), whole=DIFFERENCE, reads=((), ()))
 MUL = elementwise(
     "mul", operator.mul, lambda g, _y, _a, b: g * b, lambda g, _y, a, _b: g * a, lambda s, a, b: a * b,
-    text=Text(operator="*", template="{}*{}", precedence=70), entries=Entries(mentions=on_others), whole=PRODUCT,
+    text=Text(operator="*", template="{}*{}", precedence=70,
+              rule=lambda active: "product" if len(active) > 1 else "constant factor"),
+              entries=Entries(mentions=on_others), whole=PRODUCT,
     spelled=Spelled(also="multiply", doc="x*other, entry by entry"), reads=((1,), (0,)))
 DIV = elementwise(
     "div", quotient, lambda g, _y, _a, b: g / b, lambda g, _y, a, b: -g * (a / b / b), lambda s, a, b: a / b,
     spelled=None,
-    text=Text(operator="/", template="{}/{}", precedence=70),
+    text=Text(operator="/", template="{}/{}", precedence=70,
+              rule=lambda active: "constant factor" if [*active] == [0] else "quotient"),
     entries=Entries(mentions=lambda k, active: k == 1 or 1 in active), whole=QUOTIENT,
     exact=Exactly(value=lambda a, b: a / b), domain=((-2, 2), (0.5, 2)),
     torch=Torch(saves=((1,), (Keeps.OWN,)), saves_of_arrays=((), (0, 1)), differs=beyond, says=BEYOND),
@@ -212,13 +216,16 @@ REMAINDER = elementwise(
     domain=((0.1, 0.9), (1, 2)), spelled=Spelled(also="mod", doc="x % other, with the sign of other"),
     reads=((), (0, 1)))
 NEG = elementwise(
-    "neg", operator.neg, lambda g, _y, _x: -g, lambda s, x: -x, text=Text(operator="-", template="-{}", precedence=80),
+    "neg", operator.neg, lambda g, _y, _x: -g, lambda s, x: -x,
+    text=Text(operator="-", template="-{}", precedence=80, rule="constant factor"),
     entries=Entries(mentions=on_none), spelled=Spelled(also="negative", doc="-x", kinds=OF_NUMBERS), reads=NOTHING)
 POW = elementwise(
     "pow", power, power_vjp_base, lambda g, y, x, p: g * np.where((x == 0) & (p >= 0), 0.0, y * np.log(x)),
     lambda s, x, p: s.power(x, p),
     text=Text(operator="**", template="{}**{}", precedence=90, right=True,
-              backward=((OF_BASE, f"where({{1}} == 0, 0, {OF_BASE})"), "{g}*{y}*log({0})")), whole=POWERS,
+              backward=((OF_BASE, f"where({{1}} == 0, 0, {OF_BASE})"), "{g}*{y}*log({0})"),
+              rule=lambda active: "power" if 1 not in active else "general power" if 0 in active else "exponential"),
+    whole=POWERS,
     exact=Exactly(value=lambda x, p: np.asarray(x) ** p if isinstance(x, np.ndarray) else one_like(p) * x**p),
     edge=at_root,
     domain=((0.2, 2), (-2, 2)), torch=Torch(saves=((0, 1), (0, 1, Keeps.OUTPUT)),

@@ -22,7 +22,7 @@ from gradcli.errors import GradcliError
 from gradcli.ops import links
 from gradcli.ops.links import OUT, Doubles, Formula, Links, Local, Options, Rule, Tensor, Test, Vjp
 from gradcli.ops.writing import Call, function_call
-from gradcli.records import dataclass, field
+from gradcli.records import dataclass, field, replace
 
 F = TypeVar("F", bound=Callable[..., Any])
 RULES: dict[Any, Any] = {}
@@ -430,6 +430,12 @@ def declare(op: Op) -> Op:
     return op
 
 
+def variant(op: Op, key: str, **fields: Any) -> Op:
+    """Enter an op of the same name that is another but for some fields, by a key of its own."""
+    OPS[key] = found = replace(op, **fields)
+    return found
+
+
 BEYOND = "numbers as large or small as here leave double precision on the way, each route at another step"
 
 
@@ -554,14 +560,6 @@ def parts_kept(op: Op, active: tuple[bool, ...], arrays: tuple[bool, ...]) -> li
 
 # ---- What people call the rules of differentiation, for lines that say which one was used
 
-NAMED_RULES = {
-    "add": "sum", "sub": "difference", "mul": "product", "div": "quotient", "pow": "power", "neg": "constant factor",
-    "square": "power", "reciprocal": "power", "matmul": "matrix product", "einsum": "sum of products",
-    "sum": "sum of entries", "mean": "mean of entries", "index": "entries", "pick": "entries", "where": "choice",
-    "stack": "list", "cat": "list",
-}  # fmt: skip
-"""The rules that have a name of their own; that of any other function is the function's."""
-
 
 def rule_of(op: Op, active: Collection[int]) -> str:
     """Return what the rule of an operation is called where derivatives flow to the arguments ``active``.
@@ -570,9 +568,5 @@ def rule_of(op: Op, active: Collection[int]) -> str:
     >>> rule_of(OPS["mul"], [0, 1]), rule_of(OPS["mul"], [1]), rule_of(OPS["pow"], [1]), rule_of(OPS["tanh"], [0])
     ('product', 'constant factor', 'exponential', 'tanh')
     """
-    alone = len(active) == 1
-    if alone and (op.name == "mul" or (op.name == "div" and 0 in active)):
-        return "constant factor"
-    if op.name == "pow" and 1 in active:
-        return "exponential" if alone else "general power"
-    return NAMED_RULES.get(op.name) or op.text.spelled or op.name
+    rule = op.text.rule(active) if callable(op.text.rule) else op.text.rule
+    return rule or op.text.spelled or op.name

@@ -340,10 +340,11 @@ elementwise("rsqrt", lambda x: 1 / np.sqrt(x), lambda g, y, _x: -0.5 * g * y**3,
 elementwise("cbrt", np.cbrt, lambda g, y, _x: g / (3 * y * y), lambda s, x: s.cbrt(x), domain=((0.2, 3),),
             spelled=spelled("the real cube root", "numpy math method"), reads=OUTPUT)
 elementwise("square", np.square, lambda g, _y, x: g * (2 * x), lambda s, x: x**2,
-            spelled=spelled("x**2", "torch numpy method", kinds=COUNTED))
+            spelled=spelled("x**2", "torch numpy method", kinds=COUNTED), text=Text(rule="power"))
 elementwise("reciprocal", lambda x: 1 / x, lambda g, y, _x: -g * (y * y), lambda s, x: 1 / x, splits_zero=at_zero,
             domain=((0.3, 3),), spelled=spelled("1/x", "torch numpy method",
-                                                kinds=Kinds(Made.OTHER_FLOAT, Made.OTHER_FLOAT)), reads=OUTPUT)
+                                                kinds=Kinds(Made.OTHER_FLOAT, Made.OTHER_FLOAT)), reads=OUTPUT,
+                                                text=Text(rule="power"))
 elementwise("erf", erf, lambda g, _y, x: ERF_STEEPEST * np.exp(-x * x) * g, lambda s, x: s.erf(x),
             exact=Exactly(value=exactly.each("erf")),
             spelled=spelled("the error function", "torch math special method"))

@@ -6,14 +6,13 @@ Arrays put together: along a new axis, end to end, or repeated.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import only_numpy
-from gradcli.ops.declare import Apply, Entries, Exactly, Keeps, Oddity, Text, Torch
+from gradcli.ops.declare import Apply, Entries, Exactly, Keeps, Oddity, Text, Torch, variant
 from gradcli.ops.links import (
     Array,
     Exact,
@@ -124,9 +123,13 @@ INDEX = mover(
     index_vjp,
     entries=Entries(view=True),
     size=index_size,
-    text=Text(write=lambda call: f"{call.tight[0]}[{index_text(call.static['key'])}]", backward=index_text_back),
+    text=Text(
+        write=lambda call: f"{call.tight[0]}[{index_text(call.static['key'])}]",
+        backward=index_text_back,
+        rule="entries",
+    ),
 )
-PART = replace(INDEX, torch=Torch(several=True))
+PART = variant(INDEX, "part", torch=Torch(several=True))
 """One of the parts that chunk, split, unbind and ``a, b = x`` give."""
 PUT = joined(
     "put",
@@ -216,9 +219,9 @@ STACK = joined(
     lambda argument, out, values, static: linked(np.moveaxis(all_places(out), static["dim"], 0)[argument]),
     size=total_size,
     exact=Exactly(value=lambda *values, dim: np.stack(values, axis=dim)),
-    text=Text(write=as_list),
+    text=Text(write=as_list, rule="list"),
 )
-CAT = joined("cat", cat, cat_vjp, cat_local, size=total_size, text=Text(write=with_list))
+CAT = joined("cat", cat, cat_vjp, cat_local, size=total_size, text=Text(write=with_list, rule="list"))
 TILE = mover(
     "tile",
     lambda x, *, reps: np.tile(x, reps),

@@ -321,7 +321,7 @@ MATMUL = declare(
         exact=Exactly(work=matmul_work, value=exactly.matmul),
         entries=Entries(shaped=True, spec=product_spec, mentions=on_others),
         torch=Torch(saves=((Keeps.OTHERS,),)),
-        text=Text(operator="@", template="{} @ {}", precedence=70, backward=matmul_text_back),
+        text=Text(operator="@", template="{} @ {}", precedence=70, backward=matmul_text_back, rule="matrix product"),
         require=lambda a, b: require_product(a, b, "@"),
         whole=MATRICES,
     )
@@ -337,7 +337,7 @@ EINSUM = declare(
         exact=Exactly(work=einsum_work),
         entries=Entries(shaped=True, spec=lambda *values, spec: spec, mentions=on_others),
         torch=Torch(saves=((Keeps.OTHERS,),)),
-        text=Text(write=einsum_text, backward=einsum_text_back),
+        text=Text(write=einsum_text, backward=einsum_text_back, rule="sum of products"),
     )
 )
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Entries, Exactly, Op, Pair, Piecewise, Text, declare, no_links, tensor
+from gradcli.ops.declare import Apply, Entries, Exactly, Op, Pair, Piecewise, Text, declare, no_links, tensor, variant
 from gradcli.ops.links import Array, Library, Raw, Static, Tensor
 from gradcli.ops.shaping import CLONE, EXPAND, whole_numbers
 from gradcli.ops.values import Value, require, whole
@@ -45,11 +44,11 @@ DETACH = declare(
         text=Text(write=lambda call: f"{call.tight[0]}.detach()"),
     )
 )
-DATA = replace(DETACH)
+DATA = variant(DETACH, "data")
 """``x.data``: PyTorch does not count the writes to it with those to x, so that backward takes the numbers of later."""
 
 
-HELD = replace(DETACH)
+HELD = variant(DETACH, "constant")
 """What is used as no more than a class or a condition on what is allowed: it does not move, and may be an integer."""
 
 

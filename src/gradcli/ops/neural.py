@@ -5,14 +5,13 @@ Softmax and its logarithm, losses of scores for classes, and layers.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import SUB
-from gradcli.ops.declare import OUTPUT, Entries, Exactly, Op, Paired, Piecewise, Text, Torch, declare
+from gradcli.ops.declare import OUTPUT, Entries, Exactly, Op, Paired, Piecewise, Text, Torch, declare, variant
 from gradcli.ops.elementwise import log_of_sum, sigmoid
 from gradcli.ops.linear_algebra import pairs_along, require_product
 from gradcli.ops.links import (
@@ -112,7 +111,7 @@ HUBER = declare(
 )
 
 
-DISTANCE = replace(SUB, torch=Torch(saves=((0, 1),)))
+DISTANCE = variant(SUB, "distance", torch=Torch(saves=((0, 1),)))
 """The difference in a loss: PyTorch keeps what it is the difference of."""
 
 

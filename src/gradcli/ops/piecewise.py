@@ -290,6 +290,7 @@ WHERE = declare(
         chooses=True,
         torch=Torch(saves=((0,),)),
         reads=((), (0,), (0,)),
+        text=Text(rule="choice"),
     )
 )
 

@@ -6,7 +6,6 @@ Functions that pick entries by their values: max, min, median, sort, and the ind
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,12 +25,13 @@ from gradcli.ops.declare import (
     Torch,
     declare,
     no_links,
+    variant,
 )
 from gradcli.ops.exactly import decided, shared, true
-from gradcli.ops.links import Array, Forward, Indices, Library, Links, Mask, Options, Static, Tensor, Test, Vjp
+from gradcli.ops.links import Array, Forward, Indices, Links, Mask, Options, Static, Tensor, Test, Vjp
 from gradcli.ops.reductions import all_entries
-from gradcli.ops.values import ALL as EVERY
 from gradcli.ops.values import (
+    ALL,
     Axes,
     LibraryAxes,
     Value,
@@ -444,12 +444,16 @@ PICK = declare(
             moves=True,
         ),
         torch=Torch(saves=((Keeps.OWN,),)),
-        text=Text(backward=pick_text_back, write=lambda call: f"{pick_text(call.texts[0], **call.static)}.values"),
+        text=Text(
+            backward=pick_text_back,
+            write=lambda call: f"{pick_text(call.texts[0], **call.static)}.values",
+            rule="entries",
+        ),
     )
 )
 ARGMAX, ARGMIN = position_op("argmax", np.argmax), position_op("argmin", np.argmin)
-ANY, ALL = truth_op("any", np.any), truth_op("all", np.all)
-PEAK, VALLEY = replace(AMAX, vjps=(peak_vjp,)), replace(AMIN, vjps=(peak_vjp,))
+ANY_TRUE, ALL_TRUE = truth_op("any", np.any), truth_op("all", np.all)
+PEAK, VALLEY = variant(AMAX, "amax of sizes", vjps=(peak_vjp,)), variant(AMIN, "amin of sizes", vjps=(peak_vjp,))
 """``amax`` and ``amin`` of sizes, as in the norms of order inf and -inf: with PyTorch's gradient where one is nan."""
 
 
@@ -486,8 +490,7 @@ def extreme_of(kind: str, word: str) -> None:
             return extreme(x, dim, keepdim, kind)
         return x.of(MAXIMUM if kind == "max" else MINIMUM, dim if other is None else other)
 
-    def build_several(x: Value, dim: LibraryAxes = EVERY, keepdim: bool = False, library: Library = "torch") -> Value:
-        del library
+    def build_several(x: Value, dim: LibraryAxes = ALL, keepdim: bool = False) -> Value:
         require_entries(x, dim, f"a{kind}")
         return x.of(AMAX if kind == "max" else AMIN, dim=dim, keepdim=keepdim)
 
@@ -556,7 +559,7 @@ def position(op: Op, word: str) -> None:
 def truth(op: Op) -> None:
     """Enter any or all."""
 
-    def build(x: Value, dim: Axes = EVERY, keepdim: bool = False) -> Value:
+    def build(x: Value, dim: Axes = ALL, keepdim: bool = False) -> Value:
         return x.of(op, dim=dim, keepdim=keepdim)
 
     build.__doc__ = f"whether {op.name} of the entries are true, for conditions"
@@ -565,5 +568,5 @@ def truth(op: Op) -> None:
 
 position(ARGMAX, "largest")
 position(ARGMIN, "smallest")
-truth(ANY)
-truth(ALL)
+truth(ANY_TRUE)
+truth(ALL_TRUE)

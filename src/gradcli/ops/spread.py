@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from gradcli.ops.declare import (
     Torch,
     beyond,
     declare,
+    variant,
 )
 from gradcli.ops.links import Array, Axes, Explicit, Links, Options, Static
 from gradcli.ops.piecewise import sign as sign_of
@@ -172,7 +172,7 @@ VAR = declare(
         ),
     )
 )
-VAR_ALONG = replace(VAR, vjps=(var_along_vjp,))
+VAR_ALONG = variant(VAR, "var along axes", vjps=(var_along_vjp,))
 
 
 def root_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:

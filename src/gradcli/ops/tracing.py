@@ -45,7 +45,7 @@ from gradcli.ops.linear_algebra import EINSUM, MATMUL, on_diagonal
 from gradcli.ops.links import Array, Formula, Indices, Links, Options, Rule, Shape, Vjp
 from gradcli.ops.matrices import DET, INV, SOLVE, is_singular
 from gradcli.ops.piecewise import ABS, CLAMP_MAX, CLAMP_MIN, CLIP, SIGMOID, SIGN, TRUNC, WHERE, sign
-from gradcli.ops.reductions import CUMPROD, CUMSUM, PROD_ALONG, SUM, others_beside
+from gradcli.ops.reductions import CUMPROD, CUMSUM, PROD_ALONG, SUM
 from gradcli.ops.selection import AMAX, AMIN
 from gradcli.ops.shaping import CLONE, DIAGONAL, EXPAND, FLIP, RESHAPE, ROLL, TRANSPOSE, TRIL, TRIU
 from gradcli.ops.values import Operators
@@ -476,7 +476,7 @@ RULES.update({
     np.clip: lambda f, x, low, high: applied(f, CLIP, x, low=low, high=high), np.copy: lambda f, x: x,
     np.linalg.inv: INV, np.linalg.solve: SOLVE, np.linalg.det: DET,
     np.ones_like: constant_like(np.ones), np.zeros_like: constant_like(np.zeros),
-    with_decimals: lambda _f, found, *_: found, others_beside: lambda _f, found, *_: found,
+    with_decimals: lambda _f, found, *_: found,
     erfc: complement_of_erf, is_singular: of_doubles(is_singular),
     np.shape: asked(np.shape), np.ndim: asked(np.ndim), np.size: asked(np.size),
     np.any: asked(np.any), np.all: asked(np.all), np.count_nonzero: asked(np.count_nonzero),

@@ -16,9 +16,8 @@ from gradcli.ops.declare import OPERATORS, Exactly, Kink, Op, Piecewise, Text, T
 from gradcli.ops.exactly import decided, is_nan, true
 from gradcli.ops.links import OUT, Array, Expression, Forward, Indices, Library, Mask, Static, Symbols
 from gradcli.ops.piecewise import TRUNC, applied, step
-from gradcli.ops.selection import ALL
-from gradcli.ops.values import ALL as EVERY
-from gradcli.ops.values import Axes, Value, require, where
+from gradcli.ops.selection import ALL_TRUE
+from gradcli.ops.values import ALL, Axes, Value, require, where
 from gradcli.ops.vocabulary import (
     COUNTED,
     KEPT,
@@ -286,7 +285,7 @@ def isclose(x: Value, other: Value, rtol: float = 1e-5, atol: float = 1e-8, equa
 
 def in_all(x: Value) -> Value:
     """Return whether all entries are true."""
-    return x.of(ALL, dim=tuple(range(x.ndim)), keepdim=False)
+    return x.of(ALL_TRUE, dim=tuple(range(x.ndim)), keepdim=False)
 
 
 @function("allclose", f"{EVERYWHERE} tensors", "reductions", kinds=MASKED)
@@ -322,7 +321,7 @@ COUNT = declare(
 
 
 @function("count_nonzero", EVERYWHERE, "reductions", op=COUNT, kinds=COUNTED)
-def build_count_nonzero(x: Value, dim: Axes = EVERY, keepdim: bool = False) -> Value:
+def build_count_nonzero(x: Value, dim: Axes = ALL, keepdim: bool = False) -> Value:
     """how many entries are not 0, also along dim"""
     return x.of(COUNT, dim=dim, keepdim=keepdim)
 

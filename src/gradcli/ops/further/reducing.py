@@ -20,7 +20,7 @@ from gradcli.ops.further.positions import positions
 from gradcli.ops.joining import CAT, build_cat
 from gradcli.ops.linear_algebra import pairs_along
 from gradcli.ops.links import OUT, Array, Contraction, Explicit, Indices, Links, Mask, Options, Order, Raw, Static
-from gradcli.ops.reductions import CUMSUM, build_cumprod, build_prod, trailing_matrix
+from gradcli.ops.reductions import CUMSUM, along_product, build_prod, trailing_matrix
 from gradcli.ops.selection import AMAX, AMIN
 from gradcli.ops.spread import spread
 from gradcli.ops.values import (
@@ -77,9 +77,9 @@ def nanmean(x: Value, dim: AllAxes = ALL, keepdim: bool = False) -> Value:
 
 
 @numpys("nanprod", COUNTED)
-def nanprod(x: Value, dim: Static = None, keepdim: Static = False) -> Value:
+def nanprod(x: Value, dim: Static = None, keepdim: bool = False) -> Value:
     """the product of the entries that are no nan"""
-    return Value(x.f, build_prod(x.f, without_nan(x, 1.0).node, dim, keepdim, "np"))
+    return build_prod(without_nan(x, 1.0), dim, keepdim, "np")
 
 
 def numpy_extreme(name: str, fill: float, word: str) -> None:
@@ -150,7 +150,7 @@ both("var_mean", root=False, words="the variance and the mean")
 @numpys("cumprod", COUNTED)
 def numpy_cumprod(x: Value, dim: Static = None) -> Value:
     """the running product as numpy has it: of the flattened array where no axis is given"""
-    return Value(x.f, build_cumprod(x.f, (x.flat if dim is None else x).node, 0 if dim is None else dim))
+    return along_product(x, dim)
 
 
 # --- covariances ---
