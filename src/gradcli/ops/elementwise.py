@@ -1,13 +1,13 @@
-"""Derivatives that plain formulas lose: near their zeros, near 0, and where a function is saturated.
+"""Functions of one number that have a derivative wherever they have a value, and a few of two.
 
-Functions of one number that have a derivative wherever they have a value, and a few of two.
+Slopes that plain formulas lose stand before them: near their zeros, near 0, and where a function is saturated.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +18,6 @@ from gradcli.ops.vocabulary import BY_NUMPY, COUNTED, FLOATS, Kinds, Made, Spell
 from gradcli.records import replace
 
 _erf, _erfc = (np.frompyfunc(rule, 1, 1) for rule in (math.erf, math.erfc))
-
-
-@cache
-def gauss() -> tuple[Array, Array]:
-    """Return twelve nodes from -1 to 1 and their weights, for the integral of what is smooth."""
-    return np.polynomial.legendre.leggauss(12)
 
 
 @in_one_step
@@ -76,34 +70,35 @@ def log_of_sum(terms: Array, dim: int | Axes) -> Array:
     return np.where(total < 1.001, np.log1p(beside), np.log(total))
 
 
-def beyond_root(x: Array, root: tuple[float, float]) -> Array:
-    """Return x - r for a root r that two doubles add up to."""
-    return (x - root[0]) - root[1]
+@in_one_step
+def with_digits(slopes: Array, lost: Mask, x: Array, rule: Callable[[Any, Any], Any]) -> Array:
+    """Return slopes with those that have ``lost`` digits by ``rule(mpmath, x)``, in 50 digits."""
+    if not np.any(lost):
+        return slopes
+    import mpmath  # few programs come this near to a root of a slope
+
+    slopes = np.array(slopes)
+    with mpmath.workdps(50):
+        for i in np.flatnonzero(lost):
+            slopes.flat[i] = float(rule(mpmath, mpmath.mpf(float(np.ravel(x)[i]))))
+    return slopes[()]
 
 
-def mended(found: Array, x: Array, root: tuple[float, float], around: Callable[[Array, Array], Array]) -> Array:
-    """Return a slope with the entries that lie near its root taken from ``around(x, x - root)``."""
-    near = np.abs(x - root[0]) < 0.02
-    if not np.any(near):
-        return found
-    there = np.where(near, x, root[0])
-    return np.where(near, around(there, beyond_root(there, root)), found)[()]
+NEAR_ROOT = 1e-3
+"""The distance from its root up to which a slope is taken in more digits."""
+SILU_ROOT, GELU_ROOT, BENT_ROOT = -1.2784645427610737, -0.7517915246935645, -0.7524614220710163
+"""Where x·sigmoid(x), x·Φ(x) and its approximation by tanh are least."""
 
 
-SILU_ROOT = (-1.2784645427610737, -1.0946994183093437e-16)
-"""r with 1 + r + exp(r) = 0, where x·sigmoid(x) is least."""
+def near(x: Array, root: float) -> Mask:
+    """Return which entries are near to a root."""
+    return np.abs(x - root) < NEAR_ROOT
 
 
 def silu_slope(x: Array) -> Array:
-    """Return σ(x)·(1 + x·(1 - σ(x))); around r from 1 + x + exp(x) = d - (1 + r)·(exp(d) - 1) with d = x - r."""
-    y = sigmoid(x)
-    return mended(
-        y * (1 + x * sigmoid(-x)), x, SILU_ROOT, lambda x, d: sigmoid_slope(x) * (d - (1 + SILU_ROOT[0]) * np.expm1(d))
-    )
-
-
-GELU_ROOT = (-0.7517915246935645, 1.4956759177009883e-17)
-"""Where x·Φ(x) is least."""
+    """Return σ(x)·(1 + x·(1 - σ(x)))."""
+    slopes = sigmoid(x) * (1 + x * sigmoid(-x))
+    return with_digits(slopes, near(x, SILU_ROOT), x, lambda mp, x: (1 + x / (1 + mp.exp(x))) / (1 + mp.exp(-x)))
 
 
 def normal_density(x: Array) -> Array:
@@ -112,23 +107,13 @@ def normal_density(x: Array) -> Array:
 
 
 def gelu_slope(x: Array) -> Array:
-    """Return Φ(x) + x·φ(x); around its root r as the integral of φ(s)·(2 - s²) from r to x, by Gauss's rule."""
-    return mended(0.5 * erfc(-x / math.sqrt(2)) + x * normal_density(x), x, GELU_ROOT, gelu_around)
-
-
-def gelu_around(x: Array, d: Array) -> Array:
-    """Return the derivative of gelu at x = r + d."""
-    del x
-    nodes, weights = gauss()
-    half = d[..., None] / 2
-    s = GELU_ROOT[0] + half * (1 + nodes)
-    return np.sum(half * weights * normal_density(s) * (2 - s * s), axis=-1)
+    """Return Φ(x) + x·φ(x)."""
+    slopes = 0.5 * erfc(-x / math.sqrt(2)) + x * normal_density(x)
+    return with_digits(slopes, near(x, GELU_ROOT), x, lambda mp, x: mp.ncdf(x) + x * mp.npdf(x))
 
 
 BENT = 2 * math.sqrt(2 / math.pi), 2 * math.sqrt(2 / math.pi) * 0.044715
 """a and b of v = a·x + b·x³, with which gelu by tanh is x·sigmoid(v)."""
-BENT_ROOT = (-0.7524614220710163, 3.4358218314355225e-17)
-"""r with 1 + exp(v) + r·v' = 0."""
 STEEP = 1e9
 """Beyond, the slope of gelu is 0 or 1, and x³ may be no double."""
 
@@ -139,20 +124,18 @@ def bent(x: Number) -> Number:
 
 
 def bent_slope(x: Array) -> Array:
-    """Return σ(v)·(1 + x·v'·σ(-v)); around its root r with d = x - r, as for silu."""
+    """Return σ(v)·(1 + x·v'·σ(-v))."""
     short = np.where(np.isinf(x), x, np.clip(x, -STEEP, STEEP))
     v = bent(short)
-    return mended(
-        sigmoid(v) * (1 + short * (BENT[0] + 3 * BENT[1] * short * short) * sigmoid(-v)), x, BENT_ROOT, bent_around
-    )
+    slopes = sigmoid(v) * (1 + short * (BENT[0] + 3 * BENT[1] * short * short) * sigmoid(-v))
+    return with_digits(slopes, near(x, BENT_ROOT), x, bent_in_digits)
 
 
-def bent_around(x: Array, d: Array) -> Array:
-    """Return the derivative of gelu by tanh at x = r + d."""
-    squares = x * x + x * BENT_ROOT[0] + BENT_ROOT[0] ** 2
-    rise = d * (BENT[0] + 3 * BENT[1] * squares)
-    rise = rise + math.exp(bent(BENT_ROOT[0])) * np.expm1(d * (BENT[0] + BENT[1] * squares))
-    return sigmoid_slope(bent(x)) * rise
+def bent_in_digits(mp: Any, x: Any) -> Any:
+    """Return the slope of gelu by tanh at one number."""
+    a, cube = mp.sqrt(8 / mp.pi), mp.mpf(0.044715)
+    share = 1 / (1 + mp.exp(-a * (x + cube * x**3)))
+    return share * (1 + x * a * (1 + 3 * cube * x**2) * (1 - share))
 
 
 @in_one_step
@@ -180,20 +163,13 @@ CANCELS = 1e-3
 
 
 def sinc_slope(x: Array) -> Array:
-    """Return (πx·cos πx - sin πx)/(πx²), by its series near 0, and by decimals near its zeros."""
-    near = np.abs(x) < NEAR_ZERO
-    far = np.where(near, 1.0, x)
+    """Return (πx·cos πx - sin πx)/(πx²), by its series near 0, and in more digits near its zeros."""
+    close = np.abs(x) < NEAR_ZERO
+    far = np.where(close, 1.0, x)
     left, right = cospi(far) / far, sinpi(far) / (np.pi * far) / far
-    found = np.where(near, sinc_series(np.where(near, x, 0.0)), left - right)
-    return with_decimals(found, ~near & (np.abs(found) < CANCELS * np.abs(left)) & (np.abs(x) < 1e15), x)
-
-
-@in_one_step
-def with_decimals(found: Array, lost: Mask, x: Array) -> Array:
-    """Return slopes of sinc with those that have ``lost`` digits taken from decimals."""
-    for i in np.flatnonzero(lost):
-        found.flat[i] = sinc_slope_decimal(float(np.ravel(x)[i]))
-    return found[()]
+    slopes = np.where(close, sinc_series(np.where(close, x, 0.0)), left - right)
+    lost = ~close & (np.abs(slopes) < CANCELS * np.abs(left)) & (np.abs(x) < 1e15)
+    return with_digits(slopes, lost, x, lambda mp, x: (mp.cospi(x) - mp.sinpi(x) / (mp.pi * x)) / x)
 
 
 def sinc_series(x: Array) -> Array:
@@ -204,27 +180,6 @@ def sinc_series(x: Array) -> Array:
         total = total * -square + 2 * n / math.factorial(2 * n + 1)
     return -np.pi * (np.pi * x) * total
 
-
-PI = "3.14159265358979323846264338327950288419716939937510582097494459"
-
-
-def sinc_slope_decimal(x: float) -> float:
-    """Return the derivative of sinc at one number, from sines and cosines of 50 digits."""
-    from decimal import Decimal, localcontext
-
-    with localcontext() as context:
-        context.prec = 50
-        exact, whole, pi = Decimal(x), round(x), Decimal(PI)
-        u, t = pi * (exact - whole), pi * exact
-        terms = [Decimal(1)]
-        for n in range(1, 40):
-            terms.append(terms[-1] * u / n)
-        cosine = sum(term * (-1) ** k for k, term in enumerate(terms[::2]))
-        sine = sum(term * (-1) ** k for k, term in enumerate(terms[1::2]))
-        return float((t * cosine - sine) / (t * exact)) * (-1.0 if whole % 2 else 1.0)
-
-
-# ---- Functions of one number that have a derivative wherever they have a value, and a few of two
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 

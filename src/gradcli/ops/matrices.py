@@ -1,12 +1,8 @@
-"""Cofactors of square matrices, by two ways that share nothing: singular values, and elimination.
-
-What belongs to square matrices: determinant, inverse, solving.
-"""
+"""What belongs to square matrices: cofactors, determinant, inverse, solving."""
 
 from __future__ import annotations
 
 import string
-from typing import NamedTuple
 
 import numpy as np
 
@@ -34,7 +30,6 @@ from gradcli.ops.links import (
     Explicit,
     Formula,
     Forward,
-    Indices,
     Links,
     Mask,
     Options,
@@ -61,63 +56,17 @@ def cofactors(a: Array) -> Array:
     return sign[..., None, None] * np.matmul(u * others[..., None, :], vt)
 
 
-class Pivoted(NamedTuple):
-    """P·A·Q = L·D·V by elimination with the largest pivot first: L and V have ones on the diagonal, and no entry above.
-
-    ``rows`` and ``columns`` are the orders P and Q, ``sign`` the product of their signs, ``pivots`` the diagonal of D:
-    what is left of a singular matrix at the end is 0, and nothing is divided by it.
-    """
-
-    lower: Array
-    pivots: Array
-    upper: Array
-    rows: Indices
-    columns: Indices
-    sign: float
+MOST_MINORS = 64
+"""Rows up to which all minors of a matrix are taken: there are as many as entries."""
 
 
-def eliminate(a: Array) -> Pivoted:
-    """Return the factors of one matrix."""
-    n, left = len(a), np.array(a, dtype=np.float64)
-    lower, upper, pivots = np.eye(n), np.eye(n), np.zeros(n)
-    rows, columns, sign = np.arange(n), np.arange(n), 1.0
-    for k in range(n):
-        i, j = np.unravel_index(np.argmax(np.abs(left[k:, k:])), (n - k, n - k))
-        for order, other, axis in ((rows, k + int(i), 0), (columns, k + int(j), 1)):
-            swap = [other, k]
-            order[[k, other]] = order[swap]
-            sign = -sign if other != k else sign
-            if axis == 0:
-                left[[k, other]], lower[[k, other], :k] = left[swap], lower[swap, :k]
-            else:
-                left[:, [k, other]], upper[:k, [k, other]] = left[:, swap], upper[:k, swap]
-        pivots[k] = left[k, k]
-        if pivots[k] == 0:
-            break
-        lower[k + 1 :, k], upper[k, k + 1 :] = left[k + 1 :, k] / pivots[k], left[k, k + 1 :] / pivots[k]
-        left[k + 1 :, k + 1 :] -= np.multiply.outer(lower[k + 1 :, k], left[k, k + 1 :])
-    return Pivoted(lower, pivots, upper, rows, columns, sign)
-
-
-def without_one(pivots: Array) -> Array:
-    """Return the product of all others for each number; on the way to a double it may leave doubles."""
-    parts, powers = np.frexp(pivots)
-    others = [np.arange(len(pivots)) != k for k in range(len(pivots))]
-    return np.array([np.ldexp(np.prod(parts[some]), int(np.sum(powers[some]))) for some in others])
-
-
-def cofactors_by_pivots(a: Array) -> Array:
-    """Return the matrices of cofactors by elimination, which shares nothing with singular values.
-
-    adj(A) = ±Q·inv(V)·adj(D)·inv(L)·P, where L and V are far from singular, however near to it A is.
-    """
-    found = np.empty_like(a)
-    for place in np.ndindex(a.shape[:-2]):
-        parts = eliminate(a[place])
-        inverse = np.linalg.inv(parts.upper) * without_one(parts.pivots)
-        adjugate = parts.sign * np.matmul(inverse, np.linalg.inv(parts.lower))
-        found[place][np.ix_(parts.rows, parts.columns)] = adjugate.T
-    return found
+def cofactors_by_minors(a: Array) -> Array:
+    """Return the matrix of cofactors by the determinants of all minors, which shares nothing with singular values."""
+    places = range(a.shape[-1])
+    signs = 1.0 - 2.0 * (np.add.outer(places, places) % 2)
+    rows = [np.delete(a, i, -2) for i in places]
+    minors = [np.stack([np.linalg.det(np.delete(row, j, -1)) for j in places], axis=-1) for row in rows]
+    return signs * np.stack(minors, axis=-2)
 
 
 ILL = 1e6
@@ -235,7 +184,8 @@ def det_local(argument: int, out: Array, values: tuple[Array, ...], static: Opti
     if not np.all(np.isfinite(a)):
         return [Links(rows, columns, np.full(np.size(a), np.nan))]
     if is_ill(a):
-        return [Links(rows, columns, cofactors_by_pivots(a).ravel())]
+        by_entry = cofactors_by_minors if n <= MOST_MINORS else cofactors
+        return [Links(rows, columns, by_entry(a).ravel())]
     flipped = columns.reshape(a.shape).swapaxes(-1, -2).ravel()
     factor = Explicit(lambda s, y, inverse: y * inverse)
     inverse = np.asarray(np.linalg.inv(a), dtype=np.float64)

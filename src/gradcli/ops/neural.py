@@ -35,7 +35,7 @@ from gradcli.ops.links import (
 )
 from gradcli.ops.making import held_numbers
 from gradcli.ops.reductions import all_entries
-from gradcli.ops.spread import VAR, unit_of
+from gradcli.ops.spread import VAR
 from gradcli.ops.values import (
     MEAN,
     Reduction,
@@ -549,27 +549,8 @@ def require_last_axes(x: Value, normalized_shape: Static, name: str) -> Axes:
 
 def standardised(x: Value, axes: Axes, eps: float) -> Value:
     """Return (x - mean)/sqrt(var + eps) over axes."""
-
-    def parts(x: Value) -> tuple[Value, Value]:
-        centred = x - x.mean(*axes, keepdim=True)
-        return centred, x.of(VAR, dim=axes, keepdim=True, correction=0.0)
-
-    centred, spread = parts(x)
-    least: Array | np.float64 = np.float64(eps)
-    unit = unit_beside(least, x.raw, spread.raw, axes)
-    if unit is not None:
-        centred, spread = parts(x / unit)
-        least = least / unit / unit
-    return centred / sqrt(spread + least)
-
-
-def unit_beside(least: Array | np.float64, x: Array, squares: Array, axes: Axes) -> Array | None:
-    """Return units in which squares of the entries, and ``least``, are doubles; None where they are as they stand."""
-    unit = unit_of(x, squares, axes)
-    if unit is None or not least:
-        return unit
-    unit = np.maximum(unit, 1.0)
-    return unit if np.any(unit > 1) else None
+    centred = x - x.mean(*axes, keepdim=True)
+    return centred / sqrt(x.of(VAR, dim=axes, keepdim=True, correction=0.0) + eps)
 
 
 @function("layer_norm", "torch functional", "neural", kinds=STRICT)

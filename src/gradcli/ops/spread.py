@@ -210,28 +210,8 @@ def spread(x: Value, dim: Static, keepdim: bool, correction: Static, root: bool,
         )
     require_entries(x, axes, "std" if root else "var")
     op = VAR if dim is None or not x.ndim else VAR_ALONG
-    options = {"dim": axes, "keepdim": keepdim, "correction": number(correction, "correction")}
-    result = x.of(op, **options)
-    if not root:
-        return result
-    unit = unit_of(x.raw, result.raw, axes)
-    if unit is None:
-        return result.of(SQRT_FLAT)
-    shown = unit if keepdim else np.squeeze(unit, axis=axes)
-    return (x / unit).of(op, **options).of(SQRT_FLAT) * shown
-
-
-def unit_of(x: Array, variance: Array, axes: Axes) -> Array | None:
-    """Return powers of two near the largest entries where squares of the entries are no doubles; else None,
-    and where the entries are no doubles themselves."""
-    if np.asarray(x).dtype == object or np.all((variance > SAFE) & (variance < np.inf)):
-        return None
-    largest = np.max(np.abs(x), axis=axes, keepdims=True, initial=0.0)
-    power = np.frexp(largest)[1]
-    # A huge unit is taken too small, so that its product with a derivative is a double.
-    exact = np.ldexp(1.0, np.where(power > 0, power - 20, power))
-    unit = np.where(np.isfinite(largest) & (largest > 0), exact, 1.0)
-    return unit if np.any((unit < 1e-100) | (unit > 1e100)) else None
+    variance = x.of(op, dim=axes, keepdim=keepdim, correction=number(correction, "correction"))
+    return variance.of(SQRT_FLAT) if root else variance
 
 
 def deviation(name: str, root: bool, summary: str) -> None:

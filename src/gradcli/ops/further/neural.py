@@ -29,7 +29,6 @@ from gradcli.ops.neural import (
     require_last_axes,
     same_shapes,
     standardised,
-    unit_beside,
     without_derivative,
 )
 from gradcli.ops.piecewise import ELU, GELU, LEAKY_RELU, SOFTPLUS
@@ -397,13 +396,8 @@ def group_norm(
 def rms_norm(x: Value, normalized_shape: Static, weight: Value | None = None, eps: float | None = None) -> Value:
     """x/sqrt(mean(x**2) + eps) over the last axes, times weight; eps is 2**-52 unless given"""
     axes = require_last_axes(x, normalized_shape, "rms_norm")
-    least: Array | np.float64 = np.float64(np.finfo(np.float64).eps if eps is None else eps)
-    squares = square(x).mean(*axes, keepdim=True)
-    unit = unit_beside(least, x.raw, squares.raw, axes)
-    if unit is not None:
-        x, least = x / unit, least / unit / unit
-        squares = square(x).mean(*axes, keepdim=True)
-    result = x / sqrt(squares + least)
+    least = float(np.finfo(np.float64).eps) if eps is None else eps
+    result = x / sqrt(square(x).mean(*axes, keepdim=True) + least)
     return result if weight is None else result * weight
 
 
