@@ -35,7 +35,7 @@ from gradcli.ops.links import (
 )
 from gradcli.ops.making import held_numbers
 from gradcli.ops.reductions import all_entries
-from gradcli.ops.spread import VAR
+from gradcli.ops.statistics import VAR
 from gradcli.ops.values import (
     MEAN,
     Reduction,

@@ -46,8 +46,8 @@ from gradcli.ops.links import Array, Formula, Indices, Links, Options, Rule, Sha
 from gradcli.ops.matrices import DET, INV, SOLVE, is_singular
 from gradcli.ops.piecewise import ABS, CLAMP_MAX, CLAMP_MIN, CLIP, SIGMOID, SIGN, TRUNC, WHERE, sign
 from gradcli.ops.reductions import CUMPROD, CUMSUM, PROD_ALONG, SUM
-from gradcli.ops.selection import AMAX, AMIN
 from gradcli.ops.shaping import CLONE, DIAGONAL, EXPAND, FLIP, RESHAPE, ROLL, TRANSPOSE, TRIL, TRIU
+from gradcli.ops.statistics import AMAX, AMIN
 from gradcli.ops.values import Operators
 from gradcli.ops.vocabulary import SPELLINGS, elementwise_local, find, load_all
 

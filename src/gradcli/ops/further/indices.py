@@ -22,7 +22,7 @@ from gradcli.ops.joining import CAT, PUT
 from gradcli.ops.links import Indices, Raw, Raws, Static
 from gradcli.ops.neural import as_numbers
 from gradcli.ops.reductions import PROD_ALONG, SUM
-from gradcli.ops.selection import AMAX, AMIN
+from gradcli.ops.statistics import AMAX, AMIN
 from gradcli.ops.values import Axis, Value, as_builder, number, one_axis, require, where
 from gradcli.ops.vocabulary import LIKE_FIRST, Function, function, register
 

@@ -19,7 +19,7 @@ from gradcli.ops.linear_algebra import require_product, require_square
 from gradcli.ops.links import Array, Axes, Static
 from gradcli.ops.matrices import INV
 from gradcli.ops.shaping import ROLL, build_diagonal
-from gradcli.ops.spread import NORM, matrix_norm, vector_norm
+from gradcli.ops.statistics import NORM, matrix_norm, vector_norm
 from gradcli.ops.values import LETTERS, Value, Values, clamp_min, einsum, number, one_axis, require, where
 from gradcli.ops.vocabulary import KEPT, OF_FLOATS, OF_NUMBERS, STRICT, Beside, Kinds, Made, function
 

@@ -33,7 +33,7 @@ from gradcli.ops.neural import (
 )
 from gradcli.ops.piecewise import ELU, GELU, LEAKY_RELU, SOFTPLUS
 from gradcli.ops.reductions import LOGSUMEXP
-from gradcli.ops.spread import norm
+from gradcli.ops.statistics import norm
 from gradcli.ops.values import (
     ALL,
     MEAN,

@@ -29,7 +29,7 @@ from gradcli.ops.further.pointwise import LERP
 from gradcli.ops.joining import STACK
 from gradcli.ops.links import Array, Indices, Links, Mask, Options, Static
 from gradcli.ops.reductions import all_entries
-from gradcli.ops.selection import (
+from gradcli.ops.statistics import (
     PICK,
     extreme_local,
     extreme_text_back,

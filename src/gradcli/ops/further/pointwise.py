@@ -16,7 +16,7 @@ from gradcli.ops.declare import OPERATORS, Exactly, Kink, Op, Piecewise, Text, T
 from gradcli.ops.exactly import decided, is_nan, true
 from gradcli.ops.links import OUT, Array, Expression, Forward, Indices, Library, Mask, Static, Symbols
 from gradcli.ops.piecewise import TRUNC, applied, step
-from gradcli.ops.selection import ALL_TRUE
+from gradcli.ops.statistics import ALL_TRUE
 from gradcli.ops.values import ALL, Axes, Value, require, where
 from gradcli.ops.vocabulary import (
     COUNTED,

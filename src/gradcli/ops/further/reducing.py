@@ -21,8 +21,7 @@ from gradcli.ops.joining import CAT, build_cat
 from gradcli.ops.linear_algebra import pairs_along
 from gradcli.ops.links import OUT, Array, Contraction, Explicit, Indices, Links, Mask, Options, Order, Raw, Static
 from gradcli.ops.reductions import CUMSUM, along_product, build_prod, trailing_matrix
-from gradcli.ops.selection import AMAX, AMIN
-from gradcli.ops.spread import spread
+from gradcli.ops.statistics import AMAX, AMIN, spread
 from gradcli.ops.values import (
     ALL,
     AllAxes,

@@ -18,8 +18,7 @@ from gradcli.errors.hints import counted
 from gradcli.ops.declare import Apply, Pair
 from gradcli.ops.links import Array, Axes, Indices, Mask, Static
 from gradcli.ops.neural import as_numbers
-from gradcli.ops.selection import PICK
-from gradcli.ops.spread import SAFE
+from gradcli.ops.statistics import PICK, SAFE
 from gradcli.ops.values import Value, einsum, number, relu, require, sign, square, where
 from gradcli.ops.vocabulary import OF_FLOATS, OF_NUMBERS, STRICT, function
 
