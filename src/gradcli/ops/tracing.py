@@ -47,7 +47,6 @@ from gradcli.ops.matrices import DET, INV, SOLVE, is_singular
 from gradcli.ops.piecewise import ABS, CLAMP_MAX, CLAMP_MIN, CLIP, SIGMOID, SIGN, TRUNC, WHERE, sign
 from gradcli.ops.reductions import CUMPROD, CUMSUM, PROD_ALONG, SUM
 from gradcli.ops.shaping import CLONE, DIAGONAL, EXPAND, FLIP, RESHAPE, ROLL, TRANSPOSE, TRIL, TRIU
-from gradcli.ops.statistics import AMAX, AMIN
 from gradcli.ops.values import Operators
 from gradcli.ops.vocabulary import SPELLINGS, elementwise_local, find, load_all
 
@@ -466,7 +465,7 @@ RULES.update({
     np.logical_not: OPERATORS["~", 1], np.floor_divide: OPERATORS["//", 2],
     np.where: WHERE, np.matmul: MATMUL, np.maximum: larger, np.minimum: smaller, sigmoid: SIGMOID, sign: SIGN,
     np.sum: reduction(SUM, np.sum), np.prod: reduction(PROD_ALONG, np.prod),
-    np.max: reduction(AMAX, np.max), np.min: reduction(AMIN, np.min),
+    np.max: reduction(OPS["amax"], np.max), np.min: reduction(OPS["amin"], np.min),
     np.cumsum: running(CUMSUM, np.cumsum), np.cumprod: running(CUMPROD, np.cumprod),
     np.transpose: permuted, np.swapaxes: swapped, np.moveaxis: moved_axis,
     np.expand_dims: unsqueezed, np.squeeze: squeezed, np.reshape: reshaped, np.ravel: lambda f, x: reshaped(f, x, -1),

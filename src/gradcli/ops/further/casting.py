@@ -15,7 +15,7 @@ from gradcli.ops.exactly import decided
 from gradcli.ops.links import Array, Integers, Raw, Static, Tensor
 from gradcli.ops.making import DETACH, build_full, constant, lengths
 from gradcli.ops.shaping import CLONE, RESHAPE, without_gaps
-from gradcli.ops.values import number, require, whole
+from gradcli.ops.values import Value, number, require, whole
 from gradcli.ops.vocabulary import LIKE_FIRST, Builder, Function, function, register
 
 FLOATS = "float64 double float_ float32 float single float16 half bfloat16"
@@ -218,7 +218,7 @@ def build_contiguous(f: Apply, x: Raw) -> Tensor:
     numbers = np.asarray(value_of(found))
     if numbers.flags.c_contiguous:
         return found
-    dense = without_gaps(f, found)
+    dense = without_gaps(Value(f, found)).node
     return dense if dense is not found else f(RESHAPE, f(RESHAPE, found, shape=(-1,)), shape=found.shape)
 
 

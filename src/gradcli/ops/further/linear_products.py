@@ -20,7 +20,7 @@ from gradcli.ops.links import Array, Axes, Static
 from gradcli.ops.matrices import INV
 from gradcli.ops.shaping import ROLL, build_diagonal
 from gradcli.ops.statistics import NORM, matrix_norm, vector_norm
-from gradcli.ops.values import LETTERS, Value, Values, clamp_min, einsum, number, one_axis, require, where
+from gradcli.ops.values import LETTERS, Value, Values, clamp_min, einsum, number, one_axis, require, where, whole
 from gradcli.ops.vocabulary import KEPT, OF_FLOATS, OF_NUMBERS, STRICT, Beside, Kinds, Made, function
 
 algebra = partial(function, family="linear algebra")
@@ -123,7 +123,7 @@ def numpy_cross(
 @algebra("linalg.diagonal torch.linalg.diagonal np.linalg.diagonal numpy.linalg.diagonal", "shares", kinds=ANY)
 def linalg_diagonal(x: Value, *, offset: Static = 0, dim1: Static = -2, dim2: Static = -1) -> Value:
     """the diagonal of a matrix, or of those that the last two axes span"""
-    return Value(x.f, build_diagonal(x.f, x.node, offset, dim1, dim2))
+    return build_diagonal(x, whole(offset, "offset"), dim1, dim2)
 
 
 @algebra("np.trace numpy.trace jnp.trace", "", kinds=Kinds(Made.NUMPY_INTEGER, Made.INTEGER))

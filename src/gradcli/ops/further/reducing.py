@@ -207,7 +207,7 @@ def corrcoef(x: Value) -> Value:
 def observed(x: Value, y: Value | None, rowvar: Static, name: str) -> Value:
     """Return the variables of one or two arrays as rows, as numpy reads them."""
     rows = [(part, rows_of(part, name)) for part in (x, y) if part is not None]
-    return Value(x.f, build_cat(x.f, [(row if rowvar or part.ndim < 2 else row.mT).node for part, row in rows], 0))
+    return build_cat(x.f, [row if rowvar or part.ndim < 2 else row.mT for part, row in rows])
 
 
 @numpys("cov", Kinds(Made.NO, Made.NUMPY_FLOAT))

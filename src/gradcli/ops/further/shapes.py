@@ -77,7 +77,7 @@ def view_as(x: Value, other: Value) -> Value:
 @shaping("expand_as", "not-bare method")
 def expand_as(x: Value, other: Value) -> Value:
     """repeated along axes of length 1 and new axes to the shape of other"""
-    return Value(x.f, build_expand(x.f, x.node, *other.shape))
+    return build_expand(x, *other.shape)
 
 
 @shaping("unflatten", "torch method")
@@ -369,7 +369,7 @@ joining = partial(function, family="shaping", kinds=MOVES)
 
 def cat(f: Apply, arrays: Sequence[Any], dim: Static) -> Any:
     """Return arrays joined along an axis."""
-    return Value(f, build_cat(f, [x.node if isinstance(x, Value) else x for x in arrays], dim))
+    return build_cat(f, [x if isinstance(x, Value) else Value(f, x) for x in arrays], dim)
 
 
 def some(tensors: Values, name: str) -> Values:
