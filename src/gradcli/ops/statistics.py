@@ -1,12 +1,9 @@
-"""Which of several equal entries PyTorch picks: the partitions by which its sort, topk and kthvalue find their places.
-
-How far entries are spread: variance, standard deviation, norms.
-"""
+"""What is said of many entries: extremes, order and positions, variance, standard deviation and norms."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,9 +33,9 @@ from gradcli.ops.declare import (
     variant,
 )
 from gradcli.ops.exactly import decided, shared, true
-from gradcli.ops.links import Array, Explicit, Forward, Indices, Links, Mask, Options, Static, Tensor, Test, Vjp
+from gradcli.ops.links import Array, Explicit, Indices, Links, Mask, Options, Static, Tensor, Vjp
 from gradcli.ops.piecewise import sign as sign_of
-from gradcli.ops.reductions import all_entries, mean, scatter_rows
+from gradcli.ops.reductions import KEEPDIM, all_entries, mean, reduction, scatter_rows
 from gradcli.ops.values import (
     ALL,
     Axes,
@@ -55,153 +52,6 @@ from gradcli.ops.values import (
 )
 from gradcli.ops.vocabulary import BY_NUMPY, KEPT, OF_FLOATS, OF_NUMBERS, Kinds, Made, function
 from gradcli.ops.writing import axis_text
-
-Before = Callable[[Any, Any], bool]
-"""Whether one entry comes before another."""
-SHORT = 16
-"""Entries up to which PyTorch sorts by insertion, which leaves equal ones in their order."""
-FEW = 64
-"""Where there are so many entries for each one that is asked for, PyTorch's topk goes by a heap."""
-
-
-def rises(a: Any, b: Any) -> bool:
-    """Return whether a comes before b from the smallest on, nan last."""
-    return bool(a < b or (b != b and a == a))  # noqa: PLR0124 - nan alone differs from itself
-
-
-def falls(a: Any, b: Any) -> bool:
-    """Return whether a comes before b from the largest on, nan first."""
-    return bool(a > b or (a != a and b == b))  # noqa: PLR0124
-
-
-def exchange(line: list[int], a: int, b: int) -> None:
-    """Exchange two items of a list."""
-    line[a], line[b] = line[b], line[a]
-
-
-def kth_place(entries: Sequence[Any], k: int) -> int:
-    """Return where the k-th smallest entry stands, k from 0: quickselect with the median of three as its pivot."""
-    order = list(range(len(entries)))
-
-    def after(a: int, b: int) -> bool:
-        return falls(entries[order[a]], entries[order[b]])
-
-    left, right = 0, len(order) - 1
-    while right > left + 1:
-        exchange(order, left + (right - left) // 2, left + 1)
-        for a, b in ((left + 1, right), (left, right), (left + 1, left)):
-            if after(a, b):
-                exchange(order, a, b)
-        met = partition_by_first(order, entries, left, right)
-        exchange(order, left, met[1])
-        left, right = (met[0] if met[1] <= k else left), (met[1] - 1 if met[1] >= k else right)
-    if right == left + 1 and after(left, right):
-        exchange(order, left, right)
-    return order[k]
-
-
-def partition_by_first(order: list[int], entries: Sequence[Any], left: int, right: int) -> tuple[int, int]:
-    """Part what lies between two ends by the entry at the left one; return where the two scans met."""
-    pivot, i, j = entries[order[left]], left + 1, right
-    while True:
-        i += 1
-        while falls(pivot, entries[order[i]]):
-            i += 1
-        j -= 1
-        while falls(entries[order[j]], pivot):
-            j -= 1
-        if j < i:
-            return i, j
-        exchange(order, i, j)
-
-
-def sorted_places(entries: Sequence[Any], descending: bool = False) -> list[int]:
-    """Return where the entries stand from the smallest on, nan last, or from the largest on, nan first."""
-    before = falls if descending else rises
-    order = list(range(len(entries)))
-    part_coarsely(order, entries, len(order), before)
-    return by_insertion(order, entries, before)
-
-
-def top_places(entries: Sequence[Any], k: int, largest: bool) -> list[int]:
-    """Return where the first k entries stand, from the largest or smallest on: they are selected, and then sorted."""
-    before = falls if largest else rises
-    order = list(range(len(entries)))
-    if k * FEW <= len(order) or not k:
-        return by_insertion(order, entries, before)[:k] if k else []
-    select(order, entries, k - 1, before)
-    part_coarsely(order, entries, k - 1, before)
-    return [*by_insertion(order[: k - 1], entries, before), order[k - 1]]
-
-
-def select(order: list[int], entries: Sequence[Any], k: int, before: Before) -> None:
-    """Bring the k-th entry to its place, those before it in front: parts around the median of three, then insertion."""
-    first, last = 0, len(order)
-    while last - first > 3:
-        middle_first(order, entries, first, last, before)
-        cut = partition(order, entries, first, last, before)
-        first, last = (cut, last) if cut <= k else (first, cut)
-    order[first:last] = by_insertion(order[first:last], entries, before)
-
-
-def part_coarsely(order: list[int], entries: Sequence[Any], count: int, before: Before) -> None:
-    """Part the first ``count`` entries again and again until each is short: what is left for insertion."""
-    parts = [(0, count)]
-    while parts:
-        first, last = parts.pop()
-        if last - first > SHORT:
-            middle_first(order, entries, first, last, before)
-            cut = partition(order, entries, first, last, before)
-            parts += [(cut, last), (first, cut)]
-
-
-def middle_first(order: list[int], entries: Sequence[Any], first: int, last: int, before: Before) -> None:
-    """Exchange the first entry for the median of the next, the middle and the last."""
-    a, b, c = first + 1, first + (last - first) // 2, last - 1
-
-    def less(p: int, q: int) -> bool:
-        return before(entries[order[p]], entries[order[q]])
-
-    if less(a, b):
-        median = b if less(b, c) else c if less(a, c) else a
-    else:
-        median = a if less(a, c) else c if less(b, c) else b
-    exchange(order, first, median)
-
-
-def partition(order: list[int], entries: Sequence[Any], first: int, last: int, before: Before) -> int:
-    """Part all behind the first entry by it; return where the second part begins."""
-    pivot, i, j = entries[order[first]], first + 1, last
-    while True:
-        while before(entries[order[i]], pivot):
-            i += 1
-        j -= 1
-        while before(pivot, entries[order[j]]):
-            j -= 1
-        if i >= j:
-            return i
-        exchange(order, i, j)
-        i += 1
-
-
-def by_insertion(order: list[int], entries: Sequence[Any], before: Before) -> list[int]:
-    """Return places in the order of their entries, equal ones as they came."""
-    from functools import cmp_to_key
-
-    def compare(a: int, b: int) -> int:
-        return before(entries[b], entries[a]) - before(entries[a], entries[b])
-
-    return sorted(order, key=cmp_to_key(compare))
-
-
-# ---- Functions that pick entries by their values: max, min, median, sort, and the indices themselves
-
-
-def shares(y: Array, x: Array, dim: Axes, keepdim: bool) -> Array:
-    """Return the share of each entry in the extreme value: 1 for a single one, 1/k for each of k equal ones."""
-    hit = np.asarray(x == restore(y, dim, keepdim), dtype=np.float64)
-    with np.errstate(invalid="ignore"):
-        return hit / np.sum(hit, axis=dim, keepdims=True)
 
 
 def extreme_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array:
@@ -226,14 +76,11 @@ def whole_extreme_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool)
 def extreme_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
     """Link each output to the entries that are the extreme, with their shares."""
     del argument
-    part = np.ravel(shares(out, values[0], static["dim"], static["keepdim"]))
+    dim, hit = static["dim"], values[0] == restore(out, static["dim"], static["keepdim"])
+    with np.errstate(invalid="ignore"):
+        part = np.ravel(hit / np.sum(hit, axis=dim, keepdims=True))
     columns = np.flatnonzero(part)
-    return [Links(group_rows(values[0], static["dim"])[columns], columns, part[columns])]
-
-
-def many(reduce: Forward) -> Test:
-    """Return the test for more than one extreme entry."""
-    return lambda x, dim, keepdim: np.sum(x == reduce(x, axis=dim, keepdims=True), axis=dim) > 1
+    return [Links(group_rows(values[0], dim)[columns], columns, part[columns])]
 
 
 def falling(x: Array, dim: int) -> Indices:
@@ -252,6 +99,7 @@ def in_order(x: Array, dim: int, descending: bool, stable: bool) -> Indices:
     tied = np.any(ordered[..., 1:] == ordered[..., :-1], axis=-1)
     if not np.any(tied):
         return found
+    from gradcli.ops.further.tied import sorted_places
 
     for line in map(tuple, np.argwhere(tied)):
         places[line] = sorted_places(lines[line].tolist(), descending)
@@ -303,25 +151,12 @@ def pick_local(argument: int, out: Array, values: tuple[Array, ...], static: Opt
     return [Links(all_entries(out), np.ravel(np.take_along_axis(index, where, axis=static["dim"])))]
 
 
-def middle_of(x: Array) -> Array:
-    """Return the lower median of all entries; nan if one is nan."""
+def middle(x: Array, axis: Axes, keepdims: bool) -> Array:
+    """Return the lower median of all entries in the shape of a reduction along all axes; nan if one is nan."""
+    del axis
     flat = np.sort(np.ravel(x))
-    return flat[-1 if flat[-1] != flat[-1] else (len(flat) - 1) // 2]
-
-
-def middle(x: Array, dim: Axes, keepdim: bool) -> Array:  # noqa: ARG001
-    """Return the lower median of all entries in the shape of a reduction."""
-    return np.reshape(middle_of(x), (1,) * np.ndim(x) if keepdim else ())[()]
-
-
-def at_largest(x: Array, dim: Axes, keepdim: bool) -> Mask:  # noqa: ARG001
-    """Return where an entry is the largest."""
-    return x == np.max(x, axis=dim, keepdims=True)
-
-
-def at_smallest(x: Array, dim: Axes, keepdim: bool) -> Mask:  # noqa: ARG001
-    """Return where an entry is the smallest."""
-    return x == np.min(x, axis=dim, keepdims=True)
+    entry = flat[-1 if flat[-1] != flat[-1] else (len(flat) - 1) // 2]
+    return np.reshape(entry, (1,) * np.ndim(x) if keepdims else ())[()]
 
 
 def picked_on(piece: Indices, x: Array, kind: str, dim: int, keepdim: bool = True, **order: bool) -> Array:
@@ -336,16 +171,6 @@ def pick_text(x: str, kind: str, dim: int, keepdim: bool = True, **order: bool) 
     if kind == "sort":
         return f"sort({x}, dim={dim}{''.join(f', {key}=True' for key, value in order.items() if value)})"
     return f"{kind}({x}, dim={dim}{', keepdim=True' if keepdim else ''})"
-
-
-def largest(x: Array, dim: Axes, keepdim: bool) -> Array:
-    """Return the largest entry along some axes."""
-    return np.max(x, axis=dim, keepdims=keepdim)
-
-
-def smallest(x: Array, dim: Axes, keepdim: bool) -> Array:
-    """Return the smallest entry along some axes."""
-    return np.min(x, axis=dim, keepdims=keepdim)
 
 
 def extreme_text_back(_k: int, _out: Array, _x: Array, *, dim: Axes, keepdim: bool) -> tuple[str, str]:
@@ -368,76 +193,25 @@ def pick_text_back(_k: int, _out: Array, x: Array, *, kind: str, dim: int, keepd
     return f"sum(where(unsqueeze({where}, {dim + 1}) == {along_axis}, unsqueeze({{g}}, {dim + 1}), 0), dim={dim})"
 
 
-SAME = KEPT
+def spread_evenly(name: str, reduce: Callable[..., Array], vjp: Vjp) -> Op:
+    """Declare an extreme of entries, of which all that are equal to it share its derivative."""
+
+    def hit(x: Array, dim: Axes, keepdim: bool) -> Mask:  # noqa: ARG001
+        return x == reduce(x, axis=dim, keepdims=True)
+
+    return declare(Op(
+        name, lambda x, dim, keepdim: reduce(x, axis=dim, keepdims=keepdim), (vjp,), extreme_local, reads=WITH_OUTPUT,
+        kink=Kink(lambda x, dim, keepdim: np.sum(hit(x, dim, keepdim), axis=dim) > 1, "the gradient is shared evenly"),
+        exact=Exactly(pieces=shared(hit)), entries=Entries(moves=True),
+        text=Text(defaults=KEEPDIM, backward=extreme_text_back),
+    ))  # fmt: skip
 
 
-def spread_evenly(name: str, forward: Forward, vjp: Vjp, hit: Test, several: Test) -> Op:
-    """Declare an extreme of entries, of which all that ``hit`` share its derivative."""
-    return declare(
-        Op(
-            name,
-            forward,
-            (vjp,),
-            extreme_local,
-            exact=Exactly(pieces=shared(hit)),
-            entries=Entries(moves=True),
-            kink=Kink(several, "the gradient is shared evenly"),
-            text=Text(defaults={"keepdim": False}, backward=extreme_text_back),
-            reads=WITH_OUTPUT,
-        )
-    )
-
-
-def position_op(name: str, of: Callable[..., Indices]) -> Op:
-    """Declare the position of an extreme entry, which has no derivative."""
-
-    def forward(x: Array, dim: int | None, keepdim: bool) -> Indices:
-        return of(x, axis=dim, keepdims=keepdim)
-
-    return declare(
-        Op(
-            name,
-            forward,
-            (None,),
-            no_links,
-            exact=Exactly(pieces=decided(forward)),
-            text=Text(defaults={"keepdim": False}),
-        )
-    )
-
-
-def truth_op(name: str, of: Callable[..., Mask]) -> Op:
-    """Declare whether any or all entries are true."""
-
-    def forward(x: Array, dim: Axes, keepdim: bool) -> Mask:
-        return of(x, axis=dim, keepdims=keepdim)
-
-    def exact(x: Array, dim: Axes, keepdim: bool) -> Mask:
-        return of(true(x), axis=dim, keepdims=keepdim)
-
-    return declare(
-        Op(
-            name,
-            forward,
-            (None,),
-            no_links,
-            exact=Exactly(pieces=decided(exact)),
-            text=Text(defaults={"keepdim": False}),
-        )
-    )
-
-
-AMAX = spread_evenly("amax", largest, extreme_vjp, at_largest, many(np.max))
-MAX = spread_evenly("max", largest, whole_extreme_vjp, at_largest, many(np.max))
-MIN = spread_evenly("min", smallest, whole_extreme_vjp, at_smallest, many(np.min))
-AMIN = spread_evenly("amin", smallest, extreme_vjp, at_smallest, many(np.min))
-MEDIAN = spread_evenly(
-    "median",
-    middle,
-    whole_extreme_vjp,
-    lambda x, dim, keepdim: x == middle_of(x),
-    lambda x, dim, keepdim: np.sum(x == middle(x, dim, keepdim)) > 1,
-)
+AMAX = spread_evenly("amax", np.max, extreme_vjp)
+MAX = spread_evenly("max", np.max, whole_extreme_vjp)
+MIN = spread_evenly("min", np.min, whole_extreme_vjp)
+AMIN = spread_evenly("amin", np.min, extreme_vjp)
+MEDIAN = spread_evenly("median", middle, whole_extreme_vjp)
 PICK = declare(
     Op(
         "pick",
@@ -462,8 +236,6 @@ PICK = declare(
         ),
     )
 )
-ARGMAX, ARGMIN = position_op("argmax", np.argmax), position_op("argmin", np.argmin)
-ANY_TRUE, ALL_TRUE = truth_op("any", np.any), truth_op("all", np.all)
 PEAK, VALLEY = variant(AMAX, "amax of sizes", vjps=(peak_vjp,)), variant(AMIN, "amin of sizes", vjps=(peak_vjp,))
 """``amax`` and ``amin`` of sizes, as in the norms of order inf and -inf: with PyTorch's gradient where one is nan."""
 
@@ -507,16 +279,16 @@ def extreme_of(kind: str, word: str) -> None:
 
     build.__doc__ = f"the {word} entry (ties share), along dim the first of them, or of two arrays {kind}imum"
     build_several.__doc__ = f"the {word} entry, also along dim; ties share the gradient"
-    function(kind, "torch method", "reductions", kinds=SAME)(build)
+    reduction(kind, "torch method", kinds=KEPT)(build)
     names, op = f"a{kind} np.{kind} numpy.{kind}", AMAX if kind == "max" else AMIN
-    function(names, "torch numpy method", "reductions", op=op, kinds=SAME)(build_several)
+    reduction(names, "torch numpy method", op=op, kinds=KEPT)(build_several)
 
 
 extreme_of("max", "largest")
 extreme_of("min", "smallest")
 
 
-@function("median", "torch method", "reductions", op=MEDIAN, kinds=OF_NUMBERS)
+@reduction("median", "torch method", op=MEDIAN, kinds=OF_NUMBERS)
 def build_median(x: Value, dim: Static = None, keepdim: bool = False) -> Value | Pair:
     """the middle entry, the lower of two (np.median: their mean)"""
     axes = read_axes(dim, x.ndim, "refused")
@@ -526,7 +298,7 @@ def build_median(x: Value, dim: Static = None, keepdim: bool = False) -> Value |
     return picked(x, "median", one_axis(dim, x.ndim), keepdim)
 
 
-@function("sort", "torch method", "reductions", op=PICK, kinds=SAME)
+@reduction("sort", "torch method", op=PICK, kinds=KEPT)
 def build_sort(x: Value, dim: Static = -1, descending: bool = False, stable: bool = False) -> Pair:
     """the entries in order along dim, the last axis unless said otherwise"""
     if not x.ndim:
@@ -535,7 +307,7 @@ def build_sort(x: Value, dim: Static = -1, descending: bool = False, stable: boo
     return picked(x, "sort", one_axis(dim, x.ndim), keepdim=True, descending=descending, **kept)
 
 
-@function("np.sort numpy.sort", "", "reductions", kinds=SAME)
+@reduction("np.sort numpy.sort", "", kinds=KEPT)
 def numpy_sort(x: Value, dim: Static = -1, kind: Static = None) -> Value:
     """the entries in order along axis, as numpy has it"""
     del kind  # another way to the same order
@@ -543,7 +315,7 @@ def numpy_sort(x: Value, dim: Static = -1, kind: Static = None) -> Value:
     return flat.of(PICK, kind="sort", dim=axis, descending=False)
 
 
-@function("np.median numpy.median", "", "reductions", kinds=BY_NUMPY)
+@reduction("np.median numpy.median", "", kinds=BY_NUMPY)
 def numpy_median(x: Value, dim: Static = None) -> Value:
     """the middle entry, or the mean of the two, as numpy has it"""
     require_entries(x, read_axes(dim, x.ndim), "median")
@@ -556,31 +328,44 @@ def numpy_median(x: Value, dim: Static = None) -> Value:
     return ordered.along(axis, slice((count - 1) // 2, count // 2 + 1)).mean(axis)
 
 
-def position(op: Op, word: str) -> None:
+def without_slope(name: str, of: Callable[..., Any], read: Callable[[Any], Any]) -> Op:
+    """Declare a reduction that has no derivative; ``read`` makes of exact numbers what it is of."""
+
+    def forward(x: Array, dim: Any, keepdim: bool) -> Any:
+        return of(x, axis=dim, keepdims=keepdim)
+
+    exact = Exactly(pieces=decided(lambda x, dim, keepdim: forward(read(x), dim, keepdim)))
+    return declare(Op(name, forward, (None,), no_links, exact=exact, text=Text(defaults=KEEPDIM)))
+
+
+def position(name: str, of: Callable[..., Indices], word: str) -> None:
     """Enter argmax or argmin."""
+    op = without_slope(name, of, lambda x: x)
 
     def build(x: Value, dim: Static = None, keepdim: bool = False) -> Value:
-        require_entries(x, read_axes(dim, x.ndim, "refused"), op.name)
+        require_entries(x, read_axes(dim, x.ndim, "refused"), name)
         return x.of(op, dim=None if dim is None or not x.ndim else one_axis(dim, x.ndim), keepdim=keepdim)
 
     build.__doc__ = f"the position of the {word} entry; it has no derivative"
-    function(op.name, "torch numpy method", "reductions", op=op, kinds=Kinds(Made.NUMPY_INTEGER, Made.INTEGER))(build)
+    reduction(name, "torch numpy method", op=op, kinds=Kinds(Made.NUMPY_INTEGER, Made.INTEGER))(build)
 
 
-def truth(op: Op) -> None:
+def truth(name: str, of: Callable[..., Mask]) -> Op:
     """Enter any or all."""
+    op = without_slope(name, of, true)
 
     def build(x: Value, dim: Axes = ALL, keepdim: bool = False) -> Value:
         return x.of(op, dim=dim, keepdim=keepdim)
 
-    build.__doc__ = f"whether {op.name} of the entries are true, for conditions"
-    function(op.name, "torch numpy method", "reductions", op=op, kinds=Kinds(Made.MASK, Made.MASK))(build)
+    build.__doc__ = f"whether {name} of the entries are true, for conditions"
+    reduction(name, "torch numpy method", op=op, kinds=Kinds(Made.MASK, Made.MASK))(build)
+    return op
 
 
-position(ARGMAX, "largest")
-position(ARGMIN, "smallest")
-truth(ANY_TRUE)
-truth(ALL_TRUE)
+position("argmax", np.argmax, "largest")
+position("argmin", np.argmin, "smallest")
+truth("any", np.any)
+ALL_TRUE = truth("all", np.all)
 
 
 # ---- How far entries are spread: variance, standard deviation, norms
@@ -783,15 +568,15 @@ def deviation(name: str, root: bool, summary: str) -> None:
 
     build.__doc__ = f"{summary}; over n - 1 unless correction= or unbiased=False says otherwise (np.{name}: over n)"
     build_numpy.__doc__ = f"{summary} as numpy has it, over n - ddof"
-    function(name, "torch method", "reductions", op=None if root else VAR, kinds=OF_FLOATS)(build)
-    function(f"np.{name} numpy.{name}", "", "reductions", kinds=BY_NUMPY)(build_numpy)
+    reduction(name, "torch method", op=None if root else VAR, kinds=OF_FLOATS)(build)
+    reduction(f"np.{name} numpy.{name}", "", kinds=BY_NUMPY)(build_numpy)
 
 
 deviation("var", root=False, summary="the variance")
 deviation("std", root=True, summary="the standard deviation")
 
 
-@function("norm", "torch method dtype", "reductions", op=NORM, kinds=OF_FLOATS)
+@reduction("norm", "torch method dtype", op=NORM, kinds=OF_FLOATS)
 def norm(x: Value, p: Static = 2, dim: Static = None, keepdim: bool = False) -> Value:
     """(sum(abs(x)**p))**(1/p) over all entries or along dim; its derivative at 0 is 0; p="nuc" is that of a matrix"""
     if p == "nuc":

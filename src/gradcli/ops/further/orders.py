@@ -26,6 +26,7 @@ from gradcli.ops.declare import (
 )
 from gradcli.ops.exactly import decided, is_nan, shared
 from gradcli.ops.further.pointwise import LERP
+from gradcli.ops.further.tied import kth_place, sorted_places, top_places
 from gradcli.ops.joining import STACK
 from gradcli.ops.links import Array, Indices, Links, Mask, Options, Static
 from gradcli.ops.reductions import all_entries
@@ -33,11 +34,8 @@ from gradcli.ops.statistics import (
     PICK,
     extreme_local,
     extreme_text_back,
-    kth_place,
     pick_indices,
     picked_on,
-    sorted_places,
-    top_places,
     whole_extreme_vjp,
 )
 from gradcli.ops.values import ALL, Axes, Value, one_axis, read_axes, require, require_entries
