@@ -210,7 +210,8 @@ DIV = elementwise(
     torch=Torch(saves=((1,), (Keeps.OWN,)), saves_of_arrays=((), (0, 1)), differs=beyond, says=BEYOND),
     splits_zero=lambda k, a, b: b == 0 if k == 1 else False, reads=((1,), (0, 1)))
 REMAINDER = elementwise(
-    "remainder", remainder, passed, lambda g, _y, a, b: -g * np.floor_divide(a, b), lambda s, a, b: s.remainder(a, b),
+    "remainder", remainder, passed, lambda g, _y, a, b: -g * np.floor_divide(a, b), None, slopes=lambda s, a,
+    b: (s.number(1), -s.floor_divide(a, b)),
     text=Text(operator="%", template="{} % {}", precedence=70), whole=REST,
     exact=Exactly(pieces=Piecewise(np.floor_divide, rest_of)),
     domain=((0.1, 0.9), (1, 2)), spelled=Spelled(also="mod", doc="x % other, with the sign of other"),
@@ -236,13 +237,13 @@ POW = elementwise(
     reads=((0, 1), (OUT, 0, 1)))
 MAXIMUM = elementwise(
     "maximum", np.maximum, lambda g, _y, a, b: ties(g, a, b), lambda g, _y, a, b: ties(g, b, a),
-    lambda s, a, b: s.maximum(a, b), kink=HALF_EACH,
+    None, slopes=lambda s, a, b: (s.heaviside(a - b, s.HALF), s.heaviside(b - a, s.HALF)), kink=HALF_EACH,
     exact=Exactly(pieces=Piecewise(order_of, lambda piece, a,
                                    b: np.where(piece > 0, a, np.where(piece < 0, b, (a + b) / 2)))),
     spelled=Spelled(OF_TENSORS, "", "the larger of each pair; a tie gives each half of the gradient", kinds=SAME))
 MINIMUM = elementwise(
     "minimum", np.minimum, lambda g, _y, a, b: ties(g, b, a), lambda g, _y, a, b: ties(g, a, b),
-    lambda s, a, b: s.minimum(a, b), kink=HALF_EACH,
+    None, slopes=lambda s, a, b: (s.heaviside(b - a, s.HALF), s.heaviside(a - b, s.HALF)), kink=HALF_EACH,
     exact=Exactly(pieces=Piecewise(order_of, lambda piece, a,
                                    b: np.where(piece < 0, a, np.where(piece > 0, b, (a + b) / 2)))),
     spelled=Spelled(OF_TENSORS, "", "the smaller of each pair; a tie gives each half of the gradient", kinds=SAME))

@@ -31,7 +31,20 @@ from gradcli.ops.declare import (
 )
 from gradcli.ops.elementwise import bent, bent_slope, erfc, gelu_slope, normal_share, sigmoid, sigmoid_slope, silu_slope
 from gradcli.ops.exactly import decided, is_nan, sign_of
-from gradcli.ops.links import Array, Forward, Indices, Links, Mask, Number, Options, Static, Tensor, Test
+from gradcli.ops.links import (
+    Array,
+    Expression,
+    Forward,
+    Indices,
+    Links,
+    Mask,
+    Number,
+    Options,
+    Static,
+    Symbols,
+    Tensor,
+    Test,
+)
 from gradcli.ops.values import whole
 from gradcli.ops.vocabulary import (
     KEPT,
@@ -120,45 +133,51 @@ SMOOTH = OF_FLOATS
 # fmt: off
 # name, forward, vjps, formula: what else the record holds
 ABS = elementwise(
-    "abs", np.abs, lambda g, _y, x: g * sign(x), lambda s, x: s.abs(x), kink=NO_DERIVATIVE,
+    "abs", np.abs, lambda g, _y, x: g * sign(x), None, slopes=lambda s, x: (s.sign(x),), kink=NO_DERIVATIVE,
     exact=Exactly(pieces=Piecewise(sign_of, lambda piece, x: piece * x)), text=Text(backward=("{g}*sign({0})",)),
     spelled=Spelled("torch numpy math method", "absolute fabs", "the absolute value; its derivative at 0 is 0",
                     kinds=Kinds(Made.NUMPY_SAME, Made.SAME)))
 SIGMOID = elementwise(
-    "sigmoid", sigmoid, lambda g, y, x: g * (y / (1 + np.exp(x))), lambda s, x: s.sigmoid(x),
+    "sigmoid", sigmoid, lambda g, y, x: g * (y / (1 + np.exp(x))), None, slopes=lambda s,
+    x: (s.sigmoid(x) * s.rest_of_sigmoid(x),),
     torch=Torch(saves=((Keeps.OUTPUT,),), doubles=lambda y, x: (None, (1 - y) * y)),
     exact=Exactly(value=lambda x: 1 / (1 + np.exp(-x))),
     again=(lambda g, _y, x: g * sigmoid_slope(x),), text=Text(backward=("{g}*{y}*(1 - {y})",)),
     spelled=Spelled("torch functional special method", "expit", "1/(1 + exp(-x))", "neural"), reads=WITH_OUTPUT)
 elementwise(
-    "relu", lambda x: at_least(x, 0.0), lambda g, y, _x: np.where(y <= 0, 0.0, g), lambda s, x: s.relu(x),
+    "relu", lambda x: at_least(x, 0.0), lambda g, y, _x: np.where(y <= 0, 0.0, g), None, slopes=lambda s,
+    x: (s.where_gt(x, 0, 1, 0),),
     kink=NO_DERIVATIVE, text=Text(backward=("where({y} > 0, {g}, 0)",)),
     exact=Exactly(pieces=Piecewise(sign_of, lambda piece, x: np.where(piece > 0, x, np.where(piece < 0, 0, 0 * x)))),
     spelled=Spelled("torch functional method", "", "max(x, 0); its derivative at 0 is 0", "neural", OF_NUMBERS),
     reads=OUTPUT)
 elementwise(
-    "logsigmoid", logsigmoid, logsigmoid_vjp, lambda s, x: s.logsigmoid(x), exact=Exactly(value=exactly.logsigmoid),
+    "logsigmoid", logsigmoid, logsigmoid_vjp, None, slopes=lambda s, x: (s.sigmoid(-x),),
+    exact=Exactly(value=exactly.logsigmoid),
     again=(lambda g, _y, x: g * sigmoid(-x),), text=Text(backward=("{g}*sigmoid(-{0})",)),
     spelled=Spelled("functional", "jax.nn.log_sigmoid", "log(sigmoid(x))", "neural", SMOOTH))
 elementwise(
-    "silu", lambda x: x / (1 + np.exp(-x)), lambda g, _y, x: g * silu_slope(x), lambda s, x: s.silu(x),
+    "silu", lambda x: x / (1 + np.exp(-x)), lambda g, _y, x: g * silu_slope(x), None, slopes=lambda s,
+    x: (s.silu_slope(x),),
     text=Text(backward=("{g}*sigmoid({0})*(1 + {0}*(1 - sigmoid({0})))",)),
     spelled=Spelled("functional", "swish", "x*sigmoid(x)", "neural", SMOOTH))
 elementwise(
     "softsign", lambda x: x / (1 + np.abs(x)), lambda g, _y, x: g / (1 + np.abs(x)) ** 2 + 0 * x,
-    lambda s, x: s.softsign(x), exact=Exactly(value=lambda x: x / (1 + abs(x))),
+    None, slopes=lambda s, x: (1 / (1 + s.abs(x)) ** 2,), exact=Exactly(value=lambda x: x / (1 + abs(x))),
     torch=Torch(saves=((0,),), doubles=lambda y,
                 x: (None, 1 / (1 + abs(x)) - x / (1 + abs(x)) / (1 + abs(x)) * np.sign(x))),
     spelled=Spelled("functional", "jax.nn.soft_sign", "x/(1 + |x|)", "neural", Kinds(Made.NO, Made.FLOAT)))
 CLAMP_MIN = elementwise(
     "clamp_min", at_least, lambda g, _y, x, low: np.where(x >= low, g, 0.0),
-    lambda g, _y, x, low: np.where(x < low, g, 0.0), lambda s, x, low: s.clamp_min(x, low), kink=AT_BOUND,
+    lambda g, _y, x, low: np.where(x < low, g, 0.0), None, slopes=lambda s, x,
+    low: (s.where_ge(x, low, 1, 0), s.where_ge(x, low, 0, 1)), kink=AT_BOUND,
     exact=Exactly(pieces=Piecewise(lambda x, low: (x >= low) | is_nan(x), np.where)),
     spelled=Spelled("torch method", "", "the larger of x and other; its derivative at the bound is 1",
                      kinds=KEPT))
 CLAMP_MAX = elementwise(
     "clamp_max", at_most, lambda g, _y, x, high: np.where(x <= high, g, 0.0),
-    lambda g, _y, x, high: np.where(x > high, g, 0.0), lambda s, x, high: s.clamp_max(x, high), kink=AT_BOUND,
+    lambda g, _y, x, high: np.where(x > high, g, 0.0), None, slopes=lambda s, x,
+    high: (s.where_ge(high, x, 1, 0), s.where_ge(high, x, 0, 1)), kink=AT_BOUND,
     exact=Exactly(pieces=Piecewise(lambda x, high: (x <= high) | is_nan(x), np.where)),
     spelled=Spelled("torch method", "", "the smaller of x and other; its derivative at the bound is 1",
                      kinds=KEPT))
@@ -305,11 +324,19 @@ def build_where(f: Apply, condition: Tensor, x: Tensor | None = None, other: Ten
     return f(WHERE, condition, x, other)
 
 
+def softplus_formula(s: Symbols, x: Expression, beta: float, threshold: float) -> Expression:
+    """Return softplus; without a threshold it is -logsigmoid(-x)."""
+    if threshold == math.inf:
+        return -s.logsigmoid(-s.number(beta) * x) / s.number(beta)
+    return s.softplus(x, s.number(beta), s.number(threshold))
+
+
 # fmt: off
 LEAKY_RELU = elementwise(
     "leaky_relu", lambda x, negative_slope: np.where(x > 0, x, x * negative_slope)[()],
     lambda g, _y, x, *, negative_slope: np.where(x > 0, g, g * negative_slope),
-    lambda s, x, negative_slope: s.leaky_relu(x, negative_slope),
+    lambda s, x, negative_slope: s.leaky_relu(x, s.number(negative_slope)), derivatives=lambda s, x,
+    slope: (s.where_gt(x, 0, 1, slope),),
     kink=Kink(is_zero, "the slope on the left is taken"),
     text=Text(defaults={"negative_slope": 0.01}, write=with_numbers),
     exact=Exactly(pieces=Piecewise(lambda x, negative_slope: x > 0, lambda piece, x,
@@ -317,14 +344,16 @@ LEAKY_RELU = elementwise(
     spelled=Spelled("functional", "", "x above 0, negative_slope*x below and at 0", "neural", SMOOTH))
 ELU = elementwise(
     "elu", elu, lambda g, _y, x, *, alpha: np.where(x <= 0, g * alpha * np.exp(np.where(x < 0, x, 0.0)), g),
-    lambda s, x, alpha: s.elu(x, alpha),
+    lambda s, x, alpha: s.elu(x, s.number(alpha)), derivatives=lambda s, x,
+    alpha: (s.where_gt(x, 0, 1, alpha * s.exp(x)),),
     text=Text(defaults={"alpha": 1.0}, write=with_numbers, backward=("where({0} > 0, {g}, {g}*{alpha}*exp({0}))",)),
     kink=Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"),
     exact=Exactly(pieces=Piecewise(lambda x, alpha: x > 0, lambda piece, x,
                                    alpha: np.where(piece, x, alpha * np.expm1(x)))),
     spelled=Spelled("functional", "", "x above 0, alpha*(exp(x) - 1) below", "neural", SMOOTH))
 SOFTPLUS = elementwise(
-    "softplus", softplus, softplus_vjp, lambda s, x, beta, threshold: s.softplus(x, beta, threshold),
+    "softplus", softplus, softplus_vjp, softplus_formula, derivatives=lambda s, x, beta,
+    threshold: (s.where_gt(beta * x, threshold, 1, s.sigmoid(beta * x)),),
     text=Text(defaults={"beta": 1.0, "threshold": 20.0}, backward=("{g}*sigmoid({beta}*{0})",)),
     exact=Exactly(pieces=Piecewise(lambda x, beta, threshold: x * beta > threshold, lambda piece, x, beta,
                                    threshold: np.where(piece, x, np.log1p(np.exp(x * beta)) / beta))),

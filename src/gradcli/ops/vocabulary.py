@@ -234,9 +234,9 @@ def with_slopes(name: str, formula: Formula, slopes: Formula) -> Formula:
     return whole
 
 
-def named(name: str, slopes: Formula) -> Formula:
-    """Return the formula of a function that is written as a call of its name, with its derivatives."""
-    return lambda s, *symbols: s.named(s, name, slopes)(*symbols)
+def called(name: str) -> Formula:
+    """Return the formula of a function that is written as a call of its name."""
+    return lambda s, *symbols: getattr(s, name)(*symbols)
 
 
 def elementwise(
@@ -245,21 +245,24 @@ def elementwise(
     *rules: Any,
     spelled: Spelled | None,
     slopes: Formula | None = None,
+    derivatives: Formula | None = None,
     **record: Any,
 ) -> Op:
     """Declare an op of one or more arguments that works entry by entry: one vjp an argument, then the formula.
 
     ``spelled`` enters a function of its name, which takes the arguments of the op and its ``defaults``; None enters
     none. ``slopes(s, *symbols, **options)`` are the derivatives of the formula where sympy's own lose digits; None:
-    they do not. A formula None stands for a call of the function itself, which has these ``slopes``. All else is the
-    ``record``.
+    they do not. A formula None is a call of the function itself, ``s.NAME``, which has these ``slopes``;
+    ``derivatives`` are those of the call where the formula is given and makes it. All else is the ``record``.
     """
     *vjps, formula = rules
-    if slopes is not None:
-        formula = with_slopes(name, formula, slopes) if formula else named(name, slopes)
+    if formula is None:
+        formula, derivatives = called(name), slopes
+    elif slopes is not None:
+        formula = with_slopes(name, formula, slopes)
     local = elementwise_local(formula, record.get("zero_at"))
     entries = replace(record.pop("entries", NO_ENTRIES), shaped=True)
-    op = declare(Op(name, forward, tuple(vjps), local, formula, entries=entries, **record))
+    op = declare(Op(name, forward, tuple(vjps), local, formula, entries=entries, derivatives=derivatives, **record))
     if spelled is not None:
         plain = len(vjps) == 1 and not op.text.defaults
         enter(name, spelled, op=op, build=None if plain else builder(op, len(vjps)))
