@@ -46,10 +46,11 @@ from gradcli.exact.thresholds import SURE
 from gradcli.exact.work import Spent
 from gradcli.explanation.checked import REVERSE, SYMBOLS, Asked, Checked, Comparison, Expectation
 from gradcli.explanation.confirmation import Confirmation, look_around, rounding_text, spent_text
-from gradcli.explanation.evaluation import Evaluation, Function, check_inputs, compose_at, filled, summed_v
-from gradcli.explanation.explained import Note
+from gradcli.explanation.evaluation import Function, Run, check_inputs, filled, summed_v
+from gradcli.explanation.kinks import is_edgy
 from gradcli.explanation.notes import note_dependence, note_disagreement, note_run
-from gradcli.explanation.suspicion import RUNS, count_work, enough_work, is_edgy, list_operations
+from gradcli.explanation.results import Note
+from gradcli.explanation.suspicion import RUNS, count_work, enough_work, list_operations
 from gradcli.language.values import Cotangent, read_v
 from gradcli.ops.declare import Array
 from gradcli.runner.reading import is_script
@@ -263,7 +264,7 @@ def read_back(
     function: Function,
     values: dict[str, Any],
     v: object,
-    composed: tuple[Evaluation, Composition],
+    composed: tuple[Run, Composition],
     at: AtPoint,
     own: OwnBackward,
 ) -> Reading:
@@ -404,7 +405,7 @@ def check_point(
     expected: list[Expected],
     v: object,
     strict: bool,
-    composed: tuple[Evaluation, Composition] | None = None,
+    composed: tuple[Run, Composition] | None = None,
 ) -> AtPoint:
     """Hold all routes at one point against the true derivative; ``composed`` are the run and J, where at hand."""
     run, composition = composed or compose(function, point, strict)
@@ -532,10 +533,10 @@ def surroundings(sought: Derivative, routes: Routes) -> Surroundings:
     return Surroundings(np.asarray(sought.leaf.value), others, lengths)
 
 
-def compose(function: Function, point: dict[str, Any], strict: bool) -> tuple[Evaluation, Composition]:
+def compose(function: Function, point: dict[str, Any], strict: bool) -> tuple[Run, Composition]:
     """Run a function at a point, and return the run and its J by symbols."""
     run = function.evaluate(point, strict=strict)
-    return run, compose_at(run, function)
+    return run, run.compose()
 
 
 def hold_all(exact: Exact, routes: Routes, told: Confirmation, point: Mapping[str, Array]) -> Together:
@@ -559,7 +560,7 @@ def sample(exact: Exact, routes: Routes, point: Mapping[str, Array]) -> tuple[li
     return sample_columns(exact, routes, point)
 
 
-def cost_of_run(run: Evaluation, exact: Exact, told: Confirmation) -> int:
+def cost_of_run(run: Run, exact: Exact, told: Confirmation) -> int:
     """Return what a run in many digits costs: as it is reckoned, and where it is affordable as it was."""
     cost = count_work(run.graph)
     if RUNS * cost <= exact.work.most:
@@ -578,11 +579,9 @@ def count_entries(routes: Iterable[tuple[Derivative, Sweeps]]) -> int:
     return sum(math.prod(sought.jacobian.shape) for sought, _ in routes)
 
 
-def read_routes(
-    run: Evaluation, composition: Composition, function: Function, row: Label
-) -> list[tuple[Derivative, Sweeps]]:
+def read_routes(run: Run, composition: Composition, function: Function, row: Label) -> list[tuple[Derivative, Sweeps]]:
     """Return what is sought by each variable, with J by symbols and the sweeps of reverse mode; ``row`` names rows."""
-    leaves = {name: run.leaves[name] for name in function.differentiated}
+    leaves = {name: run.variables[name] for name in function.differentiated}
     found = [
         Derivative(run, leaf, composition.entries(leaf), name, row, label_entries(name, leaf.shape))
         for name, leaf in leaves.items()
@@ -613,7 +612,7 @@ def one_sided(comparisons: Sequence[Comparison]) -> str:
     return "grad" if [bool(np.isfinite(value)) for value in worst.values] == [True, False] else ""
 
 
-def notes_at(run: Evaluation, names: tuple[str, ...], told: Confirmation, exact: Exact) -> list[Note]:
+def notes_at(run: Run, names: tuple[str, ...], told: Confirmation, exact: Exact) -> list[Note]:
     """Return what deserves a sentence at the point that was given."""
     leaves = {name: run.leaves[name] for name in names}
     notes = note_run(run.graph)

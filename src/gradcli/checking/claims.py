@@ -32,7 +32,7 @@ from gradcli.exact.thresholds import ALL, FEWEST
 from gradcli.exact.work import Spent
 from gradcli.explanation.checked import REVERSE, Entry, Expectation
 from gradcli.explanation.evaluation import Function, filled
-from gradcli.explanation.explained import Note
+from gradcli.explanation.results import Note
 from gradcli.explanation.scripts import LOSSES, Asked, derivative_calls
 from gradcli.language.program import Program, assigned_names
 from gradcli.ops.declare import Array, value_of

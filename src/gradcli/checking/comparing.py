@@ -20,10 +20,9 @@ from gradcli.errors import GradcliError
 from gradcli.exact.judge import TINIEST, TermSizes, is_zero, right_digits
 from gradcli.exact.slopes import finite
 from gradcli.exact.thresholds import ALL, CLOSE, EPS, FEWEST, NOTHING, ROUNDING, WRONG
-from gradcli.explanation.agreement import tolerance
 from gradcli.explanation.checked import DIGITS, REVERSE, SYMBOLS, Comparison, Entry
-from gradcli.explanation.evaluation import Evaluation
-from gradcli.explanation.jacobians import weighted_sums
+from gradcli.explanation.evaluation import Run
+from gradcli.explanation.jacobians import tolerance, weighted_sums
 from gradcli.explanation.suspicion import MORE_RUNS, RUNS
 from gradcli.jacobian.sparse import Sparse
 from gradcli.ops.declare import Array
@@ -58,7 +57,7 @@ class Table:
 class Derivative:
     """∂y/∂x of one variable at one point: the run, J by symbols, and names for the entries of y and x."""
 
-    run: Evaluation
+    run: Run
     leaf: Node
     jacobian: Sparse
     variable: str

@@ -43,7 +43,7 @@ from gradcli.exact.slopes import Exact, finite, settled
 from gradcli.exact.thresholds import ALL, CLOSE, EPS, MEASURED, NOTHING, RIGHT, ROUNDING
 from gradcli.exact.work import Spent, paid_from
 from gradcli.explanation.checked import DIGITS, EXPECTED, Comparison, Expectation, FunctionVerdict
-from gradcli.explanation.explained import Note
+from gradcli.explanation.results import Note
 from gradcli.language.calls import MODULES
 from gradcli.language.program import Program, assigned_names, compile_program, continued, names_text
 from gradcli.language.values import Cotangent, as_input, detached

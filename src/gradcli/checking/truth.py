@@ -36,6 +36,7 @@ from gradcli.explanation.checked import REVERSE, SYMBOLS, Comparison
 from gradcli.explanation.confirmation import (
     Confirmation,
     is_dear,
+    sizes_of_terms,
     spent_text,
     too_large_text,
     walk_direction,
@@ -143,14 +144,8 @@ def list_places(jacobian: Sparse, sweeps: Sweeps) -> Places:
 def term_sizes(sought: Derivative) -> TermSizes:
     """Return the sizes of the terms of all entries, with the rounding inside of values where a true 0 asks for it."""
     jacobian = sought.jacobian
-    plain = np.asarray(jacobian.sizes)
-
-    def rounded() -> Array:
-        from gradcli.explanation.confirmation import terms_of_entries
-
-        return fill(jacobian, terms_of_entries(sought.run, sought.leaf, plain, jacobian.rows))
-
-    return TermSizes(fill(jacobian, plain), rounded)
+    sizes = sizes_of_terms(sought.run, sought.leaf, jacobian)
+    return TermSizes(fill(jacobian, sizes.plain), lambda: fill(jacobian, sizes.rounded))
 
 
 def fill(jacobian: Sparse, numbers: Array) -> Array:

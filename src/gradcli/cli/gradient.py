@@ -13,7 +13,7 @@ from gradcli.explanation.evaluation import read_gradient, stand
 
 if TYPE_CHECKING:
     from gradcli.cli.environment import Environment
-    from gradcli.explanation.explained import Gradient, Note
+    from gradcli.explanation.results import Gradient, Note
 
 
 def answer(env: Environment, asked: Request, how: Printing, confirm: bool) -> tuple[str, bool]:
@@ -25,8 +25,9 @@ def answer(env: Environment, asked: Request, how: Printing, confirm: bool) -> tu
     found = read_gradient(point)
     notes, more, verdict = [*asked.notes, *found.notes], {}, "agree"
     if confirm:
-        from gradcli.explanation.explained import Explained, Note
+        from gradcli.explanation.explained import Explained
         from gradcli.explanation.explaining import Ask, explain_run
+        from gradcli.explanation.results import Note
         from gradcli.render.data import agreement_document
 
         confirmed = explain_run(point, Ask.ALWAYS, Explained)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from gradcli.cli.environment import Environment
     from gradcli.explanation.evaluation import Function
-    from gradcli.explanation.explained import Note
+    from gradcli.explanation.results import Note
     from gradcli.explanation.scripts import Asked
 
 FORMATS = ("table", "json", "plain")

@@ -182,7 +182,7 @@ def backward_section(answer: Explained, settings: Settings) -> Section:
     made = [rule for rule in reversed(answer.rules) if rule.made]
     rows: list[Equation | str] = [Equation(name, (), value) for name, value in answer.constants.items()]
     rows += [Equation(rule.name, (str(rule.made),)) for rule in made]
-    whole = answer.lookup.backward_pass
+    whole = answer.backward_pass
     shown = [*whole.rules] if settings.full and not whole.left_out else shortened(whole)
     rules = [rule for rule in shown if not isinstance(rule, str)]
     alone = not any(rule.value.shape for rule in rules)

@@ -14,10 +14,13 @@ import numpy as np
 
 from gradcli.document.texts import full
 from gradcli.errors.hints import counted
+from gradcli.explanation.rereading import evaluate as read_back
+from gradcli.explanation.saturation import saturated, true_rules
 
 if TYPE_CHECKING:
-    from gradcli.explanation.explained import Explained, Proof
+    from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
+    from gradcli.explanation.results import Proof
     from gradcli.ops.declare import Array
 
 
@@ -39,17 +42,17 @@ def is_same(found: float, number: float, within: float = CLOSE) -> bool:
 def evaluate(found: Explained, formulas: Sequence[str], known: Mapping[str, Any]) -> list[float | None]:
     """Return what formulas of single numbers are at the point; None for what the language does not read."""
     portions = [formulas[start:][:AT_ONCE] for start in range(0, len(formulas), AT_ONCE)]
-    return [value for portion in portions for value in evaluate_together(found, portion, known)]
+    return [value for portion in portions for value in evaluate_together(portion, known)]
 
 
-def evaluate_together(found: Explained, formulas: Sequence[str], known: Mapping[str, Any]) -> Iterator[float | None]:
+def evaluate_together(formulas: Sequence[str], known: Mapping[str, Any]) -> Iterator[float | None]:
     """Yield the values of a few formulas, read together where that goes well."""
-    values = found.lookup.evaluate(f"[{', '.join(formulas)}]", known)
+    values = read_back(f"[{', '.join(formulas)}]", known)
     if values is not None and values.shape == (len(formulas),):
         yield from values.tolist()
         return
     for formula in formulas:
-        value = found.lookup.evaluate(formula, known)
+        value = read_back(formula, known)
         yield float(value) if value is not None and value.ndim == 0 else None
 
 
@@ -76,7 +79,7 @@ def with_true_formulas(found: Explained) -> Explained:
     false = [pair for pair, value in zip(told, values, strict=True) if not holds(value, pair[1])]
     definitions = with_true_definitions(found, known)
     rules = {
-        name: found.lookup.true_rules(found, name) if jacobian.formulas is None else jacobian.index_rules
+        name: true_rules(found, name) if jacobian.formulas is None else jacobian.index_rules
         for name, jacobian in jacobians.items()
     }
     changed = any(rules[name] != jacobian.index_rules for name, jacobian in jacobians.items())
@@ -125,7 +128,7 @@ def holds(value: float | None, number: float) -> bool:
 
 def true_form(found: Explained, formula: str, number: float, known: Mapping[str, Any]) -> str:
     """Return what stands for a formula that is not its number: a form that keeps its digits, else the number."""
-    other = found.lookup.keep_digits(formula)
+    other = saturated(formula, found.source.formulas.definitions)
     if other != formula:
         [value] = evaluate(found, [other], known)
         if value is not None and is_same(value, number):
@@ -137,7 +140,7 @@ def with_true_definitions(found: Explained, known: Mapping[str, Any]) -> dict[st
     """Return the definitions, with the numbers for one that is not equal to them."""
     definitions = dict(found.definitions)
     for name, value in found.definition_values.items():
-        read = found.lookup.evaluate(definitions[name], known)
+        read = read_back(definitions[name], known)
         if read is not None and not are_same(read, value):
             definitions[name] = literal(value.tolist())
     return definitions

@@ -152,7 +152,7 @@ def true_hessian(answer: Explained, content: Hessian) -> Hessian:
     """Return H with formulas that equal the numbers beside them."""
     gradient = replace(
         answer, name=content.name, output=content.value, output_formulas=content.formulas,
-        definitions=content.definitions, jacobian=content.whole, lookup=content.lookup,
+        definitions=content.definitions, jacobian=content.whole, source=content.source,
     )  # fmt: skip
     true = with_true_formulas(gradient)
     return replace(content, formulas=true.output_formulas, definitions=true.definitions, whole=true.jacobian)

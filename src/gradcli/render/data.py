@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from gradcli.errors import GradcliError
     from gradcli.explanation.effect import Effect, Weighted
-    from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Note
+    from gradcli.explanation.explained import Explained
     from gradcli.explanation.parts import Rule, Value
+    from gradcli.explanation.results import Agreement, Backward, Gradient, Note
     from gradcli.explanation.timeline import Timeline
     from gradcli.ops.declare import Array, Indices
 
@@ -191,7 +192,7 @@ def gradient_document(found: Gradient, form: Form = nested) -> dict[str, Any]:
 
 def numbers_document(backward: Sequence[Backward], agreement: Agreement) -> dict[str, Any]:
     """Return what the symbolic route adds to a gradient without any formula."""
-    from gradcli.explanation.explained import sum_vjps
+    from gradcli.explanation.results import sum_vjps
 
     return {
         "vjp": arrays_document(sum_vjps(backward)),

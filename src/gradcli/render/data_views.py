@@ -13,8 +13,9 @@ from gradcli.document.views import true_hessian
 from gradcli.render.data_arrays import arrays_document, jacobian_document
 
 if TYPE_CHECKING:
-    from gradcli.explanation.explained import Explained, Proof
+    from gradcli.explanation.explained import Explained
     from gradcli.explanation.parts import Step, Tape, Taped
+    from gradcli.explanation.results import Proof
     from gradcli.explanation.views import Descent, Hessian, Rows, Slice, Tangent
 
 
