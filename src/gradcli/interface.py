@@ -311,8 +311,8 @@ def check(
     >>> print(gradcli.check("x**3", x=2.0, expect="x**2"))
     wrong: dy/dx is 4.0 by x**2 and truly 12.0: it is 1/3 of the true one everywhere: a factor 3 is missing
     """
-    from gradcli.checking.check import check_function, may_say_gradients
-    from gradcli.checking.comparing import digits_asked
+    from gradcli.checking.check import CheckRequest, check_function, may_say_gradients
+    from gradcli.checking.expected import digits_asked
 
     values = {**(inputs or {}), **variables}
     program, budget, digits = text_of_program(program), budget_of(budget), digits_asked(digits, tolerance)
@@ -322,11 +322,10 @@ def check(
 
         claims = read_claims(program, Asked(of=of, wrt=tuple(wrt or ())), expect, values, budget)
         if claims is not None:
-            return check_function(
-                claims.function, values, v, claims.typed, samples, seed, strict, Check, digits, claims, points
-            )
-    function = function_of(program, wrt, of, budget, values)
-    return check_function(function, values, v, expect, samples, seed, strict, Check, digits, points=points)
+            asked = CheckRequest(v, claims.typed, digits, claims, points, samples, seed, strict)
+            return check_function(claims.function, values, asked, Check)
+    asked = CheckRequest(v, expect, digits, None, points, samples, seed, strict)
+    return check_function(function_of(program, wrt, of, budget, values), values, asked, Check)
 
 
 def text_of_program(program: str | Callable[..., Any]) -> str | Callable[..., Any]:

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.checking.check import LEFT_OUT, check_function, may_say_gradients
-from gradcli.checking.comparing import LEAST, MOST, digits_of_tolerance
-from gradcli.checking.expected import Expected, as_expected, only
+from gradcli.checking.check import LEFT_OUT, CheckRequest, check_function, may_say_gradients
+from gradcli.checking.expected import LEAST, MOST, Expected, as_expected, digits_of_tolerance, only
 from gradcli.cli.inputs import PICKLED, assignment, file_error, key_of, read_array, read_text
 from gradcli.cli.output import complain, say, write
 from gradcli.cli.request import Printing, Request, asked_of, function_of, read_values
@@ -209,9 +208,8 @@ def answer(
         [expectation(env, asked, text, function.differentiated) for text in expect] if claims is None else claims.typed
     )
     with np.errstate(all="ignore"):  # what is expected may be beyond double precision, which numpy warns of
-        found = check_function(
-            function, asked.values, asked.calls[0], wanted, samples, seed, asked.strict, Check, digits, claims, further
-        )
+        question = CheckRequest(asked.calls[0], wanted, digits, claims, further, samples, seed, asked.strict)
+        found = check_function(function, asked.values, question, Check)
     command = reproducing(typed, found, [asked.values, *further])
     found = replace(found, notes=[*found.notes, *asked.notes], reproduce=command)
     lines = [str(found), *([command] if command and (samples or further) else [])]

@@ -91,7 +91,7 @@ def with_numbers(rows: Sequence[Equation | str], answer: Explained, settings: Se
     known = {value.name: value.value for value in answer.values}
     write = partial(short, precision=settings.precision)
     steps = [put_in(str(row.sides[0]), known, write) for row in equations]
-    worked = iter(evaluate(answer, [step or "0" for step in steps], {}))
+    worked = iter(evaluate([step or "0" for step in steps], {}))
     put = {id(row): (step, next(worked)) for row, step in zip(equations, steps, strict=True)}
     for row in rows:
         if isinstance(row, str) or id(row) not in put:
@@ -257,12 +257,12 @@ def steps_of(rules: Sequence[Rule], answer: Explained, precision: int) -> list[s
     split = [terms_of(rule.text or "") for rule in rules]
     sums = [terms if 1 < len(terms) <= MOST_TERMS else [] for terms in split]
     plain = [COTANGENT.sub(rf"\1{ending}", unsigned(term)) for terms in sums for term in terms]
-    numbers = iter(evaluate(answer, plain, known))
+    numbers = iter(evaluate(plain, known))
     added = [added_up(terms, [next(numbers) for _ in terms], precision) for terms in sums]
     alone = [terms[0] if len(terms) == 1 else "" for terms in split]
     digits = (precision, precision + MORE_DIGITS)
     forms = [[put_in(term, named, partial(short, precision=count)) for count in digits] for term in alone]
-    worth = iter(evaluate(answer, [text or "0" for pair in forms for text in pair], {}))
+    worth = iter(evaluate([text or "0" for pair in forms for text in pair], {}))
     worths = [(next(worth), next(worth)) for _ in forms]
     steps = []
     for step, pair, values, rule in zip(added, forms, worths, rules, strict=True):

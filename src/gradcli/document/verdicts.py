@@ -39,7 +39,7 @@ def is_same(found: float, number: float, within: float = CLOSE) -> bool:
     return abs(found - number) <= within * abs(number)
 
 
-def evaluate(found: Explained, formulas: Sequence[str], known: Mapping[str, Any]) -> list[float | None]:
+def evaluate(formulas: Sequence[str], known: Mapping[str, Any]) -> list[float | None]:
     """Return what formulas of single numbers are at the point; None for what the language does not read."""
     portions = [formulas[start:][:AT_ONCE] for start in range(0, len(formulas), AT_ONCE)]
     return [value for portion in portions for value in evaluate_together(portion, known)]
@@ -75,7 +75,7 @@ def with_true_formulas(found: Explained) -> Explained:
     for jacobian in jacobians.values():
         told += [] if jacobian.formulas is None else told_of(jacobian.formulas, jacobian.values)
     told = [pair for pair in dict.fromkeys(told) if pair[0] != full(pair[1])]
-    values = evaluate(found, [text for text, _ in told], known)
+    values = evaluate([text for text, _ in told], known)
     false = [pair for pair, value in zip(told, values, strict=True) if not holds(value, pair[1])]
     definitions = with_true_definitions(found, known)
     rules = {
@@ -130,7 +130,7 @@ def true_form(found: Explained, formula: str, number: float, known: Mapping[str,
     """Return what stands for a formula that is not its number: a form that keeps its digits, else the number."""
     other = saturated(formula, found.source.formulas.definitions)
     if other != formula:
-        [value] = evaluate(found, [other], known)
+        [value] = evaluate([other], known)
         if value is not None and is_same(value, number):
             return other
     return literal(number)

@@ -284,7 +284,7 @@ def step_rows(own: Sequence[Step], answer: Explained, settings: Settings) -> Ite
     shown = shortened(steps_with_gap(own, answer.tape), step_pattern, "line", settings.most(MOST_STEPS))
     kept = [step for step in shown if not isinstance(step, str)]
     texts = [rounded(step.numbers, settings.precision) if says_more(step) else "" for step in kept]
-    worked = dict(zip(texts, evaluate(answer, [text or "0" for text in texts], {}), strict=True))
+    worked = dict(zip(texts, evaluate([text or "0" for text in texts], {}), strict=True))
     numbers = {id(step): text for step, text in zip(kept, texts, strict=True)}
     for step in shown:
         if isinstance(step, str):
