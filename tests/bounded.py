@@ -1,4 +1,4 @@
-"""Command lines in processes of their own with little memory and time: a server that has loaded everything forks each."""
+"""Command lines in processes of their own with little memory and time: a server that has loaded all forks each."""
 
 from __future__ import annotations
 
@@ -114,20 +114,6 @@ class Bounded:
         """End the server."""
         assert self.server.stdin is not None
         self.server.communicate()
-
-
-def end_of(found: dict[str, Any]) -> str:
-    """Return how a run ended, in one word: ``ok``, an exception's name, or what the refusal is about."""
-    code, err = found["code"], found["err"]
-    if code == 0:
-        return "ok"
-    if code == 2:
-        return "refused"
-    if code == 1:
-        return next(
-            (line.partition(":")[0] for line in err.split("\n") if line and not line.startswith(("note", " "))), ""
-        )
-    return str(code)
 
 
 if __name__ == "__main__":
