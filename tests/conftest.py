@@ -16,7 +16,7 @@ from typing import TextIO
 import pytest
 
 from gradcli.cli.app import run
-from gradcli.cli.environment import Environment
+from gradcli.cli.output import Environment
 from gradcli.ops import load_all
 
 load_all()  # so that tests at import see every function; a process of its own shows what a command loads

@@ -22,7 +22,7 @@ from gradcli.ops import FUNCTIONS
 from oracles import ask, portion
 
 if TYPE_CHECKING:
-    from gradcli.cli.environment import Environment
+    from gradcli.cli.output import Environment
 
 BOUNDS = tuple(word for name, number in SMALL.items() for word in ("--budget", f"{name}={number}"))
 SEEDS = [(seed, first) for seed, first in itertools.product((20, 26), (0, 450, 900))]

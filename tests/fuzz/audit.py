@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import gradcli
+from gradcli.cli.options import COMMANDS
 
 BOOKKEEPING = {
     "sys._getframe", "object.__getattr__", "object.__setattr__", "object.__delattr__", "builtins.id", "code.__new__",
@@ -39,11 +40,10 @@ HOME = str(Path(gradcli.__file__).parent) + os.sep
 @cache
 def annotations() -> frozenset[str]:
     """Return the texts of all annotations of the command line's functions."""
-    from gradcli.cli import app, commands
+    from gradcli.cli import app
 
-    functions = [
-        found for module in (app, commands) for found in vars(module).values() if isinstance(found, types.FunctionType)
-    ]
+    functions = [found for found in vars(app).values() if isinstance(found, types.FunctionType)]
+    functions += [app.callback(name) for name in COMMANDS]
     return frozenset(str(text) for found in functions for text in found.__annotations__.values())
 
 

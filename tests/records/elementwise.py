@@ -9,7 +9,6 @@ from mpmath import mp
 
 from records import constants as c
 from records import mathematics as m
-from records import values as v
 from records.record import Edges, MoreExact, record
 
 record(
@@ -17,7 +16,6 @@ record(
     definition=lambda a, b: a + b,
     derivatives=(lambda a, b: 1, lambda a, b: 1),
     recipes=["{E}, {E}", "{M}, {V}", "{V}, {c}", "{M}, {V}, alpha={c}"],
-    programs={"add(x, p)": v.x + v.p, "x.add(p, alpha=3)": v.x + 3 * v.p},
 )
 
 record(
@@ -25,7 +23,6 @@ record(
     definition=lambda a, b: a - b,
     derivatives=(lambda a, b: 1, lambda a, b: -1),
     recipes=["{E}, {E}", "{M}, {V}", "{V}, {c}", "{M}, {V}, alpha={c}"],
-    programs={"sub(x, p)": v.x - v.p, "torch.sub(x, p, alpha=-2)": v.x + 2 * v.p},
 )
 
 record(
@@ -41,11 +38,6 @@ record(
     further=[([n, [0.5, -1.5, 3.0]], {}) for n in (1, 3)],
     ranges=("-3,3", "0.3,2"),
     recipes=['{f}({E}, {E:0.5,2}, rounding_mode="floor") + {E}', '{f}({V}, {c}, rounding_mode="trunc")*{V}'],
-    programs={
-        "div(x, p)": v.x / v.p,
-        'div(x, p, rounding_mode="floor")*x': np.floor(v.x / v.p) * v.x,
-        'x.div(p, rounding_mode="trunc")*x': np.trunc(v.x / v.p) * v.x,
-    },
     more_exact=[MoreExact("0/x", "PyTorch takes 0 times the square of 1/x, which overflows", before=(0.0,))],
 )
 
@@ -108,7 +100,6 @@ record(
     definition=m.floored,
     flat=[([c.HALVES[:, None], np.array([0.7, -1.3])], {})],
     recipes=["{f}({E}, {E:0.5,2}) + {E}"],
-    programs={"floor_divide(x, p)*x": v.x // v.p * v.x},
 )
 
 record(
@@ -523,7 +514,6 @@ record(
     flat=[([c.HALVES], {})],
     kink=([1.5, 2.0], [2.0, 0.3]),
     recipes=["{f}({E})*{E}", "{f}({V}, decimals=1)*{V}", "{f}({M}, 0) - {M}"],
-    programs={"round(x)*x": np.round(v.x) * v.x, "x.round(decimals=1)*x": np.round(v.x, 1) * v.x},
     torch=Edges("torch.round(x) | torch.round(x, decimals=2) | torch.round(x, decimals=-1)"),
     numpy="round",
 )
@@ -533,7 +523,6 @@ record(
     definition=m.step,
     flat=[(c.PAIR, {})],
     recipes=["{f}({E}, 0.5)*{E}", "{E} - {f}({E}, 1)"],
-    programs={"heaviside(x, 0.5)*p": [0.2, 0.0, 0.7]},
 )
 
 record(
@@ -541,7 +530,6 @@ record(
     definition=m.isnan,
     flat=[([np.array([0.0, np.nan, 1.0])], {})],
     recipes=["where({f}({V}), 0, {V})"],
-    programs={"where(isnan(x), 0, x**2)": v.x**2},
 )
 
 record(
@@ -555,10 +543,6 @@ record(
         "({M} < {c}) | ({V} > 1), {M}, {V}",
         "{U}[:, None] <= {c}, {M}, {V}",
     ],
-    programs={
-        "where(x > 0, x**2, 3*x)": [v.x[0] ** 2, 3 * v.x[1], v.x[2] ** 2],
-        "np.where(A > x, A, x)": np.maximum(v.A, v.x),
-    },
 )
 
 record(
@@ -569,10 +553,4 @@ record(
     kink=([-1.0, 0.5], [0.3, 2.0]),
     kink_options={"low": -1.0, "high": 0.5},
     recipes=["{E}, -0.5, 0.7", "{V}, min={c}", "{V}, max={V}", "{M}, {V}, 2.5"],
-    programs={
-        "clip(x, -1, 0.5)": [0.3, -1, 0.5],
-        "x.clamp(min=0)": [0.3, 0, 0.8],
-        "clamp(A, max=x)": np.minimum(v.A, v.x),
-    },
-    values={"clip(x, [0.9, -0.5, 0.1], [0.9, 0.5, 0.4])": [0.9, -0.5, 0.4]},
 )

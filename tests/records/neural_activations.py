@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from mpmath import mp
 
 from records import constants as c
 from records import mathematics as m
-from records import values as v
 from records.record import Edges, MoreExact, record
 
 SELU = {"alpha": 1.6732632423543772, "scale": 1.0507009873554805}
@@ -34,7 +31,6 @@ record(
     kink=([1.0, 2.0], [0.3, -2.0]),
     kink_options={"min_val": -1.0, "max_val": 1.0},
     recipes=["{E}", "{E}, -0.4, 1.3", "{E}, max_val=0.7"],
-    programs={"hardtanh(x)": np.clip(v.x, -1, 1), "F.hardtanh(A, -0.3, 1.2)": np.clip(v.A, -0.3, 1.2)},
     torch=Edges("F.hardtanh(x) | F.hardtanh(x, 0., 3.) | F.hardtanh(x, 0., 0.)", c.SIGNED),
 )
 
@@ -64,7 +60,6 @@ record(
     kink=([0.5, 1.0], [0.3, -2.0]),
     kink_options={"lambd": 0.5},
     recipes=["{E}", "{E}, 0.2", "{E}, lambd=0.9"],
-    programs={"hardshrink(x)": v.Own(v.x, lambd=0.5), "F.hardshrink(A, 0.9)": v.Own(v.A, lambd=0.9)},
     torch=Edges("F.hardshrink(x) | F.hardshrink(x, 0.) | F.hardshrink(x, -1.)", c.SIGNED),
 )
 
@@ -76,7 +71,6 @@ record(
     kink=([0.5, 1.0], [0.3, -2.0]),
     kink_options={"lambd": 0.5},
     recipes=["{E}", "{E}, 0.2", "{E}, lambd=0.9"],
-    programs={"softshrink(x)": v.Own(v.x, lambd=0.5), "F.softshrink(A, 0.9)": v.Own(v.A, lambd=0.9)},
     torch=Edges("F.softshrink(x) | F.softshrink(x, 0.)", c.SIGNED),
 )
 
@@ -98,7 +92,6 @@ record(
     options=[{"alpha": 1.0}, {"alpha": 0.5}],
     hard_options=[{"alpha": 1.0}, {"alpha": 2.0}],
     recipes=["{E:-3,3}", "{E:-3,3}, alpha=0.5", "{E:-3,3}, 2"],
-    programs={"celu(x)": v.Own(v.x, alpha=1.0), "F.celu(A, alpha=0.5)": v.Own(v.A, alpha=0.5)},
     torch=Edges("F.celu(x) | F.celu(x, alpha=-1.) | F.celu(x, 0.5)", c.SIGNED),
 )
 
@@ -119,52 +112,38 @@ record(
     pieces=[([[-2.0, 0.0, 3.0], np.float64(0.25)], {})],
     kink=(([0.0, 1.0], 0.25), ([1.0, -2.0], 0.25)),
     recipes=["{E}, {S}", "{V}, [{S}]", "{M}, {V}"],
-    programs={
-        "prelu(x, 0.2)": np.where(v.x > 0, v.x, 0.2 * v.x),
-        "F.prelu(A, x)": np.where(v.A > 0, v.A, v.x * v.A),
-        "T.prelu(b)": np.where(v.T > 0, v.T, v.b[:, None] * v.T),
-    },
 )
 
 record(
     "relu6",
     recipes=["{E}", "{E:-2,9}"],
-    programs={"F.relu6(9*x)": np.clip(9 * v.x, 0, 6)},
     torch=Edges("F.relu6(x)", [*c.SIGNED, 6.0]),
 )
 
 record(
     "selu",
     recipes=["{E:-3,3}"],
-    programs={"selu(x)": SELU["scale"] * np.where(v.x > 0, v.x, SELU["alpha"] * np.expm1(v.x))},
     torch=Edges("F.selu(x)", c.SIGNED),
 )
 
 record(
     "rrelu",
     recipes=["{E}", "{E}, 0.1, 0.5", "{E}, upper=0.4"],
-    programs={"F.rrelu(x)": np.where(v.x > 0, v.x, 11 * v.x / 48)},
     torch=Edges("F.rrelu(x) | F.rrelu(x, 0.1, 0.5, False)", c.SIGNED),
 )
 
 record(
     "threshold",
     recipes=["{E}, 0.3, 20", "{E}, {c}, 0", "{E}, 0.1, value=0.1"],
-    programs={"threshold(x, 0.5, 20)": np.where(v.x > 0.5, v.x, 20.0)},
 )
 
 record(
     "glu",
     recipes=["cat([{V:-3,3}, {V:-3,3}])", "{T:-3,3}, 0", "stack([{V:-3,3}, {V:-3,3}]), dim=-2"],
-    programs={
-        "glu(b)": [v.b[0] / (1 + math.exp(-v.b[1]))],
-        "F.glu(A, 0)": (v.A[0] / (1 + np.exp(-v.A[1])))[None],
-    },
 )
 
 record(
     "softmin",
     recipes=["{V:-3,3}, 0", "{M:-3,3}, dim=1", "{T:-3,3}, -1", "{V:-3,3}"],
-    programs={"F.softmin(x, dim=0)": v.softmax(-v.x), "F.softmin(A, dim=0)": v.softmax(-v.A, 0)},
     torch=Edges("F.softmin(x, 0)", [0.0, 1.0, -2.0, 800.0], c.CANCELS),
 )

@@ -10,7 +10,6 @@ from mpmath import mp
 
 from records import constants as c
 from records import mathematics as m
-from records import values as v
 from records.record import Edges, record
 
 
@@ -64,7 +63,6 @@ record(
     cases=[([(3,), (3,), (3,)], {}), ([(2, 3), (3,), ()], {}), ([(), (3,), (2, 1)], {})],
     further=[([[1e3, 1.0], [2.0, -5.0], [0.3, 0.9]], {})],
     recipes=["{V}, {V}, 0.3", "{M}, {V}, {c}", "{E}, {E}, {E}"],
-    programs={"lerp(x, p, 0.25)": v.x + 0.25 * (v.p - v.x), "x.lerp(p, t)": v.x + v.t * (v.p - v.x)},
 )
 
 record(
@@ -80,53 +78,40 @@ record(
 record(
     "positive",
     recipes=["{E}", "{V}*{f}({V})"],
-    programs={"positive(x)*x": v.x**2},
 )
 
-for _name, _value in (
-    ("deg2rad", v.x * math.pi / 180),
-    ("rad2deg", v.x * 180 / math.pi),
-    ("frac", v.x - np.trunc(v.x)),
-):
-    record(_name,  recipes=["{E}", "{V}*{f}({V})"], programs={f"{_name}(x)": _value},
+for _name in ("deg2rad", "rad2deg", "frac"):
+    record(_name,  recipes=["{E}", "{V}*{f}({V})"],
            torch=Edges(f"torch.{_name}(x)"), numpy=None if _name == "frac" else _name)  # fmt: skip
 
 record(
     "rsub",
     recipes=["{E}, {E}", "{M}, {V}, alpha={c}"],
-    programs={"rsub(x, p, alpha=2)": v.p - 2 * v.x},
 )
 
 record(
     "ldexp",
     recipes=["{E}, {E:-2,2}", "{M}, {V:-2,2}"],
-    programs={"ldexp(x, p)": v.x * 2**v.p},
 )
 
 record(
     "addcmul",
     recipes=["{V}, {V}, {V}", "{M}, {V}, {S}, value={c}"],
-    programs={"addcmul(x, p, t, value=0.5)": v.x + 0.5 * v.p * v.t},
 )
 
 record(
     "addcdiv",
     recipes=["{V}, {V}, {V:0.4,2}", "{M}, {V}, {S:0.4,2}, value={c}"],
-    programs={"addcdiv(x, p, t, value=0.5)": v.x + 0.5 * v.p / v.t},
 )
 
 record(
     "nan_to_num",
     recipes=["{E}", "{V}, nan={c}"],
-    programs={"nan_to_num(x)": v.x},
-    values={"nan_to_num(log(x), nan=2.0)": [math.log(0.3), 2.0, math.log(0.8)]},
 )
 
 record(
     "np.nan_to_num",
     recipes=["{E}", "{V}, nan={c}", "{V}, True, {c}"],
-    programs={"np.nan_to_num(x)": v.x},
-    values={"np.nan_to_num(log(x), True, 2.0)": [math.log(0.3), 2.0, math.log(0.8)]},
 )
 
 # --- comparisons and logic ---
@@ -138,7 +123,6 @@ for _name, _rule in (
     record(
         _name,
         recipes=["where({f}({V}, {V}), {V}, {S})", "{f}({M}, {c})*{V}"],
-        programs={f"{_name}(x, p)*x": _rule(v.x, v.p) * v.x},
     )
 
 for _name, _rule in (
@@ -150,11 +134,9 @@ for _name, _rule in (
         definition=lambda a, b, rule=_rule: bool(rule(mp.re(a) != 0, mp.re(b) != 0)),
         flat=[(c.TRUTHS, {})],
         recipes=["where({f}({V} > {c}, {V} < 1), {V}, {S})", "{f}({M} > {c}, {V} > 0)*{V}"],
-        programs={f"{_name}(x > 0, x > 0.5)*x": _rule(v.x > 0, v.x > 0.5) * v.x},
     ) if _name.startswith("logical") else record(
         _name,
         recipes=["where({f}({V} > {c}, {V} < 1), {V}, {S})"],
-        programs={f"{_name}(x > 0, x > 0.5)*x": _rule(v.x > 0, v.x > 0.5) * v.x},
     )
 
 record(
@@ -162,13 +144,11 @@ record(
     definition=lambda a: mp.re(a) == 0,
     flat=[(c.TRUTHS[:1], {})],
     recipes=["where({f}({V} > {c}), {V}, {S})"],
-    programs={"logical_not(x > 0)*x": (v.x <= 0) * v.x},
 )
 
 record(
     "bitwise_not",
     recipes=["where({f}({V} > {c}), {V}, {S})"],
-    programs={"bitwise_not(x > 0)*x": (v.x <= 0) * v.x},
 )
 
 for _name, _rule, _truth in (
@@ -182,7 +162,6 @@ for _name, _rule, _truth in (
         definition=_rule,
         flat=[(TESTED, {})],
         recipes=["where({f}({V}), 0, {V})"],
-        programs={f"where({_name}(x), 0, x**2)": 0 * v.x if _truth else v.x**2},
     )
 
 record(
@@ -190,7 +169,6 @@ record(
     definition=lambda x: mp.re(x) < 0,
     flat=[([np.array([1.0, -2.0, 0.0, math.inf, -math.inf])], {})],
     recipes=["where({f}({V}), 0, {V})"],
-    programs={"where(signbit(x), 0, x**2)": (v.x > 0) * v.x**2},
 )
 
 record(
@@ -201,20 +179,18 @@ record(
     flat=[([np.array([1.0, 1.0, 2.0, -3.0]), np.array([1.0, 1.5, 2.1, 3.0])],
            {"rtol": rtol, "atol": 0.01, "equal_nan": False}) for rtol in (0.0, 0.4)],
     options=[{"rtol": 1e-5, "atol": 1e-8, "equal_nan": False}],
+
     recipes=["where({f}({V}, {V}, rtol=0.5), {V}, {S})"],
-    programs={"isclose(x, p, atol=0.15)*x": np.isclose(v.x, v.p, atol=0.15) * v.x},
 )  # fmt: skip
 
 record(
     "allclose",
     recipes=["{V}*2 if {f}({V}, {V}, rtol=0.5) else {V}"],
-    programs={"x*2 if allclose(x, p) else x": v.x, "allclose(x, x)*x": v.x},
 )
 
 record(
     "equal",
     recipes=["{V}*2 if {f}({V}, {M}) else {V}"],
-    programs={"x*2 if equal(x, p) else x": v.x, "x*2 if equal(x, A) else x": v.x, "equal(x, x)*x": v.x},
 )
 
 record(
@@ -222,7 +198,6 @@ record(
     of_arrays=m.reducing(lambda g: sum(mp.re(x) != 0 for x in g)),
     flat=[([c.GRID], c.DIMS), ([c.GRID], {"dim": (0, 1), "keepdim": True})],
     recipes=["{V}*{f}({V} > {c})", "{f}({M} > {c}, dim=0)*{V}"],
-    programs={"count_nonzero(x > 0)*s": 2 * v.s},
 )
 
 record(
@@ -234,6 +209,6 @@ record(
         for k in range(bins)
     ], dtype=object),
     flat=[([c.HALVES], {"bins": 4, "low": -2.5, "high": 2.5}), ([c.HALVES], {"bins": 3, "low": 0.0, "high": 1.5})],
+
     recipes=["{f}({V}, 4, -4, 4)*{S}"],
-    programs={"histc(x, 2, -2, 2)*s": [v.s, 2 * v.s]},
 )  # fmt: skip

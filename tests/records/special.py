@@ -108,7 +108,6 @@ record(
     cases=[([np.array(float(n)), (3,)], {}) for n in (1, 2, 3)],
     further=[([np.array(2.0), [-0.5, -1.7, -40.3, 30.0]], {}), ([np.array(1.0), [-0.5, -1.7, -40.3, 1e3]], {})],
     recipes=["1, {E:0.3,4}", "2, {E:0.5,4}", "0, {E:0.5,4}"],
-    programs={"polygamma(1, p)": [float(mp.psi(1, x)) for x in (0.2, 0.5, 0.7)]},
 )
 
 
@@ -118,6 +117,5 @@ record(
     derivatives=(lambda x: 1 / (x * (1 - x)),),
     within=(0, 1),
     recipes=["{E:0.1,0.9}", "{E:0.2,0.8}, 0.06", "{E:0.2,0.8}, eps=0.06"],
-    programs={"logit(p)": np.log(np.array([0.2, 0.5, 0.7]) / np.array([0.8, 0.5, 0.3]))},
     torch=Edges("torch.logit(x)", CHANCES),
 )
