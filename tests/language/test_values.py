@@ -15,6 +15,7 @@ from gradcli.batch.answers import answer
 from gradcli.cli.formats import read_table
 from gradcli.errors import Budget, GradcliError
 from gradcli.language.values import doubles, read_value
+from oracles import cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -227,19 +228,8 @@ FILES = [
     ("bom.txt", [1.0, 2.0]), ("call.txt", [0.0, 0.5, 1.0]),
 ]  # fmt: skip
 
-BAD_FILES = [
-    ("missing.npy", "there is no file missing.npy"), ("folder.npy", "folder.npy is a directory"),
-    ("o.npy", "it holds pickled objects"), ("junk.npy", "it is no numpy file"),
-    ("n.npy", "must be finite: it has nan"),
-    ("c.npy", "is not an array of real numbers"), ("none.npz", "holds a, b, and none is called x"),
-    ("bad.json", "this is not JSON"), ("ragged.json", "ragged"),
-    ("object.json", "an object where an array of numbers belongs"),
-    ("bad.csv", "row 2 of the table: 'four' is not a number"), ("ragged.csv", "row 2 of the table: 1 cell and not 2"),
-    ("empty.csv", "the table has no numbers"), ("lists.txt", "not JSON"), ("binary.csv", "is not a text file"),
-    ("code.txt", "unknown function '__import__'"), ("noise.md", "the name must end with"),
-    ("", "@ stands before the name of a file"),
-    ("nul\x00.npy", "nul\\x00.npy"), ("/etc/passwd", "the name must end with"),
-]  # fmt: skip
+TABLES = cases("values.json")
+BAD_FILES = TABLES["BAD_FILES"]
 
 
 @pytest.mark.usefixtures("here")
