@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gradcli.engine.graph import Operation
-from gradcli.runner.exceptions import misfit, said
 from gradcli.runner.backward import Fused
+from gradcli.runner.exceptions import misfit, said
 from gradcli.runner.libraries.torch_making import draws, maker, plain
 from gradcli.runner.library import METHODS, TABLE, always, method, native
 from gradcli.runner.python.containers import refuse_stale, rows, write_back
