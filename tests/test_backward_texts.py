@@ -35,13 +35,13 @@ def test_every_vjp_has_a_line_that_gives_its_number(op, values, static):
     assert [rule.name for rule in rules if rule.text is None] == []
 
 
-@pytest.mark.parametrize(("op", "values", "static"), [case for case in CASES if callable(case.values[0].backward_text)])
+@pytest.mark.parametrize(("op", "values", "static"), [case for case in CASES if callable(case.values[0].text.backward)])
 def test_texts_are_those_of_all_numbers_of_a_shape(op, values, static):
     """A batch writes them once for records of other numbers."""
     out = op.forward(*values, **static)
     others = [np.full(np.shape(x), np.nan) for x in (out, *values)]
     for k in range(len(values)):
-        assert op.backward_text(k, *others, **static) == op.backward_text(k, out, *values, **static)
+        assert op.text.backward(k, *others, **static) == op.text.backward(k, out, *values, **static)
 
 
 TABLES = cases("backward_texts.json")

@@ -11,7 +11,7 @@ from gradcli.exact.thresholds import ROUNDING, VISIBLE, WRONG
 from gradcli.explanation.explained import Agreement, Backward
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.ops.declare import Array
-from gradcli.ops.reductions import NORMAL
+from gradcli.ops.links import NORMAL
 
 
 class Difference(NamedTuple):

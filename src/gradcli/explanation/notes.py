@@ -75,7 +75,7 @@ def wanting_floats(given: Sequence[str], graph: Graph, leaves: Mapping[str, Node
 
 def holds_integers(op: Op) -> bool:
     """Return whether an op takes its argument for positions or classes: no ``.detach()``, which holds any number."""
-    return op.pieces is not None and op.pieces.held and op is not DETACH and op is not DATA
+    return op.exact.pieces is not None and op.exact.pieces.held and op is not DETACH and op is not DATA
 
 
 def integers_text(names: Sequence[str], leaves: Mapping[str, Node]) -> str:
@@ -99,7 +99,7 @@ def note_node(graph: Graph, node: Node) -> list[Note]:
     """Say whether an op stands at a kink, is flat although it depends on a variable, or loses digits in PyTorch."""
     if not isinstance(node, Operation):
         return []
-    if node.op.torch_doubles is not None and node.active:
+    if node.op.torch.doubles is not None and node.active:
         return note_lost_digits(graph, node)
     if node.op.step and any(isinstance(a, Node) and a.active for a in node.arguments):
         flat = f"{flat_by(graph, node)} is flat: its derivative is 0 wherever it has one."
@@ -132,7 +132,7 @@ def note_lost_digits(graph: Graph, node: Operation) -> list[Note]:
     values = [value_of(a) for a in node.arguments]
     ones = np.ones(np.shape(node.value))
     with np.errstate(all="ignore"):
-        value, slope = cast("Doubles", node.op.torch_doubles)(node.value, *values, **node.static)
+        value, slope = cast("Doubles", node.op.torch.doubles)(node.value, *values, **node.static)
         pairs = [("value", value, node.value)]
         if slope is not None:
             pairs.append(("derivative", slope, node.op.vjp_along(0)(ones, node.value, *values, **node.static)))
@@ -181,16 +181,16 @@ def note_unheld(name: str, shape: tuple[int, int]) -> Note:
 def oddities(nodes: Iterable[Node]) -> Iterator[Note]:
     """Yield what PyTorch's backward does at single nodes that is not the derivative."""
     for node in nodes:
-        if isinstance(node, Operation) and node.op.oddity is not None and node.active:
+        if isinstance(node, Operation) and node.op.torch.oddity is not None and node.active:
             active = tuple(isinstance(a, Node) and a.active for a in node.arguments)
-            said = node.op.oddity.says(active, node.value, *map(value_of, node.arguments), **node.static)
+            said = node.op.torch.oddity.says(active, node.value, *map(value_of, node.arguments), **node.static)
             if said:
-                yield Note(node.op.oddity.kind, said)
+                yield Note(node.op.torch.oddity.kind, said)
 
 
 def note_backward(nodes: Iterable[Node], output: Any) -> list[Note]:
     """Say where reverse mode alone, over the recorded ``nodes``, is not the derivative, as PyTorch's is not."""
-    if not isinstance(output, Node) or not any(isinstance(node, Operation) and node.op.oddity for node in nodes):
+    if not isinstance(output, Node) or not any(isinstance(node, Operation) and node.op.torch.oddity for node in nodes):
         return []
     return [
         Note(note.kind, f"The gradient is PyTorch's, and not the derivative: {note.message}.")
@@ -209,12 +209,11 @@ def reason(nodes: list[Node], infinite: str) -> str:
     if odd is not None:
         return f"J is the mathematical derivative, and reverse mode PyTorch's, which is another one: {odd.message}."
     for node in nodes:
-        if not isinstance(node, Operation) or node.op.differs is None:
+        if not isinstance(node, Operation) or node.op.torch.differs is None:
             continue
-        if np.any(node.op.differs(node.value, *map(value_of, node.arguments))):
-            return (
-                f"J is the mathematical derivative, and reverse mode PyTorch's, which is another one: {node.op.says}."
-            )
+        if np.any(node.op.torch.differs(node.value, *map(value_of, node.arguments))):
+            said = node.op.torch.says
+            return f"J is the mathematical derivative, and reverse mode PyTorch's, which is another one: {said}."
     if infinite == "grad":
         choice = any(isinstance(node, Operation) and node.op.chooses for node in nodes)
         branch = (
@@ -300,7 +299,7 @@ def note_float32(program: Any, nodes: Sequence[Node]) -> list[Note]:
         finite = sizes[np.isfinite(sizes)]
         beyond = "inf" if np.any(finite > LARGEST) else "0" if np.any((finite > 0) & (finite < SMALLEST)) else ""
         if beyond and node.op is not None:
-            word = node.op.spelled or node.op.name
+            word = node.op.text.spelled or node.op.name
             return [
                 Note(
                     "float32",
@@ -377,7 +376,7 @@ class Flat(NamedTuple):
 
 def is_held(op: Op) -> bool:
     """Return whether an op gives its argument's numbers without their derivative, as ``detach`` does."""
-    return op.pieces is not None and op.pieces.held
+    return op.exact.pieces is not None and op.exact.pieces.held
 
 
 def idle_entries(leaf: Node, columns: Indices) -> Indices:
@@ -405,8 +404,8 @@ def is_choice(node: Operation) -> bool:
     op = node.op
     if op.chooses:
         return isinstance(node.arguments[0], Node)
-    picks = op.moves or (isinstance(op.vjps, tuple) and not any(op.vjps))
-    return op.pieces is not None and not op.pieces.held and picks
+    picks = op.entries.moves or (isinstance(op.vjps, tuple) and not any(op.vjps))
+    return op.exact.pieces is not None and not op.exact.pieces.held and picks
 
 
 def reached_backward(output: Node) -> set[int]:

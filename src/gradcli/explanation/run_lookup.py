@@ -140,7 +140,7 @@ class RunLookup:
             return False
         done = [node for node in reaches(output) if node.active and isinstance(node, Operation)]
         names = name_values(self.point)
-        used = [node.arguments[k].index for node in done if not node.op.moves for k in node.links]
+        used = [node.arguments[k].index for node in done if not node.op.entries.moves for k in node.links]
         twice = any(used.count(leaf.index) > 1 for leaf in self.point.leaves.values())
         return twice or any(node is not output and node.index in names for node in done)
 

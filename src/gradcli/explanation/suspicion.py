@@ -51,7 +51,7 @@ def count_work(graph: Graph, entry: int = 1) -> int:
     for node in graph.nodes:
         if node.op is None:
             continue
-        if node.op.formula is not None and node.op.work is None:  # entry by entry: most nodes of a loop
+        if node.op.formula is not None and node.op.exact.work is None:  # entry by entry: most nodes of a loop
             total += CALL + entry * getattr(node.value, "size", 1)
             continue
         values = [value_of(a) for a in node.arguments]
@@ -120,7 +120,7 @@ def is_beyond_doubles(done: Sequence[Operation]) -> bool:
 def stands_on_an_edge(node: Operation) -> bool:
     """Return whether an operation stands at a kink, a step, a tie or a power of 0, or takes a wave of a large x."""
     op = node.op
-    at, pieces = op.edge if op.kink is None else op.kink.at, op.pieces
+    at, pieces = op.edge if op.kink is None else op.kink.at, op.exact.pieces
     if at is not None:
         return holds_somewhere(at(*map(value_of, node.arguments), **node.static))
     if pieces is None or pieces.held or pieces.open or op.chooses:
@@ -170,7 +170,7 @@ def leaves_doubles(node: Operation) -> bool:
     zero = node.value == 0
     if np.any(outside(node.value) & ~zero):
         return True
-    if op.pieces is not None:
+    if op.exact.pieces is not None:
         return False
     sizes = [np.abs(value) if np.asarray(value).dtype.kind == "f" else value for value in map(value_of, node.arguments)]
     if op.formula is None:
@@ -275,8 +275,8 @@ def note_cancelled_values(nodes: list[Node]) -> list[Note]:
     return [
         Note(
             "digits-lost",
-            f"The two sides of a {node.op.cancels} cancel{at}: the result is mostly rounding, and so is what depends "
-            "on it.",
+            f"The two sides of a {node.op.text.cancels} cancel{at}: the result is mostly rounding, and so is what "
+            "depends on it.",
         )
     ]
 
@@ -285,7 +285,7 @@ def by_shape(nodes: list[Node]) -> dict[Hashable, list[Operation]]:
     """Return the sums and differences of computed numbers: those of a few entries by shape, others one by one."""
     groups: dict[Hashable, list[Operation]] = {}
     for node in nodes:
-        if isinstance(node, Operation) and node.op.cancels and any(map(computed, node.arguments)):
+        if isinstance(node, Operation) and node.op.text.cancels and any(map(computed, node.arguments)):
             shapes = tuple([np.shape(value_of(a)) for a in node.arguments])
             groups.setdefault(shapes if node.value.size <= FEW else node.index, []).append(node)
     return groups
@@ -305,7 +305,7 @@ def first_cancelled(nodes: list[Operation]) -> tuple[Operation, int] | None:
 
 def computed(argument: Any) -> bool:
     """Return whether a value was rounded: whether it is more than an input, moved at most."""
-    return isinstance(argument, Operation) and not argument.op.moves
+    return isinstance(argument, Operation) and not argument.op.entries.moves
 
 
 # ---- Where numbers stop to be finite: forward, and on the way back
