@@ -13,149 +13,25 @@ import pytest
 
 import gradcli
 from gradcli.errors import Budget, GradcliError
+from oracles import cases
 
 INPUTS = {"x": 1.5, "u": [1.0, 2.0], "w": [1.0, 2.0, 3.0], "A": [[1.0, 2.0], [3.0, 4.0]]}
 """The point at which every program of the tables is evaluated; each gets those that it names."""
 
-SYNTAX = [
-    ("x +", "syntax", "ends too early", ""),
-    ("x)", "syntax", "unmatched ')'", ")"),
-    ("(x", "syntax", "'(' was never closed", "("),
-    ("(x]", "syntax", "does not match", "]"),
-    ("x x", "syntax", "a product needs its sign", "x x"),
-    ("what is my gradient", "syntax", "this is a question in English", "what is my gradient"),
-    ("1.2.3*x", "syntax", "not an expression", "."),
-    ("x ? 1 : 2", "syntax", "where(condition, a, b)", "?"),
-    ("x > 0 && x < 1", "syntax", "'and'", "&"),
-    ("if x > 0:\nx", "syntax", "indent the body", "x"),
-    ("", "syntax", "the program is empty", None),
-    ("x\npass", "syntax", "it is the output", "pass"),
-    ("break", "syntax", "inside a loop", "break"),
-]
+TABLES = cases("refusals.json")
+SYNTAX = TABLES["SYNTAX"]
 
-NAMES = [
-    ("sinn(x)", "unknown-function", "did you mean 'sin'?", "sinn"),
-    ("torch.sin*x", "unknown-name", "call it: torch.sin(x)", "torch.sin"),
-    ("sin*2", "missing-input", "call it, sin(x)", "sin"),
-    ("X*2", "missing-input", "no value for the variable X", "X"),
-    ("x + missing", "missing-input", "no value for the variable missing", "missing"),
-    ("a*b + x", "missing-input", "no value for the variables a, b", "a"),
-    ("open('/etc/passwd')", "unknown-function", "unknown function 'open'", "open"),
-    ("u.dump('file')", "unknown-function", "unknown method '.dump()'", "u.dump"),
-    ("__builtins__", "not-allowed", "'__builtins__' is not allowed", "__builtins__"),
-    ("3(x)", "not-allowed", "write * to multiply", "3"),
-    ("sin(x)(x)", "not-allowed", "only functions can be called", "sin(x)"),
-    ("sin()", "arguments", "sin needs x", "sin"),
-    ("sin(x, x)", "arguments", "too many arguments", "sin"),
-    ("u.sum(axes2=0)", "arguments", "no argument 'axes2'", "u.sum"),
-]
+NAMES = TABLES["NAMES"]
 
-NOT_ALLOWED = [
-    ("async def f(a): return a\nx", "not-allowed", "'async' is not part", "async def f(a): return a"),
-    ("{a for a in u}", "not-allowed", "comprehension is not part", "{a for a in u}"),
-    ("yield x", "not-allowed", "yield is not part", "yield x"),
-    ("await x", "not-allowed", "await is not part", "await x"),
-    ("[*u]", "not-allowed", "starred expression is not part", "*u"),
-    ("sin(*u)", "not-allowed", "starred", "*u"),
-    ("sum(u, **u)", "not-allowed", "'**'", "**u"),
-    ("x.__class__", "not-allowed", "unknown attribute '.__class__'", "x.__class__"),
-    ("u.sum", "not-allowed", "call it: .sum()", "u.sum"),
-    ("u.T = x", "not-allowed", "only a variable or an entry", "u.T"),
-    ("a = b = x\na", "not-allowed", "one target at a time", "a = b = x"),
-    ("x ^ 2", "not-allowed", "write **", "x ^ 2"),
-    ("x << 2", "not-allowed", "shifts are not part", "x << 2"),
-    ("x is x", "not-allowed", "'in' and 'is'", "x is x"),
-    ("2j*x", "not-allowed", "complex numbers", "2j"),
-    ("x*b'1'", "not-allowed", "bytes", "b'1'"),
-    ("for i in range(2): y = x\nelse: y = 1\ny", "not-allowed", "a loop is 'for NAME in range(", None),
-    ("while x < 1: pass\nelse: x = 1\nx", "not-allowed", "'else' of a loop", None),
-]
+NOT_ALLOWED = TABLES["NOT_ALLOWED"]
 
-INSTEAD = [
-    ("ones(2, dtype=torch.complex64)*x", "unknown-name", "torch.complex64", "torch.complex64"),
-    ("ones(2, dtype='complex64')*x", "type", "complex numbers are not part of the language", None),
-    ("ones(2, dtype='floaty')*x", "value", "'floaty' is not a type of numbers", None),
-    ("sin(x, dtype=torch.float64)", "arguments", "sin takes no argument 'dtype' here", "sin"),
-    ("u.to('gpu')", "value", "'gpu' is neither a type of numbers nor a device", None),
-    ("u.item()*x", "value", "an array of 2 entries is not one number", None),
-    ("float('one')*x", "value", "write the number itself", None),
-    ("u.numpy()", "not-differentiable", "x.detach().numpy()", None),
-    ("torch.device('tpux')", "value", "'tpux' is not a device", None),
-    ("np.tensordot(ones(2, 3), 2.0, dims=[1, 0])*x", "shape", "a single number has no axis to pair", None),
-    ("(x/0).long()*x", "value", "have no integer part of 64 bits", None),
-    ("(x*1e30).long()*x", "value", "have no integer part of 64", None),
-    ("torch.randn(2)*x", "unknown-function", "the same value at every run", "torch.randn"),
-    ("return x", "not-allowed", "write the value alone", "return x"),
-    ("2x + 1", "syntax", "write * to multiply: 2*x", "2x"),
-    ("3(x)", "not-allowed", "write * to multiply", "3"),
-]
+INSTEAD = TABLES["INSTEAD"]
 
-MEANING = [
-    ("x > 1", "type", "the output is a truth value", "x > 1"),
-    ("x and 1", "type", "'and' and 'or' give one of their sides", "x and 1"),
-    ("x*'abc'", "type", "not text", "x*'abc'"),
-    ("x*None", "type", "not None", "x*None"),
-    ("1e999*x", "number", "too large for double precision", "1e999"),
-    ("u + w", "shape", "shapes (2,) and (3,) do not fit", "u + w"),
-    ("A @ w", "shape", "2 columns on the left, 3 rows on the right", "A @ w"),
-    ("sin(u + w)*x", "shape", "(2,) and (3,)", "u + w"),
-    ("x @ u", "shape", "use *", "x @ u"),
-    ("u.reshape(3)", "shape", "2 entries cannot have the shape (3,)", "u.reshape(3)"),
-    ("inv(w)", "shape", "square matrix, not shape (3,)", "inv(w)"),
-    ("sum(u, dim=1)", "shape", "dim=1 is out of range", "sum(u, dim=1)"),
-    ("a, b = w\na", "shape", "3 values for 2 variables", "a, b"),
-    ("y = u*1; y += A; y", "shape", "in place it cannot become (2, 2)", "y += A"),
-    ("y = u*1; y[0:1] += A[0:1, 0:1]; y", "shape", "'y[0:1]' has shape (1,), and in place it cannot", "y[0:1]"),
-    ("y = u*1; y[0] = u; y", "shape", "y[0] has shape (), and a value of shape (2,) does not fit there", "y[0]"),
-    ("y = A*1; y[:, 0] = A; y", "shape", "y[:, 0] has shape (2,), and a value of shape (2, 2) does not", "y[:, 0]"),
-    ("u[2]", "index", "index 2 is out of bounds for axis 0 with size 2", "u[2]"),
-    ("u[0, 0]", "index", "2 indices for an array of shape (2,)", "u[0, 0]"),
-    ("x[0]", "index", "a scalar has no entries", "x[0]"),
-    ("u[1.5]", "index", "must be an integer, a slice or a mask, not 1.5", "u[1.5]"),
-    ("u[1.0]", "index", "not 1.0", "u[1.0]"),
-    ("u['a']", "index", "not text", "u['a']"),
-    ("u[10**30]", "index", "not 1e+30", "u[10**30]"),
-    ("u[[0, 7]]", "index", "index 7 is out of bounds", "u[[0, 7]]"),
-    ("u[..., ...]", "index", "one ... only", "u[..., ...]"),
-    ("u[::0]", "index", "step", "u[::0]"),
-    ("max(u, 0)", "ambiguous", "write maximum(", "max"),
-    ("min(u, 1)", "ambiguous", "write minimum(", "min"),
-    ("max(u, 1.5)", "ambiguous", "takes an axis, and 1.5 is none", "max"),
-    ("min(u, -0.5)", "ambiguous", "write minimum(..., -0.5)", "min"),
-    ("torch.tensor([u[0], x])", "not-differentiable", "write the list by itself", "torch.tensor([u[0], x])"),
-    ("if x > 2: z = 1\nz*x", "unbound", "'z' is used before it is assigned", "z"),
-    ("y = y + 1\nx", "missing-input", "no value for the variable y", "y"),
-    ("if u > 0: y = x\ny", "type", "a condition with 2 entries", "u > 0"),
-    ("for i in range(x): pass\nx", "type", "range takes integers", "range(x)"),
-    ("for i in x: pass\nx", "type", "not over one number", "x"),
-    ("x[range(0, 3, 0)]", "value", "the step of range cannot be 0", "range(0, 3, 0)"),
-    ("range(x)*x", "type", "a plain number is needed here", "range(x)"),
-]
+MEANING = TABLES["MEANING"]
 
-IN_PLACE = [
-    ("y = u; y[0] = 1; y", "in-place", "PyTorch refuses to change a leaf", "y[0]"),
-    ("y = u.T; y[0] = 1; y", "in-place", "'y', a view of the input 'u'", "y[0]"),
-    ("y = u.detach(); y += 1; y*u", "in-place", "would change 'u' too, as they share memory", "y += 1"),
-]
+IN_PLACE = TABLES["IN_PLACE"]
 
-CHARACTERS = [
-    ("x² + 1", "character", "U+00B2 SUPERSCRIPT TWO", "²"),
-    ("x² + 1", "character", "write **2", "²"),
-    ("√x", "character", "U+221A SQUARE ROOT", "√"),
-    ("x ÷ 2", "character", "write /", "÷"),
-    ("x − 1", "character", "U+2212 MINUS SIGN", "−"),
-    ("𝐬𝐢𝐧(x)", "character", "U+1D42C MATHEMATICAL BOLD SMALL S", "𝐬"),
-    ("x + ١", "character", "U+0661 ARABIC-INDIC DIGIT ONE", "١"),
-    ("x\u200b + 1", "character", "U+200B ZERO WIDTH SPACE", "\u200b"),
-    ("x\u202e + 1", "character", "U+202E RIGHT-TO-LEFT OVERRIDE", "\u202e"),
-    ("x + π  # π", "character", "U+03C0 GREEK SMALL LETTER PI", "π"),
-    ("x\x1b]0;owned\x07", "character", "control character, U+001B", "\x1b"),
-    ("x\x00", "character", "control character, U+0000", "\x00"),
-    ("x\rrm -rf", "character", "control character, U+000D", "\r"),
-    ("\fx", "character", "control character, U+000C", "\f"),
-    ("x\x7f", "character", "control character, U+007F", "\x7f"),
-    ("x\udcff", "character", "U+DCFF", "\udcff"),
-]
+CHARACTERS = TABLES["CHARACTERS"]
 
 BUDGETS = [
     ("x" + " + x" * 100, "text", 300),

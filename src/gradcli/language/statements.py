@@ -557,7 +557,7 @@ class Statements(Expressions):
             array = is_tensor(before)
             try:
                 refuse_write(f, name, before, "an augmented assignment")
-                if before_ndim(before) or (isinstance(before, Operation) and before.op.view):
+                if before_ndim(before) or (isinstance(before, Operation) and before.op.entries.view):
                     from gradcli.language.torch_refusals import remark_write
 
                     remark_write(f, name, span, before, before if combine is None else result)
