@@ -19,23 +19,33 @@ def figures() -> dict[str, int]:
 
 
 @functools.cache
+def tree_of(path: Path) -> ast.Module:
+    """Return the syntax of a module."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
 def measured() -> dict[str, int]:
     """Return each figure as the tree stands.
 
     Names are doubled that two modules or more give to a function of their own: what they count are those functions.
     """
-    source = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "src").rglob("*.py"))}
-    tests = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests").rglob("*.py"))]
-    trees = [ast.parse(text) for text in source.values()]
+    source, tests = (sorted((ROOT / folder).rglob("*.py")) for folder in ("src", "tests"))
+    trees = [tree_of(path) for path in source]
     functions = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     names = Counter(node.name for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef))
     return {
-        "lines of src": sum(text.count("\n") for text in source.values()),
+        "lines of src": sum(map(lines_of, source)),
         "modules of src": len(source),
         "functions of src": len(functions),
         "functions of src whose name another module has too": sum(n for n in names.values() if n > 1),
-        "lines of tests": sum(text.count("\n") for text in tests),
+        "lines of tests": sum(map(lines_of, tests)),
     }
+
+
+def lines_of(path: Path) -> int:
+    """Return how many lines a file has."""
+    return path.read_text(encoding="utf-8").count("\n")
 
 
 def lowered(figures: dict[str, int], found: dict[str, int]) -> dict[str, int]:

@@ -168,6 +168,7 @@ def check_that_nothing_is_left_behind(found: dict[str, Any]) -> None:
     assert found["err"] == ""
 
 
+@pytest.mark.long
 def test_no_text_is_executed(found: dict[str, Any]) -> None:
     check_that_the_watch_hears_what_it_should(found)
     check_that_no_injected_text_is_executed(found)

@@ -31,7 +31,7 @@ EXECUTES = {"eval", "exec", "compile", "sympify", "parse_expr", "lambdify", "__i
 
 @functools.cache
 def nodes_of(path):
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    return list(ast.walk(ratchet.tree_of(path)))
 
 
 def room(path):
