@@ -1,6 +1,6 @@
 """Scripts of libraries leave what was recorded of them: functions of functions, hooks, writes in place, names, errors.
 
-``torch_details.jsonl`` has one script for each class of what PyTorch leaves in detail, ``transform_scripts.jsonl`` those
+``torch_details.jsonl`` has a script for each class of what PyTorch leaves in detail, ``transform_scripts.jsonl`` those
 of PyTorch, JAX and autograd whose functions take functions. ``python tests/script_recorder.py FILE`` records them anew.
 """
 
