@@ -46,12 +46,7 @@ TENSORS = [
         {"grad_fn": "MulBackward0"},
         "tensor([[[1.],\n         [2.]]], grad_fn=<MulBackward0>)",
     ),
-    (
-        np.arange(1001),
-        "int64",
-        {},
-        "tensor([   0,    1,    2,  ...,  998,  999, 1000])",
-    ),
+    (np.arange(1001), "int64", {}, "tensor([   0,    1,    2,  ...,  998,  999, 1000])"),
     (
         [[0.5, -1.5], [2.0, 3.0]],
         "float32",
@@ -81,20 +76,8 @@ def test_a_tensor_is_shown_as_pytorch_shows_it(array, dtype, options, text):
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
 SHAPES = [
-    (),
-    (0,),
-    (0, 3),
-    (1,),
-    (5,),
-    (30,),
-    (2, 3),
-    (7, 40),
-    (1001,),
-    (40, 40),
-    (2, 1, 12),
-    (11, 11, 11),
-    (2, 3, 1, 4),
-]
+    (), (0,), (0, 3), (1,), (5,), (30,), (2, 3), (7, 40), (1001,), (40, 40), (2, 1, 12), (11, 11, 11), (2, 3, 1, 4),
+]  # fmt: skip
 ROOM = {"int32": 2.0**31 - 1, "int16": 100.0, "int8": 100.0, "uint8": 200.0, "int64": 2.0**60, "bool": 1.0}
 
 
@@ -122,21 +105,14 @@ def numbers(rng, shape, dtype):
 
 
 def chosen_options(rng, choices):
-    return (
-        {name: values[rng.integers(len(values))] for name, values in choices.items() if rng.random() < 0.3}
-        if rng.random() < 0.4
-        else {}
-    )
+    chosen = {name: values[rng.integers(len(values))] for name, values in choices.items() if rng.random() < 0.3}
+    return chosen if rng.random() < 0.4 else {}
 
 
 TORCH_OPTIONS = {
-    "precision": [0, 2, 8],
-    "threshold": [0, 5, 100, INF],
-    "edgeitems": [0, 1, 2, 5],
-    "linewidth": [20, 40, 120],
-    "sci_mode": [True, False],
-    "profile": ["default", "short", "full"],
-}
+    "precision": [0, 2, 8], "threshold": [0, 5, 100, INF], "edgeitems": [0, 1, 2, 5], "linewidth": [20, 40, 120],
+    "sci_mode": [True, False], "profile": ["default", "short", "full"],
+}  # fmt: skip
 
 
 @needs_torch
@@ -221,13 +197,9 @@ def test_an_array_is_shown_as_numpy_shows_it(array, dtype, text, quoted):
 
 
 NUMPY_OPTIONS = {
-    "precision": [2, 4],
-    "suppress": [True],
-    "linewidth": [40, 150],
-    "threshold": [5],
-    "floatmode": ["fixed"],
+    "precision": [2, 4], "suppress": [True], "linewidth": [40, 150], "threshold": [5], "floatmode": ["fixed"],
     "sign": ["+"],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("dtype", [dtype for dtype in DTYPES if dtype != "bfloat16"])

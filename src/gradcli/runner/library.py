@@ -1,7 +1,4 @@
-"""Names of libraries: what a dotted name of a script stands for, and the modules that have it.
-
-Classes and functions of libraries that are written in the language of scripts, and run by the same interpreter.
-"""
+"""Names of libraries: what a dotted name of a script stands for, and the modules or texts that have it."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from typing import Any, TypeVar
 
 from gradcli.errors import GradcliError
 from gradcli.runner.state import Run
-from gradcli.runner.values import UNBOUND, Class, Context, Foreign, Frame, Instance, Native
+from gradcli.runner.values import UNBOUND, Class, Context, Foreign, Frame, Instance, Native, Tensor
 
 TABLE: dict[str, Any] = {}
 """Natives and constants of loaded modules by their full dotted names (``torch.tensor``, ``math.pi``)."""
@@ -183,12 +180,6 @@ def look_up(name: str) -> Any:
     return value
 
 
-def native_name(what: Any) -> str:
-    """Return what a message calls a native: the last part of the name that a script calls it by."""
-    full = next((name for name, one in TABLE.items() if one is what), getattr(what, "__name__", "function").strip("_"))
-    return full.rpartition(".")[2]
-
-
 EFFECTS = {
     "open", "exec", "eval", "compile", "input", "__import__", "globals", "locals", "vars_of", "breakpoint", "os.system",
     "os.environ", "os.remove", "os.makedirs", "os.mkdir", "os.listdir", "os.popen", "os.getenv", "os.path.exists",
@@ -216,8 +207,7 @@ def refuse_effect(name: str) -> None:
         raise GradcliError("not-allowed", f"'{name}' would have an effect beyond the script: gradcli does not run it")
 
 
-# ---- Classes and functions of libraries that are written in the language of scripts, and run by the same
-
+# ---- classes and functions of libraries that are written in the language of scripts
 FOLDER = Path(__file__).with_name("prelude")
 
 
@@ -257,3 +247,35 @@ def prelude_module(run: Run, text: str) -> dict[str, Any]:
 def compiled_prelude(compile_text: Any, text: str) -> Any:
     """Return a library's text as code."""
     return compile_text((FOLDER / f"{text}.py.txt").read_text(encoding="utf-8"), listed=False)[0]
+
+
+# ---- the names that PyTorch has: what gradcli has not of these is refused, all others are an AttributeError
+@cache
+def torch_names() -> dict[str, frozenset[str]]:
+    """Return the names that modules and classes of PyTorch's have, by their full names."""
+    import json  # a script that asks for no unknown name reads none
+
+    text = FOLDER.with_name("torch_names.json").read_text(encoding="utf-8")
+    return {owner: frozenset(row.split()) for owner, row in json.loads(text).items()}
+
+
+def lacks(owner: str, name: str) -> bool:
+    """Return whether PyTorch itself has no such name in a module or a class, as far as its names are listed."""
+    return owner in torch_names() and name not in torch_names()[owner]
+
+
+def refuse_theirs(run: Run, owner: Any, name: str) -> None:
+    """Refuse an attribute that PyTorch's tensors, modules or optimizers have and gradcli's have not."""
+    kind = class_of(run, owner)
+    if kind is not None and name in torch_names()[kind]:
+        raise run.refuse(f"'{kind}.{name}' is not part of gradcli")
+
+
+def class_of(run: Run, owner: Any) -> str | None:
+    """Return which of PyTorch's classes a value is of, None for none whose names are listed."""
+    if isinstance(owner, Tensor):
+        return "torch.Tensor" if owner.library == "torch" else None
+    for text, own, kind in (("nn", "Module", "torch.nn.Module"), ("optim", "Optimizer", "torch.optim.Optimizer")):
+        if isinstance(owner, Instance) and run.modules.get(text, {}).get(own) in owner.kind.order:
+            return kind
+    return None

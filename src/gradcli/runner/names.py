@@ -18,10 +18,9 @@ from gradcli.errors.hints import did_you_mean
 from gradcli.language.calls import find_constant
 from gradcli.records import dataclass, field
 from gradcli.runner.exceptions import raised
-from gradcli.runner.library import EFFECTS, HOMES, METHODS, SAME, TABLE, load, look_up
+from gradcli.runner.library import EFFECTS, HOMES, METHODS, SAME, TABLE, lacks, load, look_up
 from gradcli.runner.python.calls import call_method, find_table
 from gradcli.runner.state import Run
-from gradcli.runner.torch_names import lacks
 from gradcli.runner.values import TORCHS, UNBOUND, DType, Foreign, Module, Tensor
 
 FUNCTIONS = (ast.FunctionDef, ast.Lambda, ast.AsyncFunctionDef)

@@ -1,10 +1,8 @@
-"""What ``print`` and ``repr`` show of an array: the text of PyTorch, of NumPy or of JAX, by NumPy alone.
+"""Texts of a script's values: what ``print``, ``str`` and ``repr`` show, what f-strings, ``format`` and ``%`` write.
 
-What values of a script are as texts: ``str`` and ``repr``.
-``format``, f-strings, ``%`` and ``str.format`` over a script's values: Python's own formatting does them.
-What it is given are stand-ins, which ask the run for texts, items and attributes: it sees no value of the script but
-exact numbers and strings, and walks no attribute of the host. A stand-in's class is called as the script's value is, so
-that errors are Python's own, type and words.
+Arrays are shown as PyTorch, NumPy or JAX shows them, by NumPy alone. Formatting is Python's own: it is given stand-ins,
+which ask the run for texts, items and attributes. It sees no value of the script but exact numbers and strings, and
+walks no attribute of the host; a stand-in's class is called as the script's value is, so that errors are Python's own.
 """
 
 from __future__ import annotations
@@ -270,7 +268,7 @@ def jax_text(
         return f"Array({text},{' ' if fits else ' ' * len('Array(')}{named})"
 
 
-# ---- What values of a script are as texts: ``str`` and ``repr``
+# --- str and repr ---
 
 DEEPEST = 60
 """Containers within containers that are shown."""
@@ -502,7 +500,7 @@ def plain_number(x: Tensor) -> Any:
     return (cast(one, x.dtype) if category(x.dtype) == 2 else one).item()
 
 
-# ---- ``format``, f-strings, ``%`` and ``str.format`` over a script's values: Python's own formatting does
+# --- f-strings, format and % ---
 
 LONGEST = 10_000_000
 """Characters that one call may write."""
@@ -538,11 +536,11 @@ class Shown:
 
     def __str__(self) -> str:
         written, value = PARTS(self)
-        return shown_as(written, written.counted(to_str(written.run, value)))
+        return Piece(written, to_str(written.run, value))
 
     def __repr__(self) -> str:
         written, value = PARTS(self)
-        return shown_as(written, written.counted(to_repr(written.run, value)))
+        return Piece(written, to_repr(written.run, value))
 
     def __format__(self, spec: str) -> str:
         written, value = PARTS(self)
@@ -567,15 +565,14 @@ class Piece(str):
     __slots__ = ("written",)
     written: Written
 
+    def __new__(cls, written: Written, text: str) -> Piece:
+        """Make a text that is counted."""
+        piece = super().__new__(cls, written.counted(text))
+        piece.written = written
+        return piece
+
     def __format__(self, spec: str) -> str:
         return format(Shown(self.written, str(self)), spec)
-
-
-def shown_as(written: Written, text: str) -> Piece:
-    """Return a text with the call that it is written by."""
-    piece = Piece(text)
-    piece.written = written
-    return piece
 
 
 class WithItems(Shown):
@@ -598,20 +595,21 @@ class Number(Shown):
     __slots__ = ()
 
     def __float__(self) -> float:
-        return float(number_of(PARTS(self)[1]))
+        return float(number_of(self))
 
     def __int__(self) -> int:
-        return int(number_of(PARTS(self)[1]))
+        return int(number_of(self))
 
     def __index__(self) -> int:
-        number = number_of(PARTS(self)[1])
+        number = number_of(self)
         if not isinstance(number, int):
             raise TypeError
         return number
 
 
-def number_of(value: Any) -> Any:
-    """Return the number that ``%d`` or ``%f`` writes of a value."""
+def number_of(stand_in: Shown) -> Any:
+    """Return the number that ``%d`` or ``%f`` writes of what stands for it."""
+    value = PARTS(stand_in)[1]
     return plain_number(value) if isinstance(value, Tensor) else plain_value(value)
 
 

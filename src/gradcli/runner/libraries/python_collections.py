@@ -92,7 +92,7 @@ def bound_values(
         if key in values:
             run.fail("TypeError", f"{who} got multiple values for argument '{key}'")
         values[key] = value
-    missing = [f"'{name}'" for name, required in fields.items() if required and name not in values]
+    missing = [name for name, required in fields.items() if required and name not in values]
     if missing:
         run.fail("TypeError", f"{who} {missing_text(missing, 'positional')}")
     return values

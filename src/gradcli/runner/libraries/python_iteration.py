@@ -277,32 +277,29 @@ def cached_property(run: Run, function: Any) -> Property:
 @native("functools.total_ordering")
 def total_ordering(run: Run, kind: Class) -> Class:
     """Give a class the comparisons that it lacks, by the one that it has."""
-    ways = {
-        "lt": {"gt": ("not", "or ="), "le": ("", "or ="), "ge": ("not", "")},
-        "le": {"ge": ("not", "or ="), "lt": ("", "and !="), "gt": ("not", "")},
-        "gt": {"lt": ("not", "or ="), "ge": ("", "or ="), "le": ("not", "")},
-        "ge": {"le": ("not", "or ="), "gt": ("", "and !="), "lt": ("not", "")},
-    }
-    root = next((word for word in ("lt", "le", "gt", "ge") if f"__{word}__" in kind.members), None)
+    words = ("lt", "le", "gt", "ge")
+    root = next((word for word in words if f"__{word}__" in kind.members), None)
     if root is None:
         run.fail("ValueError", "must define at least one ordering operation: < > <= >=")
-    for word, (turned, further) in ways[root or "lt"].items():
+    for word in words:
         if f"__{word}__" not in kind.members:
-            kind.members[f"__{word}__"] = derived(f"__{root}__", turned, further)
+            kind.members[f"__{word}__"] = derived(root or "lt", word)
     return kind
 
 
-def derived(root: str, turned: str, further: str) -> Any:
-    """Return a comparison by another one and by ``==``."""
+def derived(root: str, word: str) -> Any:
+    """Return a comparison by another one and by ``==``, each by its word: ``lt``, ``le``, ``gt`` or ``ge``."""
+    turned = root[0] != word[0]
+    is_strict = (root[1] == "t") is not turned
 
     def compare(run: Run, me: Instance, other: Any) -> Any:
-        made = run.call(me.kind.find(root), [me, other])
+        made = run.call(me.kind.find(f"__{root}__"), [me, other])
         if made is NotImplemented:
             return made
-        first = truth(run, made) is not (turned == "not")
-        if further == "or =":
-            return first or equal(run, me, other) if turned != "not" else first and not equal(run, me, other)
-        return first and not equal(run, me, other) if further else first
+        holds = truth(run, made) is not turned
+        if is_strict == (word[1] == "t"):
+            return holds
+        return holds or equal(run, me, other) if is_strict else holds and not equal(run, me, other)
 
     return compare
 

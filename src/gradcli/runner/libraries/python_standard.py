@@ -8,9 +8,9 @@ import sys
 import textwrap
 from typing import Any, ClassVar
 
-from gradcli.runner.exceptions import Raised, exception_class, raised
+from gradcli.runner.exceptions import exception_class, raised
 from gradcli.runner.library import TABLE, always, native, own_attributes
-from gradcli.runner.printing import to_repr, to_str
+from gradcli.runner.printing import DEEPEST, to_repr, to_str
 from gradcli.runner.python.builtins import item_of, number_of
 from gradcli.runner.python.containers import take
 from gradcli.runner.python.operators import cut, equal, note_text, read_number, traced, untraced
@@ -314,39 +314,40 @@ class Template:
 TABLE["string.Template"] = lambda run, text: Template(text)
 
 
+class Whole:
+    """A value of a script as ``pprint`` has it: one text, which stands where the value does."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def as_host(run: Run, x: Any, depth: int = 0) -> Any:
+    """Return a value as containers of the host, of plain values and texts."""
+    run.meter.turn(1, "what is shown does not end")
+    if type(x) in (int, float, bool, str) or x is None:
+        return x
+    if type(x) is dict and depth < DEEPEST:
+        return {as_host(run, key, depth + 1): as_host(run, value, depth + 1) for key, value in x.items()}
+    if type(x) in (list, tuple) and depth < DEEPEST:
+        return type(x)([as_host(run, item, depth + 1) for item in x])
+    return Whole(to_repr(run, x))
+
+
 @native("pprint.pformat")
-def pformat(run: Run, x: Any, *_: Any, width: int = 80, sort_dicts: bool = True, **__: Any) -> str:
+def pformat(run: Run, x: Any, *arguments: Any, **options: Any) -> str:
     """Return a value as it is printed, its parts on lines of their own where it is long."""
-    return pretty(run, x, 0, width, sort_dicts)
+    import pprint  # few scripts need it
+
+    return pprint.pformat(as_host(run, x), *arguments, **options)
 
 
 for _name, _sorted in (("pprint", True), ("pp", False)):
     TABLE[f"pprint.{_name}"] = lambda run, x, *_, by_key=_sorted, **options: run.print(
         pformat(run, x, **{"sort_dicts": by_key} | options) + "\n"
     )
-
-
-def pretty(run: Run, x: Any, indent: int, width: int, sort: bool, after: int = 0) -> str:
-    """Return a value on as many lines as it needs."""
-    if isinstance(x, dict) and sort:
-        try:
-            keys = run.call(run.builtin("sorted"), [list(x)])
-        except Raised:  # keys of several kinds stay in their order
-            keys = list(x)
-        x = {key: x[key] for key in keys}
-    text = to_repr(run, x)
-    if indent + len(text) + after <= width or not isinstance(x, dict | list | tuple) or not x:
-        return text
-    between = ",\n" + " " * (indent + 1)
-    if isinstance(x, dict):
-        keys = [to_repr(run, key) for key in x]
-        last = len(x) - 1
-        parts = [f"{key}: {pretty(run, value, indent + len(key) + 3, width, sort, 1 if k < last else after + 1)}"
-                 for k, (key, value) in enumerate(zip(keys, x.values(), strict=True))]  # fmt: skip
-        return "{" + between.join(parts) + "}"
-    parts = [pretty(run, item, indent + 1, width, sort, 1) for item in x]
-    opened, closed = ("[", "]") if isinstance(x, list) else ("(", ",)" if len(x) == 1 else ")")
-    return opened + between.join(parts) + closed
 
 
 # ---- json

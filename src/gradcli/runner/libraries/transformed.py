@@ -46,30 +46,21 @@ class Convention:
     library: str
     ordered = bare = False
 
-    def places(self, run: Run, arguments: Sequence[Any], argnums: Any) -> list[int]:
-        """Return the places of the arguments to differentiate by."""
-        raise NotImplementedError
-
-    def taken(self, run: Run, leaf: Any, name: str) -> tuple[Tensor, bool]:
-        """Return a leaf of an argument as an array, and whether the function is differentiated by it."""
-        raise NotImplementedError
-
-    def beside(self, run: Run, made: Any, name: str) -> tuple[Any, Any]:
-        """Return what a function gives with ``has_aux``, and what it gives beside."""
-        raise NotImplementedError
+    places: Callable[[Run, Sequence[Any], Any], list[int]]
+    """The places of the arguments to differentiate by, of ``argnums``."""
+    taken: Callable[[Run, Any, str], tuple[Tensor, bool]]
+    """A leaf of an argument as an array, and whether the function is differentiated by it."""
+    beside: Callable[[Run, Any, str], tuple[Any, Any]]
+    """What a function gives with ``has_aux``, and what it gives beside."""
+    scalar: Callable[[Run, Applied, str], None]
+    """Raises what the library raises where a function gives more than one number."""
+    tangents: Callable[[Run, Applied, Any], list[Tensor]]
+    """v for each input."""
 
     def output(self, run: Run, leaf: Any, name: str) -> Any:
         """Return a leaf of what a function gives as an array."""
         del run, name
         return leaf
-
-    def scalar(self, run: Run, done: Applied, name: str) -> None:
-        """Raise what the library raises where a function gives more than one number."""
-        raise NotImplementedError
-
-    def tangents(self, run: Run, done: Applied, tangents: Any) -> list[Tensor]:
-        """Return v for each input."""
-        raise NotImplementedError
 
     def part(self, value: Any) -> Any:
         """Return one of several results as it is shown."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradcli.runner.exceptions import raise_key
 from gradcli.runner.hosted import fill, host_of, new_hosted, plain_value
-from gradcli.runner.library import ATTRIBUTES, FOREIGN_TO, METHODS, READERS, load
+from gradcli.runner.library import ATTRIBUTES, FOREIGN_TO, METHODS, READERS, class_of, load
 from gradcli.runner.printing import instance_text
 from gradcli.runner.python.calls import (
     bound,
@@ -29,7 +29,6 @@ from gradcli.runner.python.operators import (
     hashable,
 )
 from gradcli.runner.state import Run
-from gradcli.runner.torch_names import class_of
 from gradcli.runner.values import (
     UNBOUND,
     Bound,
