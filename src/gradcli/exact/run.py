@@ -152,8 +152,8 @@ class Deciding(Graph):
 
         One number that is made of plain numbers alone is told from a tensor by its type, but for what is given a shape.
         """
-        found = self._value(op, values, static)
-        value = found if op.view and is_lifted(found) else lifted(np.asarray(found))
+        made = self._value(op, values, static)
+        value = made if op.view and is_lifted(made) else lifted(np.asarray(made))
         if op.view and type(arguments[0]) is np.ndarray:
             return op.forward(arguments[0], **static)
         shaped = op.view and not op.flat

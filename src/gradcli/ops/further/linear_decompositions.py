@@ -48,6 +48,8 @@ NEAR = 32 * 2.0**-52
 PRODUCT = Explicit(lambda s, *factors: reduce(mul, factors))
 LEFT, RIGHT, SIZES = "svd({}).U", "svd({}).V", "svdvals({})"
 """How they are called in the language."""
+LEFT_OF_SOME = "(svd({0}).U*(svdvals({0}) > 0))"
+"""The left vectors of the values that are not 0."""
 
 
 def contraction(
@@ -376,7 +378,7 @@ def value_local(argument: int, out: Array, values: tuple[Array, ...], static: Op
     u, _, v = thin(a)
     lengths = dict(zip("kij", (out.shape[-1], *a.shape[-2:]), strict=True))
     bound = (AUXILIARY, "ik"), (SECOND, "jk")
-    left = (LEFT, np.where(out[..., None, :] == 0, 0.0, u))
+    left = (LEFT, u) if np.all(out) else (LEFT_OF_SOME, np.where(out[..., None, :] == 0, 0.0, u))
     return [contraction(out, lengths, "k", "ij", *bound, auxiliary=left, second=(RIGHT, v))]
 
 
@@ -384,6 +386,11 @@ def value_vjp(g: Array, y: Array, a: Array) -> Array:
     """Return U·diag(g)·Vᵀ, where σ is not 0."""
     u, _, v = thin(a)
     return by_diagonal(u, np.where(y == 0, 0.0, g), v)
+
+
+def value_text_back(y: Array) -> str:
+    """Return the text of the vjp of singular values."""
+    return f"(svd({{0}}).U*{'{g}' if np.all(y) else '({g}*({y} > 0))'}[..., None, :]) @ svd({{0}}).V.mT"
 
 
 SINGULAR_VALUES = declare(
@@ -401,7 +408,7 @@ SINGULAR_VALUES = declare(
         work=lambda out, a: 2 * cubed(out, a),
         steps=decomposed_in,
         digits=lambda out, a: np.where(out == 0, 0.0, nearness(out)),
-        backward_text=("(svd({0}).U*{g}[..., None, :]) @ svd({0}).V.mT",),
+        backward_text=lambda _k, y, _a: value_text_back(y),
         torch_saves=("own",),
     )
 )
