@@ -75,6 +75,6 @@ def test_what_a_record_of_an_op_needs(op, fields, missing):
 
 
 def test_what_a_record_of_a_function_needs():
-    assert missing_of_function(FUNCTIONS["sum"], Record("sum")) == ["oracle", "recipes"]
-    assert missing_of_function(FUNCTIONS["sin"], Record("sin")) == ["oracle"]
+    assert missing_of_function(FUNCTIONS["sum"], Record("sum")) == ["recipes"]
+    assert missing_of_function(FUNCTIONS["sin"], Record("sin")) == []
     assert missing_of_function(FUNCTIONS["sin"], None) == missing_of_op(OPS["sin"], None) == ["record"]

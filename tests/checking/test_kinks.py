@@ -168,6 +168,7 @@ def spectral(program, matrix):
     return np.round(found.grad["A"], 12) + 0.0, found.notes, checked.notes
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("program", "matrix"), SPECTRA)
 def test_an_answer_depends_on_no_choice_of_a_processor(program, matrix, request):
     here = spectral(program, matrix)

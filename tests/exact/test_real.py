@@ -147,6 +147,7 @@ def test_derivatives_of_psi_are_those_of_mpmath(order, x):
         assert abs(psi(mpmath, order, mpmath.mpf(x)) - wanted) <= mpmath.mpf(10) ** -45 * abs(wanted)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("program", "x", "verdict"), [
     ("torch.polygamma(1, x)", -1e16, "not-finite"), ("torch.polygamma(1, x)", -1e12 - 0.3, "right"),
     ("torch.polygamma(3, x)", -1e9 - 0.25, "right"), ("torch.digamma(x)", -1e15 + 0.5, "right"),

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from generator import arrays, linear, shapes
-from generator import layers as g
 from records import constants as c
 from records import figures
 from records import mathematics as m
@@ -24,7 +20,6 @@ record(
         ([(3,), (2, 3, 1)], {}),
         ([(2, 2, 3), (3,)], {}),
     ],
-    oracle=arrays.product,
     recipes=["{M}, {V}", "{M}, {N}", "{V}, {V}", "{V}, {N}"],
 )
 
@@ -38,7 +33,6 @@ record(
         ([(3, 3), (3,)], {"spec": "ii,i->i"}),
         ([(2, 3)], {"spec": "ij->ji"}),
     ],
-    oracle=g.einsum,
     recipes=[
         '"ij,j->i", {M}, {V}',
         '"ij,jk,k->", {M}, {N}, {U}',
@@ -60,7 +54,6 @@ record(
     of_arrays=m.each_matrix(m.determinant),
     cases=[([(1, 1)], {}), ([(2, 2)], {}), ([(3, 3)], {}), ([(4, 4)], {}), ([(2, 2, 2)], {})],
     further=[([c.NEARLY_SINGULAR], {}), ([[c.NEARLY_SINGULAR, c.NEARLY_SINGULAR.T]], {})],
-    oracle=g.det,
     recipes=["{Q}", "{Q} + 2*eye({n})"],
     more_exact=[
         MoreExact("torch.det(a)", "PyTorch solves with the determinant, which underflows to 0", figure=figures.det)
@@ -71,7 +64,6 @@ record(
     "inv",
     of_arrays=m.each_matrix(m.inverse),
     cases=[([(1, 1)], {}), ([(2, 2)], {}), ([(3, 3)], {}), ([(2, 2, 2)], {})],
-    oracle=g.inv,
     recipes=["{Q:-1,1} + 3*eye({n})", "{Q}"],
 )
 
@@ -79,59 +71,49 @@ record(
     "solve",
     of_arrays=m.solution,
     cases=[([(3, 3), (3,)], {}), ([(2, 2), (2, 3)], {}), ([(2, 2, 2), (2, 2)], {}), ([(2, 2), (3, 2, 1)], {})],
-    oracle=g.solve,
     recipes=["{Q:-1,1} + 3*eye({n}), {V}", "{Q:-1,1} - 3*eye({n}), {N}"],
 )
 
 record(
     "dot",
-    oracle=arrays.product,
     recipes=["{M}, {V}", "{M}, {N}", "{V}, {V}"],
 )
 
 record(
     "torch.dot",
-    oracle=arrays.product,
     recipes=["{V}, {V}"],
 )
 
 record(
     "mm",
-    oracle=arrays.product,
     recipes=["{M}, {N}", "{Q}, {Q}"],
 )
 
 record(
     "mv",
-    oracle=arrays.product,
     recipes=["{M}, {V}"],
 )
 
 record(
     "bmm",
-    oracle=arrays.product,
     recipes=["{T}, {W}"],
 )
 
 record(
     "inner",
-    oracle=linear.inner,
     recipes=["{V}, {V}", "{M}, {V}", "{T}, {M}", "{S}, {V}"],
 )
 
 record(
     "outer",
-    oracle=lambda x, y: arrays.array(x)[:, None] * y,
     recipes=["{V}, {U}"],
 )
 
 record(
     "trace",
-    oracle=shapes.moving(lambda x: np.sum(np.diagonal(x))),
     recipes=["{Q}", "{M}"],
 )
 record(
     "np.trace",
-    oracle=shapes.moving(np.trace),
     recipes=["{Q}", "{M}, 1", "{M}, offset=-1"],
 )

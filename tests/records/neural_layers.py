@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from generator import arrays
-from generator import neural as g
 from records.record import record
 
 record(
     "batch_norm",
-    oracle=g.batch_norm,
     recipes=[
         "{M:-4,4}, None, None, training=True",
         "{T:-4,4}, None, None, {U}, {U}, training=True, eps=0.1",
@@ -19,31 +16,26 @@ record(
 
 record(
     "instance_norm",
-    oracle=g.instance_norm,
     recipes=["{T:-4,4}", "{T:-4,4}, eps=0.1", "{T:-4,4}, None, None, {U}, {U}"],
 )
 
 record(
     "group_norm",
-    oracle=g.group_norm,
     recipes=["{M:-4,4}, 1", "{T:-4,4}, {m}, {U}, {U}", "{T:-4,4}, 1, eps=0.1"],
 )
 
 record(
     "rms_norm",
-    oracle=g.rms_norm,
     recipes=["{V:-4,4}, {n}", "{M:-4,4}, ({n},), {V}", "{M:-4,4}, ({m}, {n}), eps=0.01"],
 )
 
 record(
     "dropout",
-    oracle=lambda x, p=0.5, training=True: arrays.array(x) * 1.0,
     recipes=["{E}, training=False", "{E}, 0.0", "{E}, 0.3, False"],
 )
 
 record(
     "scaled_dot_product_attention",
-    oracle=g.attention,
     recipes=[
         "{M:-2,2}, {Q:-2,2}, {Q}",
         "{Q:-2,2}, {Q:-2,2}, {Q}, is_causal=True",
@@ -55,13 +47,11 @@ record(
 
 record(
     "bilinear",
-    oracle=g.bilinear,
     recipes=["{U}, {V}, {T}", "{M}, {M}, {Q}[None]", "{U}, {V}, {T}, [{S}, {S}]"],
 )
 
 record(
     "conv1d",
-    oracle=g.conv(1),
     recipes=[
         "{M}, {M}[None]",
         "{T}, {M}[None, :, :2], padding=1",
@@ -73,7 +63,6 @@ record(
 
 record(
     "conv2d",
-    oracle=g.conv(2),
     recipes=[
         "{T}, {T}[None, :, :2, :1]",
         "{M}[None], {M}[None, None], padding=(1, 0)",
@@ -83,13 +72,11 @@ record(
 
 record(
     "conv3d",
-    oracle=g.conv(3),
     recipes=["{T}[None], {T}[None, None, :, :1, :1]", "{T}[None], {T}[None, None], padding=(0, 0, 1)"],
 )
 
 record(
     "conv_transpose1d",
-    oracle=g.conv_transpose(1),
     recipes=[
         "{M}, {M}[:, None]",
         "{M}, {M}[:, None, :2], stride=2, output_padding=1",
@@ -100,7 +87,6 @@ record(
 
 record(
     "conv_transpose2d",
-    oracle=g.conv_transpose(2),
     recipes=[
         "{M}[None], {Q}[None, None, :2, :2]",
         "{M}[None], {M}[None, None], padding=1",
@@ -110,7 +96,6 @@ record(
 
 record(
     "conv_transpose3d",
-    oracle=g.conv_transpose(3),
     recipes=["{T}[None], {V}[None, None, None, None, :1]", "{T}[None], {S}*ones(1, 1, 1, 1, 2), padding=(0, 0, 1)"],
 )
 
@@ -120,12 +105,10 @@ for n in (1, 2, 3):
     x, one = BATCHES[n], tuple(range(-n, 0))
     record(
         f"max_pool{n}d",
-        oracle=g.pool(n, lambda row, _size: max(row)),
         recipes=[f"{x}, 2, 1", f"{x}, 2, padding=1", f"{x}, 2, 2, 1, ceil_mode=True", f"{x}, 2, 1, 1, 2"],
     )
     record(
         f"avg_pool{n}d",
-        oracle=g.pool(n, g.mean_of),
         recipes=[
             f"{x}, 2, 1",
             f"{x}, 2, padding=1",
@@ -135,30 +118,25 @@ for n in (1, 2, 3):
     )
     record(
         f"adaptive_avg_pool{n}d",
-        oracle=g.adaptive(n, lambda row: g.mean_of(row, len(row))),
         recipes=[f"{x}, 2", f"{x}, 1", f"{x}, {'None' if n == 1 else (None, *(2,) * (n - 1))}"],
     )
     record(
         f"adaptive_max_pool{n}d",
-        oracle=g.adaptive(n, max),
         recipes=[f"{x}, 2", f"{x}, 1", f"{x}, {'None' if n == 1 else (None, *(2,) * (n - 1))}"],
     )
     positive = x.replace("}", ":0.3,2}")
     record(
         f"lp_pool{n}d",
-        oracle=g.norm_of(n),
         recipes=[f"{positive}, 2, 2, 1", f"{positive}, 3, 2", f"{positive}, 1.5, 2, 1"],
     )
 
 record(
     "local_response_norm",
-    oracle=g.local_response_norm,
     recipes=["{T}, 2", "{T}, 3, alpha=0.5, beta=0.5, k=2", "{T}[None], 1, 0.3"],
 )
 
 record(
     "interpolate",
-    oracle=g.interpolate,
     recipes=[
         "{M}[None], scale_factor=2",
         '{M}[None], size=4, mode="linear"',
@@ -170,18 +148,15 @@ record(
 
 record(
     "pixel_shuffle",
-    oracle=g.pixel_shuffle,
     recipes=["{f}({T}.reshape(-1, 1, 1)[:4], 2)", "{T}, 1", "{f}({T}[:, :2, :2].reshape(4, 2, 1), upscale_factor=2)"],
 )
 
 record(
     "pixel_unshuffle",
-    oracle=g.pixel_unshuffle,
     recipes=["{T}, 1", "{f}({T}.reshape(1, 2, -1)[..., :2], 2)", "{T}[:, :2, :2], downscale_factor=2"],
 )
 
 record(
     "channel_shuffle",
-    oracle=g.channel_shuffle,
     recipes=["{T}, 1", "{f}(cat([{M}, {M}])[None], 2)", "{T}, {m}"],
 )

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from mpmath import mp
 
-from generator import arrays
-from generator import functions as f
 from records import constants as c
 from records import mathematics as m
 from records.record import record
@@ -41,72 +39,6 @@ def pick(x, kind, dim, keepdim=True, k=1, largest=True, descending=False):
     return found if keepdim else found.reshape([n for axis, n in enumerate(x.shape) if axis != dim])
 
 
-def taken(x, dim, places):
-    """Return some layers of a sorted array, and where its entries stood."""
-    values, where = (arrays.array(part).data for part in f.ordered(x, dim))
-    at = [places] if isinstance(places, int) else list(places)
-    found = [np.take(part, at, axis=dim) for part in (values, where)]
-    return arrays.Pair(*(arrays.Array(np.squeeze(part, dim) if isinstance(places, int) else part) for part in found))
-
-
-def kept(pair, dim, keepdim):
-    """Return a pair with its axis put back where that is asked for."""
-    if not keepdim:
-        return pair
-    return arrays.Pair(*(arrays.Array(np.expand_dims(arrays.array(part).data, dim)) for part in pair))
-
-
-def topk(x, k, dim=-1, largest=True, **_):
-    """Return the first k entries in order."""
-    length = arrays.array(x).shape[dim]
-    return taken(x, dim, [length - 1 - i for i in range(int(k))] if largest else range(int(k)))
-
-
-def running(best):
-    """Return the extreme so far along an axis."""
-
-    def apply(x, dim):
-        data = np.moveaxis(arrays.numbers(x), dim, -1)
-        values, places = np.empty(data.shape, dtype=object), np.empty(data.shape, dtype=np.intp)
-        for at in np.ndindex(data.shape):
-            so_far = list(data[at[:-1]][: at[-1] + 1])
-            values[at] = best(so_far)
-            places[at] = next(i for i, x in enumerate(so_far) if x is values[at])
-        return arrays.Pair(*(arrays.Array(np.moveaxis(part, -1, dim)) for part in (values, places)))
-
-    return apply
-
-
-def at_rank(row, q, way="linear"):
-    """Return what lies at a rank of sorted numbers."""
-    row, rank = sorted(row), q * (len(row) - 1)
-    low, high = int(np.floor(rank)), int(np.ceil(rank))
-    if way in ("lower", "higher"):
-        return row[low if way == "lower" else high]
-    if way == "nearest":
-        return row[int(np.round(rank))]
-    return row[low] + (row[high] - row[low]) * (rank - low if way == "linear" else 0.5)
-
-
-def quantile(scale=1.0):
-    """Return a quantile along axes, one for each chance."""
-
-    def apply(x, q, dim=None, keepdim=False, interpolation="linear", method=None):
-        chances = [float(chance.value) for chance in np.ravel(arrays.numbers(q))]
-        found = [
-            f.reduced(lambda row, q=chance / scale: at_rank(row, q, method or interpolation))(x, dim, keepdim)
-            for chance in chances
-        ]
-        return arrays.array(found) if arrays.array(q).ndim else found[0]
-
-    return apply
-
-
-def positions(x, dim=-1, descending=False, **_):
-    """Return the positions of the entries in order."""
-    return f.ordered(x, dim, descending).indices
-
-
 record(
     "pick",
     of_arrays=pick,
@@ -126,28 +58,24 @@ record(
 
 record(
     "topk",
-    oracle=topk,
     recipes=["{V}, 2).values", "{M}, 1, dim=0)[0]", "{M}, {n}, largest=False).values", "{M}, 2, -1).values[0]"],
 )
 
 record(
     "kthvalue",
-    oracle=lambda x, k, dim=-1, keepdim=False: kept(taken(x, dim, int(k) - 1), dim, keepdim),
     recipes=["{V}, 2).values", "{M}, 1, dim=0)[0]", "{M}, 2, keepdim=True).values"],
 )
 
 record(
     "mode",
-    oracle=lambda x, dim=-1, keepdim=False: kept(taken(x, dim, 0), dim, keepdim),
     recipes=["{V}).values", "{M}, dim=0)[0]", "{M}, 1, keepdim=True).values"],
 )
 
 for _name, _best in (("cummax", max), ("cummin", min)):
-    record(_name, oracle=running(_best), recipes=["{V}, 0).values", "{M}, dim=0)[0]", "{M}, 1).values"])
+    record(_name, recipes=["{V}, 0).values", "{M}, dim=0)[0]", "{M}, 1).values"])
 
 record(
     "msort",
-    oracle=lambda x: f.ordered(x, 0).values,
     recipes=["{V}", "{M}"],
 )
 
@@ -160,20 +88,18 @@ record(
         ([c.GRID], {"dim": 1, "descending": False, "stable": False}),
         ([c.GRID], {"dim": 0, "descending": True, "stable": True}),
     ],
-    oracle=positions,
     recipes=["{V}[{f}({V})]", "{U}[{f}({M}, dim=0)]", "{V}[{f}({M}, descending=True)]"],
 )
 
 record(
     "np.argsort",
-    oracle=lambda x, dim=-1: positions(x if dim is not None else arrays.Array(arrays.numbers(x).ravel()), dim or 0),
     recipes=["{V}[{f}({V})]"],
 )
 
 for _name in ("quantile", "nanquantile"):
     record(
         _name,
-        oracle=quantile(),
+
         recipes=[
             "{V}, 0.3", "{M}, 0.6, dim=0", "{M}, 0.25, 1, True", "{V}, [0.1, 0.8]", "{V}, 0.5",
             *(f'{{V}}, 0.3, interpolation="{way}"' for way in ("lower", "higher", "midpoint", "nearest")),
@@ -183,7 +109,6 @@ for _prefix in ("", "nan"):
     for _name, _scale in (("quantile", 1.0), ("percentile", 100.0)):
         record(
             f"np.{_prefix}{_name}",
-            oracle=quantile(_scale),
             recipes=[
                 f"{{V}}, {0.3 * _scale}",
                 f"{{M}}, {0.6 * _scale}, axis=0",
@@ -196,12 +121,10 @@ record(
     of_arrays=m.reducing(m.middle),
     cases=c.WHOLE,
     kink=([0.5, 2.0, 2.0], [0.5, 2.0, 3.0]),
-    oracle=f.extreme(f.reduced(f.middle_of), f.middle_of, None),
     recipes=["{V}", "{M}, dim=1).values", "{M}"],
 )
 
 record(
     "np.nanmedian",
-    oracle=f.numpy_median,
     recipes=["{V}", "{M}, axis=1", "{M}"],
 )

@@ -58,10 +58,10 @@ class Record:
     ``hard_options`` their options; none: those that it is tried with. ``called`` names the functions that reach it,
     where they have other names.
 
-    A function. ``oracle`` is it for random programs, on arrays of dual numbers; ``recipes`` are calls for those
-    programs, ``ranges`` those of arguments, where not from -3 to 3. ``torch`` is what PyTorch is asked, ``more_exact``
-    where its answer is not the best; ``numpy`` how NumPy calls it, None where it does not. Short programs with their
-    values stand in ``data/function_programs.jsonl``, and what PyTorch gives at the edge in ``data/torch_edges.jsonl``.
+    A function. ``recipes`` are calls for random programs, ``ranges`` those of arguments, where not from -3 to 3.
+    ``torch`` is what PyTorch is asked, ``more_exact`` where its answer is not the best; ``numpy`` how NumPy calls it,
+    None where it does not. Short programs with their values stand in ``data/function_programs.jsonl``, and what PyTorch
+    gives at the edge in ``data/torch_edges.jsonl``.
     """
 
     name: str
@@ -83,7 +83,6 @@ class Record:
     zeros: Sequence[float] = ()
     within: tuple[float, float] = (float("-inf"), float("inf"))
     called: Sequence[str] = ()
-    oracle: Callable[..., Any] | None = None
     ranges: tuple[str, ...] = ()
     recipes: Sequence[str] = ()
     torch: Edges | None = None
@@ -131,5 +130,5 @@ def missing_of_function(function: Function, known: Record | None) -> list[str]:
         return ["record"]
     op = function.op
     plain = op is not None and (op.formula is not None or op.step)
-    found = {"oracle": known.oracle is None, "recipes": not known.recipes and not plain}
+    found = {"recipes": not known.recipes and not plain}
     return [name for name, lacks in found.items() if lacks]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
 from mpmath import mp
 
-from generator import arrays, linear
-from generator import functions as f
 from records import constants as c
 from records import figures
 from records import mathematics as m
@@ -16,7 +13,6 @@ record(
     "sum",
     of_arrays=m.reducing(mp.fsum),
     cases=c.REDUCED,
-    oracle=f.sum_,
     recipes=["{E}", "{M}, 0", "{M}, dim=1, keepdim=True", "{T}, (0, 2)", "{M}, axis=-1, keepdims=True"],
 )
 
@@ -24,7 +20,6 @@ record(
     "mean",
     of_arrays=m.reducing(lambda g: mp.fsum(g) / len(g)),
     cases=c.REDUCED,
-    oracle=f.mean,
     recipes=["{E}", "{M}, 1", "{T}, dim=(1, 2)", "{M}, axis=0, keepdims=True"],
     more_exact=[MoreExact("torch.mean(x)", "PyTorch's sum overflows", figure=figures.mean)],
 )
@@ -33,7 +28,6 @@ record(
     "logsumexp",
     of_arrays=m.reducing(lambda g: mp.log(mp.fsum(mp.exp(x) for x in g))),
     cases=c.REDUCED,
-    oracle=f.logsumexp,
     recipes=["{V:-3,3}", "{M:-3,3}, 0", "{M:-3,3}, dim=1, keepdim=True"],
 )
 
@@ -42,7 +36,6 @@ record(
     of_arrays=m.reducing(mp.fprod),
     cases=[*c.REDUCED, ([(10,)], {"dim": (0,), **c.GONE})],
     further=[([[*c.LONG, 0.0]], {"dim": (0,), **c.GONE}), ([[[2.0, 0.0], [3.0, 1.5]]], {"dim": (1,), **c.GONE})],
-    oracle=f.prod,
     recipes=["{V}", "{M}, 1", "{M}, dim=0, keepdim=True", "{M}"],
     more_exact=[MoreExact("torch.prod(x) | torch.prod(x, 0)", "PyTorch's products overflow", figure=figures.product)],
 )
@@ -51,7 +44,6 @@ record(
     "cumsum",
     of_arrays=m.along(lambda line, i: mp.fsum(line[: i + 1])),
     cases=c.ALONG,
-    oracle=f.cumsum,
     recipes=["{V}", "{M}, 1", "{T}, dim=0"],
 )
 
@@ -60,7 +52,6 @@ record(
     of_arrays=m.along(lambda line, i: mp.fprod(line[: i + 1])),
     cases=[*c.ALONG, ([(1,)], {"dim": 0}), ([(10,)], {"dim": 0}), ([(2, 9)], {"dim": 1})],
     further=[([[*c.LONG, 0.0, 2.0]], {"dim": 0}), ([[2.0, 0.0, 3.0]], {"dim": 0})],
-    oracle=f.cumprod,
     recipes=["{V}", "{M}, 1", "{M}, dim=0"],
     more_exact=[MoreExact("torch.cumprod(x, 0)", "PyTorch's products overflow", figure=figures.running_product)],
 )
@@ -70,7 +61,6 @@ record(
     of_arrays=m.reducing(lambda g: max(g, key=mp.re)),
     cases=c.REDUCED,
     kink=([0.5, 2.0, 2.0], [0.5, 2.0, 1.0]),
-    oracle=f.amax,
     recipes=["{M}, (0, 1)", "{M}, axis=0", "{V}", "{M}, dim=1, keepdim=True"],
 )
 
@@ -79,7 +69,6 @@ record(
     of_arrays=m.reducing(lambda g: max(g, key=mp.re)),
     cases=c.WHOLE,
     kink=([0.5, 2.0, 2.0], [0.5, 2.0, 1.0]),
-    oracle=f.extreme(f.amax, max, f.larger),
     recipes=["{E}", "{M}, dim=1).values", "{M}, dim=0)[0]", "{V}, {V}", "{M}, dim=1, keepdim=True).values"],
 )
 
@@ -88,7 +77,6 @@ record(
     of_arrays=m.reducing(lambda g: min(g, key=mp.re)),
     cases=c.WHOLE,
     kink=([0.5, 0.5, 2.0], [0.5, 2.0, 2.0]),
-    oracle=f.extreme(f.amin, min, f.smaller),
     recipes=["{E}", "{M}, dim=1).values", "{M}, dim=0)[0]", "{V}, {V}", "{M}, dim=0, keepdim=True)[0]"],
 )
 
@@ -97,7 +85,6 @@ record(
     of_arrays=m.reducing(lambda g: min(g, key=mp.re)),
     cases=c.REDUCED,
     kink=([0.5, 0.5, 2.0], [0.5, 2.0, 2.0]),
-    oracle=f.amin,
     recipes=["{M}, (0, 1)", "{M}, axis=0", "{V}", "{T}, dim=(0, 2)"],
 )
 
@@ -106,7 +93,6 @@ record(
     of_arrays=m.reducing(m.middle),
     cases=c.WHOLE,
     kink=([0.5, 2.0, 2.0], [0.5, 2.0, 3.0]),
-    oracle=f.extreme(f.reduced(f.middle_of), f.middle_of, None),
     recipes=["{V}", "{M}, dim=1).values", "{M}"],
 )
 
@@ -114,7 +100,6 @@ record(
     "argmax",
     of_arrays=m.reducing(lambda g: m.first(g, max)),
     flat=[([c.GRID], {"dim": 1, "keepdim": False}), ([c.GRID], {"dim": None, "keepdim": False})],
-    oracle=f.reduced(f.place(max)),
     recipes=["{V}[{f}({V})]", "{V}[{f}({M}, dim=1)]", "{V}*{f}({V})"],
 )
 
@@ -126,7 +111,6 @@ record(
         ([[3.0, 1.0, 2.0, 1.0]], {"dim": None, "keepdim": False}),
         ([[[3.0, 1.0], [1.0, 2.0]]], {"dim": 1, "keepdim": False}),
     ],
-    oracle=f.reduced(f.place(min)),
     recipes=["{V}[{f}({V})]", "{U}[{f}({N}, dim=1)]"],
 )
 
@@ -138,7 +122,6 @@ record(
         ([[[True, False], [False, False]]], {"dim": (1,), "keepdim": False}),
         ([[[0.0, 0.0], [0.0, 2.0]]], {"dim": (1,), "keepdim": False}),
     ],
-    oracle=f.reduced(any, f.masks),
     recipes=["{V}*2 if {f}({V} > 0) else {V}", "where({f}({M} > {c}, dim=0), {V}, {S})"],
 )
 
@@ -147,7 +130,6 @@ record(
     of_arrays=m.reducing(lambda g: all(mp.re(x) != 0 for x in g)),
     flat=[([c.GRID], c.DIMS), ([c.GRID > 5], c.DIMS)],
     pieces=[([[[1.0, 3.0], [0.0, 2.0]]], {"dim": (1,), "keepdim": False})],
-    oracle=f.reduced(all, f.masks),
     recipes=["{V}*2 if {f}({V} > {c}) else {V}", "where({f}({M} < {c}, dim=1), {U}, {S})"],
 )
 
@@ -158,7 +140,6 @@ record(
     + [([(2, 1)], {"dim": (1,), "p": 2.0, **keep}) for keep in (c.KEPT, c.GONE)],
     kink=([0.0, 0.0], [0.0, 2.0]),
     kink_options={**c.AXES, "p": 2.0},
-    oracle=linear.every_norm,
     recipes=[
         "{V}",
         "{M}, p=3, dim=1",
@@ -191,7 +172,6 @@ record(
     "var",
     of_arrays=m.reducing(m.variance),
     cases=[(shapes, {**static, "correction": c}) for shapes, static in c.REDUCED[:4] for c in (0.0, 1.0)],
-    oracle=f.var,
     recipes=["{V}", "{M}, 0", "{M}, dim=1, correction=0", "{V}, unbiased=False", "{T}, (0, 1), keepdim=True"],
     more_exact=[
         MoreExact("torch.var(x)", "PyTorch's sum of the entries overflows", {"correction": 1}, figure=figures.var),
@@ -213,33 +193,26 @@ record(
 
 record(
     "np.cumsum",
-    oracle=lambda x, dim=None: arrays.Array(
-        np.add.accumulate(arrays.numbers(x) if dim is not None else arrays.numbers(x).ravel(), axis=dim or 0)
-    ),
     recipes=["{M}", "{M}, axis=1"],
 )
 
 record(
     "sort",
-    oracle=f.ordered,
     recipes=["{V}).values", "{M}, dim=0, descending=True)[0]", "{V}, descending=True).values"],
 )
 
 record(
     "np.sort",
-    oracle=lambda x, dim=-1: f.ordered(x, dim).values,
     recipes=["{M}", "{V}", "{M}, axis=0"],
 )
 
 record(
     "np.median",
-    oracle=f.numpy_median,
     recipes=["{V}", "{M}, axis=1", "{M}"],
 )
 
 record(
     "std",
-    oracle=f.std,
     recipes=["{V:-4,4}", "{M:-4,4}, 0", "{M:-4,4}, dim=1, correction=0"],
     more_exact=[
         MoreExact("torch.std(x) | torch.std(x, 0)", "PyTorch takes squares", {"correction": 1}, figure=figures.std)
@@ -248,18 +221,15 @@ record(
 
 record(
     "np.var",
-    oracle=f.numpy_spread(f.var),
     recipes=["{M}", "{V}, ddof=1", "{M}, axis=1"],
 )
 
 record(
     "np.std",
-    oracle=f.numpy_spread(f.std),
     recipes=["{M:-4,4}", "{V:-4,4}, ddof=1", "{M:-4,4}, axis=1"],
 )
 
 record(
     "linalg.norm",
-    oracle=linear.matrix_norm,
     recipes=["{M}", "{V}, ord=3", "{M}, axis=1", "{V}, np.inf", "[[{S}, {S}], [{S}, {S}]], 2"],
 )
