@@ -24,15 +24,9 @@ record(
     recipes=["{V}[{f}({V})[:, 0]]", "{M}[{f}({M} > {c}, as_tuple=True)]", "{V}[({V} > {c}).{f}()[:, 0]]"],
 )
 
-record(
-    "np.nonzero",
-    recipes=["{V}[{f}({V} > {c})[0]]", "{M}[{f}({M})]"],
-)
+record("np.nonzero", recipes=["{V}[{f}({V} > {c})[0]]", "{M}[{f}({M})]"])
 
-record(
-    "argwhere",
-    recipes=["{V}[{f}({V})[:, 0]]"],
-)
+record("argwhere", recipes=["{V}[{f}({V})[:, 0]]"])
 
 record(
     "searchsorted",
@@ -50,35 +44,17 @@ record(
     recipes=["{f}([-1, 0, 1], {V})*{V}", "{f}([-1, 0, 1], {M}, right=True)*{V}"],
 )
 
-record(
-    "np.searchsorted",
-    recipes=["{f}([-1, 0, 1], {V})*{V}", "{f}([-1, 0, 1], {M}, 'right')*{V}"],
-)
+record("np.searchsorted", recipes=["{f}([-1, 0, 1], {V})*{V}", "{f}([-1, 0, 1], {M}, 'right')*{V}"])
 
-record(
-    "bucketize",
-    recipes=["{f}({V}, [-1, 0, 1])*{V}"],
-)
+record("bucketize", recipes=["{f}({V}, [-1, 0, 1])*{V}"])
 
-record(
-    "np.digitize",
-    recipes=["{f}({V}, [-1, 0, 1])*{V}"],
-)
+record("np.digitize", recipes=["{f}({V}, [-1, 0, 1])*{V}"])
 
 for _name, _rule in (("tril_indices", np.tril_indices), ("triu_indices", np.triu_indices)):
-    record(
-        _name,
-        recipes=["{Q}[{f}({n}, {n})[0], {f}({n}, {n})[1]]"],
-    )
-    record(
-        f"np.{_name}",
-        recipes=["{Q}[{f}({n})]", "{Q}[{f}({n}, k=-1)[0]]"],
-    )
+    record(_name, recipes=["{Q}[{f}({n}, {n})[0], {f}({n}, {n})[1]]"])
+    record(f"np.{_name}", recipes=["{Q}[{f}({n})]", "{Q}[{f}({n}, k=-1)[0]]"])
 
-record(
-    "one_hot",
-    recipes=["{f}(torch.tensor([0, 1]), {n})*{V}", "{f}(torch.tensor([1, 0]))*{S}"],
-)
+record("one_hot", recipes=["{f}(torch.tensor([0, 1]), {n})*{V}", "{f}(torch.tensor([1, 0]))*{S}"])
 
 record(
     "gather",
@@ -91,52 +67,24 @@ record(
 
 record(
     "take_along_dim",
-    recipes=[
-        "{M}, torch.tensor([[1, 0]]), 1",
-        "{M}, torch.tensor([0, 1, 1])",
-        "{M}, torch.tensor([[0], [1]]), dim=0",
-    ],
+    recipes=["{M}, torch.tensor([[1, 0]]), 1", "{M}, torch.tensor([0, 1, 1])", "{M}, torch.tensor([[0], [1]]), dim=0"],
 )
 
-record(
-    "index_select",
-    recipes=["{V}, 0, torch.tensor([1, 1])", "{M}, 1, torch.tensor([1, 0, 0])"],
-)
+record("index_select", recipes=["{V}, 0, torch.tensor([1, 1])", "{M}, 1, torch.tensor([1, 0, 0])"])
 
-record(
-    "take",
-    recipes=["{V}, torch.tensor([1, -1])", "{M}, torch.tensor([[3], [0]])"],
-)
+record("take", recipes=["{V}, torch.tensor([1, -1])", "{M}, torch.tensor([[3], [0]])"])
 
-record(
-    "np.take",
-    recipes=["{V}, [1, -1]", "{M}, [1, 0], axis=1"],
-)
+record("np.take", recipes=["{V}, [1, -1]", "{M}, [1, 0], axis=1"])
 
-record(
-    "masked_select",
-    recipes=["{V}, {V} > {c}", "{M}, {V} < 9"],
-)
+record("masked_select", recipes=["{V}, {V} > {c}", "{M}, {V} < 9"])
 
-record(
-    "np.compress",
-    recipes=["{V} < 9, {V}", "{U} < 9, {M}, axis=0"],
-)
+record("np.compress", recipes=["{V} < 9, {V}", "{U} < 9, {M}, axis=0"])
 
-record(
-    "masked_fill",
-    recipes=["{M}, {M} > {c}, 0.5", "{M}, {V} > {c}, {S}"],
-)
+record("masked_fill", recipes=["{M}, {M} > {c}, 0.5", "{M}, {V} > {c}, {S}"])
 
-record(
-    "Tensor.where",
-    recipes=["{V}.{f}({V} > {c}, {V})", "{M}.{f}({M} > {c}, 0.5)"],
-)
+record("Tensor.where", recipes=["{V}.{f}({V} > {c}, {V})", "{M}.{f}({M} > {c}, 0.5)"])
 
-record(
-    "embedding",
-    recipes=["torch.tensor([1, 0, 1]), {M}", "torch.tensor([1, 0]), {M}, padding_idx=1"],
-)
+record("embedding", recipes=["torch.tensor([1, 0, 1]), {M}", "torch.tensor([1, 0]), {M}, padding_idx=1"])
 
 _AT = "0, torch.tensor([1, 0])"
 record(
@@ -156,20 +104,13 @@ record(
 )
 
 record(
-    "index_add",
-    recipes=["{V}, 0, torch.tensor([1, 1]), {V}[:2]", "{M}, 1, torch.tensor([0]), {U}[:, None], alpha=2"],
+    "index_add", recipes=["{V}, 0, torch.tensor([1, 1]), {V}[:2]", "{M}, 1, torch.tensor([0]), {U}[:, None], alpha=2"]
 )
 
 
-record(
-    "index_copy",
-    recipes=["{V}, 0, torch.tensor([1, 0]), {V}[:2]", "{M}, 1, torch.tensor([0]), {U}[:, None]"],
-)
+record("index_copy", recipes=["{V}, 0, torch.tensor([1, 0]), {V}[:2]", "{M}, 1, torch.tensor([0]), {U}[:, None]"])
 
-record(
-    "index_fill",
-    recipes=["{V}, 0, torch.tensor([1]), {S}", "{M}, 1, torch.tensor([0, 1]), {c}"],
-)
+record("index_fill", recipes=["{V}, 0, torch.tensor([1]), {S}", "{M}, 1, torch.tensor([0, 1]), {c}"])
 
 record(
     "index_put",

@@ -74,46 +74,19 @@ record(
     recipes=["{Q:-1,1} + 3*eye({n}), {V}", "{Q:-1,1} - 3*eye({n}), {N}"],
 )
 
-record(
-    "dot",
-    recipes=["{M}, {V}", "{M}, {N}", "{V}, {V}"],
-)
+record("dot", recipes=["{M}, {V}", "{M}, {N}", "{V}, {V}"])
 
-record(
-    "torch.dot",
-    recipes=["{V}, {V}"],
-)
+record("torch.dot", recipes=["{V}, {V}"])
 
-record(
-    "mm",
-    recipes=["{M}, {N}", "{Q}, {Q}"],
-)
+record("mm", recipes=["{M}, {N}", "{Q}, {Q}"])
 
-record(
-    "mv",
-    recipes=["{M}, {V}"],
-)
+record("mv", recipes=["{M}, {V}"])
 
-record(
-    "bmm",
-    recipes=["{T}, {W}"],
-)
+record("bmm", recipes=["{T}, {W}"])
 
-record(
-    "inner",
-    recipes=["{V}, {V}", "{M}, {V}", "{T}, {M}", "{S}, {V}"],
-)
+record("inner", recipes=["{V}, {V}", "{M}, {V}", "{T}, {M}", "{S}, {V}"])
 
-record(
-    "outer",
-    recipes=["{V}, {U}"],
-)
+record("outer", recipes=["{V}, {U}"])
 
-record(
-    "trace",
-    recipes=["{Q}", "{M}"],
-)
-record(
-    "np.trace",
-    recipes=["{Q}", "{M}, 1", "{M}, offset=-1"],
-)
+record("trace", recipes=["{Q}", "{M}"])
+record("np.trace", recipes=["{Q}", "{M}, 1", "{M}, offset=-1"])

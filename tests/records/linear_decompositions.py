@@ -21,23 +21,9 @@ PAIR, SYM = "[[{S}, {S}], [{S}, {S}]]", "[[{S}, 0.75], [0.75, {S}]]"
 POSITIVE = "[[{S:0.5,2} + 2, 0.75], [0.75, {S:0.5,2} + 1]]"
 BOUNDS = {"atol": 0.0, "rtol": 1e-15}
 
-record(
-    "eigvalsh",
-    of_arrays=m.each_matrix(lm.eigenvalues),
-    cases=[([a], {}) for a in SYMMETRIC],
-
-    recipes=[SYM],
-)  # fmt: skip
-record(
-    "eigenvectors",
-    of_arrays=m.each_matrix(lm.eigenvectors),
-    cases=[([a], {}) for a in SYMMETRIC],
-    called=["eigh"],
-)
-record(
-    "eigh",
-    recipes=["{f}(" + SYM + ")[1][0, 1]**2", "{f}(" + SYM + ")[0]"],
-)
+record("eigvalsh", of_arrays=m.each_matrix(lm.eigenvalues), cases=[([a], {}) for a in SYMMETRIC], recipes=[SYM])
+record("eigenvectors", of_arrays=m.each_matrix(lm.eigenvectors), cases=[([a], {}) for a in SYMMETRIC], called=["eigh"])
+record("eigh", recipes=["{f}(" + SYM + ")[1][0, 1]**2", "{f}(" + SYM + ")[0]"])
 record(
     "svdvals",
     of_arrays=m.each_matrix(lm.singular_values),
@@ -51,14 +37,8 @@ record(
     cases=[([a], {"side": side}) for a in ANY for side in ("U", "V")],
     called=["svd", "linalg.svd"],
 )
-record(
-    "svd",
-    recipes=["{f}(" + PAIR + ")[0][0, 1]**2", "{f}(" + PAIR + ")[1]"],
-)
-record(
-    "linalg.svd",
-    recipes=["{f}(" + PAIR + ")[2][0, 1]**2", "{f}(" + PAIR + ")[1]"],
-)
+record("svd", recipes=["{f}(" + PAIR + ")[0][0, 1]**2", "{f}(" + PAIR + ")[1]"])
+record("linalg.svd", recipes=["{f}(" + PAIR + ")[2][0, 1]**2", "{f}(" + PAIR + ")[1]"])
 record(
     "cholesky",
     of_arrays=m.each_matrix(lm.cholesky),
@@ -71,43 +51,25 @@ record(
     cases=[([a], {}) for a in (*ANY[:3], ANY[4], np.array(SQUARES[2]))],
     called=["qr", "linalg.qr"],
 )
-record(
-    "qr",
-    recipes=["{f}(" + PAIR + ")[1]**2", "{f}(" + PAIR + ")[0]**2"],
-)
-record(
-    "linalg.qr",
-
-    recipes=["{f}(" + PAIR + ")[1]**2", '{f}(' + PAIR + ', mode="r")**2'],
-)  # fmt: skip
+record("qr", recipes=["{f}(" + PAIR + ")[1]**2", "{f}(" + PAIR + ")[0]**2"])
+record("linalg.qr", recipes=["{f}(" + PAIR + ")[1]**2", "{f}(" + PAIR + ', mode="r")**2'])
 record(
     "solve_triangular",
-
-    recipes=["[[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]], [[{S}], [{S}]], upper=True",
-             "[[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]], [[{S}, {S}]], upper=False, left=False"],
-)  # fmt: skip
-record(
-    "cholesky_solve",
-    recipes=["[[{S}], [{S}]], tril([[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]])"],
+    recipes=[
+        "[[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]], [[{S}], [{S}]], upper=True",
+        "[[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]], [[{S}, {S}]], upper=False, left=False",
+    ],
 )
-record(
-    "cholesky_inverse",
-    recipes=["tril([[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]])"],
-)
+record("cholesky_solve", recipes=["[[{S}], [{S}]], tril([[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]])"])
+record("cholesky_inverse", recipes=["tril([[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]])"])
 record(
     "logabsdet",
     of_arrays=m.each_matrix(lm.logabsdet),
     cases=[([a], {}) for a in (ANY[0], ANY[1], np.array(SQUARES[2]), SYMMETRIC[3])],
     called=["slogdet", "logdet"],
 )
-record(
-    "slogdet",
-    recipes=["{f}({Q} + 3*eye({n}))[1]"],
-)
-record(
-    "logdet",
-    recipes=["{Q:-1,1} + 4*eye({n})"],
-)
+record("slogdet", recipes=["{f}({Q} + 3*eye({n}))[1]"])
+record("logdet", recipes=["{Q:-1,1} + 4*eye({n})"])
 record(
     "pinv",
     of_arrays=lambda a, **_: m.each_matrix(lm.pinv)(a),
@@ -116,51 +78,19 @@ record(
     kink_options=BOUNDS,
     recipes=[PAIR, "[[{S}, {S}]]"],
 )
-record(
-    "pinverse",
-    recipes=[PAIR],
-)
-record(
-    "lstsq",
-    recipes=["{f}([[{S}, {S}], [{S}, {S}], [{S}, {S}]], [[{S}], [{S}], [{S}]])[0]"],
-)
+record("pinverse", recipes=[PAIR])
+record("lstsq", recipes=["{f}([[{S}, {S}], [{S}, {S}], [{S}, {S}]], [[{S}], [{S}], [{S}]])[0]"])
 record(
     "matrix_exp",
     of_arrays=m.each_matrix(lm.exponential),
     cases=[([a], {}) for a in (ANY[0], ANY[1], np.array(SQUARES[2]), np.array([[0.0, 1.0], [0.0, 0.0]]), SYMMETRIC[3])],
     recipes=["{Q:-1,1}"],
 )
-record(
-    "linalg.vector_norm",
-
-    recipes=["{V}", "{M}, ord=3", "{M}, dim=1", "{V}, -2"],
-)  # fmt: skip
-record(
-    "matrix_norm",
-
-    recipes=[f'{PAIR}, "nuc"', f"{PAIR}, 2", f"{PAIR}, -2", f"{PAIR}, 1", PAIR],
-)  # fmt: skip
-record(
-    "cond",
-    recipes=[PAIR],
-)
-record(
-    "dist",
-    recipes=["{V}, {V}", "{M}, {V}, 3", "{M}, {M}, p=1.5"],
-)
-record(
-    "cdist",
-    recipes=["{M}, {M}", "{M}, [{V}, {V}], p=1", "{M}, {M}, 3"],
-)
-record(
-    "pairwise_distance",
-    recipes=["{V}, {V}", "{M}, {V}, 3"],
-)
-record(
-    "normalize",
-    recipes=["{M}", "{V}, dim=0", "{M}, 1.0, 0", "{M}, p=3, dim=-1"],
-)
-record(
-    "cosine_similarity",
-    recipes=["{V}, {V}, dim=0", "{M}, {M}", "{M}, {M}, dim=0"],
-)
+record("linalg.vector_norm", recipes=["{V}", "{M}, ord=3", "{M}, dim=1", "{V}, -2"])
+record("matrix_norm", recipes=[f'{PAIR}, "nuc"', f"{PAIR}, 2", f"{PAIR}, -2", f"{PAIR}, 1", PAIR])
+record("cond", recipes=[PAIR])
+record("dist", recipes=["{V}, {V}", "{M}, {V}, 3", "{M}, {M}, p=1.5"])
+record("cdist", recipes=["{M}, {M}", "{M}, [{V}, {V}], p=1", "{M}, {M}, 3"])
+record("pairwise_distance", recipes=["{V}, {V}", "{M}, {V}, 3"])
+record("normalize", recipes=["{M}", "{V}, dim=0", "{M}, 1.0, 0", "{M}, p=3, dim=-1"])
+record("cosine_similarity", recipes=["{V}, {V}, dim=0", "{M}, {M}", "{M}, {M}, dim=0"])

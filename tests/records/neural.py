@@ -167,30 +167,15 @@ record(
     ],
 )
 
-record(
-    "mse_loss",
-    recipes=["{V}, {V}", '{M}, {M}, reduction="none"', '{M}, {M}, reduction="sum"'],
-)
+record("mse_loss", recipes=["{V}, {V}", '{M}, {M}, reduction="none"', '{M}, {M}, reduction="sum"'])
 
-record(
-    "l1_loss",
-    recipes=["{V}, {V}", '{M}, {M}, reduction="none"', '{M}, {M}, reduction="sum"'],
-)
+record("l1_loss", recipes=["{V}, {V}", '{M}, {M}, reduction="none"', '{M}, {M}, reduction="sum"'])
 
-record(
-    "huber_loss",
-    recipes=["{V}, {V}", "{M}, {M}, delta=0.4", '{V}, {V}, reduction="none"'],
-)
+record("huber_loss", recipes=["{V}, {V}", "{M}, {M}, delta=0.4", '{V}, {V}, reduction="none"'])
 
-record(
-    "binary_cross_entropy_with_logits",
-    recipes=["{V:-2,2}, {V:0.1,0.9}", '{M:-2,2}, {M:0.1,0.9}, reduction="none"'],
-)
+record("binary_cross_entropy_with_logits", recipes=["{V:-2,2}, {V:0.1,0.9}", '{M:-2,2}, {M:0.1,0.9}, reduction="none"'])
 
-record(
-    "nll_loss",
-    recipes=["{f}(log_softmax({M:-3,3}, 1), {classes})", '{M}, {classes}, reduction="none"', "{V}, 0"],
-)
+record("nll_loss", recipes=["{f}(log_softmax({M:-3,3}, 1), {classes})", '{M}, {classes}, reduction="none"', "{V}, 0"])
 
 record(
     "cross_entropy",
@@ -202,10 +187,7 @@ record(
     ],
 )
 
-record(
-    "linear",
-    recipes=["{V}, {M}, {U}", "{Q}, {M}, {U}", "{V}, {M}"],
-)
+record("linear", recipes=["{V}, {M}, {U}", "{Q}, {M}, {U}", "{V}, {M}"])
 
 record(
     "layer_norm",

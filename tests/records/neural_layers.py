@@ -14,25 +14,13 @@ record(
     ],
 )
 
-record(
-    "instance_norm",
-    recipes=["{T:-4,4}", "{T:-4,4}, eps=0.1", "{T:-4,4}, None, None, {U}, {U}"],
-)
+record("instance_norm", recipes=["{T:-4,4}", "{T:-4,4}, eps=0.1", "{T:-4,4}, None, None, {U}, {U}"])
 
-record(
-    "group_norm",
-    recipes=["{M:-4,4}, 1", "{T:-4,4}, {m}, {U}, {U}", "{T:-4,4}, 1, eps=0.1"],
-)
+record("group_norm", recipes=["{M:-4,4}, 1", "{T:-4,4}, {m}, {U}, {U}", "{T:-4,4}, 1, eps=0.1"])
 
-record(
-    "rms_norm",
-    recipes=["{V:-4,4}, {n}", "{M:-4,4}, ({n},), {V}", "{M:-4,4}, ({m}, {n}), eps=0.01"],
-)
+record("rms_norm", recipes=["{V:-4,4}, {n}", "{M:-4,4}, ({n},), {V}", "{M:-4,4}, ({m}, {n}), eps=0.01"])
 
-record(
-    "dropout",
-    recipes=["{E}, training=False", "{E}, 0.0", "{E}, 0.3, False"],
-)
+record("dropout", recipes=["{E}, training=False", "{E}, 0.0", "{E}, 0.3, False"])
 
 record(
     "scaled_dot_product_attention",
@@ -45,10 +33,7 @@ record(
     ],
 )
 
-record(
-    "bilinear",
-    recipes=["{U}, {V}, {T}", "{M}, {M}, {Q}[None]", "{U}, {V}, {T}, [{S}, {S}]"],
-)
+record("bilinear", recipes=["{U}, {V}, {T}", "{M}, {M}, {Q}[None]", "{U}, {V}, {T}, [{S}, {S}]"])
 
 record(
     "conv1d",
@@ -70,10 +55,7 @@ record(
     ],
 )
 
-record(
-    "conv3d",
-    recipes=["{T}[None], {T}[None, None, :, :1, :1]", "{T}[None], {T}[None, None], padding=(0, 0, 1)"],
-)
+record("conv3d", recipes=["{T}[None], {T}[None, None, :, :1, :1]", "{T}[None], {T}[None, None], padding=(0, 0, 1)"])
 
 record(
     "conv_transpose1d",
@@ -125,15 +107,9 @@ for n in (1, 2, 3):
         recipes=[f"{x}, 2", f"{x}, 1", f"{x}, {'None' if n == 1 else (None, *(2,) * (n - 1))}"],
     )
     positive = x.replace("}", ":0.3,2}")
-    record(
-        f"lp_pool{n}d",
-        recipes=[f"{positive}, 2, 2, 1", f"{positive}, 3, 2", f"{positive}, 1.5, 2, 1"],
-    )
+    record(f"lp_pool{n}d", recipes=[f"{positive}, 2, 2, 1", f"{positive}, 3, 2", f"{positive}, 1.5, 2, 1"])
 
-record(
-    "local_response_norm",
-    recipes=["{T}, 2", "{T}, 3, alpha=0.5, beta=0.5, k=2", "{T}[None], 1, 0.3"],
-)
+record("local_response_norm", recipes=["{T}, 2", "{T}, 3, alpha=0.5, beta=0.5, k=2", "{T}[None], 1, 0.3"])
 
 record(
     "interpolate",
@@ -156,7 +132,4 @@ record(
     recipes=["{T}, 1", "{f}({T}.reshape(1, 2, -1)[..., :2], 2)", "{T}[:, :2, :2], downscale_factor=2"],
 )
 
-record(
-    "channel_shuffle",
-    recipes=["{T}, 1", "{f}(cat([{M}, {M}])[None], 2)", "{T}, {m}"],
-)
+record("channel_shuffle", recipes=["{T}, 1", "{f}(cat([{M}, {M}])[None], 2)", "{T}, {m}"])

@@ -4,23 +4,11 @@ from __future__ import annotations
 
 from records.record import record
 
-record(
-    "vander",
-    recipes=["{V}", "{V}, 4", "{V}, increasing=True"],
-)
+record("vander", recipes=["{V}", "{V}, 4", "{V}, increasing=True"])
 
-record(
-    "linalg.vander",
-    recipes=["{V}", "{M}, N=3"],
-)
+record("linalg.vander", recipes=["{V}", "{M}, N=3"])
 
-record(
-    "polyval",
-    recipes=["{V}, {S}", "{V}, {M}"],
-)
+record("polyval", recipes=["{V}, {S}", "{V}, {M}"])
 
 
-record(
-    "convolve",
-    recipes=["{V}, [{S}, {S}]", *(f"{{V}}, [{{S}}, {{S}}], {mode!r}" for mode in ("same", "valid"))],
-)
+record("convolve", recipes=["{V}, [{S}, {S}]", *(f"{{V}}, [{{S}}, {{S}}], {mode!r}" for mode in ("same", "valid"))])

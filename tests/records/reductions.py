@@ -184,32 +184,15 @@ record(
     ],
 )
 
-record(
-    "sqrt0",
-    definition=mp.sqrt,
-    cases=[([()], {}), ([(3,)], {})],
-    called=["std"],
-)
+record("sqrt0", definition=mp.sqrt, cases=[([()], {}), ([(3,)], {})], called=["std"])
 
-record(
-    "np.cumsum",
-    recipes=["{M}", "{M}, axis=1"],
-)
+record("np.cumsum", recipes=["{M}", "{M}, axis=1"])
 
-record(
-    "sort",
-    recipes=["{V}).values", "{M}, dim=0, descending=True)[0]", "{V}, descending=True).values"],
-)
+record("sort", recipes=["{V}).values", "{M}, dim=0, descending=True)[0]", "{V}, descending=True).values"])
 
-record(
-    "np.sort",
-    recipes=["{M}", "{V}", "{M}, axis=0"],
-)
+record("np.sort", recipes=["{M}", "{V}", "{M}, axis=0"])
 
-record(
-    "np.median",
-    recipes=["{V}", "{M}, axis=1", "{M}"],
-)
+record("np.median", recipes=["{V}", "{M}, axis=1", "{M}"])
 
 record(
     "std",
@@ -219,17 +202,8 @@ record(
     ],
 )
 
-record(
-    "np.var",
-    recipes=["{M}", "{V}, ddof=1", "{M}, axis=1"],
-)
+record("np.var", recipes=["{M}", "{V}, ddof=1", "{M}, axis=1"])
 
-record(
-    "np.std",
-    recipes=["{M:-4,4}", "{V:-4,4}, ddof=1", "{M:-4,4}, axis=1"],
-)
+record("np.std", recipes=["{M:-4,4}", "{V:-4,4}, ddof=1", "{M:-4,4}, axis=1"])
 
-record(
-    "linalg.norm",
-    recipes=["{M}", "{V}, ord=3", "{M}, axis=1", "{V}, np.inf", "[[{S}, {S}], [{S}, {S}]], 2"],
-)
+record("linalg.norm", recipes=["{M}", "{V}, ord=3", "{M}, axis=1", "{V}, np.inf", "[[{S}, {S}], [{S}, {S}]], 2"])

@@ -79,10 +79,7 @@ record(
     recipes=["{Q}", "{M}, 1"],
 )
 
-record(
-    "linalg.diagonal",
-    recipes=["{Q}", "{M}, offset=1"],
-)
+record("linalg.diagonal", recipes=["{Q}", "{M}, offset=1"])
 
 record(
     "tril",
@@ -98,12 +95,7 @@ record(
     recipes=["{Q}", "{M}, diagonal=1", "{Q}, -1"],
 )
 
-record(
-    "clone",
-    of_arrays=lambda x: x,
-    cases=[([()], {}), ([(2, 3)], {})],
-    recipes=["{E}"],
-)
+record("clone", of_arrays=lambda x: x, cases=[([()], {}), ([(2, 3)], {})], recipes=["{E}"])
 
 record(
     "index",
@@ -138,42 +130,18 @@ record(
     recipes=["[{V}, {U}]", "[{M}, {M}], 1", "[{M}, {Q}], dim=0", "[{M}, {V}[None]]"],
 )
 
-record(
-    "ravel",
-    recipes=["{M}", "{T}"],
-)
+record("ravel", recipes=["{M}", "{T}"])
 
-record(
-    "flatten",
-    recipes=["{M}", "{T}, 1", "{T}, 0, 1"],
-)
+record("flatten", recipes=["{M}", "{T}, 1", "{T}, 0, 1"])
 
-record(
-    "squeeze",
-    recipes=["{V}[None]", "{V}[:, None], 1", "{M}, 0"],
-)
+record("squeeze", recipes=["{V}[None]", "{V}[:, None], 1", "{M}, 0"])
 
-record(
-    "unsqueeze",
-    recipes=["{V}, 0", "{V}, -1", "{M}, 1"],
-)
+record("unsqueeze", recipes=["{V}, 0", "{V}, -1", "{M}, 1"])
 
-record(
-    "transpose",
-    recipes=["{M}, 0, 1", "{T}, 0, -1"],
-)
+record("transpose", recipes=["{M}, 0, 1", "{T}, 0, -1"])
 
-record(
-    "t",
-    recipes=["{M}", "{V}"],
-)
+record("t", recipes=["{M}", "{V}"])
 
-record(
-    "np.transpose",
-    recipes=["{M}", "{T}, (1, 0, 2)"],
-)
+record("np.transpose", recipes=["{M}", "{T}, (1, 0, 2)"])
 
-record(
-    "repeat",
-    recipes=["{V}, (2,)", "{M}, (2, 1)", "{V}, (2, 1)"],
-)
+record("repeat", recipes=["{V}, (2,)", "{M}, (2, 1)", "{V}, (2, 1)"])

@@ -4,31 +4,16 @@ from __future__ import annotations
 
 from records.record import record
 
-record(
-    "cov",
-    recipes=["{M:-4,4}", "{V:-4,4}", "{M:-4,4}, correction=0"],
-)
+record("cov", recipes=["{M:-4,4}", "{V:-4,4}", "{M:-4,4}, correction=0"])
 
-record(
-    "corrcoef",
-    recipes=["{M:-4,4}", "{V:-4,4}"],
-)
+record("corrcoef", recipes=["{M:-4,4}", "{V:-4,4}"])
 
-record(
-    "np.cov",
-    recipes=["{M:-4,4}", "{M:-4,4}, rowvar=False", "{V:-4,4}, bias=True"],
-)
+record("np.cov", recipes=["{M:-4,4}", "{M:-4,4}, rowvar=False", "{V:-4,4}, bias=True"])
 
-record(
-    "np.corrcoef",
-    recipes=["{M:-4,4}", "{M:-4,4}, rowvar=False"],
-)
+record("np.corrcoef", recipes=["{M:-4,4}", "{M:-4,4}, rowvar=False"])
 
 for _name in ("np.nanvar", "np.nanstd"):
-    record(
-        _name,
-        recipes=["{V:-4,4}", "{M:-4,4}, axis=1", "{M:-4,4}, 0, keepdims=True"],
-    )
+    record(_name, recipes=["{V:-4,4}", "{M:-4,4}, axis=1", "{M:-4,4}, 0, keepdims=True"])
 
 record(
     "bincount",

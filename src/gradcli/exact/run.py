@@ -80,12 +80,7 @@ class Deciding(Graph):
     _ahead: dict[int, Iterator[Decision]] = field(default_factory=dict)
 
     def apply(
-        self,
-        op: Op,
-        arguments: tuple[Any, ...],
-        static: Options,
-        values: Sequence[object],
-        links: tuple[int, ...] = (),
+        self, op: Op, arguments: tuple[Any, ...], static: Options, values: Sequence[object], links: tuple[int, ...] = ()
     ) -> Any:
         """Apply an op as a graph does, by its pieces and in many digits."""
         if not self.exact or self.is_earlier(arguments):
@@ -111,12 +106,7 @@ class Deciding(Graph):
         return bool(active) and not any(is_lifted(a.value) for a in active)
 
     def enter(
-        self,
-        op: Op,
-        arguments: tuple[Any, ...],
-        static: Options,
-        value: object,
-        links: tuple[int, ...] = (),
+        self, op: Op, arguments: tuple[Any, ...], static: Options, value: object, links: tuple[int, ...] = ()
     ) -> Any:
         """Note what an operation in doubles decides, and enter it; a run in many digits has such of earlier calls."""
         self._note(op, [value_of(a) for a in arguments], static)

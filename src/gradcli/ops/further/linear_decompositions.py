@@ -277,9 +277,7 @@ EIGENVECTORS = declare(
         (eigenvector_vjp,),
         eigenvector_local,
         pieces=Piecewise(
-            lambda a: np.linalg.eigh(doubles(a))[1],
-            lambda guide, a: each_matrix(eigenvectors_on, guide, a),
-            open=True,
+            lambda a: np.linalg.eigh(doubles(a))[1], lambda guide, a: each_matrix(eigenvectors_on, guide, a), open=True
         ),
         index=Said(),
         work=cubed,

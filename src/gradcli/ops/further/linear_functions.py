@@ -433,8 +433,7 @@ PINV = declare(
         (pinv_vjp,),
         pinv_local,
         pieces=Piecewise(
-            rank_of,
-            lambda rank, a, atol, rtol: each_matrix(pinv_in_digits, np.asarray(rank)[..., None, None], a),
+            rank_of, lambda rank, a, atol, rtol: each_matrix(pinv_in_digits, np.asarray(rank)[..., None, None], a)
         ),
         kink=Kink(is_short_of_rank, "the derivative is that among matrices of the same rank"),
         work=lambda out, a, **static: 30 * int(np.size(a)) * max(np.shape(a)[-2:]) ** 2,
