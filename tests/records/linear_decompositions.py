@@ -6,7 +6,7 @@ import numpy as np
 
 from records import linear_mathematics as lm
 from records import mathematics as m
-from records.record import record
+from records.record import calls, record
 
 SQUARES = [[[2.0]], [[1.0, 0.3], [0.3, -0.5]], [[2.0, 0.3, -0.5], [0.3, 1.5, 0.4], [-0.5, 0.4, -1.8]]]
 SYMMETRIC = [*map(np.array, SQUARES), np.array([SQUARES[1], [[3.0, 1.0], [1.0, 0.2]]])]
@@ -23,7 +23,6 @@ BOUNDS = {"atol": 0.0, "rtol": 1e-15}
 
 record("eigvalsh", of_arrays=m.each_matrix(lm.eigenvalues), cases=[([a], {}) for a in SYMMETRIC], recipes=[SYM])
 record("eigenvectors", of_arrays=m.each_matrix(lm.eigenvectors), cases=[([a], {}) for a in SYMMETRIC], called=["eigh"])
-record("eigh", recipes=["{f}(" + SYM + ")[1][0, 1]**2", "{f}(" + SYM + ")[0]"])
 record(
     "svdvals",
     of_arrays=m.each_matrix(lm.singular_values),
@@ -37,8 +36,6 @@ record(
     cases=[([a], {"side": side}) for a in ANY for side in ("U", "V")],
     called=["svd", "linalg.svd"],
 )
-record("svd", recipes=["{f}(" + PAIR + ")[0][0, 1]**2", "{f}(" + PAIR + ")[1]"])
-record("linalg.svd", recipes=["{f}(" + PAIR + ")[2][0, 1]**2", "{f}(" + PAIR + ")[1]"])
 record(
     "cholesky",
     of_arrays=m.each_matrix(lm.cholesky),
@@ -51,25 +48,12 @@ record(
     cases=[([a], {}) for a in (*ANY[:3], ANY[4], np.array(SQUARES[2]))],
     called=["qr", "linalg.qr"],
 )
-record("qr", recipes=["{f}(" + PAIR + ")[1]**2", "{f}(" + PAIR + ")[0]**2"])
-record("linalg.qr", recipes=["{f}(" + PAIR + ")[1]**2", "{f}(" + PAIR + ', mode="r")**2'])
-record(
-    "solve_triangular",
-    recipes=[
-        "[[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]], [[{S}], [{S}]], upper=True",
-        "[[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]], [[{S}, {S}]], upper=False, left=False",
-    ],
-)
-record("cholesky_solve", recipes=["[[{S}], [{S}]], tril([[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]])"])
-record("cholesky_inverse", recipes=["tril([[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]])"])
 record(
     "logabsdet",
     of_arrays=m.each_matrix(lm.logabsdet),
     cases=[([a], {}) for a in (ANY[0], ANY[1], np.array(SQUARES[2]), SYMMETRIC[3])],
     called=["slogdet", "logdet"],
 )
-record("slogdet", recipes=["{f}({Q} + 3*eye({n}))[1]"])
-record("logdet", recipes=["{Q:-1,1} + 4*eye({n})"])
 record(
     "pinv",
     of_arrays=lambda a, **_: m.each_matrix(lm.pinv)(a),
@@ -78,19 +62,37 @@ record(
     kink_options=BOUNDS,
     recipes=[PAIR, "[[{S}, {S}]]"],
 )
-record("pinverse", recipes=[PAIR])
-record("lstsq", recipes=["{f}([[{S}, {S}], [{S}, {S}], [{S}, {S}]], [[{S}], [{S}], [{S}]])[0]"])
 record(
     "matrix_exp",
     of_arrays=m.each_matrix(lm.exponential),
     cases=[([a], {}) for a in (ANY[0], ANY[1], np.array(SQUARES[2]), np.array([[0.0, 1.0], [0.0, 0.0]]), SYMMETRIC[3])],
     recipes=["{Q:-1,1}"],
 )
-record("linalg.vector_norm", recipes=["{V}", "{M}, ord=3", "{M}, dim=1", "{V}, -2"])
-record("matrix_norm", recipes=[f'{PAIR}, "nuc"', f"{PAIR}, 2", f"{PAIR}, -2", f"{PAIR}, 1", PAIR])
-record("cond", recipes=[PAIR])
-record("dist", recipes=["{V}, {V}", "{M}, {V}, 3", "{M}, {M}, p=1.5"])
-record("cdist", recipes=["{M}, {M}", "{M}, [{V}, {V}], p=1", "{M}, {M}, 3"])
-record("pairwise_distance", recipes=["{V}, {V}", "{M}, {V}, 3"])
-record("normalize", recipes=["{M}", "{V}, dim=0", "{M}, 1.0, 0", "{M}, p=3, dim=-1"])
-record("cosine_similarity", recipes=["{V}, {V}, dim=0", "{M}, {M}", "{M}, {M}, dim=0"])
+
+calls(
+    {
+        "eigh": ["{f}(" + SYM + ")[1][0, 1]**2", "{f}(" + SYM + ")[0]"],
+        "svd": ["{f}(" + PAIR + ")[0][0, 1]**2", "{f}(" + PAIR + ")[1]"],
+        "linalg.svd": ["{f}(" + PAIR + ")[2][0, 1]**2", "{f}(" + PAIR + ")[1]"],
+        "qr": ["{f}(" + PAIR + ")[1]**2", "{f}(" + PAIR + ")[0]**2"],
+        "linalg.qr": ["{f}(" + PAIR + ")[1]**2", "{f}(" + PAIR + ', mode="r")**2'],
+        "solve_triangular": [
+            "[[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]], [[{S}], [{S}]], upper=True",
+            "[[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]], [[{S}, {S}]], upper=False, left=False",
+        ],
+        "cholesky_solve": ["[[{S}], [{S}]], tril([[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]])"],
+        "cholesky_inverse": ["tril([[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]])"],
+        "slogdet": ["{f}({Q} + 3*eye({n}))[1]"],
+        "logdet": ["{Q:-1,1} + 4*eye({n})"],
+        "pinverse": [PAIR],
+        "lstsq": ["{f}([[{S}, {S}], [{S}, {S}], [{S}, {S}]], [[{S}], [{S}], [{S}]])[0]"],
+        "linalg.vector_norm": ["{V}", "{M}, ord=3", "{M}, dim=1", "{V}, -2"],
+        "matrix_norm": [f'{PAIR}, "nuc"', f"{PAIR}, 2", f"{PAIR}, -2", f"{PAIR}, 1", PAIR],
+        "cond": [PAIR],
+        "dist": ["{V}, {V}", "{M}, {V}, 3", "{M}, {M}, p=1.5"],
+        "cdist": ["{M}, {M}", "{M}, [{V}, {V}], p=1", "{M}, {M}, 3"],
+        "pairwise_distance": ["{V}, {V}", "{M}, {V}, 3"],
+        "normalize": ["{M}", "{V}, dim=0", "{M}, 1.0, 0", "{M}, p=3, dim=-1"],
+        "cosine_similarity": ["{V}, {V}, dim=0", "{M}, {M}", "{M}, {M}, dim=0"],
+    }
+)

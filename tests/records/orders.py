@@ -7,7 +7,7 @@ from mpmath import mp
 
 from records import constants as c
 from records import mathematics as m
-from records.record import record
+from records.record import calls, record
 
 KINDS = ("topk", "kthvalue", "mode", "nanmedian", "cummax", "cummin")
 
@@ -56,18 +56,8 @@ record(
     called=[*KINDS, "sort", "msort"],
 )
 
-record(
-    "topk", recipes=["{V}, 2).values", "{M}, 1, dim=0)[0]", "{M}, {n}, largest=False).values", "{M}, 2, -1).values[0]"]
-)
-
-record("kthvalue", recipes=["{V}, 2).values", "{M}, 1, dim=0)[0]", "{M}, 2, keepdim=True).values"])
-
-record("mode", recipes=["{V}).values", "{M}, dim=0)[0]", "{M}, 1, keepdim=True).values"])
-
 for _name, _best in (("cummax", max), ("cummin", min)):
     record(_name, recipes=["{V}, 0).values", "{M}, dim=0)[0]", "{M}, 1).values"])
-
-record("msort", recipes=["{V}", "{M}"])
 
 record(
     "argsort",
@@ -80,8 +70,6 @@ record(
     ],
     recipes=["{V}[{f}({V})]", "{U}[{f}({M}, dim=0)]", "{V}[{f}({M}, descending=True)]"],
 )
-
-record("np.argsort", recipes=["{V}[{f}({V})]"])
 
 for _name in ("quantile", "nanquantile"):
     record(
@@ -114,4 +102,13 @@ record(
     recipes=["{V}", "{M}, dim=1).values", "{M}"],
 )
 
-record("np.nanmedian", recipes=["{V}", "{M}, axis=1", "{M}"])
+calls(
+    {
+        "topk": ["{V}, 2).values", "{M}, 1, dim=0)[0]", "{M}, {n}, largest=False).values", "{M}, 2, -1).values[0]"],
+        "kthvalue": ["{V}, 2).values", "{M}, 1, dim=0)[0]", "{M}, 2, keepdim=True).values"],
+        "mode": ["{V}).values", "{M}, dim=0)[0]", "{M}, 1, keepdim=True).values"],
+        "msort": ["{V}", "{M}"],
+        "np.argsort": ["{V}[{f}({V})]"],
+        "np.nanmedian": ["{V}", "{M}, axis=1", "{M}"],
+    }
+)

@@ -10,7 +10,7 @@ from mpmath import mp
 
 from records import constants as c
 from records import mathematics as m
-from records.record import Edges, record
+from records.record import Edges, calls, record
 
 
 def towards_zero(a, b):
@@ -75,8 +75,6 @@ record(
     called=["div"],
 )
 
-record("positive", recipes=["{E}", "{V}*{f}({V})"])
-
 for _name in ("deg2rad", "rad2deg", "frac"):
     record(
         _name,
@@ -84,18 +82,6 @@ for _name in ("deg2rad", "rad2deg", "frac"):
         torch=Edges(f"torch.{_name}(x)"),
         numpy=None if _name == "frac" else _name,
     )
-
-record("rsub", recipes=["{E}, {E}", "{M}, {V}, alpha={c}"])
-
-record("ldexp", recipes=["{E}, {E:-2,2}", "{M}, {V:-2,2}"])
-
-record("addcmul", recipes=["{V}, {V}, {V}", "{M}, {V}, {S}, value={c}"])
-
-record("addcdiv", recipes=["{V}, {V}, {V:0.4,2}", "{M}, {V}, {S:0.4,2}, value={c}"])
-
-record("nan_to_num", recipes=["{E}", "{V}, nan={c}"])
-
-record("np.nan_to_num", recipes=["{E}", "{V}, nan={c}", "{V}, True, {c}"])
 
 # --- comparisons and logic ---
 
@@ -131,8 +117,6 @@ record(
     recipes=["where({f}({V} > {c}), {V}, {S})"],
 )
 
-record("bitwise_not", recipes=["where({f}({V} > {c}), {V}, {S})"])
-
 for _name, _rule, _truth in (
     ("isfinite", lambda x: mp.isfinite(mp.re(x)), True),
     ("isinf", lambda x: mp.isinf(mp.re(x)), False),
@@ -164,10 +148,6 @@ record(
     recipes=["where({f}({V}, {V}, rtol=0.5), {V}, {S})"],
 )
 
-record("allclose", recipes=["{V}*2 if {f}({V}, {V}, rtol=0.5) else {V}"])
-
-record("equal", recipes=["{V}*2 if {f}({V}, {M}) else {V}"])
-
 record(
     "count_nonzero",
     of_arrays=m.reducing(lambda g: sum(mp.re(x) != 0 for x in g)),
@@ -193,4 +173,19 @@ record(
     ),
     flat=[([c.HALVES], {"bins": 4, "low": -2.5, "high": 2.5}), ([c.HALVES], {"bins": 3, "low": 0.0, "high": 1.5})],
     recipes=["{f}({V}, 4, -4, 4)*{S}"],
+)
+
+calls(
+    {
+        "positive": ["{E}", "{V}*{f}({V})"],
+        "rsub": ["{E}, {E}", "{M}, {V}, alpha={c}"],
+        "ldexp": ["{E}, {E:-2,2}", "{M}, {V:-2,2}"],
+        "addcmul": ["{V}, {V}, {V}", "{M}, {V}, {S}, value={c}"],
+        "addcdiv": ["{V}, {V}, {V:0.4,2}", "{M}, {V}, {S:0.4,2}, value={c}"],
+        "nan_to_num": ["{E}", "{V}, nan={c}"],
+        "np.nan_to_num": ["{E}", "{V}, nan={c}", "{V}, True, {c}"],
+        "bitwise_not": ["where({f}({V} > {c}), {V}, {S})"],
+        "allclose": ["{V}*2 if {f}({V}, {V}, rtol=0.5) else {V}"],
+        "equal": ["{V}*2 if {f}({V}, {M}) else {V}"],
+    }
 )
