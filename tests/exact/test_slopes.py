@@ -91,6 +91,7 @@ BENT = [  # program, x, what y does there, the derivative on the pieces of x
     ("x % 1", 2.0, "jump", 1),
     ("x - x//1", 2.0, "jump", 1),
     ("x - trunc(x)", 1e100, "jump", 1),
+    ("eigvalsh(diag([x, 1.0, 1.0]))[0]", 1.0, "kink", 1 / 3),
     ("svdvals(diag([x, 0.0, 0.0]))[0]", 0.0, "kink", 0),
     ("floor(x)", 2.0, "jump", 0),
     ("softplus(x, threshold=1)", 1.0, "jump", 0.7310585786300049),

@@ -21,13 +21,20 @@ PAIR, SYM = "[[{S}, {S}], [{S}, {S}]]", "[[{S}, 0.75], [0.75, {S}]]"
 POSITIVE = "[[{S:0.5,2} + 2, 0.75], [0.75, {S:0.5,2} + 1]]"
 BOUNDS = {"atol": 0.0, "rtol": 1e-15}
 
+record(
+    "mean_of_equals",
+    of_arrays=lm.mean_of_equals,
+    cases=[([np.array(x)], {"least": -1.0}) for x in ([3.0, 2.0, 1.0], [[4.0, 2.0, 1.0], [1.0, 0.0, -1.0]])],
+    kink=([[2.0, 2.0]], [[2.0, 1.0]]),
+    kink_options={"least": -1.0},
+    called=["svdvals", "eigvalsh"],
+)
 record("eigvalsh", of_arrays=m.each_matrix(lm.eigenvalues), cases=[([a], {}) for a in SYMMETRIC], recipes=[SYM])
 record("eigenvectors", of_arrays=m.each_matrix(lm.eigenvectors), cases=[([a], {}) for a in SYMMETRIC], called=["eigh"])
 record(
     "svdvals",
     of_arrays=m.each_matrix(lm.singular_values),
     cases=[([a], {}) for a in ANY],
-    kink=([[2.0, 1.0], [4.0, 2.0]], [[2.0, 1.0], [0.0, 3.0]]),
     recipes=[PAIR],
 )
 record(
