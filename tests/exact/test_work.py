@@ -68,11 +68,7 @@ def test_more_work_decides_more_and_never_otherwise(program):
     assert seen[-1] == gradcli.check(text, inputs=inputs).verdict
 
 
-COMMANDS = {
-    "explain": (),
-    "check": (),
-    "grad": ("--confirm",),
-}
+COMMANDS = {"explain": (), "check": (), "grad": ("--confirm",)}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

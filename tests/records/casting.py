@@ -6,7 +6,7 @@ import numpy as np
 from mpmath import mp
 
 from records import mathematics as m
-from records.record import record
+from records.record import calls, record
 
 record(
     "long",
@@ -16,93 +16,30 @@ record(
     recipes=["{E}.{f}()*{E}", "{V}[{V}.argmax().{f}()]"],
 )
 
-record(
-    "bool",
-    recipes=["{V}.{f}()*{V}", "{V} if {f}({S}) else -{V}"],
-)
-
-record(
-    "item",
-    recipes=["{V}.sum().{f}()*{V}"],
-)
-
-record(
-    "int",
-    recipes=["{f}({S})*{V}"],
-)
-
-record(
-    "tolist",
-    recipes=["{V}.{f}()*{V}"],
-)
-record(
-    "numpy",
-    recipes=["{V}.detach().{f}()*{V}"],
-)
-record(
-    "cpu",
-    recipes=["{V}.{f}()"],
-)
-record(
-    "contiguous",
-    recipes=["{M}.T.{f}()"],
-)
-record(
-    "np.ascontiguousarray",
-    recipes=["{M}.T"],
-)
-record(
-    "to",
-    recipes=["{V}.{f}(torch.float64)", '{V}.{f}("cpu")', "{V}.{f}({V})"],
-)
-record(
-    "type",
-    recipes=["{V}.{f}(torch.float64)"],
-)
-record(
-    "astype",
-    recipes=["{V}.{f}(float)"],
-)
-record(
-    "device",
-    recipes=['{V}.to({f}("cpu"))'],
-)
-
 for _name in ("FloatTensor", "LongTensor"):
-    record(
-        _name,
-        recipes=["{f}([1, 2])*{S}"],
-    )
-record(
-    "BoolTensor",
-    recipes=["{f}([1, 0])*{S}"],
-)
+    record(_name, recipes=["{f}([1, 2])*{S}"])
 
-record(
-    "new_zeros",
-    recipes=["{V}.{f}({n}) + {V}"],
-)
-record(
-    "new_ones",
-    recipes=["{V}.{f}(({n},))*{V}"],
-)
-record(
-    "new_full",
-    recipes=["{V}.{f}(({n},), {S})"],
-)
-record(
-    "new_tensor",
-    recipes=["{V}.{f}([1.5, {c}])*{S}"],
-)
-record(
-    "logspace",
-    recipes=["{f}(0, 1, {n})*{V}", "{f}(-1, {c}, 3, base=2)*{S}"],
-)
-record(
-    "np.logspace",
-    recipes=["{f}(0, 1, {n})*{V}"],
-)
-record(
-    "range",
-    recipes=["{V}[{f}(2)]", "{V}[{f}({n} - 1, -1, -1)]"],
+calls(
+    {
+        "bool": ["{V}.{f}()*{V}", "{V} if {f}({S}) else -{V}"],
+        "item": ["{V}.sum().{f}()*{V}"],
+        "int": ["{f}({S})*{V}"],
+        "tolist": ["{V}.{f}()*{V}"],
+        "numpy": ["{V}.detach().{f}()*{V}"],
+        "cpu": ["{V}.{f}()"],
+        "contiguous": ["{M}.T.{f}()"],
+        "np.ascontiguousarray": ["{M}.T"],
+        "to": ["{V}.{f}(torch.float64)", '{V}.{f}("cpu")', "{V}.{f}({V})"],
+        "type": ["{V}.{f}(torch.float64)"],
+        "astype": ["{V}.{f}(float)"],
+        "device": ['{V}.to({f}("cpu"))'],
+        "BoolTensor": ["{f}([1, 0])*{S}"],
+        "new_zeros": ["{V}.{f}({n}) + {V}"],
+        "new_ones": ["{V}.{f}(({n},))*{V}"],
+        "new_full": ["{V}.{f}(({n},), {S})"],
+        "new_tensor": ["{V}.{f}([1.5, {c}])*{S}"],
+        "logspace": ["{f}(0, 1, {n})*{V}", "{f}(-1, {c}, 3, base=2)*{S}"],
+        "np.logspace": ["{f}(0, 1, {n})*{V}"],
+        "range": ["{V}[{f}(2)]", "{V}[{f}({n} - 1, -1, -1)]"],
+    }
 )

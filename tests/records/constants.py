@@ -8,8 +8,13 @@ import numpy as np
 
 MASK = np.array([True, False, True])
 KEPT, GONE = {"keepdim": True}, {"keepdim": False}
-REDUCED = [([(3,)], {"dim": (0,), **GONE}), ([(2, 3)], {"dim": (0, 1), **KEPT}), ([(2, 3)], {"dim": (1,), **GONE}),
-           ([(2, 2, 2)], {"dim": (0, 2), **GONE}), ([()], {"dim": (), **GONE})]  # fmt: skip
+REDUCED = [
+    ([(3,)], {"dim": (0,), **GONE}),
+    ([(2, 3)], {"dim": (0, 1), **KEPT}),
+    ([(2, 3)], {"dim": (1,), **GONE}),
+    ([(2, 2, 2)], {"dim": (0, 2), **GONE}),
+    ([()], {"dim": (), **GONE}),
+]
 ALONG = [([(4,)], {"dim": 0}), ([(2, 3)], {"dim": 0}), ([(2, 3)], {"dim": 1})]
 WHOLE = [([(5,)], {"dim": (0,), **GONE}), ([(2, 3)], {"dim": (0, 1), **KEPT})]
 LONG = [0.5, 1.5, -0.7, 2.0, 0.9, 1.1, -1.3, 0.6, 1.2]

@@ -25,11 +25,7 @@ record(
     recipes=["{E}, {E}", "{M}, {V}", "{V}, {c}", "{M}, {V}, alpha={c}"],
 )
 
-record(
-    "mul",
-    definition=lambda a, b: a * b,
-    derivatives=(lambda a, b: b, lambda a, b: a),
-)
+record("mul", definition=lambda a, b: a * b, derivatives=(lambda a, b: b, lambda a, b: a))
 
 record(
     "div",
@@ -51,12 +47,7 @@ record(
     recipes=["{E}, {c}"],
 )
 
-record(
-    "neg",
-    definition=lambda x: -x,
-    derivatives=(lambda x: -1,),
-    torch=Edges("torch.neg(x)"),
-)
+record("neg", definition=lambda x: -x, derivatives=(lambda x: -1,), torch=Edges("torch.neg(x)"))
 
 record(
     "pow",
@@ -69,31 +60,13 @@ record(
     recipes=["{E:0.2,2}, 1.5", "{E:-2,2}, 3", "{E:0.3,2}, -2", "{c}, {E:-2,2}"],
 )
 
-record(
-    "maximum",
-    definition=m.larger,
-    straight=True,
-    pieces=[([[1.0, 2.0, 3.0], [2.0, 2.0, 1.0]], {})],
-)
+record("maximum", definition=m.larger, straight=True, pieces=[([[1.0, 2.0, 3.0], [2.0, 2.0, 1.0]], {})])
 
-record(
-    "minimum",
-    definition=m.smaller,
-    straight=True,
-    pieces=[([[1.0, 2.0, 3.0], [2.0, 2.0, 1.0]], {})],
-)
+record("minimum", definition=m.smaller, straight=True, pieces=[([[1.0, 2.0, 3.0], [2.0, 2.0, 1.0]], {})])
 
-record(
-    "fmax",
-    definition=m.fmax,
-    straight=True,
-)
+record("fmax", definition=m.fmax, straight=True)
 
-record(
-    "fmin",
-    definition=m.fmin,
-    straight=True,
-)
+record("fmin", definition=m.fmin, straight=True)
 
 record(
     "floor_divide",
@@ -102,65 +75,25 @@ record(
     recipes=["{f}({E}, {E:0.5,2}) + {E}"],
 )
 
-record(
-    "<",
-    definition=lambda a, b: m.above(b, a),
-    flat=[(c.PAIR, {})],
-)
+record("<", definition=lambda a, b: m.above(b, a), flat=[(c.PAIR, {})])
 
-record(
-    "<=",
-    definition=lambda a, b: not m.above(a, b),
-    flat=[(c.PAIR, {})],
-)
+record("<=", definition=lambda a, b: not m.above(a, b), flat=[(c.PAIR, {})])
 
-record(
-    ">",
-    definition=m.above,
-    flat=[(c.PAIR, {})],
-)
+record(">", definition=m.above, flat=[(c.PAIR, {})])
 
-record(
-    ">=",
-    definition=lambda a, b: not m.above(b, a),
-    flat=[(c.PAIR, {})],
-)
+record(">=", definition=lambda a, b: not m.above(b, a), flat=[(c.PAIR, {})])
 
-record(
-    "==",
-    definition=lambda a, b: mp.re(a) == mp.re(b),
-    flat=[(c.PAIR, {})],
-)
+record("==", definition=lambda a, b: mp.re(a) == mp.re(b), flat=[(c.PAIR, {})])
 
-record(
-    "!=",
-    definition=lambda a, b: mp.re(a) != mp.re(b),
-    flat=[(c.PAIR, {})],
-)
+record("!=", definition=lambda a, b: mp.re(a) != mp.re(b), flat=[(c.PAIR, {})])
 
-record(
-    "&",
-    definition=lambda a, b: bool(mp.re(a)) and bool(mp.re(b)),
-    flat=[(c.TRUTHS, {})],
-)
+record("&", definition=lambda a, b: bool(mp.re(a)) and bool(mp.re(b)), flat=[(c.TRUTHS, {})])
 
-record(
-    "^",
-    definition=lambda a, b: bool(mp.re(a)) != bool(mp.re(b)),
-    flat=[(c.TRUTHS, {})],
-)
+record("^", definition=lambda a, b: bool(mp.re(a)) != bool(mp.re(b)), flat=[(c.TRUTHS, {})])
 
-record(
-    "|",
-    definition=lambda a, b: bool(mp.re(a)) or bool(mp.re(b)),
-    flat=[(c.TRUTHS, {})],
-)
+record("|", definition=lambda a, b: bool(mp.re(a)) or bool(mp.re(b)), flat=[(c.TRUTHS, {})])
 
-record(
-    "~",
-    definition=lambda x: not mp.re(x),
-    flat=[(c.TRUTHS[:1], {})],
-)
+record("~", definition=lambda x: not mp.re(x), flat=[(c.TRUTHS[:1], {})])
 
 record(
     "sin",
@@ -211,11 +144,7 @@ record(
 )
 
 record(
-    "atan",
-    definition=mp.atan,
-    derivatives=(lambda x: 1 / (1 + x * x),),
-    torch=Edges("torch.atan(x)"),
-    numpy="arctan",
+    "atan", definition=mp.atan, derivatives=(lambda x: 1 / (1 + x * x),), torch=Edges("torch.atan(x)"), numpy="arctan"
 )
 
 record(
@@ -276,14 +205,7 @@ record(
     numpy="arctanh",
 )
 
-record(
-    "exp",
-    definition=mp.exp,
-    derivatives=(mp.exp,),
-    ranges=("-3,2",),
-    torch=Edges("torch.exp(x)"),
-    numpy="exp",
-)
+record("exp", definition=mp.exp, derivatives=(mp.exp,), ranges=("-3,2",), torch=Edges("torch.exp(x)"), numpy="exp")
 
 record(
     "expm1",
@@ -457,19 +379,9 @@ record(
     numpy="abs",
 )
 
-record(
-    "clamp_min",
-    definition=m.larger,
-    straight=True,
-    recipes=["{E}, 0.1", "{V}, {V}"],
-)
+record("clamp_min", definition=m.larger, straight=True, recipes=["{E}, 0.1", "{V}, {V}"])
 
-record(
-    "clamp_max",
-    definition=m.smaller,
-    straight=True,
-    recipes=["{E}, 0.6", "{M}, {V}"],
-)
+record("clamp_max", definition=m.smaller, straight=True, recipes=["{E}, 0.6", "{M}, {V}"])
 
 record(
     "sign",
@@ -518,19 +430,9 @@ record(
     numpy="round",
 )
 
-record(
-    "heaviside",
-    definition=m.step,
-    flat=[(c.PAIR, {})],
-    recipes=["{f}({E}, 0.5)*{E}", "{E} - {f}({E}, 1)"],
-)
+record("heaviside", definition=m.step, flat=[(c.PAIR, {})], recipes=["{f}({E}, 0.5)*{E}", "{E} - {f}({E}, 1)"])
 
-record(
-    "isnan",
-    definition=m.isnan,
-    flat=[([np.array([0.0, np.nan, 1.0])], {})],
-    recipes=["where({f}({V}), 0, {V})"],
-)
+record("isnan", definition=m.isnan, flat=[([np.array([0.0, np.nan, 1.0])], {})], recipes=["where({f}({V}), 0, {V})"])
 
 record(
     "where",

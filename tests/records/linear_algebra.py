@@ -5,7 +5,7 @@ from __future__ import annotations
 from records import constants as c
 from records import figures
 from records import mathematics as m
-from records.record import MoreExact, record
+from records.record import MoreExact, calls, record
 
 record(
     "matmul",
@@ -74,46 +74,16 @@ record(
     recipes=["{Q:-1,1} + 3*eye({n}), {V}", "{Q:-1,1} - 3*eye({n}), {N}"],
 )
 
-record(
-    "dot",
-    recipes=["{M}, {V}", "{M}, {N}", "{V}, {V}"],
-)
-
-record(
-    "torch.dot",
-    recipes=["{V}, {V}"],
-)
-
-record(
-    "mm",
-    recipes=["{M}, {N}", "{Q}, {Q}"],
-)
-
-record(
-    "mv",
-    recipes=["{M}, {V}"],
-)
-
-record(
-    "bmm",
-    recipes=["{T}, {W}"],
-)
-
-record(
-    "inner",
-    recipes=["{V}, {V}", "{M}, {V}", "{T}, {M}", "{S}, {V}"],
-)
-
-record(
-    "outer",
-    recipes=["{V}, {U}"],
-)
-
-record(
-    "trace",
-    recipes=["{Q}", "{M}"],
-)
-record(
-    "np.trace",
-    recipes=["{Q}", "{M}, 1", "{M}, offset=-1"],
+calls(
+    {
+        "dot": ["{M}, {V}", "{M}, {N}", "{V}, {V}"],
+        "torch.dot": ["{V}, {V}"],
+        "mm": ["{M}, {N}", "{Q}, {Q}"],
+        "mv": ["{M}, {V}"],
+        "bmm": ["{T}, {W}"],
+        "inner": ["{V}, {V}", "{M}, {V}", "{T}, {M}", "{S}, {V}"],
+        "outer": ["{V}, {U}"],
+        "trace": ["{Q}", "{M}"],
+        "np.trace": ["{Q}", "{M}, 1", "{M}, offset=-1"],
+    }
 )

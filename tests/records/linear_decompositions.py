@@ -6,7 +6,7 @@ import numpy as np
 
 from records import linear_mathematics as lm
 from records import mathematics as m
-from records.record import record
+from records.record import calls, record
 
 SQUARES = [[[2.0]], [[1.0, 0.3], [0.3, -0.5]], [[2.0, 0.3, -0.5], [0.3, 1.5, 0.4], [-0.5, 0.4, -1.8]]]
 SYMMETRIC = [*map(np.array, SQUARES), np.array([SQUARES[1], [[3.0, 1.0], [1.0, 0.2]]])]
@@ -22,27 +22,19 @@ POSITIVE = "[[{S:0.5,2} + 2, 0.75], [0.75, {S:0.5,2} + 1]]"
 BOUNDS = {"atol": 0.0, "rtol": 1e-15}
 
 record(
-    "eigvalsh",
-    of_arrays=m.each_matrix(lm.eigenvalues),
-    cases=[([a], {}) for a in SYMMETRIC],
-
-    recipes=[SYM],
-)  # fmt: skip
-record(
-    "eigenvectors",
-    of_arrays=m.each_matrix(lm.eigenvectors),
-    cases=[([a], {}) for a in SYMMETRIC],
-    called=["eigh"],
+    "mean_of_equals",
+    of_arrays=lm.mean_of_equals,
+    cases=[([np.array(x)], {"least": -1.0}) for x in ([3.0, 2.0, 1.0], [[4.0, 2.0, 1.0], [1.0, 0.0, -1.0]])],
+    kink=([[2.0, 2.0]], [[2.0, 1.0]]),
+    kink_options={"least": -1.0},
+    called=["svdvals", "eigvalsh"],
 )
-record(
-    "eigh",
-    recipes=["{f}(" + SYM + ")[1][0, 1]**2", "{f}(" + SYM + ")[0]"],
-)
+record("eigvalsh", of_arrays=m.each_matrix(lm.eigenvalues), cases=[([a], {}) for a in SYMMETRIC], recipes=[SYM])
+record("eigenvectors", of_arrays=m.each_matrix(lm.eigenvectors), cases=[([a], {}) for a in SYMMETRIC], called=["eigh"])
 record(
     "svdvals",
     of_arrays=m.each_matrix(lm.singular_values),
     cases=[([a], {}) for a in ANY],
-    kink=([[2.0, 1.0], [4.0, 2.0]], [[2.0, 1.0], [0.0, 3.0]]),
     recipes=[PAIR],
 )
 record(
@@ -50,14 +42,6 @@ record(
     of_arrays=lambda a, side: m.each_matrix(lambda x: lm.singular_vectors(x, side))(a),
     cases=[([a], {"side": side}) for a in ANY for side in ("U", "V")],
     called=["svd", "linalg.svd"],
-)
-record(
-    "svd",
-    recipes=["{f}(" + PAIR + ")[0][0, 1]**2", "{f}(" + PAIR + ")[1]"],
-)
-record(
-    "linalg.svd",
-    recipes=["{f}(" + PAIR + ")[2][0, 1]**2", "{f}(" + PAIR + ")[1]"],
 )
 record(
     "cholesky",
@@ -72,41 +56,10 @@ record(
     called=["qr", "linalg.qr"],
 )
 record(
-    "qr",
-    recipes=["{f}(" + PAIR + ")[1]**2", "{f}(" + PAIR + ")[0]**2"],
-)
-record(
-    "linalg.qr",
-
-    recipes=["{f}(" + PAIR + ")[1]**2", '{f}(' + PAIR + ', mode="r")**2'],
-)  # fmt: skip
-record(
-    "solve_triangular",
-
-    recipes=["[[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]], [[{S}], [{S}]], upper=True",
-             "[[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]], [[{S}, {S}]], upper=False, left=False"],
-)  # fmt: skip
-record(
-    "cholesky_solve",
-    recipes=["[[{S}], [{S}]], tril([[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]])"],
-)
-record(
-    "cholesky_inverse",
-    recipes=["tril([[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]])"],
-)
-record(
     "logabsdet",
     of_arrays=m.each_matrix(lm.logabsdet),
     cases=[([a], {}) for a in (ANY[0], ANY[1], np.array(SQUARES[2]), SYMMETRIC[3])],
     called=["slogdet", "logdet"],
-)
-record(
-    "slogdet",
-    recipes=["{f}({Q} + 3*eye({n}))[1]"],
-)
-record(
-    "logdet",
-    recipes=["{Q:-1,1} + 4*eye({n})"],
 )
 record(
     "pinv",
@@ -117,50 +70,36 @@ record(
     recipes=[PAIR, "[[{S}, {S}]]"],
 )
 record(
-    "pinverse",
-    recipes=[PAIR],
-)
-record(
-    "lstsq",
-    recipes=["{f}([[{S}, {S}], [{S}, {S}], [{S}, {S}]], [[{S}], [{S}], [{S}]])[0]"],
-)
-record(
     "matrix_exp",
     of_arrays=m.each_matrix(lm.exponential),
     cases=[([a], {}) for a in (ANY[0], ANY[1], np.array(SQUARES[2]), np.array([[0.0, 1.0], [0.0, 0.0]]), SYMMETRIC[3])],
     recipes=["{Q:-1,1}"],
 )
-record(
-    "linalg.vector_norm",
 
-    recipes=["{V}", "{M}, ord=3", "{M}, dim=1", "{V}, -2"],
-)  # fmt: skip
-record(
-    "matrix_norm",
-
-    recipes=[f'{PAIR}, "nuc"', f"{PAIR}, 2", f"{PAIR}, -2", f"{PAIR}, 1", PAIR],
-)  # fmt: skip
-record(
-    "cond",
-    recipes=[PAIR],
-)
-record(
-    "dist",
-    recipes=["{V}, {V}", "{M}, {V}, 3", "{M}, {M}, p=1.5"],
-)
-record(
-    "cdist",
-    recipes=["{M}, {M}", "{M}, [{V}, {V}], p=1", "{M}, {M}, 3"],
-)
-record(
-    "pairwise_distance",
-    recipes=["{V}, {V}", "{M}, {V}, 3"],
-)
-record(
-    "normalize",
-    recipes=["{M}", "{V}, dim=0", "{M}, 1.0, 0", "{M}, p=3, dim=-1"],
-)
-record(
-    "cosine_similarity",
-    recipes=["{V}, {V}, dim=0", "{M}, {M}", "{M}, {M}, dim=0"],
+calls(
+    {
+        "eigh": ["{f}(" + SYM + ")[1][0, 1]**2", "{f}(" + SYM + ")[0]"],
+        "svd": ["{f}(" + PAIR + ")[0][0, 1]**2", "{f}(" + PAIR + ")[1]"],
+        "linalg.svd": ["{f}(" + PAIR + ")[2][0, 1]**2", "{f}(" + PAIR + ")[1]"],
+        "qr": ["{f}(" + PAIR + ")[1]**2", "{f}(" + PAIR + ")[0]**2"],
+        "linalg.qr": ["{f}(" + PAIR + ")[1]**2", "{f}(" + PAIR + ', mode="r")**2'],
+        "solve_triangular": [
+            "[[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]], [[{S}], [{S}]], upper=True",
+            "[[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]], [[{S}, {S}]], upper=False, left=False",
+        ],
+        "cholesky_solve": ["[[{S}], [{S}]], tril([[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]])"],
+        "cholesky_inverse": ["tril([[{S:0.5,2}, {S}], [{S}, {S:0.5,2}]])"],
+        "slogdet": ["{f}({Q} + 3*eye({n}))[1]"],
+        "logdet": ["{Q:-1,1} + 4*eye({n})"],
+        "pinverse": [PAIR],
+        "lstsq": ["{f}([[{S}, {S}], [{S}, {S}], [{S}, {S}]], [[{S}], [{S}], [{S}]])[0]"],
+        "linalg.vector_norm": ["{V}", "{M}, ord=3", "{M}, dim=1", "{V}, -2"],
+        "matrix_norm": [f'{PAIR}, "nuc"', f"{PAIR}, 2", f"{PAIR}, -2", f"{PAIR}, 1", PAIR],
+        "cond": [PAIR],
+        "dist": ["{V}, {V}", "{M}, {V}, 3", "{M}, {M}, p=1.5"],
+        "cdist": ["{M}, {M}", "{M}, [{V}, {V}], p=1", "{M}, {M}, 3"],
+        "pairwise_distance": ["{V}, {V}", "{M}, {V}, 3"],
+        "normalize": ["{M}", "{V}, dim=0", "{M}, 1.0, 0", "{M}, p=3, dim=-1"],
+        "cosine_similarity": ["{V}, {V}, dim=0", "{M}, {M}", "{M}, {M}, dim=0"],
+    }
 )

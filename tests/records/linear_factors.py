@@ -4,8 +4,4 @@ from __future__ import annotations
 
 from records.record import record
 
-record(
-    "matrix_rank",
-
-    recipes=["{f}([[{S:0.5,1} + 2, {S}], [0.0, {S:0.5,1}]])*{S}"],
-)  # fmt: skip
+record("matrix_rank", recipes=["{f}([[{S:0.5,1} + 2, {S}], [0.0, {S:0.5,1}]])*{S}"])

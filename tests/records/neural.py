@@ -7,7 +7,7 @@ from mpmath import mp
 
 from records import constants as c
 from records import mathematics as m
-from records.record import Edges, MoreExact, record
+from records.record import Edges, MoreExact, calls, record
 
 record(
     "sigmoid",
@@ -167,47 +167,25 @@ record(
     ],
 )
 
-record(
-    "mse_loss",
-    recipes=["{V}, {V}", '{M}, {M}, reduction="none"', '{M}, {M}, reduction="sum"'],
-)
-
-record(
-    "l1_loss",
-    recipes=["{V}, {V}", '{M}, {M}, reduction="none"', '{M}, {M}, reduction="sum"'],
-)
-
-record(
-    "huber_loss",
-    recipes=["{V}, {V}", "{M}, {M}, delta=0.4", '{V}, {V}, reduction="none"'],
-)
-
-record(
-    "binary_cross_entropy_with_logits",
-    recipes=["{V:-2,2}, {V:0.1,0.9}", '{M:-2,2}, {M:0.1,0.9}, reduction="none"'],
-)
-
-record(
-    "nll_loss",
-    recipes=["{f}(log_softmax({M:-3,3}, 1), {classes})", '{M}, {classes}, reduction="none"', "{V}, 0"],
-)
-
-record(
-    "cross_entropy",
-    recipes=[
-        "{V:-3,3}, 1",
-        "{M:-3,3}, {classes}",
-        "{M:-3,3}, softmax({M:-3,3}, 1)",
-        '{M:-3,3}, {classes}, reduction="sum"',
-    ],
-)
-
-record(
-    "linear",
-    recipes=["{V}, {M}, {U}", "{Q}, {M}, {U}", "{V}, {M}"],
-)
-
-record(
-    "layer_norm",
-    recipes=["{V:-4,4}, {n}", "{M:-4,4}, ({n},), {V}, {V}", "{M:-4,4}, ({m}, {n}), eps=0.01", "{M:-4,4}, {n}, {V}"],
+calls(
+    {
+        "mse_loss": ["{V}, {V}", '{M}, {M}, reduction="none"', '{M}, {M}, reduction="sum"'],
+        "l1_loss": ["{V}, {V}", '{M}, {M}, reduction="none"', '{M}, {M}, reduction="sum"'],
+        "huber_loss": ["{V}, {V}", "{M}, {M}, delta=0.4", '{V}, {V}, reduction="none"'],
+        "binary_cross_entropy_with_logits": ["{V:-2,2}, {V:0.1,0.9}", '{M:-2,2}, {M:0.1,0.9}, reduction="none"'],
+        "nll_loss": ["{f}(log_softmax({M:-3,3}, 1), {classes})", '{M}, {classes}, reduction="none"', "{V}, 0"],
+        "cross_entropy": [
+            "{V:-3,3}, 1",
+            "{M:-3,3}, {classes}",
+            "{M:-3,3}, softmax({M:-3,3}, 1)",
+            '{M:-3,3}, {classes}, reduction="sum"',
+        ],
+        "linear": ["{V}, {M}, {U}", "{Q}, {M}, {U}", "{V}, {M}"],
+        "layer_norm": [
+            "{V:-4,4}, {n}",
+            "{M:-4,4}, ({n},), {V}, {V}",
+            "{M:-4,4}, ({m}, {n}), eps=0.01",
+            "{M:-4,4}, {n}, {V}",
+        ],
+    }
 )

@@ -114,17 +114,9 @@ record(
     recipes=["{E}, {S}", "{V}, [{S}]", "{M}, {V}"],
 )
 
-record(
-    "relu6",
-    recipes=["{E}", "{E:-2,9}"],
-    torch=Edges("F.relu6(x)", [*c.SIGNED, 6.0]),
-)
+record("relu6", recipes=["{E}", "{E:-2,9}"], torch=Edges("F.relu6(x)", [*c.SIGNED, 6.0]))
 
-record(
-    "selu",
-    recipes=["{E:-3,3}"],
-    torch=Edges("F.selu(x)", c.SIGNED),
-)
+record("selu", recipes=["{E:-3,3}"], torch=Edges("F.selu(x)", c.SIGNED))
 
 record(
     "rrelu",
@@ -132,15 +124,9 @@ record(
     torch=Edges("F.rrelu(x) | F.rrelu(x, 0.1, 0.5, False)", c.SIGNED),
 )
 
-record(
-    "threshold",
-    recipes=["{E}, 0.3, 20", "{E}, {c}, 0", "{E}, 0.1, value=0.1"],
-)
+record("threshold", recipes=["{E}, 0.3, 20", "{E}, {c}, 0", "{E}, 0.1, value=0.1"])
 
-record(
-    "glu",
-    recipes=["cat([{V:-3,3}, {V:-3,3}])", "{T:-3,3}, 0", "stack([{V:-3,3}, {V:-3,3}]), dim=-2"],
-)
+record("glu", recipes=["cat([{V:-3,3}, {V:-3,3}])", "{T:-3,3}, 0", "stack([{V:-3,3}, {V:-3,3}]), dim=-2"])
 
 record(
     "softmin",

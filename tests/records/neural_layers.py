@@ -2,102 +2,7 @@
 
 from __future__ import annotations
 
-from records.record import record
-
-record(
-    "batch_norm",
-    recipes=[
-        "{M:-4,4}, None, None, training=True",
-        "{T:-4,4}, None, None, {U}, {U}, training=True, eps=0.1",
-        "{M}, {V}, {V:0.3,2}, {V}, {V}",
-        "{T}, {U}, {U:0.3,2}",
-    ],
-)
-
-record(
-    "instance_norm",
-    recipes=["{T:-4,4}", "{T:-4,4}, eps=0.1", "{T:-4,4}, None, None, {U}, {U}"],
-)
-
-record(
-    "group_norm",
-    recipes=["{M:-4,4}, 1", "{T:-4,4}, {m}, {U}, {U}", "{T:-4,4}, 1, eps=0.1"],
-)
-
-record(
-    "rms_norm",
-    recipes=["{V:-4,4}, {n}", "{M:-4,4}, ({n},), {V}", "{M:-4,4}, ({m}, {n}), eps=0.01"],
-)
-
-record(
-    "dropout",
-    recipes=["{E}, training=False", "{E}, 0.0", "{E}, 0.3, False"],
-)
-
-record(
-    "scaled_dot_product_attention",
-    recipes=[
-        "{M:-2,2}, {Q:-2,2}, {Q}",
-        "{Q:-2,2}, {Q:-2,2}, {Q}, is_causal=True",
-        "{M:-2,2}, {Q:-2,2}, {N}, {M:-1,1}, scale=0.5",
-        "{T:-2,2}, {T:-2,2}, {T}",
-        "{Q:-2,2}, {Q:-2,2}, {N}, ({V} > -9)",
-    ],
-)
-
-record(
-    "bilinear",
-    recipes=["{U}, {V}, {T}", "{M}, {M}, {Q}[None]", "{U}, {V}, {T}, [{S}, {S}]"],
-)
-
-record(
-    "conv1d",
-    recipes=[
-        "{M}, {M}[None]",
-        "{T}, {M}[None, :, :2], padding=1",
-        "{M}, {M}[:, None, :2], [{S}, {S}, {S}][:{m}], groups={m}",
-        '{M}, {M}[None], padding="same"',
-        "{M}, {M}[None, :, :2], stride=2, padding=2, dilation=2",
-    ],
-)
-
-record(
-    "conv2d",
-    recipes=[
-        "{T}, {T}[None, :, :2, :1]",
-        "{M}[None], {M}[None, None], padding=(1, 0)",
-        "{T}[None], {T}[:, :1, :1, None].expand(2, 2, 1, 1)",
-    ],
-)
-
-record(
-    "conv3d",
-    recipes=["{T}[None], {T}[None, None, :, :1, :1]", "{T}[None], {T}[None, None], padding=(0, 0, 1)"],
-)
-
-record(
-    "conv_transpose1d",
-    recipes=[
-        "{M}, {M}[:, None]",
-        "{M}, {M}[:, None, :2], stride=2, output_padding=1",
-        "{M}, {M}[:, None], [{S}], padding=1, dilation=2",
-        "{M}, {M}[:, None, :2], None, 2, 1, 0, {m}",
-    ],
-)
-
-record(
-    "conv_transpose2d",
-    recipes=[
-        "{M}[None], {Q}[None, None, :2, :2]",
-        "{M}[None], {M}[None, None], padding=1",
-        "{T}, {V}[:2][:, None, None, None], stride=2",
-    ],
-)
-
-record(
-    "conv_transpose3d",
-    recipes=["{T}[None], {V}[None, None, None, None, :1]", "{T}[None], {S}*ones(1, 1, 1, 1, 2), padding=(0, 0, 1)"],
-)
+from records.record import calls, record
 
 BATCHES = {1: "{M}", 2: "{T}", 3: "{T}[None]"}
 """An array for each number of axes: it has as many, and channels."""
@@ -125,38 +30,70 @@ for n in (1, 2, 3):
         recipes=[f"{x}, 2", f"{x}, 1", f"{x}, {'None' if n == 1 else (None, *(2,) * (n - 1))}"],
     )
     positive = x.replace("}", ":0.3,2}")
-    record(
-        f"lp_pool{n}d",
-        recipes=[f"{positive}, 2, 2, 1", f"{positive}, 3, 2", f"{positive}, 1.5, 2, 1"],
-    )
+    record(f"lp_pool{n}d", recipes=[f"{positive}, 2, 2, 1", f"{positive}, 3, 2", f"{positive}, 1.5, 2, 1"])
 
-record(
-    "local_response_norm",
-    recipes=["{T}, 2", "{T}, 3, alpha=0.5, beta=0.5, k=2", "{T}[None], 1, 0.3"],
-)
-
-record(
-    "interpolate",
-    recipes=[
-        "{M}[None], scale_factor=2",
-        '{M}[None], size=4, mode="linear"',
-        '{M}[None, None], (3, 4), mode="bilinear", align_corners=True',
-        '{T}, 2, mode="linear", align_corners=True',
-        '{M}[None, None, :2, :1], scale_factor=2, mode="bilinear"',
-    ],
-)
-
-record(
-    "pixel_shuffle",
-    recipes=["{f}({T}.reshape(-1, 1, 1)[:4], 2)", "{T}, 1", "{f}({T}[:, :2, :2].reshape(4, 2, 1), upscale_factor=2)"],
-)
-
-record(
-    "pixel_unshuffle",
-    recipes=["{T}, 1", "{f}({T}.reshape(1, 2, -1)[..., :2], 2)", "{T}[:, :2, :2], downscale_factor=2"],
-)
-
-record(
-    "channel_shuffle",
-    recipes=["{T}, 1", "{f}(cat([{M}, {M}])[None], 2)", "{T}, {m}"],
+calls(
+    {
+        "batch_norm": [
+            "{M:-4,4}, None, None, training=True",
+            "{T:-4,4}, None, None, {U}, {U}, training=True, eps=0.1",
+            "{M}, {V}, {V:0.3,2}, {V}, {V}",
+            "{T}, {U}, {U:0.3,2}",
+        ],
+        "instance_norm": ["{T:-4,4}", "{T:-4,4}, eps=0.1", "{T:-4,4}, None, None, {U}, {U}"],
+        "group_norm": ["{M:-4,4}, 1", "{T:-4,4}, {m}, {U}, {U}", "{T:-4,4}, 1, eps=0.1"],
+        "rms_norm": ["{V:-4,4}, {n}", "{M:-4,4}, ({n},), {V}", "{M:-4,4}, ({m}, {n}), eps=0.01"],
+        "dropout": ["{E}, training=False", "{E}, 0.0", "{E}, 0.3, False"],
+        "scaled_dot_product_attention": [
+            "{M:-2,2}, {Q:-2,2}, {Q}",
+            "{Q:-2,2}, {Q:-2,2}, {Q}, is_causal=True",
+            "{M:-2,2}, {Q:-2,2}, {N}, {M:-1,1}, scale=0.5",
+            "{T:-2,2}, {T:-2,2}, {T}",
+            "{Q:-2,2}, {Q:-2,2}, {N}, ({V} > -9)",
+        ],
+        "bilinear": ["{U}, {V}, {T}", "{M}, {M}, {Q}[None]", "{U}, {V}, {T}, [{S}, {S}]"],
+        "conv1d": [
+            "{M}, {M}[None]",
+            "{T}, {M}[None, :, :2], padding=1",
+            "{M}, {M}[:, None, :2], [{S}, {S}, {S}][:{m}], groups={m}",
+            '{M}, {M}[None], padding="same"',
+            "{M}, {M}[None, :, :2], stride=2, padding=2, dilation=2",
+        ],
+        "conv2d": [
+            "{T}, {T}[None, :, :2, :1]",
+            "{M}[None], {M}[None, None], padding=(1, 0)",
+            "{T}[None], {T}[:, :1, :1, None].expand(2, 2, 1, 1)",
+        ],
+        "conv3d": ["{T}[None], {T}[None, None, :, :1, :1]", "{T}[None], {T}[None, None], padding=(0, 0, 1)"],
+        "conv_transpose1d": [
+            "{M}, {M}[:, None]",
+            "{M}, {M}[:, None, :2], stride=2, output_padding=1",
+            "{M}, {M}[:, None], [{S}], padding=1, dilation=2",
+            "{M}, {M}[:, None, :2], None, 2, 1, 0, {m}",
+        ],
+        "conv_transpose2d": [
+            "{M}[None], {Q}[None, None, :2, :2]",
+            "{M}[None], {M}[None, None], padding=1",
+            "{T}, {V}[:2][:, None, None, None], stride=2",
+        ],
+        "conv_transpose3d": [
+            "{T}[None], {V}[None, None, None, None, :1]",
+            "{T}[None], {S}*ones(1, 1, 1, 1, 2), padding=(0, 0, 1)",
+        ],
+        "local_response_norm": ["{T}, 2", "{T}, 3, alpha=0.5, beta=0.5, k=2", "{T}[None], 1, 0.3"],
+        "interpolate": [
+            "{M}[None], scale_factor=2",
+            '{M}[None], size=4, mode="linear"',
+            '{M}[None, None], (3, 4), mode="bilinear", align_corners=True',
+            '{T}, 2, mode="linear", align_corners=True',
+            '{M}[None, None, :2, :1], scale_factor=2, mode="bilinear"',
+        ],
+        "pixel_shuffle": [
+            "{f}({T}.reshape(-1, 1, 1)[:4], 2)",
+            "{T}, 1",
+            "{f}({T}[:, :2, :2].reshape(4, 2, 1), upscale_factor=2)",
+        ],
+        "pixel_unshuffle": ["{T}, 1", "{f}({T}.reshape(1, 2, -1)[..., :2], 2)", "{T}[:, :2, :2], downscale_factor=2"],
+        "channel_shuffle": ["{T}, 1", "{f}(cat([{M}, {M}])[None], 2)", "{T}, {m}"],
+    }
 )

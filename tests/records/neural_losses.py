@@ -10,18 +10,12 @@ SIGNS, ONES = "[1, -1, 1][:{n}]", "[1, -1, 1][:{m}]"
 def record_loss(name, recipes):
     """Enter the record of a loss, in the mean, in sum and as it is."""
     told = [f"{recipe}{how}" for recipe, how in zip(recipes, HOW * len(recipes), strict=False)]
-    record(
-        name,
-        recipes=[*told, f'{recipes[0]}, reduction="none"'],
-    )
+    record(name, recipes=[*told, f'{recipes[0]}, reduction="none"'])
 
 
 HOW = ["", ', reduction="sum"', ', reduction="none"']
 
-record_loss(
-    "smooth_l1_loss",
-    ["{V}, {V}", "{M}, {M}, beta=0.4", "{V}, {V}, beta=2"],
-)
+record_loss("smooth_l1_loss", ["{V}, {V}", "{M}, {M}, beta=0.4", "{V}, {V}, beta=2"])
 
 record(
     "kl_div",
@@ -38,29 +32,18 @@ record_loss(
 )
 
 record_loss(
-    "gaussian_nll_loss",
-    ["{V}, {V}, {V:0.3,2}", "{M}, {M}, {U:0.3,2}, full=True", "{M}, {M}, {U:0.3,2}[:, None]"],
+    "gaussian_nll_loss", ["{V}, {V}, {V:0.3,2}", "{M}, {M}, {U:0.3,2}, full=True", "{M}, {M}, {U:0.3,2}[:, None]"]
 )
 
-record_loss(
-    "hinge_embedding_loss",
-    [f"{{V}}, {SIGNS}", f"{{M}}, {SIGNS}, margin=0.4", f"{{V}}, -{SIGNS}"],
-)
+record_loss("hinge_embedding_loss", [f"{{V}}, {SIGNS}", f"{{M}}, {SIGNS}, margin=0.4", f"{{V}}, -{SIGNS}"])
+
+record_loss("margin_ranking_loss", [f"{{V}}, {{V}}, {SIGNS}", f"{{V}}, {{V}}, {SIGNS}, margin=0.6", "{M}, {M}, {M}"])
 
 record_loss(
-    "margin_ranking_loss",
-    [f"{{V}}, {{V}}, {SIGNS}", f"{{V}}, {{V}}, {SIGNS}, margin=0.6", "{M}, {M}, {M}"],
+    "triplet_margin_loss", ["{V}, {V}, {V}", "{M}, {M}, {M}, margin=2.5", "{M}, {M}, {M}, swap=True, p=3, margin=4.0"]
 )
 
-record_loss(
-    "triplet_margin_loss",
-    ["{V}, {V}, {V}", "{M}, {M}, {M}, margin=2.5", "{M}, {M}, {M}, swap=True, p=3, margin=4.0"],
-)
-
-record_loss(
-    "soft_margin_loss",
-    [f"{{V:-3,3}}, {SIGNS}", f"{{M:-3,3}}, {SIGNS}"],
-)
+record_loss("soft_margin_loss", [f"{{V:-3,3}}, {SIGNS}", f"{{M:-3,3}}, {SIGNS}"])
 
 record_loss(
     "cosine_embedding_loss",

@@ -7,7 +7,7 @@ from mpmath import mp
 
 from records import constants as c
 from records import mathematics as m
-from records.record import record
+from records.record import calls, record
 
 KINDS = ("topk", "kthvalue", "mode", "nanmedian", "cummax", "cummin")
 
@@ -56,28 +56,8 @@ record(
     called=[*KINDS, "sort", "msort"],
 )
 
-record(
-    "topk",
-    recipes=["{V}, 2).values", "{M}, 1, dim=0)[0]", "{M}, {n}, largest=False).values", "{M}, 2, -1).values[0]"],
-)
-
-record(
-    "kthvalue",
-    recipes=["{V}, 2).values", "{M}, 1, dim=0)[0]", "{M}, 2, keepdim=True).values"],
-)
-
-record(
-    "mode",
-    recipes=["{V}).values", "{M}, dim=0)[0]", "{M}, 1, keepdim=True).values"],
-)
-
 for _name, _best in (("cummax", max), ("cummin", min)):
     record(_name, recipes=["{V}, 0).values", "{M}, dim=0)[0]", "{M}, 1).values"])
-
-record(
-    "msort",
-    recipes=["{V}", "{M}"],
-)
 
 record(
     "argsort",
@@ -91,20 +71,18 @@ record(
     recipes=["{V}[{f}({V})]", "{U}[{f}({M}, dim=0)]", "{V}[{f}({M}, descending=True)]"],
 )
 
-record(
-    "np.argsort",
-    recipes=["{V}[{f}({V})]"],
-)
-
 for _name in ("quantile", "nanquantile"):
     record(
         _name,
-
         recipes=[
-            "{V}, 0.3", "{M}, 0.6, dim=0", "{M}, 0.25, 1, True", "{V}, [0.1, 0.8]", "{V}, 0.5",
+            "{V}, 0.3",
+            "{M}, 0.6, dim=0",
+            "{M}, 0.25, 1, True",
+            "{V}, [0.1, 0.8]",
+            "{V}, 0.5",
             *(f'{{V}}, 0.3, interpolation="{way}"' for way in ("lower", "higher", "midpoint", "nearest")),
         ],
-    )  # fmt: skip
+    )
 for _prefix in ("", "nan"):
     for _name, _scale in (("quantile", 1.0), ("percentile", 100.0)):
         record(
@@ -124,7 +102,13 @@ record(
     recipes=["{V}", "{M}, dim=1).values", "{M}"],
 )
 
-record(
-    "np.nanmedian",
-    recipes=["{V}", "{M}, axis=1", "{M}"],
+calls(
+    {
+        "topk": ["{V}, 2).values", "{M}, 1, dim=0)[0]", "{M}, {n}, largest=False).values", "{M}, 2, -1).values[0]"],
+        "kthvalue": ["{V}, 2).values", "{M}, 1, dim=0)[0]", "{M}, 2, keepdim=True).values"],
+        "mode": ["{V}).values", "{M}, dim=0)[0]", "{M}, 1, keepdim=True).values"],
+        "msort": ["{V}", "{M}"],
+        "np.argsort": ["{V}[{f}({V})]"],
+        "np.nanmedian": ["{V}", "{M}, axis=1", "{M}"],
+    }
 )

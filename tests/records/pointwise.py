@@ -10,7 +10,7 @@ from mpmath import mp
 
 from records import constants as c
 from records import mathematics as m
-from records.record import Edges, record
+from records.record import Edges, calls, record
 
 
 def towards_zero(a, b):
@@ -75,79 +75,45 @@ record(
     called=["div"],
 )
 
-record(
-    "positive",
-    recipes=["{E}", "{V}*{f}({V})"],
-)
-
 for _name in ("deg2rad", "rad2deg", "frac"):
-    record(_name,  recipes=["{E}", "{V}*{f}({V})"],
-           torch=Edges(f"torch.{_name}(x)"), numpy=None if _name == "frac" else _name)  # fmt: skip
-
-record(
-    "rsub",
-    recipes=["{E}, {E}", "{M}, {V}, alpha={c}"],
-)
-
-record(
-    "ldexp",
-    recipes=["{E}, {E:-2,2}", "{M}, {V:-2,2}"],
-)
-
-record(
-    "addcmul",
-    recipes=["{V}, {V}, {V}", "{M}, {V}, {S}, value={c}"],
-)
-
-record(
-    "addcdiv",
-    recipes=["{V}, {V}, {V:0.4,2}", "{M}, {V}, {S:0.4,2}, value={c}"],
-)
-
-record(
-    "nan_to_num",
-    recipes=["{E}", "{V}, nan={c}"],
-)
-
-record(
-    "np.nan_to_num",
-    recipes=["{E}", "{V}, nan={c}", "{V}, True, {c}"],
-)
+    record(
+        _name,
+        recipes=["{E}", "{V}*{f}({V})"],
+        torch=Edges(f"torch.{_name}(x)"),
+        numpy=None if _name == "frac" else _name,
+    )
 
 # --- comparisons and logic ---
 
 for _name, _rule in (
-    ("eq", operator.eq), ("ne", operator.ne), ("gt", operator.gt), ("ge", operator.ge), ("lt", operator.lt),
+    ("eq", operator.eq),
+    ("ne", operator.ne),
+    ("gt", operator.gt),
+    ("ge", operator.ge),
+    ("lt", operator.lt),
     ("le", operator.le),
-):  # fmt: skip
-    record(
-        _name,
-        recipes=["where({f}({V}, {V}), {V}, {S})", "{f}({M}, {c})*{V}"],
-    )
+):
+    record(_name, recipes=["where({f}({V}, {V}), {V}, {S})", "{f}({M}, {c})*{V}"])
 
 for _name, _rule in (
-    ("logical_and", np.logical_and), ("logical_or", np.logical_or), ("logical_xor", np.logical_xor),
-    ("bitwise_and", np.logical_and), ("bitwise_or", np.logical_or), ("bitwise_xor", np.logical_xor),
-):  # fmt: skip
+    ("logical_and", np.logical_and),
+    ("logical_or", np.logical_or),
+    ("logical_xor", np.logical_xor),
+    ("bitwise_and", np.logical_and),
+    ("bitwise_or", np.logical_or),
+    ("bitwise_xor", np.logical_xor),
+):
     record(
         _name,
         definition=lambda a, b, rule=_rule: bool(rule(mp.re(a) != 0, mp.re(b) != 0)),
         flat=[(c.TRUTHS, {})],
         recipes=["where({f}({V} > {c}, {V} < 1), {V}, {S})", "{f}({M} > {c}, {V} > 0)*{V}"],
-    ) if _name.startswith("logical") else record(
-        _name,
-        recipes=["where({f}({V} > {c}, {V} < 1), {V}, {S})"],
-    )
+    ) if _name.startswith("logical") else record(_name, recipes=["where({f}({V} > {c}, {V} < 1), {V}, {S})"])
 
 record(
     "logical_not",
     definition=lambda a: mp.re(a) == 0,
     flat=[(c.TRUTHS[:1], {})],
-    recipes=["where({f}({V} > {c}), {V}, {S})"],
-)
-
-record(
-    "bitwise_not",
     recipes=["where({f}({V} > {c}), {V}, {S})"],
 )
 
@@ -157,12 +123,7 @@ for _name, _rule, _truth in (
     ("isposinf", lambda x: mp.re(x) == mp.inf, False),
     ("isneginf", lambda x: mp.re(x) == -mp.inf, False),
 ):
-    record(
-        _name,
-        definition=_rule,
-        flat=[(TESTED, {})],
-        recipes=["where({f}({V}), 0, {V})"],
-    )
+    record(_name, definition=_rule, flat=[(TESTED, {})], recipes=["where({f}({V}), 0, {V})"])
 
 record(
     "signbit",
@@ -176,21 +137,15 @@ record(
     definition=lambda x, other, rtol, atol, equal_nan: (
         abs(mp.re(x - other)) <= mp.mpf(atol) + abs(mp.mpf(rtol) * mp.re(other))
     ),
-    flat=[([np.array([1.0, 1.0, 2.0, -3.0]), np.array([1.0, 1.5, 2.1, 3.0])],
-           {"rtol": rtol, "atol": 0.01, "equal_nan": False}) for rtol in (0.0, 0.4)],
+    flat=[
+        (
+            [np.array([1.0, 1.0, 2.0, -3.0]), np.array([1.0, 1.5, 2.1, 3.0])],
+            {"rtol": rtol, "atol": 0.01, "equal_nan": False},
+        )
+        for rtol in (0.0, 0.4)
+    ],
     options=[{"rtol": 1e-5, "atol": 1e-8, "equal_nan": False}],
-
     recipes=["where({f}({V}, {V}, rtol=0.5), {V}, {S})"],
-)  # fmt: skip
-
-record(
-    "allclose",
-    recipes=["{V}*2 if {f}({V}, {V}, rtol=0.5) else {V}"],
-)
-
-record(
-    "equal",
-    recipes=["{V}*2 if {f}({V}, {M}) else {V}"],
 )
 
 record(
@@ -202,13 +157,35 @@ record(
 
 record(
     "histc",
-    of_arrays=lambda x, bins, low, high: np.array([
-        sum(mp.mpf(low) + (mp.mpf(high) - low) * k / bins <= mp.re(e)
-            and (mp.re(e) < mp.mpf(low) + (mp.mpf(high) - low) * (k + 1) / bins or (k + 1 == bins and mp.re(e) == high))
-            for e in x)
-        for k in range(bins)
-    ], dtype=object),
+    of_arrays=lambda x, bins, low, high: np.array(
+        [
+            sum(
+                mp.mpf(low) + (mp.mpf(high) - low) * k / bins <= mp.re(e)
+                and (
+                    mp.re(e) < mp.mpf(low) + (mp.mpf(high) - low) * (k + 1) / bins
+                    or (k + 1 == bins and mp.re(e) == high)
+                )
+                for e in x
+            )
+            for k in range(bins)
+        ],
+        dtype=object,
+    ),
     flat=[([c.HALVES], {"bins": 4, "low": -2.5, "high": 2.5}), ([c.HALVES], {"bins": 3, "low": 0.0, "high": 1.5})],
-
     recipes=["{f}({V}, 4, -4, 4)*{S}"],
-)  # fmt: skip
+)
+
+calls(
+    {
+        "positive": ["{E}", "{V}*{f}({V})"],
+        "rsub": ["{E}, {E}", "{M}, {V}, alpha={c}"],
+        "ldexp": ["{E}, {E:-2,2}", "{M}, {V:-2,2}"],
+        "addcmul": ["{V}, {V}, {V}", "{M}, {V}, {S}, value={c}"],
+        "addcdiv": ["{V}, {V}, {V:0.4,2}", "{M}, {V}, {S:0.4,2}, value={c}"],
+        "nan_to_num": ["{E}", "{V}, nan={c}"],
+        "np.nan_to_num": ["{E}", "{V}, nan={c}", "{V}, True, {c}"],
+        "bitwise_not": ["where({f}({V} > {c}), {V}, {S})"],
+        "allclose": ["{V}*2 if {f}({V}, {V}, rtol=0.5) else {V}"],
+        "equal": ["{V}*2 if {f}({V}, {M}) else {V}"],
+    }
+)

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from records.record import record
+from records.record import calls
 
-record(
-    "vander",
-    recipes=["{V}", "{V}, 4", "{V}, increasing=True"],
-)
-
-record(
-    "linalg.vander",
-    recipes=["{V}", "{M}, N=3"],
-)
-
-record(
-    "polyval",
-    recipes=["{V}, {S}", "{V}, {M}"],
-)
-
-
-record(
-    "convolve",
-    recipes=["{V}, [{S}, {S}]", *(f"{{V}}, [{{S}}, {{S}}], {mode!r}" for mode in ("same", "valid"))],
+calls(
+    {
+        "vander": ["{V}", "{V}, 4", "{V}, increasing=True"],
+        "linalg.vander": ["{V}", "{M}, N=3"],
+        "polyval": ["{V}, {S}", "{V}, {M}"],
+        "convolve": ["{V}, [{S}, {S}]", *(f"{{V}}, [{{S}}, {{S}}], {mode!r}" for mode in ("same", "valid"))],
+    }
 )

@@ -100,6 +100,12 @@ def record(name: str, **fields: Any) -> None:
     RECORDS[name] = Record(name, **fields)
 
 
+def calls(recipes: dict[str, Sequence[str]]) -> None:
+    """Enter the records of functions that are calls for random programs alone, by name."""
+    for name, texts in recipes.items():
+        record(name, recipes=texts)
+
+
 def has_derivative(op: Op) -> bool:
     """Return whether a derivative of an op is tested as one."""
     return callable(op.vjps) or (any(rule is not None for rule in op.vjps) and not op.step)

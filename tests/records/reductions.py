@@ -7,7 +7,7 @@ from mpmath import mp
 from records import constants as c
 from records import figures
 from records import mathematics as m
-from records.record import MoreExact, record
+from records.record import MoreExact, calls, record
 
 record(
     "sum",
@@ -184,32 +184,7 @@ record(
     ],
 )
 
-record(
-    "sqrt0",
-    definition=mp.sqrt,
-    cases=[([()], {}), ([(3,)], {})],
-    called=["std"],
-)
-
-record(
-    "np.cumsum",
-    recipes=["{M}", "{M}, axis=1"],
-)
-
-record(
-    "sort",
-    recipes=["{V}).values", "{M}, dim=0, descending=True)[0]", "{V}, descending=True).values"],
-)
-
-record(
-    "np.sort",
-    recipes=["{M}", "{V}", "{M}, axis=0"],
-)
-
-record(
-    "np.median",
-    recipes=["{V}", "{M}, axis=1", "{M}"],
-)
+record("sqrt0", definition=mp.sqrt, cases=[([()], {}), ([(3,)], {})], called=["std"])
 
 record(
     "std",
@@ -219,17 +194,14 @@ record(
     ],
 )
 
-record(
-    "np.var",
-    recipes=["{M}", "{V}, ddof=1", "{M}, axis=1"],
-)
-
-record(
-    "np.std",
-    recipes=["{M:-4,4}", "{V:-4,4}, ddof=1", "{M:-4,4}, axis=1"],
-)
-
-record(
-    "linalg.norm",
-    recipes=["{M}", "{V}, ord=3", "{M}, axis=1", "{V}, np.inf", "[[{S}, {S}], [{S}, {S}]], 2"],
+calls(
+    {
+        "np.cumsum": ["{M}", "{M}, axis=1"],
+        "sort": ["{V}).values", "{M}, dim=0, descending=True)[0]", "{V}, descending=True).values"],
+        "np.sort": ["{M}", "{V}", "{M}, axis=0"],
+        "np.median": ["{V}", "{M}, axis=1", "{M}"],
+        "np.var": ["{M}", "{V}, ddof=1", "{M}, axis=1"],
+        "np.std": ["{M:-4,4}", "{V:-4,4}, ddof=1", "{M:-4,4}, axis=1"],
+        "linalg.norm": ["{M}", "{V}, ord=3", "{M}, axis=1", "{V}, np.inf", "[[{S}, {S}], [{S}, {S}]], 2"],
+    }
 )

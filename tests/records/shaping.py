@@ -6,7 +6,7 @@ import numpy as np
 
 from records import constants as c
 from records import mathematics as m
-from records.record import record
+from records.record import calls, record
 
 record(
     "reshape",
@@ -80,11 +80,6 @@ record(
 )
 
 record(
-    "linalg.diagonal",
-    recipes=["{Q}", "{M}, offset=1"],
-)
-
-record(
     "tril",
     of_arrays=m.triangle(lower=True),
     cases=[([(3, 3)], {"k": 0}), ([(2, 3)], {"k": 1})],
@@ -98,12 +93,7 @@ record(
     recipes=["{Q}", "{M}, diagonal=1", "{Q}, -1"],
 )
 
-record(
-    "clone",
-    of_arrays=lambda x: x,
-    cases=[([()], {}), ([(2, 3)], {})],
-    recipes=["{E}"],
-)
+record("clone", of_arrays=lambda x: x, cases=[([()], {}), ([(2, 3)], {})], recipes=["{E}"])
 
 record(
     "index",
@@ -138,42 +128,16 @@ record(
     recipes=["[{V}, {U}]", "[{M}, {M}], 1", "[{M}, {Q}], dim=0", "[{M}, {V}[None]]"],
 )
 
-record(
-    "ravel",
-    recipes=["{M}", "{T}"],
-)
-
-record(
-    "flatten",
-    recipes=["{M}", "{T}, 1", "{T}, 0, 1"],
-)
-
-record(
-    "squeeze",
-    recipes=["{V}[None]", "{V}[:, None], 1", "{M}, 0"],
-)
-
-record(
-    "unsqueeze",
-    recipes=["{V}, 0", "{V}, -1", "{M}, 1"],
-)
-
-record(
-    "transpose",
-    recipes=["{M}, 0, 1", "{T}, 0, -1"],
-)
-
-record(
-    "t",
-    recipes=["{M}", "{V}"],
-)
-
-record(
-    "np.transpose",
-    recipes=["{M}", "{T}, (1, 0, 2)"],
-)
-
-record(
-    "repeat",
-    recipes=["{V}, (2,)", "{M}, (2, 1)", "{V}, (2, 1)"],
+calls(
+    {
+        "linalg.diagonal": ["{Q}", "{M}, offset=1"],
+        "ravel": ["{M}", "{T}"],
+        "flatten": ["{M}", "{T}, 1", "{T}, 0, 1"],
+        "squeeze": ["{V}[None]", "{V}[:, None], 1", "{M}, 0"],
+        "unsqueeze": ["{V}, 0", "{V}, -1", "{M}, 1"],
+        "transpose": ["{M}, 0, 1", "{T}, 0, -1"],
+        "t": ["{M}", "{V}"],
+        "np.transpose": ["{M}", "{T}, (1, 0, 2)"],
+        "repeat": ["{V}, (2,)", "{M}, (2, 1)", "{V}, (2, 1)"],
+    }
 )

@@ -168,7 +168,7 @@ class Places(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One true entry of a Jacobian, nan where it was not found, and what y does on both sides by that entry.
+    """One true entry of a Jacobian, nan where it has no limit, and what y does on both sides by that entry.
 
     Where that is not known of the entry ``alone``, it is what y does as others move with it.
     """
@@ -204,13 +204,13 @@ def true_entries(exact: Exact, name: str, places: Places, groups: Sequence[Seque
         sizes = at_rows(rows, places.sizes[inside], steps_here, count)
         sought = [at_rows(rows, values[inside], steps_here, count) for values in places.sought]
         direction = {name: np.where(among, flat, 0.0).reshape(np.shape(steps))}
-        found = exact.along(direction, at_least(sizes, rows), sought)
-        bent = sorted({int(of_row[i]) for i, side in enumerate(found.sides) if side.kind})
-        turning = sorted(set(group) - set(bent)) if found.turns else []
-        alone = {group[0]: found}
+        slopes = exact.along(direction, at_least(sizes, rows), sought)
+        bent = sorted({int(of_row[i]) for i, side in enumerate(slopes.sides) if side.kind})
+        turning = sorted(set(group) - set(bent)) if slopes.turns else []
+        alone = {group[0]: slopes}
         if len(group) > 1:
             alone = {j: move_alone(exact, name, steps, j) for j in [*bent, *turning][:MOST_ALONE]}
-        for i, (value, side) in enumerate(zip(found.values, found.sides, strict=True)):
+        for i, (value, side) in enumerate(zip(slopes.values, slopes.sides, strict=True)):
             column = int(of_row[i])
             own = alone[column].sides[i] if column in alone else SMOOTH
             unit = float(flat[column])
@@ -230,19 +230,19 @@ def move_alone(exact: Exact, name: str, steps: Array, column: int) -> Slope:
 
 def at_rows(rows: Indices, values: Array, steps: Sequence[Decimal], count: int) -> list[Decimal]:
     """Return numbers times steps in their rows, 0 in all others and where a number is not finite."""
-    found = [Decimal(0)] * count
+    numbers = [Decimal(0)] * count
     with digits(60):
         for row, value, step in zip(rows.tolist(), values.tolist(), steps, strict=True):
-            found[row] = finite(value) * step
-    return found
+            numbers[row] = finite(value) * step
+    return numbers
 
 
 def at_least(sizes: Sequence[Decimal], rows: Indices) -> list[Decimal]:
     """Return sizes, none of them 0 in these rows: a derivative that doubles take for 0 may be a small one."""
-    found = list(map(abs, sizes))
+    raised = list(map(abs, sizes))
     for row in rows.tolist():
-        found[row] = max(found[row], LEAST)
-    return found
+        raised[row] = max(raised[row], LEAST)
+    return raised
 
 
 def per_unit(value: Decimal, unit: float) -> Decimal:
@@ -287,7 +287,8 @@ def add_products(rows: Indices, left: Array, right: Array, count: int) -> list[f
         terms = np.concatenate([np.ldexp(product, k + m), np.ldexp(error, k + m)])
     order = np.argsort(np.concatenate([rows, rows]), kind="stable")
     ends = 2 * np.cumsum(np.bincount(rows, minlength=count))[:-1]
-    return [fsum_of(part) for part in np.split(terms[order], ends)]
+    parts = np.split(terms[order], ends)
+    return [math.fsum(part.tolist()) if np.all(np.isfinite(part)) else math.nan for part in parts]
 
 
 def halves(x: Array) -> tuple[Array, Array]:
@@ -295,8 +296,3 @@ def halves(x: Array) -> tuple[Array, Array]:
     scaled = (2.0**27 + 1) * x
     high = scaled - (scaled - x)
     return high, x - high
-
-
-def fsum_of(terms: Array) -> float:
-    """Return a sum that is rounded once, nan where a term is not finite."""
-    return math.fsum(terms.tolist()) if np.all(np.isfinite(terms)) else math.nan

@@ -1,12 +1,8 @@
-"""Functions of decimals in the digits of the context, with nan, infinities and zeros as in double precision.
+"""The numbers of the exact route: reals of as many digits as are asked for, in arrays of numpy.
 
-The numbers of the exact route: reals of as many digits as are asked for, in arrays of numpy.
 A ``Real`` is a decimal of the context's precision, with nan, both infinities and both zeros as in double precision.
 numpy's object arrays call its operators and methods entry by entry, so that an op's forward works on them as it
-stands. What the C library of decimals lacks (sin, atan, erf …) comes from mpmath.
-Sums of products of many numbers with many digits, by the products of matrices that doubles are fast at.
-A number is cut into limbs of six decimal digits. The product of two limbs is below 10¹², so that double precision adds
-up thousands of them without rounding, and what is rounded is the result alone.
+stands. What the C library of decimals lacks (sin, atan, erf …) comes from mpmath, products of matrices from doubles.
 """
 
 from __future__ import annotations
@@ -64,8 +60,8 @@ def raised(base: Decimal, exponent: Decimal) -> Decimal:
     """Return a positive number to a power, by its logarithm with as many digits more as the exponent has."""
     with localcontext() as context:
         context.prec += GUARD + min(max(0, exponent.adjusted()), LARGEST // 50)
-        found = exp(exponent * ln(base))
-    return +found
+        power = exp(exponent * ln(base))
+    return +power
 
 
 def divided(a: Decimal, b: Decimal) -> tuple[Decimal, Decimal]:
@@ -116,14 +112,14 @@ def by_rule(rule: Callable[..., Any], *numbers: Decimal) -> Decimal:
         raise GradcliError("budget", f"a function of mpmath at a number of {widest:,} digits takes many seconds")
     with mpmath.workprec(int((getcontext().prec + 2 * GUARD + min(widest, getcontext().prec)) * BITS)):
         try:
-            found = mpmath.mpmathify(rule(mpmath, *(as_mpf(mpmath, x) for x in numbers)))
+            number = mpmath.mpmathify(rule(mpmath, *(as_mpf(mpmath, x) for x in numbers)))
         except (ValueError, ZeroDivisionError, OverflowError):
             return NAN
-        if isinstance(found, mpmath.mpc):
+        if isinstance(number, mpmath.mpc):
             return NAN
-        if not mpmath.isfinite(found):
-            return NAN if mpmath.isnan(found) else Decimal("Infinity").copy_sign(Decimal(int(mpmath.sign(found))))
-        return from_mpf(found._mpf_)
+        if not mpmath.isfinite(number):
+            return NAN if mpmath.isnan(number) else Decimal("Infinity").copy_sign(Decimal(int(mpmath.sign(number))))
+        return from_mpf(number._mpf_)
 
 
 def by_matrix_rule(rule: Callable[..., Any], a: Array) -> list[Array]:
@@ -195,7 +191,7 @@ def axis_angle(y: Decimal, x: Decimal) -> Decimal:
     return 2 * quarter if x.is_signed() else Decimal(0)
 
 
-# ---- The numbers of the exact route: reals of as many digits as are asked for, in arrays of numpy
+# --- one number, and arrays of them ---
 
 
 def decimal(value: Any) -> Decimal:
@@ -248,8 +244,8 @@ def guarded(rule: Callable[[Decimal], Decimal]) -> Callable[[Real], Real]:
     def apply(self: Real) -> Real:
         with localcontext() as context:
             context.prec += GUARD
-            found = rule(self.d)
-        return Real(+found)
+            wide = rule(self.d)
+        return Real(+wide)
 
     return apply
 
@@ -427,9 +423,9 @@ def lifted(value: object) -> Any:
 
 def array(entries: list[Any], shape: tuple[int, ...]) -> Array:
     """Return entries as an array of objects."""
-    found = np.empty(len(entries), dtype=object)
-    found[:] = entries
-    return found.reshape(shape)
+    flat = np.empty(len(entries), dtype=object)
+    flat[:] = entries
+    return flat.reshape(shape)
 
 
 def decimals(numbers: Array) -> Array:
@@ -443,17 +439,16 @@ def as_doubles(values: object) -> Array:
     return np.asarray(values, dtype=np.float64)
 
 
-# ---- Sums of products of many numbers with many digits, by the products of matrices that doubles are fast
+# --- sums of products ---
+#
+# A number is cut into limbs of six decimal digits. The product of two limbs is below 10¹², so that double precision
+# adds up thousands of them without rounding, and what is rounded is the result alone.
 
 LIMB = 6
 BASE = 10**LIMB
 """What a limb is smaller than."""
 LONGEST = 4_000
 """Terms of a sum that doubles add up without rounding."""
-LIMB_GUARD = 10
-"""Digits of each number beyond those of the context."""
-BLOCK, WIDTH = 2**18, 64
-"""Products of two entries that are added up in one call, and the terms of each sum that they belong to."""
 WIDEST = 40
 """Orders of magnitude between the entries of a matrix up to which its limbs are not mostly zeros."""
 
@@ -479,40 +474,17 @@ def multiply_limbs(above: list[Array], shift: int, below: list[Array], other: in
     ``shift`` and ``other`` say how many digits of theirs stand behind the point. The lowest limbs of the product, which
     are beyond the digits that its terms have, are left out.
     """
-    lowest = max((shift + other - getcontext().prec - LIMB_GUARD) // LIMB - 1, 0)
+    lowest = max((shift + other - getcontext().prec - GUARD) // LIMB - 1, 0)
     columns: dict[int, Array] = {}
     for i, a in enumerate(above):
         for j, b in enumerate(below):
             if i + j >= lowest:
-                columns[i + j] = columns.get(i + j, 0) + in_blocks(a, b)
+                columns[i + j] = columns.get(i + j, 0) + np.matmul(a, b).astype(np.int64)
     shape, totals = columns[lowest].shape, [0] * columns[lowest].size
     for place in range(len(above) + len(below) - 2, lowest - 1, -1):
         totals = [total * BASE + limb for total, limb in zip(totals, columns[place].ravel().tolist(), strict=True)]
     unit = Decimal((0, (1,), lowest * LIMB - shift - other))
-    found = np.empty(len(totals), dtype=object)
-    found[:] = [total * unit for total in map(Decimal, totals)]
-    return found.reshape(shape)
-
-
-def in_blocks(a: Array, b: Array) -> Array:
-    """Return the product of two matrices of small integers, which are doubles.
-
-    It is put together of parts that are small enough for one thread: two that share a busy core wait for each other.
-    """
-    columns = b.shape[-1] if b.ndim > 1 else 1
-    high = max(BLOCK // (WIDTH * columns), 1) if a.ndim > 1 else 1
-    starts = range(0, a.shape[-2], high) if a.ndim > 1 else [0]
-    parts = [added_up(a[..., k : k + high, :] if a.ndim > 1 else a, b) for k in starts]
-    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-2 if b.ndim > 1 else -1)
-
-
-def added_up(a: Array, b: Array) -> Array:
-    """Return the product of a few rows and a matrix, some terms of each sum at a time."""
-    total: Any = 0.0
-    for start in range(0, a.shape[-1], WIDTH):
-        terms = slice(start, start + WIDTH)
-        total = total + np.matmul(a[..., terms], b[..., terms, :] if b.ndim > 1 else b[terms])
-    return np.asarray(total).astype(np.int64)
+    return array([total * unit for total in map(Decimal, totals)], shape)
 
 
 def cut(numbers: Array) -> tuple[list[Array], int] | None:
@@ -527,7 +499,7 @@ def cut(numbers: Array) -> tuple[list[Array], int] | None:
     highest, lowest = max(orders, default=0), min(orders, default=0)
     if highest - lowest > WIDEST:
         return None
-    behind = max(getcontext().prec + LIMB_GUARD - lowest, 0)
+    behind = max(getcontext().prec + GUARD - lowest, 0)
     before = max(highest + 1, 1)
     before += -(before + behind) % LIMB
     texts = map(Decimal.__format__, entries, repeat(f"+0{before + behind + 1 + (behind > 0)}.{behind}f"))

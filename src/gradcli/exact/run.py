@@ -80,12 +80,7 @@ class Deciding(Graph):
     _ahead: dict[int, Iterator[Decision]] = field(default_factory=dict)
 
     def apply(
-        self,
-        op: Op,
-        arguments: tuple[Any, ...],
-        static: Options,
-        values: Sequence[object],
-        links: tuple[int, ...] = (),
+        self, op: Op, arguments: tuple[Any, ...], static: Options, values: Sequence[object], links: tuple[int, ...] = ()
     ) -> Any:
         """Apply an op as a graph does, by its pieces and in many digits."""
         if not self.exact or self.is_earlier(arguments):
@@ -111,12 +106,7 @@ class Deciding(Graph):
         return bool(active) and not any(is_lifted(a.value) for a in active)
 
     def enter(
-        self,
-        op: Op,
-        arguments: tuple[Any, ...],
-        static: Options,
-        value: object,
-        links: tuple[int, ...] = (),
+        self, op: Op, arguments: tuple[Any, ...], static: Options, value: object, links: tuple[int, ...] = ()
     ) -> Any:
         """Note what an operation in doubles decides, and enter it; a run in many digits has such of earlier calls."""
         self._note(op, [value_of(a) for a in arguments], static)
@@ -152,8 +142,8 @@ class Deciding(Graph):
 
         One number that is made of plain numbers alone is told from a tensor by its type, but for what is given a shape.
         """
-        found = self._value(op, values, static)
-        value = found if op.entries.view and is_lifted(found) else lifted(np.asarray(found))
+        made = self._value(op, values, static)
+        value = made if op.entries.view and is_lifted(made) else lifted(np.asarray(made))
         if op.entries.view and type(arguments[0]) is np.ndarray:
             return op.forward(arguments[0], **static)
         shaped = op.entries.view and not op.flat

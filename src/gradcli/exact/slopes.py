@@ -1,20 +1,17 @@
-"""What differences of more and more digits come to: a derivative, 0, a kink, a jump, or no limit at all.
+"""Derivatives without a rule: the program itself in many digits at x ± h, and half the difference over h.
 
-Derivatives without a rule: the program itself in many digits at x ± h, and half the difference over h.
-The digits grow, and h shrinks with them, until two settings give the same. What a run at x decides (its branches, the
-side of each kink, the positions of maxima) is compared with what the runs at x ± h decide: where these differ, the
-derivative is taken on the pieces of x, which is the choice of a convention, and the slopes on both sides say whether
-there is a kink or a jump. A program that rounding led another way than exact numbers would go is led as it went.
-Second derivatives without a rule: the program in many digits at four points, x ± h·a ± h·b, and their difference.
-As with first derivatives the digits grow and h shrinks until two settings give the same, and a run that decides
-otherwise than the one at x is led back to the pieces of x: there a piecewise function has the second derivative of its
-piece, which is PyTorch's convention.
+The digits grow, and h shrinks with them, until two settings give the same: a derivative, 0, a kink, a jump, or no limit
+at all. What a run at x decides (its branches, the side of each kink, the positions of maxima) is compared with what the
+runs at x ± h decide: where these differ, the derivative is taken on the pieces of x, which is the choice of a
+convention, and the slopes on both sides say whether there is a kink or a jump. A program that rounding led another way
+than exact numbers would go is led as it went. Second derivatives are found so from four points.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -102,13 +99,13 @@ def settings_for(spread: int) -> tuple[tuple[int, int], ...]:
     return (*SETTINGS, (last, fineness + spread), (last, fineness + 2 * spread))
 
 
-def value_of(earlier: Decimal, found: Decimal, count: int) -> Decimal:
+def value_of(earlier: Decimal, latest: Decimal, count: int) -> Decimal:
     """Return the value that two settings come to: the last one, of ``count`` digits, and 0 where it is rounding.
 
     That shrinks as digits grow, and is below three quarters of them.
     """
-    rounding = abs(found) <= SAME * abs(earlier) or abs(found) <= Decimal(10) ** (-3 * count // 4)
-    return Decimal(0) if found and not settled(earlier, found) and rounding else found
+    rounding = abs(latest) <= SAME * abs(earlier) or abs(latest) <= Decimal(10) ** (-3 * count // 4)
+    return Decimal(0) if latest and not settled(earlier, latest) and rounding else latest
 
 
 def finite(size: float) -> Decimal:
@@ -116,11 +113,11 @@ def finite(size: float) -> Decimal:
     return Decimal(float(size)) if np.isfinite(size) else Decimal(0)
 
 
-def settled(earlier: Decimal, found: Decimal) -> bool:
+def settled(earlier: Decimal, latest: Decimal) -> bool:
     """Return whether two settings agree: to 20 digits, or in being no number."""
-    if not (earlier.is_finite() and found.is_finite()):
-        return str(earlier) == str(found)
-    return abs(found - earlier) <= SAME * abs(found)
+    if not (earlier.is_finite() and latest.is_finite()):
+        return str(earlier) == str(latest)
+    return abs(latest - earlier) <= SAME * abs(latest)
 
 
 def enough(
@@ -133,10 +130,10 @@ def enough(
     """
     if len(settings) == 1:
         return False
-    earlier, found, count = settings[-2].slope(i), settings[-1].slope(i), settings[-1].digits
+    earlier, latest, count = settings[-2].slope(i), settings[-1].slope(i), settings[-1].digits
     if not settings[-1].at[i].is_finite():
         return True
-    if not found.is_finite():
+    if not latest.is_finite():
         return False
     if settings[-1].cancels and rich and count < most:
         return False
@@ -144,37 +141,32 @@ def enough(
         return False
     if count < most and most > SETTINGS[-1][0] and side_of(settings[-2], settings[-1], i, size).kind:
         return False  # h may still be longer than the pieces: x % 0.3 at 1e300
-    if not found and not size and not any(sought):
+    if not latest and not size and not any(sought):
         return True
-    if abs(found) <= SAME * size or not found:
+    if abs(latest) <= SAME * size or not latest:
         return count == most and vanishes(settings, i, size)
-    if settled(earlier, found):
-        return count >= SURE or all(is_close(s, found) for s in sought)
+    if settled(earlier, latest):
+        return count >= SURE or all(s.is_finite() and abs(s - latest) <= CLOSE * abs(latest) for s in sought)
     return vanishes(settings, i, size)
 
 
 def calm(settings: Sequence[Setting], i: int, slope: Callable[[Setting, int], Decimal]) -> bool:
     """Return whether the slope of entry i on one side has a limit: it stays, or shrinks with h, or has no value."""
     old, new = settings[-2:]
-    earlier, found = slope(old, i), slope(new, i)
-    if not (earlier.is_finite() and found.is_finite()):
+    earlier, latest = slope(old, i), slope(new, i)
+    if not (earlier.is_finite() and latest.is_finite()):
         return True
-    stays = abs(found - earlier) <= SAME.sqrt() * max(abs(new.left(i)), abs(new.right(i)))
-    return stays or abs(found) <= abs(earlier) / 10
-
-
-def is_close(value: Decimal, truth: Decimal) -> bool:
-    """Return whether a number is the true one to six digits."""
-    return value.is_finite() and abs(value - truth) <= CLOSE * abs(truth)
+    stays = abs(latest - earlier) <= SAME.sqrt() * max(abs(new.left(i)), abs(new.right(i)))
+    return stays or abs(latest) <= abs(earlier) / 10
 
 
 def last_value(settings: Sequence[Setting], i: int, size: Decimal) -> Decimal:
     """Return the derivative of entry i by the last setting, 0 where it vanishes, nan where no two settings agree."""
-    earlier, found = settings[-2].slope(i), settings[-1].slope(i)
-    if not found.is_finite():
+    earlier, latest = settings[-2].slope(i), settings[-1].slope(i)
+    if not latest.is_finite():
         return NAN
-    if settled(earlier, found):
-        return Decimal(0) if is_below_input(settings, i, size) else found
+    if settled(earlier, latest):
+        return Decimal(0) if is_below_input(settings, i, size) else latest
     return Decimal(0) if vanishes(settings, i, size) else NAN
 
 
@@ -184,18 +176,18 @@ def is_below_input(settings: Sequence[Setting], i: int, size: Decimal) -> bool:
     1 + cos(x) is 7e-33 at the double next to π and 3e-32 at the one before: beside its terms it is 0, and x moved by
     its last digit changes it by more than all of it. A small number that stays, as 1 - sigmoid(70), is none of these.
     """
-    found = abs(settings[-1].slope(i))
-    if not 0 < found <= Decimal(ROUNDING) ** 2 * size:
+    latest = abs(settings[-1].slope(i))
+    if not 0 < latest <= Decimal(ROUNDING) ** 2 * size:
         return False
     clearest = next(setting for setting in reversed(settings) if setting.h**3 >= Decimal(10) ** -setting.digits)
     bend = clearest.bend(i)
-    return bend.is_finite() and found <= Decimal(EPS) * abs(bend)
+    return bend.is_finite() and latest <= Decimal(EPS) * abs(bend)
 
 
 def flat(setting: Setting, i: int, size: Decimal) -> bool:
     """Return whether entry i shows no slope beyond rounding: it is 0, or so small that only the last setting tells."""
-    found = setting.slope(i)
-    return found.is_finite() and abs(found) <= setting.noise(i, size)
+    latest = setting.slope(i)
+    return latest.is_finite() and abs(latest) <= setting.noise(i, size)
 
 
 def vanishes(settings: Sequence[Setting], i: int, size: Decimal) -> bool:
@@ -215,11 +207,11 @@ def dies(settings: Sequence[Setting], i: int) -> bool:
 
 def side(settings: Sequence[Setting], i: int, size: Decimal) -> Side:
     """Return what the slopes on both sides of x come to as h shrinks; smooth where two of the last settings say so."""
-    found = side_of(settings[-2], settings[-1], i, size)
-    if not found.kind or len(settings) < 3:
-        return found
+    latest = side_of(settings[-2], settings[-1], i, size)
+    if not latest.kind or len(settings) < 3:
+        return latest
     before = side_of(settings[-3], settings[-2], i, size)
-    return found if before.kind else before
+    return latest if before.kind else before
 
 
 def side_of(old: Setting, new: Setting, i: int, size: Decimal) -> Side:
@@ -247,12 +239,12 @@ def side_of(old: Setting, new: Setting, i: int, size: Decimal) -> Side:
     return Side("" if meet and follows else "kink", left, right)
 
 
-def grows(earlier: Decimal, found: Decimal) -> bool:
+def grows(earlier: Decimal, latest: Decimal) -> bool:
     """Return whether a slope is larger for a smaller h: it would be the same to many digits if it had a limit."""
-    return abs(found) > abs(earlier) * Decimal("1.3")
+    return abs(latest) > abs(earlier) * Decimal("1.3")
 
 
-# ---- Derivatives without a rule: the program itself in many digits at x ± h, and half the difference over
+# --- first derivatives: the program at x ± h, and half the difference over h ---
 
 RICH = 0.95
 """The share of the work that is left as long as sums that cancel are looked into."""
@@ -270,12 +262,6 @@ class Slope:
     values: list[Decimal]
     sides: list[Side]
     turns: bool
-
-
-def agree(earlier: Sequence[Decimal], found: Sequence[Decimal], count: int) -> bool:
-    """Return whether two runs have the same values to 20 digits."""
-    with digits(count):
-        return all(settled(a, b) for a, b in zip(earlier, found, strict=True))
 
 
 MOST_KEPT = 4
@@ -304,12 +290,12 @@ class Steps:
 
     def moved(self, inputs: Mapping[str, Array], h: Decimal) -> dict[str, Array]:
         """Return the inputs that move, ``h`` times these steps away, laid out in memory as they are."""
-        found = {}
+        elsewhere = {}
         for name, (places, steps) in self.numbers.items():
-            found[name] = moved = inputs[name].copy(order="K")
+            elsewhere[name] = moved = inputs[name].copy(order="K")
             entries: list[Any] = moved.flat[places].tolist()
             moved.flat[places] = array([Real(x.d + s * h) for x, s in zip(entries, steps, strict=True)], places.shape)
-        return found
+        return elsewhere
 
 
 class Exact:
@@ -329,36 +315,29 @@ class Exact:
         self.rounded: tuple[Decision, Decision] | None = None
         self._cancelling: set[int] = set()
         self._base: dict[int, tuple[list[Decimal], list[Decision], bool]] = {}
-        self._values: list[Decimal] | None = None
-        self._cost: int | None = None
         self._before = 0
-        self._settings: tuple[tuple[int, int], ...] = ()
         self._kept: dict[tuple[object, ...], dict[tuple[int, int], Setting]] = {}
 
-    @property
+    @cached_property
     def settings(self) -> tuple[tuple[int, int], ...]:
         """Digits of the runs, and those of 1/h: more where inputs and y are large beside small ones, or beside 1."""
-        if not self._settings:
-            numbers = [x.d for each in self.inputs.values() for x in each.flat]
-            # A small y may be what rounding leaves.
-            large = [y for y in self.base(SETTINGS[0][0])[0] if y.is_finite() and abs(y) > 1]
-            orders = [0, *(x.adjusted() for x in [*numbers, *large] if x and x.is_finite())]
-            self._settings = settings_for(max(orders) - min(orders))
-        return self._settings
+        numbers = [x.d for each in self.inputs.values() for x in each.flat]
+        # A small y may be what rounding leaves.
+        large = [y for y in self.base(SETTINGS[0][0])[0] if y.is_finite() and abs(y) > 1]
+        orders = [0, *(x.adjusted() for x in [*numbers, *large] if x and x.is_finite())]
+        return settings_for(max(orders) - min(orders))
 
     @property
     def rows(self) -> int:
         """How many entries y has."""
         return len(self.base(SETTINGS[0][0])[0])
 
-    @property
+    @cached_property
     def cost(self) -> int:
         """The units of work that one run in the fewest digits takes. Raises ``Spent``."""
-        if self._cost is None:
-            before = self.work.done
-            self.base(SETTINGS[0][0])
-            self._cost = self.work.done - before
-        return self._cost
+        before = self.work.done
+        self.base(SETTINGS[0][0])
+        return self.work.done - before
 
     def renew(self) -> None:
         """Begin with all work again, for a smaller task."""
@@ -370,32 +349,36 @@ class Exact:
         """All units of work that were taken."""
         return self._before + self.work.done
 
+    @cached_property
+    def _values(self) -> list[Decimal]:
+        counts = list(dict.fromkeys(count for count, _ in self.settings))
+        most, latest = counts[-1], self.base(counts[0])[0]
+        for count in counts[1:]:
+            earlier, latest = latest, self.base(count)[0]
+            with digits(count):
+                same = all(map(settled, earlier, latest))
+            # A sum that cancels may leave something in more digits: 1 - tanh(300) is 0 in 100 of them.
+            if count == most or (same and count not in self._cancelling):
+                break
+        with digits(most):
+            return [value_of(a, b, most) for a, b in zip(earlier, latest, strict=True)]
+
     def values(self) -> list[Decimal]:
         """Return y in flat order, in so many digits that two settings agree; the last ones where they never do.
 
         What shrinks as digits grow is 0: the rounding of a sum whose terms cancel.
         """
-        if self._values is None:
-            counts = list(dict.fromkeys(count for count, _ in self.settings))
-            most, found = counts[-1], self.base(counts[0])[0]
-            for count in counts[1:]:
-                earlier, found = found, self.base(count)[0]
-                # A sum that cancels may leave something in more digits: 1 - tanh(300) is 0 in 100 of them.
-                if count == most or (count not in self._cancelling and agree(earlier, found, count)):
-                    break
-            with digits(most):
-                self._values = [value_of(a, b, most) for a, b in zip(earlier, found, strict=True)]
         return self._values
 
     def base(self, count: int) -> tuple[list[Decimal], list[Decision], bool]:
         """Return y at x in so many digits, what was decided, and whether doubles had decided otherwise."""
         if count not in self._base:
-            found, decisions = self._run(count, self.inputs)
+            values, decisions = self._run(count, self.inputs)
             led = first_difference(self.doubles, decisions)
             if led is not None:
                 self.rounded = led
-                found, decisions = self._run(count, self.inputs, self.doubles, follow=True)
-            self._base[count] = found, decisions, led is not None
+                values, decisions = self._run(count, self.inputs, self.doubles, follow=True)
+            self._base[count] = values, decisions, led is not None
         return self._base[count]
 
     def along(self, direction: Point, scale: Sequence[Decimal] = (), sought: Sequence[Sequence[Decimal]] = ()) -> Slope:
@@ -434,12 +417,12 @@ class Exact:
         (above, high, turns), (below, low, also) = (
             self.beside(count, steps.moved(self.inputs, step)) for step in (h, -h)
         )
-        found = Setting(count, h, count in self._cancelling, turns or also, at, above, below, (high, low))
+        setting = Setting(count, h, count in self._cancelling, turns or also, at, above, below, (high, low))
         if steps.key:
             if steps.key not in self._kept and len(self._kept) == MOST_KEPT:
                 del self._kept[next(iter(self._kept))]
-            self._kept.setdefault(steps.key, kept)[count, fineness] = found
-        return found
+            self._kept.setdefault(steps.key, kept)[count, fineness] = setting
+        return setting
 
     def at(self, inputs: Mapping[str, object]) -> list[Decimal]:
         """Return y at another point in the fewest digits, nan where it has no value there. Raises ``Spent``."""
@@ -466,12 +449,12 @@ class Exact:
         """Return y at a point beside x, nan where the program has no value there."""
         size = len(self.base(count)[0])
         try:
-            found, decisions = self._run(count, inputs, base, follow, led)
+            values, decisions = self._run(count, inputs, base, follow, led)
         except GivenUp:
             raise
         except GradcliError:
             return [NAN] * size, None
-        return (found, decisions) if len(found) == size else ([NAN] * size, None)
+        return (values, decisions) if len(values) == size else ([NAN] * size, None)
 
     def _run(
         self,
@@ -483,30 +466,40 @@ class Exact:
     ) -> tuple[list[Decimal], list[Decision]]:
         try:
             with digits(count), paid_from(self.work):
-                found = run(self.program, inputs, self.wrt, base, follow, led, self.doubles)
+                outcome = run(self.program, inputs, self.wrt, base, follow, led, self.doubles)
         except GivenUp:
             raise
         except GradcliError as error:
             if error.kind == "budget":
                 raise Spent from None
             raise
-        if found.cancels:
+        if outcome.cancels:
             self._cancelling.add(count)
-        return found.numbers, found.decisions
+        return outcome.numbers, outcome.decisions
 
 
-# ---- Second derivatives without a rule: the program in many digits at four points, x ± h·a ± h·b, and the
+# --- second derivatives: the program at four points, x ± h·a ± h·b, and their difference ---
 
 BEND_SETTINGS = ((50, 12), (100, 25), (200, 50), (400, 100), (800, 200))
 """Digits of the runs, and those of 1/h: with a quarter of them, rounding and what h leaves out are of one size."""
 DIES = Decimal(10) ** -10
 """A difference that shrinks by this from one setting to the next has no limit but 0."""
-
+CENTRAL = ((1, 1, 1), (-1, 1, -1), (-1, -1, 1), (1, -1, -1))
+"""The corners of a difference: its sign, and how often h is gone along the one direction and the other."""
+FORWARD = ((1, 1, 1), (-1, 1, 0), (-1, 0, 1), (1, 0, 0))
+BACKWARD = tuple((sign, -a, -b) for sign, a, b in FORWARD)
+Corners = tuple[tuple[tuple[int, int, int], ...], int]
+ALL_CORNERS: tuple[Corners, ...] = ((CENTRAL, 4), (FORWARD, 1), (BACKWARD, 1))
+"""Corners, and how often h² lies between them."""
+MOST_SIDED = 4
+"""Settings from each side: what has not settled by then has no limit."""
+ALIKE = Decimal(10) ** -9
+"""How near the limits from all sides are where they are one."""
 Direction = Mapping[str, Array]
 
 
 class Curvature(NamedTuple):
-    """The second derivative along two directions on the pieces of x, nan where it was not found.
+    """The second derivative along two directions on the pieces of x, nan where no limit shows.
 
     ``bends`` says that y changes pieces beside x, and ``across`` is the derivative of y as it is, over all its pieces:
     nan where it has none, or does not bend.
@@ -530,96 +523,71 @@ def curvature(exact: Exact, seed: Array, one: Direction, other: Direction, sough
 
     Raises ``Spent``, and ``GradcliError`` of kind ``exact``.
     """
+
+    def on_pieces(count: int, h: Decimal) -> Mixed:
+        """Return the central difference on the pieces of x, or one to a side where the other has no value."""
+        bends = False
+        for side in ALL_CORNERS:
+            mixed = at_corners(exact, count, h, seed, one, other, side, on_pieces=True)
+            bends = bends or mixed.bends
+            if mixed.value.is_finite():
+                break
+        return mixed._replace(bends=bends)
+
+    def from_side(side: Corners) -> Decimal:
+        return converged(lambda count, h: at_corners(exact, count, h, seed, one, other, side), True, MOST_SIDED)[0]
+
+    value, bends = converged(on_pieces, not sought, len(BEND_SETTINGS))
+    across = [from_side(side) for side in ALL_CORNERS] if bends else [NAN]
+    alike = all(a.is_finite() and abs(a - across[0]) <= ALIKE * max(abs(a), abs(across[0])) for a in across)
+    return Curvature(value, bends, across[0] if alike else NAN)
+
+
+def converged(measure: Callable[[int, Decimal], Mixed], sure: bool, most: int) -> tuple[Decimal, bool]:
+    """Return what differences come to as digits grow, nan where they come to nothing, and whether pieces change."""
     settings: list[Mixed] = []
-    for count, fineness in BEND_SETTINGS:
+    value = None
+    for count, fineness in BEND_SETTINGS[:most]:
         with digits(count):
-            settings.append(difference(exact, count, Decimal(10) ** -fineness, seed, one, other))
-            found = limit(settings, count == BEND_SETTINGS[-1][0] or not sought)
-        if found is not None or not settings[-1].value.is_finite():
+            settings.append(measure(count, Decimal(10) ** -fineness))
+            value = limit(settings, sure or count == BEND_SETTINGS[-1][0])
+        if value is not None or not settings[-1].value.is_finite():
             break
-    bends = any(one.bends for one in settings)
-    return Curvature(NAN if found is None else found, bends, over_all(exact, seed, one, other) if bends else NAN)
-
-
-def over_all(exact: Exact, seed: Array, one: Direction, other: Direction) -> Decimal:
-    """Return the second derivative over all pieces of y: nan where the sides differ, or one of them has none."""
-    found = [from_side(exact, seed, one, other, side) for side in ALL_CORNERS]
-    near = [a.is_finite() and abs(a - found[0]) <= ALIKE * max(abs(a), abs(found[0])) for a in found]
-    return found[0] if all(near) else NAN
-
-
-def from_side(exact: Exact, seed: Array, one: Direction, other: Direction, side: Corners) -> Decimal:
-    """Return what the differences of one set of corners come to over all pieces of y; nan where there is no limit."""
-    settings: list[Mixed] = []
-    for count, fineness in BEND_SETTINGS[:MOST_SIDED]:
-        with digits(count):
-            settings.append(at_corners(exact, count, Decimal(10) ** -fineness, seed, one, other, side, held=False))
-            found = limit(settings, True)
-        if found is not None:
-            return found
-    return NAN
+    return NAN if value is None else value, any(mixed.bends for mixed in settings)
 
 
 def limit(settings: Sequence[Mixed], last: bool) -> Decimal | None:
-    """Return what differences come to, None where that is not known yet; ``last`` says that 0 needs no more proof."""
+    """Return what differences come to, None as long as they do not tell; ``last``: 0 needs no more proof."""
     if len(settings) == 1:
         return None
-    earlier, found = settings[-2:]
-    if not found.value.is_finite():
+    earlier, (value, noise, _) = settings[-2:]
+    if not value.is_finite():
         return None
-    if found.value and settled(earlier.value, found.value):
-        return found.value
+    if value and settled(earlier.value, value):
+        return value
     if abs(earlier.value) <= earlier.noise:  # which tells nothing of a derivative that is smaller
-        beyond = abs(found.value) > found.noise / SAME
-        return None if not last else found.value if beyond else Decimal(0) if abs(found.value) <= found.noise else None
-    return Decimal(0) if last and abs(found.value) <= abs(earlier.value) * DIES else None
-
-
-CENTRAL = ((1, 1, 1), (-1, 1, -1), (-1, -1, 1), (1, -1, -1))
-"""The corners of a difference: its sign, and how often h is gone along the one direction and the other."""
-FORWARD = ((1, 1, 1), (-1, 1, 0), (-1, 0, 1), (1, 0, 0))
-BACKWARD = tuple((sign, -a, -b) for sign, a, b in FORWARD)
-Corners = tuple[tuple[tuple[int, int, int], ...], int]
-ALL_CORNERS: tuple[Corners, ...] = ((CENTRAL, 4), (FORWARD, 1), (BACKWARD, 1))
-"""Corners, and how often h² lies between them."""
-MOST_SIDED = 4
-"""Settings from each side: what has not settled by then has no limit."""
-ALIKE = Decimal(10) ** -9
-"""How near the limits from all sides are where they are one."""
-
-
-def difference(exact: Exact, count: int, h: Decimal, seed: Array, one: Direction, other: Direction) -> Mixed:
-    """Return the mixed difference along two directions: central, or to one side where the other has no value."""
-    found = Mixed(NAN, Decimal(0), False)
-    for side in ALL_CORNERS:
-        here = at_corners(exact, count, h, seed, one, other, side, held=True)
-        found = here._replace(bends=found.bends or here.bends)
-        if found.value.is_finite():
-            break
-    return found
+        beyond = abs(value) > noise / SAME
+        return None if not last else value if beyond else Decimal(0) if abs(value) <= noise else None
+    return Decimal(0) if last and abs(value) <= abs(earlier.value) * DIES else None
 
 
 def at_corners(
-    exact: Exact, count: int, h: Decimal, seed: Array, one: Direction, other: Direction, side: Corners, held: bool
-) -> Mixed:
-    """Return the mixed difference at one set of corners, ``held`` on the pieces of x or over all pieces of y."""
+    exact: Exact, count: int, h: Decimal, seed: Array, one: Direction, other: Direction, side: Corners,
+    on_pieces: bool = False,
+) -> Mixed:  # fmt: skip
+    """Return the mixed difference at one set of corners, on the pieces of x or over all pieces of y."""
     corners, wide = side
-    total, size, differs = Decimal(0), Decimal(0), False
-    for sign, a, b in corners:
-        free, kept, changed = exact.beside(count, moved(exact, one, other, a * h, b * h))
-        values = kept if held else free
-        terms = [Decimal(v) * y for v, y in zip(np.ravel(seed).tolist(), values, strict=True) if v]
+    total, size, bends = Decimal(0), Decimal(0), False
+    for sign, *steps in corners:
+        moved: dict[str, object] = {}
+        for direction, step in zip((one, other), steps, strict=True):
+            for name, along in direction.items():
+                moved[name] = moved.get(name, exact.inputs[name]) + lifted(along) * Real(step * h)
+        free, kept, changed = exact.beside(count, moved)
+        weights = zip(np.ravel(seed).tolist(), kept if on_pieces else free, strict=True)
+        terms = [Decimal(v) * y for v, y in weights if v]
         total += sign * sum(terms, Decimal(0))
         size = max([size, *(abs(term) for term in terms if term.is_finite())])
-        differs = differs or changed
-    noise = size * Decimal(10) ** (GUARD + 5 - count) / (wide * h * h)
-    return Mixed(total / (wide * h * h), noise, differs)
-
-
-def moved(exact: Exact, one: Direction, other: Direction, a: Decimal, b: Decimal) -> dict[str, object]:
-    """Return the inputs that either direction moves, ``a`` times along the one and ``b`` times along the other."""
-    found: dict[str, object] = {}
-    for direction, step in ((one, a), (other, b)):
-        for name, along in direction.items():
-            found[name] = found.get(name, exact.inputs[name]) + lifted(along) * Real(step)
-    return found
+        bends = bends or changed
+    area = wide * h * h
+    return Mixed(total / area, size * Decimal(10) ** (GUARD + 5 - count) / area, bends)

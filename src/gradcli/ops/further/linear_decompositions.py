@@ -1,8 +1,8 @@
 """Eigenvalues of symmetric matrices, A·v = λ·v, and singular values, A = U·diag(σ)·Vᵀ, with their vectors.
 
 As in PyTorch one triangle of a symmetric matrix is read, and the derivative is that by a matrix that stays symmetric.
-Which vectors equal values have is the choice of a processor's LAPACK: no answer depends on it. Equal values have no
-derivative of their own, nor have their vectors.
+Which vectors equal values have is the choice of a processor's LAPACK. No answer depends on it: equal values share the
+slope of their mean, which has a derivative, and vectors that may be rotated have none.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ from gradcli.ops.links import (
     Contraction,
     Explicit,
     Forward,
+    Indices,
     Line,
+    Links,
     Mask,
     Options,
     Order,
@@ -56,7 +58,7 @@ from gradcli.ops.links import (
 from gradcli.ops.making import DETACH
 from gradcli.ops.matrices import BATCHES, decomposed_in
 from gradcli.ops.shaping import TRIL, TRIU
-from gradcli.ops.tracing import applied
+from gradcli.ops.tracing import applied, asked
 from gradcli.ops.values import Value, number, read_axes, require
 from gradcli.ops.vocabulary import function
 
@@ -122,10 +124,19 @@ def singular(a: Any) -> Any:
     return u, values[:, 0], vt.T
 
 
-def as_in_doubles(guide: Array, vectors: Any, choices: Mask) -> Any:
-    """Return vectors in many digits, as columns, with the signs of those of doubles, and these where any would do."""
-    signs = np.where(np.sum(vectors.astype(np.float64) * guide, axis=0) < 0, -1, 1)
-    return np.where(choices, guide, vectors * signs)
+def orthogonal(a: Any) -> Any:
+    """Return the Q of A = Q·R, with a positive diagonal of R."""
+    q, r = in_mpmath(lambda mp, x: mp.qr(x, mode="skinny"), a)
+    return q * np.where(np.diagonal(r) < 0, -1, 1)
+
+
+def turn_of(guide: Array, vectors: Any, groups: Indices) -> Any:
+    """Return the rotation that brings the vectors of each group, as columns, near to those of doubles."""
+    near, turn = vectors.T @ guide, 0 * vectors.T @ vectors
+    for group in set(groups.tolist()):
+        at = np.ix_(groups == group, groups == group)
+        turn[at] = orthogonal(near[at])
+    return turn
 
 
 def doubles(a: Any) -> Array:
@@ -141,35 +152,98 @@ def symmetric(a: Any) -> Any:
     return (a + np.swapaxes(a, -1, -2)) / 2
 
 
-def has_twin(values: Array) -> Mask:
-    """Return which of some sorted values are equal to another one."""
-    size = np.max(np.abs(values), axis=-1, keepdims=True, initial=0.0)
-    equal = np.abs(np.diff(values, axis=-1)) <= NEAR * size
-    edge = np.zeros((*values.shape[:-1], 1), dtype=bool)
-    return np.concatenate([edge, equal], axis=-1) | np.concatenate([equal, edge], axis=-1)
+def is_beyond(parts: Any, size: Any, share: float) -> Mask:
+    """Return which parts are more than this share of a size; of exact numbers, more than its last ten digits."""
+    if parts.dtype != object:
+        return parts > share * size
+    return np.asarray(size * 10**10 + parts != size * 10**10, dtype=bool)
 
 
-def is_zero(values: Any, shape: tuple[int, ...]) -> Mask:
-    """Return which singular values of a matrix are 0: those up to PyTorch's share of the largest.
+@in_one_step
+def groups_of(values: Any, least: float = -1.0) -> Indices:
+    """Return for each of some sorted values the number of its group of equal ones.
 
-    Of exact numbers those that do not reach the last ten digits of the largest.
+    That is -1 for values up to the ``least`` share of the largest, which are 0; for none where this is negative.
     """
-    size = np.max(values, axis=-1, keepdims=True)
-    if values.dtype == object:
-        return np.asarray(size * 10**10 + values == size * 10**10, dtype=bool)
-    return values <= max(shape[-2:]) * 2.0**-52 * size
+    size = np.max(abs(values), axis=-1, keepdims=True)
+    numbers = np.zeros(values.shape, dtype=np.intp)
+    numbers[..., 1:] = np.cumsum(is_beyond(abs(values[..., 1:] - values[..., :-1]), size, NEAR), axis=-1)
+    return numbers if least < 0 else np.where(is_beyond(abs(values), size, least), numbers, -1)
+
+
+def same_group(groups: Indices) -> Mask:
+    """Return for each two values whether they are equal, and not 0."""
+    return (groups[..., :, None] == groups[..., None, :]) & (groups >= 0)[..., None]
+
+
+def has_twin(groups: Indices) -> Mask:
+    """Return which values are equal to another one."""
+    return np.count_nonzero(groups[..., :, None] == groups[..., None, :], axis=-1) > 1
+
+
+@in_one_step
+def means(groups: Indices, x: Any) -> Any:
+    """Return numbers with the mean of each group in the place of its members, and 0 in group -1."""
+    same = same_group(groups)
+    return np.sum(np.where(same, x[..., None, :], 0), axis=-1) / np.maximum(np.count_nonzero(same, axis=-1), 1)
+
+
+RULES[groups_of] = asked(groups_of)
+
+
+@rule_for(means)
+def means_traced(_f: Apply, groups: Indices, x: Any) -> Any:
+    """Return numbers with the mean of each group in the place of its members, by a matrix of shares."""
+    same = same_group(groups)
+    return np.matmul(same / np.maximum(np.count_nonzero(same, axis=-1, keepdims=True), 1), x[..., None])[..., 0]
+
+
+def is_bent(values: Array, least: float) -> Mask:
+    """Return which values are equal to another one, or 0."""
+    groups = groups_of(values, least)
+    return has_twin(groups) | (groups < 0)
+
+
+def shares_of(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+    """Link a value to all that are equal to it, evenly."""
+    del argument
+    same = same_group(groups_of(values[0], static["least"]))
+    *batch, k, other = np.nonzero(same)
+    rows, columns = (np.ravel_multi_index((*batch, place), out.shape) for place in (k, other))
+    return [Links(rows, columns, 1 / np.count_nonzero(same, axis=-1)[(*batch, k)])]
+
+
+EQUALS = declare(
+    Op(
+        "mean_of_equals",
+        lambda x, least: means(groups_of(x, least), x),
+        (lambda g, _y, x, *, least: means(groups_of(x, least), g),),
+        shares_of,
+        exact=Exactly(pieces=Piecewise(groups_of, lambda groups, x, least: means(groups, x))),
+        kink=Kink(
+            is_bent,
+            "equal values share the slope of their mean, and a singular value of 0 has slope 0; PyTorch's slopes are "
+            "those of whichever vectors LAPACK returns",
+        ),
+        entries=Entries(index=Said()),
+        text=Text(backward=("{g}",), write=lambda call: call.texts[0]),
+    )
+)
+
+
+def shared(values: Value, least: float = -1.0) -> Value:
+    """Return eigenvalues or singular values, each as the mean of those that are equal to it: that has a derivative.
+
+    Which of them moves with which vector is left open, so that no two processors need agree. Values up to the
+    ``least`` share of the largest are 0, and have the slope 0 between those of both signs.
+    """
+    return values.of(EQUALS, least=least) if np.any(is_bent(values.numbers, least)) else values
 
 
 def refuse_choices(x: Value, choices: Mask, which: str) -> None:
     """Refuse derivatives of what is a choice among many: which one comes out is left to the processor."""
     fits, hint = not (x.active and np.any(choices)), "the values alone have one; or move the matrix a little"
     require(fits, "not-differentiable", f"{which} are any of many: they have no derivative", hint)
-
-
-def refuse_twins(x: Value, twins: Mask, which: str) -> None:
-    """Refuse derivatives of values that are equal: each by itself has none."""
-    said = f"{which} that are equal have no derivative, each by itself"
-    require(not (x.active and np.any(twins)), "not-differentiable", said, "move the matrix a little")
 
 
 def with_signs(vectors: Value, name: str) -> Value:
@@ -191,13 +265,16 @@ def factor_digits(factor: Array) -> Array:
     return np.minimum(np.where(np.isfinite(condition), condition, 1e16), 1e16)
 
 
-def nearness(values: Array) -> Array:
-    """Return for each value how many times nearer the next one is than the largest is to 0: 1 for equal ones."""
-    n = values.shape[-1]
+def nearness(values: Array, least: float = -1.0) -> Array:
+    """Return for each value how many times nearer the next one is than the largest is to 0: so rounding grows.
+
+    That is 1 for equal ones, and 0 for one of 0 that has no slope.
+    """
+    n, groups = values.shape[-1], groups_of(values, least)
     apart = np.abs(values[..., :, None] - values[..., None, :])
     gap = np.min(np.where((np.eye(n) == 1) | (apart == 0), np.inf, apart), axis=-1, initial=np.inf)
     grown = 1 + n * np.max(np.abs(values), axis=-1, keepdims=True) / gap
-    return np.where(has_twin(values), 1.0, grown)
+    return np.where(groups < 0, 0.0, np.where(has_twin(groups), 1.0, grown))
 
 
 def vector_digits(values: Array) -> Array:
@@ -263,7 +340,7 @@ def eigenvector_text_back(_k: int, out: Array, _a: Array) -> str:
 def eigenvectors_on(guide: Array, a: Any) -> Any:
     """Return the eigenvectors of a symmetric matrix in many digits, as near to those of doubles as they come."""
     values, vectors = eigen(a)
-    return as_in_doubles(guide, vectors, has_twin(doubles(values)))
+    return vectors @ turn_of(guide, vectors, groups_of(doubles(values)))
 
 
 def cubed(_out: Array, a: Array, **_static: Static) -> int:
@@ -335,17 +412,10 @@ def symmetric_side(x: Value, side: Static, name: str) -> Value:
     return x + (whole - x).detach()
 
 
-def eigenvalues(x: Value) -> Value:
-    """Return the eigenvalues of a symmetric matrix."""
-    values = x.of(EIGENVALUES)
-    refuse_twins(x, has_twin(values.numbers), "eigenvalues")
-    return values
-
-
 @function("eigvalsh", "linalg", FAMILY, op=EIGENVALUES)
 def eigvalsh(x: Value, UPLO: Static = "L") -> Value:
     """the eigenvalues of a symmetric matrix, the smallest first"""
-    return eigenvalues(symmetric_side(x, UPLO, "eigvalsh"))
+    return shared(symmetric_side(x, UPLO, "eigvalsh").of(EIGENVALUES))
 
 
 @function("eigh", "linalg", FAMILY)
@@ -355,10 +425,11 @@ def eigh(x: Value, UPLO: Static = "L") -> Parts:
 
     def vectors() -> Value:
         columns = with_signs(side.of(EIGENVECTORS), "eigh")
-        refuse_choices(side, has_twin(doubles(np.linalg.eigvalsh(side.numbers))), "eigenvectors of equal eigenvalues")
+        twins = has_twin(groups_of(doubles(np.linalg.eigvalsh(side.numbers))))
+        refuse_choices(side, twins, "eigenvectors of equal eigenvalues")
         return columns
 
-    return Parts(("eigenvalues", "eigenvectors"), (lambda: eigenvalues(side), vectors))
+    return Parts(("eigenvalues", "eigenvectors"), (lambda: shared(side.of(EIGENVALUES)), vectors))
 
 
 # --- singular values ---
@@ -378,52 +449,36 @@ def thin_traced(f: Apply, a: Any) -> tuple[Any, Any, Any]:
     return left, applied(f, SINGULAR_VALUES, a), right
 
 
-def values_of(a: Any) -> Any:
-    """Return singular values, in doubles or in many digits."""
-    return each_matrix(lambda x: singular(x)[1], a) if a.dtype == object else np.linalg.svd(a, compute_uv=False)
-
-
-def without_zeros(zeros: Mask, values: Any) -> Any:
-    """Return singular values, and 0 for those of which rounding left something else."""
-    return np.where(zeros, 0 * values, values)
+def least_of(shape: tuple[int, ...]) -> float:
+    """Return the share of the largest singular value up to which another is 0, as in PyTorch's ``matrix_rank``."""
+    return max(shape[-2:]) * 2.0**-52
 
 
 def value_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
-    """Link σ[k] to A[i, j] with u[i, k]·v[j, k], where σ is not 0."""
+    """Link σ[k] to A[i, j] with u[i, k]·v[j, k]."""
     del argument, static
-    a = values[0]
-    u, _, v = thin(a)
-    lengths = dict(zip("kij", (out.shape[-1], *a.shape[-2:]), strict=True))
-    bound = (AUXILIARY, "ik"), (SECOND, "jk")
-    left = (LEFT, np.where(out[..., None, :] == 0, 0.0, u))
-    return [contraction(out, lengths, "k", "ij", *bound, auxiliary=left, second=(RIGHT, v))]
+    u, _, v = thin(values[0])
+    lengths = dict(zip("kij", (out.shape[-1], *values[0].shape[-2:]), strict=True))
+    vectors: dict[str, Any] = {"auxiliary": (LEFT, u), "second": (RIGHT, v)}
+    return [contraction(out, lengths, "k", "ij", (AUXILIARY, "ik"), (SECOND, "jk"), **vectors)]
 
 
-def value_vjp(g: Array, y: Array, a: Array) -> Array:
-    """Return U·diag(g)·Vᵀ, where σ is not 0."""
+def value_vjp(g: Array, _y: Array, a: Array) -> Array:
+    """Return U·diag(g)·Vᵀ."""
     u, _, v = thin(a)
-    return by_diagonal(u, np.where(y == 0, 0.0, g), v)
+    return by_diagonal(u, g, v)
 
 
 SINGULAR_VALUES = declare(
     Op(
         "svdvals",
-        decomposed(lambda a: without_zeros(is_zero(values_of(a), a.shape), values_of(a))),
+        decomposed(lambda a: np.linalg.svd(a, compute_uv=False)),
         (value_vjp,),
         value_local,
-        exact=Exactly(
-            pieces=Piecewise(
-                lambda a: is_zero(values_of(a), a.shape), lambda zeros, a: without_zeros(zeros, values_of(a))
-            ),
-            work=lambda out, a: 2 * cubed(out, a),
-        ),
-        kink=Kink(
-            lambda a: is_zero(values_of(a), a.shape),
-            "a singular value of 0 has slope 0; PyTorch's slope is that of whichever vectors LAPACK returns",
-        ),
+        exact=Exactly(value=lambda a: each_matrix(lambda x: singular(x)[1], a), work=cubed),
         entries=Entries(index=Said()),
         steps=decomposed_in,
-        digits=lambda out, a: np.where(out == 0, 0.0, nearness(out)),
+        digits=lambda out, a: nearness(out, least_of(a.shape)),
         text=Text(backward=("(svd({0}).U*{g}[..., None, :]) @ svd({0}).V.mT",)),
         torch=Torch(saves=((Keeps.OWN,),)),
     )
@@ -490,18 +545,23 @@ def vector_text_back(_k: int, out: Array, _a: Array, *, side: str) -> str:
     return f"{back} @ {other}.mT" if side == "U" else f"({back} @ {other}.mT).mT"
 
 
-def side_of(a: Any, side: str) -> tuple[Array, Mask]:
-    """Return U or V in doubles, and which of its columns are a choice: of equal values, and of 0 on a longer side."""
-    u, values, v = thin(a)
-    m, n = np.shape(a)[-2:] if side == "U" else np.shape(a)[:-3:-1]
-    return u if side == "U" else v, has_twin(values) | (is_zero(values, np.shape(a)) & (m > n))
+def pair(a: Any, side: str) -> Array:
+    """Return U above V in doubles."""
+    del side
+    u, _, v = thin(a)
+    return np.concatenate([u, v], axis=-2)
 
 
 def vectors_on(guide: Array, a: Any, side: str) -> Any:
-    """Return U or V in many digits, as near to those of doubles as they come."""
+    """Return U or V in many digits, as near to those of doubles as they come; V as it goes with U, but for 0."""
 
     def rule(near: Array, x: Any) -> Any:
-        return as_in_doubles(near, singular(x)[0 if side == "U" else 2], side_of(x, side)[1])
+        u, values, v = singular(x)
+        columns, own = (u, near[: len(x)]) if side == "U" else (v, near[len(x) :])
+        groups = groups_of(doubles(values), least_of(x.shape))
+        is_longer = len(columns) > len(values)
+        free = own if is_longer else columns @ turn_of(own, columns, groups)
+        return np.where(groups < 0, free, columns @ turn_of(near[: len(x)], u, groups))
 
     return each_matrix(rule, guide, a)
 
@@ -512,7 +572,7 @@ SINGULAR_VECTORS = declare(
         decomposed(lambda a, side: thin(a)[0 if side == "U" else 2]),
         (vector_vjp,),
         vector_local,
-        exact=Exactly(pieces=Piecewise(lambda a, side: side_of(a, side)[0], vectors_on, open=True), work=cubed),
+        exact=Exactly(pieces=Piecewise(pair, vectors_on, open=True), work=cubed),
         entries=Entries(index=Said()),
         steps=decomposed_in,
         digits=lambda out, a, side: vector_digits(thin(a)[1]),
@@ -528,9 +588,7 @@ SINGULAR_VECTORS = declare(
 
 def singular_values(x: Value) -> Value:
     """Return the singular values."""
-    values = x.of(SINGULAR_VALUES)
-    refuse_twins(x, has_twin(values.numbers) & (values.numbers != 0), "singular values")
-    return values
+    return shared(x.of(SINGULAR_VALUES), least_of(x.shape))
 
 
 def require_matrix(x: Value, name: str) -> None:
@@ -542,7 +600,10 @@ def require_matrix(x: Value, name: str) -> None:
 def vectors(x: Value, side: str) -> Value:
     """Return U or V; refuse those of equal values, and of 0 where this side is the longer one."""
     columns = with_signs(x.of(SINGULAR_VECTORS, side=side), "svd")
-    refuse_choices(x, side_of(x.raw, side)[1], "singular vectors of equal values, and of 0 on the longer side,")
+    m, n = x.shape[-2:] if side == "U" else x.shape[:-3:-1]
+    groups = groups_of(thin(x.raw)[1], least_of(x.shape))
+    choices = has_twin(groups) | ((groups < 0) & (m > n))
+    refuse_choices(x, choices, "singular vectors of equal values, and of 0 on the longer side,")
     return columns
 
 

@@ -27,13 +27,13 @@ from gradcli.ops.declare import (
 )
 from gradcli.ops.further.linear_decompositions import (
     NEAR,
-    as_in_doubles,
     contraction,
     decomposed,
     doubles,
     each_matrix,
     factor_digits,
     in_mpmath,
+    orthogonal,
     refuse_choices,
     require_matrix,
     singular,
@@ -192,7 +192,9 @@ def are_choices(a: Array) -> Mask:
 
 def q_on(guide: Array, a: Any) -> Any:
     """Return Q in many digits, as near to that of doubles as it comes."""
-    return as_in_doubles(guide, in_mpmath(lambda mp, x: mp.qr(x, mode="skinny"), a)[0], are_choices(a))
+    q = orthogonal(a)
+    signs = np.where(np.sum(q.astype(np.float64) * guide, axis=0) < 0, -1, 1)
+    return np.where(are_choices(a), guide, q * signs)
 
 
 ORTHOGONAL = declare(

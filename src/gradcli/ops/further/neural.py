@@ -1,7 +1,6 @@
-"""Activations that few programs call, with PyTorch's choice of derivative at kinks, and those of jax.nn.
+"""Activations, layers that normalise, attention and losses that few programs call, and those of jax.nn.
 
-Layers that normalise, dropout, and attention.
-Losses that few programs call, composed as PyTorch composes them, so that kinks and edges are PyTorch's.
+They are composed as PyTorch composes them, so that kinks and edges are PyTorch's.
 """
 
 from __future__ import annotations
@@ -79,16 +78,6 @@ def tanhshrink(x: Array) -> Array:
     return np.where(np.abs(x) < 1, x * rest / (1 + rest), x - np.tanh(x))[()]
 
 
-def softshrink(x: Array, lambd: float) -> Array:
-    """Return x moved towards 0 by lambd, and 0 where it is no further away."""
-    return np.where(np.abs(x) <= lambd, 0 * x, np.where(x > lambd, x - lambd, x + lambd))[()]
-
-
-def celu(x: Array, alpha: float) -> Array:
-    """Return x, and alpha·(exp(x/alpha) - 1) below 0."""
-    return np.where(x < 0, alpha * np.expm1(np.where(x < 0, x, 0.0) / alpha), x)[()]
-
-
 def side(x: Array, min_val: float, max_val: float) -> Indices:
     """Return -1 at and below the lower bound, 1 at and above the upper one, 0 between."""
     return np.where(x <= min_val, -1, np.asarray(x >= max_val, dtype=int))
@@ -156,7 +145,9 @@ elementwise(
     exact=Exactly(pieces=Piecewise(lambda x, lambd: abs(x) > lambd, lambda piece, x, lambd: np.where(piece, x, 0))),
     spelled=neural("x, and 0 where it is no further from 0 than lambd", "torch functional method"))
 SOFTSHRINK = elementwise(
-    "softshrink", softshrink, lambda g, _y, x, *, lambd: np.where(np.abs(x) <= lambd, 0.0, g),
+    "softshrink",
+    lambda x, lambd: np.where(np.abs(x) <= lambd, 0 * x, np.where(x > lambd, x - lambd, x + lambd))[()],
+    lambda g, _y, x, *, lambd: np.where(np.abs(x) <= lambd, 0.0, g),
     lambda s, x, lambd: s.where_gt(s.abs(x), lambd, x - lambd * s.sign(x), 0), spelled=None,
     slopes=lambda s, x, lambd: (s.where_gt(s.abs(x), lambd, 1, 0),),
     kink=Kink(lambda x, lambd: np.abs(x) == lambd, "0 is taken"),
@@ -169,7 +160,8 @@ elementwise(
     torch=Torch(saves=((Keeps.OWN,),), doubles=lambda y, x: (x - np.tanh(x), 1 - (1 - np.tanh(x) ** 2))),
     spelled=neural("x - tanh(x)", kinds=Kinds(Made.NO, Made.FLOAT)))
 CELU = elementwise(
-    "celu", celu, lambda g, _y, x, *, alpha: np.where(x <= 0, g * np.exp(np.where(x < 0, x, 0.0) / alpha), g),
+    "celu", lambda x, alpha: np.where(x < 0, alpha * np.expm1(np.where(x < 0, x, 0.0) / alpha), x)[()],
+    lambda g, _y, x, *, alpha: np.where(x <= 0, g * np.exp(np.where(x < 0, x, 0.0) / alpha), g),
     lambda s, x, alpha: s.where_gt(x, 0, x, alpha * s.expm1(x / alpha)), spelled=None,
     slopes=lambda s, x, alpha: (s.where_gt(x, 0, 1, s.exp(x / alpha)),),
     text=Text(defaults={"alpha": 1.0}, write=with_numbers),
@@ -315,7 +307,7 @@ def jax_logsumexp(x: Value, axis: Axes = ALL, b: Value | None = None, keepdims: 
     return log(total) + (largest if keepdims else np.max(numbers, axis=axis))
 
 
-# ---- Layers that normalise, dropout, and attention
+# --- layers that normalise, dropout, and attention ---
 
 layer = partial(function, family="neural", kinds=STRICT)
 
@@ -326,26 +318,23 @@ def scaled(x: Value, weight: Value | None, bias: Value | None, name: str) -> Val
     return x if bias is None else x + channelwise(x, bias, name, "bias")
 
 
-def channelwise(x: Value, given: Value, name: str, what: str) -> Value:
+def channelwise(x: Value, numbers: Value, name: str, what: str) -> Value:
     """Return one number for each channel with axes that broadcast along x; raises ``shape``."""
-    said = f"{name}: {what} has shape {given.shape}, x of shape {x.shape} {x.shape[1]} channels"
-    require(given.shape == (x.shape[1],), "shape", said)
-    return given.reshape(-1, *(1,) * (x.ndim - 2))
+    said = f"{name}: {what} has shape {numbers.shape}, x of shape {x.shape} {x.shape[1]} channels"
+    require(numbers.shape == (x.shape[1],), "shape", said)
+    return numbers.reshape(-1, *(1,) * (x.ndim - 2))
 
 
-def by_statistics(x: Value, mean: Value | None, var: Value | None, eps: float, name: str) -> Value:
-    """Return (x - mean)/sqrt(var + eps) for a mean and a variance that are given for each channel."""
+def by_channels(x: Value, axes: Axes | None, mean: Value | None, var: Value | None, eps: float, name: str) -> Value:
+    """Return (x - mean)/sqrt(var + eps): of the entries along ``axes``, or for None of running statistics."""
+    if axes is not None:
+        several = math.prod(x.shape[axis] for axis in axes) > 1
+        require(several, "shape", f"{name} needs two numbers or more for each channel, not shape {x.shape}")
+        return standardised(x, axes, eps)
     if mean is None or var is None:
         raise GradcliError("value", f"{name} needs running_mean and running_var, or training=True")
-    without_derivative(name, running_mean=mean, running_var=var)
-    middle, spread = (channelwise(x, given, name, "a running statistic") for given in (mean, var))
+    middle, spread = (channelwise(x, numbers, name, "a running statistic") for numbers in (mean, var))
     return (x - middle) / sqrt(spread + eps)
-
-
-def require_numbers(x: Value, axes: tuple[int, ...], name: str) -> None:
-    """Refuse to normalise single numbers."""
-    several = math.prod(x.shape[axis] for axis in axes) > 1
-    require(several, "shape", f"{name} needs two numbers or more for each channel, not shape {x.shape}")
 
 
 @layer("batch_norm", "functional")
@@ -356,12 +345,10 @@ def batch_norm(
     """(x - mean)/sqrt(var + eps) for each channel: of the batch in training, else of the running statistics"""
     del momentum  # it moves the running statistics, which this value does not show
     require(x.ndim > 1, "shape", f"batch_norm takes a batch with channels on axis 1, not shape {x.shape}")
-    if not training:
-        return scaled(by_statistics(x, running_mean, running_var, eps, "batch_norm"), weight, bias, "batch_norm")
-    axes = (0, *range(2, x.ndim))
-    require_numbers(x, axes, "batch_norm")
+    axes = (0, *range(2, x.ndim)) if training else None
+    middle = by_channels(x, axes, running_mean, running_var, eps, "batch_norm")
     without_derivative("batch_norm", running_mean=running_mean, running_var=running_var)
-    return scaled(standardised(x, axes, eps), weight, bias, "batch_norm")
+    return scaled(middle, weight, bias, "batch_norm")
 
 
 @layer("instance_norm", "functional")
@@ -372,12 +359,11 @@ def instance_norm(
     """(x - mean)/sqrt(var + eps) for each channel of each of the batch"""
     del momentum
     require(x.ndim > 2, "shape", f"instance_norm takes a batch of channels with axes of their own, not {x.shape}")
+    axes = tuple(range(2, x.ndim)) if use_input_stats else None
+    middle = by_channels(x, axes, running_mean, running_var, eps, "instance_norm")
     if not use_input_stats:
-        middle = by_statistics(x, running_mean, running_var, eps, "instance_norm")
-        return scaled(middle, weight, bias, "instance_norm")
-    axes = tuple(range(2, x.ndim))
-    require_numbers(x, axes, "instance_norm")
-    return scaled(standardised(x, axes, eps), weight, bias, "instance_norm")
+        without_derivative("instance_norm", running_mean=running_mean, running_var=running_var)
+    return scaled(middle, weight, bias, "instance_norm")
 
 
 @layer("group_norm", "torch functional")
@@ -443,8 +429,8 @@ def allowed_softmax(scores: Value, allowed: Mask | None) -> Value:
     if allowed is None:
         return scores.of(SOFTMAX, dim=last)
     some = np.any(allowed, axis=-1, keepdims=True)
-    found = where(as_numbers(allowed | ~some), scores, -math.inf).of(SOFTMAX, dim=last)
-    return found if np.all(some) else where(as_numbers(some), found, 0)
+    shares = where(as_numbers(allowed | ~some), scores, -math.inf).of(SOFTMAX, dim=last)
+    return shares if np.all(some) else where(as_numbers(some), shares, 0)
 
 
 @layer("bilinear", "torch functional")
@@ -455,11 +441,11 @@ def bilinear(input1: Value, input2: Value, weight: Value, bias: Value | None = N
     shapes = f"{input1.shape}, {input2.shape} and {weight.shape}"
     require(fits and batch == input2.shape[:-1], "shape", f"bilinear: shapes {shapes} do not fit")
     left, right = (x.reshape(-1, x.shape[-1]) for x in (input1, input2))
-    found = einsum("ni,kij,nj->nk", left, weight, right).reshape(*batch, weight.shape[0])
-    return found if bias is None else found + bias
+    sums = einsum("ni,kij,nj->nk", left, weight, right).reshape(*batch, weight.shape[0])
+    return sums if bias is None else sums + bias
 
 
-# ---- Losses that few programs call, composed as PyTorch composes them, so that kinks and edges are PyTorc
+# --- losses ---
 
 loss = partial(function, where="functional", family="neural")
 

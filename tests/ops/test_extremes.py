@@ -72,8 +72,6 @@ SEVERAL = {  # of a vector
     "norm(x, 0.5)": lambda x: [norm(x, 0.5)],
     "logcumsumexp(x, 0)": lambda x: [logsumexp(x[: k + 1]) for k in range(len(x))],
     "F.instance_norm(x[None, None])[0, 0]": lambda x: standard(x, 1e-5),
-    "F.lp_pool1d(x[None], 2, 2)[0]": lambda x: [norm(x[:2])],
-    "F.lp_pool1d(x[None], 3, 3)[0]": lambda x: [mp.fsum(a**3 for a in x) ** (mpf(1) / 3)],
 }
 TINY, HUGE = (1e-300, -1e-160, 1e-20), (1e300, -1e160, 1e22)
 ROWS = [
@@ -109,10 +107,8 @@ ROWS = [
             "norm(x, 100)": [[1e300, -2e300, 5e299], [5e-310, 1e-310, 1e-308]],
             "norm(x, -1)": [[1e-300, 2e-300, -3e-300], [1e-160, 3e-160, -2e-160], [1e200, 1.0, 2.0]],
             "norm(x, 0.5)": [[1e-300, 2e-300, 1e-299], [1e300, 2e295, -1e298]],
-            "logcumsumexp(x, 0)": [[1e16, 1.0, -1e16], [1e5, 100001.0, 100003.0], [-1e300, 1e160, 0.5]],
+            "logcumsumexp(x, 0)": [[1e5, 100001.0, 100003.0]],
             "F.instance_norm(x[None, None])[0, 0]": [[1e154, 2e154, -3e153]],
-            "F.lp_pool1d(x[None], 2, 2)[0]": [[1e-300, 2e-300, 1.0], [1e300, -2e300, 5e299], [3e-200, 0.0, 1e200]],
-            "F.lp_pool1d(x[None], 3, 3)[0]": [[1e160, 2e160, -1e160], [1e-160, 3e-160, 0.0]],
         }.items()
         for x in points
     ),
@@ -139,15 +135,9 @@ def assert_right(got, want, what):
         assert abs(mpf(number) - true) <= mpf("1e-6") * abs(true) + mpf("1.5e-323"), f"{what}: {number!r}, not {true}"
 
 
-def applied(program, f):
-    """Return a definition as a function of the list of all numbers, which returns a list."""
-    several = program in SEVERAL
-    return f if several else lambda x: [f(*x)]
-
-
 @pytest.mark.parametrize(("program", "values", "f"), portion([pytest.param(*row) for row in ROWS], 9))
 def test_numbers_at_the_edge_of_doubles_are_right_and_raise_no_alarm(program, values, f):
-    y, rows = truth(applied(program, f), values)
+    y, rows = truth(f if program in SEVERAL else lambda x: [f(*x)], values)
     assert all(abs(entry) < LARGEST for row in [y, *rows] for entry in row)
     inputs = {"x": list(values)} if program in SEVERAL else dict(zip("xy", values, strict=False))
     v = [float(k + 1) for k in range(len(y))]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
@@ -17,7 +15,7 @@ from gradcli.exact.work import Work, paid_from
 from gradcli.jacobian.composition import compose
 from gradcli.language.program import compile_program
 from gradcli.ops import OPS
-from gradcli.ops.arithmetic import ADD, DIV, MUL, SUB
+from gradcli.ops.arithmetic import ADD, DIV, MUL
 from gradcli.ops.declare import value_of
 from gradcli.ops.linear_algebra import MATMUL
 from gradcli.ops.reductions import SUM
@@ -276,76 +274,6 @@ def test_a_cubic_form_three_times():
         y = graph(MATMUL, gradient, along)
     S = A + A.T
     assert value_of(y) == pytest.approx(u @ S @ v * (b @ w) + v @ S @ w * (b @ u) + u @ S @ w * (b @ v), rel=1e-12)
-
-
-def network(graph, x, layers):
-    """Return tanh(… tanh(x @ W + b) …) of a batch, the last layer without tanh."""
-    for k, (W, b) in enumerate(layers):
-        x = graph(ADD, graph(MATMUL, x, W), b)
-        x = x if k == len(layers) - 1 else graph(OPS["tanh"], x)
-    return x
-
-
-def layers_of(graph, sizes):
-    rng = np.random.default_rng(1)
-    shapes = [shape for n, m in pairwise(sizes) for shape in ((n, m), (m,))]
-    leaves = [graph.input(f"w{k}", rng.normal(size=shape), active=True) for k, shape in enumerate(shapes)]
-    return leaves, list(zip(leaves[::2], leaves[1::2], strict=True))
-
-
-@needs_torch
-def test_a_hessian_times_a_vector_a_penalty_and_a_residual_of_a_network():
-    """The products of the Hessian, the gradient of a penalty on the gradient by x, and that of u_xx - u, by PyTorch."""
-    import torch
-
-    rng = np.random.default_rng(2)
-    points = rng.normal(size=(5, 1))
-    graph = Graph()
-    leaves, layers = layers_of(graph, [1, 8, 8, 1])
-    x = graph.input("x", points, active=True)
-    u = network(graph, x, layers)
-    [ux] = slopes(graph, summed(graph, u), [x])
-    [uxx] = slopes(graph, summed(graph, ux), [x])
-    residual = graph(SUB, uxx, u)
-    losses = [graph(MUL, u, u), graph(MUL, graph(SUB, ux, ONE), graph(SUB, ux, ONE)), graph(MUL, residual, residual)]
-    along = [rng.normal(size=leaf.shape) for leaf in leaves]
-
-    weights = [torch.tensor(leaf.value, requires_grad=True) for leaf in leaves]
-    a = torch.tensor(points, requires_grad=True)
-    h = torch.tanh(torch.tanh(a @ weights[0] + weights[1]) @ weights[2] + weights[3]) @ weights[4] + weights[5]
-    [hx] = torch.autograd.grad(h.sum(), a, create_graph=True)
-    [hxx] = torch.autograd.grad(hx.sum(), a, create_graph=True)
-    for ours, theirs in zip(losses, (h * h, (hx - 1) ** 2, (hxx - h) ** 2), strict=True):
-        gradient = slopes(graph, summed(graph, ours), leaves)
-        want = torch.autograd.grad(theirs.sum(), weights, create_graph=True, allow_unused=True)
-        products = [graph(MUL, part, d) for part, d in zip(gradient, along, strict=True) if isinstance(part, Node)]
-        total = products[0] if products[0].ndim == 0 else summed(graph, products[0])
-        for product in products[1:]:
-            total = graph(ADD, total, summed(graph, product))
-        hessian = slopes(graph, total, leaves)
-        met = sum((g * torch.tensor(d)).sum() for g, d in zip(want, along, strict=True) if g is not None)
-        twice = torch.autograd.grad(met, weights, allow_unused=True, retain_graph=True)
-        for got, right in (*zip(gradient, want, strict=True), *zip(hessian, twice, strict=True)):
-            found = value_of(got)
-            assert_close(found, 0 * found if right is None else right.detach().numpy(), 1e-11, besides=1e-13)
-
-
-def test_newton_finds_the_least_of_a_sum_of_exponentials():
-    """f(x) = Σ exp(Aᵢ·x) + exp(-Aᵢ·x) is least at 0, and Newton's steps get there quadratically."""
-    A, x = np.array([[1.0, 0.5], [-0.3, 2.0], [0.7, -0.2]]), np.array([0.4, -0.3])
-    errors = []
-    for _ in range(6):
-        graph = Graph()
-        leaf = graph.input("x", x, active=True)
-        inner = graph(MATMUL, A, leaf)
-        y = summed(graph, graph(ADD, graph(OPS["exp"], inner), graph(OPS["exp"], graph(OPS["neg"], inner))))
-        [gradient] = slopes(graph, y, [leaf])
-        hessian = [value_of(slopes(graph, gradient, [leaf], row)[0]) for row in np.eye(2)]
-        assert_close(hessian, A.T @ (2 * np.cosh(A @ x)[:, None] * A), 1e-13)
-        x = x - np.linalg.solve(hessian, value_of(gradient))
-        errors.append(np.max(np.abs(x)))
-    assert errors[-1] < 1e-15
-    assert errors[2] < errors[1] ** 2
 
 
 # --- what a sweep takes and gives ---

@@ -73,10 +73,7 @@ class TestConventions:
         assert found.agreement.finite == (finite and bool(np.all(np.isfinite(found.output))))
 
 
-WHERE_ONE_ROUTE_IS_NAN = {
-    "where(x>0, sqrt x, x) at -4": 1.0,
-    "where(x==0, 1, sin(x)/x) at 0": 0.0,
-}
+WHERE_ONE_ROUTE_IS_NAN = {"where(x>0, sqrt x, x) at -4": 1.0, "where(x==0, 1, sin(x)/x) at 0": 0.0}
 
 
 @pytest.mark.parametrize("name", WHERE_ONE_ROUTE_IS_NAN)
