@@ -27,7 +27,7 @@ from gradcli.records import dataclass, field
 from gradcli.runner import backward, converting, names, printing, transforms
 from gradcli.runner.events import Event, settle
 from gradcli.runner.exceptions import Raised, advice_of, raised, raised_of
-from gradcli.runner.names import with_private_names
+from gradcli.runner.names import make_private
 from gradcli.runner.python import attributes, builtins, calls, containers, operators
 from gradcli.runner.python.expressions import Text
 from gradcli.runner.python.statements import Statements
@@ -60,7 +60,7 @@ def compile_tree(
 ) -> Code:
     """Return the syntax tree of the text at ``place`` as code ready to run."""
     if "__" in place.text:
-        tree = with_private_names(tree)
+        make_private(tree)
     whole = Text(place.text, listed, told)
     if last is not None:
         whole.last = name_last(tree, last)

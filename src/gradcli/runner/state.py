@@ -396,7 +396,7 @@ class Run:
         if self.written > self.meter.budget.printed:
             raise over_budget("printed", self.meter.budget.printed, "the script prints too much")
         settle(self)
-        self.log.printed(self.line, text)
+        self.log.add(Event("print", self.line, text=text))
         if self.emit is not None:
             self.emit(text)
 

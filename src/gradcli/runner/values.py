@@ -475,6 +475,7 @@ def linearized(kind: Class, bases: list[Class]) -> list[Class]:
     return order
 
 
+OBJECT = Class("object", [], {"__init__": lambda run, me, *a, **k: None})
 ORDINALS = count()
 """Numbers of objects as they are made: sets have them in the same order in every run."""
 

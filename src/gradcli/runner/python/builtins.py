@@ -11,12 +11,12 @@ import numpy as np
 from gradcli.engine.graph import NODES
 from gradcli.runner.exceptions import LIBRARIES_OWN, TREE, Raised, exception_class, raised
 from gradcli.runner.printing import format_value, to_repr, to_str
-from gradcli.runner.python.attributes import OBJECT
 from gradcli.runner.python.containers import iterate, take, walk
 from gradcli.runner.python.host_attributes import stepped
 from gradcli.runner.python.operators import equal, hashable, operate, plain, read_number, truth, untraced
 from gradcli.runner.state import Run, constant
 from gradcli.runner.values import (
+    OBJECT,
     UNBOUND,
     Bound,
     Class,
