@@ -71,18 +71,15 @@ def shape_of_list(data: Any) -> tuple[int, ...]:
 
 def flat_items(run: Run, data: Any, shape: tuple[int, ...], into: list[Any], torch: bool) -> None:
     """Gather the numbers of nested lists; raises ValueError for ragged ones."""
-    if isinstance(data, list | tuple | range):
-        if not shape or len(data) != shape[0]:
-            if torch:
-                at = len(data)
-                run.fail("ValueError", f"expected sequence of length {shape[0] if shape else 0} at dim 1 (got {at})")
-            run.fail(
-                "ValueError", "setting an array element with a sequence. The requested array has an inhomogeneous shape"
-            )
-        for item in data:
-            flat_items(run, item, shape[1:], into, torch)
+    if not isinstance(data, list | tuple | range):
+        into.append(data)
         return
-    into.append(data)
+    if not shape or len(data) != shape[0]:
+        ragged = "setting an array element with a sequence. The requested array has an inhomogeneous shape"
+        expected = f"expected sequence of length {shape[0] if shape else 0} at dim 1 (got {len(data)})"
+        run.fail("ValueError", expected if torch else ragged)
+    for item in data:
+        flat_items(run, item, shape[1:], into, torch)
 
 
 def array_of_numbers(run: Run, items: list[Any], shape: Any, library: str, dtype: str | None) -> Tensor:
@@ -300,15 +297,9 @@ def bound_call(function: Function, library: str, count: int, names: tuple[str, .
 
 
 def wrap(
-    run: Run,
-    made: Any,
-    dtype: str,
-    library: str,
-    made_by: Any,
-    tensors: list[Any],
-    call: Any = None,
+    run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: list[Any], call: Any = None,
     part: int | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Return a result of the table as values of a script.
 
     ``call`` is what was called with which values, to be called again for what shows memory, and ``part`` one of several
@@ -324,13 +315,13 @@ def wrap(
     if isinstance(made, tuple):
         if all(type(item) is int for item in made):
             return Size(made)
-        several = tuple(
-            [wrap(run, item, own_dtype(item, dtype), library, made_by, tensors, call, k) for k, item in enumerate(made)]
-        )
-        for k, item in enumerate(several):
+        several = []
+        for k, one in enumerate(made):
+            item = wrap(run, one, own_dtype(one, dtype), library, made_by, tensors, call, k)
             if isinstance(item, View) and not made_by[0].endswith(SLICING):
                 item.part = k
-        return several
+            several.append(item)
+        return tuple(several)
     if made is None or type(made) in (int, str, bool):
         return made
     result = wrap_result(run, made, dtype, library, made_by)
