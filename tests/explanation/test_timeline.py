@@ -11,7 +11,8 @@ from gradcli.document.model import Document, Events, Section, Settings
 from gradcli.errors import GradcliError
 from gradcli.explanation.scripts import choose
 from gradcli.explanation.timeline import MOST_CALLS, MOST_ROWS, timeline
-from gradcli.render.events import left_texts, script_document, timeline_lines
+from gradcli.render.data import events_document
+from gradcli.render.events import left_texts, timeline_lines
 from gradcli.render.layout import Layout
 from gradcli.runner.script import run_script
 from shown import shown
@@ -230,7 +231,7 @@ def test_plain_lines_have_all_digits():
 
 
 def events(text):
-    found = script_document(told(text))
+    found = events_document(told(text))
     return json.loads(json.dumps(found, allow_nan=False))["events"]
 
 

@@ -13,13 +13,13 @@ from gradcli.document.texts import MOST_PRECISE, array_text, in_brackets, short
 from gradcli.document.verdicts import NEAR, is_same
 from gradcli.engine.naming import place_text
 from gradcli.errors.hints import counted
-from gradcli.records import replace
 
 if TYPE_CHECKING:
     from gradcli.explanation.effect import Effect, Nudge, Shared, Weighted
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
-    from gradcli.ops.links import Array, Mask
+    from gradcli.ops.declare import Array
+    from gradcli.ops.links import Mask
 
 MOST_SUMS, FIRST_SUMS = 8, 3
 """Sums up to which all are spelled out, and how many are of more than that."""
@@ -55,35 +55,29 @@ def sums_section(answer: Explained, settings: Settings) -> Section:
 
 def sum_of(answer: Explained, name: str, jacobian: Jacobian, j: int, settings: Settings) -> Equation:
     """Return one sum, its terms with as many digits as it takes for them to add up to what is shown."""
-    seed, grad = np.ravel(answer.seed), np.ravel(answer.vjp[name])
     chosen = np.flatnonzero(jacobian.columns == j)
-    v, values, rows = seed[jacobian.rows[chosen]], jacobian.values[chosen], jacobian.rows[chosen].tolist()
-    total, dust = float(grad[j]), bool(np.ravel(answer.dust[name].vjp)[j])
-    digits = precise_enough(v, values, 0.0 if dust else total, settings.precision)
-    exact = short(added(v, values, digits), settings.precision) == short(total, settings.precision)
-    names = [f"v{place_text(row, answer.output.shape)}" for row in rows]
+    values, rows = jacobian.values[chosen], jacobian.rows[chosen].tolist()
+    v = np.ravel(answer.seed)[rows]
+    is_dust = bool(np.ravel(answer.dust[name].vjp)[j])
+    total = 0.0 if is_dust else float(np.ravel(answer.vjp[name])[j])
+
+    def added(precision: int) -> float:
+        """Return the sum of the terms as they are shown; a zero wins over inf and nan."""
+        pairs = [(float(short(a, precision)), float(short(b, precision))) for a, b in zip(v, values, strict=True)]
+        return float(sum(0.0 if a == 0 or b == 0 else a * b for a, b in pairs))
+
+    steps = (settings.precision, *(digits for digits in (12, MOST_PRECISE) if digits > settings.precision))
+    digits = next((digits for digits in steps if is_same(added(digits), total, NEAR)), settings.precision)
+    exact = short(added(digits), settings.precision) == short(total, settings.precision)
     numbers = [in_brackets(short(value, digits)) for value in values]
+    names = [f"v{place_text(row, answer.output.shape)}" for row in rows]
     shown = [in_brackets(short(value, digits)) for value in v]
+    sides = tuple(
+        terms([f"{a}·{b}" for a, b in zip(first, numbers, strict=True)], rows, settings) for first in (names, shown)
+    )
     whole = f"{name}.grad" if answer.agreement.agree else "vᵀ·J"
-    return Equation(
-        f"{whole}{place_text(j, jacobian.input_shape)}",
-        (terms([f"{a}·{b}" for a, b in zip(names, numbers, strict=True)], rows, settings),
-         terms([f"{a}·{b}" for a, b in zip(shown, numbers, strict=True)], rows, settings)),
-        0.0 if dust else total,
-        near=not exact or dust,
-    )  # fmt: skip
-
-
-def precise_enough(v: Array, values: Array, total: float, precision: int) -> int:
-    """Return how many digits terms need so that they add up, nearly at least, to a number."""
-    steps = (precision, *(digits for digits in (12, MOST_PRECISE) if digits > precision))
-    return next((digits for digits in steps if is_same(added(v, values, digits), total, NEAR)), precision)
-
-
-def added(v: Array, values: Array, precision: int) -> float:
-    """Return the sum of terms as they are shown; a zero wins over inf and nan."""
-    pairs = [(float(short(a, precision)), float(short(b, precision))) for a, b in zip(v, values, strict=True)]
-    return float(sum(0.0 if a == 0 or b == 0 else a * b for a, b in pairs))
+    left = f"{whole}{place_text(j, jacobian.input_shape)}"
+    return Equation(left, sides, total, near=not exact or is_dust)
 
 
 def terms(texts: Sequence[str], rows: Sequence[int], settings: Settings) -> tuple[Term, ...]:
@@ -91,18 +85,18 @@ def terms(texts: Sequence[str], rows: Sequence[int], settings: Settings) -> tupl
     whole = [Term(text, row) for text, row in zip(texts, rows, strict=True)]
     if len(whole) <= settings.most(MOST_TERMS):
         return tuple(whole)
-    return (
-        *whole[:3],
-        Term(Mark.COLUMN_GAP.value),
-        Term(f"{whole[-1].text}  ({counted(len(whole), 'term')})", whole[-1].row),
-    )
+    last = Term(f"{whole[-1].text}  ({counted(len(whole), 'term')})", whole[-1].row)
+    return (*whole[:3], Term(Mark.COLUMN_GAP.value), last)
 
 
 def effect_section(answer: Explained, settings: Settings) -> Section:
     """Return what v did; nothing where there is no choice: one output and v = 1."""
     if is_one_row(answer) or not answer.output.size:
         return Section("effect")
-    first = f"{weighted_sum(answer, settings)}, and {all_grads(answer)}."
+    letter = free_letter(answer)
+    each = [f"{name}.grad = ∂{letter}/∂{name}" for name in answer.differentiated]
+    grads = ", ".join(each) if len(each) <= MOST_NAMED else f"{each[0]}, and so on for the others"
+    first = f"{weighted_sum(answer, settings)}, and {grads}."
     if answer.output.size == 1 or not answer.agreement.finite:
         return Section("effect", "What v did", (Prose((first,)),))
     effect = answer.effect
@@ -111,13 +105,6 @@ def effect_section(answer: Explained, settings: Settings) -> Section:
     below = [*shared_texts(answer, effect.shared), *flattened_texts(answer)]
     parts: list[Part] = [Prose((first, *nudge, *above)), others, *([Prose(tuple(below))] if below else [])]
     return Section("effect", "What v did", tuple(parts))
-
-
-def all_grads(answer: Explained) -> str:
-    """Return what the gradients are: ``x.grad = ∂L/∂x``."""
-    letter = free_letter(answer)
-    each = [f"{name}.grad = ∂{letter}/∂{name}" for name in answer.differentiated]
-    return ", ".join(each) if len(each) <= MOST_NAMED else f"{each[0]}, and so on for the others"
 
 
 def free_letter(answer: Explained) -> str:
@@ -157,7 +144,7 @@ def nudge_text(answer: Explained, nudge: Nudge, settings: Settings) -> str:
 
 def other_choices(answer: Explained, effect: Effect, settings: Settings) -> tuple[list[str], Table]:
     """Return which of the usual choices this v is, and a table of what the others leave."""
-    size, name = answer.output.size, answer.name
+    size, name, grads = answer.output.size, answer.name, list(effect.sum.grad)
     row = place_text(effect.row, answer.output.shape)
     usual = [("ones", "sum", effect.sum), (f"1/{size}", "mean", effect.mean)]
     says = [f"This v is {v}: the gradient of {name}.{what}()." for v, what, _ in usual if what == effect.usual]
@@ -165,23 +152,17 @@ def other_choices(answer: Explained, effect: Effect, settings: Settings) -> tupl
     rows.append(("v = one-hot", f"row {name}{row} of J", effect.of_row))
     if effect.one_hot is not None:
         hot = place_text(effect.one_hot, answer.output.shape)
-        says.append(f"This v is one-hot: {grads_named(answer)} row {name}{hot} of J.")
-    labels, codes, lefts = zip(*rows, strict=True)
-    columns = [Column("", tuple(Cell(text=code) for code in codes), numbers=False)]
-    for one in effect.sum.grad:
-        head = "" if len(effect.sum.grad) == 1 else f"{one}.grad "
-        texts = tuple(Cell(text=f"{head}{settled_text(left.grad[one], left.dust[one], settings)}") for left in lefts)
-        columns.append(Column("", texts, numbers=False))
-    return says, Table(tuple(labels), (tuple(columns),))
+        are = f"{answer.differentiated[0]}.grad is" if len(answer.differentiated) == 1 else "the gradients are"
+        says.append(f"This v is one-hot: {are} row {name}{hot} of J.")
+    columns = [Column("", tuple(Cell(text=code) for _, code, _ in rows), numbers=False)]
+    for one in grads:
+        head = "" if len(grads) == 1 else f"{one}.grad "
+        texts = [f"{head}{grad_text(left.grad[one], left.dust[one], settings)}" for _, _, left in rows]
+        columns.append(Column("", tuple(Cell(text=text) for text in texts), numbers=False))
+    return says, Table(tuple(label for label, _, _ in rows), (tuple(columns),))
 
 
-def grads_named(answer: Explained) -> str:
-    """Return the gradients as the subject of a sentence."""
-    names = [f"{name}.grad" for name in answer.differentiated]
-    return f"{names[0]} is" if len(names) == 1 else "the gradients are"
-
-
-def settled_text(grad: Array, dust: Mask, settings: Settings) -> str:
+def grad_text(grad: Array, dust: Mask, settings: Settings) -> str:
     """Return an array on one line, rounding dust as 0: marked where none of it is anything else."""
     text = array_text(np.where(dust, 0.0, grad), settings.precision, settings.most(MOST_ENTRIES))
     return f"≈ {text}" if np.size(dust) and np.all(dust | (grad == 0)) and np.any(dust) else text
@@ -189,13 +170,13 @@ def settled_text(grad: Array, dust: Mask, settings: Settings) -> str:
 
 def worth_of(effect: Effect, settings: Settings) -> tuple[str, ...]:
     """Return what the sum, the mean and a row of J would leave, each as one text."""
-    return tuple("  ".join(named_texts(weighted, settings)) for weighted in (effect.sum, effect.mean, effect.of_row))
 
+    def text_of(left: Weighted) -> str:
+        texts = {name: grad_text(grad, left.dust[name], settings) for name, grad in left.grad.items()}
+        named = [*texts.values()] if len(texts) == 1 else [f"{name}.grad {text}" for name, text in texts.items()]
+        return "  ".join(named)
 
-def named_texts(weighted: Weighted, settings: Settings) -> list[str]:
-    """Return the gradients that another v would leave, with their names where there are several."""
-    texts = {name: settled_text(grad, weighted.dust[name], settings) for name, grad in weighted.grad.items()}
-    return list(texts.values()) if len(texts) == 1 else [f"{name}.grad {text}" for name, text in texts.items()]
+    return tuple(map(text_of, (effect.sum, effect.mean, effect.of_row)))
 
 
 def shared_texts(answer: Explained, shared: Shared | None) -> list[str]:
@@ -239,9 +220,8 @@ MOST_ENTRIES_OF_SAMPLES = 6
 def samples_section(answer: Explained, settings: Settings) -> Section:
     """Return what each sample adds to the gradient of a mean loss, a row for each; nothing where it is no mean."""
     entries = sum(np.size(grad) for grad in answer.grad.values())
-    if not is_one_row(answer) or not 0 < entries <= settings.most(MOST_ENTRIES_OF_SAMPLES):
-        return Section("samples")
-    samples = answer.samples
+    few = is_one_row(answer) and 0 < entries <= settings.most(MOST_ENTRIES_OF_SAMPLES)
+    samples = answer.samples if few else None
     if samples is None:
         return Section("samples")
     rows: list[tuple[str, float | None, dict[str, Array]]] = []
@@ -250,16 +230,15 @@ def samples_section(answer: Explained, settings: Settings) -> Section:
         rows.insert(-1, (f"… {samples.count - len(rows):,} more", None, {}))
     if samples.rest:
         rows.append(("beside them", None, samples.rest))
+    rows.append(("together", None, answer.grad))
     labels, losses, grads = zip(*rows, strict=True)
     columns = [Column("its own mean", tuple(map(Cell, losses)))]
     for name in answer.differentiated:
-        values = [grad.get(name) for grad in grads]
-        cells = (*map(Cell, values), Cell(answer.grad[name]))
+        cells = tuple(Cell(grad.get(name)) for grad in grads)
         columns.append(Column(f"adds to {name}.grad", cells, numbers=answer.grad[name].ndim == 0))
-    columns[0] = replace(columns[0], cells=(*columns[0].cells, Cell()))
-    total = ("",) * len(labels) + ("total",)
+    tones = ("",) * (len(labels) - 1) + ("total",)
     title = f"The mean is over {samples.count} rows (samples): each adds 1/{samples.count} of its own gradient"
-    return Section("samples", title, (Table((*labels, "together"), (tuple(columns),), total),))
+    return Section("samples", title, (Table(labels, (tuple(columns),), tones),))
 
 
 def calls_section(answer: Explained, settings: Settings) -> Section:
@@ -274,19 +253,22 @@ def calls_section(answer: Explained, settings: Settings) -> Section:
 def call_tables(answer: Explained, settings: Settings) -> Iterator[Table]:
     """Yield a table of the calls by each variable."""
     calls, most = answer.backward, settings.most(MOST_CALLS)
-    shown = calls if len(calls) <= most else [*calls[:6], *calls[-2:]]
+    shown = [*calls] if len(calls) <= most else [*calls[:6], None, *calls[-2:]]
+    labels = [
+        f"… {counted(len(calls) - 8, 'more call')}"
+        if call is None
+        else f"v = {array_text(call.v.shown, settings.precision, settings.most(MOST_ENTRIES))}"
+        for call in shown
+    ]
     for name in answer.differentiated:
-        rows = [(f"v = {brief(call.v.shown, settings)}", call.grad[name], call.accumulated[name]) for call in shown]
-        labels, adds, totals = zip(*rows, strict=True)
-        gap = ([f"… {counted(len(calls) - 8, 'more call')}"], [Cell()]) if len(calls) > most else ([], [])
-        columns = tuple(
-            Column(heading, (*cells[:6], *gap[1], *cells[6:]), numbers=not any(map(np.ndim, values)))
-            for heading, values in (("adds", adds), (f"{name}.grad", totals))
-            for cells in [[Cell(value) for value in values]]
-        )
-        yield Table((*labels[:6], *gap[0], *labels[6:]), (columns,))
-
-
-def brief(array: Array, settings: Settings) -> str:
-    """Return an array on one line, of many entries the first and the last."""
-    return array_text(array, settings.precision, settings.most(MOST_ENTRIES))
+        columns = []
+        for heading, key in (("adds", "grad"), (f"{name}.grad", "accumulated")):
+            values = [None if call is None else getattr(call, key)[name] for call in shown]
+            columns.append(
+                Column(
+                    heading,
+                    tuple(map(Cell, values)),
+                    numbers=all(value is None or np.ndim(value) == 0 for value in values),
+                )
+            )
+        yield Table(tuple(labels), (tuple(columns),))

@@ -38,7 +38,7 @@ from gradcli.records import replace
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
-    from gradcli.ops.links import Array, Mask
+    from gradcli.ops.links import Mask
 
 MOST_ROWS = 12
 """Rows up to which all are shown; beyond, the first and last three."""
@@ -48,12 +48,27 @@ MOST_FORMULAS = 8
 MOST_RULES = 12
 LONG_FORMULA = 40
 """Characters of a formula or rule beyond which the names of the backward pass say it instead."""
+LONG_ENTRY = 24
+"""Characters of an entry's formula from which the one for the whole array is shown, where it is there."""
+LONGEST_RULE = 72
+"""Characters of a formula for a whole array that is shown."""
 LARGEST = 3
 """Entries of vᵀ·J that are named where there are many."""
 MOST_SPELLED = 64
 """Entries of a gradient up to which all are written."""
 MOST_COUNTED = 16
 """Rows and columns up to which entries are seen without a picture."""
+MOST_BRIEF, LONGEST_BRIEF = 2, 60
+"""Formulas, and characters of each, that are worth a look beside the lines of Backward."""
+UNSAID = "Its entries have many or long formulas: --json has them, and Backward has the steps that they are made of."
+MOST_HELPERS = 3
+"""Names that formulas use beyond the program's, up to which formulas are shown with them."""
+LONGEST_HELPER = 70
+"""Characters of what such a name stands for."""
+MOST_BESIDE_STEPS, LONGEST_BESIDE_STEPS = 4, 160
+"""Formulas of J, and characters of each, that are shown where the lines of Backward say the same in steps."""
+
+Rows = list[Equation | str]
 
 
 def is_one_row(answer: Explained) -> bool:
@@ -68,31 +83,31 @@ def jacobian_sections(answer: Explained, settings: Settings, asks: bool = False)
         by = ", ".join(answer.jacobian)
         yield Section("jacobian", f"J = ∂{answer.name}/∂{by if len(answer.jacobian) == 1 else f'({by})'}    no entries")
         return
-    if is_one_row(answer) and not asks:
-        named = any(value.role == "inner" for value in answer.values)
-        if named and not settings.full and answer.timeline is not None:
-            return
-        section = formulas_section(answer, settings)
-        if settings.full or not named or is_brief(section):
-            yield section
+    if not is_one_row(answer) or asks:
+        for names in groups:
+            parts = group_parts(answer, names, settings, asks, names is groups[-1] and not asks)
+            yield Section("jacobian", heading(answer, names, settings), tuple(parts))
         return
-    for k, names in enumerate(groups):
-        last = k == len(groups) - 1 and not asks
-        yield Section(
-            "jacobian", heading(answer, names, settings), tuple(group_parts(answer, names, settings, asks, last))
-        )
+    has_names = any(value.role == "inner" for value in answer.values)
+    if has_names and not settings.full and answer.timeline is not None:
+        return
+    rows = [row for name in answer.jacobian for row in one_row_formulas(answer, name, settings)]
+    rows = beside_steps(answer, rows, settings)
+    helpers = helpers_of(answer, sides_of(rows), settings)
+    rows = [unsaid(answer)] if helpers is None else [*helpers, *rows]
+    if settings.full or not has_names or is_brief(rows):
+        yield Section("jacobian", heading(answer, groups[0], settings), (Equations(tuple(rows)),))
 
 
-MOST_BRIEF, LONGEST_BRIEF = 2, 60
-"""Formulas, and characters of each, that are worth a look beside the lines of Backward."""
+def is_brief(rows: Rows) -> bool:
+    """Return whether these are few formulas, each short and in the program's own names."""
+    brief = all(isinstance(row, Equation) and isinstance(row.left, Derivative) for row in rows)
+    return brief and 0 < len(rows) <= MOST_BRIEF and all(len(text) <= LONGEST_BRIEF for text in sides_of(rows))
 
 
-def is_brief(section: Section) -> bool:
-    """Return whether a section has few formulas, each short and in the program's own names."""
-    rows = [row for part in section.parts if isinstance(part, Equations) for row in part.rows]
-    short_ones = [row for row in rows if isinstance(row, Equation) and isinstance(row.left, Derivative)]
-    brief = all(len(str(side)) <= LONGEST_BRIEF for row in short_ones for side in row.sides)
-    return brief and 0 < len(rows) <= MOST_BRIEF and len(short_ones) == len(rows)
+def sides_of(rows: Sequence[Equation | str]) -> list[str]:
+    """Return the formulas of equations."""
+    return [str(side) for row in rows if isinstance(row, Equation) for side in row.sides]
 
 
 def groups_of(answer: Explained) -> list[list[str]]:
@@ -105,20 +120,7 @@ def groups_of(answer: Explained) -> list[list[str]]:
     return [group for k, group in enumerate(groups) if group not in groups[:k]]
 
 
-def formulas_section(answer: Explained, settings: Settings) -> Section:
-    """Return the formulas of a J of one row, each with its number."""
-    rows = [row for name in answer.jacobian for row in one_row_formulas(answer, name, settings)]
-    rows = beside_steps(answer, rows, settings)
-    names = [name for name, jacobian in answer.jacobian.items() if jacobian.matrix_shape[1]]
-    rows = with_helpers(answer, rows, settings)
-    return Section("jacobian", heading(answer, names, settings), (Equations(tuple(rows)),))
-
-
-LONG_ENTRY = 24
-"""Characters of an entry's formula from which the one for the whole array is shown, where it is there."""
-
-
-def one_row_formulas(answer: Explained, name: str, settings: Settings) -> list[Equation | str]:
+def one_row_formulas(answer: Explained, name: str, settings: Settings) -> Rows:
     """Return the formulas of a J of one row: of the whole array where entries are long, else one of each entry.
 
     ``∂loss/∂z = softmax(z) - one_hot(t, 3)`` is the line of the backward pass, for a v of 1.
@@ -134,34 +136,20 @@ def one_row_formulas(answer: Explained, name: str, settings: Settings) -> list[E
     return formula_rows(answer, name, settings, numbers=True)
 
 
-LONGEST_RULE = 72
-"""Characters of a formula for a whole array that is shown."""
-
-
 def group_parts(answer: Explained, names: Sequence[str], settings: Settings, asks: bool, last: bool) -> Iterator[Part]:
     """Yield the table of variables that share it, and what is to be seen of those that are large."""
     for name in names:
         yield from overview(answer, name, settings, asks)
     table = table_of(answer, names, settings, asks, last)
-    helpers = helpers_of(answer, formulas_in(table), settings)
+    cells = [cell.formula for block in table.blocks for column in block for cell in column.cells]
+    helpers = helpers_of(answer, cells + [text for rows in table.otherwise for text in sides_of(rows)], settings)
     if helpers is None:
-        table = replace(
-            table,
-            blocks=tuple(map(without_formulas, table.blocks)),
-            otherwise=((unsaid(answer),), *((),) * (len(table.otherwise) - 1)),
-        )
+        blocks = tuple(map(without_formulas, table.blocks))
+        otherwise = ((unsaid(answer),), *((),) * (len(table.otherwise) - 1))
+        table = replace(table, blocks=blocks, otherwise=otherwise)
     elif helpers:
         yield Equations(tuple(helpers))
     yield table
-
-
-UNSAID = "Its entries have many or long formulas: --json has them, and Backward has the steps that they are made of."
-MOST_HELPERS = 3
-"""Names that formulas use beyond the program's, up to which formulas are shown with them."""
-LONGEST_HELPER = 70
-"""Characters of what such a name stands for."""
-MOST_BESIDE_STEPS, LONGEST_BESIDE_STEPS = 4, 160
-"""Formulas of J, and characters of each, that are shown where the lines of Backward say the same in steps."""
 
 
 def unsaid(answer: Explained) -> str:
@@ -184,26 +172,11 @@ def helpers_of(answer: Explained, formulas: Sequence[str], settings: Settings) -
             names.append(word)
             wanted += NAME.findall(answer.definitions[word])
     values = answer.definition_values if names else {}
-    ordered = [name for name in answer.definitions if name in names]
-    long = len(ordered) > MOST_HELPERS or any(len(answer.definitions[name]) > LONGEST_HELPER for name in ordered)
+    ordered = {name: text for name, text in answer.definitions.items() if name in names}
+    long = len(ordered) > MOST_HELPERS or any(len(text) > LONGEST_HELPER for text in ordered.values())
     if long and not settings.full:
         return None
-    return [Equation(name, (answer.definitions[name],), values.get(name)) for name in ordered]
-
-
-def with_helpers(answer: Explained, rows: list[Equation | str], settings: Settings) -> list[Equation | str]:
-    """Return formulas with the names that they use above them, or that they are too long to be read."""
-    texts = [str(side) for row in rows if isinstance(row, Equation) for side in row.sides]
-    helpers = helpers_of(answer, texts, settings)
-    return [unsaid(answer)] if helpers is None else [*helpers, *rows]
-
-
-def formulas_in(table: Table) -> list[str]:
-    """Return the formulas of a table: of its cells, and of what stands above it where they have no room."""
-    cells = [cell.formula for block in table.blocks for column in block for cell in column.cells]
-    return cells + [
-        str(side) for rows in table.otherwise for row in rows if isinstance(row, Equation) for side in row.sides
-    ]
+    return [Equation(name, (text,), values.get(name)) for name, text in ordered.items()]
 
 
 def without_formulas(block: tuple[Column, ...]) -> tuple[Column, ...]:
@@ -232,16 +205,12 @@ def table_of(answer: Explained, names: Sequence[str], settings: Settings, asks: 
     says, tone = verdict(answer)
     remarks = (*legend(answer, rows, blocks), *([Remark(len(labels) - 1, says, tone)] if last else []))
     ruled = (0, len(rows)) if sums and count > 1 else (0,)
-    return Table(labels, ((v_column(answer, rows, asks),), *blocks), tones, ruled, remarks, tuple(otherwise))
-
-
-def v_column(answer: Explained, rows: Sequence[int | None], asks: bool) -> Column:
-    """Return v beside the rows of J."""
     seed = np.ravel(answer.seed)
     cells = [
         Cell(mark=Mark.ROW_GAP) if i is None else Cell(mark=Mark.OPEN) if asks else Cell(float(seed[i])) for i in rows
     ]
-    return Column("v, total" if len(answer.counted) > 1 else "v", (*cells, *[Cell()] * (0 if asks else 2)))
+    v = Column("v, total" if len(answer.counted) > 1 else "v", (*cells, *[Cell()] * len(sums)))
+    return Table(labels, ((v,), *blocks), tones, ruled, remarks, tuple(otherwise))
 
 
 def columns_of(
@@ -251,11 +220,22 @@ def columns_of(
     jacobian, dust = answer.jacobian[name], answer.dust[name]
     places = ends(jacobian.matrix_shape[1], settings.most(MOST_COLUMNS))
     columns = matrix_columns(name, jacobian, rows, places, dust.entries)
-    if asks:
-        return columns
-    below = [settled_cells(answer.vjp[name], dust.vjp, places), settled_cells(answer.grad[name], dust.grad, places)]
+    below = [] if asks else [(answer.vjp[name], dust.vjp), (answer.grad[name], dust.grad)]
+    flat = [(np.ravel(numbers), np.ravel(lost)) for numbers, lost in below]
     return tuple(
-        Column(column.heading, (*column.cells, *(row[k] for row in below))) for k, column in enumerate(columns)
+        replace(
+            column,
+            cells=(
+                *column.cells,
+                *(
+                    Cell(mark=Mark.COLUMN_GAP)
+                    if j is None
+                    else Cell(float(numbers[j]), mark=Mark.ROUNDED if lost[j] else Mark.NONE)
+                    for numbers, lost in flat
+                ),
+            ),
+        )
+        for j, column in zip(places, columns, strict=True)
     )
 
 
@@ -263,54 +243,39 @@ def matrix_columns(
     name: str, matrix: Jacobian, rows: Sequence[int | None], places: Sequence[int | None], dust: Mask | None = None
 ) -> tuple[Column, ...]:
     """Return the entries of a matrix in these rows and columns; None marks those that are left out."""
-    cells = entry_cells(matrix, rows, places, dust)
-    gap = {None: Cell(mark=Mark.ROW_GAP)}
+    cells = entry_cells(matrix, [i for i in rows if i is not None], [j for j in places if j is not None], dust)
+    gap = Cell(mark=Mark.ROW_GAP)
     return tuple(
         Column(
-            Mark.COLUMN_GAP.value if j is None else f"{name}{place_text(j, matrix.input_shape)}",
-            tuple(gap[i] if i is None else Cell(mark=Mark.COLUMN_GAP) if j is None else cells[i, j] for i in rows),
+            "" if j is None else f"{name}{place_text(j, matrix.input_shape)}",
+            tuple(gap if i is None else Cell(mark=Mark.COLUMN_GAP) if j is None else cells[i, j] for i in rows),
         )
         for j in places
     )
 
 
 def entry_cells(
-    matrix: Jacobian, rows: Sequence[int | None], places: Sequence[int | None], dust: Mask | None
+    matrix: Jacobian, rows: Sequence[int], places: Sequence[int], dust: Mask | None
 ) -> dict[tuple[int, int], Cell]:
-    """Return the cells of rows and columns by their place."""
-    columns = np.array([place for place in places if place is not None], dtype=np.intp)
+    """Return the cells of rows and columns by their place, each with its formula, unless that is a number."""
     cells: dict[tuple[int, int], Cell] = {}
-    for row in (row for row in rows if row is not None):
-        cells |= {(row, column): Cell(mark=Mark.ZERO) for column in columns.tolist()}
+    for row in rows:
         if not matrix.held:
             flat = np.ravel(matrix.row(row))
-            cells |= {(row, column): Cell(float(flat[column])) for column in columns.tolist()}
+            cells |= {(row, column): Cell(float(flat[column])) for column in places}
             continue
+        cells |= {(row, column): Cell(mark=Mark.ZERO) for column in places}
         # Entries stand in order of row and column: those of a few are found without a look at the others.
-        start, stop = np.searchsorted(matrix.rows, [row, row + 1])
+        start, stop = np.searchsorted(matrix.rows, [row, row + 1]).tolist()
         own = matrix.columns[start:stop]
-        for column, place in zip(columns.tolist(), np.searchsorted(own, columns).tolist(), strict=True):
+        for column, place in zip(places, np.searchsorted(own, places).tolist(), strict=True):
             if place < len(own) and own[place] == column:
-                cells[row, column] = entry_cell(matrix, int(start) + place, dust)
+                k = start + place
+                text = matrix.formulas[k] if matrix.formulas is not None else ""
+                mark = Mark.ROUNDED if dust is not None and dust[k] else Mark.NONE
+                formula = text if number_in(text) is None else ""
+                cells[row, column] = Cell(float(matrix.values[k]), formula, mark)
     return cells
-
-
-def entry_cell(matrix: Jacobian, k: int, dust: Mask | None) -> Cell:
-    """Return entry number k with its formula, unless that is a number as it stands."""
-    formula = matrix.formulas[k] if matrix.formulas is not None and number_in(matrix.formulas[k]) is None else ""
-    mark = Mark.ROUNDED if dust is not None and dust[k] else Mark.NONE
-    return Cell(float(matrix.values[k]), formula, mark)
-
-
-def settled_cells(array: Array, dust: Mask, places: Sequence[int | None]) -> list[Cell]:
-    """Return entries of an array as cells: what rounding has left of 0 is marked."""
-    numbers, lost = np.ravel(array), np.ravel(dust)
-    return [
-        Cell(mark=Mark.COLUMN_GAP)
-        if j is None
-        else Cell(float(numbers[j]), mark=Mark.ROUNDED if lost[j] else Mark.NONE)
-        for j in places
-    ]
 
 
 def legend(answer: Explained, rows: Sequence[int | None], blocks: Sequence[Sequence[Column]]) -> tuple[Remark, ...]:
@@ -332,17 +297,15 @@ def legend(answer: Explained, rows: Sequence[int | None], blocks: Sequence[Seque
 def heading(answer: Explained, names: Sequence[str], settings: Settings) -> str:
     """Return the line above a table: what J is by, its size, its structure."""
     by = names[0] if len(names) == 1 else f"({', '.join(names)})"
-    facts = size_text(answer, names, settings)
-    return f"J = ∂{answer.name}/∂{by}    {facts}".rstrip()
+    return f"J = ∂{answer.name}/∂{by}    {size_text(answer, names, settings)}".rstrip()
 
 
 def size_text(answer: Explained, names: Sequence[str], settings: Settings) -> str:
     """Return the size of J, and what is to be said of its entries; nothing for one row that is all there."""
     jacobians = [answer.jacobian[name] for name in names]
-    rows, columns = answer.output.size, sum(jacobian.matrix_shape[1] for jacobian in jacobians)
-    whole = rows <= settings.most(MOST_ROWS) and all(
-        j.matrix_shape[1] <= settings.most(MOST_COLUMNS) for j in jacobians
-    )
+    widths = [jacobian.matrix_shape[1] for jacobian in jacobians]
+    rows, columns = answer.output.size, sum(widths)
+    whole = rows <= settings.most(MOST_ROWS) and max(widths) <= settings.most(MOST_COLUMNS)
     if rows == 1 and (whole or len(jacobians) > 1):
         return ""
     if not all(jacobian.held for jacobian in jacobians):
@@ -381,10 +344,15 @@ def largest(answer: Explained, name: str, settings: Settings) -> Iterator[Prose]
     yield Prose((f"largest of vᵀ·J: {', '.join(terms)}",))
 
 
-def formula_rows(answer: Explained, name: str, settings: Settings, numbers: bool = False) -> list[Equation | str]:
-    """Return the formulas of J by a variable: rules, or one of each entry; ``numbers`` adds the entry's value."""
+def formula_rows(answer: Explained, name: str, settings: Settings, numbers: bool = False) -> Rows:
+    """Return the formulas of J by a variable: rules, or one of each entry; ``numbers`` adds the entry's value.
+
+    An entry goes by the names of the backward pass where its number is an entry of the gradient, as v is 1, and its
+    own formula is long.
+    """
     jacobian = answer.jacobian[name]
-    by_name = entry_rule(answer, name)
+    is_gradient = not answer.output.shape and answer.seed.item() == 1 and answer.has_steps
+    by_name = answer.lookup.backward_pass.entry(name) if is_gradient else None
     texts = jacobian.rules or jacobian.formulas or []
     if by_name and any(len(text) > LONG_FORMULA for text in texts):
         letters = "ijkl"[: len(jacobian.input_shape)]
@@ -394,53 +362,53 @@ def formula_rows(answer: Explained, name: str, settings: Settings, numbers: bool
     return matrix_formulas(answer.name, (name,), jacobian, settings, answer.dust[name].entries if numbers else None)
 
 
-def beside_steps(answer: Explained, rows: list[Equation | str], settings: Settings) -> list[Equation | str]:
+def beside_steps(answer: Explained, rows: Rows, settings: Settings) -> Rows:
     """Return formulas as they are, or, where they are many or long and Backward has their steps, that it has."""
     if settings.full or not answer.has_steps:
         return rows
-    sides = [str(side) for row in rows if isinstance(row, Equation) for side in row.sides]
-    short_enough = len(rows) <= MOST_BESIDE_STEPS and all(len(text) <= LONGEST_BESIDE_STEPS for text in sides)
-    return rows if short_enough else [UNSAID]
+    short_enough = all(len(text) <= LONGEST_BESIDE_STEPS for text in sides_of(rows))
+    return rows if len(rows) <= MOST_BESIDE_STEPS and short_enough else [UNSAID]
 
 
-def rule_rows(matrix: Jacobian) -> list[Equation | str]:
+def rule_rows(matrix: Jacobian) -> Rows:
     """Return the index rules of a matrix as equations, or as words where there is no formula."""
-    rows: list[Equation | str] = []
+    rows: Rows = []
     for rule in matrix.index_rules:
         left = Derivative(indexed(rule.above, rule.rows), (indexed(rule.below, rule.columns),))
-        remark = f"({', '.join(rule.fixed)} fixed)" if rule.fixed else ""
+        remark = fixed_text(rule.fixed)
         if rule.words:
-            rows.append(f"{left}{f' {remark}' if remark else ''}: {rule.words}")
+            rows.append(f"{left}{remark and f' {remark}'}: {rule.words}")
             continue
-        products = [" @ ".join(factor_text(*factor) for factor in path) for path in rule.paths]
+        products = [
+            " @ ".join(f"{Derivative(one.above, (one.below,))} {fixed_text(one.fixed)}".rstrip() for one in path)
+            for path in rule.paths
+        ]
         rows.append(Equation(left, (" + ".join(products) or rule.formula,), remark=remark))
     return rows
 
 
-def factor_text(above: str, below: str, fixed: Sequence[str] = ()) -> str:
-    """Return one factor of the chain rule, with what is held fixed."""
-    return f"{Derivative(above, (below,))}" + (f" ({', '.join(fixed)} fixed)" if fixed else "")
+def fixed_text(names: Sequence[str]) -> str:
+    """Return what stays as it is while a value moves."""
+    return f"({', '.join(names)} fixed)" if names else ""
 
 
 def matrix_formulas(
     of: str, by: tuple[str, ...], matrix: Jacobian, settings: Settings, dust: Mask | None = None
-) -> list[Equation | str]:
+) -> Rows:
     """Return a formula for each entry that has more than a number; of H, whose rows are inputs too, by two names.
 
     With the ``dust`` that rounding leaves each has its number, and those that are one have a line.
     """
-    rows: list[Equation | str] = []
+    rows: Rows = []
     formulas = matrix.formulas or []
     worth = [k for k, text in enumerate(formulas) if dust is not None or number_in(text) is None]
     most = settings.most(MOST_FORMULAS)
     for k in worth[: most + 1]:
-        row, column = (
-            place_text(int(matrix.rows[k]), matrix.output_shape),
-            place_text(int(matrix.columns[k]), matrix.input_shape),
-        )
-        left = (
-            Derivative(of + row, (by[0] + column,)) if len(by) == 1 else Derivative(of, (by[0] + row, by[1] + column))
-        )
+        row = place_text(int(matrix.rows[k]), matrix.output_shape)
+        column = place_text(int(matrix.columns[k]), matrix.input_shape)
+        left = Derivative(of + row, (by[0] + column,))
+        if len(by) > 1:
+            left = Derivative(of, (by[0] + row, by[1] + column))
         if dust is None:
             rows.append(Equation(left, (formulas[k],)))
         else:
@@ -449,17 +417,10 @@ def matrix_formulas(
     return limited(rows, most, "entry", len(worth))
 
 
-def limited(rows: list[Equation | str], most: int, noun: str, count: int | None = None) -> list[Equation | str]:
+def limited(rows: Rows, most: int, noun: str, count: int | None = None) -> Rows:
     """Return rows, and how many are left out where there are more than fit; a last one is never hidden by that."""
     count = len(rows) if count is None else count
     return rows if count <= most + 1 else [*rows[:most], f"and {counted(count - most, f'more {noun}')}, in --json"]
-
-
-def entry_rule(answer: Explained, name: str) -> str | None:
-    """Return an entry of J by the names of the backward pass, where its number is an entry of the gradient: v is 1."""
-    if answer.output.shape or answer.seed.item() != 1 or not answer.has_steps:
-        return None
-    return answer.lookup.backward_pass.entry(name)
 
 
 def indexed(name: str, indices: Sequence[Any]) -> str:

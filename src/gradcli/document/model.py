@@ -144,6 +144,11 @@ class Column:
     numbers: bool = True
     optional: bool = False
 
+    @property
+    def is_gap(self) -> bool:
+        """Whether it stands for columns that are left out."""
+        return all(cell.mark in (Mark.ROW_GAP, Mark.COLUMN_GAP) for cell in self.cells)
+
 
 @dataclass(frozen=True, slots=True)
 class Remark:

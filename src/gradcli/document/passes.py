@@ -1,7 +1,4 @@
-"""The section *Forward*: what ran, an equation for each name of the program, turns and branches between them.
-
-The sections *Backward* and *Paths*: a rule for each value with its number, and products along the ways to y.
-"""
+"""The sections *Forward*, *Backward* and *Paths*: what ran, a rule for each cotangent, products along the ways to y."""
 
 from __future__ import annotations
 
@@ -24,8 +21,7 @@ from gradcli.records import replace
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.parts import BackwardPass, Decision, Event, Path, Rule
-    from gradcli.ops.links import Array
-
+    from gradcli.ops.declare import Array
 
 MOST_INPUTS = 3
 """Inputs up to which Forward repeats what they are."""
@@ -46,7 +42,7 @@ def forward_section(answer: Explained, settings: Settings) -> Section:
         if not isinstance(event, Value):
             rows += sentences(event, settings.precision)
         elif event.text is not None:
-            rows += value_rows(event)
+            rows += value_rows(event, event.text)
     return Section("forward", "Forward", (Equations(tuple(with_numbers(rows, answer, settings))),) if rows else ())
 
 
@@ -62,9 +58,8 @@ def shown_events(events: Sequence[Event]) -> Iterator[Event]:
             yield event
 
 
-def value_rows(value: Value) -> list[Equation | str]:
+def value_rows(value: Value, text: str) -> list[Equation | str]:
     """Return the equation of a value, or one for each entry of an output that is given as a list."""
-    text = value.text or ""
     entries = entries_of(text)
     if value.role != "output" or len(entries) != value.value.size or not 0 < len(entries) <= MOST_ENTRIES:
         sides = () if is_number(text, value.value) else (text,)
@@ -88,19 +83,18 @@ def with_numbers(rows: Sequence[Equation | str], answer: Explained, settings: Se
     if len(equations) > MOST_STEPS or any(np.ndim(row.value) for row in equations):
         yield from rows
         return
-    known = {value.name: value.value for value in answer.values}
+    names = {value.name: value.value for value in answer.values}
     write = partial(short, precision=settings.precision)
-    steps = [put_in(str(row.sides[0]), known, write) for row in equations]
-    worked = iter(evaluate(answer, [step or "0" for step in steps], {}))
-    put = {id(row): (step, next(worked)) for row, step in zip(equations, steps, strict=True)}
+    steps = [put_in(str(row.sides[0]), names, write) for row in equations]
+    values = iter(evaluate(answer, [step or "0" for step in steps], {}))
+    put = {id(row): (step, next(values)) for row, step in zip(equations, steps, strict=True)}
     for row in rows:
-        if isinstance(row, str) or id(row) not in put:
+        step, value = put.get(id(row), ("", None))
+        if isinstance(row, str) or not step or value is None:
             yield row
             continue
-        step, worth = put[id(row)]
-        shown = write(float(row.value)) if step else ""
-        true = worth is not None and write(worth) == shown and step not in (shown, *row.sides)
-        yield replace(row, sides=(*row.sides, step)) if step and true else row
+        is_true = write(value) == write(float(row.value)) and step not in (write(value), *row.sides)
+        yield replace(row, sides=(*row.sides, step)) if is_true else row
 
 
 def entries_of(text: str) -> list[str]:
@@ -112,25 +106,19 @@ def entries_of(text: str) -> list[str]:
 
 
 def sentences(event: BranchTaken | TurnBegun | LoopEnded, precision: int) -> list[str]:
-    """Return what is said of a branch, a turn or the end of a loop."""
+    """Return what is said of a branch, of the first and the last turn of a loop, or of its end."""
     if isinstance(event, BranchTaken):
         return [branch_text(event, precision)]
-    if isinstance(event, TurnBegun):
-        return turn_text(event)
     loop = f"the loop over {event.variable}" if event.variable else "the loop"
+    if isinstance(event, TurnBegun):
+        item = "" if event.item is None else f"{event.variable} = {event.item}"
+        if event.turns[-1] == 1:
+            return [f"{item}:"] if item else []
+        return [f"…   {event.count:,} turns of {loop}; the last{', ' + item if item else ''}:"]
     why = f" because {decision_text(event.decision, precision)}" if event.decision else ""
     if not event.count:
         return [f"{loop} made no turn{why}"]
     return ["it ended with break"] if event.broken else [f"it ended{why}"] if why else []
-
-
-def turn_text(turn: TurnBegun) -> list[str]:
-    """Return the line before the first and before the last turn of a loop."""
-    number, item = turn.turns[-1], "" if turn.item is None else f"{turn.variable} = {turn.item}"
-    loop = f"the loop over {turn.variable}" if turn.variable else "the loop"
-    if number == 1:
-        return [f"{item}:"] if item else []
-    return [f"…   {turn.count:,} turns of {loop}; the last{', ' + item if item else ''}:"]
 
 
 def branch_text(branch: BranchTaken, precision: int) -> str:
@@ -162,8 +150,6 @@ def decision_text(decision: Decision, precision: int) -> str:
     return f"{before} {SIGNS.get(sign, sign)} {after}"
 
 
-# ---- The sections *Backward* and *Paths*: a rule for each value with its number, and products along the w
-
 TITLE = "Backward: each line is what arrived, times the derivative of one step"
 MOST_RULES = 40
 """Lines of the backward pass that are shown: of more, the first and the last."""
@@ -179,24 +165,24 @@ def backward_section(answer: Explained, settings: Settings) -> Section:
     """Return an equation for each rule; nothing where no value between is named and none is used twice."""
     if not (answer.has_steps and answer.rules):
         return Section("backward")
-    made = [rule for rule in reversed(answer.rules) if rule.made]
     rows: list[Equation | str] = [Equation(name, (), value) for name, value in answer.constants.items()]
-    rows += [Equation(rule.name, (str(rule.made),)) for rule in made]
+    rows += [Equation(rule.name, (str(rule.made),)) for rule in reversed(answer.rules) if rule.made]
     whole = answer.lookup.backward_pass
-    shown = [*whole.rules] if settings.full and not whole.left_out else shortened(whole)
+    shown = [*whole.rules] if settings.full and not whole.left_out else with_gap(whole)
     rules = [rule for rule in shown if not isinstance(rule, str)]
     alone = not any(rule.value.shape for rule in rules)
     steps = dict(zip(map(id, rules), steps_of(rules, answer, settings.precision), strict=True)) if alone else {}
-    rows += [row if isinstance(row, str) else equation_of(row, steps.get(id(row), ""), alone) for row in shown]
+    for row in shown:
+        if isinstance(row, str):
+            rows.append(row)
+            continue
+        step = steps.get(id(row), "")
+        sides = (right_side(row), *([step] if step else []))
+        # That of an input which is no single number stands above, with the gradients.
+        value = None if row.is_input and not alone and row.text is not None else row.value
+        used = "" if row.uses == 1 else "(used twice)" if row.uses == 2 else f"(used {row.uses:,} times)"
+        rows.append(Equation(f"{row.name}.grad", sides, value, remark=used if row.text is not None else ""))
     return Section("backward", TITLE, (Equations(tuple(rows)),))
-
-
-def equation_of(rule: Rule, step: str, alone: bool) -> Equation:
-    """Return a rule with its number; that of an input which is no single number stands above, with the gradients."""
-    sides = (right_side(rule), *([step] if step else []))
-    value = None if rule.is_input and not alone and rule.text is not None else rule.value
-    remark = {1: "", 2: "(used twice)"}.get(rule.uses, f"(used {rule.uses:,} times)") if rule.text is not None else ""
-    return Equation(f"{rule.name}.grad", sides, value, remark=remark)
 
 
 def right_side(rule: Rule) -> str:
@@ -207,10 +193,14 @@ def right_side(rule: Rule) -> str:
     return f"{terms[0]} … {len(terms) - 2:,} more terms …{terms[-1]}" if len(terms) > 3 else rule.text
 
 
-def shortened(whole: BackwardPass) -> list[Rule | str]:
+def with_gap(whole: BackwardPass) -> list[Rule | str]:
     """Return the rules, with a line that counts in the place of the middle turns of a loop, and of what is too long."""
     rules, position, left_out = whole.rules, 0, whole.left_out
-    patterns = [pattern(rule) for rule in rules]
+    # What the lines of a loop's turns have in common; None for a line that is of no loop.
+    patterns = [
+        (rule.base, unnumbered(rule.text or ""), rule.uses) if rule.base and rule.base != rule.name else None
+        for rule in rules
+    ]
     shown: list[Rule | str] = []
     while position < len(rules):
         period, turns = repetition(patterns, position)
@@ -232,13 +222,6 @@ def shortened(whole: BackwardPass) -> list[Rule | str]:
     return [*shown[:half], f"… {len(shown) - 2 * half + left_out:,} more lines …", *shown[-half:]]
 
 
-def pattern(rule: Rule) -> tuple[str, str, int] | None:
-    """Return what the lines of a loop's turns have in common; None for a line that is of no loop."""
-    if not rule.base or rule.base == rule.name:
-        return None
-    return rule.base, unnumbered(rule.text or ""), rule.uses
-
-
 COTANGENT = re.compile(r"(?<!\w)([A-Za-z_]\w*)\.grad\b")
 
 
@@ -248,26 +231,25 @@ def steps_of(rules: Sequence[Rule], answer: Explained, precision: int) -> list[s
     Nothing stands for a rule of which that cannot be said. ``y.grad + h.grad*(1 - h**2)`` is ``1 + 0.767232``,
     ``y.grad*2*x`` is ``1*2*3``.
     """
-    known: dict[str, Any] = {value.name: value.value for value in answer.values}
-    named = known | {f"{rule.name}.grad": rule.value for rule in rules}
+    names: dict[str, Any] = {value.name: value.value for value in answer.values}
+    with_cotangents = names | {f"{rule.name}.grad": rule.value for rule in rules}
     ending = "_grad"
-    while any(rule.name + ending in known for rule in rules):
+    while any(rule.name + ending in names for rule in rules):
         ending += "_"
-    known |= {rule.name + ending: rule.value for rule in rules}
+    names |= {rule.name + ending: rule.value for rule in rules}
     split = [terms_of(rule.text or "") for rule in rules]
     sums = [terms if 1 < len(terms) <= MOST_TERMS else [] for terms in split]
-    plain = [COTANGENT.sub(rf"\1{ending}", unsigned(term)) for terms in sums for term in terms]
-    numbers = iter(evaluate(answer, plain, known))
+    unsigned = [re.sub(r"^ [+-] ", "", term) for terms in sums for term in terms]
+    numbers = iter(evaluate(answer, [COTANGENT.sub(rf"\1{ending}", term) for term in unsigned], names))
     added = [added_up(terms, [next(numbers) for _ in terms], precision) for terms in sums]
     alone = [terms[0] if len(terms) == 1 else "" for terms in split]
     digits = (precision, precision + MORE_DIGITS)
-    forms = [[put_in(term, named, partial(short, precision=count)) for count in digits] for term in alone]
-    worth = iter(evaluate(answer, [text or "0" for pair in forms for text in pair], {}))
-    worths = [(next(worth), next(worth)) for _ in forms]
+    forms = [[put_in(term, with_cotangents, partial(short, precision=count)) for count in digits] for term in alone]
+    values = iter(evaluate(answer, [text or "0" for pair in forms for text in pair], {}))
     steps = []
-    for step, pair, values, rule in zip(added, forms, worths, rules, strict=True):
-        true = [text for text, value in zip(pair, values, strict=True) if is_shown(value, rule.value, precision)]
-        steps.append(step or next(iter(true), ""))
+    for step, pair, rule in zip(added, forms, rules, strict=True):
+        true = [text for text in pair if is_shown(next(values), rule.value, precision)]
+        steps.append(step or (true[0] if true else ""))
     return steps
 
 
@@ -278,24 +260,18 @@ def is_shown(value: float | None, wanted: Array, precision: int) -> bool:
 
 def added_up(terms: Sequence[str], values: Sequence[float | None], precision: int) -> str:
     """Return a sum of numbers, with as many digits as it takes for them to add up to what is shown of the whole."""
-    known = [value for value in values if value is not None]
-    if not terms or len(known) < len(terms):
+    numbers = [value for value in values if value is not None]
+    if not terms or len(numbers) < len(terms):
         return ""
     signs = [-1.0 if term.startswith(" - ") else 1.0 for term in terms]
-    total = short(sum(sign * value for sign, value in zip(signs, known, strict=True)), precision)
+    total = short(sum(sign * value for sign, value in zip(signs, numbers, strict=True)), precision)
     for digits in range(precision, precision + MORE_DIGITS + 1):
-        texts = [short(value, digits) for value in known]
+        first, *rest = texts = [short(value, digits) for value in numbers]
         if short(sum(sign * float(text) for sign, text in zip(signs, texts, strict=True)), precision) == total:
-            break
-    else:
-        return ""
-    rest = [f"{term[:3]}{in_brackets(text)}" for term, text in zip(terms[1:], texts[1:], strict=True)]
-    return "".join([texts[0], *rest])
-
-
-def unsigned(term: str) -> str:
-    """Return a term without the sign between it and the one before."""
-    return term[3:] if term.startswith((" + ", " - ")) else term
+            return "".join(
+                [first, *(f"{term[:3]}{in_brackets(text)}" for term, text in zip(terms[1:], rest, strict=True))]
+            )
+    return ""
 
 
 def terms_of(text: str) -> list[str]:
@@ -303,25 +279,34 @@ def terms_of(text: str) -> list[str]:
     return split_outside(text, (" + ", " - "))
 
 
+COUNTS = ["One path leads", *(f"{word} paths lead" for word in ("Two", "Three", "Four", "Five", "Six"))]
+
+
 def paths_section(answer: Explained, settings: Settings) -> Section:
     """Return the paths from each input with their products, and the sums; nothing where there are none."""
-    parts = [
-        part for name, paths in answer.paths.items() for part in paths_by(answer.name, name, paths, settings.precision)
-    ]
-    return Section("paths", paths_title(answer), tuple(parts)) if parts else Section("paths")
+    tables = tuple(
+        paths_table(answer.name, name, paths, settings.precision) for name, paths in answer.paths.items() if paths
+    )
+    title = f"Paths to {answer.name}: the products along each add up"
+    for name, paths in answer.paths.items() if len(answer.paths) == 1 else ():
+        adds = "and its derivatives multiply" if len(paths) == 1 else "and their products add up"
+        title = f"{COUNTS[len(paths) - 1]} from {name} to {answer.name}, {adds}"
+    return Section("paths", title, tables) if tables else Section("paths")
 
 
-def paths_by(output: str, name: str, paths: Sequence[Path], precision: int) -> Iterator[Part]:
-    """Yield a table of the paths from one input, the product of the derivatives along each, and their sum."""
-    whole = sum(path.product for path in paths)
-    label = f"∂{output}/∂{name}"
-    ways = [" → ".join(path.names) for path in paths]
-    labels = (*ways, label) if len(paths) > 1 else (*ways,)
+def paths_table(output: str, name: str, paths: Sequence[Path], precision: int) -> Part:
+    """Return a table of the paths from one input, the product of the derivatives along each, and their sum."""
+    labels = [" → ".join(path.names) for path in paths]
     products = [Cell(text=product_text(path, precision)) for path in paths]
     totals = [Cell(path.product) for path in paths]
-    blank, total = ([Cell()], [Cell(whole)]) if len(paths) > 1 else ([], [])
-    columns = (Column("", (*products, *blank), numbers=False), Column("", (*totals, *total)))
-    yield Table(labels, (columns,), ruled=(), tones=("",) * len(paths) + (("total",) if total else ()))
+    tones = [""] * len(paths)
+    if len(paths) > 1:
+        labels.append(f"∂{output}/∂{name}")
+        products.append(Cell())
+        totals.append(Cell(sum(path.product for path in paths)))
+        tones.append("total")
+    columns = (Column("", tuple(products), numbers=False), Column("", tuple(totals)))
+    return Table(tuple(labels), (columns,), ruled=(), tones=tuple(tones))
 
 
 def product_text(path: Path, precision: int) -> str:
@@ -333,14 +318,3 @@ def product_text(path: Path, precision: int) -> str:
     same = short(rounded, precision) == short(path.product, precision)
     factors = [in_brackets(text) if k else text for k, text in enumerate(texts)]
     return " · ".join(factors) + (" =" if same else " ≈")
-
-
-def paths_title(answer: Explained) -> str:
-    """Return the title of the section of paths."""
-    [(name, paths)] = answer.paths.items() if len(answer.paths) == 1 else [("", [])]
-    if not name:
-        return f"Paths to {answer.name}: the products along each add up"
-    count = ["One path leads", "Two paths lead", "Three paths lead", "Four paths lead", "Five paths lead"]
-    how_many = count[len(paths) - 1] if len(paths) <= len(count) else "Six paths lead"
-    adds = "and its derivatives multiply" if len(paths) == 1 else "and their products add up"
-    return f"{how_many} from {name} to {answer.name}, {adds}"

@@ -1,13 +1,10 @@
-"""The answer as a document: its sections in the order in which a first-time reader asks.
-
-An answer as a lecture shows it: part by part, numbers after they were asked for; and the table alone for a slide.
-"""
+"""The answer as a document: its sections in the order in which a reader asks, and as a lecture shows them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,13 +26,12 @@ from gradcli.document.model import (
     Table,
 )
 from gradcli.document.passes import backward_section, forward_section, paths_section
-from gradcli.document.texts import MOST_PRECISE, short
+from gradcli.document.texts import MOST_PRECISE, short, with_labels
 from gradcli.document.verdicts import verdict, with_true_formulas
 from gradcli.records import replace
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
-
 
 ASSIGNS = re.compile(r"[^=(#'\"<>!]+=(?!=)")
 """A line that names its value itself: ``y = …``, ``y[0] += …``."""
@@ -61,31 +57,21 @@ def document_of(answer: Explained, settings: Settings) -> Document:
         *view_sections("v", answer, settings),
         notes_section(answer, settings),
     ]
-    shown = tuple(section for section in sections if section.parts or section.title)
-    return labelled(Document(shown, settings, axes_of(answer)), answer)
+    return labelled([section for section in sections if section.parts or section.title], answer, settings)
 
 
 def open_document(answer: Explained, settings: Settings) -> Document:
     """Return the program and J alone, with v left open: for a v that is still to be chosen."""
     answer = with_true_formulas(answer)
-    sections = (program_section(answer), *jacobian_sections(answer, settings, asks=True))
-    return labelled(Document(sections, settings, axes_of(answer)), answer)
+    return labelled([program_section(answer), *jacobian_sections(answer, settings, asks=True)], answer, settings)
 
 
-def labelled(document: Document, answer: Explained) -> Document:
+def labelled(sections: list[Section], answer: Explained, settings: Settings) -> Document:
     """Return a document with what a script calls its variables in the place of the identifiers of formulas."""
-    if not answer.labels:
-        return document
-    from gradcli.document.texts import with_labels  # a formula has none
-
-    renamed = document.with_texts(lambda text: with_labels(text, answer.labels))
-    return replace(renamed, axes={answer.labels.get(name, name): axes for name, axes in document.axes.items()})
-
-
-def axes_of(answer: Explained) -> dict[str, int]:
-    """Return how many axes each value has, by its name."""
     values = [*answer.inputs.items(), *((value.name, value.value) for value in answer.values)]
-    return {name: np.ndim(value) for name, value in values}
+    axes = {answer.labels.get(name, name): np.ndim(value) for name, value in values}
+    document = Document(tuple(sections), settings, axes)
+    return document.with_texts(lambda text: with_labels(text, answer.labels)) if answer.labels else document
 
 
 def events_section(answer: Explained) -> Section:
@@ -113,26 +99,35 @@ def program_section(answer: Explained) -> Section:
 
 
 def gradient_section(answer: Explained) -> Section:
-    """Return the gradient of each variable in its own shape; of a J of one row also that both routes give it."""
-    rows = tuple(gradient_row(answer, name) for name in answer.differentiated)
-    parts: list[Part] = [Equations(rows, strong=True)]
+    """Return the gradient of each variable, rounding dust as 0; of a J of one row also that both routes give it."""
+    rows = []
+    for name in answer.differentiated:
+        grad, dust = answer.grad[name], answer.dust[name].grad
+        rounded = bool(np.size(dust) and np.any(dust) and np.all(dust | (grad == 0)))
+        rows.append(Equation(f"{name}.grad", (), np.where(dust, 0.0, grad), near=rounded))
+    parts: list[Part] = [Equations(tuple(rows), strong=True)]
     if is_one_row(answer) and any(jacobian.matrix_shape[1] for jacobian in answer.jacobian.values()):
         said, tone = verdict(answer, one_row=True)
         parts.append(Prose((said,), tone))
     return Section("gradient", "", tuple(parts))
 
 
-def gradient_row(answer: Explained, name: str) -> Equation:
-    """Return ``x.grad = [26, 1240]``, with 0 for what rounding has left of it."""
-    grad, dust = answer.grad[name], answer.dust[name].grad
-    rounded = bool(np.size(dust) and np.any(dust) and np.all(dust | (grad == 0)))
-    return Equation(f"{name}.grad", (), np.where(dust, 0.0, grad), near=rounded)
-
-
 def notes_section(answer: Explained, settings: Settings) -> Section:
     """Return the notes, and what to add to the command to see more."""
-    notes = tuple(f"note: {note.message}" for note in answer.notes)
-    return Section("notes", "", (Prose((*notes, more_line(answer, settings))),))
+    is_rounded = settings.precision < MOST_PRECISE and any(
+        np.isfinite(value) and float(short(value, settings.precision)) != value
+        for grad in answer.grad.values()
+        for value in np.ravel(grad)[:100].tolist()
+    )
+    more = [
+        *(answer.timeline.more if answer.timeline is not None else []),
+        *(["--precision 17 all digits"] if is_rounded else []),
+        *(["--steps rules by name"] if "steps" not in answer.views else []),
+        *(["--tape what each op keeps"] if "tape" not in answer.views else []),
+        "-o page.html sliders",
+    ]
+    notes = [f"note: {note.message}" for note in answer.notes]
+    return Section("notes", "", (Prose((*notes, "  ".join(["more:", *more]))),))
 
 
 def view_sections(anchor: str, answer: Explained, settings: Settings) -> Iterator[Section]:
@@ -143,46 +138,8 @@ def view_sections(anchor: str, answer: Explained, settings: Settings) -> Iterato
         yield from sections_after(anchor, answer, settings)
 
 
-class Option(NamedTuple):
-    """Words of the command line, what they show, and for which answers they show more."""
-
-    words: str
-    shows: str
-    helps: Callable[[Explained, Settings], bool]
-
-
-def is_rounded(answer: Explained, settings: Settings) -> bool:
-    """Return whether a gradient has more digits than are shown."""
-    if settings.precision >= MOST_PRECISE:
-        return False
-    return any(
-        float(short(value, settings.precision)) != value
-        for grad in answer.grad.values()
-        for value in np.ravel(grad)[:100].tolist()
-        if np.isfinite(value)
-    )
-
-
-OPTIONS = [
-    Option("--precision 17", "all digits", is_rounded),
-    Option("--steps", "rules by name", lambda answer, _: "steps" not in answer.views),
-    Option("--tape", "what each op keeps", lambda answer, _: "tape" not in answer.views),
-    Option("-o page.html", "sliders", lambda *_: True),
-]
-"""Options of ``explain``, in the order in which they are offered."""
-
-
-def more_line(answer: Explained, settings: Settings) -> str:
-    """Return what to add to the command to see more of this answer, and what it shows."""
-    calls = answer.timeline.more if answer.timeline is not None else []
-    offers = [f"{option.words} {option.shows}" for option in OPTIONS if option.helps(answer, settings)]
-    return "  ".join(["more:", *calls, *offers])
-
-
-# ---- An answer as a lecture shows it: part by part, numbers after they were asked for; and the table alon
-
 ASKED = {"gradient", "backward", "jacobian"}
-"""Sections whose numbers are asked for before they are shown."""
+"""Sections whose numbers a lecture asks for before it shows them."""
 
 
 def steps_of(document: Document) -> list[Document]:
@@ -212,38 +169,37 @@ def hidden(section: Section) -> Section:
 
 
 def hidden_part(part: Part) -> Part:
-    """Return a table without the entries of J and what follows from them, or equations without their values."""
+    """Return a table without the entries of J and what follows from them, or equations without their values.
+
+    Where there is no path stays, and what is left out; numbers that are put into a formula go.
+    """
     if isinstance(part, Table):
         blocks = (part.blocks[0], *(tuple(map(hidden_column, block)) for block in part.blocks[1:]))
         return replace(part, blocks=blocks, remarks=tuple(remark for remark in part.remarks if not remark.tone))
     if isinstance(part, Equations):
-        return replace(part, rows=tuple(row if isinstance(row, str) else hidden_row(row) for row in part.rows))
+        rows = tuple(
+            row
+            if isinstance(row, str) or row.value is None
+            else replace(row, sides=(*row.sides[:1], "?"), value=None, near=False)
+            for row in part.rows
+        )
+        return replace(part, rows=rows)
     return part
 
 
 def hidden_column(column: Column) -> Column:
-    """Return a column with ``?`` for its numbers; where there is no path stays, and what is left out."""
-    return replace(column, cells=tuple(hidden_cell(cell) for cell in column.cells))
-
-
-def hidden_cell(cell: Cell) -> Cell:
-    """Return a cell with ``?`` for its number, beside its formula."""
-    return cell if cell.value is None else Cell(mark=Mark.OPEN, formula=cell.formula)
-
-
-def hidden_row(row: Equation) -> Equation:
-    """Return an equation with ``?`` for its value, and without the numbers that are put into its formula."""
-    return row if row.value is None else replace(row, sides=(*row.sides[:1], "?"), value=None, near=False)
+    """Return a column with ``?`` for its numbers, beside their formulas."""
+    cells = tuple(cell if cell.value is None else Cell(mark=Mark.OPEN, formula=cell.formula) for cell in column.cells)
+    return replace(column, cells=cells)
 
 
 def figure_of(document: Document) -> Document:
-    """Return the tables of J alone; of an answer without one the gradient, and how it is found."""
-    tables = tuple(section for section in document.sections if has_table(section))
+    """Return the tables of J alone, for a slide; of an answer without one the gradient, and how it is found."""
+    tables = tuple(
+        section
+        for section in document.sections
+        if section.name == "jacobian" and any(isinstance(part, Table) for part in section.parts)
+    )
     how = "backward" if document.section("backward") else "jacobian"
     others = tuple(section for section in document.sections if section.name in ("gradient", how))
     return replace(document, sections=tables or others)
-
-
-def has_table(section: Section) -> bool:
-    """Return whether a section is one of J with a table."""
-    return section.name == "jacobian" and any(isinstance(part, Table) for part in section.parts)

@@ -1,12 +1,4 @@
-"""Numbers and arrays as text, for readers and for scripts.
-
-What the script calls a variable, put in the place of the identifier that formulas have for it.
-Formulas have one word for each variable, so that they can be read again: ``net_fc1_weight`` for ``net.fc1.weight``, and
-``params__W1__`` for ``params['W1']``. An identifier is as long as its label, so that columns stay where they are, and
-stands nowhere else in the script.
-Formulas as texts, taken apart outside of their brackets.
-Items that repeat but for the numbers of their names, as the turns of a loop do, with a count in their place.
-"""
+"""Numbers, arrays and names as text, for readers and for scripts."""
 
 from __future__ import annotations
 
@@ -19,6 +11,9 @@ import numpy as np
 
 from gradcli.ops.declare import Array, Indices
 
+Form = Callable[[Array | Indices], Any]
+"""What becomes of an array in a document."""
+
 
 def strict(value: float) -> float | str:
     """Return a number as strict JSON has it: the names of what is not finite as strings."""
@@ -28,10 +23,6 @@ def strict(value: float) -> float | str:
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-Form = Callable[[Array | Indices], Any]
-"""What becomes of an array in a document."""
-
-
 def nested(array: Array | Indices) -> Any:
     """Return an array as nested lists of strict JSON numbers; indices stay integers."""
     if np.asarray(array).dtype.kind == "i":
@@ -39,17 +30,16 @@ def nested(array: Array | Indices) -> Any:
     array = np.asarray(array, dtype=np.float64)
     if np.isfinite(array).all():
         return array.tolist()
-    flat = [strict(value) for value in array.ravel()]
-    return reshaped(flat, array.shape)
+    return reshaped([strict(value) for value in array.ravel()], array.shape)
 
 
 def reshaped(flat: list[Any], shape: tuple[int, ...]) -> Any:
     """Return a flat list as nested lists of ``shape``."""
     if not shape:
         return flat[0]
+    step = math.prod(shape[1:])
     if len(shape) == 1:
         return list(flat)
-    step = math.prod(shape[1:])
     return [reshaped(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
 
 
@@ -64,12 +54,18 @@ def short(value: float, precision: int = 6) -> str:
     """
     value = float(value)
     if not math.isfinite(value):
-        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+        return str(value)
     if value == 0:
         return "0"
     if value.is_integer() and abs(value) < 10 ** max(precision, 6):
         return str(int(value))
     return full(value) if precision >= MOST_PRECISE else f"{value:.{precision}g}"
+
+
+def full(value: float) -> str:
+    """Return the shortest text that reads back as the same number."""
+    text = repr(float(value))
+    return text.removesuffix(".0") if "e" not in text else text
 
 
 def number_in(text: str) -> float | None:
@@ -85,13 +81,6 @@ def in_brackets(text: str) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-def decimal_point(text: str) -> int:
-    """Return where the decimal point of the number at the end of a text stands, or would stand."""
-    start = text.rfind(" ") + 1
-    found = re.search(r"(?<=\d)[.e]", text[start:])
-    return start + found.start() if found else len(text)
-
-
 def padded(texts: Sequence[str]) -> list[str]:
     """Return texts moved to the right so that the decimal points of their last numbers stand in one column."""
     points = [decimal_point(text) for text in texts]
@@ -99,20 +88,32 @@ def padded(texts: Sequence[str]) -> list[str]:
     return [" " * (left - point) + text for point, text in zip(points, texts, strict=True)]
 
 
+def decimal_point(text: str) -> int:
+    """Return where the decimal point of the number at the end of a text stands, or would stand."""
+    start = text.rfind(" ") + 1
+    found = re.search(r"(?<=\d)[.e]", text[start:])
+    return start + found.start() if found else len(text)
+
+
+def widened(texts: Sequence[str]) -> list[str]:
+    """Return texts of equal length, each at the left."""
+    width = max(map(len, texts), default=0)
+    return [text.ljust(width) for text in texts]
+
+
 def aligned(texts: Sequence[str]) -> list[str]:
     """Return texts of equal length, their decimal points in one column."""
-    moved = padded(texts)
-    wide = max(map(len, moved), default=0)
-    return [text.ljust(wide) for text in moved]
+    return widened(padded(texts))
 
 
 def shaped_lines(array: Array, precision: int = 6, most: int = 8, dots: str = "â€¦") -> list[str]:
     """Return a matrix with a row on each line and its columns aligned, the middle of both left out beyond ``most``."""
     rows, columns = (ends(count, most) for count in array.shape)
-    body = [[dots if j is None else short(array[i, j], precision) for i in rows if i is not None] for j in columns]
-    ended = [[cell + "," * (k < len(body) - 1) for cell in padded(column)] for k, column in enumerate(body)]
-    wide = [[cell.ljust(max(map(len, column))) for cell in column] for column in ended]
-    lines = ["[" + " ".join(row).rstrip() + "]" for row in zip(*wide, strict=True)]
+    cells: list[list[str]] = []
+    for j in columns:
+        texts = padded([dots if j is None else short(array[i, j], precision) for i in rows if i is not None])
+        cells.append(widened([text + "," * (len(cells) < len(columns) - 1) for text in texts]))
+    lines = ["[" + " ".join(row).rstrip() + "]" for row in zip(*cells, strict=True)]
     lines = [f"{'[' if k == 0 else ' '}{line}{']' if k == len(lines) - 1 else ','}" for k, line in enumerate(lines)]
     if None in rows:
         lines.insert(rows.index(None), f" {dots}")
@@ -142,25 +143,17 @@ def array_text(array: Array, precision: int = 6, most: int = 12, dots: str = "â€
 def input_text(array: Array) -> str:
     """Return an array in the syntax of ``--x``, with all its digits: ``1,2`` or ``1,2;3,4``, JSON beyond."""
     array = np.asarray(array)
-    if array.ndim == 0:
-        return full(float(array))
     if array.ndim == 1 and array.size:
-        return ",".join(full(v) for v in array.tolist()) + ("," if array.size == 1 else "")
+        return ",".join(map(full, array.tolist())) + ("," if array.size == 1 else "")
     if array.ndim == 2 and array.size and array.shape[0] > 1:
-        return ";".join(",".join(full(v) for v in row) for row in array.tolist())
-    return "[" + ",".join(list_text(item) for item in array) + "]"
+        return ";".join(",".join(map(full, row)) for row in array.tolist())
+    return list_text(array)
 
 
 def list_text(array: Array) -> str:
     """Return an array as nested lists with all digits."""
     array = np.asarray(array)
     return full(float(array)) if array.ndim == 0 else "[" + ",".join(list_text(item) for item in array) + "]"
-
-
-def full(value: float) -> str:
-    """Return the shortest text that reads back as the same number."""
-    text = repr(float(value))
-    return text.removesuffix(".0") if "e" not in text else text
 
 
 def grad_text(grad: Mapping[str, Array]) -> str:
@@ -170,9 +163,13 @@ def grad_text(grad: Mapping[str, Array]) -> str:
     return "\n".join(f"{name}={input_text(g)}" for name, g in grad.items())
 
 
-# ---- What the script calls a variable, put in the place of the identifier that formulas have for it
-
 Labels = Mapping[str, str]
+"""What a script calls a variable, by the identifier that formulas have for it.
+
+Formulas have one word for each variable, so that they can be read again: ``net_fc1_weight`` for ``net.fc1.weight``, and
+``params__W1__`` for ``params['W1']``. An identifier is as long as its label, so that columns stay where they are, and
+stands nowhere else in the script.
+"""
 
 
 def with_labels(text: str, labels: Labels) -> str:
@@ -202,9 +199,6 @@ def relabelled(document: dict[str, Any], labels: Labels) -> dict[str, Any]:
     return changed(document) if labels else document
 
 
-# ---- Formulas as texts, taken apart outside of their brackets
-
-
 def split_outside(text: str, marks: tuple[str, ...]) -> list[str]:
     """Return the pieces of a text, each but the first beginning with a mark that stands outside of all brackets.
 
@@ -226,10 +220,7 @@ def split_outside(text: str, marks: tuple[str, ...]) -> list[str]:
     return [*pieces, text[start:]]
 
 
-# ---- Items that repeat but for the numbers of their names, as the turns of a loop do, with a count in the
-
 Kind = TypeVar("Kind")
-
 LONGEST_TURN = 12
 """Lines of one turn of a loop that repetitions are looked for in."""
 FEW = 3

@@ -1,7 +1,4 @@
-"""Whether what is printed on both sides of ``=`` is equal: formulas at the point, read by the language.
-
-Whether reverse mode agrees with vᵀ·J, and how far the numbers of a view are right, in a few words.
-"""
+"""Whether what is printed is right: both sides of ``=`` at the point, the two routes, and the numbers of a view."""
 
 from __future__ import annotations
 
@@ -20,45 +17,50 @@ if TYPE_CHECKING:
     from gradcli.explanation.jacobians import Jacobian
     from gradcli.ops.declare import Array
 
-
 CLOSE = 1e-9
 """Relative distance up to which two numbers that took different ways are the same."""
 NEAR = 1e-3
 """Relative distance up to which numbers that were rounded for readers are nearly the same."""
 AT_ONCE = 50
 """Formulas that are read as one program."""
+FAULTS = {
+    "differ": "reverse mode and vᵀ·J give different numbers: see the notes",
+    "digits-lost": "rounding has cost too many digits: see the notes",
+    "unclear": "gradcli could not decide whether this is right: see the notes",
+}
+VIEW_FAULTS = FAULTS | {"differ": "another route gives another number: see the notes"}
+MOST_DIGITS = 15
 
 
-def is_same(found: float, number: float, within: float = CLOSE) -> bool:
+def is_same(value: float, number: float, within: float = CLOSE) -> bool:
     """Return whether two numbers are equal, or as good as; nan is equal to itself."""
     if not math.isfinite(number):
-        return found == number or (math.isnan(found) and math.isnan(number))
-    return abs(found - number) <= within * abs(number)
+        return value == number or (math.isnan(value) and math.isnan(number))
+    return abs(value - number) <= within * abs(number)
 
 
-def evaluate(found: Explained, formulas: Sequence[str], known: Mapping[str, Any]) -> list[float | None]:
+def evaluate(answer: Explained, formulas: Sequence[str], names: Mapping[str, Any]) -> list[float | None]:
     """Return what formulas of single numbers are at the point; None for what the language does not read."""
     portions = [formulas[start:][:AT_ONCE] for start in range(0, len(formulas), AT_ONCE)]
-    return [value for portion in portions for value in evaluate_together(found, portion, known)]
+    return [value for portion in portions for value in evaluate_together(answer, portion, names)]
 
 
-def evaluate_together(found: Explained, formulas: Sequence[str], known: Mapping[str, Any]) -> Iterator[float | None]:
+def evaluate_together(answer: Explained, formulas: Sequence[str], names: Mapping[str, Any]) -> Iterator[float | None]:
     """Yield the values of a few formulas, read together where that goes well."""
-    values = found.lookup.evaluate(f"[{', '.join(formulas)}]", known)
+    values = answer.lookup.evaluate(f"[{', '.join(formulas)}]", names)
     if values is not None and values.shape == (len(formulas),):
         yield from values.tolist()
         return
     for formula in formulas:
-        value = found.lookup.evaluate(formula, known)
+        value = answer.lookup.evaluate(formula, names)
         yield float(value) if value is not None and value.ndim == 0 else None
 
 
-def known_values(found: Explained) -> dict[str, Any]:
-    """Return the numbers of all names that formulas may use."""
-    return {**found.inputs, **found.definition_values}
+Pair = tuple[str, float]
+"""A formula and the number beside it."""
 
 
-def with_true_formulas(found: Explained) -> Explained:
+def with_true_formulas(answer: Explained) -> Explained:
     """Return an answer whose formulas are equal to the numbers beside them at this point.
 
     A derivative that sympy has simplified may have a value where the program has none, such as x/x at 0, and
@@ -66,90 +68,75 @@ def with_true_formulas(found: Explained) -> Explained:
     it, or the number, stands for such a formula, and no rule is left then. One that the language does not read stays
     beside a finite number alone.
     """
-    output, jacobians = found.output_formulas, found.jacobian
-    known = known_values(found)
-    told = [] if output is None else told_of(output, found.output)
-    for jacobian in jacobians.values():
-        told += [] if jacobian.formulas is None else told_of(jacobian.formulas, jacobian.values)
-    told = [pair for pair in dict.fromkeys(told) if pair[0] != full(pair[1])]
-    values = evaluate(found, [text for text, _ in told], known)
-    false = [pair for pair, value in zip(told, values, strict=True) if not holds(value, pair[1])]
-    definitions = with_true_definitions(found, known)
-    rules = {
-        name: found.lookup.true_rules(found, name) if jacobian.formulas is None else jacobian.index_rules
-        for name, jacobian in jacobians.items()
+    names = {**answer.inputs, **answer.definition_values}
+    pairs = pairs_of(answer.output_formulas, answer.output)
+    pairs += [pair for jacobian in answer.jacobian.values() for pair in pairs_of(jacobian.formulas, jacobian.values)]
+    pairs = [pair for pair in dict.fromkeys(pairs) if pair[0] != full(pair[1])]
+    values = evaluate(answer, [text for text, _ in pairs], names)
+    others = {
+        pair: true_form(answer, *pair, names)
+        for pair, value in zip(pairs, values, strict=True)
+        # What cannot be read may stand beside a finite number.
+        if not (math.isfinite(pair[1]) if value is None else is_same(value, pair[1]))
     }
-    changed = any(rules[name] != jacobian.index_rules for name, jacobian in jacobians.items())
-    if not false and not changed and definitions == found.definitions:
-        return found
-    others = {pair: true_form(found, *pair, known) for pair in false}
-    return replace(
-        found,
-        output_formulas=None if output is None else exchanged(output, found.output, others),
-        definitions=definitions,
-        jacobian={
-            name: with_others(replace(jacobian, index_rules=rules[name]), others)
-            for name, jacobian in jacobians.items()
-        },
-    )
+    definitions = true_definitions(answer, names)
+    jacobians = {name: true_jacobian(answer, name, jacobian, others) for name, jacobian in answer.jacobian.items()}
+    kept = all(jacobians[name] is own for name, own in answer.jacobian.items())
+    if kept and not others and definitions == answer.definitions:
+        return answer
+    formulas = answer.output_formulas and exchanged(answer.output_formulas, answer.output, others)
+    return replace(answer, output_formulas=formulas, definitions=definitions, jacobian=jacobians)
 
 
-Told = tuple[str, float]
-"""A formula and the number beside it."""
-
-
-def told_of(formulas: Sequence[str], numbers: Array) -> list[Told]:
+def pairs_of(formulas: Sequence[str] | None, numbers: Array) -> list[Pair]:
     """Return formulas with the numbers beside them, in which there is one nan."""
+    if formulas is None:
+        return []
     flat = np.ravel(numbers).tolist()
     return list(zip(formulas, [math.nan if math.isnan(number) else number for number in flat], strict=True))
 
 
-def exchanged(formulas: Sequence[str], numbers: Array, others: Mapping[Told, str]) -> list[str]:
+def exchanged(formulas: Sequence[str], numbers: Array, others: Mapping[Pair, str]) -> list[str]:
     """Return formulas with others for those that are not the number beside them."""
-    return [others.get(pair, pair[0]) for pair in told_of(formulas, numbers)]
+    return [others.get(pair, pair[0]) for pair in pairs_of(formulas, numbers)]
 
 
-def with_others(jacobian: Jacobian, others: Mapping[Told, str]) -> Jacobian:
-    """Return a Jacobian with other formulas, and without its rules where there are any."""
+def true_jacobian(answer: Explained, name: str, jacobian: Jacobian, others: Mapping[Pair, str]) -> Jacobian:
+    """Return a Jacobian with other formulas, and without its rules where there are any; itself where none is."""
     if jacobian.formulas is None:
-        return jacobian
+        rules = answer.lookup.true_rules(answer, name)
+        return jacobian if rules == jacobian.index_rules else replace(jacobian, index_rules=rules)
     formulas = exchanged(jacobian.formulas, jacobian.values, others)
-    kept = jacobian.index_rules if formulas == jacobian.formulas else []
-    return replace(jacobian, formulas=formulas, index_rules=kept)
+    return jacobian if formulas == jacobian.formulas else replace(jacobian, formulas=formulas, index_rules=[])
 
 
-def holds(value: float | None, number: float) -> bool:
-    """Return whether a formula may stand beside a number: it is that, or it cannot be read and the number is finite."""
-    return math.isfinite(number) if value is None else is_same(value, number)
-
-
-def true_form(found: Explained, formula: str, number: float, known: Mapping[str, Any]) -> str:
+def true_form(answer: Explained, formula: str, number: float, names: Mapping[str, Any]) -> str:
     """Return what stands for a formula that is not its number: a form that keeps its digits, else the number."""
-    other = found.lookup.keep_digits(formula)
+    other = answer.lookup.keep_digits(formula)
     if other != formula:
-        [value] = evaluate(found, [other], known)
+        [value] = evaluate(answer, [other], names)
         if value is not None and is_same(value, number):
             return other
     return literal(number)
 
 
-def with_true_definitions(found: Explained, known: Mapping[str, Any]) -> dict[str, str]:
+def true_definitions(answer: Explained, names: Mapping[str, Any]) -> dict[str, str]:
     """Return the definitions, with the numbers for one that is not equal to them."""
-    definitions = dict(found.definitions)
-    for name, value in found.definition_values.items():
-        read = found.lookup.evaluate(definitions[name], known)
-        if read is not None and not are_same(read, value):
-            definitions[name] = literal(value.tolist())
+    definitions = dict(answer.definitions)
+    for name, number in answer.definition_values.items():
+        value = answer.lookup.evaluate(definitions[name], names)
+        if value is not None and not are_same(value, number):
+            definitions[name] = literal(number.tolist())
     return definitions
 
 
-def are_same(found: Array, wanted: Array) -> bool:
+def are_same(value: Array, number: Array) -> bool:
     """Return whether two arrays are equal, or as good as; where one is not finite, nor is the other."""
-    if found.shape != wanted.shape:
+    if value.shape != number.shape:
         return False
     with np.errstate(all="ignore"):
-        near = np.abs(found - wanted) <= CLOSE * np.abs(wanted)
-    return bool(np.all(near | (found == wanted) | ~np.isfinite(found) & ~np.isfinite(wanted)))
+        near = np.abs(value - number) <= CLOSE * np.abs(number)
+    return bool(np.all(near | (value == number) | ~np.isfinite(value) & ~np.isfinite(number)))
 
 
 def literal(number: Any) -> str:
@@ -159,16 +146,6 @@ def literal(number: Any) -> str:
     if math.isfinite(number):
         return full(number)
     return "0/0" if math.isnan(number) else "1/0" if number > 0 else "-1/0"
-
-
-# ---- Whether reverse mode agrees with vᵀ·J, and how far the numbers of a view are right, in a few words
-
-FAULTS = {
-    "differ": "reverse mode and vᵀ·J give different numbers: see the notes",
-    "digits-lost": "rounding has cost too many digits: see the notes",
-    "unclear": "gradcli could not decide whether this is right: see the notes",
-}
-MOST_DIGITS = 15
 
 
 def verdict(answer: Explained, one_row: bool = False) -> tuple[str, str]:
@@ -198,7 +175,7 @@ def how_far(answer: Explained, error: float) -> str:
 def proof_text(proof: Proof) -> str:
     """Return how far the numbers of a view are right."""
     if proof.verdict != "agree":
-        return f"✗ {VIEW_FAULTS.get(proof.verdict, FAULTS[proof.verdict])}"
+        return f"✗ {VIEW_FAULTS[proof.verdict]}"
     if not proof.finite:
         return "not finite at this point"
     if proof.digits is None:
@@ -207,6 +184,3 @@ def proof_text(proof: Proof) -> str:
         return "✓ both routes agree, by convention: see the notes"
     right = counted(min(int(proof.digits), MOST_DIGITS), "right digit")
     return f"✓ {right}, compared with a computation in higher precision"
-
-
-VIEW_FAULTS = {"differ": "another route gives another number: see the notes"}

@@ -1,4 +1,4 @@
-"""What an answer was asked for beside the rest: each view is a function that makes a section, which each voice prints.
+"""What an answer was asked for beside the rest: each view is a function that makes sections, which each voice prints.
 
 A new view is a record in ``explanation/views.py``, a function here with its row in ``VIEWS``, and its keys in
 ``render/data.py``.
@@ -42,8 +42,7 @@ if TYPE_CHECKING:
 
 MOST_ENTRIES = 8
 """Entries of an array in a cell that are all shown."""
-MOST_CALLS = 16
-MOST_VALUES = 16
+MOST_CALLS = MOST_VALUES = 16
 MOST_ROWS_OF_H = 8
 MOST_COLUMNS_OF_H = 60
 MOST_STEPS_DOWN = 20
@@ -62,9 +61,14 @@ def text_column(heading: str, texts: Sequence[str], optional: bool = False) -> C
     return Column(heading, tuple(Cell(text=text) for text in texts), numbers=False, optional=optional)
 
 
-def slices(answer: Explained, content: Sequence[Slice], settings: Settings) -> Iterator[Section]:
+def first_and_last(items: Sequence[Any], most: int, word: str) -> tuple[list[Any], str]:
+    """Return items, None for those in the middle beyond ``most``, and the label that counts these."""
+    places = ends(len(items), most)
+    return [None if k is None else items[k] for k in places], f"… {counted(len(items) - len(places) + 1, word)}"
+
+
+def slices(answer: Explained, content: Sequence[Slice], _settings: Settings) -> Iterator[Section]:
     """Yield rows and columns of J, an equation for each by each variable."""
-    del settings
     rows = [
         Equation(part.title(answer.name, name, "∂"), (), value)
         for part in content
@@ -75,13 +79,11 @@ def slices(answer: Explained, content: Sequence[Slice], settings: Settings) -> I
 
 def one_hot(answer: Explained, rows: Rows, settings: Settings) -> Iterator[Section]:
     """Yield what each call of backward with a one-hot v leaves, and how few calls are enough."""
-    places = ends(len(rows.calls), settings.most(MOST_CALLS))
-    gap = f"… {counted(len(rows.calls) - len(places) + 1, 'more call')}"
-    labels = [gap if k is None else f"v one-hot at {answer.name}{place_text(k, answer.output.shape)}" for k in places]
-    calls = [None if k is None else rows.calls[k].grad for k in places]
+    calls, gap = first_and_last(list(enumerate(rows.calls)), settings.most(MOST_CALLS), "more call")
+    shape = answer.output.shape
+    labels = [gap if call is None else f"v one-hot at {answer.name}{place_text(call[0], shape)}" for call in calls]
     columns = [
-        array_column(f"{name}.grad", [None if grads is None else grads[name] for grads in calls])
-        for name in answer.differentiated
+        array_column(f"{name}.grad", [call and call[1].grad[name] for call in calls]) for name in answer.differentiated
     ]
     count, fewer = len(rows.calls), rows.colouring
     says = [f"All of J: {counted(count, 'call')} of backward, one for each row."]
@@ -95,12 +97,10 @@ def one_hot(answer: Explained, rows: Rows, settings: Settings) -> Iterator[Secti
 
 def jvp(answer: Explained, tangent: Tangent, settings: Settings) -> Iterator[Section]:
     """Yield the forward pass beside the backward pass, J·u, and which of them is cheaper for all of J."""
-    places = ends(len(tangent.passes), settings.most(MOST_VALUES))
-    gap = f"… {counted(len(tangent.passes) - len(places) + 1, 'more value')}"
-    moved = [None if k is None else tangent.passes[k] for k in places]
-    forward = array_column("forward, along u", [one and one.tangent for one in moved])
-    backward = array_column("backward, from v", [one and one.cotangent for one in moved])
-    table = Table(tuple(gap if one is None else one.name for one in moved), ((forward, backward),))
+    values, gap = first_and_last(tangent.passes, settings.most(MOST_VALUES), "more value")
+    forward = array_column("forward, along u", [one and one.tangent for one in values])
+    backward = array_column("backward, from v", [one and one.cotangent for one in values])
+    table = Table(tuple(gap if one is None else one.name for one in values), ((forward, backward),))
     product = Equations((Equation("J·u", (), tangent.jvp, remark=proof_text(tangent.proof)),))
     lines = []
     if np.isfinite(tangent.number):
@@ -125,26 +125,36 @@ def cheaper_text(answer: Explained, tangent: Tangent) -> str:
 
 def hessian(answer: Explained, content: Hessian, settings: Settings) -> Iterator[Section]:
     """Yield the formulas of the gradient, H in a table for each pair of variables, and H·u."""
-    whole = true_hessian(answer, content)
-    name, blocks = scalar_name(answer), whole.blocks
+    content = true_hessian(answer, content)
+    name, blocks, variables = scalar_name(answer), content.blocks, list(content.whole)
     above = [f"{name} = v·{answer.name}"] if name != answer.name else []
-    below = [*product_rows(whole), proof_text(whole.proof)]
+    below = [*product_rows(content), proof_text(content.proof)]
     title = "H, the second derivative: the Jacobian of the gradient"
     if all(block.held and not np.any(block.values) and not len(block.rows) for block in blocks.values()):
-        yield Section("hessian", title, (Equations((*above, f"H = 0: {why_zero(whole)}.", *below)),))
+        why = f"the gradient does not depend on {' and '.join(variables)} here; a linear function has no other H"
+        if any(remark.kind == "kink" for remark in content.proof.remarks):
+            why = "that of the piece on which the first derivative is taken"
+        yield Section("hessian", title, (Equations((*above, f"H = 0: {why}.", *below)),))
         return
-    gradient = (*above, *gradient_rows(whole, name, settings))
+    rows: list[Equation | str] = [
+        Equation(Derivative(name, (f"{one}{place_text(k, content.whole[one].input_shape)}",)), (text,))
+        for one, texts in (content.gradient or {}).items()
+        for k, text in enumerate(texts)
+    ]
+    gradient = (*above, *limited(rows, settings.most(MOST_ENTRIES), "entry"))
     yield Section("hessian", title, (Equations(gradient),) if gradient else ())
-    shown = {pair: block for pair, block in blocks.items() if is_first(pair, whole) or not whole.symmetric}
-    for pair, block in shown.items():
-        yield block_section(whole, name, pair, block, settings)
-    if len(shown) < len(blocks):
+    shown = 0
+    for (one, other), block in blocks.items():
+        if not content.symmetric or variables.index(one) <= variables.index(other):
+            shown += 1
+            yield block_section(content, name, (one, other), block, settings)
+    if shown < len(blocks):
         below.insert(0, "The other blocks are the transposes of these: H is symmetric.")
-    elif whole.symmetric is False:
+    elif content.symmetric is False:
         below.insert(0, "H is not symmetric here: the derivatives that it is made of are taken by convention.")
-    told = {value.name for value in answer.values} | answer.definitions.keys()
-    names = {} if whole.formulas is None else whole.definitions
-    new = [Equation(one, (text,)) for one, text in names.items() if one not in told]
+    known = {value.name for value in answer.values} | answer.definitions.keys()
+    names = {} if content.formulas is None else content.definitions
+    new = [Equation(one, (text,)) for one, text in names.items() if one not in known]
     yield Section("hessian", "", (Equations((*new, *below)),) if new or below else ())
 
 
@@ -156,29 +166,6 @@ def true_hessian(answer: Explained, content: Hessian) -> Hessian:
     )  # fmt: skip
     true = with_true_formulas(gradient)
     return replace(content, formulas=true.output_formulas, definitions=true.definitions, whole=true.jacobian)
-
-
-def why_zero(content: Hessian) -> str:
-    """Return why all of H is 0."""
-    if any(remark.kind == "kink" for remark in content.proof.remarks):
-        return "that of the piece on which the first derivative is taken"
-    return f"the gradient does not depend on {' and '.join(content.whole)} here; a linear function has no other H"
-
-
-def is_first(pair: tuple[str, str], content: Hessian) -> bool:
-    """Return whether a block stands on or above the diagonal."""
-    names = list(content.whole)
-    return names.index(pair[0]) <= names.index(pair[1])
-
-
-def gradient_rows(content: Hessian, name: str, settings: Settings) -> list[Equation | str]:
-    """Return the formulas of the gradient, whose Jacobian H is."""
-    rows: list[Equation | str] = [
-        Equation(Derivative(name, (f"{one}{place_text(k, content.whole[one].input_shape)}",)), (text,))
-        for one, texts in (content.gradient or {}).items()
-        for k, text in enumerate(texts)
-    ]
-    return limited(rows, settings.most(MOST_ENTRIES), "entry")
 
 
 def block_section(content: Hessian, name: str, pair: tuple[str, str], block: Jacobian, settings: Settings) -> Section:
@@ -210,19 +197,13 @@ def rule_of(block: Jacobian, name: str, pair: tuple[str, str]) -> Equation | Non
     return replace(rules[0], left=Derivative(name, tuple(places)))
 
 
-def product_rows(content: Hessian) -> list[Equation | str]:
-    """Return H·u by each variable, nothing without a u."""
-    if content.product is None or content.u is None:
-        return []
-    several = len(content.product) > 1
-    return [
-        row
-        for name, product in content.product.items()
-        for row in (
-            Equation(f"u{f' of {name}' if several else ''}", (), content.u[name]),
-            Equation(f"H·u{f' of {name}' if several else ''}", (), product),
-        )
-    ]
+def product_rows(content: Hessian) -> Iterator[Equation | str]:
+    """Yield H·u by each variable, nothing without a u."""
+    u, products = content.u or {}, content.product or {}
+    for name, product in products.items():
+        of = f" of {name}" if len(products) > 1 else ""
+        yield Equation(f"u{of}", (), u[name])
+        yield Equation(f"H·u{of}", (), product)
 
 
 WIDEST_BAR = 20
@@ -233,25 +214,23 @@ FAR_APART = 1e3
 def descent(answer: Explained, content: Descent, settings: Settings) -> Iterator[Section]:
     """Yield gradient descent: a line a step with what it was to change and what it changed, and a bar for the value."""
     name = scalar_name(answer)
-    points = [(step.inputs, step.value) for step in content.steps] + [(content.inputs, content.value)]
-    changes = [None, *((step.predicted, step.actual) for step in content.steps)]
-    places = ends(len(points), settings.most(MOST_STEPS_DOWN))
-    gap = f"… {counted(len(points) - len(places) + 1, 'more step')}"
-    bars = iter(bars_of([points[k][1] for k in places if k is not None]))
-    blank = Cell()
+    moved = [*((step.inputs, step.value) for step in content.steps), (content.inputs, content.value)]
+    changes = [(None, None), *((step.predicted, step.actual) for step in content.steps)]
+    points = [(k, *end, *change) for k, (end, change) in enumerate(zip(moved, changes, strict=True))]
+    shown, gap = first_and_last(points, settings.most(MOST_STEPS_DOWN), "more step")
+    bars = iter(bars_of([point[2] for point in shown if point is not None]))
     columns = [
-        array_column(one, [None if k is None else points[k][0][one] for k in places], optional=True)
-        for one in answer.differentiated
+        array_column(one, [point and point[1][one] for point in shown], optional=True) for one in answer.differentiated
     ]
-    columns.append(Column(name, tuple(blank if k is None else Cell(points[k][1]) for k in places)))
-    for number, heading in enumerate(("predicted", "actual")):
-        cells = [None if k is None or changes[k] is None else changes[k] for k in places]
-        columns.append(Column(heading, tuple(blank if pair is None else Cell(pair[number]) for pair in cells)))
-    columns.append(text_column("", ["" if k is None else next(bars) for k in places], optional=True))
+    columns += [
+        Column(heading, tuple(Cell(point and point[place]) for point in shown))
+        for place, heading in ((2, name), (3, "predicted"), (4, "actual"))
+    ]
+    columns.append(text_column("", ["" if point is None else next(bars) for point in shown], optional=True))
     says = [f"predicted: -lr·|grad|², how far the slope alone would take {name}."]
     if content.ending:
         says.append(f"It ends after {counted(len(content.steps), 'step')} of {content.asked:,}: {content.ending}.")
-    labels = tuple(gap if k is None else str(k) for k in places)
+    labels = tuple(gap if point is None else str(point[0]) for point in shown)
     title = f"Gradient descent from here, lr = {content.lr:g}"
     yield Section("descent", title, (Table(labels, (tuple(columns),)), Prose(tuple(says))))
 
@@ -271,36 +250,37 @@ def bars_of(values: Sequence[float]) -> list[str]:
 
 def steps(answer: Explained, content: Sequence[Step], settings: Settings) -> Iterator[Section]:
     """Yield how each derivative is found: the rules of the operations, and the chain rule back."""
-    rules, chain = ([step for step in content if bool(step.by) is wanted] for wanted in (True, False))
-    titles = ("Steps: the derivative of each operation, entry by entry, all else fixed",
-              f"Steps: the chain rule, from {answer.name} back")  # fmt: skip
-    for title, own in zip(titles, (rules, chain), strict=True):
-        rows = tuple(step_rows(own, answer, settings))
+    titles = {
+        True: "Steps: the derivative of each operation, entry by entry, all else fixed",
+        False: f"Steps: the chain rule, from {answer.name} back",
+    }
+    for is_rule, title in titles.items():
+        rows = tuple(step_rows([step for step in content if bool(step.by) is is_rule], answer, settings))
         yield Section("steps", title, (Equations(rows),)) if rows else Section("steps")
 
 
 def step_rows(own: Sequence[Step], answer: Explained, settings: Settings) -> Iterator[Equation | str]:
     """Yield an equation for each step, those of the middle turns of loops counted."""
-    shown = shortened(steps_with_gap(own, answer.tape), step_pattern, "line", settings.most(MOST_STEPS))
-    kept = [step for step in shown if not isinstance(step, str)]
-    texts = [rounded(step.numbers, settings.precision) if says_more(step) else "" for step in kept]
-    worked = dict(zip(texts, evaluate(answer, [text or "0" for text in texts], {}), strict=True))
-    numbers = {id(step): text for step, text in zip(kept, texts, strict=True)}
+
+    def pattern(step: Step) -> tuple[str, ...]:
+        return step.rule, unnumbered(step.of), unnumbered(step.by), unnumbered(step.formula or "")
+
+    shown = shortened(steps_with_gap(own, answer.tape), pattern, "line", settings.most(MOST_STEPS))
+    texts = {id(step): numbers_text(step, settings.precision) for step in shown if not isinstance(step, str)}
+    distinct = list(dict.fromkeys(texts.values()))
+    values = dict(zip(distinct, evaluate(answer, [text or "0" for text in distinct], {}), strict=True))
     for step in shown:
         if isinstance(step, str):
             yield step
             continue
         left = Derivative(tight(step.of), (tight(step.by),)) if step.by else step.of
-        text = numbers[id(step)]
-        formula = step.formula or ("(no text)" if step.by else "what its uses send")
-        value = None if is_repeated(step) else step.value
-        near = bool(text) and not is_shown(worked[text], step.value, settings.precision)
-        yield Equation(left, (formula, *([text] if text else [])), value, near=near, rule=step.rule)
-
-
-def step_pattern(step: Step) -> tuple[str, ...]:
-    """Return what the steps of a loop's turns have in common."""
-    return step.rule, unnumbered(step.of), unnumbered(step.by), unnumbered(step.formula or "")
+        formula, text = step.formula or ("(no text)" if step.by else "what its uses send"), texts[id(step)]
+        number = number_in(step.formula or "") if step.value.size else None
+        is_said = number is not None and number == step.value.flat[0] and np.ptp(step.value) == 0
+        near = bool(text) and not is_shown(values[text], step.value, settings.precision)
+        yield Equation(
+            left, (formula, *([text] if text else [])), None if is_said else step.value, near=near, rule=step.rule
+        )
 
 
 def steps_with_gap(own: Sequence[Step], tape: Tape) -> list[Step | str]:
@@ -316,6 +296,7 @@ def steps_with_gap(own: Sequence[Step], tape: Tape) -> list[Step | str]:
 
 TIGHT = re.compile(r"[\w.\[\],]+")
 NUMBER = re.compile(r"(?<![\w.])\d[\d.]*(?:e[-+]?\d+)?")
+RESULT = re.compile(r"\(?-?[\d.e+-]+\)?")
 
 
 def tight(text: str) -> str:
@@ -323,27 +304,16 @@ def tight(text: str) -> str:
     return text if TIGHT.fullmatch(text) else f"({text})"
 
 
-def is_repeated(step: Step) -> bool:
-    """Return whether the formula is the number that the value, or all of its entries, are."""
-    if not step.value.size or not step.formula:
-        return False
-    return bool(number_in(step.formula) == step.value.flat[0] and np.ptp(step.value) == 0)
+def numbers_text(step: Step, precision: int) -> str:
+    """Return a step of single numbers with these put in, as they are shown; nothing where that is the result alone."""
+    text = step.numbers or ""
+    if step.value.ndim or RESULT.fullmatch(text):
+        return ""
+    return NUMBER.sub(lambda number: short(float(number[0]), precision), text)
 
 
-def says_more(step: Step) -> bool:
-    """Return whether there is something to work out: numbers for a number, and not the result alone."""
-    numbers = step.numbers or ""
-    return bool(numbers) and not step.value.ndim and not re.fullmatch(r"\(?-?[\d.e+-]+\)?", numbers)
-
-
-def rounded(text: str | None, precision: int) -> str:
-    """Return a text with its numbers as they are shown."""
-    return NUMBER.sub(lambda number: short(float(number[0]), precision), text or "")
-
-
-def tape(answer: Explained, content: Tape, settings: Settings) -> Iterator[Section]:
+def tape(_answer: Explained, content: Tape, settings: Settings) -> Iterator[Section]:
     """Yield the recorded graph as a table: what each operation keeps, what arrives, and what it sends on."""
-    del answer
     gap = [f"…   {content.left_out:,} operations more"] if content.left_out else []
     rows: list[Taped | str] = [*content.rows[: content.gap], *gap, *content.rows[content.gap :]]
     shown = shortened(rows, taped_pattern, "row", settings.most(MOST_TAPED))

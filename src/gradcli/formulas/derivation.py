@@ -218,8 +218,6 @@ def by_rules(graph: Graph, output: Node, leaves: Mapping[str, Node], composition
     return Formulas(definitions=texts.definitions, rules=rules, sources=texts.named) if texts else Formulas(rules=rules)
 
 
-# ---- When two runs of a program have the same formulas: what ``found_formulas`` reads, but for the number
-
 LONG_ARRAY = 4096
 """Bytes of an array up to which a signature holds them all."""
 MOST_NODES = 400

@@ -349,8 +349,6 @@ def as_objects(items: Sequence[Expr]) -> ExprArray:
     return result
 
 
-# ---- The explicit Jacobian: local formulas multiplied along the graph, entry by entry, and what each is a
-
 MOST_ENTRIES = 1200
 """Entries of all local Jacobians and products of entries together, beyond which formulas go by index rules."""
 LARGEST = 1500

@@ -132,6 +132,11 @@ def call(function: str, *arguments: Expression, **options: Any) -> Expression:
     return forms.call(made, arguments) if forms else made
 
 
+def invert(mask: Expression) -> Expression:
+    """Return a mask turned round."""
+    return Expression(f"~{mask.within(NEGATED - 1)}", NEGATED)
+
+
 def listed(items: Sequence[Expression]) -> Expression:
     """Return a list."""
     return Expression(f"[{', '.join(item.text for item in items)}]", items=tuple(items))
@@ -332,8 +337,6 @@ def total(terms: Sequence[Term]) -> Expression:
     return Expression("".join(parts), SUMMED, terms=tuple(told))
 
 
-# ---- Text of the language read as an expression, with other expressions in the place of its names
-
 Names = Mapping[str, Expression]
 ARITHMETIC: dict[type, Callable[[Expression, Expression], Expression]] = {
     ast.Add: add,
@@ -365,70 +368,42 @@ def parsed(text: str) -> ast.expr:
 
 
 def read_node(node: ast.expr, names: Names) -> Expression:
-    """Return a node of the syntax tree as an expression."""
-    return READERS[type(node)](node, names)
+    """Return a node of the syntax tree as an expression; the texts of rules and values have no others than these."""
+    match node:
+        case ast.Name(word):
+            return names.get(word, name(word))
+        case ast.Constant(value):
+            return number(value) if type(value) in (int, float) else name(ast.unparse(node))
+        case ast.Attribute(inner, word):
+            return after(read_node(inner, names), f".{word}")
+        case ast.Subscript(inner, places):
+            return after(read_node(inner, names), f"[{read_index(places, names)}]")
+        case ast.List(items):
+            return listed([read_node(item, names) for item in items])
+        case ast.Tuple(items):
+            texts = ", ".join(read_node(item, names).text for item in items)
+            return name(f"({texts}{',' if len(items) == 1 else ''})")
+    return read_operation(node, names)
 
 
-def read_name(node: ast.Name, names: Names) -> Expression:
-    """Return what a name stands for."""
-    return names.get(node.id, name(node.id))
-
-
-def read_constant(node: ast.Constant, names: Names) -> Expression:
-    """Return a number, or a text as it stands."""
-    del names
-    return number(node.value) if type(node.value) in (int, float) else name(ast.unparse(node))
-
-
-def read_sign(node: ast.UnaryOp, names: Names) -> Expression:
-    """Return an expression with the other sign, or a mask turned round."""
-    inner = read_node(node.operand, names)
-    if isinstance(node.op, ast.USub):
-        return negate(inner)
-    return Expression(f"~{inner.within(NEGATED - 1)}", NEGATED)
-
-
-def read_operator(node: ast.BinOp, names: Names) -> Expression:
-    """Return two expressions with an operator between them."""
-    left, right = read_node(node.left, names), read_node(node.right, names)
-    rule = ARITHMETIC.get(type(node.op))
-    return rule(left, right) if rule else infix(*INFIX[type(node.op)], left, right)
-
-
-def read_comparison(node: ast.Compare, names: Names) -> Expression:
-    """Return a comparison of two expressions."""
-    [sign], [right] = node.ops, node.comparators
-    return compare(COMPARISONS[type(sign)], read_node(node.left, names), read_node(right, names))
-
-
-def read_call(node: ast.Call, names: Names) -> Expression:
-    """Return a call; a choice by numbers alone is made."""
-    given = [read_node(argument, names) for argument in node.args]
-    if isinstance(node.func, ast.Name) and node.func.id == "where" and len(given) == 3:
-        return choose(*given)
-    options = {str(option.arg): read_node(option.value, names).text for option in node.keywords}
-    return call(read_node(node.func, names).within(ATOM - 1), *given, **options)
-
-
-def read_tuple(node: ast.Tuple, names: Names) -> Expression:
-    """Return a tuple."""
-    items = ", ".join(read_node(item, names).text for item in node.elts)
-    return name(f"({items}{',' if len(node.elts) == 1 else ''})")
-
-
-READERS: dict[type, Callable[..., Expression]] = {
-    ast.Name: read_name,
-    ast.Constant: read_constant,
-    ast.UnaryOp: read_sign,
-    ast.BinOp: read_operator,
-    ast.Compare: read_comparison,
-    ast.Attribute: lambda node, names: after(read_node(node.value, names), f".{node.attr}"),
-    ast.Subscript: lambda node, names: after(read_node(node.value, names), f"[{read_index(node.slice, names)}]"),
-    ast.Call: read_call,
-    ast.List: lambda node, names: listed([read_node(item, names) for item in node.elts]),
-    ast.Tuple: read_tuple,
-}
-"""What reads each kind of node; the texts of rules and values have no others."""
+def read_operation(node: ast.expr, names: Names) -> Expression:
+    """Return a sign, an operator between expressions, a comparison, a call; a choice by numbers alone is made."""
+    match node:
+        case ast.UnaryOp(op, operand):
+            inner = read_node(operand, names)
+            return negate(inner) if isinstance(op, ast.USub) else invert(inner)
+        case ast.BinOp(left, op, right):
+            sides, rule = (read_node(left, names), read_node(right, names)), ARITHMETIC.get(type(op))
+            return rule(*sides) if rule else infix(*INFIX[type(op)], *sides)
+        case ast.Compare(left, [op], [right]):
+            return compare(COMPARISONS[type(op)], read_node(left, names), read_node(right, names))
+        case ast.Call(function, arguments, keywords):
+            given = [read_node(argument, names) for argument in arguments]
+            if isinstance(function, ast.Name) and function.id == "where" and len(given) == 3:
+                return choose(*given)
+            options = {str(option.arg): read_node(option.value, names).text for option in keywords}
+            return call(read_node(function, names).within(ATOM - 1), *given, **options)
+    raise KeyError(type(node))
 
 
 def read_index(node: ast.expr, names: Names) -> str:

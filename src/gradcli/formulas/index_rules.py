@@ -22,10 +22,14 @@ LARGEST_ROOT = 64
 def constant_name(number: float) -> str:
     """Return a positive number as text: ``2*pi/3``, ``1/(2*pi)``, ``0.3``."""
     above, below = constant_texts(number)
-    text = "*".join(above) or "1"
-    if not below:
+    return divided("*".join(above) or "1", below)
+
+
+def divided(text: str, divisors: Sequence[str]) -> str:
+    """Return a product over one line of divisors."""
+    if not divisors:
         return text
-    return f"{text}/{below[0]}" if len(below) == 1 else f"{text}/({'*'.join(below)})"
+    return f"{text}/{divisors[0]}" if len(divisors) == 1 else f"{text}/({'*'.join(divisors)})"
 
 
 def constant_texts(value: float) -> Parts:
@@ -78,8 +82,6 @@ def add_multiples(found: dict[float, Parts]) -> None:
         for d in (1, 2, 3, 4, 6):
             found.setdefault(n * math.pi**2 / d, ([*[str(n)] * (n > 1), "pi**2"], [str(d)] * (d > 1)))
 
-
-# ---- What is said of a Jacobian as a whole: one formula for all entries, the chain rule by its links, or
 
 WORD = re.compile(r"\"[^\"]*\"|[A-Za-z_]\w*")
 """A name in a formula, or a text in quotes, in which nothing is a name."""

@@ -18,7 +18,7 @@ from sympy.printing.str import StrPrinter
 
 from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.engine.naming import call_assigned
-from gradcli.formulas.index_rules import constant_name, constant_texts
+from gradcli.formulas.index_rules import constant_name, constant_texts, divided
 from gradcli.jacobian import functions as s
 from gradcli.jacobian.functions import PowerOf, written_out
 from gradcli.ops import OPS
@@ -80,8 +80,8 @@ class Order:
         """Return the terms of a sum in order: as the program wrote it, else by names, and a positive one first."""
         own = self.parts(whole, Add)
         if own:
-            told = {term: place for place, term in reversed(list(enumerate(own)))}
-            return sorted(terms, key=lambda term: told.get(term, told.get(-term, LAST)))
+            places = {term: place for place, term in reversed(list(enumerate(own)))}
+            return sorted(terms, key=lambda term: places.get(term, places.get(-term, LAST)))
         ordered = sorted(terms, key=lambda term: (bool(term.is_Number), self.key(term)))
         first = next((term for term in ordered if not is_negative(without_minus(term))), ordered[0])
         return [first, *(term for term in ordered if term is not first)]
@@ -91,8 +91,8 @@ class Order:
         factors = whole.as_ordered_factors()
         own = self.parts(whole, Mul)
         if own:
-            told = {base_of(factor): place for place, factor in reversed(list(enumerate(own)))}
-            return sorted(factors, key=lambda factor: told.get(base_of(factor), LAST))
+            places = {base_of(factor): place for place, factor in reversed(list(enumerate(own)))}
+            return sorted(factors, key=lambda factor: places.get(base_of(factor), LAST))
         powers = any(isinstance(factor, PowerOf) for factor in factors)
         return sorted(factors, key=lambda factor: (not (powers and base_of(factor).is_Symbol), *self.rank(factor)))
 
@@ -215,10 +215,7 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
                 above.append(factor)
         shown = [*up, *(self.parenthesize(factor, PRECEDENCE["Mul"], strict=False) for factor in above)]
         divisors = [*down, *(self.parenthesize(factor, PRECEDENCE["Mul"], strict=False) for factor in below)]
-        text = sign + ("*".join(shown) or "1")
-        if not divisors:
-            return text
-        return f"{text}/{divisors[0]}" if len(divisors) == 1 else f"{text}/({'*'.join(divisors)})"
+        return divided(sign + ("*".join(shown) or "1"), divisors)
 
     def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
         base, exponent = expr.args
@@ -333,8 +330,6 @@ def size_of(expression: Expr, bound: int = 1000) -> int:
         stack.extend(part.args)
     return count
 
-
-# ---- The shortest of several forms of a formula, all of them equal: what a person would write
 
 MOST_PARTS = 60
 """Parts of a formula up to which other forms of it are tried: what they cost grows faster than they save."""

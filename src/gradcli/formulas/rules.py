@@ -230,8 +230,6 @@ def tuples(values: Mapping[str, EntryPlaces], count: int) -> Iterator[dict[str, 
         yield {letter: str(axis[place]) for letter, axis in columns.items()}
 
 
-# ---- Index rules: the derivative of one op by one of its arguments, as one formula for all entries of a k
-
 LONG_CONSTANT = 40
 """Characters beyond which a constant array gets a name in a rule."""
 LETTERS = "ijklmnpqrstu"
@@ -581,8 +579,6 @@ def as_number(value: Any) -> Expr:
     """Return a constant of one entry as a number."""
     return s.number(float(np.reshape(value, ())))
 
-
-# ---- The rules of large Jacobians: one formula for a whole diagonal, or the chain rule with a rule for ea
 
 MOST_NODES = 40
 """Operations between the inputs and the output up to which every one gets its rule."""

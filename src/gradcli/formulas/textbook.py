@@ -39,6 +39,7 @@ from gradcli.formulas.expression import (
     number,
     raise_to,
 )
+from gradcli.formulas.index_rules import divided
 
 SHORT = 8
 """Characters of a number up to which it is multiplied with others."""
@@ -201,10 +202,8 @@ def written(found: Monomial) -> Expression:
     factors += tuple(Factor(below=True, what=what) for what in bottoms)
     if len(factors) == 1 and (not negative or factors[0].what.value == 0):
         return factors[0].what
-    text = top_text([factor.what for factor in factors if not factor.below])
-    if bottoms:
-        divisors = [what.within(MULTIPLIED) for what in bottoms]
-        text += f"/{divisors[0]}" if len(divisors) == 1 else f"/({'*'.join(divisors)})"
+    top = top_text([factor.what for factor in factors if not factor.below])
+    text = divided(top, [what.within(MULTIPLIED) for what in bottoms])
     scalar = () if all(what.is_scalar for _, what in factors) else None
     rank = MULTIPLIED if len(factors) > 1 else NEGATED
     return Expression(f"-{text}" if negative else text, rank, factors, negative, shape=scalar)

@@ -1,7 +1,12 @@
-"""Arrays that write down what numpy does with them: a vjp that is run on them writes itself.
+"""The vjp of one operation as an expression: run on arrays that write down what numpy does, it writes itself.
 
-What numpy's functions of whole arrays write: sums, products of matrices, moves of entries, choices.
-The vjp of one operation as an expression: it writes itself, or its record has the text.
+>>> g, y = write("g", np.ones(2)), write("y", np.array([0.5, 0.25]))
+>>> (g * (1 - y * y)).expression.text
+'g*(1 - y**2)'
+
+The numbers go along, so that a rule takes the branch that it took for them: ``noting_answers`` tells of it. A text may
+give fewer entries than the array has, those of a smaller shape that broadcasts to it: ``stands`` is that shape. What
+has no text in the language raises ``Unwritable``. Where a rule cannot write itself, its record has the text.
 """
 
 from __future__ import annotations
@@ -11,6 +16,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -24,28 +30,12 @@ from gradcli.ops.declare import Array, Op
 from gradcli.ops.links import Shape
 from gradcli.ops.writing import index_text, option_text
 
-
-def called(name: str) -> Callable[..., Expression]:
-    """Return the rule of a function that is called."""
-    return lambda *parts: e.call(name, *parts)
-
-
-def between(sign: str, rank: int) -> Callable[..., Expression]:
-    """Return the rule of an operator."""
-    return lambda left, right: e.infix(sign, rank, left, right)
-
-
-def compared(sign: str) -> Callable[..., Expression]:
-    """Return the rule of a comparison."""
-    return lambda left, right: e.compare(sign, left, right)
-
-
-COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!="}
-CALLED = (
+SAME_NAME = (
     *("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "expm1", "exp2", "log", "log2", "log10", "log1p", "sqrt"),
     *("cbrt", "hypot", "logaddexp", "maximum", "minimum", "sign", "isnan", "floor", "trunc"),
 )
-"""Functions that have the same name in both."""
+COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!="}
+OPERATORS = {"floor_divide": ("//", 70), "remainder": ("%", 70), "bitwise_and": ("&", 50), "bitwise_or": ("|", 40)}
 UFUNCS: dict[str, Callable[..., Expression]] = {
     "add": e.add,
     "subtract": e.subtract,
@@ -54,24 +44,18 @@ UFUNCS: dict[str, Callable[..., Expression]] = {
     "negative": e.negate,
     "power": e.raise_to,
     "square": lambda x: e.raise_to(x, e.number(2)),
-    "invert": lambda x: Expression(f"~{x.within(e.NEGATED - 1)}", e.NEGATED),
-    "logical_not": lambda x: Expression(f"~{x.within(e.NEGATED - 1)}", e.NEGATED),
-    "floor_divide": between("//", 70),
-    "remainder": between("%", 70),
-    "bitwise_and": between("&", 50),
-    "bitwise_or": between("|", 40),
-    **{name: compared(sign) for name, sign in COMPARISONS.items()},
-    "absolute": called("abs"),
-    **{f"arc{name}": called(f"a{name}") for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
-    **{name: called(name) for name in CALLED},
+    "invert": e.invert,
+    "logical_not": e.invert,
+    "absolute": partial(e.call, "abs"),
+    **{name: partial(e.infix, sign, rank) for name, (sign, rank) in OPERATORS.items()},
+    **{name: partial(e.compare, sign) for name, sign in COMPARISONS.items()},
+    **{f"arc{name}": partial(e.call, f"a{name}") for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
+    **{name: partial(e.call, name) for name in SAME_NAME},
 }
 """What the ufuncs of numpy are in the language."""
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {}
-"""What numpy's functions that are no plain ufuncs write, entered by ``recording``."""
-
 ANSWERS: ContextVar[list[Any] | None] = ContextVar("ANSWERS", default=None)
+ONE_HOT = re.compile(r"one_hot\([^()]*\)")
+"""Rows that are 1 at a class and 0 elsewhere."""
 
 
 @contextmanager
@@ -121,10 +105,10 @@ class Written(np.lib.mixins.NDArrayOperatorsMixin):
     def __getitem__(self, key: Any) -> Written:
         if isinstance(key, tuple) and not key:
             return self
-        found = self.value[key]
+        entries = self.value[key]
         if not self.stands:
-            return Written(self.expression, found, ())
-        return Written(e.after(settle(self), f"[{index_text(key)}]"), found, np.shape(found))
+            return Written(self.expression, entries, ())
+        return whole(e.after(settle(self), f"[{index_text(key)}]"), entries)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:
@@ -150,7 +134,12 @@ class Written(np.lib.mixins.NDArrayOperatorsMixin):
 
 def write(text: str, value: Any) -> Written:
     """Return an array under a name."""
-    return Written(e.name(text), value, np.shape(value))
+    return whole(e.name(text), value)
+
+
+def whole(expression: Expression, value: Any) -> Written:
+    """Return an array that an expression gives in its whole shape."""
+    return Written(expression, value, np.shape(value))
 
 
 def lift(x: Any) -> Written:
@@ -164,30 +153,20 @@ def lift(x: Any) -> Written:
         text = constant_text(value.astype(np.float64) if value.dtype == np.bool_ else value)
     except TooLarge:
         raise Unwritable("a constant is long") from None
-    found = e.name(text)
-    return Written(e.compare("==", found, e.number(1)) if value.dtype == np.bool_ else found, value, value.shape)
+    constant = e.name(text)
+    return whole(e.compare("==", constant, e.number(1)) if value.dtype == np.bool_ else constant, value)
 
 
 def settle(x: Written) -> Expression:
     """Return an expression that gives the array in its whole shape."""
     if x.stands == x.shape:
         return x.expression
-    if is_number(x.expression):
-        ones = x.expression.value == 1 and e.FORMS.get()
-        return e.name(
-            f"ones({', '.join(map(str, x.shape))})" if ones else f"full({lengths(x.shape)}, {x.expression.text})"
-        )
-    return e.name(f"expand({x.expression.text}, {', '.join(map(str, x.shape))})")
-
-
-def is_number(what: Expression) -> bool:
-    """Return whether an expression is a number, or a fraction of two."""
-    return what.value is not None or (bool(what.factors) and all(part.value is not None for _, part in what.factors))
-
-
-def lengths(shape: Shape) -> str:
-    """Return a shape as text."""
-    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+    what, lengths = x.expression, ", ".join(map(str, x.shape))
+    if what.value is None and not (what.factors and all(part.value is not None for _, part in what.factors)):
+        return e.name(f"expand({what.text}, {lengths})")
+    if what.value == 1 and e.FORMS.get():
+        return e.name(f"ones({lengths})")
+    return e.name(f"full(({lengths}{',' if len(x.shape) == 1 else ''}), {what.text})")
 
 
 def together(parts: Sequence[Written], added: bool = False) -> Shape:
@@ -195,25 +174,22 @@ def together(parts: Sequence[Written], added: bool = False) -> Shape:
     return np.broadcast_shapes(*(part.stands for part in parts if not (added and part.expression.value == 0)))
 
 
-# ---- What numpy's functions of whole arrays write: sums, products of matrices, moves of entries, choices
-
-ONE_HOT = re.compile(r"one_hot\([^()]*\)")
-"""Rows that are 1 at a class and 0 elsewhere."""
-
-
 def reduce_sum(x: Written, axis: Any = None, keepdims: bool = False) -> Written:
     """Write a sum over axes; over one along which the text is repeated it is a multiple of the text."""
-    axes = range(x.ndim) if axis is None else [a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
+    axes = range(x.ndim) if axis is None else [a % x.ndim for a in as_tuple(axis)]
     if e.FORMS.get() is None:
         return plain_sum(x, axes, keepdims)
     outside, inside, shape = apart(x, axes, keepdims)
-    found = plain_sum(Written(inside, x.value, x.stands), axes, keepdims)
-    whole = e.multiply(outside, found.expression)
-    stands = np.broadcast_shapes(found.stands, shape)
-    return Written(whole, np.sum(x.value, axis=tuple(axes), keepdims=keepdims), stands)
+    inner = plain_sum(Written(inside, x.value, x.stands), axes, keepdims)
+    return Written(e.multiply(outside, inner.expression), inner.value, np.broadcast_shapes(inner.stands, shape))
 
 
-def apart(x: Written, axes: Sequence[int], keepdims: bool) -> tuple[e.Expression, e.Expression, Shape]:
+def as_tuple(axis: Any) -> tuple[int, ...]:
+    """Return one axis, or several, as a tuple."""
+    return axis if isinstance(axis, tuple) else (axis,)
+
+
+def apart(x: Written, axes: Sequence[int], keepdims: bool) -> tuple[Expression, Expression, Shape]:
     """Return the factors of a text that may stand before its sum along axes, the others, and the shape of the first.
 
     They are the same along the axes. Arrays among them may where all others have the whole shape without them.
@@ -222,23 +198,24 @@ def apart(x: Written, axes: Sequence[int], keepdims: bool) -> tuple[e.Expression
     shapes = [() if part.is_scalar else part.shape for _, part in factors]
     if not factors or all(shape == () for shape in shapes):
         return e.number(1), x.expression, ()
-    scalars = [shape == () for shape in shapes]
-    outside = [shape is not None and is_same_along(shape, axes, x.ndim, keepdims) for shape in shapes]
+
+    def is_same(shape: Shape | None) -> bool:
+        """Return whether what broadcasts from a shape is the same along the axes, and beside their sum too."""
+        if shape is None:
+            return False
+        lead = x.ndim - len(shape)
+        return all(a < lead or (keepdims and shape[a - lead] == 1) for a in axes)
+
+    outside = list(map(is_same, shapes))
     rest = [shape for shape, is_outside in zip(shapes, outside, strict=True) if not is_outside]
     if None in rest or not rest or np.broadcast_shapes(*(shape or () for shape in rest)) != x.stands:
-        outside = scalars
+        outside = [shape == () for shape in shapes]
     first, second = (
         e.product([factor for factor, is_outside in zip(factors, outside, strict=True) if is_outside is wanted])
         for wanted in (True, False)
     )
     taken = [shape for shape, is_outside in zip(shapes, outside, strict=True) if shape and is_outside]
     return e.multiply(sign, first), second, np.broadcast_shapes(*taken)
-
-
-def is_same_along(shape: Shape, axes: Sequence[int], ndim: int, keepdims: bool) -> bool:
-    """Return whether what broadcasts from a shape to ``ndim`` axes is the same along some, and beside their sum too."""
-    lead = ndim - len(shape)
-    return all(a < lead or (keepdims and shape[a - lead] == 1) for a in axes)
 
 
 def plain_sum(x: Written, axes: Sequence[int], keepdims: bool) -> Written:
@@ -249,16 +226,16 @@ def plain_sum(x: Written, axes: Sequence[int], keepdims: bool) -> Written:
     if own and not (keepdims and all(stands[a] == 1 for a in own)):
         kept = keepdims and own != tuple(range(len(own)))
         options: dict[str, Any] = {} if len(own) == len(stands) else {"dim": own[0] if len(own) == 1 else own}
-        found = sum_of_places(text, own, stands) or e.call(
+        total = sum_of_places(text, own, stands) or e.call(
             "sum", e.negate(text) if text.negative else text, **options, **({"keepdim": True} if kept else {})
         )
-        text = e.negate(found) if text.negative else found
+        text = e.negate(total) if text.negative else total
         stands = tuple(1 if a in own else length for a, length in enumerate(stands) if kept or a not in own)
     value = np.sum(x.value, axis=tuple(axes), keepdims=keepdims)
     return Written(e.multiply(e.number(times), text), value, stands)
 
 
-def sum_of_places(text: e.Expression, axes: tuple[int, ...], stands: Shape) -> e.Expression | None:
+def sum_of_places(text: Expression, axes: tuple[int, ...], stands: Shape) -> Expression | None:
     """Return the sum of a list of entries, and that of rows that are 1 at a class; None for all else."""
     if e.FORMS.get() is None:
         return None
@@ -267,38 +244,42 @@ def sum_of_places(text: e.Expression, axes: tuple[int, ...], stands: Shape) -> e
     return e.number(1) if ONE_HOT.fullmatch(text.text) and axes == (len(stands) - 1,) else None
 
 
+def called(name: str, x: Written, value: Any, *arguments: Any) -> Written:
+    """Write a call with the array in its whole shape, and with what follows it as text."""
+    return write(f"{name}({', '.join(map(str, (settle(x).text, *arguments)))})", value)
+
+
 def multiply_matrices(left: Any, right: Any) -> Written:
     """Write a product of matrices."""
     a, b = lift(left), lift(right)
-    value = np.matmul(a.value, b.value)
-    return Written(e.infix("@", 70, settle(a), settle(b)), value, np.shape(value))
+    return whole(e.infix("@", 70, settle(a), settle(b)), np.matmul(a.value, b.value))
 
 
 def permute(x: Written, order: Any = None) -> Written:
     """Write axes in another order."""
-    axes = tuple(range(x.ndim))[::-1] if order is None else tuple(int(a) % x.ndim for a in order)
-    value = np.transpose(x.value, axes)
-    if axes == tuple(range(x.ndim)):
+    every = tuple(range(x.ndim))
+    axes = every[::-1] if order is None else tuple(int(a) % x.ndim for a in order)
+    if axes == every:
         return x
-    if len(axes) > 2 or axes != tuple(range(x.ndim))[::-1]:
-        return Written(e.name(f"permute({settle(x).text}, {', '.join(map(str, axes))})"), value, value.shape)
-    return Written(e.after(settle(x), ".T"), value, value.shape)
+    value = np.transpose(x.value, axes)
+    if len(axes) > 2 or axes != every[::-1]:
+        return called("permute", x, value, *axes)
+    return whole(e.after(settle(x), ".T"), value)
 
 
 def swap(x: Written, first: int, second: int) -> Written:
     """Write two axes swapped."""
+    if x.ndim > 2:
+        return called("transpose", x, np.swapaxes(x.value, first, second), first, second)
     order = list(range(x.ndim))
     order[first], order[second] = order[second], order[first]
-    if x.ndim <= 2:
-        return permute(x, order)
-    value = np.swapaxes(x.value, first, second)
-    return Written(e.name(f"transpose({settle(x).text}, {first}, {second})"), value, value.shape)
+    return permute(x, order)
 
 
 def unsqueeze(x: Written, axis: Any) -> Written:
     """Write new axes of length 1, where broadcasting does not do it."""
     value = np.expand_dims(x.value, axis)
-    axes = sorted(a % value.ndim for a in (axis if isinstance(axis, tuple) else (axis,)))
+    axes = sorted(a % value.ndim for a in as_tuple(axis))
     trailing = value.ndim - len(x.stands)
     if all(a < trailing for a in axes):
         return Written(x.expression, value, x.stands)
@@ -312,15 +293,7 @@ def reshape(x: Written, shape: Any) -> Written:
     value = np.reshape(x.value, shape)
     if value.shape == x.shape:
         return x
-    if x.stands == ():
-        return Written(x.expression, value, ())
-    sizes = ", ".join(map(str, value.shape)) or "()"
-    return Written(e.name(f"reshape({settle(x).text}, {sizes})"), value, value.shape)
-
-
-def broadcast(x: Written, shape: Any) -> Written:
-    """Write an array repeated along axes: its text stands for it."""
-    return Written(x.expression, np.broadcast_to(x.value, shape), x.stands)
+    return called("reshape", x, value, *(value.shape or ["()"])) if x.stands else Written(x.expression, value, ())
 
 
 def choose(condition: Any, left: Any, right: Any) -> Written:
@@ -330,112 +303,76 @@ def choose(condition: Any, left: Any, right: Any) -> Written:
     return Written(e.choose(*(part.expression for part in parts)), value, together(parts))
 
 
-def move(name: str, function: Any) -> Callable[..., Written]:
-    """Return the rule of a function that is called with the array in its whole shape and whole numbers."""
-
-    def rule(x: Written, *numbers: Any) -> Written:
-        value = function(x.value, *numbers)
-        given = [str(n) for n in numbers]
-        return Written(e.name(f"{name}({', '.join([settle(x).text, *given])})"), value, np.shape(value))
-
-    return rule
-
-
 def flip(x: Written, axis: Any = None) -> Written:
     """Write entries in reverse."""
-    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    if not axes:
-        return x
-    value = np.flip(x.value, axes)
-    return Written(e.name(f"flip({settle(x).text}, {', '.join(map(str, axes))})"), value, value.shape)
+    axes = tuple(range(x.ndim)) if axis is None else as_tuple(axis)
+    return called("flip", x, np.flip(x.value, axes), *axes) if axes else x
 
 
 def roll(x: Written, shift: Any, axis: Any) -> Written:
     """Write entries moved round."""
-    value = np.roll(x.value, shift, axis)
     shifts, axes = ([int(n) for n in np.ravel(part)] for part in (shift, axis))
-    many = (str(tuple(shifts)), str(tuple(axes))) if len(axes) != 1 else (str(shifts[0]), str(axes[0]))
-    along = {} if x.ndim == 1 and len(axes) == 1 else {"dim": many[1]}
-    return Written(e.call("roll", settle(x), e.name(many[0]), **along), value, value.shape)
-
-
-def run_sum(x: Written, axis: int) -> Written:
-    """Write a running sum."""
-    value = np.cumsum(x.value, axis=axis)
-    return Written(e.call("cumsum", settle(x), dim=axis), value, value.shape)
+    one = len(axes) == 1
+    along = {} if x.ndim == 1 and one else {"dim": axes[0] if one else tuple(axes)}
+    by = e.name(str(shifts[0] if one else tuple(shifts)))
+    return whole(e.call("roll", settle(x), by, **along), np.roll(x.value, shift, axis))
 
 
 def take(x: Written, places: Any, axis: int) -> Written:
     """Write a layer of an array, or a stretch of layers that follow each other."""
-    value = np.take(x.value, places, axis=axis)
-    found = np.ravel(places)
+    value, flat = np.take(x.value, places, axis=axis), np.ravel(places)
     if not x.stands:
         return Written(x.expression, value, ())
-    stretch = str(int(found[0])) if np.ndim(places) == 0 else f"{found[0]}:{found[-1] + 1}" if found.size else "0:0"
-    if found.size > 1 and np.any(np.diff(found) != 1):
+    if flat.size > 1 and np.any(np.diff(flat) != 1):
         raise Unwritable("take")
-    return Written(e.after(settle(x), f"[{', '.join([':'] * axis + [stretch])}]"), value, value.shape)
+    stretch = str(int(flat[0])) if np.ndim(places) == 0 else f"{flat[0]}:{flat[-1] + 1}" if flat.size else "0:0"
+    return whole(e.after(settle(x), f"[{', '.join([':'] * axis + [stretch])}]"), value)
 
 
 def contract(spec: str, *operands: Any) -> Written:
     """Write a sum of products."""
     parts = [lift(x) for x in operands]
-    value = np.einsum(spec, *(part.value for part in parts))
     texts = [settle(part) for part in parts]
-    if spec == "i,j->ij":
-        return Written(e.call("outer", *texts), value, value.shape)
-    return Written(e.call("einsum", e.name(f'"{spec}"'), *texts), value, value.shape)
+    call = e.call("outer", *texts) if spec == "i,j->ij" else e.call("einsum", e.name(f'"{spec}"'), *texts)
+    return whole(call, np.einsum(spec, *(part.value for part in parts)))
 
 
-def of_matrices(name: str, function: Any) -> Callable[..., Written]:
-    """Return the rule of a function of whole matrices."""
-
-    def rule(*arrays: Any) -> Written:
-        parts = [lift(x) for x in arrays]
-        value = function(*(part.value for part in parts))
-        return Written(e.call(name, *map(settle, parts)), value, np.shape(value))
-
-    return rule
+def of_matrices(name: str, function: Any, *arrays: Any) -> Written:
+    """Write a function of whole matrices."""
+    parts = [lift(x) for x in arrays]
+    return whole(e.call(name, *map(settle, parts)), function(*(part.value for part in parts)))
 
 
-def asked(function: Any) -> Callable[..., Any]:
-    """Return the rule of a question about the numbers, which a branch is taken by; the answer is noted."""
-
-    def rule(x: Written, **options: Any) -> Any:
-        answer, answers = function(x.value, **options), ANSWERS.get()
-        if answers is not None:
-            answers.append(answer)
-        return answer
-
-    return rule
+def ask(function: Any, x: Written, **options: Any) -> Any:
+    """Answer a question about the numbers, which a branch is taken by, and note the answer."""
+    answer, answers = function(x.value, **options), ANSWERS.get()
+    if answers is not None:
+        answers.append(answer)
+    return answer
 
 
-FUNCTIONS.update(
-    {
-        np.matmul: multiply_matrices,
-        np.sum: reduce_sum,
-        np.where: choose,
-        np.transpose: permute,
-        np.swapaxes: swap,
-        np.expand_dims: unsqueeze,
-        np.reshape: reshape,
-        np.broadcast_to: broadcast,
-        np.flip: flip,
-        np.roll: roll,
-        np.cumsum: run_sum,
-        np.take: take,
-        np.einsum: contract,
-        np.tril: move("tril", np.tril),
-        np.triu: move("triu", np.triu),
-        np.linalg.inv: of_matrices("inv", np.linalg.inv),
-        np.linalg.solve: of_matrices("linalg.solve", np.linalg.solve),
-        np.any: asked(np.any),
-        np.all: asked(np.all),
-    }
-)
-
-
-# ---- The vjp of one operation as an expression: it writes itself, or its record has the text
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.matmul: multiply_matrices,
+    np.sum: reduce_sum,
+    np.where: choose,
+    np.transpose: permute,
+    np.swapaxes: swap,
+    np.expand_dims: unsqueeze,
+    np.reshape: reshape,
+    np.broadcast_to: lambda x, shape: Written(x.expression, np.broadcast_to(x.value, shape), x.stands),
+    np.flip: flip,
+    np.roll: roll,
+    np.cumsum: lambda x, axis: whole(e.call("cumsum", settle(x), dim=axis), np.cumsum(x.value, axis=axis)),
+    np.take: take,
+    np.einsum: contract,
+    np.tril: lambda x, *numbers: called("tril", x, np.tril(x.value, *numbers), *numbers),
+    np.triu: lambda x, *numbers: called("triu", x, np.triu(x.value, *numbers), *numbers),
+    np.linalg.inv: partial(of_matrices, "inv", np.linalg.inv),
+    np.linalg.solve: partial(of_matrices, "linalg.solve", np.linalg.solve),
+    np.any: partial(ask, np.any),
+    np.all: partial(ask, np.all),
+}
+"""What numpy's functions of whole arrays write."""
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 BESIDE = "GYCS"
@@ -462,34 +399,29 @@ def write_vjp(
     """
     values = [x.value if isinstance(x, Written) else x for x in arguments]
     texts = backward_texts(node.op, k, node.value, values, node.static)
-    if choice < len(texts) or (texts and not runs(node, k, g, out, arguments)):
-        value = node.op.vjp_along(k)(g.value, out.value, *values, **node.static)
-        text = with_places(texts[min(choice, len(texts) - 1)], places)
-        return written_by(text, node, [g, out, *map(lift, arguments)], value)
-    found = run(node, k, g, out, arguments)
-    if found is None:
+    own = run(node, k, g, out, arguments) if choice >= len(texts) else None
+    if own is not None:
+        return own
+    if not texts:
         raise Unwritable(node.op.name)
-    return found
+    value = node.op.vjp_along(k)(g.value, out.value, *values, **node.static)
+    text = with_places(texts[min(choice, len(texts) - 1)], places)
+    return written_by(text, node, [g, out, *map(lift, arguments)], value)
 
 
 def with_places(text: str, places: Mapping[str, str]) -> str:
     """Return a text in which the positions that ``one_hot`` and an index are given go by their names."""
     if not places:
         return text
-    named = HOT.sub(lambda found: f"{found[1]}{places.get(found[2], found[2])}, ", text)
-    return AT.sub(lambda found: f"[{places[found[1]]}]" if found[1] in places else found[0], named)
+    named = HOT.sub(lambda match: f"{match[1]}{places.get(match[2], match[2])}, ", text)
+    return AT.sub(lambda match: f"[{places[match[1]]}]" if match[1] in places else match[0], named)
 
 
 def backward_texts(op: Op, k: int, out: Any, values: Sequence[Any], static: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the texts that a record has for the vjp of one argument, at these numbers."""
     rules = op.backward_text
-    found = rules(k, out, *values, **static) if callable(rules) else rules[k] if k < len(rules) else ()
-    return (found,) if isinstance(found, str) else tuple(found)
-
-
-def runs(node: Operation, k: int, g: Written, out: Written, arguments: Sequence[Any]) -> bool:
-    """Return whether a vjp writes itself."""
-    return run(node, k, g, out, arguments) is not None
+    texts = rules(k, out, *values, **static) if callable(rules) else rules[k] if k < len(rules) else ()
+    return (texts,) if isinstance(texts, str) else tuple(texts)
 
 
 def run(node: Operation, k: int, g: Written, out: Written, arguments: Sequence[Any]) -> Written | None:
@@ -507,24 +439,22 @@ def written_by(text: str, node: Operation, parts: Sequence[Written], value: Arra
     ``{S}`` is the sum of g along an axis, which is kept: they stand beside other arrays, entry by entry.
     """
     g, y, *arguments = parts
-    known = {"g": g, "y": y, **{str(k): x for k, x in enumerate(arguments)}}
-    used = [name for name in PLACEHOLDER.findall(text) if name in known or name in BESIDE]
+    names = {"g": g, "y": y, **{str(k): x for k, x in enumerate(arguments)}}
+    used = [name for name in PLACEHOLDER.findall(text) if name in names or name in BESIDE]
     if "C" in used:
-        known["C"] = unsqueeze(g, -1)
+        names["C"] = unsqueeze(g, -1)
     if "S" in used:
-        known["S"] = sum_along(g, node.static["dim"])
+        names["S"] = sum_along(g, node.static["dim"])
     if {"G", "Y"} & set(used):
-        dim, keepdim = node.static["dim"], node.static.get("keepdim", True)
-        kept = keepdim or dim == ()
-        known |= {name: x if kept else unsqueeze(x, dim) for name, x in (("G", g), ("Y", y))}
-    entrywise = node.op.formula is not None
-    told: dict[str, Expression] = {f"_{name}": known[name].expression for name in used}
-    if not entrywise:
-        told = {f"_{name}": known[name].expression if name in BESIDE else settle(known[name]) for name in used}
+        dim = node.static["dim"]
+        kept = node.static.get("keepdim", True) or dim == ()
+        names |= {name: x if kept else unsqueeze(x, dim) for name, x in (("G", g), ("Y", y))}
+    by_entry = node.op.formula is not None
+    told = {f"_{name}": names[name].expression if by_entry or name in BESIDE else settle(names[name]) for name in used}
     plain = PLACEHOLDER.sub(
-        lambda found: f"_{found[1]}" if found[1] in known else option_text(node.static[found[1]]), text
+        lambda match: f"_{match[1]}" if match[1] in names else option_text(node.static[match[1]]), text
     )
-    stands = together([known[name] for name in used]) if entrywise and used else np.shape(value)
+    stands = together([names[name] for name in used]) if by_entry and used else np.shape(value)
     return Written(read_expression(plain, told), value, stands)
 
 
@@ -533,13 +463,13 @@ def sum_along(g: Written, dim: int) -> Written:
 
     A textbook takes the entries of a target as shares, whose sum is 1: a line where that is not true is not shown.
     """
-    found = reduce_sum(g, dim, keepdims=True)
+    total = reduce_sum(g, dim, keepdims=True)
     factors = g.expression.factors or (e.Factor(below=False, what=g.expression),)
     arrays = [what for _, what in factors if not what.is_scalar]
     if e.FORMS.get() is None or len(arrays) != 1 or not arrays[0].text.isidentifier():
-        return found
+        return total
     scalars = e.product([factor for factor in factors if factor.what.is_scalar])
-    return Written(e.negate(scalars) if g.expression.negative else scalars, found.value, ())
+    return Written(e.negate(scalars) if g.expression.negative else scalars, total.value, ())
 
 
 def undo_broadcast(part: Written, shape: tuple[int, ...]) -> Written:
@@ -548,16 +478,14 @@ def undo_broadcast(part: Written, shape: tuple[int, ...]) -> Written:
         return part
     lead = part.ndim - len(shape)
     stretched = tuple(lead + axis for axis, length in enumerate(shape) if length == 1 != part.shape[lead + axis])
-    found = part
     if stretched:
-        found = reduce_sum(found, stretched, keepdims=True)
+        part = reduce_sum(part, stretched, keepdims=True)
     if lead:
-        found = reduce_sum(found, tuple(range(lead)))
-    return Written(found.expression, np.broadcast_to(found.value, shape), found.stands)
+        part = reduce_sum(part, tuple(range(lead)))
+    return Written(part.expression, np.broadcast_to(part.value, shape), part.stands)
 
 
 def plus(left: Written, right: Written) -> Written:
     """Write the sum of what two uses of a value hand on."""
-    return Written(
-        e.add(left.expression, right.expression), left.value + right.value, together([left, right], added=True)
-    )
+    total = e.add(left.expression, right.expression)
+    return Written(total, left.value + right.value, together([left, right], added=True))

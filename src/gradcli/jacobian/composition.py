@@ -271,8 +271,6 @@ def compose(output: Any, wrt: Sequence[Node], most: int, graph: Graph | None = N
     return Composition(found, nodes, walk.work, walk.links, walk.batches)
 
 
-# ---- How large the terms behind the entries of J are, with those inside of the values that derivatives ar
-
 STEP = 2.0**-26
 """How far a value is moved, as a share of what it may be off by, to see how much a derivative depends on it.
 

@@ -93,9 +93,6 @@ def frozen(value: Any) -> Hashable:
     return type(value), value
 
 
-# ---- The factors of local Jacobians: formulas in symbols of their own, differentiated once, and how to wo
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Template:
     """A formula in ``symbols``, one for each bound item; ``used`` are the places of those that it holds.
@@ -224,9 +221,6 @@ def text_of(formula: Formula) -> Hashable:
         formula.__defaults__,
         tuple(text_of(cell.cell_contents) for cell in cells),
     )
-
-
-# ---- Local Jacobians: for each op and argument, which output depends on which entry, by which formula and
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -416,8 +410,6 @@ def without_false_zeros(factor: Any, reading: Reading, part: Part) -> Any:
         unsure = unsure | ~np.isfinite(numbers_of(reading, part, slot, where))
     return np.where(unsure & (factor == 0), np.nan, factor)
 
-
-# ---- Local Jacobians of many nodes at once: an op that works entry by entry is the same op on one long ar
 
 WIDEST = 1024
 """Entries of a node up to which numpy takes longer to be asked than to answer."""

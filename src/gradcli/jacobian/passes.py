@@ -172,9 +172,6 @@ def sums_of_others(x: Array) -> Array:
     return np.asarray(found.reshape(padded.shape)[..., :count])
 
 
-# ---- Local Jacobians as linear maps: applied to vectors, and never listed where subscripts say them
-
-
 @dataclass(frozen=True, slots=True)
 class Vectors:
     """Several vectors, one in each row of ``values``; ``sizes`` and ``reached`` belong to their entries."""
@@ -358,8 +355,6 @@ def contracted(reading: Reading, links: Contraction, weight: float, templates: S
         links, factors, sizes = replace(links, line=None), [*factors, allowed], [*sizes, allowed]
     return Contracted(links, float(links.weight) * weight, factors, sizes, digits)
 
-
-# ---- J where its entries are too many to be composed: applied by passes over the graph, and held where th
 
 MOST_PASSED = 20_000_000
 """Numbers that go through the graph, all rows together, up to which every row of J is asked for."""

@@ -200,8 +200,6 @@ def summing(columns: EntryPlaces, count: int) -> Callable[[Array], Array]:
     return sums
 
 
-# ---- Jacobians on their way through the graph: few entries go as lists, more as arrays, and sums wait
-
 FEW = 16
 """Entries up to which a Jacobian is held as lists."""
 MANY_TERMS = 8
@@ -392,9 +390,6 @@ def as_arrays(found: Entries) -> Sparse:
     return found.sparse() if isinstance(found, Small) else found
 
 
-# ---- The pattern of a Jacobian: the places that can be non-zero, and what follows from them alone
-
-
 @dataclass(frozen=True)
 class Pattern:
     """The places of entries, in order of row and column. Runs that share formulas share it, and what it has found."""
@@ -464,8 +459,6 @@ def blocks(jacobian: Pattern) -> int:
     same = jacobian.rows // (rows // pieces) == jacobian.columns // (columns // pieces)
     return pieces if bool(np.all(same)) else 0
 
-
-# ---- How many calls of backward give all of J: rows that share no column go together
 
 MOST_ENTRIES = 5_000
 """Entries up to which rows are coloured one by one."""

@@ -1,21 +1,19 @@
-"""What a script did: in columns for a terminal, as plain lines, and as the events of the JSON document."""
+"""What a script did: in columns for a terminal, and as plain lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 from rich.text import Text
 
 from gradcli.document.model import Settings
-from gradcli.document.texts import MOST_PRECISE, Form, array_text, input_text, nested
+from gradcli.document.texts import MOST_PRECISE, array_text, input_text
 from gradcli.explanation.timeline import RETURNS
 from gradcli.render.layout import Layout, fold, to_ascii, wrapped
 
 if TYPE_CHECKING:
-    from gradcli.explanation.timeline import Event, Left, Row, Timeline
+    from gradcli.explanation.timeline import Left, Row, Timeline
     from gradcli.ops.declare import Array
 
 GAP = 3
@@ -25,12 +23,8 @@ LEAST_LEFT = 24
 NARROW = 60
 """Columns of a screen below which arrays are cut sooner."""
 
-MOST_ENTRIES, FEW_ENTRIES = 10_000, 100
-"""Entries of an array of an event that are all shown: where the events are small, and where they are large."""
-SMALL = 8_000_000
-"""Bytes of the arrays and texts of all events up to which they are small."""
-FIRST = 6
-"""Entries that are shown of an array that has more."""
+MOST_ENTRIES, FIRST = 100, 6
+"""Entries of an array up to which all are written with all digits, and how many of one that has more."""
 
 
 def event_lines(timeline: Timeline, settings: Settings, layout: Layout) -> Iterator[Text]:
@@ -131,44 +125,4 @@ def full_text(left: Left) -> str:
 
 def entries_text(value: Array) -> str:
     """Return an array with all digits; of many entries the first and the last."""
-    return input_text(value) if value.size <= FEW_ENTRIES else array_text(value, MOST_PRECISE, FIRST)
-
-
-def script_document(timeline: Timeline, form: Form = nested) -> dict[str, Any]:
-    """Return the keys that the document of a script has: what happened, and which of it is answered."""
-    whole = sum(event.size for event in timeline.events) <= SMALL
-    form = partial(shortened, form, MOST_ENTRIES if whole else FEW_ENTRIES)
-    return {"events": [event_document(event, form) for event in timeline.events], "explained": timeline.explained}
-
-
-def shortened(form: Form, most: int, value: Array) -> Any:
-    """Return an array of an event: of more entries than ``most`` its shape, the first, and how many are left out."""
-    if value.size <= most:
-        return form(value)
-    first = value.ravel()[:FIRST]
-    return {"shape": list(value.shape), "first": form(first), "left_out": value.size - first.size}
-
-
-def event_document(event: Event, form: Form = nested) -> dict[str, Any]:
-    """Return one event."""
-    found: dict[str, Any] = {"kind": event.kind, "line": event.line}
-    if event.kind == "print":
-        return found | {"text": event.text}
-    if event.kind == "error":
-        return found | {"type": event.type, "text": event.text} | ({"caught": True} if event.caught else {})
-    if event.kind in ("zero", "update", "draw"):
-        return found | {"names": list(event.names)}
-    found |= {"turn": event.turn, "output": event.output}
-    if (event.v is not None and not event.tangents) or event.kind == "backward":
-        found["v"] = array(np.ones(np.shape(event.value)) if event.v is None else event.v, form)
-    if event.kind == "grad":
-        return found | {"returns": [array(value, form) for value in event.returns], "of": list(event.of)}
-    return found | {
-        "grad": {name: array(value, form) for name, value in event.grad.items()},
-        "adds": {name: array(value, form) for name, value in event.adds.items()},
-    }
-
-
-def array(value: Array | None, form: Form) -> Any:
-    """Return an array as the document has it; None for a gradient that there is not."""
-    return None if value is None else form(np.asarray(value, dtype=np.float64))
+    return input_text(value) if value.size <= MOST_ENTRIES else array_text(value, MOST_PRECISE, FIRST)

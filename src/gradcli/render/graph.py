@@ -209,8 +209,6 @@ def quoted(*lines: str) -> str:
     return '"' + "\\n".join(escaped) + '"'
 
 
-# ---- The picture of the graph as SVG: one file without anything from elsewhere, readable in light and dar
-
 CHARACTER, ROW, SMALL = 7.9, 18, 7.1
 """Width of a character at 13 px in a monospaced font, height of a line, and the width at 11.5 px, of labels."""
 PAD, GAP, MARGIN, HEAD = 10, (26, 20), 24, 26

@@ -1,13 +1,10 @@
-r"""Expressions of the language as mathematics in LaTeX: ``W1 @ x + b1`` as ``W_{1}\,x + b_{1}``.
-
-The answer in LaTeX: equations as mathematics, J beside v as an array, as a document or as its equations alone.
-"""
+r"""The answer in LaTeX: equations as mathematics, ``W1 @ x + b1`` as ``W_{1}\,x + b_{1}``; and J as an array."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,10 +15,7 @@ from gradcli.document.model import (
     Document,
     Equation,
     Equations,
-    Events,
     Mark,
-    Part,
-    Prose,
     Settings,
     Side,
     Table,
@@ -29,8 +23,8 @@ from gradcli.document.model import (
 from gradcli.document.texts import array_text, short
 from gradcli.errors import GradcliError
 from gradcli.ops import SPELLINGS
-from gradcli.render.layout import wrapped
-from gradcli.render.tables import Drawn, Texts, equation_lines, fitted, side_text
+from gradcli.render.layout import fold
+from gradcli.render.tables import Drawn, Stacked, Texts, Voice, equation_lines, fitted, side_text, written
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
@@ -172,32 +166,50 @@ def name(text: str) -> str:
 
 def piece(node: ast.expr) -> Piece:
     """Return one expression; what mathematics has no sign for is printed as it stands."""
-    write = PIECES.get(type(node))
-    return Piece(rf"\texttt{{{escaped(ast.unparse(node))}}}") if write is None else write(node)
+    match node:
+        case ast.Constant(value):
+            return constant(value)
+        case ast.Name(word):
+            return Piece(name(word))
+        case ast.Attribute(value, "T" | "mT" | "H" | "mH"):
+            return Piece(f"{{{piece(value).inside(ATOM)}}}^{{\\top}}")
+        case ast.Attribute(value, "grad"):
+            return Piece(rf"\bar{{{piece(value).text}}}")
+        case ast.Attribute():
+            return Piece(rf"\mathrm{{{escaped(ast.unparse(node))}}}")
+        case ast.Subscript(value, place):
+            return Piece(f"{{{piece(value).inside(ATOM)}}}_{{{index(place)}}}")
+        case ast.List(items) | ast.Tuple(items):
+            rows = [item.elts if isinstance(item, ast.List | ast.Tuple) else [item] for item in items]
+            return Piece(matrix([[piece(entry).text for entry in row] for row in rows]))
+        case ast.Call():
+            return call(node)
+    return operation(node)
 
 
-def subscript(node: ast.Subscript) -> Piece:
-    """Return an entry, its place as an index."""
-    return Piece(f"{{{piece(node.value).inside(ATOM)}}}_{{{index(node.slice)}}}")
+def operation(node: ast.expr) -> Piece:
+    """Return what operators make of expressions."""
+    match node:
+        case ast.BinOp():
+            return binary(node)
+        case ast.UnaryOp(op, operand):
+            sign = {ast.USub: "-", ast.UAdd: "+"}.get(type(op), r"\neg ")
+            return Piece(sign + piece(operand).inside(PRODUCT), SUM)
+        case ast.Compare():
+            rest = [(SIGNS.get(type(op), "?"), side) for op, side in zip(node.ops, node.comparators, strict=True)]
+            parts = [piece(node.left).inside(SUM), *(f"{sign} {piece(side).inside(SUM)}" for sign, side in rest)]
+            return Piece(" ".join(parts), 0)
+        case ast.BoolOp(op, sides):
+            return Piece(f" {SIGNS[type(op)]} ".join(piece(side).inside(SUM) for side in sides), 0)
+        case ast.IfExp():
+            return cases(node.test, node.body, node.orelse)
+    return Piece(rf"\texttt{{{escaped(ast.unparse(node))}}}")
 
 
-def unary(node: ast.UnaryOp) -> Piece:
-    """Return a sign before a value."""
-    sign = {ast.USub: "-", ast.UAdd: "+"}.get(type(node.op), r"\neg ")
-    return Piece(sign + piece(node.operand).inside(PRODUCT), SUM)
-
-
-def compare(node: ast.Compare) -> Piece:
-    """Return a comparison, or several in a row."""
-    parts = [piece(node.left).inside(SUM)]
-    for sign, side in zip(node.ops, node.comparators, strict=True):
-        parts += [SIGNS.get(type(sign), "?"), piece(side).inside(SUM)]
-    return Piece(" ".join(parts), 0)
-
-
-def logical(node: ast.BoolOp) -> Piece:
-    """Return conditions that hold together, or one of which does."""
-    return Piece(f" {SIGNS[type(node.op)]} ".join(piece(side).inside(SUM) for side in node.values), 0)
+def matrix(rows: Sequence[Sequence[str]]) -> str:
+    """Return entries as a column or a matrix."""
+    inner = r" \\ ".join(" & ".join(row) for row in rows)
+    return rf"\begin{{pmatrix}} {inner} \end{{pmatrix}}"
 
 
 def constant(value: object) -> Piece:
@@ -206,16 +218,6 @@ def constant(value: object) -> Piece:
         return Piece(rf"\text{{{escaped(str(value))}}}")
     digits, e, power = repr(value).removesuffix(".0").partition("e")
     return Piece(rf"{digits} \cdot 10^{{{int(power)}}}", PRODUCT) if e else Piece(digits)
-
-
-def attribute(node: ast.Attribute) -> Piece:
-    """Return a transpose, a cotangent as a bar, or the words as they stand."""
-    inner = piece(node.value)
-    if node.attr in ("T", "mT", "H", "mH"):
-        return Piece(f"{{{inner.inside(ATOM)}}}^{{\\top}}")
-    if node.attr == "grad":
-        return Piece(rf"\bar{{{inner.text}}}")
-    return Piece(rf"\mathrm{{{escaped(ast.unparse(node))}}}")
 
 
 def index(node: ast.expr) -> str:
@@ -261,13 +263,6 @@ def signed(right: Piece, least: int) -> str:
     return right.inside(least if right.text[:1] not in "+-" else PRODUCT)
 
 
-def display(node: ast.List | ast.Tuple) -> Piece:
-    """Return a list as a column, a list of lists as a matrix."""
-    rows = [item.elts if isinstance(item, ast.List | ast.Tuple) else [item] for item in node.elts]
-    inner = r" \\ ".join(" & ".join(piece(entry).text for entry in row) for row in rows)
-    return Piece(rf"\begin{{pmatrix}} {inner} \end{{pmatrix}}")
-
-
 def cases(condition: ast.expr, chosen: ast.expr, other: ast.expr) -> Piece:
     """Return a choice."""
     parts = (piece(chosen).text, piece(condition).text, piece(other).text)
@@ -293,25 +288,6 @@ def call(node: ast.Call) -> Piece:
     operator = OWN.get(word) or rf"\operatorname{{{escaped(word)}}}"
     return Piece(rf"{operator}\left({', '.join(texts)}\right)")
 
-
-PIECES: dict[type[ast.expr], Callable[[Any], Piece]] = {
-    ast.Constant: lambda node: constant(node.value),
-    ast.Name: lambda node: Piece(name(node.id)),
-    ast.Attribute: attribute,
-    ast.Subscript: subscript,
-    ast.BinOp: binary,
-    ast.UnaryOp: unary,
-    ast.Compare: compare,
-    ast.BoolOp: logical,
-    ast.IfExp: lambda node: cases(node.test, node.body, node.orelse),
-    ast.List: display,
-    ast.Tuple: display,
-    ast.Call: call,
-}
-"""What writes each kind of expression."""
-
-
-# ---- The answer in LaTeX: equations as mathematics, J beside v as an array, as a document or as its equat
 
 MOST_ENTRIES = 12
 """Entries of a value that stand beside its formula."""
@@ -340,10 +316,32 @@ DOCUMENT = r"""\documentclass{article}
 
 def latex(document: Document, layout: Layout) -> str:
     """Return a whole LaTeX document that says what the tables say."""
+
+    def stacked(piece: Stacked) -> Iterator[str]:
+        yield from typewriter(text for text, _ in piece.rows)
+        yield from (escaped(remark.text) for remark in piece.remarks)
+
+    def table(piece: Drawn) -> Iterator[str]:
+        yield f"\\[\n{array(piece, document)}\n\\]"
+        yield from (escaped(remark.text) for remark in piece.remarks)
+
+    def displayed(part: Equations) -> Iterable[str]:
+        sides = [side_text(side).plain for row in part.rows if isinstance(row, Equation) for side in row.sides]
+        if any(len(side) > WIDTH for side in sides):  # no formula is broken
+            return typewriter(line.plain.rstrip() for line in equation_lines(part, document.settings, WIDTH))
+        return [f"\\[\n{aligned(part, document)}\n\\]"]
+
+    voice = Voice(
+        prose=lambda part: [escaped(" ".join(sentence.split())) for sentence in part.sentences],
+        verbatim=typewriter,
+        equations=displayed,
+        table=table,
+        stacked=stacked,
+    )
     lines = []
     for section in document.sections:
         lines += [rf"\medskip\textbf{{{escaped(section.title)}}}"] if section.title else []
-        lines += [piece for part in section.parts for piece in part_lines(part, document, layout)]
+        lines += [piece for part in section.parts for piece in written(part, voice, document.settings, layout)]
     body = "\n\n".join(lines)
     return f"{DOCUMENT}{body}\n\\end{{document}}"
 
@@ -365,55 +363,21 @@ def refuse_numbers(answer: Explained) -> None:
     """Raise ``format`` where J has no formula, or more entries than anybody reads."""
     for variable, jacobian in answer.jacobian.items():
         rows, columns = jacobian.matrix_shape
-        if rows * columns and not jacobian.rules and jacobian.formulas is None:
-            message = f"LaTeX is for formulas, and d{answer.name}/d{variable} is {rows:,} by {columns:,} numbers alone"
-            raise GradcliError("format", message, hint="-o answer.json holds the numbers")
+        name, size = f"d{answer.name}/d{variable}", f"{rows:,} by {columns:,}"
+        message = ""
         if rows * columns > MOST_OF_J:
-            message = f"d{answer.name}/d{variable} has {rows:,} by {columns:,} entries, and LaTeX takes {MOST_OF_J:,}"
+            message = f"{name} has {size} entries, and LaTeX takes {MOST_OF_J:,}"
+        if rows * columns and not jacobian.rules and jacobian.formulas is None:
+            message = f"LaTeX is for formulas, and {name} is {size} numbers alone"
+        if message:
             raise GradcliError("format", message, hint="-o answer.json holds the numbers")
-
-
-def part_lines(part: Part, document: Document, layout: Layout) -> Iterator[str]:
-    """Yield the pieces of a part."""
-    settings = document.settings
-    if isinstance(part, Prose):
-        yield from (escaped(" ".join(sentence.split())) for sentence in part.sentences)
-    elif isinstance(part, Table):
-        for piece in fitted(part, settings, layout):
-            if isinstance(piece, Equations):
-                yield from part_lines(piece, document, layout)
-            elif isinstance(piece, Drawn):
-                yield f"\\[\n{array(piece, document)}\n\\]"
-                yield from (escaped(remark.text) for remark in piece.remarks)
-            else:
-                yield from typewriter([text for text, _ in piece.rows])
-                yield from (escaped(remark.text) for remark in piece.remarks)
-    elif isinstance(part, Equations):
-        if is_wide(part):
-            yield from typewriter(line.plain.rstrip() for line in equation_lines(part, settings, WIDTH))
-        else:
-            yield f"\\[\n{aligned(part, document)}\n\\]"
-    elif isinstance(part, Events):
-        from gradcli.render.events import event_lines  # a formula has none
-
-        yield from typewriter(
-            line.plain.rstrip().removeprefix(" ") for line in event_lines(part.timeline, settings, layout)
-        )
-    else:
-        yield from typewriter(part.lines)
-
-
-def is_wide(part: Equations) -> bool:
-    """Return whether a formula is too long for one line of a page, where none is broken."""
-    sides = [side_text(side).plain for row in part.rows if isinstance(row, Equation) for side in row.sides]
-    return any(len(side) > WIDTH for side in sides)
 
 
 def typewriter(lines: Iterable[str]) -> Iterator[str]:
     """Yield lines in typewriter letters, each blank kept."""
     for line in lines:
-        for piece in wrapped(line, WIDTH, 4) if line.strip() else []:
-            yield rf"{{\small\ttfamily {escaped(piece).replace(' ', '~')}\par}}"
+        for piece in fold(line, WIDTH, "") if line.strip() else []:
+            yield rf"{{\small\ttfamily {escaped(piece.plain).replace(' ', '~')}\par}}"
 
 
 def aligned(part: Equations, document: Document) -> str:
@@ -428,31 +392,30 @@ def aligned(part: Equations, document: Document) -> str:
 
 def equation(row: Equation, document: Document) -> str:
     """Return one equation."""
+    axes = document.axes
     rule = rf"\text{{{escaped(row.rule)}}}\quad " if row.rule else ""
-    sides = [side(one, document.axes) for one in row.sides]
+    sides = [side(one, axes) for one in row.sides]
     near = r"\approx" if row.near else "="
     value = ""
     if row.value is not None and (np.size(row.value) <= MOST_ENTRIES or not sides):
-        whole = rf"\quad {left(row.whole, document.axes)}" if row.whole else ""
+        whole = rf"\quad {word(row.whole, axes)}" if row.whole else ""
         value = f"{whole} {near} {number(row.value, document.settings)}"
     remark = rf"\quad\text{{{escaped(row.remark)}}}" if row.remark else ""
     right = " = ".join(sides) + (value if sides else value.strip().removeprefix(near).strip())
-    return f"{rule}{left(row.left, document.axes)} &{near if not sides else '='} {right}{remark}"
+    left = word(row.left, axes) if isinstance(row.left, str) else fraction(row.left, axes)
+    return f"{rule}{left} &{near if not sides else '='} {right}{remark}"
 
 
-def left(side: str | Derivative, axes: Mapping[str, int]) -> str:
-    """Return the left side: a name, or a derivative as a fraction."""
-    if isinstance(side, str):
-        return WORDS.get(side) or (formula(side, axes) if side.isascii() else rf"\text{{{escaped(side)}}}")
-    power = "" if len(side.by) == 1 else "^2"
-    below = r"\,".join(rf"\partial {in_brackets(name, axes)}" for name in side.by)
-    return rf"\frac{{\partial{power} {in_brackets(side.of, axes)}}}{{{below}}}"
+def fraction(derivative: Derivative, axes: Mapping[str, int]) -> str:
+    """Return a derivative as a fraction, with the parentheses that its names have."""
 
+    def in_brackets(text: str) -> str:
+        inside = formula(text, axes)
+        return rf"\left({inside}\right)" if text.startswith("(") else inside
 
-def in_brackets(text: str, axes: Mapping[str, int]) -> str:
-    """Return what stands after a sign of a derivative, with the parentheses that it has."""
-    inside = formula(text, axes)
-    return rf"\left({inside}\right)" if text.startswith("(") else inside
+    power = "" if len(derivative.by) == 1 else "^2"
+    below = r"\,".join(rf"\partial {in_brackets(name)}" for name in derivative.by)
+    return rf"\frac{{\partial{power} {in_brackets(derivative.of)}}}{{{below}}}"
 
 
 def side(one: Side, axes: Mapping[str, int]) -> str:
@@ -462,9 +425,11 @@ def side(one: Side, axes: Mapping[str, int]) -> str:
     return " + ".join(r" \cdot ".join(map(word, term.text.split("·"))) for term in one)
 
 
-def word(text: str) -> str:
-    """Return a number or a short formula in a sum."""
-    return WORDS.get(text) or (formula(text) if text.isascii() and "  " not in text else rf"\text{{{escaped(text)}}}")
+def word(text: str, axes: Mapping[str, int] | None = None) -> str:
+    """Return a number, a name or a short formula; what is no formula stands as it is."""
+    if text in WORDS:
+        return WORDS[text]
+    return formula(text, axes) if text.isascii() and "  " not in text else rf"\text{{{escaped(text)}}}"
 
 
 def number(value: Any, settings: Settings) -> str:
@@ -475,8 +440,7 @@ def number(value: Any, settings: Settings) -> str:
     if numbers.ndim > 2 or numbers.size > MOST_ENTRIES or not numbers.size:
         return rf"\text{{{escaped(array_text(numbers, settings.precision))}}}"
     rows = numbers.reshape(numbers.shape[0], -1)
-    inner = r" \\ ".join(" & ".join(digits(entry, settings) for entry in row) for row in rows.tolist())
-    return rf"\begin{{pmatrix}} {inner} \end{{pmatrix}}"
+    return matrix([[digits(entry, settings) for entry in row] for row in rows.tolist()])
 
 
 def digits(value: float, settings: Settings) -> str:
@@ -487,13 +451,12 @@ def digits(value: float, settings: Settings) -> str:
 
 def array(table: Drawn, document: Document) -> str:
     """Return a table as an array, with its bars and rules."""
-    columns = [column for block in table.blocks for column in block]
     bars = "|".join("".join("r" if column.numbers else "l" for column in block) for block in table.blocks)
-    head = " & ".join(["", *(word(column.heading) if column.heading else "" for column in columns)])
+    head = " & ".join(["", *(word(column.heading) if column.heading else "" for column in table.columns)])
     lines = [f"\\begin{{array}}{{r{bars}}}", *([head + r" \\"] if head.strip(" &") else [])]
     for k, label in enumerate(table.labels):
         rule = r"\hline " if k in table.ruled else ""
-        cells = [cell(column, k, document) for column in columns]
+        cells = [cell(column, k, document) for column in table.columns]
         lines.append(rule + " & ".join([word(label) if label else "", *cells]) + r" \\")
     return "\n".join([*lines, r"\end{array}"])
 

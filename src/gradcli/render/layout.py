@@ -75,8 +75,6 @@ def in_letters_of(document: Document, layout: Layout) -> Document:
     return replace(document.with_texts(to_ascii), settings=replace(document.settings, dots="...", near="~="))
 
 
-# ---- Lines that are too long for the screen, broken at spaces and operators, and never inside a name or a
-
 HELD = re.compile(
     r"\([\d, ]*\)|\((?:used )?\d[\d,]* \w+\)|\(used twice\)|\[[^\[\]]{1,24}\]|\"[^\"]*\"|(?<!\w)'[^']*'(?!\w)"
 )

@@ -105,8 +105,6 @@ def part_lines(part: Part, name: str, settings: Settings, layout: Layout) -> Ite
             yield from fold(Text(sentence, GRID_TONES.get(part.tone, "")), layout.width, indent)
 
 
-# ---- The tables as pictures: all of them in a window, or that of J alone for a slide; SVG with the viewer
-
 PICTURE = """\
 <svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
