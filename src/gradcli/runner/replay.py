@@ -141,7 +141,10 @@ class ScriptProgram:
     functions with a backward of their own are recorded as what their forward computes, and that no hook is followed:
     the derivative is then that of the output, whatever the script says. ``customs`` are the calls of such functions
     that the output is computed from, ``used`` their numbers among all such calls, the same in every run. ``notes`` and
-    ``left_out`` are those of the last run.
+    ``left_out`` are those of the last run. ``traced`` are the variables that the output is differentiated by,
+    ``changing`` the numbers of the hooks that change gradients, ``failed`` the calls that raised, ``watched`` variables
+    of which all values are kept, ``gradients`` what inputs are updated by. ``always`` records what PyTorch is told not
+    to, ``scoped`` lets a function have variables of its own by the names of the module's.
     """
 
     text: str
@@ -368,42 +371,22 @@ def as_identifier(name: str | None, taken: Mapping[str, str]) -> str:
 
 
 def program_of(
-    text: str,
-    stop: int,
-    vs: list[Any],
-    resets: list[bool],
-    *,
-    seed: int = 0,
-    given: Mapping[str, Any] | None = None,
-    others: Mapping[str, Any] | None = None,
-    of: str | None = None,
-    traced: frozenset[str] = frozenset(),
-    changing: frozenset[int] = frozenset(),
-    failed: Mapping[int, tuple[str, str]] | None = None,
-    asked: Mapping[str, str] | None = None,
-    watched: frozenset[str] = frozenset(),
-    gradients: tuple[str, ...] = (),
-    always: bool = False,
-    scoped: bool = True,
-    budget: Budget = BOUNDS,
-) -> ScriptProgram:
+    text: str, stop: int, vs: list[Any], resets: list[bool], *, given: Mapping[str, Any] | None = None,
+    others: Mapping[str, Any] | None = None, of: str | None = None, asked: Mapping[str, str] | None = None,
+    budget: Budget = BOUNDS, **settings: Any,
+) -> ScriptProgram:  # fmt: skip
     """Return one call of a script, or its last value, as a program; where it can be run its leaves have their names.
 
     ``given`` are values of the variables that the script leaves free, ``others`` those of leaves in place of its own,
-    ``of`` the variable that is the output, by those that are ``traced``. ``changing`` are the numbers of the hooks that
-    change gradients, ``failed`` the calls that raised. ``asked`` are expressions that are evaluated at the end, by the
-    variable of each, ``watched`` variables of which all values are kept, ``gradients`` what inputs are updated by.
-    ``always`` records what PyTorch is told not to, ``scoped`` lets a function have variables
-    of its own by the names of the module's.
+    ``of`` the variable that is the output, ``asked`` expressions that are evaluated at the end, by their variables.
+    ``settings`` are other fields of the program.
     """
     last = LAST if stop < 0 and of is None else None
     code, place = compile_text(text, budget=budget, told=tell, last=last, asked=asked)
     free = code.text.free(given or ())
     program = ScriptProgram(
-        text, place, stop, budget, vs, resets, code, seed, dict(given or {}), free, dict(others or {}),
-        of if of is not None or stop >= 0 else code.text.last, traced, changing=changing,
-        failed=dict(failed or {}), asked=dict(asked or {}), watched=watched, gradients=gradients,
-        always=always, scoped=scoped,
+        text, place, stop, budget, vs, resets, code, given=dict(given or {}), free=free, others=dict(others or {}),
+        of=of if of is not None or stop >= 0 else code.text.last, asked=dict(asked or {}), **settings,
     )  # fmt: skip
     if free.keys() <= program.given.keys():
         program.reach(Graph(budget), {})

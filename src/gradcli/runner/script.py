@@ -37,13 +37,9 @@ from gradcli.runner.values import Code, Frame, Instance, Tensor, extra_of
 
 
 def compile_text(
-    text: str,
-    listed: bool = True,
-    budget: Budget = BOUNDS,
-    told: Any = None,
-    last: str | None = None,
+    text: str, listed: bool = True, budget: Budget = BOUNDS, told: Any = None, last: str | None = None,
     asked: Mapping[str, str] | None = None,
-) -> tuple[Code, Place]:
+) -> tuple[Code, Place]:  # fmt: skip
     """Return a text as code ready to run; raises what is refused before it runs, with its place.
 
     ``told`` is told of assignments, ``last`` is a variable that is given the value of the last expression, ``asked``
@@ -236,17 +232,11 @@ def refuse_given(given: dict[str, Any], code: Code) -> None:
 
 
 def run_script(
-    text: str,
-    emit: Callable[[str], None] | None = None,
-    graph: Graph | None = None,
-    given: dict[str, Any] | None = None,
-    seed: int | None = None,
-    budget: Budget = BOUNDS,
-    others: dict[str, Any] | None = None,
-    last: str | None = None,
-    story: Any = None,
+    text: str, emit: Callable[[str], None] | None = None, graph: Graph | None = None,
+    given: dict[str, Any] | None = None, seed: int | None = None, budget: Budget = BOUNDS,
+    others: dict[str, Any] | None = None, last: str | None = None, story: Any = None,
     asked: Mapping[str, str] | None = None,
-) -> Ended:
+) -> Ended:  # fmt: skip
     """Run a script; ``given`` are values of variables that it leaves free, ``seed`` that of draws without one.
 
     ``others`` are values that leaves have in place of the script's own, ``story`` takes down its assignments, ``asked``
@@ -306,13 +296,9 @@ class Story:
     """
 
     def __init__(
-        self,
-        traced: frozenset[str] = frozenset(),
-        others: Mapping[str, Any] | None = None,
-        watched: frozenset[str] = frozenset(),
-        module: frozenset[str] = frozenset(),
-        gradients: tuple[str, ...] = (),
-    ) -> None:
+        self, traced: frozenset[str] = frozenset(), others: Mapping[str, Any] | None = None,
+        watched: frozenset[str] = frozenset(), module: frozenset[str] = frozenset(), gradients: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
         self.places: dict[int, tuple[int, int]] = {}
         self.traced = traced
         self.others = others or {}

@@ -621,7 +621,6 @@ class Context:
 
     def enter(self, run: Any) -> Any:
         """Begin, and return what ``as`` names."""
-        del run
         return self.value
 
     def leave(self, run: Any) -> None:
@@ -629,7 +628,6 @@ class Context:
 
     def __call__(self, run: Any, function: Any) -> Any:
         """Return a function as it runs within."""
-        del run
         return function
 
     def leave_by(self, run: Any, error: Any) -> bool:
