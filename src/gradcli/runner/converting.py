@@ -231,13 +231,13 @@ PLACE = ast.Constant(0)
 
 
 def by_position(
-    function: Function, known: dict[str, Parameter], count: int
+    function: Function, expected: dict[str, Parameter], count: int
 ) -> tuple[dict[str, list[int]], list[Parameter]]:
     """Return the registers that parameters take of so many arguments without names, and whose each argument is."""
     by_parameter: dict[str, list[int]] = {}
     order: list[Parameter] = []
     left = list(range(1, count + 1))
-    for parameter in known.values():
+    for parameter in expected.values():
         if parameter.rest:
             by_parameter[parameter.name], left = left, []
             order += [parameter] * len(by_parameter[parameter.name])
@@ -257,24 +257,26 @@ def bound_call(function: Function, library: str, count: int, names: tuple[str, .
 
     Raises ``arguments`` for too many, too few or unknown ones.
     """
-    known = {p.name: p for p in parameters(function)}
-    by_parameter, order = by_position(function, known, count)
+    expected = {p.name: p for p in parameters(function)}
+    by_parameter, order = by_position(function, expected, count)
     dtype: int | None = None
     for register, name in enumerate(names, count + 1):
-        if name == "dtype" and function.typed and "dtype" not in known:
+        if name == "dtype" and function.typed and "dtype" not in expected:
             dtype = register
             order.append(DTYPE)
             continue
-        meant = name if name in known else keyword_name(name, known, by_parameter)
-        if meant is None or (by_parameter.get(meant) and not known[meant].rest):
+        meant = name if name in expected else keyword_name(name, expected, by_parameter)
+        if meant is None or (by_parameter.get(meant) and not expected[meant].rest):
             raise GradcliError("arguments", f"{function.name}() got an unexpected keyword argument '{name}'")
         by_parameter[meant] = [register]
-        order.append(known[meant])
-    missing = [p.name for p in known.values() if p.required and not p.rest and p.name not in by_parameter]
+        order.append(expected[meant])
+    missing = [p.name for p in expected.values() if p.required and not p.rest and p.name not in by_parameter]
     if missing:
         raise GradcliError("arguments", f"{function.name}() missing required argument: '{missing[0]}'")
     bounds = [
-        BoundArgument(known[name], (PLACE,) * len(r), several=known[name].rest) for name, r in by_parameter.items() if r
+        BoundArgument(expected[name], (PLACE,) * len(r), several=expected[name].rest)
+        for name, r in by_parameter.items()
+        if r
     ]
     registers = [r for r in by_parameter.values() if r]
     written = function.name
@@ -356,7 +358,7 @@ def shown_base(made: Any, tensors: list[Any]) -> Tensor | None:
 
 
 def without_detach(node: Any) -> Any:
-    """Return a node as it was before it was held, which it is while gradients are off."""
+    """Return a node as it was before it was detached, which it is while gradients are off."""
     return node.arguments[0] if node.op is DETACH and type(node.arguments[0]) in NODES else node
 
 

@@ -78,12 +78,12 @@ def around(node: ast.AST) -> list[ast.AST]:
     """Return what of a scope is evaluated in the one round it: defaults, decorators, bases, the first iterable."""
     if isinstance(node, COMPREHENSIONS):
         return [node.generators[0].iter]
-    found: list[ast.AST] = []
+    parts: list[ast.AST] = []
     if isinstance(node, FUNCTIONS):
-        found += [*node.args.defaults, *[d for d in node.args.kw_defaults if d is not None]]
+        parts += [*node.args.defaults, *[d for d in node.args.kw_defaults if d is not None]]
     if isinstance(node, ast.ClassDef):
-        found += [*node.bases, *[k.value for k in node.keywords]]
-    return [*found, *getattr(node, "decorator_list", [])]
+        parts += [*node.bases, *[k.value for k in node.keywords]]
+    return [*parts, *getattr(node, "decorator_list", [])]
 
 
 def names_of(node: ast.AST) -> Names:

@@ -227,9 +227,9 @@ def kept_parts(text: str, parts: list[tuple[int, int]]) -> str:
     return "".join([*pieces, "\n" * text.count("\n", done)])
 
 
-def blank(found: re.Match[str]) -> str:
+def blank(piece: re.Match[str]) -> str:
     """Return the line breaks of a piece of text."""
-    return "\n" * found[0].count("\n")
+    return "\n" * piece[0].count("\n")
 
 
 # ---- From the text of a script to its syntax tree: what is refused before anything runs

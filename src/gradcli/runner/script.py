@@ -37,27 +37,27 @@ from gradcli.runner.values import Code, Frame, Instance, Tensor, extra_of
 
 
 def compile_text(
-    text: str, listed: bool = True, budget: Budget = BOUNDS, told: Any = None, last: str | None = None,
+    text: str, listed: bool = True, budget: Budget = BOUNDS, note: Any = None, last: str | None = None,
     asked: Mapping[str, str] | None = None,
 ) -> tuple[Code, Place]:  # fmt: skip
     """Return a text as code ready to run; raises what is refused before it runs, with its place.
 
-    ``told`` is told of assignments, ``last`` is a variable that is given the value of the last expression, ``asked``
-    are expressions that are evaluated at the end, each by the variable that is given its value.
+    ``note`` is called at each assignment, ``last`` is a variable that gets the value of the last expression, ``asked``
+    are expressions that are evaluated at the end, each by the variable that gets its value.
     """
     tree, place = read_script(text, budget)
     if asked:
         ask_at_end(tree, asked)
-    return compile_tree(tree, place, listed, told, last), place
+    return compile_tree(tree, place, listed, note, last), place
 
 
 def compile_tree(
-    tree: ast.Module, place: Place, listed: bool = True, told: Any = None, last: str | None = None
+    tree: ast.Module, place: Place, listed: bool = True, note: Any = None, last: str | None = None
 ) -> Code:
     """Return the syntax tree of the text at ``place`` as code ready to run."""
     if "__" in place.text:
         make_private(tree)
-    whole = Text(place.text, listed, told)
+    whole = Text(place.text, listed, note)
     if last is not None:
         whole.last = name_last(tree, last)
     limit = sys.getrecursionlimit()
@@ -245,7 +245,7 @@ def run_script(
     if others or story is not None:
         story = story or Story()
         story.others = others or {}
-    code, place = compile_text(text, budget=budget, told=story and tell, last=last, asked=asked)
+    code, place = compile_text(text, budget=budget, note=story and tell, last=last, asked=asked)
     refuse_given(given or {}, code)
     run = Run(LiveGraph(budget) if graph is None else graph, emit)
     run.story = story

@@ -50,7 +50,7 @@ LONG = 4096
 
 
 class Held:
-    """The graph while gradients are off: what is computed is held, but while ``through`` says that it is recorded."""
+    """The graph while gradients are off: what is computed has no history, unless it is recorded (``through``)."""
 
     through = False
 
@@ -498,7 +498,7 @@ def span_of(place: Place, line: int) -> Span | None:
 
 
 def constant(run: Run, node: Any) -> Any:
-    """Return a node as it is held: nothing flows through, but in what is recorded as a forward pass."""
+    """Return a node as a constant: nothing flows through, but in what is recorded as a forward pass."""
     if type(node) not in NODES or run.held.through:
         return node
     return np.asarray(node.value) if run.held.live else run.graph(DETACH, node)

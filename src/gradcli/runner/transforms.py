@@ -114,11 +114,11 @@ def flatten(
 ) -> tuple[list[Any], Spec]:
     """Return the leaves of a nest in order, and how they are put together; a function may say what is a leaf."""
     whole = (tree is None and none_is_leaf) or (is_leaf is not None and truth(run, run.call(is_leaf, [tree])))
-    found = None if whole else children(run, tree, ordered)
-    if found is None:
+    nest = None if whole else children(run, tree, ordered)
+    if nest is None:
         return [tree], LEAF
     run.meter.turn(1, "the parts of a tree do not end")
-    kind, items, made_of = found
+    kind, items, made_of = nest
     leaves: list[Any] = []
     parts: list[Spec] = []
     for item in items:
@@ -170,12 +170,12 @@ def spread(run: Run, prefix: Any, spec: Spec) -> list[Any] | None:
     """Return for each leaf what a nest that is cut off above it says there; None where they do not fit."""
     if spec.kind == "leaf":
         return [prefix]
-    found = None if prefix is None or isinstance(prefix, int) else children(run, prefix, True)
-    if found is None:
+    nest = None if prefix is None or isinstance(prefix, int) else children(run, prefix, True)
+    if nest is None:
         return [prefix] * spec.count
-    if len(found[1]) != len(spec.parts):
+    if len(nest[1]) != len(spec.parts):
         return None
-    parts = [spread(run, item, part) for item, part in zip(found[1], spec.parts, strict=True)]
+    parts = [spread(run, item, part) for item, part in zip(nest[1], spec.parts, strict=True)]
     return None if None in parts else [one for part in parts for one in part or ()]
 
 
@@ -334,12 +334,12 @@ def pushed(
         carried = [Tensor(g) for g in back]
         if create and not level.outer(carried) and not any(type(v) in NODES for v in vs):
             create = False
-        found = pulled(run, carried, vs, [Tensor(seeds[id(y)]) for y in active], create)
+        products = pulled(run, carried, vs, [Tensor(seeds[id(y)]) for y in active], create)
     except GradcliError as error:
         if error.kind != "not-allowed" or create:
             raise
         return [by_rows(run, y, inputs, vs) if any(y is a for a in active) else None for y in outputs]
-    by_output = {id(y): g for y, g in zip(active, found, strict=True)}
+    by_output = {id(y): g for y, g in zip(active, products, strict=True)}
     return [by_output.get(id(y)) for y in outputs]
 
 
@@ -430,8 +430,8 @@ def batched(
             ]
             each_named = [piece(run, leaf, 0, k) if jax and isinstance(leaf, Tensor) else leaf for leaf in names]
             made = run.call(function, unflatten(run, spec, each), unflatten(run, named_spec, each_named))
-            found, out_spec = flatten(run, made, jax)
-            results.append([finish(one) for one in found])
+            values, out_spec = flatten(run, made, jax)
+            results.append([finish(one) for one in values])
     finally:
         run.quiet -= 1
         run.batches -= 1
@@ -449,11 +449,11 @@ def batch_axes(run: Run, arguments: list[Any], axes: Any, jax: bool) -> tuple[li
     library = "jax" if jax else "torch"
     if isinstance(axes, tuple | list) and len(axes) != len(arguments):
         run.fail_as(f"vmap {library} count", count=len(axes), inputs=len(arguments))
-    found = spread(run, list(axes) if isinstance(axes, tuple) else axes, spec)
-    if found is None:
+    axis_of = spread(run, list(axes) if isinstance(axes, tuple) else axes, spec)
+    if axis_of is None:
         run.fail("ValueError", "vmap in_axes specification must be a tree prefix of the corresponding value")
     per_leaf: list[int | None] = []
-    for leaf, axis in zip(leaves, found or [], strict=True):
+    for leaf, axis in zip(leaves, axis_of or [], strict=True):
         if axis is None:
             per_leaf.append(None)
             continue
@@ -488,7 +488,7 @@ def gathered(run: Run, parts: list[Any], axis: Any) -> Any:
     return Tensor(made, first.dtype, first.library, "stack")
 
 
-# ---- what is told of a call
+# ---- what the events say of a call
 def name_of_function(function: Any) -> str:
     """Return what a function is called."""
     while isinstance(function, Bound):
