@@ -210,9 +210,8 @@ def outcome_of(row: Row, explains: bool = True) -> Outcome:
 
 def command_line(*words: str) -> tuple[int, str, str]:
     """Return exit code and both streams of a command line that runs in this process."""
-    from gradcli.cli.output import Environment
-
     from gradcli.cli.app import run
+    from gradcli.cli.output import Environment
 
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n") for _ in range(2))
     variables = {"NO_COLOR": "1", "COLUMNS": "100"}
