@@ -1,9 +1,4 @@
-"""Hold ``gradcli run`` and ``gradcli --json`` against recorded scripts, and sort what falls short.
-
-``python tests/script_comparison.py ROWS.jsonl [--only ID] [--run-only] [--jobs 2]`` prints every row that fails with
-its reasons, then how many rows each refusal stops, by its first words. Command lines run in this process, which is
-quick; with ``--tool PATH`` in processes of their own. Reads rows of ``script_recorder.py``;
-needs neither PyTorch nor JAX.
+"""Hold ``gradcli run`` and ``gradcli --json`` against recorded scripts; needs neither PyTorch nor JAX.
 
 Printed lines have the same words and integers, floats within 2e-4 of the largest of their line or a last digit;
 gradients lie within 2e-4 of the largest of their call: PyTorch has float32.
@@ -11,27 +6,18 @@ gradients lie within 2e-4 of the largest of their call: PyTorch has float32.
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import math
-import os
 import re
-import shlex
-import signal
-import subprocess
-import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parent / "data"
-TOLERANCE, MOST_CALLS, SECONDS = 2e-4, 400, 60
+TOLERANCE, MOST_CALLS = 2e-4, 400
 FLOAT = re.compile(r"(?<![\w.])-?(?:\d+\.\d*(?:e[-+]?\d+)?|\.\d+|\d+e[-+]?\d+|inf|nan)(?![\w.])")
 """A number as PyTorch and Python print floats; integers stay words, and are compared as such."""
 ANSWERED = (0, 1, 3, 4)
@@ -210,120 +196,27 @@ def document_faults(row: Row, outcome: Outcome) -> list[str]:
     return faults if answered in ("backward", "grad", "error") else [*faults, f"explained is {answered}"]
 
 
-def strict_json(text: str) -> dict[str, Any] | None:
-    def refuse(constant: str) -> None:
-        raise ValueError(f"not strict JSON: {constant}")
-
-    try:
-        return json.loads(text, parse_constant=refuse)
-    except ValueError:
-        return None
-
-
-@dataclass
-class Tool:
-    """gradcli in this process, or a command line in processes of its own."""
-
-    command: str = ""
-    explains: bool = True
-
-    def outcome(self, row: Row) -> Outcome:
-        """Run a script, and explain it where it has derivative calls."""
-        ended = self.process if self.command else in_process
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "script.py"
-            path.write_text(row["source"], encoding="utf-8", newline="")
-            code, printed, error = ended("run", str(path))
-            if not self.explains or not (row["calls"] or row.get("jax_calls")):
-                return Outcome(code, printed, error)
-            explained, out, said = ended("explain", str(path), "--json")
-        return Outcome(code, printed, error, explained if explained is not None else -1, strict_json(out), said)
-
-    def process(self, *words: str) -> tuple[int | None, str, str]:
-        """Return exit code and both streams; no code where there is no answer in time."""
-        environment = dict(os.environ, NO_COLOR="1", COLUMNS="100", PYTHONUTF8="1")
-        try:
-            done = subprocess.run(
-                [*shlex.split(self.command), *words], capture_output=True, timeout=SECONDS, env=environment,
-                check=False, encoding="utf-8", errors="replace",
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return None, "", "no answer in time"
-        return done.returncode, done.stdout, done.stderr
+def outcome_of(row: Row, explains: bool = True) -> Outcome:
+    """Return what gradcli leaves of a script, and of its explanation where it has derivative calls."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "script.py"
+        path.write_text(row["source"], encoding="utf-8", newline="")
+        ran = command_line("run", str(path))
+        if not explains or not (row["calls"] or row.get("jax_calls")):
+            return Outcome(*ran)
+        code, out, said = command_line("explain", str(path), "--json")
+    return Outcome(*ran, code, json.loads(out) if out.startswith("{") else None, said)
 
 
-class NoAnswer(BaseException):
-    """A command line takes too long. No ``Exception``, so that nothing takes it for a fault of the script."""
-
-
-def in_process(*words: str) -> tuple[int | None, str, str]:
-    """Return exit code and both streams of a command line that runs here."""
+def command_line(*words: str) -> tuple[int, str, str]:
+    """Return exit code and both streams of a command line that runs in this process."""
     from gradcli.cli.app import run
     from gradcli.cli.output import Environment
 
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n") for _ in range(2))
     variables = {"NO_COLOR": "1", "COLUMNS": "100"}
-
-    def too_long(*_: object) -> None:
-        raise NoAnswer
-
-    before = signal.signal(signal.SIGALRM, too_long)
-    signal.alarm(SECONDS)
-    try:
-        code = int(run(list(words), Environment(stdin=io.StringIO(), stdout=out, stderr=err, variables=variables)))
-    except NoAnswer:
-        return None, "", "no answer in time"
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-    return code, written(out), written(err)
-
-
-def written(stream: io.TextIOWrapper) -> str:
-    stream.flush()
-    return stream.buffer.getvalue().decode("utf-8", "replace")  # type: ignore[attr-defined]
-
-
-def verdict_by(tool: Tool, row: Row) -> Verdict:
-    return verdict_of(row, tool.outcome(row))
-
-
-def verdicts(rows: list[Row], tool: Tool, jobs: int = 2) -> Iterator[Verdict]:
-    """Yield the verdict of each row, in order."""
-    with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(partial(verdict_by, tool), rows, chunksize=4)
-
-
-def first_words(refusal: str, count: int = 6) -> str:
-    """Return the beginning of a refusal without names and numbers of one script."""
-    line = next((line for line in refusal.splitlines() if line.strip()), "")
-    return " ".join(re.sub(r"\d+", "N", re.sub(r"/\S+", "FILE", line)).split()[:count])
-
-
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", type=Path, nargs="+")
-    parser.add_argument("--only", action="append", help="rows whose id begins so")
-    parser.add_argument("--tool", default="", help="a command line, as 'venv/bin/gradcli'")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--run-only", action="store_true", help="leave out explain, and with it the derivative calls")
-    options = parser.parse_args(arguments)
-    rows = [row for path in options.rows for row in rows_of(path)]
-    rows = [row for row in rows if not options.only or row["id"].startswith(tuple(options.only))]
-    refusals: Counter[str] = Counter()
-    failed = 0
-    for verdict in verdicts(rows, Tool(options.tool, not options.run_only), options.jobs):
-        if verdict:
-            continue
-        failed += 1
-        refusals[first_words(verdict.refusal)] += 1
-        told = [*verdict.faults, *([verdict.refusal.splitlines()[0][:200]] if verdict.refusal else [])]
-        print(verdict.id, *told, sep="\n    ", flush=True)  # noqa: T201
-    for words, count in refusals.most_common():
-        print(f"{count:6}  {words or 'answered, and otherwise'}")  # noqa: T201
-    print(f"{len(rows) - failed} of {len(rows)} scripts are as PyTorch, NumPy and JAX leave them")  # noqa: T201
-    return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    code = int(run(list(words), Environment(stdin=io.StringIO(), stdout=out, stderr=err, variables=variables)))
+    for stream in (out, err):
+        stream.flush()
+    printed, said = (stream.buffer.getvalue().decode("utf-8", "replace") for stream in (out, err))  # type: ignore[attr-defined]
+    return code, printed, said

@@ -1,4 +1,4 @@
-"""What a grad_fn is called, beside PyTorch: recorded calls, and every call of the rows of edges where it is installed.
+"""What a grad_fn is called, beside PyTorch: recorded calls, asked again where it is installed.
 
 ``python test_backward_names.py`` asks PyTorch for the names of the calls below and writes them.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import json
-import math
 import re
 import warnings
 
@@ -159,66 +158,10 @@ def test_a_view_that_cannot_be_had_is_a_copy():
     assert backward_name("contiguous", [2], copied=True) == "CloneBackward0"
 
 
-ELSEWHERE = {
-    "matmul": "TransposeBackward0", "linalg.norm": "", "matrix_norm": "", "matrix_power": "", "reshape": "", "contiguous": "",
-    "chunk": "SplitWithSizesBackward0", "diff": "CopyBackwards", "smooth_l1_loss": "", "scaled_dot_product_attention": "",
-    "adaptive_avg_pool2d": "MeanBackward1", "cholesky": "CholeskyBackward0", "tensor": "", "linalg.lu": "", "sign": "SgnBackward0",
-    "einsum": "", "interpolate": "MeanBackward1", "poisson_nll_loss": "AddBackward0",
-}  # fmt: skip
-"""Functions whose last step PyTorch chooses by lengths, memory or numbers, which the table does not see."""
 
 
-def found(name):
-    """Return what a name of PyTorch or of its functional module is."""
-    import torch
-
-    place = {"torch": torch, "F": torch.nn.functional}.get(name.partition(".")[0])
-    for word in name.split(".")[1:]:
-        place = getattr(place, word, None)
-    return place
 
 
-@pytest.mark.slow
-@needs_torch
-def test_every_call_of_the_rows_of_edges_is_named_as_pytorch_names_it():
-    import torch
-    from torch.overrides import TorchFunctionMode
-
-    from torch_rows import ROWS
-
-    functions = {found(spelling): row.name for row in rows() for spelling in row.spellings if spelling.startswith(("torch.", "F."))}
-    functions |= {getattr(torch.Tensor, method, None): row.name for row in rows() for method in row.methods}
-    asked, wrong = set(), set()
-
-    def as_argument(value):
-        if isinstance(value, torch.Tensor):
-            return value.dim()
-        return value if isinstance(value, str | tuple | list) else None
-
-    class Watch(TorchFunctionMode):
-        def __torch_function__(self, function, _types, args=(), kwargs=None):
-            kwargs = kwargs or {}
-            result = function(*args, **kwargs)
-            with torch._C.DisableTorchFunction():
-                first = result[0] if isinstance(result, tuple | list) and result else result
-                name = functions.get(function)
-                if name and isinstance(first, torch.Tensor) and first.requires_grad and not any(first is one for one in args) and kwargs.get("reduce") is None:
-                    ranks = list(map(as_argument, args))
-                    named = {key: as_argument(value) for key, value in kwargs.items() if value is not None and value is not False and repr(value) != "0.0"}
-                    asked.add(name)
-                    mine, his = backward_name(name, ranks, named), shown(first)
-                    if mine != his and ELSEWHERE.get(name) not in ("", his):
-                        wrong.add((name, str(ranks), str(named), mine, his))
-            return result
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for case in ROWS:
-            tensors = {name: torch.tensor(value, dtype=torch.float64, requires_grad=True) for name, value in case.inputs.items()}
-            with Watch():
-                eval(case.torch, {"torch": torch, "F": torch.nn.functional, "math": math}, tensors)  # noqa: S307 - constants
-    assert wrong == set()
-    assert len(asked) > 260
 
 
 if __name__ == "__main__":

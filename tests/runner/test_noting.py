@@ -11,20 +11,12 @@ MODULE = "import torch\nfrom torch import nn\n"
 EVENTS = {  # script, events other than derivative calls and prints
     "a draw": ("import torch\nx = torch.randn(3)", [("draw", 2, ["x"])]),
     "draws of one line": ("import torch\nx, y = torch.rand(2), torch.rand(1)", [("draw", 2, ["x", "y"])]),
-    "a leaf that is drawn": ("import torch\nW = torch.randn(2, requires_grad=True)", [("draw", 2, ["W"])]),
-    "what is worked on at once": ("import torch\nW = 0.1 * torch.randn(2)\n", [("draw", 2, ["W"])]),
     "a draw in place": ("import torch\nw = torch.empty(2)\nw.normal_()", [("draw", 3, ["w"])]),
     "a parameter": ("import torch\nW = torch.nn.Parameter(torch.randn(2))", [("draw", 2, ["W"])]),
-    "a draw without a name": ("import torch\nprint(torch.randn(3).shape)", []),
-    "a call of what is drawn": ("import torch\ndef f(t):\n    return t*2\ny = f(torch.randn(3))", []),
     "a draw of NumPy's": (
         "import numpy as np\nnp.random.seed(0)\nW = 0.1 * np.random.randn(2, 2)\n"
         "x = np.random.default_rng(1).normal(size=2)",
         [("draw", 3, ["W"]), ("draw", 4, ["x"])],
-    ),
-    "a draw of JAX's": (
-        "import jax\nk1, k2 = jax.random.split(jax.random.PRNGKey(0))\nW = jax.random.normal(k1, (2,))",
-        [("draw", 3, ["W"])],
     ),
     "a layer": (f"{MODULE}fc = nn.Linear(2, 1)", [("draw", 3, ["fc.weight", "fc.bias"])]),
     "layers of a module": (
@@ -32,36 +24,18 @@ EVENTS = {  # script, events other than derivative calls and prints
         "        self.a = nn.Linear(1, 1)\n        self.b = nn.Linear(1, 1, bias=False)\nnet = Net()",
         [("draw", 6, ["net.a.weight", "net.a.bias"]), ("draw", 7, ["net.b.weight"])],
     ),
-    "a draw in each turn": (
-        "import torch\nfor i in range(2):\n    x = torch.rand(1)\n    print(i)",
-        [("draw", 3, ["x"]), ("draw", 3, ["x"])],
-    ),
     "zero_ of a gradient": (f"{LEAF}x.grad.zero_()", [("zero", 4, ["x"])]),
-    "zero_ of its data": (f"{LEAF}x.grad.data.zero_()", [("zero", 4, ["x"])]),
     "a gradient of None": (f"{LEAF}x.grad = None", [("zero", 4, ["x"])]),
-    "a gradient of zeros": (f"{LEAF}x.grad = torch.zeros_like(x)", [("zero", 4, ["x"])]),
-    "a gradient that is deleted": (f"{LEAF}del x.grad", [("zero", 4, ["x"])]),
-    "a gradient that is not there": ("import torch\nx = torch.ones(1, requires_grad=True)\nx.grad = None", []),
     "zeros that are no gradient": (f"{LEAF}y = torch.ones(2)\ny.zero_()", []),
     "a write under no_grad": (f"{LEAF}with torch.no_grad():\n    x -= 0.1 * x.grad", [("update", 5, ["x"])]),
     "a method under no_grad": (f"{LEAF}with torch.no_grad():\n    x.sub_(x.grad)", [("update", 5, ["x"])]),
-    "an entry under no_grad": (f"{LEAF}with torch.no_grad():\n    x[0] = 5.", [("update", 5, ["x"])]),
     "other data": (f"{LEAF}x.data = x.data - x.grad", [("update", 4, ["x"])]),
-    "a write to its data": (f"{LEAF}x.data -= x.grad", [("update", 4, ["x"])]),
     "a write to what is no leaf": ("import torch\nx = torch.ones(2)\nx += 1", []),
-    "two lines": (
-        f"{LEAF}with torch.no_grad():\n    x -= x.grad\n    x *= 2",
-        [("update", 5, ["x"]), ("update", 6, ["x"])],
-    ),
     "an optimizer": (
         "import torch\nw = torch.ones(1, requires_grad=True)\nb = torch.ones(1, requires_grad=True)\n"
         "opt = torch.optim.SGD([w, b], lr=0.1)\nfor i in range(2):\n    opt.zero_grad()\n    (w*b).sum().backward()\n"
         "    opt.step()",
         [("update", 8, ["w", "b"]), ("zero", 6, ["w", "b"]), ("update", 8, ["w", "b"])],
-    ),
-    "a module that zeroes": (
-        f"{MODULE}fc = nn.Linear(1, 1, bias=False)\nfc(torch.ones(1, 1)).sum().backward()\nfc.zero_grad()",
-        [("draw", 3, ["fc.weight"]), ("zero", 5, ["fc.weight"])],
     ),
     "a loop over parameters": (
         f"{MODULE}fc = nn.Linear(1, 1)\nfor i in range(2):\n    fc(torch.ones(1, 1)).sum().backward()\n"
@@ -74,10 +48,6 @@ EVENTS = {  # script, events other than derivative calls and prints
             for name in ("fc.weight", "fc.bias")
             for kind, line in (("update", 8), ("zero", 9))
         ],
-    ),
-    "what begins a layer anew": (
-        f"{MODULE}fc = nn.Linear(1, 1)\nnn.init.zeros_(fc.bias)",
-        [("draw", 3, ["fc.weight", "fc.bias"])],
     ),
 }
 

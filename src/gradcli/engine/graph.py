@@ -426,21 +426,15 @@ class LiveGraph(Graph):
         if not links:
             kinds = {*map(type, arguments)}
             links = () if kinds.isdisjoint(NODES) else links_of(op, arguments)
-            if not links and op.torch.raises and any(type(a) in NODES and a.active for a in arguments):
-                return self.without_derivative(op, arguments, static, value)
-            if not links:
+            lost = not links and op.torch.raises and any(type(a) in NODES and a.active for a in arguments)
+            if not links and not lost:
                 return value if kinds.isdisjoint(TENSORS) else tensor(value)
         index = self.count
         self.count = index + 1
         if index >= self.meter.look:
             self.meter.count(index)
-        return Operation(index, op, arguments, static, value, links)
-
-    def without_derivative(self, op: Op, arguments: tuple[Any, ...], static: Options, value: object) -> Operation:
-        """Return a node that asks for a gradient and has none: a sweep that comes to it is refused."""
-        node = Operation(self.count, op, arguments, static, value, ())
-        self.count += 1
-        node.active = True
+        node = Operation(index, op, arguments, static, value, links)
+        node.active = True  # where it has no derivative, a sweep that comes to it is refused
         return node
 
     def bind(self, name: str, value: object, told: Any = None) -> None:
@@ -514,13 +508,13 @@ def _stretches(nodes: list[Node], top: int, reached: KeysView[int]) -> Iterator[
 # ---- Gradients in arrays of their own: what a sweep leaves may be shared, and is not the caller's to writ
 
 
-def each_its_own(found: list[Any]) -> list[Array]:
+def each_its_own(shared: list[Any]) -> list[Array]:
     """Return gradients in arrays that nothing else holds.
 
     A vjp may have handed on what it was given, or a view of it: such gradients are copied.
     """
     gradients: list[Array] = []
-    for g in found:
+    for g in shared:
         alone = type(g) is np.ndarray and g.flags.owndata and not any(g is other for other in gradients)
         gradients.append(g if alone else np.array(g, dtype=np.float64))
     return gradients

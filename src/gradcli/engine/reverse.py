@@ -83,5 +83,5 @@ def cotangents(graph: Graph, output: Node, v: Array, kept: Totals | None = None,
 
 def backward(graph: Graph, output: object, v: Array, wrt: Sequence[Node]) -> list[Array]:
     """Return vᵀ·J for each input of ``wrt``, as ``output.backward(v)`` leaves it in ``.grad``, in a fresh array."""
-    found = cotangents(graph, output, v) if isinstance(output, Node) and output.active else {}
-    return each_its_own([found[node.index] if node.index in found else np.zeros(node.shape) for node in wrt])
+    totals = cotangents(graph, output, v) if isinstance(output, Node) and output.active else {}
+    return each_its_own([totals[node.index] if node.index in totals else np.zeros(node.shape) for node in wrt])

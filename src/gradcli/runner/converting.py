@@ -71,18 +71,15 @@ def shape_of_list(data: Any) -> tuple[int, ...]:
 
 def flat_items(run: Run, data: Any, shape: tuple[int, ...], into: list[Any], torch: bool) -> None:
     """Gather the numbers of nested lists; raises ValueError for ragged ones."""
-    if isinstance(data, list | tuple | range):
-        if not shape or len(data) != shape[0]:
-            if torch:
-                at = len(data)
-                run.fail("ValueError", f"expected sequence of length {shape[0] if shape else 0} at dim 1 (got {at})")
-            run.fail(
-                "ValueError", "setting an array element with a sequence. The requested array has an inhomogeneous shape"
-            )
-        for item in data:
-            flat_items(run, item, shape[1:], into, torch)
+    if not isinstance(data, list | tuple | range):
+        into.append(data)
         return
-    into.append(data)
+    if not shape or len(data) != shape[0]:
+        ragged = "setting an array element with a sequence. The requested array has an inhomogeneous shape"
+        expected = f"expected sequence of length {shape[0] if shape else 0} at dim 1 (got {len(data)})"
+        run.fail("ValueError", expected if torch else ragged)
+    for item in data:
+        flat_items(run, item, shape[1:], into, torch)
 
 
 def array_of_numbers(run: Run, items: list[Any], shape: Any, library: str, dtype: str | None) -> Tensor:
@@ -234,13 +231,13 @@ PLACE = ast.Constant(0)
 
 
 def by_position(
-    function: Function, known: dict[str, Parameter], count: int
+    function: Function, expected: dict[str, Parameter], count: int
 ) -> tuple[dict[str, list[int]], list[Parameter]]:
     """Return the registers that parameters take of so many arguments without names, and whose each argument is."""
     by_parameter: dict[str, list[int]] = {}
     order: list[Parameter] = []
     left = list(range(1, count + 1))
-    for parameter in known.values():
+    for parameter in expected.values():
         if parameter.rest:
             by_parameter[parameter.name], left = left, []
             order += [parameter] * len(by_parameter[parameter.name])
@@ -260,24 +257,26 @@ def bound_call(function: Function, library: str, count: int, names: tuple[str, .
 
     Raises ``arguments`` for too many, too few or unknown ones.
     """
-    known = {p.name: p for p in parameters(function)}
-    by_parameter, order = by_position(function, known, count)
+    expected = {p.name: p for p in parameters(function)}
+    by_parameter, order = by_position(function, expected, count)
     dtype: int | None = None
     for register, name in enumerate(names, count + 1):
-        if name == "dtype" and function.typed and "dtype" not in known:
+        if name == "dtype" and function.typed and "dtype" not in expected:
             dtype = register
             order.append(DTYPE)
             continue
-        meant = name if name in known else keyword_name(name, known, by_parameter)
-        if meant is None or (by_parameter.get(meant) and not known[meant].rest):
+        meant = name if name in expected else keyword_name(name, expected, by_parameter)
+        if meant is None or (by_parameter.get(meant) and not expected[meant].rest):
             raise GradcliError("arguments", f"{function.name}() got an unexpected keyword argument '{name}'")
         by_parameter[meant] = [register]
-        order.append(known[meant])
-    missing = [p.name for p in known.values() if p.required and not p.rest and p.name not in by_parameter]
+        order.append(expected[meant])
+    missing = [p.name for p in expected.values() if p.required and not p.rest and p.name not in by_parameter]
     if missing:
         raise GradcliError("arguments", f"{function.name}() missing required argument: '{missing[0]}'")
     bounds = [
-        BoundArgument(known[name], (PLACE,) * len(r), several=known[name].rest) for name, r in by_parameter.items() if r
+        BoundArgument(expected[name], (PLACE,) * len(r), several=expected[name].rest)
+        for name, r in by_parameter.items()
+        if r
     ]
     registers = [r for r in by_parameter.values() if r]
     written = function.name
@@ -300,15 +299,9 @@ def bound_call(function: Function, library: str, count: int, names: tuple[str, .
 
 
 def wrap(
-    run: Run,
-    made: Any,
-    dtype: str,
-    library: str,
-    made_by: Any,
-    tensors: list[Any],
-    call: Any = None,
+    run: Run, made: Any, dtype: str, library: str, made_by: Any, tensors: list[Any], call: Any = None,
     part: int | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Return a result of the table as values of a script.
 
     ``call`` is what was called with which values, to be called again for what shows memory, and ``part`` one of several
@@ -324,13 +317,13 @@ def wrap(
     if isinstance(made, tuple):
         if all(type(item) is int for item in made):
             return Size(made)
-        several = tuple(
-            [wrap(run, item, own_dtype(item, dtype), library, made_by, tensors, call, k) for k, item in enumerate(made)]
-        )
-        for k, item in enumerate(several):
+        several = []
+        for k, one in enumerate(made):
+            item = wrap(run, one, own_dtype(one, dtype), library, made_by, tensors, call, k)
             if isinstance(item, View) and not made_by[0].endswith(SLICING):
                 item.part = k
-        return several
+            several.append(item)
+        return tuple(several)
     if made is None or type(made) in (int, str, bool):
         return made
     result = wrap_result(run, made, dtype, library, made_by)
@@ -365,7 +358,7 @@ def shown_base(made: Any, tensors: list[Any]) -> Tensor | None:
 
 
 def without_detach(node: Any) -> Any:
-    """Return a node as it was before it was held, which it is while gradients are off."""
+    """Return a node as it was before it was detached, which it is while gradients are off."""
     return node.arguments[0] if node.op is DETACH and type(node.arguments[0]) in NODES else node
 
 

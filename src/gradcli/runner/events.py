@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary, ref
 from numpy import ndarray
 
 from gradcli.records import dataclass, field
-from gradcli.runner.values import Class, Closure, Code, Frame, Instance, Tensor
+from gradcli.runner.values import Class, Closure, Code, Frame, Instance, Tensor, extra_of
 
 MOST = 1000
 """Derivative calls of which all are kept; of more the first and the last half."""
@@ -119,25 +119,17 @@ class Log:
             start = place
         self.events += events[start:]
 
-    def printed(self, line: int, text: str) -> None:
-        """Note a print; the prints of one line that follow each other are separate events."""
-        self.add(Event("print", line, text=text))
-
     def thin(self) -> None:
         """Let go of the events in the middle: derivative calls beyond the bound, and what happens there besides."""
         derivative = [k for k, event in enumerate(self.events) if event.kind in ("backward", "grad", "error")]
         half = self.kept // 2
         if len(derivative) > self.kept:
             first, last = derivative[half], derivative[-half]
-            strange = [e for e in self.events[first:last] if not e.finite]
-            self.events = [*self.events[:first], *strange[:half], *self.events[last:]]
+            between = [event for event in self.events[first:last] if not event.finite][:half]
         else:
-            between = self.events[4 * half : -4 * half]
-            self.events = [
-                *self.events[: 4 * half],
-                *[event for event in between if event.kind in ("backward", "grad", "error")],
-                *self.events[-4 * half :],
-            ]
+            first, last = 4 * half, max(len(self.events) - 4 * half, 4 * half)
+            between = [self.events[k] for k in derivative if first <= k < last]
+        self.events = [*self.events[:first], *between, *self.events[last:]]
         self.large = sum(event.size for event in self.events)
 
 
@@ -170,8 +162,6 @@ def name_of(run: Any, value: Any) -> str | None:
         for name, item in variables(code, frame):
             way = None if item is value else way_to(item, value, DEEPEST, set())
             if way is not None:
-                from gradcli.runner.values import extra_of
-
                 extra_of(value).name = f"{name}{way}"
                 return f"{name}{way}"
     return passing
@@ -188,36 +178,11 @@ def way_to(base: Any, value: Any, depth: int, seen: set[int]) -> str | None:
     """Return how a value is reached from another, None where it is not."""
     if base is value:
         return ""
-    if not depth or id(base) in seen:
+    if not depth or id(base) in seen or not isinstance(base, Instance | list | tuple | dict):
         return None
-    if isinstance(base, Instance):
-        seen.add(id(base))
-        return way_in_object(base, value, depth, seen)
-    if isinstance(base, list | tuple):
-        seen.add(id(base))
-        parts = [(f"[{k}]", item) for k, item in enumerate(base[:WIDEST])]
-    elif isinstance(base, dict):
-        seen.add(id(base))
-        parts = [(f"[{key!r}]", item) for key, item in list(base.items())[:WIDEST] if isinstance(key, str | int)]
-    else:
-        return None
-    return first_way(parts, value, depth, seen)
-
-
-def way_in_object(base: Instance, value: Any, depth: int, seen: set[int]) -> str | None:
-    """Return how a value is reached from an object: by its attributes, modules and parameters without their tables."""
-    parts: list[tuple[str, Any]] = []
-    for name, item in list(base.fields.items())[:WIDEST]:
-        if name in ("_modules", "_parameters", "_buffers") and isinstance(item, dict):
-            parts += [(f"[{key}]" if str(key).isdigit() else f".{key}", one) for key, one in item.items()]
-        elif not isinstance(item, Class | Closure):
-            parts.append((f"[{name}]" if name.isdigit() else f".{name}", item))
-    return first_way(parts, value, depth, seen)
-
-
-def first_way(parts: list[tuple[str, Any]], value: Any, depth: int, seen: set[int]) -> str | None:
-    """Return the first of several ways that leads to a value, the short ones first."""
-    for step, item in parts:
+    seen.add(id(base))
+    parts = parts_of(base)
+    for step, item in parts:  # the short ways first
         if item is value:
             return step
     for step, item in parts:
@@ -225,6 +190,20 @@ def first_way(parts: list[tuple[str, Any]], value: Any, depth: int, seen: set[in
         if rest is not None:
             return step + rest
     return None
+
+
+def parts_of(base: Any) -> list[tuple[str, Any]]:
+    """Return what is in a container or an object, each with the step to it; modules are in no table."""
+    if isinstance(base, list | tuple):
+        return [(f"[{k}]", item) for k, item in enumerate(base[:WIDEST])]
+    if isinstance(base, dict):
+        return [(f"[{key!r}]", item) for key, item in list(base.items())[:WIDEST] if isinstance(key, str | int)]
+    parts: list[tuple[str, Any]] = []
+    for name, item in list(base.fields.items())[:WIDEST]:
+        is_table = name in ("_modules", "_parameters", "_buffers") and isinstance(item, dict)
+        items = item if is_table else {} if isinstance(item, Class | Closure) else {name: item}
+        parts += [(f"[{key}]" if str(key).isdigit() else f".{key}", one) for key, one in items.items()]
+    return parts
 
 
 # ---- What a script's lines do to its leaves besides derivative calls: numbers drawn, gradients zeroed, nu

@@ -21,7 +21,7 @@ from gradcli.runner.exceptions import raised
 from gradcli.runner.library import EFFECTS, HOMES, METHODS, SAME, TABLE, lacks, load, look_up
 from gradcli.runner.python.calls import call_method, find_table
 from gradcli.runner.state import Run
-from gradcli.runner.values import TORCHS, UNBOUND, DType, Foreign, Module, Tensor
+from gradcli.runner.values import TORCHS, UNBOUND, DType, Foreign, Module
 
 FUNCTIONS = (ast.FunctionDef, ast.Lambda, ast.AsyncFunctionDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -77,12 +77,12 @@ def around(node: ast.AST) -> list[ast.AST]:
     """Return what of a scope is evaluated in the one round it: defaults, decorators, bases, the first iterable."""
     if isinstance(node, COMPREHENSIONS):
         return [node.generators[0].iter]
-    found: list[ast.AST] = []
+    parts: list[ast.AST] = []
     if isinstance(node, FUNCTIONS):
-        found += [*node.args.defaults, *[d for d in node.args.kw_defaults if d is not None]]
+        parts += [*node.args.defaults, *[d for d in node.args.kw_defaults if d is not None]]
     if isinstance(node, ast.ClassDef):
-        found += [*node.bases, *[k.value for k in node.keywords]]
-    return [*found, *getattr(node, "decorator_list", [])]
+        parts += [*node.bases, *[k.value for k in node.keywords]]
+    return [*parts, *getattr(node, "decorator_list", [])]
 
 
 def names_of(node: ast.AST) -> Names:
@@ -117,7 +117,7 @@ def names_of(node: ast.AST) -> Names:
     return names
 
 
-def note(names: Names, part: ast.AST) -> None:  # noqa: C901 - one case for each kind of node
+def note(names: Names, part: ast.AST) -> None:
     """Note what one node does with names."""
     match part:
         case ast.Name(id=name, ctx=ast.Load()):
@@ -126,19 +126,16 @@ def note(names: Names, part: ast.AST) -> None:  # noqa: C901 - one case for each
             names.assigned.add(name)
             if isinstance(part.ctx, ast.Del):
                 names.read.add(name)
-        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-            names.assigned.add(name)
         case ast.Import() | ast.ImportFrom():
             names.assigned |= {(item.asname or item.name.partition(".")[0]) for item in part.names}
-        case ast.ExceptHandler(name=str(name)):
-            names.assigned.add(name)
         case ast.Global():
             names.globals |= set(part.names)
         case ast.Nonlocal():
             names.nonlocals |= set(part.names)
-        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-            names.assigned.add(name)
-        case ast.MatchMapping(rest=str(name)):
+        case (
+            ast.FunctionDef(name=str(name)) | ast.ClassDef(name=str(name)) | ast.ExceptHandler(name=str(name))
+            | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name))
+        ):  # fmt: skip
             names.assigned.add(name)
 
 
@@ -146,22 +143,14 @@ NAMED: dict[type, str] = {ast.Name: "id", ast.Attribute: "attr", ast.FunctionDef
 """Nodes whose name may be private to a class, with the field that has it."""
 
 
-def make_private(node: ast.AST, kind: str) -> None:
+def make_private(node: ast.AST, kind: str = "") -> None:
     """Give names within a class that begin with two underscores the name of their class, as Python does."""
     for part in ast.iter_child_nodes(node):
         field = NAMED.get(type(part))
         name = getattr(part, field) if field else ""
-        if field and name.startswith("__") and not name.endswith("__"):
+        if field and kind and name.startswith("__") and not name.endswith("__"):
             setattr(part, field, f"_{kind.lstrip('_')}{name}")
         make_private(part, part.name if isinstance(part, ast.ClassDef) else kind)
-
-
-def with_private_names(tree: ast.Module) -> ast.Module:
-    """Return a module in whose classes private names are those of the class."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef):
-            make_private(node, node.name)
-    return tree
 
 
 def yields(node: ast.AST) -> bool:
@@ -232,12 +221,11 @@ MODULES = (
 
 def member(run: Run, name: str) -> Any:
     """Return what a full dotted name stands for; UNBOUND where gradcli has nothing of it."""
-    cached = run.resolved.get(name)
-    if cached is not None:
-        return cached
-    value = resolve(run, name)
-    if value is not UNBOUND:
-        run.resolved[name] = value
+    value = run.resolved.get(name)
+    if value is None:
+        value = resolve(run, name)
+        if value is not UNBOUND:
+            run.resolved[name] = value
     return value
 
 
@@ -263,16 +251,11 @@ def resolve(run: Run, name: str) -> Any:
     if constant is not None:
         return constant
     table = find_table(name)
-    if table is None and name.startswith("torch.") and name.endswith("_"):
-        return in_place(name)
-    return UNBOUND if table is None else table
-
-
-def in_place(name: str) -> Any:
-    """Return a function that writes to its first argument, as the method of its name does: ``torch.relu_``."""
+    if table is not None or not (name.startswith("torch.") and name.endswith("_")):
+        return UNBOUND if table is None else table
     last = name.rpartition(".")[2]
     if find_table(name.removesuffix("_")) is None and last not in METHODS:
-        return UNBOUND
+        return UNBOUND  # else it writes to its first argument, as the method does: ``torch.relu_``
     return lambda run, x, *arguments, **named: call_method(run, x, last, list(arguments), named)
 
 
@@ -323,10 +306,8 @@ def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) 
         value = member(run, f"{module}.{name}")
         if value is not UNBOUND:
             return value
-    found = UNBOUND if assigned else library_name(run, name)
-    if found is not UNBOUND:
-        return found
-    return run.fail("NameError", f"name '{name}' is not defined")
+    value = UNBOUND if assigned else library_name(run, name)
+    return run.fail("NameError", f"name '{name}' is not defined") if value is UNBOUND else value
 
 
 MODULES_THEMSELVES = ("torch", "math", "numpy", "jax", "random", "itertools", "functools")
@@ -385,15 +366,6 @@ def note_foreign(run: Run, root: str) -> None:
         run.unknown.add(root)
 
 
-def refused_when_called(full: str) -> Any:
-    """Return what stands for a function that gradcli does not have: importing it alone changes no number."""
-
-    def refuse(_run: Run, *_: Any, **__: Any) -> Any:
-        raise unknown_member(full)
-
-    return refuse
-
-
 def imported_from(run: Run, module: str, name: str) -> Any:
     """Return what ``from module import name`` gives."""
     root = module.partition(".")[0]
@@ -406,8 +378,12 @@ def imported_from(run: Run, module: str, name: str) -> Any:
             raise raised("ImportError", f"cannot import name '{name}' from '{module}' (unknown location)")
         if root in ("torch", "numpy", "jax", "math"):
             raise unknown_member(full)
-        if root == "autograd":
-            return refused_when_called(full)
+        if root == "autograd":  # importing it alone changes no number
+
+            def refuse(_run: Run, *_: Any, **__: Any) -> Any:
+                raise unknown_member(full)
+
+            return refuse
     note_foreign(run, root)
     return Foreign(f"{module}.{name}")
 
@@ -429,6 +405,8 @@ def given_value(run: Run, name: str, span: Span | None = None) -> Any:
 
 def as_value(run: Run, name: str, array: np.ndarray[Any, Any]) -> Any:
     """Return an array as a script has it."""
+    from gradcli.runner.tensor_attributes import set_requires
+
     text = run.place.text
     asked = re.search(
         rf"(?<![\w.]){re.escape(name)}\s*\.\s*[A-Za-z_]|\([^()\n]*\b{re.escape(name)}\b[^()\n]*\)\.backward", text
@@ -439,13 +417,7 @@ def as_value(run: Run, name: str, array: np.ndarray[Any, Any]) -> Any:
         r"\b(?:np|numpy|jnp|jax)\b", text
     ):
         load("torch")  # its methods, which a script may call without an import
-        return require(run, run.make(array.astype(np.float64)))
+        made = run.make(array.astype(np.float64))
+        set_requires(run, made, True)
+        return made
     return run.make(array, library="jax" if re.search(r"\bj(?:np|ax)\b", text) else "numpy")
-
-
-def require(run: Run, tensor: Tensor) -> Tensor:
-    """Return a tensor that is differentiated by."""
-    from gradcli.runner.tensor_attributes import set_requires
-
-    set_requires(run, tensor, True)
-    return tensor

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Iterator
 from itertools import pairwise
 
 from gradcli.errors import Budget, GradcliError, Place, over_budget
@@ -84,7 +83,11 @@ def tells_lists(nodes: list[ast.AST]) -> bool:
     that is made after the writes.
     """
     pairs = [pair for node in nodes if isinstance(node, ast.Assign) for pair in pairs_of(node.targets[0], node.value)]
-    listed = [(name, value) for name, value in pairs if isinstance(value, ast.List | ast.Tuple) and own_names(value)]
+    listed = [
+        (name, value)
+        for name, value in pairs
+        if isinstance(value, ast.List | ast.Tuple) and names_in(value) - CONSTANTS
+    ]
     if not listed:
         return False
     lists = {name for name, _ in listed}
@@ -98,8 +101,14 @@ def tells_lists(nodes: list[ast.AST]) -> bool:
         if not isinstance(value, ast.BinOp | ast.Call) and not names_in(value).isdisjoint(shared)
     }
     loops = [node for node in nodes if isinstance(node, ast.For | ast.While)]
-    first = min(begin_of(value, loops) for _, value in listed)
+    lines = [value.lineno for _, value in listed]  # from which a list may be there: of the loop that makes it
+    first = min([*lines, *(loop.lineno for loop in loops for line in lines if line in loop_lines(loop))])
     return any(target.lineno >= first and root(target) in shared for node in nodes for target in written_by(node))
+
+
+def loop_lines(loop: ast.For | ast.While) -> range:
+    """Return the lines of a loop."""
+    return range(loop.lineno, (loop.end_lineno or 0) + 1)
 
 
 def joins(node: ast.AST, lists: set[str]) -> bool:
@@ -121,17 +130,6 @@ def written_by(node: ast.AST) -> list[ast.expr]:
     if isinstance(node, ast.Attribute) and node.attr.endswith("_") and not node.attr.startswith("_"):
         return [node]
     return []
-
-
-def begin_of(value: ast.expr, loops: list[ast.For | ast.While]) -> int:
-    """Return the line from which a value may be there: of the outermost loop that makes it."""
-    around = [loop.lineno for loop in loops if loop.lineno <= value.lineno <= (loop.end_lineno or 0)]
-    return min([value.lineno, *around])
-
-
-def own_names(value: ast.expr) -> set[str]:
-    """Return the names in a list that are no constants."""
-    return names_in(value) - CONSTANTS
 
 
 CONSTANTS = {"torch", "np", "jnp", "math", "pi", "e", "inf", "nan"}
@@ -191,16 +189,11 @@ def script_of_paste(text: str) -> str:
     for begins, prompt in PROMPTS:
         if any(map(begins.match, text.split("\n"))):
             typed = [prompt.sub("", line, count=1) if prompt.match(line) else "" for line in text.split("\n")]
-            return without_magic("\n".join(typed))
+            return MAGIC.sub(r"\1pass", "\n".join(typed))
     text = within_cells(text)
     without = RAISED.sub(blank, text)  # what is an error alone stays as it is
     text = without if without.strip() else text
-    return without_magic(SHOWN.sub(blank, text))
-
-
-def without_magic(text: str) -> str:
-    """Return a script without lines that are a notebook's: ``%matplotlib inline``, ``!pip install torch``."""
-    return MAGIC.sub(r"\1pass", text)
+    return MAGIC.sub(r"\1pass", SHOWN.sub(blank, text))
 
 
 def within_fences(text: str) -> str:
@@ -227,21 +220,16 @@ def within_cells(text: str) -> str:
 
 def kept_parts(text: str, parts: list[tuple[int, int]]) -> str:
     """Return a text of which nothing but its line breaks is left outside of some parts."""
-
-    def pieces() -> Iterator[str]:
-        done = 0
-        for start, end in parts:
-            yield "\n" * text.count("\n", done, start)
-            yield text[start:end]
-            done = end
-        yield "\n" * text.count("\n", done)
-
-    return "".join(pieces())
+    done, pieces = 0, []
+    for start, end in parts:
+        pieces += ["\n" * text.count("\n", done, start), text[start:end]]
+        done = end
+    return "".join([*pieces, "\n" * text.count("\n", done)])
 
 
-def blank(found: re.Match[str]) -> str:
+def blank(piece: re.Match[str]) -> str:
     """Return the line breaks of a piece of text."""
-    return "\n" * found[0].count("\n")
+    return "\n" * piece[0].count("\n")
 
 
 # ---- From the text of a script to its syntax tree: what is refused before anything runs

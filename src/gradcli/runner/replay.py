@@ -1,6 +1,6 @@
 """A script run again as far as one of its derivative calls: recorded with its names, or in another arithmetic.
 
-A leaf is told by its ordinal: each write to a leaf makes a new one. Calls before the one in question return what they
+A leaf is known by its ordinal: each write to a leaf makes a new one. Calls before the one in question return what they
 returned when they were recorded, but for those that left a graph: these are walked again, as values of the new graph.
 """
 
@@ -141,7 +141,10 @@ class ScriptProgram:
     functions with a backward of their own are recorded as what their forward computes, and that no hook is followed:
     the derivative is then that of the output, whatever the script says. ``customs`` are the calls of such functions
     that the output is computed from, ``used`` their numbers among all such calls, the same in every run. ``notes`` and
-    ``left_out`` are those of the last run.
+    ``left_out`` are those of the last run. ``traced`` are the variables that the output is differentiated by,
+    ``changing`` the numbers of the hooks that change gradients, ``failed`` the calls that raised, ``watched`` variables
+    of which all values are kept, ``gradients`` what inputs are updated by. ``always`` records what PyTorch is told not
+    to, ``scoped`` lets a function have variables of its own by the names of the module's.
     """
 
     text: str
@@ -229,9 +232,9 @@ class ScriptProgram:
         try:
             ended = run_code(self.code, self.place, run)
         except Stopped as stopped:
-            return self.found(run, replay, stopped)
+            return self.as_reached(run, replay, stopped)
         except Assigned as assigned:
-            return self.found(run, replay, Stopped([as_tensor(run, assigned.value)], [], None))
+            return self.as_reached(run, replay, Stopped([as_tensor(run, assigned.value)], [], None))
         if ended.refused is not None:
             raise ended.refused
         if ended.raised is not None and type(graph) is Graph:
@@ -245,7 +248,7 @@ class ScriptProgram:
         if self.joined:
             rows = [as_tensor(run, value_at(run.story.last, name)).node for name in self.joined]
             row = run.graph(CAT, *[run.graph(RESHAPE, node, shape=(-1,)) for node in rows], dim=0)
-            return self.found(run, replay, Stopped([Tensor(row, "float64", "numpy")], [], None))
+            return self.as_reached(run, replay, Stopped([Tensor(row, "float64", "numpy")], [], None))
         if self.of is not None:
             output = value_at(run.story.last, self.of)
             if type(output) in (int, float):
@@ -253,7 +256,7 @@ class ScriptProgram:
             if not isinstance(output, Tensor):
                 raise GradcliError("type", f"'{self.of}' is no number and no array")
             self.last_output = run.story.last_of(self.of, output) if self.stops else None
-            return self.found(run, replay, Stopped([output], [], None))
+            return self.as_reached(run, replay, Stopped([output], [], None))
         why = f": {ended.raised.name}: {ended.raised.text}" if ended.raised is not None else ""
         raise GradcliError("exact", f"the script takes another way in many digits, and does not come to this call{why}")
 
@@ -261,7 +264,7 @@ class ScriptProgram:
         """Give the run the variables that the script leaves free."""
         run.given = {name: free_leaf(run, self.given.get(name, 0.0)) for name in self.free}
 
-    def found(self, run: Run, replay: Replay, stopped: Stopped) -> Reached:
+    def as_reached(self, run: Run, replay: Replay, stopped: Stopped) -> Reached:
         """Return the call as it was reached, with its leaves under their names."""
         graph, output = run.graph, one_output(run, stopped.outputs)
         live = {str(leaf.node.name): leaf for leaf in list(run.by_leaf.values()) if type(leaf.node) is Input}
@@ -368,42 +371,22 @@ def as_identifier(name: str | None, taken: Mapping[str, str]) -> str:
 
 
 def program_of(
-    text: str,
-    stop: int,
-    vs: list[Any],
-    resets: list[bool],
-    *,
-    seed: int = 0,
-    given: Mapping[str, Any] | None = None,
-    others: Mapping[str, Any] | None = None,
-    of: str | None = None,
-    traced: frozenset[str] = frozenset(),
-    changing: frozenset[int] = frozenset(),
-    failed: Mapping[int, tuple[str, str]] | None = None,
-    asked: Mapping[str, str] | None = None,
-    watched: frozenset[str] = frozenset(),
-    gradients: tuple[str, ...] = (),
-    always: bool = False,
-    scoped: bool = True,
-    budget: Budget = BOUNDS,
-) -> ScriptProgram:
+    text: str, stop: int, vs: list[Any], resets: list[bool], *, given: Mapping[str, Any] | None = None,
+    others: Mapping[str, Any] | None = None, of: str | None = None, asked: Mapping[str, str] | None = None,
+    budget: Budget = BOUNDS, **settings: Any,
+) -> ScriptProgram:  # fmt: skip
     """Return one call of a script, or its last value, as a program; where it can be run its leaves have their names.
 
     ``given`` are values of the variables that the script leaves free, ``others`` those of leaves in place of its own,
-    ``of`` the variable that is the output, by those that are ``traced``. ``changing`` are the numbers of the hooks that
-    change gradients, ``failed`` the calls that raised. ``asked`` are expressions that are evaluated at the end, by the
-    variable of each, ``watched`` variables of which all values are kept, ``gradients`` what inputs are updated by.
-    ``always`` records what PyTorch is told not to, ``scoped`` lets a function have variables
-    of its own by the names of the module's.
+    ``of`` the variable that is the output, ``asked`` expressions that are evaluated at the end, by their variables.
+    ``settings`` are other fields of the program.
     """
     last = LAST if stop < 0 and of is None else None
-    code, place = compile_text(text, budget=budget, told=tell, last=last, asked=asked)
+    code, place = compile_text(text, budget=budget, note=tell, last=last, asked=asked)
     free = code.text.free(given or ())
     program = ScriptProgram(
-        text, place, stop, budget, vs, resets, code, seed, dict(given or {}), free, dict(others or {}),
-        of if of is not None or stop >= 0 else code.text.last, traced, changing=changing,
-        failed=dict(failed or {}), asked=dict(asked or {}), watched=watched, gradients=gradients,
-        always=always, scoped=scoped,
+        text, place, stop, budget, vs, resets, code, given=dict(given or {}), free=free, others=dict(others or {}),
+        of=of if of is not None or stop >= 0 else code.text.last, asked=dict(asked or {}), **settings,
     )  # fmt: skip
     if free.keys() <= program.given.keys():
         program.reach(Graph(budget), {})

@@ -27,7 +27,7 @@ from gradcli.records import dataclass, field
 from gradcli.runner import backward, converting, names, printing, transforms
 from gradcli.runner.events import Event, settle
 from gradcli.runner.exceptions import Raised, advice_of, raised, raised_of
-from gradcli.runner.names import with_private_names
+from gradcli.runner.names import make_private
 from gradcli.runner.python import attributes, builtins, calls, containers, operators
 from gradcli.runner.python.expressions import Text
 from gradcli.runner.python.statements import Statements
@@ -37,31 +37,27 @@ from gradcli.runner.values import Code, Frame, Instance, Tensor, extra_of
 
 
 def compile_text(
-    text: str,
-    listed: bool = True,
-    budget: Budget = BOUNDS,
-    told: Any = None,
-    last: str | None = None,
+    text: str, listed: bool = True, budget: Budget = BOUNDS, note: Any = None, last: str | None = None,
     asked: Mapping[str, str] | None = None,
-) -> tuple[Code, Place]:
+) -> tuple[Code, Place]:  # fmt: skip
     """Return a text as code ready to run; raises what is refused before it runs, with its place.
 
-    ``told`` is told of assignments, ``last`` is a variable that is given the value of the last expression, ``asked``
-    are expressions that are evaluated at the end, each by the variable that is given its value.
+    ``note`` is called at each assignment, ``last`` is a variable that gets the value of the last expression, ``asked``
+    are expressions that are evaluated at the end, each by the variable that gets its value.
     """
     tree, place = read_script(text, budget)
     if asked:
         ask_at_end(tree, asked)
-    return compile_tree(tree, place, listed, told, last), place
+    return compile_tree(tree, place, listed, note, last), place
 
 
 def compile_tree(
-    tree: ast.Module, place: Place, listed: bool = True, told: Any = None, last: str | None = None
+    tree: ast.Module, place: Place, listed: bool = True, note: Any = None, last: str | None = None
 ) -> Code:
     """Return the syntax tree of the text at ``place`` as code ready to run."""
     if "__" in place.text:
-        tree = with_private_names(tree)
-    whole = Text(place.text, listed, told)
+        make_private(tree)
+    whole = Text(place.text, listed, note)
     if last is not None:
         whole.last = name_last(tree, last)
     limit = sys.getrecursionlimit()
@@ -236,17 +232,11 @@ def refuse_given(given: dict[str, Any], code: Code) -> None:
 
 
 def run_script(
-    text: str,
-    emit: Callable[[str], None] | None = None,
-    graph: Graph | None = None,
-    given: dict[str, Any] | None = None,
-    seed: int | None = None,
-    budget: Budget = BOUNDS,
-    others: dict[str, Any] | None = None,
-    last: str | None = None,
-    story: Any = None,
+    text: str, emit: Callable[[str], None] | None = None, graph: Graph | None = None,
+    given: dict[str, Any] | None = None, seed: int | None = None, budget: Budget = BOUNDS,
+    others: dict[str, Any] | None = None, last: str | None = None, story: Any = None,
     asked: Mapping[str, str] | None = None,
-) -> Ended:
+) -> Ended:  # fmt: skip
     """Run a script; ``given`` are values of variables that it leaves free, ``seed`` that of draws without one.
 
     ``others`` are values that leaves have in place of the script's own, ``story`` takes down its assignments, ``asked``
@@ -255,7 +245,7 @@ def run_script(
     if others or story is not None:
         story = story or Story()
         story.others = others or {}
-    code, place = compile_text(text, budget=budget, told=story and tell, last=last, asked=asked)
+    code, place = compile_text(text, budget=budget, note=story and tell, last=last, asked=asked)
     refuse_given(given or {}, code)
     run = Run(LiveGraph(budget) if graph is None else graph, emit)
     run.story = story
@@ -306,13 +296,9 @@ class Story:
     """
 
     def __init__(
-        self,
-        traced: frozenset[str] = frozenset(),
-        others: Mapping[str, Any] | None = None,
-        watched: frozenset[str] = frozenset(),
-        module: frozenset[str] = frozenset(),
-        gradients: tuple[str, ...] = (),
-    ) -> None:
+        self, traced: frozenset[str] = frozenset(), others: Mapping[str, Any] | None = None,
+        watched: frozenset[str] = frozenset(), module: frozenset[str] = frozenset(), gradients: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
         self.places: dict[int, tuple[int, int]] = {}
         self.traced = traced
         self.others = others or {}

@@ -376,7 +376,7 @@ def program_of(
     for added in tree.body:
         if not hasattr(added, "lineno"):
             ast.fix_missing_locations(ast.copy_location(added, node))
-    code = compile_tree(tree, place, told=tell)
+    code = compile_tree(tree, place, note=tell)
     program = FunctionProgram(place.text, place, -1, budget, [], [], code, of=LAST, settings=frozenset(settings))
     program.constants = constants | {variables[key]: value for key, value in settings.items()}
     for p in inputs:

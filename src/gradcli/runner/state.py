@@ -50,7 +50,7 @@ LONG = 4096
 
 
 class Held:
-    """The graph while gradients are off: what is computed is held, but while ``through`` says that it is recorded."""
+    """The graph while gradients are off: what is computed has no history, unless it is recorded (``through``)."""
 
     through = False
 
@@ -63,12 +63,13 @@ class Held:
 
     def __call__(self, op: Op, *arguments: Any, **static: Any) -> Any:
         """Apply an op to the numbers of its arguments."""
-        if self.through:
-            return self.graph(op, *arguments, **static)
-        if self.live:
+        if self.live and not self.through:
             return self.graph(op, *[value_of(a) if type(a) in NODES else a for a in arguments], **static)
-        made = self.graph(op, *arguments, **static)
-        return self.graph(DETACH, made) if type(made) in NODES and made.active else made
+        return self.detached(self.graph(op, *arguments, **static))
+
+    def detached(self, made: Any) -> Any:
+        """Return a value without its history, unless it is recorded."""
+        return self.graph(DETACH, made) if not self.through and type(made) in NODES and made.active else made
 
     def apply(self, op: Op, arguments: Any, static: Any, values: Any, links: Any = ()) -> Any:
         """Apply an op as the graph does."""
@@ -76,12 +77,9 @@ class Held:
 
     def enter(self, op: Op, arguments: Any, static: Any, value: Any, links: Any = ()) -> Any:
         """Enter an operation whose value is at hand."""
-        if self.through:
-            return self.graph.enter(op, arguments, static, value, links)
-        if self.live:
+        if self.live and not self.through:
             return value
-        made = self.graph.enter(op, arguments, static, value, links)
-        return self.graph(DETACH, made) if type(made) in NODES and made.active else made
+        return self.detached(self.graph.enter(op, arguments, static, value, links))
 
 
 @dataclass(slots=True)
@@ -212,13 +210,10 @@ class Run:
         """Return a new tensor of these numbers, in doubles that the type has."""
         array = np.asarray(array) if not isinstance(array, np.ndarray) else array
         if dtype is None:
-            kind = kind_of(array)
-            floats = (
-                self.default_dtype if library == "torch" else "float64" if library == "numpy" or self.x64 else "float32"
-            )
-            dtype = floats if kind == "f" else "int64" if kind == "i" else "bool"
-            if library == "jax" and kind == "i" and not self.x64:
-                dtype = "int32"
+            short = library != "numpy" and not self.x64
+            floats = self.default_dtype if library == "torch" else "float32" if short else "float64"
+            whole = "int32" if library == "jax" and short else "int64"
+            dtype = {"f": floats, "i": whole, "b": "bool"}[kind_of(array)]
         self.meter.elements += array.size
         if array.size > self.meter.budget.elements:
             self.meter.charge(array.size)
@@ -258,13 +253,13 @@ class Run:
         PyTorch calls that operation.
         """
         self._write(tensor, made, first, made_by)
-        if tensor.extra is not None and tensor.extra.rest is not None:
-            self.leave_rest(tensor)
+        self.leave_rest(tensor)
 
     def leave_rest(self, tensor: Tensor) -> None:
-        """Hand the numbers of a tensor on to what is left of it."""
-        rest = tensor.extra.rest  # type: ignore[union-attr]
-        rest.node, rest.version = constant(self, tensor.node), tensor.version  # type: ignore[union-attr]
+        """Hand the numbers of a tensor on to what is left of it, if anything is."""
+        rest = None if tensor.extra is None else tensor.extra.rest
+        if rest is not None:
+            rest.node, rest.version = constant(self, tensor.node), tensor.version
 
     def _write(self, tensor: Tensor, made: Any, first: int | None, made_by: Any) -> None:
         if category(tensor.dtype) < 2:
@@ -279,8 +274,7 @@ class Run:
         old = tensor.node
         made = laid_out_as(value_of(old), made)
         tensor.version += 1
-        root = memory_root(old)
-        key = root.index if type(root) in NODES else id(root)
+        root, key = memory_root(old), memory_key(old)
         writes = self.writes  # a write is forgotten when what was shown before it is gone
         kept = ref(root, lambda _: writes.pop(key, None)) if isinstance(root, np.ndarray | Node) else root
         by = count if first is None else first
@@ -331,11 +325,9 @@ class Run:
         """Write to what shows the memory of another tensor: its numbers change there, and its history does not."""
         base = tensor.base
         before, old = self.enable_grad(False), base.node
-        leaf = base.leaf and base.active
-        if type(base) in (Tensor, View) and base.base is None and not leaf:
-            self.write(base, np.array(value_of(made)) if type(made) not in NODES or self.held.live else made, first)
-        else:
-            self.write(base, np.array(value_of(made)) if self.held.live else made, first)
+        is_plain = type(base) in (Tensor, View) and base.base is None and not (base.leaf and base.active)
+        copied = self.held.live or (is_plain and type(made) not in NODES)
+        self.write(base, np.array(value_of(made)) if copied else made, first)
         self.enable_grad(before)
         if type(tensor) is Data and type(old) in NODES:
             self.writes.pop(old.index, None)
@@ -352,8 +344,13 @@ class Run:
 
     def _write_view(self, view: Tensor, made: Any, first: int | None) -> None:
         base, shape = view.base, view.base.shape
-        if self.f is self.graph and (base.active or (type(made) in NODES and made.active)) and view.library == "torch":
-            self._check_view(view)
+        recorded = self.f is self.graph and (base.active or (type(made) in NODES and made.active))
+        if recorded and view.library == "torch":
+            part: int = view.part  # type: ignore[attr-defined]
+            if part >= 0:
+                self.fail_as("several views", part, (self.grad_fn_name(view) or "").partition("Backward")[0])
+            if base.active and not view.active:
+                self.fail_as("view without grad")
         self.refuse_leaf(base, "a view of a leaf")
         if view.library == "torch" and any(
             step == 0 and length > 1 for step, length in zip(np.asarray(view.value).strides, view.shape, strict=True)
@@ -368,23 +365,14 @@ class Run:
             places = places[changed]
         if type(old) not in NODES and type(made) not in NODES:
             array = np.array(old)
-            array.flat[places] = as_dtype(np.asarray(made, np.float64), base.dtype).ravel() if category(
-                base.dtype) < 2 else np.ravel(made)  # fmt: skip
+            is_whole = category(base.dtype) < 2
+            array.flat[places] = np.ravel(as_dtype(np.asarray(made, np.float64), base.dtype) if is_whole else made)
             self.write(base, array, first, "CopySlices")
         else:
             flat = f(RESHAPE, old, shape=(math.prod(shape),))
             put = f(PUT, flat, f(RESHAPE, made, shape=places.shape), key=places)
             self.write(base, f(RESHAPE, put, shape=shape), first, "CopySlices")
         view.shown = base.node  # type: ignore[attr-defined]  # a result from now on, which is read anew
-
-    def _check_view(self, view: Tensor) -> None:
-        """Refuse a write to a view that PyTorch lets nobody write to."""
-        part: int = view.part  # type: ignore[attr-defined]
-        if part >= 0:
-            name = (self.grad_fn_name(view) or "").partition("Backward")[0]
-            self.fail_as("several views", part, name)
-        if view.base.active and not view.active:
-            self.fail_as("view without grad")
 
     # ---- what happens
     def print(self, text: str) -> None:
@@ -396,7 +384,7 @@ class Run:
         if self.written > self.meter.budget.printed:
             raise over_budget("printed", self.meter.budget.printed, "the script prints too much")
         settle(self)
-        self.log.printed(self.line, text)
+        self.log.add(Event("print", self.line, text=text))
         if self.emit is not None:
             self.emit(text)
 
@@ -447,17 +435,15 @@ class Run:
         self, outputs: list[Tensor], seeds: list[Any], targets: Any, retain: bool, create: bool, inputs: Any = None
     ) -> Any:
         """Return what a sweep gives: newly walked, or as another run recorded it; one inside of another is its own."""
-        create = create or self.held.through
-        if self.inside:
-            return self.sweep([y.node for y in outputs], seeds, targets, retain, create)
-        number = self.sweeps
-        self.sweeps += 1
-        if self.replay is not None:
+        create, number = create or self.held.through, self.sweeps
+        self.sweeps += not self.inside
+        if self.replay is not None and not self.inside:
             return self.replay.sweep(self, number, outputs, seeds, targets, retain, create, inputs)
         try:
             return self.sweep([y.node for y in outputs], seeds, targets, retain, create)
         except Raised as error:
-            self.log.failed[number] = error.name, error.text
+            if not self.inside:
+                self.log.failed[number] = error.name, error.text
             raise
 
     def zeroed(self, tensor: Tensor) -> None:
@@ -506,15 +492,13 @@ class Run:
 def span_of(place: Place, line: int) -> Span | None:
     """Return the characters of a line, without blanks around them; None where it has none."""
     lines = place.text.split("\n")
-    if not 0 < line <= len(lines) or not lines[line - 1].strip():
-        return None
-    start = sum(len(text) + 1 for text in lines[: line - 1])
-    first = start + len(lines[line - 1]) - len(lines[line - 1].lstrip())
-    return first, first + len(lines[line - 1].strip())
+    row = lines[line - 1] if 0 < line <= len(lines) else ""
+    first = sum(len(text) + 1 for text in lines[: line - 1]) + len(row) - len(row.lstrip())
+    return (first, first + len(row.strip())) if row.strip() else None
 
 
 def constant(run: Run, node: Any) -> Any:
-    """Return a node as it is held: nothing flows through, but in what is recorded as a forward pass."""
+    """Return a node as a constant: nothing flows through, but in what is recorded as a forward pass."""
     if type(node) not in NODES or run.held.through:
         return node
     return np.asarray(node.value) if run.held.live else run.graph(DETACH, node)

@@ -38,27 +38,8 @@ from gradcli.runner.values import (
     shown_version,
 )
 
-
-def grad_fn(run: Run, x: Tensor) -> Any:
-    """Return the function that made a tensor, None for a leaf."""
-    name = grad_fn_name(x)
-    return None if name is None else GradFn(x.node, name)
-
-
 BYTES = {"float64": 8, "int64": 8, "float32": 4, "int32": 4, "float16": 2, "bfloat16": 2, "int16": 2}
 """Bytes of an entry, where it has more than one."""
-
-
-def size(run: Run, x: Tensor) -> Any:
-    """Return how many entries an array of NumPy has; a method of PyTorch's tensors."""
-    if x.library != "torch":
-        return int(np.size(x.value))
-    return lambda run, dim=None: Size(x.shape) if dim is None else x.shape[dim]
-
-
-def transposed(run: Run, x: Tensor) -> Any:
-    """Return the last two axes in reverse."""
-    return run.function("transpose", x, -2, -1) if len(x.shape) > 1 else x
 
 
 def memory_of(run: Run, x: Tensor) -> Tensor:
@@ -121,15 +102,16 @@ def require(run: Run, x: Tensor, requires_grad: bool = True) -> Tensor:
 NO_INTEGERS = "only Tensors of floating point and complex dtype can require gradients"
 
 
-def set_requires(run: Run, x: Tensor, on: bool, why: str = NO_INTEGERS) -> None:
+def set_requires(run: Run, x: Any, on: bool, why: str = NO_INTEGERS) -> None:
     """Switch whether a tensor is differentiated; raises what PyTorch raises."""
     if on and category(x.dtype) < 2:
         run.fail("RuntimeError", why)
     if on and not x.active:
-        if x.base is not None:  # a leaf shows the memory still: writes to the base are seen by its new node
-            become_leaf(run, x)
-        else:
-            run.enter_leaf(x)
+        if x.base is not None:  # from now on it is a tensor of its own
+            node = np.array(x.value)
+            x.look = lambda base: x.shown
+            x.shown, x.seen = node, x.base.version
+        run.enter_leaf(x)
     elif not on and x.active:
         if not x.leaf:
             run.fail_as("no leaf")
@@ -137,22 +119,18 @@ def set_requires(run: Run, x: Tensor, on: bool, why: str = NO_INTEGERS) -> None:
         x.node, x.leaf = np.asarray(x.value), False
 
 
-def become_leaf(run: Run, x: Any) -> None:
-    """Make a view a leaf: from now on it is a tensor of its own."""
-    node = np.array(x.value)
-    x.look = lambda base: x.shown
-    x.shown, x.seen = node, x.base.version
-    run.enter_leaf(x)
-
-
 READ_ONLY = ("shape", "is_leaf", "T", "mT", "H", "dtype", "device", "ndim", "grad_fn", "itemsize", "nbytes")
 """Attributes that no script may set."""
 
 
-def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
+def assign(run: Run, x: Tensor, name: str, value: Any) -> None:  # noqa: C901 - one case for each name
     """Do ``x.name = value``; raises what PyTorch raises."""
     if name == "grad":
-        set_grad(run, x, value)
+        if value is not None:
+            check_grad(run, x, value)
+        if x.grad is not None and (value is None or (isinstance(value, Tensor) and not np.any(value.value))):
+            note(run, "zero", x)
+        x.grad = value
     elif name == "data":
         if not (isinstance(value, Detached) and value.base is x):  # its own, as ``x.data -= g`` gives it back
             set_data(run, x, value)
@@ -169,15 +147,6 @@ def assign(run: Run, x: Tensor, name: str, value: Any) -> None:
     else:
         extra = extra_of(x)
         extra.fields = (extra.fields or {}) | {name: value}
-
-
-def set_grad(run: Run, x: Tensor, value: Any) -> None:
-    """Do ``x.grad = value``; raises what PyTorch raises for one that does not fit."""
-    if value is not None:
-        check_grad(run, x, value)
-    if x.grad is not None and (value is None or (isinstance(value, Tensor) and not np.any(value.value))):
-        note(run, "zero", x)
-    x.grad = value
 
 
 def assign_requires(run: Run, x: Tensor, value: Any) -> None:
@@ -206,13 +175,13 @@ def set_data(run: Run, x: Tensor, value: Any) -> Tensor:
     if type(x.node) in NODES and not run.held.live and isinstance(value, Tensor) and type(value.node) in NODES:
         numbers = constant(run, value.node)
     old = x.node
-    if x.leaf and x.active:
+    is_leaf = x.leaf and x.active
+    if is_leaf:
         note(run, "update", x)
         run.by_leaf.pop(old.index, None)
-        x.node = numbers
+    x.node = numbers
+    if is_leaf:
         run.enter_leaf(x)
-    else:
-        x.node = numbers
     if isinstance(value, Tensor):
         x.dtype = value.dtype
     if type(old) in NODES and run.held.live:  # what was saved of it for backward is the tensor itself
@@ -346,10 +315,8 @@ def fill(run: Run, x: Tensor, value: Any) -> Tensor:
     """Write one number everywhere."""
     refuse_stale(run, x)
     if isinstance(value, Tensor) and value.shape and x.library == "torch":
-        run.fail(
-            "RuntimeError",
-            f"fill_ only supports 0-dimension value tensor but got tensor with {len(value.shape)} dimensions.",
-        )
+        what = f"fill_ only supports 0-dimension value tensor but got tensor with {len(value.shape)} dimensions."
+        run.fail("RuntimeError", what)
     if isinstance(value, Tensor) and value.active:
         return filled(run, x, over(run, x, run.function("expand", value, *x.shape).node), "FillBackward3")
     number, name = (value.value, "FillBackward3") if isinstance(value, Tensor) else (value, "FillBackward2")
@@ -369,10 +336,8 @@ def reshaping(name: str) -> Any:
     def reshape_here(run: Run, x: Tensor, *arguments: Any) -> Tensor:
         run.refuse_leaf(x)
         made = run.function(name, x, *arguments)
-        x.node, x.made_by = (
-            made.node,
-            (f"{name}_", *made.made_by[1:]) if isinstance(made.made_by, tuple) else made.made_by,
-        )
+        is_call = isinstance(made.made_by, tuple)
+        x.node, x.made_by = made.node, (f"{name}_", *made.made_by[1:]) if is_call else made.made_by
         x.version += 1
         return x
 
@@ -394,12 +359,6 @@ def copy(run: Run, x: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     return x
 
 
-@method("fill")
-def fill_numpy(run: Run, x: Tensor, value: Any) -> None:
-    """Write one number everywhere, as NumPy does."""
-    fill(run, x, value)
-
-
 def grad_of(run: Run, x: Tensor) -> Tensor | None:
     """Return ``.grad``; that a script reads it of a value that it computes, where it is None, is kept for a note."""
     if x.grad is None and not x.leaf and x.active and not run.quiet:
@@ -413,15 +372,19 @@ ATTRIBUTES |= {
     "shape": lambda run, x: Size(x.shape) if x.library == "torch" else x.shape,
     "dtype": lambda run, x: DType(x.dtype, "torch" if x.library == "torch" else "array"),
     "ndim": lambda run, x: len(x.shape),
-    "size": size,
+    "size": lambda run, x: (
+        (lambda run, dim=None: Size(x.shape) if dim is None else x.shape[dim])
+        if x.library == "torch"
+        else int(np.size(x.value))
+    ),
     "itemsize": lambda run, x: BYTES.get(x.dtype, 1),
     "nbytes": lambda run, x: BYTES.get(x.dtype, 1) * int(np.size(x.value)),
     "T": lambda run, x: run.function("permute", x, *reversed(range(len(x.shape)))) if len(x.shape) > 1 else x,
-    **dict.fromkeys(("mT", "H", "mH"), transposed),
+    **dict.fromkeys(("mT", "H", "mH"), lambda run, x: run.function("transpose", x, -2, -1) if len(x.shape) > 1 else x),
     "real": lambda run, x: x,
     "flat": lambda run, x: rows(run, run.function("reshape", x, -1)),
     "grad": grad_of,
-    "grad_fn": grad_fn,
+    "grad_fn": lambda run, x: None if (name := grad_fn_name(x)) is None else GradFn(x.node, name),
     "requires_grad": lambda run, x: x.active,
     "is_leaf": lambda run, x: x.leaf or not x.active,
     "retains_grad": lambda run, x: x.extra is not None and x.extra.retains,
@@ -451,6 +414,7 @@ METHODS |= {
     **dict.fromkeys(("__array__", "asnumpy"), lambda run, x: Tensor(x.node, x.dtype, "numpy")),
     "tolist": tolist,
     "set_": set_data,
+    "fill": lambda run, x, value: fill(run, x, value) and None,
 }
 TORCHS_OWN = {
     "abs", "exp", "log", "sqrt", "sin", "cos", "tanh", "add", "sub", "mul", "div", "pow", "matmul", "numel",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from gradcli.ops.joining import STACK
 from gradcli.ops.reductions import SUM
 from gradcli.ops.shaping import CLONE, RESHAPE
 from gradcli.records import dataclass
+from gradcli.runner.backward import is_finite, own_array
 from gradcli.runner.events import Event
 from gradcli.runner.python.containers import entry
 from gradcli.runner.python.operators import truth
@@ -57,26 +59,20 @@ class Spec:
     def inner(self) -> str:
         """Return the structure as JAX writes it."""
         parts = [part.inner() for part in self.parts]
-        if self.kind in ("leaf", "none"):
-            return "*" if self.kind == "leaf" else "None"
-        if self.kind == "list":
-            return f"[{', '.join(parts)}]"
-        if self.kind == "tuple":
-            return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
         if self.kind == "dict":
-            return "{" + ", ".join(f"{key!r}: {part}" for key, part in zip(self.made_of, parts, strict=True)) + "}"
-        return f"CustomNode({self.made_of[0].name}[{self.made_of[1]!r}], [{', '.join(parts)}])"
+            parts = [f"{key!r}: {part}" for key, part in zip(self.made_of, parts, strict=True)]
+        row, end = ", ".join(parts), "," * (len(parts) == 1)
+        made_of = self.made_of if self.kind == "object" else (LEAF, None)
+        return {
+            "leaf": "*", "none": "None", "list": f"[{row}]", "tuple": f"({row}{end})", "dict": f"{{{row}}}",
+            "object": f"CustomNode({getattr(made_of[0], 'name', '')}[{made_of[1]!r}], [{row}])",
+        }[self.kind]  # fmt: skip
 
     def same(self, other: Spec) -> bool:
         """Return whether another nest is built in the same way."""
-        own, its = self.made_of, other.made_of
-        names = own == its if self.kind == "dict" else True
-        return (
-            self.kind == other.kind
-            and names
-            and len(self.parts) == len(other.parts)
-            and all(a.same(b) for a, b in zip(self.parts, other.parts, strict=True))
-        )
+        names = self.made_of == other.made_of if self.kind == "dict" else True
+        alike = self.kind == other.kind and names and len(self.parts) == len(other.parts)
+        return alike and all(a.same(b) for a, b in zip(self.parts, other.parts, strict=True))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Spec) and self.same(other)
@@ -118,11 +114,11 @@ def flatten(
 ) -> tuple[list[Any], Spec]:
     """Return the leaves of a nest in order, and how they are put together; a function may say what is a leaf."""
     whole = (tree is None and none_is_leaf) or (is_leaf is not None and truth(run, run.call(is_leaf, [tree])))
-    found = None if whole else children(run, tree, ordered)
-    if found is None:
+    nest = None if whole else children(run, tree, ordered)
+    if nest is None:
         return [tree], LEAF
     run.meter.turn(1, "the parts of a tree do not end")
-    kind, items, made_of = found
+    kind, items, made_of = nest
     leaves: list[Any] = []
     parts: list[Spec] = []
     for item in items:
@@ -153,16 +149,12 @@ def unflatten(run: Run, spec: Spec, leaves: Sequence[Any] | Iterator[Any]) -> An
 
 def ravelled(run: Run, spec: Spec, arrays: list[Tensor], library: str) -> tuple[Any, Any]:
     """Return arrays as one row, and the function that gives a nest of them from a row."""
-    from gradcli.runner.python.containers import entry  # a level of modules above
-
     row = run.function(f"{library}.concatenate", [run.function(f"{library}.reshape", x, (-1,)) for x in arrays])
 
     def unravel(run: Run, flat: Tensor) -> Any:
-        start, parts = 0, []
-        for x in arrays:
-            end = start + math.prod(x.shape)
-            parts.append(run.function(f"{library}.reshape", entry(run, flat, slice(start, end)), x.shape))
-            start = end
+        ends = list(accumulate(math.prod(x.shape) for x in arrays))
+        rows = [entry(run, flat, slice(start, end)) for start, end in pairwise([0, *ends])]
+        parts = [run.function(f"{library}.reshape", row, x.shape) for row, x in zip(rows, arrays, strict=True)]
         return unflatten(run, spec, parts)
 
     return row, unravel
@@ -178,18 +170,13 @@ def spread(run: Run, prefix: Any, spec: Spec) -> list[Any] | None:
     """Return for each leaf what a nest that is cut off above it says there; None where they do not fit."""
     if spec.kind == "leaf":
         return [prefix]
-    found = None if prefix is None or isinstance(prefix, int) else children(run, prefix, True)
-    if found is None:
+    nest = None if prefix is None or isinstance(prefix, int) else children(run, prefix, True)
+    if nest is None:
         return [prefix] * spec.count
-    if len(found[1]) != len(spec.parts):
+    if len(nest[1]) != len(spec.parts):
         return None
-    spread_out: list[Any] = []
-    for item, part in zip(found[1], spec.parts, strict=True):
-        inner = spread(run, item, part)
-        if inner is None:
-            return None
-        spread_out += inner
-    return spread_out
+    parts = [spread(run, item, part) for item, part in zip(nest[1], spec.parts, strict=True)]
+    return None if None in parts else [one for part in parts for one in part or ()]
 
 
 # ---- Functions of functions: gradients, products with Jacobians, whole Jacobians and batches, one level i
@@ -246,18 +233,12 @@ class Level:
     def outer(self, values: Sequence[Any]) -> bool:
         """Return whether values depend on inputs that are not this level's."""
         nodes = {v.node.index: v.node for v in values if isinstance(v, Tensor) and v.active}
-        if not nodes:
-            return False
         seen: set[int] = set()
         for top in sorted(nodes, reverse=True):
-            if top in seen:
-                continue
-            for node in swept(nodes[top]):
-                if node.index in seen:
-                    continue
-                seen.add(node.index)
-                if type(node) is Input and node.index not in self.inputs:
-                    return True
+            reached = {node.index: node for node in swept(nodes[top])} if top not in seen else {}
+            if any(type(node) is Input and index not in self.inputs for index, node in reached.items()):
+                return True
+            seen |= reached.keys()
         return False
 
     def settled(self, value: Any) -> Any:
@@ -282,14 +263,11 @@ def pulled(
         return [np.zeros(x.shape) if zeros else None for x in inputs]
     targets = {x.node.index for x in inputs}
     done = run.swept([y for y, _ in pairs], [v for _, v in pairs], targets, True, create, list(inputs))
-    found: list[Any] = []
+    results: list[Any] = []
     for x in inputs:
-        g = done.captured.get(x.node.index, done.totals.get(x.node.index))
-        if g is None:
-            found.append(np.zeros(x.shape) if zeros else None)
-        else:
-            found.append(g if type(g) in NODES else np.array(g).reshape(x.shape))
-    return found
+        g = done.reaching(x)
+        results.append(own_array(g, x.shape) if g is not None else np.zeros(x.shape) if zeros else None)
+    return results
 
 
 def seed_for(y: Any, v: Any) -> Any:
@@ -314,13 +292,16 @@ def jacobian_rows(run: Run, outputs: Sequence[Any], inputs: Sequence[Tensor], cr
         shape = np.shape(y.value) if isinstance(y, Tensor) else ()
         size = math.prod(shape)
         run.meter.charge(size * sum(math.prod(x.shape) for x in inputs))
-        rows: list[list[Any]] = []
-        for place in range(size):
-            v = np.zeros(size)
-            v[place] = 1.0
-            rows.append(pulled(run, [y], [v.reshape(shape)], inputs, create))
+        rows = [pulled(run, [y], [unit(shape, place)], inputs, create) for place in range(size)]
         blocks.append([stacked(run, [row[k] for row in rows], shape, x) for k, x in enumerate(inputs)])
     return blocks
+
+
+def unit(shape: tuple[int, ...], place: int) -> Any:
+    """Return the v that is 1 at one place and 0 elsewhere."""
+    v = np.zeros(math.prod(shape))
+    v[place : place + 1] = 1.0
+    return v.reshape(shape)
 
 
 def stacked(run: Run, rows: list[Any], shape: tuple[int, ...], x: Tensor) -> Tensor:
@@ -353,12 +334,12 @@ def pushed(
         carried = [Tensor(g) for g in back]
         if create and not level.outer(carried) and not any(type(v) in NODES for v in vs):
             create = False
-        found = pulled(run, carried, vs, [Tensor(seeds[id(y)]) for y in active], create)
+        products = pulled(run, carried, vs, [Tensor(seeds[id(y)]) for y in active], create)
     except GradcliError as error:
         if error.kind != "not-allowed" or create:
             raise
         return [by_rows(run, y, inputs, vs) if any(y is a for a in active) else None for y in outputs]
-    by_output = {id(y): g for y, g in zip(active, found, strict=True)}
+    by_output = {id(y): g for y, g in zip(active, products, strict=True)}
     return [by_output.get(id(y)) for y in outputs]
 
 
@@ -370,13 +351,8 @@ def along(run: Run, y: Tensor, inputs: Sequence[Tensor], vs: list[Any], create: 
             part = run.graph(SUM, run.graph(MUL, g, v), dim=None, keepdim=False)
         else:
             part = np.sum(np.asarray(g) * np.asarray(v))
-        total = (
-            part
-            if total is None
-            else run.graph(ADD, total, part)
-            if type(part) in NODES or type(total) in NODES
-            else total + part
-        )
+        by_graph = type(part) in NODES or type(total) in NODES
+        total = part if total is None else run.graph(ADD, total, part) if by_graph else total + part
     if type(total) in NODES:
         return total if not y.shape else run.graph(RESHAPE, total, shape=y.shape)
     return np.reshape(total, y.shape)
@@ -384,14 +360,11 @@ def along(run: Run, y: Tensor, inputs: Sequence[Tensor], vs: list[Any], create: 
 
 def by_rows(run: Run, y: Tensor, inputs: Sequence[Tensor], vs: list[Any]) -> Any:
     """Return J·v by the rows of J, as numbers."""
-    size = math.prod(y.shape)
-    found = np.zeros(size)
-    for place in range(size):
-        seed = np.zeros(size)
-        seed[place] = 1.0
-        parts = pulled(run, [y], [seed.reshape(y.shape)], inputs, False)
-        found[place] = sum(float(np.sum(g * np.asarray(value_of(v)))) for g, v in zip(parts, vs, strict=True))
-    return found.reshape(y.shape)
+    values = np.zeros(math.prod(y.shape))
+    for place in range(values.size):
+        parts = pulled(run, [y], [unit(y.shape, place)], inputs, False)
+        values[place] = sum(float(np.sum(g * np.asarray(value_of(v)))) for g, v in zip(parts, vs, strict=True))
+    return values.reshape(y.shape)
 
 
 # ---- values of a level as they are shown and taken
@@ -427,15 +400,9 @@ def refuse_number(run: Run, x: Tensor, function: str = "float") -> None:
 
 # ---- batches
 def batched(
-    run: Run,
-    function: Any,
-    arguments: list[Any],
-    named: dict[str, Any],
-    axes: Any,
-    out_axes: Any,
-    finish: Callable[[Any], Any],
-    jax: bool,
-) -> Any:
+    run: Run, function: Any, arguments: list[Any], named: dict[str, Any], axes: Any, out_axes: Any,
+    finish: Callable[[Any], Any], jax: bool,
+) -> Any:  # fmt: skip
     """Run a function once for each entry of a batch and stack what it gives."""
     per_leaf, spec = batch_axes(run, arguments, axes, jax)
     library = "jax" if jax else "torch"
@@ -463,8 +430,8 @@ def batched(
             ]
             each_named = [piece(run, leaf, 0, k) if jax and isinstance(leaf, Tensor) else leaf for leaf in names]
             made = run.call(function, unflatten(run, spec, each), unflatten(run, named_spec, each_named))
-            found, out_spec = flatten(run, made, jax)
-            results.append([finish(one) for one in found])
+            values, out_spec = flatten(run, made, jax)
+            results.append([finish(one) for one in values])
     finally:
         run.quiet -= 1
         run.batches -= 1
@@ -472,11 +439,8 @@ def batched(
     if out_spec is None:
         return None
     outs = spread(run, out_axes, out_spec) or [0] * out_spec.count
-    joined = [
-        gathered(run, [row[place] for row in results], axis)
-        for place, axis in zip(range(out_spec.count), outs, strict=True)
-    ]
-    return unflatten(run, out_spec, joined)
+    columns = zip(*results, strict=False)
+    return unflatten(run, out_spec, [gathered(run, list(c), axis) for c, axis in zip(columns, outs, strict=True)])
 
 
 def batch_axes(run: Run, arguments: list[Any], axes: Any, jax: bool) -> tuple[list[int | None], Spec]:
@@ -485,11 +449,11 @@ def batch_axes(run: Run, arguments: list[Any], axes: Any, jax: bool) -> tuple[li
     library = "jax" if jax else "torch"
     if isinstance(axes, tuple | list) and len(axes) != len(arguments):
         run.fail_as(f"vmap {library} count", count=len(axes), inputs=len(arguments))
-    found = spread(run, list(axes) if isinstance(axes, tuple) else axes, spec)
-    if found is None:
+    axis_of = spread(run, list(axes) if isinstance(axes, tuple) else axes, spec)
+    if axis_of is None:
         run.fail("ValueError", "vmap in_axes specification must be a tree prefix of the corresponding value")
     per_leaf: list[int | None] = []
-    for leaf, axis in zip(leaves, found or [], strict=True):
+    for leaf, axis in zip(leaves, axis_of or [], strict=True):
         if axis is None:
             per_leaf.append(None)
             continue
@@ -524,7 +488,7 @@ def gathered(run: Run, parts: list[Any], axis: Any) -> Any:
     return Tensor(made, first.dtype, first.library, "stack")
 
 
-# ---- what is told of a call
+# ---- what the events say of a call
 def name_of_function(function: Any) -> str:
     """Return what a function is called."""
     while isinstance(function, Bound):
@@ -545,9 +509,8 @@ class Call:
 
     def __init__(self, run: Run, function: Any) -> None:
         self.run, self.function, self.line = run, function, run.line
-        self.event = (
-            None if run.quiet > run.batches else Event("grad", run.line, output=name_of_function(function) or None)
-        )
+        event = Event("grad", run.line, output=name_of_function(function) or None)
+        self.event = None if run.quiet > run.batches else event
 
     def names(self, place: int, leaves: Sequence[Any]) -> list[str]:
         """Return what the leaves of an argument are called: as the caller calls them, else as the function does."""
@@ -574,9 +537,7 @@ class Call:
         event = self.event
         event.returns = [t.value if isinstance(t, Tensor) else t for t in returns]
         event.of = list(of)
-        event.finite = all(
-            r is None or bool(np.all(np.isfinite(np.asarray(r, dtype=np.float64)))) for r in event.returns
-        )
+        event.finite = all(map(is_finite, event.returns))
         if self.run.quiet:
             self.run.log.beside(event)
         else:
@@ -586,8 +547,7 @@ class Call:
 def first_v(y: Any) -> Any:
     """Return the v of the first row of a Jacobian; None for a single number."""
     shape = y.shape if isinstance(y, Tensor) else ()
-    size = math.prod(shape)
-    return None if size == 1 else np.eye(1, size)[0].reshape(shape) if size else np.zeros(shape)
+    return None if math.prod(shape) == 1 else unit(shape, 0)
 
 
 class Made:
@@ -596,18 +556,14 @@ class Made:
     def __init__(self, run_it: Callable[..., Any], wrapped: Any) -> None:
         self.run_it = run_it
         self.wrapped = wrapped
-        self.text = f"<function {name_of_function(wrapped)} at 0x7f0000000000>"
+        self.name = name_of_function(wrapped)
+        self.text = f"<function {self.name} at 0x7f0000000000>"
 
     attributes = {  # noqa: RUF012
-        "__name__": lambda run, me: name_of_function(me.wrapped),
+        "__name__": lambda run, me: me.name,
         "__doc__": lambda run, me: run.attribute(me.wrapped, "__doc__"),
         "__wrapped__": lambda run, me: me.wrapped,
     }
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return name_of_function(self.wrapped)
 
     def __call__(self, run: Run, *arguments: Any, **named: Any) -> Any:
         """Call it."""

@@ -475,6 +475,7 @@ def linearized(kind: Class, bases: list[Class]) -> list[Class]:
     return order
 
 
+OBJECT = Class("object", [], {"__init__": lambda run, me, *a, **k: None})
 ORDINALS = count()
 """Numbers of objects as they are made: sets have them in the same order in every run."""
 
@@ -620,7 +621,6 @@ class Context:
 
     def enter(self, run: Any) -> Any:
         """Begin, and return what ``as`` names."""
-        del run
         return self.value
 
     def leave(self, run: Any) -> None:
@@ -628,7 +628,6 @@ class Context:
 
     def __call__(self, run: Any, function: Any) -> Any:
         """Return a function as it runs within."""
-        del run
         return function
 
     def leave_by(self, run: Any, error: Any) -> bool:

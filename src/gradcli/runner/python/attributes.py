@@ -30,6 +30,7 @@ from gradcli.runner.python.operators import (
 )
 from gradcli.runner.state import Run
 from gradcli.runner.values import (
+    OBJECT,
     UNBOUND,
     Bound,
     Class,
@@ -208,7 +209,6 @@ def object_set(run: Run, me: Any, name: str, value: Any) -> None:
         me.fields[name] = value
 
 
-OBJECT: Class = Class("object", [], {"__init__": lambda run, me, *a, **k: None})
 OBJECT_MEMBERS: dict[str, Any] = {
     "__new__": object_new, "__init__": lambda run, me, *_, **__: None, "__init_subclass__": lambda run, kind, **_: None,
     "__setattr__": object_set, "__getattribute__": object_get,

@@ -11,12 +11,12 @@ import numpy as np
 from gradcli.engine.graph import NODES
 from gradcli.runner.exceptions import LIBRARIES_OWN, TREE, Raised, exception_class, raised
 from gradcli.runner.printing import format_value, to_repr, to_str
-from gradcli.runner.python.attributes import OBJECT
 from gradcli.runner.python.containers import iterate, take, walk
 from gradcli.runner.python.host_attributes import stepped
 from gradcli.runner.python.operators import equal, hashable, operate, plain, read_number, truth, untraced
 from gradcli.runner.state import Run, constant
 from gradcli.runner.values import (
+    OBJECT,
     UNBOUND,
     Bound,
     Class,
@@ -78,7 +78,6 @@ def item_of(run: Run, x: Tensor) -> Any:
 
 
 def to_float(run: Run, x: Any = 0.0) -> Any:
-    """Do what ``float(x)`` does."""
     x = number_of(run, plain(x))
     if isinstance(x, Tensor):
         return x
@@ -93,7 +92,6 @@ def to_float(run: Run, x: Any = 0.0) -> Any:
 
 
 def to_int(run: Run, x: Any = 0, base: Any = None) -> Any:
-    """Do what ``int(x)`` does."""
     x = number_of(run, plain(x))
     if isinstance(x, Tensor):
         return int(untraced(x))
@@ -112,7 +110,6 @@ def to_int(run: Run, x: Any = 0, base: Any = None) -> Any:
 
 
 def make_type(run: Run, x: Any, bases: Any = UNBOUND, members: Any = None, **named: Any) -> Any:
-    """Do what ``type(x)`` does; of three arguments it makes a class."""
     if bases is UNBOUND:
         return type_of(run, x)
     if members is None:
@@ -123,7 +120,6 @@ def make_type(run: Run, x: Any, bases: Any = UNBOUND, members: Any = None, **nam
 
 
 def make_dict(run: Run, x: Any = (), /, **named: Any) -> dict[Any, Any]:
-    """Do what ``dict(x)`` does."""
     pairs = list(x.items()) if isinstance(x, dict) else []
     for k, pair in enumerate(() if isinstance(x, dict) else take(run, x)):
         if isinstance(pair, int | float | None):
@@ -136,7 +132,6 @@ def make_dict(run: Run, x: Any = (), /, **named: Any) -> dict[Any, Any]:
 
 
 def make_range(run: Run, *bounds: Any) -> range:
-    """Do what ``range`` does."""
     parts = []
     for bound in bounds:
         part = int(bound.value) if isinstance(bound, Tensor) and category(bound.dtype) < 2 else bound
@@ -149,7 +144,6 @@ def make_range(run: Run, *bounds: Any) -> range:
 
 
 def make_bytes(run: Run, source: Any = b"", encoding: Any = None, errors: str = "strict") -> bytes:
-    """Do what ``bytes`` does."""
     if isinstance(source, str):
         if encoding is None:
             run.fail("TypeError", "string argument without an encoding")
@@ -161,7 +155,6 @@ def make_bytes(run: Run, source: Any = b"", encoding: Any = None, errors: str = 
 
 
 def refuse_complex(run: Run, *_: Any) -> Any:
-    """Refuse complex numbers."""
     raise run.refuse("complex numbers are not part of gradcli")
 
 
@@ -274,7 +267,6 @@ def is_kind(run: Run, x: Any, kinds: Any) -> bool:
 # ---- functions
 @builtin
 def print_(run: Run, *values: Any, sep: Any = None, end: Any = None, file: Any = None, flush: Any = False) -> None:
-    """Print values."""
     text = (" " if sep is None else sep).join([to_str(run, value) for value in values]) + ("\n" if end is None else end)
     if file is None or getattr(file, "name", "") == "sys.stdout":
         run.print(text)
@@ -284,7 +276,6 @@ def print_(run: Run, *values: Any, sep: Any = None, end: Any = None, file: Any =
 
 @builtin
 def len_(run: Run, x: Any) -> Any:
-    """Return how many items a value has."""
     if isinstance(x, Tensor):
         if not x.shape:
             run.fail("TypeError", "len() of a 0-d tensor" if x.library == "torch" else "len() of unsized object")
@@ -299,7 +290,6 @@ def len_(run: Run, x: Any) -> Any:
 
 @builtin
 def sum_(run: Run, items: Any, start: Any = 0) -> Any:
-    """Add items up."""
     if isinstance(start, str):
         run.fail("TypeError", "sum() can't sum strings [use ''.join(seq) instead]")
     total = start
@@ -313,7 +303,6 @@ ABS = {"torch": "torch.abs", "python": "math.fabs", "numpy": "numpy.abs", "jax":
 
 @builtin
 def abs_(run: Run, x: Any) -> Any:
-    """Return the size of a number."""
     if isinstance(x, Tensor):
         return run.call(run.member(ABS[x.library]), [x])
     if (made := ask(run, x, "__abs__")) is not UNBOUND:
@@ -343,7 +332,6 @@ def extreme(sign: str, word: str) -> Any:
 
 @builtin
 def sorted_(run: Run, items: Any, *, key: Any = None, reverse: bool = False) -> list[Any]:
-    """Sort items, equal ones in their order."""
     values = take(run, items)
     keys = values if key is None else [run.call(key, [item]) for item in values]
 
@@ -381,7 +369,6 @@ def zip_strictly(run: Run, walks: list[Iterator[Any]]) -> Iterator[Any]:
 
 @builtin
 def zip_(run: Run, *parts: Any, strict: bool = False) -> Iterator[Any]:
-    """Put items of several together."""
     walks = [iter(walk(run, part)) for part in parts]
     made = zip_strictly(run, walks) if strict else Zip(*walks, strict=False)
     return run.over(made, parts)  # type: ignore[no-any-return]
@@ -389,7 +376,6 @@ def zip_(run: Run, *parts: Any, strict: bool = False) -> Iterator[Any]:
 
 @builtin
 def reversed_(run: Run, items: Any) -> Any:
-    """Return items in reverse."""
     if (made := ask(run, items, "__reversed__")) is not UNBOUND:
         return made
     if isinstance(items, set | frozenset):
@@ -399,21 +385,18 @@ def reversed_(run: Run, items: Any) -> Any:
 
 @builtin
 def map_(run: Run, function: Any, *parts: Any) -> Any:
-    """Call a function with each item."""
     walks = zip(*[walk(run, part) for part in parts], strict=False)
     return run.over((run.call(function, list(items)) for items in walks), parts)
 
 
 @builtin
 def filter_(run: Run, function: Any, items: Any) -> Any:
-    """Return the items for which a function is true."""
     each = iterate(run, items)
     return run.over((i for i in each if truth(run, i if function is None else run.call(function, [i]))), (items,))
 
 
 @builtin
 def round_(run: Run, x: Any, digits: Any = None) -> Any:
-    """Round a number."""
     if isinstance(x, Tensor) and x.library == "torch":
         return run.function("torch.round", x, **({} if digits is None else {"decimals": digits}))
     if isinstance(x, Tensor) and (x.shape or digits is not None):
@@ -428,13 +411,11 @@ def round_(run: Run, x: Any, digits: Any = None) -> Any:
 
 @builtin
 def issubclass_(_run: Run, kind: Any, kinds: Any) -> bool:
-    """Return whether a class is derived from another."""
     return any(kind.is_a(one) for one in (kinds if isinstance(kinds, tuple) else (kinds,)))
 
 
 @builtin
 def callable_(_run: Run, x: Any) -> bool:
-    """Return whether a value can be called."""
     if isinstance(x, Instance):
         return own(x, "__call__") is not UNBOUND
     return isinstance(x, Closure | Bound | Method | Class | TableFunction | DType) or callable(x)
@@ -452,13 +433,11 @@ def or_default(work: Callable[[], Any], kind: str, default: tuple[Any, ...]) -> 
 
 @builtin
 def getattr_(run: Run, x: Any, name: str, *default: Any) -> Any:
-    """Read an attribute by its name."""
     return or_default(lambda: run.attribute(x, name), "AttributeError", default)
 
 
 @builtin
 def vars_(run: Run, x: Instance | None = None) -> dict[str, Any]:
-    """Return the attributes of an object."""
     if x is None:
         raise run.refuse("'vars' of a module would be written to: gradcli does not run it")
     return x.fields
@@ -466,7 +445,6 @@ def vars_(run: Run, x: Instance | None = None) -> dict[str, Any]:
 
 @builtin
 def iter_(run: Run, x: Any, *end: Any) -> Any:
-    """Begin to walk over items, or call a function until it gives an end."""
 
     def until() -> Iterator[Any]:
         while not equal(run, item := run.call(x), end[0]):
@@ -478,7 +456,6 @@ def iter_(run: Run, x: Any, *end: Any) -> Any:
 
 @builtin
 def next_(run: Run, x: Any, *default: Any) -> Any:
-    """Return the next item."""
     if own(x, "__next__") is not UNBOUND:
         return or_default(lambda: ask(run, x, "__next__"), "StopIteration", default)
     if not hasattr(type(x), "__next__"):
@@ -495,20 +472,17 @@ def id_(run: Run, x: Any) -> int:
 
 @builtin
 def hash_(run: Run, x: Any) -> int:
-    """Return a number for a value that can be a key."""
     by_identity = isinstance(x, str | Instance | Tensor) and not isinstance(x, Keyed)
     return int(id_(run, x)) if by_identity else hash(hashable(run, x))
 
 
 @builtin
 def exit_(_run: Run, code: Any = None) -> Any:
-    """End the script."""
     raise raised("SystemExit", *(() if code is None else (code,)))
 
 
 @builtin
 def setattr_(run: Run, x: Any, name: str, value: Any) -> None:
-    """Write an attribute by its name."""
     if run.story is not None and isinstance(name, str):
         value = run.story.tell([run], f"an object.{name}", value, (x, name))
     run.assign_attribute(x, name, value)

@@ -524,18 +524,15 @@ class DefaultDict(dict):  # type: ignore[type-arg]
         self.default = default
 
     def missing(self, run: Run, key: Any) -> Any:
-        """Return the entry of a new key."""
         if self.default is None:
             raise_key(key)
         self[key] = made = run.call(self.default)
         return made
 
     def copy(self) -> DefaultDict:
-        """Return a copy."""
         return DefaultDict(self.default, self)
 
     def shown(self, quoted: Any) -> str:
-        """Return how it is shown."""
         return f"defaultdict({quoted(self.default)}, {quoted(dict(self))})"
 
     attributes: ClassVar[dict[str, Any]] = {"default_factory": lambda run, me: me.default}
@@ -547,11 +544,9 @@ class OrderedDict(dict):  # type: ignore[type-arg]
     script_class: Class
 
     def copy(self) -> OrderedDict:
-        """Return a copy."""
         return OrderedDict(self)
 
     def shown(self, quoted: Any) -> str:
-        """Return how it is shown."""
         return f"OrderedDict({quoted(list(self.items())) if self else ''})"
 
     attributes: ClassVar[dict[str, Any]] = {"popitem": lambda run, me: lambda run, last=True: pop_item(run, me, last)}
@@ -571,15 +566,12 @@ class Counter(collections.Counter):  # type: ignore[type-arg]
     script_class: Class
 
     def missing(self, _run: Run, _key: Any) -> int:
-        """Return how often a key that is not there was counted."""
         return 0
 
     def copy(self) -> Counter:
-        """Return a copy."""
         return Counter(self)
 
     def shown(self, quoted: Any) -> str:
-        """Return how it is shown: the most frequent first."""
         return f"Counter({quoted(dict(self.most_common()))})" if self else "Counter()"
 
     def __add__(self, other: Any) -> Counter:
@@ -622,17 +614,14 @@ class Deque(list):  # type: ignore[type-arg]
         self.trim()
 
     def trim(self, first: bool = True) -> None:
-        """Let go of what is too much, at the front or at the end."""
         if self.longest is not None and len(self) > self.longest:
             over = len(self) - self.longest
             del self[slice(over) if first else slice(self.longest, None)]
 
     def copy(self) -> Deque:
-        """Return a copy."""
         return Deque(self, self.longest)
 
     def shown(self, quoted: Any) -> str:
-        """Return how it is shown."""
         return f"deque({quoted(list(self))}{'' if self.longest is None else f', maxlen={self.longest}'})"
 
     def grow(self, run: Run, more: list[Any], left: bool = False) -> None:
@@ -649,7 +638,6 @@ class Deque(list):  # type: ignore[type-arg]
         return self.pop(place) if self else run.fail("IndexError", "pop from an empty deque")
 
     def rotate(self, n: int) -> None:
-        """Move so many items from the end to the front."""
         cut = len(self) - n % len(self) if self else 0
         self[:] = [*self[cut:], *self[:cut]]
 

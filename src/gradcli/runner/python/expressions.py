@@ -445,7 +445,7 @@ class Expressions(Compiler):
                 assign, attr, tell = (
                     put if is_item else assign_attribute,
                     getattr(node, "attr", ""),
-                    self.told_place(node),
+                    self.note_place(node),
                 )
 
                 def run(regs: Frame, value: Any) -> None:
@@ -469,17 +469,17 @@ class Expressions(Compiler):
 
         return run
 
-    def told_place(self, node: ast.Attribute | ast.Subscript) -> Callable[[Frame, Any, Any, Any], Any] | None:
-        """Return what is told of an assignment to an attribute or an item: its owner, which of it, and the value."""
-        told = self.text.tell
-        if told is None:
+    def note_place(self, node: ast.Attribute | ast.Subscript) -> Callable[[Frame, Any, Any, Any], Any] | None:
+        """Return what notes an assignment to an attribute or an item: its owner, which of it, and the value."""
+        note = self.text.tell
+        if note is None:
             return None
         name, base = ast.unparse(node), ast.unparse(node.value)
         fixed = isinstance(node, ast.Attribute) or isinstance(node.slice, ast.Constant)
 
         def tell(regs: Frame, owner: Any, key: Any, value: Any) -> Any:
             computed = not fixed and isinstance(owner, dict | list) and isinstance(key, str | int)
-            return told(regs, f"{base}[{key!r}]" if computed else name, value, (owner, key))
+            return note(regs, f"{base}[{key!r}]" if computed else name, value, (owner, key))
 
         return tell
 

@@ -103,7 +103,6 @@ def of_text(name: str) -> Callable[..., Any]:
 
 
 def join(run: Run, text: str, items: Any) -> str:
-    """Join texts."""
     parts = take(run, items)
     for k, part in enumerate(parts):
         if not isinstance(part, str):
@@ -117,7 +116,6 @@ ENCODINGS = ("utf8", "ascii", "latin1", "utf16", "utf32")
 
 
 def encode(run: Run, text: str, encoding: str = "utf-8", errors: str = "strict") -> bytes:
-    """Return a text as bytes."""
     name = str(encoding).lower().replace("-", "").replace("_", "")
     if name not in ENCODINGS:
         run.fail("LookupError", f"unknown encoding: {encoding}")
@@ -128,7 +126,6 @@ def encode(run: Run, text: str, encoding: str = "utf-8", errors: str = "strict")
 
 # ---- items
 def append(run: Run, items: list[Any], item: Any) -> None:
-    """Append an item."""
     items.append(plain(item))
     if not len(items) & 0xFFFF:
         run.bound(len(items), MOST_ITEMS)
@@ -141,7 +138,6 @@ def grow(run: Run, items: list[Any], change: Callable[..., None], *arguments: An
 
 
 def pop(run: Run, items: list[Any], place: int = -1) -> Any:
-    """Take an item out."""
     if not -len(items) <= place < len(items):
         run.fail("IndexError", "pop index out of range" if items else "pop from empty list")
     return items.pop(place)
@@ -155,7 +151,6 @@ def place_of(run: Run, items: Any, item: Any, *bounds: int) -> int | None:
 
 
 def index(run: Run, items: Any, item: Any, *bounds: int) -> Any:
-    """Return where an item stands."""
     place = place_of(run, items, item, *bounds)
     if place is not None:
         return place
@@ -164,7 +159,6 @@ def index(run: Run, items: Any, item: Any, *bounds: int) -> Any:
 
 
 def remove(run: Run, items: list[Any], item: Any) -> None:
-    """Remove the first such item."""
     place = place_of(run, items, item)
     if place is None:
         run.fail("ValueError", "list.remove(x): x not in list")
@@ -178,13 +172,11 @@ def count_of(run: Run, items: Any, item: Any) -> int:
 
 
 def pop_key(run: Run, table: dict[Any, Any], key: Any, *default: Any) -> Any:
-    """Take an entry out of a dictionary."""
     place = hashable(run, key)
     return table.pop(place, *default) if place in table or default else raise_key(key)
 
 
 def update(run: Run, table: dict[Any, Any], *others: Any, **named: Any) -> None:
-    """Enter what other dictionaries have."""
     for other in others:
         pairs = other if isinstance(other, dict) else {hashable(run, k): v for k, v in iterate(run, other)}
         table.update(pairs)
@@ -192,7 +184,6 @@ def update(run: Run, table: dict[Any, Any], *others: Any, **named: Any) -> None:
 
 
 def move_to_end(_run: Run, table: dict[Any, Any], key: Any, last: bool = True) -> None:
-    """Move an entry of an OrderedDict."""
     value = table.pop(key)
     others = list(table.items())
     table.clear()
@@ -235,13 +226,11 @@ def stepped(_run: Run, step: Any) -> Any:
 
 
 def throw(run: Run, generator: Any, error: Any, value: Any = None, *_: Any) -> Any:
-    """Raise an exception where a generator waits."""
     made = run.call(error, [] if value is None else [value]) if isinstance(error, Class) else error
     return stepped(run, lambda: generator.throw(Raised(made)))
 
 
 def close(_run: Run, generator: Any) -> None:
-    """End a generator."""
     try:
         generator.close()
     except Raised as error:

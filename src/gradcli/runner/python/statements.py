@@ -248,7 +248,7 @@ class Statements(Expressions):
         sign, change, target = SIGNS[type(node.op)], self.expression(node.value), node.target
         if isinstance(target, ast.Subscript):
             base, key = self.expression(target.value), self.expression(target.slice)
-            tell = self.told_place(target)
+            tell = self.note_place(target)
 
             def run_entry(regs: Frame) -> None:
                 run, owner, place = regs[0], base(regs), key(regs)

@@ -16,12 +16,10 @@ from gradcli.engine.graph import StandIn
 from gradcli.engine.reverse import cotangents
 from gradcli.errors import Budget, GradcliError
 from gradcli.explanation.evaluation import gradients
-from gradcli.language.calls import BINARY
-from gradcli.ops import OPERATORS
 from gradcli.ops.declare import Reads, saved, values_read
 from oracles import portion
 from programs import PROGRAMS, inputs_of
-from records import FUNCTIONS, OPS
+from records import OPS
 
 CALLS = [program for programs in PROGRAMS.values() for program in programs]
 YES, NO = True, False
@@ -207,50 +205,13 @@ def test_values_that_a_rule_reads_are_kept():
     assert peak(many, x=x) > 10 * peak(few, x=x)
 
 
-def test_a_wide_expression_holds_no_operand_that_was_used():
-    x = np.ones(100_000)
-    terms = " + ".join(["(x + 1)"] * 40)
-    assert peak(gradcli.function(f"sum({terms})"), x=x) < 8 * x.nbytes
-
-
-BIG = 300
-SQUARE = np.ones((BIG, BIG))
-AROUND = [
-    ("sum(W @ x)", np.ones(BIG)),
-    ("sum(W @ x)", np.zeros(BIG)),
-    ("sum(relu(-(W @ x)))", np.ones(BIG)),
-    ("W[0, 0]*x[0]", np.ones(BIG)),
-    ("sum(exp(-W)) + x[0]", np.ones(BIG)),
-    ("sum(where(W > 0, 1, 0)*x)", np.ones(BIG)),
-    ("sum(x @ W)", np.arange(BIG) * 1.0),
-    ("sum(W @ W) + x[0]", np.ones(BIG)),
-]
-
-
 @pytest.mark.parametrize("word", [np.inf, -np.inf, np.nan])
-@pytest.mark.parametrize("place", [(0, 0), (0, 5), (BIG - 1, BIG - 1)])
-@pytest.mark.parametrize(("program", "x"), AROUND)
-def test_a_large_input_that_is_not_finite_is_refused(program, x, place, word):
-    W = SQUARE.copy()
-    W[place] = word
+@pytest.mark.parametrize("program", ["sum(W @ x)", "W[0, 0]*x[0]", "sum(exp(-W)) + x[0]", "(W @ x)[1000]"])
+def test_a_large_input_that_is_not_finite_is_the_first_thing_to_be_said(program, word):
+    W = np.ones((300, 300))
+    W[299, 5] = word
     with pytest.raises(gradcli.GradcliError, match="W must be finite"):
-        gradcli.function(program).grad(W=W, x=x)
-
-
-def test_a_large_input_that_is_not_finite_is_the_first_thing_to_be_said():
-    W = SQUARE.copy()
-    W[3, 4] = np.nan
-    with pytest.raises(gradcli.GradcliError, match="W must be finite"):
-        gradcli.function("(W @ x)[1000]").grad(W=W, x=np.ones(BIG))
-    with pytest.raises(gradcli.GradcliError, match="index 1000"):
-        gradcli.function("(W @ x)[1000]").grad(W=SQUARE, x=np.ones(BIG))
-
-
-def test_every_operator_and_function_that_takes_the_short_way_has_all_its_rules():
-    short = [OPERATORS[sign, 2] for sign in BINARY.values() if sign != "@"]
-    short += [function.op for function in FUNCTIONS.values() if function.build is None]
-    assert len(short) > 35
-    assert all(op.flat or None not in op.vjps for op in short)
+        gradcli.function(program).grad(W=W, x=np.ones(300))
 
 
 @pytest.mark.parametrize(("program", "want"), [("exp(x > 0)*x", [1.0, np.e]), ("sqrt(sort(x)[1])*x", [0.0, 1.0])])
