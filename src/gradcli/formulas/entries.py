@@ -16,9 +16,16 @@ from sympy import Add, Expr, Mul, Pow
 from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.engine.naming import output_name, place_text
 from gradcli.engine.reverse import accumulate
-from gradcli.formulas.index_rules import IndexRule
+from gradcli.formulas.index_rules import (
+    INDEX,
+    IndexRule,
+    generalized,
+    index_rule,
+    integers_in,
+    letters_beside,
+    patterns_of,
+)
 from gradcli.formulas.printing import LanguagePrinter, formula_text, settled, shortest, size_of, tidied, weight
-from gradcli.formulas.rules import INDEX, INTEGER, generalized, index_rule, letters_beside, patterns_of
 from gradcli.formulas.texts import Source, Texts, TooLarge, nested
 from gradcli.jacobian import functions as s
 from gradcli.jacobian.composition import Composition
@@ -137,7 +144,7 @@ def skeleton(term: Expr) -> Iterator[Any]:
 def integers(term: Expr) -> list[int]:
     """Return the numbers in the indices of a term, in the order of its parts."""
     if term.is_Symbol:
-        return [int(k) for text in INDEX.findall(term.name) for k in INTEGER.findall(text)]
+        return integers_in(term.name)
     return [number for part in term.args for number in integers(part)]
 
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from gradcli.formulas.index_rules import named_number
+from gradcli.formulas.texts import named_number
 from gradcli.ops.links import Shape
 from gradcli.ops.writing import number_text
 

@@ -39,7 +39,7 @@ from gradcli.formulas.expression import (
     number,
     raise_to,
 )
-from gradcli.formulas.index_rules import divided
+from gradcli.formulas.texts import divided
 
 SHORT = 8
 """Characters of a number up to which it is multiplied with others."""

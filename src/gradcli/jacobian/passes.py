@@ -444,7 +444,12 @@ class Passes:
         first = min(leaf.index for leaf in self.leaves)
         nodes = [node for node in reversed(reaches(self.output)) if node.index >= first]
         with np.errstate(all="ignore"):
-            found = accumulate({self.output.index: vectors(rows)}, nodes, self._back, lambda a, b, _own: a + b)
+            found = accumulate(
+                {self.output.index: vectors(rows)},
+                nodes,
+                lambda node, k, rows: self._within(local_jacobian, node, k).back(rows),
+                lambda a, b, _own: a + b,
+            )
         return {
             leaf.index: found.get(leaf.index) or nowhere(len(rows), int(np.size(leaf.value))) for leaf in self.leaves
         }
@@ -480,10 +485,6 @@ class Passes:
     def listed(self, links: Iterable[Link]) -> int:
         """Return how many entries of local Jacobians each row goes through one by one."""
         return sum(self._within(count_listed, node, k) for node, k, _ in links)
-
-    def _back(self, node: Operation, k: int, rows: Vectors) -> Vectors:
-        """Return what an argument of a node gets of its rows."""
-        return self._within(local_jacobian, node, k).back(rows)
 
     def _forth(self, node: Operation, k: int, found: dict[int, Vectors]) -> None:
         """Add what a node gets of one of its arguments to what it has."""
