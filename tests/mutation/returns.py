@@ -25,9 +25,8 @@ from records import OPS
 
 OF_OPS = [module for name, module in sorted(sys.modules.items()) if name.startswith("gradcli.ops.")]
 MODULES = [
-    *OF_OPS, reverse, values, agreement, explained, jacobians,
-    local, rules, passes, entries, entries, evaluate, local, formulas, printing, functions,
-    jacobian, passes, local, passes, sparse, vjps, vjps, rules, sparse, vjps,
+    *OF_OPS, reverse, values, agreement, explained, jacobians, local, rules, passes, entries, evaluate, formulas,
+    printing, functions, jacobian, sparse, vjps,
 ]  # fmt: skip
 NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "Links", "Sparse", "list[PartNumbers]",
            "list[Contraction]", "Contraction", "list[Links | Contraction]", "Sequence[Links | Contraction]",
@@ -49,7 +48,6 @@ NUMBERS = {"Any", "Array", "Indices", "Array | float", "Expr", "list[Links]", "L
 NO_RULE = {
     "declare.": "declares",
     "making.": "makes constants; the functions are mutated where they are built",
-    "evaluate._usual": "says which of two ways a product is taken",
     "links.Line.allowed": "places, which any number but 0 marks",
     "passes.Contracted._moved.sizes": "how much rounding is allowed, no number of an answer",
     "evaluate.magnitude": "how much rounding is allowed, no number of an answer",

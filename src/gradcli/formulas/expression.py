@@ -1,6 +1,10 @@
 """Expressions of the language, built up piece by piece with the fewest parentheses and nothing that says nothing.
 
-Text of the language read as an expression, with other expressions in the place of its names.
+>>> g, y = name("g"), name("y")
+>>> multiply(g, subtract(number(1), multiply(y, y))).text
+'g*(1 - y**2)'
+
+Constants go by the names that people have for them, and texts of the language are read as expressions.
 """
 
 from __future__ import annotations
@@ -11,10 +15,9 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from gradcli.formulas.texts import named_number
 from gradcli.ops.links import Shape
 from gradcli.ops.writing import number_text
 
@@ -34,6 +37,76 @@ ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
+
+
+Parts = tuple[list[str], list[str]]
+"""The factors that stand above and below the line: ``2`` and ``pi`` above, ``3`` below for 2π/3."""
+LARGEST_ROOT = 64
+"""The largest whole number whose root has a name, beside the powers of 2 and the hundreds above."""
+
+
+def constant_name(number: float) -> str:
+    """Return a positive number as text: ``2*pi/3``, ``1/(2*pi)``, ``0.3``."""
+    above, below = constant_texts(number)
+    return divided("*".join(above) or "1", below)
+
+
+def divided(text: str, divisors: Sequence[str]) -> str:
+    """Return a product over one line of divisors."""
+    if not divisors:
+        return text
+    return f"{text}/{divisors[0]}" if len(divisors) == 1 else f"{text}/({'*'.join(divisors)})"
+
+
+def constant_texts(value: float) -> Parts:
+    """Return a positive number as what stands above and below the line: nothing for 1, ``2`` and ``pi`` for 2/π."""
+    named = named_number(value)
+    if named is not None:
+        return named
+    if value == 1:
+        return [], []
+    return [str(int(value)) if value.is_integer() and value < 1e15 else repr(value)], []
+
+
+def named_number(value: float) -> Parts | None:
+    """Return the parts of a positive number that has a name; None for any other."""
+    return known_constants().get(value)
+
+
+@cache
+def known_constants() -> dict[float, Parts]:
+    """Return the numbers that people write with ``pi``, ``e``, roots and logarithms, by the doubles that they are."""
+    found: dict[float, Parts] = {}
+    add_multiples(found)
+    for text, value in (("sqrt(2*pi)", math.sqrt(2 * math.pi)), ("sqrt(pi)", math.sqrt(math.pi))):
+        for n in (1, 2, 3, 4):
+            many = [str(n)] * (n > 1)
+            found.setdefault(n * value, ([*many, text], []))
+            found.setdefault(n / value, (many, [text]))
+    for n in (2, 10):
+        found.setdefault(math.log(n), ([f"log({n})"], []))
+        found.setdefault(1 / math.log(n), ([], [f"log({n})"]))
+    for n in (*range(2, LARGEST_ROOT), *(2**k for k in range(7, 13)), *range(100, 1100, 100)):
+        root = math.sqrt(n)
+        if not root.is_integer():
+            found.setdefault(root, ([f"sqrt({n})"], []))
+            found.setdefault(1 / root, ([], [f"sqrt({n})"]))
+    return found
+
+
+def add_multiples(found: dict[float, Parts]) -> None:
+    """Add multiples and fractions of ``pi`` and ``e``, and of their squares."""
+    for name, value in (("pi", math.pi), ("e", math.e)):
+        for n in range(1, 9):
+            many = [str(n)] * (n > 1)
+            for d in (1, 2, 3, 4, 6, 8, 180):
+                found.setdefault(n * value / d, ([*many, name], [str(d)] * (d > 1)))
+            found.setdefault(n / value, (many, [name]))
+            found.setdefault(1 / (n * value), ([], [*many, name]))
+        found.setdefault(value**2, ([f"{name}**2"], []))
+    for n in (1, 2, 3, 4, 8):
+        for d in (1, 2, 3, 4, 6):
+            found.setdefault(n * math.pi**2 / d, ([*[str(n)] * (n > 1), "pi**2"], [str(d)] * (d > 1)))
 
 
 class Factor(NamedTuple):

@@ -18,7 +18,7 @@ from sympy.printing.str import StrPrinter
 
 from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.engine.naming import call_assigned
-from gradcli.formulas.texts import constant_name, constant_texts, divided
+from gradcli.formulas.expression import constant_name, constant_texts, divided
 from gradcli.jacobian import functions as s
 from gradcli.jacobian.functions import PowerOf, written_out
 from gradcli.ops import OPS

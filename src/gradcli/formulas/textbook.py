@@ -33,13 +33,13 @@ from gradcli.formulas.expression import (
     Term,
     after,
     between,
+    divided,
     join_lists,
     multiply,
     name,
     number,
     raise_to,
 )
-from gradcli.formulas.texts import divided
 
 SHORT = 8
 """Characters of a number up to which it is multiplied with others."""
