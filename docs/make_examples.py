@@ -9,7 +9,7 @@ import shlex
 from pathlib import Path
 
 from gradcli.cli.app import run
-from gradcli.cli.environment import Environment
+from gradcli.cli.output import Environment
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", "docs/answers.md", "docs/checking.md")

@@ -33,7 +33,7 @@ WARM = (
 def forked(request: dict[str, Any], answer: int) -> None:
     """Run one command line in this process, which ends with it, and write what came of it to a file descriptor."""
     from gradcli.cli.app import run
-    from gradcli.cli.environment import Environment
+    from gradcli.cli.output import Environment
 
     size = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + request["memory"],) * 2)
@@ -83,7 +83,7 @@ def served(request: dict[str, Any]) -> dict[str, Any]:
 def serve() -> None:
     """Answer requests, one a line, until there are no more."""
     from gradcli.cli.app import run
-    from gradcli.cli.environment import Environment
+    from gradcli.cli.output import Environment
 
     for command in ("run", "explain"):
         env = Environment(stdin=io.StringIO(WARM), stdout=io.StringIO(), stderr=io.StringIO(), variables={})

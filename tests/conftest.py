@@ -16,7 +16,7 @@ from typing import TextIO
 import pytest
 
 from gradcli.cli.app import run
-from gradcli.cli.environment import Environment
+from gradcli.cli.output import Environment
 from gradcli.ops import load_all
 
 load_all()  # so that tests at import see every function; a process of its own shows what a command loads
@@ -29,11 +29,15 @@ LONG, OF_LONG = 8, "GRADCLI_OF_LONG_TABLES"
 """Rows of a long table, and the variable that says which part of them is taken: one in so many."""
 
 
+AT_HAND = "not slow and not long"
+"""What the README's command takes."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Take a sixth of each long table where nothing is asked for, as by the README: ``.ci/run`` takes all."""
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.getoption("keyword")
     whole = whole and not (config.getoption("lf") or config.getoption("failedfirst"))
-    if whole and config.getoption("markexpr") == "not slow":
+    if whole and config.getoption("markexpr") == AT_HAND:
         os.environ.setdefault(OF_LONG, "6")
 
 

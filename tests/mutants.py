@@ -1,15 +1,14 @@
-"""Every rule wrong by one part in 10⁹, one at a time: the suite must notice each.
+"""Every rule wrong by one part in 10⁹, one at a time: the tests of numbers must notice each.
 
-python tests/mutants.py                runs all of them; exits with 1 where one survives,
-                                       and says which are silent: read, with no number but 0 to change
-python tests/mutants.py --since COMMIT only those of rules whose code differs from a commit; all, if git knows it not
+python tests/mutants.py --since main   those of rules that differ from a commit, and of what changed code returns
 python tests/mutants.py --only WORD    those whose name holds WORD; may be given again; exits with 2 for none
+python tests/mutants.py                those of all rules
 python tests/mutants.py --list         names them
-python tests/mutants.py --tests FILE   by these test files instead of all of them
-python tests/mutants.py --limit 8      seconds for each mutant; the suite takes about a minute, so more survive
-python tests/mutants.py --part 1-4/5   four of each five, for two processes that share them: the other has --part 5/5
-python tests/mutants.py --bound 300    begins none after so many seconds, and says how many are left
-The order with a bound is random; --seed says which.
+python tests/mutants.py --tests FILE   by these test files
+python tests/mutants.py --limit 8      seconds for each mutant
+python tests/mutants.py --minutes 5    begins none after so many, and says how many are left; --seed says in which order
+
+Exits with 1 where one survives; those are silent that were read, with no number but 0 to change.
 """
 
 from __future__ import annotations
@@ -27,100 +26,34 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 HERE = Path(__file__).parent
 TESTS = [
-    "test_definitions.py",
-    "test_function_values.py",
-    "test_ops_generic.py",
-    "test_torch_cases.py",
-    "test_torch_recorded.py",
-    "formulas/test_index_rules.py",
-    "test_rounding.py",
-    "formulas/test_formulas.py",
-    "test_seed_cases.py",
-    "test_checker.py",
-    "test_notes.py",
-    "formulas/test_corners.py",
-    "jacobian/test_composing.py",
-    "jacobian/test_evaluate.py",
-    "jacobian/test_large.py",
-    "test_backward_texts.py",
-    "explanation/test_backward.py",
-    "batch/test_batch_records.py::test_values_may_be_written_as_on_the_command_line",
-    "exact/test_ops_exactly.py",
-    "exact/test_real.py",
-    "exact/test_slopes.py",
-]
+    "test_definitions.py", "test_function_values.py", "test_ops_generic.py", "test_backward_texts.py",
+    "test_torch_recorded.py", "test_torch_cases.py", "test_rounding.py", "test_seed_cases.py", "formulas",
+    "test_checker.py", "test_notes.py", "test_engine.py", "test_cofactors.py", "test_accuracy.py",
+    "test_extremes.py", "test_vocabulary.py", "exact", "jacobian", "explanation", "checking", "language",
+]  # fmt: skip
 """The tests of numbers that need no PyTorch, so that a mutant is killed on every machine."""
-QUICK = [
-    "test_accuracy.py",
-    "test_by_hand.py",
-    "test_cofactors.py",
-    "test_engine.py",
-    "test_extremes.py",
-    "test_facts.py",
-    "test_forward.py",
-    "test_interface.py",
-    "test_notebook_lines.py",
-    "test_python_functions.py",
-    "test_vocabulary.py",
-    "checking/test_check.py",
-    "checking/test_expected.py",
-    "exact/test_curvature.py",
-    "explanation/test_by_index.py",
-    "explanation/test_hessians.py",
-    "explanation/test_tangents.py",
-    "explanation/test_tape.py",
-    "language/test_arguments.py",
-    "language/test_kinds.py",
-    "language/test_memory.py",
-    "language/test_plain_numbers.py",
-    "language/test_repeated_index.py",
-    "language/test_values.py",
-    "formulas/test_formula_texts.py",
-    "jacobian/test_refined.py",
-]
-"""Others of which those that are slow are left out: they would be asked about each mutant that no test notices."""
 
 
-def catalogue():
-    """Return every mutant by name."""
+def catalogue(lines=None):
+    """Return the mutants by name: of the rules that stand on changed lines, and of those lines; None: of all rules.
+
+    The rules of one op stand in one row: where one of them has changed, all count.
+    """
     import gradcli
 
     for module in pkgutil.walk_packages(gradcli.__path__, "gradcli."):  # none later, in a version of its own
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
     from mutation.returns import code_mutants
+    from mutation.sources import stands_on
     from mutation.table import table_mutants
 
-    found = {}
-    for mutant in (*table_mutants(), *code_mutants()):
-        if mutant.name in found:
-            raise ValueError(f"two mutants are called {mutant.name!r}")
-        found[mutant.name] = mutant
-    return found
-
-
-def changed(mutants, lines):
-    """Return the mutants that change a rule some line of which, or of what it calls, is among those that differ.
-
-    The rules of one op stand in one row: where one of them has changed, all count.
-    """
-    from mutation.sources import stands_on
-
-    rows = {name.partition(": ")[0] for name, mutant in mutants.items() if stands_on(mutant.rules, lines)}
-    return {name: mutant for name, mutant in mutants.items() if name.partition(": ")[0] in rows}
-
-
-def part_of(mutants, part):
-    """Return those of a part, in order: `1-4/5` is the first four of each five, `5/5` the fifth.
-
-    Raises ValueError for what is no part of so many.
-    """
-    places, _, size = part.partition("/")
-    first, _, last = places.partition("-")
-    if not 1 <= int(first) <= int(last or first) <= int(size):
-        raise ValueError(f"{part} is no part of {size}")
-    wanted = range(int(first) - 1, int(last or first))
-    return {name: mutant for place, (name, mutant) in enumerate(mutants.items()) if place % int(size) in wanted}
+    found = {mutant.name: mutant for mutant in table_mutants()}
+    if lines is None:
+        return found
+    rows = {name.partition(": ")[0] for name, mutant in found.items() if stands_on(mutant.rules, lines)}
+    changed = {name: mutant for name, mutant in found.items() if name.partition(": ")[0] in rows}
+    return changed | {mutant.name: mutant for mutant in code_mutants(lines)}
 
 
 def say(text):
@@ -143,21 +76,34 @@ def describe(mutant, verdict):
     say(f"SURVIVED {mutant.name}: {why}\n  python tests/mutants.py --only '{mutant.name}'")
 
 
-def run(mutants, tests, limit, bound):
-    """Judge mutants, print survivors and the count; return whether all were killed that were begun."""
+def run(mutants, tests, limit, seconds):
+    """Judge mutants, print survivors and the count; return how many survive."""
     from mutation.running import verdicts_on
 
     start = time.monotonic()
-    files, quick = ([str(HERE / name) for name in names] for names in (tests, QUICK))
-    verdicts, failing = verdicts_on(mutants.values(), files, limit, bound, describe, quick)
-    dead, left = sum(verdict.killed for verdict in verdicts.values()), len(mutants) - len(verdicts)
+    verdicts, failing = verdicts_on(mutants, [str(HERE / name) for name in tests], limit, seconds, describe)
     for name in failing:
         say(f"FAILS without a mutant too: {name}")
-    silent = sum(verdict.silent for verdict in verdicts.values())
-    rest = f"; {left:,} were not begun" if left else ""
+    dead, silent = (sum(getattr(v, what) for v in verdicts.values()) for what in ("killed", "silent"))
+    rest = f"; {len(mutants) - len(verdicts):,} were not begun" if len(mutants) > len(verdicts) else ""
     quiet = f", {silent} had no number to change" if silent else ""
     say(f"{dead} of {len(verdicts)} mutants killed in {time.monotonic() - start:.0f} s{quiet}{rest}")
-    return dead + silent == len(verdicts) and not failing
+    return len(verdicts) - dead - silent
+
+
+def court(since, seconds, seed, only=(), tests=(), limit=20.0):
+    """Judge the mutants of what a change touches, of all rules without one; return how many survive."""
+    from mutation.sources import lines_since
+
+    wanted = list(catalogue(None if since is None else lines_since(since)).values())
+    if only:
+        wanted = [mutant for mutant in wanted if any(word in mutant.name for word in only)]
+    if seconds < math.inf:
+        random.Random(seed).shuffle(wanted)  # noqa: S311
+    if not wanted:
+        say("no mutant to run")
+        return 0
+    return run(wanted, tests or TESTS, limit, seconds)
 
 
 def main(arguments=None):
@@ -166,30 +112,18 @@ def main(arguments=None):
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--since")
     parser.add_argument("--tests", action="append", default=[])
-    parser.add_argument("--limit", type=float, default=300.0)
-    parser.add_argument("--part", default="1/1")
-    parser.add_argument("--bound", type=float, default=math.inf)
-    parser.add_argument("--seed", default="1")
+    parser.add_argument("--limit", type=float, default=60.0)
+    parser.add_argument("--minutes", type=float, default=math.inf)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args(arguments)
-    from mutation.sources import lines_since
-
-    wanted = catalogue()
-    lines = lines_since(options.since) if options.since else None
-    if lines is not None:
-        wanted = changed(wanted, lines)
-    if options.only:
-        wanted = {name: mutant for name, mutant in wanted.items() if any(word in name for word in options.only)}
-    wanted = part_of(wanted, options.part)
-    if options.bound < math.inf:
-        wanted = dict(random.Random(options.seed).sample(list(wanted.items()), len(wanted)))  # noqa: S311
     if options.list:
-        say("\n".join(wanted))
+        from mutation.sources import lines_since
+
+        say("\n".join(catalogue(options.since and lines_since(options.since))))
         return 0
-    if not wanted:
-        say("no mutant to run")
-        return 2 if options.only else 0
-    return 0 if run(wanted, options.tests or [*TESTS, *QUICK], options.limit, options.bound) else 1
+    seconds = 60 * options.minutes
+    return int(court(options.since, seconds, options.seed, options.only, options.tests, options.limit) > 0)
 
 
 if __name__ == "__main__":

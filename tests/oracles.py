@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from gradcli.cli.app import run
-from gradcli.cli.environment import Environment
+from gradcli.cli.output import Environment
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.reverse import backward
 from gradcli.jacobian.composition import compose

@@ -3,7 +3,7 @@
 Nothing of gradcli but ``explain`` and the tables is used: the text of the answer is taken apart here, what it says is
 evaluated by PyTorch, and so is the program itself, whose values and gradients are the truth.
 
-``python tests/printed_answers.py --count 1000 --seed 1`` runs many and prints what is wrong. It needs PyTorch.
+It needs PyTorch.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import TextIO
 import numpy as np
 
 import gradcli
-from generator.nightly import main
 from generator.scripts import Script, random_script
 from gradcli.errors import GradcliError
 from oracles import cases, numbers
@@ -96,7 +95,3 @@ def night(seed: int, numbers: Sequence[int], out: TextIO = sys.stdout) -> int:
                 print(f"    {fault}", file=out)
     print(f"{ran} of {len(numbers)} programs, {statements} statements, {failed} programs with a wrong one", file=out)
     return failed
-
-
-if __name__ == "__main__":
-    sys.exit(main(night, __doc__, seed=1, count=1000))

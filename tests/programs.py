@@ -4,8 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from records import FUNCTIONS, RECORDS
-from records.values import VALUES
+from oracles import cases
+from records import FUNCTIONS
+
+VALUES = {
+    "x": np.array([0.3, -1.2, 0.8]),
+    "p": np.array([0.2, 0.5, 0.7]),
+    "t": np.array([0.0, 1.0, 1.0]) * 0.9 + 0.05,
+    "A": np.array([[0.5, -1.0, 2.0], [1.5, 0.7, -0.4]]),
+    "B": np.array([[1.1, 0.2], [-0.6, 0.9], [0.4, -0.3]]),
+    "S": np.array([[2.0, 0.3, -0.5], [0.1, 1.5, 0.4], [-0.7, 0.2, 1.8]]),
+    "T": np.array([[[1.0, 2.0], [3.0, 4.5]], [[0.5, -1.0], [1.5, 0.2]]]),
+    "b": np.array([0.1, -0.2]),
+    "s": np.float64(0.7),
+}
+"""Far from kinks and ties, so that differences are smooth."""
+ROWS = cases("function_programs.jsonl")
+"""By function: a program, its value at these numbers by NumPy, and whether a derivative is none of its business."""
+OWN = {
+    name: [row["program"] for row in ROWS if row["function"] == name and "value_only" not in row] for name in FUNCTIONS
+}
 
 
 def elementwise(function):
@@ -16,7 +34,7 @@ def elementwise(function):
     return [f"{function.name}(u)"] if not op.flat else [f"{function.name}(u) + u"]
 
 
-PROGRAMS = {name: [*RECORDS[name].programs] or elementwise(FUNCTIONS[name]) for name in FUNCTIONS if name in RECORDS}
+PROGRAMS = {name: OWN[name] or elementwise(FUNCTIONS[name]) for name in FUNCTIONS}
 NAMED = {  # what is named, what loops, and names that gradcli might choose for itself
     "z = x**2 + 1; y = tanh(z)*exp(-z); y*y + z": {"x": [0.3, -0.7]},
     "y = x\nfor i in range(4):\n    y = sin(y) + x*y\ny": {"x": 0.4},

@@ -1,7 +1,4 @@
-"""Random programs whose every printed formula is read back by gradcli's own language.
-
-``python tests/readback_programs.py --count 5000 --seed 1`` runs many and prints those that fail.
-"""
+"""Random programs whose every printed formula is read back by gradcli's own language."""
 
 from __future__ import annotations
 
@@ -14,7 +11,6 @@ from typing import TextIO
 import numpy as np
 
 import gradcli
-from generator.nightly import main
 from gradcli.document.verdicts import with_true_formulas
 from gradcli.errors import Budget
 from gradcli.formulas.readback import read_back
@@ -189,7 +185,3 @@ def night(seed: int, numbers: Sequence[int], out: TextIO = sys.stdout) -> int:
             print(f"seed {seed + number}: {given.text!r} {shapes}\n    {wrong[0]}", file=out)
     print(f"{ran} of {len(numbers)} programs, {formulas} formulas, {failed} programs with a wrong one", file=out)
     return failed
-
-
-if __name__ == "__main__":
-    sys.exit(main(night, __doc__, seed=0, count=1000))

@@ -259,7 +259,7 @@ class NoAnswer(BaseException):
 def in_process(*words: str) -> tuple[int | None, str, str]:
     """Return exit code and both streams of a command line that runs here."""
     from gradcli.cli.app import run
-    from gradcli.cli.environment import Environment
+    from gradcli.cli.output import Environment
 
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n") for _ in range(2))
     variables = {"NO_COLOR": "1", "COLUMNS": "100"}

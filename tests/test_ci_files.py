@@ -46,6 +46,7 @@ def test_the_workflow_installs_and_then_checks():
     assert [command.split()[0] for command in COMMANDS[1:]] == ["gradcli", "pytest"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", COMMANDS[1:])
 def test_the_workflow_runs_as_it_stands(copy, command):
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])

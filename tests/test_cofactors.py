@@ -87,6 +87,7 @@ def test_a_batch_has_its_cofactors_one_by_one():
         assert np.array_equal(found, cofactors_by_pivots(one))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [47, 48, 60, 100])
 def test_a_determinant_of_many_rows_near_to_a_singular_one_is_answered(n):
     a = decaying(n, 7) * 10 ** (7 / 2)  # so that the determinant is a double

@@ -286,6 +286,7 @@ def test_values_of_the_first_examples(case):
     hold(program, {name: np.asarray(value, dtype=float) for name, value in inputs.items()})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", portion(range(300), 150))
 def test_values_of_random_programs(number):
     made = random_program(11, number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 from pathlib import Path
 from random import Random
@@ -20,7 +21,7 @@ from fuzz.lines import SMALL, Line, line, text_of
 from oracles import ask, portion
 
 if TYPE_CHECKING:
-    from gradcli.cli.environment import Environment
+    from gradcli.cli.output import Environment
 
 BOUNDS = tuple(word for name, number in SMALL.items() for word in ("--budget", f"{name}={number}"))
 SEEDS = [(seed, first) for seed, first in itertools.product((20, 26), (0, 450, 900))]
@@ -122,7 +123,7 @@ def test_the_grammar_draws_from_the_whole_language() -> None:
     texts = "\n".join(Grammar(Random(seed), 24, 0.2).program() for seed in range(2000))  # noqa: S311
     for piece in ("if ", "while ", "for ", "else", " if ", "**", "@", "[", ".T", "dim=", "lambda", "1e308", "einsum"):
         assert piece in texts, piece
-    spoiled = "".join(text_of(Random(seed)) for seed in range(8000))  # noqa: S311
+    spoiled = "".join(text_of(Random(seed)) for seed in range(16_000))  # noqa: S311
     for piece in ("\x1b", "\ud800", "\u202e", "é", "𝐱", "\x00", "9" * 400, "(" * 2000):
         assert piece in spoiled, ascii(piece)[:40]
 
@@ -187,12 +188,10 @@ def test_the_contract_judges_an_answer(code: int, out: str, err: str, fault: str
     assert (found is None) if fault is None else (fault in (found or ""))
 
 
-def test_the_runner_tells_of_a_fault_by_its_exit_code(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(fuzzing, "warm_up", lambda: None)
-    monkeypatch.setattr(fuzzing, "Watch", type("Deaf", (), {"install": lambda self: None}))
-    assert fuzzing.main(["--count", "2", "--seed", "3"]) == 0
+def test_the_runner_tells_of_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.StringIO()
+    monkeypatch.setattr(fuzzing, "armed", lambda: None)
+    assert fuzzing.night(3, range(2), out) == 0
     monkeypatch.setattr(contract, "answered", lambda *_: ("", "planted"))
-    assert fuzzing.main(["--count", "2", "--seed", "3"]) == 1
-    assert "FAULT #1: planted\n    " in capsys.readouterr().out
+    assert fuzzing.night(3, range(2), out) == 2
+    assert "FAULT #1: planted\n    " in out.getvalue()

@@ -149,6 +149,7 @@ def test_explain_calls_the_same_for_each_turn_of_a_loop(name, width):
     assert (long - middle) / 500 <= 1.05 * (middle - short) / 250
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "work", "n", "elements"), [
     ("grad: numbers kept for one element of an elementwise program", elementwise_grad, 100_000, 100_000),
     ("grad: numbers kept for one weight of a layer", layer_grad, 300, 90_000),
@@ -171,6 +172,7 @@ print(json.dumps(calls_of("diff", "sympy", lambda: gradcli.explain("sin(x)*x**2 
 """
 
 
+@pytest.mark.long
 def test_sympy_differentiates_an_elementwise_program_once_and_not_each_entry():
     found = [cold(DIFFERENTIATED, n) for n in (10, 1_000)]
     assert found[0] == found[1] > 0

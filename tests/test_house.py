@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import ratchet
 from gradcli.ops import OPS
 
 HOME = Path(__file__).parent.parent / "src" / "gradcli"
@@ -97,6 +98,18 @@ def test_a_module_is_one_subject_and_its_rows_fit():
         rows = path.read_text(encoding="utf-8").splitlines()
         assert len(rows) <= 700, path
         assert [row for row in rows if len(row) > 120] == [], path
+
+
+@pytest.mark.parametrize(("name", "most"), ratchet.figures().items())
+def test_the_house_does_not_grow(name, most):
+    """Budgets that may only fall: ``python tests/ratchet.py`` lowers them."""
+    assert ratchet.measured()[name] <= most
+
+
+def test_a_figure_is_lowered_and_never_raised():
+    assert ratchet.lowered({"lines": 5, "modules": 3}, {"lines": 4, "modules": 9, "functions": 2}) == {
+        "lines": 4, "modules": 3, "functions": 2,
+    }  # fmt: skip
 
 
 def test_no_text_is_executed():

@@ -13,10 +13,11 @@ import pytest
 
 from oracles import portion, slow
 
-torch = pytest.importorskip("torch")
-from live.grow import NAMES, grown  # noqa: E402 - they import PyTorch
-from live.judge import faults  # noqa: E402
-from live_programs import findings, mode_of  # noqa: E402
+pytest.importorskip("torch")
+from generator.calls.growing import NAMES, grown
+from generator.in_torch import doubles
+from generator.judges import faults
+from night_calls import findings, mode_of
 
 SEED, COUNT = int(os.environ.get("GRADCLI_SEED", "1")), int(os.environ.get("GRADCLI_LIVE", "1000"))
 
@@ -41,12 +42,10 @@ def test_every_call_is_taken_by_pytorch():
 
 @pytest.fixture
 def program():
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    found = next(p for p, _ in (grown("planted", number) for number in range(99)) if p is not None and p.jacobian)
-    assert faults(found) == []
-    yield found
-    torch.set_default_dtype(before)
+    with doubles():
+        found = next(p for p, _ in (grown("planted", number) for number in range(99)) if p is not None and p.jacobian)
+        assert faults(found) == []
+        yield found
 
 
 @pytest.mark.parametrize(("fields", "kind"), [

@@ -15,9 +15,8 @@ import sympy
 import mutants
 from gradcli.ops.arithmetic import ties
 from gradcli.ops.links import Links
-from mutation.returns import KEPT, MODULES, NO_RULE, Sites
 from mutation.running import apart
-from mutation.sources import below, lines_of, lines_since
+from mutation.sources import below, lines_of
 from mutation.spoiling import SLIGHTLY, Spoiled, spoiled
 from mutation.table import MAKERS, is_built
 from records import FUNCTIONS, OPS
@@ -25,13 +24,9 @@ from records import FUNCTIONS, OPS
 HERE = Path(__file__).parent
 
 
-@pytest.fixture(scope="session")
-def catalogue():
-    return mutants.catalogue()
-
-
 @pytest.mark.slow
-def test_every_rule_of_the_table_has_a_mutant(catalogue):
+def test_every_rule_of_the_table_has_a_mutant():
+    catalogue = mutants.catalogue()
     for op in OPS.values():
         assert f"{op.name}: forward" in catalogue
         made = {mutant.name for maker in MAKERS for mutant in maker(op)}
@@ -42,19 +37,8 @@ def test_every_rule_of_the_table_has_a_mutant(catalogue):
     assert all((f"{f.name}(): built" in catalogue) == is_built(f) for f in FUNCTIONS.values())
 
 
-@pytest.mark.slow
-def test_what_is_called_no_rule_is_there():
-    names = {name for module in MODULES for name in Sites(module).found}
-    assert all(any(name.startswith(prefix) for name in names) for prefix in (*NO_RULE, *KEPT))
-
-
-def test_two_parts_share_the_mutants_and_leave_none_out():
-    named = dict.fromkeys("abcdefghijkl")
-    assert list(mutants.part_of(named, "5/5")) == ["e", "j"]
-    assert {*mutants.part_of(named, "1-4/5"), "e", "j"} == {*named}
-    assert mutants.part_of(named, "1/1") == named
-    with pytest.raises(ValueError, match="6/5 is no part of 5"):
-        mutants.part_of(named, "6/5")
+def test_the_tests_that_judge_are_there():
+    assert [name for name in mutants.TESTS if not (HERE / name).exists()] == []
 
 
 SCRIPT = """
@@ -91,6 +75,7 @@ def test_cos_as_far_as_it_goes(): assert abs(OPS["cos"].forward(0.5) - 0.8775825
 }
 
 
+@pytest.mark.long
 def test_who_is_killed_and_who_survives(tmp_path):
     for name, text in TESTS.items():
         (tmp_path / name).write_text("from gradcli.ops import OPS\n" + text, encoding="utf-8")
@@ -101,32 +86,20 @@ def test_who_is_killed_and_who_survives(tmp_path):
     assert found["sin: forward"] == [True, 1]
     assert found["cos: forward"] == [False, 1], "read, but the test did not notice"
     assert found["cbrt: forward"] == [False, 0], "no test reads it"
-    assert found["tan: forward"] == [False, 0], "the test fails without a mutant too"
+    assert not found["tan: forward"][0], "the test fails without a mutant too"
     assert [name.rpartition("::")[2] for name in found["failing"]] == ["test_tan"]
     assert found["late"]
     assert found["silent"] == [True, False, False], "a rule that was read, and one that was not"
 
 
-EXACTLY = "assert abs(OPS['acosh'].vjp(0)(1.0, None, 2.0) - 3**-0.5) < 1e-14"
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("text", "code", "said"), [
-    pytest.param(EXACTLY, 0, "2 of 2", marks=pytest.mark.slow), ("OPS['acosh']", 1, "SURVIVED acosh"),
-])  # fmt: skip
-def test_the_command_line_ends_with_1_where_a_mutant_survives(text, code, said, tmp_path):
+def test_the_command_line_ends_with_1_where_a_mutant_survives(tmp_path):
     tests = tmp_path / "test_one.py"
-    tests.write_text(f"from gradcli.ops import OPS\ndef test_one():\n    {text}\n", encoding="utf-8")
+    tests.write_text("from gradcli.ops import OPS\ndef test_one():\n    OPS['acosh']\n", encoding="utf-8")
     words = [sys.executable, HERE / "mutants.py", "--only", "acosh: vjp of argument 0", "--tests", tests]
     ended = subprocess.run(words, capture_output=True, text=True, timeout=100, check=False)
-    assert ended.returncode == code, ended.stdout + ended.stderr
-    assert said in ended.stdout
-
-
-@pytest.mark.slow
-def test_a_function_without_a_builder_has_no_mutant_to_run(capsys):
-    assert mutants.main(["--only", "sin(): built"]) == 2
-    assert capsys.readouterr().out == "no mutant to run\n"
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert "SURVIVED acosh" in ended.stdout
 
 
 @pytest.mark.parametrize(("value", "want"), [
@@ -160,34 +133,24 @@ def test_links_and_formulas_are_changed():
     assert spoiled(x).subs(x, 3.0) == pytest.approx(3.0 * SLIGHTLY, rel=1e-15)
 
 
-def test_a_mutant_of_the_code_changes_one_branch_alone(catalogue):
+@pytest.mark.slow
+def test_what_a_change_touches_has_mutants_and_one_changes_one_branch_alone():
     def shares():
         return [float(ties(1.0, *pair)) for pair in ((1.0, 1.0), (2.0, 1.0), (1.0, 2.0))]
 
-    def mutated(name):
-        catalogue[name].apply()
+    def mutated(mutant):
+        mutant.apply()
         return shares()
 
+    code = ties.__code__
+    found = mutants.catalogue({below(code.co_filename): {code.co_firstlineno + 2}})
+    assert {"maximum: vjp of argument 0", "maximum: forward"} <= set(found)
+    assert not any(name.startswith(("sin", "softmax")) for name in found)
+    own = [mutant for name, mutant in found.items() if name.startswith("ops.arithmetic.ties #")]
     assert shares() == [0.5, 1.0, 0.0]
-    names = [name for name in catalogue if name.startswith("arithmetic.ties")]
-    changed = [apart(lambda name=name: mutated(name), 20) for name in names]
-    assert [0.5 * SLIGHTLY, 1.0, 0.0] in changed
+    assert [0.5 * SLIGHTLY, 1.0, 0.0] in [apart(lambda mutant=mutant: mutated(mutant), 20) for mutant in own]
     assert shares() == [0.5, 1.0, 0.0]
-
-
-def changed_at(catalogue, function):
-    """Return the mutants that count as changed where the line has changed on which a function begins."""
-    code = function.__code__
-    return set(mutants.changed(catalogue, {below(code.co_filename): {code.co_firstlineno}}))
-
-
-@pytest.mark.slow
-def test_a_mutant_counts_as_changed_with_its_row_and_with_all_that_it_calls(catalogue):
-    assert changed_at(catalogue, OPS["sin"].vjp(0)) == {name for name in catalogue if name.startswith("sin: ")}
-    by_helper = changed_at(catalogue, ties)
-    assert {"arithmetic.ties #1", "maximum: vjp of argument 0", "maximum: forward"} <= by_helper
-    assert not any(name.startswith(("sin", "softmax")) for name in by_helper)
-    assert mutants.changed(catalogue, {}) == {}
+    assert mutants.catalogue({}) == {}
 
 
 DIFF = """diff --git a/src/gradcli/ops/a.py b/src/gradcli/ops/a.py
@@ -204,10 +167,9 @@ DIFF = """diff --git a/src/gradcli/ops/a.py b/src/gradcli/ops/a.py
 +++ b/src/gradcli/reverse.py
 @@ -1 +1 @@
 -old
-+new
+new
 """
 
 
 def test_a_diff_has_the_lines_that_are_new_and_those_beside_what_is_gone():
     assert lines_of(DIFF) == {"ops/a.py": {3, 4, 10, 11}, "reverse.py": {1}}
-    assert lines_since("no such commit") is None

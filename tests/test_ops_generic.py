@@ -180,6 +180,7 @@ def test_both_routes_make_the_same_choice_among_ties_and_at_zero(name):
         check_op(OPS[name], [np.array(values)], {"dim": (0,), **GONE, **order}, numeric=False)
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.data())
 def test_anywhere_in_its_domain_an_elementwise_op_agrees_with_its_formula(data):

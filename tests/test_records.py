@@ -5,16 +5,34 @@ from __future__ import annotations
 import pytest
 
 from gradcli.ops import FUNCTIONS, OPS
+from programs import OWN
 from records import RECORDS, Record, missing_of_function, missing_of_op
-from torch_rows import EDGES, FLAT, MORE_EXACT, OF_NUMPY, SAMPLE, functions_called
+from torch_rows import MORE_EXACT, ROWS, functions_called
 
-ASKED = functions_called(SAMPLE.values()) | FLAT | OF_NUMPY
+FLAT = {
+    "argmax",
+    "argmin",
+    "any",
+    "all",
+    "isnan",
+    "heaviside",
+    "zeros",
+    "ones",
+    "eye",
+    "arange",
+    "linspace",
+    "ones_like",
+    "tensor",
+}
+"""Functions that PyTorch is not asked about: they have no derivative."""
+OF_NUMPY = {"astype"}
+"""Methods of arrays that PyTorch's tensors lack."""
 
 
 def missing_of(name):
     known = RECORDS.get(name)
     of_op = missing_of_op(OPS[name], known) if name in OPS else []
-    of_function = missing_of_function(FUNCTIONS[name], known, ASKED) if name in FUNCTIONS else []
+    of_function = missing_of_function(FUNCTIONS[name], known) if name in FUNCTIONS else []
     return list(dict.fromkeys([*of_op, *of_function]))
 
 
@@ -27,8 +45,19 @@ def test_a_record_is_of_an_op_or_a_function():
     assert set(RECORDS) <= {*OPS, *FUNCTIONS}
 
 
+def test_every_function_is_called_by_a_row_that_pytorch_is_asked():
+    assert set(FUNCTIONS) - functions_called(ROWS) - FLAT - OF_NUMPY == set(), "add a row to data/torch_edges.jsonl"
+
+
+def test_every_function_has_a_program_with_its_value():
+    plain = {
+        name for name, one in FUNCTIONS.items() if one.op and not one.op.defaults and (one.op.formula or one.op.step)
+    }
+    assert {name for name in FUNCTIONS if not OWN[name]} <= plain, "add a row to data/function_programs.jsonl"
+
+
 def test_what_is_more_exact_than_pytorch_is_a_row_that_it_is_asked():
-    assert set(MORE_EXACT) <= {case.program for case in EDGES}
+    assert set(MORE_EXACT) <= {case.program for case in ROWS}
 
 
 STRAIGHT = {"definition": abs, "straight": True}
@@ -46,6 +75,6 @@ def test_what_a_record_of_an_op_needs(op, fields, missing):
 
 
 def test_what_a_record_of_a_function_needs():
-    assert missing_of_function(FUNCTIONS["sum"], Record("sum"), set()) == ["oracle", "recipes", "programs", "torch"]
-    assert missing_of_function(FUNCTIONS["sin"], Record("sin"), {"sin"}) == ["oracle"]
-    assert missing_of_function(FUNCTIONS["sin"], None, set()) == missing_of_op(OPS["sin"], None) == ["record"]
+    assert missing_of_function(FUNCTIONS["sum"], Record("sum")) == ["recipes"]
+    assert missing_of_function(FUNCTIONS["sin"], Record("sin")) == []
+    assert missing_of_function(FUNCTIONS["sin"], None) == missing_of_op(OPS["sin"], None) == ["record"]

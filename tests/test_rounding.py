@@ -117,6 +117,7 @@ def test_an_output_that_v_leaves_out_widens_no_tolerance():
     assert jacobian.scale(np.array([1.0, 2.0])) == np.inf
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("program", "x"),
     [

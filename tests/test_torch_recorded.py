@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from oracles import DATA, cases, numbers, portion
-from torch_rows import RECORDED, SAMPLE, check
-
-FIGURES = {record["row"]: record["figures"] for record in cases(RECORDED)}
+from oracles import DATA, needs_torch, portion
+from torch_rows import RECORDED, ROWS, check, theirs
 
 
-def test_every_row_of_the_sample_is_recorded_and_no_other():
+def test_the_table_stays_small():
     assert (DATA / RECORDED).stat().st_size < 1_000_000
-    missing, stale = sorted(set(SAMPLE) - set(FIGURES)), sorted(set(FIGURES) - set(SAMPLE))
-    assert missing == stale == [], "ask PyTorch: python tests/torch_rows.py"
 
 
-KNOWN = [pytest.param(SAMPLE[key], FIGURES[key], id=key) for key in SAMPLE if key in FIGURES]
+@pytest.mark.parametrize("case", portion(ROWS, 4), ids=[f"{k}-{case.program}" for k, case in enumerate(ROWS)])
+def test_as_recorded(case):
+    check(case, case.figures)
 
 
-@pytest.mark.parametrize(("case", "figures"), portion(KNOWN, 4))
-def test_as_recorded(case, figures):
-    check(case, [numbers(figure) for figure in figures])
+@pytest.mark.slow
+@needs_torch
+def test_the_figures_are_those_of_pytorch():
+    for case in ROWS:
+        for got, want in zip(theirs(case), case.figures, strict=True):
+            np.testing.assert_allclose(got, want, case.rtol, case.atol, err_msg=case.program)

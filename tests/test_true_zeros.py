@@ -30,6 +30,7 @@ FACTORS = [  # b is multiplied by numbers of which some are truly 0
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("program", FACTORS)
 @pytest.mark.parametrize("matrix", MATRICES.values(), ids=MATRICES)
 def test_what_rounding_leaves_of_a_true_zero_is_right(program, matrix):

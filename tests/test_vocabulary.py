@@ -57,7 +57,7 @@ def test_every_function_and_operator_has_facts():
     ]
     assert missing == []
     assert [name for name in FACTS if name not in {*FUNCTIONS, *SIGNS}] == []  # tables of nothing that there is
-    assert [*FACTS] == [*(row.name for row in rows()), *SIGNS]  # their order
+    assert set(FACTS) == {*(row.name for row in rows()), *SIGNS}
     told = [text for facts in FACTS.values() for text in facts.derivatives]
     assert all(" = " in text or text.startswith("none: ") for text in told)
 

@@ -16,6 +16,7 @@ from gradcli.explanation.explained import Explained
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from gradcli.checking.claims import Claims
     from gradcli.document.model import Document
     from gradcli.explanation.ran import Ran
     from gradcli.explanation.views import Descent, Hessian, Rows, Tangent
@@ -311,22 +312,38 @@ def check(
     >>> print(gradcli.check("x**3", x=2.0, expect="x**2"))
     wrong: dy/dx is 4.0 by x**2 and truly 12.0: it is 1/3 of the true one everywhere: a factor 3 is missing
     """
-    from gradcli.checking.check import check_function, may_say_gradients
+    from gradcli.checking.check import check_function
     from gradcli.checking.comparing import digits_asked
 
     values = {**(inputs or {}), **variables}
     program, budget, digits = text_of_program(program), budget_of(budget), digits_asked(digits, tolerance)
-    if may_say_gradients(program, of):
-        from gradcli.checking.claims import read_claims  # a formula has none
-        from gradcli.explanation.scripts import Asked
+    claims = claims_of(program, wrt, of, 0, lambda: expect, values, budget)
+    function = function_of(program, wrt, of, budget, values) if claims is None else claims.function
+    wanted = expect if claims is None else claims.typed
+    return check_function(function, values, v, wanted, samples, seed, strict, Check, digits, claims, points)
 
-        claims = read_claims(program, Asked(of=of, wrt=tuple(wrt or ())), expect, values, budget)
-        if claims is not None:
-            return check_function(
-                claims.function, values, v, claims.typed, samples, seed, strict, Check, digits, claims, points
-            )
-    function = function_of(program, wrt, of, budget, values)
-    return check_function(function, values, v, expect, samples, seed, strict, Check, digits, points=points)
+
+def claims_of(
+    program: str | Callable[..., Any],
+    wrt: Sequence[str] | None,
+    of: str | None,
+    seed: int,
+    expect: Callable[[], Any],
+    values: Mapping[str, Any],
+    budget: Budget | None,
+) -> Claims | None:
+    """Return what a script says of its own gradients; None for a formula, and where a derivative call is checked.
+
+    ``expect`` gives what is expected, which is read of a script alone, and ``seed`` is where its draws begin.
+    """
+    from gradcli.checking.check import may_say_gradients
+
+    if not may_say_gradients(program, of):
+        return None
+    from gradcli.checking.claims import read_claims  # a formula has none
+    from gradcli.explanation.scripts import Asked
+
+    return read_claims(program, Asked(of=of, wrt=tuple(wrt or ()), seed=seed), expect(), values, budget)
 
 
 def text_of_program(program: str | Callable[..., Any]) -> str | Callable[..., Any]:

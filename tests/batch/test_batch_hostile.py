@@ -105,6 +105,7 @@ def batch_of_all(*args):
     return found, [strict_json(line) for line in found.stdout.decode("ascii").splitlines()], left
 
 
+@pytest.mark.long
 def test_every_line_has_its_answer_in_its_place(answered):
     found, documents, left = answered
     assert len(documents) == 2 * len(HOSTILE) + 1
@@ -205,6 +206,7 @@ def test_a_line_is_given_before_the_next_is_read():
     assert next(found) == Line(2, b"b", 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("args", portion([("--jobs", "2"), ()], 2), ids=" ".join)
 def test_a_line_of_100_megabytes_is_refused_and_not_held(args):
     script = (

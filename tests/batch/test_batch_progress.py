@@ -9,7 +9,7 @@ import pytest
 
 from gradcli.cli.app import run
 from gradcli.cli.batch import progress
-from gradcli.cli.environment import Environment
+from gradcli.cli.output import Environment
 
 RECORDS = "".join(json.dumps({"id": k, "program": "x**2", "inputs": {"x": float(k)}}) + "\n" for k in range(3))
 

@@ -13,7 +13,7 @@ import pytest
 import gradcli
 from gradcli.batch.records import KEYS
 from gradcli.cli.app import run
-from gradcli.cli.environment import Environment
+from gradcli.cli.output import Environment
 from oracles import ask, cases, flags, portion, strict_json
 
 SCHEMA = strict_json(ask("schema").out)

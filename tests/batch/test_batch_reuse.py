@@ -88,6 +88,7 @@ def test_another_branch_is_another_formula(program, points):
         assert reused(answers, record) == fresh(record)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", portion(sorted(name for name, known in RECORDS.items() if known.programs), 144))
 def test_every_function_at_other_points(name):
     for program in RECORDS[name].programs:
@@ -100,6 +101,7 @@ def test_every_function_at_other_points(name):
             assert reused(answers, record) == fresh(record)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", portion(range(40), 20))
 def test_random_programs_at_random_points(number):
     program, by = random_program(97, number), random.Random(number).uniform(-0.4, 0.4)  # noqa: S311 - the same always

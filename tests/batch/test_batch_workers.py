@@ -96,6 +96,7 @@ class Clock:
         return self.now
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("jobs", portion([2, 1], 2))
 def test_records_that_run_forever_are_ended_and_the_rest_is_answered(jobs, monkeypatch):
     records = [square(1), ENDLESS, *map(square, range(2, 30)), ENDLESS, square(30), ENDLESS]
@@ -134,6 +135,7 @@ def test_a_record_that_takes_more_memory_than_a_worker_has_is_one_error():
     assert found.returncode == 0
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system does not keep the bound")
 @pytest.mark.parametrize("memory", portion([1, 40, 60, 80, 100], 3))
 def test_a_worker_that_cannot_start_is_an_error_of_the_batch(memory, capfd):
@@ -154,6 +156,7 @@ def test_the_time_of_the_budget_is_kept_without_a_worker():
     assert found.returncode == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("jobs", portion(["2", "3"], 2))
 def test_workers_give_the_same_lines_as_one_process(jobs):
     programs = ["x**2", "where(x > 1, sqrt(x), x)", "sinn(x)", "x*ones(9, 9)", "1/x", "h = sin(x); h*exp(h)"]

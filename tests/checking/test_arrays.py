@@ -71,6 +71,7 @@ def test_one_wrong_entry_that_is_not_the_largest_is_found():
     assert f": only [{i},{j}] is wrong" in str(check_layer(expect))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [5, 7, 8])
 def test_rounding_inside_of_values_is_right_and_an_error_above_it_is_not(size):
     k = np.arange(size)

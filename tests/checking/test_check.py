@@ -57,6 +57,7 @@ ELEMENTWISE = sorted(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", portion(ELEMENTWISE, 16))
 def test_a_mistake_that_both_routes_share_is_found_in_many_digits(name):
     op, program = OPS[name], PROGRAMS[name][0]

@@ -37,6 +37,7 @@ def test_a_right_backward_pass_is_right(row):
     )  # db1 is 0 but for rounding
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("row", portion([r for r in RIGHT if r.values[0]["named"]], 6))
 def test_gradients_are_found_by_their_names(row):
     found = gradcli.check(row["source"], of=row["of"])

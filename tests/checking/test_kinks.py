@@ -181,6 +181,7 @@ def test_equal_singular_values_make_no_jump(program, matrix, bent):
     spectral(program, matrix, bent)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("program", "matrix", "bent"), SPECTRA)
 def test_an_answer_depends_on_no_choice_of_a_processor(program, matrix, bent, request):
     here = spectral(program, matrix, bent)

@@ -68,6 +68,7 @@ def test_one_wrong_entry_of_many_is_located(name):
     assert (held.worst.place, held.wrong, held.compared) == (f"dy/d{wrt[0]}[{i},{j}]", 1, right.size)
 
 
+@pytest.mark.long
 def test_gelu_far_out_is_asked_for_entry_by_entry():
     x = np.linspace(-30, 30, 61)
     found = gradcli.check("gelu(x)", x=x, expect="0.5*(1+erf(x/sqrt(2))) + x*exp(-x**2/2)/sqrt(2*pi)")
@@ -79,6 +80,7 @@ def held_to(expect, **more):
     return gradcli.check(program, inputs=inputs, wrt=WRT, expect=expect, budget=LITTLE, **more)
 
 
+@pytest.mark.long
 def test_the_record_says_what_was_asked():
     program, inputs = SMALL
     assert gradcli.check(program, inputs=inputs, wrt=WRT).asked == Asked(25, 25, 0)
@@ -88,6 +90,7 @@ def test_the_record_says_what_was_asked():
     assert held_to({}).to_dict()["check"]["asked"]["directions"] == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("v", [None, 2.0])
 def test_expected_arrays_share_the_direction(v):
     right = {name: value * (v or 1.0) for name, value in gradients(*SMALL, WRT).items()}

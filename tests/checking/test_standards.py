@@ -84,6 +84,7 @@ def test_an_entry_that_cancels_is_held_by_its_own_terms():
     assert not gradcli.check("(x*3 + 1e-3 - x*3)*x", x=1000.0, expect=1.2e-3, digits=5).agree, "alone, it is its own"
 
 
+@pytest.mark.long
 def test_along_a_direction_one_wrong_entry_shows():
     x = np.random.default_rng(3).normal(size=(200, 100))
     w, t = np.linspace(-1, 1, 100), np.ones(200)

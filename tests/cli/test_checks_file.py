@@ -13,7 +13,7 @@ import pytest
 
 from gradcli.batch.records import Line
 from gradcli.cli.app import command_line, run
-from gradcli.cli.checks import Checks, keys_of
+from gradcli.cli.checks import KEYS, Checks
 from gradcli.errors import GradcliError
 from oracles import ask, strict_json
 
@@ -132,9 +132,8 @@ EVERY = ("--expect", "--wrt", "--v", "--samples", "--seed", "--strict", "--budge
 
 def test_every_option_of_the_command_is_a_key():
     command = command_line("check").commands["check"]
-    keys = keys_of(command)
-    assert {flag.removeprefix("--") for flag in EVERY} <= set(keys)
-    left_out = {flag for one in command.params for flag in one.opts[:1]} - {key.flag for key in keys.values()}
+    assert {flag.removeprefix("--") for flag in EVERY} <= set(KEYS)
+    left_out = {flag for one in command.params for flag in one.opts[:1]} - {key.flags[0] for key in KEYS.values()}
     assert left_out == {"program", "--set", "--json", "--format", "--output", "-q", "--debug", "--jobs"}
 
 
@@ -374,7 +373,7 @@ def test_a_fault_of_gradcli_is_one_error(here, cli, monkeypatch):
     def fail(*_, **__):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("gradcli.cli.checking.answer", fail)
+    monkeypatch.setattr("gradcli.cli.checking.answer_check", fail)
     answer = cli("check", written(here, toml(RIGHT)))
     assert answer.code == 70
     assert verdicts(answer.out) == ([("error", "right")], "1 check: 1 error")
@@ -384,7 +383,7 @@ def test_an_interrupt_ends_all_checks(here, cli, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gradcli.cli.checking.answer", interrupt)
+    monkeypatch.setattr("gradcli.cli.checking.answer_check", interrupt)
     assert cli("check", written(here, toml(RIGHT, RIGHT))).code == 130
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from gradcli.cli.app import run
-from gradcli.cli.environment import Environment
+from gradcli.cli.output import Environment
 
 ROWS = {  # the line before the cursor: some of what may follow, and what may not
     "gradcli ": ({"explain", "grad", "check", "run", "batch", "functions", "schema"}, {"--format"}),

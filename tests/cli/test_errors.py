@@ -11,7 +11,7 @@ import pytest
 
 from conftest import Closed, Faulty, stream
 from gradcli.cli.app import run
-from gradcli.cli.environment import Environment
+from gradcli.cli.output import Environment
 from oracles import portion
 
 if TYPE_CHECKING:

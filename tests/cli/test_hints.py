@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import gradcli
-from gradcli.cli.declared import COMMANDS, WITH_PROGRAM, options_of
-from gradcli.cli.mistakes import EXAMPLES, OF_RECORDS, SYNONYMS
+from gradcli.cli.mistakes import EXAMPLES, OF_RECORDS
+from gradcli.cli.options import COMMANDS, OPTIONS, WITH_PROGRAM, flags_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,12 +106,14 @@ def test_an_example_of_an_option_is_taken(cli: Cli, flag: str) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("name", sorted({name for names in SYNONYMS.values() for name in names}))
+@pytest.mark.parametrize(
+    "name", sorted({name for key, option in OPTIONS.items() if key != "expect" for name in option.called})
+)
 def test_an_option_with_another_name_leads_to_one_that_there_is(cli: Cli, command: str, name: str) -> None:
     program = ["x**2"] if command in WITH_PROGRAM else []
     answer = cli(command, *program, f"--{name}", "1", stdin="")
     hint = "".join(line for line in answer.err.splitlines() if line.startswith("help: "))
-    owners = [flag for option in options_of(COMMANDS[command]) for flag in option.flags]
+    owners = dict(flags_of(command))
     if re.search("is an option of|ha(s|ve) it|gradcli explain", hint):
         return
     for flag in re.findall(r"(?<![\w-])--?[a-z]+(?![\w-])", hint):

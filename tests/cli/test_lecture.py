@@ -10,7 +10,7 @@ import pytest
 
 import gradcli
 from gradcli.cli.app import run
-from gradcli.cli.environment import Environment
+from gradcli.cli.output import Environment
 from gradcli.document.model import Settings
 from gradcli.document.sections import document_of, figure_of, steps_of
 

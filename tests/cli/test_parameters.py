@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.core import TyperOption
 
-from gradcli.cli.app import COMMANDS, command_line
-from gradcli.cli.options import UNREAD, plain, processed, read_plainly
+from gradcli.cli.app import command_line
+from gradcli.cli.options import COMMANDS
+from gradcli.cli.words import UNREAD, plain, processed, read_plainly
 
 DECLARED = typer.Typer()
 

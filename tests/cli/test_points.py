@@ -77,6 +77,7 @@ FAIL = {  # the command line, and how it is asked again at the failing point
 }
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("name", FAIL)
 def test_the_failing_point_is_a_command_that_shows_it_again(cli, name):

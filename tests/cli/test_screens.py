@@ -50,6 +50,7 @@ def test_no_word_is_broken(cli: Cli, args: tuple[str, ...], columns: str) -> Non
             assert len(line) <= int(columns) or len(line.split()) == 1, line
 
 
+@pytest.mark.long
 def test_every_error_of_the_tables_fits_a_screen(cli: Cli) -> None:
     for row in cases("bad_inputs.jsonl")[::5]:
         lines = cli(*row["args"], stdin=row["stdin"] or "", columns="40", screen=True).err.splitlines()

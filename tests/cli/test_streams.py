@@ -58,6 +58,7 @@ REDIRECTIONS = [  # how, the command line, its exit code, what standard error sa
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("redirection", "args", "code", "words"), portion_of_rows(REDIRECTIONS, 4))
 def test_a_stream_that_fails_is_one_line_and_an_exit_code(
     redirection: str, args: tuple[str, ...], code: int, words: str
@@ -175,6 +176,7 @@ WORK = {  # what is at work when the signal comes, and for what
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", portion(WORK, 3))
 def test_an_interrupt_in_the_middle_of_the_work_is_quiet(place: str) -> None:
     assert_quiet(STRUCK, place, *WORK[place])

@@ -56,6 +56,7 @@ def test_a_slow_machine_gives_the_same_answer_or_none(monkeypatch, program):
             answers(program)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_more_work_decides_more_and_never_otherwise(program):
     text, inputs = PROGRAMS[program]

@@ -71,6 +71,7 @@ def holds_the_graph(found):
     return count
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", portion(range(120), 40))
 def test_what_the_edges_send_is_what_arrives(number):
     program = random_program(4, number)

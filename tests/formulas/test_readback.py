@@ -24,6 +24,7 @@ def answer(text, **inputs):
     return gradcli.explain(text, v=np.cos(np.arange(y.size) + 1.0).reshape(y.shape), inputs=inputs)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("block", portion(range(BLOCKS), BLOCKS))
 def test_formulas_of_random_programs_are_their_numbers(block):
     found = {seed: findings(program(seed)) for seed in range(block, COUNT, BLOCKS)}

@@ -11,6 +11,7 @@
 * mpmath writes the loop that sums a hypergeometric series at the first use of each kind of it: event ``compile``, and
   ``exec``, from its ``libhyper.py``; the text follows from how many parameters there are, and of which number classes.
 * The file that the command line names is opened to be read, and so are gradcli's own, whose texts a script may need.
+* Where a file that is named is not there, the names beside it are read for "did you mean": ``os.listdir`` of ``.``.
 * ``sys._getframe``, attribute and id events tell of Python's own bookkeeping.
 """
 
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import gradcli
+from gradcli.cli.options import COMMANDS
 
 BOOKKEEPING = {
     "sys._getframe", "object.__getattr__", "object.__setattr__", "object.__delattr__", "builtins.id", "code.__new__",
@@ -38,11 +40,10 @@ HOME = str(Path(gradcli.__file__).parent) + os.sep
 @cache
 def annotations() -> frozenset[str]:
     """Return the texts of all annotations of the command line's functions."""
-    from gradcli.cli import app, commands
+    from gradcli.cli import app
 
-    functions = [
-        found for module in (app, commands) for found in vars(module).values() if isinstance(found, types.FunctionType)
-    ]
+    functions = [found for found in vars(app).values() if isinstance(found, types.FunctionType)]
+    functions += [app.callback(name) for name in COMMANDS]
     return frozenset(str(text) for found in functions for text in found.__annotations__.values())
 
 
@@ -92,6 +93,8 @@ def allowed(event: str, found: tuple[Any, ...]) -> bool:
         return found[0].co_filename == "<string>" and called_from("typing.py", "inspect.py")
     if event == "open":
         return found[0] == "" and called_from("ast.py")
+    if event == "os.listdir":
+        return str(found[0]) == "." and called_from("pathlib.py")
     return event in ("os.putenv", "os.unsetenv") and found[0] == b"PYDANTIC_DISABLE_PLUGINS"
 
 

@@ -17,7 +17,7 @@ from types import FrameType
 from fuzz.audit import Watch
 from fuzz.lines import Line
 from gradcli.cli.app import run
-from gradcli.cli.environment import Environment
+from gradcli.cli.output import Environment
 from oracles import strict_json
 
 HANG = 10.0

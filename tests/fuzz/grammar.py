@@ -1,16 +1,20 @@
-"""Programs over the whole language, drawn from its grammar: most run, some are wrong by one step.
+"""Programs over the whole language, filled in blindly from the recipes of the generator: most run, some are wrong.
 
 Every choice goes through a ``random.Random``, so that a seed, Hypothesis or a coverage-guided fuzzer can make it.
 """
 
 from __future__ import annotations
 
+import re
 from random import Random
 
+from generator.growing import HOLE, RECEIVER, RECIPES
+from generator.recipes import ANYWHERE, STATEMENTS
 from gradcli.language.misread import ALIASES
-from gradcli.ops import FUNCTIONS, METHODS, SPELLINGS
+from gradcli.ops import METHODS, SPELLINGS
 from gradcli.ops.making import CONSTANTS
 from programs import PROGRAMS, VALUES
+from records import FUNCTIONS
 
 INPUTS = tuple(VALUES)
 NAMES = (*INPUTS, "u", "w", "y", "z", "i", "h", "e", "pi", "sin", "_", "x_1")
@@ -22,7 +26,6 @@ EXTREME = (
 )  # fmt: skip
 BINARY = ("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>")
 COMPARE = ("<", "<=", ">", ">=", "==", "!=", " in ", " is ", " not in ")
-UNARY = ("-", "+", "not ", "~", "--", "-+~")
 AUGMENTED = ("+=", "-=", "*=", "/=", "//=", "%=", "**=", "@=", "|=", "^=")
 CALLABLE = tuple(SPELLINGS)
 ATTRIBUTES = (
@@ -37,28 +40,40 @@ REFUSED = (
     "lambda a: a", "[a for a in x]", "{1: x}", "{x}", "f'{x}'", "(y := x)", "*x", "await x", "(yield)", "b'x'", "2j",
     "...", "x.__class__.__mro__", "__import__('os')", "open('owned', 'w')", "eval('1')", "print(x)", "(a for a in x)",
 )  # fmt: skip
-ELEMENTWISE = tuple(
-    spelling for function in FUNCTIONS.values() if function.op and function.op.formula and len(function.op.vjps) == 1
-    for spelling in function.spellings
-)  # fmt: skip
 CALLS = tuple(
     program for programs in PROGRAMS.values() for program in programs if "\n" not in program and "=" not in program
 )
-FAMILIES = (("x", "p", "t", "s"), ("x", "u"), ("S", "S", "s"), ("T", "s"), ("s",), ("b", "s"), ("A",), INPUTS)
-"""Variables that broadcast with one another; the last are all, which often do not."""
 SHAPES = ("3", "2, 3", "(2, 3)", "-1", "3, 1", "0", "1, 0", "10**6, 10**6", "2.5", "x", "-2", "1, 1, 1, 1, 1, 1, 1")
 STEPS = ("", "::2", "::-1", "1:", ":-1", "0:0", "5:1", "::0", "10**9:", "x:", "-1", "0", "7", "...", "None", "...,...")
+LEAVES = {
+    "S": ("s", "x[0]", "A[0, 1]", "0.7"), "V": ("x", "p", "t"), "U": ("b",), "M": ("A",), "N": ("B",), "Q": ("S",),
+    "T": ("[A, A]", "[A*s, -A]"), "W": ("[B, B]", "[B, -B]"), "E": ("x", "A", "s", "S"),
+}  # fmt: skip
+"""What a hole takes, by its letter: n is 3 here, and m is 2."""
+CONSTANT = {"n": ("3",), "m": ("2",), "c": ("0.5", "-1.5", "1e-3", ".5", "2."), "anywhere": tuple(ANYWHERE),
+            "classes": ("[0, 2]", "[1, 1]"), "mask": ("[True, False, True]",)}  # fmt: skip
+ENDS = ("sum(y)", "y.sum()", "mean(y*y)", "sum(y**2)", "y")
+ODD_LINES = (
+    "pass",
+    "break",
+    "import os",
+    "return y",
+    "del y",
+    "global x",
+    "y.T[0] = x",
+    "e = x",
+    "x[0] = s",
+    "while s > 0: s = s*2",
+)
 
 
 class Grammar:
-    """Draws programs; ``room`` bounds how many parts one program may still grow, ``wrong`` is how often a
-    part is one that seldom fits."""
+    """Draws programs; ``room`` bounds how many parts one may have, ``wrong`` is how often one seldom fits."""
 
     def __init__(self, rng: Random, room: int = 24, wrong: float = 0.1) -> None:
         self.rng = rng
         self.room = room
         self.wrong = wrong
-        self.names = rng.choice(FAMILIES)
 
     def chance(self, probability: float) -> bool:
         """Return true about so often."""
@@ -69,132 +84,64 @@ class Grammar:
         if self.chance(0.15):
             return f"sum({self.rng.choice(CALLS)})" if self.chance(0.7) else self.rng.choice(CALLS)
         if self.chance(0.5):
-            return self.expression() if self.chance(0.15) else f"sum({self.expression()})"
-        lines = [line for _ in range(self.rng.randint(1, 4)) for line in self.statement(0)]
-        first = [f"y = {self.expression()}"] if self.chance(1 - self.wrong) else []
-        return "\n".join(
-            [*first, *lines, self.rng.choice(("sum(y)", "y.sum()", "mean(y*y)", "sum(y**2)", "y", self.expression()))]
-        )
+            return self.expression("E") if self.chance(0.15) else f"sum({self.expression('E')})"
+        lines = [self.statement(number) for number in range(self.rng.randint(1, 3))]
+        if self.chance(self.wrong / 3):
+            lines.insert(self.rng.randint(0, len(lines)), self.rng.choice(ODD_LINES))
+        end = self.rng.choice(ENDS) if self.chance(0.8) else f"{self.leaf('E')} + sum(a0)"
+        return "\n".join([*lines, "y = a0*1" if self.chance(0.8) else "y = [a0.sum(), s]", end])
 
-    def expression(self) -> str:
-        """Return an expression; a leaf where there is no more room."""
+    def statement(self, number: int) -> str:
+        """Return a statement that leaves its value as ``a0`` where it is the first."""
+        text = self.rng.choice(tuple(STATEMENTS.values())).replace("$x", "x")
+        return self.filled(re.sub(r"\$(\w)", rf"\g<1>{number}", text))
+
+    def expression(self, letter: str) -> str:
+        """Return a call, an operator or an index with expressions in its holes; a leaf where there is no more room."""
         self.room -= 1
         if self.room <= 0 or self.chance(0.3):
-            return self.leaf()
-        usual = (self.binary, self.binary, self.call, self.call, self.smooth, self.smooth, self.unary, self.choice)
-        odd = (self.method, self.subscript, self.display, self.comparison, self.attribute, self.nested)
-        return self.rng.choice(odd if self.chance(2 * self.wrong) else usual)()
+            return self.leaf(letter)
+        return self.filled(self.spelled(*self.rng.choice(RECIPES)))
 
-    def leaf(self) -> str:
-        """Return a name or a number, seldom one that the language refuses."""
-        if not self.chance(self.wrong):
-            return self.rng.choice(self.names) if self.chance(0.75) else self.rng.choice(NUMBERS[:13])
-        return self.rng.choice(self.rng.choice((NUMBERS, EXTREME, INPUTS, NAMES, tuple(CONSTANTS), REFUSED, TEXTS)))
+    def spelled(self, name: str, recipe: str) -> str:
+        """Return a recipe with a spelling of its function, seldom one of another."""
+        if not name:
+            return recipe
+        if self.chance(self.wrong / 4):
+            return recipe.replace("{f}", self.rng.choice(ATTRIBUTES if ".{f}" in recipe else CALLABLE))
+        function, receiver = FUNCTIONS[name], RECEIVER.fullmatch(recipe)
+        if receiver and function.methods and (not function.spellings or self.chance(0.3)):
+            return f"{receiver[1]}.{self.rng.choice(function.methods)}({receiver[2]}"
+        return recipe.replace("{f}", self.rng.choice(function.methods if ".{f}" in recipe else function.spellings))
 
-    def smooth(self) -> str:
-        """Return a call of a function of one argument that takes every shape."""
-        return f"{self.rng.choice(ELEMENTWISE)}({self.expression()})"
+    def filled(self, recipe: str) -> str:
+        """Return a recipe with its holes filled, seldom with an option that nobody asked for."""
+        text = HOLE.sub(lambda hole: self.hole(hole[1], hole[2], hole[3]), recipe)
+        if text.endswith(")") and self.chance(self.wrong / 3):
+            return f"{text[:-1]}, {self.rng.choice(KEYWORDS)}={self.rng.choice((*SHAPES, *TEXTS))})"
+        return text
 
-    def binary(self) -> str:
-        """Return two expressions with an operator between them."""
-        operator = self.rng.choice(BINARY if self.chance(self.wrong) else BINARY[:7])
-        left, right = self.expression(), self.expression()
-        return f"({left}){operator}({right})" if self.chance(0.3) else f"{left} {operator} {right}"
+    def hole(self, letter: str, low: str | None, high: str | None) -> str:
+        """Return what fills a hole, between two numbers where it asks for them."""
+        if letter in CONSTANT:
+            return self.rng.choice(CONSTANT[letter])
+        if self.chance(self.wrong / 2):
+            return self.odd()
+        text = self.expression(letter) if letter == "E" and self.chance(0.4) else self.leaf(letter)
+        if low is None or high is None or self.chance(0.1):
+            return text if text.isidentifier() else f"({text})"
+        return f"({float(high) - float(low):g}*sigmoid({text}) + {low})"
 
-    def unary(self) -> str:
-        """Return an expression with a sign or a negation."""
-        return self.rng.choice(UNARY if self.chance(self.wrong) else UNARY[:2]) + self.expression()
+    def leaf(self, letter: str) -> str:
+        """Return a variable of a shape, seldom what has another."""
+        return self.odd() if self.chance(self.wrong / 4) else self.rng.choice(LEAVES[letter])
 
-    def comparison(self) -> str:
-        """Return a comparison, seldom a chain."""
-        parts = [self.expression()]
-        for _ in range(1 if self.chance(0.9) else 3):
-            parts += [self.rng.choice(COMPARE if self.chance(self.wrong) else COMPARE[:6]), self.expression()]
-        return "".join(parts)
-
-    def condition(self) -> str:
-        """Return what ``if`` and ``while`` may test."""
-        word = self.rng.choice((" and ", " or "))
-        one = self.rng.choice((f"all({self.leaf()} > 0)", f"sum({self.leaf()}) > 0.5", f"any({self.expression()} < 1)"))
-        return self.comparison() if self.chance(self.wrong) else one if self.chance(0.8) else one + word + one
-
-    def choice(self) -> str:
-        """Return ``a if c else b``."""
-        return f"({self.expression()} if {self.condition()} else {self.expression()})"
-
-    def display(self) -> str:
-        """Return a list or a tuple."""
-        items = ", ".join(self.expression() for _ in range(self.rng.randint(0, 4)))
-        return f"[{items}]" if self.chance(0.8) else f"({items})"
-
-    def nested(self) -> str:
-        """Return an expression in several brackets."""
-        depth = self.rng.choice((1, 2, 3, 40))
-        left, right = self.rng.choice((("(", ")"), ("[", "]"), ("abs(", ")"), ("sum([", "])")))
-        return left * depth + self.expression() + right * depth
-
-    def argument(self) -> str:
-        """Return one argument of a call, seldom by its name."""
-        value = self.rng.choice((*SHAPES, *TEXTS)) if self.chance(self.wrong) else self.expression()
-        return f"{self.rng.choice(KEYWORDS)}={value}" if self.chance(self.wrong / 2) else value
-
-    def arguments(self) -> str:
-        """Return arguments of a call."""
-        most = 1 if self.chance(0.6) else self.rng.randint(0, 4)
-        return ", ".join(self.argument() for _ in range(most))
-
-    def call(self) -> str:
-        """Return a call of any function of the vocabulary."""
-        if not self.chance(2 * self.wrong):
-            return f"sum({self.rng.choice(CALLS)})"
-        return f"{self.rng.choice(CALLABLE)}({self.arguments()})"
-
-    def method(self) -> str:
-        """Return a call of a method."""
-        return f"{self.expression()}.{self.rng.choice(ATTRIBUTES)}({self.arguments() if self.chance(0.5) else ''})"
-
-    def attribute(self) -> str:
-        """Return an attribute that is not called."""
-        return f"{self.leaf()}.{self.rng.choice(ATTRIBUTES)}"
-
-    def subscript(self) -> str:
-        """Return an entry, a slice or a mask."""
-        part = lambda: self.rng.choice((*STEPS, self.leaf(), self.comparison(), "[0, 1]"))  # noqa: E731
-        return f"{self.leaf()}[{', '.join(part() for _ in range(1 if self.chance(0.7) else 2))}]"
-
-    def target(self) -> str:
-        """Return what an assignment writes to."""
+    def odd(self) -> str:
+        """Return what seldom fits."""
+        one, other = (self.rng.choice(INPUTS) for _ in range(2))
+        usual = (f"{one}{self.rng.choice((*BINARY, *COMPARE))}{other}", f"{one}[{self.rng.choice(STEPS)}]", other)
+        depth = self.rng.choice((1, 2, 40))
+        nested = ("(" * depth + one + ")" * depth, f"{'abs(' * depth}{one}{')' * depth}", f"[{one}, {other}]")
         return self.rng.choice(
-            ("y", "z", "h", "x", "i", "y[0]", "y[:, 0]", "y[1:]", "y, z", "[y, z]", "y[x > 0]", "e", "sin", "y.T")
+            self.rng.choice((usual, nested, NUMBERS, EXTREME, NAMES, tuple(CONSTANTS), REFUSED, TEXTS))
         )
-
-    def statement(self, level: int) -> list[str]:
-        """Return the lines of a statement at a level of indentation."""
-        pad = "    " * level
-        kind = self.rng.random()
-        if kind < 0.5 or level > 3:
-            return [f"{pad}{self.rng.choice(('y', self.target()))} = {self.expression()}"]
-        if kind < 0.65:
-            target = "y" if self.chance(1 - self.wrong) else self.target()
-            return [f"{pad}{target} {self.rng.choice(AUGMENTED)} {self.expression()}"]
-        if kind < 0.65 + self.wrong / 3:
-            return [pad + self.rng.choice(("pass", "break", "continue", "import os", "return y", "del y", "global x"))]
-        return [pad + self.head(), *self.body(level + 1)]
-
-    def head(self) -> str:
-        """Return the line that opens a branch or a loop."""
-        usual = ("2", "3", "1, 4", "5, 0, -1", "0")
-        loop = f"range({self.rng.choice(('10**9', 'x', '1, 2, 0', '-3') if self.chance(self.wrong) else usual)})"
-        return self.rng.choice(
-            (
-                f"if {self.condition()}:", f"if {self.condition()}:", f"while {self.condition()}:", f"for i in {loop}:",
-                f"for i in {loop}:", f"for h in {self.leaf()}:" if self.chance(self.wrong) else f"for z in {loop}:",
-            )
-        )  # fmt: skip
-
-    def body(self, level: int) -> list[str]:
-        """Return the lines under a head, at times with an ``else``."""
-        lines = [line for _ in range(self.rng.randint(1, 2)) for line in self.statement(level)]
-        if self.chance(0.2):
-            lines += ["    " * (level - 1) + self.rng.choice(("else:", "elif x > 0:")), *self.statement(level)]
-        return lines

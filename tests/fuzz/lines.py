@@ -12,8 +12,7 @@ from random import Random
 
 from fuzz import soup
 from fuzz.grammar import NAMES, Grammar
-from gradcli.cli.app import COMMANDS
-from gradcli.cli.variables import VariableCommand
+from gradcli.cli.options import WITH_PROGRAM
 from gradcli.language.program import compile_program
 from oracles import cases
 from programs import VALUES
@@ -51,7 +50,7 @@ OPENS = re.compile(r"-[ofF]|--(o|f)[a-z-]*(=|$)|(--?\w+=)?@|--debug$")
 @cache
 def commands() -> tuple[str, ...]:
     """Return the commands that take a program."""
-    return tuple(name for name, (_, kind) in COMMANDS.items() if kind is VariableCommand)
+    return (*WITH_PROGRAM, "run")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,7 @@ import re
 
 import numpy as np
 
-from generator.arrays import Array, array
-from generator.duals import IllPosed, require
-from generator.oracle import OUTPUT, executed, leaf
+import gradcli
 from generator.recipes import ANYWHERE, INDICES, OPERATORS, SHAPES, calls_of
 from records import FUNCTIONS
 
@@ -20,9 +18,22 @@ CLOSED = (ast.Name, ast.Call, ast.Subscript, ast.Attribute, ast.List)
 NAMES = {"": "s r", "n": "x p", "m": "b d", "mn": "A", "nm": "B", "nn": "C", "2mn": "T", "2nm": "K"}
 MOST_ENTRIES = 14
 """Entries of all inputs together, and of y."""
-TRIES = 8
+TRIES, LARGEST = 8, 1e3
+
+
+def in_words_of_torch(names):
+    """Return the spellings that PyTorch's programs have; all of them where it has none but methods."""
+    return [name for name in names if name.startswith(("torch.", "F."))] or names
+
+
+def is_of_torch(name):
+    """Return whether a function has a spelling of PyTorch's, or is an operator."""
+    return not name or any(spelling.startswith(("torch.", "F.")) for spelling in FUNCTIONS[name].spellings)
+
+
 RECIPES = [(name, recipe) for name in FUNCTIONS for recipe in calls_of(name)]
 RECIPES += [("", recipe) for recipe in (*OPERATORS, *INDICES) for _ in range(2)]
+OF_TORCH = [row for row in RECIPES if is_of_torch(row[0])]
 
 
 def tree_of(text):
@@ -59,22 +70,24 @@ def put_together(template, *holes):
     return bracketed(template.split("{}"), holes)
 
 
-def bounds_of(value):
-    """Return the smallest and the largest entry of an array of duals."""
-    entries = [float(y.value) for y in value.data.ravel()]
-    return min(entries), max(entries)
+class IllPosed(Exception):
+    """A choice that leads to no program of use: another one is tried."""
 
 
-def of_numbers(x):
-    """Return whether a value holds numbers; truth values and positions have an arithmetic of their own."""
-    return not isinstance(x, Array) or x.data.dtype.kind == "O"
+def require(holds):
+    """Raise ``IllPosed`` unless something holds."""
+    if not holds:
+        raise IllPosed
 
 
 class Scope:
-    """A program as it grows: its lines, its inputs with their values, and the values of all of its variables."""
+    """A program as it grows: its lines, its inputs with their values, and the values of all of its variables.
 
-    def __init__(self, rng):
-        self.rng = rng
+    ``of_torch`` asks for PyTorch's spellings where a function has one.
+    """
+
+    def __init__(self, rng, of_torch=False):
+        self.rng, self.of_torch = rng, of_torch
         self.n, self.m = rng.choice([2, 3]), rng.choice([2, 3])
         self.inputs, self.variables, self.lines = {}, {}, []
         self.fresh = 0
@@ -89,16 +102,23 @@ class Scope:
         return number if abs(number) >= 0.1 else self.decimal(low, high) if max(-low, high) > 0.2 else 0.1
 
     def result(self, text):
-        """Return what an expression gives here."""
-        found = dict(self.variables)
-        executed(ast.parse(f"{OUTPUT} = {text}"), found)
-        return found[OUTPUT]
+        """Return the value of a text here; raises ``IllPosed`` where the language refuses it."""
+        try:
+            function = gradcli.function(text, wrt=())
+            return function.value(**{name: self.variables[name] for name in function.inputs})
+        except (gradcli.GradcliError, KeyError) as error:
+            raise IllPosed from error
 
-    def value(self, text):
-        """Return an expression's value as an array; raises ``IllPosed`` for no entries, or for many."""
-        value = array(self.result(text))
-        require(value.data.dtype == object and 0 < value.data.size <= 3 * MOST_ENTRIES)
+    def value(self, text, most=3 * MOST_ENTRIES):
+        """Return a text's value; raises ``IllPosed`` for no entries, many, or numbers that are far out."""
+        value = self.result(text)
+        require(value.dtype.kind == "f" and 0 < value.size <= most and np.all(np.abs(value) < LARGEST))
         return value
+
+    def bounds(self, text):
+        """Return the smallest and the largest entry of a text's value."""
+        value = self.value(text)
+        return float(np.min(value)), float(np.max(value))
 
     def add_input(self, letters):
         """Return the name of a new variable; raises ``IllPosed`` where there are enough."""
@@ -106,18 +126,18 @@ class Scope:
         size = int(np.prod(self.lengths(letters)))
         require(free and size + sum(np.size(value) for value in self.inputs.values()) <= MOST_ENTRIES)
         numbers = np.array([self.decimal(-2, 2) for _ in range(size)]).reshape(self.lengths(letters))
-        self.inputs[free[0]], self.variables[free[0]] = numbers, leaf(numbers)
+        self.inputs[free[0]] = self.variables[free[0]] = numbers
         return free[0]
 
     def leaf(self, letters):
         """Return a variable of a shape, an entry of one, a number, or a list of such."""
         shape, rng = self.lengths(letters), self.rng
-        same = [name for name, x in self.variables.items() if getattr(x, "shape", None) == shape and of_numbers(x)]
+        same = [name for name, x in self.variables.items() if x.shape == shape]
         if same and rng.random() < 0.75:
             return rng.choice(same)
         if not letters and rng.random() < 0.4:
             return repr(self.decimal(-2, 2))
-        larger = [name for name, x in self.variables.items() if getattr(x, "shape", None) and name in self.inputs]
+        larger = [name for name, x in self.variables.items() if x.shape and name in self.inputs]
         if not letters and larger:
             name = rng.choice(larger)
             where = [str(rng.randrange(-length, length)) for length in self.variables[name].shape]
@@ -147,7 +167,7 @@ class Scope:
 
     def fitted(self, text, low, high):
         """Return an expression moved into an interval by a factor and a summand where it is not inside."""
-        least, most = bounds_of(self.value(text))
+        least, most = self.bounds(text)
         if low <= least and most <= high:
             return text
         if low >= 0 and self.rng.random() < 0.3 and most - least < 3 and max(-least, most) < 3:
@@ -155,16 +175,16 @@ class Scope:
         else:
             if most - least > 0.9 * (high - low):
                 text = put_together(f"{{}}*{0.8 * (high - low) / (most - least):.3f}", text)
-                least, most = bounds_of(self.value(text))
+                least, most = self.bounds(text)
             shift = round((low + high - least - most) / 2, 2)
             text = put_together(f"{{}} {'+' if shift >= 0 else '-'} {abs(shift)}", text)
-        least, most = bounds_of(self.value(text))
+        least, most = self.bounds(text)
         require(low <= least and most <= high)
         return text
 
     def composed(self, letters, depth):
         """Return a random recipe, filled and brought to a shape."""
-        name, recipe = self.rng.choice(RECIPES)
+        name, recipe = self.rng.choice(OF_TORCH if self.of_torch else RECIPES)
         return self.shaped(self.filled(recipe, name, depth - 1, letters), letters)
 
     def filled(self, recipe, name="", depth=0, every=None):
@@ -182,7 +202,7 @@ class Scope:
         letters = every if hole[1] == "E" else SHAPES[hole[1]]
         low, high = (float(hole[2]), float(hole[3])) if hole[2] else (None, None)
         text = self.expression(letters, depth, low, high)
-        require(after not in (".", "[") or not isinstance(self.result(text), int | float))
+        require(after not in (".", "[") or not isinstance(ast.parse(text, mode="eval").body, ast.Constant))
         return text
 
     def constant(self, name):
@@ -208,7 +228,8 @@ class Scope:
         receiver = RECEIVER.fullmatch(recipe)
         if function.methods and receiver and (not function.spellings or rng.random() < 0.4):
             return f"{receiver[1]}.{rng.choice(function.methods)}({receiver[2]}"
-        return recipe.replace("{f}", rng.choice(function.methods if ".{f}" in recipe else function.spellings))
+        names = function.methods if ".{f}" in recipe else function.spellings
+        return recipe.replace("{f}", rng.choice(in_words_of_torch(names) if self.of_torch else names))
 
     def shaped(self, text, letters):
         """Return an expression brought to a shape: as it is, rearranged, reduced, or spread over a leaf."""

@@ -1,4 +1,7 @@
-"""Random programs: each has its turn of the vocabulary in it, whatever else chance adds."""
+"""Random programs: each has its turn of the vocabulary in it, whatever else chance adds.
+
+Those of an odd number are in PyTorch's words, so that most of them are programs of PyTorch too.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +12,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generator.arrays import array
-from generator.duals import IllPosed, require
-from generator.growing import MOST_ENTRIES, Scope, put_together
-from generator.oracle import Exact, exact, executed
-from generator.recipes import INDICES, OPERATORS, calls_of
-from generator.statements import STATEMENTS
+import gradcli
+from generator.growing import LARGEST, MOST_ENTRIES, IllPosed, Scope, is_of_torch, put_together, require
+from generator.recipes import INDICES, OPERATORS, STATEMENTS, calls_of
 from records import FUNCTIONS
 
 ATTEMPTS = 1_000
 NEW_NAME = re.compile(r"\$(\w)")
 NAMES, KINDS = list(FUNCTIONS), list(STATEMENTS.values())
+OF_TORCH = [name for name in NAMES if is_of_torch(name)]
 ENDS = ["{}", "y = {}", "y = {}; y", "y = {} + 0\ny[{}] = {}", "y = {}*1\ny += {}", "y = {}*1\ny[{}] *= {}"]
 """Ways to end: the value of the last statement is the output."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program with a point and v, and what the oracle says of it there."""
+    """A program with a point and v; ``seed`` and ``number`` reproduce it."""
 
     seed: int
     number: int
@@ -34,13 +35,12 @@ class Program:
     inputs: dict
     wrt: tuple
     v: np.ndarray
-    truth: Exact
 
     def __str__(self) -> str:
         """Return what reproduces it, and all that it consists of."""
         values = ", ".join(f"{name}={np.asarray(value).tolist()}" for name, value in self.inputs.items())
         return (
-            f"python tests/random_programs.py --seed {self.seed} --only {self.number}\n"
+            f"python tests/night.py programs --seed {self.seed} --only {self.number}\n"
             f"{self.text}\nat {values}, wrt {', '.join(self.wrt)}, v={self.v.tolist()}"
         )
 
@@ -52,20 +52,21 @@ def random_program(seed, number):
             return grown(random.Random(f"{seed}/{number}/{attempt}"), seed, number)  # noqa: S311
         except IllPosed:
             continue
-    raise RuntimeError(f"program {number} of seed {seed}: nothing well-posed in {ATTEMPTS} attempts")
+    raise RuntimeError(f"program {number} of seed {seed}: nothing of use in {ATTEMPTS} attempts")
 
 
 def turns(number):
     """Return the recipes that are due in the program of this number."""
-    functions = [NAMES[(2 * number + k) % len(NAMES)] for k in range(2)]
-    rounds = 2 * number // len(NAMES)
+    names = NAMES if number % 2 == 0 else OF_TORCH
+    functions = [names[(number + k) % len(names)] for k in range(2)]
+    rounds = number // len(names)
     due = [(name, calls_of(name)[rounds % len(calls_of(name))]) for name in functions]
     return [*due, ("", OPERATORS[number % len(OPERATORS)]), ("", INDICES[number % len(INDICES)])]
 
 
 def grown(rng, seed, number):
     """Return a program; raises ``IllPosed`` where chance led to none."""
-    scope = Scope(rng)
+    scope = Scope(rng, of_torch=number % 2 == 1)
     scope.add_input(rng.choice(["n", "mn", "n", ""]))
     parts = [*turns(number), ("statement", KINDS[number % len(KINDS)])]
     rng.shuffle(parts)
@@ -76,9 +77,22 @@ def grown(rng, seed, number):
     require(names)
     wrt = tuple(names if rng.random() < 0.6 else sorted(rng.sample(names, rng.randint(1, len(names)))))
     inputs = {name: scope.inputs[name] for name in names}
-    truth = exact(text, inputs, wrt)
-    v = np.array([scope.decimal(-2, 2) for _ in range(truth.value.size)]).reshape(truth.value.shape)
-    return Program(seed, number, text, inputs, wrt, v, truth)
+    shape = shape_where_smooth(text, wrt, inputs)
+    v = np.array([scope.decimal(-2, 2) for _ in range(int(np.prod(shape)))]).reshape(shape)
+    return Program(seed, number, text, inputs, wrt, v)
+
+
+def shape_where_smooth(text, wrt, inputs):
+    """Return the shape of y; raises ``IllPosed`` where it is refused, or where a number of y or of J is far out."""
+    try:
+        function = gradcli.function(text, wrt=wrt)
+        y = function.value(**inputs)
+        require(0 < y.size <= MOST_ENTRIES)
+        arrays = [y, *function.grad(v=np.ones(y.shape), **inputs).values()]
+    except gradcli.GradcliError as error:
+        raise IllPosed from error
+    require(all(np.all(np.abs(array) < LARGEST) for array in arrays))
+    return y.shape
 
 
 def used(text, inputs):
@@ -123,13 +137,18 @@ def spared(letter, number):
 
 
 def run(scope, text):
-    """Run a statement and keep it; return its variable ``$a``."""
-    variables, result = dict(scope.variables), f"a{scope.fresh}"
-    executed(ast.parse(text), variables)
-    require(not isinstance(variables[result], int | float) and 0 < array(variables[result]).data.size <= MOST_ENTRIES)
-    scope.variables, scope.fresh = variables, scope.fresh + 1
+    """Run a statement and keep what it leaves; return its variable ``$a``."""
+    result = f"a{scope.fresh}"
+    stores = [node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name) and is_stored(node)]
+    names = sorted({result, *(name for name in stores if name in scope.variables)})
+    values = {name: scope.value(f"{text}\n{name}", MOST_ENTRIES) for name in names}
+    scope.variables, scope.fresh = scope.variables | values, scope.fresh + 1
     scope.lines.append(text)
     return result
+
+
+def is_stored(node):
+    return isinstance(node.ctx, ast.Store)
 
 
 def finish(scope, results):
@@ -146,5 +165,4 @@ def finish(scope, results):
     where = "0" if len(letters) < 2 else "-1, 0"
     holes = [text, where, scope.expression("", 1)] if "[" in end else [text, scope.expression("", 1)]
     last = put_together(end, *holes[: end.count("{}")])
-    executed(ast.parse(last), dict(scope.variables))
     scope.lines.append(last)

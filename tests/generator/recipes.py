@@ -5,11 +5,13 @@ matrix of m by n, ``N`` of n by m, ``Q`` of n by n, ``T`` and ``W`` 2 by m by n 
 same one for all holes of a recipe. ``{V:0.2,2}`` asks for entries between two numbers. ``{n}`` and ``{m}`` are the
 lengths, ``{c}`` is a short decimal, ``{anywhere}`` a function of any one number, ``{classes}`` m positions below n,
 ``{mask}`` n truth values. ``{f}`` is a spelling of the function. In a statement ``$a`` is the new variable that is
-used further on; ``$b``, ``$i`` and the like are others.
+used further on; ``$b``, ``$i`` and the like are others, and ``$x`` is a vector among the inputs, which gets a new
+value. The statements stand in ``data/statements.txt``, each under its name.
 """
 
 from __future__ import annotations
 
+from oracles import DATA
 from records import FUNCTIONS, RECORDS, Record
 
 SHAPES = {
@@ -47,6 +49,11 @@ INDICES = [
     "{M}[None, ..., None, 0]",
 ]
 # fmt: on
+
+
+_STATEMENTS = (DATA / "statements.txt").read_text(encoding="utf-8").split("# ")[1:]
+STATEMENTS = {name: body.rstrip("\n") for name, _, body in (part.partition("\n") for part in _STATEMENTS)}
+"""The text of each kind of statement by its name."""
 
 
 def is_anywhere(name, function):

@@ -171,6 +171,7 @@ LARGE = {
 """Programs with local Jacobians of more entries than a budget allows, which ``grad`` answers, and PyTorch's way."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", LARGE)
 def test_what_grad_answers_explain_answers(name):
     program, inputs, wrt, _ = LARGE[name]

@@ -54,6 +54,7 @@ def wrong(rows: dict[str, dict[str, bool]], differentiated: bool, monkeypatch: A
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("differentiated", portion([True, False], 2))
 def test_a_result_shows_its_argument_where_that_of_pytorch_does(differentiated: bool, monkeypatch: Any) -> None:
     rows = recorded()
@@ -62,6 +63,7 @@ def test_a_result_shows_its_argument_where_that_of_pytorch_does(differentiated: 
     assert answered > 0.6 * sum(map(len, rows.values()))
 
 
+@pytest.mark.long
 def test_a_result_shows_its_argument_where_that_of_numpy_does(monkeypatch: Any) -> None:
     rows = answers(np, ("np.",), methods=False)
     found, answered = wrong(rows, True, monkeypatch)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from backward_rows import CONSTANT, INPUTS, ours, recorded, refuses, rows
+from backward_rows import CONSTANT, INPUTS, names_of, recorded, refuses
 from gradcli.errors import GradcliError
 from gradcli.explanation.evaluation import Function
-from oracles import portion
+from oracles import portion_of_rows
 
 try:
     import torch
@@ -20,15 +18,13 @@ except ImportError:
     torch = None
 
 
-@cache
-def kept() -> dict[str, bool]:
-    return recorded()
+RECORDED = recorded("torch_refusals.json")
 
 
 def function_of(text: str) -> tuple[Function, dict[str, Any]]:
-    names = [name for name in INPUTS if re.search(rf"\b{name}\b", text)]
+    names = names_of(text)
     values = {name: np.asarray(INPUTS[name], dtype=float)[()] for name in names}
-    return Function(ours(text), [name for name in names if name not in CONSTANT]), values
+    return Function(f"{text}\ny*1", [name for name in names if name not in CONSTANT]), values
 
 
 def remarked(text: str, record: bool) -> bool:
@@ -37,9 +33,8 @@ def remarked(text: str, record: bool) -> bool:
     return any(kind == "torch-refuses" for kind, _ in function.evaluate(values, record).graph.remarks)
 
 
-@pytest.mark.parametrize("text", portion(dict.fromkeys(rows()), 3))
-def test_what_torch_refuses_has_a_note_and_nothing_else_has(text: str) -> None:
-    wanted = kept()[text] if torch is None else refuses(text)
+@pytest.mark.parametrize(("text", "wanted"), portion_of_rows(RECORDED.items(), 3))
+def test_what_torch_refuses_has_a_note_and_nothing_else_has(text: str, wanted: bool) -> None:
     assert [remarked(text, record) for record in (True, False)] == [wanted, wanted]
     function, values = function_of(text)
     if not wanted:
@@ -57,8 +52,3 @@ def test_what_torch_refuses_has_a_note_and_nothing_else_has(text: str) -> None:
 def test_a_row_of_a_loop_is_one_of_several_views(text: str, refused: bool) -> None:
     assert remarked(text, record=True) is refused
     assert torch is None or refuses(text) is refused
-
-
-@pytest.mark.skipif(torch is None, reason="PyTorch is not installed")
-def test_what_was_recorded_is_what_torch_does() -> None:
-    assert {text: refuses(text) for text in kept()} == kept()

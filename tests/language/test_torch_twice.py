@@ -9,25 +9,24 @@ import numpy as np
 import pytest
 
 import gradcli
-import none_rows
-import second_rows
-from backward_rows import CONSTANT, INPUTS
+from backward_rows import CONSTANT, INPUTS, QUESTIONS, names_of, recorded
 from gradcli.errors import GradcliError
-from oracles import ask, portion, portion_of_rows
+from oracles import ask, portion_of_rows
 
 try:
     import torch
 except ImportError:
     torch = None
 
+SECOND, NONE = recorded("torch_second.json"), recorded("torch_none.json")
 TWICE = "A second backward raises in PyTorch"
 
 
 def explained(text: str, calls: int, **asked: Any) -> Any:
     """Return the answer for a row with so many calls of backward."""
-    names = none_rows.names_of(text)
+    names = names_of(text)
     inputs = {name: np.asarray(INPUTS[name], dtype=float)[()] for name in names}
-    program = second_rows.ours(text)
+    program = f"{text.replace('tensor(', '(')}\ny"
     ones = np.ones(gradcli.function(program, wrt=()).value(**inputs).shape)
     return gradcli.explain(program, inputs=inputs, calls=[ones] * calls, **asked)
 
@@ -37,12 +36,11 @@ def said(found: Any, start: str) -> list[str]:
 
 
 def differentiated(text: str) -> list[str]:
-    return [name for name in none_rows.names_of(text) if name not in CONSTANT]
+    return [name for name in names_of(text) if name not in CONSTANT]
 
 
-@pytest.mark.parametrize("text", portion(second_rows.rows(), 14))
-def test_a_second_backward_is_noted_where_torch_raises(text: str) -> None:
-    raises = second_rows.recorded()[text]
+@pytest.mark.parametrize(("text", "raises"), portion_of_rows(SECOND.items(), 14))
+def test_a_second_backward_is_noted_where_torch_raises(text: str, raises: bool) -> None:
     wrt = differentiated(text)
     assert bool(said(explained(text, 2, wrt=wrt), TWICE)) == raises
     assert not said(explained(text, 1, wrt=wrt), TWICE)
@@ -54,7 +52,7 @@ def test_a_second_backward_is_noted_where_torch_raises(text: str) -> None:
     assert caught.value.kind == "torch-refuses"
 
 
-@pytest.mark.parametrize(("text", "none"), portion_of_rows(none_rows.recorded().items(), 2))
+@pytest.mark.parametrize(("text", "none"), portion_of_rows(NONE.items(), 2))
 def test_a_gradient_that_torch_leaves_none_is_noted(text: str, none: list[str] | None) -> None:
     found = explained(text, 1)
     told = [name for note in found.notes for name in re.findall(r"PyTorch leaves (\w+)\.grad None", note.message)]
@@ -71,8 +69,8 @@ def test_a_gradient_that_torch_leaves_none_is_noted(text: str, none: list[str] |
 
 @pytest.mark.skipif(torch is None, reason="PyTorch is not installed")
 def test_what_was_recorded_is_what_torch_does() -> None:
-    assert {text: second_rows.raises_twice(text) for text in second_rows.rows()} == second_rows.recorded()
-    assert {text: none_rows.left_none(text) for text in none_rows.rows()} == none_rows.recorded()
+    for name, question in QUESTIONS.items():
+        assert {text: question(text) for text in recorded(name)} == recorded(name)
 
 
 KEPT = [

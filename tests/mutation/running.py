@@ -1,4 +1,4 @@
-"""Running the suite against mutants: once as things are, then in a process for each mutant, until a test fails."""
+"""Running tests against mutants, each in a process of its own, until a test fails that passes without it."""
 
 from __future__ import annotations
 
@@ -21,21 +21,19 @@ from sympy.core.cache import clear_cache
 from mutation.spoiling import Spoiled
 
 QUIETLY = ["-o", "addopts=", "-q", "-s", "-p", "no:cacheprovider", "--no-header", "--no-summary", "--assert=plain"]
-
-
-AN_HOUR = 3600.0
+MANY = 12
+"""Ops and functions above which a mutant's names tell no test from another."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a mutant: the test that failed, or none; how often it changed a number; how long it took.
+    """What became of a mutant: the test that failed, or none; how often it changed a number.
 
     ``late`` where the time was over; ``asked`` is how many values it was given.
     """
 
     by: str | None
     changes: int
-    seconds: float
     late: bool = False
     asked: int = 0
 
@@ -95,14 +93,13 @@ def be_child(work, channel):
     try:
         found = work()
     except BaseException as error:  # noqa: BLE001 - whatever it is, the parent must hear of it
-        found = [f"the tool itself: {error!r}"[:2000], 0]
+        found = [f"the tool itself: {error!r}"[:2000], 0, 0]
     os.write(channel, json.dumps(found).encode())
     os._exit(0)
 
 
 def judged(mutant, items, limit):
     """Return the verdict on a mutant by tests, in their order; it lives in a process of its own."""
-    start = time.monotonic()
 
     def work():
         mutant.apply()
@@ -110,93 +107,66 @@ def judged(mutant, items, limit):
         return [first_failure(items, lambda: Spoiled.count > 0), Spoiled.count, Spoiled.asked]
 
     found = apart(work, limit)
-    by, changes, *asked = found or (None, 0)
-    return Verdict(by, changes, time.monotonic() - start, late=found is None, asked=sum(asked))
+    by, changes, asked = found or (None, 0, 0)
+    return Verdict(by, changes, late=found is None, asked=asked)
 
 
-def trial(items):
-    """Return by name, of tests that pass as things are, the seconds that they take and the functions that they run."""
-
-    def work():
-        places, found = {}, {}
-        for item in items:
-            codes = set()
-            start = time.process_time()
-            sys.setprofile(lambda frame, event, _, codes=codes: codes.add(frame.f_code) if event == "call" else None)
-            failed = first_failure([item])
-            sys.setprofile(None)
-            ours = {place_of(code) for code in codes if "gradcli" in code.co_filename}
-            if not failed:
-                numbers = [places.setdefault(place, len(places)) for place in sorted(ours)]
-                found[item.nodeid] = time.process_time() - start, numbers
-        return [list(places), found]
-
-    told = apart(work, AN_HOUR)
-    if told is None or not isinstance(told[1], dict):
-        raise SystemExit("the tests take more than an hour" if told is None else told[0])
-    places, found = told
-    return {name: (seconds, {tuple(places[k]) for k in numbers}) for name, (seconds, numbers) in found.items()}
-
-
-def place_of(code):
-    """Return where a function is written; lambdas of one row are not told apart."""
-    return code.co_filename, code.co_firstlineno
-
-
-def telling(items, mutant, tried):
-    """Return the tests that may tell of a mutant: those that run the rule, then those that name it.
-
-    All of them where none is known to run it: others cannot tell.
-    """
-    words = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in sorted(mutant.about)]
-    few = words if len(words) <= 12 else []
-    codes = [getattr(getattr(rule, "__wrapped__", rule), "__code__", None) for rule in mutant.rules]
-    places = {place_of(code) for code in codes if code is not None}
-    running = [item for item in items if not places.isdisjoint(tried[item.nodeid][1])]
-    rest = [item for item in items if item not in set(running)]
-    named = [item for item in rest if any(word.search(item.nodeid) for word in few)]
-    return [*running, *named] if running else [*named, *(item for item in rest if item not in set(named))]
-
-
-def is_slow(item):
-    return item.get_closest_marker("slow") is not None
+def telling(items, mutant):
+    """Return the tests in the order in which they are asked: those that name the rule, then the others."""
+    names = sorted(mutant.about) if len(mutant.about) <= MANY else []
+    words = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in names]
+    named = [item for item in items if any(word.search(item.nodeid) for word in words)]
+    return [*named, *(item for item in items if item not in set(named))]
 
 
 class Court:
     """A plugin of pytest that judges mutants where the tests would run, until the time is over."""
 
-    def __init__(self, mutants, limit, bound, report, quick):
-        self.mutants, self.limit, self.bound, self.report, self.quick = mutants, limit, bound, report, quick
-        self.verdicts, self.failing = {}, []
+    def __init__(self, mutants, limit, bound, report):
+        self.mutants, self.limit, self.bound, self.report = mutants, limit, bound, report
+        self.verdicts, self.failing, self.passing = {}, set(), set()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session):
         if session.testsfailed:
             raise session.Interrupted("the tests cannot be collected")
-        items = [item for item in session.items if str(item.path) not in self.quick or not is_slow(item)]
-        tried = trial(items)
-        self.failing = [item.nodeid for item in items if item.nodeid not in tried]
-        items = sorted((item for item in items if item.nodeid in tried), key=lambda item: tried[item.nodeid][0])
         end = time.monotonic() + self.bound
         for mutant in self.mutants:
             if time.monotonic() > end:
                 break
-            verdict = judged(mutant, telling(items, mutant, tried), self.limit)
+            verdict = self.verdict_on(mutant, session.items)
             self.verdicts[mutant.name] = verdict
             self.report(mutant, verdict)
         return True
 
+    def verdict_on(self, mutant, items):
+        """Judge a mutant; a test that fails without it too is no witness, and is asked no more."""
+        while True:
+            verdict = judged(mutant, [i for i in telling(items, mutant) if i.nodeid not in self.failing], self.limit)
+            if not verdict.killed or self.passes(verdict.by, items):
+                return verdict
+            self.failing.add(verdict.by)
 
-def verdicts_on(mutants, tests, limit, bound=math.inf, report=lambda mutant, verdict: None, quick=()):
-    """Judge mutants by test files, beginning none after ``bound`` seconds; of those that are ``quick``, no slow tests.
+    def passes(self, name, items):
+        """Return whether a test passes as things are."""
+        if name not in self.passing:
+            [item] = [item for item in items if item.nodeid == name] or [None]
+            if item is not None and apart(lambda: [first_failure([item])], self.limit) != [None]:
+                return False
+            self.passing.add(name)
+        return True
 
-    Returns the verdicts by name, and the tests that fail without any mutant.
+
+def verdicts_on(mutants, tests, limit, bound=math.inf, report=lambda mutant, verdict: None):
+    """Judge mutants by test files, beginning none after ``bound`` seconds.
+
+    Returns the verdicts by name, and the tests that were found to fail without any mutant.
     """
-    court = Court(mutants, limit, bound, report, frozenset(quick))
+    court = Court(mutants, limit, bound, report)
     sys.stdout.flush()
     alone = {key: value for key, value in os.environ.items() if key != "PYTEST_ADDOPTS"}
     with mock.patch.dict(os.environ, alone, clear=True):
         code = pytest.main([*tests, *QUIETLY], plugins=[court])
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise SystemExit(f"the tests could not be run: pytest ended with {code!r}")
-    return court.verdicts, court.failing
+    return court.verdicts, sorted(court.failing)

@@ -23,34 +23,6 @@ def tree_of(module):
     return ast.parse(text_of(module))
 
 
-@functools.cache
-def functions_of(module):
-    """Return the functions of a module by the line in which each begins, decorators included."""
-    found = {}
-    for node in ast.walk(tree_of(module)):
-        if isinstance(node, FUNCTIONS):
-            lines = [node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))]
-            found.setdefault(min(lines), []).append(node)
-    return found
-
-
-def node_of(code, module):
-    """Return the syntax of a code object; lambdas of one line are told apart by where their bodies stand."""
-    nodes = functions_of(module).get(code.co_firstlineno, ())
-    if code.co_name != "<lambda>":
-        return next((node for node in nodes if getattr(node, "name", None) == code.co_name), None)
-    places = [place for place in code.co_positions() if place[0] is not None and place[2:] != (0, 0)]
-    start = min((line, column) for line, _, column, _ in places)
-    end = max((line, column) for _, line, _, column in places)
-    bodies = [node for node in nodes if isinstance(node, ast.Lambda) and holds(node.body, start, end)]
-    return min(bodies, key=lambda node: node.end_col_offset - node.col_offset, default=None)
-
-
-def holds(body, start, end):
-    """Return whether an expression begins and ends where some code does, parentheses aside."""
-    return (body.lineno, body.col_offset) <= start and end <= (body.end_lineno, body.end_col_offset)
-
-
 def nested(code):
     """Yield a code object and those inside of it."""
     yield code
@@ -96,10 +68,9 @@ def below(path):
 
 
 def lines_since(commit):
-    """Return by file the lines of the package that differ from a commit; None where git cannot tell."""
+    """Return by file the lines of the package that differ from a commit."""
     words = ["git", "diff", "--unified=0", "--no-renames", "--no-color", "--no-ext-diff", commit, "--", "src/gradcli"]
-    told = subprocess.run(words, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
-    return None if told.returncode else lines_of(told.stdout)
+    return lines_of(subprocess.run(words, cwd=ROOT, capture_output=True, encoding="utf-8", check=True).stdout)
 
 
 def lines_of(diff):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 from mpmath import isnan, mpf
@@ -11,17 +11,9 @@ from sympy import Expr, Float
 
 from gradcli.engine.graph import Node
 from gradcli.exact.real import Real
-from gradcli.formulas.entries import Entries
 from gradcli.formulas.expression import Expression, multiply, number
-from gradcli.formulas.index_rules import IndexRule
 from gradcli.formulas.vjps import Written
-from gradcli.jacobian.composition import Composition
-from gradcli.jacobian.local import PartNumbers
-from gradcli.jacobian.passes import Named, Vectors
-from gradcli.jacobian.sparse import Diagonals, Small, Sparse
-from gradcli.language.values import Cotangent
-from gradcli.ops.declare import Pair
-from gradcli.ops.links import Contraction, Explicit, Implicit, Links, Partial
+from gradcli.ops.links import Explicit, Implicit, Partial
 
 SLIGHTLY = 1 + 1e-9
 NEARLY_ONE = Float(SLIGHTLY, 17)
@@ -69,8 +61,6 @@ def spoiled(value, by=SLIGHTLY):
         return array(value, by)
     if isinstance(value, Expr | Written | Expression):
         return expression(value, by)
-    if isinstance(value, Small | Diagonals):
-        return value._replace(values=spoiled(value.values, by))
     if isinstance(value, tuple | list) and not hasattr(value, "_fields"):
         return type(value)(spoiled(item, by) for item in value)
     if isinstance(value, dict):
@@ -114,31 +104,42 @@ def expression(value, by):
     return value * (NEARLY_ONE if by == SLIGHTLY else Float(by, 17))
 
 
+FIELDS = ("weight", "array", "values", "of", "seed", "formula", "texts")
+"""Where the project's own containers hold their numbers, or texts of formulas: the first that one has is changed."""
+
+
 def container(value, by):
     """Return one of the project's own containers with its numbers changed, or a rule whose answers are.
 
     The text of an index rule is multiplied.
     """
-    if isinstance(value, Links | Contraction):
-        return replace(value, weight=spoiled(np.asarray(value.weight, dtype=np.float64), by))
-    if isinstance(value, Named):
-        return replace(value, array=spoiled(value.array, by))
-    if isinstance(value, Sparse | PartNumbers | Vectors):
-        return replace(value, values=spoiled(value.values, by))
-    if isinstance(value, Composition):
-        return replace(value, of=spoiled(value.of, by))
-    if isinstance(value, Cotangent):
-        return value._replace(seed=spoiled(value.seed, by))
-    if isinstance(value, IndexRule):
-        return replace(value, formula=text(value.formula, VISIBLY)) if value.formula else value
-    if isinstance(value, Entries):
-        return replace(value, texts=[text(entry, VISIBLY) for entry in value.texts])
-    if isinstance(value, Pair):
-        return replace(value, values=spoiled(value.values, by))
     if isinstance(value, Node):
         value.value = spoiled(value.value, by)
         return value
+    names = getattr(value, "_fields", None) or [item.name for item in fields(value)] if is_container(value) else []
+    name = next((name for name in FIELDS if name in names), None)
+    if name is not None:
+        return replaced(value, name, shown(getattr(value, name), by))
     return ruled(value, by) if callable(value) and not isinstance(value, type) else value
+
+
+def is_container(value):
+    """Return whether a value is a record of the project's own."""
+    ours = type(value).__module__.startswith("gradcli.")
+    return ours and not isinstance(value, type) and (is_dataclass(value) or hasattr(value, "_fields"))
+
+
+def replaced(value, name, field):
+    return value._replace(**{name: field}) if hasattr(value, "_replace") else replace(value, **{name: field})
+
+
+def shown(field, by):
+    """Return a field changed: a number, a formula, or texts of formulas."""
+    if isinstance(field, str):
+        return text(field, VISIBLY) if field else field
+    if isinstance(field, list) and field and all(isinstance(item, str) for item in field):
+        return [text(item, VISIBLY) for item in field]
+    return spoiled(np.asarray(field, dtype=np.float64) if isinstance(field, int) else field, by)
 
 
 def text(formula, by):

@@ -14,7 +14,7 @@ OPS = {name: op for name, op in ops.OPS.items() if not missing_of_op(op, RECORDS
 FUNCTIONS = {
     name: function
     for name, function in ops.FUNCTIONS.items()
-    if not missing_of_function(function, RECORDS.get(name), {name}) and (not function.op or function.op.name in OPS)
+    if not missing_of_function(function, RECORDS.get(name)) and (not function.op or function.op.name in OPS)
 }
 """The functions whose record is whole."""
 

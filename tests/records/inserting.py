@@ -2,91 +2,30 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from generator.arrays import Array, array, numbers
-from generator.placing import positions, truths
-from records import values as v
 from records.record import record
-
-
-def inserted(x, place, values, axis=None):
-    return Array(np.insert(numbers(x), place, numbers(values), axis))
-
-
-def deleted(x, places, axis=None):
-    return Array(np.delete(numbers(x), positions(places), axis))
-
-
-def selected(conditions, choices, default=0.0):
-    found = numbers(array(default))
-    for condition, choice in reversed(list(zip(conditions, choices, strict=True))):
-        found = np.where(truths(condition), numbers(choice), found)
-    return Array(found)
-
-
-def line(x, places, heights):
-    """Return heights on the lines between points."""
-    at, heights = np.asarray(places, dtype=float), numbers(heights)
-    found = np.empty(np.shape(numbers(x)), dtype=object)
-    for place in np.ndindex(found.shape):
-        entry = numbers(x)[place]
-        if entry.value < at[0]:
-            found[place] = heights[0]
-        elif entry.value > at[-1]:
-            found[place] = heights[-1]
-        else:
-            low = max(k for k in range(len(at) - 1) if at[k] <= entry.value)
-            share = (entry - at[low]) / (at[low + 1] - at[low])
-            found[place] = heights[low] + (heights[low + 1] - heights[low]) * share
-    return Array(found)
-
 
 record(
     "append",
-    oracle=lambda x, values, axis=None: Array(np.append(numbers(x), numbers(values), axis)),
     recipes=["{V}, {S}", "{M}, {V}", "[{V}], [{V}], axis=1"],
-    programs={"np.append(x, b)": np.append(v.x, v.b), "np.append(A, A, axis=0)": np.append(v.A, v.A, axis=0)},
 )
 
 record(
     "insert",
-    oracle=inserted,
     recipes=["{V}, 1, {S}", "{M}, 0, {S}, axis=1", "{V}, -1, [{S}, {S}]"],
-    programs={
-        "np.insert(x, 1, s)": np.insert(v.x, 1, v.s),
-        "np.insert(A, 1, x, axis=0)": np.insert(v.A, 1, v.x, axis=0),
-        "np.insert(A, 3, b, axis=1)": np.insert(v.A, 3, v.b, axis=1),
-        "np.insert(A, -1, s)": np.insert(v.A, -1, v.s),
-    },
 )
 
 record(
     "delete",
-    oracle=deleted,
+
     recipes=["{V}, 1", "{M}, [0], axis=1", "{M}, -1"],
-    programs={"np.delete(x, [0, 2])": v.x[1:2], "np.delete(A, 0, axis=1)": v.A[:, 1:], "np.delete(A, 1)": np.delete(
-        v.A, 1)},
 )  # fmt: skip
 
 record(
     "np.select",
-    oracle=selected,
     recipes=["{f}([{S} > 0.05], [{V}], {S})", "{f}([{S} > 0.05, {S} > 0.1], [{V}, {S}])"],
-    programs={
-        "np.select([x < 0, x > 0.5], [x, x**2])": np.select([v.x < 0, v.x > 0.5], [v.x, v.x**2]),
-        "np.select([x < 0], [p], default=s)": np.where(v.x < 0, v.p, v.s),
-    },
 )
 
 record(
     "interp",
-    oracle=line,
     recipes=["{S}, [-2.0, 0.31, 2.5], [{S}, {S}, {S}]"],
-    programs={
-        "np.interp(x, [-1.0, 0.5, 0.7], p)": np.interp(v.x, [-1.0, 0.5, 0.7], v.p),
-        "np.interp(s, p - 0.1, x)": np.interp(v.s, v.p - 0.1, v.x),
-        "np.interp(A, [0.0, 0.6, 1.0], x, left=s, right=5.0)": np.interp(v.A, [0.0, 0.6, 1.0], v.x, v.s, 5.0),
-        "np.interp(x, [0.5], [2.0])": np.full(3, 2.0),
-    },
 )

@@ -50,17 +50,6 @@ def eigenvalues(a):
     return np.array(roots(symmetric(a)), dtype=object)
 
 
-def mean_of_equals(x, least):
-    """Return each number as the mean of those in its row that are equal but for a step of a difference, 0 as 0."""
-
-    def entry(place):
-        row = x[place[:-1]]
-        same = [other for other in row if abs(other - x[place]) < 1e-9]
-        return 0 * x[place] if least >= 0 and abs(x[place]) < 1e-9 else sum(same) / len(same)
-
-    return m.built(x.shape, entry)
-
-
 def eigenvectors(a):
     s = symmetric(a)
     columns = np.array([null_vector(s - x * identity(len(s))) for x in roots(s)], dtype=object).T

@@ -103,13 +103,6 @@ def first(group, best):
     return next(i for i, x in enumerate(group) if x == best(group, key=mp.re))
 
 
-def pick(x, kind, dim, keepdim=True, descending=False):
-    if kind == "sort":
-        return along(lambda line, i: (ordered(line)[::-1] if descending else ordered(line))[i])(x, dim)
-    one = {"max": lambda g: max(g, key=mp.re), "min": lambda g: min(g, key=mp.re), "median": middle}[kind]
-    return reducing(one)(x, dim, keepdim)
-
-
 def put(x, value, key):
     found = x.copy()
     found[key] = value[()]  # numpy would keep an array without axes as one entry

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from mpmath import mp
 
-from generator import arrays, duals
-from generator import functions as f
 from records import constants as c
 from records import mathematics as m
-from records import values as v
 from records.record import Edges, MoreExact, record
 
 SELU = {"alpha": 1.6732632423543772, "scale": 1.0507009873554805}
-EXPM1, LOG1P = duals.ELEMENTARY["expm1"], duals.ELEMENTARY["log1p"]
-
-
-def clipped(x, low, high):
-    """Return a dual between two numbers, at a distance from both."""
-    return duals.dual(low) if x < low else duals.dual(high) if x > high else x
 
 
 def between(x, min_val, max_val):
@@ -41,9 +30,7 @@ record(
     options=[{"min_val": -1.0, "max_val": 1.0}, {"min_val": -0.5, "max_val": 3.0}, {"min_val": 0.0, "max_val": 6.0}],
     kink=([1.0, 2.0], [0.3, -2.0]),
     kink_options={"min_val": -1.0, "max_val": 1.0},
-    oracle=lambda x, min_val=-1.0, max_val=1.0: arrays.of_duals(lambda x: clipped(x, min_val, max_val))(x),
     recipes=["{E}", "{E}, -0.4, 1.3", "{E}, max_val=0.7"],
-    programs={"hardtanh(x)": np.clip(v.x, -1, 1), "F.hardtanh(A, -0.3, 1.2)": np.clip(v.A, -0.3, 1.2)},
     torch=Edges("F.hardtanh(x) | F.hardtanh(x, 0., 3.) | F.hardtanh(x, 0., 0.)", c.SIGNED),
 )
 
@@ -52,7 +39,6 @@ record(
     definition=lambda x: between(x + 3, 0, 6) / 6,
     derivatives=(lambda x: mp.mpf(1) / 6 if abs(x) < 3 else mp.mpf(0),),
     kink=([3.0, -3.0], [1.0, -2.0]),
-    oracle=arrays.of_duals(lambda x: clipped(x + 3, 0, 6) / 6),
     torch=Edges("F.hardsigmoid(x)", [*c.SIGNED, -3.0, 3.0]),
     more_exact=[MoreExact("F.hardsigmoid(x)", "PyTorch takes 1/6 as a float32")],
 )
@@ -62,7 +48,6 @@ record(
     definition=lambda x: x * between(x + 3, 0, 6) / 6,
     derivatives=(lambda x: mp.mpf(x > 0) if abs(x) >= 3 else (2 * x + 3) / 6,),
     kink=([3.0, -3.0], [1.0, -2.0]),
-    oracle=arrays.of_duals(lambda x: x * clipped(x + 3, 0, 6) / 6),
     torch=Edges("F.hardswish(x)", [*c.SIGNED, -3.0, 3.0, -1.5], c.CANCELS),
     more_exact=[MoreExact("F.hardswish(x)", "PyTorch takes 6*x, which overflows")],
 )
@@ -74,9 +59,7 @@ record(
     options=[{"lambd": 0.5}, {"lambd": 0.0}],
     kink=([0.5, 1.0], [0.3, -2.0]),
     kink_options={"lambd": 0.5},
-    oracle=lambda x, lambd=0.5: arrays.of_duals(lambda x: x if x > lambd or x < -lambd else x * 0.0)(x),
     recipes=["{E}", "{E}, 0.2", "{E}, lambd=0.9"],
-    programs={"hardshrink(x)": v.Own(v.x, lambd=0.5), "F.hardshrink(A, 0.9)": v.Own(v.A, lambd=0.9)},
     torch=Edges("F.hardshrink(x) | F.hardshrink(x, 0.) | F.hardshrink(x, -1.)", c.SIGNED),
 )
 
@@ -87,11 +70,7 @@ record(
     options=[{"lambd": 0.5}, {"lambd": 0.0}],
     kink=([0.5, 1.0], [0.3, -2.0]),
     kink_options={"lambd": 0.5},
-    oracle=lambda x, lambd=0.5: arrays.of_duals(
-        lambda x: x - lambd if x > lambd else x + lambd if x < -lambd else x * 0.0
-    )(x),
     recipes=["{E}", "{E}, 0.2", "{E}, lambd=0.9"],
-    programs={"softshrink(x)": v.Own(v.x, lambd=0.5), "F.softshrink(A, 0.9)": v.Own(v.A, lambd=0.9)},
     torch=Edges("F.softshrink(x) | F.softshrink(x, 0.)", c.SIGNED),
 )
 
@@ -100,7 +79,6 @@ record(
     definition=lambda x: x - mp.tanh(x),
     derivatives=(lambda x: mp.tanh(x) ** 2,),
     value=lambda x: x - mp.tanh(x) if abs(x) < 1e4 else x - mp.sign(x),
-    oracle=lambda x: x - f.tanh(x),
     torch=Edges("F.tanhshrink(x)", c.SIGNED),
     more_exact=[
         MoreExact("F.tanhshrink(x)", "PyTorch takes x - tanh(x), of which nothing is left near 0, and v - v*(1 - y*y)")
@@ -113,9 +91,7 @@ record(
     derivatives=(lambda x, alpha: 1 if x > 0 else mp.exp(x / alpha),),
     options=[{"alpha": 1.0}, {"alpha": 0.5}],
     hard_options=[{"alpha": 1.0}, {"alpha": 2.0}],
-    oracle=lambda x, alpha=1.0: f.signed(lambda x: x, lambda x: alpha * EXPM1(x / alpha))(x),
     recipes=["{E:-3,3}", "{E:-3,3}, alpha=0.5", "{E:-3,3}, 2"],
-    programs={"celu(x)": v.Own(v.x, alpha=1.0), "F.celu(A, alpha=0.5)": v.Own(v.A, alpha=0.5)},
     torch=Edges("F.celu(x) | F.celu(x, alpha=-1.) | F.celu(x, 0.5)", c.SIGNED),
 )
 
@@ -124,7 +100,6 @@ record(
     definition=lambda x: x * mp.tanh(mp.log(1 + mp.exp(x))),
     derivatives=(mish_slope,),
     value=lambda x: x * mp.tanh(mp.log1p(mp.exp(x))) if x < 1e4 else x,
-    oracle=lambda x: x * f.tanh(arrays.of_duals(lambda x: LOG1P(duals.ELEMENTARY["exp"](x)))(x)),
     torch=Edges("F.mish(x)", [x for x in c.SIGNED if abs(x) < 700], c.CANCELS),
     more_exact=[MoreExact("F.mish(x)", "PyTorch takes 1 - t*t, of which nothing is left where t is nearly 1")],
 )
@@ -136,66 +111,39 @@ record(
     further=[([[-30.0, -2.0, 2.0, 5.0], np.float64(0.25)], {})],
     pieces=[([[-2.0, 0.0, 3.0], np.float64(0.25)], {})],
     kink=(([0.0, 1.0], 0.25), ([1.0, -2.0], 0.25)),
-    oracle=lambda x, weight: f.where(arrays.array(x) > 0, x, arrays.array(weight) * x),
     recipes=["{E}, {S}", "{V}, [{S}]", "{M}, {V}"],
-    programs={
-        "prelu(x, 0.2)": np.where(v.x > 0, v.x, 0.2 * v.x),
-        "F.prelu(A, x)": np.where(v.A > 0, v.A, v.x * v.A),
-        "T.prelu(b)": np.where(v.T > 0, v.T, v.b[:, None] * v.T),
-    },
 )
 
 record(
     "relu6",
-    oracle=arrays.of_duals(lambda x: clipped(x, 0, 6)),
     recipes=["{E}", "{E:-2,9}"],
-    programs={"F.relu6(9*x)": np.clip(9 * v.x, 0, 6)},
     torch=Edges("F.relu6(x)", [*c.SIGNED, 6.0]),
 )
 
 record(
     "selu",
-    oracle=f.signed(lambda x: x * SELU["scale"], lambda x: SELU["scale"] * (SELU["alpha"] * EXPM1(x))),
     recipes=["{E:-3,3}"],
-    programs={"selu(x)": SELU["scale"] * np.where(v.x > 0, v.x, SELU["alpha"] * np.expm1(v.x))},
     torch=Edges("F.selu(x)", c.SIGNED),
 )
 
 record(
     "rrelu",
-    oracle=lambda x, lower=1 / 8, upper=1 / 3: f.signed(lambda x: x, lambda x: x * ((lower + upper) / 2))(x),
     recipes=["{E}", "{E}, 0.1, 0.5", "{E}, upper=0.4"],
-    programs={"F.rrelu(x)": np.where(v.x > 0, v.x, 11 * v.x / 48)},
     torch=Edges("F.rrelu(x) | F.rrelu(x, 0.1, 0.5, False)", c.SIGNED),
 )
 
 record(
     "threshold",
-    oracle=lambda x, threshold, value: arrays.of_duals(lambda x: x if x > threshold else duals.dual(value))(x),
     recipes=["{E}, 0.3, 20", "{E}, {c}, 0", "{E}, 0.1, value=0.1"],
-    programs={"threshold(x, 0.5, 20)": np.where(v.x > 0.5, v.x, 20.0)},
 )
 
 record(
     "glu",
-    oracle=lambda x, dim=-1: halves(arrays.array(x), dim),
     recipes=["cat([{V:-3,3}, {V:-3,3}])", "{T:-3,3}, 0", "stack([{V:-3,3}, {V:-3,3}]), dim=-2"],
-    programs={
-        "glu(b)": [v.b[0] / (1 + math.exp(-v.b[1]))],
-        "F.glu(A, 0)": (v.A[0] / (1 + np.exp(-v.A[1])))[None],
-    },
 )
 
 record(
     "softmin",
-    oracle=lambda x, dim=-1: f.softmax(-arrays.array(x), dim),
     recipes=["{V:-3,3}, 0", "{M:-3,3}, dim=1", "{T:-3,3}, -1", "{V:-3,3}"],
-    programs={"F.softmin(x, dim=0)": v.softmax(-v.x), "F.softmin(A, dim=0)": v.softmax(-v.A, 0)},
     torch=Edges("F.softmin(x, 0)", [0.0, 1.0, -2.0, 800.0], c.CANCELS),
 )
-
-
-def halves(x, dim):
-    """Return the first half along an axis times the sigmoid of the second."""
-    first, second = (arrays.Array(part) for part in np.split(x.data, 2, axis=dim))
-    return first * f.sigmoid(second)

@@ -2,73 +2,25 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from generator import arrays
-from records import values as v
 from records.record import record
-
-
-def powers(x, n=None, increasing=False):
-    """Return the powers of each entry along a new last axis."""
-    data = arrays.numbers(x)
-    columns = [data * 0 + 1]
-    for _ in range(1, data.shape[-1] if n is None else n):
-        columns.append(columns[-1] * data)
-    return arrays.Array(np.stack(columns if increasing else columns[::-1], axis=-1))
-
-
-def horner(p, x):
-    """Return the value of a polynomial."""
-    x, found = arrays.array(x), None
-    for part in arrays.numbers(p):
-        found = x * 0 + arrays.Array(part) if found is None else found * x + arrays.Array(part)
-    return found
-
-
-def convolved(a, b, mode="full"):
-    """Return the sums of products by the sum of both places."""
-    a, b = (np.atleast_1d(arrays.numbers(part)) for part in (a, b))
-    pairs = [(i + j, x * y) for i, x in enumerate(a) for j, y in enumerate(b)]
-    whole = [sum((x for k, x in pairs if k == n), 0 * a[0] * b[0]) for n in range(len(a) + len(b) - 1)]
-    least, most = sorted((len(a), len(b)))
-    start, count = {
-        "full": (0, len(whole)), "same": ((least - 1) // 2, most), "valid": (least - 1, most - least + 1)
-    }[mode]  # fmt: skip
-    return arrays.Array(np.array(whole[start : start + count], dtype=object))
-
 
 record(
     "vander",
-    oracle=powers,
     recipes=["{V}", "{V}, 4", "{V}, increasing=True"],
-    programs={
-        "torch.vander(x)": np.vander(v.x),
-        "np.vander(x, 2)": np.vander(v.x, 2),
-        "vander(x, increasing=True)": np.vander(v.x, increasing=True),
-    },
-    values={"np.vander(x, N=0)": np.zeros((3, 0))},
 )
 
 record(
     "linalg.vander",
-    oracle=lambda x, N=None: powers(x, N, increasing=True),
     recipes=["{V}", "{M}, N=3"],
-    programs={"torch.linalg.vander(x)": np.vander(v.x, increasing=True)},
 )
 
 record(
     "polyval",
-    oracle=horner,
     recipes=["{V}, {S}", "{V}, {M}"],
-    programs={"np.polyval(x, s)": np.polyval(v.x, v.s), "np.polyval([2.0], p)": np.full(3, 2.0)},
 )
 
 
 record(
     "convolve",
-    oracle=convolved,
     recipes=["{V}, [{S}, {S}]", *(f"{{V}}, [{{S}}, {{S}}], {mode!r}" for mode in ("same", "valid"))],
-    programs={"np.convolve(x, b)": np.convolve(v.x, v.b), "np.convolve(b, x)": np.convolve(v.x, v.b)}
-    | {f"np.convolve(x, b, {mode!r})": np.convolve(v.x, v.b, mode) for mode in ("same", "valid")},
 )

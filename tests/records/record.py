@@ -58,11 +58,10 @@ class Record:
     ``hard_options`` their options; none: those that it is tried with. ``called`` names the functions that reach it,
     where they have other names.
 
-    A function. ``oracle`` is it for random programs, on arrays of dual numbers; ``recipes`` are calls for those
-    programs, ``ranges`` those of arguments, where not from -3 to 3. ``programs`` are short ones with their values;
-    none: a call with its value by ``definition``. ``values`` are further ones. ``torch`` is what PyTorch is asked,
-    where not in a row of ``torch_rows``, ``more_exact`` where its answer is not the best; ``numpy`` how NumPy calls
-    it, None where it does not.
+    A function. ``recipes`` are calls for random programs, ``ranges`` those of arguments, where not from -3 to 3.
+    ``torch`` is what PyTorch is asked, ``more_exact`` where its answer is not the best; ``numpy`` how NumPy calls it,
+    None where it does not. Short programs with their values stand in ``data/function_programs.jsonl``, and what PyTorch
+    gives at the edge in ``data/torch_edges.jsonl``.
     """
 
     name: str
@@ -84,11 +83,8 @@ class Record:
     zeros: Sequence[float] = ()
     within: tuple[float, float] = (float("-inf"), float("inf"))
     called: Sequence[str] = ()
-    oracle: Callable[..., Any] | None = None
     ranges: tuple[str, ...] = ()
     recipes: Sequence[str] = ()
-    programs: dict[str, Any] = field(default_factory=dict)
-    values: dict[str, Any] = field(default_factory=dict)
     torch: Edges | None = None
     more_exact: Sequence[MoreExact] = ()
     numpy: str | None = None
@@ -128,17 +124,11 @@ def missing_of_op(op: Op, known: Record | None) -> list[str]:
     return [name for name, lacks in found.items() if lacks]
 
 
-def missing_of_function(function: Function, known: Record | None, asked: set[str]) -> list[str]:
-    """Return the fields that the record of a function lacks; ``asked`` are those that rows for PyTorch call."""
+def missing_of_function(function: Function, known: Record | None) -> list[str]:
+    """Return the fields that the record of a function lacks."""
     if known is None:
         return ["record"]
     op = function.op
     plain = op is not None and (op.formula is not None or op.step)
-    by_definition = plain and op is not None and not op.defaults
-    found = {
-        "oracle": known.oracle is None,
-        "recipes": not known.recipes and not plain,
-        "programs": not known.programs and not by_definition,
-        "torch": known.torch is None and function.name not in asked,
-    }
+    found = {"recipes": not known.recipes and not plain}
     return [name for name, lacks in found.items() if lacks]

@@ -121,6 +121,7 @@ def test_markdown_keeps_code_in_its_fences(case):
 LATEX_CASES = [EXAMPLE, NETWORK, LOOP, HOSTILE, *portion(SEEDS, 28), *portion(TORCH, 100)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", LATEX_CASES, ids=lambda case: case[0][:40])
 def test_latex_compiles(case, tmp_path):
     """By TeX where it is installed; elsewhere groups and environments are counted."""

@@ -48,6 +48,7 @@ def answer():
     return gradcli.explain(SCRIPT)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("voice", VOICES)
 def test_a_leaf_is_called_as_the_script_calls_it(voice, answer):
     said = VOICES[voice](answer).replace("{'}", "'")  # LaTeX

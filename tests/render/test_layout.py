@@ -146,6 +146,7 @@ def test_tables_of_these_answers_fit(answer):
     check(answer())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", portion(list(range(PROGRAMS)), 120))
 def test_tables_of_random_programs_fit(number):
     check(random_answer(number))

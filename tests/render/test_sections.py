@@ -12,7 +12,7 @@ import pytest
 
 import gradcli
 from gradcli.cli.app import run
-from gradcli.cli.environment import Environment
+from gradcli.cli.output import Environment
 from gradcli.document.jacobian import spy_lines
 from gradcli.jacobian.sparse import count_passes
 from shown import lines_of, styled, terminal

@@ -184,7 +184,7 @@ def test_every_call_of_the_rows_of_edges_is_named_as_pytorch_names_it():
     import torch
     from torch.overrides import TorchFunctionMode
 
-    from torch_rows import EDGES
+    from torch_rows import ROWS
 
     functions = {found(spelling): row.name for row in rows() for spelling in row.spellings if spelling.startswith(("torch.", "F."))}
     functions |= {getattr(torch.Tensor, method, None): row.name for row in rows() for method in row.methods}
@@ -213,7 +213,7 @@ def test_every_call_of_the_rows_of_edges_is_named_as_pytorch_names_it():
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for case in EDGES:
+        for case in ROWS:
             tensors = {name: torch.tensor(value, dtype=torch.float64, requires_grad=True) for name, value in case.inputs.items()}
             with Watch():
                 eval(case.torch, {"torch": torch, "F": torch.nn.functional, "math": math}, tensors)  # noqa: S307 - constants

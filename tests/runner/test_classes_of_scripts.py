@@ -67,6 +67,7 @@ def test_the_answer_of_a_script_is_that_of_its_call(row):
     assert not verdict_of(row, outcome).faults
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("row", portion(EXPLAINED, 25))
 def test_a_script_is_right_in_many_digits(row):
     assert gradcli.check(row["source"]).agree

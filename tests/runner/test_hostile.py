@@ -42,6 +42,7 @@ def source_of(row: dict[str, Any]) -> str:
     return script if isinstance(script, str) else "".join(text * times for text, times in script)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("row", portion(cases("hostile_scripts.jsonl"), 4))
 def test_a_hostile_script_ends(row: dict[str, Any], bounded: Bounded) -> None:
     found = bounded.ask("run", "-", *WORDS, stdin=source_of(row), memory=MEMORY)

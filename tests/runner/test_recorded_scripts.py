@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from oracles import portion
 from script_comparison import DATA, Outcome, Tool, calls_fault, rows_of, text_fault, verdict_of
 
-FILES = ("scripts.jsonl", "more_scripts.jsonl", "long_scripts/recorded.jsonl", "generated_scripts.jsonl")
+FILES = ("scripts.jsonl", "more_scripts.jsonl", "long_scripts.jsonl", "generated_scripts.jsonl")
 SHORT = {
     "printing-fstrings": "complex numbers are refused",
     "errors-python_ones": "explain asks for the value of a name that only a lambda reads; run does not",
@@ -37,12 +36,6 @@ def test_a_script_leaves_what_was_recorded(row):
 
 def test_every_row_has_a_name_of_its_own():
     assert max(Counter(parameter.id for parameter in ROWS).values()) == 1
-
-
-def test_long_scripts_are_recorded_as_they_stand():
-    folder = DATA / "long_scripts"
-    recorded = {row["id"]: row["source"] for row in rows_of(folder / "recorded.jsonl")}
-    assert recorded == {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(folder).glob("*.py"))}
 
 
 def document_of(row):

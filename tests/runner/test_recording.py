@@ -1,4 +1,4 @@
-"""The recorder and the generator of scripts: what is recorded is what PyTorch, NumPy and JAX leave today."""
+"""The recorder of scripts: what is recorded is what PyTorch, NumPy and JAX leave today."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from script_comparison import DATA, rows_of
 
 pytest.importorskip("torch")
 pytest.importorskip("jax")
-from generator.whole_scripts import random_script, rows
+
 from script_doubles import difference
 from script_recorder import changes, record, recorded
 
@@ -71,10 +71,3 @@ def test_scripts_follow_one_another_without_a_trace():
     record("import torch\ntorch.set_default_dtype(torch.float64)\ntorch.set_printoptions(precision=1)\n"
            "torch.set_grad_enabled(False)\ntorch.manual_seed(7)\n")  # fmt: skip
     assert record(source) == first
-
-
-def test_the_generator_writes_the_same_scripts_in_every_run():
-    assert [random_script(3, number) for number in range(20)] == [random_script(3, number) for number in range(20)]
-    made = list(rows(3, 12, 3))
-    assert len(made) == 12
-    assert sum(row["error"] is not None for row in made) <= 2

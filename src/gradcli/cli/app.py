@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import itertools
 import re
 import sys
@@ -11,14 +12,12 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from gradcli import __version__
 from gradcli.cli import commands
-from gradcli.cli.environment import Environment, ExitStatus
-from gradcli.cli.options import PlainCommand, PlainGroup
-from gradcli.cli.output import ClosedPipe, complain, discard, report
-from gradcli.cli.variables import VariableCommand
+from gradcli.cli.options import COMMANDS, WITH_PROGRAM, options_of
+from gradcli.cli.output import ClosedPipe, Environment, ExitStatus, complain, discard, report
+from gradcli.cli.words import PlainCommand, PlainGroup, VariableCommand
 from gradcli.errors import GradcliError
 
 SUMMARY = "Explain y.backward(v): the Jacobian, the vector beside it, and the gradient that reverse mode leaves."
@@ -36,20 +35,15 @@ point, 4 unclear, 70 a fault of gradcli, 130 interrupted. gradcli COMMAND --help
 """
 RAISED = "script"
 """The kind of an exception that ends a script, which is no mistake of the command line."""
-COMPLETIONS = ("--install-completion", "--show-completion")
-OWN = ("-h", "--help", "-V", "--version", *COMPLETIONS)
+INSTALLS = ("--install-completion", "--show-completion")
+ALONE = ("-h", "--help", "-V", "--version", *INSTALLS)
 """Options that stand without a command."""
 MEANT = {"-help": "--help", "-?": "--help", "/?": "--help", "-version": "--version", "-v": "--version"}
 """What stands alone in place of an option, as elsewhere."""
-COMMANDS: dict[str, tuple[Callable[..., None], type[TyperCommand]]] = {
-    "explain": (commands.explain, VariableCommand),
-    "grad": (commands.grad, VariableCommand),
-    "check": (commands.check, VariableCommand),
-    "run": (commands.run, VariableCommand),
-    "batch": (commands.batch, PlainCommand),
-    "functions": (commands.functions, PlainCommand),
-    "schema": (commands.schema, PlainCommand),
-}
+COMPLETION = "_GRADCLI_COMPLETE"
+"""The variable by which a shell's script asks what may stand at the cursor."""
+SHELLS = ("complete_bash", "complete_zsh", "complete_fish")
+"""Shells that get an answer of our own; others have typer's."""
 
 
 def _version(wanted: bool) -> None:
@@ -67,6 +61,20 @@ def root(
     del version
 
 
+def callback(name: str) -> Callable[..., int]:
+    """Return a command as typer calls it, with the options of its row in the table as parameters."""
+    answer: Callable[..., int] = getattr(commands, name)
+
+    def call(ctx: typer.Context, **typed: Any) -> int:
+        return answer(ctx.obj, typed)
+
+    context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+    options = [option.parameter(one) for one, option in options_of(name).items()]
+    call.__signature__ = inspect.Signature([context, *options])  # type: ignore[attr-defined]
+    call.__name__, call.__doc__ = name, answer.__doc__
+    return call
+
+
 @functools.cache
 def command_line(name: str | None = None) -> typer._click.Command:
     """Return the command line with one command, or with all: typer reads the signatures of all that it is given."""
@@ -81,8 +89,8 @@ def command_line(name: str | None = None) -> typer._click.Command:
         add_completion=name is None,
     )
     app.callback()(root)
-    for callback, kind in COMMANDS.values() if name is None else [COMMANDS[name]]:
-        app.command(cls=kind)(callback)
+    for one in COMMANDS if name is None else (name,):
+        app.command(cls=VariableCommand if one in (*WITH_PROGRAM, "run") else PlainCommand)(callback(one))
     return typer.main.get_command(app)
 
 
@@ -91,8 +99,11 @@ def run(args: Sequence[str] | None = None, env: Environment | None = None) -> in
     words = with_command(list(sys.argv[1:] if args is None else args), COMMANDS)
     place = env or Environment()
     place.run = run
-    _tolerate(place)
-    if place.variables.get(COMPLETION) in ANSWERED:
+    for stream in (place.stdout, place.stderr):  # no character that one cannot encode ends in a traceback
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    if place.variables.get(COMPLETION) in SHELLS:
         return complete(place)
     try:
         return _run(words, place)
@@ -103,17 +114,12 @@ def run(args: Sequence[str] | None = None, env: Environment | None = None) -> in
         return ExitStatus.OK
 
 
-COMPLETION = "_GRADCLI_COMPLETE"
-"""The variable by which a shell's script asks what may stand at the cursor."""
-ANSWERED = ("complete_bash", "complete_zsh", "complete_fish")
-"""Shells that get an answer of our own; others have typer's."""
-
-
 def complete(env: Environment) -> int:
     """Write what may stand at the cursor, and nothing else, whatever happens."""
     from gradcli.cli.completing import reply
 
-    text, code = reply(env.variables[COMPLETION].removeprefix("complete_"), env.variables)
+    lines = {name: (getattr(commands, name).__doc__ or "").partition("\n")[0] for name in COMMANDS}
+    text, code = reply(env.variables[COMPLETION].removeprefix("complete_"), env.variables, lines)
     with contextlib.suppress(OSError):
         env.stdout.write(f"{text}\n" if text else "")
         env.stdout.flush()
@@ -126,67 +132,69 @@ def _run(words: list[str], env: Environment) -> int:
             refuse_shell(words)
             command = command_line(words[0] if words and words[0] in COMMANDS else None)
             code: Any = command.main(words or ["--help"], prog_name="gradcli", standalone_mode=False, obj=env)
-    except GradcliError as error:
-        raised = error.kind == RAISED
-        report(env, error, wants_json(words), color_of(words), "wrong" if raised and words[0] == "check" else "")
-        return ExitStatus.DISAGREE if raised else ExitStatus.USAGE
-    except typer.TyperException as error:
-        report(env, usage_error(error, words), wants_json(words), color_of(words))
-        return ExitStatus.USAGE
+            return code if isinstance(code, int) else ExitStatus.OK
     except (KeyboardInterrupt, BrokenPipeError, ClosedPipe):
         raise
     except typer.Abort:
         return ExitStatus.INTERRUPTED
-    except MemoryError:
-        scarce = GradcliError("budget", "there is not enough memory for this", hint="make it smaller")
-        report(env, scarce, wants_json(words), color_of(words))
-        return ExitStatus.USAGE
-    except OSError as error:
-        report(env, GradcliError("file", f"standard output cannot be written: {error.strerror}"), as_json=False)
-        return ExitStatus.USAGE
     except Exception as error:
-        if "--debug" in words:
+        if "--debug" in words and not isinstance(error, GradcliError | typer.TyperException | MemoryError | OSError):
             raise
-        internal = GradcliError(
+        return refused(env, error, words)
+
+
+def refused(env: Environment, error: Exception, words: list[str]) -> int:
+    """Report what ended a command line, and return the exit code."""
+    as_json, color, verdict, code = wants_json(words), color_of(words), "", ExitStatus.USAGE
+    if isinstance(error, GradcliError):
+        if error.kind == RAISED:
+            verdict, code = "wrong" if words[0] == "check" else "", ExitStatus.DISAGREE
+    elif isinstance(error, typer.TyperException):
+        error = usage_error(error, words)
+    elif isinstance(error, MemoryError):
+        error = GradcliError("budget", "there is not enough memory for this", hint="make it smaller")
+    elif isinstance(error, OSError):
+        error = GradcliError("file", f"standard output cannot be written: {error.strerror}")
+        as_json, color = False, "auto"
+    else:
+        code = ExitStatus.INTERNAL
+        error = GradcliError(
             "internal",
             f"sorry, gradcli failed on this input ({type(error).__name__})",
             hint="please report the command line; --debug shows where it failed",
         )
-        report(env, internal, wants_json(words), color_of(words))
+    report(env, error, as_json, color, verdict)
+    if code is ExitStatus.INTERNAL:
         complain(env, "This is a fault of gradcli, not of your input.")
-        return ExitStatus.INTERNAL
-    return code if isinstance(code, int) else ExitStatus.OK
+    return code
 
 
 def refuse_shell(words: list[str]) -> None:
     """Raise ``usage`` for completion of a shell by its name: it is for the one that gradcli runs in."""
     flag, equals, shell = words[0].partition("=") if words else ("", "", "")
-    if flag in COMPLETIONS and (equals or words[1:]):
+    if flag in INSTALLS and (equals or words[1:]):
         hint = f"in {shell or words[1]}, write gradcli {flag} and no more"
         raise GradcliError("usage", f"{flag} is for the shell that it runs in", hint=hint)
 
 
-def with_command(words: list[str], commands: Collection[str]) -> list[str]:
+def with_command(words: list[str], names: Collection[str]) -> list[str]:
     """Return a command line with its command: ``explain`` where a program, or an option of it, stands first."""
     if len(words) == 1:
         words = [MEANT.get(words[0], words[0])]
-    if not words or words[0] in commands or words[0].startswith(OWN) or (words[0][0:2] == "--" and not words[1:]):
+    if not words or words[0] in names or words[0].startswith(ALONE) or (words[0][0:2] == "--" and not words[1:]):
         return words
     first, *rest = words
     if first == "help":
         described = rest[:1] if rest and is_function(rest[0]) else []
-        return ["functions", *described] if described else [*(word for word in rest[:1] if word in commands), "--help"]
+        return ["functions", *described] if described else [*(word for word in rest[:1] if word in names), "--help"]
     given = any(word == f"--{first}" or word.startswith(f"--{first}=") for word in rest)
     return words if re.fullmatch("[A-Za-z][A-Za-z_-]*", first) and not given else ["explain", *words]
 
 
 def wants_json(words: list[str]) -> bool:
     """Return whether an answer was asked for as JSON, also where the command line cannot be read otherwise."""
-    pairs = itertools.pairwise(words)
-    return (
-        "--json" in words
-        or any(word in words for word in ("--format=json", "-F=json", "-Fjson"))
-        or any(first in ("--format", "-F") and second == "json" for first, second in pairs)
+    return not {"--json", "--format=json", "-F=json", "-Fjson"}.isdisjoint(words) or any(
+        first in ("--format", "-F") and second == "json" for first, second in itertools.pairwise(words)
     )
 
 
@@ -213,11 +221,3 @@ def is_function(word: str) -> bool:
     from gradcli.ops import spellings
 
     return word in spellings()
-
-
-def _tolerate(env: Environment) -> None:
-    """Let no character that a stream cannot encode end in a traceback."""
-    for stream in (env.stdout, env.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")

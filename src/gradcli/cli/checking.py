@@ -1,7 +1,4 @@
-"""Several points of one check: values that are given again, and the command that checks the failing point alone.
-
-The ``check`` command's work: what is expected, read from texts and files, and the verdict, written.
-"""
+"""The ``check`` command's work: its points, what is expected, the verdict, and the command that shows it again."""
 
 from __future__ import annotations
 
@@ -17,34 +14,118 @@ from gradcli.checking.check import LEFT_OUT, check_function, may_say_gradients
 from gradcli.checking.comparing import LEAST, MOST, digits_of_tolerance
 from gradcli.checking.expected import Expected, as_expected, only
 from gradcli.cli.inputs import PICKLED, assignment, file_error, key_of, read_array, read_text
-from gradcli.cli.output import complain, say, write
-from gradcli.cli.request import Printing, Request, asked_of, function_of, read_values
+from gradcli.cli.options import Option, options_of
+from gradcli.cli.output import complain, require_folder, say, write
+from gradcli.cli.request import Request, Typed, function_of, printing, read_values, refuse_page, request
 from gradcli.errors import Budget, GradcliError, Place, Span
 from gradcli.errors.hints import did_you_mean
 from gradcli.errors.inert import inert
-from gradcli.interface import Check
+from gradcli.interface import Check, claims_of
 from gradcli.language.values import FILE, read_value
 from gradcli.records import dataclass
 from gradcli.render.data import dump
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import typer
-
     from gradcli.checking.claims import Claims
-    from gradcli.cli.environment import Environment
+    from gradcli.cli.output import Environment, Printing
     from gradcli.explanation.evaluation import Function
-    from gradcli.interface import Check
-
 
 MOST_POINTS = 1_000
 LONGEST = 400
 """Characters of a value that are typed again; a larger array is named by its file, or by the seed that chose it."""
-ONE_POINT = ("set_values", "samples", "seed")
-"""Parameters that say at which points a check is made."""
-PRINTING = ("json", "format", "output", "quiet", "debug", "jobs")
-"""Parameters that do not change what is found."""
+MOST_SAMPLES = 1_000_000
+MOST_WORK = 100_000_000
+"""Work that takes minutes."""
+PER_SECOND = 100_000
+"""Work that any machine does in a second, beside what else it is busy with."""
+TABLES = (".npy", ".npz", ".json", ".csv")
+"""Suffixes of files that hold numbers; any other file holds a formula, or numbers if it has nothing else."""
+BY_NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)")
+NUMBERS_ALONE = re.compile(r"[-+\d.eE,;\s\[\]]*\Z")
+CLAIM = re.compile(r"\s*([A-Za-z_]\w*(?:\.\w+|\[[^\[\]]*\])*)\s*=(?!=)\s*(?P<right>.*)", re.DOTALL)
+"""A value of a script, and what is expected by it."""
+LEFT = re.compile(
+    r"\s*(?:d\w*\s*/\s*d(?P<by>[A-Za-z_]\w*)|(?P<of>[A-Za-z_]\w*)\.grad|[A-Za-z_]\w*'(?:\(\w*\))?"
+    r"|grad|gradient|derivative|jacobian|J|dy|df)\s*:?=(?!=)\s*"
+)
+"""What stands on the left of a derivative on paper."""
+
+
+def answer_check(env: Environment, typed: Typed) -> Check:
+    """Check what was asked for, print one line or a document, and return what was found.
+
+    A point that fails among several is printed as a command, in a line of its own.
+    """
+    how = refuse_page(printing(typed))
+    require_folder(how.output)
+    digits = read_standard(typed["digits"], typed["tolerance"])
+    points = points_of(typed["set_values"] or [])
+    asked = request(env, {**typed, "set_values": points[0]})
+    samples, seed = typed["samples"], typed["seed"]
+    if not 0 <= samples <= MOST_SAMPLES:
+        raise GradcliError("option", f"--samples {samples} is not from 0 to {MOST_SAMPLES:,}")
+    if not 0 <= seed < 2**63:
+        raise GradcliError("option", f"--seed {seed} is not from 0 to 2**63 - 1")
+    if len(asked.calls) > 1:
+        raise GradcliError("option", "check takes one --v", hint="explain shows several calls of backward")
+    texts = [dict(map(assignment, point)) for point in points]
+    further = [
+        read_values(env, [f"{name}={text}" for name, text in point.items() if text != texts[0][name]], asked.budget,
+                    asked.notes)
+        for point in texts[1:]
+    ]  # fmt: skip
+    expect = typed["expect"] or []
+    claims = claims_asked(env, asked, expect)
+    if claims is None:
+        function = checked_function(asked)
+        wanted: Any = [expectation(env, asked, text, function.differentiated) for text in expect]
+    else:
+        function, wanted = claims.function, claims.typed
+    with np.errstate(all="ignore"):  # what is expected may be beyond double precision, which numpy warns of
+        answer = check_function(
+            function, asked.values, asked.calls[0], wanted, samples, seed, asked.strict, Check, digits, claims, further
+        )
+    again = Again(typed, asked.program, [texts[0] | point for point in texts], answer)
+    command = again.command([asked.values, *further])
+    answer = replace(answer, notes=[*answer.notes, *asked.notes], reproduce=command)
+    write_check(env, how, answer, [command] if command and (samples or further) else [])
+    if not how.quiet and answer.verdict == "unclear" and not any(note.kind == LEFT_OUT for note in answer.notes):
+        complain(env, f"help: {advice(answer, asked.budget)}")
+    return answer
+
+
+def write_check(env: Environment, how: Printing, answer: Check, more: list[str]) -> None:
+    """Write an answer in one line or a document, ``more`` lines as they stand, and the notes."""
+    if how.output or (how.format == "json" and not how.quiet):
+        write(env, dump(answer.to_dict()) if how.format == "json" else "\n".join([str(answer), *more]), how.output)
+    elif not how.quiet:
+        say(env, str(answer))
+        for line in more:
+            write(env, inert(line, "\n\t", env.encoding(env.stdout)))
+    for note in answer.notes if not how.quiet else ():
+        complain(env, f"note: {note.message}")
+
+
+def advice(answer: Check, budget: Budget) -> str:
+    """Return what would decide what is unclear: a budget that is enough where that is known, else ten times as much."""
+    work = answer.needed or 10 * budget.work
+    options = f"--budget work={work}"
+    if work // PER_SECOND > budget.seconds:
+        options += f" --budget seconds={work // PER_SECOND}"
+    if work > MOST_WORK:
+        return f"smaller shapes or fewer turns of a loop decide it; as it stands it takes {options}"
+    return f"{options} {'is enough to decide it' if answer.needed else 'allows ten times as much'}"
+
+
+def read_standard(digits: int | None, tolerance: float | None) -> float | None:
+    """Return the digits of ``--digits``, or those that ``--tolerance`` stands for; raises ``option``."""
+    if digits is not None and tolerance is not None:
+        raise GradcliError("option", "--digits and --tolerance are both given", hint="give one of them")
+    if tolerance is not None:
+        return digits_of_tolerance(tolerance)
+    if digits is not None and not LEAST <= digits <= MOST:
+        raise GradcliError("option", f"--digits {digits} is not from {LEAST} to {MOST}")
+    return None if digits is None else float(digits)
 
 
 def points_of(items: Sequence[str]) -> list[list[str]]:
@@ -63,205 +144,14 @@ def points_of(items: Sequence[str]) -> list[list[str]]:
     uneven = next((name for name, items_of in several.items() if len(items_of) != count), None)
     if uneven is not None:
         most = next(name for name, items_of in several.items() if len(items_of) == count)
-        raise GradcliError(
-            "option", f"{most} is given {count} times and {uneven} {len(several[uneven])} times",
-            hint="give a variable once for all points, or once for each",
-        )  # fmt: skip
+        message = f"{most} is given {count} times and {uneven} {len(several[uneven])} times"
+        raise GradcliError("option", message, hint="give a variable once for all points, or once for each")
     if count > MOST_POINTS:
         raise GradcliError("option", f"{count:,} points are more than {MOST_POINTS:,}", hint="make them several checks")
     if any(assignment(item)[1] == "-" for items_of in several.values() for item in items_of):
         raise file_error("standard input is one value, and not one for each point", f"--{next(iter(several))}")
     first = [items_of[0] for items_of in by_name.values()]
     return [first, *([items_of[k] for items_of in several.values()] for k in range(1, count))]
-
-
-@dataclass(frozen=True, slots=True)
-class TypedCheck:
-    """A check as it was typed: the words that do not depend on the point, and the texts of each point by variable.
-
-    ``program`` and ``words`` stand before and after the values; ``sampling`` are the words that choose random points,
-    ``flags`` those that are no variables.
-    """
-
-    program: list[str]
-    words: list[str]
-    sampling: list[str]
-    points: list[dict[str, str]]
-    flags: set[str]
-
-
-def typed_check(ctx: typer._click.Context, points: Sequence[Sequence[str]], program: str) -> TypedCheck:
-    """Return what was typed; ``program`` is the text that was read, which stands for standard input."""
-    first: list[str] = []
-    words: list[str] = []
-    sampling: list[str] = []
-    flags: set[str] = set()
-    for parameter in ctx.command.params:
-        name, value = str(parameter.name), ctx.params.get(str(parameter.name))
-        flags.update(parameter.opts)
-        if name in {"program", "file"}:
-            first += program_words(parameter.opts, value, program)
-        elif name not in (*PRINTING, "set_values") and value and value != parameter.default:
-            typed = option_words(parameter.opts[0], value)
-            words, sampling = (words, sampling + typed) if name in ONE_POINT else (words + typed, sampling)
-    values = dict(map(assignment, points[0]))
-    return TypedCheck(first, words, sampling, [values | dict(map(assignment, point)) for point in points], flags)
-
-
-def program_words(flags: Sequence[str], value: str | None, program: str) -> list[str]:
-    """Return the words that give the program: a file by its name, what came by standard input by its text."""
-    if value is None:
-        return []
-    if value == "-":
-        return [program.strip()]
-    return [value] if flags[0] == "program" else [flags[0], value]
-
-
-def option_words(flag: str, value: Any) -> list[str]:
-    """Return an option as words: a switch alone, one that was given again with each of its values."""
-    if value is True:
-        return [flag]
-    return [word for one in (value if isinstance(value, list | tuple) else [value]) for word in (flag, str(one))]
-
-
-def reproducing(typed: TypedCheck, answer: Check, values_typed: Sequence[Mapping[str, Any]]) -> str:
-    """Return the command that checks the failing point alone; empty where nothing is wrong.
-
-    ``values_typed`` are the values of each point that was typed. A random point of large arrays is named by its seed.
-    """
-    from gradcli.render.checked import failing_entry
-
-    if answer.verdict != "wrong":
-        return ""
-    worst = failing_entry(answer)
-    if worst is None:
-        return command_text(typed, typed.points[0])
-    for texts, values in zip(typed.points, values_typed, strict=True):
-        point = {**answer.inputs, **values}
-        if not point.keys() <= worst.point.keys():  # of a script that has more values than it is differentiated by
-            return command_text(typed, typed.points[0], typed.sampling)
-        if all(np.array_equal(worst.point[name], value) for name, value in point.items()):
-            return command_text(typed, {name: restored(text, worst.point[name]) for name, text in texts.items()})
-    texts = {**typed.points[0], **{name: restored("-", worst.point[name]) for name in answer.differentiated}}
-    if "-" in texts.values() or answer.labels:
-        return command_text(typed, typed.points[0], typed.sampling)
-    return command_text(typed, texts)
-
-
-def restored(text: str, value: Any) -> str:
-    """Return the text of a value, which is written out where standard input had it and where it is short."""
-    from gradcli.document.texts import input_text
-
-    written = input_text(value) if text == "-" and np.size(value) < LONGEST else text
-    return written if len(written) <= LONGEST else text
-
-
-def command_text(typed: TypedCheck, values: Mapping[str, str], sampling: Sequence[str] = ()) -> str:
-    """Return a command line for a shell, with values by variable."""
-    words = list(typed.program)
-    for name, text in values.items():
-        words += value_words(name, text, typed.flags)
-    return shlex.join(["gradcli", "check", *words, *typed.words, *sampling])
-
-
-def value_words(name: str, text: str, flags: Container[str]) -> list[str]:
-    """Return the words that give a variable a value; ``flags`` are those that are no variables."""
-    return ["--set", f"{name}={text}"] if f"--{name}" in flags else [f"--{name}", text]
-
-
-# ---- The ``check`` command's work: what is expected, read from texts and files, and the verdict, written
-
-MOST_SAMPLES = 1_000_000
-MOST_WORK = 100_000_000
-"""Work that takes minutes."""
-PER_SECOND = 100_000
-"""Work that any machine does in a second, beside what else it is busy with."""
-TABLES = (".npy", ".npz", ".json", ".csv")
-"""Suffixes of files that hold numbers; any other file holds a formula, or numbers if it has nothing else."""
-BY_NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)")
-NUMBERS_ALONE = re.compile(r"[-+\d.eE,;\s\[\]]*\Z")
-
-
-def answer(
-    env: Environment,
-    asked: Request,
-    expect: list[str],
-    samples: int,
-    seed: int,
-    how: Printing,
-    digits: float | None,
-    typed: TypedCheck,
-) -> Check:
-    """Check the request, print one line or a document, and return what was found.
-
-    A point that fails among several is printed as a command, in a line of its own.
-    """
-    if not 0 <= samples <= MOST_SAMPLES:
-        raise GradcliError("option", f"--samples {samples} is not from 0 to {MOST_SAMPLES:,}")
-    if not 0 <= seed < 2**63:
-        raise GradcliError("option", f"--seed {seed} is not from 0 to 2**63 - 1")
-    if len(asked.calls) > 1:
-        raise GradcliError("option", "check takes one --v", hint="explain shows several calls of backward")
-    further = [further_values(env, asked, typed.points[0], texts) for texts in typed.points[1:]]
-    claims = claims_asked(env, asked, expect)
-    function = checked_function(asked) if claims is None else claims.function
-    wanted = (
-        [expectation(env, asked, text, function.differentiated) for text in expect] if claims is None else claims.typed
-    )
-    with np.errstate(all="ignore"):  # what is expected may be beyond double precision, which numpy warns of
-        found = check_function(
-            function, asked.values, asked.calls[0], wanted, samples, seed, asked.strict, Check, digits, claims, further
-        )
-    command = reproducing(typed, found, [asked.values, *further])
-    found = replace(found, notes=[*found.notes, *asked.notes], reproduce=command)
-    lines = [str(found), *([command] if command and (samples or further) else [])]
-    if not how.quiet or how.output:
-        if how.format == "json" or how.output:
-            write(env, dump(found.to_dict()) if how.format == "json" else "\n".join(lines), how.output)
-        else:
-            say(env, lines[0])
-            for line in lines[1:]:
-                write(env, inert(line, "\n\t", getattr(env.stdout, "encoding", None) or "ascii"))
-    if not how.quiet:
-        for note in found.notes:
-            complain(env, f"note: {note.message}")
-        if found.verdict == "unclear" and not any(note.kind == LEFT_OUT for note in found.notes):
-            complain(env, f"help: {advice(found, asked.budget)}")
-    return found
-
-
-def advice(found: Check, budget: Budget) -> str:
-    """Return what would decide what is unclear: a budget that is enough where that is known, else ten times as much."""
-    work = found.needed or 10 * budget.work
-    options = f"--budget work={work}"
-    if work // PER_SECOND > budget.seconds:
-        options += f" --budget seconds={work // PER_SECOND}"
-    if work > MOST_WORK:
-        return f"smaller shapes or fewer turns of a loop decide it; as it stands it takes {options}"
-    return f"{options} {'is enough to decide it' if found.needed else 'allows ten times as much'}"
-
-
-def further_values(
-    env: Environment, asked: Request, first: Mapping[str, str], texts: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return the values of a further point that are not those of the first, from their texts."""
-    items = [f"{name}={text}" for name, text in texts.items() if text != first[name]]
-    return read_values(env, items, asked.budget, asked.notes)
-
-
-def read_standard(digits: int | None, tolerance: float | None) -> float | None:
-    """Return the digits of ``--digits``, or those that ``--tolerance`` stands for; raises ``option``."""
-    if digits is not None and tolerance is not None:
-        raise GradcliError("option", "--digits and --tolerance are both given", hint="give one of them")
-    if tolerance is not None:
-        return digits_of_tolerance(tolerance)
-    if digits is not None and not LEAST <= digits <= MOST:
-        raise GradcliError("option", f"--digits {digits} is not from {LEAST} to {MOST}")
-    return None if digits is None else float(digits)
-
-
-CLAIM = re.compile(r"\s*([A-Za-z_]\w*(?:\.\w+|\[[^\[\]]*\])*)\s*=(?!=)\s*(?P<right>.*)", re.DOTALL)
-"""A value of a script, and what is expected by it."""
 
 
 def checked_function(asked: Request) -> Function:
@@ -280,12 +170,11 @@ def claims_asked(env: Environment, asked: Request, texts: list[str]) -> Claims |
 
     Raises ``option`` where another option chooses a derivative call.
     """
-    if not may_say_gradients(asked.program, asked.script.of):
-        return None
-    from gradcli.checking.claims import read_claims  # a formula has none
-
-    call = asked_of(asked)
-    claims = read_claims(asked.program, call, expected_of_script(env, asked, texts), asked.values, asked.budget)
+    call = asked.script
+    claims = claims_of(
+        asked.program, asked.wrt, call.of, call.draws, lambda: expected_of_script(env, asked, texts), asked.values,
+        asked.budget,
+    )  # fmt: skip
     chosen = [f"--{name} {value}" for name, value in (("at", call.at), ("turn", call.turn)) if value is not None]
     if claims is None or not chosen:
         return claims
@@ -324,7 +213,8 @@ def expectation(env: Environment, asked: Request, text: str, names: tuple[str, .
     elif match is None or is_program(text, match):
         name, body = only(names), text.strip()
     else:
-        raise not_differentiated(match, names)
+        hint = did_you_mean(match[1], names) or f"there is {', '.join(names) or 'nothing'}"
+        raise expectation_error(f"'{match[1]}' is not differentiated", match.span(1), text, hint)
     if not body.startswith("@") and body != "-":
         return Expected(name, as_formula(body, asked.budget), None)
     path, key = key_of(body)
@@ -341,13 +231,6 @@ def expected_array(env: Environment, asked: Request, name: str, body: str) -> Ex
     """Return the array of a file, or of standard input, that is expected by a variable."""
     array = read_array(env, body, "--expect", asked.budget, asked.notes, as_stored=True)
     return Expected(name, None, as_expected(name, array), source=body.removeprefix("@").removeprefix("-"))
-
-
-LEFT = re.compile(
-    r"\s*(?:d\w*\s*/\s*d(?P<by>[A-Za-z_]\w*)|(?P<of>[A-Za-z_]\w*)\.grad|[A-Za-z_]\w*'(?:\(\w*\))?"
-    r"|grad|gradient|derivative|jacobian|J|dy|df)\s*:?=(?!=)\s*"
-)
-"""What stands on the left of a derivative on paper."""
 
 
 def refuse_sides(text: str, names: tuple[str, ...]) -> None:
@@ -377,15 +260,86 @@ def is_program(text: str, match: re.Match[str]) -> bool:
     return match.end() <= len(first) and re.search(rf"\b{match[1]}\b", rest) is not None
 
 
-def not_differentiated(match: re.Match[str], names: tuple[str, ...]) -> GradcliError:
-    """Return the error for ``NAME=FORMULA`` with a name that is no variable, or not one to differentiate by."""
-    hint = did_you_mean(match[1], names) or f"there is {', '.join(names) or 'nothing'}"
-    return expectation_error(f"'{match[1]}' is not differentiated", match.span(1), match.string, hint)
-
-
 def as_formula(text: str, budget: Budget) -> str:
     """Return what is expected as a formula: rows of numbers, ``1,2;3,4``, as lists; raises what a value raises."""
     if not (NUMBERS_ALONE.match(text) and re.search(r"[;\n]", text)):
         return text
     read_value(text, "--expect", budget)
     return text if "[" in text else "[" + ", ".join(f"[{row.strip().rstrip(',')}]" for row in text.split(";")) + "]"
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """What is typed to see an answer again; ``points`` are the texts of all variables at each point.
+
+    ``program`` is the text that was read, which stands for standard input.
+    """
+
+    typed: Typed
+    program: str
+    points: list[dict[str, str]]
+    answer: Check
+
+    def command(self, values_typed: Sequence[Mapping[str, Any]]) -> str:
+        """Return the command that checks the failing point alone; empty where nothing is wrong.
+
+        ``values_typed`` are the values of each point that was typed. A random point of large arrays is named by its
+        seed.
+        """
+        from gradcli.render.checked import failing_entry
+
+        if self.answer.verdict != "wrong":
+            return ""
+        worst = failing_entry(self.answer)
+        if worst is None:
+            return self.words(self.points[0])
+        for texts, values in zip(self.points, values_typed, strict=True):
+            point = {**self.answer.inputs, **values}
+            if not point.keys() <= worst.point.keys():  # of a script that has values beside those it is taken by
+                return self.words(self.points[0], sampling=True)
+            if all(np.array_equal(worst.point[name], value) for name, value in point.items()):
+                return self.words({name: restored(text, worst.point[name]) for name, text in texts.items()})
+        texts = self.points[0] | {name: restored("-", worst.point[name]) for name in self.answer.differentiated}
+        if "-" in texts.values() or self.answer.labels:
+            return self.words(self.points[0], sampling=True)
+        return self.words(texts)
+
+    def words(self, values: Mapping[str, str], sampling: bool = False) -> str:
+        """Return a command line for a shell, with values by variable, and where points are random what chooses them."""
+        options = options_of("check")
+        program, file = self.typed["program"], self.typed["file"]
+        words: list[str] = []
+        if program is not None:
+            words += [self.program.strip() if program == "-" else program]
+        if file is not None:
+            words += [self.program.strip()] if file == "-" else ["--file", file]
+        for name, text in values.items():
+            words += value_words(name, text, {flag for option in options.values() for flag in option.flags})
+        chosen = {name: option for name, option in options.items() if name not in ("program", "file", "set_values")}
+        for random in (False, True) if sampling else (False,):
+            for name, option in chosen.items():
+                value = self.typed[name]
+                if not option.prints and option.point is random and value and value != option.default:
+                    words += option_words(option, value)
+        return shlex.join(["gradcli", "check", *words])
+
+
+def option_words(option: Option, value: Any) -> list[str]:
+    """Return an option as words: a switch alone, one that was given again with each of its values."""
+    flag = option.flags[0]
+    if value is True:
+        return [flag]
+    return [word for one in (value if isinstance(value, list | tuple) else [value]) for word in (flag, str(one))]
+
+
+def restored(text: str, value: Any) -> str:
+    """Return the text of a value, which is written out where standard input had it and where it is short."""
+    from gradcli.document.texts import input_text
+
+    written = input_text(value) if text == "-" and np.size(value) < LONGEST else text
+    return written if len(written) <= LONGEST else text
+
+
+def value_words(name: str, text: str, flags: Container[str]) -> list[str]:
+    """Return the words that give a variable a value; ``flags`` are those that are no variables."""
+    return ["--set", f"{name}={text}"] if f"--{name}" in flags else [f"--{name}", text]

@@ -1,11 +1,12 @@
-"""A file of checks, TOML or NDJSON: each of its checks as a command line of ``gradcli check``.
+"""A file of checks, TOML or NDJSON: each of its checks as a command line of ``gradcli check``, and what is said of all.
 
-What is said of the answers to a file of checks: lines, one JSON document, NDJSON, and JUnit XML.
-Many checks at once: each of a file is a command line of its own, and what is said of them all.
+A key is an option by its name, so that a check of a file can say whatever a command line can, and no option is
+described a second time. ``program``, ``inputs`` and ``name`` are those that are no options.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import itertools
 import json
@@ -17,29 +18,33 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gradcli import __version__
 from gradcli.batch.answers import Reply, Verdict, settle
-from gradcli.batch.pool import Limits
 from gradcli.batch.records import Line
 from gradcli.cli.batch import MEMORY, MOST_JOBS, STATUS
-from gradcli.cli.checking import PRINTING, value_words
-from gradcli.cli.environment import Environment, ExitStatus
+from gradcli.cli.checking import value_words
 from gradcli.cli.inputs import plain_text, read_bytes, suffix_of
-from gradcli.cli.output import require_folder, say, write
-from gradcli.cli.request import budget_from
+from gradcli.cli.options import Option, options_of
+from gradcli.cli.output import Environment, ExitStatus, require_folder, say, write
+from gradcli.cli.request import Typed, budget_from
 from gradcli.errors import Budget, GradcliError, Place, Span
 from gradcli.errors.hints import counted, did_you_mean
 from gradcli.errors.inert import inert
-from gradcli.records import dataclass, field
+from gradcli.records import dataclass
 from gradcli.render.data import dump, error_document
 
 if TYPE_CHECKING:
-    from xml.etree import ElementTree as ET
+    pass
 
-    import typer
-
-    from gradcli.cli.environment import Environment
-
-
+OPTIONS = options_of("check")
+KEYS = {
+    option.key: option
+    for name, option in OPTIONS.items()
+    if not option.prints and name not in ("program", "set_values")
+}
+"""The options that a check of a file may have, by the names of its keys."""
+FLAGS = {flag for option in OPTIONS.values() for flag in option.flags}
+ALL_KEYS = ("name", "program", "inputs", *KEYS)
 TOML = ".toml"
 MOST_CHECKS = 100_000
 MOST_BYTES = {".toml": 2**22, ".ndjson": 2**26, ".jsonl": 2**26}
@@ -56,26 +61,19 @@ MOST_PARTS = 100
 DEEP_KEY = re.compile(rf"""(?<![\w."'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{MOST_PARTS}}}""")
 """A key of so many parts, ``a.a.a``, that Python's reader of TOML would take the square of their number for it."""
 AT_LINE = re.compile(r" \(at line (\d+), column (\d+)\)$")
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """An option as a key of a check: its flag, whether it takes no value, and whether it may be given again."""
-
-    flag: str
-    switch: bool
-    repeats: bool
-
-
-def keys_of(command: typer._click.Command) -> dict[str, Key]:
-    """Return the options that a check of a file may have, by the names of its keys."""
-    return {
-        parameter.opts[0].removeprefix("--"): Key(
-            parameter.opts[0], bool(getattr(parameter, "is_flag", False)), bool(getattr(parameter, "multiple", False))
-        )
-        for parameter in command.params
-        if parameter.name not in {"program", "set_values", "help", *PRINTING}
-    }
+OF_CODE = {code: verdict for verdict, code in STATUS.items()}
+REPORTS = (".xml", ".json", ".ndjson", ".jsonl", ".txt")
+LONGEST_CHECK = 3600.0
+"""Seconds on the wall after which a worker is taken for hung; a budget bounds what a check may cost."""
+WORDS = {
+    Verdict.AGREE: "right",
+    Verdict.DISAGREE: "wrong",
+    Verdict.UNCLEAR: "unclear",
+    Verdict.NOT_FINITE: "not finite",
+    Verdict.REFUSED: "error",
+    Verdict.FAILED: "error",
+}
+"""What is said of a check, in the order in which the last line counts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +99,7 @@ class Written:
     error: GradcliError | None = None
 
 
-def read_checks(
-    env: Environment, path: str, keys: Mapping[str, Key], typed: Mapping[str, Any], budget: Budget
-) -> list[ListedCheck]:
+def read_checks(env: Environment, path: str, typed: Mapping[str, Any], budget: Budget) -> list[ListedCheck]:
     """Return the checks of a file; ``typed`` are the keys of those that do not have their own.
 
     What is wrong with one check is kept in it. Raises ``file``, ``toml`` or ``budget`` for the file as a whole.
@@ -117,16 +113,16 @@ def read_checks(
         text = plain_text(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise GradcliError("file", f"PROGRAM: {path} is not a text file") from None
-    defaults, written = read_toml(text, path, keys) if suffix == TOML else ({}, list(read_lines(text, path, budget)))
+    defaults, written = read_toml(text, path) if suffix == TOML else ({}, list(read_lines(text, path, budget)))
     if not written:
         raise GradcliError("checks", f"{path} has no checks", hint=EXAMPLE if suffix == TOML else None)
     if len(written) > MOST_CHECKS:
         raise GradcliError("budget", f"{path} has more than {MOST_CHECKS:,} checks", hint="make it several files")
-    reader = Reader(path, keys, over(defaults, typed))
+    reader = Reader(path, over(defaults, typed))
     return [reader.listed(one, number) for number, one in enumerate(written, 1)]
 
 
-def read_toml(text: str, path: str, keys: Mapping[str, Key]) -> tuple[dict[str, Any], list[Written]]:
+def read_toml(text: str, path: str) -> tuple[dict[str, Any], list[Written]]:
     """Return the keys before the first check, which all checks share, and the checks of a TOML file."""
     import tomllib
 
@@ -135,14 +131,21 @@ def read_toml(text: str, path: str, keys: Mapping[str, Key]) -> tuple[dict[str, 
     try:
         document = tomllib.loads(text, parse_float=Decimal)  # which keeps the digits that were typed
     except tomllib.TOMLDecodeError as error:
-        raise not_toml(str(error), text, path) from None
+        message = str(error)
+        at = AT_LINE.search(message)
+        what = message[: at.start()] if at else message.removesuffix(" (at end of document)")
+        wrong = GradcliError("toml", f"{path} is not TOML: {what[:1].lower()}{what[1:]}")
+        if at is not None:
+            line, column = int(at[1]), int(at[2])
+            wrong.at((column - 1, column), Place(text.split("\n")[line - 1], f"{path}:{line}"))
+        raise wrong from None
     except RecursionError:
         raise GradcliError("budget", f"{path}: brackets are nested too deeply") from None
     table = next((name for name in TABLES if name in document), None)
     listed = document.pop(table) if table else []
     for key in document:
-        if key not in keys and key != "inputs":
-            hint = did_you_mean(key, (*TABLES[:1], *keys)) or "each check begins with a line [[check]]"
+        if key not in KEYS and key != "inputs":
+            hint = did_you_mean(key, (*TABLES[:1], *KEYS)) or "each check begins with a line [[check]]"
             unknown = GradcliError("checks", f"a file of checks has no key '{key[:40]}'", hint=hint)
             raise unknown.at(*place_of(key, text, path, 1))
     if not isinstance(listed, list):
@@ -154,17 +157,6 @@ def read_toml(text: str, path: str, keys: Mapping[str, Key]) -> tuple[dict[str, 
     return document, [
         Written(one, line, part) for one, line, part in zip(listed, [*lines][1:-1], parts[1:], strict=True)
     ]
-
-
-def not_toml(message: str, text: str, path: str) -> GradcliError:
-    """Return the error for a text that is no TOML, with its place where the reader of TOML has one."""
-    at = AT_LINE.search(message)
-    what = message[: at.start()] if at else message.removesuffix(" (at end of document)")
-    error = GradcliError("toml", f"{path} is not TOML: {what[:1].lower()}{what[1:]}")
-    if at is None:
-        return error
-    line, column = int(at[1]), int(at[2])
-    return error.at((column - 1, column), Place(text.split("\n")[line - 1], f"{path}:{line}"))
 
 
 def read_lines(text: str, path: str, budget: Budget) -> Iterator[Written]:
@@ -196,34 +188,34 @@ class Reader:
     """What turns the keys of a check into words; ``defaults`` are the keys of checks that do not have their own."""
 
     path: str
-    keys: Mapping[str, Key]
     defaults: Mapping[str, Any]
 
     def listed(self, written: Written, number: int) -> ListedCheck:
         """Return a check with its words, or with what is wrong with it."""
-        name = name_of(written.keys, number)
-        if written.error is not None:
-            return ListedCheck(name, written.line, [], written.error)
-        try:
-            return ListedCheck(name, written.line, self.words(written))
-        except GradcliError as error:
-            return ListedCheck(name, written.line, [], error)
-        except RecursionError:
-            return ListedCheck(name, written.line, [], GradcliError("budget", "brackets are nested too deeply"))
+        name, error, words = name_of(written.keys, number), written.error, []
+        if error is None:
+            try:
+                words = self.words(written)
+            except GradcliError as wrong:
+                error = wrong
+            except RecursionError:
+                error = GradcliError("budget", "brackets are nested too deeply")
+        return ListedCheck(name, written.line, words, error)
 
     def words(self, written: Written) -> list[str]:
         """Return the words of a check; raises ``checks`` for a key that there is not, or a value of no use to it."""
-        if not isinstance(written.keys, dict):
+        keys = written.keys
+        if not isinstance(keys, dict):
             raise GradcliError("checks", "a check is a table", hint=EXAMPLE)
-        for key in written.keys:
-            if key not in self.keys and key not in {"name", "program", "inputs"}:
-                all_keys = ("name", "program", "inputs", *self.keys)
-                raise self.wrong(
-                    written, key, f"a check has no key '{key[:40]}'",
-                    did_you_mean(key, all_keys) or f"it may have {', '.join(all_keys)}",
-                )  # fmt: skip
-        asked = self.asked(written.keys)
-        shared, inputs = self.defaults.get("inputs"), written.keys.get("inputs")
+        for key in keys:
+            if key not in ALL_KEYS:
+                hint = did_you_mean(key, ALL_KEYS) or f"it may have {', '.join(ALL_KEYS)}"
+                raise self.wrong(written, key, f"a check has no key '{key[:40]}'", hint)
+        asked = over(self.defaults, keys)
+        if not ("expect" in asked or "file" in asked or suffix_of(str(asked.get("program")))):
+            # A formula has nothing expected that could have digits.
+            asked = {key: value for key, value in asked.items() if key in keys or key not in STANDARDS}
+        shared, inputs = self.defaults.get("inputs"), keys.get("inputs")
         if isinstance(shared, dict) and isinstance(inputs, dict):
             asked["inputs"] = {**shared, **inputs}
         words: list[str] = []
@@ -232,14 +224,19 @@ class Reader:
                 words += self.words_of(key, value)
             except GradcliError as error:
                 raise self.wrong(written, key, error.message, error.hint) from None
-        return [*words, *self.program(written, asked)]
+        program = asked.get("program")
+        if "file" in asked and program is None:
+            return words
+        if not isinstance(program, str) or not program.strip() or program == "-":
+            what = "the program is missing" if program is None else "program must be a formula, or the name of a file"
+            hint = 'for example program = "x**2", or program = "net.py"'
+            raise self.wrong(written, "program", what, hint)
+        return [*words, "--", self.beside(program) if suffix_of(program) else program]
 
-    def asked(self, keys: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the keys of a check with those of all checks: no digits where a formula has nothing expected."""
-        asked = over(self.defaults, keys)
-        if "expect" in asked or "file" in asked or suffix_of(str(asked.get("program"))):
-            return asked
-        return {key: value for key, value in asked.items() if key in keys or key not in STANDARDS}
+    def wrong(self, written: Written, key: str, message: str, hint: str | None) -> GradcliError:
+        """Return the error for a key of a check, with its place in the file where that is seen."""
+        error = GradcliError("checks", message, hint=hint)
+        return error if written.line is None else error.at(*place_of(key, written.text, self.path, written.line))
 
     def words_of(self, key: str, value: Any) -> list[str]:
         """Return the words of one key, none for those that are no options; raises ``checks`` without a place."""
@@ -247,41 +244,24 @@ class Reader:
             if not isinstance(value, dict):
                 raise GradcliError("checks", "inputs is a table of values", hint="for example inputs = {x = [1, 2]}")
             return [word for name, one in value.items() for word in self.values("--set", name, one)]
-        return self.option(self.keys[key], key, value) if key in self.keys else []
+        return self.option(KEYS[key], key, value) if key in KEYS else []
 
-    def wrong(self, written: Written, key: str, message: str, hint: str | None) -> GradcliError:
-        """Return the error for a key of a check, with its place in the file where that is seen."""
-        error = GradcliError("checks", message, hint=hint)
-        return error if written.line is None else error.at(*place_of(key, written.text, self.path, written.line))
-
-    def program(self, written: Written, asked: Mapping[str, Any]) -> list[str]:
-        """Return the program as it stands last, or nothing where ``file`` names it."""
-        program = asked.get("program")
-        if "file" in asked and program is None:
-            return []
-        if not isinstance(program, str) or not program.strip() or program == "-":
-            what = "the program is missing" if program is None else "program must be a formula, or the name of a file"
-            hint = 'for example program = "x**2", or program = "net.py"'
-            raise self.wrong(written, "program", what, hint)
-        return ["--", self.beside(program) if suffix_of(program) else program]
-
-    def option(self, key: Key, name: str, value: Any) -> list[str]:
+    def option(self, option: Option, key: str, value: Any) -> list[str]:
         """Return the words of an option."""
-        if key.switch:
+        flag, repeats = option.flags[0], option.kind is list
+        if option.kind is bool:
             if not isinstance(value, bool):
-                raise GradcliError("checks", f"{name} must be true or false")
-            return [key.flag] if value else []
-        if name == "file":
-            return [key.flag, self.beside(text_of(value, name))]
+                raise GradcliError("checks", f"{key} must be true or false")
+            return [flag] if value else []
+        if key == "file":
+            return [flag, self.beside(text_of(value, key))]
         if isinstance(value, dict):
-            if not key.repeats:
-                raise GradcliError("checks", f"{name} is one value, and no table")
-            return [word for k, one in value.items() for word in self.values(key.flag, k, one)]
+            if not repeats:
+                raise GradcliError("checks", f"{key} is one value, and no table")
+            return [word for name, one in value.items() for word in self.values(flag, name, one)]
         if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
-            if key.repeats:
-                return [word for one in value for word in (key.flag, self.read(one))]
-            return [key.flag, ",".join(value)]
-        return [key.flag, self.read(text_of(value, name))]
+            return [word for one in value for word in (flag, self.read(one))] if repeats else [flag, ",".join(value)]
+        return [flag, self.read(text_of(value, key))]
 
     def values(self, flag: str, name: str, value: Any) -> list[str]:
         """Return the words of ``NAME=VALUE``, once for each text of a list: one for each point."""
@@ -347,19 +327,6 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
-# ---- What is said of the answers to a file of checks: lines, one JSON document, NDJSON, and JUnit XML
-
-WORDS = {
-    Verdict.AGREE: "right",
-    Verdict.DISAGREE: "wrong",
-    Verdict.UNCLEAR: "unclear",
-    Verdict.NOT_FINITE: "not finite",
-    Verdict.REFUSED: "error",
-    Verdict.FAILED: "error",
-}
-"""What is said of a check, in the order in which the last line counts them."""
-
-
 @dataclass(frozen=True, slots=True)
 class Answered:
     """A check of a file with its answer: the JSON document, and the diagnostic where it is an error."""
@@ -394,74 +361,58 @@ class Answered:
         about = {"name": self.check.name, "line": self.check.line, "verdict": self.word.replace(" ", "-")}
         return {**head, **about, **self.document, **about, "reproduce": self.reproduce}
 
+    def lines(self, env: Environment, path: str) -> list[str]:
+        """Return what is printed of a check: its line, and below it how to see what is not right.
 
-@dataclass(slots=True)
-class Tally:
-    """How many checks of a file came out how."""
-
-    counts: Counter[Verdict] = field(default_factory=Counter)
-
-    @property
-    def worst(self) -> Verdict:
-        """The worst verdict."""
-        return max(self.counts)
-
-    @property
-    def by_word(self) -> dict[str, int]:
-        """How many there are of each verdict."""
-        sums = dict.fromkeys(WORDS.values(), 0)
-        for verdict, count in self.counts.items():
-            sums[WORDS[verdict]] += count
-        return sums
-
-    def line(self) -> str:
-        """Return the last line: how many checks there were, and how many by verdict."""
-        parts = [
-            counted(count, word) if word == "error" else f"{count:,} {word}"
-            for word, count in self.by_word.items()
-            if count
-        ]
-        return f"{counted(self.counts.total(), 'check')}: {', '.join(parts)}"
-
-    def document(self, answers: Sequence[Answered]) -> dict[str, Any]:
-        """Return the JSON document of all checks."""
-        from gradcli import __version__
-
-        counts = {word.replace(" ", "-"): count for word, count in self.by_word.items()}
-        return {
-            "schema": 1,
-            "version": __version__,
-            "checks": [one.to_dict() for one in answers],
-            "counts": {"checks": self.counts.total(), **counts},
-            "verdict": WORDS[self.worst].replace(" ", "-"),
-            "error": None,
-        }
+        A command keeps the lines of its program as they are, so that it can be pasted.
+        """
+        error = self.document["error"]
+        first, *rest = self.sentences if self.verdict is not Verdict.AGREE else ["; ".join(self.sentences)]
+        place = f" ({Path(path).name}, line {self.check.line})" if error and self.check.line else ""
+        if error:
+            rest = self.diagnostic.split("\n")[1 + str(error["message"]).count("\n") :]
+        elif self.reproduce:
+            rest = [*rest, self.reproduce]
+        lines = [f"{self.word:<5}  {self.check.name}: {first}{place}", *(f"       {line}" for line in rest)]
+        return [inert(line, "\n\t", env.encoding(env.stdout)) for line in lines]
 
 
-def lines_of(env: Environment, one: Answered, path: str) -> list[str]:
-    """Return what is printed of a check: its line, and below it how to see what is not right.
-
-    A command keeps the lines of its program as they are, so that it can be pasted.
-    """
-    encoding = getattr(env.stdout, "encoding", None) or "ascii"
-    first, *rest = one.sentences if one.verdict is not Verdict.AGREE else ["; ".join(one.sentences)]
-    place = f" ({Path(path).name}, line {one.check.line})" if one.document["error"] and one.check.line else ""
-    if one.document["error"]:
-        rest = one.diagnostic.split("\n")[1 + str(one.document["error"]["message"]).count("\n") :]
-    elif one.reproduce:
-        rest = [*rest, one.reproduce]
-    lines = [f"{one.word:<5}  {one.check.name}: {first}{place}", *(f"       {line}" for line in rest)]
-    return [inert(line, "\n\t", encoding) for line in lines]
+def last_line(counts: Counter[Verdict]) -> str:
+    """Return how many checks there were, and how many by verdict."""
+    words = by_word(counts).items()
+    parts = [counted(count, word) if word == "error" else f"{count:,} {word}" for word, count in words if count]
+    return f"{counted(counts.total(), 'check')}: {', '.join(parts)}"
 
 
-def reported(env: Environment, suffix: str, path: str, tally: Tally, answers: Sequence[Answered]) -> str:
+def by_word(counts: Counter[Verdict]) -> dict[str, int]:
+    """Return how many checks there are of each verdict."""
+    sums = dict.fromkeys(WORDS.values(), 0)
+    for verdict, count in counts.items():
+        sums[WORDS[verdict]] += count
+    return sums
+
+
+def document_of(counts: Counter[Verdict], answers: Sequence[Answered]) -> dict[str, Any]:
+    """Return the JSON document of all checks."""
+    words = {word.replace(" ", "-"): count for word, count in by_word(counts).items()}
+    return {
+        "schema": 1,
+        "version": __version__,
+        "checks": [one.to_dict() for one in answers],
+        "counts": {"checks": counts.total(), **words},
+        "verdict": WORDS[max(counts)].replace(" ", "-"),
+        "error": None,
+    }
+
+
+def report_text(env: Environment, suffix: str, path: str, counts: Counter[Verdict], answers: Sequence[Answered]) -> str:
     """Return the report by the suffix of its file."""
     if suffix == ".xml":
         return junit(path, answers)
     if suffix == ".txt":
-        return "\n".join([*(line for one in answers for line in lines_of(env, one, path)), tally.line()])
+        return "\n".join([*(line for one in answers for line in one.lines(env, path)), last_line(counts)])
     if suffix == ".json":
-        return dump(tally.document(answers))
+        return dump(document_of(counts, answers))
     return "\n".join(dump(one.to_dict()) for one in answers)
 
 
@@ -478,51 +429,39 @@ def junit(path: str, answers: Sequence[Answered]) -> str:
     failures = sum(one.word != "right" for one in answers) - errors
     counts = {"tests": str(len(answers)), "failures": str(failures), "errors": str(errors)}
     suites = ET.Element("testsuites", counts)
-    suite = ET.SubElement(suites, "testsuite", {"name": text(Path(path).name), **counts, "skipped": "0"})
+    suite = ET.SubElement(suites, "testsuite", {"name": xml_text(Path(path).name), **counts, "skipped": "0"})
     for one in answers:
-        case = ET.SubElement(suite, "testcase", {"classname": text(Path(path).stem), "name": text(one.check.name)})
+        names = {"classname": xml_text(Path(path).stem), "name": xml_text(one.check.name)}
+        case = ET.SubElement(suite, "testcase", names)
         if one.word != "right":
-            add_reason(case, one)
+            tag, kind, text = reason(one)
+            about = {"type": xml_text(kind), "message": xml_text("; ".join(one.sentences))}
+            ET.SubElement(case, tag, about).text = xml_text(text)
     ET.indent(suites)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
 
 
-def add_reason(case: ET.Element, one: Answered) -> None:
-    """Add to a case why it is not right: the sentence, and below it the place or the command that shows it again."""
-    from xml.etree import ElementTree as ET
-
+def reason(one: Answered) -> tuple[str, str, str]:
+    """Return whether a check fails or has an error, its kind, and the sentence with what shows it again."""
     error = one.document["error"]
     failed = one.word != "error"
     kind = one.word.replace(" ", "-") if failed or error is None else error["kind"]
-    reason = ET.SubElement(
-        case, "failure" if failed else "error", {"type": text(kind), "message": text("; ".join(one.sentences))}
-    )
     lines = [one.document["sentence"]] if error is None else one.diagnostic.split("\n")
     lines += [note["message"] for note in one.document.get("notes", ())]
-    reason.text = text("\n".join([*lines, *([one.reproduce] if one.reproduce else [])]))
+    text = "\n".join([*lines, *([one.reproduce] if one.reproduce else [])])
+    return "failure" if failed else "error", kind, text
 
 
-def text(words: str) -> str:
+def xml_text(words: str) -> str:
     """Return words without the characters that XML has no way to write."""
     return inert(words, "\n\t", "utf-8")
-
-
-# ---- Many checks at once: each of a file is a command line of its own, and what is said of them all
-
-OF_CODE = {code: verdict for verdict, code in STATUS.items()}
-OF_ONE_CHECK = ("set_values", "v", "expect")
-"""Parameters that say what one check is about, and that a file of checks has in it."""
-REPORTS = (".xml", ".json", ".ndjson", ".jsonl", ".txt")
-LONGEST_CHECK = 3600.0
-"""Seconds on the wall after which a worker is taken for hung; a budget bounds what a check may cost."""
-Run = Callable[[Sequence[str], Environment], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Checks:
     """The task of answering command lines of ``gradcli check``, each a line with its words in JSON."""
 
-    run: Run
+    run: Callable[[Sequence[str], Environment], int]
     debug: bool
 
     def answering(self) -> Callable[[Line], Reply]:
@@ -548,42 +487,42 @@ class Checks:
         return Reply(json.dumps([error_document(ended), ended.diagnostic()]).encode(), Verdict.REFUSED)
 
 
-def answer_all(env: Environment, ctx: typer._click.Context, path: str) -> ExitStatus:
+def answer_all(env: Environment, typed: Typed, path: str) -> ExitStatus:
     """Answer the checks of a file, and return the exit code of the worst answer."""
-    asked = ctx.params
-    report = report_suffix(asked["output"], path)
-    require_folder(asked["output"])
-    jobs, quiet, as_json = asked["jobs"], asked["quiet"], asked["json"] or asked["format"] == "json"
-    if asked["program"] and asked["file"]:
-        raise GradcliError("option", "a file of checks and -f FILE are both given", hint="give one of them")
-    if not 1 <= jobs <= MOST_JOBS:
-        raise GradcliError("option", f"--jobs {jobs} is not from 1 to {MOST_JOBS}")
-    if asked["format"] not in (None, "json", "table", "plain"):
-        raise GradcliError("option", f"--format '{asked['format'][:40]}' is not known", hint="json, or leave it out")
-    checks = read_checks(env, path, keys_of(ctx.command), typed_keys(ctx), budget_from(asked["budget"]))
-    flags = {flag for parameter in ctx.command.params for flag in parameter.opts}
-    tally, kept = Tally(), []
-    for one in answers_of(checks, Checks(running(env), asked["debug"]), jobs, flags):
-        tally.counts[one.verdict] += 1
+    output, jobs, quiet = typed["output"], typed["jobs"], typed["quiet"]
+    as_json = typed["json"] or typed["format"] == "json"
+    report = report_suffix(output, path)
+    require_folder(output)
+    refuse_options(typed)
+    checks = read_checks(env, path, typed_keys(typed), budget_from(typed["budget"]))
+    if env.run is None:
+        raise GradcliError("usage", "a file of checks is read from the command line alone")
+    counts: Counter[Verdict] = Counter()
+    answers = []
+    for one in answers_of(checks, Checks(env.run, typed["debug"]), jobs):
+        counts[one.verdict] += 1
         if as_json or report:
-            kept.append(one)
+            answers.append(one)
         if not quiet and not as_json:
-            first, *rest = lines_of(env, one, path)
+            first, *rest = one.lines(env, path)
             say(env, first)
             for line in rest:  # a command that is broken between words cannot be pasted
                 write(env, line)
     if report:
-        write(env, reported(env, report, path, tally, kept), asked["output"])
+        write(env, report_text(env, report, path, counts, answers), output)
     if not quiet:
-        write(env, dump(tally.document(kept)) if as_json else tally.line())
-    return STATUS[tally.worst]
+        write(env, dump(document_of(counts, answers)) if as_json else last_line(counts))
+    return STATUS[max(counts)]
 
 
-def running(env: Environment) -> Run:
-    """Return how a command line is run."""
-    if env.run is None:
-        raise GradcliError("usage", "a file of checks is read from the command line alone")
-    return env.run
+def refuse_options(typed: Typed) -> None:
+    """Raise ``option`` for what does not go together, or is out of range."""
+    if typed["program"] and typed["file"]:
+        raise GradcliError("option", "a file of checks and -f FILE are both given", hint="give one of them")
+    if not 1 <= typed["jobs"] <= MOST_JOBS:
+        raise GradcliError("option", f"--jobs {typed['jobs']} is not from 1 to {MOST_JOBS}")
+    if typed["format"] not in (None, "json", "table", "plain"):
+        raise GradcliError("option", f"--format '{typed['format'][:40]}' is not known", hint="json, or leave it out")
 
 
 def report_suffix(output: str | None, path: str) -> str:
@@ -592,51 +531,47 @@ def report_suffix(output: str | None, path: str) -> str:
         return ""
     suffix = Path(output).suffix.lower()
     if suffix not in REPORTS:
-        raise GradcliError(
-            "option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {', '.join(REPORTS)}"
-        )
+        hint = f"it can end with {', '.join(REPORTS)}"
+        raise GradcliError("option", f"-o '{output[:80]}' has no known suffix", hint=hint)
     if Path(output).resolve() == Path(path).resolve():
         raise GradcliError("file", f"-o {output} is the file that is read", hint="give another name")
     return suffix
 
 
-def typed_keys(ctx: typer._click.Context) -> dict[str, Any]:
+def typed_keys(typed: Typed) -> dict[str, Any]:
     """Return what was typed beside the file, as keys of every check; raises ``option`` for what a check has itself."""
     keys = {}
-    for parameter in ctx.command.params:
-        name, value = str(parameter.name), ctx.params.get(str(parameter.name))
-        if name in {"program", "file", "help", *PRINTING} or not value or value == parameter.default:
+    for name, option in OPTIONS.items():
+        value = typed[name]
+        if name in ("program", "file") or option.prints or not value or value == option.default:
             continue
-        if name in OF_ONE_CHECK:
-            message = f"{parameter.opts[0]} is for one check, and not for a file of checks"
+        if option.alone:
+            message = f"{option.flags[0]} is for one check, and not for a file of checks"
             raise GradcliError("option", message, hint="write it into the file")
-        keys[parameter.opts[0].removeprefix("--")] = list(value) if isinstance(value, tuple) else value
+        keys[option.key] = list(value) if isinstance(value, tuple) else value
     return keys
 
 
-def answers_of(checks: Sequence[ListedCheck], task: Checks, jobs: int, flags: set[str]) -> Iterator[Answered]:
+def answers_of(checks: Sequence[ListedCheck], task: Checks, jobs: int) -> Iterator[Answered]:
     """Yield each check with its answer, in the order of the file."""
-    replies = replies_to([one for one in checks if one.error is None], task, jobs)
+    replies = replies_to([json.dumps(one.words).encode() for one in checks if one.error is None], task, jobs)
     for check in checks:
         if check.error is not None:
             yield Answered(check, Verdict.REFUSED, error_document(check.error), check.error.diagnostic(), "")
             continue
         reply = next(replies)
         document, said = json.loads(reply.text)
-        yield Answered(check, reply.verdict, document, said.strip(), command_of(check.words, flags))
+        yield Answered(check, reply.verdict, document, said.strip(), command_of(check.words))
 
 
-def replies_to(checks: Sequence[ListedCheck], task: Checks, jobs: int) -> Iterator[Reply]:
-    """Yield the reply to each check: from this process, or from workers."""
-    lines = [json.dumps(one.words).encode() for one in checks]
+def replies_to(lines: Sequence[bytes], task: Checks, jobs: int) -> Iterator[Reply]:
+    """Yield the reply to the words of each check: from this process, or from workers."""
     if jobs == 1:
         reply = task.answering() if lines else task.reply
         settle()
         yield from (reply(Line(number, line, len(line))) for number, line in enumerate(lines, 1))
         return
-    import contextlib
-
-    from gradcli.batch.pool import Feed, Pool
+    from gradcli.batch.pool import Feed, Limits, Pool
 
     stream = io.BytesIO(b"".join(line + b"\n" for line in lines))
     limits = Limits(LONGEST_CHECK, MEMORY)
@@ -644,12 +579,12 @@ def replies_to(checks: Sequence[ListedCheck], task: Checks, jobs: int) -> Iterat
         yield from (reply for _, reply in pool.replies(feed))
 
 
-def command_of(words: Sequence[str], flags: set[str]) -> str:
+def command_of(words: Sequence[str]) -> str:
     """Return the command line of a check as it is typed: the program first, and each variable by its name."""
     options, program = (words[:-2], [words[-1]]) if words[-2:-1] == ["--"] else (words, [])
     typed: list[str] = []
     rest = iter(options)
     for word in rest:
         name, _, text = next(rest).partition("=") if word == "--set" else (word, "", "")
-        typed += value_words(name, text, flags) if word == "--set" else [word]
+        typed += value_words(name, text, FLAGS) if word == "--set" else [word]
     return shlex.join(["gradcli", "check", *program, *typed])

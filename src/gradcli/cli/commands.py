@@ -1,58 +1,39 @@
-"""The commands: each reads its request, calls the core, and prints."""
+"""The commands: each reads its request from what was typed, calls the core, prints, and returns an exit code."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import contextlib
+import math
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from gradcli.cli import options
-from gradcli.cli.environment import ExitStatus
+from gradcli.cli.options import OPTIONS
+from gradcli.cli.output import Environment, ExitStatus, complain, is_terminal, report, to_stdout, write
 from gradcli.errors import GradcliError
+from gradcli.errors.hints import MissingV
+from gradcli.records import replace
 
 if TYPE_CHECKING:
-    from gradcli.cli.environment import Environment
-    from gradcli.cli.request import Printing, Request, ViewOptions
+    from collections.abc import Callable
+
+    from gradcli.cli.output import Printing
+    from gradcli.cli.request import Request, Typed
     from gradcli.explanation.explained import Explained
 
+WARNINGS = {
+    "differ": "J and reverse mode disagree; the notes say more",
+    "digits-lost": "rounding has cost so many digits that a number is wrong; the notes say more",
+    "unclear": "gradcli could not decide what is right; the notes say why, and a larger --budget work=N may decide it",
+}
+STATUS = {"agree": ExitStatus.NOT_FINITE, "not-finite": ExitStatus.NOT_FINITE, "unclear": ExitStatus.UNCLEAR}
+"""The exit code of an answer that is not wholly well, by its verdict; 1 for all others."""
+MOST_LINES = 30
+"""Lines whose calls are answered for ``--all``."""
+PROMPT = "   Enter goes on, q ends "
+GONE = "\x1b[1A\x1b[2K\r"
+"""Moves a terminal up by a line, which it clears: a prompt that was answered is no part of the answer."""
 
-def explain(
-    ctx: typer.Context,
-    program: options.Program = None,
-    set_values: options.SetValues = None,
-    v: options.V = None,
-    wrt: options.Wrt = None,
-    row: options.Row = None,
-    column: options.Column = None,
-    tape: options.Tape = False,
-    steps: options.Steps = False,
-    rows: options.Rows = False,
-    jvp: options.Jvp = None,
-    hessian: options.Hessian = False,
-    lr: options.Lr = None,
-    iterations: options.Iterations = None,
-    at: options.At = None,
-    turn: options.Turn = None,
-    all: options.All = False,
-    of: options.Of = None,
-    seed: options.DrawSeed = None,
-    full: options.Full = False,
-    file: options.File = None,
-    json: options.Json = False,
-    format: options.ExplainFormat = None,
-    output: options.Drawing = None,
-    code: options.Code = None,
-    figure: options.Figure = None,
-    reveal: options.Reveal = False,
-    precision: options.Precision = 6,
-    color: options.Color = "auto",
-    ascii_only: options.Ascii = False,
-    width: options.Width = None,
-    strict: options.Strict = False,
-    quiet: options.Quiet = False,
-    budget: options.BudgetOption = None,
-    debug: options.Debug = False,
-) -> None:
+
+def explain(env: Environment, typed: Typed) -> int:
     """Show the Jacobian J, v beside it, and x.grad, their product.
 
     \b
@@ -60,55 +41,31 @@ def explain(
     gradcli explain "-x**2" --x 3
     gradcli explain "(sigmoid(W @ x + b) - t)**2" --W "1,2;3,4" --x 1,0 --b 0,0 --t 0,1 --wrt W,b --v 1,1
     """
-    del debug
+    from gradcli.cli.output import refuse_much, write_explanation
+    from gradcli.cli.request import printing, refuse_beside, request
 
-    from gradcli.cli.output import write_explanation
-    from gradcli.cli.request import Exports, ScriptOptions, ViewOptions, printing, refuse_beside, request, script_name
-
-    env: Environment = ctx.obj
-    how = printing(json, format, output, precision, color, ascii_only, width, quiet, full, Exports(code, figure))
-    parts = {"--row": row, "--column": column, "--tape": tape, "--steps": steps, "--rows": rows}
-    refuse_beside(how, parts | {"--jvp": jvp, "--hessian": hessian, "--lr": lr})
-    script = ScriptOptions(at, turn, all, of, seed, script_name(program, file))
-    asked = request(env, program, file, set_values, v, wrt, strict, budget, script)
-    if reveal:
-        from gradcli.cli.answering import refuse_reveal
-
-        refuse_reveal(env, how, {"--all": all})
+    how = printing(typed)
+    refuse_beside(how, typed)
+    asked = request(env, typed)
+    if typed["reveal"]:
+        refuse_reveal(env, how, typed["all"])
     try:
-        found = explanation(env, asked, how, ViewOptions(row, column, tape, steps, rows, jvp, hessian, lr, iterations))
+        answer = explained_or_offered(env, asked, how, every_row=typed["rows"])
+        if any(typed[name] for name, option in OPTIONS.items() if option.view) or typed["iterations"] is not None:
+            from gradcli.cli.request import views_asked  # few answers are asked for more
+            from gradcli.explanation.explaining import with_views
+
+            answer = with_views(answer, views_asked(env, asked, typed))
     except GradcliError as error:
         if error.ended is not None:
-            from gradcli.cli.answering import write_before
-
-            write_before(env, error, asked.script, how)
+            write_before(env, error, asked.script.name, how)
         raise
-    if full:
-        from gradcli.cli.output import refuse_much
-
-        refuse_much(found, how)
-    if reveal:
-        from gradcli.cli.answering import reveal as reveal_parts
-
-        reveal_parts(env, found, how)
-    else:
-        write_explanation(env, found, how)
-    if all:
-        from gradcli.cli.answering import write_others
-
-        write_others(env, asked, found, how, explained)
-    raise typer.Exit(status_of(env, found.verdict, found.finite, how.quiet))
-
-
-def explanation(env: Environment, asked: Request, how: Printing, views: ViewOptions) -> Explained:
-    """Return the explanation of a request with the views that are asked for."""
-    if not views.asked:
-        return explained_or_offered(env, asked, how, every_row=False)
-    from gradcli.cli.views import read_wanted  # few answers are asked for more
-    from gradcli.explanation.explaining import with_views
-
-    found = explained_or_offered(env, asked, how, every_row=views.rows)
-    return with_views(found, read_wanted(env, asked, views))
+    if how.full:
+        refuse_much(answer, how)
+    (reveal if typed["reveal"] else write_explanation)(env, answer, how)
+    if typed["all"]:
+        write_others(env, asked, answer, how)
+    return status_of(env, answer.verdict, answer.finite, how.quiet)
 
 
 def explained_or_offered(env: Environment, asked: Request, how: Printing, every_row: bool) -> Explained:
@@ -119,51 +76,115 @@ def explained_or_offered(env: Environment, asked: Request, how: Printing, every_
     try:
         return explained(asked)
     except GradcliError as error:
-        if error.kind == "missing-v" and every_row:
-            from gradcli.cli.views import each_one_hot
+        if not isinstance(error.facts, MissingV):
+            raise
+        shape = error.facts.shape
+        import numpy as np
 
-            return explained(each_one_hot(asked, error))
-        if error.kind == "missing-v":
-            from gradcli.cli.answering import offer_v
+        from gradcli.language.values import MOST_CALLS
 
-            raise offer_v(env, asked, how, error, explained) from None
-        raise
+        if every_row:  # of many entries one call for their sum
+            size = math.prod(shape)
+            return explained(replace(asked, calls=[np.eye(size) if size <= MOST_CALLS else np.ones(shape)]))
+        if how.format != "table" or how.output or how.quiet or not env.stdout_is_terminal:
+            raise
+        try:
+            answer = explained(replace(asked, calls=[np.ones(shape)]))
+        except GradcliError:
+            raise error from None
+        from gradcli.cli.output import write_tables
+        from gradcli.document.effects import worth_of
+
+        write_tables(env, answer, how, v_is_open=True)
+        worth = worth_of(answer.effect, how.settings)
+        raise error.about(MissingV(shape, answer.name, answer.effect.row, worth)) from None
 
 
 def explained(asked: Request) -> Explained:
     """Return the explanation of a request."""
-    from dataclasses import replace
-
     from gradcli.cli.request import function_of
     from gradcli.explanation.evaluation import stand
-    from gradcli.explanation.explaining import Ask, explain_run
+    from gradcli.explanation.explaining import Ask, explain_run, with_tangents
     from gradcli.interface import Explanation
 
     point = stand(function_of(asked), asked.values, asked.calls, asked.strict)
-    found = explain_run(point, Ask.WHERE_CHEAP, Explanation)
-    if found.timeline is not None:
-        from gradcli.explanation.explaining import with_tangents  # a formula makes no jvp
-
-        named = replace(found.timeline, name=asked.script.name)
-        found = replace(with_tangents(found, point.function.program), timeline=named)
-    return replace(found, notes=[*found.notes, *asked.notes]) if asked.notes else found
+    answer = explain_run(point, Ask.WHERE_CHEAP, Explanation)
+    if answer.timeline is not None:
+        named = replace(answer.timeline, name=asked.script.name)
+        answer = replace(with_tangents(answer, point.function.program), timeline=named)
+    return replace(answer, notes=[*answer.notes, *asked.notes]) if asked.notes else answer
 
 
-WARNINGS = {
-    "differ": "J and reverse mode disagree; the notes say more",
-    "digits-lost": "rounding has cost so many digits that a number is wrong; the notes say more",
-    "unclear": "gradcli could not decide what is right; the notes say why, and a larger --budget work=N may decide it",
-}
+def write_others(env: Environment, asked: Request, answer: Explained, how: Printing) -> None:
+    """Write the answers of the other lines of a script that make a call, each at its first turn, without timeline."""
+    from gradcli.cli.output import write_explanation
+
+    if answer.timeline is None or how.format not in ("table", "plain", "markdown") or how.output:
+        hint = "it is for a script, and for a person; the events of --json have all calls"
+        raise GradcliError("option", "--all has nothing to add here", hint=hint)
+    place, events = answer.timeline.explained, answer.timeline.events
+    lines = dict.fromkeys(event.line for event in events if event.kind in ("backward", "grad"))
+    for line in [line for line in lines if place is None or line != events[place].line][:MOST_LINES]:
+        other = explained(replace(asked, script=asked.script._replace(at=line, turn=None)))
+        if other.timeline is not None:
+            write_explanation(env, replace(other, timeline=other.timeline.alone()), how)
 
 
-STATUS = {"agree": ExitStatus.NOT_FINITE, "not-finite": ExitStatus.NOT_FINITE, "unclear": ExitStatus.UNCLEAR}
-"""The exit code of an answer that is not wholly well, by its verdict; 1 for all others."""
+def write_before(env: Environment, error: GradcliError, name: str, how: Printing) -> None:
+    """Write what a script did before it came to an error, for people, where there is more to it than a line."""
+    from rich.text import Text
+
+    from gradcli.cli.output import layout_of, terminal_width, write, write_text
+    from gradcli.explanation.timeline import timeline
+    from gradcli.render.events import event_lines, timeline_lines
+
+    before = timeline(error.ended, name=name)
+    if how.quiet or how.output or not (before.rows or before.prints):
+        return
+    if how.format == "plain":
+        write(env, "\n".join(timeline_lines(before)))
+    elif how.format == "table":
+        layout = layout_of(env, how, how.width or terminal_width(env))
+        head = [Text(f" {before.head}", "bold")] if before.rows else []
+        write_text(env, Text("\n").join([*head, *event_lines(before, how.settings, layout)]), how)
+
+
+def refuse_reveal(env: Environment, how: Printing, all_lines: bool) -> None:
+    """Raise ``option`` for a lecture where nobody looks on, where the answer goes elsewhere, or beside ``--all``."""
+    elsewhere = "leave it out here; -o page.html has a lecture too: its button next"
+    if all_lines or how.output or how.quiet or how.format != "table":
+        what = "--all" if all_lines else f"-o {how.output}" if how.output else "another format, or --quiet,"
+        hint = "leave out --all" if all_lines else elsewhere.replace("leave it out here; ", "")
+        raise GradcliError("option", f"--reveal and {what} do not go together", hint=hint)
+    if env.stdin is None or env.stdin_used or not is_terminal(env.stdin) or not env.stdout_is_terminal:
+        raise GradcliError("option", "--reveal waits for a person at a terminal, and here is none", hint=elsewhere)
+
+
+def reveal(env: Environment, answer: Explained, how: Printing) -> None:
+    """Write the parts of an answer, each but the first after the Enter key; q ends, and so does the end of input."""
+    from rich.text import Text
+
+    from gradcli.cli.output import layout_of, terminal_width, to_stdout, write_text
+    from gradcli.document.sections import document_of, steps_of
+    from gradcli.render.terminal import tables
+
+    layout = layout_of(env, how, how.width or terminal_width(env))
+    for k, step in enumerate(steps_of(document_of(answer, how.settings))):
+        if k:
+            with to_stdout(env):  # the prompt is gone after the answer from a screen that can move up
+                env.stdout.write(PROMPT)
+                env.stdout.flush()
+                line = env.stdin.readline()
+                env.stdout.write(GONE if line.endswith("\n") and env.variables.get("TERM") != "dumb" else "\n")
+                env.stdout.flush()
+            if line == "" or line.strip().lower().startswith("q"):
+                return
+        lines = tables(step, layout)
+        write_text(env, Text("\n").append_text(lines) if k else lines, how)
 
 
 def status_of(env: Environment, verdict: str, finite: bool, quiet: bool) -> ExitStatus:
     """Return the exit code of an answer, and say on standard error why it is not 0."""
-    from gradcli.cli.output import complain
-
     if verdict in ("agree", "right") and finite:
         return ExitStatus.OK
     if not quiet:
@@ -171,25 +192,7 @@ def status_of(env: Environment, verdict: str, finite: bool, quiet: bool) -> Exit
     return STATUS.get(verdict, ExitStatus.DISAGREE)
 
 
-def grad(
-    ctx: typer.Context,
-    program: options.Program = None,
-    set_values: options.SetValues = None,
-    v: options.V = None,
-    wrt: options.Wrt = None,
-    at: options.At = None,
-    turn: options.Turn = None,
-    of: options.Of = None,
-    file: options.File = None,
-    json: options.Json = False,
-    format: options.Format = None,
-    output: options.Output = None,
-    confirm: options.Confirm = False,
-    strict: options.Strict = False,
-    quiet: options.Quiet = False,
-    budget: options.BudgetOption = None,
-    debug: options.Debug = False,
-) -> None:
+def grad(env: Environment, typed: Typed) -> int:
     """Print the gradient alone, as numbers that --x reads back.
 
     It is the engine's number, and nothing else has looked at it: --confirm holds it against J and against arithmetic
@@ -199,42 +202,45 @@ def grad(
     gradcli grad "sum(x**2)" --x 1,2,3
     gradcli grad "W @ x" --W "1,2;3,4" --x 1,1 --v 1,0 --wrt W
     """
-    del debug
-    from gradcli.cli.gradient import answer
-    from gradcli.cli.request import ScriptOptions, printing, refuse_page, request
+    from gradcli.cli.output import write_parts
+    from gradcli.cli.request import function_of, printing, refuse_page, request
+    from gradcli.document.texts import grad_text
+    from gradcli.explanation.evaluation import read_gradient, stand
 
-    env: Environment = ctx.obj
-    how: Printing = refuse_page(printing(json, format, output, 6, "auto", False, None, quiet))
-    asked = request(env, program, file, set_values, v, wrt, strict, budget, ScriptOptions(at, turn, of=of))
-    verdict, finite = answer(env, asked, how, confirm)
-    raise typer.Exit(status_of(env, verdict, finite, quiet))
+    how = refuse_page(printing(typed))
+    asked = request(env, typed)
+    point = stand(function_of(asked), asked.values, asked.calls, asked.strict, record=typed["confirm"])
+    gradient = read_gradient(point)
+    notes, verdict = [*asked.notes, *gradient.notes], "agree"
+    more: dict[str, Any] = {}
+    if typed["confirm"]:
+        from gradcli.explanation.explained import Explained, Note
+        from gradcli.explanation.explaining import Ask, explain_run
+        from gradcli.render.data import agreement_document
+
+        answer = explain_run(point, Ask.ALWAYS, Explained)
+        trial = answer.trial if answer.agreement.finite else None
+        tried = [Note("difference-quotient", trial.sentence)] if trial is not None else []
+        notes, verdict = [*asked.notes, *answer.notes, *tried], answer.agreement.verdict
+        more = {"agreement": agreement_document(answer.agreement)}
+    if how.format == "json" and (not how.quiet or how.output):
+        from gradcli.render.data import encoded, gradient_document, notes_document
+
+        more |= {"notes": notes_document(notes)} if notes else {}
+        write_parts(env, encoded(lambda form: gradient_document(gradient, form) | more), how.output)
+    elif not how.quiet or how.output:
+        lines = grad_text(gradient.grad)
+        if gradient.labels:
+            from gradcli.document.texts import with_labels  # a formula has none
+
+            lines = with_labels(lines, gradient.labels)
+        write_parts(env, [lines, "\n"], how.output)
+    for note in notes if not how.quiet else ():
+        complain(env, f"note: {note.message}")
+    return status_of(env, verdict, gradient.finite, how.quiet)
 
 
-def check(
-    ctx: typer.Context,
-    program: options.Program = None,
-    set_values: options.SetValues = None,
-    v: options.V = None,
-    wrt: options.Wrt = None,
-    file: options.File = None,
-    expect: options.Expect = None,
-    digits: options.Digits = None,
-    tolerance: options.Tolerance = None,
-    at: options.At = None,
-    turn: options.Turn = None,
-    of: options.Of = None,
-    samples: options.Samples = 0,
-    seed: options.Seed = 0,
-    draw_seed: options.ScriptSeed = None,
-    json: options.Json = False,
-    format: options.Format = None,
-    output: options.Output = None,
-    strict: options.Strict = False,
-    jobs: options.Jobs = 1,
-    quiet: options.Quiet = False,
-    budget: options.BudgetOption = None,
-    debug: options.Debug = False,
-) -> None:
+def check(env: Environment, typed: Typed) -> int:
     """Confirm a derivative, in one line and an exit code.
 
     By symbols, by reverse mode and by numbers alone; --expect takes one of your own. A variable that is given again has
@@ -247,38 +253,22 @@ def check(
     gradcli check "p = softmax(z); loss = -log(p[0])" --z 1,2,3 --expect "p - [1,0,0]"
     gradcli check checks.toml --jobs 4 -o report.xml
     """
-    del debug
-    from gradcli.cli.checking import answer, points_of, read_standard, typed_check
     from gradcli.cli.inputs import CHECKS, suffix_of
-    from gradcli.cli.output import require_folder
-    from gradcli.cli.request import ScriptOptions, printing, refuse_page, request
 
-    env: Environment = ctx.obj
-    if suffix_of(program or file or "", CHECKS):
+    where = typed["program"] or typed["file"] or ""
+    if suffix_of(where, CHECKS):
         from gradcli.cli.checks import answer_all  # most checks are one
 
-        raise typer.Exit(answer_all(env, ctx, program or file or ""))
-    if jobs != 1:
+        return answer_all(env, typed, where)
+    if typed["jobs"] != 1:
         raise GradcliError("option", "--jobs is for a file of checks", hint="gradcli check checks.toml --jobs 4")
-    how: Printing = refuse_page(printing(json, format, output, 6, "auto", False, None, quiet))
-    require_folder(output)
-    wanted = read_standard(digits, tolerance)
-    script = ScriptOptions(at, turn, of=of, seed=draw_seed, points=seed)
-    points = points_of(set_values or [])
-    asked = request(env, program, file, points[0], v, wrt, strict, budget, script)
-    found = answer(env, asked, expect or [], samples, seed, how, wanted, typed_check(ctx, points, asked.program))
-    raise typer.Exit(status_of(env, found.verdict, found.finite, quiet=True))
+    from gradcli.cli.checking import answer_check
+
+    answer = answer_check(env, typed)
+    return status_of(env, answer.verdict, answer.finite, quiet=True)
 
 
-def run(
-    ctx: typer.Context,
-    program: options.Script = None,
-    set_values: options.SetValues = None,
-    seed: options.DrawSeed = None,
-    quiet: options.NoNotes = False,
-    budget: options.BudgetOption = None,
-    debug: options.Debug = False,
-) -> None:
+def run(env: Environment, typed: Typed) -> int:
     """Run a script of PyTorch, NumPy or JAX, and print what it prints.
 
     None of them is needed: gradcli runs it from its first line to its last, and touches no file and no network. It ends
@@ -289,33 +279,63 @@ def run(
     gradcli run notebook.ipynb --seed 7
     gradcli run - < train.py
     """
-    del debug
+    from gradcli.cli.inputs import read_script
     from gradcli.cli.request import budget_from, read_values
-    from gradcli.cli.running import answer, read_script_file
+    from gradcli.errors.inert import inert
+    from gradcli.runner.script import run_script
     from gradcli.runner.state import BOUNDS
 
-    env: Environment = ctx.obj
-    bounds = budget_from(budget, BOUNDS)
-    script = read_script_file(env, program)
-    values = read_values(env, set_values, bounds, [])
-    raise typer.Exit(answer(env, script, values, seed, bounds, quiet))
+    bounds = budget_from(typed["budget"], BOUNDS)
+    cells = read_script(env, typed["program"])
+    values = read_values(env, typed["set_values"], bounds, [])
+    encoding = env.encoding(env.stderr)
+    with contextlib.ExitStack() as last:
+        last.callback(flush, env)
+        ended = run_script("\n".join(cells), emitter(env), given=values, seed=typed["seed"], budget=bounds)
+    if ended.raised is not None:
+        words = " ".join(ended.raised.text.split("\n")).strip()
+        complain(env, inert(f"{ended.raised.name}: {words}" if words else ended.raised.name, "", encoding))
+        lines, number = ended.place.text.split("\n"), ended.raised.line
+        if 0 < number <= len(lines):
+            place = f"line {number}"
+            if len(cells) > 1:
+                from gradcli.cli.formats import place_in  # few scripts are notebooks
+
+                place = place_in(cells, number)
+            complain(env, inert(f"  {place}: {lines[number - 1].strip()}", "", encoding))
+    if ended.said is not None:
+        complain(env, inert(ended.said, "\n\t", encoding))
+    for _, message in ended.run.notes if not typed["quiet"] else ():
+        complain(env, f"note: {inert(message, '', encoding)}")
+    if ended.refused is not None:
+        report(env, ended.refused, as_json=False)
+        return ExitStatus.USAGE
+    return ended.status & 255
 
 
-def batch(
-    ctx: typer.Context,
-    records: options.Records = None,
-    file: options.RecordsFile = None,
-    output: options.AnswersFile = None,
-    jobs: options.Jobs = 1,
-    only: options.Only = None,
-    no_symbolic: options.NoSymbolic = False,
-    timeout: options.Timeout = None,
-    memory: options.Memory = None,
-    strict: options.Strict = False,
-    quiet: options.Quiet = False,
-    budget: options.BudgetOption = None,
-    debug: options.Debug = False,
-) -> None:
+def emitter(env: Environment) -> Callable[[str], None]:
+    """Return what writes a printed text: a person sees it at once, a pipe gets it in larger pieces."""
+    from gradcli.errors.inert import printed
+
+    at_once = env.stdout_is_terminal
+
+    def emit(text: str) -> None:
+        with to_stdout(env):
+            env.stdout.write(printed(text))
+            if at_once:
+                env.stdout.flush()
+
+    return emit
+
+
+def flush(env: Environment) -> None:
+    """Hand on what standard output holds, before anything is said on standard error."""
+    if env.stdout is not None:
+        with to_stdout(env):
+            env.stdout.flush()
+
+
+def batch(env: Environment, typed: Typed) -> int:
     """Answer many records, one JSON document on each line.
 
     A record is {"id": 1, "program": "x**2", "inputs": {"x": 3}}.
@@ -326,21 +346,10 @@ def batch(
     """
     from gradcli.cli.batch import answer, batch_request
 
-    env: Environment = ctx.obj
-    asked = batch_request(
-        env, records, file, output, jobs, only, no_symbolic, timeout, memory, strict, quiet, budget, debug
-    )
-    raise typer.Exit(answer(env, asked))
+    return answer(env, batch_request(env, typed))
 
 
-def functions(
-    ctx: typer.Context,
-    name: str | None = typer.Argument(
-        None, metavar="NAME", help="One function or operator, or how its name begins.", show_default=False
-    ),
-    json: options.Json = False,
-    debug: options.Debug = False,
-) -> None:
+def functions(env: Environment, typed: Typed) -> int:
     """List the functions of the language, or describe one.
 
     A function is described by its formula, its derivative, and an example.
@@ -351,26 +360,25 @@ def functions(
     gradcli functions soft
     gradcli functions @
     """
-    del debug
-    from gradcli.cli.output import write
     from gradcli.explanation.vocabulary import all_functions, look_up
     from gradcli.render.data import dump
     from gradcli.render.vocabulary import describe, functions_document, overview
 
-    env: Environment = ctx.obj
-    found = all_functions() if name is None else look_up(name)
-    write(env, dump(functions_document(found)) if json else overview(found) if name is None else describe(found))
+    name = typed["name"]
+    listed = all_functions() if name is None else look_up(name)
+    text = dump(functions_document(listed)) if typed["json"] else overview(listed) if name is None else describe(listed)
+    write(env, text)
+    return ExitStatus.OK
 
 
-def schema(ctx: typer.Context, debug: options.Debug = False) -> None:
+def schema(env: Environment, typed: Typed) -> int:
     """Print the JSON Schema of the documents that --json prints.
 
     \b
     gradcli schema > gradcli.schema.json
     """
-    del debug
     from importlib.resources import files
 
-    from gradcli.cli.output import write
-
-    write(ctx.obj, files("gradcli.render").joinpath("schema.json").read_text(encoding="utf-8"))
+    del typed
+    write(env, files("gradcli.render").joinpath("schema.json").read_text(encoding="utf-8"))
+    return ExitStatus.OK

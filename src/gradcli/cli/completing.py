@@ -7,17 +7,15 @@ environment. Nothing here prints an error, since it would land in a prompt.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
 
-from gradcli.cli.declared import COMMANDS, WITH_PROGRAM, Option, options_of
-from gradcli.cli.request import EXPORTS, GROUNDS, LIBRARIES
-from gradcli.errors import Budget
+from gradcli.cli.options import COMMANDS, WITH_PROGRAM, Option, flags_of
+from gradcli.errors import Budget, GradcliError
 
 ROOT = {"--version": "Print the version.", "--help": "Show the commands."}
-FILES = ("-f", "--file", "-o", "--output")
 
 
 class Candidate(NamedTuple):
@@ -27,15 +25,20 @@ class Candidate(NamedTuple):
     help: str = ""
 
 
-def reply(shell: str, variables: Mapping[str, str]) -> tuple[str, int]:
-    """Return what a shell's script is answered, and the exit code; ``variables`` are those of the environment."""
+def reply(shell: str, variables: Mapping[str, str], commands: Mapping[str, str]) -> tuple[str, int]:
+    """Return what a shell's script is answered, and the exit code.
+
+    ``variables`` are those of the environment, ``commands`` the commands with a line on each.
+    """
     words, incomplete = line_of(shell, variables)
     try:
-        found = [one for one in candidates(words, incomplete) if one.value.startswith(incomplete)]
+        found = [one for one in candidates(words, incomplete, commands) if one.value.startswith(incomplete)]
     except Exception:  # noqa: BLE001 - a prompt is no place for a traceback, and a shell can do without an answer
         found = []
-    if shell == "bash":
-        return bash(found, incomplete), 0
+    if shell == "bash":  # without what stands before =, which it takes for another word
+        flag, equals, _ = incomplete.partition("=")
+        lead = flag + equals if equals and flag.startswith("--") else ""
+        return "\n".join(one.value.removeprefix(lead) for one in found), 0
     if shell == "zsh":
         return zsh(found, incomplete), 0
     if variables.get("_TYPER_COMPLETE_FISH_ACTION") == "is-args":
@@ -47,7 +50,8 @@ def line_of(shell: str, variables: Mapping[str, str]) -> tuple[list[str], str]:
     """Return the words before the cursor, the program's own left out, and the one that it is in."""
     if shell == "bash":
         count = int(variables.get("COMP_CWORD", "0") or 0)
-        given = split(variables.get("COMP_WORDS", ""), "\n")
+        # Words that still have their quotes, with a newline between them.
+        given = [" ".join(split(word)) if word else "" for word in variables.get("COMP_WORDS", "").split("\n")]
         *words, last = joined([*given[:count], given[count] if count < len(given) else ""])
         return words[1:], last
     line = variables.get("_TYPER_COMPLETE_ARGS", "")
@@ -57,13 +61,8 @@ def line_of(shell: str, variables: Mapping[str, str]) -> tuple[list[str], str]:
     return given[1:-1], given[-1]
 
 
-def split(line: str, between: str = "") -> list[str]:
-    """Return the words of a line as its shell reads them; a quote that is open ends with the line.
-
-    bash gives words that still have their quotes, with a newline ``between`` them.
-    """
-    if between:
-        return [" ".join(split(word)) if word else "" for word in line.split(between)]
+def split(line: str) -> list[str]:
+    """Return the words of a line as its shell reads them; a quote that is open ends with the line."""
     for end in ("", "'", '"'):
         try:
             return shlex.split(line + end)
@@ -83,57 +82,49 @@ def joined(words: list[str]) -> list[str]:
     return found
 
 
-def candidates(words: list[str], incomplete: str) -> list[Candidate]:
+def candidates(words: list[str], incomplete: str, commands: Mapping[str, str]) -> list[Candidate]:
     """Return what may stand after ``words`` in place of a word that is ``incomplete``."""
     name = next((word for word in words if word in COMMANDS), None)
     if name is None:
-        if incomplete.startswith("-"):
-            return [Candidate(flag, text) for flag, text in ROOT.items()]
-        return [Candidate(name, first_line(command)) for name, command in COMMANDS.items()]
-    options = list(options_of(COMMANDS[name]))
+        return [Candidate(*one) for one in (ROOT if incomplete.startswith("-") else commands).items()]
+    options = dict(flags_of(name))
     given, equals, value = incomplete.partition("=")
     if equals and given.startswith("--"):
-        return [Candidate(f"{given}={one.value}", one.help) for one in candidates([*words, given], value)]
+        return [Candidate(f"{given}={one.value}", one.help) for one in candidates([*words, given], value, commands)]
     flag = words[-1]
-    if flag == name and name == "functions" and not incomplete.startswith("-"):
-        return names_of_functions()
-    if any(flag in option.flags and option.takes_value for option in options):
-        return values_of(flag, words, incomplete)
-    if flag.startswith("--") and flag[2:].isidentifier() and not any(flag in option.flags for option in options):
+    if flag == name == "functions" and not incomplete.startswith("-"):
+        from gradcli.explanation.vocabulary import all_functions
+
+        return [Candidate(function.name, function.summary) for function in all_functions()]
+    if flag in options and options[flag].kind is not bool:
+        return values_of(options[flag], words, incomplete)
+    if flag.startswith("--") and flag[2:].isidentifier() and flag not in options:
         return paths(incomplete)
-    if incomplete.startswith("-"):
-        own = [Candidate(one, option.help) for option in options for one in option.flags if one.startswith("--")]
-        return [*own, *(flags_of_variables(words, options) if name in WITH_PROGRAM else [])]
-    return []
+    if not incomplete.startswith("-"):
+        return []
+    own = [Candidate(one, option.help) for one, option in options.items() if one.startswith("--")]
+    free = variables_of(program_of(words, options)) if name in WITH_PROGRAM else []
+    flags = [f"--{variable}" for variable in free if f"--{variable}" not in (*options, *words)]
+    return [*own, *(Candidate(one, "a variable of the program") for one in flags)]
 
 
-def first_line(command: Callable[..., None]) -> str:
-    """Return the first line of a docstring."""
-    return (command.__doc__ or "").partition("\n")[0]
-
-
-def values_of(flag: str, words: list[str], incomplete: str) -> list[Candidate]:
+def values_of(option: Option, words: list[str], incomplete: str) -> list[Candidate]:
     """Return what may be the value of an option."""
-    if flag in ("--format", "-F"):
-        more = EXPORTS if "explain" in words else ()
-        return [Candidate(name) for name in ("table", "json", "plain", *more)]
-    if flag == "--code":
-        return [Candidate(name) for name in LIBRARIES]
-    if flag == "--figure":
-        return [Candidate(name) for name in GROUNDS]
-    if flag == "--color":
-        return [Candidate("auto"), Candidate("always"), Candidate("never")]
-    if flag == "--budget":
-        return [Candidate(f"{entry.name}=", f"{getattr(Budget(), entry.name):,}") for entry in fields(Budget)]
-    if flag == "--only":
-        from gradcli.batch.records import FIELDS
+    match option.values:
+        case "bounds":
+            return [Candidate(f"{entry.name}=", f"{getattr(Budget(), entry.name):,}") for entry in fields(Budget)]
+        case "fields":
+            from gradcli.batch.records import FIELDS
 
-        return listed(FIELDS, incomplete)
-    if flag == "--wrt":
-        return listed(variables_of(program_of(words)), incomplete)
-    if flag in FILES:
-        return files(incomplete)
-    return paths(incomplete)
+            return listed(FIELDS, incomplete)
+        case "variables":
+            name = next(word for word in words if word in COMMANDS)
+            return listed(variables_of(program_of(words, dict(flags_of(name)))), incomplete)
+        case "files":
+            return files(incomplete)
+        case "paths":
+            return paths(incomplete)
+    return [Candidate(value) for value in option.values]
 
 
 def listed(names: Iterable[str], incomplete: str) -> list[Candidate]:
@@ -143,60 +134,34 @@ def listed(names: Iterable[str], incomplete: str) -> list[Candidate]:
     return [Candidate(f"{before}{comma}{name}") for name in names if name not in given]
 
 
-def flags_of_variables(words: list[str], options: list[Option]) -> list[Candidate]:
-    """Return a flag for each variable of the program that has no value yet."""
-    taken = {flag for option in options for flag in option.flags}
-    return [
-        Candidate(f"--{name}", "a variable of the program")
-        for name in variables_of(program_of(words))
-        if f"--{name}" not in taken and f"--{name}" not in words
-    ]
-
-
-def program_of(words: list[str]) -> str:
-    """Return the program that is typed already; empty where there is none."""
-    name = next(word for word in words if word in COMMANDS)
-    takes = {flag for option in options_of(COMMANDS[name]) if option.takes_value for flag in option.flags}
-    rest = iter(words[words.index(name) + 1 :])
+def program_of(words: list[str], options: Mapping[str, Option]) -> str:
+    """Return the program that is typed already; empty where there is none, or its file cannot be read."""
+    rest = iter(words[1 + next(k for k, word in enumerate(words) if word in COMMANDS) :])
     for word in rest:
-        if word in takes or (word.startswith("--") and word[2:].isidentifier() and not is_flag(name, word)):
-            if word in ("-f", "--file"):
-                return text_of(next(rest, ""))
-            next(rest, None)
-        elif not is_flag(name, word) and not word.startswith("--"):
-            return word
+        option = options.get(word)
+        if option is not None and option.kind is bool:
+            continue
+        if option is None and not (word.startswith("--") and word[2:].isidentifier()):
+            if not word.startswith("--"):
+                return word
+            continue
+        value = next(rest, "")
+        if word in ("-f", "--file"):
+            try:
+                return Path(value).read_text(encoding="utf-8")[: Budget().text]
+            except (OSError, ValueError):
+                return ""
     return ""
-
-
-def is_flag(name: str, word: str) -> bool:
-    """Return whether a word is an option without a value."""
-    return any(word in option.flags and not option.takes_value for option in options_of(COMMANDS[name]))
-
-
-def text_of(path: str) -> str:
-    """Return the text of a program file; empty where it cannot be read."""
-    try:
-        return Path(path).read_text(encoding="utf-8")[: Budget().text]
-    except (OSError, ValueError):
-        return ""
 
 
 def variables_of(program: str) -> list[str]:
     """Return the variables that a program leaves open; none where it cannot be read."""
-    from gradcli.errors import GradcliError
     from gradcli.language.program import compile_program
 
     try:
         return list(compile_program(program, Budget()).inputs)
     except GradcliError:
         return []
-
-
-def names_of_functions() -> list[Candidate]:
-    """Return every function by its own name."""
-    from gradcli.explanation.vocabulary import all_functions
-
-    return [Candidate(known.name, known.summary) for known in all_functions()]
 
 
 def paths(incomplete: str) -> list[Candidate]:
@@ -219,32 +184,11 @@ def files(incomplete: str) -> list[Candidate]:
     ]
 
 
-def bash(found: list[Candidate], incomplete: str) -> str:
-    """Return candidates for bash, one a line, without what stands before ``=``, which it takes for another word."""
-    flag, equals, _ = incomplete.partition("=")
-    lead = flag + equals if equals and flag.startswith("--") else ""
-    return "\n".join(one.value.removeprefix(lead) for one in found)
-
-
 def zsh(found: list[Candidate], incomplete: str) -> str:
     """Return candidates for zsh, as a call that it evaluates; files where there are none."""
     if not found:
         return "compset -P '@'; _files" if incomplete.startswith("@") else "_files"
-    described = " ".join(
-        quoted(value.replace("\\", "\\\\").replace(":", "\\:") + (f":{text}" if text else "")) for value, text in found
-    )
-    return (
-        f"typeset -a found; found=({described}); _describe gradcli found -S ''"
-        if folders(found)
-        else (f"typeset -a found; found=({described}); _describe gradcli found")
-    )
-
-
-def folders(found: list[Candidate]) -> bool:
-    """Return whether what follows a candidate is typed without a blank."""
-    return all(one.value.endswith(("/", "=")) for one in found)
-
-
-def quoted(text: str) -> str:
-    """Return a text between single quotes, for a shell."""
-    return "'" + text.replace("'", "'\\''") + "'"
+    texts = [value.replace("\\", "\\\\").replace(":", "\\:") + (f":{text}" if text else "") for value, text in found]
+    described = " ".join("'" + text.replace("'", "'\\''") + "'" for text in texts)
+    goes_on = all(one.value.endswith(("/", "=")) for one in found)  # what follows is typed without a blank
+    return f"typeset -a found; found=({described}); _describe gradcli found{' -S ' + repr('') if goes_on else ''}"

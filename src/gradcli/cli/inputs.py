@@ -1,7 +1,4 @@
-"""Reading what options name: values, ``@file``, standard input, and programs from files.
-
-Arrays from what an option says: a value, a file (``.npy .npz .json .csv .txt``), or standard input.
-"""
+"""What options name: programs and scripts of files, and arrays of a value, of ``@file`` or of standard input."""
 
 from __future__ import annotations
 
@@ -15,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.cli.environment import Environment
 from gradcli.errors import Budget, GradcliError
 from gradcli.errors.hints import counted, did_you_mean
 from gradcli.language.values import as_input, doubles, read_json, read_value, refuse_entries
 from gradcli.ops.links import Given
 
 if TYPE_CHECKING:
-    from gradcli.cli.environment import Environment
+    from gradcli.cli.output import Environment
     from gradcli.explanation.explained import Note
 
 
@@ -30,8 +26,8 @@ TEXTS = (".py", ".txt")
 """Suffixes of files that hold a program, and may stand where one does."""
 DATA = (".csv", ".tsv", ".npy", ".npz", ".json")
 NOTEBOOK = ".ipynb"
-
-
+MOST_FILES = 1_000
+"""Files of a folder that are looked at for a name that was meant."""
 CHECKS = (".toml", ".ndjson", ".jsonl")
 """Suffixes of files of checks."""
 
@@ -65,6 +61,20 @@ def read_cells(env: Environment, path: str, option: str) -> list[str]:
     from gradcli.cli.formats import code_cells  # few programs are notebooks
 
     return code_cells(text, path)
+
+
+def read_script(env: Environment, path: str | None) -> list[str]:
+    """Return the script of a file, of a notebook its cells, or that of standard input; raises ``option``, ``file``."""
+    message, hint = "", "gradcli run - reads standard input"
+    if path is None:
+        message, hint = "no script is given", "for example: gradcli run train.py; - reads standard input"
+    elif "\n" in path:
+        message = "run takes the name of a file, and no text"
+    if path is None or message:
+        raise GradcliError("option", message, hint=hint)
+    if suffix_of(path) in DATA and not path.endswith(".json"):
+        raise GradcliError("file", f"{path} holds numbers, and no script")
+    return read_cells(env, path, "FILE")
 
 
 def is_file(word: str) -> bool:
@@ -111,7 +121,10 @@ def read_bytes(env: Environment, path: str, option: str) -> bytes:
         if where.is_dir():
             raise file_error(f"{path} is a directory", option)
         if not where.is_file():
-            raise GradcliError("file", f"{option}: there is no file {path}", hint=near_file(where))
+            near = None
+            with contextlib.suppress(OSError, ValueError):
+                near = did_you_mean(where.name, (one.name for one in islice(where.parent.iterdir(), MOST_FILES)))
+            raise GradcliError("file", f"{option}: there is no file {path}", hint=near)
         if where.stat().st_size > env.largest:
             raise file_error(f"{path} is larger than {env.largest // 2**20} MiB", option)
         with where.open("rb") as stream:
@@ -123,17 +136,6 @@ def read_bytes(env: Environment, path: str, option: str) -> bytes:
     if len(data) > env.largest:  # it grew, or had no size, as the files of /proc
         raise file_error(f"{path} is larger than {env.largest // 2**20} MiB", option)
     return data
-
-
-def near_file(where: Path) -> str | None:
-    """Return a question with a file whose name is near one that does not exist; None for none."""
-    with contextlib.suppress(OSError, ValueError):
-        return did_you_mean(where.name, (one.name for one in islice(where.parent.iterdir(), MOST_FILES)))
-    return None
-
-
-MOST_FILES = 1_000
-"""Files of a folder that are looked at for a name that was meant."""
 
 
 def file_error(message: str, option: str) -> GradcliError:

@@ -4,49 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
-from gradcli.cli.declared import COMMANDS, WITH_PROGRAM, options_of
-from gradcli.cli.request import FORMATS
+from gradcli.cli.inputs import is_file
+from gradcli.cli.options import COMMANDS, OPTIONS, WITH_PROGRAM, flags_of
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import did_you_mean, listed
 
-EXAMPLES = {
-    "--format": "json", "-F": "json", "--color": "never", "--precision": "12", "--width": "100", "--wrt": "W,b",
-    "--output": "answer.txt", "-o": "answer.txt", "--file": "program.py", "-f": "program.py", "--samples": "100",
-    "--budget": "turns=1000000", "--seed": "7", "--row": "0", "--column": "x[0]", "--expect": "'2*x'", "--set": "x=1,2",
-    "--jobs": "4", "-j": "4", "--timeout": "10", "--memory": "4096", "--only": "grad,vjp",
-    "--lr": "0.1", "--iterations": "20", "--digits": "5", "--tolerance": "1e-5", "--of": "loss",
-}  # fmt: skip
+EXAMPLES = {flag: option.example for option in OPTIONS.values() if option.example for flag in option.flags}
 """A value of each option that takes one; a variable takes numbers."""
 TOLERANCES = ("--tol", "--rtol", "--atol", "--eps", "--epsilon")
-SYNONYMS = {
-    "write --format {0}": FORMATS,
-    "write --color never": ("no-color", "nocolor", "no-colour", "monochrome"),
-    "write --precision 12": ("digits", "decimals"),
-    "write --width 100": ("columns", "cols"),
-    "write -q, and look at the exit code": ("silent",),
-    "--v gives the vector of y.backward(v)": ("vector", "cotangent", "grad-output", "grad_output", "grad_outputs"),
-    "each variable has an option of its own: --x 1,2": ("input", "inputs", "values", "params", "data", "at", "point"),
-    "the program stands by itself: gradcli {command} 'x**2' --x 3": (
-        "program", "expr", "expression", "function", "func", "formula", "explain", "eval",
-    ),
-}  # fmt: skip
-"""What to write, by what an option is called elsewhere."""
-OF_CHECK = (
-    "grad",
-    "gradient",
-    "derivative",
-    "jacobian",
-    "expected",
-    "want",
-    "analytic",
-    "formula",
-    "answer",
-    "against",
-)
-"""What ``--expect`` may be called."""
-FLAG = re.compile(r"(?<!\S)--?[a-z]+")
 OF_RECORDS = """each record has its own: {"program": "x**2", "inputs": {"x": 3}, "v": 1}"""
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?,?\Z")
 VALUE = re.compile(r"[-+]?\.?\d[-+\d.,;eE]*|[\[@].*", re.DOTALL)
@@ -55,6 +22,15 @@ WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 GIVEN = re.compile(r"-?([A-Za-z_]\w*)=(.+)", re.DOTALL)
 JOINED = re.compile(r"([A-Za-z_]+)[:=]?([-+]?[\d.][\d.,;eE+-]*)")
 """A variable and its value in one word."""
+SIGNS = ("+", "-", "*", "/", "@", "%", "**")
+CALLED = {
+    "explain": ("show", "jacobian", "jac", "backward", "autograd", "vjp", "eval", "trace", "plot", "print"),
+    "run": ("execute", "exec", "python", "script"),
+    "grad": ("diff", "gradient", "derivative", "derive", "differentiate", "compute", "autodiff", "d"),
+    "check": ("verify", "test", "gradcheck", "compare", "confirm", "validate", "assert"),
+    "functions": ("list", "ops", "operations", "doc", "docs", "function", "vocabulary", "ls"),
+}
+"""What the commands are called elsewhere."""
 
 
 def needs_value(flag: str) -> GradcliError:
@@ -72,22 +48,24 @@ def no_option(flag: str, value: str | None, command: str, program: str | None) -
     words = set(WORD.findall(name if program is None else program))
     if name.isidentifier() and (name in words or did_you_mean(name, words)):
         return None
+    elsewhere = [other for other in COMMANDS if other != command and flag in dict(flags_of(other))]
+    hint = None
     if flag in TOLERANCES:
         hint = "check counts how many digits are right; --tolerance 1e-5 is for what --expect has"
+    elif command in ("batch", "schema") and flag in ("--json", "--format", "-F"):
+        hint = "leave it out: what it prints is JSON already"
+    elif elsewhere:
+        hint = have_it(elsewhere)
+    if hint is not None:
         return GradcliError("option", f"{command} has no {flag}", hint=hint)
-    if command in ("batch", "schema") and flag in ("--json", "--format", "-F"):
-        return GradcliError("option", f"{command} has no {flag}", hint="leave it out: what it prints is JSON already")
-    elsewhere = [other for other in COMMANDS if other != command and flag in flags_of(other)]
-    if elsewhere:
-        return GradcliError("option", f"{command} has no {flag}", hint=have_it(elsewhere))
-    others = {flag: command for command in WITH_PROGRAM for flag in flags_of(command) if flag.startswith("--")}
-    near = did_you_mean(flag, flags_of(command)) or did_you_mean(flag, others)
+    others = [flag for other in WITH_PROGRAM for flag, _ in flags_of(other) if flag.startswith("--")]
+    near = did_you_mean(flag, dict(flags_of(command))) or did_you_mean(flag, others)
     joined = JOINED.fullmatch(name)
     if joined and joined[1] in words:
         return no_such(flag, command, f"write --{joined[1]} {joined[2]}")
     meant = synonym(name, command) or near
-    no_name = not name.isidentifier() or (value is not None and is_word(value))
-    return no_such(flag, command, meant) if meant or no_name else None
+    is_word = value is not None and WORD.fullmatch(value) is not None and value not in ("pi", "e")
+    return no_such(flag, command, meant) if meant or is_word or not name.isidentifier() else None
 
 
 def have_it(commands: Iterable[str]) -> str:
@@ -96,30 +74,22 @@ def have_it(commands: Iterable[str]) -> str:
     return f"{', '.join(others)} and {last} have it" if others else f"{last} has it"
 
 
-def flags_of(command: str) -> list[str]:
-    """Return the flags of a command."""
-    return [flag for option in options_of(COMMANDS[command]) for flag in option.flags]
-
-
 def synonym(name: str, command: str) -> str | None:
     """Return what to write in place of an option that has another name elsewhere."""
-    if command == "check" and name in OF_CHECK:
-        return "--expect '2*x' holds a derivative of your own against the true one"
-    found = next((hint for hint, known in SYNONYMS.items() if name in known), None)
-    if found is None:
+    keys = [key for key, option in OPTIONS.items() if name in option.called]
+    if command == "check" and "expect" in keys:
+        return OPTIONS["expect"].meant
+    key = next((key for key in keys if key != "expect"), None)
+    if key is None:
         return None
-    flag = FLAG.findall(found)[-1]
-    owners = [other for other in COMMANDS if flag in flags_of(other) or (flag == "--x" and other in WITH_PROGRAM)]
-    if command == "batch" and flag in ("--x", "--v"):
+    if command == "batch" and key in ("program", "set_values", "v"):
         return OF_RECORDS
-    if command in owners or "{command}" in found:
-        return found.format(name, command=command if command in WITH_PROGRAM else "explain")
+    meant = OPTIONS[key].meant
+    owners = WITH_PROGRAM if key == "set_values" else [other for other, names in COMMANDS.items() if key in names]
+    if command in owners or "{command}" in meant:
+        return meant.format(name, command=command if command in WITH_PROGRAM else "explain")
+    flag = re.findall(r"(?<!\S)--?[a-z]+", meant)[-1]
     return f"{flag} is an option of {listed(owners, len(owners))}"
-
-
-def is_word(value: str) -> bool:
-    """Return whether a value is a word, as options take, and no number."""
-    return WORD.fullmatch(value) is not None and value not in ("pi", "e")
 
 
 def no_such(flag: str, command: str | None, near: str | None = None) -> GradcliError:
@@ -132,7 +102,7 @@ def listed_by(command: str | None) -> str:
     return f"gradcli {command} --help lists what there is" if command else "gradcli --help lists what there is"
 
 
-def refuse_taken(before: dict[int, tuple[str, str]]) -> None:
+def refuse_taken(before: Mapping[int, tuple[str, str]]) -> None:
     """Raise ``option`` where there is no program, and the last option has what looks like one as its value."""
     flag, value = before.get(0, ("", ""))
     if re.search(r"[A-Za-z]\w*(?:\W|\Z)", value) and re.search(r"[-+*/(@]|\s", value) and value[0] not in "@[":
@@ -140,18 +110,22 @@ def refuse_taken(before: dict[int, tuple[str, str]]) -> None:
         raise GradcliError("option", "no program is given", hint=hint)
 
 
-def refuse_operands(
-    command: str, operands: list[str], before: dict[int, tuple[str, str]], exists: Callable[[str], bool]
-) -> None:
-    """Raise ``usage`` where several words stand for the program, or one that asks for help."""
+def refuse_operands(command: str, operands: list[str], before: Mapping[int, tuple[str, str]]) -> None:
+    """Raise ``usage`` where several words stand for the program, or one that asks for help.
+
+    ``before`` has the flag and the value that stand before a word, by its place among the operands.
+    """
     if len(operands) == 1 and operands[0].lstrip("-") in ("help", "?", "/?"):
         hint = f"gradcli {command} --help shows its options"
         raise GradcliError("usage", f"{operands[0]!r} is no program", hint=hint)
     if len(operands) > 1:
-        raise too_many(command, operands, before, exists)
+        message, hint = too_many(command, operands, before)
+        raise GradcliError("usage", message, hint=hint)
 
 
-def refuse_values(switches: Mapping[str, str | None], operands: list[str], before: dict[int, tuple[str, str]]) -> None:
+def refuse_values(
+    switches: Mapping[str, str | None], operands: list[str], before: Mapping[int, tuple[str, str]]
+) -> None:
     """Raise ``option`` for a value after a flag that takes none: a variable that is called like it was meant.
 
     ``before`` has the flag that stands before an operand, by its place; what is no value may be the program.
@@ -168,45 +142,35 @@ def refuse_values(switches: Mapping[str, str | None], operands: list[str], befor
         raise GradcliError("option", f"{flag} is an option and takes no value", hint=hint)
 
 
-def too_many(
-    command: str, operands: list[str], before: dict[int, tuple[str, str]], exists: Callable[[str], bool]
-) -> GradcliError:
-    """Return the error for words that are neither options nor the one program, with what they may have been.
-
-    ``before`` has the flag and the value that stand before a word, by its place among the operands; ``exists`` tells
-    whether there is such a file.
-    """
-    pieces = [(flag, value, operands[place:]) for place, (flag, value) in before.items() if place < len(operands)]
-    for flag, value, rest in pieces:
-        whole = uncut(flag, value, rest, exists)
+def too_many(command: str, operands: list[str], before: Mapping[int, tuple[str, str]]) -> tuple[str, str]:
+    """Return what is wrong with words that are neither options nor the one program, and what they may have been."""
+    for place, (flag, value) in before.items():
+        whole = uncut(flag, value, operands[place:]) if place < len(operands) else None
         if whole:
-            return GradcliError(
-                "usage", f"the shell has cut the value of {flag} at a blank", hint=f"write {flag} {whole}"
-            )
+            return f"the shell has cut the value of {flag} at a blank", f"write {flag} {whole}"
     program, *others = operands
     if program in COMMANDS:
-        hint = f"begin with gradcli {program}, and its options after that"
-        return GradcliError("usage", f"{program} is a command, which stands once, before all options", hint=hint)
+        message = f"{program} is a command, which stands once, before all options"
+        return message, f"begin with gradcli {program}, and its options after that"
     short = next((word for word in operands if re.fullmatch(r"-[A-Za-z]\w*", word)), None)
     if short:
-        return no_short(short, command, operands)
+        return f"{short} is no option", instead_of_short(short, command, operands)
     given = given_among(program, others)
     if given:
-        return GradcliError("usage", f"{given[0]} is no option", hint=f"write --{given[1]} {given[2]}")
-    if all(map(exists, operands)):
-        return GradcliError("usage", "one program at a time is answered", hint="batch answers many")
-    if sum(map(exists, operands)) > 1 or any(is_sign(word) for word in operands):
-        return GradcliError(
-            "usage", "the program comes in several words: the shell has cut it, or made file names of its *",
-            hint=f"put it in single quotes: '{quoted(operands, exists)}'",
-        )  # fmt: skip
+        return f"{given[0]} is no option", f"write --{given[1]} {given[2]}"
+    files = sum(map(is_file, operands))
+    if files == len(operands):
+        return "one program at a time is answered", "batch answers many"
+    if files > 1 or not set(operands).isdisjoint(SIGNS):
+        message = "the program comes in several words: the shell has cut it, or made file names of its *"
+        return message, f"put it in single quotes: '{quoted(operands)}'"
     if VALUE.fullmatch(others[0]):
         hint = f"give it to a variable: --{variable_of(program)} {shlex.quote(others[0])}"
-        return GradcliError("usage", f"{others[0]!r:.60} is a value without a name", hint=hint)
+        return f"{others[0]!r:.60} is a value without a name", hint
     hint = "give one: as '[x**2, 3*x]' for several outputs, or with all of its lines in one pair of quotes"
     if command == "check":
         hint = f"--expect {shlex.quote(others[0])} holds it against the derivative, if that is what it is"
-    return GradcliError("usage", f"{others[0]!r:.60} is a second program, after {program!r:.60}", hint=hint)
+    return f"{others[0]!r:.60} is a second program, after {program!r:.60}", hint
 
 
 def given_among(program: str, others: list[str]) -> re.Match[str] | None:
@@ -214,39 +178,30 @@ def given_among(program: str, others: list[str]) -> re.Match[str] | None:
     first = GIVEN.fullmatch(program)
     if first and VALUE.fullmatch(first[2]):
         return first
-    apart = [
-        name + sign + value for name, sign, value in zip(others, others[1:], others[2:], strict=False) if sign == "="
-    ]
-    return next((found for word in [*apart, *others] if (found := GIVEN.fullmatch(word))), None)
+    triples = zip(others, others[1:], others[2:], strict=False)
+    apart = [name + sign + value for name, sign, value in triples if sign == "="]
+    return next(filter(None, map(GIVEN.fullmatch, [*apart, *others])), None)
 
 
-def uncut(flag: str, value: str, words: list[str], exists: Callable[[str], bool]) -> str | None:
+def uncut(flag: str, value: str, words: list[str]) -> str | None:
     """Return the whole value of an option that the shell may have cut, of which ``words`` are the rest, or None."""
     if flag == "--expect":
-        signs = any(is_sign(word) or exists(word) for word in words)
-        return f"'{quoted([value, *words], exists)}'" if signs else None
-    if not value.startswith(("[", "(")) and not (NUMBER.match(value) and NUMBER.match(words[0])):
+        signs = any(word in SIGNS or is_file(word) for word in words)
+        return f"'{quoted([value, *words])}'" if signs else None
+    listed_value = value.startswith(("[", "("))
+    if not listed_value and not (NUMBER.match(value) and NUMBER.match(words[0])):
         return None
-    cut = [value, *following(words)]
-    return f"'{' '.join(cut)}'" if value.startswith(("[", "(")) else ",".join(word.rstrip(",") for word in cut)
+    count = next((k for k, one in enumerate(words) if not re.fullmatch(r"[-+\d.,eE\])]+", one)), len(words))
+    cut = [value, *words[: max(count, 1)]]
+    return f"'{' '.join(cut)}'" if listed_value else ",".join(word.rstrip(",") for word in cut)
 
 
-def no_short(short: str, command: str, operands: list[str]) -> GradcliError:
-    """Return the error for a letter after one dash that no option has."""
-    elsewhere = [other for other in COMMANDS if other != command and short in flags_of(other)]
+def instead_of_short(short: str, command: str, operands: list[str]) -> str:
+    """Return what to write in place of a letter after one dash that no option has."""
+    elsewhere = [other for other in COMMANDS if other != command and short in dict(flags_of(other))]
     if short in ("-e", "-c", "-p") and operands[0] == short:
-        hint = f"leave out {short}: the program stands by itself"
-        hint = hint if command in WITH_PROGRAM else OF_RECORDS
-    elif elsewhere and short != "-v":
-        hint = have_it(elsewhere)
-    else:
-        hint = f"inputs have two dashes: -{short}"
-    return GradcliError("usage", f"{short} is no option", hint=hint)
-
-
-def is_sign(word: str) -> bool:
-    """Return whether a word is the sign of an operation."""
-    return word in ("+", "-", "*", "/", "@", "%", "**")
+        return f"leave out {short}: the program stands by itself" if command in WITH_PROGRAM else OF_RECORDS
+    return have_it(elsewhere) if elsewhere and short != "-v" else f"inputs have two dashes: -{short}"
 
 
 def variable_of(program: str) -> str:
@@ -258,17 +213,11 @@ def variable_of(program: str) -> str:
     return names.pop() if len(names) == 1 else "NAME"
 
 
-def following(words: list[str]) -> list[str]:
-    """Return the first word and those after it that look like the rest of a value."""
-    count = next((k for k, one in enumerate(words) if not re.fullmatch(r"[-+\d.,eE\])]+", one)), len(words))
-    return words[: max(count, 1)]
-
-
-def quoted(operands: list[str], exists: Callable[[str], bool]) -> str:
+def quoted(operands: list[str]) -> str:
     """Return the program that words may have been: file names in a row stood for ``*``."""
     words: list[str] = []
     for word in operands:
-        sign = "*" if exists(word) else word
+        sign = "*" if is_file(word) else word
         if sign != "*" or words[-1:] != ["*"]:
             words.append(sign)
     return " ".join(words)
@@ -283,36 +232,25 @@ def refuse_foreign(flag: str) -> None:
         raise GradcliError("option", f"variables have ASCII names, not {flag}", hint=hint)
 
 
-SAID_FOR = {
-    "explain": ("show", "jacobian", "jac", "backward", "autograd", "vjp", "eval", "trace", "plot", "print"),
-    "run": ("execute", "exec", "python", "script"),
-    "grad": ("diff", "gradient", "derivative", "derive", "differentiate", "compute", "autodiff", "d"),
-    "check": ("verify", "test", "gradcheck", "compare", "confirm", "validate", "assert"),
-    "functions": ("list", "ops", "operations", "doc", "docs", "function", "vocabulary", "ls"),
-}
-"""What the commands may be called."""
-
-
 def no_command(word: str, function: bool, file: bool) -> GradcliError:
     """Return the error for a first word that is no command; it may be the name of a ``function``, or of a ``file``."""
-    found = next((command for command, words in SAID_FOR.items() if word.lower() in (command, *words)), None)
+    command = next((command for command, words in CALLED.items() if word.lower() in (command, *words)), None)
     if word == "version":
         hint = "gradcli --version prints it"
-    elif found is not None:
-        hint = f"did you mean '{found}'?"
+    elif command is not None:
+        hint = f"did you mean '{command}'?"
     elif file:
         hint = f"there is such a file: gradcli explain -f {shlex.quote(word)}"
     elif function:
         hint = f"gradcli functions {word} describes the function"
     else:
-        hint = did_you_mean(word, COMMANDS) or "gradcli --help lists what there is"
+        hint = did_you_mean(word, COMMANDS) or listed_by(None)
     return GradcliError("usage", f"no such command '{word}'", hint=hint)
 
 
 def refused_by_typer(error: Exception, command: str | None) -> GradcliError:
     """Return typer's complaint about the command line as one of ours; ``command`` is the one that was given."""
     flag = getattr(error, "option_name", None)
-    help_text = listed_by(command)
     formatted = getattr(error, "format_message", None)
     message = str(formatted() if formatted else error).strip().rstrip(".")
     if flag and "requires an argument" in message:
@@ -322,11 +260,9 @@ def refused_by_typer(error: Exception, command: str | None) -> GradcliError:
         return (no_option(flag, "", command, "") if command else None) or no_such(flag, command, near)
     extra = re.search(r"extra arguments?\(?s?\)? \((\S+)", message)
     if extra:
-        return GradcliError("usage", f"{extra[1].rstrip(')')!r:.60} is one word too many", hint=help_text)
+        return GradcliError("usage", f"{extra[1].rstrip(')')!r:.60} is one word too many", hint=listed_by(command))
     number = re.match(r"Invalid value for .*'(--[\w-]+)'.*valid (integer|number)", message, re.DOTALL)
     if number:
-        hint = f"for example {number[1]} {EXAMPLES.get(number[1], '10')}"
-        return GradcliError(
-            "option", f"{number[1]} needs {'an' if number[2] == 'integer' else 'a'} {number[2]}", hint=hint
-        )
-    return GradcliError("usage", message[:1].lower() + message[1:], hint=help_text)
+        what = f"{number[1]} needs {'an' if number[2] == 'integer' else 'a'} {number[2]}"
+        return GradcliError("option", what, hint=f"for example {number[1]} {EXAMPLES.get(number[1], '10')}")
+    return GradcliError("usage", message[:1].lower() + message[1:], hint=listed_by(command))

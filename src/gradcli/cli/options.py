@@ -1,325 +1,286 @@
-"""The options that commands share, each declared once."""
+"""The options of all commands, each a row of one table: typer's parameters, completion and hints are read from it."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Final
+import inspect
+from collections.abc import Iterator
+from typing import Annotated, Any, NamedTuple
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import typer
-
-Program = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="PROGRAM", help="The function, such as 'x**2'; - reads it from standard input.", show_default=False
-    ),
-]
-Script = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="FILE", help="The script, .py or .ipynb; - reads it from standard input.", show_default=False
-    ),
-]
-SetValues = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="NAME=VALUE", help="Give a variable; --NAME VALUE is short for it.", show_default=False
-    ),
-]
-V = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--v",
-        metavar="VALUE",
-        help="The vector of y.backward(v), in the shape of y; again for another call.",
-        show_default=False,
-    ),
-]
-Row = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--row", metavar="INDEX", help="Show the row of J for this entry of y, such as 3 or 0,5.", show_default=False
-    ),
-]
-Column = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--column", metavar="NAME[INDEX]", help="Show the column of J for this entry of NAME.", show_default=False
-    ),
-]
-Tape = Annotated[bool, typer.Option("--tape", help="Show the recorded graph, and what the sweep back did with it.")]
-Steps = Annotated[bool, typer.Option("--steps", help="Show how each derivative is found, rule by rule.")]
-Rows = Annotated[bool, typer.Option("--rows", help="Call backward with each one-hot v: J row by row.")]
-Jvp = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--jvp",
-        metavar="U",
-        help="Show J*u, the forward pass, for a u in the shape of x; NAME=U where there are several variables.",
-        show_default=False,
-    ),
-]
-Hessian = Annotated[
-    bool, typer.Option("--hessian", help="Show the second derivative of y, or of v*y; with --jvp U also H*u.")
-]
-Lr = Annotated[
-    str | None,
-    typer.Option(
-        "--lr", metavar="A", help="Take steps of gradient descent: x becomes x - A*x.grad.", show_default=False
-    ),
-]
-Iterations = Annotated[
-    int | None, typer.Option("--iterations", metavar="K", help="Steps of --lr, 10 by default.", show_default=False)
-]
-Full = Annotated[bool, typer.Option("--full", help="Show everything of a large answer.")]
-Expect = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--expect",
-        metavar="FORMULA",
-        help="J written by hand (with --v: the gradient), as a formula, NAME=FORMULA or @file.",
-        show_default=False,
-    ),
-]
-Digits = Annotated[
-    int | None,
-    typer.Option(
-        "--digits",
-        metavar="N",
-        help="Of --expect: right from N digits on, 1 to 15; by default 15 of a formula, 5 of an array of float32.",
-        show_default=False,
-    ),
-]
-Tolerance = Annotated[
-    float | None,
-    typer.Option(
-        "--tolerance", metavar="T", help="The same as a relative error: 1e-5 for 5 digits.", show_default=False
-    ),
-]
-Samples = Annotated[int, typer.Option("--samples", metavar="N", help="Check at N random points as well.")]
-Seed = Annotated[
-    int, typer.Option("--seed", metavar="S", help="Chooses the random points, and where a script's draws begin.")
-]
-ScriptSeed = Annotated[
-    int | None,
-    typer.Option(
-        "--draw-seed", metavar="N", help="Of a script: begin draws here; the same as --seed by default.",
-        show_default=False,
-    ),
-]  # fmt: skip
-At = Annotated[
-    int | None,
-    typer.Option("--at", metavar="LINE", help="Of a script: answer the call of this line.", show_default=False),
-]
-Turn = Annotated[
-    int | None,
-    typer.Option("--turn", metavar="N", help="Of a script: answer the call of this turn.", show_default=False),
-]
-All = Annotated[bool, typer.Option("--all", help="Of a script: answer the calls of all lines, and show every turn.")]
-Of = Annotated[
-    str | None,
-    typer.Option(
-        "--of",
-        metavar="NAME",
-        help="Take this variable of the program as the output; of a script by those of --wrt.",
-        show_default=False,
-    ),
-]
-DrawSeed = Annotated[
-    int | None,
-    typer.Option(
-        "--seed", metavar="N", help="Begin draws here where the script sets no seed; 0 by default.", show_default=False
-    ),
-]
-Wrt = Annotated[
-    str | None,
-    typer.Option(
-        "--wrt", metavar="NAMES", help="Variables to differentiate, such as W,b; all by default.", show_default=False
-    ),
-]
-File = Annotated[
-    str | None, typer.Option("--file", "-f", metavar="FILE", help="Read the program from a file.", show_default=False)
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document; short for --format json.")]
-Format = Annotated[
-    str | None, typer.Option("--format", "-F", metavar="table|json|plain", help="How to print.", show_default=False)
-]
-ExplainFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        "-F",
-        metavar="table|json|plain|latex|markdown|picture",
-        help="How to print.",
-        show_default=False,
-    ),
-]
-Code = Annotated[
-    str | None,
-    typer.Option(
-        "--code",
-        metavar="torch|jax|numpy",
-        help="Print a script that reproduces the numbers; numpy's has the backward pass written out.",
-        show_default=False,
-    ),
-]
-Output = Annotated[
-    str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Write to a .json or .txt file.",
-        show_default=False,
-    ),
-]
-Drawing = Annotated[
-    str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Write to a .json, .txt, .md, .tex or .html file; draw the graph in .svg, .dot; .py with --code.",
-        show_default=False,
-    ),
-]
-Reveal = Annotated[bool, typer.Option("--reveal", help="Show the answer part by part, each after the Enter key.")]
-Figure = Annotated[
-    str | None,
-    typer.Option(
-        "--figure",
-        metavar="light|dark",
-        help="Draw the table of J alone as SVG, for a slide with a light or a dark ground.",
-        show_default=False,
-    ),
-]
-Precision = Annotated[int, typer.Option("--precision", metavar="N", help="Digits in tables, 1 to 17.")]
-Color = Annotated[str, typer.Option("--color", metavar="auto|always|never", help="When to colour.")]
-Ascii = Annotated[bool, typer.Option("--ascii", help="Print ASCII characters only.")]
-Width = Annotated[int | None, typer.Option("--width", metavar="N", help="Columns of the tables.", show_default=False)]
-Strict = Annotated[bool, typer.Option("--strict", help="Refuse a v that PyTorch would refuse.")]
-Confirm = Annotated[
-    bool, typer.Option("--confirm", help="Compare the gradient with J and with a computation in higher precision.")
-]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing; the exit code tells.")]
-NoNotes = Annotated[bool, typer.Option("-q", "--quiet", help="Leave out gradcli's notes.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an internal error.")]
-BudgetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--budget", metavar="NAME=N", help="Raise or lower a bound, such as work=15000000.", show_default=False
-    ),
-]
-
-Records = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="RECORDS",
-        help="A file with a record on each line; without one, or for -, standard input.",
-        show_default=False,
-    ),
-]
-RecordsFile = Annotated[
-    str | None,
-    typer.Option("--file", "-f", metavar="FILE", help="The same file, as an option.", show_default=False),
-]
-AnswersFile = Annotated[
-    str | None,
-    typer.Option(
-        "--output", "-o", metavar="FILE", help="Write to a .ndjson or .jsonl file, line by line.", show_default=False
-    ),
-]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Worker processes; none for 1.")]
-Only = Annotated[
-    str | None,
-    typer.Option("--only", metavar="FIELDS", help="Fields to compute and print, such as grad,vjp.", show_default=False),
-]
-NoSymbolic = Annotated[
-    bool, typer.Option("--no-symbolic", help="Reverse mode alone: fast, without J to compare it with.")
-]
-Timeout = Annotated[
-    float | None,
-    typer.Option("--timeout", metavar="SECONDS", help="End a worker that is longer at one record.", show_default=False),
-]
-Memory = Annotated[
-    int | None, typer.Option("--memory", metavar="MIB", help="Memory of one worker, 4096 MiB.", show_default=False)
-]
+FORMATS = ("table", "json", "plain")
+EXPORTS = ("latex", "markdown", "picture")
+"""Formats that explain alone writes, for people to take away; a picture is one of the tables."""
+LIBRARIES = ("torch", "jax", "numpy")
+GROUNDS = ("light", "dark")
+COLORS = ("auto", "always", "never")
+GRADIENTS = (
+    "grad",
+    "gradient",
+    "derivative",
+    "jacobian",
+    "expected",
+    "want",
+    "analytic",
+    "formula",
+    "answer",
+    "against",
+)
 
 
-UNREAD: Final = object()
-"""Stands for a value that typer alone can read, or refuse in its own words."""
+class Option(NamedTuple):
+    """An option of a command; one without flags is its argument.
 
-
-class PlainCommand(TyperCommand):
-    """A command of typer whose parameters read plain values by themselves."""
-
-    def get_params(self, ctx: typer._click.Context) -> list[typer._click.Parameter]:
-        """Return the parameters, that for help among them."""
-        return [read_plainly(parameter) for parameter in super().get_params(ctx)]
-
-
-class PlainGroup(TyperGroup):
-    """The command line as a whole, whose own parameters read plain values by themselves."""
-
-    def get_params(self, ctx: typer._click.Context) -> list[typer._click.Parameter]:
-        """Return the parameters, that for help among them."""
-        return [read_plainly(parameter) for parameter in super().get_params(ctx)]
-
-
-def read_plainly(parameter: typer._click.Parameter) -> typer._click.Parameter:
-    """Return the same parameter, which reads plain values from here on and leaves all others to typer.
-
-    typer does not document where a parameter keeps its type: one that has none there is left as it is.
+    - ``kind``: ``bool`` for a switch, ``list`` for what may be given again.
+    - ``example``: a value of it, for hints.
+    - ``values``: the words that complete it, or what they are: ``files``, ``variables``, ``fields``, ``bounds``, and
+      ``paths`` for a value that may be ``@FILE``.
+    - ``called``: what it is called elsewhere, and ``meant`` the hint for those names.
+    - ``view``: it adds a part to the tables, for which a script, a figure and a picture of the graph have no place;
+      ``drawn`` is one that the picture shows in another way.
+    - ``point``: it says at which points a check is made; ``alone``: it is about one check, and not for a file of them;
+      ``prints``: it changes nothing in the answer.
     """
-    kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
-    if kind is not None and "process_value" not in vars(parameter) and not parameter.required:
-        parameter.process_value = partial(  # type: ignore[method-assign]
-            processed, parameter, kind, parameter.process_value
-        )
-    return parameter
+
+    flags: tuple[str, ...]
+    kind: type
+    metavar: str
+    help: str
+    default: Any = None
+    example: str = ""
+    values: tuple[str, ...] | str = "paths"
+    called: tuple[str, ...] = ()
+    meant: str = ""
+    view: bool = False
+    drawn: bool = False
+    point: bool = False
+    alone: bool = False
+    prints: bool = False
+
+    @property
+    def key(self) -> str:
+        """What the option is called in a file of checks."""
+        return self.flags[0].removeprefix("--") if self.flags else ""
+
+    def parameter(self, name: str) -> inspect.Parameter:
+        """Return the option as typer reads it from the signature of a function."""
+        more: dict[str, Any] = {"metavar": self.metavar} if self.metavar else {}
+        more |= {"show_default": False} if self.default is None else {}
+        declared: Any = typer.Option if self.flags else typer.Argument
+        kind: Any = list[str] if self.kind is list else self.kind
+        kind = kind | None if self.default is None else kind
+        annotation: Any = Annotated[kind, declared(*self.flags, help=self.help, **more)]
+        return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=self.default, annotation=annotation)
 
 
-def processed(
-    parameter: typer._click.Parameter,
-    kind: object,
-    by_typer: Callable[[typer._click.Context, Any], Any],
-    ctx: typer._click.Context,
-    value: object,
-) -> Any:
-    """Return the value that a command gets for what stands on the command line."""
-    found = plain(kind, value)
-    if found is UNREAD:
-        return by_typer(ctx, value)
-    return found if parameter.callback is None else parameter.callback(ctx, parameter, found)
+def switch(*flags: str, help: str, **more: Any) -> Option:
+    """Return an option that takes no value."""
+    return Option(flags, bool, "", help, False, **more)
 
 
-def plain(kind: object, value: object) -> Any:
-    """Return what typer would make of no value, a text, texts or a short integer; ``UNREAD`` for all else."""
-    if value is None:
-        return () if kind == list[str] else None
-    if kind is str and is_text(value):
-        return value
-    if kind == list[str] and isinstance(value, (list, tuple)) and all(map(is_text, value)):
-        return list(value)
-    return short_integer(value) if kind is int else UNREAD
+def text(*flags: str, metavar: str, help: str, kind: type = str, **more: Any) -> Option:
+    """Return an option that takes one."""
+    return Option(flags, kind, metavar, help, **more)
 
 
-def is_text(value: object) -> bool:
-    """Return whether a value is a text that pydantic takes: bytes of the command line that are no UTF-8 are none."""
-    if not isinstance(value, str):
-        return False
-    return value.isascii() or not any("\ud800" <= c <= "\udfff" for c in value)
+OPTIONS = {
+    "program": text(
+        metavar="PROGRAM", help="The function, such as 'x**2'; - reads it from standard input.",
+        called=("program", "expr", "expression", "function", "func", "formula", "explain", "eval"),
+        meant="the program stands by itself: gradcli {command} 'x**2' --x 3",
+    ),
+    "program:run": text(metavar="FILE", help="The script, .py or .ipynb; - reads it from standard input."),
+    "records": text(
+        metavar="RECORDS", help="A file with a record on each line; without one, or for -, standard input."
+    ),
+    "name": text(metavar="NAME", help="One function or operator, or how its name begins."),
+    "set_values": text(
+        "--set", kind=list, metavar="NAME=VALUE", help="Give a variable; --NAME VALUE is short for it.",
+        example="x=1,2", called=("input", "inputs", "values", "params", "data", "at", "point"),
+        meant="each variable has an option of its own: --x 1,2", point=True, alone=True,
+    ),
+    "v": text(
+        "--v", kind=list, metavar="VALUE",
+        help="The vector of y.backward(v), in the shape of y; again for another call.",
+        called=("vector", "cotangent", "grad-output", "grad_output", "grad_outputs"),
+        meant="--v gives the vector of y.backward(v)", alone=True,
+    ),
+    "wrt": text(
+        "--wrt", metavar="NAMES", help="Variables to differentiate, such as W,b; all by default.",
+        example="W,b", values="variables",
+    ),
+    "row": text(
+        "--row", kind=list, metavar="INDEX", help="Show the row of J for this entry of y, such as 3 or 0,5.",
+        example="0", view=True,
+    ),
+    "column": text(
+        "--column", kind=list, metavar="NAME[INDEX]", help="Show the column of J for this entry of NAME.",
+        example="x[0]", view=True,
+    ),
+    "tape": switch(
+        "--tape", help="Show the recorded graph, and what the sweep back did with it.", view=True, drawn=True
+    ),
+    "steps": switch("--steps", help="Show how each derivative is found, rule by rule.", view=True, drawn=True),
+    "rows": switch("--rows", help="Call backward with each one-hot v: J row by row.", view=True),
+    "jvp": text(
+        "--jvp", kind=list, metavar="U",
+        help="Show J*u, the forward pass, for a u in the shape of x; NAME=U where there are several variables.",
+        view=True,
+    ),
+    "hessian": switch(
+        "--hessian", help="Show the second derivative of y, or of v*y; with --jvp U also H*u.", view=True
+    ),
+    "lr": text(
+        "--lr", metavar="A", help="Take steps of gradient descent: x becomes x - A*x.grad.", example="0.1", view=True
+    ),
+    "iterations": text(
+        "--iterations", kind=int, metavar="K", help="Steps of --lr, 10 by default.", example="20"
+    ),
+    "full": switch("--full", help="Show everything of a large answer."),
+    "expect": text(
+        "--expect", kind=list, metavar="FORMULA",
+        help="J written by hand (with --v: the gradient), as a formula, NAME=FORMULA or @file.",
+        example="'2*x'", called=GRADIENTS, meant="--expect '2*x' holds a derivative of your own against the true one",
+        alone=True,
+    ),
+    "digits": text(
+        "--digits", kind=int, metavar="N",
+        help="Of --expect: right from N digits on, 1 to 15; by default 15 of a formula, 5 of an array of float32.",
+        example="5",
+    ),
+    "tolerance": text(
+        "--tolerance", kind=float, metavar="T", help="The same as a relative error: 1e-5 for 5 digits.", example="1e-5"
+    ),
+    "samples": text(
+        "--samples", kind=int, metavar="N", help="Check at N random points as well.", default=0, example="100",
+        point=True,
+    ),
+    "at": text("--at", kind=int, metavar="LINE", help="Of a script: answer the call of this line."),
+    "turn": text("--turn", kind=int, metavar="N", help="Of a script: answer the call of this turn."),
+    "all": switch("--all", help="Of a script: answer the calls of all lines, and show every turn."),
+    "of": text(
+        "--of", metavar="NAME", help="Take this variable of the program as the output; of a script by those of --wrt.",
+        example="loss",
+    ),
+    "seed": text(
+        "--seed", kind=int, metavar="N", help="Begin draws here where the script sets no seed; 0 by default.",
+        example="7",
+    ),
+    "seed:check": text(
+        "--seed", kind=int, metavar="S", help="Chooses the random points, and where a script's draws begin.",
+        default=0, example="7", point=True,
+    ),
+    "draw_seed": text(
+        "--draw-seed", kind=int, metavar="N", help="Of a script: begin draws here; the same as --seed by default."
+    ),
+    "file": text(
+        "--file", "-f", metavar="FILE", help="Read the program from a file.", example="program.py", values="files"
+    ),
+    "file:batch": text(
+        "--file", "-f", metavar="FILE", help="The same file, as an option.", example="program.py", values="files"
+    ),
+    "json": switch("--json", help="Print one JSON document; short for --format json.", prints=True),
+    "format": text(
+        "--format", "-F", metavar="|".join(FORMATS), help="How to print.", example="json", values=FORMATS,
+        called=FORMATS, meant="write --format {0}", prints=True,
+    ),
+    "format:explain": text(
+        "--format", "-F", metavar="|".join((*FORMATS, *EXPORTS)), help="How to print.", example="json",
+        values=(*FORMATS, *EXPORTS),
+    ),
+    "output": text(
+        "--output", "-o", metavar="FILE", help="Write to a .json or .txt file.", example="answer.txt", values="files",
+        prints=True,
+    ),
+    "output:explain": text(
+        "--output", "-o", metavar="FILE",
+        help="Write to a .json, .txt, .md, .tex or .html file; draw the graph in .svg, .dot; .py with --code.",
+        example="answer.txt", values="files",
+    ),
+    "output:batch": text(
+        "--output", "-o", metavar="FILE", help="Write to a .ndjson or .jsonl file, line by line.",
+        example="answer.txt", values="files",
+    ),
+    "code": text(
+        "--code", metavar="|".join(LIBRARIES), values=LIBRARIES,
+        help="Print a script that reproduces the numbers; numpy's has the backward pass written out.",
+    ),
+    "figure": text(
+        "--figure", metavar="|".join(GROUNDS), values=GROUNDS,
+        help="Draw the table of J alone as SVG, for a slide with a light or a dark ground.",
+    ),
+    "reveal": switch("--reveal", help="Show the answer part by part, each after the Enter key."),
+    "precision": text(
+        "--precision", kind=int, metavar="N", help="Digits in tables, 1 to 17.", default=6, example="12",
+        called=("digits", "decimals"), meant="write --precision 12",
+    ),
+    "color": text(
+        "--color", metavar="|".join(COLORS), help="When to colour.", default="auto", example="never", values=COLORS,
+        called=("no-color", "nocolor", "no-colour", "monochrome"), meant="write --color never",
+    ),
+    "ascii_only": switch("--ascii", help="Print ASCII characters only."),
+    "width": text(
+        "--width", kind=int, metavar="N", help="Columns of the tables.", example="100", called=("columns", "cols"),
+        meant="write --width 100",
+    ),
+    "confirm": switch(
+        "--confirm", help="Compare the gradient with J and with a computation in higher precision."
+    ),
+    "strict": switch("--strict", help="Refuse a v that PyTorch would refuse."),
+    "jobs": text(
+        "--jobs", "-j", kind=int, metavar="N", help="Worker processes; none for 1.", default=1, example="4",
+        prints=True,
+    ),
+    "only": text(
+        "--only", metavar="FIELDS", help="Fields to compute and print, such as grad,vjp.", example="grad,vjp",
+        values="fields",
+    ),
+    "no_symbolic": switch("--no-symbolic", help="Reverse mode alone: fast, without J to compare it with."),
+    "timeout": text(
+        "--timeout", kind=float, metavar="SECONDS", help="End a worker that is longer at one record.", example="10"
+    ),
+    "memory": text(
+        "--memory", kind=int, metavar="MIB", help="Memory of one worker, 4096 MiB.", example="4096"
+    ),
+    "quiet": switch(
+        "-q", "--quiet", help="Print nothing; the exit code tells.", called=("silent",),
+        meant="write -q, and look at the exit code", prints=True,
+    ),
+    "quiet:run": switch("-q", "--quiet", help="Leave out gradcli's notes."),
+    "budget": text(
+        "--budget", kind=list, metavar="NAME=N", help="Raise or lower a bound, such as work=15000000.",
+        example="turns=1000000", values="bounds",
+    ),
+    "debug": switch("--debug", help="Show the traceback of an internal error.", prints=True),
+}  # fmt: skip
+"""Options by the name of their parameter; one that a command has otherwise stands under ``NAME:COMMAND``."""
+COMMANDS = {
+    command: tuple(names.split())
+    for command, names in {
+        "explain": "program set_values v wrt row column tape steps rows jvp hessian lr iterations at turn all of seed "
+        "full file json format output code figure reveal precision color ascii_only width strict quiet budget debug",
+        "grad": "program set_values v wrt at turn of file json format output confirm strict quiet budget debug",
+        "check": "program set_values v wrt file expect digits tolerance at turn of samples seed draw_seed json format "
+        "output strict jobs quiet budget debug",
+        "run": "program set_values seed quiet budget debug",
+        "batch": "records file output jobs only no_symbolic timeout memory strict quiet budget debug",
+        "functions": "name json debug",
+        "schema": "debug",
+    }.items()
+}
+"""The commands with the names of their options, in the order of their help."""
+WITH_PROGRAM = ("explain", "grad", "check")
+"""Commands whose long flags may be variables."""
+HELP = switch("--help", "-h", help="Show the options.")
 
 
-def short_integer(value: object) -> Any:
-    """Return a default, or digits as an integer; ``UNREAD`` for signs, blanks and what is no integer."""
-    if type(value) is int:
-        return value
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
-        return int(value)
-    return UNREAD
+def options_of(command: str) -> dict[str, Option]:
+    """Return the options of a command by the names of their parameters."""
+    return {name: OPTIONS.get(f"{name}:{command}") or OPTIONS[name] for name in COMMANDS[command]}
+
+
+def flags_of(command: str) -> Iterator[tuple[str, Option]]:
+    """Yield every flag of a command with its option, those for help last."""
+    for option in (*options_of(command).values(), HELP):
+        for flag in option.flags:
+            yield flag, option

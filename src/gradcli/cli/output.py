@@ -1,7 +1,4 @@
-"""Writing answers and errors: to the terminal, to a pipe, to a file.
-
-Answers to take away: a script, LaTeX, Markdown, a picture of the tables or of the graph.
-"""
+"""Where input comes from and output goes to, exit codes, and the writing of answers and errors."""
 
 from __future__ import annotations
 
@@ -10,22 +7,112 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import IntEnum, unique
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TextIO
 
-from gradcli.cli.environment import is_terminal
 from gradcli.errors import GradcliError
+from gradcli.records import dataclass, field
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from gradcli.cli.environment import Environment
-    from gradcli.cli.request import Printing
     from gradcli.document.model import Settings
     from gradcli.explanation.explained import Explained
     from gradcli.render.layout import Layout
+
+
+@unique
+class ExitStatus(IntEnum):
+    """Why gradcli ended; the numbers are a contract."""
+
+    OK = 0
+    """Answered, and the routes agree; also when the reader closed the pipe."""
+    DISAGREE = 1
+    """Answered, but the routes disagree, only one of them is finite, or digits are lost."""
+    USAGE = 2
+    """The command line, program, name, shape, value, file or budget is at fault."""
+    NOT_FINITE = 3
+    """Answered, but a value or derivative is not finite here on both routes."""
+    UNCLEAR = 4
+    """Answered, but what is true was not found within the work allowed."""
+    INTERNAL = 70
+    """A fault of gradcli itself."""
+    INTERRUPTED = 130
+    """Stopped by Ctrl-C."""
+
+
+@dataclass(slots=True)
+class Environment:
+    """The streams and the terminal of a command, passed in so that tests never patch ``sys``.
+
+    ``largest`` are the bytes of a file that is read. ``run`` answers a command line in another environment, for a
+    command that asks several.
+    """
+
+    stdin: TextIO = field(default_factory=lambda: sys.stdin)
+    stdout: TextIO = field(default_factory=lambda: sys.stdout)
+    stderr: TextIO = field(default_factory=lambda: sys.stderr)
+    variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    stdin_used: bool = False
+    largest: int = 256 * 1024 * 1024
+    run: Callable[[Sequence[str], Environment], int] | None = None
+
+    @property
+    def stdout_is_terminal(self) -> bool:
+        """Whether a person reads standard output; it may be closed."""
+        return self.stdout is not None and is_terminal(self.stdout)
+
+    def encoding(self, stream: IO[str] | None) -> str:
+        """Return the encoding of a stream."""
+        return getattr(stream, "encoding", None) or "ascii"
+
+    def coloured(self, stream: IO[str] | None, color: str = "auto") -> bool:
+        """Whether a stream gets colours: as ``--color`` says, else on a terminal that NO_COLOR and TERM=dumb allow.
+
+        FORCE_COLOR asks for them in a pipe too; 0 does not.
+        """
+        if color != "auto" or stream is None:
+            return color == "always" and stream is not None
+        if self.variables.get("NO_COLOR"):
+            return False
+        forced = self.variables.get("FORCE_COLOR", "")
+        if forced:
+            return forced != "0"
+        return is_terminal(stream) and self.variables.get("TERM") != "dumb"
+
+
+def is_terminal(stream: IO[str]) -> bool:
+    """Return whether a stream is a terminal."""
+    try:
+        return stream.isatty()
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Printing:
+    """How and where to print."""
+
+    format: str
+    output: str | None
+    precision: int
+    color: str
+    ascii_only: bool
+    width: int | None
+    quiet: bool
+    full: bool
+    code: str | None
+    figure: str | None
+
+    @property
+    def settings(self) -> Settings:
+        """How much of an answer is shown."""
+        from gradcli.document.model import Settings
+
+        return Settings(self.precision, self.full)
 
 
 class ClosedPipe(Exception):
@@ -36,6 +123,13 @@ NATURAL = 200
 """Columns that a table may take in a pipe, where no screen cuts it."""
 NARROW = 40
 """Columns below which tables give way to plain lines."""
+TAKEN_AWAY = 100
+"""Columns of what is written for no screen."""
+MOST_FULL = 100_000
+"""Entries of J and of values up to which ``--full`` writes all of them for people."""
+EXCERPT = re.compile(r" *\S* \|( |$)")
+"""A line of the text at fault, or the margin beside it, which is cut to fit and not broken."""
+HANG = " " * len("help: ")
 
 
 @contextlib.contextmanager
@@ -80,7 +174,9 @@ def write_parts(env: Environment, parts: Iterable[str], path: str | None = None)
             stream.writelines(parts)
             stream.flush()
             os.fsync(stream.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(temporary).chmod(0o666 & ~mask)
         Path(temporary).replace(target)
     except OSError as error:
         raise GradcliError("file", f"-o {path} cannot be written: {error.strerror}") from None
@@ -97,65 +193,84 @@ def require_folder(path: str | None) -> None:
         raise GradcliError("file", f"-o {path} cannot be written: there is no folder {Path(path).parent}")
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def write_explanation(env: Environment, found: Explained, printing: Printing) -> None:
+def write_explanation(env: Environment, answer: Explained, how: Printing) -> None:
     """Write an explanation in the format that was asked for."""
-    if printing.quiet and printing.output is None:
+    if how.quiet and how.output is None:
         return
-    width = printing.width or terminal_width(env)
-    if printing.format == "json":
+    width = how.width or terminal_width(env)
+    if how.format == "json":
         from gradcli.render.data import document, encoded
 
-        write_parts(env, encoded(partial(document, found)), printing.output)
-    elif printing.format == "page":
+        write_parts(env, encoded(partial(document, answer)), how.output)
+    elif how.format == "page":
         from gradcli.page.assembling import page
 
-        write_parts(env, page(found), printing.output)
-    elif printing.format not in ("table", "plain"):
-        write(env, exported(found, printing, settings_of(printing), partial(layout_of, env, printing)), printing.output)
-    elif printing.format == "plain" or (width is not None and width < NARROW):
-        write(env, lines_of(found, printing), printing.output)
+        write_parts(env, page(answer), how.output)
+    elif how.format not in ("table", "plain"):
+        write(env, exported(answer, how, layout_of(env, how, how.width or TAKEN_AWAY)), how.output)
+    elif how.format == "plain" or (width is not None and width < NARROW):
+        from gradcli.document.model import EVERYTHING
+        from gradcli.errors.inert import inert
+        from gradcli.render.plain import plain
+
+        text = plain(answer, EVERYTHING) if how.full else plain(answer)
+        write(env, inert(text) if how.ascii_only else text, how.output)
     else:
-        write_tables(env, found, printing, width)
+        write_tables(env, answer, how)
 
 
-def lines_of(found: Explained, printing: Printing) -> str:
-    """Return an explanation as plain lines."""
-    from gradcli.document.model import EVERYTHING
-    from gradcli.errors.inert import inert
-    from gradcli.render.plain import plain
+def write_tables(env: Environment, answer: Explained, how: Printing, v_is_open: bool = False) -> None:
+    """Write tables, coloured where standard output is a terminal; or J alone with v left open."""
+    from gradcli.document.sections import document_of, open_document
+    from gradcli.render.terminal import tables
 
-    text = plain(found, EVERYTHING) if printing.full else plain(found)
-    return inert(text) if printing.ascii_only else text
-
-
-MOST_FULL = 100_000
-"""Entries of J and of values up to which ``--full`` writes all of them for people."""
+    document = (open_document if v_is_open else document_of)(answer, how.settings)
+    write_text(env, tables(document, layout_of(env, how, how.width or terminal_width(env))), how)
 
 
-def refuse_much(found: Explained, printing: Printing) -> None:
+def exported(answer: Explained, how: Printing, layout: Layout) -> str:
+    """Return an answer to take away: a script, LaTeX, Markdown, a picture of the tables or of the graph."""
+    if how.format == "code":
+        from gradcli.scripts.script import script
+
+        return script(answer, how.code or "")
+    if how.format in ("svg", "dot"):
+        from gradcli.render.graph import dot, sheet_of, svg, with_texts
+        from gradcli.render.layout import to_ascii
+
+        sheet = sheet_of(answer, how.settings)
+        sheet = sheet if layout.unicode else with_texts(sheet, to_ascii)
+        return dot(sheet) if how.format == "dot" else svg(sheet)
+    from gradcli.document.sections import document_of
+
+    if how.format == "latex":
+        from gradcli.render.latex import latex, refuse_numbers
+
+        refuse_numbers(answer)
+        return latex(document_of(answer, how.settings), layout)
+    if how.format == "markdown":
+        from gradcli.render.markup import markdown
+
+        return markdown(document_of(answer, how.settings), layout)
+    from gradcli.render.terminal import figure, picture
+
+    document = document_of(answer, how.settings)
+    return figure(document, layout, how.figure) if how.figure else picture(document, layout)
+
+
+def refuse_much(answer: Explained, how: Printing) -> None:
     """Raise ``option`` where ``--full`` would write more than anybody reads; JSON has all entries in any case."""
     import numpy as np
 
-    held = [*found.inputs.values(), *(value.value for value in found.values)]
-    lines = printing.format == "plain"  # which leave out what is 0 by structure
-    entries = sum(len(j.rows) if lines else math.prod(j.matrix_shape) for j in found.jacobian.values())
-    entries += sum(int(np.size(value)) for value in held)
-    if entries > MOST_FULL and printing.format != "json":
+    lines = how.format == "plain"  # which leave out what is 0 by structure
+    entries = sum(len(j.rows) if lines else math.prod(j.matrix_shape) for j in answer.jacobian.values())
+    values = [*answer.inputs.values(), *(value.value for value in answer.values)]
+    entries += sum(int(np.size(value)) for value in values)
+    if entries > MOST_FULL and how.format != "json":
         raise GradcliError(
             "option", f"--full: J and the values have {entries:,} entries, more than the {MOST_FULL:,} that it shows",
             hint="--row and --column show a part, --json has the entries that can be other than 0",
         )  # fmt: skip
-
-
-def on_terminal(env: Environment) -> bool:
-    """Return whether a person reads standard output; it may be closed."""
-    return env.stdout is not None and env.stdout_is_terminal
 
 
 def terminal_width(env: Environment) -> int | None:
@@ -163,7 +278,7 @@ def terminal_width(env: Environment) -> int | None:
     columns = env.variables.get("COLUMNS", "")
     if columns.isascii() and columns.isdigit() and 0 < int(columns) <= 10_000:
         return int(columns)
-    return columns_of(env.stdout) if on_terminal(env) else None
+    return columns_of(env.stdout) if env.stdout_is_terminal else None
 
 
 def columns_of(stream: IO[str]) -> int:
@@ -197,55 +312,25 @@ def fitted(env: Environment, stream: IO[str] | None, text: str) -> str:
     return "\n".join(lines)
 
 
-EXCERPT = re.compile(r" *\S* \|( |$)")
-"""A line of the text at fault, or the margin beside it, which is cut to fit and not broken."""
-HANG = " " * len("help: ")
-
-
 def say(env: Environment, text: str) -> None:
     """Write a sentence to standard output, broken between words where a screen shows it."""
     write(env, fitted(env, env.stdout, text))
 
 
-def layout_of(env: Environment, printing: Printing, width: int | None) -> Layout:
+def layout_of(env: Environment, how: Printing, width: int | None) -> Layout:
     """Return the room that lines and tables have, and whether more than ASCII can be shown."""
     from gradcli.render.layout import Layout
 
-    unicode = env.unicode(printing.ascii_only) or (printing.output is not None and not printing.ascii_only)
-    return Layout(width or 100, width or NATURAL, unicode)
+    utf = env.encoding(env.stdout).lower().replace("-", "").startswith("utf")
+    return Layout(width or 100, width or NATURAL, not how.ascii_only and (utf or how.output is not None))
 
 
-def settings_of(printing: Printing) -> Settings:
-    """Return how much of an answer is shown."""
-    from gradcli.document.model import Settings
-
-    return Settings(printing.precision, printing.full)
-
-
-def write_tables(env: Environment, found: Explained, printing: Printing, width: int | None) -> None:
-    """Write tables, coloured where standard output is a terminal."""
-    from gradcli.document.sections import document_of
-    from gradcli.render.terminal import tables
-
-    document = document_of(found, settings_of(printing))
-    write_text(env, tables(document, layout_of(env, printing, width)), printing)
-
-
-def write_open(env: Environment, found: Explained, printing: Printing) -> None:
-    """Write J with v left open."""
-    from gradcli.document.sections import open_document
-    from gradcli.render.terminal import tables
-
-    layout = layout_of(env, printing, printing.width or terminal_width(env))
-    write_text(env, tables(open_document(found, settings_of(printing)), layout), printing)
-
-
-def write_text(env: Environment, text: Text, printing: Printing) -> None:
+def write_text(env: Environment, text: Text, how: Printing) -> None:
     """Write lines that fit the screen as they are, coloured where standard output is a terminal."""
     from gradcli.render.terminal import console, plain_lines
 
-    if printing.output is not None or not env.coloured(env.stdout, printing.color):
-        write(env, plain_lines(text), printing.output)
+    if how.output is not None or not env.coloured(env.stdout, how.color):
+        write(env, plain_lines(text), how.output)
         return
     with to_stdout(env):
         console(env.stdout).print(text, soft_wrap=True)
@@ -262,7 +347,7 @@ def report(env: Environment, error: GradcliError, as_json: bool, color: str = "a
 
         with contextlib.suppress(GradcliError):  # no document where standard output takes none, but the diagnostic
             write(env, dump(error_document(error) | ({"verdict": verdict} if verdict else {})))
-    text = error.diagnostic(getattr(env.stderr, "encoding", None) or "ascii", screen_width(env, env.stderr))
+    text = error.diagnostic(env.encoding(env.stderr), screen_width(env, env.stderr))
     if not env.coloured(env.stderr, color):
         complain(env, text)
         return
@@ -279,41 +364,3 @@ def complain(env: Environment, text: str) -> None:
     with contextlib.suppress(OSError):
         env.stderr.write(fitted(env, env.stderr, text) + "\n")
         env.stderr.flush()
-
-
-# ---- Answers to take away: a script, LaTeX, Markdown, a picture of the tables or of the graph
-
-WIDTH = 100
-"""Columns of what is written for no screen."""
-
-
-def exported(found: Explained, printing: Printing, settings: Settings, layout: Callable[[int | None], Layout]) -> str:
-    """Return an answer as a script, or in the format that was asked for; ``layout`` is given the columns."""
-    if printing.format == "code":
-        from gradcli.scripts.script import script
-
-        return script(found, printing.code or "")
-    room = layout(printing.width or WIDTH)
-    if printing.format in ("svg", "dot"):
-        from gradcli.render.graph import dot, sheet_of, svg, with_texts
-        from gradcli.render.layout import to_ascii
-
-        sheet = sheet_of(found, settings)
-        sheet = sheet if room.unicode else with_texts(sheet, to_ascii)
-        return dot(sheet) if printing.format == "dot" else svg(sheet)
-    from gradcli.document.sections import document_of
-
-    if printing.format == "latex":
-        from gradcli.render.latex import latex, refuse_numbers
-
-        refuse_numbers(found)
-        return latex(document_of(found, settings), room)
-    if printing.format == "markdown":
-        from gradcli.render.markup import markdown
-
-        return markdown(document_of(found, settings), room)
-    from gradcli.render.terminal import figure, picture
-
-    if printing.figure:
-        return figure(document_of(found, settings), room, printing.figure)
-    return picture(document_of(found, settings), room)

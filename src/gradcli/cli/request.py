@@ -1,61 +1,37 @@
-"""What a command was asked, read and checked: program, values, v, and how to print."""
+"""What a command was asked, read from what was typed and checked: program, values, v, views, and how to print."""
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradcli.cli.inputs import CHECKS, assignments, read_program, suffix_of, text_of_file
+from gradcli.cli.inputs import CHECKS, GIVEN, assignments, read_array, read_program, suffix_of, text_of_file
+from gradcli.cli.options import COLORS, EXPORTS, FORMATS, GROUNDS, LIBRARIES, OPTIONS
+from gradcli.cli.output import Environment, Printing
 from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.errors.hints import did_you_mean
 from gradcli.records import dataclass, field
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gradcli.cli.environment import Environment
     from gradcli.explanation.evaluation import Function
     from gradcli.explanation.explained import Note
-    from gradcli.explanation.scripts import Asked
+    from gradcli.explanation.explaining import ViewRequest
 
-FORMATS = ("table", "json", "plain")
+Typed = Mapping[str, Any]
+"""What was typed, by the names of the options in the table; the default of those that were not."""
 SUFFIXES = {".json": "json", ".txt": "table", ".html": "page"}
-LIBRARIES = ("torch", "jax", "numpy")
-GROUNDS = ("light", "dark")
-EXPORTS = ("latex", "markdown", "picture")
-"""Formats that explain alone writes, for people to take away; a picture is one of the tables."""
 DOCUMENTS = {".tex": "latex", ".md": "markdown"}
-NO_PROGRAM = "for example: gradcli explain 'x**2' --x 3; - reads it from standard input, -f from a file"
 PICTURES = {".svg": "svg", ".dot": "dot"}
 """Suffixes of a picture of the graph, which explain draws."""
-DRAWN = ("--tape", "--steps")
-"""Options that tell in words what a picture of the graph shows."""
-COLORS = ("auto", "always", "never")
-
-
-@dataclass(frozen=True, slots=True)
-class Printing:
-    """How and where to print."""
-
-    format: str
-    output: str | None
-    precision: int
-    color: str
-    ascii_only: bool
-    width: int | None
-    quiet: bool
-    full: bool = False
-    code: str | None = None
-    figure: str | None = None
-
-
-class Exports(NamedTuple):
-    """The options of explain that choose a format of its own, as they were typed: the library, and the ground."""
-
-    code: str | None
-    figure: str | None
+NO_PROGRAM = "for example: gradcli explain 'x**2' --x 3; - reads it from standard input, -f from a file"
+CHOOSING = ("at", "turn", "of", "seed")
+"""Options that choose what of a script is answered; a formula has ``of`` alone."""
+STEPS = 10
+"""Steps of gradient descent where no number of them is given."""
 
 
 class ScriptOptions(NamedTuple):
@@ -64,18 +40,17 @@ class ScriptOptions(NamedTuple):
     ``points`` is the seed of check's random points, where draws begin too if ``seed`` says nothing else.
     """
 
-    at: int | None = None
-    turn: int | None = None
-    all: bool = False
-    of: str | None = None
-    seed: int | None = None
-    name: str = "script"
-    points: int | None = None
+    at: int | None
+    turn: int | None
+    of: str | None
+    seed: int | None
+    points: int | None
+    name: str
 
-
-NO_OPTIONS = ScriptOptions()
-CHOOSING = ("at", "turn", "of", "seed")
-"""Options that choose what of a script is answered; a formula has ``of`` alone."""
+    @property
+    def draws(self) -> int:
+        """Where draws begin."""
+        return self.points or 0 if self.seed is None else self.seed
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,120 +66,78 @@ class Request:
     wrt: list[str] | None
     strict: bool
     budget: Budget
+    script: ScriptOptions
     notes: list[Note] = field(default_factory=list)
-    script: ScriptOptions = field(default_factory=lambda: NO_OPTIONS)
 
 
-def script_name(program: str | None, file: str | None) -> str:
-    """Return what a script is called: its file, without the folder."""
-    where = file or (program if program and suffix_of(program) else None)
-    return "script" if where in (None, "-") else Path(str(where)).name
-
-
-class ViewOptions(NamedTuple):
-    """The options that ask for more than an answer, as they were typed."""
-
-    row: list[str] | None
-    column: list[str] | None
-    tape: bool
-    steps: bool
-    rows: bool
-    jvp: list[str] | None
-    hessian: bool
-    lr: str | None
-    iterations: int | None
-
-    @property
-    def asked(self) -> bool:
-        """Whether any of them was given."""
-        return any(option not in (None, False, []) for option in self)
-
-
-def one_of(value: str, known: tuple[str, ...], option: str) -> str:
-    """Return ``value`` if it is one of the known words; raises ``option``."""
-    if value in known:
+def one_of(value: str, words: tuple[str, ...], option: str) -> str:
+    """Return ``value`` if it is one of the words; raises ``option``."""
+    if value in words:
         return value
-    raise GradcliError("option", f"{option} '{value[:40]}' is not known", hint=f"one of {', '.join(known)}")
+    raise GradcliError("option", f"{option} '{value[:40]}' is not known", hint=f"one of {', '.join(words)}")
 
 
-def refuse_exports(exports: Exports, output: str | None, formatted: bool) -> None:
+def refuse_exports(exports: Mapping[str, str], output: str | None, formatted: bool) -> None:
     """Raise ``option`` where a script or a figure has no such kind, or does not go with a format or a file's name."""
     ending = "" if output is None else Path(output).suffix.lower()
-    kinds = {"code": (LIBRARIES, "a script", ".py"), "figure": (GROUNDS, "a figure", ".svg")}
-    options = {name: value for name, value in exports._asdict().items() if value is not None}
-    if len(options) > 1:
+    if len(exports) > 1:
         raise GradcliError("option", "--code and --figure are both given", hint="give one of them")
-    for name, value in options.items():
-        known, what, suffix = kinds[name]
-        if value not in known:
-            hint = f"one of {', '.join(known)}; a variable of this name is given by --set {name}={value[:40]}"
+    for name, value in exports.items():
+        words, what, suffix = (LIBRARIES, "a script", ".py") if name == "code" else (GROUNDS, "a figure", ".svg")
+        if value not in words:
+            hint = f"one of {', '.join(words)}; a variable of this name is given by --set {name}={value[:40]}"
             raise GradcliError("option", f"--{name} '{value[:40]}' is not known", hint=hint)
         if formatted:
             raise GradcliError("option", f"--{name} {value} is a format of its own", hint="leave out the other")
         if output is not None and ending != suffix:
-            hint = f"-o NAME{suffix} writes it to a file"
-            raise GradcliError("option", f"--{name} {value} writes {what}", hint=hint)
-    if ending == ".py" and not options:
+            raise GradcliError("option", f"--{name} {value} writes {what}", hint=f"-o NAME{suffix} writes it to a file")
+    if ending == ".py" and not exports:
         raise GradcliError("option", "-o with .py is for a script", hint="--code torch, --code jax or --code numpy")
 
 
-def refuse_other(suffix: str, own: str, chosen: str, json: bool) -> None:
-    """Raise ``option`` where a file's name says another format than the one that was asked for; .txt takes any text."""
-    if suffix == ".txt" or chosen == own or (suffix == ".svg" and chosen == "picture"):
-        return
-    asked = "--json" if json else f"--format {chosen}"
-    thing = f"a picture in {suffix}" if suffix in PICTURES else f"a file in {suffix}"
-    raise GradcliError("option", f"{asked} and {thing} do not go together", hint=f"leave {asked} out")
-
-
-def printing(
-    json: bool,
-    format: str | None,
-    output: str | None,
-    precision: int,
-    color: str,
-    ascii_only: bool,
-    width: int | None,
-    quiet: bool,
-    full: bool = False,
-    exports: Exports | None = None,
-) -> Printing:
-    """Return the checked options of printing; with ``exports`` the command has every format."""
-    own = exports or Exports(None, None)
-    refuse_exports(own, output, bool(json or format))
-    exported = "code" if own.code else "figure" if own.figure else None
-    suffixes = {**SUFFIXES, **DOCUMENTS, **PICTURES} if exports else SUFFIXES
+def printing(typed: Typed) -> Printing:
+    """Return the checked options of printing; a command that has ``--code`` has every format."""
+    output, width, precision, json = typed["output"], typed.get("width"), typed.get("precision", 6), typed["json"]
+    exports = {name: typed[name] for name in ("code", "figure") if typed.get(name) is not None}
+    refuse_exports(exports, output, bool(json or typed["format"]))
+    exported, everything = next(iter(exports), None), "code" in typed
+    suffixes = {**SUFFIXES, **DOCUMENTS, **PICTURES} if everything else SUFFIXES
     suffixes = {".py": "code", ".svg": "figure"} if exported else suffixes
     suffix = None if output is None else next((s for s in suffixes if output.lower().endswith(s)), None)
     if output is not None and suffix is None:
-        raise GradcliError(
-            "option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {', '.join(suffixes)}"
-        )
-    named = one_of(format, (*FORMATS, *EXPORTS) if exports else FORMATS, "--format") if format else None
+        hint = f"it can end with {', '.join(suffixes)}"
+        raise GradcliError("option", f"-o '{output[:80]}' has no known suffix", hint=hint)
+    formats = (*FORMATS, *EXPORTS) if everything else FORMATS
+    named = one_of(typed["format"], formats, "--format") if typed["format"] else None
     if json and named not in (None, "json"):
         raise GradcliError("option", f"--json and --format {named} are both given", hint="give one of them")
-    if suffix is not None and (json or named):
-        refuse_other(suffix, suffixes[suffix], "json" if json else str(named), json)
-    chosen = exported or ("json" if json else None) or named or (suffixes[suffix] if suffix else "table")
+    asked = "json" if json else named
+    if suffix not in (None, ".txt") and asked and asked != suffixes[suffix] and (suffix, asked) != (".svg", "picture"):
+        option = "--json" if json else f"--format {asked}"
+        thing = f"a picture in {suffix}" if suffix in PICTURES else f"a file in {suffix}"
+        raise GradcliError("option", f"{option} and {thing} do not go together", hint=f"leave {option} out")
+    chosen = exported or asked or (suffixes[suffix] if suffix else "table")
     if not 1 <= precision <= 17:
         raise GradcliError("option", f"--precision {precision} is not from 1 to 17")
     if width is not None and not 20 <= width <= 10_000:
         raise GradcliError("option", f"--width {width} is not from 20 to 10,000")
-    color = one_of(color, COLORS, "--color")
-    return Printing(chosen, output, precision, color, ascii_only, width, quiet, full, own.code, own.figure)
+    color = one_of(typed.get("color", "auto"), COLORS, "--color")
+    ascii_only, full = typed.get("ascii_only", False), typed.get("full", False)
+    code, figure = exports.get("code"), exports.get("figure")
+    return Printing(chosen, output, precision, color, ascii_only, width, typed["quiet"], full, code, figure)
 
 
-def refuse_beside(how: Printing, asked: Mapping[str, object]) -> None:
-    """Raise ``option`` for an option, of those by their names, whose part of the answer a format has no place for."""
-    told = {
+def refuse_beside(how: Printing, typed: Typed) -> None:
+    """Raise ``option`` for a view that a format has no place for."""
+    formats = {
         "code": (f"--code {how.code} writes", "y and x.grad"),
         "figure": (f"--figure {how.figure} draws", "the table"),
-        "svg": (f"-o {how.output} draws", "the graph"),
-        "dot": (f"-o {how.output} draws", "the graph"),
+        **dict.fromkeys(PICTURES.values(), (f"-o {how.output} draws", "the graph")),
     }
-    given = [name for name, value in asked.items() if value and not (how.format in PICTURES.values() and name in DRAWN)]
-    if how.format in told and given:
-        does, what = told[how.format]
+    views = [option for name, option in OPTIONS.items() if option.view and typed[name]]
+    given = [option.flags[0] for option in views if not (option.drawn and how.format in PICTURES.values())]
+    if how.format in formats and given:
+        does, what = formats[how.format]
         message = f"{does} {what} alone, and nothing of {given[0]}"
         raise GradcliError("option", message, hint=f"leave out {given[0]}, or write its numbers with -o answer.json")
 
@@ -234,34 +167,26 @@ def budget_from(items: list[str] | None, bounds: Budget | None = None) -> Budget
     return budget
 
 
-def request(
-    env: Environment,
-    program: str | None,
-    file: str | None,
-    set_values: list[str] | None,
-    v: list[str] | None,
-    wrt: str | None,
-    strict: bool,
-    budget: list[str] | None,
-    script: ScriptOptions = NO_OPTIONS,
-) -> Request:
+def request(env: Environment, typed: Typed) -> Request:
     """Return the checked request; the program is read first, so that its errors come first."""
-    bounds = budget_from(budget)
+    program, file = typed["program"], typed["file"]
+    bounds = budget_from(typed["budget"])
     text = program_text(env, program, file)
     notes: list[Note] = []
-    values = read_values(env, set_values, bounds, notes)
-    calls = read_arrays(env, [(item, "--v") for item in v], bounds, notes, values) if v else [None]
-    names = None if wrt is None else wrt_names(wrt)
-    return Request(text, values, calls, names, strict, bounds, notes, script)
-
-
-def asked_of(asked: Request) -> Asked:
-    """Return what of a script the options ask for."""
-    from gradcli.explanation.scripts import Asked  # a formula has none
-
-    options = asked.script
-    seed = options.points or 0 if options.seed is None else options.seed
-    return Asked(options.at, options.turn, options.of, tuple(asked.wrt or ()), seed)
+    values = read_values(env, typed["set_values"], bounds, notes)
+    v = [(item, "--v") for item in typed["v"] or ()]
+    calls = read_arrays(env, v, bounds, notes, values) if v else [None]
+    names = None if typed["wrt"] is None else wrt_names(typed["wrt"])
+    where = file or (program if program and suffix_of(program) else None)
+    script = ScriptOptions(
+        typed["at"],
+        typed["turn"],
+        typed["of"],
+        typed.get("draw_seed", typed.get("seed")),
+        typed["seed"] if "draw_seed" in typed else None,
+        "script" if where in (None, "-") else Path(str(where)).name,
+    )
+    return Request(text, values, calls, names, typed["strict"], bounds, script, notes)
 
 
 def function_of(asked: Request) -> Function:
@@ -272,7 +197,10 @@ def function_of(asked: Request) -> Function:
     chosen = [name for name in CHOOSING if getattr(options, name) is not None]
     if not chosen and not options.points:
         return Function(asked.program, asked.wrt, asked.budget, asked.values)
-    function = Function(asked.program, asked.wrt, asked.budget, asked.values, asked_of(asked))
+    from gradcli.explanation.scripts import Asked  # a formula has none
+
+    call = Asked(options.at, options.turn, options.of, tuple(asked.wrt or ()), options.draws)
+    function = Function(asked.program, asked.wrt, asked.budget, asked.values, call)
     others = [name for name in chosen if name != "of"]
     if others and not function.program.is_script:
         option = f"--{others[0]}" if options.points is None or others[0] != "seed" else "--draw-seed"
@@ -283,24 +211,23 @@ def function_of(asked: Request) -> Function:
 def read_values(env: Environment, items: list[str] | None, bounds: Budget, notes: list[Note]) -> dict[str, Any]:
     """Return the values of ``--set NAME=VALUE`` by name."""
     named = assignments(items or [])
-    arrays = read_arrays(env, [(text, name) for name, text in named.items()], bounds, notes, {}) if named else []
-    return dict(zip(named, arrays, strict=True))
+    return dict(
+        zip(named, read_arrays(env, [(text, name) for name, text in named.items()], bounds, notes), strict=True)
+    )
 
 
 def read_arrays(
-    env: Environment, items: list[tuple[str, str]], bounds: Budget, notes: list[Note], before: dict[str, Any]
+    env: Environment, items: list[tuple[str, str]], bounds: Budget, notes: list[Note], before: Mapping[str, Any] = {}
 ) -> list[Any]:
     """Return the arrays of options, each text with its option's name, which come after those read ``before``."""
-    from gradcli.cli.inputs import read_array
-
-    found: list[Any] = []
-    read = sum(array.size for array in before.values())
+    arrays: list[Any] = []
+    size = sum(array.size for array in before.values())
     for text, name in items:
-        found.append(read_array(env, text, name, bounds, notes))
-        read += found[-1].size
-        if read > bounds.total:
+        arrays.append(read_array(env, text, name, bounds, notes))
+        size += arrays[-1].size
+        if size > bounds.total:
             raise over_budget("total", bounds.total, "the values of all options together")
-    return found
+    return arrays
 
 
 def program_text(env: Environment, program: str | None, file: str | None) -> str:
@@ -335,3 +262,41 @@ def wrt_names(text: str) -> list[str]:
     if not names or len(set(names)) != len(names):
         raise GradcliError("option", "--wrt needs names of variables, each once", hint="for example --wrt W,b")
     return names
+
+
+def views_asked(env: Environment, asked: Request, typed: Typed) -> ViewRequest:
+    """Return what the options ask for beside an answer; raises ``option`` and ``value``."""
+    from gradcli.explanation.explaining import ViewRequest
+
+    lr, iterations = typed["lr"], typed["iterations"]
+    if iterations is not None and lr is None:
+        raise GradcliError("option", "--iterations are steps of gradient descent, and need --lr", hint="add --lr 0.1")
+    if iterations is not None and iterations < 1:
+        hint = "for example --iterations 20"
+        raise GradcliError("option", f"--iterations {iterations} is not a positive number of steps", hint=hint)
+    u = directions(env, asked, typed["jvp"]) if typed["jvp"] else None
+    return ViewRequest(
+        typed["row"] or (), typed["column"] or (), typed["tape"], typed["steps"], typed["rows"], u, typed["hessian"],
+        None if lr is None else rate(env, asked, lr), iterations or STEPS,
+    )  # fmt: skip
+
+
+def directions(env: Environment, asked: Request, items: list[str]) -> dict[str, object]:
+    """Return u by the names of variables; one without a name is that of the only variable."""
+    u: dict[str, object] = {}
+    for item in items:
+        given = re.fullmatch(GIVEN, item)
+        name, text = (given[1], given[2]) if given else ("", item)
+        if name in u:
+            hint = "give one for each variable that moves: --jvp W=... --jvp b=..."
+            raise GradcliError("option", f"two --jvp are given{f' for {name}' if name else ''}", hint=hint)
+        u[name] = read_array(env, text, "--jvp", asked.budget, asked.notes)
+    return u
+
+
+def rate(env: Environment, asked: Request, text: str) -> float:
+    """Return the step of gradient descent; raises ``option`` where it is none."""
+    value = read_array(env, text, "--lr", asked.budget, asked.notes)
+    if value.size != 1 or not math.isfinite(value.item()) or value.item() <= 0:
+        raise GradcliError("option", f"--lr {text[:40]} is not a positive number", hint="for example --lr 0.1")
+    return float(value.item())

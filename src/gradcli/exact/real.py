@@ -126,6 +126,15 @@ def by_rule(rule: Callable[..., Any], *numbers: Decimal) -> Decimal:
         return from_mpf(found._mpf_)
 
 
+def by_matrix_rule(rule: Callable[..., Any], a: Array) -> list[Array]:
+    """Return ``rule(mpmath, A)``, a tuple of matrices of mpmath's, as arrays of Reals."""
+    import mpmath
+
+    with mpmath.workprec(int((getcontext().prec + 2 * GUARD) * BITS)):
+        matrices = rule(mpmath, mpmath.matrix([[as_mpf(mpmath, x) for x in row] for row in a.tolist()]))
+        return [array([Real(from_mpf(x._mpf_)) for x in m], (m.rows, m.cols)) for m in matrices]
+
+
 def as_mpf(mpmath: Any, x: Decimal) -> Any:
     """Return a decimal as mpmath's number, to its working precision."""
     if x.is_finite():
@@ -340,6 +349,11 @@ class Real:
     def in_mpmath(self, rule: Callable[..., Any], *others: Real) -> Real:
         """Return ``rule(mpmath, x, …)`` of this number and others, with the digits of the context."""
         return Real(by_rule(rule, self.d, *(other.d for other in others)))
+
+    @staticmethod
+    def matrices_in_mpmath(rule: Callable[..., Any], a: Array) -> list[Array]:
+        """Return ``rule(mpmath, A)`` of a matrix of such numbers, a tuple of matrices, as arrays of them."""
+        return by_matrix_rule(rule, decimals(a))
 
     @staticmethod
     def matmul(a: Array, b: Array) -> Any:

@@ -121,6 +121,11 @@ class Gradient:
     timeline: Timeline | None = None
     labels: dict[str, str] = dataclasses.field(default_factory=dict)
 
+    @property
+    def finite(self) -> bool:
+        """Whether y and all gradients are finite."""
+        return bool(np.all(np.isfinite(self.output)) and all(np.all(np.isfinite(g)) for g in self.grad.values()))
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Explained:

@@ -233,48 +233,66 @@ def in_order(x: Array, dim: int, descending: bool, stable: bool) -> Indices:
     return found
 
 
-def pick_indices(x: Array, kind: str, dim: int, descending: bool = False, stable: bool = False) -> Indices:
-    """Return along ``dim`` the positions that the op called ``kind`` picks, ``dim`` kept."""
-    if kind == "sort":
-        return in_order(x, dim, descending, stable)
-    if kind == "median":
-        order = np.argsort(x, axis=dim, kind="stable")
-        lower = np.take(order, [(np.shape(x)[dim] - 1) // 2], axis=dim)
-        absent = x != x  # noqa: PLR0124 - nan alone differs from itself, in numbers of every kind
-        return np.where(np.any(absent, axis=dim, keepdims=True), np.argmax(absent, axis=dim, keepdims=True), lower)
-    return (np.argmax if kind == "max" else np.argmin)(x, axis=dim, keepdims=True)
+def lower_median(x: Array, dim: int) -> Indices:
+    """Return the position of the lower median, that of the first nan where there is one."""
+    order = np.argsort(x, axis=dim, kind="stable")
+    lower = np.take(order, [(np.shape(x)[dim] - 1) // 2], axis=dim)
+    absent = x != x  # noqa: PLR0124 - nan alone differs from itself, in numbers of every kind
+    return np.where(np.any(absent, axis=dim, keepdims=True), np.argmax(absent, axis=dim, keepdims=True), lower)
 
 
-def pick(x: Array, kind: str, dim: int, keepdim: bool = True, **order: bool) -> Array:
-    """Return the picked entries."""
-    found = np.take_along_axis(x, pick_indices(x, kind, dim, **order), axis=dim)
-    return found if keepdim else np.squeeze(found, axis=dim)
+PICKS: dict[str, Callable[..., Indices]] = {
+    "max": lambda x, dim: np.argmax(x, axis=dim, keepdims=True),
+    "min": lambda x, dim: np.argmin(x, axis=dim, keepdims=True),
+    "median": lower_median,
+    "sort": lambda x, dim, descending=False, stable=False: in_order(x, dim, descending, stable),
+}
+"""By kind: the positions along an axis that are picked, the axis kept; ``further.orders`` has more of them."""
+SINGLE = ("max", "min", "median", "kthvalue", "mode", "nanmedian")
+"""Kinds that pick one entry along the axis."""
+REPEATED = ("cummax", "cummin")
+"""Kinds that may pick one entry several times, each time from those up to a place."""
 
 
-def pick_vjp(g: Array, _y: Array, x: Array, *, kind: str, dim: int, keepdim: bool = True, **order: bool) -> Array:
-    """Return g put back where each entry was picked."""
-    back = np.zeros_like(x)
-    np.put_along_axis(back, pick_indices(x, kind, dim, **order), g if keepdim else np.expand_dims(g, dim), axis=dim)
+def pick_indices(x: Array, kind: str, dim: int, keepdim: bool = True, **how: Any) -> Indices:
+    """Return along ``dim`` the positions that are picked, ``dim`` kept."""
+    del keepdim
+    return PICKS[kind](x, dim, **how)
+
+
+def pick_vjp(g: Array, _y: Array, x: Array, *, kind: str, dim: int, keepdim: bool = True, **how: Any) -> Array:
+    """Return g put back where each entry was picked, added up where that was several times."""
+    back, where, g = np.zeros_like(x), pick_indices(x, kind, dim, **how), g if keepdim else np.expand_dims(g, dim)
+    if kind in REPEATED:
+        key: list[Indices] = list(np.indices(where.shape, sparse=True))
+        key[dim] = where
+        np.add.at(back, tuple(key), g)
+    else:
+        np.put_along_axis(back, where, g, axis=dim)
     return back
 
 
-def has_twin(x: Array, kind: str, dim: int, keepdim: bool = True, **order: bool) -> Mask:
-    """Return for each picked entry whether another one along ``dim`` is equal to it."""
-    found = pick(x, kind, dim, **order)
-    if not np.size(found):
-        return np.zeros(np.shape(found), dtype=bool)
+def has_twin(x: Array, kind: str, dim: int, keepdim: bool = True, **how: Any) -> Mask:
+    """Return for each picked entry whether another one that it was picked from is equal to it."""
+    found = picked_on(pick_indices(x, kind, dim, **how), x, kind, dim)
     if kind == "sort":
         equal = np.diff(found, axis=dim) == 0
-        edge = np.zeros_like(np.take(found, [0], axis=dim), dtype=bool)
+        edge = np.zeros_like(np.take(found, [0], axis=dim), dtype=bool) if np.size(found) else equal
         return np.concatenate([edge, equal], axis=dim) | np.concatenate([equal, edge], axis=dim)
-    return np.count_nonzero(x == found, axis=dim, keepdims=keepdim) > 1
+    same = np.expand_dims(found, dim) == np.expand_dims(x, dim + 1)
+    if kind in REPEATED:
+        length = np.shape(x)[dim]
+        earlier = np.tri(length, dtype=bool).T
+        same = same & earlier.reshape([length if axis in (dim, dim + 1) else 1 for axis in range(np.ndim(same))])
+    twins = np.count_nonzero(same, axis=dim) > 1
+    return twins if keepdim else np.squeeze(twins, axis=dim)
 
 
 def pick_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
     """Link each output to the one entry that it is."""
     del argument
     index = all_entries(values[0]).reshape(np.shape(values[0]))
-    where = pick_indices(values[0], **{key: value for key, value in static.items() if key != "keepdim"})
+    where = pick_indices(values[0], **static)
     return [Links(all_entries(out), np.ravel(np.take_along_axis(index, where, axis=static["dim"])))]
 
 
@@ -299,18 +317,18 @@ def at_smallest(x: Array, dim: Axes, keepdim: bool) -> Mask:  # noqa: ARG001
     return x == np.min(x, axis=dim, keepdims=True)
 
 
-def picked_on(piece: Indices, x: Array, kind: str, dim: int, keepdim: bool = True, **order: bool) -> Array:
+def picked_on(piece: Indices, x: Array, kind: str, dim: int, keepdim: bool = True, **how: Any) -> Array:
     """Return the entries along ``dim`` at the positions that were picked."""
-    del kind, order
+    del kind, how
     found = np.take_along_axis(x, piece, axis=dim)
     return found if keepdim else np.squeeze(found, axis=dim)
 
 
-def pick_text(x: str, kind: str, dim: int, keepdim: bool = True, **order: bool) -> str:
+def pick_text(x: str, kind: str, dim: int, keepdim: bool = True, k: int | None = None, **how: bool) -> str:
     """Write the call whose values and indices are picked."""
-    if kind == "sort":
-        return f"sort({x}, dim={dim}{''.join(f', {key}=True' for key, value in order.items() if value)})"
-    return f"{kind}({x}, dim={dim}{', keepdim=True' if keepdim else ''})"
+    asked, kept = "" if k is None else f", {k}", ", keepdim=True" if keepdim and kind in SINGLE else ""
+    options = "".join(f", {key}={value}" for key, value in how.items() if value != (key == "largest"))
+    return f"{kind}({x}{asked}, dim={dim}{kept}{options})"
 
 
 def largest(x: Array, dim: Axes, keepdim: bool) -> Array:
@@ -329,16 +347,14 @@ def extreme_text_back(_k: int, _out: Array, _x: Array, *, dim: Axes, keepdim: bo
     return "where({0} == {Y}, {G}, 0)", f"where({{0}} == {{Y}}, {{G}}/sum({{0}} == {{Y}}, dim={dim}, keepdim=True), 0)"
 
 
-def pick_text_back(_k: int, _out: Array, x: Array, *, kind: str, dim: int, keepdim: bool = True, **order: bool) -> str:
+def pick_text_back(_k: int, _out: Array, x: Array, *, kind: str, dim: int, keepdim: bool = True, **how: Any) -> str:
     """Return the text of g put back where each entry was picked."""
     del keepdim
-    shape = np.shape(x)
+    shape, where = np.shape(x), f"{pick_text('{0}', kind, dim, **how)}.indices"
     along_axis = axis_text(shape[dim], dim, len(shape))
-    if kind != "sort":
-        return f"where({along_axis} == {kind}({{0}}, dim={dim}, keepdim=True).indices, {{G}}, 0)"
-    asked = "".join(f", {key}=True" for key, value in order.items() if value)
-    where = f"sort({{0}}, dim={dim}{asked}).indices"
-    if len(shape) == 1:
+    if kind in SINGLE:
+        return f"where({along_axis} == {where}, {{G}}, 0)"
+    if kind == "sort" and len(shape) == 1:
         return f"{{g}}[sort({where}).indices]"
     return f"sum(where(unsqueeze({where}, {dim + 1}) == {along_axis}, unsqueeze({{g}}, {dim + 1}), 0), dim={dim})"
 
@@ -398,15 +414,15 @@ MEDIAN = spread_evenly(
 PICK = declare(
     Op(
         "pick",
-        pick,
+        lambda x, **how: picked_on(pick_indices(x, **how), x, **how),
         (pick_vjp,),
         pick_local,
-        pieces=Piecewise(lambda x, keepdim=True, **how: pick_indices(x, **how), picked_on),
+        pieces=Piecewise(pick_indices, picked_on),
         kink=Kink(has_twin, "the entry at the index that is given gets all"),
         index=Picked(
             lambda x, **how: f"{pick_text(x, **how)}.indices",
-            kept=lambda kind, keepdim=True, **how: kind == "sort" or keepdim,
-            whole=lambda kind, **how: kind == "sort",
+            kept=lambda keepdim=True, **how: keepdim,
+            whole=lambda kind, **how: kind not in SINGLE,
         ),
         moves=True,
         torch_saves=("own",),

@@ -1,10 +1,11 @@
-"""What PyTorch says of a call whose shapes, axes or indices do not fit, by the function that was called.
+"""Exceptions of a script: Python's classes, what is raised, and what PyTorch says of a call that does not fit.
 
-Exceptions of a script: Python's classes, what is raised, and what the engine's errors are called in PyTorch.
+``WORDS`` has for each function of the table what finds the words for its arguments; the words stand in ``words.toml``.
 """
 
 from __future__ import annotations
 
+import builtins
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -18,10 +19,11 @@ import numpy as np
 from gradcli.errors import GivenUp, GradcliError
 from gradcli.runner.values import FLOATS, TITLES, Class, Instance, Property, Tensor
 
-Given = Mapping[str, Any]
+Arguments = Mapping[str, Any]
 """The arguments of a call under the names of the table's parameters; of several under one name they are a list."""
 Said = tuple[str, str] | None
 """The class of an exception and what it says."""
+Shape = tuple[int, ...]
 
 
 @cache
@@ -59,18 +61,7 @@ def advice_of(run: Any, error: Any, line: str) -> str | None:
     return None
 
 
-def of_integers(name: str, dtype: str) -> Said:
-    """Return the exception that a function of floats raises for another type, None where it takes it."""
-    whole = not dtype.startswith(("float", "bfloat")) and f"whole {name}" in words()
-    return said(f"whole {name}", TITLES[dtype][0]) if whole else None
-
-
-def of_types(name: str, given: Given) -> Said:
-    """Return the exception for arguments whose types PyTorch looks at before their numbers, None where they fit."""
-    tensors = [given.get("x", given.get("input")), given.get("target", given.get("weight"))]
-    return TYPED[name](*tensors) if all(isinstance(t, Tensor) for t in tensors) else None
-
-
+# ---- types of arguments, which PyTorch looks at before their numbers
 def types_of_classes(x: Any, target: Any) -> Said:
     """Losses of classes take one integer for each row; cross entropy takes probabilities in the shape of scores too."""
     title = TITLES[target.dtype][0]
@@ -81,7 +72,7 @@ def types_of_classes(x: Any, target: Any) -> Said:
     return said("target type", title)
 
 
-def without_classes(shape: tuple[int, ...]) -> tuple[int, ...]:
+def without_classes(shape: Shape) -> Shape:
     """Return the shape of scores without the axis of classes: the second, or that of a vector."""
     return shape[:1] + shape[2:] if len(shape) > 1 else ()
 
@@ -102,57 +93,67 @@ def types_of_scores(x: Any, target: Any) -> Said:
     return None if target.dtype in FLOATS else said("wider type", TITLES[x.dtype][0], TITLES[target.dtype][0])
 
 
-def types_of_places(input: Any, weight: Any) -> Said:
+def types_of_places(places: Any, _weight: Any) -> Said:
     """An embedding takes integers."""
-    if input.dtype in ("int64", "int32"):
+    if places.dtype in ("int64", "int32"):
         return None
-    return said("places", "CPUBoolType" if input.dtype == "bool" else f"torch.{TITLES[input.dtype][0]}Tensor")
+    return said("places", "CPUBoolType" if places.dtype == "bool" else f"torch.{TITLES[places.dtype][0]}Tensor")
 
 
 TYPED: dict[str, Callable[[Any, Any], Said]] = {
-    **dict.fromkeys(("nll_loss", "cross_entropy"), types_of_classes),
-    "bce": types_of_bce,
-    "binary_cross_entropy_with_logits": types_of_scores,
-    "embedding": types_of_places,
-}
-"""What is said of the types of two arguments before the function is called, by the table's name of a function."""
+    "nll_loss": types_of_classes, "cross_entropy": types_of_classes, "bce": types_of_bce,
+    "binary_cross_entropy_with_logits": types_of_scores, "embedding": types_of_places,
+}  # fmt: skip
+"""What is said of the types of two arguments, by the table's name of a function."""
 
 
-def torch_error(name: str, given: Given) -> Said:
+def type_error(name: str, dtype: str | None, arguments: Callable[[], Arguments]) -> Said:
+    """Return the exception for arguments of other types than a function takes, None where they fit.
+
+    ``dtype`` is that of the first tensor, None where the call gives the type of its result.
+    """
+    if dtype is not None and not dtype.startswith(("float", "bfloat")) and f"whole {name}" in words():
+        return said(f"whole {name}", TITLES[dtype][0])
+    if name not in TYPED:
+        return None
+    values = arguments()
+    tensors = [values.get("x", values.get("input")), values.get("target", values.get("weight"))]
+    return TYPED[name](*tensors) if all(isinstance(t, Tensor) for t in tensors) else None
+
+
+# ---- shapes, axes and places that do not fit
+def torch_error(name: str, arguments: Arguments) -> Said:
     """Return the exception that PyTorch raises for a call, None where it is not known."""
-    error = WORDS[name](**given) if name in WORDS else None
-    return error or wrong_dim(name, given) or (of_pair(given) if name not in PRODUCTS else None)
+    error = WORDS[name](**arguments) if name in WORDS else None
+    error = error or wrong_dim(name, arguments)
+    tensors = [value for value in arguments.values() if isinstance(value, Tensor)]
+    if error is not None or name in PRODUCTS or len(tensors) < 2:
+        return error
+    return misfit(tensors[0].shape, tensors[1].shape)
 
 
-def shape_of(value: Any) -> tuple[int, ...]:
+def shape_of(value: Any) -> Shape:
     """Return the lengths of the axes of a tensor, or of a number."""
     return value.shape if isinstance(value, Tensor) else np.shape(value)
 
 
-def misfit(a: tuple[int, ...], b: tuple[int, ...]) -> Said:
+def misfit(a: Shape, b: Shape) -> Said:
     """Return the error for two shapes that do not broadcast, None where they do."""
     for k in range(1, min(len(a), len(b)) + 1):
         if a[-k] != b[-k] and 1 not in (a[-k], b[-k]):
-            dim = max(len(a), len(b)) - k
-            return said("no broadcast", a=a[-k], b=b[-k], dim=dim)
+            return said("no broadcast", a=a[-k], b=b[-k], dim=max(len(a), len(b)) - k)
     return None
 
 
-def of_pair(given: Given) -> Said:
-    """Return the error for the first pair of tensors that do not broadcast."""
-    tensors = [value for value in given.values() if isinstance(value, Tensor)]
-    return misfit(tensors[0].shape, tensors[1].shape) if len(tensors) > 1 else None
-
-
-def wrong_dim(name: str, given: Given) -> Said:
+def wrong_dim(name: str, arguments: Arguments) -> Said:
     """Return the error for an axis that a tensor does not have."""
-    tensors = given.get("tensors")
-    x = given.get("x") if tensors is None else (tensors[0] if tensors else None)
+    tensors = arguments.get("tensors")
+    x = arguments.get("x") if tensors is None else (tensors[0] if tensors else None)
     if not isinstance(x, Tensor):
         return None
     count = max(len(x.shape) + (name in ("unsqueeze", "stack")), 1)
     for key in ("dim", "dims", "dim0", "dim1", "dim2", "start_dim", "end_dim", "source", "destination"):
-        value = given.get(key)
+        value = arguments.get(key)
         for dim in value if isinstance(value, list | tuple) else (value,):
             if type(dim) is int and not -count <= dim < count:
                 return said("no dim", low=-count, high=count - 1, dim=dim)
@@ -160,42 +161,24 @@ def wrong_dim(name: str, given: Given) -> Said:
 
 
 def flat(sizes: Any) -> list[int]:
-    """Return lengths that are given one by one or as one tuple."""
+    """Return lengths that are written one by one or as one tuple."""
     sizes = list(sizes) if isinstance(sizes, list | tuple) else [sizes]
     return list(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], list | tuple) else sizes
 
 
-# ---- products
-def of_mm(x: Any, other: Any, **_: Any) -> Said:
-    """``mm`` takes two matrices."""
-    a, b = shape_of(x), shape_of(other)
-    if len(a) != 2 or len(b) != 2:
-        return said("self no matrix" if len(a) != 2 else "mat2 no matrix")
-    return said("matrices", *a, *b)
+def of_shapes(ranks: tuple[int, int], other_ranks: Callable[..., Said], these: Callable[..., Said]) -> Any:
+    """Return what is said of a product of two arrays, of other ranks than it takes or of these."""
+
+    def error(x: Any, other: Any, **_: Any) -> Said:
+        a, b = shape_of(x), shape_of(other)
+        return these(a, b) if (len(a), len(b)) == ranks else other_ranks(a, b)
+
+    return error
 
 
-def of_mv(x: Any, other: Any, **_: Any) -> Said:
-    """``mv`` takes a matrix and a vector."""
-    a, b = shape_of(x), shape_of(other)
-    if len(a) != 2 or len(b) != 1:
-        return said("no matrix vector", len(a), len(b))
-    return said("matrix vector", *a, *b)
-
-
-def of_dot(x: Any, other: Any, **_: Any) -> Said:
-    """``dot`` takes two vectors of one length."""
-    a, b = shape_of(x), shape_of(other)
-    if len(a) != 1 or len(b) != 1:
-        return said("no vectors", len(a), len(b))
-    return said("vectors", *a, *b)
-
-
-def of_bmm(x: Any, other: Any, **_: Any) -> Said:
-    """``bmm`` takes two batches of matrices."""
-    a, b = shape_of(x), shape_of(other)
-    if len(a) != 3 or len(b) != 3:
-        return said("no batch", 1 if len(a) != 3 else 2)
-    return said("batches", [a[0], a[2]], list(b[:2]))
+of_dot = of_shapes(
+    (1, 1), lambda a, b: said("no vectors", len(a), len(b)), lambda a, b: said("vectors", *a, *b)
+)  # fmt: skip
 
 
 def of_matmul(x: Any, other: Any, **_: Any) -> Said:
@@ -204,7 +187,7 @@ def of_matmul(x: Any, other: Any, **_: Any) -> Said:
     if not a or not b:
         return said("no axes", len(a), len(b))
     if len(a) == len(b) == 1:
-        return of_dot(x, other)
+        return of_dot(x, other)  # type: ignore[no-any-return]
     if len(b) <= 2:
         return said("matrix vector" if len(b) == 1 else "matrices", math.prod(a[:-1]), a[-1], *b)
     lead = misfit(a[:-2], b[:-2])
@@ -219,9 +202,7 @@ def of_linear(x: Any, weight: Any, **_: Any) -> Said:
     a, b = shape_of(x), shape_of(weight)
     if len(b) != 2 or not a or a[-1] == b[1]:
         return None
-    if len(a) == 1:
-        return said("matrix vector", *b, *a)
-    return said("matrices", math.prod(a[:-1]), a[-1], b[1], b[0])
+    return said("matrix vector", *b, *a) if len(a) == 1 else said("matrices", math.prod(a[:-1]), a[-1], b[1], b[0])
 
 
 def of_addmm(mat1: Any, mat2: Any, **_: Any) -> Said:
@@ -230,7 +211,6 @@ def of_addmm(mat1: Any, mat2: Any, **_: Any) -> Said:
     return said("matrices", *a, *b) if len(a) == len(b) == 2 and a[1] != b[0] else None
 
 
-# ---- joining and shapes
 def of_cat(tensors: Any, dim: Any = 0, **_: Any) -> Said:
     """``cat`` takes tensors that differ along one axis alone."""
     if not tensors:
@@ -253,19 +233,17 @@ def of_cat(tensors: Any, dim: Any = 0, **_: Any) -> Said:
 
 def of_stack(tensors: Any, **_: Any) -> Said:
     """``stack`` takes tensors of one shape."""
-    if not tensors:
-        return said("stack nothing")
     shapes = [list(t.shape) for t in tensors]
     place = next((k for k, shape in enumerate(shapes) if shape != shapes[0]), 0)
+    if not shapes:
+        return said("stack nothing")
     return said("stack", shapes[0], shapes[place], place) if place else None
 
 
 def of_reshape(x: Any, shape: Any = (), **_: Any) -> Said:
     """``view`` and ``reshape`` take as many entries as there are."""
-    shape, size = flat(shape), math.prod(shape_of(x))
-    if shape.count(-1) > 1:
-        return said("two inferred")
-    return said("reshape", shape, size)
+    shape = flat(shape)
+    return said("two inferred") if shape.count(-1) > 1 else said("reshape", shape, math.prod(shape_of(x)))
 
 
 def of_expand(x: Any, shape: Any = (), **_: Any) -> Said:
@@ -287,27 +265,18 @@ def of_permute(x: Any, dims: Any = (), **_: Any) -> Said:
     return said("permute") if all(-count <= dim < count for dim in dims) else None
 
 
-def of_narrow(x: Any, dim: Any, start: Any, length: Any, **_: Any) -> Said:
-    """``narrow`` takes a stretch of an axis."""
-    shape = shape_of(x)
-    if type(dim) is not int or not -len(shape) <= dim < len(shape) or type(start) is not int:
+def of_stretch(
+    x: Any, dim: Any = 0, start: Any = None, length: Any = None, split_size_or_sections: Any = None, **_: Any
+) -> Said:
+    """``narrow`` takes a stretch of an axis, and ``split`` lengths that sum to that of the axis."""
+    shape, sizes = shape_of(x), split_size_or_sections
+    if type(dim) is not int or not -len(shape) <= dim < len(shape) or (sizes is None and type(start) is not int):
         return None
-    return said("narrow", start, length, shape[dim])
+    if sizes is None:
+        return said("narrow", start, length, shape[dim])
+    return said("split sizes", shape[dim], dim, list(sizes)) if type(sizes) is not int else said("split", shape[dim])
 
 
-def of_split(x: Any, split_size_or_sections: Any, dim: Any = 0, **_: Any) -> Said:
-    """``split`` takes lengths that sum to that of the axis."""
-    size, shape = split_size_or_sections, shape_of(x)
-    if type(dim) is not int or not -len(shape) <= dim < len(shape):
-        return None
-    return (
-        said("split sizes", shape[dim], dim, list(size))
-        if isinstance(size, list | tuple)
-        else said("split", shape[dim])
-    )
-
-
-# ---- entries at places
 def of_gather(x: Any, index: Any, dim: Any = 0, **_: Any) -> Said:
     """``gather`` and its like take an index of as many axes."""
     places, shape = np.asarray(getattr(index, "value", index)), shape_of(x)
@@ -328,18 +297,17 @@ def of_target(x: Any, target: Any, weight: Any = None, ignore_index: Any = -100,
     """Losses of classes take one class for each row."""
     if not isinstance(target, Tensor) or not x.shape:
         return None
-    shape = x.shape
-    classes = np.asarray(target.value)
-    axis = 0 if len(shape) == 1 else 1
+    shape, classes = x.shape, np.asarray(target.value)
+    count = shape[0 if len(shape) == 1 else 1]
     if classes.shape != without_classes(shape):
         return of_target_shape(shape, classes.shape)
-    if isinstance(weight, Tensor) and weight.shape != (shape[axis],):
-        return said("class weights", shape[axis], list(weight.shape))
-    bad = classes[(classes != ignore_index) & ((classes < 0) | (classes >= shape[axis]))]
+    if isinstance(weight, Tensor) and weight.shape != (count,):
+        return said("class weights", count, list(weight.shape))
+    bad = classes[(classes != ignore_index) & ((classes < 0) | (classes >= count))]
     return said("target", bad.ravel()[0]) if bad.size else None
 
 
-def of_target_shape(shape: tuple[int, ...], target: tuple[int, ...]) -> Said:
+def of_target_shape(shape: Shape, target: Shape) -> Said:
     """Return the error for classes of another shape than the scores have without the axis of classes."""
     if len(shape) <= 2 and len(target) > 1:
         return said("several targets")
@@ -370,111 +338,85 @@ def of_bce(x: Any, target: Any, **_: Any) -> Said:
 
 def of_empty(name: str) -> Callable[..., Said]:
     """Return what says that a reduction of no entries needs an axis."""
-
-    def error(x: Any, dim: Any = None, **_: Any) -> Said:
-        if math.prod(shape_of(x)) or dim is not None:
-            return None
-        return said("empty place" if name.startswith("arg") else "empty", name)
-
-    return error
+    key = "empty place" if name.startswith("arg") else "empty"
+    return lambda x, dim=None, **_: None if math.prod(shape_of(x)) or dim is not None else said(key, name)
 
 
-# ---- matrices
-def square(name: str) -> Callable[..., Said]:
-    """Return what says that a matrix is not square, or singular."""
+def of_matrix(name: str) -> Callable[..., Said]:
+    """Return what says that a matrix is not square, that it has no inverse, or no Cholesky factor."""
 
     def error(x: Any = None, A: Any = None, **_: Any) -> Said:
         matrix = A if x is None else x
-        shape = shape_of(matrix)
-        if len(shape) < 2:
+        a = np.asarray(getattr(matrix, "value", matrix))
+        if a.ndim < 2:
             return said("no matrix", name)
-        return said("square", name, *shape[-2:]) if shape[-1] != shape[-2] else singular(name, np.asarray(matrix.value))
+        if a.shape[-1] != a.shape[-2]:
+            return said("square", name, *a.shape[-2:])
+        if name == "solve":
+            return said("solve")
+        if a.ndim != 2 or a.dtype == object or name not in ("inv", "cholesky"):
+            return None
+        parts = [a[:k, :k] for k in range(1, len(a) + 1)]
+        if name == "inv":
+            fails = [np.linalg.matrix_rank(part) < len(part) for part in parts]
+        else:
+            fails = [np.linalg.det(part) <= 0 for part in parts]
+        return said(name, fails.index(True) + 1 if True in fails else len(a))
 
     return error
-
-
-def singular(name: str, a: Any) -> Said:
-    """Return the error for a matrix that has no inverse, or no Cholesky factor."""
-    if name == "solve":
-        return said("solve")
-    if a.ndim != 2 or a.dtype == object or name not in ("inv", "cholesky"):
-        return None
-    parts = [a[:k, :k] for k in range(1, len(a) + 1)]
-    if name == "inv":
-        fails = [np.linalg.matrix_rank(part) < len(part) for part in parts]
-    else:
-        fails = [np.linalg.det(part) <= 0 for part in parts]
-    return said(name, fails.index(True) + 1 if True in fails else len(a))
 
 
 PRODUCTS = ("mm", "mv", "torch.dot", "bmm", "matmul", "linear", "addmm")
 WORDS: dict[str, Callable[..., Said]] = {
-    "mm": of_mm,
-    "mv": of_mv,
-    "torch.dot": of_dot,
-    "bmm": of_bmm,
-    "matmul": of_matmul,
-    "linear": of_linear,
-    "addmm": of_addmm,
-    "cat": of_cat,
-    "stack": of_stack,
-    "reshape": of_reshape,
-    "expand": of_expand,
-    "permute": of_permute,
-    "narrow": of_narrow,
-    "split": of_split,
-    "chunk": lambda chunks, **_: said("chunk", chunks),
-    "t": lambda x, **_: said("t", len(shape_of(x))),
+    "mm": of_shapes(
+        (2, 2), lambda a, b: said("self no matrix" if len(a) != 2 else "mat2 no matrix"),
+        lambda a, b: said("matrices", *a, *b)),
+    "mv": of_shapes(
+        (2, 1), lambda a, b: said("no matrix vector", len(a), len(b)), lambda a, b: said("matrix vector", *a, *b)),
+    "bmm": of_shapes(
+        (3, 3), lambda a, b: said("no batch", 1 if len(a) != 3 else 2),
+        lambda a, b: said("batches", [a[0], a[2]], list(b[:2]))),
+    "torch.dot": of_dot, "matmul": of_matmul, "linear": of_linear, "addmm": of_addmm,
+    "cat": of_cat, "stack": of_stack, "reshape": of_reshape, "expand": of_expand, "permute": of_permute,
+    "narrow": of_stretch, "split": of_stretch, "chunk": lambda chunks, **_: said("chunk", chunks),
+    "t": lambda x, **_: said("t", len(shape_of(x))), "take": of_take,
     **dict.fromkeys(("gather", "scatter", "scatter_add"), of_gather),
     **dict.fromkeys(("index_select", "embedding"), lambda **_: said("select")),
-    "take": of_take,
-    **dict.fromkeys(("nll_loss", "cross_entropy"), of_target),
-    "bce": of_bce,
+    **dict.fromkeys(("nll_loss", "cross_entropy"), of_target), "bce": of_bce,
     **dict.fromkeys(("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"), of_loss),
     **dict.fromkeys(("masked_fill", "masked_select"), lambda x, mask, **_: misfit(shape_of(mask), shape_of(x))),
     "topk": lambda **_: said("topk"),
     "kthvalue": lambda x, dim=-1, **_: said("kthvalue", dim % max(len(shape_of(x)), 1)),
     **{name: of_empty(name) for name in ("max", "min", "argmax", "argmin")},
-    **{name: square(name) for name in ("inv", "det", "solve", "cholesky")},
+    **{name: of_matrix(name) for name in ("inv", "det", "solve", "cholesky")},
     "trace": lambda x, **_: said("trace", len(shape_of(x))),
     "outer": lambda x, other, **_: (
         said("outer", "vec2", len(shape_of(other)))
-        if len(shape_of(x)) == 1
-        else said("outer", "self", len(shape_of(x)))
-    ),
+        if len(shape_of(x)) == 1 else said("outer", "self", len(shape_of(x)))),
     "where": lambda condition, x, other: (
-        misfit(shape_of(condition), shape_of(x)) or misfit(shape_of(x), shape_of(other))
-    ),
-}
+        misfit(shape_of(condition), shape_of(x)) or misfit(shape_of(x), shape_of(other))),
+}  # fmt: skip
 """By the table's name of a function, with the table's parameters."""
 
-
-# ---- Exceptions of a script: Python's classes, what is raised, and what the engine's errors are called in
-
-TREE = {
-    "BaseException": "", "Exception": "BaseException", "SystemExit": "BaseException",
-    "KeyboardInterrupt": "BaseException", "GeneratorExit": "BaseException", "StopIteration": "Exception",
-    "ArithmeticError": "Exception", "FloatingPointError": "ArithmeticError", "OverflowError": "ArithmeticError",
-    "ZeroDivisionError": "ArithmeticError", "AssertionError": "Exception", "AttributeError": "Exception",
-    "EOFError": "Exception", "ImportError": "Exception", "ModuleNotFoundError": "ImportError",
-    "LookupError": "Exception", "IndexError": "LookupError", "KeyError": "LookupError", "MemoryError": "Exception",
-    "NameError": "Exception", "UnboundLocalError": "NameError", "OSError": "Exception", "FileNotFoundError": "OSError",
-    "RuntimeError": "Exception", "NotImplementedError": "RuntimeError", "RecursionError": "RuntimeError",
-    "TypeError": "Exception", "ValueError": "Exception", "UnicodeError": "ValueError", "Warning": "Exception",
-    "UserWarning": "Warning", "DeprecationWarning": "Warning", "RuntimeWarning": "Warning", "FutureWarning": "Warning",
+# ---- exceptions of a script
+LIBRARIES_OWN = {
     "LinAlgError": "ValueError", "_LinAlgError": "RuntimeError", "AxisError": "ValueError",
-    "UFuncTypeError": "TypeError", "ConcretizationTypeError": "TypeError",
-    "TracerBoolConversionError": "ConcretizationTypeError", "DTypePromotionError": "TypeError",
-    "FrozenInstanceError": "AttributeError", "ExceptionGroup": "Exception", "TimeoutError": "OSError",
-    "StatisticsError": "ValueError", "JSONDecodeError": "ValueError", "PermissionError": "OSError",
-    "ConnectionError": "OSError", "BufferError": "Exception", "UnicodeDecodeError": "UnicodeError",
-    "UnicodeEncodeError": "UnicodeError", "SyntaxError": "Exception", "IndentationError": "SyntaxError",
-    "SyntaxWarning": "Warning", "PendingDeprecationWarning": "Warning", "ImportWarning": "Warning",
-    "ResourceWarning": "Warning",
+    "UFuncTypeError": "TypeError", "DTypePromotionError": "TypeError", "FrozenInstanceError": "AttributeError",
+    "StatisticsError": "ValueError", "JSONDecodeError": "ValueError",
 }  # fmt: skip
-"""Python's exceptions, each with the class that it is derived from."""
+"""Exceptions that are no builtins, each with the class that it is derived from."""
+TREE = {
+    **{
+        name: "" if name == "BaseException" else str(getattr(kind.__base__, "__name__", ""))
+        for name, kind in vars(builtins).items()
+        if isinstance(kind, type) and issubclass(kind, BaseException) and kind.__name__ == name
+    },
+    "ExceptionGroup": "Exception", "ConcretizationTypeError": "TypeError",
+    "TracerBoolConversionError": "ConcretizationTypeError", **LIBRARIES_OWN,
+}  # fmt: skip
+"""All exceptions: Python's, and those of libraries."""
 CLASSES: dict[str, Class] = {}
-FIRST = {"StopIteration": "value", "SystemExit": "code"}
+FIRST_ARGUMENT = {"StopIteration": "value", "SystemExit": "code"}
 """What the first argument of an exception is called."""
 
 
@@ -483,8 +425,8 @@ def exception_class(name: str) -> Class:
     if name not in CLASSES:
         base = TREE[name]
         members: dict[str, Any] = {} if base else dict(MEMBERS)
-        if name in FIRST:
-            members[FIRST[name]] = Property(lambda run, me: (me.fields.get("args") or (None,))[0])
+        if name in FIRST_ARGUMENT:
+            members[FIRST_ARGUMENT[name]] = Property(lambda run, me: (me.fields.get("args") or (None,))[0])
         CLASSES[name] = Class(name, [exception_class(base)] if base else [], members)
     return CLASSES[name]
 
@@ -511,27 +453,21 @@ class Raised(Exception):
 
     @property
     def text(self) -> str:
-        """What it says: as the run has it once the run has looked, else the text that it was given."""
-        if self.said is None:
-            arguments = self.instance.fields.get("args", ())
-            return ", ".join(map(str, arguments))
-        return self.said
+        """What it says: as the run has it once the run has looked, else by its arguments."""
+        return ", ".join(map(str, self.instance.fields.get("args", ()))) if self.said is None else self.said
 
 
 def show(run: Any, instance: Instance) -> str:
     """Return what ``str`` gives of an exception."""
     arguments = instance.fields.get("args", ())
-    if not isinstance(arguments, tuple):
-        return run.quoted(arguments)  # type: ignore[no-any-return]
-    if len(arguments) == 1:
+    if isinstance(arguments, tuple) and len(arguments) == 1:
         shown = run.quoted if instance.kind.is_a(exception_class("KeyError")) else run.text
         return shown(arguments[0])  # type: ignore[no-any-return]
-    return run.quoted(tuple(arguments)) if arguments else ""
+    return run.quoted(arguments) if arguments != () else ""
 
 
-def new(run: Any, kind: Class, *arguments: Any, **_: Any) -> Instance:
+def new(_run: Any, kind: Class, *arguments: Any, **_: Any) -> Instance:
     """Return a new exception: it has its arguments, whatever ``__init__`` does with them."""
-    del run
     made = Instance(kind)
     made.fields["args"] = arguments
     return made
@@ -543,17 +479,14 @@ MEMBERS = {
     "__init__": lambda run, me, *arguments, **named: me.fields.update({"args": arguments} | named),
     "__str__": show,
     "__repr__": lambda run, me: f"{me.kind.name}({', '.join([run.quoted(a) for a in me.fields.get('args', ())])})",
-
     "with_traceback": lambda run, instance, _traceback: instance,
     "__traceback__": None, "__cause__": None,
 }  # fmt: skip
 
 
-def raised(kind: str, text: str, cause: GradcliError | None = None) -> Raised:
+def raised(kind: str, *arguments: Any, cause: GradcliError | None = None) -> Raised:
     """Return an exception of one of Python's classes."""
-    instance = Instance(exception_class(kind))
-    instance.fields["args"] = (text,)
-    return Raised(instance, cause=cause)
+    return Raised(new(None, exception_class(kind), *arguments), cause=cause)
 
 
 KINDS = {
@@ -565,16 +498,13 @@ KINDS = {
 """Errors of the engine that are exceptions of the script: all others end the run, as what gradcli does not do."""
 
 
-def as_raised(error: GradcliError) -> Raised | None:
-    """Return an error of the engine as the exception that PyTorch raises, None for one that no script can catch."""
+def raised_of(error: Raised | GradcliError) -> Raised | None:
+    """Return an error as the exception that PyTorch raises, None for one that ends the run."""
+    if isinstance(error, Raised):
+        return error
     if isinstance(error, GivenUp) or error.kind not in KINDS:
         return None
-    return raised(KINDS[error.kind], in_torch_words(error), error)
-
-
-def raised_of(error: Raised | GradcliError) -> Raised | None:
-    """Return an error as an exception of the script, None for one that ends the run."""
-    return error if isinstance(error, Raised) else as_raised(error)
+    return raised(KINDS[error.kind], in_torch_words(error), cause=error)
 
 
 def in_torch_words(error: GradcliError) -> str:
@@ -582,20 +512,18 @@ def in_torch_words(error: GradcliError) -> str:
     pair = re.search(r"shapes (\([\d, ]*\)) and (\([\d, ]*\)) do not fit", error.message)
     if error.kind == "shape" and pair is not None:
         a, b = (np.broadcast_to(0.0, tuple(map(int, re.findall(r"\d+", text)))) for text in pair.groups())
-        said = of_matmul(a, b) if re.search("@|mm|matmul|linear", error.message) and a.ndim and b.ndim else None
-        said = said or misfit(a.shape, b.shape)
-        return error.message if said is None else said[1]
-    out = re.match(r"index (-?\d+) is out of bounds for axis (\d+) with size (\d+)", error.message)
-    if out is not None:
-        return f"index {out[1]} is out of bounds for dimension {out[2]} with size {out[3]}"
-    return error.message
+        product = of_matmul(a, b) if re.search("@|mm|matmul|linear", error.message) and a.ndim and b.ndim else None
+        error_words = product or misfit(a.shape, b.shape)
+        return error.message if error_words is None else error_words[1]
+    return re.sub(
+        r"^index (-?\d+) is out of bounds for axis (\d+) with size (\d+).*",
+        r"index \1 is out of bounds for dimension \2 with size \3", error.message, flags=re.DOTALL,
+    )  # fmt: skip
 
 
 def raise_key(key: Any) -> Any:
     """Raise KeyError for a key."""
-    error = raised("KeyError", "")
-    error.instance.fields["args"] = (key,)
-    raise error
+    raise raised("KeyError", key)
 
 
 def of_host(error: Exception) -> Raised | None:
@@ -603,7 +531,5 @@ def of_host(error: Exception) -> Raised | None:
     kind = type(error).__name__
     if kind not in TREE:
         return None
-    made = raised(kind, str(error.args[0]) if error.args else "")
-    if kind == "KeyError" and error.args:
-        made.instance.fields["args"] = error.args[:1]
-    return made
+    argument = error.args[0] if error.args else ""
+    return raised(kind, argument if kind == "KeyError" else str(argument))

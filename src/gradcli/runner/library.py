@@ -5,7 +5,8 @@ Classes and functions of libraries that are written in the language of scripts, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, TypeVar
 
 from gradcli.errors import GradcliError
 from gradcli.runner.state import Run
-from gradcli.runner.values import UNBOUND, Foreign, Frame, Native
+from gradcli.runner.values import UNBOUND, Class, Context, Foreign, Frame, Instance, Native
 
 TABLE: dict[str, Any] = {}
 """Natives and constants of loaded modules by their full dotted names (``torch.tensor``, ``math.pi``)."""
@@ -49,21 +50,95 @@ def always(value: Any) -> Native:
     return lambda run, *arguments, **named: value
 
 
+def own_attributes(*names: str) -> dict[str, Any]:
+    """Return what reads attributes of a host's object: methods, which take the run first, and values."""
+    return {name: lambda run, me, name=name: getattr(me, name) for name in names}  # names of the class that asks
+
+
+def attributes_of(field: str, *names: str) -> dict[str, Any]:
+    """Return what reads attributes of the function, or another value of the script, in a field of a host's object."""
+    return {name: lambda run, me, name=name: run.attribute(getattr(me, field), name) for name in names}  # as above
+
+
+def record(name: str, text: str, fields: dict[str, Any]) -> Instance:
+    """Return an object of fixed values: what its class is called, and how it is shown."""
+    made = Instance(Class(name, [], {"__repr__": lambda run, me: text}))
+    made.fields.update(fields)
+    return made
+
+
+class Setting(Context):
+    """A ``with`` inside of which a field of the run has what ``make(run)`` gives; it may begin before its block."""
+
+    def __init__(self, field: str, make: Callable[[Any], Any], value: Any = None) -> None:
+        super().__init__(value)
+        self.field, self.make, self.before = field, make, UNBOUND
+
+    def enter(self, run: Any) -> Any:
+        """Set it."""
+        if self.before is UNBOUND:
+            self.before = getattr(run, self.field)  # a field of the run, by its own name
+        setattr(run, self.field, self.make(run))
+        return self.value
+
+    def leave(self, run: Any) -> None:
+        """Set it back."""
+        setattr(run, self.field, self.before)
+        self.before = UNBOUND
+
+
+@contextmanager
+def quietly(run: Any, grad: bool | None = None) -> Iterator[None]:
+    """Run a part that is no event and leaves the line; with ``grad`` gradients are on, or off, in it."""
+    line, before = run.line, run.grad_enabled
+    run.quiet += 1
+    if grad is not None:
+        run.enable_grad(grad)
+    try:
+        yield
+    finally:
+        run.quiet -= 1
+        run.line = line
+        run.enable_grad(before)
+
+
+def unseeded(run: Any, called: str) -> int:
+    """Return the seed of draws for which the script sets none; a note says so."""
+    run.note(
+        "seed",
+        f"The script sets no seed: draws begin at seed {run.seed}, and {called} draws other numbers at every run",
+    )
+    return run.seed  # type: ignore[no-any-return]
+
+
+def generator_of(run: Any, library: str, called: str, make: Callable[[int], Any]) -> Any:
+    """Return the generator of a library, which is made at its first draw."""
+    if library not in run.generators:
+        run.generators[library] = make(run.seed)
+        unseeded(run, called)
+    return run.generators[library]
+
+
+def drawing(work: Any, find: Callable[[Any], Any]) -> Native:
+    """Return a function of a generator's, which ``find(run)`` gives: ``work(run, generator, …)`` does it."""
+    return lambda run, *arguments, **named: work(run, find(run), *arguments, **named)
+
+
+def methods_of_draws(methods: dict[str, Any]) -> dict[str, Any]:
+    """Return what reads the methods of a generator that stands in ``host``."""
+    return {name: lambda run, me, work=work: drawing(work, lambda run: me.host) for name, work in methods.items()}
+
+
 HOMES: dict[str, tuple[str, ...]] = {
-    "torch": (
-        "torch_making", "torch_tensors", "torch_neural", "torch_autograd", "torch_function", "torch_functional",
-        "torch_func", "torch_amp",
+    "torch": ("torch_making", "torch_functions", "torch_autograd", "torch_function", "transformed"),
+    "numpy": ("numpy_functions", "numpy_arrays", "numpy_random"),
+    "functorch": ("transformed",),
+    "jax": (".tensor_attributes", "jax_arrays", "jax_transforms", "jax_custom"),
+    "autograd": ("hips_autograd",),
+    **dict.fromkeys(("math", "random"), ("python_numbers",)),
+    **dict.fromkeys(
+        ("itertools", "functools", "operator", "heapq", "bisect", "contextlib"), ("python_iteration",),
     ),
-    "numpy": ("numpy_arrays", "numpy_methods", "numpy_walks", "numpy_random"),
-    "functorch": ("torch_func",),
-    "jax": (
-        ".tensor_attributes", "jax_arrays", "jax_lax", "jax_trees", "jax_draws", "jax_transforms", "jax_custom",
-    ),
-    "autograd": ("hips_autograd", "hips_optimizers"),
-    "math": ("python_math",),
-    "random": ("python_random",),
-    "itertools": ("python_itertools",),
-    **dict.fromkeys(("functools", "operator", "heapq", "bisect", "contextlib"), ("python_iteration",)),
     **dict.fromkeys(("collections", "copy", "dataclasses", "enum"), ("python_collections",)),
     "typing": ("python_standard", "python_collections"),
     **dict.fromkeys(
@@ -168,13 +243,12 @@ def prelude_module(run: Run, text: str) -> dict[str, Any]:
         code = compiled_prelude(run.compile_text, text)
         frame: Frame = code.template.copy()
         frame[0] = run
-        line, run.quiet = run.line, run.quiet + 1
-        handling, enabled = run.handling, run.grad_enabled
+        handling = run.handling
         try:
-            code.run(frame)
+            with quietly(run):
+                code.run(frame)
         finally:
-            run.line, run.quiet, run.handling = line, run.quiet - 1, handling
-            run.enable_grad(enabled)
+            run.handling = handling
         run.modules[text].update({name: frame[k] for name, k in code.places.items() if frame[k] is not UNBOUND})
     return run.modules[text]
 

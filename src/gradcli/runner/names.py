@@ -284,7 +284,7 @@ def member_of(run: Run, module: Module, name: str) -> Any:
     if value is UNBOUND:
         error = unknown_member(full)
         if lacks(module.name, name):
-            raise raised("AttributeError", f"module '{module.name}' has no attribute '{name}'", error)
+            raise raised("AttributeError", f"module '{module.name}' has no attribute '{name}'", cause=error)
         raise error
     return value
 

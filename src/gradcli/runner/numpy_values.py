@@ -408,6 +408,11 @@ def to_real(run: Any, x: Any) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case
     raise run.refuse(f"NumPy with {run.type_name(x)} is not part of gradcli")
 
 
+def to_reals(run: Any, arguments: Any, named: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Return the arguments of a call as NumPy takes them."""
+    return [to_real(run, a) for a in arguments], {key: to_real(run, value) for key, value in named.items()}
+
+
 def by_numpy(run: Any, work: Callable[[], Any]) -> Any:
     """Return what NumPy gives, with its errors as exceptions of the script."""
     try:

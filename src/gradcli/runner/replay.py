@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
+from itertools import count
 from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Graph, Input, Node
+from gradcli.engine.graph import NODES, Graph, Input, Node, reaches, swept
 from gradcli.errors import Budget, GradcliError, Place, Span
 from gradcli.ops.joining import CAT
 from gradcli.ops.shaping import RESHAPE
@@ -89,7 +90,10 @@ class Replay:
                 made = [g for g in (*done.totals.values(), *done.captured.values()) if type(g) in NODES]
                 self.created.append((nodes, made))
             if number >= len(self.sweeps):
-                self.record(run, done, inputs)
+                leaves = {k: run.graph.nodes[k] for k, g in done.totals.items() if type(g) not in NODES}
+                by_leaf = {str(node.name): done.totals[k] for k, node in leaves.items() if type(node) is Input}
+                asked = [done.captured.get(t.node.index, done.totals.get(t.node.index)) for t in inputs or ()]
+                self.sweeps.append(Recorded(by_leaf, asked, run.ordinal, run.hooked, run.kept))
             run.ordinal = self.sweeps[number].ordinal
             return done
         before = self.sweeps[number]
@@ -99,10 +103,10 @@ class Replay:
         inner = list(run.retained.values())
         for place, g in before.kept:
             backward.retain(run, inner[place], g)
-        leaves = [node for name in before.by_leaf if (node := run.entered.get(name)) is not None]
-        totals = {node.index: before.by_leaf[node.name] for node in leaves}
+        entered = [node for name in before.by_leaf if (node := run.entered.get(name)) is not None]
+        totals = {node.index: before.by_leaf[node.name] for node in entered}
         captured = {t.node.index: g for t, g in zip(inputs or (), before.asked, strict=False) if g is not None}
-        return Swept(nodes, seeds, totals, captured, {node.index: node.owner for node in leaves})
+        return Swept(nodes, seeds, totals, captured, {node.index: node.owner for node in entered})
 
     def once(self, run: Run, work: Callable[[], Any]) -> Any:
         """Return what ``work`` gives, or what it gave in another run, which is left as that was."""
@@ -115,15 +119,6 @@ class Replay:
         answer, run.ordinal, generators = self.answers[number]
         run.generators = deepcopy(generators)
         return answer
-
-    def record(self, run: Run, done: Swept, inputs: list[Tensor] | None) -> None:
-        """Keep what a sweep gave."""
-        nodes = run.graph.nodes
-        by_leaf = {
-            str(nodes[k].name): g for k, g in done.totals.items() if type(nodes[k]) is Input and type(g) not in NODES
-        }
-        asked = [done.captured.get(t.node.index, done.totals.get(t.node.index)) for t in inputs or ()]
-        self.sweeps.append(Recorded(by_leaf, asked, run.ordinal, run.hooked, run.kept))
 
 
 @dataclass(slots=True)
@@ -242,11 +237,21 @@ class ScriptProgram:
         if ended.raised is not None and type(graph) is Graph:
             raise ScriptError(ended)
         self.computed = frozenset(run.story.computed)
-        self.origins = {way: ordinals_of(graph, tensors) for way, tensors in run.story.leaves.items()}
+        inputs = [node for node in graph.nodes if type(node) is Input]
+        self.origins = {
+            way: [str(node.name) for node in inputs if any(node.owner is tensor for tensor in tensors)]
+            for way, tensors in run.story.leaves.items()
+        }
         if self.joined:
-            return self.found(run, replay, Stopped([end_to_end(run, self.joined)], [], None))
+            rows = [as_tensor(run, value_at(run.story.last, name)).node for name in self.joined]
+            row = run.graph(CAT, *[run.graph(RESHAPE, node, shape=(-1,)) for node in rows], dim=0)
+            return self.found(run, replay, Stopped([Tensor(row, "float64", "numpy")], [], None))
         if self.of is not None:
-            output = self.output_of(run)
+            output = value_at(run.story.last, self.of)
+            if type(output) in (int, float):
+                output = Tensor(np.asarray(float(output)), "float64", "python")
+            if not isinstance(output, Tensor):
+                raise GradcliError("type", f"'{self.of}' is no number and no array")
             self.last_output = run.story.last_of(self.of, output) if self.stops else None
             return self.found(run, replay, Stopped([output], [], None))
         why = f": {ended.raised.name}: {ended.raised.text}" if ended.raised is not None else ""
@@ -255,15 +260,6 @@ class ScriptProgram:
     def enter_given(self, run: Run) -> None:
         """Give the run the variables that the script leaves free."""
         run.given = {name: free_leaf(run, self.given.get(name, 0.0)) for name in self.free}
-
-    def output_of(self, run: Run) -> Tensor:
-        """Return the variable that is the output; raises ``unknown-name``, ``type``."""
-        output = value_at(run.story.last, str(self.of))
-        if type(output) in (int, float):
-            output = Tensor(np.asarray(float(output)), "float64", "python")
-        if not isinstance(output, Tensor):
-            raise GradcliError("type", f"'{self.of}' is no number and no array")
-        return output
 
     def found(self, run: Run, replay: Replay, stopped: Stopped) -> Reached:
         """Return the call as it was reached, with its leaves under their names."""
@@ -304,14 +300,14 @@ class ScriptProgram:
 
     def name_leaves(self, run: Run, stopped: Stopped, output: Tensor) -> None:
         """Settle what the leaves that the output reaches are called, on the first run."""
-        from gradcli.engine.graph import swept
-
         node = output.node
         reached = [n for n in reversed(swept(node)) if type(n) is Input] if type(node) in NODES and node.active else []
         given = [run.given[name].node for name in self.free if type(run.given[name].node) is Input]
         reached = [*given, *(n for n in reached if all(n is not one for one in given))]  # what is given is an input
         asked = {id(t) for t in stopped.inputs or ()}
-        reached += [t.node for t in stopped.inputs or () if not has_input(reached, t)]  # nothing flows to these
+        owners = [n.owner for n in reached]
+        rest = [t for t in stopped.inputs or () if type(t.node) is Input and all(t is not owner for owner in owners)]
+        reached += [t.node for t in rest if all(t.node is not n for n in reached)]  # nothing flows to these
         names: dict[str, str] = {}
         chosen: list[str] = []
         for node in reached:
@@ -330,23 +326,13 @@ class ScriptProgram:
         self.result = own if own is not None and own.isidentifier() and own not in names else None
 
 
-def ordinals_of(graph: Graph, tensors: list[Tensor]) -> list[str]:
-    """Return the ordinals of the leaves that tensors were, as they were made and after each write to them."""
-    return [str(n.name) for n in graph.nodes if type(n) is Input and any(n.owner is tensor for tensor in tensors)]
-
-
-def has_input(nodes: list[Any], tensor: Tensor) -> bool:
-    """Return whether a tensor is among inputs, with the numbers that it has now or with earlier ones; or is none."""
-    return type(tensor.node) is not Input or any(node is tensor.node or node.owner is tensor for node in nodes)
-
-
 def one_output(run: Run, outputs: list[Tensor]) -> Tensor:
     """Return the output of a call; several outputs are one, end to end."""
     if len(outputs) == 1:
         return outputs[0]
-    if not any(y.shape for y in outputs):
-        return run.function("stack", outputs)  # type: ignore[no-any-return]
-    return run.function("cat", [run.function("reshape", y, (-1,)) for y in outputs])  # type: ignore[no-any-return]
+    several = any(y.shape for y in outputs)
+    rows = [run.function("reshape", y, (-1,)) for y in outputs] if several else outputs
+    return run.function("cat" if several else "stack", rows)  # type: ignore[no-any-return]
 
 
 def as_tensor(run: Run, value: Any) -> Tensor:
@@ -360,23 +346,9 @@ def as_tensor(run: Run, value: Any) -> Tensor:
     return made
 
 
-def end_to_end(run: Run, names: Iterable[str]) -> Tensor:
-    """Return the numbers of several variables as one row."""
-    parts = [as_tensor(run, value_at(run.story.last, name)) for name in names]
-    rows = [run.graph(RESHAPE, x.node, shape=(-1,)) for x in parts]
-    return Tensor(run.graph(CAT, *rows, dim=0), "float64", "numpy")
-
-
 def ancestors(output: Any) -> list[Node]:
     """Return the nodes that a value is computed from, those among them that no derivative flows to."""
-    found: dict[int, Node] = {}
-    rest = [output] if type(output) in NODES else []
-    while rest:
-        node = rest.pop()
-        if node.index not in found:
-            found[node.index] = node
-            rest += [argument for argument in node.arguments if type(argument) in NODES] if node.op is not None else []
-    return list(found.values())
+    return reaches(output) if type(output) in NODES else []
 
 
 def on_the_way(calls: list[Any], output: Any, created: list[tuple[list[Node], list[Node]]]) -> list[int]:
@@ -392,12 +364,7 @@ def on_the_way(calls: list[Any], output: Any, created: list[tuple[list[Node], li
 def as_identifier(name: str | None, taken: Mapping[str, str]) -> str:
     """Return a way to a leaf as one word of the same length: ``net_fc1_weight`` for ``net.fc1.weight``."""
     word = re.sub(r"\W", "_", name or "leaf")
-    if word not in taken:
-        return word
-    number = 2
-    while f"{word}{number}" in taken:
-        number += 1
-    return f"{word}{number}"
+    return word if word not in taken else next(one for k in count(2) if (one := f"{word}{k}") not in taken)
 
 
 def program_of(

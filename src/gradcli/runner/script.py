@@ -6,6 +6,7 @@ What a recorded run tells of its assignments: names of values, inputs that are t
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import sys
 from collections import Counter, deque
@@ -25,7 +26,7 @@ from gradcli.ops.declare import value_of
 from gradcli.records import dataclass, field
 from gradcli.runner import backward, converting, names, printing, transforms
 from gradcli.runner.events import Event, settle
-from gradcli.runner.exceptions import Raised, advice_of, as_raised, raised
+from gradcli.runner.exceptions import Raised, advice_of, raised, raised_of
 from gradcli.runner.names import with_private_names
 from gradcli.runner.python import attributes, builtins, calls, containers, operators
 from gradcli.runner.python.expressions import Text
@@ -33,24 +34,6 @@ from gradcli.runner.python.statements import Statements
 from gradcli.runner.reading import read_script
 from gradcli.runner.state import BOUNDS, DEEP, Run, constant, span_of
 from gradcli.runner.values import Code, Frame, Instance, Tensor, extra_of
-
-
-def enter(**parts: Any) -> None:
-    """Make the parts of the interpreter that call one another methods of the run."""
-    for name, part in parts.items():
-        setattr(Run, name, part)
-
-
-enter(
-    attribute=attributes.attribute, assign_attribute=attributes.assign_attribute,
-    delete_attribute=attributes.delete_attribute, member=names.member, builtins=builtins.BUILTINS, call=calls.call,
-    call_table=calls.call_table, operate=operators.operate, iterate=containers.iterate, take=containers.take,
-    array_of=converting.array_of, text=printing.to_str, quoted=printing.to_repr, percent=printing.percent,
-    type_of=builtins.type_of, type_name=staticmethod(builtins.type_name), sweep=backward.sweep,
-    grad_fn_name=staticmethod(printing.grad_fn_name), level_of=transforms.level_of, traced_text=transforms.traced_text,
-    refuse_number=transforms.refuse_number, table_function=staticmethod(calls.table_function),
-    compile_text=staticmethod(lambda text, listed: compile_text(text, listed)),  # noqa: PLW0108 - it stands below
-)  # fmt: skip
 
 
 def compile_text(
@@ -122,9 +105,8 @@ def name_last(tree: ast.Module, name: str) -> str | None:
         if not plain and not any(isinstance(n, ast.Return | ast.Yield | ast.YieldFrom) for n in ast.walk(last)):
             message = f"the function '{function.name}' returns no value"
             raise GradcliError("no-derivative", message, hint="write return before the value that it has")
-        arguments = function.args
-        parameters = [*arguments.posonlyargs, *arguments.args]
-        required = parameters[: len(parameters) - len(arguments.defaults)]
+        parameters = [*function.args.posonlyargs, *function.args.args]
+        required = parameters[: len(parameters) - len(function.args.defaults)]
         reads: list[ast.expr] = [ast.copy_location(ast.Name(a.arg, ast.Load()), a) for a in required]
         call = ast.Call(function if plain else ast.Name(function.name, ast.Load()), reads, [])
         tree.body[len(tree.body) - plain :] = [ast.Expr(call)]
@@ -136,11 +118,23 @@ def name_last(tree: ast.Module, name: str) -> str | None:
         )
         return name
     target = last.targets[0] if isinstance(last, ast.Assign) else getattr(last, "target", None)
-    return (
-        target.id
-        if isinstance(target, ast.Name) and isinstance(last, ast.Assign | ast.AugAssign | ast.AnnAssign)
-        else None
-    )
+    assigns = isinstance(last, ast.Assign | ast.AugAssign | ast.AnnAssign)
+    return target.id if assigns and isinstance(target, ast.Name) else None
+
+
+PARTS: dict[str, Any] = {
+    "attribute": attributes.attribute, "assign_attribute": attributes.assign_attribute,
+    "delete_attribute": attributes.delete_attribute, "member": names.member, "builtins": builtins.BUILTINS,
+    "call": calls.call, "call_table": calls.call_table, "operate": operators.operate, "iterate": containers.iterate,
+    "take": containers.take, "array_of": converting.array_of, "text": printing.to_str, "quoted": printing.to_repr,
+    "percent": printing.percent, "type_of": builtins.type_of, "type_name": staticmethod(builtins.type_name),
+    "sweep": backward.sweep, "grad_fn_name": staticmethod(printing.grad_fn_name), "level_of": transforms.level_of,
+    "traced_text": transforms.traced_text, "refuse_number": transforms.refuse_number,
+    "table_function": staticmethod(calls.table_function), "compile_text": staticmethod(compile_text),
+}  # fmt: skip
+"""The parts of the interpreter that call one another: methods of the run."""
+for name, part in PARTS.items():
+    setattr(Run, name, part)
 
 
 @dataclass(slots=True)
@@ -189,12 +183,12 @@ def run_code(code: Code, place: Place, run: Run) -> Ended:
     except GivenUp as error:
         ended.refused = error.at(None, place)
     except GradcliError as error:
-        found = as_raised(error)
-        if found is None:
+        made = raised_of(error)
+        if made is None:
             ended.refused = error.at(None, place)
         else:
-            found.line = line_of(place, error)
-            end_by(ended, found)
+            made.line = 0 if error.span is None else place.text.count("\n", 0, error.span[0]) + 1
+            end_by(ended, made)
     except RecursionError:
         end_by(ended, raised("RecursionError", DEEP))
     except MemoryError:
@@ -211,16 +205,14 @@ def run_code(code: Code, place: Place, run: Run) -> Ended:
     return ended
 
 
-def line_of(place: Place, error: GradcliError) -> int:
-    """Return the line of an error's place."""
-    return 0 if error.span is None else place.text.count("\n", 0, error.span[0]) + 1
-
-
 def end_by(ended: Ended, error: Raised) -> None:
     """Note the exception that ended a run; ``sys.exit`` is one too, and no error."""
     run = ended.run
     error.line = error.line or run.line
-    error.said = said_by(run, error)
+    try:
+        error.said = run.text(error.instance)
+    except (Raised, GradcliError):
+        error.said = "<exception str() failed>"
     if error.name == "SystemExit":
         arguments = error.instance.fields.get("args", ())
         code = arguments[0] if arguments else 0
@@ -232,14 +224,6 @@ def end_by(ended: Ended, error: Raised) -> None:
     run.event(Event("error", error.line, type=error.name, text=error.text))
 
 
-def said_by(run: Run, error: Raised) -> str:
-    """Return what an exception says; where it cannot say it, what Python writes then."""
-    try:
-        return run.text(error.instance)
-    except (Raised, GradcliError):
-        return "<exception str() failed>"
-
-
 def refuse_given(given: dict[str, Any], code: Code) -> None:
     """Refuse values for variables that the script assigns, or does not have."""
     for name in given:
@@ -247,9 +231,8 @@ def refuse_given(given: dict[str, Any], code: Code) -> None:
             hint = f"take that line out, or leave out --{name}"
             raise GradcliError("option", f"the script gives '{name}' a value itself", hint=hint)
         if name not in code.places:
-            raise GradcliError(
-                "unknown-name", f"the script has no variable '{name}'", hint=did_you_mean(name, code.places)
-            )
+            what = f"the script has no variable '{name}'"
+            raise GradcliError("unknown-name", what, hint=did_you_mean(name, code.places))
 
 
 def run_script(
@@ -269,11 +252,10 @@ def run_script(
     ``others`` are values that leaves have in place of the script's own, ``story`` takes down its assignments, ``asked``
     are expressions that are evaluated at the end. Raises ``GradcliError`` for what is refused before it runs.
     """
-    tell: Any = None
     if others or story is not None:
         story = story or Story()
         story.others = others or {}
-    code, place = compile_text(text, budget=budget, told=tell, last=last, asked=asked)
+    code, place = compile_text(text, budget=budget, told=story and tell, last=last, asked=asked)
     refuse_given(given or {}, code)
     run = Run(LiveGraph(budget) if graph is None else graph, emit)
     run.story = story
@@ -358,10 +340,6 @@ class Story:
         self.module = module
         self.versions: dict[str, deque[Version]] = {}
         self.assignments = 0
-
-    def makes(self, run: Run, name: str, leaf: Tensor) -> bool:
-        """Return whether an assignment makes a leaf: it is the first of its name, or the same line with a new one."""
-        return self.last.get(name) is not leaf and self.makers.setdefault(name, run.line) == run.line
 
     def last_of(self, name: str, output: Tensor) -> tuple[str, int] | None:
         """Return after which assignment a variable has its last value; None where it is written to after that."""
@@ -450,8 +428,11 @@ class Story:
             value = self.trace(run, name if place is None else self.way_of(place) or name, value)
         elif name in self.traced and flows(value) and self.is_update(value.node, name, by_gradient=True):
             value = as_leaf(run, value, name)  # a function updates what it was given
-        if name in self.others and isinstance(value, Tensor) and value.leaf and self.makes(run, name, value):
-            give(run, value, self.others[name])
+        makes = name in self.others and isinstance(value, Tensor) and value.leaf and self.last.get(name) is not value
+        if makes and self.makers.setdefault(name, run.line) == run.line:  # the first of its name, or the line that was
+            run.by_leaf.pop(value.node.index, None)
+            value.node = np.asarray(self.others[name], dtype=np.float64)
+            run.enter_leaf(value)
         self.last[name] = value
         self.counts[name] += 1
         if name in self.gradient_roots:
@@ -461,7 +442,11 @@ class Story:
         if not own:
             self.note_version(name, value)
         if isinstance(value, Tensor) and type(value.node) is np.ndarray and value.shape and name.isidentifier():
-            name_constant(run.graph.constants, name, value.node)
+            constants, numbers = run.graph.constants, itertools.count(2)
+            called = name
+            while called in constants and constants[called] is not value.node:  # another of the same name
+                called = f"{name}{next(numbers)}"
+            constants[called] = value.node
         if isinstance(value, Tensor) and type(value.node) in NODES and name.isidentifier() and name != LAST:
             self.bind(run, name, value.node)
         return value
@@ -540,25 +525,24 @@ def parts_of_way(way: str) -> Iterator[tuple[str, str, Any]]:
 def inside(value: Any, step: tuple[str, Any]) -> Any:
     """Return what holds the value of one step: the attributes of an object, or a container; None where it is none."""
     sign, key = step
-    held = value.fields if sign == "." and isinstance(value, Instance) else value if sign == "[" else None
-    there = (isinstance(held, dict) and key in held) or (
-        isinstance(held, list) and isinstance(key, int) and -len(held) <= key < len(held)
-    )
-    return held if there else None
+    holder = value.fields if sign == "." and isinstance(value, Instance) else value if sign == "[" else None
+    if isinstance(holder, dict):
+        return holder if key in holder else None
+    in_list = isinstance(holder, list) and isinstance(key, int) and -len(holder) <= key < len(holder)
+    return holder if in_list else None
 
 
 def trace_inside(run: Run, value: Any, way: str, done: int = 0) -> None:
     """Make what is at the end of a way an input of its own, where it is there; ``done`` steps lead to the value."""
-    *first, last = steps_of(way)[done:]
-    for step in first:
-        held = inside(value, step)
-        if held is None:
+    holder, key = None, None
+    for step in steps_of(way)[done:]:
+        holder, key = inside(value, step), step[1]
+        if holder is None:
             return
-        value = held[step[1]]
-    held = inside(value, last)
-    if held is not None and not (isinstance(held[last[1]], Tensor) and held[last[1]].leaf):
-        run.story.see(held[last[1]], way)
-        held[last[1]] = as_leaf(run, held[last[1]], way)
+        value = holder[key]
+    if holder is not None and not (isinstance(value, Tensor) and value.leaf):
+        run.story.see(value, way)
+        holder[key] = as_leaf(run, value, way)
 
 
 def root_of(way: str) -> str:
@@ -573,23 +557,11 @@ def value_at(values: Mapping[str, Any], way: str) -> Any:
     root = root_of(way)
     value = values.get(root)
     for step in steps_of(way) if root in values else ():
-        held = inside(value, step)
-        if held is None:
-            value = None
-            break
-        value = held[step[1]]
+        holder = inside(value, step)
+        value = None if holder is None else holder[step[1]]
     if value is None:
         raise GradcliError("unknown-name", f"the script gives '{way}' no value", hint=did_you_mean(way, values))
     return value
-
-
-def name_constant(constants: dict[str, Any], name: str, array: Any) -> None:
-    """Note what a script calls an array that depends on no input; another one of the same name gets a number."""
-    called, number = name, 1
-    while called in constants and constants[called] is not array:
-        number += 1
-        called = f"{name}{number}"
-    constants[called] = array
 
 
 def as_leaf(run: Run, value: Any, name: str) -> Any:
@@ -624,14 +596,6 @@ def named_leaf(run: Run, leaf: Tensor, name: str) -> Tensor:
     """Return a tensor as a leaf that has its name even where the variable has another value by then."""
     extra_of(leaf).name = name
     return run.enter_leaf(leaf)
-
-
-def give(run: Run, leaf: Tensor, value: Any) -> None:
-    """Give a leaf another value."""
-    array = np.asarray(value, dtype=np.float64)
-    run.by_leaf.pop(leaf.node.index, None)
-    leaf.node = array
-    run.enter_leaf(leaf)
 
 
 def free_leaf(run: Run, value: Any) -> Tensor:

@@ -1,8 +1,8 @@
-"""The source of a Python function or class: the piece of its file that it was made of, found without a run.
+"""Python functions as scripts: their source is found and never called, their parameters are the inputs.
 
-Python functions as scripts: their source is found and never called, their parameters are the inputs.
-The script is the text of the function, after those that it calls from outside, and ends with a call of it. Numbers and
-arrays from outside are values of the script as they are now; it imports modules and functions of libraries.
+The source of a function or a class is the piece of its file that it was made of. The script is the text of the
+function, after those that it calls from outside, and ends with a call of it. Numbers and arrays from outside are values
+of the script as they are now; it imports modules and functions of libraries.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import inspect
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import count
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
@@ -34,14 +35,25 @@ from gradcli.runner.values import Tensor, kind_of
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 NUMBERS = (int, float, complex)
-NAMES = (ast.Name, ast.Attribute)
 CONSTANT = (ast.BinOp, ast.UnaryOp, ast.Constant, ast.operator, ast.unaryop)
 ALWAYS = (0, 1)
 """Numbers that the compiler may leave out: ``while 1``."""
+HOMES = (
+    "torch", "torch.nn.functional", "torch.special", "torch.linalg", "torch.nn", "math", "numpy", "numpy.linalg",
+    "jax.numpy", "jax.nn", "scipy.special",
+)  # fmt: skip
+"""Modules in which the functions of libraries have their usual names."""
+ROOTS = frozenset(module.partition(".")[0] for module in (*MODULES, *SHOWING))
+LIBRARIES = {"torch": "torch", "jaxlib": "jax", "jax": "jax", "numpy": "numpy"}
+"""The modules that types of arrays are of, and whose arrays these are."""
+JITTED = ("PjitFunction", "_lru_cache_wrapper")
+"""Types of what gives what the function in it does."""
+CALLED = "_called"
+"""What a lambda that is asked for is called in the script."""
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+# ---- the source of a function
+class Definition(NamedTuple):
     """A function or a class of Python's and its text: a ``def`` without decorators, a ``lambda``, or a ``class``."""
 
     what: Any
@@ -53,25 +65,31 @@ class Definition:
         return self.what.__name__ == "<lambda>" or self.text.startswith(("lambda", "("))
 
 
+def no_source(message: str, text: str = "x**2") -> GradcliError:
+    """Return the error for a function that cannot be read, with the text that shows what to write."""
+    return GradcliError("no-source", message, hint=f'give a text in its place, such as "{text}"')
+
+
 def definition_of(function: Any) -> Definition:
     """Return the source of a function or a class; raises ``no-source`` where Python has none, or another one by now."""
+    name = "this lambda" if function.__name__ == "<lambda>" else f"'{function.__qualname__}'"
     try:
         lines, first = inspect.findsource(function)
     except (OSError, TypeError, IndexError):
-        raise no_source(f"Python has no source of {called_in_message(function)}") from None
+        raise no_source(f"Python has no source of {name}") from None
     text = "".join(lines)
+    parts = list(ast.walk(tree_of(text)))
     if isinstance(function, type):
-        named = [n for n in ast.walk(tree_of(text)) if isinstance(n, ast.ClassDef) and n.name == function.__name__]
-        here = [n for n in named if first + 1 in (n.lineno, *(one.lineno for one in n.decorator_list))]
+        classes = [node for node in parts if isinstance(node, ast.ClassDef) and node.name == function.__name__]
+        here = [node for node in classes if first + 1 in (node.lineno, *(one.lineno for one in node.decorator_list))]
         if not here:
-            raise no_source(f"the source of {called_in_message(function)} is not that of the class any more")
+            raise no_source(f"the source of {name} is not that of the class any more")
         return Definition(function, text_of(here[0], text))
-    code = function.__code__
-    found = [node for node in ast.walk(tree_of(text)) if isinstance(node, FUNCTIONS) and is_source(node, code)]
-    if len({ast.dump(node) for node in found}) != 1:
-        what = "is not that of the function any more" if not found else "holds several functions that it may be"
-        raise no_source(f"the source of {called_in_message(function)} {what}")
-    return Definition(function, text_of(found[0], text))
+    nodes = [node for node in parts if isinstance(node, FUNCTIONS) and is_source(node, function.__code__)]
+    if len({ast.dump(node) for node in nodes}) != 1:
+        what = "holds several functions that it may be" if nodes else "is not that of the function any more"
+        raise no_source(f"the source of {name} {what}")
+    return Definition(function, text_of(nodes[0], text))
 
 
 def tree_of(text: str) -> ast.Module:
@@ -82,16 +100,6 @@ def tree_of(text: str) -> ast.Module:
     return ast.Module([], [])
 
 
-def called_in_message(function: Any) -> str:
-    """Return what a message calls a function."""
-    return "this lambda" if function.__name__ == "<lambda>" else f"'{function.__qualname__}'"
-
-
-def no_source(message: str, text: str = "x**2") -> GradcliError:
-    """Return the error for a function that cannot be read, with the text that shows what to give."""
-    return GradcliError("no-source", message, hint=f'give a text in its place, such as "{text}"')
-
-
 def text_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda, text: str) -> str:
     """Return the text of a function by itself, from the margin and without its decorators; a class keeps them."""
     if isinstance(node, ast.Lambda):
@@ -99,12 +107,7 @@ def text_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.La
         return f"({own})" if "\n" in own else own
     first = min([node.lineno, *(one.lineno for one in node.decorator_list if isinstance(node, ast.ClassDef))])
     lines = text.split("\n")[first - 1 : node.end_lineno]
-    return "\n".join(line[margin(line, node.col_offset) :].rstrip() for line in lines)
-
-
-def margin(line: str, column: int) -> int:
-    """Return how many characters of a line stand left of a column, at most: those that are blank."""
-    return min(column, len(line) - len(line.lstrip()))
+    return "\n".join(line[min(node.col_offset, len(line) - len(line.lstrip())) :].rstrip() for line in lines)
 
 
 def is_source(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, code: CodeType) -> bool:
@@ -112,39 +115,29 @@ def is_source(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, code: C
 
     They have the same line, name, parameters, names and numbers, and the code's places lie in the syntax.
     """
-    decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
-    first = min([node.lineno, *(one.lineno for one in decorators)])
+    first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
     if first != code.co_firstlineno or getattr(node, "name", "<lambda>") != code.co_name:
         return False
-    given = node.args
-    own = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
-    if tuple(own) != code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+    arguments = node.args
+    parameters = [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    if tuple(parameters) != code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
         return False
+    start, end = (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0)
+    for line, end_line, column, end_column in code.co_positions():
+        if line is None or end_line is None or column is None or end_column is None:
+            continue
+        if (line, column) != (end_line, end_column) and not start <= (line, column) <= (end_line, end_column) <= end:
+            return False
     body = node.body if isinstance(node.body, list) else [node.body]
-    if not all(lies_in(node, position) for position in code.co_positions()):
-        return False
     names, kept = set(names_of(code)), list(kept_parts(body))
     if any(name.startswith("@py") for name in names):  # pytest writes what is asserted anew
         return True
-    known = {*own, *(one.arg for one in (given.vararg, given.kwarg) if one), *names_in(walk(body))}
+    rest = (one.arg for one in (arguments.vararg, arguments.kwarg) if one)
+    names_there = {*parameters, *rest, *names_in(part for one in body for part in ast.walk(one))}
     numbers = {part.value for part in kept if isinstance(part, ast.Constant) and isinstance(part.value, NUMBERS)}
-    read = {part.id if isinstance(part, ast.Name) else part.attr for part in kept if isinstance(part, NAMES)}
-    return read <= names <= known and numbers <= {*numbers_of(code), *ALWAYS}
-
-
-def lies_in(node: ast.stmt | ast.expr, position: tuple[int | None, int | None, int | None, int | None]) -> bool:
-    """Return whether a place of some code lies in a piece of syntax, if it is the place of anything."""
-    line, end_line, column, end_column = position
-    if (
-        line is None
-        or end_line is None
-        or column is None
-        or end_column is None
-        or (line, column) == (end_line, end_column)
-    ):
-        return True
-    start, end = (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0)
-    return start <= (line, column) and (end_line, end_column) <= end
+    readers = [part for part in kept if isinstance(part, ast.Name | ast.Attribute)]
+    read = {part.id if isinstance(part, ast.Name) else part.attr for part in readers}
+    return read <= names <= names_there and numbers <= {*numbers_of(code), *ALWAYS}
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:
@@ -158,8 +151,8 @@ def codes_in(code: CodeType) -> Iterator[CodeType]:
 def names_of(code: CodeType) -> Iterator[str]:
     """Yield every name that some code has, but those that Python makes up."""
     for one in codes_in(code):
-        found = (*one.co_names, *one.co_varnames, *one.co_cellvars, *one.co_freevars)
-        yield from (name for name in found if not name.startswith("."))
+        names = (*one.co_names, *one.co_varnames, *one.co_cellvars, *one.co_freevars)
+        yield from (name for name in names if not name.startswith("."))
 
 
 def names_in(parts: Iterable[ast.AST]) -> Iterator[str]:
@@ -177,19 +170,14 @@ def names_in(parts: Iterable[ast.AST]) -> Iterator[str]:
 
 def numbers_of(code: CodeType) -> Iterator[object]:
     """Yield every number that some code loads, those in tuples too."""
-    left = [step.argval for one in codes_in(code) for step in dis.get_instructions(one) if "CONST" in step.opname]
-    left += [step.argval for one in codes_in(code) for step in dis.get_instructions(one) if "SMALL_INT" in step.opname]
+    steps = [step for one in codes_in(code) for step in dis.get_instructions(one)]
+    left = [step.argval for step in steps if "CONST" in step.opname or "SMALL_INT" in step.opname]
     while left:
         value = left.pop()
         if isinstance(value, tuple | frozenset | slice):
             left += [value.start, value.stop, value.step] if isinstance(value, slice) else value
-        elif isinstance(value, int | float | complex):
+        elif isinstance(value, NUMBERS):
             yield value
-
-
-def walk(body: Iterable[ast.AST]) -> list[ast.AST]:
-    """Return all parts of some syntax."""
-    return [part for one in body for part in ast.walk(one)]
 
 
 def kept_parts(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
@@ -197,34 +185,15 @@ def kept_parts(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
     left = [*body]
     while left:
         node = left.pop()
-        if isinstance(node, ast.Assert) or (isinstance(node, ast.BinOp | ast.UnaryOp) and is_constant(node)):
+        computed = isinstance(node, ast.BinOp | ast.UnaryOp) and all(isinstance(p, CONSTANT) for p in ast.walk(node))
+        if computed or isinstance(node, ast.Assert):
             continue
         yield node
         annotations = (getattr(node, "annotation", None), getattr(node, "returns", None))
         left += [child for child in ast.iter_child_nodes(node) if child not in annotations]
 
 
-def is_constant(node: ast.expr) -> bool:
-    """Return whether the compiler may compute an expression: numbers and their operators alone."""
-    return all(isinstance(part, CONSTANT) for part in ast.walk(node))
-
-
-# ---- Python functions as scripts: their source is found and never called, their parameters are the inputs
-
-HOMES = (
-    "torch", "torch.nn.functional", "torch.special", "torch.linalg", "torch.nn", "math", "numpy", "numpy.linalg",
-    "jax.numpy", "jax.nn", "scipy.special",
-)  # fmt: skip
-"""Modules in which the functions of libraries have their usual names."""
-ROOTS = frozenset(module.partition(".")[0] for module in (*MODULES, *SHOWING))
-LIBRARIES = {"torch": "torch", "jaxlib": "jax", "jax": "jax", "numpy": "numpy"}
-"""The modules that types of arrays are of, and whose arrays these are."""
-JITTED = ("PjitFunction", "_lru_cache_wrapper")
-"""Types of what gives what the function in it does."""
-CALLED = "_called"
-"""What a lambda that is asked for is called in the script."""
-
-
+# ---- the program
 @dataclass(slots=True)
 class Outside:
     """What a function and those that it calls have from outside.
@@ -255,14 +224,18 @@ class Outside:
         elif is_plain(value):
             self.values[name] = value
         else:
-            what = f"'{name}' is {called(value)}: a function has numbers, arrays and functions from outside"
+            what = f"'{name}' is {described(value)}: a function has numbers, arrays and functions from outside"
             self.values[name] = GradcliError("not-allowed", what, hint="make it a parameter, or write what it does")
 
     def define(self, name: str, what: Any) -> None:
         """Take a function or a class with all that it has from outside."""
+        if getattr(what, "__wrapped__", None) is not None:
+            message = f"'{what.__name__}' is wrapped by a decorator, and what that changes is not known"
+            hint = f"give what is in it: {what.__name__}.__wrapped__"
+            self.values[name] = GradcliError("no-source", message, hint=hint)
+            return
         try:
-            refuse_wrapper(what)
-            own = definition_of(what)
+            definition = definition_of(what)
         except GradcliError as error:
             self.values[name] = error
             return
@@ -271,11 +244,17 @@ class Outside:
                 self.seen[other] = what
             else:
                 self.take(other, value)
-        self.definitions[name] = own
+        self.definitions[name] = definition
+
+    @property
+    def library(self) -> str:
+        """Whose arrays the inputs are: PyTorch's, unless another library is used alone; ``math`` has numbers."""
+        roots = {full.partition(".")[0] for full in self.full.values()}
+        order = {"torch": "torch", "jax": "jax", "numpy": "numpy", "math": "python"}
+        return next((library for root, library in order.items() if root in roots), "torch")
 
 
-@dataclass(slots=True)
-class Variable:
+class Variable(NamedTuple):
     """A leaf of the script: its name there, whose array it is, and the value of one that is from outside."""
 
     name: str
@@ -313,16 +292,13 @@ class FunctionProgram(ScriptProgram):
         run.given = {name: as_script_value(run, value) for name, value in self.constants.items()}
         for number, (key, leaf) in enumerate(self.leaves.items()):
             value = run.replay.leaf(number, np.float64(0.0) if leaf.value is None else leaf.value)
-            tensor = Tensor(value, "float64", leaf.library)
+            tensor = run.given[leaf.name] = Tensor(value, "float64", leaf.library)
             if key in self.active:
                 run.ordinal = number
                 run.enter_leaf(tensor)
-            else:
-                value = (
-                    value[()] if isinstance(value, np.ndarray) and not value.ndim and value.dtype != object else value
-                )
-                tensor.node = run.graph.input(f"leaf{number}", value, False)
-            run.given[leaf.name] = tensor
+                continue
+            is_number = isinstance(value, np.ndarray) and not value.ndim and value.dtype != object
+            tensor.node = run.graph.input(f"leaf{number}", value[()] if is_number else value, False)
         run.ordinal = len(self.leaves)
 
 
@@ -335,16 +311,15 @@ def read_function(function: object, budget: Budget, given: Iterable[str]) -> Fun
     """
     main, outside = plain(function), Outside()
     outside.define(CALLED, main)
-    own = outside.values.pop(CALLED, None)
-    if own is not None:
-        raise own
+    refused = outside.values.pop(CALLED, None)
+    if refused is not None:
+        raise refused
     definitions = outside.definitions
     texts = [f"{key} = {one.text}" if one.is_lambda and key != CALLED else one.text for key, one in definitions.items()]
     tree, whole = read_script("\n\n".join(texts), budget)
     place = Place(whole.text.rstrip())
-    values = given if isinstance(given, Mapping) else {}
     try:
-        return program_of(tree, place, outside, budget, values, main)
+        return program_of(tree, place, outside, budget, given if isinstance(given, Mapping) else {}, main)
     except GradcliError as error:
         raise error.at(None, place) from None
 
@@ -357,14 +332,17 @@ def name_definitions(tree: ast.Module, outside: Outside, main: FunctionType, tak
         if isinstance(statement, ast.AsyncFunctionDef):
             raise GradcliError("not-allowed", "'async' is not part of the language", span=(0, len("async")))
         if isinstance(statement, ast.Expr):
-            statement = tree.body[k] = ast.copy_location(
-                ast.Assign([ast.Name(key, ast.Store())], statement.value), statement
-            )
-        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-            statement.name = key if one.what is not main or key in outside.seen else statement.name
+            tree.body[k] = ast.copy_location(assigned(key, statement.value), statement)
+        elif isinstance(statement, ast.FunctionDef | ast.ClassDef) and (one.what is not main or key in outside.seen):
+            statement.name = key
         if isinstance(one.what, FunctionType):
-            take_defaults(node_of(statement), one.what, constants, taken)
+            take_defaults(node_of(tree.body[k]), one.what, constants, taken)
     return constants
+
+
+def assigned(name: str, value: ast.expr) -> ast.Assign:
+    """Return the assignment of an expression to a name."""
+    return ast.Assign([ast.Name(name, ast.Store())], value)
 
 
 def program_of(
@@ -373,44 +351,40 @@ def program_of(
     """Return the program of the last function of a text, after those that it calls."""
     taken = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | outside.seen.keys() | {CALLED}
     constants = name_definitions(tree, outside, main, taken)
-    last = tree.body[-1]
-    node, name = node_of(last), getattr(last, "name", CALLED)
+    node, name = node_of(tree.body[-1]), getattr(tree.body[-1], "name", CALLED)
     arguments = node.args
     if arguments.vararg or arguments.kwarg:
         what = "the lambda" if name == CALLED else name
         raise GradcliError("arguments", f"{what} takes any arguments, and an input is a parameter with a name")
-    own_names = [other for other, value in outside.seen.items() if value is main and other != name]
-    tree.body += [ast.Assign([ast.Name(other, ast.Store())], ast.Name(name, ast.Load())) for other in own_names]
-    defaults = values_of_defaults(main)
-    library = library_of(outside)
+    same = [other for other, value in outside.seen.items() if value is main and other != name]
+    tree.body += [assigned(other, ast.Name(name, ast.Load())) for other in same]
+    defaults, library = values_of_defaults(main), outside.library
     settings = settings_of(node, defaults, given) | labels_of(tree, node, given, library)
     parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     inputs = [
         p for p in parameters if p.arg not in settings and (p.arg in given or not is_setting(defaults.get(p.arg, 0.0)))
     ]
-    call, variables = ast.Call(ast.Name(name, ast.Load()), [], []), {}
-    for p in parameters:
-        if p in inputs or p.arg in settings:
-            variables[p.arg] = fresh(p.arg, taken) if p.arg in {*outside.seen, name} or p.arg in constants else p.arg
-            read = ast.copy_location(ast.Name(variables[p.arg], ast.Load()), p)
-            keyword = ast.copy_location(ast.keyword(p.arg, read), p)
-            call.args += [read] if p in arguments.posonlyargs else []
-            call.keywords += [] if p in arguments.posonlyargs else [keyword]
+    used = [p for p in parameters if p in inputs or p.arg in settings]
+    others = {*outside.seen, *constants, name}
+    variables = {p.arg: fresh(p.arg, taken) if p.arg in others else p.arg for p in used}
+    reads_of: dict[ast.arg, ast.expr] = {p: ast.copy_location(ast.Name(variables[p.arg], ast.Load()), p) for p in used}
+    by_place = [read for p, read in reads_of.items() if p in arguments.posonlyargs]
+    keywords = [ast.copy_location(ast.keyword(p.arg, read), p) for p, read in reads_of.items() if read not in by_place]
+    call = ast.Call(ast.Name(name, ast.Load()), by_place, keywords)
     tree.body[:0] = [import_of(key, full) for key, full in outside.full.items()]
-    tree.body.append(ast.Assign([ast.Name(LAST, ast.Store())], call))
+    tree.body.append(assigned(LAST, call))
     for added in tree.body:
         if not hasattr(added, "lineno"):
             ast.fix_missing_locations(ast.copy_location(added, node))
     code = compile_tree(tree, place, told=tell)
     program = FunctionProgram(place.text, place, -1, budget, [], [], code, of=LAST, settings=frozenset(settings))
     program.constants = constants | {variables[key]: value for key, value in settings.items()}
-    shown = {p.arg for p in inputs}
     for p in inputs:
         program.leaves[p.arg] = Variable(variables[p.arg], library)
         program.inputs[p.arg] = code.text.span(p)
         if p.arg in defaults:
             program.values[p.arg] = as_array(p.arg, defaults[p.arg])
-    reads = {part.id: part for part in ast.walk(tree) if isinstance(part, ast.Name)}
+    shown, reads = {*program.leaves}, {part.id: part for part in ast.walk(tree) if isinstance(part, ast.Name)}
     for key, value in outside.values.items():
         array = None if isinstance(value, GradcliError) or key not in reads else as_doubles(value)
         if array is None:
@@ -432,11 +406,9 @@ def node_of(statement: ast.AST) -> ast.FunctionDef | ast.Lambda:
 
 def fresh(name: str, taken: set[str]) -> str:
     """Return a name that no other variable has, and take it."""
-    number = 2
-    while f"{name}{number}" in taken:
-        number += 1
-    taken.add(f"{name}{number}")
-    return f"{name}{number}"
+    free = next(one for k in count(2) if (one := f"{name}{k}") not in taken)
+    taken.add(free)
+    return free
 
 
 def import_of(name: str, full: str) -> ast.stmt:
@@ -450,10 +422,9 @@ def import_of(name: str, full: str) -> ast.stmt:
 # ---- parameters
 def values_of_defaults(function: FunctionType) -> dict[str, Any]:
     """Return the values of a function's defaults by its parameters."""
-    code = function.__code__
-    places = code.co_varnames[: code.co_argcount]
-    found = dict(zip(reversed(places), reversed(function.__defaults__ or ()), strict=False))
-    return found | (function.__kwdefaults__ or {})
+    places = function.__code__.co_varnames[: function.__code__.co_argcount]
+    last = dict(zip(reversed(places), reversed(function.__defaults__ or ()), strict=False))
+    return last | (function.__kwdefaults__ or {})
 
 
 def take_defaults(
@@ -465,45 +436,33 @@ def take_defaults(
     def named(default: ast.expr, name: str) -> ast.expr:
         if isinstance(default, ast.Constant):
             return default
-        own = fresh(f"{name}_default", taken)
-        value = values[name]
-        constants[own] = value if is_plain(value) else no_default(name, value)
+        own, value = fresh(f"{name}_default", taken), values[name]
+        what = f"the default of '{name}' is {described(value)}"
+        constants[own] = value if is_plain(value) else GradcliError("not-allowed", what, hint="give it a value")
         return ast.copy_location(ast.Name(own, ast.Load()), default)
 
-    last = [*arguments.posonlyargs, *arguments.args][
-        len(arguments.posonlyargs + arguments.args) - len(arguments.defaults) :
-    ]
+    positional = [*arguments.posonlyargs, *arguments.args]
+    last = positional[len(positional) - len(arguments.defaults) :]
     arguments.defaults = [named(default, p.arg) for default, p in zip(arguments.defaults, last, strict=True)]
     pairs = zip(arguments.kw_defaults, arguments.kwonlyargs, strict=True)
     arguments.kw_defaults = [default and named(default, p.arg) for default, p in pairs]
-
-
-def no_default(name: str, value: Any) -> GradcliError:
-    """Return the error for a default that has no place in a script."""
-    return GradcliError("not-allowed", f"the default of '{name}' is {called(value)}", hint="give it a value")
 
 
 def settings_of(
     node: ast.FunctionDef | ast.Lambda, defaults: Mapping[str, Any], given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the values of parameters that are no numbers, or integers that are counted with."""
-    counts = {
-        part.id for call in ast.walk(node) if is_range(call) for part in ast.walk(call) if isinstance(part, ast.Name)
-    }
-    found = {}
-    for part in ast.walk(node.args):
-        if not isinstance(part, ast.arg) or part.arg not in given:
-            continue
-        value, usual = given[part.arg], is_setting(defaults.get(part.arg, 0.0))
-        counted = type(value) is int and (usual or part.arg in counts)
-        if (
-            value is None
-            or isinstance(value, str | bool)
-            or counted
-            or (usual and isinstance(value, list | tuple | dict))
-        ):
-            found[part.arg] = value
-    return found
+    calls = [part for part in ast.walk(node) if isinstance(part, ast.Call) and getattr(part.func, "id", "") == "range"]
+    counts = {part.id for call in calls for part in ast.walk(call) if isinstance(part, ast.Name)}
+
+    def sets(name: str, value: Any) -> bool:
+        usual = is_setting(defaults.get(name, 0.0))
+        counted = type(value) is int and (usual or name in counts)
+        kinds = str | bool | list | tuple | dict if usual else str | bool
+        return value is None or counted or isinstance(value, kinds)
+
+    names = [part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg) and part.arg in given]
+    return {name: given[name] for name in names if sets(name, given[name])}
 
 
 class Labels(NamedTuple):
@@ -563,11 +522,6 @@ def is_setting(value: Any) -> bool:
     return as_doubles(value) is None
 
 
-def is_range(node: ast.AST) -> bool:
-    """Return whether a part of a syntax tree is a call of ``range``."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
-
-
 # ---- values from outside
 def values_outside(what: Any) -> Iterator[tuple[str, Any]]:
     """Yield the names that a function or a class reads from outside, and what they mean now; builtins are left out."""
@@ -588,10 +542,14 @@ def values_outside(what: Any) -> Iterator[tuple[str, Any]]:
         yield from ((name, function.__globals__[name]) for name in dict.fromkeys(names) if name in function.__globals__)
 
 
+def root_of_type(value: Any) -> str:
+    """Return the library that a value's type is of."""
+    return type(value).__module__.partition(".")[0]
+
+
 def is_array(value: Any) -> bool:
     """Return whether a value is an array of numbers or truth values, of numpy, PyTorch or JAX."""
-    root = type(value).__module__.partition(".")[0]
-    named = root in LIBRARIES and type(value).__name__ in ("Tensor", "Parameter", "ArrayImpl")
+    named = root_of_type(value) in LIBRARIES and type(value).__name__ in ("Tensor", "Parameter", "ArrayImpl")
     if not named and not isinstance(value, np.ndarray | np.generic):
         return False
     with suppress(TypeError, ValueError):
@@ -630,22 +588,13 @@ def as_script_value(run: Run, value: Any) -> Any:
     if not is_array(value):
         return value
     array = np.asarray(detached(value))
-    floats = kind_of(array) == "f"
-    return run.make(
-        array.astype(np.float64) if floats else array, "float64" if floats else None, library_of_value(value)
-    )
+    dtype = "float64" if kind_of(array) == "f" else None
+    return run.make(array if dtype is None else array.astype(np.float64), dtype, library_of_value(value))
 
 
 def library_of_value(value: Any) -> str:
     """Return whose array a value is: ``python`` for a number."""
-    return "python" if type(value) is float else LIBRARIES.get(type(value).__module__.partition(".")[0], "torch")
-
-
-def library_of(outside: Outside) -> str:
-    """Return whose arrays the inputs are: PyTorch's, unless another library is used alone; ``math`` has numbers."""
-    roots = {full.partition(".")[0] for full in outside.full.values()}
-    order = {"torch": "torch", "jax": "jax", "numpy": "numpy", "math": "python"}
-    return next((library for root, library in order.items() if root in roots), "torch")
+    return "python" if type(value) is float else LIBRARIES.get(root_of_type(value), "torch")
 
 
 def unwrapped(function: Any) -> Any:
@@ -660,19 +609,14 @@ def plain(function: Any) -> FunctionType:
     function = unwrapped(function)
     full = full_name(function)
     if full is not None:
-        ways = (
-            name
-            for name in (full, full.rpartition(".")[2])
-            if name in CONSTANTS or name in TYPES or name in spellings()
-        )
+        ways = (way for way in (full, full.rpartition(".")[2]) if way in {*CONSTANTS, *TYPES, *spellings()})
         raise no_source(f"{full} is a function of a library, which is not read", f"{next(ways, full)}(x)")
     if not callable(function):
-        raise no_source(f"{called(function)} is no program: a text is, or a function made by def or lambda")
+        raise no_source(f"{described(function)} is no program: a text is, or a function made by def or lambda")
+    if isinstance(function, MethodType):
+        raise no_source(f"{function.__qualname__} is a method, and what its object holds is not read")
     if type(function) is not FunctionType:
-        if isinstance(function, MethodType):
-            raise no_source(f"{function.__qualname__} is a method, and what its object holds is not read")
-        what = called(function)
-        raise no_source(f"{what} has no source to read, as a function made by def or lambda has")
+        raise no_source(f"{described(function)} has no source to read, as a function made by def or lambda has")
     return function
 
 
@@ -693,26 +637,16 @@ def full_name(value: Any) -> str | None:
     return f"{home}.{name}" if home is not None and home.partition(".")[0] in ROOTS else None
 
 
-def called(value: Any) -> str:
+def described(value: Any) -> str:
     """Return what a message calls a value."""
+    kind = type(value)
     if isinstance(value, ModuleType):
         return f"the module {value.__name__}"
     if isinstance(value, type):
         return f"the class {value.__qualname__}"
-    kind = type(value)
     if kind is np.ndarray:
         return f"an array of {value.dtype}"
     if isinstance(value, BuiltinFunctionType):
         return f"the builtin {value.__name__}"
     name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
-
-
-def refuse_wrapper(function: Any) -> None:
-    """Refuse a function that a decorator has put round another one: what it changes is not known."""
-    if getattr(function, "__wrapped__", None) is not None:
-        name = function.__name__
-        raise GradcliError(
-            "no-source", f"'{name}' is wrapped by a decorator, and what that changes is not known",
-            hint=f"give what is in it: {name}.__wrapped__",
-        )  # fmt: skip

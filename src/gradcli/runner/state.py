@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary, ref
 
@@ -425,6 +425,11 @@ class Run:
         """Raise what a library raises, by the name of its words."""
         self.fail(*said(name, *parts, **fields), about)
 
+    def fail_with(self, words: tuple[str, str] | None) -> None:
+        """Raise what a library says, where it says anything."""
+        if words is not None:
+            self.fail(*words)
+
     def refuse(self, what: str, hint: str | None = None, span: Span | None = None) -> GradcliError:
         """Return the error for what gradcli does not do."""
         return GradcliError("not-allowed", what, hint=hint, span=span)
@@ -471,6 +476,15 @@ class Run:
         if self.depth > DEEPEST:
             self.depth -= 1
             self.fail("RecursionError", DEEP)
+
+    @contextlib.contextmanager
+    def deeper(self) -> Iterator[None]:
+        """Enter a call within others."""
+        self.deepen()
+        try:
+            yield
+        finally:
+            self.depth -= 1
 
     def over(self, made: Any, parts: Sequence[Any]) -> Any:
         """Return what walks over others, noted where one of these is a walk too; raises RecursionError for too many."""

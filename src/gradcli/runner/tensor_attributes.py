@@ -11,9 +11,9 @@ from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
 from gradcli.ops.joining import PUT
 from gradcli.runner import printing
+from gradcli.runner.backward import GradFn
 from gradcli.runner.converting import array_of, cast, dtype_name
 from gradcli.runner.events import note
-from gradcli.runner.grad_fns import GradFn
 from gradcli.runner.library import ATTRIBUTES, FOREIGN_TO, METHODS, method, native
 from gradcli.runner.numpy_values import refuse_active
 from gradcli.runner.printing import doubles, grad_fn_name
@@ -42,7 +42,7 @@ from gradcli.runner.values import (
 def grad_fn(run: Run, x: Tensor) -> Any:
     """Return the function that made a tensor, None for a leaf."""
     name = grad_fn_name(x)
-    return None if name is None else GradFn(run, x.node, name)
+    return None if name is None else GradFn(x.node, name)
 
 
 BYTES = {"float64": 8, "int64": 8, "float32": 4, "int32": 4, "float16": 2, "bfloat16": 2, "int16": 2}

@@ -378,6 +378,17 @@ class Code:
     run: Callable[[Frame], Any] = field(default=lambda frame: None)
 
 
+def new_frame(code: Code, regs: Frame) -> Frame:
+    """Return the frame of a class's body or of a comprehension, which stands in a frame that runs."""
+    frame = code.template.copy()
+    frame[0], frame[1] = regs[0], regs if regs[1] is None else regs[1]
+    for here, there in code.frees:
+        frame[here] = regs[there]
+    for place in code.cells:
+        frame[place] = [UNBOUND]
+    return frame
+
+
 @dataclass(slots=True, eq=False)
 class Closure:
     """A function of a script: its code, the cells that it shares, defaults, and the frame of its module."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from gradcli.ops.links import Array, Integers, Raw, Static, Tensor
 from gradcli.ops.making import DETACH, build_full, constant, lengths
 from gradcli.ops.shaping import CLONE, RESHAPE, without_gaps
 from gradcli.ops.values import number, require, whole
-from gradcli.ops.vocabulary import Builder, Function, function, register
+from gradcli.ops.vocabulary import Function, function, register
 
 FLOATS = "float64 double float_ float32 float single float16 half bfloat16"
 INTEGERS = "int64 long int_ intp int32 int int16 short int8 uint8 integer"
@@ -29,7 +30,12 @@ KIND_OF = {
 DOUBLES = ("float64", "double", "float_")
 NARROW = {"uint8": "beyond 255, and as an index they are a mask", "int8": "beyond 127", "int16": "beyond 32767"}
 """Types of integers that wrap around in PyTorch and NumPy: where."""
+DTYPES = {"float": np.float64, "integer": np.int64, "mask": np.bool_}
 DEVICES = ("cpu", "cuda", "mps", "xpu", "meta")
+making = partial(function, family="making")
+
+
+# --- casts ---
 
 
 def cut(x: Array) -> Integers:
@@ -57,12 +63,12 @@ def kind_of(x: Any) -> str:
 
 def as_array(x: Any) -> Any:
     """Return a value of a program as an array; raises ``type`` for what has no numbers."""
-    found = getattr(x, "values", x)
-    if isinstance(found, bool | int | np.generic) or type(found).__name__ in ("Listed", "Tupled", "Tuples"):
-        return np.array(found)
-    if not hasattr(found, "ndim"):
+    array = getattr(x, "values", x)
+    if isinstance(array, bool | int | np.generic) or type(array).__name__ in ("Listed", "Tupled", "Tuples"):
+        return np.array(array)
+    if not hasattr(array, "ndim"):
         raise GradcliError("type", "an array is needed here")
-    return found
+    return array
 
 
 def as_type(f: Apply, x: Any, dtype: Static) -> Any:
@@ -82,13 +88,17 @@ def as_type(f: Apply, x: Any, dtype: Static) -> Any:
 
 def as_kind(f: Apply, x: Any, wanted: str) -> Any:
     """Return an array as floats, integers or truth values; the last two have no derivative."""
-    found = kind_of(x)
-    if found == wanted:
+    kind = kind_of(x)
+    if kind == wanted:
         return x
-    if found == "float":
+    if kind == "float":
         return f(LONG, x) if wanted == "integer" else f(OPERATORS["!=", 2], x, np.float64(0.0))
-    dtypes = {"float": np.float64, "integer": np.int64, "mask": np.bool_}
-    return np.asarray(value_of(x)).astype(dtypes[wanted])
+    return np.asarray(value_of(x)).astype(DTYPES[wanted])
+
+
+def copied(f: Apply, x: Any) -> Any:
+    """Return a copy of an array of any kind."""
+    return f(CLONE, x) if kind_of(x) == "float" else np.array(value_of(x))
 
 
 def is_device(word: Any) -> bool:
@@ -96,7 +106,7 @@ def is_device(word: Any) -> bool:
     return isinstance(word, str) and word.partition(":")[0] in DEVICES
 
 
-@function("to", "method", "making")
+@making("to", "method")
 def build_to(
     f: Apply, x: Raw, other: Raw = None, dtype: Raw = None, device: Static = None, non_blocking: Static = False,
     copy: Static = False,
@@ -107,50 +117,43 @@ def build_to(
         fits = word is None or is_device(word)
         require(fits, "value", f"{word!r} is neither a type of numbers nor a device")
     wanted = dtype if other is None or is_device(other) else other
-    found = as_array(x)
+    array = as_array(x)
     if isinstance(wanted, str):
-        found = as_type(f, found, wanted)
+        array = as_type(f, array, wanted)
     elif wanted is not None:
-        found = as_kind(f, found, kind_of(as_array(wanted)))
-    if not copy:
-        return found
-    return f(CLONE, found) if kind_of(found) == "float" else np.array(value_of(found))
+        array = as_kind(f, array, kind_of(as_array(wanted)))
+    return copied(f, array) if copy else array
 
 
-@function("astype", "method", "making")
+@making("astype", "method")
 def build_astype(f: Apply, x: Raw, dtype: Raw, copy: Static = True) -> Tensor:
     """a copy of x as numbers of another type"""
     return build_to(f, x, dtype=dtype, copy=copy)
 
 
-@function("type type_as", "method", "making")
+@making("type type_as", "method")
 def build_type(f: Apply, x: Raw, dtype: Raw) -> Tensor:
     """x as numbers of another type, named or that of another array"""
     return build_to(f, x, dtype=dtype)
 
 
-def caster(wanted: str, words: str) -> Builder:
-    """Return the builder of a cast without options."""
-
-    def build(f: Apply, x: Raw) -> Tensor:
-        return as_kind(f, as_array(x), wanted)
-
-    build.__doc__ = words
-    return build
+@making("long short int", "not-bare method", op=LONG)
+def build_long(f: Apply, x: Raw) -> Tensor:
+    """the integer parts as integers; they have no derivative"""
+    return as_kind(f, as_array(x), "integer")
 
 
-function("long short int", "not-bare method", "making", op=LONG)(
-    caster("integer", "the integer parts as integers; they have no derivative")
-)
-register(Function("bool", caster("mask", ""), ("bool",), ("bool",), "whether an entry is not 0", "making"))
+def build_bool(f: Apply, x: Raw) -> Tensor:
+    """whether an entry is not 0"""
+    return as_kind(f, as_array(x), "mask")
 
 
 def single(x: Any) -> Any:
     """Return the one entry of an array as an array without axes; raises ``value`` where there are more, or none."""
-    found = as_array(x)
-    size, hint = math.prod(found.shape), "pick one, x[0], or reduce, x.sum()"
+    array = as_array(x)
+    size, hint = math.prod(array.shape), "pick one, x[0], or reduce, x.sum()"
     require(size == 1, "value", f"an array of {counted(size, 'entry')} is not one number", hint)
-    return found
+    return array
 
 
 def build_item(f: Apply, x: Raw) -> Any:
@@ -159,10 +162,10 @@ def build_item(f: Apply, x: Raw) -> Any:
         return x
     if isinstance(x, str):
         return infinite(x)
-    found = single(x)
-    if kind_of(found) != "float":
-        return np.asarray(value_of(found)).item()
-    return f(CLONE, f(DETACH, f(RESHAPE, found, shape=())))
+    array = single(x)
+    if kind_of(array) != "float":
+        return np.asarray(value_of(array)).item()
+    return f(CLONE, f(DETACH, f(RESHAPE, array, shape=())))
 
 
 def infinite(word: str) -> Any:
@@ -173,62 +176,59 @@ def infinite(word: str) -> Any:
     return np.float64(-words[name[1:]] if name[0] == "-" else words[name])
 
 
-CONSTANT = "the one number of x, as a constant: no gradient flows through"
-register(Function("item", build_item, ("float",), ("item",), CONSTANT, "making"))
-
-
 def build_int(f: Apply, x: Raw) -> Any:
     """the integer part of one number; it has no derivative"""
-    found = x if isinstance(x, bool | int) else as_kind(f, single(x), "integer")
-    return int(np.asarray(value_of(found)).item())
+    integer = x if isinstance(x, bool | int) else as_kind(f, single(x), "integer")
+    return int(np.asarray(value_of(integer)).item())
 
 
-register(Function("int", build_int, ("int",), (), "the integer part of one number; it has no derivative", "making"))
+for _name, _build, _spellings, _methods in (
+    ("bool", build_bool, ("bool",), ("bool",)),
+    ("item", build_item, ("float",), ("item",)),
+    ("int", build_int, ("int",), ()),
+):
+    register(Function(_name, _build, _spellings, _methods, str(_build.__doc__), "making"))
 
 
-@function("tolist", "method", "making")
+@making("tolist", "method")
 def build_tolist(f: Apply, x: Raw) -> Tensor:
     """the numbers of x as constants: no gradient flows through"""
-    found = as_array(x)
-    return f(CLONE, f(DETACH, found)) if kind_of(found) == "float" else np.array(value_of(found))
+    array = as_array(x)
+    return copied(f, f(DETACH, array) if kind_of(array) == "float" else array)
 
 
-@function("numpy", "not-bare method", "making")
+@making("numpy", "not-bare method")
 def build_numpy(f: Apply, x: Raw, force: Static = False) -> Tensor:
     """the numbers of a constant, in the same memory"""
-    found = as_array(x)
-    if not getattr(found, "active", False):
-        return found
+    array = as_array(x)
+    if not getattr(array, "active", False):
+        return array
     said = ".numpy() of what is differentiated: PyTorch refuses that"
     require(force, "not-differentiable", said, hint="x.detach().numpy()")
-    return f(DETACH, found)
+    return f(DETACH, array)
 
 
-@function("cpu cuda", "not-bare method", "making")
+@making("cpu cuda", "not-bare method")
 def build_cpu(f: Apply, x: Raw, device: Static = None, non_blocking: Static = False) -> Tensor:
     """x itself: where numbers are kept is all the same here"""
     del f, device, non_blocking
     return as_array(x)
 
 
-@function("contiguous", "not-bare method", "making")
+@making("contiguous", "not-bare method")
 def build_contiguous(f: Apply, x: Raw) -> Tensor:
     """x itself, and a copy where its entries do not stand one after the other in memory"""
-    found = as_array(x)
-    numbers = np.asarray(value_of(found))
-    if numbers.flags.c_contiguous:
-        return found
-    dense = without_gaps(f, found)
-    return dense if dense is not found else f(RESHAPE, f(RESHAPE, found, shape=(-1,)), shape=found.shape)
+    array = as_array(x)
+    if np.asarray(value_of(array)).flags.c_contiguous:
+        return array
+    dense = without_gaps(f, array)
+    return dense if dense is not array else f(RESHAPE, f(RESHAPE, array, shape=(-1,)), shape=array.shape)
 
 
-@function("np.ascontiguousarray numpy.ascontiguousarray", "", "making")
-def build_ascontiguousarray(f: Apply, x: Raw) -> Tensor:
-    """x itself, and a copy where its entries do not stand one after the other in memory"""
-    return build_contiguous(f, x)
+making("np.ascontiguousarray numpy.ascontiguousarray", "")(build_contiguous)
 
 
-@function("device", "torch not-bare", "making")
+@making("device", "torch not-bare")
 def build_device(f: Apply, type: Static, index: Static = None) -> Any:
     """the name of a device; where numbers are kept is all the same here"""
     del f, index
@@ -236,31 +236,60 @@ def build_device(f: Apply, type: Static, index: Static = None) -> Any:
     return type
 
 
-def typed_list(names: str, dtype: str, words: str) -> None:
+# --- arrays made of a list, or like another one ---
+
+
+def enter_typed(names: str, dtype: str, words: str) -> None:
     """Enter PyTorch's constructors of one type: of a list, or of a shape."""
+    first = names.partition(" ")[0]
 
     def build(f: Apply, *data: Raw) -> Tensor:
         if len(data) == 1 and type(data[0]) is not int:
-            return as_kind(f, as_array(constant(data[0], own)), dtype)
+            return as_kind(f, as_array(constant(data[0], first)), dtype)
         fits = all(type(length) is int and length >= 0 for length in data)
-        require(fits, "value", f"{own} takes a list, or lengths")
+        require(fits, "value", f"{first} takes a list, or lengths")
         f.charge(math.prod(data))
-        return np.zeros(data) if dtype == "float" else as_kind(f, np.zeros(data), dtype)
+        return np.zeros(data, dtype=DTYPES[dtype])
 
-    own = names.split(maxsplit=1)[0]
     build.__doc__ = words
-    function(names, "torch not-bare", "making")(build)
+    making(names, "torch not-bare")(build)
 
 
-typed_list("FloatTensor DoubleTensor HalfTensor Tensor", "float", "a list as an array of doubles")
-typed_list("LongTensor IntTensor ShortTensor", "integer", "a list as an array of integers")
-typed_list("BoolTensor", "mask", "a list as an array of truth values")
+enter_typed("FloatTensor DoubleTensor HalfTensor Tensor", "float", "a list as an array of doubles")
+enter_typed("LongTensor IntTensor ShortTensor", "integer", "a list as an array of integers")
+enter_typed("BoolTensor", "mask", "a list as an array of truth values")
 
 
-# --- arrays made like another one ---
+def enter_like(names: str, value: float) -> None:
+    """Enter new_zeros or new_ones."""
+
+    def build(f: Apply, x: Raw, *shape: Static) -> Tensor:
+        wanted = lengths(shape)
+        f.charge(math.prod(wanted))
+        return np.full(wanted, value, dtype=DTYPES[kind_of(as_array(x))])
+
+    build.__doc__ = f"{'ones' if value else 'zeros'} of the kind of x"
+    making(names, "not-bare method dtype")(build)
 
 
-@function("range", "", "making")
+enter_like("new_zeros new_empty", 0.0)
+enter_like("new_ones", 1.0)
+
+
+@making("new_full", "not-bare method dtype", kinds="same same first")
+def build_new_full(f: Apply, x: Tensor, shape: Static, fill_value: Tensor) -> Tensor:
+    """one number everywhere, of the kind of x"""
+    del x
+    return build_full(f, shape, fill_value)
+
+
+@making("new_tensor", "not-bare method dtype")
+def build_new_tensor(f: Apply, x: Raw, data: Raw) -> Tensor:
+    """a list as an array of the kind of x"""
+    return copied(f, as_kind(f, as_array(constant(data, "new_tensor")), kind_of(as_array(x))))
+
+
+@making("range", "")
 def build_range(f: Apply, start: Static, end: Static = None, step: Static = 1) -> Tensor:
     """integers from start up to, not including, end"""
     first, last = (0, start) if end is None else (start, end)
@@ -270,58 +299,20 @@ def build_range(f: Apply, start: Static, end: Static = None, step: Static = 1) -
     return np.arange(*bounds)
 
 
-def like(value: float) -> Builder:
-    """Return the builder of new_zeros or new_ones."""
-
-    def build(f: Apply, x: Raw, *shape: Static) -> Tensor:
-        wanted = lengths(shape)
-        f.charge(math.prod(wanted))
-        return as_kind(f, np.full(wanted, value), kind_of(as_array(x)))
-
-    build.__doc__ = f"{'ones' if value else 'zeros'} of the kind of x"
-    return build
-
-
-function("new_zeros new_empty", "not-bare method dtype", "making")(like(0.0))
-function("new_ones", "not-bare method dtype", "making")(like(1.0))
-
-
-@function("new_full", "not-bare method dtype", "making", kinds="same same first")
-def build_new_full(f: Apply, x: Tensor, shape: Static, fill_value: Tensor) -> Tensor:
-    """one number everywhere, of the kind of x"""
-    del x
-    return build_full(f, shape, fill_value)
-
-
-@function("new_tensor", "not-bare method dtype", "making")
-def build_new_tensor(f: Apply, x: Raw, data: Raw) -> Tensor:
-    """a list as an array of the kind of x"""
-    found = as_kind(f, as_array(constant(data, "new_tensor")), kind_of(as_array(x)))
-    return f(CLONE, found) if kind_of(found) == "float" else np.array(found)
-
-
-def powers(f: Apply, bounds: tuple[Static, Static], steps: Static, base: Static) -> Any:
-    """Return powers of a base whose exponents are evenly apart."""
+@making("logspace", "torch dtype")
+def build_logspace(f: Apply, start: Static, end: Static, steps: Static, base: Static = 10.0) -> Any:
+    """steps powers of base, from base**start to base**end"""
     count = lengths((whole(steps, "steps"),))[0]
     f.charge(count)
-    first, last = (number(bound, "a bound") for bound in bounds)
+    first, last = number(start, "a bound"), number(end, "a bound")
     return np.power(number(base, "base"), np.linspace(first, last, count))
 
 
-@function("logspace", "torch dtype", "making")
-def build_logspace(f: Apply, start: Static, end: Static, steps: Static, base: Static = 10.0) -> Tensor:
-    """steps powers of base, from base**start to base**end"""
-    return powers(f, (start, end), steps, base)
-
-
-@function("np.logspace numpy.logspace jnp.logspace", "dtype", "making")
+@making("np.logspace numpy.logspace jnp.logspace", "dtype")
 def build_numpy_logspace(
     f: Apply, start: Static, stop: Static, num: Static = 50, endpoint: Static = True, base: Static = 10.0
 ) -> Tensor:
     """num powers of base, from base**start to base**stop"""
     if endpoint:
-        return powers(f, (start, stop), num, base)
-    found: Tensor = powers(f, (start, stop), whole(num, "num") + 1, base)[:-1]
-    if not isinstance(found, np.ndarray):
-        raise GradcliError("value", "np.logspace takes numbers")
-    return found
+        return build_logspace(f, start, stop, num, base)
+    return build_logspace(f, start, stop, whole(num, "num") + 1, base)[:-1]

@@ -1,6 +1,5 @@
-"""Entries picked by positions and by masks: ``gather``, ``index_select``, ``take``, ``masked_fill``, ``embedding``.
+"""Entries picked by positions and masks, and written, added or reduced there: gather, scatter, index_put, embedding.
 
-Entries written, added or reduced into copies of an array: ``scatter``, ``index_add``, ``index_put`` and their kind.
 What is written is a write by index. What is added up, multiplied or compared is a table: a row for each entry, with
 what is put there beside what it holds, reduced along its rows, so that ties and zeros are those of the reductions.
 """
@@ -29,6 +28,15 @@ from gradcli.ops.vocabulary import Function, function, register
 indexed = partial(function, family="indices", kinds=MOVES)
 
 
+# --- picked ---
+
+
+def open_key(index: Indices, axis: int) -> tuple[Indices, ...]:
+    """Return a key for every axis: ``index`` along one, and where it stands along all others."""
+    grid = np.ogrid[tuple(slice(length) for length in index.shape)]
+    return tuple(index if k == axis else places for k, places in enumerate(grid))
+
+
 def along(x: Value, index: Indices, axis: int, name: str) -> Value:
     """Return the entries at ``index`` along an axis; the other axes of the index may be shorter."""
     fits = index.ndim == x.ndim
@@ -39,12 +47,6 @@ def along(x: Value, index: Indices, axis: int, name: str) -> Value:
     fits = all(k == axis or n <= m for k, (n, m) in enumerate(zip(index.shape, x.shape, strict=True)))
     require(fits, "shape", f"{name}: an index of shape {index.shape} is larger than the array, {x.shape}")
     return x[open_key(within(index, x.shape[axis], name), axis)]
-
-
-def open_key(index: Indices, axis: int) -> tuple[Indices, ...]:
-    """Return a key for every axis: ``index`` along one, and where it stands along all others."""
-    grid = np.ogrid[tuple(slice(length) for length in index.shape)]
-    return tuple(index if k == axis else places for k, places in enumerate(grid))
 
 
 @indexed("gather", "torch method")
@@ -73,17 +75,22 @@ def take_along_dim(x: Value, indices: Raw, dim: Static = None) -> Value:
     return along(wide, np.where(spread < 0, spread + x.shape[axis], spread), axis, name)
 
 
+def layer_key(x: Value, dim: Static, index: Raw, name: str) -> Any:
+    """Return the key of the layers of an axis at positions."""
+    places = positions(x.f, index)
+    require(places.ndim < 2, "shape", f"{name}: the index is a vector, not of shape {places.shape}")
+    axis = one_axis(dim, x.ndim)
+    if not x.ndim:
+        one = within(places, 1, name).size == 1
+        require(one, "shape", f"{name}: {counted(places.size, 'position')} in one number")
+        return ()
+    return (*[slice(None)] * axis, within(np.atleast_1d(places), x.shape[axis], name))
+
+
 @indexed("index_select", "torch method")
 def index_select(x: Value, dim: Static, index: Raw) -> Value:
     """the layers of an axis at the positions"""
-    places = positions(x.f, index)
-    require(places.ndim < 2, "shape", f"index_select: the index is a vector, not of shape {places.shape}")
-    if not x.ndim:
-        one = within(places, 1, "index_select").size == 1
-        require(one, "shape", f"index_select: {counted(places.size, 'position')} in one number")
-        return x[()]
-    axis = one_axis(dim, x.ndim)
-    return x.along(axis, within(np.atleast_1d(places), x.shape[axis], "index_select"))
+    return x[layer_key(x, dim, index, "index_select")]
 
 
 @indexed("take", "torch method")
@@ -95,10 +102,10 @@ def take(x: Value, index: Raw) -> Value:
 @indexed("np.take numpy.take jnp.take", "")
 def numpy_take(x: Value, indices: Raw, axis: Static = None) -> Value:
     """the entries at the positions in one row, or the layers of an axis"""
-    own = 0 if axis is None else one_axis(axis, x.ndim)
+    at = 0 if axis is None else one_axis(axis, x.ndim)
     flat = x.flat if axis is None or not x.ndim else x
-    length = flat.shape[own]
-    return flat.along(own, within(positions(x.f, indices, "indices"), length, "take", -length))
+    length = flat.shape[at]
+    return flat.along(at, within(positions(x.f, indices, "indices"), length, "take", -length))
 
 
 @indexed("masked_select", "torch method")
@@ -112,8 +119,8 @@ def masked_select(x: Value, mask: Raw) -> Value:
 @indexed("np.compress numpy.compress", "")
 def compress(test: Raw, x: Value, axis: Static = None) -> Value:
     """the entries in one row, or the layers of an axis, where the condition is true"""
-    flat, own = (x.flat, 0) if axis is None else (x, one_axis(axis, x.ndim))
-    return flat.along(own, np.flatnonzero(truths(test, "np.compress")))
+    flat, at = (x.flat, 0) if axis is None else (x, one_axis(axis, x.ndim))
+    return flat.along(at, np.flatnonzero(truths(test, "np.compress")))
 
 
 @function("masked_fill", "torch method", "indices", kinds="same same first")
@@ -123,17 +130,13 @@ def masked_fill(x: Value, mask: Raw, value: Value) -> Value:
     return where(as_numbers(truths(mask, "masked_fill")), value, x)
 
 
-def where_of_own(x: Value, mask: Raw, other: Value) -> Value:
+def where_method(x: Value, mask: Raw, other: Value) -> Value:
     """x where the condition holds, other elsewhere"""
     return where(as_numbers(truths(mask, "where")), x, other)
 
 
-register(
-    Function(
-        "Tensor.where", as_builder(where_of_own), (), ("where",), "x where the condition holds, other elsewhere",
-        "indices",
-    )
-)  # fmt: skip
+WHERE = "x where the condition holds, other elsewhere"
+register(Function("Tensor.where", as_builder(where_method), (), ("where",), WHERE, "indices"))
 
 
 @indexed("embedding", "functional")
@@ -157,7 +160,7 @@ def embedding(
     return where(padded, rows.detach(), rows) if np.any(padded) else rows
 
 
-# ---- Entries written, added or reduced into copies of an array: ``scatter``, ``index_add``, ``index_put``
+# --- written, added and reduced ---
 
 REDUCTIONS: dict[str, tuple[Op, float]] = {
     "sum": (SUM, 0.0),
@@ -167,20 +170,6 @@ REDUCTIONS: dict[str, tuple[Op, float]] = {
     "amin": (AMIN, math.inf),
 }
 """By name: the reduction, and the number that changes nothing in it."""
-writing = partial(function, where="torch method", family="indices", kinds=MOVES)
-
-
-def table_of(places: Indices, size: int, first: int, width: int) -> Indices:
-    """Return for each of ``size`` places the numbers of the entries that are meant for it, one after the other.
-
-    A row has so many columns and begins at the ``first``; what is left over holds the number after the last entry.
-    """
-    flat = np.ravel(places)
-    order = np.argsort(flat, kind="stable")
-    row = flat[order]
-    table = np.full((size, width), flat.size)
-    table[row, first + np.arange(flat.size) - np.searchsorted(row, row)] = order
-    return table
 
 
 def reduced(x: Value, places: Indices, source: Value, kind: str, include_self: bool = True) -> Value:
@@ -190,24 +179,28 @@ def reduced(x: Value, places: Indices, source: Value, kind: str, include_self: b
     """
     require(kind in REDUCTIONS, "value", f"reduce is one of {', '.join(REDUCTIONS)}, not {kind!r}")
     op, neutral = REDUCTIONS[kind]
-    times = np.bincount(np.ravel(places), minlength=x.size)
+    flat = np.ravel(places)
+    times = np.bincount(flat, minlength=x.size)
     most = int(np.max(times, initial=0))
     if not most:
         return x.clone()
     x.f.charge(x.size * (most + 1))
-    table = x.size + table_of(places, x.size, 1, most + 1)
-    table[:, 0] = np.where((times > 0) & (not include_self), x.size + int(np.size(places)), np.arange(x.size))
-    flat, more = (part if part.ndim == 1 else part.flat for part in (x, source))
-    found = flat.of(CAT, more, np.array([neutral]), dim=0)[table].of(op, dim=(1,), keepdim=False)
+    order = np.argsort(flat, kind="stable")
+    rows = flat[order]
+    table = np.full((x.size, most + 1), x.size + flat.size)  # what is left over is the neutral number
+    table[rows, 1 + np.arange(flat.size) - np.searchsorted(rows, rows)] = x.size + order
+    table[:, 0] = np.where((times > 0) & (not include_self), x.size + flat.size, np.arange(x.size))
+    entries, more = (part if part.ndim == 1 else part.flat for part in (x, source))
+    result = entries.of(CAT, more, np.array([neutral]), dim=0)[table].of(op, dim=(1,), keepdim=False)
     if kind == "mean":
-        found = found / np.maximum(times + include_self, 1).astype(np.float64)
-    if kind in ("amax", "amin") and not include_self and np.any((flat.raw == found.raw) & (times > 0)):
+        result = result / np.maximum(times + include_self, 1).astype(np.float64)
+    if kind in ("amax", "amin") and not include_self and np.any((entries.raw == result.raw) & (times > 0)):
         x.f.remark(
             "torch-differs",
             "The extreme is also what x holds there, which does not take part: PyTorch counts it among those that "
             "share the gradient and drops its share. Here the others share all of it.",
         )
-    return found if x.ndim == 1 else found.reshape(*x.shape)
+    return result if x.ndim == 1 else result.reshape(*x.shape)
 
 
 def flat_places(x: Value, key: Any) -> Indices:
@@ -236,7 +229,7 @@ def scattered(x: Value, dim: Static, index: Raw, source: Value, name: str) -> tu
     return key, source[tuple(slice(length) for length in places.shape)]
 
 
-@writing("scatter")
+@indexed("scatter", "torch method")
 def scatter(
     f: Apply, x: Value, dim: Static, index: Raw, src: Value | None = None, value: Static = None, reduce: Static = None
 ) -> Value:
@@ -253,30 +246,18 @@ def scatter(
     return reduced(x, places, spread, "sum" if reduce == "add" else "prod")
 
 
-@writing("scatter_add")
+@indexed("scatter_add", "torch method")
 def scatter_add(x: Value, dim: Static, index: Raw, src: Value) -> Value:
     """a copy of x with the entries of src added at the positions along an axis"""
     key, part = scattered(x, dim, index, src, "scatter_add")
     return reduced(x, flat_places(x, key), part, "sum")
 
 
-@writing("scatter_reduce")
+@indexed("scatter_reduce", "torch method")
 def scatter_reduce(x: Value, dim: Static, index: Raw, src: Value, reduce: Static, include_self: bool = True) -> Value:
     """a copy of x with the entries of src reduced into those at the positions: sum, prod, mean, amax or amin"""
     key, part = scattered(x, dim, index, src, "scatter_reduce")
     return reduced(x, flat_places(x, key), part, str(reduce), include_self)
-
-
-def layer_key(x: Value, dim: Static, index: Raw, name: str) -> Any:
-    """Return the key of the layers of an axis at positions."""
-    places = positions(x.f, index)
-    require(places.ndim < 2, "shape", f"{name}: the index is a vector, not of shape {places.shape}")
-    axis = one_axis(dim, x.ndim)
-    if not x.ndim:
-        one = within(places, 1, name).size == 1
-        require(one, "shape", f"{name}: {counted(places.size, 'position')} in one number")
-        return ()
-    return (*[slice(None)] * axis, within(np.atleast_1d(places), x.shape[axis], name))
 
 
 def fitting(x: Value, key: Any, source: Value, name: str) -> Value:
@@ -284,12 +265,11 @@ def fitting(x: Value, key: Any, source: Value, name: str) -> Value:
     wanted = np.shape(flat_places(x, key))
     if source.shape != wanted and source.size == math.prod(wanted) and 0 in (source.ndim, len(wanted)):
         return source.reshape(*wanted)
-    said = f"{name}: the source has shape {source.shape}, and {wanted} are written"
-    require(source.shape == wanted, "shape", said)
+    require(source.shape == wanted, "shape", f"{name}: the source has shape {source.shape}, and {wanted} are written")
     return source
 
 
-@writing("index_add")
+@indexed("index_add", "torch method")
 def index_add(x: Value, dim: Static, index: Raw, source: Value, alpha: Value | None = None) -> Value:
     """a copy of x with the layers of source, alpha times each, added at the positions"""
     key = layer_key(x, dim, index, "index_add")
@@ -297,7 +277,7 @@ def index_add(x: Value, dim: Static, index: Raw, source: Value, alpha: Value | N
     return reduced(x, flat_places(x, key), part if alpha is None else part * alpha, "sum")
 
 
-@writing("index_copy")
+@indexed("index_copy", "torch method")
 def index_copy(x: Value, dim: Static, index: Raw, source: Value) -> Value:
     """a copy of x with the layers of source written at the positions"""
     key = layer_key(x, dim, index, "index_copy")
@@ -315,7 +295,7 @@ def index_fill(x: Value, dim: Static, index: Raw, value: Value) -> Value:
     return x.of(PUT, value, key=np.unravel_index(places, x.shape))
 
 
-@writing("index_put")
+@indexed("index_put", "torch method")
 def index_put(x: Value, indices: Raws, values: Value, accumulate: bool = False) -> Value:
     """a copy of x with values written at an index, or added"""
     key = tuple(part_of(x.f, part) for part in indices)
@@ -333,11 +313,11 @@ def index_put(x: Value, indices: Raws, values: Value, accumulate: bool = False) 
 
 def part_of(f: Apply, part: Raw) -> Any:
     """Return one part of an index: positions or a mask."""
-    found = np.asarray(getattr(part, "value", part))
-    return found if found.dtype == np.bool_ else positions(f, part)
+    numbers = np.asarray(getattr(part, "value", part))
+    return numbers if numbers.dtype == np.bool_ else positions(f, part)
 
 
-@function("put", "torch not-bare method", "indices", kinds=MOVES)
+@indexed("put", "torch not-bare method")
 def put(x: Value, index: Raw, source: Value, accumulate: bool = False) -> Value:
     """a copy of x with the entries of source written, or added, at the positions in one row"""
     places = within(positions(x.f, index), x.size, "put", -x.size) % max(x.size, 1)

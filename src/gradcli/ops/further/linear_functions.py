@@ -1,7 +1,4 @@
-"""Factors of a matrix, L·Lᵀ and Q·R, and systems of equations with a triangular matrix.
-
-Functions of matrices: logarithms of determinants, inverses of what is not square, and exponentials.
-"""
+"""Functions of matrices: factors L·Lᵀ and Q·R, triangular systems, determinants, pseudo-inverses, exponentials."""
 
 from __future__ import annotations
 
@@ -12,17 +9,21 @@ import numpy as np
 
 from gradcli.ops import exactly
 from gradcli.ops.declare import RULES, Kink, Op, Parts, Piecewise, Said, declare, in_one_step
-from gradcli.ops.further import linear_decimals as decimals
 from gradcli.ops.further.linear_decompositions import (
     NEAR,
+    as_in_doubles,
+    contraction,
     decomposed,
+    doubles,
+    each_matrix,
     factor_digits,
-    letters_of,
-    refuse_arbitrary,
+    in_mpmath,
+    refuse_choices,
     require_matrix,
+    singular,
     singular_values,
+    symmetric,
     symmetric_side,
-    turns_of,
 )
 from gradcli.ops.linear_algebra import require_product, require_square
 from gradcli.ops.links import (
@@ -30,7 +31,6 @@ from gradcli.ops.links import (
     OUT,
     Array,
     Contraction,
-    Explicit,
     Indices,
     Library,
     Line,
@@ -50,20 +50,30 @@ IN_SCIPY = "scipy.linalg.{0} jax.scipy.linalg.{0}"
 """The names of a function of SciPy, and of JAX's copy of it, that is another in NumPy and PyTorch."""
 
 
-def inverse_of(a: Array) -> Array:
-    """Return the inverse in doubles."""
-    try:
-        return np.asarray(np.linalg.inv(a), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        return np.full(a.shape, np.nan) if a.ndim == 2 else np.stack([inverse_of(part) for part in a])
+def turned(a: Any) -> Array:
+    """Return matrices transposed."""
+    return np.swapaxes(a, -1, -2)
+
+
+@in_one_step
+def inverse_or_nan(a: Array) -> Array:
+    """Return the inverse, and nan where there is none but for rounding."""
+    inverse = solved(a, np.broadcast_to(np.eye(a.shape[-1]), a.shape))
+    return np.where(is_regular(a, inverse)[..., None, None], inverse, np.nan)
+
+
+RULES[inverse_or_nan] = INV
+
+
+# --- L·Lᵀ ---
 
 
 def lower(a: Array) -> Array:
     """Return L, and no square of its diagonal that is what rounding left of an entry of A: that may be below 0 too."""
-    found = np.linalg.cholesky(decimals.symmetric(a))
-    if np.any(np.diagonal(found * found, axis1=-2, axis2=-1) <= NEAR * np.diagonal(a, axis1=-2, axis2=-1)):
+    factor = np.linalg.cholesky(symmetric(a))
+    if np.any(np.diagonal(factor * factor, axis1=-2, axis2=-1) <= NEAR * np.diagonal(a, axis1=-2, axis2=-1)):
         raise np.linalg.LinAlgError("matrix is not positive definite")
-    return found
+    return factor
 
 
 def cholesky_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
@@ -72,28 +82,24 @@ def cholesky_local(argument: int, out: Array, values: tuple[Array, ...], static:
     So L[i, b]·W[b, k]·W[j, l] for b > j and half of it for b = j, and as much for A[l, k], half of each.
     """
     del argument, values, static
-    batch, n = letters_of(out, 2), out.shape[-1]
-    lengths = dict(zip(f"{batch}ijklb", (*out.shape, n, n, n), strict=True))
-    same = {letter: length for letter, length in lengths.items() if letter != "b"}
-    inverse = ("inv(cholesky({}))", inverse_of(out))
-    factor = Explicit(lambda s, whole, left, right: whole * left * right)
-    right, line = (AUXILIARY, f"{batch}jl"), Line("b", "j", Order.NOT_BEFORE)
-    below = (OUT, f"{batch}ib"), (AUXILIARY, f"{batch}bk"), right
-    beside = (OUT, f"{batch}ij"), (AUXILIARY, f"{batch}jk"), right
-    found = []
-    for columns in (f"{batch}kl", f"{batch}lk"):
-        found.append(Contraction(f"{batch}ij", columns, lengths, 0.5, factor, below, inverse, line=line))
-        found.append(Contraction(f"{batch}ij", columns, same, -0.25, factor, beside, inverse))
-    return found
+    lengths = dict.fromkeys("ijklb", out.shape[-1])
+    inverse = ("inv(cholesky({}))", inverse_or_nan(out))
+    line: dict[str, Any] = {"line": Line("b", "j", Order.NOT_BEFORE)}
+    below = (OUT, "ib"), (AUXILIARY, "bk"), (AUXILIARY, "jl")
+    beside = (OUT, "ij"), (AUXILIARY, "jk"), (AUXILIARY, "jl")
+    return [
+        contraction(out, lengths, "ij", columns, *bound, weight=weight, auxiliary=inverse, **more)
+        for columns in ("kl", "lk")
+        for bound, weight, more in ((below, 0.5, line), (beside, -0.25, {}))
+    ]
 
 
 def cholesky_vjp(g: Array, y: Array, _a: Array) -> Array:
     """Return the symmetric part of L⁻ᵀ·Φ(Lᵀ·g)·L⁻¹ (PyTorch's ``cholesky_backward``)."""
-    turned = np.tril(np.matmul(np.swapaxes(y, -1, -2), g))
-    turned = turned - np.tril(np.triu(turned)) / 2
-    turned = (turned + np.swapaxes(turned, -1, -2)) / 2
-    half = np.linalg.solve(np.swapaxes(y, -1, -2), turned)
-    return np.swapaxes(np.linalg.solve(np.swapaxes(y, -1, -2), np.swapaxes(half, -1, -2)), -1, -2)
+    inner = np.tril(np.matmul(turned(y), g))
+    inner = inner - np.tril(np.triu(inner)) / 2
+    half = np.linalg.solve(turned(y), (inner + turned(inner)) / 2)
+    return turned(np.linalg.solve(turned(y), turned(half)))
 
 
 CHOLESKY = declare(
@@ -102,7 +108,7 @@ CHOLESKY = declare(
         decomposed(lower),
         (cholesky_vjp,),
         cholesky_local,
-        exactly=lambda a: decimals.each_matrix(decimals.cholesky, decimals.symmetric(a)),
+        exactly=lambda a: each_matrix(lambda x: in_mpmath(lambda mp, x: (mp.cholesky(x),), x)[0], symmetric(a)),
         work=row_by_row,
         steps=eliminated,
         digits=lambda out, a: factor_digits(out),
@@ -112,54 +118,62 @@ CHOLESKY = declare(
 )
 
 
+@function("cholesky", "torch linalg method", FAMILY, op=CHOLESKY)
+def build_cholesky(x: Value, upper: bool = False) -> Value:
+    """the lower triangular L with L @ L.T = x, or with upper=True its transpose"""
+    factor = symmetric_side(x, "U" if upper else "L", "cholesky").of(CHOLESKY)
+    return factor.mT if upper else factor
+
+
+@function(IN_SCIPY.format("cholesky"), "", FAMILY)
+def scipy_cholesky(x: Value, lower: bool = False) -> Value:
+    """the upper triangular U with U.T @ U = A, or with lower=True its transpose"""
+    return build_cholesky(x, upper=not lower)
+
+
+# --- Q·R ---
+
+
 def q_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
     """Link Q[a, j] to A[i, l] by differentiating QᵀQ = 1 and A = Q·R, for W = inv(R).
 
     1[a, i]·W[l, j] - the sum over b ≤ j of Q[a, b]·Q[i, b]·W[l, j] - that over b < j of Q[a, b]·Q[i, j]·W[l, b].
     """
     del argument, static
-    batch, (m, n) = letters_of(out, 2), out.shape[-2:]
-    lengths = dict(zip(f"{batch}ajilb", (*out.shape, m, n, n), strict=True))
-    same = {letter: length for letter, length in lengths.items() if letter != "b"}
-    straight = {letter: length for letter, length in same.items() if letter != "i"}
-    options: dict[str, Any] = {
-        "auxiliary": ("inv(qr({}).R)", inverse_of(np.matmul(np.swapaxes(out, -1, -2), values[0])))
-    }
-    rows, columns, line = f"{batch}aj", f"{batch}il", Line("j", "b", Order.NOT_BEFORE)
-    product = Explicit(lambda s, whole, left, right: whole * left * right)
+    (m, n), inverse = out.shape[-2:], inverse_or_nan(np.matmul(turned(out), values[0]))
+    lengths = dict(zip("ajilb", (m, n, m, n, n), strict=True))
+    how: dict[str, Any] = {"auxiliary": ("inv(qr({}).R)", inverse)}
+    line = Line("j", "b", Order.NOT_BEFORE)
 
-    def met(*letters: str) -> tuple[tuple[int, str], ...]:
-        return tuple((slot, batch + which) for slot, which in zip((OUT, OUT, AUXILIARY), letters, strict=True))
+    def part(weight: float, first: str, second: str, third: str, **more: Any) -> Contraction:
+        bound = (OUT, first), (OUT, second), (AUXILIARY, third)
+        return contraction(out, lengths, "aj", "il", *bound, weight=weight, **how, **more)
 
-    own = ((AUXILIARY, f"{batch}lj"),)
     return [
-        Contraction(rows, f"{batch}al", straight, 1.0, Explicit(lambda s, right: right), own, **options),
-        Contraction(rows, columns, lengths, -1.0, product, met("ab", "ib", "lj"), line=line, **options),
-        Contraction(rows, columns, lengths, -1.0, product, met("ab", "ij", "lb"), line=line, **options),
-        Contraction(rows, columns, same, 1.0, product, met("aj", "ij", "lj"), **options),
+        contraction(out, lengths, "aj", "al", (AUXILIARY, "lj"), **how),
+        part(-1.0, "ab", "ib", "lj", line=line),
+        part(-1.0, "ab", "ij", "lb", line=line),
+        part(1.0, "aj", "ij", "lj"),
     ]
 
 
 def q_vjp(g: Array, y: Array, a: Array) -> Array:
     """Return (g + Q·copyltu(-gᵀ·Q))·R⁻ᵀ (PyTorch's ``linalg_qr_backward`` with a cotangent of Q alone)."""
-    r = np.matmul(np.swapaxes(y, -1, -2), a)
-    met = -np.matmul(np.swapaxes(g, -1, -2), y)
-    low = np.tril(met)
-    both = low + np.swapaxes(np.tril(met, -1), -1, -2)
-    return np.swapaxes(solved(r, np.swapaxes(g + np.matmul(y, both), -1, -2)), -1, -2)
+    inner = -np.matmul(turned(g), y)
+    both = np.tril(inner) + turned(np.tril(inner, -1))
+    return turned(solved(np.matmul(turned(y), a), turned(g + np.matmul(y, both))))
 
 
 def are_choices(a: Array) -> Mask:
     """Return which columns of Q are a choice: where one of A is a sum of those before it, and from there on."""
-    a = np.asarray(a, dtype=np.float64)
+    a = doubles(a)
     left = np.diagonal(np.linalg.qr(a)[1], axis1=-2, axis2=-1)
     return np.logical_or.accumulate(np.abs(left) <= NEAR * np.sqrt(np.sum(a * a, axis=-2)), axis=-1)
 
 
-def near_to(guide: Array, a: Array) -> Array:
-    """Return Q in many digits with the signs of that in doubles, and columns of this where they are a choice."""
-    q = decimals.orthogonal(a)
-    return np.where(are_choices(a), guide, q * np.where(np.sum(q.astype(np.float64) * guide, axis=0) < 0, -1, 1))
+def q_on(guide: Array, a: Any) -> Any:
+    """Return Q in many digits, as near to that of doubles as it comes."""
+    return as_in_doubles(guide, in_mpmath(lambda mp, x: mp.qr(x, mode="skinny"), a)[0], are_choices(a))
 
 
 ORTHOGONAL = declare(
@@ -169,13 +183,11 @@ ORTHOGONAL = declare(
         (q_vjp,),
         q_local,
         pieces=Piecewise(
-            lambda a: np.linalg.qr(np.asarray(a, dtype=np.float64))[0],
-            lambda guide, a: decimals.each_matrix(near_to, guide, a),
-            open=True,
+            lambda a: np.linalg.qr(doubles(a))[0], lambda guide, a: each_matrix(q_on, guide, a), open=True
         ),
         work=row_by_row,
         steps=eliminated,
-        digits=lambda out, a: factor_digits(np.matmul(np.swapaxes(out, -1, -2), a)),
+        digits=lambda out, a: factor_digits(np.matmul(turned(out), a)),
         index=Said(),
         write=lambda call: f"qr({call.texts[0]}).Q",
         torch_saves=("output",),
@@ -195,23 +207,10 @@ def factored(x: Value, complete: bool) -> Parts:
     def q() -> Value:
         if not made:
             made.append(square.of(ORTHOGONAL))
-            refuse_arbitrary(square, are_choices(square.raw), "columns of Q where those of A depend")
+            refuse_choices(square, are_choices(square.raw), "columns of Q where those of A depend")
         return made[0]
 
     return Parts(("Q", "R"), (q, lambda: (q().mT @ x).of(TRIU, k=0)))
-
-
-@function("cholesky", "torch linalg method", FAMILY, op=CHOLESKY)
-def build_cholesky(x: Value, upper: bool = False) -> Value:
-    """the lower triangular L with L @ L.T = x, or with upper=True its transpose"""
-    factor = symmetric_side(x, "U" if upper else "L", "cholesky").of(CHOLESKY)
-    return factor.mT if upper else factor
-
-
-@function(IN_SCIPY.format("cholesky"), "", FAMILY)
-def scipy_cholesky(x: Value, lower: bool = False) -> Value:
-    """the upper triangular U with U.T @ U = A, or with lower=True its transpose"""
-    return build_cholesky(x, upper=not lower)
 
 
 @function("qr", "torch method", FAMILY)
@@ -223,8 +222,8 @@ def qr(x: Value, some: bool = True) -> Parts:
 @function("linalg.qr torch.linalg.qr np.linalg.qr numpy.linalg.qr", "", FAMILY)
 def linalg_qr(x: Value, mode: Static = "reduced") -> Parts | Value:
     """Q with orthogonal columns of length 1, and the upper triangular R, with Q @ R = x; with mode="r" numpy's R"""
-    known = mode in ("reduced", "complete", "r")
-    require(known, "value", f'qr: mode is "reduced", "complete" or "r", not {mode!r}')
+    fits = mode in ("reduced", "complete", "r")
+    require(fits, "value", f'qr: mode is "reduced", "complete" or "r", not {mode!r}')
     if mode != "r":
         return factored(x, complete=mode == "complete")
     said = 'qr with mode="r": PyTorch has no derivative there; this is R with mode="reduced".'
@@ -235,10 +234,10 @@ def linalg_qr(x: Value, mode: Static = "reduced") -> Parts | Value:
 @function(IN_SCIPY.format("qr"), "", FAMILY)
 def scipy_qr(x: Value, *, mode: Static = "full") -> Parts | tuple[Value]:
     """Q with orthogonal columns of length 1, and the upper triangular R, with Q @ R = x; with mode="r" R alone"""
-    known = mode in ("full", "economic", "r")
-    require(known, "value", f'qr: mode is "full", "economic" or "r", not {mode!r}')
-    found = factored(x, complete=mode != "economic")
-    return (Value(x.f, found.part("R")),) if mode == "r" else found
+    fits = mode in ("full", "economic", "r")
+    require(fits, "value", f'qr: mode is "full", "economic" or "r", not {mode!r}')
+    factors = factored(x, complete=mode != "economic")
+    return (Value(x.f, factors.part("R")),) if mode == "r" else factors
 
 
 # --- systems of equations with a triangular matrix ---
@@ -267,18 +266,19 @@ def scipy_solve_triangular(
 ) -> Value:
     """the X with A @ X = B, or A.T @ X = B with trans=1, where one triangle of A alone is read; B may be a vector"""
     require_square(A, "solve_triangular")
-    known = trans in (0, 1, 2, "N", "T", "C")
-    require(known, "value", f'solve_triangular: trans is 0, 1 or 2, or "N", "T" or "C", not {trans!r}')
+    fits = trans in (0, 1, 2, "N", "T", "C")
+    require(fits, "value", f'solve_triangular: trans is 0, 1 or 2, or "N", "T" or "C", not {trans!r}')
     triangle = triangle_of(A, not lower, unit_diagonal)
     triangle = triangle if trans in (0, "N") else triangle.mT
     columns = B.reshape(*B.shape, 1) if B.ndim == 1 else B
     require_product(triangle, columns, "solve_triangular")
-    found = triangle.of(SOLVE, columns)
-    return found.reshape(*B.shape) if B.ndim == 1 else found
+    solution = triangle.of(SOLVE, columns)
+    return solution.reshape(*B.shape) if B.ndim == 1 else solution
 
 
 def factor_of(x: Value, upper: bool, name: str) -> Value:
     """Return a triangular factor as it is: PyTorch's derivative is that of L @ L.T, by all entries of L."""
+    require_square(x, name)
     if np.max(np.abs(np.tril(x.numbers, -1) if upper else np.triu(x.numbers, 1)), initial=0.0) <= 1e-12:
         return x
     x.f.remark(
@@ -302,69 +302,68 @@ def cholesky_solve(B: Value, L: Value, upper: bool = False) -> Value:
 @function("cholesky_inverse", "torch method", FAMILY, kinds="no no no")
 def cholesky_inverse(L: Value, upper: bool = False) -> Value:
     """the inverse of L @ L.T for a lower triangular L"""
-    require_square(L, "cholesky_inverse")
     inverse = factor_of(L, upper, "cholesky_inverse").of(INV)
     return inverse @ inverse.mT if upper else inverse.mT @ inverse
 
 
-# ---- Functions of matrices: logarithms of determinants, inverses of what is not square, and exponentials
-
-ALGEBRA = "linear algebra"
+# --- logarithms of determinants ---
 
 
 def logabsdet_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
     """Link log|det A| to A[i, j] with inv(A)[j, i]."""
     del argument, static
-    batch, n = letters_of(out, 0), values[0].shape[-1]
-    lengths = dict(zip(f"{batch}ij", (*out.shape, n, n), strict=True))
-    inverse = ("inv({})", inverse_or_nan(values[0]))
-    factor = Explicit(lambda s, entry: entry)
-    return [Contraction(batch, f"{batch}ij", lengths, 1.0, factor, ((AUXILIARY, f"{batch}ji"),), inverse)]
+    inverse, lengths = ("inv({})", inverse_or_nan(values[0])), dict.fromkeys("ij", values[0].shape[-1])
+    return [contraction(out, lengths, "", "ij", (AUXILIARY, "ji"), auxiliary=inverse)]
 
 
-@in_one_step
-def inverse_or_nan(a: Array) -> Array:
-    """Return the inverse, and nan where there is none but for rounding."""
-    found = solved(a, np.broadcast_to(np.eye(a.shape[-1]), a.shape))
-    return np.where(is_regular(a, found)[..., None, None], found, np.nan)
+def logabsdet_digits(_out: Array, a: Array) -> Array:
+    """Return how rounding grows in the entries of inv(A)."""
+    inverse = inverse_or_nan(a)
+    return factor_digits(a)[..., 0, 0] * np.max(np.abs(np.where(np.isfinite(inverse), inverse, 1.0)), axis=(-1, -2))
 
 
-def logabsdet_text_back(_k: int, _out: Array, a: Array) -> str:
-    """Return the text of g·inv(A)ᵀ."""
-    return "{g}*inv({0}).T" if np.ndim(a) == 2 else "{g}[..., None, None]*inv({0}).mT"
-
-
-RULES[inverse_or_nan] = INV
 LOGABSDET = declare(
     Op(
         "logabsdet",
         lambda a: np.linalg.slogdet(a)[1],
-        (lambda g, _y, a: g[..., None, None] * np.swapaxes(inverse_or_nan(a), -1, -2),),
+        (lambda g, _y, a: g[..., None, None] * turned(inverse_or_nan(a)),),
         logabsdet_local,
         exactly=lambda a: np.log(abs(np.asarray(exactly.det(a), dtype=object))),
         work=row_by_row,
         steps=eliminated,
-        digits=lambda out, a: factor_digits(a)[..., 0, 0] * np.max(np.abs(inverse_or_one(a)), axis=(-1, -2)),
+        digits=logabsdet_digits,
         index=Said(),
-        backward_text=logabsdet_text_back,
+        backward_text=lambda _k, _out, a: "{g}*inv({0}).T" if np.ndim(a) == 2 else "{g}[..., None, None]*inv({0}).mT",
         write=lambda call: f"slogdet({call.texts[0]})[1]",
         torch_saves=("0 own",),
     )
 )
 
 
-def inverse_or_one(a: Array) -> Array:
-    """Return the inverse, or ones where there is none."""
-    found = inverse_or_nan(a)
-    return np.where(np.isfinite(found), found, 1.0)
+@function("slogdet", "torch linalg method", FAMILY)
+def slogdet(x: Value) -> Parts:
+    """the sign of the determinant, and the logarithm of its size"""
+    require_square(x, "slogdet")
+    return Parts(("sign", "logabsdet"), (lambda: sign(x.of(DET)), lambda: x.of(LOGABSDET)))
 
+
+@function("logdet", "torch method", FAMILY)
+def logdet(x: Value) -> Value:
+    """the logarithm of the determinant of a square matrix; nan where it is negative"""
+    require_square(x, "logdet")
+    logarithm = x.of(LOGABSDET)
+    negative = np.linalg.slogdet(x.numbers)[0] < 0
+    return where(negative, math.nan, logarithm) if np.any(negative) else logarithm
+
+
+# --- inverses of matrices of any shape ---
 
 EPSILON = 2.0**-52
 
 
 def rank_of(a: Array, atol: float, rtol: float) -> Indices:
     """Return how many singular values lie above both bounds, for each matrix."""
-    values = np.linalg.svd(np.asarray(a, dtype=np.float64), compute_uv=False)
+    values = np.linalg.svd(doubles(a), compute_uv=False)
     bound = np.maximum(atol, rtol * np.max(values, axis=-1, keepdims=True, initial=0.0))
     return np.count_nonzero(values > bound, axis=-1)
 
@@ -374,22 +373,20 @@ def pinv(a: Array, atol: float, rtol: float) -> Array:
     u, values, vt = np.linalg.svd(a, full_matrices=False)
     kept = np.arange(values.shape[-1]) < rank_of(a, atol, rtol)[..., None]
     inverse = np.where(kept, 1 / np.where(kept, values, 1.0), 0.0)
-    return np.matmul(np.swapaxes(vt, -1, -2) * inverse[..., None, :], np.swapaxes(u, -1, -2))
+    return np.matmul(turned(vt) * inverse[..., None, :], turned(u))
 
 
-def pinv_in_digits(rank: Indices, a: Array) -> Array:
+def pinv_in_digits(rank: Indices, a: Any) -> Any:
     """Return the inverse among matrices of this rank."""
-    (m, n), count = a.shape, int(rank[0, 0])
-    if count < min(m, n):
-        u, values, v = decimals.singular(a)
-        return (v[:, :count] / values[:count]) @ u[:, :count].T if count else 0 * a.T
-    return exactly.solve(a.T @ a, a.T) if m >= n else exactly.solve(a @ a.T, a).T
+    count = int(rank[0, 0])
+    u, values, v = singular(a)
+    return (v[:, :count] / values[:count]) @ u[:, :count].T if count else 0 * a.T
 
 
 def pinv_vjp(g: Array, y: Array, a: Array, *, atol: float, rtol: float) -> Array:
     """Return -Pᵀ·g·Pᵀ + (1 - A·P)·gᵀ·P·Pᵀ + Pᵀ·P·gᵀ·(1 - P·A)."""
     del atol, rtol
-    pt, gt = np.swapaxes(y, -1, -2), np.swapaxes(g, -1, -2)
+    pt, gt = turned(y), turned(g)
     inner, outer = np.matmul(gt, np.matmul(y, pt)), np.matmul(np.matmul(pt, y), gt)
     left = inner - np.matmul(a, np.matmul(y, inner))
     right = outer - np.matmul(np.matmul(outer, y), a)
@@ -402,24 +399,18 @@ def pinv_local(argument: int, out: Array, values: tuple[Array, ...], static: Opt
     -P[a, i]·P[j, b], plus (P·Pᵀ)[a, j]·(1 - A·P)[i, b] and (1 - P·A)[a, j]·(Pᵀ·P)[i, b] where these are not 0.
     """
     del argument
-    a, batch, (n, m) = values[0], letters_of(out, 2), out.shape[-2:]
-    lengths = dict(zip(f"{batch}abij", (*out.shape, m, n), strict=True))
-    rows, columns, product = f"{batch}ab", f"{batch}ij", Explicit(lambda s, *factors: s.product(factors))
+    (n, m), full = out.shape[-2:], not np.any(is_short_of_rank(values[0], **static))
+    lengths = dict(zip("abijcd", (n, m, m, n, m, n), strict=True))
+    above, below = ((OUT, "ac"), (OUT, "jc")), ((OUT, "di"), (OUT, "db"))
 
-    def part(weight: float, place: str, more: dict[str, int], *bound: tuple[int, str]) -> Contraction:
-        own = {c: length for c, length in lengths.items() if c in rows + place}
-        return Contraction(rows, place, own | more, weight, product, tuple((slot, batch + at) for slot, at in bound))
+    def part(weight: float, place: str, *bound: tuple[Any, str]) -> Contraction:
+        return contraction(out, lengths, "ab", place, *bound, weight=weight)
 
-    found = [part(-1.0, columns, {}, (OUT, "ai"), (OUT, "jb"))]
-    full = bool(np.all(rank_of(a, static["atol"], static["rtol"]) == min(m, n)))
+    found = [part(-1.0, "ij", (OUT, "ai"), (OUT, "jb"))]
     if not full or m > n:
-        square = (OUT, "ac"), (OUT, "jc")
-        found.append(part(1.0, f"{batch}bj", {"c": m}, *square))
-        found.append(part(-1.0, columns, {"c": m, "d": n}, *square, (0, "id"), (OUT, "db")))
+        found += [part(1.0, "bj", *above), part(-1.0, "ij", *above, (0, "id"), (OUT, "db"))]
     if not full or m < n:
-        square = (OUT, "di"), (OUT, "db")
-        found.append(part(1.0, f"{batch}ia", {"d": n}, *square))
-        found.append(part(-1.0, columns, {"c": m, "d": n}, *square, (OUT, "ac"), (0, "cj")))
+        found += [part(1.0, "ia", *below), part(-1.0, "ij", *below, (OUT, "ac"), (0, "cj"))]
     return found
 
 
@@ -427,6 +418,12 @@ def is_short_of_rank(a: Array, atol: float, rtol: float) -> Mask:
     """Return whether a singular value is taken for 0, for every entry of the inverse."""
     short = rank_of(a, atol, rtol) < min(a.shape[-2:])
     return np.broadcast_to(short[..., None, None], (*a.shape[:-2], a.shape[-1], a.shape[-2]))
+
+
+def pinv_digits(out: Array, a: Array, **_static: float) -> Array:
+    """Return how rounding grows in the derivatives of an inverse: the square of its size, times the condition."""
+    size = np.sqrt(np.sum(out * out, axis=(-1, -2), keepdims=True))
+    return size * size * (1 + size * np.sqrt(np.sum(a * a, axis=(-1, -2), keepdims=True)))
 
 
 PINV = declare(
@@ -437,39 +434,17 @@ PINV = declare(
         pinv_local,
         pieces=Piecewise(
             rank_of,
-            lambda rank, a, atol, rtol: decimals.each_matrix(pinv_in_digits, np.asarray(rank)[..., None, None], a),
+            lambda rank, a, atol, rtol: each_matrix(pinv_in_digits, np.asarray(rank)[..., None, None], a),
         ),
         kink=Kink(is_short_of_rank, "the derivative is that among matrices of the same rank"),
-        work=turns_of,
+        work=lambda out, a, **static: 30 * int(np.size(a)) * max(np.shape(a)[-2:]) ** 2,
         steps=decomposed_in,
-        digits=lambda out, a, atol, rtol: pinv_digits(out, a),
+        digits=pinv_digits,
         index=Said(),
         write=lambda call: "pinv({}, atol={atol!r}, rtol={rtol!r})".format(*call.texts, **call.static),
         torch_saves=("0 output",),
     )
 )
-
-
-def pinv_digits(out: Array, a: Array) -> Array:
-    """Return how rounding grows in the derivatives of an inverse: the square of its size, times the condition."""
-    size = np.sqrt(np.sum(out * out, axis=(-1, -2), keepdims=True))
-    return size * size * (1 + size * np.sqrt(np.sum(a * a, axis=(-1, -2), keepdims=True)))
-
-
-@function("slogdet", "torch linalg method", ALGEBRA)
-def slogdet(x: Value) -> Parts:
-    """the sign of the determinant, and the logarithm of its size"""
-    require_square(x, "slogdet")
-    return Parts(("sign", "logabsdet"), (lambda: sign(x.of(DET)), lambda: x.of(LOGABSDET)))
-
-
-@function("logdet", "torch method", ALGEBRA)
-def logdet(x: Value) -> Value:
-    """the logarithm of the determinant of a square matrix; nan where it is negative"""
-    require_square(x, "logdet")
-    found = x.of(LOGABSDET)
-    negative = np.linalg.slogdet(x.numbers)[0] < 0
-    return where(negative, math.nan, found) if np.any(negative) else found
 
 
 def bounds_of(atol: float | None, rtol: float | None, least: float) -> tuple[float, float]:
@@ -485,7 +460,7 @@ def inverted(x: Value, atol: float | None, rtol: float | None, least: float) -> 
     return x.of(PINV, atol=low, rtol=share)
 
 
-@function("pinv", "linalg", ALGEBRA, op=PINV)
+@function("pinv", "linalg", FAMILY, op=PINV)
 def build_pinv(
     x: Value, rcond: float | None = None, hermitian: Static = False, atol: float | None = None,
     rtol: float | None = None,
@@ -495,7 +470,13 @@ def build_pinv(
     return inverted(x, atol, rcond if rtol is None else rtol, max(x.shape[-2:], default=1) * EPSILON)
 
 
-@function("matrix_rank", "linalg", ALGEBRA, kinds="no no yes")
+@function("pinverse", "torch method", FAMILY)
+def pinverse(x: Value, rcond: float = 1e-15) -> Value:
+    """the inverse of a matrix of any shape; singular values below rcond times the largest count as 0"""
+    return inverted(x, None, rcond, 1e-15)
+
+
+@function("matrix_rank", "linalg", FAMILY, kinds="no no yes")
 def matrix_rank(
     x: Value, tol: float | None = None, hermitian: Static = False, *, atol: float | None = None,
     rtol: float | None = None,
@@ -507,23 +488,17 @@ def matrix_rank(
     return np.asarray(rank_of(x.numbers, low, share))
 
 
-@function("pinverse", "torch method", ALGEBRA)
-def pinverse(x: Value, rcond: float = 1e-15) -> Value:
-    """the inverse of a matrix of any shape; singular values below rcond times the largest count as 0"""
-    return inverted(x, None, rcond, 1e-15)
-
-
 DRIVERS = ("gelsy", "gelsd", "gelss", "gels")
 """PyTorch's ways to least squares: the first, which counts unless said otherwise, gives neither residuals nor singular
 values, the last no rank and no singular values."""
 
 
-@function("lstsq", "linalg", ALGEBRA, kinds="no no no")
+@function("lstsq", "linalg", FAMILY, kinds="no no no")
 def lstsq(A: Value, B: Value, rcond: float | None = None, driver: Static = None, library: Library = "torch") -> Parts:
     """the X with the least sum of squares of A @ X - B, as .solution or [0]"""
     require_matrix(A, "lstsq")
-    known = driver in (None, *DRIVERS)
-    require(known, "value", f"lstsq: driver is one of {', '.join(DRIVERS)}, not {driver!r}")
+    fits = driver in (None, *DRIVERS)
+    require(fits, "value", f"lstsq: driver is one of {', '.join(DRIVERS)}, not {driver!r}")
     vector = B.ndim == 1 or B.shape == A.shape[:-1]
     columns = B.reshape(*B.shape, 1) if vector else B
     m, n = A.shape[-2:]
@@ -534,8 +509,8 @@ def lstsq(A: Value, B: Value, rcond: float | None = None, driver: Static = None,
     rank = rank_of(A.raw, 0.0, least if rcond is None else rcond)
 
     def solution() -> Value:
-        found = inverse @ columns
-        return found.reshape(*found.shape[:-1]) if vector else found
+        x = inverse @ columns
+        return x.reshape(*x.shape[:-1]) if vector else x
 
     def residuals() -> Value | Array:
         if m <= n or np.any(rank < n) or (library == "torch" and driver in (None, "gelsy")):
@@ -573,14 +548,10 @@ def matrix_exp(a: Array) -> Array:
 
 def matrix_exp_vjp(g: Array, _y: Array, a: Array) -> Array:
     """Return the upper right part of exp((Aᵀ, g; 0, Aᵀ)) (PyTorch's ``linalg_matrix_exp_differential``)."""
-    turned = np.swapaxes(a, -1, -2)
-    size = np.max(np.abs(g), initial=0.0)
+    size, n, flipped = np.max(np.abs(g), initial=0.0), a.shape[-1], turned(a)
     scale = size if 0 < size < np.inf else 1.0
-    whole = np.concatenate(
-        [np.concatenate([turned, g / scale], -1), np.concatenate([np.zeros_like(a), turned], -1)], axis=-2
-    )
-    n = a.shape[-1]
-    return matrix_exp(whole)[..., :n, n:] * scale
+    above, below = np.concatenate([flipped, g / scale], -1), np.concatenate([np.zeros_like(a), flipped], -1)
+    return matrix_exp(np.concatenate([above, below], axis=-2))[..., :n, n:] * scale
 
 
 def matrix_exp_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
@@ -589,8 +560,7 @@ def matrix_exp_local(argument: int, out: Array, values: tuple[Array, ...], stati
     a, n = values[0], out.shape[-1]
     size = float(np.max(np.sum(np.abs(a), axis=-1), initial=0.0))
     nodes, weights = np.polynomial.legendre.leggauss(24 + int(min(2 * size, 400)))
-    before = np.stack([matrix_exp(s * a) for s in (nodes + 1) / 2])
-    after = np.stack([matrix_exp((1 - s) * a) for s in (nodes + 1) / 2])
+    before, after = (np.stack([matrix_exp((1 + way * s) / 2 * a) for s in nodes]) for way in (1, -1))
     slopes = np.einsum("qzai,qzjb,q->zabij", *(x.reshape(len(nodes), -1, n, n) for x in (before, after)), weights / 2)
     place = np.arange(np.size(a), dtype=np.intp).reshape(-1, n, n)
     rows = np.broadcast_to(place[:, :, :, None, None], slopes.shape).ravel()
@@ -600,9 +570,14 @@ def matrix_exp_local(argument: int, out: Array, values: tuple[Array, ...], stati
 
 def exponential_text_back(_k: int, out: Array, _a: Array) -> str:
     """Return the text of the vjp of exp."""
-    n = out.shape[-1]
     whole = "cat([cat([{0}.mT, {g}], -1), cat([zeros_like({0}), {0}.mT], -1)], -2)"
-    return f"matrix_exp({whole})[..., :{n}, {n}:]"
+    return f"matrix_exp({whole})[..., :{out.shape[-1]}, {out.shape[-1]}:]"
+
+
+def exponential_digits(_out: Array, a: Array) -> Array:
+    """Return how rounding grows in exp(A): as exp of the norm of A."""
+    size = np.exp(np.minimum(np.linalg.norm(a, 2, (-2, -1)), 700.0))
+    return np.broadcast_to(size[..., None, None], a.shape)
 
 
 MATRIX_EXP = declare(
@@ -611,28 +586,21 @@ MATRIX_EXP = declare(
         decomposed(matrix_exp),
         (matrix_exp_vjp,),
         matrix_exp_local,
-        exactly=lambda a: decimals.each_matrix(decimals.exponential, a),
+        exactly=lambda a: each_matrix(lambda x: in_mpmath(lambda mp, x: (mp.expm(x),), x)[0], a),
         terms=lambda a: int(np.size(a)) * int(a.shape[-1]) ** 2,
         work=lambda out, a: 60 * row_by_row(out, a) * int(a.shape[-1]),
         steps=decomposed_in,
-        digits=lambda out, a: exponential_digits(a),
+        digits=exponential_digits,
         index=Said(),
         backward_text=exponential_text_back,
         torch_saves=("0",),
     )
 )
-
 RULES[matrix_exp] = MATRIX_EXP
 
 
-def exponential_digits(a: Array) -> Array:
-    """Return how rounding grows in exp(A): as exp of the norm of A."""
-    size = np.exp(np.minimum(np.linalg.norm(a, 2, (-2, -1)), 700.0))
-    return np.broadcast_to(size[..., None, None], a.shape)
-
-
 @function(
-    "matrix_exp scipy.linalg.expm jax.scipy.linalg.expm", "torch linalg method", ALGEBRA, op=MATRIX_EXP,
+    "matrix_exp scipy.linalg.expm jax.scipy.linalg.expm", "torch linalg method", FAMILY, op=MATRIX_EXP,
     kinds="no no yes",
 )  # fmt: skip
 def build_matrix_exp(x: Value) -> Value:

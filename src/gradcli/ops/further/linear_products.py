@@ -1,7 +1,4 @@
-"""Products that pair axes, powers and chains of matrices, and the subscripts of einsum that are not letters.
-
-Norms of matrices, by entries, by singular values and by sums of rows or columns, and distances of vectors.
-"""
+"""Products that pair axes, powers and chains of matrices, norms, and distances of vectors."""
 
 from __future__ import annotations
 
@@ -24,22 +21,14 @@ from gradcli.ops.values import LETTERS, Value, Values, clamp_min, einsum, number
 from gradcli.ops.vocabulary import function
 
 algebra = partial(function, family="linear algebra")
+norm = partial(function, family="reductions")
 NUMPYS, ANY = "numpy-same same numpy", "same same yes"
 
 
-def paired(x: Value, other: Value, own: Axes, others: Axes, name: str) -> Value:
-    """Return the sum of products over pairs of axes; those that are left stand in their order, those of x first."""
-    ours = LETTERS[: x.ndim]
-    theirs = list(LETTERS[x.ndim : x.ndim + other.ndim])
-    for left, right in zip(own, others, strict=True):
-        said = f"{name}: axis {left} of shape {x.shape} and axis {right} of shape {other.shape} differ in length"
-        require(x.shape[left] == other.shape[right], "shape", said)
-        theirs[right] = ours[left]
-    out = [c for k, c in enumerate(ours) if k not in own] + [c for k, c in enumerate(theirs) if k not in others]
-    return einsum(f"{ours},{''.join(theirs)}->{''.join(out)}", x, other)
+# --- over pairs of axes ---
 
 
-def pairs_of(dims: Static, x: Value, other: Value) -> tuple[Axes, Axes]:
+def axes_of(dims: Static, x: Value, other: Value) -> tuple[Axes, Axes]:
     """Return the axes that ``dims`` of tensordot pairs: the last and first so many, or those of two lists."""
     if isinstance(dims, int) and not isinstance(dims, bool):
         fits = 0 <= dims <= min(x.ndim, other.ndim)
@@ -47,21 +36,30 @@ def pairs_of(dims: Static, x: Value, other: Value) -> tuple[Axes, Axes]:
         return tuple(range(x.ndim - dims, x.ndim)), tuple(range(dims))
     if not isinstance(dims, tuple) or len(dims) != 2:
         raise GradcliError("value", "tensordot: dims is a number of axes, or two lists of axes", hint="dims=([1], [0])")
-    own, others = (
+    ours, theirs = (
         tuple(one_axis(d, array.ndim) for d in (side if isinstance(side, tuple) else (side,)))
         for side, array in zip(dims, (x, other), strict=True)
     )
-    once = len(own) == len(others) == len(set(own)) == len(set(others))
+    once = len(ours) == len(theirs) == len(set(ours)) == len(set(theirs))
     require(once, "value", f"tensordot: dims={dims!r} must name as many axes of each array, each once")
-    fits = not own or (x.ndim and other.ndim)
+    fits = not ours or (x.ndim and other.ndim)
     require(fits, "shape", "tensordot: a single number has no axis to pair", hint="dims=0")
-    return own, others
+    return ours, theirs
 
 
 @algebra("tensordot", "torch numpy", kinds=NUMPYS)
 def tensordot(x: Value, other: Value, dims: Static = 2) -> Value:
     """the sum of products over the last and first dims axes, or over those that two lists pair"""
-    return paired(x, other, *pairs_of(dims, x, other), "tensordot")
+    paired = axes_of(dims, x, other)
+    left, right = LETTERS[: x.ndim], list(LETTERS[x.ndim : x.ndim + other.ndim])
+    for ours, theirs in zip(*paired, strict=True):
+        said = f"tensordot: axis {ours} of shape {x.shape} and axis {theirs} of shape {other.shape} differ in length"
+        require(x.shape[ours] == other.shape[theirs], "shape", said)
+        right[theirs] = left[ours]
+    out = [
+        c for letters, axes in zip((left, right), paired, strict=True) for k, c in enumerate(letters) if k not in axes
+    ]
+    return einsum(f"{left},{''.join(right)}->{''.join(out)}", x, other)
 
 
 @algebra("kron", "torch numpy method tensors", kinds=ANY)
@@ -113,11 +111,16 @@ def numpy_cross(
     x: Value, other: Value, axisa: Static = -1, axisb: Static = -1, axisc: Static = -1, axis: Static = None
 ) -> Value:
     """the cross product of the vectors that stand along axisa and axisb, along axisc, or all along axis"""
+
+    def behind(array: Value, dim: Static) -> Value:
+        at = one_axis(dim, array.ndim)
+        return array.permute(*(k for k in range(array.ndim) if k != at), at)
+
     first, second, last = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
-    found = crossed(behind(x, first), behind(other, second), -1)
-    order = [*range(found.ndim - 1)]
-    order.insert(one_axis(last, found.ndim), found.ndim - 1)
-    return found.permute(*order)
+    product = crossed(behind(x, first), behind(other, second), -1)
+    order = [*range(product.ndim - 1)]
+    order.insert(one_axis(last, product.ndim), product.ndim - 1)
+    return product.permute(*order)
 
 
 @algebra("linalg.diagonal torch.linalg.diagonal np.linalg.diagonal numpy.linalg.diagonal", "shares", kinds=ANY)
@@ -133,12 +136,6 @@ def numpy_trace(x: Value, offset: Static = 0, axis1: Static = 0, axis2: Static =
     return diagonal.sum(diagonal.ndim - 1)
 
 
-def behind(x: Value, dim: Static) -> Value:
-    """Return an array with one axis moved behind the others."""
-    axis = one_axis(dim, x.ndim)
-    return x.permute(*(other for other in range(x.ndim) if other != axis), axis)
-
-
 @algebra("vecdot", "torch linalg numpy", kinds=NUMPYS)
 def vecdot(x: Value, other: Value, dim: Static = -1) -> Value:
     """the inner product along dim, entry by entry of the other axes"""
@@ -146,16 +143,20 @@ def vecdot(x: Value, other: Value, dim: Static = -1) -> Value:
     return product.sum(one_axis(dim, product.ndim))
 
 
-# --- products of matrices ---
+# --- of matrices ---
 
 
-def added(x: Value, product: Value, beta: float, alpha: float) -> Value:
-    """Return beta·x + alpha·product; a beta of 0 leaves x out, nan and all, and an alpha of 0 the product.
+def added(name: str, x: Value, mat: Value, other: Value, ndim: int, beta: float, alpha: float) -> Value:
+    """Return beta·x + alpha·(mat @ other); a beta of 0 leaves x out, nan and all, and an alpha of 0 the product.
 
     So does PyTorch, which leaves both to a library of linear algebra.
     """
+    said = f"{name} takes arrays of 2 and {ndim} axes, not shapes {mat.shape} and {other.shape}"
+    require((mat.ndim, other.ndim) == (2, ndim), "shape", said, hint="use + and @")
+    require_product(mat, other, name)
+    product = mat @ other
     pairs = zip(reversed(x.shape), reversed(product.shape), strict=False)
-    fits = x.ndim <= product.ndim and all(own in (1, length) for own, length in pairs)
+    fits = x.ndim <= product.ndim and all(n in (1, length) for n, length in pairs)
     require(fits, "shape", f"shape {x.shape} does not broadcast to that of the product, {product.shape}")
     scaled = product if alpha == 1 else alpha * product
     scaled = scaled if alpha else where(np.zeros(product.shape), scaled, 0.0)
@@ -165,22 +166,13 @@ def added(x: Value, product: Value, beta: float, alpha: float) -> Value:
 @algebra("addmm", "torch method", kinds="no same no")
 def addmm(x: Value, mat1: Value, mat2: Value, beta: float = 1, alpha: float = 1) -> Value:
     """beta*x + alpha*(mat1 @ mat2), for two matrices"""
-    require_axes("addmm", mat1, mat2, 2)
-    return added(x, mat1 @ mat2, beta, alpha)
+    return added("addmm", x, mat1, mat2, 2, beta, alpha)
 
 
 @algebra("addmv", "torch method", kinds="no same no")
 def addmv(x: Value, mat: Value, vec: Value, beta: float = 1, alpha: float = 1) -> Value:
     """beta*x + alpha*(mat @ vec), for a matrix and a vector"""
-    require_axes("addmv", mat, vec, 1)
-    return added(x, mat @ vec, beta, alpha)
-
-
-def require_axes(name: str, matrix: Value, other: Value, ndim: int) -> None:
-    """Refuse what is no product of a matrix and an array of so many axes."""
-    said = f"{name} takes arrays of 2 and {ndim} axes, not shapes {matrix.shape} and {other.shape}"
-    require((matrix.ndim, other.ndim) == (2, ndim), "shape", said, hint="use + and @")
-    require_product(matrix, other, name)
+    return added("addmv", x, mat, vec, 1, beta, alpha)
 
 
 @algebra("multi_dot", "linalg", kinds="no same no")
@@ -212,25 +204,25 @@ def powered(x: Value, count: int) -> Value:
     return half @ half @ x if count % 2 else half @ half
 
 
-# ---- Norms of matrices, by entries, by singular values and by sums of rows or columns, and distances of v
+# --- norms and distances ---
 
 
-@function(
-    "linalg.vector_norm torch.linalg.vector_norm np.linalg.vector_norm numpy.linalg.vector_norm", "dtype", "reductions",
-    op=NORM, kinds="no no yes",
+@norm(
+    "linalg.vector_norm torch.linalg.vector_norm np.linalg.vector_norm numpy.linalg.vector_norm", "dtype", op=NORM,
+    kinds="no no yes",
 )  # fmt: skip
 def linalg_vector_norm(x: Value, ord: Static = 2, dim: Static = None, keepdim: bool = False) -> Value:
     """(sum(abs(x)**ord))**(1/ord) over all entries or along dim; its derivative at 0 is 0"""
     return vector_norm(x, ord, dim, keepdim)
 
 
-@function("matrix_norm", "linalg dtype", "reductions")
+@norm("matrix_norm", "linalg dtype")
 def linalg_matrix_norm(x: Value, ord: Static = "fro", dim: Static = (-2, -1), keepdim: bool = False) -> Value:
     """the norm of a matrix: of all entries, of its singular values, or the largest sum of sizes"""
     return matrix_norm(x, ord, dim, keepdim)
 
 
-@function("cond", "linalg", "reductions")
+@norm("cond", "linalg")
 def cond(x: Value, p: Static = None) -> Value:
     """how far a matrix is from singular: its norm times that of its inverse"""
     if p in (None, 2, -2):
@@ -242,13 +234,13 @@ def cond(x: Value, p: Static = None) -> Value:
     return matrix_norm(x, p, axes, False) * matrix_norm(x.of(INV), p, axes, False)
 
 
-@function("dist", "torch method tensors", "reductions", kinds="no no yes")
+@norm("dist", "torch method tensors", kinds="no no yes")
 def dist(x: Value, other: Value, p: Static = 2) -> Value:
     """the norm of order p of x - other"""
     return vector_norm(x - other, p, None, False)
 
 
-@function("cdist", "torch", "reductions", kinds="no no no")
+@norm("cdist", "torch", kinds="no no no")
 def cdist(x1: Value, x2: Value, p: Static = 2, compute_mode: Static = None) -> Value:
     """the distances of every row of x1 from every row of x2, by the norm of order p"""
     del compute_mode
@@ -265,20 +257,23 @@ def cdist(x1: Value, x2: Value, p: Static = 2, compute_mode: Static = None) -> V
     return vector_norm(apart, p, apart.ndim - 1, False)
 
 
-@function("pairwise_distance", "torch functional", "neural", kinds="no no no")
+neural = partial(function, family="neural", kinds="no no no")
+
+
+@neural("pairwise_distance", "torch functional")
 def pairwise_distance(x1: Value, x2: Value, p: Static = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Value:
     """the norm of order p of x1 - x2 + eps, along the last axis"""
     return vector_norm(x1 - x2 + eps, p, -1, keepdim)
 
 
-@function("normalize", "functional", "neural", kinds="no no no")
+@neural("normalize", "functional")
 def normalize(x: Value, p: Static = 2.0, dim: Static = 1, eps: float = 1e-12) -> Value:
     """x over its norm along dim, or over eps where that is larger"""
     length = vector_norm(x, p, dim, True)
     return x / (clamp_min(length, eps) if np.any(length.numbers <= eps) else length)
 
 
-@function("cosine_similarity", "torch functional", "neural", kinds="no no no")
+@neural("cosine_similarity", "torch functional")
 def cosine_similarity(x1: Value, x2: Value, dim: Static = 1, eps: float = 1e-8) -> Value:
     """the cosine of the angle between x1 and x2 along dim; a length below eps counts as eps"""
     shape = common_shape([x1.shape, x2.shape])

@@ -9,45 +9,54 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.declare import Kink, Op, Pair, Picked, Piecewise, declare, no_links
-from gradcli.ops.exactly import decided, is_nan, shared
+from gradcli.ops.declare import Op, Pair, declare, no_links
+from gradcli.ops.exactly import decided, is_nan
 from gradcli.ops.further.pointwise import LERP
 from gradcli.ops.joining import STACK
-from gradcli.ops.links import Array, Indices, Links, Mask, Options, Static
-from gradcli.ops.reductions import all_entries
+from gradcli.ops.links import Array, Indices, Mask, Static
 from gradcli.ops.selection import (
     PICK,
-    extreme_local,
-    extreme_text_back,
+    PICKS,
+    SINGLE,
     kth_place,
     pick_indices,
-    picked_on,
+    picked,
     sorted_places,
+    spread_evenly,
     top_places,
     whole_extreme_vjp,
 )
 from gradcli.ops.values import ALL, Axes, Value, one_axis, read_axes, require, require_entries
 from gradcli.ops.vocabulary import function
-from gradcli.ops.writing import axis_text
 
 
-def mode_of(line: list[Any], k: int, largest: bool) -> list[int]:
+def by_lines(rule: Callable[..., list[int]]) -> Callable[..., Indices]:
+    """Return the positions along an axis that a ``rule`` picks of each line of numbers."""
+
+    def indices(x: Array, dim: int, **how: Any) -> Indices:
+        lines = np.moveaxis(np.asarray(x), dim, -1)
+        *outer, length = np.shape(lines)
+        places = [rule(lines[line].tolist(), **how) for line in np.ndindex(*outer)]
+        width = len(places[0]) if places else length
+        return np.moveaxis(np.array(places, dtype=np.intp).reshape(*outer, width), -1, dim)
+
+    return indices
+
+
+def most_frequent(line: list[Any]) -> list[int]:
     """Return the place of the entry that a line has most often, of several the smallest; its last one when sorted."""
-    del k, largest
     runs = [list(run) for _, run in groupby(sorted_places(line), key=line.__getitem__)]
     return [max(runs, key=len)[-1]]
 
 
-def middle_of(line: list[Any], k: int, largest: bool) -> list[int]:
+def middle_of(line: list[Any]) -> list[int]:
     """Return the place of the lower median of what is no nan; that of the first nan where all are."""
-    del k, largest
     kept = sorted((i for i, x in enumerate(line) if x == x), key=line.__getitem__)  # noqa: PLR0124
     return [kept[(len(kept) - 1) // 2] if kept else 0]
 
 
-def running(line: list[Any], k: int, largest: bool) -> list[int]:
+def running(line: list[Any], largest: bool) -> list[int]:
     """Return for each place that of the extreme so far: the last of equal ones, and the last nan from the first on."""
-    del k
     places = [0] * len(line)
     for i, x in enumerate(line):
         best = line[places[i - 1]] if i else x
@@ -56,97 +65,14 @@ def running(line: list[Any], k: int, largest: bool) -> list[int]:
     return places
 
 
-RULES: dict[str, Callable[[list[Any], int, bool], list[int]]] = {
-    "topk": top_places,
-    "kthvalue": lambda line, k, largest: [kth_place(line, k - 1)],
-    "mode": mode_of,
-    "nanmedian": middle_of,
-    "cummax": running,
-    "cummin": running,
+PICKS |= {
+    "topk": by_lines(lambda line, k, largest=True: top_places(line, k, largest)),
+    "kthvalue": by_lines(lambda line, k: [kth_place(line, k - 1)]),
+    "mode": by_lines(most_frequent),
+    "nanmedian": by_lines(middle_of),
+    "cummax": by_lines(lambda line: running(line, largest=True)),
+    "cummin": by_lines(lambda line: running(line, largest=False)),
 }
-"""The places that each function picks of one line."""
-SINGLE = ("kthvalue", "mode", "nanmedian")
-
-
-def places(x: Array, kind: str, dim: int, keepdim: bool = True, k: int = 1, largest: bool = True) -> Indices:
-    """Return along ``dim`` the positions that are picked, ``dim`` kept."""
-    del keepdim
-    lines = np.moveaxis(np.asarray(x), dim, -1)
-    *outer, length = np.shape(lines)
-    found = [RULES[kind](lines[line].tolist(), k, largest and kind != "cummin") for line in np.ndindex(*outer)]
-    width = k if kind == "topk" else 1 if kind in SINGLE else length
-    return np.moveaxis(np.array(found, dtype=np.intp).reshape(*outer, width), -1, dim)
-
-
-def order_vjp(g: Array, _y: Array, x: Array, *, dim: int, keepdim: bool = True, **how: Any) -> Array:
-    """Return g added where each entry was picked: a running extreme picks one again and again."""
-    where = places(x, dim=dim, **how)
-    index: list[Indices] = list(np.indices(where.shape, sparse=True))
-    index[dim] = where
-    back = np.zeros_like(x)
-    np.add.at(back, tuple(index), g if keepdim else np.expand_dims(g, dim))
-    return back
-
-
-def order_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
-    """Link each output to the one entry that it is."""
-    del argument
-    index = all_entries(values[0]).reshape(np.shape(values[0]))
-    columns = np.take_along_axis(index, places(values[0], **static), axis=static["dim"])
-    return [Links(all_entries(out), np.ravel(columns))]
-
-
-def has_twin(x: Array, kind: str, dim: int, keepdim: bool = True, **how: Any) -> Mask:
-    """Return for each picked entry whether another one that it was picked from is equal to it."""
-    found = picked_on(places(x, kind, dim, **how), x, kind, dim)
-    same = np.expand_dims(found, dim) == np.expand_dims(x, dim + 1)
-    if kind in ("cummax", "cummin"):
-        length = np.shape(x)[dim]
-        earlier = np.tri(length, dtype=bool).T
-        same = same & earlier.reshape([length if axis in (dim, dim + 1) else 1 for axis in range(np.ndim(same))])
-    twins = np.count_nonzero(same, axis=dim) > 1
-    return twins if keepdim else np.squeeze(twins, axis=dim)
-
-
-def order_text(x: str, kind: str, dim: int, keepdim: bool = True, k: int = 1, largest: bool = True) -> str:
-    """Write the call whose values and indices are picked."""
-    asked = f", {k}" if kind in ("topk", "kthvalue") else ""
-    kept = ", keepdim=True" if keepdim and kind in SINGLE else ""
-    return f"{kind}({x}{asked}, dim={dim}{kept}{'' if largest else ', largest=False'})"
-
-
-def order_text_back(_k: int, _out: Array, x: Array, *, dim: int, keepdim: bool = True, **how: Any) -> str:
-    """Return the text of g added up where each entry was picked."""
-    del keepdim
-    shape = np.shape(x)
-    picked = f"{order_text('{0}', dim=dim, **how)}.indices"
-    if how["kind"] in SINGLE:
-        return f"where({picked} == {axis_text(shape[dim], dim, len(shape))}, {{G}}, 0)"
-    where = f"unsqueeze({picked}, {dim + 1})"
-    along = axis_text(shape[dim], dim + 1, len(shape) + 1)
-    return f"sum(where({where} == {along}, unsqueeze({{G}}, {dim + 1}), 0), dim={dim})"
-
-
-ORDER = declare(
-    Op(
-        "order",
-        lambda x, **how: picked_on(places(x, **how), x, **how),
-        (order_vjp,),
-        order_local,
-        pieces=Piecewise(places, picked_on),
-        kink=Kink(has_twin, "the entry at the index that is given gets all"),
-        index=Picked(
-            lambda x, **how: f"{order_text(x, **how)}.indices",
-            kept=lambda keepdim=True, **how: keepdim,
-            whole=lambda kind, **how: kind not in SINGLE,
-        ),
-        size=lambda x, kind, dim, keepdim=True, k=1, largest=True: np.size(x),
-        moves=True,
-        torch_saves=("own",),
-        backward_text=order_text_back,
-        write=lambda call: f"{order_text(call.texts[0], **call.static)}.values",
-    )
-)
 
 
 def ordered(x: Value, kind: str, dim: Static, keepdim: bool = True, **how: Any) -> Pair:
@@ -154,11 +80,9 @@ def ordered(x: Value, kind: str, dim: Static, keepdim: bool = True, **how: Any) 
     axis = one_axis(dim, x.ndim)
     if not x.ndim:
         return Pair(x, np.zeros((), dtype=np.intp))
-    if kind not in ("topk", "cummax", "cummin"):
+    if kind in SINGLE:
         require_entries(x, (axis,), kind)
-    values = x.of(ORDER, kind=kind, dim=axis, keepdim=keepdim, **how)
-    where = x.f.piece(ORDER, x.node, kind=kind, dim=axis, **how)
-    return Pair(values, where if keepdim else np.squeeze(where, axis=axis))
+    return picked(x, kind, axis, keepdim, **how)
 
 
 def rank(k: int, x: Value, dim: Static, name: str, least: int) -> int:
@@ -169,7 +93,7 @@ def rank(k: int, x: Value, dim: Static, name: str, least: int) -> int:
     return k
 
 
-picking = partial(function, where="torch method", family="reductions", op=ORDER, kinds="no same yes")
+picking = partial(function, where="torch method", family="reductions", op=PICK, kinds="no same yes")
 
 
 @picking("topk")
@@ -213,11 +137,16 @@ def msort(x: Value) -> Value:
 
 # --- positions ---
 
+
+def positions_in_order(x: Array, dim: int, descending: bool, stable: bool) -> Indices:
+    """Return the positions of the entries in order."""
+    return pick_indices(x, "sort", dim, descending=descending, stable=stable)
+
+
 ARGSORT = declare(
     Op(
-        "argsort", lambda x, dim, descending, stable: pick_indices(x, "sort", dim, descending, stable), (None,),
-        no_links, defaults={"descending": False, "stable": False},
-        pieces=decided(lambda x, dim, descending, stable: pick_indices(x, "sort", dim, descending, stable)),
+        "argsort", positions_in_order, (None,), no_links, defaults={"descending": False, "stable": False},
+        pieces=decided(positions_in_order),
     )
 )  # fmt: skip
 
@@ -265,8 +194,8 @@ def lines_of(x: Value, axes: Axes) -> Value:
     """Return an array with some axes as one, the last."""
     kept = tuple(axis for axis in range(x.ndim) if axis not in axes)
     order = (*kept, *axes)
-    turned = x if order == tuple(range(x.ndim)) else x.permute(*order)
-    return turned if len(axes) == 1 else turned.reshape(*(x.shape[axis] for axis in kept), -1)
+    lines = x if order == tuple(range(x.ndim)) else x.permute(*order)
+    return lines if len(axes) == 1 else lines.reshape(*(x.shape[axis] for axis in kept), -1)
 
 
 def quantiles(x: Value, chances: Sequence[float], axes: Axes, keepdim: bool, way: str, skip_nan: bool) -> list[Value]:
@@ -297,38 +226,36 @@ def quantile(x: Value, q: Value, scale: float, axes: Axes, keepdim: bool, way: S
     return x.apply(STACK, *found, dim=0) if q.ndim else found[0]
 
 
-def torch_quantile(name: str, skip_nan: bool, words: str) -> None:
-    """Enter PyTorch's quantile, of all entries or of those that are no nan."""
+def enter_quantiles(prefix: str, words: str) -> None:
+    """Enter the quantiles of all entries, or of those that are no nan: PyTorch's, and NumPy's along several axes."""
+    skip = prefix == "nan"
 
     def build(x: Value, q: Value, dim: Static = None, keepdim: bool = False, interpolation: Static = "linear") -> Value:
         axes = tuple(range(x.ndim)) if dim is None else (one_axis(dim, x.ndim),) if x.ndim else ()
-        return quantile(x, q, 1.0, axes, keepdim, interpolation, skip_nan)
+        return quantile(x, q, 1.0, axes, keepdim, interpolation, skip)
 
     build.__doc__ = words
-    function(name, "torch method", "reductions", kinds="no no yes")(build)
+    function(f"{prefix}quantile", "torch method", "reductions", kinds="no no yes")(build)
+    for name, scale in (("quantile", 1.0), ("percentile", 100.0)):
+        names = " ".join(f"{library}.{prefix}{name}" for library in ("np", "numpy", "jnp"))
+        enter_numpy_quantile(names, scale, skip, f"the {name} of x for q from 0 to {scale:g}, as numpy has it")
 
 
-def numpy_quantile(names: str, scale: float, skip_nan: bool, words: str) -> None:
-    """Enter NumPy's quantile or percentile, along several axes too."""
+def enter_numpy_quantile(names: str, scale: float, skip: bool, words: str) -> None:
+    """Enter NumPy's quantile or percentile."""
 
     def build(
         x: Value, q: Value, dim: Axes = ALL, method: Static = "linear", keepdim: bool = False,
         interpolation: Static = None,
     ) -> Value:  # fmt: skip
-        return quantile(x, q, scale, dim, keepdim, method if interpolation is None else interpolation, skip_nan)
+        return quantile(x, q, scale, dim, keepdim, method if interpolation is None else interpolation, skip)
 
     build.__doc__ = words
     function(names, "", "reductions", kinds="numpy-float numpy-float yes")(build)
 
 
-torch_quantile("quantile", skip_nan=False, words="the quantile of x for a probability q, of all entries or along dim")
-torch_quantile("nanquantile", skip_nan=True, words="the quantile of the entries that are no nan")
-for _prefix, _skip in (("", False), ("nan", True)):
-    for _name, _scale in (("quantile", 1.0), ("percentile", 100.0)):
-        numpy_quantile(
-            " ".join(f"{library}.{_prefix}{_name}" for library in ("np", "numpy", "jnp")), _scale, _skip,
-            f"the {_name} of x for q from 0 to {_scale:g}, as numpy has it",
-        )  # fmt: skip
+enter_quantiles("", "the quantile of x for a probability q, of all entries or along dim")
+enter_quantiles("nan", "the quantile of the entries that are no nan")
 
 
 # --- the median of what is no nan ---
@@ -336,31 +263,21 @@ for _prefix, _skip in (("", False), ("nan", True)):
 
 def nan_middle(x: Array, dim: Axes, keepdim: bool) -> Array:  # noqa: ARG001
     """Return the lower median of the entries that are no nan, nan where all are."""
-    flat = np.ravel(x)
-    kept = np.sort(flat[~is_nan(flat)])
-    found = kept[(len(kept) - 1) // 2] if len(kept) else np.nan
-    return np.reshape(found, (1,) * np.ndim(x) if keepdim else ())[()]
+    kept = np.sort(x[~is_nan(x)])
+    middle = kept[(len(kept) - 1) // 2] if len(kept) else np.nan
+    return np.reshape(middle, (1,) * np.ndim(x) if keepdim else ())[()]
 
 
 def at_nan_middle(x: Array, dim: Axes, keepdim: bool) -> Mask:  # noqa: ARG001
     """Return where an entry is that median."""
-    found = nan_middle(x, dim, keepdim=False)
-    return x == found if found == found else is_nan(x)  # noqa: PLR0124
+    middle = nan_middle(x, dim, keepdim=False)
+    return x == middle if middle == middle else is_nan(x)  # noqa: PLR0124
 
 
-NANMEDIAN = declare(
-    Op(
-        "nanmedian",
-        nan_middle,
-        (whole_extreme_vjp,),
-        extreme_local,
-        pieces=shared(at_nan_middle),
-        moves=True,
-        kink=Kink(lambda x, dim, keepdim: np.sum(at_nan_middle(x, dim, keepdim)) > 1, "the gradient is shared evenly"),
-        defaults={"keepdim": False},
-        backward_text=extreme_text_back,
-    )
-)
+NANMEDIAN = spread_evenly(
+    "nanmedian", nan_middle, whole_extreme_vjp, at_nan_middle,
+    lambda x, dim, keepdim: np.sum(at_nan_middle(x, dim, keepdim)) > 1,
+)  # fmt: skip
 
 
 @function("nanmedian", "torch method", "reductions", op=NANMEDIAN, kinds="no same yes")

@@ -23,13 +23,14 @@ from gradcli.ops.vocabulary import Spelled, elementwise, enter, function
 
 EVERYWHERE, MASKED = "torch numpy method", "mask mask yes"
 UNLIKE_NUMPY = "other-float float yes"
+pointwise = partial(function, family="elementwise")
 
 
 # --- made of others ---
 
 TURN = replace(MUL, torch_saves=("",))
 """``*`` by a number that PyTorch does not keep: it knows the function."""
-pointwise = partial(function, family="elementwise")
+LARGEST = float(np.finfo(np.float64).max)
 
 
 @pointwise("deg2rad radians np.radians numpy.radians math.radians", EVERYWHERE, kinds=UNLIKE_NUMPY)
@@ -80,18 +81,15 @@ def addcdiv(x: Value, tensor1: Value, tensor2: Value, value: float = 1) -> Value
     return x + (tensor1 if value == 1 else value * tensor1) / tensor2
 
 
-LARGEST = float(np.finfo(np.float64).max)
-
-
 @pointwise("nan_to_num", "torch method", kinds="same same yes")
 def nan_to_num(x: Value, nan: float | None = 0.0, posinf: float | None = None, neginf: float | None = None) -> Value:
     """x with numbers in the place of nan, inf and -inf; there the derivative is 0"""
     fills = 0.0 if nan is None else nan, LARGEST if posinf is None else posinf, -LARGEST if neginf is None else neginf
-    values, found = x.raw, x
+    values, filled = x.raw, x
     for place, fill in zip((is_nan(values), values == np.inf, values == -np.inf), fills, strict=True):
         if np.any(place):
-            found = where(np.asarray(place, dtype=bool), fill, found)
-    return x.clone() if found is x else found
+            filled = where(np.asarray(place, dtype=bool), fill, filled)
+    return x.clone() if filled is x else filled
 
 
 @pointwise("np.nan_to_num numpy.nan_to_num jnp.nan_to_num", "", kinds="same same yes")
@@ -129,13 +127,30 @@ def copysign_slopes(s: Symbols, x: Expression, other: Expression) -> tuple[Expre
     return s.sign(x) * s.named(s, "copysign", copysign_slopes)(s.number(1), other), s.number(0)
 
 
+# fmt: off
 LERP = elementwise(
     "lerp", lerp,
     lambda g, _y, _x, _end, w: g * (1 - w), lambda g, _y, _x, _end, w: g * w, lambda g, _y, x, end, _w: g * (end - x),
-    lambda s, x, end, w: x + w * (end - x),
-    slopes=lambda s, x, end, w: (1 - w, w, end - x),
-    exactly=lambda x, end, w: x + w * (end - x), spelled=None,
-)  # fmt: skip
+    lambda s, x, end, w: x + w * (end - x), slopes=lambda s, x, end, w: (1 - w, w, end - x),
+    exactly=lambda x, end, w: x + w * (end - x), spelled=None)
+elementwise(
+    "fmod", np.fmod, lambda g, _y, _a, _b: g, lambda g, _y, a, b: -g * np.trunc(a / b), None,
+    slopes=lambda s, a, b: (s.number(1), -s.named(s, "trunc", lambda s, _x: (s.number(0),))(a / b)),
+    pieces=Piecewise(lambda a, b: np.trunc(a / b), exactly.rest_of), domain=((0.1, 0.9), (1, 2)),
+    spelled=Spelled(EVERYWHERE, "math.fmod", "what is left of x/other, with the sign of x", kinds="same same yes"))
+elementwise(
+    "copysign", np.copysign, lambda g, y, x, _other: np.where(x == 0, 0.0, g * (y / x)), zero, None,
+    slopes=copysign_slopes, pieces=Piecewise(turn, lambda piece, x, other: piece * x),
+    kink=Kink(lambda x, other: (x == 0) | (other == 0), "0 is taken where x is 0"),
+    splits_zero=lambda k, x, other: (other == 0) & (k == 1),
+    spelled=Spelled("torch numpy math method", "", "x with the sign of other"))
+elementwise(
+    "logaddexp2", np.logaddexp2,
+    lambda g, _y, a, b: g / (1 + np.exp2(b - a)), lambda g, _y, a, b: g / (1 + np.exp2(a - b)), None,
+    slopes=lambda s, a, b: (s.sigmoid((a - b) * s.log(2)), s.sigmoid((b - a) * s.log(2))),
+    exactly=lambda a, b: np.maximum(a, b) + np.log2(1 + np.exp2(-exactly.gap(a, b))),
+    spelled=Spelled("torch numpy method tensors", "", "log2(2**x + 2**other)"))
+# fmt: on
 
 
 @pointwise("lerp", "torch method", op=LERP)
@@ -144,98 +159,51 @@ def build_lerp(x: Value, end: Value, weight: Value) -> Value:
     return x.of(LERP, end, weight)
 
 
-# fmt: off
-FMOD = elementwise(
-    "fmod", np.fmod,
-    lambda g, _y, _a, _b: g, lambda g, _y, a, b: -g * np.trunc(a / b), None,
-    slopes=lambda s, a, b: (s.number(1), -s.named(s, "trunc", lambda s, _x: (s.number(0),))(a / b)),
-    pieces=Piecewise(lambda a, b: np.trunc(a / b), exactly.rest_of),
-    domain=((0.1, 0.9), (1, 2)),
-    spelled=Spelled(EVERYWHERE, "math.fmod", "what is left of x/other, with the sign of x", kinds="same same yes"),
-)
-elementwise(
-    "copysign", np.copysign,
-    lambda g, y, x, _other: np.where(x == 0, 0.0, g * (y / x)), zero, None, slopes=copysign_slopes,
-    pieces=Piecewise(turn, lambda piece, x, other: piece * x),
-    kink=Kink(lambda x, other: (x == 0) | (other == 0), "0 is taken where x is 0"),
-    splits_zero=lambda k, x, other: (other == 0) & (k == 1),
-    spelled=Spelled("torch numpy math method", "", "x with the sign of other"),
-)
-elementwise(
-    "logaddexp2", np.logaddexp2,
-    lambda g, _y, a, b: g / (1 + np.exp2(b - a)), lambda g, _y, a, b: g / (1 + np.exp2(a - b)), None,
-    slopes=lambda s, a, b: (s.sigmoid((a - b) * s.log(2)), s.sigmoid((b - a) * s.log(2))),
-    exactly=lambda a, b: np.maximum(a, b) + np.log2(1 + np.exp2(-exactly.gap(a, b))),
-    spelled=Spelled("torch numpy method tensors", "", "log2(2**x + 2**other)"),
-)
-# fmt: on
+# --- operators and comparisons by their names ---
 
-
-# --- comparisons and operators by their names ---
-
-COMPARED = {
-    "eq": ("==", "np.equal numpy.equal jnp.equal"),
-    "ne": ("!=", "not_equal"),
-    "gt": (">", "greater"),
-    "ge": (">=", "greater_equal"),
-    "lt": ("<", "less"),
-    "le": ("<=", "less_equal"),
+NAMED: dict[str, tuple[str, int, str, str]] = {
+    **{
+        name: (sign, 2, also, f"whether x {sign} other, entry by entry")
+        for name, sign, also in (
+            ("eq", "==", "np.equal numpy.equal jnp.equal"),
+            ("ne", "!=", "not_equal"),
+            ("gt", ">", "greater"),
+            ("ge", ">=", "greater_equal"),
+            ("lt", "<", "less"),
+            ("le", "<=", "less_equal"),
+        )
+    },
+    "bitwise_and": ("&", 2, "", "a mask where both are true, or integers bit by bit"),
+    "bitwise_or": ("|", 2, "", "a mask where at least one is true, or integers bit by bit"),
+    "bitwise_xor": ("^", 2, "", "a mask where one alone is true, or integers bit by bit"),
+    "bitwise_not": ("~", 1, "invert", "a mask turned round, or integers bit by bit"),
 }
-for _name, (_sign, _also) in COMPARED.items():
-    enter(
-        _name,
-        Spelled(EVERYWHERE, _also, f"whether x {_sign} other, entry by entry", kinds=MASKED),
-        op=OPERATORS[_sign, 2], build=applied(OPERATORS[_sign, 2]),
-    )  # fmt: skip
-BITWISE = {
-    "bitwise_and": ("&", "a mask where both are true"),
-    "bitwise_or": ("|", "a mask where at least one is true"),
-    "bitwise_xor": ("^", "a mask where one alone is true"),
-}
-for _name, (_sign, _words) in BITWISE.items():
-    enter(
-        _name,
-        Spelled(EVERYWHERE, "", f"{_words}, or integers bit by bit", kinds="same same no"),
-        op=OPERATORS[_sign, 2], build=applied(OPERATORS[_sign, 2]),
-    )  # fmt: skip
-enter(
-    "bitwise_not",
-    Spelled(EVERYWHERE, "invert", "a mask turned round, or integers bit by bit", kinds="same same no"),
-    op=OPERATORS["~", 1], build=applied(OPERATORS["~", 1]),
-)  # fmt: skip
-enter(
-    "floor_divide",
-    Spelled(EVERYWHERE, "", "the quotient, rounded down; flat"),
-    op=FLOOR_DIVIDE, build=applied(FLOOR_DIVIDE),
-)  # fmt: skip
+"""By name: the sign of the operator, the number of its operands, its other names, and what it says."""
+for _name, (_sign, _count, _also, _words) in NAMED.items():
+    _kinds = "same same no" if _name.startswith("bitwise") else MASKED
+    _op = OPERATORS[_sign, _count]
+    enter(_name, Spelled(EVERYWHERE, _also, _words, kinds=_kinds), op=_op, build=applied(_op))
+_doc = "the quotient, rounded down; flat"
+enter("floor_divide", Spelled(EVERYWHERE, "", _doc), op=FLOOR_DIVIDE, build=applied(FLOOR_DIVIDE))
 
 
-# --- logic of masks and numbers ---
+# --- logic of masks and numbers, and tests of numbers ---
 
 
-def logic(name: str, rule: Callable[..., Mask], words: str, arguments: int = 2) -> None:
+def enter_logic(name: str, rule: Callable[..., Mask], words: str, arguments: int = 2) -> None:
     """Declare and enter a function of truth values, which numbers other than 0 are true in."""
 
     def forward(*values: Array) -> Mask:
         return rule(*map(true, values))
 
     op = declare(Op(name, forward, (None,) * arguments, no_links, pieces=decided(forward)))
-    enter(
-        name,
-        Spelled(f"{EVERYWHERE} tensors", "", f"true where {words}", kinds=MASKED),
-        op=op,
-        build=applied(op),
-    )
+    enter(name, Spelled(f"{EVERYWHERE} tensors", "", f"true where {words}", kinds=MASKED), op=op, build=applied(op))
 
 
-logic("logical_and", np.logical_and, "both are true")
-logic("logical_or", np.logical_or, "one is true")
-logic("logical_xor", np.logical_xor, "one alone is true")
-logic("logical_not", np.logical_not, "it is false", 1)
-
-# --- tests of numbers ---
-
-
+enter_logic("logical_and", np.logical_and, "both are true")
+enter_logic("logical_or", np.logical_or, "one is true")
+enter_logic("logical_xor", np.logical_xor, "one alone is true")
+enter_logic("logical_not", np.logical_not, "it is false", 1)
 TESTS: dict[str, tuple[Forward, Callable[..., Mask], str]] = {
     "isfinite": (np.isfinite, lambda x: abs(x) < inf, "an entry is neither infinite nor nan"),
     "isinf": (np.isinf, lambda x: abs(x) == inf, "an entry is inf or -inf"),
@@ -244,16 +212,13 @@ TESTS: dict[str, tuple[Forward, Callable[..., Mask], str]] = {
     "signbit": (np.signbit, sign_bit, "an entry is below 0, or -0"),
 }
 for _name, (_forward, _exact, _words) in TESTS.items():
-    step(
-        _name, _forward, decided(_exact),
-        Spelled(EVERYWHERE, "", f"true where {_words}", kinds=MASKED),
-    )  # fmt: skip
+    step(_name, _forward, decided(_exact), Spelled(EVERYWHERE, "", f"true where {_words}", kinds=MASKED))
 
 
 def close(x: Array, other: Array, rtol: float, atol: float, equal_nan: bool) -> Mask:
     """Return where two numbers differ by no more than atol + rtol·|other|."""
     apart = abs(x - other)
-    both_nan = (x != x) & (other != other) if equal_nan else False  # noqa: PLR0124 - nan alone differs from itself
+    both_nan = is_nan(x) & is_nan(other) & equal_nan
     return (x == other) | ((apart < inf) & (apart <= atol + abs(rtol * other))) | both_nan
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from gradcli.ops.making import lengths
 from gradcli.ops.shaping import RESHAPE
 from gradcli.ops.values import require, whole
 from gradcli.ops.vocabulary import function
+
+indexed = partial(function, family="indices")
 
 
 def whole_places(x: Array) -> Integers:
@@ -34,18 +37,16 @@ PLACES = declare(
     )
 )
 """An input as positions: given as doubles, as all inputs are, it does not move."""
-
-
 KINDS = {"mask": "truth values", "float": "floats", "integer": "integers"}
 
 
 def positions(f: Apply, index: Raw, name: str = "index") -> Indices:
     """Return positions as an array of integers; raises ``type`` for truth values and for numbers that are computed."""
-    found = as_array(index)
-    kind = kind_of(found)
-    fits, what = kind == "integer" or (kind == "float" and f.is_input(found)), KINDS[kind]
+    places = as_array(index)
+    kind = kind_of(places)
+    fits, what = kind == "integer" or (kind == "float" and f.is_input(places)), KINDS[kind]
     require(fits, "type", f"{name} holds positions, which are integers, not {what}", hint="idx.long()")
-    return np.asarray(value_of(f(PLACES, found) if kind == "float" else found), dtype=np.intp)
+    return np.asarray(value_of(f(PLACES, places) if kind == "float" else places), dtype=np.intp)
 
 
 def within(places: Indices, length: int, name: str, lowest: int = 0) -> Indices:
@@ -59,40 +60,38 @@ def within(places: Indices, length: int, name: str, lowest: int = 0) -> Indices:
 
 def truths(condition: Raw, name: str) -> Mask:
     """Return truth values as an array; raises ``type`` for numbers."""
-    found = as_array(condition)
+    mask = as_array(condition)
     hint = "write (...) != 0, or mask.bool()"
-    require(kind_of(found) == "mask", "type", f"{name} takes truth values, not numbers", hint)
-    return np.asarray(value_of(found))
+    require(kind_of(mask) == "mask", "type", f"{name} takes truth values, not numbers", hint)
+    return np.asarray(value_of(mask))
 
 
-def below(edges: Array, values: Array, right: bool) -> Integers:
-    """Return how many edges each value is above, those equal to it too where ``right``; nan is above all."""
-    beyond = edges[..., None, :] > values[..., :, None] if right else edges[..., None, :] >= values[..., :, None]
-    return np.sum(~np.asarray(beyond, dtype=bool), axis=-1)
+# --- where a condition holds ---
+
+NONZERO = declare(Op("nonzero", np.argwhere, (None,), no_links, pieces=decided(lambda x: np.argwhere(true(x)))))
 
 
-NONZERO = declare(
-    Op(
-        "nonzero",
-        np.argwhere,
-        (None,),
-        no_links,
-        pieces=decided(lambda x: np.argwhere(true(x))),
-    )
-)
-SEARCHSORTED = declare(
-    Op("searchsorted", below, (None, None), no_links, pieces=decided(below), size=lambda edges, values, right: (
-        int(np.size(edges)) * int(np.size(values)) // max(int(np.prod(np.shape(edges)[:-1])), 1)
-    ))
-)  # fmt: skip
-
-
-@function("nonzero", "torch method", "indices", op=NONZERO)
+@indexed("nonzero", "torch method", op=NONZERO)
 def build_nonzero(f: Apply, x: Raw, as_tuple: Static = False) -> Any:
     """the places of the entries that are not 0: a row for each, or an array for each axis"""
-    found = as_array(x)
-    places = f(NONZERO, found)
-    return along_axes(places, found.ndim) if as_tuple else places
+    array = as_array(x)
+    places = f(NONZERO, array)
+    if not as_tuple:
+        return places
+    rows = np.asarray(value_of(places))  # a number has one axis
+    return tuple(rows[:, axis] for axis in range(array.ndim)) or (np.zeros(len(rows), dtype=np.intp),)
+
+
+@indexed("np.nonzero numpy.nonzero jnp.nonzero", "")
+def build_numpy_nonzero(f: Apply, x: Raw) -> Any:
+    """the places of the entries that are not 0, an array for each axis"""
+    return build_nonzero(f, x, as_tuple=True)
+
+
+@indexed("argwhere", "torch numpy")
+def build_argwhere(f: Apply, x: Raw) -> Tensor:
+    """the places of the entries that are not 0, as rows"""
+    return build_nonzero(f, x)
 
 
 def places_where(f: Apply, condition: Tensor, alone: bool) -> Any:
@@ -101,42 +100,20 @@ def places_where(f: Apply, condition: Tensor, alone: bool) -> Any:
     return build_nonzero(f, condition, as_tuple=True)
 
 
-def along_axes(places: Any, count: int) -> tuple[Indices, ...]:
-    """Return the positions along each axis of places that stand as rows; a number has one axis."""
-    rows = np.asarray(value_of(places))
-    return tuple(rows[:, axis] for axis in range(count)) or (np.zeros(len(rows), dtype=np.intp),)
+# --- where values would be inserted in order ---
 
 
-@function("np.nonzero numpy.nonzero jnp.nonzero", "", "indices")
-def build_numpy_nonzero(f: Apply, x: Raw) -> Any:
-    """the places of the entries that are not 0, an array for each axis"""
-    return build_nonzero(f, x, as_tuple=True)
+def below(edges: Array, values: Array, right: bool) -> Integers:
+    """Return how many edges each value is above, those equal to it too where ``right``; nan is above all."""
+    beyond = edges[..., None, :] > values[..., :, None] if right else edges[..., None, :] >= values[..., :, None]
+    return np.sum(~np.asarray(beyond, dtype=bool), axis=-1)
 
 
-@function("argwhere", "torch numpy", "indices")
-def build_argwhere(f: Apply, x: Raw) -> Tensor:
-    """the places of the entries that are not 0, as rows"""
-    return f(NONZERO, as_array(x))
-
-
-@function("searchsorted", "torch", "indices", op=SEARCHSORTED)
-def build_searchsorted(
-    f: Apply, sorted_sequence: Raw, values: Raw, right: Static = False, side: Static = None, out_int32: Static = False
-) -> Tensor:
-    """where values would be inserted in order: before entries that are equal, or behind them where right"""
-    del out_int32
-    known = side in (None, "left", "right") and not (side == "left" and right)
-    require(known, "value", f"side is 'left' or 'right', not {side!r}")
-    edges, wanted = as_array(sorted_sequence), as_array(values)
-    fits = edges.ndim and edges.shape[:-1] in ((), wanted.shape[:-1])
-    require(fits, "shape", f"searchsorted: shapes {edges.shape} and {wanted.shape} differ before the last axis")
-    return searched(f, edges, wanted, bool(right) or side == "right")
-
-
-@function("np.searchsorted numpy.searchsorted jnp.searchsorted", "", "indices")
-def build_numpy_searchsorted(f: Apply, a: Raw, v: Raw, side: Static = "left") -> Tensor:
-    """where values would be inserted in order: before entries that are equal, or behind them where side is right"""
-    return build_searchsorted(f, a, v, side=side)
+SEARCHSORTED = declare(
+    Op("searchsorted", below, (None, None), no_links, pieces=decided(below), size=lambda edges, values, right: (
+        int(np.size(edges)) * int(np.size(values)) // max(int(np.prod(np.shape(edges)[:-1])), 1)
+    ))
+)  # fmt: skip
 
 
 def searched(f: Apply, edges: Tensor, values: Tensor, right: bool) -> Tensor:
@@ -146,59 +123,80 @@ def searched(f: Apply, edges: Tensor, values: Tensor, right: bool) -> Tensor:
     rising = steps.dtype == object or not np.any(steps < 0)
     require(rising, "value", "the edges are not in rising order", hint="edges.sort().values")
     row = values if values.ndim else f(RESHAPE, values, shape=(1,))
-    found = f(SEARCHSORTED, edges, row, right=right)
-    return found if values.ndim else f(RESHAPE, found, shape=())
+    counts = f(SEARCHSORTED, edges, row, right=right)
+    return counts if values.ndim else f(RESHAPE, counts, shape=())
 
 
-@function("bucketize", "torch", "indices")
+def bucketed(f: Apply, edges: Raw, values: Raw, right: bool, name: str) -> Tensor:
+    """Return which of the stretches between sorted edges each value lies in."""
+    row = as_array(edges)
+    require(row.ndim == 1, "shape", f"the {name} are a vector, not of shape {row.shape}")
+    return searched(f, row, as_array(values), right)
+
+
+@indexed("searchsorted", "torch", op=SEARCHSORTED)
+def build_searchsorted(
+    f: Apply, sorted_sequence: Raw, values: Raw, right: Static = False, side: Static = None, out_int32: Static = False
+) -> Tensor:
+    """where values would be inserted in order: before entries that are equal, or behind them where right"""
+    del out_int32
+    fits = side in (None, "left", "right") and not (side == "left" and right)
+    require(fits, "value", f"side is 'left' or 'right', not {side!r}")
+    edges, wanted = as_array(sorted_sequence), as_array(values)
+    fits = edges.ndim and edges.shape[:-1] in ((), wanted.shape[:-1])
+    require(fits, "shape", f"searchsorted: shapes {edges.shape} and {wanted.shape} differ before the last axis")
+    return searched(f, edges, wanted, bool(right) or side == "right")
+
+
+@indexed("np.searchsorted numpy.searchsorted jnp.searchsorted", "")
+def build_numpy_searchsorted(f: Apply, a: Raw, v: Raw, side: Static = "left") -> Tensor:
+    """where values would be inserted in order: before entries that are equal, or behind them where side is right"""
+    return build_searchsorted(f, a, v, side=side)
+
+
+@indexed("bucketize", "torch")
 def build_bucketize(
     f: Apply, input: Raw, boundaries: Raw, right: Static = False, out_int32: Static = False
 ) -> Tensor:  # fmt: skip
     """which of the stretches between sorted edges each value lies in"""
     del out_int32
-    edges = as_array(boundaries)
-    require(edges.ndim == 1, "shape", f"the boundaries are a vector, not of shape {edges.shape}")
-    return searched(f, edges, as_array(input), bool(right))
+    return bucketed(f, boundaries, input, bool(right), "boundaries")
 
 
-@function("np.digitize numpy.digitize jnp.digitize", "", "indices")
+@indexed("np.digitize numpy.digitize jnp.digitize", "")
 def build_digitize(f: Apply, x: Raw, bins: Raw, right: Static = False) -> Tensor:
     """which of the stretches between rising edges each value lies in"""
-    edges = as_array(bins)
-    require(edges.ndim == 1, "shape", f"the edges are a vector, not of shape {edges.shape}")
-    return searched(f, edges, as_array(x), not right)
+    return bucketed(f, bins, x, not right, "edges")
 
 
-def triangle_places(names: str, lower: bool) -> None:
+# --- places in a matrix ---
+
+
+def enter_triangle(name: str, side: str, ones_of: Any) -> None:
     """Enter the places in a triangle of a matrix, as PyTorch and as NumPy give them."""
 
-    def places(rows: int, columns: int, offset: int) -> Indices:
-        ones = np.ones((rows, columns), dtype=bool)
-        return np.array(np.nonzero(np.tril(ones, offset) if lower else np.triu(ones, offset)))
+    def places(f: Apply, shape: tuple[Static, ...], offset: int) -> Indices:
+        rows, columns = lengths(shape)
+        f.charge(rows * columns)
+        return np.array(np.nonzero(ones_of(np.ones((rows, columns), dtype=bool), offset)))
 
     def build(f: Apply, row: Static, col: Static, offset: Static = 0) -> Tensor:
-        rows, columns = lengths((row, col))
-        f.charge(rows * columns)
-        return places(rows, columns, whole(offset, "offset"))
+        return places(f, (row, col), whole(offset, "offset"))
 
     def build_numpy(f: Apply, n: Static, k: Static = 0, m: Static = None) -> Any:
-        rows, columns = lengths((n, n if m is None else m))
-        f.charge(rows * columns)
-        return tuple(places(rows, columns, whole(k, "k")))
+        return tuple(places(f, (n, n if m is None else m), whole(k, "k")))
 
-    side = "lower" if lower else "upper"
     build.__doc__ = f"the places in the {side} triangle of a matrix: rows, and columns below them"
     build_numpy.__doc__ = f"the places in the {side} triangle of a matrix: rows and columns, as a tuple"
-    function(names, "torch dtype", "making")(build)
-    numpy = f"np.{names} numpy.{names} jnp.{names}"
-    function(numpy, "", "making")(build_numpy)
+    function(name, "torch dtype", "making")(build)
+    function(f"np.{name} numpy.{name} jnp.{name}", "", "making")(build_numpy)
 
 
-triangle_places("tril_indices", lower=True)
-triangle_places("triu_indices", lower=False)
+enter_triangle("tril_indices", "lower", np.tril)
+enter_triangle("triu_indices", "upper", np.triu)
 
 
-@function("one_hot", "functional", "indices")
+@indexed("one_hot", "functional")
 def build_one_hot(f: Apply, tensor: Raw, num_classes: Static = -1) -> Integers:
     """rows that are 1 at the class and 0 elsewhere; as many as the largest class needs unless said otherwise"""
     classes, count = positions(f, tensor, "one_hot"), whole(num_classes, "num_classes")

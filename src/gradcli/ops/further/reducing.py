@@ -1,7 +1,4 @@
-"""Reductions that are made of others: of what is no nan, of both extremes, with weights, and covariances.
-
-Differences and sums of neighbours along an axis, and running sums in logarithms.
-"""
+"""Reductions made of others, and what runs along an axis: differences, areas, sums of exp, lines, polynomials."""
 
 from __future__ import annotations
 
@@ -16,10 +13,24 @@ from gradcli.errors.hints import counted
 from gradcli.ops.declare import BEYOND, Apply, Op, Paired, Parts, beyond, declare
 from gradcli.ops.exactly import is_nan, logaddexp
 from gradcli.ops.further.indices import reduced
-from gradcli.ops.further.positions import positions
+from gradcli.ops.further.positions import positions, searched
+from gradcli.ops.further.shapes import cat
 from gradcli.ops.joining import CAT, build_cat
 from gradcli.ops.linear_algebra import pairs_along
-from gradcli.ops.links import OUT, Array, Contraction, Explicit, Indices, Links, Mask, Options, Order, Raw, Static
+from gradcli.ops.links import (
+    OUT,
+    Array,
+    Contraction,
+    Explicit,
+    Indices,
+    Library,
+    Links,
+    Mask,
+    Options,
+    Order,
+    Raw,
+    Static,
+)
 from gradcli.ops.reductions import CUMSUM, build_cumprod, build_prod, trailing_matrix
 from gradcli.ops.selection import AMAX, AMIN
 from gradcli.ops.spread import spread
@@ -36,6 +47,7 @@ from gradcli.ops.values import (
     require_entries,
     sqrt,
     square,
+    stack,
     where,
 )
 from gradcli.ops.vocabulary import function
@@ -47,6 +59,9 @@ reduction = partial(function, family="reductions")
 def numpys(name: str, kinds: str) -> Callable[[Any], Any]:
     """Enter a function of NumPy and of JAX's copy of it alone."""
     return reduction(f"np.{name} numpy.{name} jnp.{name}", "", kinds=kinds)
+
+
+# --- of what is no nan ---
 
 
 def lacking(x: Value) -> Mask:
@@ -73,7 +88,7 @@ def nansum(x: Value, dim: AllAxes = ALL, keepdim: bool = False) -> Value:
 @reduction("nanmean", "torch numpy method", kinds=FLOATS)
 def nanmean(x: Value, dim: AllAxes = ALL, keepdim: bool = False) -> Value:
     """the mean of the entries that are no nan"""
-    return without_nan(x).sum(*dim, keepdim=keepdim) / present(x, dim, keepdim)
+    return nansum(x, dim, keepdim) / present(x, dim, keepdim)
 
 
 @numpys("nanprod", "integer integer yes")
@@ -82,20 +97,41 @@ def nanprod(x: Value, dim: Static = None, keepdim: Static = False) -> Value:
     return Value(x.f, build_prod(x.f, without_nan(x, 1.0).node, dim, keepdim, "np"))
 
 
-def numpy_extreme(name: str, fill: float, word: str) -> None:
+def enter_extreme(name: str, op: Op, fill: float, word: str) -> None:
     """Enter NumPy's extreme of the entries that are no nan."""
 
     def build(x: Value, dim: Axes = ALL, keepdim: bool = False) -> Value:
         require_entries(x, dim, name)
         require(np.all(present(x, dim, keepdim=False)), "value", f"{name}: all entries are nan")
-        return without_nan(x, fill).of(AMAX if name == "nanmax" else AMIN, dim=dim, keepdim=keepdim)
+        return without_nan(x, fill).of(op, dim=dim, keepdim=keepdim)
 
     build.__doc__ = f"the {word} of the entries that are no nan; ties share the gradient"
     numpys(name, SAME)(build)
 
 
-numpy_extreme("nanmax", -math.inf, "largest")
-numpy_extreme("nanmin", math.inf, "smallest")
+enter_extreme("nanmax", AMAX, -math.inf, "largest")
+enter_extreme("nanmin", AMIN, math.inf, "smallest")
+
+
+def enter_spread(name: str, root: bool, word: str) -> None:
+    """Enter NumPy's variance or standard deviation of the entries that are no nan."""
+
+    def build(x: Value, dim: Axes = ALL, correction: Static = 0, keepdim: bool = False) -> Value:
+        apart = x - nanmean(x, dim, True)
+        total = square(where(lacking(x), 0, apart) if np.any(lacking(x)) else apart).sum(*dim, keepdim=keepdim)
+        count = present(x, dim, keepdim) - number(correction, "ddof")
+        variance = total / np.where(count > 0, count, np.nan)[()]
+        return sqrt(variance) if root else variance
+
+    build.__doc__ = f"the {word} of the entries that are no nan"
+    numpys(name, FLOATS)(build)
+
+
+enter_spread("nanvar", root=False, word="variance")
+enter_spread("nanstd", root=True, word="standard deviation")
+
+
+# --- of two reductions ---
 
 
 @reduction("aminmax", "torch method", kinds=SAME)
@@ -113,12 +149,17 @@ def ptp(x: Value, dim: Axes = ALL, keepdim: bool = False) -> Value:
     return x.of(AMAX, dim=dim, keepdim=keepdim) - x.of(AMIN, dim=dim, keepdim=keepdim)
 
 
+def mean_of(x: Value, axes: Axes, keepdim: bool) -> Value:
+    """Return the mean along some axes as a sum over a count."""
+    return x.sum(*axes, keepdim=keepdim) / math.prod(x.shape[axis] for axis in axes)
+
+
 @numpys("average", FLOATS)
 def average(x: Value, dim: Axes = ALL, weights: Value | None = None, keepdim: bool = False) -> Value:
     """the mean of the entries, each as often as its weight says"""
     require_entries(x, dim, "average")
     if weights is None:
-        return x.sum(*dim, keepdim=keepdim) / math.prod(x.shape[axis] for axis in dim)
+        return mean_of(x, dim, keepdim)
     shares = weights
     if weights.shape != x.shape:
         fits = weights.ndim == 1 == len(dim) and weights.shape[0] == x.shape[dim[0]]
@@ -127,7 +168,7 @@ def average(x: Value, dim: Axes = ALL, weights: Value | None = None, keepdim: bo
     return (x * shares).sum(*dim, keepdim=keepdim) / shares.sum(*dim, keepdim=keepdim)
 
 
-def both(name: str, root: bool, words: str) -> None:
+def enter_pair(name: str, root: bool, words: str) -> None:
     """Enter PyTorch's pair of a variance or standard deviation and a mean."""
 
     def build(
@@ -135,114 +176,21 @@ def both(name: str, root: bool, words: str) -> None:
     ) -> tuple[Value, Value]:
         if isinstance(dim, bool):
             dim, unbiased = None, dim
-        found = spread(x, dim, keepdim, int(unbiased) if correction is None else correction, root, "all")
-        axes = read_axes(dim, x.ndim, "all")
-        return found, x.sum(*axes, keepdim=keepdim) / math.prod(x.shape[axis] for axis in axes)
+        apart = spread(x, dim, keepdim, int(unbiased) if correction is None else correction, root, "all")
+        return apart, mean_of(x, read_axes(dim, x.ndim, "all"), keepdim)
 
     build.__doc__ = words
     reduction(name, "torch", kinds="no no yes")(build)
 
 
-both("std_mean", root=True, words="the standard deviation and the mean")
-both("var_mean", root=False, words="the variance and the mean")
+enter_pair("std_mean", root=True, words="the standard deviation and the mean")
+enter_pair("var_mean", root=False, words="the variance and the mean")
 
 
 @numpys("cumprod", "integer integer yes")
 def numpy_cumprod(x: Value, dim: Static = None) -> Value:
     """the running product as numpy has it: of the flattened array where no axis is given"""
     return Value(x.f, build_cumprod(x.f, (x.flat if dim is None else x).node, 0 if dim is None else dim))
-
-
-# --- covariances ---
-
-
-def rows_of(x: Value, name: str) -> Value:
-    """Return variables as the rows of a matrix; raises ``shape`` for more axes."""
-    require(x.ndim <= 2, "shape", f"{name} takes a matrix or a vector, not shape {x.shape}")
-    return x if x.ndim == 2 else x.reshape(1, x.size)
-
-
-def covariances(x: Value, correction: float, fweights: Value | None = None, aweights: Value | None = None) -> Value:
-    """Return the covariances of the rows of a matrix, whose columns may have weights: one number for one row."""
-    given = [part for part in (fweights, aweights) if part is not None]
-    for part in given:
-        said = f"cov: weights of shape {given[0].shape} for {x.shape[1]} columns"
-        require(part.shape == (x.shape[1],), "shape", said)
-    if not given:
-        centred = weighted = x - x.sum(1, keepdim=True) / x.shape[1]
-        factor: Any = max(x.shape[1] - correction, 0)
-    else:
-        weights = given[0] * given[1] if len(given) == 2 else given[0]
-        count = weights.sum(0)
-        mean = (x * weights).sum(1, keepdim=True) / count
-        lost: Any = correction if aweights is None else correction * (weights * aweights).sum(0) / count
-        factor = count - lost
-        factor = 0 if factor.raw <= 0 else factor
-        centred = x - mean
-        weighted = centred * weights
-    found = weighted @ centred.mT / factor
-    return found.reshape() if x.shape[0] == 1 else found
-
-
-def correlations(found: Value) -> Value:
-    """Return covariances over the roots of both variances."""
-    if not found.ndim:
-        return found / found
-    places = np.arange(found.shape[0])
-    deviations = sqrt(found[places, places])
-    return found / deviations.reshape(found.shape[0], 1) / deviations
-
-
-@reduction("cov", "torch method", kinds="no no yes")
-def cov(x: Value, *, correction: float = 1, fweights: Value | None = None, aweights: Value | None = None) -> Value:
-    """the covariances of the rows, which are variables; of one variable its variance"""
-    return covariances(rows_of(x, "cov"), correction, fweights, aweights)
-
-
-@reduction("corrcoef", "torch method", kinds="no no yes")
-def corrcoef(x: Value) -> Value:
-    """the correlations of the rows, which are variables"""
-    return correlations(covariances(rows_of(x, "corrcoef"), 1))
-
-
-def observed(x: Value, y: Value | None, rowvar: Static, name: str) -> Value:
-    """Return the variables of one or two arrays as rows, as numpy reads them."""
-    rows = [(part, rows_of(part, name)) for part in (x, y) if part is not None]
-    return Value(x.f, build_cat(x.f, [(row if rowvar or part.ndim < 2 else row.mT).node for part, row in rows], 0))
-
-
-@numpys("cov", "no numpy-float yes")
-def numpy_cov(
-    x: Value, y: Value | None = None, rowvar: Static = True, bias: Static = False, ddof: Static = None,
-    fweights: Value | None = None, aweights: Value | None = None,
-) -> Value:  # fmt: skip
-    """the covariances of the variables, which are rows unless rowvar=False, over n - 1, or over n with bias=True"""
-    by = int(not bias) if ddof is None else number(ddof, "correction")
-    return covariances(observed(x, y, rowvar, "cov"), by, fweights, aweights)
-
-
-@numpys("corrcoef", "no numpy-float yes")
-def numpy_corrcoef(x: Value, y: Value | None = None, rowvar: Static = True) -> Value:
-    """the correlations of the variables, which are rows unless rowvar=False"""
-    return correlations(covariances(observed(x, y, rowvar, "corrcoef"), 1))
-
-
-def numpy_spread(name: str, root: bool, word: str) -> None:
-    """Enter NumPy's variance or standard deviation of the entries that are no nan."""
-
-    def build(x: Value, dim: Axes = ALL, correction: Static = 0, keepdim: bool = False) -> Value:
-        apart = x - nanmean(x, dim, True)
-        total = square(where(lacking(x), 0, apart) if np.any(lacking(x)) else apart).sum(*dim, keepdim=keepdim)
-        count = present(x, dim, keepdim) - number(correction, "ddof")
-        found = total / np.where(count > 0, count, np.nan)[()]
-        return sqrt(found) if root else found
-
-    build.__doc__ = f"the {word} of the entries that are no nan"
-    numpys(name, FLOATS)(build)
-
-
-numpy_spread("nanvar", root=False, word="variance")
-numpy_spread("nanstd", root=True, word="standard deviation")
 
 
 @reduction("bincount", "torch numpy method", kinds="no no yes")
@@ -262,9 +210,81 @@ def bincount(f: Apply, x: Raw, weights: Value | None = None, minlength: int = 0)
     return reduced(Value(f, np.zeros(length)), places, weights, "sum")
 
 
-# ---- Differences and sums of neighbours along an axis, and running sums in logarithms
+# --- covariances ---
 
-running = partial(function, family="reductions")
+
+def rows_of(x: Value, name: str) -> Value:
+    """Return variables as the rows of a matrix; raises ``shape`` for more axes."""
+    require(x.ndim <= 2, "shape", f"{name} takes a matrix or a vector, not shape {x.shape}")
+    return x if x.ndim == 2 else x.reshape(1, x.size)
+
+
+def observed(x: Value, y: Value | None, rowvar: Static, name: str) -> Value:
+    """Return the variables of one or two arrays as rows, as numpy reads them."""
+    rows = [(part, rows_of(part, name)) for part in (x, y) if part is not None]
+    return Value(x.f, build_cat(x.f, [(row if rowvar or part.ndim < 2 else row.mT).node for part, row in rows], 0))
+
+
+def covariances(x: Value, correction: float, fweights: Value | None = None, aweights: Value | None = None) -> Value:
+    """Return the covariances of the rows of a matrix, whose columns may have weights: one number for one row."""
+    parts = [part for part in (fweights, aweights) if part is not None]
+    for part in parts:
+        said = f"cov: weights of shape {parts[0].shape} for {x.shape[1]} columns"
+        require(part.shape == (x.shape[1],), "shape", said)
+    if not parts:
+        centred = weighted = x - mean_of(x, (1,), keepdim=True)
+        factor: Any = max(x.shape[1] - correction, 0)
+    else:
+        weights = parts[0] * parts[1] if len(parts) == 2 else parts[0]
+        count = weights.sum(0)
+        mean = (x * weights).sum(1, keepdim=True) / count
+        lost: Any = correction if aweights is None else correction * (weights * aweights).sum(0) / count
+        factor = count - lost
+        factor = 0 if factor.raw <= 0 else factor
+        centred = x - mean
+        weighted = centred * weights
+    products = weighted @ centred.mT / factor
+    return products.reshape() if x.shape[0] == 1 else products
+
+
+def correlations(covariance: Value) -> Value:
+    """Return covariances over the roots of both variances."""
+    if not covariance.ndim:
+        return covariance / covariance
+    places = np.arange(covariance.shape[0])
+    deviations = sqrt(covariance[places, places])
+    return covariance / deviations.reshape(covariance.shape[0], 1) / deviations
+
+
+@reduction("cov", "torch method", kinds="no no yes")
+def cov(x: Value, *, correction: float = 1, fweights: Value | None = None, aweights: Value | None = None) -> Value:
+    """the covariances of the rows, which are variables; of one variable its variance"""
+    return covariances(rows_of(x, "cov"), correction, fweights, aweights)
+
+
+@reduction("corrcoef", "torch method", kinds="no no yes")
+def corrcoef(x: Value) -> Value:
+    """the correlations of the rows, which are variables"""
+    return correlations(covariances(rows_of(x, "corrcoef"), 1))
+
+
+@numpys("cov", "no numpy-float yes")
+def numpy_cov(
+    x: Value, y: Value | None = None, rowvar: Static = True, bias: Static = False, ddof: Static = None,
+    fweights: Value | None = None, aweights: Value | None = None,
+) -> Value:  # fmt: skip
+    """the covariances of the variables, which are rows unless rowvar=False, over n - 1, or over n with bias=True"""
+    by = int(not bias) if ddof is None else number(ddof, "correction")
+    return covariances(observed(x, y, rowvar, "cov"), by, fweights, aweights)
+
+
+@numpys("corrcoef", "no numpy-float yes")
+def numpy_corrcoef(x: Value, y: Value | None = None, rowvar: Static = True) -> Value:
+    """the correlations of the variables, which are rows unless rowvar=False"""
+    return correlations(covariances(observed(x, y, rowvar, "corrcoef"), 1))
+
+
+# --- differences and slopes ---
 
 
 def stretch(x: Value, axis: int, start: int | None, stop: int | None) -> Value:
@@ -283,10 +303,7 @@ def require_axis(x: Value, dim: Static, name: str) -> int:
     return one_axis(dim, x.ndim)
 
 
-# --- differences ---
-
-
-@running("diff", "torch numpy method", kinds="no integer yes")
+@reduction("diff", "torch numpy method", kinds="no integer yes")
 def diff(x: Value, n: int = 1, dim: Static = -1, prepend: Value | None = None, append: Value | None = None) -> Value:
     """the differences of neighbours along dim, n times over"""
     axis = require_axis(x, dim, "diff")
@@ -295,26 +312,23 @@ def diff(x: Value, n: int = 1, dim: Static = -1, prepend: Value | None = None, a
     parts = [
         part if part.ndim or x is part else part.expand(*edge) for part in (prepend, x, append) if part is not None
     ]
-    found = parts[0].of(CAT, *parts[1:], dim=axis) if len(parts) > 1 else x
-    for _ in range(min(n, found.shape[axis])):
-        found = steps_along(found, axis)
-    return found
+    wide = parts[0].of(CAT, *parts[1:], dim=axis) if len(parts) > 1 else x
+    for _ in range(min(n, wide.shape[axis])):
+        wide = steps_along(wide, axis)
+    return wide
 
 
-def steps_of(spacing: Value, length: int) -> Value:
-    """Return the distances between neighbours, or the one of all, from a distance or from the places along an axis."""
-    if not spacing.ndim:
-        return spacing
-    fits = spacing.shape == (length,)
-    require(fits, "shape", f"gradient: {counted(spacing.shape[0], 'place')} for an axis of length {length}")
-    return steps_along(spacing, 0)
+def slopes_along(x: Value, axis: int, spacing: Value, edge_order: int) -> Value:
+    """Return the slope at each place: of the parabola through three neighbours, at an end of that or of a line.
 
-
-def slopes_along(x: Value, axis: int, steps: Value, edge_order: int) -> Value:
-    """Return the slope at each place: of the parabola through three neighbours, at an end of that or of a line."""
+    ``spacing`` is the distance of neighbours, or the places along the axis.
+    """
     length, near = x.shape[axis], range(edge_order + 1)
+    fits = not spacing.ndim or spacing.shape == (length,)
+    require(fits, "shape", f"gradient: {counted((*spacing.shape, 0)[0], 'place')} for an axis of length {length}")
     said = f"gradient: an axis of length {length} is too short, it takes {edge_order + 1} entries"
     require(length > edge_order, "shape", said)
+    steps = steps_along(spacing, 0) if spacing.ndim else spacing
     left = [stretch(x, axis, k, k + 1) for k in near]
     right = [stretch(x, axis, length - 1 - k, length - k) for k in near]
     first, last = (
@@ -353,41 +367,39 @@ def slopes_of(x: Value, dim: Static, spacings: list[Value], edge_order: int) -> 
     require(edge_order in (1, 2), "value", f"gradient: edge_order is 1 or 2, not {edge_order}")
     named = range(x.ndim) if dim is None else dim if isinstance(dim, tuple) else (dim,)
     axes = [require_axis(x, axis, "gradient") for axis in named]
-    given = spacings or [Value(x.f, np.ones(()))]
-    given = given * len(axes) if len(given) == 1 else given
-    require(len(given) == len(axes), "value", f"gradient: {len(given)} spacings for {len(axes)} axes")
-    return tuple(
-        slopes_along(x, axis, steps_of(spacing, x.shape[axis]), edge_order)
-        for axis, spacing in zip(axes, given, strict=True)
-    )
+    each = spacings or [Value(x.f, np.ones(()))]
+    each = each * len(axes) if len(each) == 1 else each
+    require(len(each) == len(axes), "value", f"gradient: {len(each)} spacings for {len(axes)} axes")
+    return tuple(slopes_along(x, axis, spacing, edge_order) for axis, spacing in zip(axes, each, strict=True))
 
 
-@running("gradient", "torch", kinds="no no yes")
+@reduction("gradient", "torch", kinds="no no yes")
 def gradient(x: Value, spacing: Value | None = None, dim: Static = None, edge_order: int = 1) -> tuple[Value, ...]:
     """the slopes of x along each axis, by differences: a tuple with one array for each"""
-    given = [] if spacing is None else [spacing]
+    each = [] if spacing is None else [spacing]
     if spacing is not None and spacing.ndim:
-        given = [spacing[k] for k in range(spacing.shape[0])]
-    return slopes_of(x, dim, given, edge_order)
+        each = [spacing[k] for k in range(spacing.shape[0])]
+    return slopes_of(x, dim, each, edge_order)
 
 
-@running("np.gradient numpy.gradient jnp.gradient", "", kinds="no numpy-float yes")
+@reduction("np.gradient numpy.gradient jnp.gradient", "", kinds="no numpy-float yes")
 def numpy_gradient(
     x: Value, spacing: Value | None = None, second: Value | None = None, third: Value | None = None,
     dim: Static = None, edge_order: int = 1,
 ) -> Value | tuple[Value, ...]:  # fmt: skip
     """the slopes of x along each axis, by differences: one array where there is one axis, as numpy has it"""
-    found = slopes_of(x, dim, [part for part in (spacing, second, third) if part is not None], edge_order)
-    return found[0] if len(found) == 1 else found
+    slopes = slopes_of(x, dim, [part for part in (spacing, second, third) if part is not None], edge_order)
+    return slopes[0] if len(slopes) == 1 else slopes
 
 
 # --- areas ---
 
 
-def widths(y: Value, x: Value | None, dx: Static, axis: int) -> Value | float:
-    """Return half the distances between neighbours along an axis, from their places or from one distance."""
+def areas(y: Value, x: Value | None, dx: Static, axis: int) -> Value:
+    """Return the area between each two neighbours, from their places or from one distance."""
+    both = stretch(y, axis, 1, None) + stretch(y, axis, 0, -1)
     if x is None:
-        return number(1.0 if dx is None else dx, "dx") / 2
+        return both * (number(1.0 if dx is None else dx, "dx") / 2)
     require(dx is None, "arguments", "trapezoid takes x or dx, not both")
     places = x
     if x.ndim == 1 and y.ndim > 1:
@@ -395,23 +407,17 @@ def widths(y: Value, x: Value | None, dx: Static, axis: int) -> Value | float:
     along = axis - y.ndim + places.ndim
     fits = along >= 0 and places.shape[along] == y.shape[axis]
     require(fits, "shape", f"trapezoid: x of shape {x.shape} does not fit y of shape {y.shape}")
-    return steps_along(places, along) / 2.0
+    return both * (steps_along(places, along) / 2.0)
 
 
-def areas(y: Value, x: Value | None, dx: Static, axis: int) -> Value:
-    """Return the area between each two neighbours."""
-    both = stretch(y, axis, 1, None) + stretch(y, axis, 0, -1)
-    return both * widths(y, x, dx, axis)
-
-
-@running("trapezoid trapz", "torch numpy", kinds="no numpy-float yes")
+@reduction("trapezoid trapz", "torch numpy", kinds="no numpy-float yes")
 def trapezoid(y: Value, x: Value | None = None, dx: Static = None, dim: Static = -1) -> Value:
     """the area below y by the rule of trapezoids, with places x or a distance dx"""
     axis = require_axis(y, dim, "trapezoid")
     return areas(y, x, dx, axis).sum(axis)
 
 
-@running("cumulative_trapezoid", "torch", kinds="no no yes")
+@reduction("cumulative_trapezoid", "torch", kinds="no no yes")
 def cumulative_trapezoid(y: Value, x: Value | None = None, dx: Static = None, dim: Static = -1) -> Value:
     """the area below y up to each entry, by the rule of trapezoids"""
     axis = require_axis(y, dim, "cumulative_trapezoid")
@@ -424,25 +430,19 @@ def cumulative_trapezoid(y: Value, x: Value | None = None, dx: Static = None, di
 def logcumsumexp(x: Array, dim: int) -> Array:
     """Return the logarithm of the running sum of exp x, without overflow."""
     if np.asarray(x).dtype == object:
-        found: Array = np.frompyfunc(logaddexp, 2, 1).accumulate(x, axis=dim)  # type: ignore[assignment]
-        return found
+        running: Array = np.frompyfunc(logaddexp, 2, 1).accumulate(x, axis=dim)  # type: ignore[assignment]
+        return running
     return np.logaddexp.accumulate(x, axis=dim)
 
 
 def logcumsumexp_vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
-    """Return Σ g·exp(x - y) over the later outputs, the positive and the negative g apart, in logarithms.
-
-    Where y is large, x - y has lost digits: there the sum is formed entry by entry, without y.
-    """
-    g = np.broadcast_to(g, np.shape(y))
-    if np.all(np.isfinite(x)) and np.max(np.abs(y), initial=0.0) > LARGE:
-        return sum_later(g, x, dim)
-    found = np.zeros(np.shape(x))
+    """Return Σ g·exp(x - y) over the later outputs, the positive and the negative g apart, in logarithms."""
+    total = np.zeros(np.shape(x))
     for sign in (1.0, -1.0):
         logarithms = np.where(sign * g > 0, np.log(np.abs(g)) - y, -np.inf)
         later = np.flip(np.logaddexp.accumulate(np.flip(logarithms, dim), axis=dim), dim)
-        found = found + sign * np.exp(later + x)
-    return found
+        total = total + sign * np.exp(later + x)
+    return total
 
 
 def logcumsumexp_again(g: Array, y: Array, x: Array, *, dim: int) -> Array:
@@ -451,27 +451,6 @@ def logcumsumexp_again(g: Array, y: Array, x: Array, *, dim: int) -> Array:
     later = np.triu(np.ones((count, count), dtype=bool)).reshape((count, count, *(1,) * (x.ndim - 1 - axis)))
     apart = np.where(later, np.expand_dims(x, axis + 1) - np.expand_dims(y, axis), 0.0)
     return np.sum(np.where(later, np.exp(apart) * np.expand_dims(g, axis), 0.0), axis=axis + 1)
-
-
-LARGE = 1e3
-"""Size of a logarithm from which its last digit is more than 1e-13 of the number that it is the logarithm of."""
-
-
-def sum_later(g: Array, x: Array, dim: int) -> Array:
-    """Return Σ g·exp(x - y) over the later outputs by the shares of the last entry in each running sum of exp x."""
-    x, g = np.moveaxis(x, dim, 0), np.moveaxis(g, dim, 0)
-    top = np.maximum.accumulate(x, axis=0)
-    own, kept, total = np.exp(x - top), np.ones(x.shape), np.zeros(x.shape[1:])
-    for k in range(len(x)):
-        before = total * np.exp(top[k - 1] - top[k]) if k else total
-        total = before + own[k]
-        own[k], kept[k] = own[k] / total, before / total
-    found, later = np.empty(x.shape), np.zeros(x.shape[1:])
-    for k in reversed(range(len(x))):
-        later = g[k] + later
-        found[k] = own[k] * later
-        later = kept[k] * later
-    return np.moveaxis(found, 0, dim)
 
 
 def logcumsumexp_local(
@@ -509,7 +488,95 @@ LOGCUMSUMEXP = declare(
 )
 
 
-@running("logcumsumexp", "torch method", op=LOGCUMSUMEXP)
+@reduction("logcumsumexp", "torch method", op=LOGCUMSUMEXP)
 def build_logcumsumexp(x: Value, dim: Axis) -> Value:
     """the logarithm of the running sum of exp(x) along dim, without overflow"""
     return x.of(LOGCUMSUMEXP, dim=dim) if x.ndim else x
+
+
+# --- lines between points, and polynomials by their coefficients, the highest power first as numpy has them ---
+
+
+@function("interp", "numpy not-bare", "elementwise", kinds="no no yes")
+def interp(x: Value, xp: Value, fp: Value, left: Value | None = None, right: Value | None = None) -> Value:
+    """heights at x on the lines between points, whose places xp increase; beyond them the first and the last height"""
+    fits = xp.ndim == 1 and xp.shape == fp.shape and xp.shape[0]
+    require(fits, "shape", f"interp: places of shape {xp.shape}, heights of shape {fp.shape}")
+    require(not np.any(np.diff(np.asarray(xp.raw)) <= 0), "value", "interp: the places xp have to increase")
+    before, count = positions(x.f, searched(x.f, xp.node, x.node, right=True)), xp.shape[0]
+    beyond = positions(x.f, searched(x.f, xp.node, x.node, right=False)) == count
+    if count == 1:
+        height = fp.reshape().expand(*x.shape)
+    else:
+        low = np.clip(before - 1, 0, count - 2)
+        x0, x1, y0, y1 = xp[low], xp[low + 1], fp[low], fp[low + 1]
+        share = (x - x0) / (x1 - x0)
+        height = y0 + (y1 - y0) * share
+    for outside, end, other in ((before == 0, 0, left), (beyond, -1, right)):
+        if np.any(outside):
+            height = where(outside, fp[end] if other is None else other, height)
+    return height
+
+
+def powers(x: Value, count: int, increasing: bool) -> Value | Array:
+    """Return x to the powers from 0 up to ``count`` - 1, or down to 0, along a new last axis."""
+    x.f.charge(x.size * count)
+    if count < 2:
+        return np.ones((*x.shape, count))
+    columns = [np.ones(x.shape), x, *(x**k for k in range(2, count))]
+    return stack(columns if increasing else columns[::-1], x.ndim)
+
+
+@function("vander", "torch numpy", "making", kinds="no no yes")
+def vander(x: Value, N: int | None = None, increasing: bool = False, library: Library = "torch") -> Value | Array:
+    """the powers of each entry as rows, from N - 1 down to 0, or up with increasing=True"""
+    require(x.ndim == 1, "shape", f"vander takes a vector, not shape {x.shape}")
+    if library == "torch" and x.active:
+        x.f.remark(
+            "torch-refuses",
+            "vander: PyTorch writes its powers in place and refuses backward; linalg.vander is the same in the order "
+            "of increasing powers.",
+        )
+    count = x.size if N is None else N
+    require(count >= 0, "value", f"vander: N is 0 or more, not {count}")
+    return powers(x, count, increasing)
+
+
+@function("linalg.vander torch.linalg.vander", "", "making", kinds="no no yes")
+def linalg_vander(x: Value, *, N: int | None = None) -> Value | Array:
+    """the powers of each entry along a new last axis, from 0 up to N - 1"""
+    require(x.ndim, "shape", "linalg.vander takes an array with an axis, not one number")
+    count = x.shape[-1] if N is None else N
+    require(count > 1, "value", f"linalg.vander: N is more than 1, not {count}")
+    return powers(x, count, increasing=True)
+
+
+def row(x: Value, name: str) -> Value:
+    """Return a vector with an entry; raises ``shape`` for anything else."""
+    require(x.ndim == 1 and x.size, "shape", f"{name} takes a vector of one number or more, not shape {x.shape}")
+    return x
+
+
+@function("polyval", "numpy not-bare", "elementwise", kinds="no no yes")
+def polyval(p: Value, x: Value) -> Value:
+    """the polynomial with these coefficients at x, the highest power first"""
+    total, *parts = [p[k] for k in range(row(p, "polyval").size)]
+    for part in parts:
+        total = total * x + part
+    return total if total.shape == x.shape else total.expand(*x.shape)
+
+
+@function("convolve", "numpy not-bare", "making", kinds="no no yes")
+def convolve(a: Value, v: Value, mode: Static = "full") -> Value:
+    """the convolution of two vectors: all of it, as long as the longer, or where they overlap wholly"""
+    longer, shorter = sorted((row(part, "convolve") for part in (a, v)), key=lambda part: -part.size)
+    most, least = longer.size, shorter.size
+    a.f.charge((most + least - 1) * least)
+    edge = [np.zeros(least - 1)] * (least > 1)
+    places = np.arange(most + least - 1)[:, None] + np.arange(least - 1, -1, -1)
+    sums = (cat([*edge, longer, *edge], 0)[places] * shorter).sum(1)
+    if mode == "full":
+        return sums
+    require(mode in ("same", "valid"), "value", f"convolve: mode is 'full', 'same' or 'valid', not {mode!r}")
+    start, count = (least - 1 - least // 2, most) if mode == "same" else (least - 1, most - least + 1)
+    return sums[slice(start, start + count)]

@@ -1,25 +1,22 @@
-"""Axes moved, added and taken apart, diagonals and windows: the same entries in other places.
-
-Arrays put together: side by side, on a diagonal, in all combinations, one in another, and as products of lines.
-"""
+"""The same entries in other places: axes moved, arrays put together and taken apart, diagonals and borders."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
-from gradcli.ops.declare import Apply, Op
-from gradcli.ops.further.positions import positions, searched, truths
+from gradcli.ops.declare import Op
+from gradcli.ops.further.positions import positions, truths
 from gradcli.ops.joining import INDEX, PART, build_cat
-from gradcli.ops.links import Array, Axes, Library, Raw, Raws, Shape, Static
+from gradcli.ops.links import Array, Axes, Indices, Library, Raw, Raws, Shape, Static
 from gradcli.ops.shaping import FLIP, build_expand, checked_shape, mover, number_entries, whole_numbers
 from gradcli.ops.values import Axis, Value, Values, one_axis, read_axes, require, stack, where, whole
 from gradcli.ops.vocabulary import function
@@ -27,6 +24,9 @@ from gradcli.ops.writing import places_text
 
 MOVES = "same same yes"
 shaping = partial(function, family="shaping", kinds=MOVES)
+
+
+# --- axes ---
 
 
 def moved_axes(x: Value, source: Static, destination: Static) -> Axes:
@@ -47,14 +47,9 @@ def movedim(x: Value, source: Static, destination: Static) -> Value:
 @shaping("swapdims np.swapaxes numpy.swapaxes jnp.swapaxes", "torch method")
 def swapdims(x: Value, dim0: Axis, dim1: Axis) -> Value:
     """two axes swapped"""
-    return swapped(x, dim0, dim1)
-
-
-def swapped(x: Value, first: int, second: int) -> Value:
-    """Return an array with two axes swapped; a number as it is."""
     order = list(range(x.ndim))
     if order:
-        order[first], order[second] = order[second], order[first]
+        order[dim0], order[dim1] = order[dim1], order[dim0]
     return x.permute(*order)
 
 
@@ -65,7 +60,7 @@ def swapped(x: Value, first: int, second: int) -> Value:
 def adjoint(x: Value) -> Value:
     """the transpose of a matrix of real numbers, or of a batch of them"""
     require(x.ndim != 1, "shape", f"adjoint takes a matrix or a batch of them, not shape {x.shape}")
-    return swapped(x, x.ndim - 2, x.ndim - 1)
+    return swapdims(x, -2, -1)
 
 
 @shaping("view_as reshape_as", "not-bare method")
@@ -102,8 +97,8 @@ def at_least(count: int) -> None:
     """Enter atleast_1d and the like."""
 
     def build(*tensors: Value) -> Value | tuple[Value, ...]:
-        found = tuple(with_axes(x, count) for x in tensors)
-        return found[0] if len(found) == 1 else found
+        wide = tuple(with_axes(x, count) for x in tensors)
+        return wide[0] if len(wide) == 1 else wide
 
     build.__doc__ = f"with axes of length 1 until there are {count}; of several arrays a tuple"
     shaping(f"atleast_{count}d", "torch numpy")(build)
@@ -111,108 +106,6 @@ def at_least(count: int) -> None:
 
 for _count in (1, 2, 3):
     at_least(_count)
-
-
-@shaping("rot90", "torch numpy method")
-def rot90(x: Value, k: int = 1, dims: Static = (0, 1)) -> Value:
-    """the plane of two axes turned by k quarters, from the first axis towards the second"""
-    axes, turns = read_axes(dims, x.ndim), k % 4
-    fits = len(axes) == 2 and dims is not None
-    require(fits, "shape", f"rot90 turns a plane of two axes, not {dims!r} of shape {x.shape}")
-    if not turns:
-        return x.clone()
-    if turns == 2:
-        return x.of(FLIP, dims=axes)
-    return swapped(x.of(FLIP, dims=(axes[1] if turns == 1 else axes[0],)), *axes)
-
-
-def flipped(axis: int, name: str) -> None:
-    """Enter fliplr or flipud."""
-
-    def build(x: Value) -> Value:
-        require(x.ndim > axis, "shape", f"{name} takes an array with {axis + 1} axes or more, not shape {x.shape}")
-        return x.of(FLIP, dims=(axis,))
-
-    build.__doc__ = f"the {'columns' if axis else 'rows'} in reverse"
-    shaping(name, "torch numpy method")(build)
-
-
-flipped(1, "fliplr")
-flipped(0, "flipud")
-
-
-def on_diagonals(x: Array, *, offset: int) -> Array:
-    """Return matrices with the vectors of the last axis on a diagonal and zeros elsewhere."""
-    side = x.shape[-1] + abs(offset)
-    found = np.zeros((*x.shape[:-1], side, side), dtype=x.dtype)
-    along = np.arange(x.shape[-1])
-    found[..., along + max(-offset, 0), along + max(offset, 0)] = x
-    return found
-
-
-def embedded_text_back(_k: int, _out: Array, x: Array, *, offset: int) -> str:
-    """Return the text of the diagonal of the last two axes."""
-    if x.ndim == 1:
-        return f"diagonal({{g}}, {offset})" if offset else "diagonal({g})"
-    return f"diagonal({{g}}, {offset}, -2, -1)"
-
-
-DIAG_EMBED = mover(
-    "diag_embed",
-    on_diagonals,
-    lambda g, _y, _x, *, offset: np.diagonal(g, offset, -2, -1),
-    size=lambda x, offset: int(np.prod(x.shape[:-1], dtype=float) * (x.shape[-1] + abs(offset)) ** 2),
-    defaults={"offset": 0},
-    backward_text=embedded_text_back,
-)
-
-
-@shaping("diag_embed", "torch method", op=DIAG_EMBED)
-def diag_embed(x: Value, offset: int = 0, dim1: Static = -2, dim2: Static = -1) -> Value:
-    """matrices with the vectors of the last axis on a diagonal"""
-    require(x.ndim, "shape", "diag_embed takes vectors, not one number")
-    axes = read_axes((dim1, dim2), x.ndim + 1)
-    found = x.of(DIAG_EMBED, offset=offset)
-    return found if axes == (x.ndim - 1, x.ndim) else found.permute(*moved_axes(found, (-2, -1), axes))
-
-
-@shaping("diagflat", "torch numpy method")
-def diagflat(x: Value, offset: int = 0) -> Value:
-    """the matrix with all entries of an array on a diagonal"""
-    return x.flat.of(DIAG_EMBED, offset=offset)
-
-
-def windows(x: Array, *, dim: int, size: int, step: int) -> Array:
-    """Return the stretches of ``size`` along an axis, ``step`` apart, on a last axis."""
-    return np.lib.stride_tricks.sliding_window_view(x, size, axis=dim)[(*[slice(None)] * dim, slice(None, None, step))]
-
-
-def windows_text_back(_k: int, out: Array, x: Array, *, dim: int, size: int, step: int) -> tuple[str, ...]:
-    """Return the text of the sums over the windows that each entry stands in."""
-    [numbers] = number_entries((x,), 0)
-    places = windows(numbers, dim=dim, size=size, step=step)  # type: ignore[arg-type] # numbers of entries
-    return places_text(np.ravel(places).astype(np.intp) - 1, np.shape(x), np.shape(out))
-
-
-UNFOLD = mover(
-    "unfold",
-    windows,
-    view=True,
-    size=lambda x, dim, size, step: int(
-        np.size(x) // max(x.shape[dim], 1) * ((x.shape[dim] - size) // step + 1) * size
-    ),
-    write=lambda call: f"{call.tight[0]}.unfold({call.static['dim']}, {call.static['size']}, {call.static['step']})",
-    backward_text=windows_text_back,
-)
-
-
-@shaping("unfold", "not-bare method", op=UNFOLD)
-def unfold(x: Value, dimension: Axis, size: int, step: int) -> Value:
-    """the stretches of a length along an axis, step apart, on a new last axis"""
-    own = x.shape[dimension] if x.ndim else 1
-    said = f"stretches of {size}, {step} apart, of an axis of length {own}: there are none"
-    require(0 < size <= own and step > 0, "value", said)
-    return x.of(UNFOLD, dim=dimension, size=size, step=step) if x.ndim else x.reshape(1)
 
 
 def common_shape(shapes: Sequence[Shape]) -> Shape:
@@ -230,6 +123,108 @@ def broadcast_tensors(*tensors: Value) -> Any:
     return tuple(x.expand(*shape) for x in tensors)
 
 
+@shaping("rot90", "torch numpy method")
+def rot90(x: Value, k: int = 1, dims: Static = (0, 1)) -> Value:
+    """the plane of two axes turned by k quarters, from the first axis towards the second"""
+    axes, turns = read_axes(dims, x.ndim), k % 4
+    fits = len(axes) == 2 and dims is not None
+    require(fits, "shape", f"rot90 turns a plane of two axes, not {dims!r} of shape {x.shape}")
+    if not turns:
+        return x.clone()
+    if turns == 2:
+        return x.of(FLIP, dims=axes)
+    return swapdims(x.of(FLIP, dims=(axes[1] if turns == 1 else axes[0],)), *axes)
+
+
+def enter_flip(name: str, axis: int) -> None:
+    """Enter fliplr or flipud."""
+
+    def build(x: Value) -> Value:
+        require(x.ndim > axis, "shape", f"{name} takes an array with {axis + 1} axes or more, not shape {x.shape}")
+        return x.of(FLIP, dims=(axis,))
+
+    build.__doc__ = f"the {'columns' if axis else 'rows'} in reverse"
+    shaping(name, "torch numpy method")(build)
+
+
+enter_flip("fliplr", 1)
+enter_flip("flipud", 0)
+
+
+# --- diagonals and windows along an axis ---
+
+
+def on_diagonals(x: Array, *, offset: int) -> Array:
+    """Return matrices with the vectors of the last axis on a diagonal and zeros elsewhere."""
+    side = x.shape[-1] + abs(offset)
+    matrices = np.zeros((*x.shape[:-1], side, side), dtype=x.dtype)
+    along = np.arange(x.shape[-1])
+    matrices[..., along + max(-offset, 0), along + max(offset, 0)] = x
+    return matrices
+
+
+def diagonal_text_back(_k: int, _out: Array, x: Array, *, offset: int) -> str:
+    """Return the text of the diagonal of the last two axes."""
+    return f"diagonal({{g}}{f', {offset}' if offset or x.ndim > 1 else ''}{', -2, -1' if x.ndim > 1 else ''})"
+
+
+DIAG_EMBED = mover(
+    "diag_embed",
+    on_diagonals,
+    lambda g, _y, _x, *, offset: np.diagonal(g, offset, -2, -1),
+    size=lambda x, offset: int(np.prod(x.shape[:-1], dtype=float) * (x.shape[-1] + abs(offset)) ** 2),
+    defaults={"offset": 0},
+    backward_text=diagonal_text_back,
+)
+
+
+@shaping("diag_embed", "torch method", op=DIAG_EMBED)
+def diag_embed(x: Value, offset: int = 0, dim1: Static = -2, dim2: Static = -1) -> Value:
+    """matrices with the vectors of the last axis on a diagonal"""
+    require(x.ndim, "shape", "diag_embed takes vectors, not one number")
+    axes = read_axes((dim1, dim2), x.ndim + 1)
+    matrices = x.of(DIAG_EMBED, offset=offset)
+    return matrices if axes == (x.ndim - 1, x.ndim) else movedim(matrices, (-2, -1), axes)
+
+
+@shaping("diagflat", "torch numpy method")
+def diagflat(x: Value, offset: int = 0) -> Value:
+    """the matrix with all entries of an array on a diagonal"""
+    return x.flat.of(DIAG_EMBED, offset=offset)
+
+
+def stretches_along(x: Array, *, dim: int, size: int, step: int) -> Array:
+    """Return the stretches of ``size`` along an axis, ``step`` apart, on a last axis."""
+    return np.lib.stride_tricks.sliding_window_view(x, size, axis=dim)[(*[slice(None)] * dim, slice(None, None, step))]
+
+
+def stretches_text_back(_k: int, out: Array, x: Array, **how: int) -> tuple[str, ...]:
+    """Return the text of the sums over the stretches that each entry stands in."""
+    places = stretches_along(number_entries((x,), 0)[0], **how)  # type: ignore[arg-type] # numbers of entries
+    return places_text(np.ravel(places).astype(np.intp) - 1, np.shape(x), np.shape(out))
+
+
+UNFOLD = mover(
+    "unfold",
+    stretches_along,
+    view=True,
+    size=lambda x, dim, size, step: int(
+        np.size(x) // max(x.shape[dim], 1) * ((x.shape[dim] - size) // step + 1) * size
+    ),
+    write=lambda call: f"{call.tight[0]}.unfold({call.static['dim']}, {call.static['size']}, {call.static['step']})",
+    backward_text=stretches_text_back,
+)
+
+
+@shaping("unfold", "not-bare method", op=UNFOLD)
+def unfold(x: Value, dimension: Axis, size: int, step: int) -> Value:
+    """the stretches of a length along an axis, step apart, on a new last axis"""
+    length = x.shape[dimension] if x.ndim else 1
+    said = f"stretches of {size}, {step} apart, of an axis of length {length}: there are none"
+    require(0 < size <= length and step > 0, "value", said)
+    return x.of(UNFOLD, dim=dimension, size=size, step=step) if x.ndim else x.reshape(1)
+
+
 # --- arrays taken apart along an axis: all of the parts are views ---
 
 
@@ -239,14 +234,14 @@ def axis_of(x: Value, dim: Static, name: str) -> int:
     return one_axis(dim, x.ndim)
 
 
-def stretches(x: Value, axis: int, ends: Sequence[int], op: Op = INDEX) -> tuple[Value, ...]:
+def parts_until(x: Value, axis: int, ends: Sequence[int], op: Op = INDEX) -> tuple[Value, ...]:
     """Return the stretches of an axis that end at these places."""
     places = [slice(start, max(start, end)) for start, end in pairwise([0, *ends])]
     return tuple(x.of(op, key=(*[slice(None)] * axis, place)) for place in places)
 
 
-def of_size(length: int, size: int) -> list[int]:
-    """Return where stretches of one size end; the last may be shorter, and of nothing there is one that is empty."""
+def ends_of(length: int, size: int) -> list[int]:
+    """Return where parts of one size end; the last may be shorter, and of nothing there is one that is empty."""
     return [min(end, length) for end in range(size, length + size, size)] or [0]
 
 
@@ -258,7 +253,7 @@ def chunk(x: Value, chunks: int, dim: Static = 0) -> Any:
     length = x.shape[axis]
     if not length:
         x.f.charge(chunks)
-    return stretches(x, axis, of_size(length, -(-length // chunks)) if length else [0] * chunks, PART)
+    return parts_until(x, axis, ends_of(length, -(-length // chunks)) if length else [0] * chunks, PART)
 
 
 @shaping("split split_with_sizes", "torch method")
@@ -270,14 +265,14 @@ def split(x: Value, split_size_or_sections: Static, dim: Static = 0) -> Any:
         size = whole(sizes, "the length of a part")
         fits = size > 0 or size == 0 == length
         require(fits, "value", f"the length of a part is 1 or more, not {size}")
-        return stretches(x, axis, of_size(length, size) if size else [0], PART)
+        return parts_until(x, axis, ends_of(length, size) if size else [0], PART)
     lengths = whole_numbers((sizes,), "the length of a part")
     fits = sum(lengths) == length and all(n >= 0 for n in lengths)
     require(fits, "shape", f"parts of lengths {lengths} do not make up an axis of length {length}")
-    return stretches(x, axis, [sum(lengths[: k + 1]) for k in range(len(lengths))], PART)
+    return parts_until(x, axis, list(itertools.accumulate(lengths)), PART)
 
 
-def parts_of(x: Value, sections: Static, axis: int, equal: bool = False) -> tuple[Value, ...]:
+def parts_of(x: Value, sections: Static, axis: int, equal: bool = True) -> tuple[Value, ...]:
     """Return so many parts along an axis, or those between places; raises ``shape`` where they have to be equal.
 
     Of parts that cannot be equal the first are longer by one.
@@ -285,41 +280,41 @@ def parts_of(x: Value, sections: Static, axis: int, equal: bool = False) -> tupl
     length = x.shape[axis]
     if isinstance(sections, tuple):
         places = [place + length if place < 0 else place for place in whole_numbers((sections,), "a place")]
-        return stretches(x, axis, [*(min(max(place, 0), length) for place in places), length])
+        return parts_until(x, axis, [*(min(max(place, 0), length) for place in places), length])
     count = whole(sections, "the number of parts")
     require(count > 0, "value", f"the number of parts is 1 or more, not {count}")
     short, longer = divmod(length, count)
     require(not (equal and longer), "shape", f"an axis of length {length} has no {counted(count, 'equal part')}")
     x.f.charge(count)
-    return stretches(x, axis, [short * k + min(k, longer) for k in range(1, count + 1)])
+    return parts_until(x, axis, [short * k + min(k, longer) for k in range(1, count + 1)])
 
 
 @shaping("tensor_split np.array_split numpy.array_split jnp.array_split", "torch method")
 def tensor_split(x: Value, indices_or_sections: Static, dim: Static = 0) -> Any:
     """so many parts along an axis, the first longer by one, or those between the places given, as a tuple"""
-    return parts_of(x, indices_or_sections, axis_of(x, dim, "tensor_split"))
+    return parts_of(x, indices_or_sections, axis_of(x, dim, "tensor_split"), equal=False)
 
 
 @shaping("np.split numpy.split jnp.split", "")
 def numpy_split(x: Value, indices_or_sections: Static, axis: Static = 0) -> Any:
     """so many equal parts along an axis, or those between the places given, as a tuple"""
-    return parts_of(x, indices_or_sections, axis_of(x, axis, "np.split"), equal=True)
+    return parts_of(x, indices_or_sections, axis_of(x, axis, "np.split"))
 
 
-def split_along(name: str, axis: int) -> None:
+def enter_split(name: str, axis: int) -> None:
     """Enter hsplit and the like."""
 
     def build(x: Value, indices_or_sections: Static) -> Any:
         fits = x.ndim > axis or (name == "hsplit" and x.ndim == 1)
         require(fits, "shape", f"{name} takes an array with {axis + 1} axes or more, not shape {x.shape}")
-        return parts_of(x, indices_or_sections, min(axis, x.ndim - 1), equal=True)
+        return parts_of(x, indices_or_sections, min(axis, x.ndim - 1))
 
     build.__doc__ = f"so many equal parts along axis {axis}, or those between the places given, as a tuple"
     shaping(name, "torch numpy method")(build)
 
 
 for _name, _axis in (("hsplit", 1), ("vsplit", 0), ("dsplit", 2)):
-    split_along(_name, _axis)
+    enter_split(_name, _axis)
 
 
 @shaping("unbind np.unstack numpy.unstack jnp.unstack", "torch method")
@@ -345,10 +340,10 @@ def place_of(index: int, length: int, last: int) -> int:
 def narrow(x: Value, dim: Static, start: int, length: int) -> Value:
     """so many entries along an axis, from a place on"""
     axis = axis_of(x, dim, "narrow")
-    own = x.shape[axis]
-    first = place_of(start, own, own)
-    fits = length >= 0 and first + length <= own
-    require(fits, "index", f"{length} entries from place {first} on: the axis has length {own}")
+    entries = x.shape[axis]
+    first = place_of(start, entries, entries)
+    fits = length >= 0 and first + length <= entries
+    require(fits, "index", f"{length} entries from place {first} on: the axis has length {entries}")
     return x.along(axis, slice(first, first + length))
 
 
@@ -359,13 +354,12 @@ def select(x: Value, dim: Static, index: int) -> Value:
     return layer(INDEX, x, axis, place_of(index, x.shape[axis], x.shape[axis] - 1))
 
 
-# ---- Arrays put together: side by side, on a diagonal, in all combinations, one in another, and as produc
-
-joining = partial(function, family="shaping", kinds=MOVES)
+# --- arrays put together ---
 
 
-def cat(f: Apply, arrays: Sequence[Any], dim: Static) -> Any:
-    """Return arrays joined along an axis."""
+def cat(arrays: Sequence[Any], dim: Static) -> Value:
+    """Return arrays, of which one is a value, joined along an axis."""
+    f = next(x.f for x in arrays if isinstance(x, Value))
     return Value(f, build_cat(f, [x.node if isinstance(x, Value) else x for x in arrays], dim))
 
 
@@ -375,35 +369,27 @@ def some(tensors: Values, name: str) -> Values:
     return tensors
 
 
-@joining("hstack", "torch numpy")
-def hstack(tensors: Values) -> Value:
-    """arrays joined along the second axis, vectors along the first"""
-    found = [with_axes(x, 1) for x in some(tensors, "hstack")]
-    return cat(found[0].f, found, min(1, found[0].ndim - 1))
+def enter_stack(names: str, axis: int, doc: str) -> None:
+    """Enter one that joins arrays along an axis, which those with fewer axes are given."""
+    name = names.partition(" ")[0]
+
+    def build(tensors: Values) -> Value:
+        if name == "column_stack":
+            return cat([x.reshape(x.size, 1) if x.ndim < 2 else x for x in some(tensors, name)], 1)
+        wide = [with_axes(x, max(axis, 1) + (axis != 1)) for x in some(tensors, name)]
+        return cat(wide, min(axis, wide[0].ndim - 1))
+
+    build.__doc__ = doc
+    shaping(names, "torch numpy")(build)
 
 
-@joining("vstack row_stack", "torch numpy")
-def vstack(tensors: Values) -> Value:
-    """arrays joined along the first axis, vectors as rows"""
-    found = [with_axes(x, 2) for x in some(tensors, "vstack")]
-    return cat(found[0].f, found, 0)
+enter_stack("hstack", 1, "arrays joined along the second axis, vectors along the first")
+enter_stack("vstack row_stack", 0, "arrays joined along the first axis, vectors as rows")
+enter_stack("dstack", 2, "arrays joined along a third axis")
+enter_stack("column_stack", 1, "matrices side by side, vectors as columns")
 
 
-@joining("dstack", "torch numpy")
-def dstack(tensors: Values) -> Value:
-    """arrays joined along a third axis"""
-    found = [with_axes(x, 3) for x in some(tensors, "dstack")]
-    return cat(found[0].f, found, 2)
-
-
-@joining("column_stack", "torch numpy")
-def column_stack(tensors: Values) -> Value:
-    """matrices side by side, vectors as columns"""
-    found = [x.reshape(x.size, 1) if x.ndim < 2 else x for x in some(tensors, "column_stack")]
-    return cat(found[0].f, found, 1)
-
-
-@joining("block_diag scipy.linalg.block_diag jax.scipy.linalg.block_diag", "torch")
+@shaping("block_diag scipy.linalg.block_diag jax.scipy.linalg.block_diag", "torch")
 def block_diag(*tensors: Value) -> Value:
     """matrices along the diagonal of one that is 0 elsewhere; a vector is a row"""
     blocks = [with_axes(x, 2) for x in some(tensors, "block_diag")]
@@ -411,14 +397,14 @@ def block_diag(*tensors: Value) -> Value:
     width, left, rows = sum(block.shape[1] for block in blocks), 0, []
     blocks[0].f.charge(width * sum(block.shape[0] for block in blocks))
     for block in blocks:
-        height, own = block.shape
-        sides: list[Any] = [np.zeros((height, left)), block, np.zeros((height, width - left - own))]
-        rows.append(cat(block.f, [side for side in sides if side.shape[1] or side is block], 1))
-        left += own
-    return cat(blocks[0].f, rows, 0)
+        height, columns = block.shape
+        sides: list[Any] = [np.zeros((height, left)), block, np.zeros((height, width - left - columns))]
+        rows.append(cat([side for side in sides if side.shape[1] or side is block], 1))
+        left += columns
+    return cat(rows, 0)
 
 
-@joining("meshgrid", "torch numpy")
+@shaping("meshgrid", "torch numpy")
 def meshgrid(*tensors: Value, indexing: Static = None, library: Library = "torch") -> Any:
     """vectors as arrays over the grid that they span; PyTorch's first is constant along rows, NumPy's along columns"""
     order = indexing or ("xy" if library == "np" else "ij")
@@ -427,17 +413,15 @@ def meshgrid(*tensors: Value, indexing: Static = None, library: Library = "torch
     places = list(range(len(tensors)))
     if order == "xy" and len(places) > 1:
         places[:2] = 1, 0
-    shape = [0] * len(tensors)
-    for x, place in zip(tensors, places, strict=True):
-        shape[place] = x.size
+    shape = [tensors[places.index(axis)].size for axis in range(len(tensors))]
     rows = [
-        x.reshape(*(-1 if k == place else 1 for k in range(len(shape)))).expand(*shape)
+        x.reshape(*(-1 if axis == place else 1 for axis in range(len(shape)))).expand(*shape)
         for x, place in zip(tensors, places, strict=True)
     ]
     return tuple(rows if library == "torch" else [row.clone() for row in rows])
 
 
-@joining("cartesian_prod", "torch")
+@shaping("cartesian_prod", "torch")
 def cartesian_prod(*tensors: Value) -> Value:
     """all combinations of an entry of each vector, as rows"""
     vectors = all(x.ndim == 1 for x in some(tensors, "cartesian_prod"))
@@ -450,7 +434,7 @@ def cartesian_prod(*tensors: Value) -> Value:
     return stack([x[place] for x, place in zip(tensors, places, strict=True)], 1)
 
 
-@joining("combinations", "torch")
+@shaping("combinations", "torch")
 def combinations(x: Value, r: int = 2, with_replacement: Static = False) -> Value | Array:
     """all choices of r entries of a vector, in their order, as rows"""
     require(x.ndim == 1 and r >= 0, "shape", f"combinations takes a vector, and r of 0 or more: {x.shape}, {r}")
@@ -462,18 +446,15 @@ def combinations(x: Value, r: int = 2, with_replacement: Static = False) -> Valu
     return x[np.array([*choose(range(n), r)], dtype=np.intp).reshape(-1, r)]
 
 
-# --- entries put in and left out ---
+@shaping("append", "numpy not-bare")
+def append(x: Value, values: Value, axis: Static = None) -> Value:
+    """an array with others behind it along an axis, or all entries in one row"""
+    return cat([flattened(x), flattened(values)], 0) if axis is None else cat([x, values], axis)
 
 
 def flattened(x: Value) -> Value:
     """Return all entries in one row."""
     return x if x.ndim == 1 else x.reshape(x.size)
-
-
-@joining("append", "numpy not-bare")
-def append(x: Value, values: Value, axis: Static = None) -> Value:
-    """an array with others behind it along an axis, or all entries in one row"""
-    return cat(x.f, [flattened(x), flattened(values)], 0) if axis is None else cat(x.f, [x, values], axis)
 
 
 def along_or_flat(x: Value, axis: Static) -> tuple[Value, int]:
@@ -483,134 +464,193 @@ def along_or_flat(x: Value, axis: Static) -> tuple[Value, int]:
     return flat, one_axis(0 if axis is None else axis, flat.ndim)
 
 
-@joining("insert", "numpy not-bare")
+@shaping("insert", "numpy not-bare")
 def insert(x: Value, obj: Static, values: Value, axis: Static = None) -> Value:
     """an array with values put before one place of an axis, or of all entries in one row"""
-    found, at = along_or_flat(x, axis)
-    length, place = found.shape[at], whole(obj, "the place")
+    flat, at = along_or_flat(x, axis)
+    length, place = flat.shape[at], whole(obj, "the place")
     fits = -length <= place <= length
     require(fits, "index", f"insert: place {place} is out of range for an axis of length {length}")
     place %= length + (place >= 0)
-    layer, wide = list(found.shape), values
+    lengths, wide = list(flat.shape), values
     if values.ndim:
-        wide = values.reshape(*(1,) * (found.ndim - values.ndim), *values.shape)
-        order = [*range(1, found.ndim)]
+        wide = values.reshape(*(1,) * (flat.ndim - values.ndim), *values.shape)
+        order = [*range(1, flat.ndim)]
         order.insert(at, 0)
         wide = wide.permute(*order) if at else wide
-    layer[at] = wide.shape[at] if wide.ndim else 1
+    lengths[at] = wide.shape[at] if wide.ndim else 1
     try:
-        np.broadcast_shapes(wide.shape, tuple(layer))
+        np.broadcast_shapes(wide.shape, tuple(lengths))
     except ValueError:
-        raise GradcliError("shape", f"insert: values of shape {values.shape} do not fit {found.shape}") from None
-    x.f.charge(math.prod(layer))
-    before, middle = found.along(at, slice(0, place)), wide.expand(*layer)
-    parts = [before, middle, found.along(at, slice(place, length))]
-    return cat(x.f, [part for part in parts if part.shape[at]], at)
+        raise GradcliError("shape", f"insert: values of shape {values.shape} do not fit {flat.shape}") from None
+    x.f.charge(math.prod(lengths))
+    before, middle = flat.along(at, slice(0, place)), wide.expand(*lengths)
+    parts = [before, middle, flat.along(at, slice(place, length))]
+    return cat([part for part in parts if part.shape[at]], at)
 
 
-@joining("delete", "numpy not-bare")
+@shaping("delete", "numpy not-bare")
 def delete(x: Value, obj: Raw, axis: Static = None) -> Value:
     """an array without the entries at some places of an axis, or of all entries in one row"""
-    found, at = along_or_flat(x, axis)
-    length, places = found.shape[at], positions(x.f, obj, "delete")
+    flat, at = along_or_flat(x, axis)
+    length, places = flat.shape[at], positions(x.f, obj, "delete")
     fits = not np.any((places < -length) | (places >= length))
     require(fits, "index", f"delete: place {places} is out of range for an axis of length {length}")
-    return found.along(at, np.delete(np.arange(length), places))
+    return flat.along(at, np.delete(np.arange(length), places))
 
 
 @function("np.select numpy.select jnp.select", "", "elementwise", kinds="no no yes")
-def numpy_select(f: Apply, condlist: Raws, choicelist: Values, default: Value | None = None) -> Value:
+def numpy_select(f: Any, condlist: Raws, choicelist: Values, default: Value | None = None) -> Value:
     """the entries of the first array whose condition holds, or of default where none does"""
     fits = choicelist and len(condlist) == len(choicelist)
     require(fits, "shape", f"select: {len(condlist)} conditions for {len(choicelist)} choices")
-    found = Value(f, np.float64(0)) if default is None else default
+    chosen = Value(f, np.float64(0)) if default is None else default
     for condition, choice in reversed([*zip(condlist, choicelist, strict=True)]):
-        found = where(truths(condition, "select"), choice, found)
-    return found
+        chosen = where(truths(condition, "select"), choice, chosen)
+    return chosen
 
 
-@function("interp", "numpy not-bare", "elementwise", kinds="no no yes")
-def interp(x: Value, xp: Value, fp: Value, left: Value | None = None, right: Value | None = None) -> Value:
-    """heights at x on the lines between points, whose places xp increase; beyond them the first and the last height"""
-    fits = xp.ndim == 1 and xp.shape == fp.shape and xp.shape[0]
-    require(fits, "shape", f"interp: places of shape {xp.shape}, heights of shape {fp.shape}")
-    require(not np.any(np.diff(np.asarray(xp.raw)) <= 0), "value", "interp: the places xp have to increase")
-    before, count = positions(x.f, searched(x.f, xp.node, x.node, right=True)), xp.shape[0]
-    beyond = positions(x.f, searched(x.f, xp.node, x.node, right=False)) == count
-    if count == 1:
-        found = fp.reshape().expand(*x.shape)
-    else:
-        low = np.clip(before - 1, 0, count - 2)
-        x0, x1, y0, y1 = xp[low], xp[low + 1], fp[low], fp[low + 1]
-        share = (x - x0) / (x1 - x0)
-        found = y0 + (y1 - y0) * share
-    for outside, end, other in ((before == 0, 0, left), (beyond, -1, right)):
-        if np.any(outside):
-            found = where(outside, fp[end] if other is None else other, found)
-    return found
+# --- borders ---
+
+Pads = tuple[tuple[int, int], ...]
+"""How many entries are added before and behind each axis; some are cut off where they are negative."""
 
 
-# --- polynomials by their coefficients, the highest power first as numpy has them ---
+def bordered(x: Array, *, pads: Pads) -> Array:
+    """Return an array with zeros added round it, and entries cut off where a count is negative."""
+    kept = x[tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(pads, x.shape, strict=True))]
+    wide = np.zeros([n + max(a, 0) + max(b, 0) for (a, b), n in zip(pads, kept.shape, strict=True)], dtype=x.dtype)
+    wide[inner(pads, wide.shape)] = kept
+    return wide
 
 
-def powers(x: Value, count: int, increasing: bool) -> Value | Array:
-    """Return x to the powers from 0 up to ``count`` - 1, or down to 0, along a new last axis."""
-    x.f.charge(x.size * count)
-    found = [np.ones(x.shape), x, *(x**k for k in range(2, count))][:count]
-    if not found:
-        return np.zeros((*x.shape, 0))
-    if count == 1:
-        return np.stack([np.ones(x.shape)], axis=x.ndim)
-    return stack(found if increasing else found[::-1], x.ndim)
+def inner(pads: Pads, shape: tuple[int, ...]) -> tuple[slice, ...]:
+    """Return the index of what is no border."""
+    return tuple(slice(max(a, 0), n - max(b, 0)) for (a, b), n in zip(pads, shape, strict=True))
 
 
-@function("vander", "torch numpy", "making", kinds="no no yes")
-def vander(x: Value, N: int | None = None, increasing: bool = False, library: Library = "torch") -> Value | Array:
-    """the powers of each entry as rows, from N - 1 down to 0, or up with increasing=True"""
-    require(x.ndim == 1, "shape", f"vander takes a vector, not shape {x.shape}")
-    if library == "torch" and x.active:
-        x.f.remark("torch-refuses", "vander: PyTorch writes its powers in place and refuses backward; linalg.vander is "
-                   "the same in the order of increasing powers.")  # fmt: skip
-    count = x.size if N is None else N
-    require(count >= 0, "value", f"vander: N is 0 or more, not {count}")
-    return powers(x, count, increasing)
+def negated(pads: Pads) -> Pads:
+    """Return the counts that take a border away."""
+    return tuple((-a, -b) for a, b in pads)
 
 
-@function("linalg.vander torch.linalg.vander", "", "making", kinds="no no yes")
-def linalg_vander(x: Value, *, N: int | None = None) -> Value | Array:
-    """the powers of each entry along a new last axis, from 0 up to N - 1"""
-    require(x.ndim, "shape", "linalg.vander takes an array with an axis, not one number")
-    count = x.shape[-1] if N is None else N
-    require(count > 1, "value", f"linalg.vander: N is more than 1, not {count}")
-    return powers(x, count, increasing=True)
+def pads_text(x: str, pads: Pads, least: int = 2) -> str:
+    """Write ``F.pad(x, (1, 1))``, counts from the last axis on, without zeros at the end of more than ``least``."""
+    counts = [n for pair in reversed(pads) for n in pair]
+    while len(counts) > least and counts[-2:] == [0, 0]:
+        counts = counts[:-2]
+    return f"F.pad({x}, {tuple(counts)})"
 
 
-def row(x: Value, name: str) -> Value:
-    """Return a vector with an entry; raises ``shape`` for anything else."""
-    require(x.ndim == 1 and x.size, "shape", f"{name} takes a vector of one number or more, not shape {x.shape}")
+def inner_text_back(_k: int, out: Array, _x: Array, *, pads: Pads) -> str:
+    """Return the text of what is no border, with zeros where entries were cut off."""
+    if all(n >= 0 for pair in pads for n in pair):
+        parts = [f"{a or ''}:{n - b if b else ''}" for (a, b), n in zip(pads, np.shape(out), strict=True)]
+        return f"{{g}}[{', '.join(parts)}]"
+    return pads_text("{g}", negated(pads), least=2 * len(pads))
+
+
+PAD = mover(
+    "pad",
+    bordered,
+    lambda g, _y, _x, *, pads: bordered(g, pads=negated(pads)),
+    backward_text=inner_text_back,
+    size=lambda x, pads: math.prod(max(n + a + b, 0) for (a, b), n in zip(pads, x.shape, strict=True)),
+    write=lambda call: pads_text(call.texts[0], call.static["pads"]),
+)
+
+
+def mirrored(places: Indices, length: int) -> Indices:
+    """Return places of an axis that goes on as its mirror image, the last entry once."""
+    period = max(2 * (length - 1), 1)
+    return length - 1 - np.abs(length - 1 - places % period)
+
+
+def folded(places: Indices, length: int) -> Indices:
+    """Return places of an axis that goes on as its mirror image, the last entry twice."""
+    turned = places % (2 * length)
+    return np.minimum(turned, 2 * length - 1 - turned)
+
+
+CONTINUED: dict[str, Callable[[Indices, int], Indices]] = {
+    "reflect": mirrored,
+    "replicate": lambda places, length: np.clip(places, 0, length - 1),
+    "circular": lambda places, length: places % length,
+    "symmetric": folded,
+}
+"""By name: which entry of an axis stands at a place beyond it."""
+
+
+def continued(x: Value, pads: Pads, mode: str) -> Value:
+    """Return an array whose axes go on beyond their ends."""
+    for axis, ((before, behind), length) in enumerate(zip(pads, x.shape, strict=True)):
+        if (before, behind) != (0, 0):
+            x = x.along(axis, CONTINUED[mode](np.arange(-before, length + behind), length))
     return x
 
 
-@function("polyval", "numpy not-bare", "elementwise", kinds="no no yes")
-def polyval(p: Value, x: Value) -> Value:
-    """the polynomial with these coefficients at x, the highest power first"""
-    found, *parts = [p[k] for k in range(row(p, "polyval").size)]
-    for part in parts:
-        found = found * x + part
-    return found if found.shape == x.shape else found.expand(*x.shape)
+def filled_border(x: Value, pads: Pads, value: Value | None) -> Value:
+    """Return an array with one constant number round it, 0 for None; raises ``shape`` where nothing would be left."""
+    plain = value is None or not (value.ndim or value.active)
+    require(plain, "value", "pad takes a plain number as its value", hint="value=s.item()")
+    fits = all(n + a + b >= 0 for (a, b), n in zip(pads, x.shape, strict=True))
+    require(fits, "shape", f"more is cut off than an array of shape {x.shape} has")
+    wide = x.of(PAD, pads=pads) if pads else x.clone()  # one number has no axis that a border could go round
+    if value is None or (value.raw == 0 and not np.signbit(value.numbers)):
+        return wide
+    border = np.ones(wide.shape)
+    border[inner(pads, wide.shape)] = 0.0
+    return where(border, value, wide)
 
 
-@function("convolve", "numpy not-bare", "making", kinds="no no yes")
-def convolve(a: Value, v: Value, mode: Static = "full") -> Value:
-    """the convolution of two vectors: all of it, as long as the longer, or where they overlap wholly"""
-    longer, shorter = sorted((row(part, "convolve") for part in (a, v)), key=lambda part: -part.size)
-    most, least = longer.size, shorter.size
-    a.f.charge((most + least - 1) * least)
-    edge = [np.zeros(least - 1)] * (least > 1)
-    places = np.arange(most + least - 1)[:, None] + np.arange(least - 1, -1, -1)
-    found = (cat(a.f, [*edge, longer, *edge], 0)[places] * shorter).sum(1)
-    if mode == "full":
-        return found
-    require(mode in ("same", "valid"), "value", f"convolve: mode is 'full', 'same' or 'valid', not {mode!r}")
-    start, count = (least - 1 - least // 2, most) if mode == "same" else (least - 1, most - least + 1)
-    return found[slice(start, start + count)]
+TORCH_AXES = {2: (2, 3), 4: (3, 4), 6: (4, 5)}
+"""How many axes an array may have of which one, two or three go on."""
+
+
+@function("pad", "functional not-bare", "shaping", op=PAD, kinds="same same first")
+def pad_axes(x: Value, pad: Static, mode: Static = "constant", value: Value | None = None) -> Value:
+    """with numbers round it: pairs of counts from the last axis on; constant, reflect, replicate or circular"""
+    counts = whole_numbers((pad,), "a count")
+    fits = len(counts) % 2 == 0 and len(counts) <= 2 * x.ndim
+    require(fits, "shape", f"pad: pairs of counts for at most {counted(x.ndim, 'axis')}, not {counts}")
+    last = [(counts[k], counts[k + 1]) for k in range(0, len(counts), 2)][::-1]
+    pads = (*[(0, 0)] * (x.ndim - len(last)), *last)
+    if mode == "constant":
+        return filled_border(x, pads, value)
+    fits = mode in ("reflect", "replicate", "circular") and value is None
+    shown = None if value is None else value.node
+    require(fits, "value", f"pad: mode {mode!r} with value {shown!r} is not supported")
+    fits = x.ndim in TORCH_AXES.get(len(counts), ()) and min(counts) >= 0
+    require(fits, "shape", f"pad: {mode} of shape {x.shape} with {counts} is not supported by PyTorch")
+    most = {"reflect": -1, "replicate": math.inf, "circular": 0}[str(mode)]
+    fits = all(max(pair) <= n + most and n for pair, n in zip(pads, x.shape, strict=True) if any(pair))
+    require(fits, "shape", f"pad: {mode} reaches beyond the other end of shape {x.shape} with {counts}")
+    return continued(x, pads, str(mode))
+
+
+NUMPY_MODES = {"edge": "replicate", "reflect": "reflect", "symmetric": "symmetric", "wrap": "circular"}
+
+
+@function("np.pad numpy.pad jnp.pad", "", "shaping", kinds="same same first")
+def numpy_pad(x: Value, pad_width: Static, mode: Static = "constant", constant_values: Value | None = None) -> Value:
+    """with numbers round it, as numpy has it: constant, edge, reflect, symmetric or wrap"""
+    pads = read_widths(pad_width, x.ndim)
+    fits = min((n for pair in pads for n in pair), default=0) >= 0
+    require(fits, "value", "np.pad: a width cannot be negative")
+    if mode == "constant":
+        return filled_border(x, pads, constant_values)
+    require(mode in NUMPY_MODES, "value", f"np.pad: mode {mode!r} is not supported", hint=f"{', '.join(NUMPY_MODES)}")
+    fits = all(n or not any(pair) for pair, n in zip(pads, x.shape, strict=True))
+    require(fits, "shape", f"np.pad: nothing of shape {x.shape} goes on")
+    return continued(x, pads, NUMPY_MODES[str(mode)])
+
+
+def read_widths(widths: Static, ndim: int) -> Pads:
+    """Return numpy's widths as a pair for each axis: from one number, one pair, or all pairs."""
+    nested = isinstance(widths, tuple) and any(isinstance(item, tuple) for item in widths)
+    pairs = [whole_numbers((item,), "a width") for item in (cast("Any", widths) if nested else (widths,))]
+    full = [pair * 2 if len(pair) == 1 else pair for pair in pairs]
+    full = full * ndim if len(full) == 1 else full
+    fits = len(full) == ndim and all(len(pair) == 2 for pair in full)
+    require(fits, "shape", f"np.pad: a width, a pair, or a pair for each of {counted(ndim, 'axis')}")
+    return tuple((pair[0], pair[1]) for pair in full)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,11 +58,7 @@ class Boxes(Convention):
         """Raise what autograd raises where a function gives more than one number."""
         with_value = name == "value_and_grad"
         if done.spec.kind != "leaf" or (y := done.outputs[0]).shape or (category(y.dtype) < 2 and not with_value):
-            run.fail(
-                "TypeError",
-                f"{name if with_value else 'Grad'} only applies to real scalar-output functions. Try jacobian, "
-                "elementwise_grad or holomorphic_grad.",
-            )
+            run.fail_as("boxes scalar", name if with_value else "Grad")
 
     def tangents(self, run: Run, done: Applied, tangents: Any) -> list[Tensor]:
         """Return v for each input."""
@@ -83,19 +79,9 @@ def arrays_of(run: Run, tree: Any) -> list[Tensor]:
     return [array_of(run, leaf, "numpy") for leaf in flatten(run, tree, False)[0]]
 
 
-def grad(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
+def gradients(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
     """Return the gradient."""
     return gradient(run, BOXES, "grad", fun, argnum, arguments, named)[1]
-
-
-def value_and_grad(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
-    """Return the value and the gradient."""
-    return gradient(run, BOXES, "value_and_grad", fun, argnum, arguments, named)[:2]
-
-
-def grad_and_aux(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
-    """Return the gradient and what the function gives beside."""
-    return gradient(run, BOXES, "grad", fun, argnum, arguments, named, has_aux=True)[1:]
 
 
 def elementwise_grad(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
@@ -144,16 +130,10 @@ def product(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
     *xs, v = arguments
 
     def along(run: Run, *inner: Any, **options: Any) -> Any:
-        g = grad(run, fun, argnum, inner, options)
+        g = gradients(run, fun, argnum, inner, options)
         return run.function("numpy.sum", run.operate("*", g, v))
 
-    return grad(run, Made(along, fun), argnum, xs, named)
-
-
-def pulled_by_last(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
-    """Return vᵀ·J: the last argument is v."""
-    *xs, v = arguments
-    return make_vjp(run, fun, argnum, xs, named)[0](run, v)
+    return gradients(run, Made(along, fun), argnum, xs, named)
 
 
 def deriv(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
@@ -165,7 +145,7 @@ def deriv(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
 def make_hvp(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
     """Return the function of v that gives H·v, and the gradient."""
     pull = Made(lambda run, v: product(run, fun, argnum, (*arguments, v), named), fun)
-    return pull, grad(run, fun, argnum, arguments, named)
+    return pull, gradients(run, fun, argnum, arguments, named)
 
 
 def operator(work: Callable[..., Any]) -> Callable[..., Made]:
@@ -177,14 +157,20 @@ def operator(work: Callable[..., Any]) -> Callable[..., Made]:
     return make
 
 
-for _work, *_names in (
-    (grad, "grad"), (value_and_grad, "value_and_grad"), (grad_and_aux, "grad_and_aux"),
-    (elementwise_grad, "elementwise_grad", "egrad"), (jacobian, "jacobian"), (hessian, "hessian"),
-    (make_vjp, "make_vjp"), (make_jvp, "make_jvp"), (make_hvp, "make_hvp"), (deriv, "deriv"),
-    (product, "hessian_vector_product", "hessian_tensor_product"),
-    (pulled_by_last, "vector_jacobian_product", "tensor_jacobian_product"),
-):  # fmt: skip
-    for _name in _names:
+for _names, _work in {
+    "grad": gradients,
+    "value_and_grad": lambda run, *call: gradient(run, BOXES, "value_and_grad", *call)[:2],
+    "grad_and_aux": lambda run, fun, argnum, arguments, named: (
+        gradient(run, BOXES, "grad", fun, argnum, arguments, named, has_aux=True)[1:]
+    ),
+    "elementwise_grad egrad": elementwise_grad, "jacobian": jacobian, "hessian": hessian, "make_vjp": make_vjp,
+    "make_jvp": make_jvp, "make_hvp": make_hvp, "deriv": deriv,
+    "hessian_vector_product hessian_tensor_product": product,
+    "vector_jacobian_product tensor_jacobian_product": lambda run, fun, argnum, arguments, named: (
+        make_vjp(run, fun, argnum, arguments[:-1], named)[0](run, arguments[-1])
+    ),
+}.items():  # fmt: skip
+    for _name in _names.split():
         native(f"autograd.{_name}", f"autograd.differential_operators.{_name}")(operator(_work))
 
 
@@ -194,24 +180,15 @@ def holomorphic_grad(run: Run, *_: Any, **__: Any) -> Any:
     raise run.refuse("complex numbers are not part of gradcli")
 
 
-TABLE["autograd.checkpoint"] = lambda run, fun: fun
-
-
 @native("autograd.multigrad_dict")
 def multigrad_dict(run: Run, fun: Any) -> Made:
     """Return the function that gives a dictionary of the gradients by all parameters."""
 
     def run_it(run: Run, *arguments: Any) -> Any:
         names = parameter_names(fun)[: len(arguments)]
-        return dict(zip(names, grad(run, fun, tuple(range(len(arguments))), arguments, {}), strict=True))
+        return dict(zip(names, gradients(run, fun, tuple(range(len(arguments))), arguments, {}), strict=True))
 
     return Made(run_it, fun)
-
-
-@native("autograd.grad_named")
-def grad_named(run: Run, fun: Any, argname: str) -> Made:
-    """Return the gradient by the parameter of a name."""
-    return TABLE["autograd.grad"](run, fun, parameter_names(fun).index(argname))  # type: ignore[no-any-return]
 
 
 # ---- autograd.extend
@@ -220,15 +197,11 @@ class Primitive:
 
     def __init__(self, fun: Any) -> None:
         self.fun = self.wrapped = fun
+        self.name = name_of_function(fun)
         self.rules: dict[int, Any] = {}
-        self.text = f"<primitive {name_of_function(fun)}>"
+        self.text = f"<primitive {self.name}>"
 
-    attributes = {"__name__": lambda run, me: name_of_function(me.fun), "fun": lambda run, me: me.fun}  # noqa: RUF012
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return name_of_function(self.fun)
+    attributes = {"__name__": lambda run, me: me.name, "fun": lambda run, me: me.fun}  # noqa: RUF012
 
     def __call__(self, run: Run, *arguments: Any, **named: Any) -> Any:
         """Call it."""
@@ -263,8 +236,16 @@ class Primitive:
         return results[0]
 
 
-for _name in ("extend.primitive", "primitive", "core.primitive"):
-    TABLE[f"autograd.{_name}"] = lambda run, fun: Primitive(fun)
+TABLE |= {
+    **{f"autograd.{name}": lambda run, fun: Primitive(fun) for name in (
+        "extend.primitive", "primitive", "core.primitive",
+    )},
+    "autograd.checkpoint": lambda run, fun: fun,
+    "autograd.extend.defgrad": lambda run, fun, maker, argnum=0: fun.rules.__setitem__(argnum, maker),
+    "autograd.grad_named": lambda run, fun, argname: TABLE["autograd.grad"](
+        run, fun, parameter_names(fun).index(argname)
+    ),
+}  # fmt: skip
 
 
 @native("autograd.extend.defvjp", "autograd.core.defvjp")
@@ -273,12 +254,6 @@ def defvjp(run: Run, fun: Primitive, *makers: Any, argnums: Any = None) -> None:
     for place, maker in zip(argnums if argnums is not None else range(len(makers)), makers, strict=False):
         if maker is not None:
             fun.rules[place] = maker
-
-
-@native("autograd.extend.defgrad")
-def defgrad(run: Run, fun: Primitive, maker: Any, argnum: int = 0) -> None:
-    """Give a function its derivative by one argument, as the first versions did."""
-    fun.rules[argnum] = maker
 
 
 @native("autograd.misc.flatten.flatten", "autograd.misc.flatten")
@@ -309,8 +284,69 @@ def check_grads(run: Run, fun: Any, *_: Any, **__: Any) -> Any:
                     ]
                     ends.append(np.sum(np.asarray(array_of(run, run.call(fun, xs), "numpy").value) * vs))
                 if not np.isclose((ends[1] - ends[0]) / 2e-6, np.ravel(g)[k], 1e-4, 1e-6):
-                    run.fail(
-                        "AssertionError", f"Derivative (VJP) check of {name_of_function(fun)} failed with arg {place}"
-                    )
+                    run.fail_as("boxes check", name_of_function(fun), place)
 
     return run_it
+
+
+# ---- autograd.misc.optimizers: descents that call the script's own gradient once for each step
+Steps = Iterator[Any]
+"""What yields the point of each step, and is sent the gradient there."""
+
+
+def momentum(run: Run, x: Any, step_size: float = 0.1, mass: float = 0.9) -> Steps:
+    """Yield the points of gradient descent with momentum."""
+    o, velocity = run.operate, 0.0
+    while True:
+        g = yield x
+        velocity = o("-", o("*", mass, velocity), o("*", 1.0 - mass, g))
+        x = o("+", x, o("*", step_size, velocity))
+
+
+def root_mean_square(run: Run, x: Any, step_size: float = 0.1, gamma: float = 0.9, eps: float = 10**-8) -> Steps:
+    """Yield the points of RMSprop."""
+    o, average = run.operate, 1.0
+    while True:
+        g = yield x
+        average = o("+", o("*", average, gamma), o("*", o("**", g, 2), 1 - gamma))
+        x = o("-", x, o("/", o("*", step_size, g), o("+", o("**", average, 0.5), eps)))
+
+
+def adaptive(
+    run: Run, x: Any, step_size: float = 0.001, b1: float = 0.9, b2: float = 0.999, eps: float = 10**-8
+) -> Steps:
+    """Yield the points of Adam."""
+    o, first, second, power = run.operate, 0.0, 0.0, 0
+    while True:
+        g = yield x
+        power += 1
+        first = o("+", o("*", 1 - b1, g), o("*", b1, first))
+        second = o("+", o("*", 1 - b2, o("**", g, 2)), o("*", b2, second))
+        root = o("**", o("/", second, 1 - b2**power), 0.5)
+        x = o("-", x, o("/", o("*", step_size, o("/", first, 1 - b1**power)), o("+", root, eps)))
+
+
+def optimizer(steps: Callable[..., Any], name: str, turns: int) -> Callable[..., Any]:
+    """Return an optimizer of nests of arrays, which takes so many turns by default."""
+
+    def optimize(run: Run, grad: Any, x0: Any, callback: Any = None, num_iters: int = turns, *options: Any,
+                 **named: Any) -> Any:  # fmt: skip
+        x, unflatten = flatten_it(run, x0)
+        walk = steps(run, x, *options, **named)
+        x = next(walk)
+        for turn in range(num_iters):
+            given = run.call(unflatten, [x])
+            g = flatten_it(run, run.call(grad, [given, turn]))[0]
+            if callback is not None:
+                run.call(callback, [given, turn, run.call(unflatten, [g])])
+            x = walk.send(g)
+        return run.call(unflatten, [x])
+
+    optimize.__name__ = optimize.__qualname__ = name  # errors of a call say it
+    return optimize
+
+
+TABLE |= {
+    f"autograd.misc.optimizers.{name}": optimizer(steps, name, turns)
+    for name, steps, turns in (("sgd", momentum, 200), ("rmsprop", root_mean_square, 100), ("adam", adaptive, 100))
+}

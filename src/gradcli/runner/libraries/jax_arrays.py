@@ -12,14 +12,16 @@ from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
 from gradcli.ops.joining import INDEX, PUT
 from gradcli.runner.converting import array_of, cast, dtype_name
+from gradcli.runner.events import note_draw
 from gradcli.runner.exceptions import exception_class
-from gradcli.runner.library import METHODS, TABLE, always, attribute, native
-from gradcli.runner.numpy_values import by_numpy, estimate, to_real
+from gradcli.runner.library import ATTRIBUTES, METHODS, TABLE, always, attribute, native
+from gradcli.runner.numpy_values import by_numpy, estimate, to_reals
 from gradcli.runner.python.builtins import JAX_ARRAY
 from gradcli.runner.python.calls import find_table
 from gradcli.runner.python.containers import entry, iterate, key_of, take
 from gradcli.runner.python.operators import PLAIN, SHORT, plain_in_jax
-from gradcli.runner.state import Run
+from gradcli.runner.state import Run, constant
+from gradcli.runner.transforms import mapped
 from gradcli.runner.values import Class, DType, Foreign, Tensor, Weak, as_dtype, category, strong
 
 TABLE |= {
@@ -27,11 +29,19 @@ TABLE |= {
     "jax.__version__": "0.10.2", "jax.core.Tracer": Class("Tracer", [], {}), "jax.numpy.newaxis": None,
     "jax.numpy.pi": math.pi, "jax.numpy.e": math.e, "jax.numpy.inf": math.inf, "jax.numpy.nan": math.nan,
     "jax.numpy.euler_gamma": float(np.euler_gamma),
+    **{f"jax.errors.{name}": exception_class(name) for name in (
+        "ConcretizationTypeError", "TracerBoolConversionError",
+    )},
+    **{f"jax.numpy.{name}": DType(name, "jax") for name in (
+        "float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool",
+    )},
+    **{f"jax.numpy.{name}_": DType(dtype, "jax") for name, dtype in (
+        ("bool", "bool"), ("int", "int64"), ("float", "float64"),
+    )},
+    **{f"jax.numpy.{name}": Foreign(f"jax.numpy.{name}") for name in (
+        "floating", "inexact", "integer", "signedinteger", "complexfloating",
+    )},
 }  # fmt: skip
-
-
-for _name in ("ConcretizationTypeError", "TracerBoolConversionError"):
-    TABLE[f"jax.errors.{_name}"] = exception_class(_name)
 
 
 # ---- types and settings
@@ -63,6 +73,12 @@ for _name in ("jax.config", "jax.config.config"):
     TABLE[_name] = CONFIG
 
 
+def typed(run: Run, numbers: Any, dtype: Any = None) -> Tensor:
+    """Return a new array of numbers, of a type, or of that which JAX gives numbers of their kind."""
+    number = 1.0 if np.asarray(numbers).dtype.kind == "f" else 1
+    return run.make(numbers, canonical(run, dtype) or strong(plain_in_jax(run, number)), "jax")
+
+
 def converted(run: Run, x: Any, dtype: str | None = None) -> Any:
     """Return a number, an array or nested lists of them as an array of JAX; anything else as it is."""
     if isinstance(x, Tensor):
@@ -84,11 +100,7 @@ def array(run: Run, object: Any, dtype: Any = None, copy: bool = True, order: An
         made = converted(run, data, name)
     else:
         if data is None:
-            run.fail(
-                "TypeError",
-                "Value 'None' with dtype object is not a valid JAX array type. Only arrays of numeric types "
-                "are supported by JAX.",
-            )
+            run.fail_as("jax None")
         made = array_of(run, data if isinstance(data, list | tuple | range) else take(run, data), "jax", name)
         made = converted(run, made, name or strong(made.dtype))
     while len(made.shape) < ndmin:
@@ -96,61 +108,47 @@ def array(run: Run, object: Any, dtype: Any = None, copy: bool = True, order: An
     return made  # type: ignore[no-any-return]
 
 
-for _name in ("array", "asarray"):
-    TABLE[f"jax.numpy.{_name}"] = array
-
-
-for _name in ["float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool"]:
-    TABLE[f"jax.numpy.{_name}"] = DType(_name, "jax")
-TABLE |= {f"jax.numpy.{_name}_": TABLE[f"jax.numpy.{_dtype}"] for _name, _dtype in
-          (("bool", "bool"), ("int", "int64"), ("float", "float64"))}  # fmt: skip
-
-
 # ---- makers
 def lengths(run: Run, shape: Any) -> tuple[int, ...]:
     """Return a shape as a tuple of integers."""
     items = [shape] if isinstance(shape, int | Tensor) else list(iterate(run, shape))
-    found = tuple([int(n.value) if isinstance(n, Tensor) else n for n in items])
-    run.meter.charge(abs(math.prod(found)))
-    return found
+    parts = tuple([int(n.value) if isinstance(n, Tensor) else n for n in items])
+    run.meter.charge(abs(math.prod(parts)))
+    return parts
 
 
-def maker(name: str, first: str, place: int) -> Callable[..., Any]:
-    """Return a maker by NumPy's function of its name: what its first parameter is called, and the place of the type."""
+def maker(host: Any, first: str, place: int) -> Callable[..., Any]:
+    """Return a maker by a function of NumPy's: what its first parameter is called, and the place of the type."""
+    name = host.__name__
 
     def make(run: Run, *arguments: Any, dtype: Any = None, device: Any = None, **named: Any) -> Any:
         if not arguments and first not in named:
             run.fail("TypeError", f"{name}() missing 1 required positional argument: '{first}'")
-        given = [to_real(run, a) for a in arguments[:place]]
-        options = {key: to_real(run, value) for key, value in named.items()}
+        given, options = to_reals(run, arguments[:place], named)
         run.meter.charge(estimate(name, given, options))
-        made = by_numpy(run, lambda: getattr(np, name)(*given, **options))  # one of the names below
-        wanted = canonical(run, arguments[place] if len(arguments) > place else dtype)
-
-        def typed(array: Any) -> Tensor:
-            number = 1.0 if np.asarray(array).dtype.kind == "f" else 1
-            return run.make(array, wanted or strong(plain_in_jax(run, number)), "jax")
-
-        return tuple([typed(part) for part in made]) if isinstance(made, tuple) else typed(made)
+        made = by_numpy(run, lambda: host(*given, **options))
+        wanted = arguments[place] if len(arguments) > place else dtype
+        return (
+            tuple([typed(run, part, wanted) for part in made]) if isinstance(made, tuple) else typed(run, made, wanted)
+        )
 
     return make
 
 
-for _name, _first, _place in (
-    ("zeros", "shape", 1), ("ones", "shape", 1), ("eye", "N", 3), ("identity", "n", 1), ("tri", "N", 3),
-    ("arange", "start", 3), ("linspace", "start", 5), ("logspace", "start", 5),
-):  # fmt: skip
-    TABLE[f"jax.numpy.{_name}"] = maker(_name, _first, _place)
+HOSTS: tuple[tuple[Any, str, int], ...] = (
+    (np.zeros, "shape", 1), (np.ones, "shape", 1), (np.eye, "N", 3), (np.identity, "n", 1), (np.tri, "N", 3),
+    (np.arange, "start", 3), (np.linspace, "start", 5), (np.logspace, "start", 5),
+)  # fmt: skip
+"""Makers of NumPy's, with what their first parameter is called and the place of the type."""
+TABLE |= dict.fromkeys(("jax.numpy.array", "jax.numpy.asarray"), array)
+TABLE |= {f"jax.numpy.{_host.__name__}": maker(_host, _first, _place) for _host, _first, _place in HOSTS}
+TABLE |= {
+    f"jax.numpy.{_name}_like": lambda run, x, dtype=None, shape=None, fill=_fill, **_: TABLE["jax.numpy.full_like"](
+        run, x, fill, dtype, shape
+    )
+    for _name, _fill in (("zeros", 0.0), ("ones", 1.0), ("empty", 0.0))
+}
 TABLE["jax.numpy.empty"] = TABLE["jax.numpy.zeros"]
-
-
-def maker_like(fill: float) -> Callable[..., Tensor]:
-    """Return a maker of equal numbers in the shape of an array."""
-    return lambda run, x, dtype=None, shape=None, **_: full_like(run, x, fill, dtype, shape)
-
-
-for _name, _fill in (("zeros", 0.0), ("ones", 1.0), ("empty", 0.0)):
-    TABLE[f"jax.numpy.{_name}_like"] = maker_like(_fill)
 
 
 @native("jax.numpy.full", "jax.lax.full")
@@ -188,10 +186,6 @@ def extreme(name: str) -> Callable[..., Tensor]:
     return run_it
 
 
-for _name in ("max", "min"):
-    TABLE[f"jax.numpy.{_name}"] = TABLE[f"jax.numpy.a{_name}"] = extreme(_name)
-
-
 @native("jax.numpy.linalg.norm")
 def norm(run: Run, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Return a norm; of zeros the gradient is nan, as that of the root at 0."""
@@ -215,20 +209,11 @@ def reshape(
     want = lengths(run, (given, *more) if more else given)
     size, known = math.prod(x.shape), math.prod(n for n in want if n != -1)
     if (known != size) if -1 not in want else (not known or size % known):
-        run.fail(
-            "TypeError",
-            f"cannot reshape array of shape {x.shape} (size {size}) into shape {want} (size {math.prod(want)})",
-        )
+        run.fail_as("jax reshape", x.shape, size, want, math.prod(want))
     if order == "F":
-        turned = run.function("jax.numpy.transpose", x)
-        turned = run.function("torch.reshape", turned, want[::-1])
+        turned = run.function("torch.reshape", run.function("jax.numpy.transpose", x), want[::-1])
         return run.function("jax.numpy.transpose", turned)  # type: ignore[no-any-return]
     return run.function("torch.reshape", x, want)  # type: ignore[no-any-return]
-
-
-TABLE["jax.numpy.std"] = lambda run, a, *arguments, **named: run.function(  # where it is 0 the gradient is nan
-    "jax.numpy.sqrt", run.function("jax.numpy.var", array(run, a), *arguments, **named)
-)
 
 
 def picking(sign: str) -> Callable[..., Any]:
@@ -242,25 +227,16 @@ def picking(sign: str) -> Callable[..., Any]:
     return run_it
 
 
-TABLE["jax.numpy.fmax"], TABLE["jax.numpy.fmin"] = picking(">"), picking("<")
-
-
 def chosen(name: str) -> Callable[..., Any]:
     """Return ``sum`` or ``mean``, of the entries at which ``where`` holds."""
     whole = find_table(f"jax.numpy.{name}")
 
     def run_it(
-        run: Run,
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
-        **_: Any,
-    ) -> Any:
-        refuse_lists(run, name, a)
+        run: Run, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False,
+        initial: Any = None, where: Any = None, **_: Any,
+    ) -> Any:  # fmt: skip
+        if isinstance(a, list | tuple):
+            run.fail_as("jax lists", name, "list" if isinstance(a, list) else "tuple")
         x = array(run, a) if where is None else run.function("jax.numpy.where", where, array(run, a), 0)
         options = {"axis": axis, "keepdims": keepdims} | ({"dtype": dtype} if dtype is not None else {})
         if name == "mean" and where is not None:
@@ -272,35 +248,13 @@ def chosen(name: str) -> Callable[..., Any]:
     return run_it
 
 
-def refuse_lists(run: Run, name: str, a: Any) -> None:
-    """Raise what JAX raises for lists where it takes arrays."""
-    if isinstance(a, list | tuple):
-        kind = "list" if isinstance(a, list) else "tuple"
-        run.fail("TypeError", f"{name} requires ndarray or scalar arguments, got <class '{kind}'> at position 0.")
-
-
-for _name in ("sum", "mean"):
-    TABLE[f"jax.numpy.{_name}"] = chosen(_name)
-
-
-def at_zero(run: Run, x: Tensor) -> bool:
-    """Return whether derivatives flow to entries that are 0."""
-    return x.active and bool(np.any(np.asarray(x.value) == 0))
-
-
 def absolute(run: Run, x: Any) -> Tensor:
     """Return sizes; the slope at 0 is 1 in JAX."""
     x = array(run, x)
-    if at_zero(run, x):
+    if x.active and np.any(np.asarray(x.value) == 0):
         positive, turned = run.operate(">=", x, 0), run.operate("*", x, -1)
         return run.function("jax.numpy.where", positive, x, turned)  # type: ignore[no-any-return]
     return run.function("torch.abs", x)  # type: ignore[no-any-return]
-
-
-for _name in ("abs", "absolute", "fabs"):
-    TABLE[f"jax.numpy.{_name}"] = absolute
-TABLE["jax.lax.abs"] = absolute
-METHODS["jax.__abs__"] = absolute
 
 
 def clip(
@@ -314,10 +268,6 @@ def clip(
     return x
 
 
-TABLE["jax.numpy.clip"] = clip
-TABLE["jax.lax.clamp"] = lambda run, low, x, high: clip(run, x, low, high)
-
-
 @native("jax.numpy.vectorize")
 def vectorize(run: Run, function: Any, **_: Any) -> Any:
     """Return a function that runs once for each entry."""
@@ -325,12 +275,10 @@ def vectorize(run: Run, function: Any, **_: Any) -> Any:
     def run_it(run: Run, *arguments: Any) -> Any:
         xs = [array(run, a) for a in arguments]
         shape = np.broadcast_shapes(*[x.shape for x in xs])
-        flat = [reshape(run, run.function("jax.numpy.broadcast_to", x, shape), (-1,)) for x in xs]
         if not shape:
             return run.call(function, xs)
-        each = TABLE["jax.vmap"](run, function)
-        made = run.call(each, flat)
-        return reshape(run, made, shape)
+        flat = [reshape(run, run.function("jax.numpy.broadcast_to", x, shape), (-1,)) for x in xs]
+        return reshape(run, run.call(TABLE["jax.vmap"](run, function), flat), shape)
 
     return run_it
 
@@ -339,31 +287,16 @@ def vectorize(run: Run, function: Any, **_: Any) -> Any:
 def apply_along_axis(run: Run, func1d: Any, axis: int, arr: Any, *arguments: Any) -> Any:
     """Return what a function gives of each line along an axis."""
     x = array(run, arr)
-    rest = [k for k in range(len(x.shape)) if k != axis % len(x.shape)]
-
-    def line(run: Run, row: Any) -> Any:
-        return run.call(func1d, [row, *arguments])
-
-    function: Any = line
-    for _ in rest:
+    function: Any = lambda run, row: run.call(func1d, [row, *arguments])  # noqa: E731
+    for _ in x.shape[1:]:
         function = TABLE["jax.vmap"](run, function)
     return run.call(function, [run.function("jax.numpy.moveaxis", x, axis, -1)])
 
 
-TABLE |= {
-    "jax.numpy.ndim": lambda run, a: len(array(run, a).shape),
-    "jax.numpy.shape": lambda run, a: array(run, a).shape,
-}
-
-
-@native("jax.numpy.size")
 def size_of(run: Run, x: Any, axis: int | None = None) -> int:
     """Return the number of entries."""
     shape = array(run, x).shape
     return math.prod(shape) if axis is None else shape[axis]
-
-
-TABLE["jax.numpy.iscomplexobj"] = always(False)
 
 
 @native("jax.numpy.issubdtype")
@@ -376,8 +309,19 @@ def issubdtype(run: Run, one: Any, other: Any) -> bool:
     return rank == words[last] if last in words else name == last
 
 
-for _name in ("floating", "inexact", "integer", "signedinteger", "complexfloating"):
-    TABLE[f"jax.numpy.{_name}"] = Foreign(f"jax.numpy.{_name}")
+TABLE |= {
+    **{f"jax.numpy.{start}{name}": extreme(name) for name in ("max", "min") for start in ("", "a")},
+    **{f"jax.numpy.{name}": chosen(name) for name in ("sum", "mean")},
+    **dict.fromkeys(("jax.numpy.abs", "jax.numpy.absolute", "jax.numpy.fabs", "jax.lax.abs"), absolute),
+    "jax.numpy.std": lambda run, a, *arguments, **named: run.function(  # where it is 0 the gradient is nan
+        "jax.numpy.sqrt", run.function("jax.numpy.var", array(run, a), *arguments, **named)
+    ),
+    "jax.numpy.fmax": picking(">"), "jax.numpy.fmin": picking("<"),
+    "jax.numpy.clip": clip, "jax.lax.clamp": lambda run, low, x, high: clip(run, x, low, high),
+    "jax.numpy.ndim": lambda run, a: len(array(run, a).shape), "jax.numpy.size": size_of,
+    "jax.numpy.shape": lambda run, a: array(run, a).shape, "jax.numpy.iscomplexobj": always(False),
+}  # fmt: skip
+METHODS["jax.__abs__"] = absolute
 
 
 # ---- arrays
@@ -400,10 +344,7 @@ class At:
     }
 
 
-@attribute("weak_type")
-def weak_type(run: Run, x: Tensor) -> bool:
-    """Whether the type of numbers gives way to any other of its kind."""
-    return isinstance(x.dtype, Weak)
+ATTRIBUTES["weak_type"] = lambda run, x: isinstance(x.dtype, Weak)
 
 
 @attribute("at")
@@ -450,20 +391,17 @@ def put(run: Run, where: At, name: str, value: Any = None) -> Tensor:
 def added(run: Run, x: Tensor, key: Any, other: Tensor, name: str) -> Tensor:
     """Return an array with others added at an index, as often as it names an entry."""
     places = np.ravel(np.arange(math.prod(x.shape)).reshape(x.shape)[key])
-    flat = reshape(run, x, (-1,))
-    parts = reshape(run, other, (-1,))
-    rounds: dict[int, int] = {}
-    turns: list[list[int]] = []
+    turns: list[list[int]] = []  # each names an entry once at most
+    seen: dict[int, int] = {}
     for k, place in enumerate(places.tolist()):
-        turn = rounds.get(place, 0)
-        rounds[place] = turn + 1
-        if turn == len(turns):
-            turns.append([])
+        turn = seen[place] = seen.get(place, -1) + 1
+        turns += [[]] if turn == len(turns) else []
         turns[turn].append(k)
-    node = flat.node if type(flat.node) in NODES else np.asarray(flat.node)
-    for places_of_turn in turns:
-        chosen = np.array(places_of_turn)
-        source = parts.node if type(parts.node) in NODES else np.asarray(parts.node)
+    node, source = (
+        flat.node if type(flat.node) in NODES else np.asarray(flat.node)
+        for flat in (reshape(run, x, (-1,)), reshape(run, other, (-1,)))
+    )
+    for chosen in map(np.array, turns):
         part = Tensor(run.f(INDEX, source, key=chosen), x.dtype, "jax")
         before = Tensor(run.f(INDEX, node, key=places[chosen]), x.dtype, "jax")
         node = run.f(PUT, node, run.operate("+" if name == "add" else "-", before, part).node, key=places[chosen])
@@ -476,21 +414,240 @@ def as_type(run: Run, x: Tensor, dtype: Any = None, **_: Any) -> Any:
     return Tensor(made.node, strong(made.dtype), "jax") if isinstance(made.dtype, Weak) else made
 
 
-METHODS["jax.astype"] = as_type
-TABLE["jax.lax.convert_element_type"] = TABLE["jax.numpy.astype"] = as_type
-
-
-for _name in ("copy", "__copy__", "__deepcopy__"):
-    METHODS[f"jax.{_name}"] = lambda run, x, *_: x  # nobody writes to it
-for _name in ("devices", "device"):
-    METHODS[f"jax.{_name}"] = always({"TFRT_CPU_0"})
-for _name in ("is_fully_replicated", "delete", "is_deleted"):
-    METHODS[f"jax.{_name}"] = always(None)
-
-
-# ---- jax: what only moves
-TABLE |= dict.fromkeys(("jax.device_put", "jax.device_get", "jax.block_until_ready"), lambda run, tree, *_, **__: tree)
-TABLE |= dict.fromkeys(("jax.devices", "jax.local_devices"), lambda run, *_: [Foreign("CpuDevice(id=0)")])
+METHODS |= {
+    "jax.astype": as_type,
+    **{f"jax.{name}": lambda run, x, *_: x for name in ("copy", "__copy__", "__deepcopy__")},  # nobody writes to it
+    **dict.fromkeys(("jax.devices", "jax.device"), always({"TFRT_CPU_0"})),
+    **{f"jax.{name}": always(None) for name in ("is_fully_replicated", "delete", "is_deleted")},
+}
 TABLE |= {
+    "jax.lax.convert_element_type": as_type, "jax.numpy.astype": as_type,
+    **dict.fromkeys(
+        ("jax.device_put", "jax.device_get", "jax.block_until_ready"), lambda run, tree, *_, **__: tree
+    ),
+    **dict.fromkeys(("jax.devices", "jax.local_devices"), lambda run, *_: [Foreign("CpuDevice(id=0)")]),
     "jax.device_count": always(1), "jax.local_device_count": always(1), "jax.default_backend": always("cpu"),
 }  # fmt: skip
+
+
+# ---- jax.nn
+@native("jax.nn.one_hot")
+def one_hot(run: Run, x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Tensor:
+    """Return rows of zeros with a one."""
+    labels = np.asarray(array(run, x).value)
+    run.meter.charge(labels.size * num_classes)
+    rows = (labels[..., None] == np.arange(num_classes)).astype(np.float64)
+    return typed(run, np.moveaxis(rows, -1, axis), dtype)
+
+
+@native("jax.nn.leaky_relu")
+def leaky_relu(run: Run, x: Any, negative_slope: Any = 1e-2) -> Any:
+    """x, and a part of it below 0; at 0 the slope is 1."""
+    x = array(run, x)
+    return run.function("jax.numpy.where", run.operate(">=", x, 0), x, run.operate("*", negative_slope, x))
+
+
+@native("jax.nn.hard_tanh")
+def hard_tanh(run: Run, x: Any) -> Any:
+    """x between -1 and 1, where the slope is 1 at both ends too."""
+    x = array(run, x)
+    low = run.function("jax.numpy.where", run.operate("<", x, -1), -1.0, x)
+    return run.function("jax.numpy.where", run.operate(">", x, 1), 1.0, low)
+
+
+# ---- jax.lax
+SAME = (
+    "exp", "log", "sin", "cos", "tan", "tanh", "sqrt", "square", "add", "sign", "floor", "ceil", "log1p", "expm1",
+    "dot", "cumsum", "cumprod", "reshape", "transpose", "expand_dims",
+)  # fmt: skip
+for _theirs, _own in {
+    **dict(zip(SAME, SAME, strict=True)),
+    "subtract": "sub", "multiply": "mul", "divide": "div", "maximum": "max", "minimum": "min", "power": "pow",
+    "negative": "neg", "arctan2": "atan2", "where": "select", "equal": "eq", "greater": "gt", "less": "lt",
+    "greater_equal": "ge", "less_equal": "le", "fmod": "rem",
+}.items():  # fmt: skip
+    TABLE[f"jax.lax.{_own}"] = lambda run, *arguments, theirs=_theirs, **named: run.call(
+        run.member(f"jax.numpy.{theirs}"), arguments, named
+    )
+TABLE |= {
+    "jax.nn.identity": array, "jax.lax.integer_pow": lambda run, x, y: run.operate("**", array(run, x), y),
+    "jax.lax.rsqrt": lambda run, x: run.operate("/", 1, run.function("jax.numpy.sqrt", x)),
+    "jax.lax.reciprocal": lambda run, x: run.operate("/", 1, array(run, x)),
+    "jax.lax.logistic": lambda run, x: run.function("jax.nn.sigmoid", x),
+    "jax.lax.stop_gradient": lambda run, tree: mapped(run, lambda leaf: stopped(run, leaf), tree),
+    "jax.lax.concatenate": lambda run, operands, dimension: run.function(
+        "jax.numpy.concatenate", operands, axis=dimension
+    ),
+}  # fmt: skip
+
+
+def stopped(run: Run, leaf: Any) -> Any:
+    """Return an array through which no derivative flows."""
+    if not isinstance(leaf, Tensor) or not leaf.active:
+        return leaf
+    made = constant(run, leaf.node)
+    return Tensor(made if type(made) in NODES else np.asarray(made), leaf.dtype, leaf.library)
+
+
+@native("jax.lax.dynamic_slice")
+def dynamic_slice(run: Run, operand: Any, start_indices: Any, slice_sizes: Any) -> Any:
+    """Return a part of an array of given lengths."""
+    x = array(run, operand)
+    return entry(run, x, part_of(run, x, start_indices, lengths(run, slice_sizes)))
+
+
+def part_of(run: Run, x: Tensor, start_indices: Any, sizes: tuple[int, ...]) -> tuple[slice, ...]:
+    """Return the index of a part of an array: it begins so that all of it is within."""
+    starts = [int(numbers(s)) for s in iterate(run, start_indices)]
+    within = [min(max(s, 0), n - k) for s, n, k in zip(starts, x.shape, sizes, strict=True)]
+    return tuple([slice(s, s + k) for s, k in zip(within, sizes, strict=True)])
+
+
+@native("jax.lax.dynamic_update_slice")
+def dynamic_update_slice(run: Run, operand: Any, update: Any, start_indices: Any) -> Any:
+    """Return an array with a part of it replaced."""
+    x, part = array(run, operand), array(run, update)
+    return put(run, At(x, part_of(run, x, start_indices, part.shape)), "set", part)
+
+
+@native("jax.lax.dynamic_index_in_dim")
+def dynamic_index_in_dim(run: Run, operand: Any, index: Any, axis: int = 0, keepdims: bool = True) -> Any:
+    """Return the entries at one place of an axis."""
+    made = run.function("jax.numpy.take", array(run, operand), int(numbers(index)), axis=axis)
+    return run.function("jax.numpy.expand_dims", made, axis) if keepdims else made
+
+
+# ---- jax.random: the numbers are NumPy's, for the same key always the same; a note says so
+OTHERS = "JAX's random numbers are drawn by NumPy here: for the same keys JAX draws others"
+
+
+@native("jax.random.PRNGKey", "jax.random.key")
+def key(run: Run, seed: Any, **_: Any) -> Tensor:
+    """Return the key of a seed."""
+    return Tensor(np.array([0, int(numbers(seed)) & 0x7FFFFFFF]), "int64", "jax")
+
+
+def source(run: Run, one: Tensor) -> np.random.Generator:
+    """Return what draws for a key."""
+    run.note("seed", OTHERS)
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([int(n) for n in np.ravel(one.value)])))
+
+
+@native("jax.random.split")
+def split(run: Run, key: Tensor, num: Any = 2) -> Tensor:
+    """Return new keys of one."""
+    shape = (num,) if isinstance(num, int) else tuple(num)
+    made = source(run, key).integers(0, 2**31 - 1, size=(*shape, 2))
+    return Tensor(made.astype(np.int64), "int64", "jax")
+
+
+@native("jax.random.fold_in")
+def fold_in(run: Run, key: Tensor, data: Any) -> Tensor:
+    """Return the key of a key and a number."""
+    parts = [*[int(n) for n in np.ravel(key.value)], int(numbers(data)) & 0x7FFFFFFF]
+    made = np.random.SeedSequence(parts).generate_state(2, np.uint32) >> 1
+    return Tensor(made.astype(np.int64), "int64", "jax")
+
+
+def shaped_draw(draw: Callable[..., Any], order: str, **defaults: Any) -> Callable[..., Tensor]:
+    """Return a function that draws floats; ``order`` names its parameters after the key."""
+    names = order.split()
+
+    def run_it(run: Run, key: Tensor, *arguments: Any, **named: Any) -> Tensor:
+        values = defaults | dict(zip(names, arguments, strict=False)) | named
+        passed = [values[name] for name in names if name not in ("shape", "dtype")]
+        given = [np.asarray(v.value) if isinstance(v, Tensor) else v for v in passed]
+        shape = values.get("shape")
+        size = np.broadcast_shapes(*map(np.shape, given)) if shape is None else lengths(run, shape)
+        made = typed(run, np.asarray(draw(source(run, key), size, *given), np.float64), values.get("dtype"))
+        note_draw(run, made)
+        return made
+
+    return run_it
+
+
+for _name, _draw, _order, _defaults in (
+    ("uniform", lambda g, n, low, high: low + (high - low) * g.random(n), "shape dtype minval maxval",
+     {"minval": 0.0, "maxval": 1.0}),
+    ("normal", lambda g, n: g.standard_normal(n), "shape dtype", {}),
+    ("truncated_normal", lambda g, n, low, high: np.clip(g.standard_normal(n), low, high), "lower upper shape dtype",
+     {}),
+    ("exponential", lambda g, n: g.exponential(size=n), "shape dtype", {}),
+    ("gamma", lambda g, n, a: g.gamma(a, size=n), "a shape dtype", {}),
+    ("beta", lambda g, n, a, b: g.beta(a, b, size=n), "a b shape dtype", {}),
+    ("laplace", lambda g, n: g.laplace(size=n), "shape dtype", {}),
+    ("gumbel", lambda g, n: g.gumbel(size=n), "shape dtype", {}),
+    ("cauchy", lambda g, n: g.standard_cauchy(size=n), "shape dtype", {}),
+    ("rademacher", lambda g, n: 2.0 * g.integers(0, 2, size=n) - 1, "shape dtype", {}),
+):  # fmt: skip
+    TABLE[f"jax.random.{_name}"] = shaped_draw(_draw, _order, **_defaults)
+
+
+@native("jax.random.randint")
+def randint(run: Run, key: Tensor, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -> Tensor:
+    """Draw integers."""
+    made = source(run, key).integers(numbers(minval), numbers(maxval), size=lengths(run, shape))
+    return typed(run, np.asarray(made, np.int64), dtype)
+
+
+@native("jax.random.bernoulli")
+def bernoulli(run: Run, key: Tensor, p: Any = 0.5, shape: Any = None) -> Tensor:
+    """Draw truth values."""
+    chance = np.asarray(p.value) if isinstance(p, Tensor) else p
+    size = np.shape(chance) if shape is None else lengths(run, shape)
+    return Tensor(np.asarray(source(run, key).random(size) < chance), "bool", "jax")
+
+
+@native("jax.random.permutation")
+def permutation(run: Run, key: Tensor, x: Any, axis: int = 0, independent: bool = False) -> Tensor:
+    """Draw an order, or put an array into one."""
+    if isinstance(x, int):
+        run.meter.charge(x)
+        return typed(run, source(run, key).permutation(x))
+    rows = array(run, x)
+    order = source(run, key).permutation(rows.shape[axis])
+    return run.function("jax.numpy.take", rows, Tensor(order, "int64", "jax"), axis=axis)  # type: ignore[no-any-return]
+
+
+@native("jax.random.choice")
+def choice(
+    run: Run, key: Tensor, a: Any, shape: Any = (), replace: bool = True, p: Any = None, axis: int = 0
+) -> Tensor:
+    """Draw entries of an array."""
+    rows = None if isinstance(a, int) else array(run, a)
+    count = a if rows is None else rows.shape[axis]
+    chances = None if p is None else np.asarray(p.value, np.float64) / np.sum(np.asarray(p.value, np.float64))
+    places = source(run, key).choice(count, size=lengths(run, shape), replace=replace, p=chances)
+    where = typed(run, np.asarray(places, np.int64))
+    return where if rows is None else run.function("jax.numpy.take", rows, where, axis=axis)
+
+
+@native("jax.random.categorical")
+def categorical(run: Run, key: Tensor, logits: Any, axis: int = -1, shape: Any = None) -> Tensor:
+    """Draw classes by the logarithms of their chances."""
+    given = np.asarray(array(run, logits).value, np.float64)
+    size = given.shape if shape is None else (*lengths(run, shape), given.shape[axis])
+    made = np.argmax(given + source(run, key).gumbel(size=size), axis=axis)
+    return typed(run, np.asarray(made, np.int64))
+
+
+def initializer(kind: str, scale: str) -> Callable[..., Any]:
+    """Return a maker of initial weights of ``jax.nn.initializers``."""
+
+    def make(run: Run, *_: Any, **__: Any) -> Any:
+        def init(run: Run, key: Tensor, shape: Any, dtype: Any = None) -> Tensor:
+            size = lengths(run, shape)
+            ins, outs = (size[-2], size[-1]) if len(size) > 1 else (size[0], size[0])
+            variance = {"glorot": 2.0 / (ins + outs), "he": 2.0 / ins, "lecun": 1.0 / ins}[scale]
+            g, normal = source(run, key), kind == "normal"
+            numbers = g.standard_normal(size) if normal else 2 * g.random(size) - 1
+            return typed(run, numbers * np.sqrt(variance if normal else 3 * variance), dtype)
+
+        return init
+
+    return make
+
+
+for _scale in ("glorot", "he", "lecun"):
+    for _kind in ("normal", "uniform"):
+        TABLE[f"jax.nn.initializers.{_scale}_{_kind}"] = initializer(_kind, _scale)

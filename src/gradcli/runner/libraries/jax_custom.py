@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.runner.libraries.jax_arrays import converted
-from gradcli.runner.libraries.jax_lax import stopped
+from gradcli.runner.libraries.jax_arrays import converted, stopped
 from gradcli.runner.libraries.torch_function import Call, note_custom, parts_of_node
-from gradcli.runner.library import TABLE, native
+from gradcli.runner.library import TABLE, attributes_of, native
 from gradcli.runner.state import Run
 from gradcli.runner.transforms import (
     Level,
@@ -30,25 +29,19 @@ from gradcli.runner.values import Instance, Tensor, category
 class Custom:
     """A function with a derivative of its own."""
 
-    def __init__(self, run: Run, fun: Any, nondiff_argnums: Any = ()) -> None:
+    def __init__(self, fun: Any, nondiff_argnums: Any = ()) -> None:
         self.fun = self.wrapped = fun
+        self.name = name_of_function(fun)
         self.fixed = [nondiff_argnums] if isinstance(nondiff_argnums, int) else list(nondiff_argnums)
         self.rules: tuple[Any, ...] = ()
         self.within = False
-        self.text = f"<jax.custom_derivatives object {name_of_function(fun)}>"
+        self.text = f"<jax.custom_derivatives object {self.name}>"
 
-    attributes = {  # noqa: RUF012
-        "defvjp": lambda run, me: me.define,
-        "defjvp": lambda run, me: me.define,
-        "defjvps": lambda run, me: me.define_each,
-        "__name__": lambda run, me: name_of_function(me.fun),
-        "__doc__": lambda run, me: run.attribute(me.fun, "__doc__"),
-    }
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return name_of_function(self.fun)
+    attributes: dict[str, Any] = {  # noqa: RUF012
+        "defvjp": lambda run, me: me.define, "defjvp": lambda run, me: me.define,
+        "defjvps": lambda run, me: me.define_each, "__name__": lambda run, me: me.name,
+        **attributes_of("fun", "__doc__"),
+    }  # fmt: skip
 
     def define(self, run: Run, *rules: Any, **_: Any) -> Any:
         """Give it its derivative."""
@@ -110,12 +103,7 @@ class CustomVjp(Custom):
         finally:
             self.within = False
         if not (isinstance(made, tuple) and len(made) == 2):
-            run.fail(
-                "TypeError",
-                f"Custom VJP fwd rule {name_of_function(forward)} for function {self.name} must produce a pair "
-                "(list or "
-                "tuple of length two) where the first element represents the primal output",
-            )
+            run.fail_as("vjp fwd pair", name_of_function(forward), self.name)
         out, residuals = made
         outputs, out_spec = flatten(run, out)
 
@@ -131,26 +119,14 @@ class CustomVjp(Custom):
     def gradients(self, run: Run, parts: Any, specs: Sequence[Spec], leaves: Sequence[Any]) -> list[Any]:
         """Return the cotangents that the user's rule gives, one for each leaf."""
         if not isinstance(parts, tuple | list):
-            run.fail(
-                "TypeError",
-                f"Custom VJP bwd rule {name_of_function(self.rules[1])} must produce a tuple/list of length "
-                "equal to the "
-                f"primal args tuple, but got {type(parts).__name__}.",
-            )
+            run.fail_as("vjp bwd tuple", name_of_function(self.rules[1]), type(parts).__name__)
         if len(parts) != len(specs):
-            run.fail(
-                "TypeError",
-                f"Custom VJP bwd rule {name_of_function(self.rules[1])} for function {self.name} must produce "
-                "a tuple of "
-                f"length equal to the primal args tuple, but the bwd output has length {len(parts)} and the "
-                "primal args tuple has "
-                f"length {len(specs)}.",
-            )
-        found: list[Any] = []
+            run.fail_as("vjp bwd length", name_of_function(self.rules[1]), self.name, len(parts), len(specs))
+        gradients: list[Any] = []
         for part, spec in zip(parts, specs, strict=True):
             inner = [None] * spec.count if part is None else flatten(run, part, none_is_leaf=True)[0]
-            found += [g if g is None else converted(run, g) for g in inner]
-        return found
+            gradients += [g if g is None else converted(run, g) for g in inner]
+        return gradients
 
 
 class CustomJvp(Custom):
@@ -163,8 +139,7 @@ class CustomJvp(Custom):
             run.fail("AttributeError", f"No JVP defined for custom_jvp function {self.name} using defjvp.")
         if not any(isinstance(leaf, Tensor) and leaf.active for leaf in leaves):
             return run.call(self.fun, list(arguments), named)
-        rule = self.rules[0]
-        before = run.enable_grad(False)
+        rule, before = self.rules[0], run.enable_grad(False)
         try:
             out = run.call(self.fun, list(arguments), named)
         finally:
@@ -230,13 +205,9 @@ def linked(
 
 def maker(kind: type[Custom]) -> Any:
     """Return what makes functions of one kind, as a decorator too."""
-
-    def make(run: Run, fun: Any = None, nondiff_argnums: Any = (), **_: Any) -> Any:
-        if fun is None:
-            return lambda run, fun: kind(run, fun, nondiff_argnums)
-        return kind(run, fun, nondiff_argnums)
-
-    return make
+    return lambda run, fun=None, nondiff_argnums=(), **_: (
+        kind(fun, nondiff_argnums) if fun is not None else lambda run, fun: kind(fun, nondiff_argnums)
+    )
 
 
 TABLE["jax.custom_vjp"], TABLE["jax.custom_jvp"] = maker(CustomVjp), maker(CustomJvp)
@@ -245,14 +216,11 @@ TABLE["jax.custom_vjp"], TABLE["jax.custom_jvp"] = maker(CustomVjp), maker(Custo
 @native("jax.custom_gradient")
 def custom_gradient(run: Run, fun: Any) -> Any:
     """Return a function that gives its backward pass along with its value."""
-    made = CustomVjp(run, lambda run, *xs: run.call(fun, list(xs))[0])
-
-    def forward(run: Run, *xs: Any) -> Any:
-        return tuple(run.call(fun, list(xs)))
+    made = CustomVjp(lambda run, *xs: run.call(fun, list(xs))[0])
 
     def backward(run: Run, pull: Any, g: Any) -> Any:
         parts = run.call(pull, [g])
         return parts if isinstance(parts, tuple) else (parts,)
 
-    made.rules = (forward, backward)
+    made.rules = (lambda run, *xs: tuple(run.call(fun, list(xs))), backward)
     return made

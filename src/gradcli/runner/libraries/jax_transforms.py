@@ -1,9 +1,11 @@
-"""JAX's transformations: gradients, Jacobians, products with them, batches, and loops as functions."""
+"""``jax.tree_util``: trees of lists, tuples, dictionaries and classes of the script, with arrays as leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from gradcli.runner.libraries.jax_arrays import array, converted, numbers
 from gradcli.runner.libraries.transformed import (
@@ -17,47 +19,137 @@ from gradcli.runner.libraries.transformed import (
     shown_type,
 )
 from gradcli.runner.library import TABLE, always, native
-from gradcli.runner.python.containers import entry
+from gradcli.runner.printing import format_template, to_str
+from gradcli.runner.python.containers import entry, take
 from gradcli.runner.python.operators import truth
 from gradcli.runner.state import Run
-from gradcli.runner.transforms import Level, Made, Spec, batched, flatten, gathered, mapped, parameter_names, unflatten
-from gradcli.runner.values import Context, Tensor, category
+from gradcli.runner.transforms import (
+    Level,
+    Made,
+    Spec,
+    batched,
+    children,
+    flatten,
+    gathered,
+    mapped,
+    parameter_names,
+    ravelled,
+    unflatten,
+)
+from gradcli.runner.values import Class, Context, Tensor, category
 
-INPUTS = (
-    "{} requires real- or complex-valued inputs (input dtype that is a sub-dtype of np.inexact), but got {}. "
-    "If you want to "
-    "use Boolean- or integer-valued inputs, use vjp or set allow_int to True."
-)
-FORWARD_INPUTS = (
-    "jacfwd requires real-valued inputs (input dtype that is a sub-dtype of np.floating), but got {}. For holomorphic "
-    "differentiation, pass holomorphic=True. For differentiation of non-holomorphic functions involving "
-    "complex inputs or "
-    "integer inputs, use jax.jvp directly."
-)
-OUTPUTS = (
-    "{} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), but got {}. For "
-    "differentiation of "
-    "functions with integer outputs, use jax.vjp directly."
-)
-SCALAR = "Gradient only defined for scalar-output functions. Output {}."
-LOOPS = (
-    "Reverse-mode differentiation does not work for lax.while_loop or lax.fori_loop with dynamic start/stop "
-    "values. Try using "
-    "lax.scan, or using fori_loop with static start/stop."
-)
+# ---- trees
+TABLE |= {f"jax.{_module}{_name}": _function for _module in ("tree.", "tree_util.tree_") for _name, _function in {
+    "flatten": lambda run, tree, is_leaf=None: flatten(run, tree, is_leaf=is_leaf),
+    "leaves": lambda run, tree, is_leaf=None: flatten(run, tree, is_leaf=is_leaf)[0],
+    "structure": lambda run, tree, is_leaf=None: flatten(run, tree, is_leaf=is_leaf)[1],
+    "all": lambda run, tree: all(truth(run, leaf) for leaf in flatten(run, tree)[0]),
+}.items()}  # fmt: skip
 
 
+@native("jax.tree_util.tree_unflatten", "jax.tree.unflatten")
+def tree_unflatten(run: Run, treedef: Spec, leaves: Any) -> Any:
+    """Return leaves put together."""
+    items = take(run, leaves)
+    if len(items) != treedef.count:
+        few = "few" if len(items) < treedef.count else "many"
+        run.fail("ValueError", f"Too {few} leaves for PyTreeDef; expected {treedef.count}, got {len(items)}")
+    return unflatten(run, treedef, items)
+
+
+@native("jax.tree_util.tree_map", "jax.tree.map", "jax.tree_map", "jax.tree_util.tree_multimap")
+def tree_map(run: Run, f: Any, tree: Any, *rest: Any, is_leaf: Any = None) -> Any:
+    """Return a nest of what a function gives of each leaf."""
+    leaves, spec = flatten(run, tree, is_leaf=is_leaf)
+    others = []
+    for other in rest:
+        parts = parts_of(run, other, spec)
+        if parts is None:
+            run.fail_as("jax map tree", spec.text, flatten(run, other)[1].text)
+        others.append(parts)
+    return unflatten(run, spec, [run.call(f, list(each)) for each in zip(leaves, *others, strict=True)])
+
+
+def parts_of(run: Run, tree: Any, spec: Spec) -> list[Any] | None:
+    """Return what a nest has at the places of another's leaves; None where it is built in another way."""
+    if spec.kind == "leaf":
+        return [tree]
+    node = children(run, tree, True)
+    if node is None or node[0] != spec.kind or len(node[1]) != len(spec.parts):
+        return None
+    if spec.kind == "dict" and node[2] != spec.made_of:
+        return None
+    leaves: list[Any] = []
+    for item, part in zip(node[1], spec.parts, strict=True):
+        inner = parts_of(run, item, part)
+        if inner is None:
+            return None
+        leaves += inner
+    return leaves
+
+
+@native("jax.tree_util.tree_reduce", "jax.tree.reduce")
+def tree_reduce(run: Run, function: Any, tree: Any, *start: Any, initializer: Any = None, is_leaf: Any = None) -> Any:
+    """Return the leaves put together by a function of two."""
+    leaves = flatten(run, tree, is_leaf=is_leaf)[0]
+    total = start[0] if start else initializer
+    if total is None:
+        total, leaves = leaves[0], leaves[1:]
+    for leaf in leaves:
+        total = run.call(function, [total, leaf])
+    return total
+
+
+@native("jax.tree_util.tree_transpose", "jax.tree.transpose")
+def tree_transpose(run: Run, outer_treedef: Spec, inner_treedef: Spec, pytree_to_transpose: Any) -> Any:
+    """Return a nest of nests turned inside out."""
+    leaves = flatten(run, pytree_to_transpose)[0]
+    width = inner_treedef.count
+    columns = [unflatten(run, outer_treedef, leaves[k::width]) for k in range(width)]
+    return unflatten(run, inner_treedef, columns)
+
+
+@native("jax.tree_util.register_pytree_node_class")
+def register_class(run: Run, kind: Class) -> Class:
+    """Say that a class takes its objects apart itself."""
+    run.tree_nodes[kind] = (kind.find("tree_flatten"), run.attribute(kind, "tree_unflatten"))
+    return kind
+
+
+@native("jax.tree_util.register_dataclass")
+def register_dataclass(run: Run, kind: Any = None, data_fields: Any = None, meta_fields: Any = None, **_: Any) -> Any:
+    """Say that the fields of a dataclass are its leaves."""
+    if kind is None:
+        return lambda run, kind: register_dataclass(run, kind, data_fields, meta_fields)
+    annotated = kind.find("__annotations__")
+    names = data_fields if data_fields is not None else annotated if isinstance(annotated, list | dict) else []
+    own = list(names)
+    others = list(meta_fields or [])
+
+    def take_apart(run: Run, one: Any) -> Any:
+        return [one.fields[n] for n in own], tuple([one.fields[n] for n in others])
+
+    def put_together(run: Run, rest: Any, parts: Any) -> Any:
+        return run.call(kind, [], dict(zip(own, parts, strict=True)) | dict(zip(others, rest, strict=True)))
+
+    run.tree_nodes[kind] = (take_apart, put_together)
+    return kind
+
+
+@native("jax.flatten_util.ravel_pytree")
+def ravel_pytree(run: Run, tree: Any) -> Any:
+    """Return all leaves as one row, and the function that puts them together again."""
+    leaves, spec = flatten(run, tree)
+    if not leaves:
+        return run.make(np.zeros(0), "float32", "jax"), lambda run, row: unflatten(run, spec, [])
+    return ravelled(run, spec, [array(run, leaf) for leaf in leaves], "jax.numpy")
+
+
+# ---- functions of functions
 def checked_function(run: Run, fun: Any) -> None:
     """Raise what JAX raises where no function is given."""
     if isinstance(fun, str | int | float | Tensor) or fun is None:
-        run.fail("TypeError", f"Expected a callable value, got {shown(run, fun)}")
-
-
-def shown(run: Run, value: Any) -> str:
-    """Return what ``str`` gives."""
-    from gradcli.runner.printing import to_str
-
-    return to_str(run, value)
+        run.fail("TypeError", f"Expected a callable value, got {to_str(run, fun)}")
 
 
 class Jax(Convention):
@@ -71,37 +163,25 @@ class Jax(Convention):
         places = list(argnums) if isinstance(argnums, tuple | list) else [argnums]
         for place in places:
             if not isinstance(place, int):
-                run.fail(
-                    "TypeError", "differentiation with respect to argnums requires an integer or a sequence of integers"
-                )
+                run.fail_as("argnums type")
             if not -len(arguments) <= place < len(arguments):
-                run.fail(
-                    "TypeError",
-                    f"differentiating with respect to argnums={place} requires at least {max(place, 0) + 1} positional "
-                    f"arguments to be passed by the caller, but got only {len(arguments)} positional arguments.",
-                )
+                run.fail_as("argnums range", place, max(place, 0) + 1, len(arguments))
         return [place % len(arguments) for place in places]
 
     def taken(self, run: Run, leaf: Any, name: str) -> tuple[Tensor, bool]:
         """Return a leaf of an argument as an array: of floats, but for products with the Jacobian."""
         x = converted(run, leaf)
         if not isinstance(x, Tensor):
-            run.fail(
-                "TypeError", f"Argument '{shown(run, leaf)}' of type {shown_type(run, leaf)} is not a valid JAX type."
-            )
+            run.fail_as("jax type", to_str(run, leaf), shown_type(run, leaf))
         differentiated = category(x.dtype) == 2
         if not differentiated and name not in ("vjp", "jvp"):
-            run.fail("TypeError", (FORWARD_INPUTS if name == "jacfwd" else INPUTS).format(name, x.dtype))
+            run.fail_as("jacfwd inputs" if name == "jacfwd" else "jax inputs", name, x.dtype)
         return x, differentiated
 
     def beside(self, run: Run, made: Any, name: str) -> tuple[Any, Any]:
         """Return what a function gives, and what it gives beside."""
         if not (isinstance(made, tuple) and len(made) == 2):
-            run.fail(
-                "TypeError",
-                "expected function with aux output to return a two-element tuple, but got type "
-                f"{shown_type(run, made)} with value {shown(run, made)}",
-            )
+            run.fail_as("jax aux", shown_type(run, made), to_str(run, made))
         return made[0], made[1]
 
     def output(self, run: Run, leaf: Any, name: str) -> Any:
@@ -113,43 +193,30 @@ class Jax(Convention):
             text = f"function returned a value of type {shown_type(run, leaf)}, which is not a valid JAX type"
             run.fail("TypeError", text)
         if name in ("jacrev", "jacfwd") and category(y.dtype) < 2:
-            run.fail("TypeError", OUTPUTS.format(name, y.dtype))
+            run.fail_as("jax outputs", name, y.dtype)
         return y
 
     def scalar(self, run: Run, done: Applied, name: str) -> None:
         """Raise what JAX raises where a function gives more than one number."""
         y = converted(run, done.made)
         if not isinstance(y, Tensor):
-            run.fail("TypeError", SCALAR.format(f"was {shown(run, done.made)}"))
+            run.fail_as("jax scalar", f"was {to_str(run, done.made)}")
         if y.shape:
-            run.fail("TypeError", SCALAR.format(f"had shape: {shown(run, tuple(y.shape))}"))
+            run.fail_as("jax scalar", f"had shape: {to_str(run, tuple(y.shape))}")
         if category(y.dtype) < 2:
-            run.fail("TypeError", OUTPUTS.format("grad", y.dtype))
+            run.fail_as("jax outputs", "grad", y.dtype)
 
     def tangents(self, run: Run, done: Applied, tangents: Any) -> list[Tensor]:
         """Return v for each input."""
         vs = [v for v in (converted(run, leaf) for leaf in flatten(run, list(tangents))[0]) if isinstance(v, Tensor)]
         for x, v in zip(done.lifted, vs, strict=False):
             if x.dtype != v.dtype:
-                run.fail(
-                    "TypeError",
-                    "primal and tangent arguments to jax.jvp do not match; dtypes must be equal, or in case of "
-                    f"int/bool primal dtype the tangent dtype must be float0.Got primal dtype {x.dtype} and so "
-                    f"expected tangent dtype {x.dtype}, but got tangent dtype {v.dtype} instead.",
-                )
+                run.fail_as("jvp dtypes", x.dtype, v.dtype)
             if x.shape != v.shape:
-                run.fail(
-                    "ValueError",
-                    f"jvp called with different primal and tangent shapes;Got primal shape {x.shape} and tangent "
-                    f"shape as {v.shape}",
-                )
+                run.fail_as("jvp shapes", x.shape, v.shape)
         if len(vs) != len(done.lifted):
             primals = Spec("tuple", done.specs).text
-            run.fail(
-                "TypeError",
-                "primal and tangent arguments to jax.jvp must have the same tree structure; primals have tree "
-                f"structure {primals} whereas tangents have tree structure {flatten(run, tuple(tangents))[1].text}.",
-            )
+            run.fail_as("jvp tree", primals, flatten(run, tuple(tangents))[1].text)
         return vs
 
 
@@ -160,14 +227,9 @@ def gradient_maker(name: str, with_value: bool) -> Callable[..., Made]:
     """Return ``grad`` or ``value_and_grad``: what they make gives the gradient, and before it the value."""
 
     def make(
-        run: Run,
-        fun: Any,
-        argnums: Any = 0,
-        has_aux: bool = False,
-        holomorphic: bool = False,
-        allow_int: bool = False,
+        run: Run, fun: Any, argnums: Any = 0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False,
         **_: Any,
-    ) -> Made:
+    ) -> Made:  # fmt: skip
         checked_function(run, fun)
 
         def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
@@ -192,13 +254,6 @@ def of_function(make: Callable[..., Made]) -> Callable[..., Made]:
     return checked
 
 
-TABLE["jax.grad"] = gradient_maker("grad", with_value=False)
-TABLE["jax.value_and_grad"] = gradient_maker("value_and_grad", with_value=True)
-TABLE["jax.jacrev"] = TABLE["jax.jacobian"] = of_function(jacobian_maker(JAX, "jacrev"))
-TABLE["jax.jacfwd"] = of_function(jacobian_maker(JAX, "jacfwd"))
-TABLE["jax.hessian"] = of_function(hessian_maker(JAX))
-
-
 @native("jax.vjp")
 def vjp(run: Run, fun: Any, *primals: Any, has_aux: bool = False, **_: Any) -> Any:
     """Return what a function gives, and the function that pulls v back."""
@@ -210,20 +265,12 @@ def cotangents_of(run: Run, done: Applied, given: Any) -> list[Any]:
     """Return v for each output; raises what JAX raises for a v of another structure, shape or type."""
     leaves, its = flatten(run, given)
     if not its.same(done.spec):
-        run.fail(
-            "ValueError",
-            f"unexpected tree structure of argument to vjp function: got {its.text}, but expected to match "
-            f"{done.spec.text}",
-        )
+        run.fail_as("jax v tree", its.text, done.spec.text)
     vs = [converted(run, v) for v in leaves]
     for v, y in zip(vs, done.outputs, strict=True):
         want, got = (f"{x.dtype}[{','.join(map(str, x.shape))}]" for x in (y, v))
         if want != got:
-            run.fail(
-                "ValueError",
-                f"unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got {got}, but expected {want} "
-                f"because the corresponding output of the differentiated function had JAX type {want}",
-            )
+            run.fail_as("jax v type", got, want)
     return vs
 
 
@@ -232,13 +279,7 @@ def jvp(run: Run, fun: Any, primals: Any, tangents: Any, has_aux: bool = False) 
     """Return what a function gives, and J·v."""
     checked_function(run, fun)
     if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
-        from gradcli.runner.python.builtins import type_name
-
-        run.fail(
-            "TypeError",
-            f"primal and tangent arguments to jax.jvp must be tuples or lists; found {type_name(primals)} and "
-            f"{type_name(tangents)}.",
-        )
+        run.fail_as("jvp tuples", run.type_name(primals), run.type_name(tangents))
     return pushed_through(run, JAX, fun, primals, tangents, has_aux)
 
 
@@ -254,12 +295,6 @@ def linearize(run: Run, fun: Any, *primals: Any, has_aux: bool = False) -> Any:
     return (made[0], Made(push, fun), made[1]) if has_aux else (made, Made(push, fun))
 
 
-@native("jax.linear_transpose")
-def linear_transpose(run: Run, fun: Any, *primals: Any) -> Any:
-    """Return the transposed of a linear function."""
-    return vjp(run, fun, *primals)[1]
-
-
 @native("jax.vmap")
 def vmap(
     run: Run, fun: Any, in_axes: Any = 0, out_axes: Any = 0, axis_name: Any = None, axis_size: Any = None, **_: Any
@@ -269,17 +304,9 @@ def vmap(
 
     def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
         given = [tree_of_arrays(run, a) for a in arguments]
-        axes = list(in_axes) if isinstance(in_axes, list) else in_axes
-        return batched(
-            run,
-            fun,
-            given,
-            {k: tree_of_arrays(run, v) for k, v in named.items()},
-            tuple(axes) if isinstance(axes, list) else axes,
-            out_axes,
-            lambda y: converted(run, y),
-            jax=True,
-        )
+        options = {k: tree_of_arrays(run, v) for k, v in named.items()}
+        axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
+        return batched(run, fun, given, options, axes, out_axes, lambda y: converted(run, y), jax=True)
 
     return Made(run_it, fun)
 
@@ -314,23 +341,28 @@ def every(run: Run, tree: Any) -> Any:
     return mapped(run, lambda leaf: converted(run, leaf), tree)
 
 
-@native("jax.checkpoint", "jax.remat", "jax.named_call")
-def checkpoint(run: Run, fun: Any = None, **options: Any) -> Any:
-    """Return a function: what it saves in memory is the same numbers."""
-    return fun if fun is not None else lambda run, fun: fun
-
-
-TABLE["jax.eval_shape"] = lambda run, fun, *arguments, **named: run.call(fun, list(arguments), named)
-for _name in ("disable_jit", "checking_leaks", "debug_nans"):
-    TABLE[f"jax.{_name}"] = always(Context())
-
-
-@native("jax.debug.print")
-def debug_print(run: Run, fmt: str, *arguments: Any, ordered: bool = False, **named: Any) -> None:
-    """Print a template."""
-    from gradcli.runner.printing import format_template
-
-    run.print(format_template(run, fmt, arguments, named) + "\n")
+TABLE |= {
+    "jax.grad": gradient_maker("grad", with_value=False),
+    "jax.value_and_grad": gradient_maker("value_and_grad", with_value=True),
+    **dict.fromkeys(("jax.jacrev", "jax.jacobian"), of_function(jacobian_maker(JAX, "jacrev"))),
+    "jax.jacfwd": of_function(jacobian_maker(JAX, "jacfwd")), "jax.hessian": of_function(hessian_maker(JAX)),
+    "jax.linear_transpose": lambda run, fun, *primals: vjp(run, fun, *primals)[1],
+    **dict.fromkeys(  # what they save in memory is the same numbers
+        ("jax.checkpoint", "jax.remat", "jax.named_call"),
+        lambda run, fun=None, **options: fun if fun is not None else lambda run, fun: fun,
+    ),
+    "jax.eval_shape": lambda run, fun, *arguments, **named: run.call(fun, list(arguments), named),
+    **{f"jax.{name}": always(Context()) for name in ("disable_jit", "checking_leaks", "debug_nans")},
+    "jax.debug.print": lambda run, fmt, *arguments, ordered=False, **named: run.print(
+        format_template(run, fmt, arguments, named) + "\n"
+    ),
+    "jax.lax.map": lambda run, f, xs, **_: TABLE["jax.lax.scan"](
+        run, lambda run, carry, x: (carry, run.call(f, [x])), (), xs
+    )[1],
+    "jax.tree_util.register_pytree_node": lambda run, kind, flatten_func, unflatten_func, *_: (
+        run.tree_nodes.__setitem__(kind, (flatten_func, unflatten_func))
+    ),
+}  # fmt: skip
 
 
 # ---- loops and branches
@@ -340,7 +372,7 @@ def refuse_dynamic(run: Run, tree: Any) -> None:
     if level is None or level.forward:
         return
     if any(isinstance(leaf, Tensor) and leaf.active for leaf in flatten(run, tree)[0]):
-        run.fail("ValueError", LOOPS)
+        run.fail_as("jax loops")
 
 
 @native("jax.lax.fori_loop")
@@ -366,24 +398,15 @@ def while_loop(run: Run, cond_fun: Any, body_fun: Any, init_val: Any) -> Any:
 
 @native("jax.lax.scan")
 def scan(
-    run: Run,
-    f: Any,
-    init: Any,
-    xs: Any = None,
-    length: int | None = None,
-    reverse: bool = False,
-    unroll: Any = 1,
+    run: Run, f: Any, init: Any, xs: Any = None, length: int | None = None, reverse: bool = False, unroll: Any = 1,
     **_: Any,
-) -> Any:
+) -> Any:  # fmt: skip
     """Do a loop over the first axis of arrays, and stack what each turn gives."""
     leaves, spec = flatten(run, tree_of_arrays(run, xs))
     leaves = [array(run, leaf) for leaf in leaves]
     sizes = {leaf.shape[0] for leaf in leaves}
     if len(sizes) > 1:
-        run.fail(
-            "ValueError",
-            f"scan got values with different leading axis sizes: {', '.join(str(leaf.shape[0]) for leaf in leaves)}.",
-        )
+        run.fail_as("scan sizes", ", ".join(str(leaf.shape[0]) for leaf in leaves))
     turns = sizes.pop() if sizes else length
     if turns is None:
         run.fail("ValueError", "scan got no values to scan over and `length` not provided.")
@@ -398,13 +421,10 @@ def scan(
         x = unflatten(run, spec, [entry(run, leaf, k) for leaf in leaves])
         made = run.call(f, [carry, x])
         if not (isinstance(made, tuple | list) and len(made) == 2):
-            run.fail("TypeError", f"scan body output must be a pair, got {shown(run, made)}.")
+            run.fail("TypeError", f"scan body output must be a pair, got {to_str(run, made)}.")
         carry = every(run, made[0])
         if not flatten(run, carry)[1].same(shape):
-            run.fail(
-                "TypeError",
-                "scan body function carry input and carry output must have the same pytree structure, but they differ",
-            )
+            run.fail_as("scan carry")
         parts, out_spec = flatten(run, every(run, made[1]))
         rows.append(parts)
     if out_spec is None:
@@ -413,12 +433,6 @@ def scan(
         rows.reverse()
     stacked = [gathered(run, [row[place] for row in rows], 0) for place in range(out_spec.count)]
     return carry, unflatten(run, out_spec, stacked)
-
-
-@native("jax.lax.map")
-def lax_map(run: Run, f: Any, xs: Any, **_: Any) -> Any:
-    """Return what a function gives of each entry along the first axis."""
-    return scan(run, lambda run, carry, x: (carry, run.call(f, [x])), (), xs)[1]
 
 
 @native("jax.lax.associative_scan")

@@ -1,281 +1,34 @@
-"""NumPy: by NumPy itself where nothing is differentiated, by gradcli's table where it is."""
+"""NumPy's arrays: types and constants, what makes and shows them, their methods, walks over their entries."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from gradcli.ops.shaping import CLONE
-from gradcli.runner import printing
+from gradcli.runner import printing, tensor_attributes
 from gradcli.runner.converting import array_of, cast, dtype_name
 from gradcli.runner.exceptions import exception_class
-from gradcli.runner.libraries.numpy_traced import NEUTRAL, TRACED, reduced, write_traced
-from gradcli.runner.library import TABLE, always, native
+from gradcli.runner.libraries.numpy_functions import NAMES, NumpyFunction, any_flows
+from gradcli.runner.library import READERS, TABLE, Setting, always, native, own_attributes, record
 from gradcli.runner.numpy_values import (
-    as_view,
     back,
     by_numpy,
-    estimate,
     flows,
     from_real,
     lengths,
     real,
     size_of,
     to_real,
-    work_of,
+    to_reals,
 )
-from gradcli.runner.python.builtins import FLOAT, NDARRAY
-from gradcli.runner.python.calls import call_table, find_table
-from gradcli.runner.python.containers import take
-from gradcli.runner.python.operators import cut, note_text, read_number, traced
-from gradcli.runner.state import Run
-from gradcli.runner.values import Class, Closure, Context, DType, TableFunction, Tensor, category, extra_of, promoted
-
-FUNCTIONS = (
-    "abs", "absolute", "acos", "acosh", "add", "all", "allclose", "amax", "amin", "angle", "any", "append",
-    "apply_over_axes", "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh",
-    "argmax", "argmin", "argpartition", "argsort", "argwhere", "around", "array_equal", "array_equiv",
-    "array_split", "asin", "asinh", "atan", "atan2", "atanh", "atleast_1d", "atleast_2d", "atleast_3d",
-    "average", "bartlett", "bincount", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "blackman",
-    "block", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "cbrt", "ceil", "choose", "clip",
-    "column_stack", "compress", "concat", "concatenate", "conj", "conjugate", "convolve", "copysign",
-    "corrcoef", "correlate", "cos", "cosh", "count_nonzero", "cov", "cross", "cumprod", "cumsum",
-    "cumulative_prod", "cumulative_sum", "deg2rad", "degrees", "delete", "diag", "diag_indices",
-    "diag_indices_from", "diagflat", "diagonal", "diff", "digitize", "divide", "divmod", "dot", "dsplit",
-    "dstack", "ediff1d", "einsum", "empty", "empty_like", "equal", "exp", "exp2", "expand_dims", "expm1",
-    "extract", "eye", "fabs", "fix", "flatnonzero", "flip", "fliplr", "flipud", "float_power", "floor",
-    "floor_divide", "fmax", "fmin", "fmod", "frexp", "full", "full_like", "gcd", "geomspace", "gradient",
-    "greater", "greater_equal", "hamming", "hanning", "heaviside", "histogram", "histogram2d",
-    "histogram_bin_edges", "hsplit", "hstack", "hypot", "i0", "identity", "imag", "indices", "inner", "insert",
-    "interp", "intersect1d", "invert", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf",
-    "isreal", "isscalar", "ix_", "kaiser", "kron", "lcm", "ldexp", "left_shift", "less", "less_equal",
-    "lexsort", "linspace", "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "logspace", "mask_indices", "matmul", "matrix_transpose", "max",
-    "maximum", "mean", "median", "meshgrid", "min", "minimum", "mod", "modf", "moveaxis", "multiply",
-    "nan_to_num", "nanargmax", "nanargmin", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin",
-    "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ndim", "negative", "nextafter",
-    "nonzero", "not_equal", "ones", "ones_like", "outer", "packbits", "pad", "partition", "percentile",
-    "permute_dims", "piecewise", "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul",
-    "polysub", "polyval", "positive", "pow", "power", "prod", "promote_types", "ptp", "quantile", "rad2deg",
-    "radians", "ravel", "ravel_multi_index", "real", "reciprocal", "remainder", "repeat", "reshape", "resize",
-    "right_shift", "rint", "roll", "rollaxis", "roots", "rot90", "round", "row_stack", "searchsorted", "select",
-    "setdiff1d", "setxor1d", "shape", "sign", "signbit", "sin", "sinc", "sinh", "size", "sort", "spacing",
-    "split", "sqrt", "square", "squeeze", "stack", "std", "subtract", "sum", "swapaxes", "take",
-    "take_along_axis", "tan", "tanh", "tensordot", "tile", "trace", "transpose", "trapezoid", "tri", "tril",
-    "tril_indices", "tril_indices_from", "trim_zeros", "triu", "triu_indices", "triu_indices_from",
-    "true_divide", "trunc", "union1d", "unique", "unpackbits", "unravel_index", "unstack", "unwrap", "vander",
-    "var", "vdot", "vecdot", "vsplit", "vstack", "where", "zeros", "zeros_like", "may_share_memory",
-    "shares_memory",
-)  # fmt: skip
-"""Functions of NumPy that take and give arrays and numbers."""
-LINEAR = (
-    "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",
-    "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr",
-    "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot", "vector_norm",
-)  # fmt: skip
-METHODS = (
-    "all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "compress", "conj",
-    "conjugate", "cumprod", "cumsum", "diagonal", "dot", "max", "mean", "min", "nonzero", "prod", "ptp",
-    "ravel", "repeat", "reshape", "round", "searchsorted", "squeeze", "std", "sum", "swapaxes", "take", "trace",
-    "transpose", "var",
-)  # fmt: skip
-"""Methods of arrays that are functions too."""
-WITHOUT_DERIVATIVE = {
-    "argmax", "argmin", "argsort", "argwhere", "argpartition", "nonzero", "flatnonzero", "shape", "ndim",
-    "size", "array_equal", "allclose", "isclose", "isnan", "isinf", "isfinite", "sign", "signbit", "equal",
-    "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_not",
-    "logical_xor", "all", "any", "count_nonzero", "digitize", "searchsorted", "isscalar", "zeros_like", "ones_like",
-    "empty_like", "unravel_index", "shares_memory", "may_share_memory", "spacing", "lexsort", "isin",
-    "nanargmax", "nanargmin", "matrix_rank", "floor", "ceil", "rint", "trunc", "array_equiv", "isreal",
-    "broadcast_shapes",
-}  # fmt: skip
-"""Functions whose results do not change with what they are given, or only in steps."""
-CUT = {"histogram", "histogram2d", "histogram_bin_edges"}
-"""Functions whose results have a derivative that gradcli does not have."""
-VIEWS = {
-    "reshape", "ravel", "transpose", "swapaxes", "squeeze", "expand_dims", "moveaxis", "rollaxis", "split",
-    "array_split", "hsplit", "vsplit", "dsplit", "diagonal", "broadcast_to", "flip", "fliplr", "flipud",
-    "rot90", "atleast_1d", "atleast_2d", "atleast_3d", "matrix_transpose", "permute_dims", "real", "unstack",
-    "diag",
-}  # fmt: skip
-"""Functions that may give the memory that they are given."""
-
-
-def function_named(module: Any, name: str) -> Any:
-    """Return a function of NumPy's by one of the names above."""
-    made = getattr(module, name, None)
-    return made if made is not None else getattr(np, name, None)
-
-
-class NumpyFunction:
-    """A function of NumPy's."""
-
-    def __init__(self, name: str, module: Any = np, prefix: str = "numpy") -> None:
-        self.name, self.host = name, function_named(module, name)
-        self.__name__, self.full = name, f"{prefix}.{name}"
-        self.text = (
-            f"<function {name} at 0x7f0000000000>" if not isinstance(self.host, np.ufunc) else f"<ufunc '{name}'>"
-        )
-
-    @property
-    def table(self) -> TableFunction | None:
-        """The function of gradcli's table of this name."""
-        return find_table(self.full)
-
-    def __call__(self, run: Run, *arguments: Any, **named: Any) -> Any:
-        """Call it: by NumPy itself where nothing flows."""
-        out = named.pop("out", None)
-        made = self.result(run, arguments, named)
-        if out is None:
-            return made
-        target = out[0] if isinstance(out, tuple) else out
-        if isinstance(made, Tensor):
-            from gradcli.runner.python.containers import write_back
-
-            write_back(run, target, made)
-        return target
-
-    def result(self, run: Run, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """Return the result."""
-        tensors = tensors_in((*arguments, *named.values()))
-        by_table = any(flows(t) or (t.library in ("torch", "jax") and self.table is not None) for t in tensors)
-        if by_table and self.name in WITHOUT_DERIVATIVE and not any(t.library == "torch" for t in tensors):
-            return self.by_numpy(run, arguments, named)
-        if not by_table:
-            return self.by_numpy(run, arguments, named)
-        if any(traced(t) for t in tensors):
-            if self.name in NEUTRAL and not {"where", "initial"}.isdisjoint(named):
-                return reduced(run, self.name, *arguments, **named)
-            if self.name in TRACED:
-                return TRACED[self.name](run, *arguments, **named)
-            if self.name in CUT:
-                return cut(run, f"np.{self.name}", tensors, self.by_numpy(run, arguments, named))
-        if self.table is None:
-            raise run.refuse(f"np.{self.name} of what is differentiated is not part of gradcli")
-        return call_table(
-            run, self.table, list(arguments), {k: v for k, v in named.items() if v is not None or k == "axis"}
-        )
-
-    def by_numpy(self, run: Run, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """Call NumPy."""
-        given = [to_real(run, a) for a in arguments]
-        options = {key: to_real(run, value) for key, value in named.items()}
-        run.meter.charge(estimate(self.name, given, options))
-        run.meter.spend(work_of(self.name, given, options))
-        made = by_numpy(run, lambda: self.host(*given, **options))
-        if self.name in VIEWS and arguments and isinstance(arguments[0], Tensor) and isinstance(given[0], np.ndarray):
-            return shared(run, arguments[0], given, options, made, self.host)
-        return from_real(run, made)
-
-    attributes: ClassVar[dict[str, Any]] = {
-        "at": lambda run, me: lambda run, x, places, *values: add_at(run, me, x, places, *values),
-        "nin": lambda run, me: me.host.nin,
-        "nout": lambda run, me: me.host.nout,
-        **{
-            name: lambda run, me, name=name: UfuncMethod(me, name)
-            for name in ("reduce", "accumulate", "outer", "reduceat")
-        },
-    }
-
-
-WHOLE = {
-    "reduce": {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all",
-               "logical_or": "any"},
-    "accumulate": {"add": "cumsum", "multiply": "cumprod"},
-}  # fmt: skip
-"""Functions of whole arrays that methods of functions of two numbers stand for."""
-
-
-class UfuncMethod:
-    """``np.add.reduce`` and its like."""
-
-    def __init__(self, function: NumpyFunction, name: str) -> None:
-        self.function, self.name = function, name
-
-    def __call__(self, run: Run, x: Any, *arguments: Any, **named: Any) -> Any:
-        """Call it: where something flows by the function that does the same."""
-        if any(flows(t) for t in tensors_in((x, *arguments))):
-            table = WHOLE.get(self.name, {})
-            if self.name == "outer":
-                a = run.function("reshape", x, *x.shape, *(1,) * len(arguments[0].shape))
-                return self.function(run, a, *arguments, **named)
-            if self.function.name not in table:
-                raise run.refuse(
-                    f"np.{self.function.name}.{self.name} of what is differentiated is not part of gradcli"
-                )
-            options = {"axis": 0} | named if not arguments else named
-            return run.function(f"np.{table[self.function.name]}", x, *arguments, **options)
-        given = [to_real(run, a) for a in (x, *arguments)]
-        options = {key: to_real(run, value) for key, value in named.items()}
-        if self.name == "outer":
-            run.meter.charge(int(np.size(given[0])) * int(np.size(given[1])))
-        return from_real(
-            run, by_numpy(run, lambda: getattr(self.function.host, self.name)(*given, **options))
-        )  # one of four names
-
-
-def add_at(run: Run, function: NumpyFunction, x: Tensor, places: Any, *values: Any) -> None:
-    """Do what ``np.add.at`` does: places that stand twice count twice."""
-    if any(flows(t) for t in tensors_in((x, *values))):
-        if function.name != "add":
-            raise run.refuse(f"np.{function.name}.at of what is differentiated is not part of gradcli")
-        parts = places if isinstance(places, tuple) else (places,)
-        index = tuple([array_of(run, part, "numpy") for part in parts])
-        made = run.function("torch.index_put", x, index, values[0], accumulate=True)
-        from gradcli.runner.python.containers import write_back
-
-        write_back(run, x, made)
-        return
-    array, where = np.array(real(x)), to_real(run, places)
-    given = [to_real(run, value) for value in values]
-    by_numpy(run, lambda: function.host.at(array, where, *given))
-    run.write(x, back(array))
-
-
-def tensors_in(values: Any, seen: set[int] | None = None) -> list[Tensor]:
-    """Return the arrays among values, and those in lists, each of which is looked into once."""
-    found: list[Tensor] = []
-    seen = set() if seen is None else seen
-    for value in values:
-        if isinstance(value, Tensor):
-            found.append(value)
-        elif (
-            isinstance(value, list | tuple)
-            and id(value) not in seen
-            and any(type(v) not in (int, float) for v in value)
-        ):
-            seen.add(id(value))
-            found += tensors_in(value, seen)
-    return found
-
-
-def shared(run: Run, base: Tensor, given: list[Any], options: dict[str, Any], made: Any, host: Any) -> Any:
-    """Return results as views of an array where they share its memory."""
-    array = given[0]
-    parts = list(made) if isinstance(made, list | tuple) else [made]
-    if not any(isinstance(part, np.ndarray) and part.size and np.may_share_memory(part, array) for part in parts):
-        return from_real(run, made)
-    places = host(np.arange(array.size).reshape(array.shape), *given[1:], **options)
-    if isinstance(made, np.ndarray):
-        return base if made is array else as_view(run, base, made, places)
-    return type(made)([as_view(run, base, part, where) for part, where in zip(made, places, strict=True)])
-
-
-for _name in FUNCTIONS:
-    _function = NumpyFunction(_name)
-    if _function.host is not None:
-        TABLE[f"numpy.{_name}"] = _function
-for _name in LINEAR:
-    if hasattr(np.linalg, _name):
-        TABLE[f"numpy.linalg.{_name}"] = NumpyFunction(_name, np.linalg, "numpy.linalg")
-for _old, _new in {
-    "trapz": "trapezoid", "product": "prod", "cumproduct": "cumprod", "round_": "round", "in1d": "isin",
-    "sometrue": "any", "alltrue": "all",
-}.items():  # fmt: skip
-    TABLE[f"numpy.{_old}"] = TABLE[f"numpy.{_new}"]
-
+from gradcli.runner.python.builtins import FLOAT, NDARRAY, item_of
+from gradcli.runner.python.containers import put, subscript, take
+from gradcli.runner.python.operators import note_text, read_number, rearrange
+from gradcli.runner.state import Run, look_at, show
+from gradcli.runner.values import UNBOUND, Class, Closure, Context, DType, Tensor, category, extra_of, promoted
 
 # ---- constants and types
 TABLE |= {
@@ -285,31 +38,21 @@ TABLE |= {
     "numpy.NINF": -math.inf, "numpy.pi": math.pi, "numpy.e": math.e, "numpy.euler_gamma": np.euler_gamma,
     "numpy.newaxis": None, "numpy.True_": True, "numpy.False_": False, "numpy.__version__": "2.4.6",
     "numpy.linalg.LinAlgError": exception_class("LinAlgError"),
+    **{f"numpy.{name}": DType(names.split()[0], "numpy") for names in (
+        "float16 half", "float32 single", "float64 double float_", "int8 byte", "int16 short", "int32 intc",
+        "int64 int_ intp longlong long", "uint8 ubyte", "bool bool_",
+    ) for name in names.split()},
 }  # fmt: skip
-for _dtype, _names in {
-    "float16": "float16 half",
-    "float32": "float32 single",
-    "float64": "float64 double float_",
-    "int8": "int8 byte",
-    "int16": "int16 short",
-    "int32": "int32 intc",
-    "int64": "int64 int_ intp longlong long",
-    "uint8": "uint8 ubyte",
-    "bool": "bool bool_",
-}.items():
-    TABLE |= {f"numpy.{_name}": DType(_dtype, "numpy") for _name in _names.split()}
-ABSTRACT = {"floating": 2, "inexact": 2, "integer": 1, "signedinteger": 1, "number": 3, "generic": 4}
-for _name in ABSTRACT:
-    TABLE[f"numpy.{_name}"] = Class(
-        _name, [], {"__instancecheck__": lambda run, x, name=_name: of_abstract(x, name)}, qualified=f"numpy.{_name}"
-    )
-
-
-def of_abstract(x: Any, name: str) -> bool:
-    """Return whether a value is a number of NumPy's of an abstract type."""
-    if not isinstance(x, Tensor) or x.library != "numpy" or x.shape:
-        return False
-    return ABSTRACT[name] == 4 or (ABSTRACT[name] == 3 and category(x.dtype) > 0) or ABSTRACT[name] == category(x.dtype)
+ABSTRACT = {
+    "floating": (2,), "inexact": (2,), "integer": (1,), "signedinteger": (1,), "number": (1, 2), "generic": (0, 1, 2),
+}  # fmt: skip
+"""Abstract types, with the categories of the types that are of them."""
+TABLE |= {
+    f"numpy.{_name}": Class(_name, [], {"__instancecheck__": lambda run, x, ranks=_ranks: (
+        isinstance(x, Tensor) and x.library == "numpy" and not x.shape and category(x.dtype) in ranks
+    )}, qualified=f"numpy.{_name}")
+    for _name, _ranks in ABSTRACT.items()
+}  # fmt: skip
 
 
 @native("numpy.issubdtype")
@@ -317,8 +60,7 @@ def issubdtype(run: Run, dtype: Any, kind: Any) -> bool:
     """Return whether a type is of an abstract one."""
     name = dtype_name(run, dtype)
     if isinstance(kind, Class) and kind.name in ABSTRACT:
-        rank = category(name or "bool")
-        return ABSTRACT[kind.name] in (rank, 4) or (ABSTRACT[kind.name] == 3 and rank > 0)
+        return category(name or "bool") in ABSTRACT[kind.name]
     return name == dtype_name(run, kind)
 
 
@@ -332,70 +74,27 @@ def result_type(run: Run, *values: Any) -> DType:
     return DType(kind, "array")
 
 
-@native("numpy.dtype")
-def dtype_(run: Run, dtype: Any, *_: Any, **__: Any) -> DType:
-    """Return a type of numbers."""
-    return DType(dtype_name(run, dtype) or "float64", "array")
-
-
-class Info:
-    """``np.finfo`` and ``np.iinfo``."""
-
-    def __init__(self, info: Any) -> None:
-        self.info = info
-        self.text = repr(info)
-
-    attributes: ClassVar[dict[str, Any]] = {
-        name: lambda run, me, name=name: from_real(run, getattr(me.info, name))  # one of the names below
-        for name in [
-            "eps",
-            "max",
-            "min",
-            "tiny",
-            "resolution",
-            "precision",
-            "bits",
-            "smallest_normal",
-            "epsneg",
-            "nmant",
-        ]
-    }
-
-
 @native("numpy.finfo", "numpy.iinfo")
-def info(run: Run, dtype: Any) -> Info:
+def info(run: Run, dtype: Any) -> Any:
     """Return what a type of numbers can hold."""
-    name = (
-        dtype.dtype
-        if isinstance(dtype, Tensor)
-        else "int64"
-        if type(dtype) is int
-        else dtype_name(run, dtype) or "float64"
-    )
-    return Info(np.finfo(name) if category(name) == 2 else np.iinfo(name))
+    kind = dtype.dtype if isinstance(dtype, Tensor) else "int64" if type(dtype) is int else dtype_name(run, dtype)
+    host: Any = np.finfo(kind or "float64") if category(kind or "float64") == 2 else np.iinfo(kind or "int64")
+    words = ("eps", "max", "min", "tiny", "resolution", "precision", "bits", "smallest_normal", "epsneg", "nmant")
+    fields = {word: from_real(run, getattr(host, word)) for word in words if hasattr(host, word)}  # one of these
+    return record(type(host).__name__, repr(host), fields)
 
 
 # ---- making arrays
 @native("numpy.array", "numpy.asarray_chkfinite", "numpy.copy", "numpy.asmatrix")
 def array(
-    run: Run,
-    object: Any,
-    dtype: Any = None,
-    *,
-    copy: Any = True,
-    order: Any = None,
-    ndmin: int = 0,
-    subok: Any = None,
+    run: Run, object: Any, dtype: Any = None, *, copy: Any = True, order: Any = None, ndmin: int = 0, subok: Any = None,
     like: Any = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Return an array of numbers, of lists of them, or of arrays."""
     name = dtype_name(run, dtype)
-    tensors = tensors_in([object])
     if isinstance(object, Tensor) and object.library == "torch" and object.active:
-        run.fail(
-            "RuntimeError", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-        )
-    if any(flows(t) for t in tensors):
+        run.fail_as("numpy of active")
+    if any_flows(object):
         made = array_of(run, object, "numpy", name)
         if made is object:
             made = Tensor(run.f(CLONE, made.node), made.dtype, "numpy")
@@ -404,35 +103,26 @@ def array(
     given = to_real(run, object)
     run.meter.charge(size_of(given))
     made = from_real(run, by_numpy(run, lambda: np.array(given, dtype=name, ndmin=ndmin)), several=True)
-    return read_number(run, given, made) if isinstance(given, str) else with_texts(run, object, made)
-
-
-def with_texts(run: Run, items: Any, made: Any) -> Any:
-    """Return an array of numbers that were read from texts of a list, where it was."""
-    texts = [item for item in items if isinstance(item, str)] if isinstance(items, list | tuple) else []
+    if isinstance(given, str):
+        return read_number(run, given, made)
+    texts = [item for item in object if isinstance(item, str)] if isinstance(object, list | tuple) else []
     return read_number(run, " ".join(texts), made) if texts else made
 
 
 @native("numpy.asarray", "numpy.asanyarray", "numpy.ascontiguousarray", "numpy.asfortranarray")
 def as_array(run: Run, x: Any, dtype: Any = None, **named: Any) -> Any:
     """Return an array: itself where it is one already."""
-    name = dtype_name(run, dtype)
-    if (
-        isinstance(x, Tensor)
-        and x.library == "numpy"
-        and name in (None, x.dtype)
-        and (x.shape or (x.extra and x.extra.several))
-    ):
-        return x
-    if isinstance(x, Tensor) and x.library == "torch" and not x.active and name in (None, x.dtype):
-        return run.call(run.attribute(x, "numpy"))
+    if isinstance(x, Tensor) and dtype_name(run, dtype) in (None, x.dtype):
+        if x.library == "numpy" and (x.shape or (x.extra and x.extra.several)):
+            return x
+        if x.library == "torch" and not x.active:
+            return run.call(run.attribute(x, "numpy"))
     return array(run, x, dtype)
 
 
-@native("numpy.fromiter")
-def fromiter(run: Run, items: Any, dtype: Any, count: int = -1) -> Any:
-    """Return an array of items."""
-    return array(run, take(run, items)[: None if count < 0 else count], dtype)
+def arrayed(run: Run, x: Any) -> Tensor:
+    """Return an array as it is, anything else as an array."""
+    return x if isinstance(x, Tensor) else array(run, x)
 
 
 @native("numpy.fromfunction")
@@ -451,13 +141,11 @@ class Vectorized:
 
     def __call__(self, run: Run, *arguments: Any, **named: Any) -> Any:
         """Call the function with each entry."""
-        arrays = [a if isinstance(a, Tensor) else array(run, a) for a in arguments]
+        arrays = [arrayed(run, a) for a in arguments]
         shape = by_numpy(run, lambda: np.broadcast_shapes(*[a.shape for a in arrays]))
-        flat = [
-            run.function("np.reshape", run.function("np.broadcast_to", a, shape), (-1,)) if shape else a for a in arrays
-        ]
         if not shape:
-            return run.call(self.function, flat, named)
+            return run.call(self.function, arrays, named)
+        flat = [run.function("np.reshape", run.function("np.broadcast_to", a, shape), (-1,)) for a in arrays]
         rows = [take(run, part) for part in flat]
         made = [run.call(self.function, list(items), named) for items in zip(*rows, strict=True)]
         whole = array(run, made, self.otypes[0] if isinstance(self.otypes, list | tuple) and self.otypes else None)
@@ -467,83 +155,71 @@ class Vectorized:
 @native("numpy.vectorize", "numpy.frompyfunc")
 def vectorize(run: Run, function: Any = None, *_: Any, otypes: Any = None, **__: Any) -> Any:
     """Return a function that is called with each entry."""
-    if function is None:
-        return lambda run, function: Vectorized(function, otypes)
-    return Vectorized(function, otypes)
+    return (lambda run, function: Vectorized(function, otypes)) if function is None else Vectorized(function, otypes)
 
 
 @native("numpy.apply_along_axis")
 def apply_along_axis(run: Run, function: Any, axis: int, x: Any, *arguments: Any, **named: Any) -> Any:
     """Return what a function gives of each row along an axis."""
-    x = x if isinstance(x, Tensor) else array(run, x)
-    moved = TABLE["numpy.moveaxis"](run, x, axis, -1)
-    lead = moved.shape[:-1]
-    rows = take(run, TABLE["numpy.reshape"](run, moved, (-1, moved.shape[-1])))
+    x, moveaxis, reshape = arrayed(run, x), TABLE["numpy.moveaxis"], TABLE["numpy.reshape"]
+    moved = moveaxis(run, x, axis, -1)
+    rows = take(run, reshape(run, moved, (-1, moved.shape[-1])))
     made = array(run, [run.call(function, [row, *arguments], named) for row in rows])
-    made = TABLE["numpy.reshape"](run, made, (*lead, *made.shape[1:]))
-    return TABLE["numpy.moveaxis"](run, made, -1, axis) if len(made.shape) == len(x.shape) else made
+    made = reshape(run, made, (*moved.shape[:-1], *made.shape[1:]))
+    return moveaxis(run, made, -1, axis) if len(made.shape) == len(x.shape) else made
 
 
 @native("numpy.piecewise")
 def piecewise(run: Run, x: Any, conditions: Any, functions: Any, *arguments: Any) -> Any:
     """Return what one of several functions gives of each entry."""
-    x = x if isinstance(x, Tensor) else array(run, x)
+    x = arrayed(run, x)
     parts = [run.call(f, [x, *arguments]) if isinstance(f, Closure) or callable(f) else f for f in functions]
-    conditions = [c if isinstance(c, Tensor) else array(run, c) for c in conditions]
+    conditions = [arrayed(run, c) for c in conditions]
     made = parts[len(conditions)] if len(parts) > len(conditions) else 0.0
     for condition, part in zip(reversed(conditions), reversed(parts[: len(conditions)]), strict=True):
         made = TABLE["numpy.where"](run, condition, part, made)
     return made
 
 
-# ---- writes
-def writing(name: str) -> Any:
-    """Return a function that changes the array that it is given."""
-    host = getattr(np, name)  # one of the names below
+class Joined:
+    """``np.r_`` and ``np.c_``."""
 
-    def run_it(run: Run, x: Tensor, *arguments: Any, **named: Any) -> None:
-        if any(flows(t) for t in tensors_in((x, *arguments))):
-            write_traced(run, name, x, arguments, named)
-            return
-        array, given = np.array(real(x)), [to_real(run, a) for a in arguments]
-        options = {key: to_real(run, value) for key, value in named.items()}
-        by_numpy(run, lambda: host(array, *given, **options))
-        run.write(x, back(array))
+    def __init__(self, host: Any, traced: str) -> None:
+        self.host, self.traced = host, traced
 
-    return run_it
-
-
-for _name in ("put", "place", "putmask", "fill_diagonal", "copyto", "put_along_axis"):
-    TABLE[f"numpy.{_name}"] = writing(_name)
+    def subscript(self, run: Run, key: Any) -> Any:
+        """Join what stands in the brackets."""
+        parts = key if isinstance(key, tuple) else (key,)
+        if any(isinstance(part, str) for part in parts):
+            raise run.refuse("np.r_ with a text is not part of gradcli")
+        if any_flows(*parts):
+            arrays = [part if isinstance(part, Tensor) else array(run, part, ndmin=1) for part in parts]
+            return TABLE[self.traced](run, arrays)
+        given = tuple([to_real(run, part) for part in parts])
+        return from_real(run, by_numpy(run, lambda: self.host[given]))
 
 
-# ---- what shows, and what means nothing here
+class Slices:
+    """``np.s_``, which gives the index itself."""
+
+    def subscript(self, run: Run, key: Any) -> Any:
+        """Return the index."""
+        del run
+        return key
+
+
+# ---- what shows, what compares, and what means nothing here
 @native("numpy.set_printoptions")
 def set_printoptions(run: Run, **options: Any) -> None:
     """Set how arrays are printed."""
-    formatter = options.pop("formatter", None)
-    if formatter:
+    run.numpy_options = options_after(run, options)
+
+
+def options_after(run: Run, options: dict[str, Any]) -> dict[str, Any]:
+    """Return how arrays are printed after a call of ``set_printoptions``."""
+    if options.pop("formatter", None):
         raise run.refuse("np.set_printoptions with a formatter is not part of gradcli")
-    run.numpy_options = printing.numpy_options(run.numpy_options, {k: to_real(run, v) for k, v in options.items()})
-
-
-class PrintOptions(Context):
-    """``np.printoptions``: other options for a while."""
-
-    def __init__(self, options: dict[str, Any]) -> None:
-        self.options = options
-
-    def enter(self, run: Run) -> None:
-        """Set them."""
-        self.before = run.numpy_options
-        set_printoptions(run, **self.options)
-
-    def leave(self, run: Run) -> None:
-        """Take them back."""
-        run.numpy_options = self.before
-
-
-TABLE["numpy.printoptions"] = lambda run, **options: PrintOptions(options)
+    return printing.numpy_options(run.numpy_options, {k: to_real(run, v) for k, v in options.items()})
 
 
 @native("numpy.array2string", "numpy.array_str", "numpy.array_repr")
@@ -555,22 +231,13 @@ def array2string(run: Run, x: Any, *_: Any, **options: Any) -> str:
         return note_text(run, np.array2string(np.asarray(to_real(run, x)), **kept), [x])
 
 
-TABLE["numpy.errstate"] = always(Context())
-TABLE["numpy.seterr"] = lambda run, *_, **__: {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
-TABLE["numpy.geterr"] = TABLE["numpy.seterr"]
-
-
-# ---- testing
 def compared(name: str) -> Any:
     """Return an assertion of ``np.testing``."""
     host = getattr(np.testing, name)  # one of the names below
 
     def run_it(run: Run, *arguments: Any, **named: Any) -> None:
-        given = [
-            to_real(run, a if not isinstance(a, Tensor) else Tensor(np.asarray(a.value), a.dtype, "numpy"))
-            for a in arguments
-        ]
-        options = {key: to_real(run, value) for key, value in named.items()}
+        plain = [Tensor(np.asarray(a.value), a.dtype, "numpy") if isinstance(a, Tensor) else a for a in arguments]
+        given, options = to_reals(run, plain, named)
         try:
             host(*given, **options)
         except AssertionError as error:
@@ -579,39 +246,236 @@ def compared(name: str) -> Any:
     return run_it
 
 
-for _name in ["allclose", "array_equal", "equal", "almost_equal", "array_almost_equal", "array_less", "approx_equal"]:
-    TABLE[f"numpy.testing.assert_{_name}"] = compared(f"assert_{_name}")
+def error_state(run: Run, *_: Any, **__: Any) -> dict[str, str]:
+    """Return what NumPy does about numbers out of range."""
+    return {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
 
 
-# ---- r_ and c_
-class Joined:
-    """``np.r_`` and ``np.c_``."""
+TABLE |= {
+    "numpy.dtype": lambda run, dtype, *_, **__: DType(dtype_name(run, dtype) or "float64", "array"),
+    "numpy.fromiter": lambda run, items, dtype, count=-1: array(
+        run, take(run, items)[: None if count < 0 else count], dtype
+    ),
+    "numpy.r_": Joined(np.r_, "numpy.concatenate"), "numpy.c_": Joined(np.c_, "numpy.column_stack"),
+    "numpy.s_": Slices(), "numpy.index_exp": Slices(),
+    "numpy.printoptions": lambda run, **options: Setting("numpy_options", lambda run: options_after(run, options)),
+    "numpy.errstate": always(Context()), "numpy.seterr": error_state, "numpy.geterr": error_state,
+    **{f"numpy.testing.assert_{name}": compared(f"assert_{name}") for name in (
+        "allclose", "array_equal", "equal", "almost_equal", "array_almost_equal", "array_less", "approx_equal",
+    )},
+}  # fmt: skip
 
-    def __init__(self, host: Any) -> None:
-        self.host = host
+
+# ---- methods of arrays
+def method_function(name: str) -> Any:
+    """Return a method of arrays that is a function too."""
+    function = TABLE.get(f"numpy.{name}") or NumpyFunction(name)
+    shaped = name in ("reshape", "transpose")
+
+    def run_it(run: Run, x: Tensor, *arguments: Any, **named: Any) -> Any:
+        if shaped and arguments and not (len(arguments) == 1 and isinstance(arguments[0], tuple | list)):
+            arguments = (tuple(arguments),) if arguments != (None,) else ()
+        return function(run, x, *arguments, **named)
+
+    run_it.__name__ = name
+    return run_it
+
+
+def ordered(run: Run, x: Tensor, axis: int, sorting: Any, change: Any) -> None:
+    """Bring the entries of an array into another order in place; ``sorting`` gives the order itself."""
+    if flows(x):
+        order = by_numpy(run, lambda: sorting(np.asarray(real(x))))
+        rearrange(run, x, run.function("np.take_along_axis", x, from_real(run, order), axis))
+        return
+    array = np.array(real(x))
+    by_numpy(run, lambda: change(array))
+    run.write(x, back(array))
+
+
+def astype(run: Run, x: Tensor, dtype: Any, *_: Any, **__: Any) -> Any:
+    """Return an array as another type of numbers: always a new one."""
+    name = dtype_name(run, dtype)
+    if flows(x):
+        return run.function("clone", x) if name in (None, x.dtype) else cast(run, x, name or x.dtype)
+    made = by_numpy(run, lambda: np.asarray(real(x)).astype(name))
+    return from_real(run, made, several=bool(x.extra and x.extra.several))
+
+
+def flattened(run: Run, x: Tensor, order: str = "C") -> Any:
+    """Return the entries as one new row."""
+    if flows(x) and order == "C":
+        return run.function("clone", run.function("np.ravel", x))
+    return from_real(run, np.array(real(TABLE["numpy.ravel"](run, x, order))))
+
+
+def copied(run: Run, x: Tensor, *_: Any, **__: Any) -> Any:
+    """Return a copy."""
+    return run.function("clone", x) if flows(x) else from_real(run, np.array(real(x)))
+
+
+def item(run: Run, x: Tensor, *place: Any) -> Any:
+    """Return one number as Python has it."""
+    if place:
+        key = place[0] if len(place) == 1 else place
+        x = subscript(run, TABLE["numpy.ravel"](run, x) if isinstance(key, int) else x, key)
+    if np.size(x.value) != 1:
+        run.fail("ValueError", "can only convert an array of size 1 to a Python scalar")
+    return item_of(run, x)
+
+
+def shown_again(run: Run, x: Tensor, dtype: Any = None, *_: Any) -> Tensor:
+    """Return another array of the same memory."""
+    if dtype is not None:
+        raise run.refuse("an array's bytes as another type are not part of gradcli")
+    return show(x, lambda node: node, x.node, x.dtype)
+
+
+def no_bytes(run: Run, *_: Any) -> Any:
+    """Refuse the bytes of an array."""
+    raise run.refuse("the bytes of an array are not part of gradcli")
+
+
+ARRAY_METHODS: dict[str, Any] = {
+    **{name: method_function(name) for name in NAMES["methods"]},
+    **dict.fromkeys(("tobytes", "tofile", "dumps"), no_bytes), **dict.fromkeys(("__copy__", "__deepcopy__"), copied),
+    "tolist": tensor_attributes.tolist, "astype": astype, "flatten": flattened, "copy": copied, "item": item,
+    "view": shown_again,
+    "sort": lambda run, x, axis=-1, kind=None, order=None: ordered(
+        run, x, axis, lambda a: a.argsort(axis, "stable"), lambda a: a.sort(axis=axis)
+    ),
+    "partition": lambda run, x, kth, axis=-1: ordered(
+        run, x, axis, lambda a: a.argpartition(kth, axis), lambda a: a.partition(kth, axis)
+    ),
+    "put": lambda run, x, places, values, mode="raise": TABLE["numpy.put"](run, x, places, values),
+    "compress": lambda run, x, condition, axis=None: TABLE["numpy.compress"](run, condition, x, axis=axis),
+    "setflags": lambda run, x, **_: None, "is_integer": lambda run, x: float(x.value).is_integer(),
+    "fill": lambda run, x, value: put(run, x, ..., value),
+    "__array__": lambda run, x, *_: x, "__len__": lambda run, x: run.call(run.builtin("len"), [x]),
+}  # fmt: skip
+ARRAY_ATTRIBUTES: dict[str, Any] = {
+    "T": lambda run, x: TABLE["numpy.transpose"](run, x) if len(x.shape) > 1 else x, "data": shown_again,
+    "flat": lambda run, x: entries_shown(run, x, np.arange(np.size(x.value))), "base": lambda run, x: x.base,
+    "imag": TABLE["numpy.imag"], "strides": lambda run, x: np.asarray(real(x)).strides,
+    "flags": lambda run, x: str(np.asarray(real(x)).flags),
+}  # fmt: skip
+
+
+def entries_shown(run: Run, x: Tensor, places: Any) -> Tensor:
+    """Return the entries of an array at places, in its memory."""
+    return show(x, lambda node: look_at(run.f, node, places), look_at(run.f, x.node, places), x.dtype)
+
+
+def array_attribute(run: Run, x: Tensor, name: str) -> Any:
+    """Return an attribute of an array; UNBOUND where NumPy's arrays have none of this name that is told apart."""
+    method = ARRAY_METHODS.get(name)
+    if method is not None:
+        return lambda run, *arguments, **named: method(run, x, *arguments, **named)
+    return ARRAY_ATTRIBUTES[name](run, x) if name in ARRAY_ATTRIBUTES else UNBOUND
+
+
+READERS["numpy"] = array_attribute
+
+
+# ---- walks over the entries
+@native("numpy.ndenumerate")
+def ndenumerate(run: Run, x: Tensor) -> Any:
+    """Yield the places of an array with their entries."""
+    for place in np.ndindex(x.shape):
+        yield place, subscript(run, x, place)
+
+
+@native("numpy.ndindex")
+def ndindex(run: Run, *shape: Any) -> Any:
+    """Yield the places of a shape."""
+    parts = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
+    for place in np.ndindex(tuple(parts)):
+        run.meter.turn()
+        yield place
+
+
+class Walk(Context):
+    """``np.nditer`` of one array: at one entry after the other, each of which shows the array's memory.
+
+    ``places`` are those of the entries in the order of the walk, ``at`` says how many it has left behind.
+    """
+
+    def __init__(self, run: Run, x: Tensor, flags: Any, order: str) -> None:
+        super().__init__(self)
+        self.run, self.x, self.flags, self.operands = run, x, flags, (x,)
+        self.shape, self.ndim = x.shape, len(x.shape)
+        self.places = list(np.ndindex(x.shape))
+        if order == "F":
+            self.places.sort(key=lambda place: place[::-1])
+        self.itersize, self.at, self.begun = len(self.places), 0, False
+
+    def entry(self) -> Tensor:
+        """Return the entry where the walk is, as an array without axes."""
+        place = np.ravel_multi_index(self.place(), self.x.shape) if self.x.shape else 0
+        self.run.meter.turn()
+        return entries_shown(self.run, self.x, place)
+
+    def place(self) -> Any:
+        """Return the place of the entry where the walk is; raises ValueError past its end."""
+        if self.at >= len(self.places):
+            self.run.fail("ValueError", "Iterator is past the end")
+        return self.places[self.at]
+
+    def index(self, run: Run) -> int:
+        """Return the number of the entry where the walk is."""
+        if "f_index" in self.flags:
+            return int(np.ravel_multi_index(self.place()[::-1], self.x.shape[::-1]))
+        if "c_index" not in self.flags:
+            run.fail("ValueError", "Iterator does not have an index")
+        return int(np.ravel_multi_index(self.place(), self.x.shape))
+
+    def multi_index(self, run: Run) -> Any:
+        """Return the place of the entry where the walk is."""
+        if "multi_index" not in self.flags:
+            run.fail("ValueError", "Iterator is not tracking a multi-index")
+        return self.place()
+
+    def iternext(self, run: Run) -> bool:
+        """Go on to the next entry, and return whether there is one."""
+        run.meter.turn()
+        self.at = min(self.at + 1, len(self.places))
+        return self.at < len(self.places)
+
+    def __next__(self) -> Any:
+        """Return the next entry, as a ``for`` asks for it: the walk stays at the one that it gave."""
+        if self.begun:
+            self.iternext(self.run)
+        self.begun = True
+        if self.at >= len(self.places):
+            raise StopIteration
+        return self.entry()
+
+    def __iter__(self) -> Walk:
+        """Return itself."""
+        return self
 
     def subscript(self, run: Run, key: Any) -> Any:
-        """Join what stands in the brackets."""
-        parts = key if isinstance(key, tuple) else (key,)
-        if any(isinstance(part, str) for part in parts):
-            raise run.refuse("np.r_ with a text is not part of gradcli")
-        if any(flows(t) for t in tensors_in(parts)):
-            name = "numpy.concatenate" if self.host is np.r_ else "numpy.column_stack"
-            return TABLE[name](run, [part if isinstance(part, Tensor) else array(run, part, ndmin=1) for part in parts])
-        given = tuple([to_real(run, part) for part in parts])
-        return from_real(run, by_numpy(run, lambda: self.host[given]))
+        """Return the entry of an array of the walk, of which there is one."""
+        if key != 0:
+            run.fail("IndexError", f"Iterator operand index {key} is out of bounds")
+        return self.entry()
+
+    attributes = own_attributes("iternext", "itersize", "operands", "shape", "ndim") | {
+        "finished": lambda run, me: me.at >= len(me.places), "multi_index": lambda run, me: me.multi_index(run),
+        "index": lambda run, me: me.index(run), "iterindex": lambda run, me: me.at,
+        "value": lambda run, me: me.entry(), "reset": lambda run, me: lambda run: setattr(me, "at", 0),
+        "close": always(always(None)),
+    }  # fmt: skip
 
 
-TABLE |= {"numpy.r_": Joined(np.r_), "numpy.c_": Joined(np.c_)}
-
-
-class Slices:
-    """``np.s_``."""
-
-    def subscript(self, run: Run, key: Any) -> Any:
-        """Return the index."""
-        del run
-        return key
-
-
-TABLE |= {"numpy.s_": Slices(), "numpy.index_exp": Slices()}
+@native("numpy.nditer")
+def nditer(run: Run, op: Any, flags: Any = (), op_flags: Any = None, *, order: str = "K", **_: Any) -> Any:
+    """Return a walk over the entries of an array."""
+    if isinstance(op, list | tuple) and any(isinstance(part, Tensor) and part.shape for part in op):
+        raise run.refuse("np.nditer of several arrays is not part of gradcli")
+    x = arrayed(run, op)
+    if "external_loop" in flags:
+        raise run.refuse("np.nditer with external_loop is not part of gradcli")
+    laid_out = np.asarray(x.value).flags
+    if order == "K" and laid_out.f_contiguous and not laid_out.c_contiguous:
+        order = "F"
+    return Walk(run, x, flags, order)

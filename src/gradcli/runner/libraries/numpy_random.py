@@ -3,66 +3,51 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gradcli.runner.events import note_draw
-from gradcli.runner.libraries.numpy_arrays import tensors_in
-from gradcli.runner.library import TABLE
-from gradcli.runner.numpy_values import by_numpy, from_real, to_real
+from gradcli.runner.libraries.numpy_functions import tensors_in
+from gradcli.runner.library import TABLE, drawing, generator_of, methods_of_draws, unseeded
+from gradcli.runner.numpy_values import by_numpy, from_real, to_real, to_reals
 from gradcli.runner.python.builtins import number_of
 from gradcli.runner.python.containers import subscript, take
 from gradcli.runner.python.operators import cut, rearrange, traced
 from gradcli.runner.state import Run
 from gradcli.runner.values import Class, Tensor
 
-OLD = (
-    "rand", "randn", "randint", "random", "random_sample", "ranf", "sample", "uniform", "normal", "standard_normal",
-    "binomial", "poisson", "exponential", "standard_exponential", "beta", "gamma", "standard_gamma", "dirichlet",
-    "multinomial", "multivariate_normal", "laplace", "lognormal", "logistic", "gumbel", "chisquare", "geometric",
-    "pareto", "power", "rayleigh", "standard_cauchy", "standard_t", "triangular", "vonmises", "weibull",
-    "random_integers", "negative_binomial", "f", "wald", "zipf",
+BOTH = (
+    "random", "uniform", "normal", "standard_normal", "binomial", "poisson", "exponential", "standard_exponential",
+    "beta", "gamma", "standard_gamma", "dirichlet", "multinomial", "multivariate_normal", "laplace", "lognormal",
+    "logistic", "gumbel", "chisquare", "geometric", "pareto", "power", "rayleigh", "standard_cauchy", "standard_t",
+    "triangular", "vonmises", "weibull", "negative_binomial", "f", "wald", "zipf",
 )  # fmt: skip
-NEW = (
-    *(
-        name
-        for name in OLD
-        if name not in ("rand", "randn", "randint", "random_sample", "ranf", "sample", "random_integers")
-    ),
-    "integers",
-)
-NOTE = "The script sets no seed: draws begin at seed {}, and NumPy draws other numbers at every run"
-STATE = Class("RandomState", [], {}, qualified="numpy.random.mtrand.RandomState")
-GENERATOR = Class("Generator", [], {}, qualified="numpy.random._generator.Generator")
+OLD = ("rand", "randn", "randint", "random_sample", "ranf", "sample", "random_integers")
+"""Draws of ``RandomState`` and of the module that the generators of ``default_rng`` do not have."""
 
 
-class Draws:
-    """A generator of NumPy's: ``RandomState``, or what ``default_rng`` gives."""
-
-    def __init__(self, host: Any, new: bool) -> None:
-        self.host, self.new = host, new
-        self.script_class = GENERATOR if new else STATE
-        self.text = f"{'Generator(PCG64)' if new else 'RandomState(MT19937)'} at 0x7F0000000000"
-        self.attributes_here = NEW if new else OLD
-
-    attributes: dict[str, Any]
-
-
-def draw(run: Run, host: Any, name: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+def draw(run: Run, host: Any, *arguments: Any, name: str, **named: Any) -> Any:
     """Draw numbers."""
-    given, options = [to_real(run, a) for a in arguments], {key: to_real(run, value) for key, value in named.items()}
+    given, options = to_reals(run, arguments, named)
     if name in ("rand", "randn"):
-        shape = given
+        shape: Any = given
     else:
         place = 2 if name in ("randint", "integers") else len(given) - 1
         shape = options.get("size", given[place] if 0 <= place < len(given) else ())
     lengths = shape if isinstance(shape, tuple | list) else [shape]
     run.meter.charge(math.prod(abs(n) for n in lengths if isinstance(n, int)))
-    made = from_real(run, by_numpy(run, lambda: getattr(host, name)(*given, **options)))  # one of the names above
-    if isinstance(made, Tensor):
-        note_draw(run, made)
-    return cut(run, f"np.random.{name}", tensors_in((*arguments, *named.values())), made)
+    made = by_numpy(run, lambda: getattr(host, name)(*given, **options))  # one of the names above
+    return cut(run, f"np.random.{name}", tensors_in((*arguments, *named.values())), drawn(run, made))
+
+
+def drawn(run: Run, made: Any) -> Any:
+    """Return what was drawn as values of a script."""
+    values = from_real(run, made)
+    if isinstance(values, Tensor):
+        note_draw(run, values)
+    return values
 
 
 def choice(
@@ -71,15 +56,11 @@ def choice(
     """Draw items by their chances: what is no number is drawn by its place."""
     options = {key: to_real(run, value) for key, value in (named | {"size": size, "replace": replace, "p": p}).items()}
     if not isinstance(a, int) and any(map(traced, tensors_in([a]))):
-        array = run.array_of(a, "numpy")
-        places = by_numpy(run, lambda: host.choice(array.shape[named.get("axis", 0)], **options))
-        return run.function("np.take", array, from_real(run, np.asarray(places)), axis=named.get("axis", 0))
-    texts = isinstance(a, list | tuple) and any(not isinstance(item, int | float | Tensor) for item in a)
-    if not texts:
-        made = from_real(run, by_numpy(run, lambda: host.choice(to_real(run, a), **options)))
-        if isinstance(made, Tensor):
-            note_draw(run, made)
-        return made
+        array, axis = run.array_of(a, "numpy"), named.get("axis", 0)
+        places = by_numpy(run, lambda: host.choice(array.shape[axis], **options))
+        return run.function("np.take", array, from_real(run, np.asarray(places)), axis=axis)
+    if not isinstance(a, list | tuple) or all(isinstance(item, int | float | Tensor) for item in a):
+        return drawn(run, by_numpy(run, lambda: host.choice(to_real(run, a), **options)))
     places = by_numpy(run, lambda: host.choice(len(a), **options))
     return a[int(places)] if np.ndim(places) == 0 else picked(a, places.tolist())
 
@@ -92,7 +73,6 @@ def picked(items: Any, places: Any) -> Any:
 def shuffle(run: Run, host: Any, x: Any, axis: int = 0) -> None:
     """Put the rows of an array, or a list, in a drawn order."""
     length = run.call(run.builtin("len"), [x])
-    order: Any = np.arange(length)
     if isinstance(x, list):
         places = list(range(length))
         host.shuffle(places)
@@ -100,11 +80,9 @@ def shuffle(run: Run, host: Any, x: Any, axis: int = 0) -> None:
         return
     if axis:
         raise run.refuse("shuffle along another axis is not part of gradcli")
-    if len(x.shape) > 1:
-        order = order.reshape(-1, 1)
+    order = np.arange(length).reshape(-1, *(1,) * (len(x.shape) > 1))
     host.shuffle(order)
-    rows = subscript(run, x, from_real(run, order.ravel()))
-    rearrange(run, x, rows)
+    rearrange(run, x, subscript(run, x, from_real(run, order.ravel())))
 
 
 def permutation(run: Run, host: Any, x: Any, axis: int = 0) -> Any:
@@ -121,39 +99,6 @@ def permutation(run: Run, host: Any, x: Any, axis: int = 0) -> Any:
     return from_real(run, by_numpy(run, lambda: host.permutation(to_real(run, x))))
 
 
-SPECIAL: dict[str, Any] = {"choice": choice, "shuffle": shuffle, "permutation": permutation}
-
-
-def method_of(name: str) -> Any:
-    """Return what reads a method of a generator."""
-
-    def read(run: Run, me: Draws) -> Any:
-        if name not in SPECIAL and name not in me.attributes_here:
-            from gradcli.runner.python.calls import no_attribute
-
-            return no_attribute(run, me, name)
-        if name in SPECIAL:
-            return lambda run, *a, **n: SPECIAL[name](run, me.host, *a, **n)
-        return lambda run, *a, **n: draw(run, me.host, name, a, n)
-
-    return read
-
-
-Draws.attributes = {name: method_of(name) for name in (*OLD, *NEW, *SPECIAL)}
-Draws.attributes |= {
-    "permuted": lambda run, me: (
-        lambda run, x, **n: cut(
-            run, "permuted", [x], from_real(run, by_numpy(run, lambda: me.host.permuted(to_real(run, x), **n)))
-        )
-    ),
-    "seed": lambda run, me: lambda run, seed=None: me.host.seed(seed_of(run, seed)),
-    "get_state": lambda run, me: lambda run, *_, **__: State(me.host.get_state()),
-    "set_state": lambda run, me: lambda run, state: me.host.set_state(state.state),
-    "spawn": lambda run, me: lambda run, n: [Draws(one, new=True) for one in me.host.spawn(n)],
-    "bit_generator": lambda run, me: State(me.host),
-}
-
-
 class State:
     """What a generator stood at."""
 
@@ -164,29 +109,53 @@ class State:
 def seed_of(run: Run, seed: Any) -> Any:
     """Return a seed as NumPy takes it: 0 where there is none, with a note."""
     if seed is None:
-        run.note("seed", NOTE.format(run.seed))
-        return run.seed
+        return unseeded(run, "NumPy")
     if isinstance(seed, list | tuple):
         return [number_of(run, one) for one in take(run, seed)]
     return number_of(run, seed) if isinstance(seed, Tensor) else seed
 
 
+EITHER: dict[str, Any] = {
+    **{name: partial(draw, name=name) for name in BOTH},
+    "choice": choice, "shuffle": shuffle, "permutation": permutation,
+    "get_state": lambda run, host, *_, **__: State(host.get_state()),
+    "set_state": lambda run, host, state: host.set_state(state.state),
+}  # fmt: skip
+OF_MODULE = EITHER | {name: partial(draw, name=name) for name in OLD}
+OF_GENERATOR = EITHER | {"integers": partial(draw, name="integers")}
+"""Functions of a generator of NumPy's: ``work(run, host, …)``."""
+OF_OBJECTS: dict[str, Any] = {
+    "permuted": lambda run, host, x, **named: cut(
+        run, "permuted", [x], from_real(run, by_numpy(run, lambda: host.permuted(to_real(run, x), **named)))
+    ),
+    "seed": lambda run, host, seed=None: host.seed(seed_of(run, seed)),
+    "spawn": lambda run, host, n: [Draws(one) for one in host.spawn(n)],
+}
+
+
+class Draws:
+    """A generator of NumPy's that ``default_rng`` gives."""
+
+    script_class = Class("Generator", [], {}, qualified="numpy.random._generator.Generator")
+    text = "Generator(PCG64) at 0x7F0000000000"
+
+    def __init__(self, host: Any) -> None:
+        self.host = host
+
+    attributes = methods_of_draws(OF_GENERATOR | OF_OBJECTS) | {"bit_generator": lambda run, me: State(me.host)}
+
+
+class OldDraws(Draws):
+    """A generator of the old kind: ``RandomState``."""
+
+    script_class = Class("RandomState", [], {}, qualified="numpy.random.mtrand.RandomState")
+    text = "RandomState(MT19937) at 0x7F0000000000"
+    attributes = methods_of_draws(OF_MODULE | OF_OBJECTS)
+
+
 def module_draws(run: Run) -> Any:
-    """Return the generator of the module; without a seed it begins at 0, and a note says so."""
-    if "numpy" not in run.generators:
-        run.generators["numpy"] = np.random.RandomState(run.seed)
-        run.note("seed", NOTE.format(run.seed))
-    return run.generators["numpy"]
-
-
-def function_of(name: str) -> Any:
-    """Return a function of ``np.random``."""
-    if name in SPECIAL:
-        return lambda run, *a, **n: SPECIAL[name](run, module_draws(run), *a, **n)
-    return lambda run, *a, **n: draw(run, module_draws(run), name, a, n)
-
-
-TABLE |= {f"numpy.random.{name}": function_of(name) for name in (*OLD, *SPECIAL)}
+    """Return the generator of the module."""
+    return generator_of(run, "numpy", "NumPy", np.random.RandomState)
 
 
 def seed(run: Run, seed: Any = None) -> None:
@@ -194,24 +163,18 @@ def seed(run: Run, seed: Any = None) -> None:
     run.generators["numpy"] = by_numpy(run, lambda: np.random.RandomState(seed_of(run, seed)))
 
 
-def make_state(run: Run, seed: Any = None) -> Draws:
-    """Return a generator of the old kind."""
-    return Draws(by_numpy(run, lambda: np.random.RandomState(seed_of(run, seed))), new=False)
-
-
 def make_generator(run: Run, seed: Any = None) -> Draws:
     """Return a generator of the new kind."""
     if isinstance(seed, Draws):
         return seed
-    return Draws(by_numpy(run, lambda: np.random.default_rng(seed_of(run, seed))), new=True)
+    return Draws(by_numpy(run, lambda: np.random.default_rng(seed_of(run, seed))))
 
 
-STATE.make = make_state
+OldDraws.script_class.make = lambda run, seed=None: OldDraws(
+    by_numpy(run, lambda: np.random.RandomState(seed_of(run, seed)))
+)
+TABLE |= {f"numpy.random.{name}": drawing(work, module_draws) for name, work in OF_MODULE.items()}
 TABLE |= {
-    "numpy.random.seed": seed,
-    "numpy.random.RandomState": STATE,
-    "numpy.random.default_rng": make_generator,
-    "numpy.random.Generator": GENERATOR,
-    "numpy.random.get_state": lambda run, *_, **__: State(module_draws(run).get_state()),
-    "numpy.random.set_state": lambda run, state: module_draws(run).set_state(state.state),
-}
+    "numpy.random.seed": seed, "numpy.random.RandomState": OldDraws.script_class,
+    "numpy.random.default_rng": make_generator, "numpy.random.Generator": Draws.script_class,
+}  # fmt: skip

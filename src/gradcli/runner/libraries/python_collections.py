@@ -3,56 +3,44 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from gradcli.ops.declare import value_of
 from gradcli.runner.exceptions import exception_class
-from gradcli.runner.library import TABLE, native
+from gradcli.runner.library import TABLE, native, own_attributes
+from gradcli.runner.numpy_values import COMPARED, METHODS
 from gradcli.runner.printing import to_repr
-from gradcli.runner.python import containers
+from gradcli.runner.python import containers as host
 from gradcli.runner.python.builtins import DICT, INT, STR, TUPLE, type_of
+from gradcli.runner.python.calls import missing_text
 from gradcli.runner.python.containers import take
-from gradcli.runner.python.operators import COMPARED, METHODS, equal, hashable, operate, truth
+from gradcli.runner.python.operators import equal, hashable, operate, truth
 from gradcli.runner.state import Run, constant
 from gradcli.runner.values import UNBOUND, Class, Closure, Instance, Named, Property, Tensor, extra_of
 
 
 # ---- collections
-def kind_of(host_class: Any, name: str, base: Class, make: Any) -> Class:
-    """Enter a container of ``collections``."""
-    made = Class(name, [base], {}, make, qualified=f"collections.{name}")
-    host_class.script_class = TABLE[f"collections.{name}"] = made
-    return made
-
-
-def make_default(run: Run, factory: Any = None, items: Any = (), **named: Any) -> containers.DefaultDict:
-    """Return a ``defaultdict``."""
-    return containers.DefaultDict(factory, run.call(DICT, [items], named))
-
-
-def make_ordered(run: Run, items: Any = (), **named: Any) -> containers.OrderedDict:
-    """Return an ``OrderedDict``."""
-    return containers.OrderedDict(run.call(DICT, [items], named))
-
-
-def make_counter(run: Run, items: Any = (), **named: Any) -> containers.Counter:
+def make_counter(run: Run, items: Any = (), **named: Any) -> host.Counter:
     """Return a ``Counter``."""
-    made = containers.Counter()
-    containers.count(run, made, () if items is None else items, named, 1)
+    made = host.Counter()
+    host.count(run, made, () if items is None else items, named, 1)
     return made
 
 
-def make_deque(run: Run, items: Any = (), maxlen: int | None = None) -> containers.Deque:
-    """Return a ``deque``."""
-    return containers.Deque(take(run, items), maxlen)
-
-
-kind_of(containers.DefaultDict, "defaultdict", DICT, make_default)
-kind_of(containers.OrderedDict, "OrderedDict", DICT, make_ordered)
-kind_of(containers.Counter, "Counter", DICT, make_counter)
-kind_of(containers.Deque, "deque", Class("deque", [], {}), make_deque)
+for _host, _name, _base, _make in (
+    (host.DefaultDict, "defaultdict", DICT, lambda run, factory=None, items=(), **named: host.DefaultDict(
+        factory, run.call(DICT, [items], named))),
+    (host.OrderedDict, "OrderedDict", DICT, lambda run, items=(), **named: host.OrderedDict(
+        run.call(DICT, [items], named))),
+    (host.Counter, "Counter", DICT, make_counter),
+    (host.Deque, "deque", Class("deque", [], {}), lambda run, items=(), maxlen=None: host.Deque(
+        take(run, items), maxlen)),
+):  # fmt: skip
+    _host.script_class = TABLE[f"collections.{_name}"] = Class(
+        _name, [_base], {}, _make, qualified=f"collections.{_name}"
+    )
 
 
 @native("collections.ChainMap")
@@ -106,11 +94,7 @@ def bound_values(
         values[key] = value
     missing = [f"'{name}'" for name, required in fields.items() if required and name not in values]
     if missing:
-        word = "argument" if len(missing) == 1 else "arguments"
-        listed = (
-            f"{', '.join(missing[:-1])}{',' if len(missing) > 2 else ''}{' and ' * (len(missing) > 1)}{missing[-1]}"
-        )
-        run.fail("TypeError", f"{who} missing {len(missing)} required positional {word}: {listed}")
+        run.fail("TypeError", f"{who} {missing_text(missing, 'positional')}")
     return values
 
 
@@ -130,23 +114,22 @@ def typed_tuple(run: Run, name: str, _bases: list[Class], members: dict[str, Any
     return tuple_class(name, fields, defaults, {k: v for k, v in members.items() if k not in fields})
 
 
-def functional_tuple(run: Run, typename: str, fields: Any = ()) -> Class:
-    """Do what ``NamedTuple("P", [("x", int)])`` does."""
-    return tuple_class(typename, [pair[0] for pair in take(run, fields)], [], {})
-
-
 TABLE["typing.NamedTuple"] = Class(
-    "NamedTuple", [], {"__body__": typed_tuple}, functional_tuple, qualified="typing.NamedTuple"
+    "NamedTuple",
+    [],
+    {"__body__": typed_tuple},
+    lambda run, typename, fields=(): tuple_class(typename, [pair[0] for pair in take(run, fields)], [], {}),
+    qualified="typing.NamedTuple",
 )
 
 
 # ---- copy
 def same_kind(x: Any, items: Any) -> Any:
     """Return a container of the kind of another."""
-    if isinstance(x, containers.DefaultDict):
-        return containers.DefaultDict(x.default, items)
-    if isinstance(x, containers.Deque):
-        return containers.Deque(items, x.longest)
+    if isinstance(x, host.DefaultDict):
+        return host.DefaultDict(x.default, items)
+    if isinstance(x, host.Deque):
+        return host.Deque(items, x.longest)
     if isinstance(x, Named):
         return Named(x.name, dict(zip(x.fields, items, strict=True)), x.kind)
     return type(x)(items)
@@ -170,12 +153,7 @@ def shallow(run: Run, x: Any) -> Any:
 def copied_tensor(run: Run, x: Tensor) -> Tensor:
     """Return a tensor of its own memory: a leaf of a leaf; raises what PyTorch raises for what an operation made."""
     if x.active and not x.leaf and x.library == "torch":
-        run.fail(
-            "RuntimeError",
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
-            "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
-            "see https://github.com/pytorch/pytorch/pull/103001",
-        )
+        run.fail_as("deepcopy")
     if x.active and x.library != "torch":
         return run.function("clone", x)  # type: ignore[no-any-return]
     made = Tensor(np.array(value_of(constant(run, x.node))), x.dtype, x.library)
@@ -186,12 +164,6 @@ def copied_tensor(run: Run, x: Tensor) -> Tensor:
     if x.grad is not None:
         made.grad = copied_tensor(run, x.grad)
     return made
-
-
-@native("copy.deepcopy")
-def deep(run: Run, x: Any, memo: Any = None) -> Any:
-    """Return a copy whose parts are copies; what stands in several places is one copy."""
-    return deeply(run, x, memo if isinstance(memo, dict) else {})
 
 
 def deeply(run: Run, x: Any, memo: dict[Any, Any]) -> Any:
@@ -244,22 +216,12 @@ class Field:
         self.in_init, self.in_repr, self.in_compare = (options.get(key, True) for key in ("init", "repr", "compare"))
         self.passed = False
 
-    attributes: ClassVar[dict[str, Any]] = {
-        "name": lambda run, me: me.name,
-        "default": lambda run, me: me.default,
-        "default_factory": lambda run, me: me.factory,
-    }
+    attributes = own_attributes("name", "default") | {"default_factory": lambda run, me: me.factory}
 
     @property
     def required(self) -> bool:
         """Whether an object cannot do without."""
         return self.default is UNBOUND and self.factory is UNBOUND
-
-
-@native("dataclasses.field")
-def field_(run: Run, *, default: Any = UNBOUND, default_factory: Any = UNBOUND, **options: Any) -> Field:
-    """Describe a field."""
-    return Field(default, default_factory, **options)
 
 
 def fields_of(run: Run, kind: Class, by_name: bool) -> dict[str, Field]:
@@ -278,10 +240,7 @@ def fields_of(run: Run, kind: Class, by_name: bool) -> dict[str, Field]:
         one.name, one.by_name = name, one.by_name or by_name
         one.passed = annotation.startswith(("InitVar", "dataclasses.InitVar"))
         if isinstance(one.default, list | dict | set):
-            run.fail(
-                "ValueError",
-                f"mutable default {type_of(run, one.default)!r} for field {name} is not allowed: use default_factory",
-            )
+            run.fail_as("mutable default", type_of(run, one.default), name)
         if one.default is UNBOUND:
             kind.members.pop(name, None)
         else:
@@ -294,14 +253,6 @@ def fields_of(run: Run, kind: Class, by_name: bool) -> dict[str, Field]:
                 run.fail("TypeError", f"non-default argument '{one.name}' follows default argument")
             optional = optional if one.required else one.name
     return made
-
-
-@native("dataclasses.dataclass")
-def dataclass_(run: Run, kind: Any = None, /, **options: Any) -> Any:
-    """Give a class what its annotated names describe."""
-    if kind is None:
-        return lambda run, kind: made_dataclass(run, kind, options)
-    return made_dataclass(run, kind, options)
 
 
 def made_dataclass(run: Run, kind: Class, options: dict[str, Any]) -> Class:
@@ -400,21 +351,11 @@ def replaced(run: Run, me: Instance, /, **changes: Any) -> Any:
     return run.call(me.kind, [], same | changes)
 
 
-def as_dict(run: Run, x: Any, *, dict_factory: Any = None) -> Any:
-    """Return a dataclass as a dictionary, and those in it too."""
-    return taken_apart(run, x, dict)
-
-
 def taken_apart(run: Run, x: Any, gather: Any) -> Any:
     """Return a dataclass as a plain container."""
     if isinstance(x, Instance) and x.kind.find("__dataclass_fields__") is not UNBOUND:
-        return gather(
-            [
-                (name, taken_apart(run, x.fields[name], gather))
-                for name in x.kind.find("__dataclass_fields__")
-                if name in x.fields
-            ]
-        )
+        names = [name for name in x.kind.find("__dataclass_fields__") if name in x.fields]
+        return gather([(name, taken_apart(run, x.fields[name], gather)) for name in names])
     if isinstance(x, list | tuple):
         return same_kind(x, [taken_apart(run, item, gather) for item in x])
     if isinstance(x, dict):
@@ -422,22 +363,28 @@ def taken_apart(run: Run, x: Any, gather: Any) -> Any:
     return deeply(run, x, {})
 
 
+def fields_in(x: Any) -> Any:
+    """Return the fields of a dataclass or of an object of one, UNBOUND for anything else."""
+    kind = x if isinstance(x, Class) else x.kind if isinstance(x, Instance) else None
+    return UNBOUND if kind is None else kind.find("__dataclass_fields__")
+
+
 TABLE |= {
-    "dataclasses.asdict": as_dict,
+    "copy.deepcopy": lambda run, x, memo=None: deeply(run, x, memo if isinstance(memo, dict) else {}),
+    "dataclasses.field": lambda run, *, default=UNBOUND, default_factory=UNBOUND, **options: Field(
+        default, default_factory, **options
+    ),
+    "dataclasses.dataclass": lambda run, kind=None, /, **options: (
+        (lambda run, kind: made_dataclass(run, kind, options)) if kind is None else made_dataclass(run, kind, options)
+    ),
+    "dataclasses.asdict": lambda run, x, *, dict_factory=None: taken_apart(run, x, dict),
     "dataclasses.astuple": lambda run, x: taken_apart(run, x, lambda pairs: tuple([value for _, value in pairs])),
-    "dataclasses.fields": lambda run, x: tuple(
-        (x if isinstance(x, Class) else x.kind).find("__dataclass_fields__").values()
-    ),
-    "dataclasses.is_dataclass": lambda run, x: (
-        isinstance(x, Instance | Class)
-        and (x if isinstance(x, Class) else x.kind).find("__dataclass_fields__") is not UNBOUND
-    ),
-    "dataclasses.MISSING": UNBOUND,
+    "dataclasses.fields": lambda run, x: tuple(fields_in(x).values()),
+    "dataclasses.is_dataclass": lambda run, x: fields_in(x) is not UNBOUND,
+    "dataclasses.MISSING": UNBOUND, "dataclasses.KW_ONLY": None,
     "dataclasses.FrozenInstanceError": exception_class("FrozenInstanceError"),
-    "dataclasses.KW_ONLY": None,
-    "dataclasses.InitVar": Class("InitVar", [], {}),
-    "dataclasses.Field": Class("Field", [], {}),
-}
+    **{f"dataclasses.{name}": Class(name, [], {}) for name in ("InitVar", "Field")},
+}  # fmt: skip
 
 
 # ---- enum
@@ -453,12 +400,8 @@ def enum_body(run: Run, name: str, bases: list[Class], members: dict[str, Any]) 
     entries: dict[str, Instance] = {}
     counted: list[Any] = []
     for key, value in list(members.items()):
-        if (
-            key.startswith("_")
-            or isinstance(value, Closure | Property)
-            or callable(value)
-            or type(value).__name__.endswith("Method")
-        ):
+        plain = not callable(value) and not isinstance(value, Closure | Property)
+        if key.startswith("_") or not plain or type(value).__name__.endswith("Method"):
             continue
         if isinstance(value, Auto):
             own = made.find("_generate_next_value_")

@@ -2,16 +2,164 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
+from functools import wraps as wraps_host
 from typing import Any, ClassVar
 
 from gradcli.runner.exceptions import Raised
-from gradcli.runner.library import TABLE, native
+from gradcli.runner.library import TABLE, Setting, attributes_of, native, own_attributes
+from gradcli.runner.numpy_values import COMPARED, METHODS
 from gradcli.runner.python.builtins import sorted_
-from gradcli.runner.python.containers import iterate, put, subscript
-from gradcli.runner.python.operators import COMPARED, METHODS, contains, equal, hashable, negative, operate, truth
+from gradcli.runner.python.containers import iterate, put, subscript, take
+from gradcli.runner.python.operators import contains, equal, hashable, negative, operate, truth
 from gradcli.runner.python.statements import enter, fits
 from gradcli.runner.state import Run
-from gradcli.runner.values import UNBOUND, Class, Closure, Context, Instance, Property
+from gradcli.runner.values import UNBOUND, Class, Closure, Context, Instance, Named, Property
+
+
+# ---- itertools
+class Chained(itertools.chain):  # type: ignore[type-arg]
+    """``itertools.chain``, which a run can tell from others, as those below."""
+
+
+class Islice(itertools.islice):  # type: ignore[type-arg]
+    """``itertools.islice``."""
+
+
+class ZipLongest(itertools.zip_longest):  # type: ignore[type-arg]
+    """``itertools.zip_longest``."""
+
+
+class TakeWhile(itertools.takewhile):  # type: ignore[type-arg]
+    """``itertools.takewhile``."""
+
+
+class DropWhile(itertools.dropwhile):  # type: ignore[type-arg]
+    """``itertools.dropwhile``."""
+
+
+def over(function: Any) -> Any:
+    """Have a run told of what walks over other walks."""
+
+    @wraps_host(function)
+    def made(run: Run, *arguments: Any, **named: Any) -> Any:
+        return run.over(function(run, *arguments, **named), arguments)
+
+    return made
+
+
+def without_end(run: Run, items: Iterator[Any]) -> Iterator[Any]:
+    """Yield items of which there may be no end: each is a turn."""
+    for item in items:
+        run.meter.turn()
+        yield item
+
+
+class Chain:
+    """``itertools.chain``, which has a function of its own."""
+
+    def __call__(self, run: Run, *parts: Any) -> Iterator[Any]:
+        """Walk over several one after the other."""
+        walked = Chained.from_iterable(iterate(run, part) for part in parts)
+        return run.over(walked, parts)  # type: ignore[no-any-return]
+
+    attributes: ClassVar[dict[str, Any]] = {
+        "from_iterable": lambda run, me: (
+            lambda run, parts: run.over(Chained.from_iterable(iterate(run, p) for p in iterate(run, parts)), [iter(())])
+        ),
+    }
+
+
+def passes(run: Run, test: Any, item: Any) -> bool:
+    """Return whether an item passes a test, or is true where there is none."""
+    return truth(run, item if test is None else run.call(test, [item]))
+
+
+TABLE |= {
+    "itertools.chain": Chain(),
+    "itertools.cycle": lambda run, items: without_end(run, itertools.cycle(take(run, items))),
+    **{
+        f"itertools.{host.__name__}": lambda run, *a, host=host, **n: without_end(run, host(*a, **n))
+        for host in (itertools.count, itertools.repeat)
+    },
+    **{
+        f"itertools.{host.__name__}": lambda run, items, *a, host=host: without_end(run, host(take(run, items), *a))
+        for host in (
+            itertools.permutations, itertools.combinations, itertools.combinations_with_replacement, itertools.pairwise,
+        )
+    },
+}  # fmt: skip
+for _name, _walk in {
+    "islice": lambda run, items, *bounds: Islice(iterate(run, items), *bounds),
+    "zip_longest": lambda run, *parts, fillvalue=None: ZipLongest(
+        *[iterate(run, part) for part in parts], fillvalue=fillvalue
+    ),
+    "takewhile": lambda run, test, items: TakeWhile(lambda item: passes(run, test, item), iterate(run, items)),
+    "dropwhile": lambda run, test, items: DropWhile(lambda item: passes(run, test, item), iterate(run, items)),
+    "filterfalse": lambda run, test, items: (item for item in iterate(run, items) if not passes(run, test, item)),
+    "starmap": lambda run, function, items: (run.call(function, take(run, parts)) for parts in iterate(run, items)),
+    "compress": lambda run, items, marks: (
+        item for item, mark in zip(iterate(run, items), iterate(run, marks), strict=False) if truth(run, mark)
+    ),
+}.items():
+    TABLE[f"itertools.{_name}"] = over(_walk)
+
+
+@native("itertools.product")
+def product(run: Run, *parts: Any, repeat: int = 1) -> Iterator[Any]:
+    """Walk over all choices of one item of each."""
+    pools = [take(run, part) for part in parts]
+    run.bound(repeat * sum(map(len, pools)), "a product has too many parts")
+    return without_end(run, itertools.product(*pools, repeat=repeat))
+
+
+@native("itertools.accumulate")
+@over
+def accumulate(run: Run, items: Any, func: Any = None, *, initial: Any = None) -> Iterator[Any]:
+    """Yield what has added up so far."""
+    walk = iter(iterate(run, items))
+    total = next(walk, UNBOUND) if initial is None else initial
+    if total is UNBOUND:
+        return
+    yield total
+    for item in walk:
+        total = operate(run, "+", total, item) if func is None else run.call(func, [total, item])
+        yield total
+
+
+@native("itertools.groupby")
+@over
+def groupby(run: Run, items: Any, key: Any = None) -> Iterator[Any]:
+    """Yield neighbours of one key together."""
+    group: list[Any] = []
+    last: Any = UNBOUND
+    for item in iterate(run, items):
+        mark = item if key is None else run.call(key, [item])
+        if last is not UNBOUND and not equal(run, mark, last):
+            yield last, iter(group)
+            group = []
+        group.append(item)
+        last = mark
+    if group:
+        yield last, iter(group)
+
+
+@native("itertools.tee")
+def tee(run: Run, items: Any, n: int = 2) -> tuple[Any, ...]:
+    """Return several walks over the same items."""
+    run.bound(n, "a list has too many items")
+    return itertools.tee(iterate(run, items), n)
+
+
+@native("itertools.batched")
+@over
+def batched(run: Run, items: Any, n: int) -> Iterator[Any]:
+    """Yield so many items at a time."""
+    walk = iter(iterate(run, items))
+    while part := tuple(itertools.islice(walk, n)):
+        yield part
+
 
 KINDS = 400_000
 """Arguments whose results ``lru_cache`` keeps at most."""
@@ -45,10 +193,6 @@ class Partial:
     }  # fmt: skip
 
 
-for _name in ("partial", "partialmethod"):
-    TABLE[f"functools.{_name}"] = lambda run, func, /, *arguments, **named: Partial(func, arguments, named)
-
-
 class Cached:
     """A function that keeps its results."""
 
@@ -76,22 +220,19 @@ class Cached:
                 self.results.pop(next(iter(self.results)))
         return value
 
-    def info(self) -> Any:
+    def cache_info(self, run: Run) -> Any:
         """Return how often there was a result."""
-        from gradcli.runner.values import Named
-
         fields = {"hits": self.hits, "misses": self.misses, "maxsize": self.longest, "currsize": len(self.results)}
         return Named("CacheInfo", fields)
 
-    def clear(self) -> None:
+    def cache_clear(self, run: Run) -> None:
         """Let go of the results."""
         self.results.clear()
         self.hits = self.misses = 0
 
     attributes: ClassVar[dict[str, Any]] = {
-        "cache_info": lambda run, me: lambda run: me.info(), "cache_clear": lambda run, me: lambda run: me.clear(),
-        "__wrapped__": lambda run, me: me.function, "__name__": lambda run, me: run.attribute(me.function, "__name__"),
-        "__doc__": lambda run, me: run.attribute(me.function, "__doc__"),
+        **own_attributes("cache_info", "cache_clear"), **attributes_of("function", "__name__", "__doc__"),
+        "__wrapped__": lambda run, me: me.function,
     }  # fmt: skip
 
 
@@ -106,13 +247,8 @@ def lru_cache(run: Run, maxsize: Any = 128, typed: bool = False) -> Any:
 @native("functools.update_wrapper")
 def update_wrapper(run: Run, wrapper: Any, wrapped: Any, *_: Any, **__: Any) -> Any:
     """Give a function the name of another."""
-    fields = (
-        wrapper.attributes
-        if isinstance(wrapper, Closure)
-        else wrapper.fields
-        if isinstance(wrapper, Instance)
-        else None
-    )
+    has_fields = isinstance(wrapper, Instance)
+    fields = wrapper.attributes if isinstance(wrapper, Closure) else wrapper.fields if has_fields else None
     if fields is not None:
         for name in ("__name__", "__qualname__", "__doc__"):
             try:
@@ -123,15 +259,6 @@ def update_wrapper(run: Run, wrapper: Any, wrapped: Any, *_: Any, **__: Any) -> 
         if isinstance(wrapped, Closure):
             fields |= {name: value for name, value in wrapped.attributes.items() if name not in fields}
     return wrapper
-
-
-TABLE["functools.cache"] = lambda run, function: Cached(function, None)
-
-
-@native("functools.wraps")
-def wraps(run: Run, wrapped: Any, *_: Any, **__: Any) -> Any:
-    """Give a function the name of another."""
-    return lambda run, wrapper: update_wrapper(run, wrapper, wrapped)
 
 
 @native("functools.cached_property")
@@ -183,15 +310,11 @@ def derived(root: str, turned: str, further: str) -> Any:
 @native("functools.cmp_to_key")
 def cmp_to_key(run: Run, function: Any) -> Any:
     """Return a key by which ``sorted`` compares with a function."""
-    kind = Class(
-        "K",
-        [],
-        {
-            "__lt__": lambda run, me, other: operate(
-                run, "<", run.call(function, [me.fields["obj"], other.fields["obj"]]), 0
-            )
-        },
-    )
+
+    def less_than(run: Run, me: Instance, other: Instance) -> Any:
+        return operate(run, "<", run.call(function, [me.fields["obj"], other.fields["obj"]]), 0)
+
+    kind = Class("K", [], {"__lt__": less_than})
 
     def key(run: Run, item: Any) -> Instance:
         made = Instance(kind)
@@ -215,23 +338,25 @@ class Dispatch:
         found = min(((order.index(kind), k) for k, (kind, _) in enumerate(self.kinds) if kind in order), default=None)
         return run.call(self.function if found is None else self.kinds[found[1]][1], list(arguments), named)
 
-    def register(self, kind: Any, function: Any) -> Any:
-        """Enter the function of a type."""
+    def register(self, run: Run, kind: Any, function: Any = None) -> Any:
+        """Enter the function of a type, as a decorator too."""
+        if function is None:
+            return lambda run, function: self.register(run, kind, function)
         self.kinds.append((kind, function))
         return function
 
-    attributes: ClassVar[dict[str, Any]] = {
-        "register": lambda run, me: (
-            lambda run, kind, function=None: (
-                me.register(kind, function)
-                if function is not None
-                else lambda run, function: me.register(kind, function)
-            )
-        )
-    }
+    attributes = own_attributes("register")
 
 
-TABLE["functools.singledispatch"] = lambda run, function: Dispatch(function)
+TABLE |= {
+    **dict.fromkeys(
+        ("functools.partial", "functools.partialmethod"),
+        lambda run, func, /, *arguments, **named: Partial(func, arguments, named),
+    ),
+    "functools.cache": lambda run, function: Cached(function, None),
+    "functools.wraps": lambda run, wrapped, *_, **__: lambda run, wrapper: update_wrapper(run, wrapper, wrapped),
+    "functools.singledispatch": lambda run, function: Dispatch(function),
+}
 
 
 # ---- operator
@@ -258,32 +383,30 @@ TABLE |= {
 }
 
 
-@native("operator.itemgetter")
-def itemgetter(run: Run, *keys: Any) -> Any:
-    """Return a function that reads items."""
-    if len(keys) == 1:
-        return lambda run, x: subscript(run, x, keys[0])
-    return lambda run, x: tuple([subscript(run, x, key) for key in keys])
+def attribute_at(run: Run, x: Any, path: str) -> Any:
+    """Return an attribute of an attribute, by a dotted name."""
+    for part in path.split("."):
+        x = run.attribute(x, part)
+    return x
 
 
-@native("operator.attrgetter")
-def attrgetter(run: Run, *names: str) -> Any:
-    """Return a function that reads attributes."""
+def getter(read: Any) -> Any:
+    """Return ``itemgetter`` or ``attrgetter``: of one key they make a function of a value, of several of a tuple."""
 
-    def read(run: Run, x: Any, name: str) -> Any:
-        for part in name.split("."):
-            x = run.attribute(x, part)
-        return x
+    def make(run: Run, *keys: Any) -> Any:
+        if len(keys) == 1:
+            return lambda run, x: read(run, x, keys[0])
+        return lambda run, x: tuple([read(run, x, key) for key in keys])
 
-    if len(names) == 1:
-        return lambda run, x: read(run, x, names[0])
-    return lambda run, x: tuple([read(run, x, name) for name in names])
+    return make
 
 
-@native("operator.methodcaller")
-def methodcaller(run: Run, name: str, *arguments: Any, **named: Any) -> Any:
-    """Return a function that calls a method."""
-    return lambda run, x: run.call(run.attribute(x, name), list(arguments), named)
+TABLE |= {
+    "operator.itemgetter": getter(subscript), "operator.attrgetter": getter(attribute_at),
+    "operator.methodcaller": lambda run, name, *arguments, **named: (
+        lambda run, x: run.call(run.attribute(x, name), list(arguments), named)
+    ),
+}  # fmt: skip
 
 
 # ---- heapq
@@ -374,7 +497,7 @@ TABLE |= {
 def searched(right: bool) -> Any:
     """Return ``bisect_left`` or ``bisect_right``."""
 
-    def run_it(run: Run, a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> int:
+    def search(run: Run, a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> int:
         hi = run.call(run.builtin("len"), [a]) if hi is None else hi
         while lo < hi:
             middle = (lo + hi) // 2
@@ -386,27 +509,21 @@ def searched(right: bool) -> Any:
                 hi = middle
         return lo
 
-    return run_it
+    return search
 
 
-def inserted(right: bool) -> Any:
-    """Return ``insort_left`` or ``insort_right``."""
+def inserted(search: Any) -> Any:
+    """Return ``insort_left`` or ``insort_right``, which puts an item where a search says."""
 
-    def run_it(run: Run, a: list[Any], x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> None:
-        mark = x if key is None else run.call(key, [x])
-        a.insert(searched(right)(run, a, mark, lo, hi, key=key), x)
+    def insert(run: Run, a: list[Any], x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> None:
+        a.insert(search(run, a, x if key is None else run.call(key, [x]), lo, hi, key=key), x)
 
-    return run_it
+    return insert
 
 
-TABLE |= {
-    "bisect.bisect_left": searched(right=False),
-    "bisect.bisect_right": searched(right=True),
-    "bisect.bisect": searched(right=True),
-    "bisect.insort_left": inserted(right=False),
-    "bisect.insort_right": inserted(right=True),
-    "bisect.insort": inserted(right=True),
-}
+for _end, _right in (("_left", False), ("_right", True), ("", True)):
+    TABLE[f"bisect.bisect{_end}"] = searched(_right)
+    TABLE[f"bisect.insort{_end}"] = inserted(searched(_right))
 
 
 # ---- contextlib
@@ -473,10 +590,7 @@ class ManagedFunction:
         """Return a context."""
         return Managed(self.function, arguments, named)
 
-    attributes: ClassVar[dict[str, Any]] = {"__name__": lambda run, me: run.attribute(me.function, "__name__")}
-
-
-TABLE["contextlib.contextmanager"] = lambda run, func: ManagedFunction(func)
+    attributes = attributes_of("function", "__name__")
 
 
 class Suppress(Context):
@@ -498,31 +612,6 @@ class Closing(Context):
         run.call(run.attribute(self.value, "close"))
 
 
-class Redirected(Context):
-    """``contextlib.redirect_stdout``: what is printed goes to another stream."""
-
-    def enter(self, run: Run) -> Any:
-        """Begin."""
-        self.before, run.emit_to = run.emit_to, self.value
-        return self.value
-
-    def leave(self, run: Run) -> None:
-        """End."""
-        run.emit_to = self.before
-
-
-TABLE |= {
-    "contextlib.suppress": lambda run, *kinds: Suppress(kinds),
-    "contextlib.nullcontext": lambda run, enter_result=None: Context(enter_result),
-    "contextlib.closing": lambda run, thing: Closing(thing),
-    "contextlib.redirect_stdout": lambda run, new_target: Redirected(new_target),
-}
-TABLE["contextlib.AbstractContextManager"] = Class(
-    "AbstractContextManager", [], {"__enter__": lambda run, me: me, "__exit__": lambda run, me, *_: None}
-)
-TABLE["contextlib.ContextDecorator"] = Class("ContextDecorator", [], {})
-
-
 class Stack(Context):
     """``contextlib.ExitStack``: several contexts that end together, the last first; its value is itself."""
 
@@ -537,17 +626,26 @@ class Stack(Context):
 
     def enter_context(self, run: Run, context: Any) -> Any:
         """Enter one more."""
-        entered = enter(run, context)
-        self.ends.append(lambda: entered.leave(run, None))
-        return entered.value
+        value, leave = enter(run, context)
+        self.ends.append(lambda: leave(run, None))
+        return value
 
-    attributes: ClassVar[dict[str, Any]] = {
-        "enter_context": lambda run, me: me.enter_context,
-        "callback": lambda run, me: (
-            lambda run, function, *a, **n: me.ends.append(lambda: run.call(function, list(a), n))
-        ),
-        "close": lambda run, me: me.leave,
-    }
+    def callback(self, run: Run, function: Any, *arguments: Any, **named: Any) -> None:
+        """Have a function called at the end."""
+        self.ends.append(lambda: run.call(function, list(arguments), named))
+
+    attributes = own_attributes("enter_context", "callback") | {"close": lambda run, me: me.leave}
 
 
-TABLE["contextlib.ExitStack"] = lambda run: Stack()
+TABLE |= {
+    "contextlib.suppress": lambda run, *kinds: Suppress(kinds),
+    "contextlib.nullcontext": lambda run, enter_result=None: Context(enter_result),
+    "contextlib.closing": lambda run, thing: Closing(thing),
+    "contextlib.redirect_stdout": lambda run, new_target: Setting("emit_to", lambda run: new_target, new_target),
+    "contextlib.contextmanager": lambda run, func: ManagedFunction(func),
+    "contextlib.ExitStack": lambda run: Stack(),
+    "contextlib.AbstractContextManager": Class(
+        "AbstractContextManager", [], {"__enter__": lambda run, me: me, "__exit__": lambda run, me, *_: None}
+    ),
+    "contextlib.ContextDecorator": Class("ContextDecorator", [], {}),
+}

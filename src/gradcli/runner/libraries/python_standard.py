@@ -9,7 +9,7 @@ import textwrap
 from typing import Any, ClassVar
 
 from gradcli.runner.exceptions import Raised, exception_class, raised
-from gradcli.runner.library import TABLE, always, native
+from gradcli.runner.library import TABLE, always, native, own_attributes
 from gradcli.runner.printing import to_repr, to_str
 from gradcli.runner.python.builtins import item_of, number_of
 from gradcli.runner.python.containers import take
@@ -32,10 +32,9 @@ class Stream:
             run.print(text)
         return len(text)
 
-    attributes: ClassVar[dict[str, Any]] = {
-        "write": lambda run, me: me.write, "flush": lambda run, me: lambda run: None,
-        "isatty": lambda run, me: lambda run: False, "encoding": lambda run, me: "utf-8",
-        "reconfigure": lambda run, me: lambda run, **_: None,
+    attributes = own_attributes("write") | {
+        "flush": always(always(None)), "isatty": always(always(False)), "encoding": always("utf-8"),
+        "reconfigure": always(always(None)),
     }  # fmt: skip
 
 
@@ -55,21 +54,26 @@ class TextStream:
         run.bound(self.length, "a text is too long")
         return len(text)
 
-    attributes: ClassVar[dict[str, Any]] = {
-        "write": lambda run, me: me.write,
-        "getvalue": lambda run, me: lambda run: "".join(me.parts),
-        "read": lambda run, me: lambda run: "".join(me.parts),
-        "flush": lambda run, me: lambda run: None,
-        "close": lambda run, me: lambda run: None,
-    }
+    def read(self, run: Run) -> str:
+        """Return what was written."""
+        return "".join(self.parts)
+
+    attributes = own_attributes("write", "read") | {
+        "getvalue": lambda run, me: me.read, "flush": always(always(None)), "close": always(always(None)),
+    }  # fmt: skip
+
+
+def exit_error(*codes: Any) -> Any:
+    """Return the exception that ends a script."""
+    error = raised("SystemExit", "")
+    error.instance.fields["args"] = codes
+    return error
 
 
 @native("sys.exit")
 def sys_exit(run: Run, code: Any = None) -> Any:
     """End the script."""
-    error = raised("SystemExit", "")
-    error.instance.fields["args"] = () if code is None else (code,)
-    raise error
+    raise exit_error(*(() if code is None else (code,)))
 
 
 def exc_info(run: Run) -> tuple[Any, ...]:
@@ -117,9 +121,6 @@ TABLE |= {
 
 
 # ---- typing, abc, types
-ABC = Class("ABC", [], {"__abc__": True}, qualified="abc.ABC")
-
-
 @native("abc.abstractmethod", "abc.abstractproperty")
 def abstractmethod(run: Run, function: Any) -> Any:
     """Mark a method as one that a derived class has to define."""
@@ -129,49 +130,36 @@ def abstractmethod(run: Run, function: Any) -> Any:
 
 
 for _module in ("typing", "typing_extensions"):
+    for _name in ("final", "override", "overload", "runtime_checkable", "no_type_check"):
+        TABLE[f"{_module}.{_name}"] = lambda run, x: x
     TABLE |= {
-        f"{_module}.{_name}": lambda run, x: x
-        for _name in ("final", "override", "overload", "runtime_checkable", "no_type_check")
-    }
-    TABLE |= {
-        f"{_module}.TYPE_CHECKING": False,
-        f"{_module}.cast": lambda run, kind, x: x,
-        f"{_module}.NewType": lambda run, name, kind: kind,
+        f"{_module}.TYPE_CHECKING": False, f"{_module}.cast": lambda run, kind, x: x,
+        f"{_module}.NewType": lambda run, name, kind: kind, f"{_module}.assert_type": lambda run, x, kind: x,
         f"{_module}.TypedDict": Class("TypedDict", [], {}, lambda run, *a, **n: dict(n)),
-        f"{_module}.assert_type": lambda run, x, kind: x,
         f"{_module}.get_type_hints": lambda run, x, *_: {},
-    }
+    }  # fmt: skip
 
 
 def record_class(name: str, shown: str, qualified: str) -> Class:
     """Return a class of objects whose fields are what they are made of, by name."""
-    return Class(
-        name,
-        [],
-        {
-            "__init__": lambda run, me, /, **named: me.fields.update(named),
-            "__repr__": lambda run, me: (
-                f"{shown}({', '.join([f'{k}={to_repr(run, v)}' for k, v in me.fields.items()])})"
-            ),
-            "__eq__": lambda run, me, other: isinstance(other, Instance) and equal(run, me.fields, other.fields),
-            "__hash__": None,
-        },
-        qualified=qualified,
-    )
+    members = {
+        "__init__": lambda run, me, /, **named: me.fields.update(named),
+        "__repr__": lambda run, me: f"{shown}({', '.join([f'{k}={to_repr(run, v)}' for k, v in me.fields.items()])})",
+        "__eq__": lambda run, me, other: isinstance(other, Instance) and equal(run, me.fields, other.fields),
+        "__hash__": None,
+    }
+    return Class(name, [], members, qualified=qualified)
 
 
 TABLE |= {
-    "abc.ABC": ABC,
+    "abc.ABC": Class("ABC", [], {"__abc__": True}, qualified="abc.ABC"),
+    "warnings.catch_warnings": lambda run, **_: Context([]),
     "abc.ABCMeta": Class("ABCMeta", [], {}),
     "types.SimpleNamespace": record_class("SimpleNamespace", "namespace", "types.SimpleNamespace"),
     "types.MethodType": lambda run, function, owner: Bound(function, owner),
     "types.FunctionType": Class("function", [], {}),
     "types.MappingProxyType": lambda run, table: dict(table),
 }
-
-
-# ---- warnings, logging
-TABLE["warnings.catch_warnings"] = lambda run, **_: Context([])
 
 
 def refused(module: str) -> Any:
@@ -227,33 +215,24 @@ class Parser:
         if place not in self.defaults or default is not None:
             self.defaults[place] = default
 
-    def parse(self, run: Run, arguments: Any = None, namespace: Any = None) -> Instance:
+    def parse(self, run: Run, args: Any = None, namespace: Any = None) -> Instance:
         """Return the defaults; what is missing ends the script, as it does there."""
-        if arguments:
+        if args:
             raise run.refuse("argparse is given arguments: gradcli has the defaults alone")
         if self.required:
-            raise sys_exit_error(2)
+            raise exit_error(2)
         made = Instance(NAMESPACE) if namespace is None else namespace
         made.fields.update({k: v for k, v in self.defaults.items() if k not in made.fields})
         return made
 
     attributes: ClassVar[dict[str, Any]] = {
-        "add_argument": lambda run, me: me.add,
-        "parse_args": lambda run, me: lambda run, args=None, namespace=None: me.parse(run, args, namespace),
+        "add_argument": lambda run, me: me.add, "parse_args": lambda run, me: me.parse,
         "parse_known_args": lambda run, me: lambda run, args=None, namespace=None: (me.parse(run, args, namespace), []),
         "set_defaults": lambda run, me: lambda run, **named: me.defaults.update(named),
         "get_default": lambda run, me: lambda run, name: me.defaults.get(name),
-        "add_argument_group": lambda run, me: lambda run, *_, **__: me,
-        "add_mutually_exclusive_group": lambda run, me: lambda run, *_, **__: me,
-        "print_help": lambda run, me: lambda run, *_: None,
-    }
-
-
-def sys_exit_error(code: int) -> Any:
-    """Return the exception that ends a script."""
-    error = raised("SystemExit", "")
-    error.instance.fields["args"] = (code,)
-    return error
+        "add_argument_group": lambda run, me: always(me), "add_mutually_exclusive_group": lambda run, me: always(me),
+        "print_help": always(always(None)),
+    }  # fmt: skip
 
 
 TABLE |= {
@@ -266,16 +245,16 @@ TABLE |= {
 
 
 # ---- statistics
-def numbers(run: Run, items: Any) -> list[Any]:
-    """Return numbers of Python's."""
-    return [number_of(run, item) for item in take(run, items)]
-
-
 BY_NUMPY = {
     "mean": ("np.mean", {}), "fmean": ("np.mean", {}), "median": ("np.median", {}), "variance": ("np.var", {"ddof": 1}),
     "pvariance": ("np.var", {}), "stdev": ("np.std", {"ddof": 1}), "pstdev": ("np.std", {}),
 }  # fmt: skip
 """What traced numbers are given to in place of functions of ``statistics``."""
+
+
+def several(x: Any) -> bool:
+    """Return whether a value has items."""
+    return isinstance(x, list | tuple | Tensor) or hasattr(x, "__iter__")
 
 
 def statistic(name: str) -> Any:
@@ -284,10 +263,7 @@ def statistic(name: str) -> Any:
     def run_it(run: Run, *parts: Any, **named: Any) -> Any:
         import statistics  # few scripts need it
 
-        given = [
-            numbers(run, part) if isinstance(part, list | tuple | Tensor) or hasattr(part, "__iter__") else part
-            for part in parts
-        ]
+        given = [[number_of(run, item) for item in take(run, part)] if several(part) else part for part in parts]
         sources = [x for part in given if isinstance(part, list) for x in part if isinstance(x, Tensor)]
         plain = [list(map(untraced, part)) if isinstance(part, list) else part for part in given]
         try:
@@ -309,20 +285,14 @@ for _name in (
     TABLE[f"statistics.{_name}"] = statistic(_name)
 
 # ---- texts
-TABLE |= {f"string.{_name}": getattr(string, _name) for _name in (
+for _name in (
     "ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "hexdigits", "octdigits", "punctuation",
     "whitespace", "printable",
-)}  # fmt: skip
-
-
-def wrapper(name: str) -> Any:
-    """Return a function of ``textwrap``."""
-    host = getattr(textwrap, name)  # one of the names below
-    return lambda run, text, *arguments, **named: host(text, *arguments, **named)
-
-
+):  # fmt: skip
+    TABLE[f"string.{_name}"] = getattr(string, _name)
+for _host in (textwrap.dedent, textwrap.indent, textwrap.fill, textwrap.wrap, textwrap.shorten):
+    TABLE[f"textwrap.{_host.__name__}"] = lambda run, text, *a, host=_host, **n: host(text, *a, **n)
 TABLE["string.capwords"] = lambda run, text: string.capwords(text)
-TABLE |= {f"textwrap.{_name}": wrapper(_name) for _name in ("dedent", "indent", "fill", "wrap", "shorten")}
 
 
 class Template:
@@ -395,32 +365,21 @@ def as_json(run: Run, x: Any, default: Any, depth: int = 0) -> Any:
     if isinstance(x, dict):
         for key in x:
             if not isinstance(key, str | int | float | bool | None):
-                run.fail("TypeError", f"keys must be str, int, float, bool or None, not {kind_name(key)}")
+                run.fail(
+                    "TypeError",
+                    f"keys must be str, int, float, bool or None, not {run.type_name(key).rpartition('.')[2]}",
+                )
         return {key: as_json(run, value, default, depth + 1) for key, value in x.items()}
     if default is not None:
         return as_json(run, run.call(default, [x]), default, depth + 1)
-    return run.fail("TypeError", f"Object of type {kind_name(x)} is not JSON serializable")
-
-
-def kind_name(x: Any) -> str:
-    """Return what the type of a value is called."""
-    from gradcli.runner.python.builtins import type_name
-
-    return type_name(x).rpartition(".")[2]
+    return run.fail("TypeError", f"Object of type {run.type_name(x).rpartition('.')[2]} is not JSON serializable")
 
 
 @native("json.dumps")
 def dumps(
-    run: Run,
-    obj: Any,
-    *,
-    indent: Any = None,
-    sort_keys: bool = False,
-    separators: Any = None,
-    default: Any = None,
-    ensure_ascii: bool = True,
-    **_: Any,
-) -> str:
+    run: Run, obj: Any, *, indent: Any = None, sort_keys: bool = False, separators: Any = None, default: Any = None,
+    ensure_ascii: bool = True, **_: Any,
+) -> str:  # fmt: skip
     """Return a value as JSON."""
     if isinstance(indent, int):
         run.bound(indent * 10_000, "a text is too long")
@@ -437,9 +396,7 @@ def loads(run: Run, text: str, **_: Any) -> Any:
     except json.JSONDecodeError as error:
         return run.fail("JSONDecodeError", str(error))
     except RecursionError:
-        return run.fail(
-            "RecursionError", "maximum recursion depth exceeded while decoding a JSON array from a unicode string"
-        )
+        return run.fail_as("json depth")
 
 
 TABLE |= {

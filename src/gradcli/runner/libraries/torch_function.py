@@ -18,7 +18,7 @@ from gradcli.ops.values import unbroadcast
 from gradcli.records import dataclass
 from gradcli.runner.backward import Freed
 from gradcli.runner.exceptions import Raised
-from gradcli.runner.library import TABLE, native
+from gradcli.runner.library import TABLE, native, quietly
 from gradcli.runner.state import Run, constant
 from gradcli.runner.transforms import parameter_names
 from gradcli.runner.values import (
@@ -34,30 +34,13 @@ from gradcli.runner.values import (
     extra_of,
 )
 
-LEGACY = (
-    "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
-    "function with "
-    "static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
-)
-CHANGED = (
-    "one of the variables needed for gradient computation has been modified by an inplace operation: "
-    "[torch.FloatTensor {}] is at version {}; expected version {} instead. "
-    "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
-    "torch.autograd.set_detect_anomaly(True)."
-)
-TWICE = "trying to differentiate twice a function that was marked with @once_differentiable"
-
 
 # ---- ctx
 def save(run: Run, ctx: Instance, *tensors: Any) -> None:
     """Keep tensors for backward, with their versions."""
     for one in tensors:
         if one is not None and not isinstance(one, Tensor):
-            from gradcli.runner.python.builtins import type_name
-
-            run.fail(
-                "TypeError", f"save_for_backward can only save variables, but argument is of type {type_name(one)}"
-            )
+            run.fail_as("save tensors", run.type_name(one))
     ctx.fields["_saved"] = tuple([(t, t.root.version if t is not None else 0) for t in tensors])
 
 
@@ -68,33 +51,26 @@ def saved(run: Run, ctx: Instance) -> tuple[Any, ...]:
         run.fail_as("second time")
     for tensor, version in ctx.fields.get("_saved", ()):
         if tensor is not None and tensor.root.version != version:
-            run.fail("RuntimeError", CHANGED.format(list(tensor.shape), tensor.root.version, version))
+            run.fail_as("changed in place", list(tensor.shape), tensor.root.version, version)
     return tuple([tensor for tensor, _ in ctx.fields.get("_saved", ())])
 
 
 def noting(field: str) -> Any:
     """Return a method that notes tensors in a field of ctx."""
-
-    def note(run: Run, ctx: Instance, *tensors: Any) -> None:
-        ctx.fields[field] = tensors
-
-    return note
+    return lambda run, ctx, *tensors: ctx.fields.__setitem__(field, tensors)
 
 
 CONTEXT = Class(
     "FunctionCtx",
     [],
     {
-        "save_for_backward": save,
-        "save_for_forward": noting("_ahead"),
-        "saved_tensors": Property(saved),
-        "saved_variables": Property(saved),
-        "mark_non_differentiable": noting("_flat"),
+        "save_for_backward": save, "saved_tensors": Property(saved), "saved_variables": Property(saved),
+        "save_for_forward": noting("_ahead"), "mark_non_differentiable": noting("_flat"),
         "mark_dirty": noting("_dirty"),
         "set_materialize_grads": lambda run, ctx, value: ctx.fields.__setitem__("_materialize", value),
     },
     qualified="torch.autograd.function.FunctionCtx",
-)
+)  # fmt: skip
 
 
 # ---- the call
@@ -104,14 +80,8 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
     if forward is UNBOUND:
         run.fail("NotImplementedError", "You must implement the forward function for custom autograd.Function.")
     forward = forward.function if isinstance(forward, StaticMethod) else forward
-    ctx = Instance(
-        Class(
-            f"{kind.name}Backward",
-            [CONTEXT],
-            dict(kind.members),
-            qualified=f"torch.autograd.function.{kind.name}Backward",
-        )
-    )
+    name = f"{kind.name}Backward"
+    ctx = Instance(Class(name, [CONTEXT], dict(kind.members), qualified=f"torch.autograd.function.{name}"))
     tensors = [a for a in arguments if isinstance(a, Tensor)]
     inputs = tuple([t.node for t in tensors if t.active])  # forward may write to them
     ctx.fields["needs_input_grad"] = tuple([isinstance(a, Tensor) and a.active for a in arguments])
@@ -134,10 +104,15 @@ def apply(run: Run, kind: Class, *arguments: Any) -> Any:
     smooth = [t for t in results if isinstance(t, Tensor) and category(t.dtype) == 2 and not any(t is f for f in flat)]
     if smooth:
         every = [t for t in results if isinstance(t, Tensor)]
-        call = call_of(run, kind, ctx, arguments, smooth, every)
+        backward = kind.find("backward")
+        backward = kind.find("vjp") if backward is UNBOUND else backward
+        call = Call(run, kind.name, ctx, backward, arguments, [(t.shape, t.dtype) for t in smooth])
+        call.every = [next((k for k, y in enumerate(smooth) if y is t), (t.shape, t.dtype)) for t in every]
         note_custom(run, call)
         if run.forwards:
-            record_forward(call, forward, setup is UNBOUND, inputs, smooth, start)
+            for one in smooth:
+                one.leaf, one.made_by = False, f"{call.name}Backward"
+            call.note_forward(parameter_names(forward)[setup is UNBOUND :], inputs, smooth, start)
             keep_numbers(run, ctx, [*arguments, *every])
         else:
             parts_of_node(run, call, tuple([t.node for t in tensors if t.active]), smooth)
@@ -154,46 +129,17 @@ def results_of(run: Run, made: Any, tensors: list[Tensor], flat: tuple[Any, ...]
     results = list(made) if isinstance(made, tuple | list) else [made]
     for k, one in enumerate(results):
         if isinstance(one, Tensor) and (one.base is not None or any(one is t for t in tensors)):
-            results[k] = Tensor(own_memory(run, one.node), one.dtype)
+            node = run.graph(CLONE, one.node) if run.forwards else one.node
+            results[k] = Tensor(node if run.forwards or type(node) not in NODES else np.asarray(node.value), one.dtype)
         if run.forwards and any(one is t for t in flat):
             one.node = constant(run, one.node)
     return results
-
-
-def own_memory(run: Run, node: Any) -> Any:
-    """Return the numbers of a result that shows the memory of an argument, and its record where that is kept."""
-    if run.forwards:
-        return run.graph(CLONE, node)
-    return node if type(node) not in NODES else np.asarray(node.value)
-
-
-def call_of(
-    run: Run, kind: Class, ctx: Instance, arguments: tuple[Any, ...], outputs: list[Tensor], every: list[Tensor]
-) -> Call:
-    """Return the call of a function with its outputs.
-
-    ``every`` has those outputs too that no derivative flows to: backward is given zeros for them.
-    """
-    backward = kind.find("backward")
-    backward = kind.find("vjp") if backward is UNBOUND else backward
-    call = Call(run, kind.name, ctx, backward, arguments, [(t.shape, t.dtype) for t in outputs])
-    call.every = [next((k for k, y in enumerate(outputs) if y is t), (t.shape, t.dtype)) for t in every]
-    return call
 
 
 def note_custom(run: Run, call: Call) -> None:
     """Note a call of a function with a backward of the script's own in a run that is recorded, but in a backward."""
     if run.replay is not None and not run.inside:
         run.customs.append(call)
-
-
-def record_forward(
-    call: Call, forward: Any, with_ctx: bool, inputs: tuple[Any, ...], outputs: list[Tensor], start: int
-) -> None:
-    """Leave the outputs as the nodes of the forward pass, which are those from ``start`` on, and note them."""
-    for one in outputs:
-        one.leaf, one.made_by = False, f"{call.name}Backward"
-    call.note_forward(parameter_names(forward)[with_ctx:], inputs, outputs, start)
 
 
 def keep_numbers(run: Run, ctx: Instance, outside: list[Any]) -> None:
@@ -255,15 +201,9 @@ class Call:
     """One call of a function of the user's: its derivative runs his backward."""
 
     def __init__(
-        self,
-        run: Run,
-        name: str,
-        ctx: Instance,
-        backward: Any,
-        arguments: tuple[Any, ...],
-        outputs: list[Any],
+        self, run: Run, name: str, ctx: Instance, backward: Any, arguments: tuple[Any, ...], outputs: list[Any],
         library: str = "torch",
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.run, self.name, self.ctx, self.backward = run, name, ctx, backward
         self.places = [k for k, a in enumerate(arguments) if isinstance(a, Tensor) and a.active]
         self.shapes = [arguments[k].shape for k in self.places]
@@ -292,61 +232,40 @@ class Call:
     def rows(self, k: int, shape: tuple[int, ...]) -> Any:
         """Return the Jacobian by the k-th differentiated argument, from one-hot cotangents."""
         size, width = math.prod(shape), math.prod(self.shapes[k])
-        found = []
+        rows = []
         with Aside(self.run):
             for row in range(size):
                 g = np.zeros(size)
                 g[row] = 1.0
-                part = self.row_of(g.reshape(shape))[k]
-                found.append(np.zeros(width) if part is None else np.ravel(np.asarray(part)))
-        return np.array(found).reshape(size, width)
-
-    def row_of(self, g: Any) -> list[Any]:
-        """Return what backward gives for a one-hot cotangent; raises ``not-differentiable`` where it refuses that."""
-        try:
-            return self.gradients(g, again=False)
-        except Raised as error:
-            why = f"{error.name}: {error.text}" if error.text else error.name
-            raise GradcliError(
-                "not-differentiable", f"the backward of {self.name} raises {why} for a one-hot v, and has no J"
-            ) from None
+                try:
+                    part = self.gradients(g.reshape(shape), again=False)[k]
+                except Raised as error:
+                    why = f"{error.name}: {error.text}" if error.text else error.name
+                    text = f"the backward of {self.name} raises {why} for a one-hot v, and has no J"
+                    raise GradcliError("not-differentiable", text) from None
+                rows.append(np.zeros(width) if part is None else np.ravel(np.asarray(part)))
+        return np.array(rows).reshape(size, width)
 
     def gradients(self, g: Any, again: bool) -> list[Any]:
         """Return what the user's backward gives for the differentiated arguments."""
         run = self.run
         if self.backward is UNBOUND:
-            run.fail(
-                "NotImplementedError",
-                "You must implement either the backward or vjp method for your custom "
-                "autograd.Function to use it with backward mode AD.",
-            )
-        before = run.enable_grad(again)
-        run.quiet += 1
+            run.fail_as("no backward")
         run.inside += 1
-        line = run.line
         try:
-            gs = self.cotangents(g)
-            made = run.call(
-                self.backward, [self.ctx, *[gs[k] if isinstance(k, int) else self.zeros(*k) for k in self.every]]
-            )
+            with quietly(run, grad=again):
+                gs = self.cotangents(g)
+                every = [gs[k] if isinstance(k, int) else self.zeros(*k) for k in self.every]
+                made = run.call(self.backward, [self.ctx, *every])
         finally:
-            run.quiet -= 1
             run.inside -= 1
-            run.line = line
-            run.enable_grad(before)
         given = list(made) if isinstance(made, tuple | list) else [made]
         while len(given) > self.count and given[-1] is None:
             given.pop()
         if len(given) != self.count:
-            run.fail(
-                "RuntimeError",
-                f"function {self.name}Backward returned an incorrect number of gradients (expected "
-                f"{self.count}, got {len(given)})",
-            )
-        parts = []
-        for place, shape in zip(self.places, self.shapes, strict=True):
-            parts.append(self.checked(place, given[place], shape, again))
-        return parts
+            run.fail_as("gradient count", self.name, self.count, len(given))
+        places = zip(self.places, self.shapes, strict=True)
+        return [self.checked(place, given[place], shape, again) for place, shape in places]
 
     def zeros(self, shape: tuple[int, ...], dtype: str) -> Any:
         """Return the cotangent of an output that no derivative flows to."""
@@ -381,22 +300,21 @@ class Call:
         if made is None:
             return None
         if not isinstance(made, Tensor):
-            run.fail("TypeError", f"expected Variable or None (got {kind_name(made)})")
-        if made.shape != shape:
-            try:
-                fits = np.broadcast_shapes(made.shape, shape) == made.shape
-            except ValueError:
-                fits = False
-            if not fits:
-                run.fail(
-                    "RuntimeError",
-                    f"Function {self.name}Backward returned an invalid gradient at index {place} - got "
-                    f"{list(made.shape)} but expected shape compatible with {list(Size(shape))}",
-                )
+            run.fail("TypeError", f"expected Variable or None (got {run.type_name(made)})")
+        if made.shape != shape and not broadcasts(shape, made.shape):
+            run.fail_as("gradient shape", self.name, place, list(made.shape), list(Size(shape)))
         if again:
             return traced(run.graph, made.node, value_of(made.node).dtype == object)
         array = np.asarray(made.value)
         return unbroadcast(array if array.dtype == object else array.astype(np.float64), shape)
+
+
+def broadcasts(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Return whether a shape broadcasts to another."""
+    try:
+        return np.broadcast_shapes(other, shape) == other
+    except ValueError:
+        return False
 
 
 class Aside:
@@ -404,11 +322,8 @@ class Aside:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.lists = [
-            one
-            for one in (getattr(run.graph, name, None) for name in ("nodes", "bindings", "decisions"))
-            if one is not None
-        ]
+        lists = [getattr(run.graph, name, None) for name in ("nodes", "bindings", "decisions")]
+        self.lists = [one for one in lists if one is not None]
 
     def __enter__(self) -> None:
         self.lengths = [len(one) for one in self.lists]
@@ -463,26 +378,19 @@ OWN = Op(
 """A call of a function with a backward pass of the user's. In many digits too it is followed, right or wrong."""
 
 
-def kind_name(value: Any) -> str:
-    """Return what Python calls the type of a value."""
-    from gradcli.runner.python.builtins import type_name
-
-    return type_name(value)
-
-
-def called(run: Run, *_arguments: Any, **_named: Any) -> Any:
-    """Refuse an object of a function: PyTorch did without them."""
-    return run.fail("RuntimeError", LEGACY)
-
-
 FUNCTION = Class(
     "Function",
     [],
-    {"apply": ClassMethod(apply), "__call__": called, "__init__": lambda run, me, *a, **k: None},
+    {
+        "apply": ClassMethod(apply), "__init__": lambda run, me, *a, **k: None,
+        "__call__": lambda run, *_, **__: run.fail_as("legacy function"),  # PyTorch did without objects of functions
+    },
     qualified="torch.autograd.function.Function",
-)
-TABLE["torch.autograd.Function"] = TABLE["torch.autograd.function.Function"] = FUNCTION
-TABLE["torch.autograd.function.FunctionCtx"] = CONTEXT
+)  # fmt: skip
+TABLE |= {
+    **dict.fromkeys(("torch.autograd.Function", "torch.autograd.function.Function"), FUNCTION),
+    "torch.autograd.function.FunctionCtx": CONTEXT,
+}
 
 
 @native("torch.autograd.function.once_differentiable")
@@ -490,30 +398,22 @@ def once_differentiable(run: Run, function: Any) -> Any:
     """Return a backward that cannot be differentiated: with a graph its results are numbers."""
 
     def run_it(run: Run, *arguments: Any) -> Any:
-        before = run.enable_grad(False)
-        try:
+        before = run.grad_enabled
+        with quietly(run, grad=False):
             made = run.call(function, list(arguments))
-        finally:
-            run.enable_grad(before)
         if not before or not any(isinstance(a, Tensor) and a.active for a in arguments[1:]):
             return made
         parents = tuple([a.node for a in arguments if isinstance(a, Tensor) and a.active])
-
-        def refused(*_: Any) -> Any:
-            return run.fail("RuntimeError", TWICE)
 
         results = list(made) if isinstance(made, tuple | list) else [made]
         for k, one in enumerate(results):
             if isinstance(one, Tensor) and not one.active:
                 value = np.asarray(one.value)
                 op = Op(
-                    "once_differentiable",
-                    lambda *_, value=value: value,
-                    lambda k: refused,
-                    lambda *_: [],
-                    index=Said(),
-                    torch_saves=("own",),
-                )
+                    "once_differentiable", lambda *_, value=value: value,
+                    lambda k: lambda *_: run.fail_as("differentiated twice"), lambda *_: [],
+                    index=Said(), torch_saves=("own",),
+                )  # fmt: skip
                 results[k] = Tensor(
                     run.graph.enter(op, parents, {}, value[()]), one.dtype, made_by="torch::autograd::ErrorBackward"
                 )

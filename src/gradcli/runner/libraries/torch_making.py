@@ -11,7 +11,7 @@ from gradcli.runner import printing
 from gradcli.runner import tensor_attributes as attributes
 from gradcli.runner.converting import array_of, cast, dtype_name
 from gradcli.runner.events import note_draw
-from gradcli.runner.library import TABLE, always, method, native
+from gradcli.runner.library import METHODS, TABLE, always, drawing, generator_of, methods_of_draws, native, record
 from gradcli.runner.python.builtins import DTYPE, PARAMETER, SIZE, TENSOR
 from gradcli.runner.python.operators import truth
 from gradcli.runner.state import Run, constant, show
@@ -20,12 +20,13 @@ from gradcli.runner.values import FLOATS, Class, DType, Foreign, Tensor, as_dtyp
 if TYPE_CHECKING:
     from gradcli.runner.draws import Generator
 
-for _name in ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool"):
-    TABLE[f"torch.{_name}"] = DType(_name)
-for _name, _dtype in {
+TABLE |= {f"torch.{_name}": DType(_name) for _name in (
+    "float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool",
+)}  # fmt: skip
+OLD_NAMES = {
     "half": "float16", "float": "float32", "double": "float64", "long": "int64", "int": "int32", "short": "int16",
-}.items():  # fmt: skip
-    TABLE[f"torch.{_name}"] = DType(_dtype)
+}  # fmt: skip
+TABLE |= {f"torch.{_name}": DType(_dtype) for _name, _dtype in OLD_NAMES.items()}
 
 
 class Layout:
@@ -94,10 +95,8 @@ def legacy(dtype: str) -> Any:
 
 
 TENSOR.make = legacy("float32")
-for _name, _dtype in {
-    "Float": "float32", "Double": "float64", "Long": "int64", "Int": "int32", "Bool": "bool", "Half": "float16",
-}.items():  # fmt: skip
-    TABLE[f"torch.{_name}Tensor"] = Class(f"{_name}Tensor", [TENSOR], {}, legacy(_dtype))
+for _name, _dtype in (OLD_NAMES | {"bool": "bool"}).items():
+    TABLE[f"torch.{_name.title()}Tensor"] = Class(f"{_name.title()}Tensor", [TENSOR], {}, legacy(_dtype))
 
 
 def parameter(run: Run, data: Any = None, requires_grad: bool = True) -> Tensor:
@@ -159,9 +158,12 @@ def maker(*names: str) -> Callable[[Numbers], Numbers]:
 
 def equal_numbers(fill: float) -> Numbers:
     """Return what makes equal numbers of lengths."""
-    return lambda run, *size, **named: (
-        np.full(lengths(run, size or (named.get("size", ()),)), fill), run.default_dtype
-    )  # fmt: skip
+    return lambda run, *size, **named: (np.full(size_of(run, size, named), fill), run.default_dtype)
+
+
+def size_of(run: Run, size: tuple[Any, ...], named: dict[str, Any]) -> tuple[int, ...]:
+    """Return the lengths of a new tensor, which may be named too."""
+    return lengths(run, size or (named.get("size", ()),))
 
 
 for _name, _fill in (("zeros", 0.0), ("ones", 1.0), ("empty", 0.0)):
@@ -204,18 +206,18 @@ def range_(run: Run, start: Any, end: Any, step: Any = 1) -> tuple[Any, str]:
     return start + step * np.arange(count), run.default_dtype
 
 
-@maker("torch.linspace")
-def linspace(run: Run, start: Any, end: Any, steps: int = 100) -> tuple[Any, str]:
-    """Return so many numbers at equal distances."""
-    run.meter.charge(steps)
-    return np.linspace(plain(start), plain(end), steps), run.default_dtype
+def between(host: Any) -> Numbers:
+    """Return a maker of so many numbers from one to another: ``linspace`` or ``logspace``."""
+
+    def numbers(run: Run, start: Any, end: Any, steps: int = 100, *base: Any, **options: Any) -> tuple[Any, str]:
+        run.meter.charge(steps)
+        return host(plain(start), plain(end), steps, *base, **options), run.default_dtype
+
+    return numbers
 
 
-@maker("torch.logspace")
-def logspace(run: Run, start: Any, end: Any, steps: int = 100, base: float = 10.0) -> tuple[Any, str]:
-    """Return so many numbers at equal ratios."""
-    run.meter.charge(steps)
-    return np.logspace(plain(start), plain(end), steps, base=base), run.default_dtype
+maker("torch.linspace")(between(np.linspace))
+maker("torch.logspace")(between(lambda start, end, steps, base=10.0: np.logspace(start, end, steps, base=base)))
 
 
 @maker("torch.eye")
@@ -234,118 +236,74 @@ def new_maker(name: str) -> Any:
     return make
 
 
-for _name in ("zeros", "ones", "empty", "full", "tensor"):
-    method(f"new_{_name}")(new_maker(_name))
-
-
 # ---- draws
-GENERATOR = Class("Generator", [], {}, qualified="torch.Generator")
-
-
-def generator_of(seed: int | None) -> Generator:
-    """Return a generator that begins at a seed, for None at that of a new one in PyTorch."""
-    from gradcli.runner.draws import DEFAULT_SEED, Generator  # many scripts draw nothing
-
-    return Generator(DEFAULT_SEED if seed is None else seed)
+GENERATOR = TABLE["torch.Generator"] = Class("Generator", [], {}, qualified="torch.Generator")
+STATES: dict[str, Any] = {
+    **dict.fromkeys(("seed", "initial_seed"), lambda run, g: g.initial_seed()),
+    "get_state": lambda run, g: g.state(),
+    "set_state": lambda run, g, state: g.restore(state),
+}
+"""What a generator tells of where it stands: ``work(run, generator, …)``."""
 
 
 class TorchGenerator:
-    """``torch.Generator``: draws of its own."""
+    """``torch.Generator``: draws of its own, which begin at a seed."""
 
     script_class = GENERATOR
 
-    def __init__(self, seed: int | None) -> None:
-        self.draws = generator_of(seed)
+    def __init__(self, seed: int | None = None) -> None:
+        from gradcli.runner.draws import DEFAULT_SEED, Generator  # many scripts draw nothing
+
+        self.host: Generator = Generator(DEFAULT_SEED if seed is None else seed)
 
     attributes = {  # noqa: RUF012
-        "manual_seed": lambda run, me: lambda run, seed: me.draws.manual_seed(seed) and me,
-        "initial_seed": lambda run, me: lambda run: me.draws.initial_seed(),
-        "get_state": lambda run, me: lambda run: me.draws.state(),
-        "set_state": lambda run, me: lambda run, state: me.draws.restore(state),
-        "seed": lambda run, me: lambda run: me.draws.initial_seed(),
+        "manual_seed": lambda run, me: lambda run, seed: me.host.manual_seed(seed) and me,
         "device": lambda run, me: "cpu",
+        **methods_of_draws(STATES),
     }
 
 
-GENERATOR.make = lambda run, device=None: TorchGenerator(None)
-TABLE["torch.Generator"] = GENERATOR
+GENERATOR.make = lambda run, device=None: TorchGenerator()
 
 
 def draws(run: Run, generator: Any = None) -> Generator:
-    """Return the generator of a draw; without a seed it begins at 0, and a note says so."""
+    """Return the generator of a draw."""
     if isinstance(generator, TorchGenerator):
-        return generator.draws
-    if "torch" not in run.generators:
-        run.generators["torch"] = generator_of(run.seed)
-        run.note(
-            "seed",
-            f"The script sets no seed: draws begin at seed {run.seed}, and PyTorch draws other numbers at every run",
-        )
-    return run.generators["torch"]  # type: ignore[no-any-return]
+        return generator.host
+    return generator_of(run, "torch", "PyTorch", lambda seed: TorchGenerator(seed).host)  # type: ignore[no-any-return]
 
 
 @native("torch.manual_seed", "torch.random.manual_seed", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all")
 def manual_seed(run: Run, seed: Any) -> Any:
     """Set the seed of draws."""
-    made = TorchGenerator(0)
-    run.generators["torch"] = made.draws.manual_seed(int(seed))
+    made = TorchGenerator()
+    run.generators["torch"] = made.host.manual_seed(int(seed))
     return made
 
 
-TABLE |= dict.fromkeys(("torch.seed", "torch.initial_seed"), lambda run: draws(run).initial_seed())
-TABLE |= {
-    "torch.get_rng_state": lambda run: draws(run).state(),
-    "torch.set_rng_state": lambda run, state: draws(run).restore(state),
-}
+for _name, _work in STATES.items():
+    TABLE[f"torch.{_name.replace('_state', '_rng_state')}"] = drawing(_work, draws)
 
 
-def drawer(name: str) -> Callable[[Numbers], Numbers]:
+def drawer(name: str, draw: Numbers, noted: bool = True) -> None:
     """Enter a draw of a new tensor.
 
     ``draw(run, g, dtype, …)`` returns the numbers by a generator, and their type where none is asked for.
     """
 
-    def decorate(draw: Numbers) -> Numbers:
-        def run_it(
-            run: Run,
-            *arguments: Any,
-            dtype: Any = None,
-            requires_grad: bool = False,
-            generator: Any = None,
-            **named: Any,
-        ) -> Tensor:
-            options = {k: v for k, v in named.items() if k not in IGNORED}
-            array, kind = draw(run, draws(run, generator), dtype_name(run, dtype), *arguments, **options)
-            made = run.make(array, kind)
+    def run_it(
+        run: Run, *arguments: Any, dtype: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
+    ) -> Tensor:
+        options = {k: v for k, v in named.items() if k not in IGNORED}
+        made = run.make(*draw(run, draws(run, generator), dtype_name(run, dtype), *arguments, **options))
+        if noted:
             note_draw(run, made)
-            return finished(run, made, requires_grad)
+        return finished(run, made, requires_grad)
 
-        run_it.__name__ = name
-        native(f"torch.{name}")(run_it)
-        return draw
-
-    return decorate
+    run_it.__name__ = name
+    native(f"torch.{name}")(run_it)
 
 
-def shaped(name: str) -> None:
-    """Enter a draw of lengths, and the one in the shape of a tensor."""
-
-    def of_lengths(run: Run, g: Generator, dtype: str | None, *size: Any, **named: Any) -> tuple[Any, str]:
-        kind = dtype or run.default_dtype
-        return getattr(g, name)(lengths(run, size or (named.get("size", ()),)), kind), kind  # one of the two below
-
-    def like(run: Run, g: Generator, dtype: str | None, x: Tensor) -> tuple[Any, str]:
-        return getattr(g, name)(x.shape, dtype or x.dtype), dtype or x.dtype  # one of the two below
-
-    drawer(name)(of_lengths)
-    drawer(f"{name}_like")(like)
-
-
-shaped("rand")
-shaped("randn")
-
-
-@drawer("randint")
 def randint(run: Run, g: Generator, dtype: str | None, low: Any, high: Any = None, size: Any = None) -> tuple[Any, str]:
     """Draw integers."""
     if isinstance(high, tuple | list):
@@ -355,14 +313,12 @@ def randint(run: Run, g: Generator, dtype: str | None, low: Any, high: Any = Non
     return g.randint(low, high, lengths(run, (size,)), dtype or "int64"), dtype or "int64"
 
 
-@drawer("randint_like")
 def randint_like(run: Run, g: Generator, dtype: str | None, x: Tensor, low: Any, high: Any = None) -> tuple[Any, str]:
     """Draw integers in the shape of a tensor."""
     first, end = (0, low) if high is None else (low, high)
     return g.randint(first, end, x.shape, dtype or x.dtype), dtype or x.dtype
 
 
-@drawer("normal")
 def normal(run: Run, g: Generator, dtype: str | None, mean: Any, std: Any = 1.0, size: Any = None) -> tuple[Any, str]:
     """Draw normal numbers with means and deviations."""
     middle, width = (np.array(p.value) if isinstance(p, Tensor) else p for p in (mean, std))
@@ -370,19 +326,55 @@ def normal(run: Run, g: Generator, dtype: str | None, mean: Any, std: Any = 1.0,
     return g.normal(shape, middle, width, dtype or run.default_dtype), dtype or run.default_dtype
 
 
-@drawer("bernoulli")
 def bernoulli(run: Run, g: Generator, dtype: str | None, x: Tensor, p: float | None = None) -> tuple[Any, str]:
     """Draw zeros and ones by their chances."""
     array = g.bernoulli_scalar(x.shape, p) if p is not None else g.bernoulli(np.asarray(x.value), x.dtype)
     return np.asarray(array, dtype=np.float64), x.dtype
 
 
-@drawer("poisson")
 def poisson(run: Run, g: Generator, dtype: str | None, rates: Tensor) -> tuple[Any, str]:
     """Draw counts by their rates."""
     if np.any(np.asarray(rates.value) < 0):
         run.fail("RuntimeError", "invalid Poisson rate, expected rate to be non-negative")
     return g.poisson(np.asarray(rates.value, np.float64)), rates.dtype
+
+
+def randperm(run: Run, g: Generator, dtype: str | None, n: int) -> tuple[Any, str]:
+    """Draw an order."""
+    run.meter.charge(n)
+    return g.randperm(n), dtype or "int64"
+
+
+def multinomial(
+    run: Run, g: Generator, dtype: str | None, weights: Tensor, num_samples: int, replacement: bool = False
+) -> tuple[Any, str]:
+    """Draw places by their weights."""
+    array = np.asarray(weights.value)
+    return g.multinomial(array, num_samples, replacement=replacement, dtype=weights.dtype), "int64"
+
+
+def of_lengths(draw: str) -> Numbers:
+    """Return a draw of lengths."""
+
+    def run_it(run: Run, g: Generator, dtype: str | None, *size: Any, **named: Any) -> tuple[Any, str]:
+        kind = dtype or run.default_dtype
+        return getattr(g, draw)(size_of(run, size, named), kind), kind  # rand or randn
+
+    return run_it
+
+
+def in_shape(draw: str) -> Numbers:
+    """Return a draw in the shape of a tensor."""
+    return lambda run, g, dtype, x: (getattr(g, draw)(x.shape, dtype or x.dtype), dtype or x.dtype)  # rand or randn
+
+
+DRAWS: dict[str, Numbers] = {
+    "rand": of_lengths("rand"), "randn": of_lengths("randn"), "rand_like": in_shape("rand"),
+    "randn_like": in_shape("randn"), "randint": randint, "randint_like": randint_like, "normal": normal,
+    "bernoulli": bernoulli, "poisson": poisson, "randperm": randperm, "multinomial": multinomial,
+}  # fmt: skip
+for _name, _draw in DRAWS.items():
+    drawer(_name, _draw, noted=_draw not in (randperm, multinomial))
 
 
 def without_slope(draw: Any, name: str) -> Any:
@@ -403,29 +395,7 @@ for _name in ("bernoulli", "poisson"):
     TABLE[f"torch.{_name}"] = without_slope(TABLE[f"torch.{_name}"], f"{_name.title()}Backward0")
 
 
-@native("torch.randperm")
-def randperm(run: Run, n: int, generator: Any = None, dtype: Any = None, **_: Any) -> Tensor:
-    """Draw an order."""
-    run.meter.charge(n)
-    return run.make(draws(run, generator).randperm(n), dtype_name(run, dtype) or "int64")
-
-
-@native("torch.multinomial")
-def multinomial(
-    run: Run, weights: Tensor, num_samples: int, replacement: bool = False, generator: Any = None
-) -> Tensor:
-    """Draw places by their weights."""
-    array = draws(run, generator).multinomial(
-        np.asarray(weights.value), num_samples, replacement=replacement, dtype=weights.dtype
-    )
-    return run.make(array, "int64")
-
-
-method("multinomial")(multinomial)
-method("bernoulli")(TABLE["torch.bernoulli"])
-
-
-def drawing(draw: Any) -> Any:
+def in_place(draw: Any) -> Any:
     """Return a method that draws a tensor's numbers in place."""
 
     def run_it(run: Run, x: Tensor, *arguments: Any, generator: Any = None, **named: Any) -> Tensor:
@@ -453,8 +423,6 @@ IN_PLACE: dict[str, Callable[..., Any]] = {
     "geometric_": lambda g, x, p: g.geometric(x.shape, p, x.dtype),
     "cauchy_": lambda g, x, median=0.0, sigma=1.0: g.cauchy(x.shape, median, sigma, x.dtype),
 }  # fmt: skip
-for _name, _draw in IN_PLACE.items():
-    method(_name)(drawing(_draw))
 
 
 # ---- types, devices, options
@@ -472,28 +440,23 @@ class Device:
         return self.kind
 
 
-TABLE["torch.device"] = Class("device", [], {}, lambda run, kind="cpu", index=None: Device("cpu"))
+BFLOAT16 = {
+    "min": -3.3895313892515355e38, "max": 3.3895313892515355e38, "eps": 0.0078125, "tiny": 1.1754943508222875e-38,
+    "smallest_normal": 1.1754943508222875e-38, "resolution": 0.01,
+}  # fmt: skip
 
 
-TABLE |= dict.fromkeys(
-    ("torch.cuda.is_available", "torch.backends.mps.is_available", "torch.mps.is_available",
-     "torch.cuda.is_initialized"), always(False)
-)  # fmt: skip
-TABLE |= dict.fromkeys(
-    ("torch.cuda.empty_cache", "torch.cuda.synchronize", "torch.set_num_threads",
-     "torch.use_deterministic_algorithms", "torch.set_float32_matmul_precision", "torch.cuda.reset_peak_memory_stats",
-     "torch.set_warn_always", "torch.set_default_device"), always(Foreign("torch"))
-)  # fmt: skip
-TABLE |= {"torch.cuda.device_count": always(0), "torch.get_num_threads": always(1)}
+def limits(dtype: str) -> Any:
+    """Return the bounds of a type of numbers."""
+    fields: dict[str, Any] = {"dtype": dtype, "bits": 16 if dtype == "bfloat16" else np.dtype(dtype).itemsize * 8}
+    if dtype not in FLOATS:
+        fields |= {"min": int(np.iinfo(dtype).min), "max": int(np.iinfo(dtype).max)}
+        return record("iinfo", f"iinfo(min={fields['min']}, max={fields['max']}, dtype={dtype})", fields)
+    names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+    fields |= BFLOAT16 if dtype == "bfloat16" else {name: float(getattr(np.finfo(dtype), name)) for name in names}
+    return record("finfo", f"finfo({', '.join(f'{name}={fields[name]:g}' for name in names)}, dtype={dtype})", fields)
 
 
-@native("torch.compile", "torch.jit.script", "torch.jit.trace")
-def compile_it(run: Run, function: Any = None, *_: Any, **__: Any) -> Any:
-    """Return the function itself: compiled, it gives the same numbers."""
-    return function if function is not None else (lambda run, function: function)
-
-
-@native("torch.set_default_dtype")
 def set_default_dtype(run: Run, dtype: DType) -> None:
     """Set the type of floats that are made of Python's numbers."""
     run.default_dtype = dtype.name
@@ -505,45 +468,6 @@ def set_default_type(run: Run, kind: Any) -> None:
     run.default_dtype = "float64" if "Double" in str(getattr(kind, "name", kind)) else "float32"
 
 
-class Limits:
-    """The bounds of a type of numbers."""
-
-    def __init__(self, dtype: str) -> None:
-        bits = {"bfloat16": 16}.get(dtype) or np.dtype(dtype).itemsize * 8
-        fields: dict[str, Any] = {"dtype": dtype, "bits": bits}
-        if dtype in FLOATS:
-            fields |= BFLOAT16 if dtype == "bfloat16" else {
-                name: float(getattr(np.finfo(dtype), name))
-                for name in ("min", "max", "eps", "tiny", "smallest_normal", "resolution")
-            }  # fmt: skip
-            shown = ", ".join(
-                f"{name}={fields[name]:g}" for name in ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
-            )
-            self.text = f"finfo({shown}, dtype={dtype})"
-        else:
-            fields |= {"min": int(np.iinfo(dtype).min), "max": int(np.iinfo(dtype).max)}
-            self.text = f"iinfo(min={fields['min']}, max={fields['max']}, dtype={dtype})"
-        self.fields = fields
-
-    attributes = {  # noqa: RUF012
-        name: lambda run, me, name=name: me.fields[name]
-        for name in ("min", "max", "eps", "tiny", "smallest_normal", "resolution", "bits", "dtype")
-    }
-
-
-BFLOAT16 = {
-    "min": -3.3895313892515355e38, "max": 3.3895313892515355e38, "eps": 0.0078125, "tiny": 1.1754943508222875e-38,
-    "smallest_normal": 1.1754943508222875e-38, "resolution": 0.01,
-}  # fmt: skip
-
-
-TABLE |= {
-    "torch.finfo": lambda run, dtype=None: Limits(dtype_name(run, dtype) or run.default_dtype),
-    "torch.iinfo": lambda run, dtype: Limits(dtype_name(run, dtype) or "int64"),
-    "torch.get_default_dtype": lambda run: DType(run.default_dtype),
-}
-
-
 @native("torch.set_printoptions")
 def set_printoptions(run: Run, **options: Any) -> None:
     """Set how tensors are printed."""
@@ -552,35 +476,15 @@ def set_printoptions(run: Run, **options: Any) -> None:
 
 
 # ---- about tensors
-TABLE |= {
-    "torch.is_tensor": lambda run, obj: isinstance(obj, Tensor) and obj.library == "torch",
-    "torch.numel": lambda run, x: int(np.size(x.value)),
-    "torch.is_floating_point": lambda run, x: category(x.dtype) == 2,
-    "torch.is_grad_enabled": lambda run: run.grad_enabled,
-    "torch.is_nonzero": truth,
-    "torch.Tensor.backward": lambda run, x, *arguments, **named: run.call(
-        run.attribute(x, "backward"), list(arguments), named
-    ),
-}
-
-
-@native("torch.equal")
 def equal_tensors(run: Run, x: Tensor, y: Tensor) -> bool:
     """Return whether two tensors have the same shape and numbers."""
     return x.shape == y.shape and bool(np.array_equal(np.asarray(x.value), np.asarray(y.value)))
 
 
-method("equal")(equal_tensors)
-
-
-@native("torch.allclose")
 def allclose(run: Run, x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
     """Return whether two tensors are nearly equal."""
     a, b = (np.asarray(t.value, dtype=np.float64) for t in (x, y))
     return bool(np.allclose(a, b, rtol, atol, equal_nan))
-
-
-method("allclose")(allclose)
 
 
 @native("torch.testing.assert_close", "torch.testing.assert_allclose")
@@ -598,3 +502,36 @@ def result_type(run: Run, x: Any, y: Any) -> DType:
     from gradcli.runner.values import promoted
 
     return DType(promoted(x.name, y.name) if isinstance(x, DType) else together(run, [x, y], "torch"))
+
+
+TABLE |= {
+    "torch.device": Class("device", [], {}, lambda run, kind="cpu", index=None: Device("cpu")),
+    "torch.set_default_dtype": set_default_dtype, "torch.get_default_dtype": lambda run: DType(run.default_dtype),
+    "torch.finfo": lambda run, dtype=None: limits(dtype_name(run, dtype) or run.default_dtype),
+    "torch.iinfo": lambda run, dtype: limits(dtype_name(run, dtype) or "int64"),
+    "torch.equal": equal_tensors, "torch.allclose": allclose, "torch.is_nonzero": truth,
+    "torch.is_tensor": lambda run, obj: isinstance(obj, Tensor) and obj.library == "torch",
+    "torch.numel": lambda run, x: int(np.size(x.value)),
+    "torch.is_floating_point": lambda run, x: category(x.dtype) == 2,
+    "torch.is_grad_enabled": lambda run: run.grad_enabled,
+    "torch.Tensor.backward": lambda run, x, *arguments, **named: run.call(
+        run.attribute(x, "backward"), list(arguments), named
+    ),
+    **dict.fromkeys(  # compiled, a function gives the same numbers
+        ("torch.compile", "torch.jit.script", "torch.jit.trace"),
+        lambda run, function=None, *_, **__: function if function is not None else lambda run, function: function,
+    ),
+    "torch.cuda.device_count": always(0), "torch.get_num_threads": always(1),
+    **dict.fromkeys((
+        "torch.cuda.is_available", "torch.backends.mps.is_available", "torch.mps.is_available",
+        "torch.cuda.is_initialized",
+    ), always(False)),
+    **dict.fromkeys((
+        "torch.cuda.empty_cache", "torch.cuda.synchronize", "torch.set_num_threads",
+        "torch.use_deterministic_algorithms", "torch.set_float32_matmul_precision",
+        "torch.cuda.reset_peak_memory_stats", "torch.set_warn_always", "torch.set_default_device",
+    ), always(Foreign("torch"))),
+}  # fmt: skip
+METHODS |= {name: TABLE[f"torch.{name}"] for name in ("equal", "allclose", "multinomial", "bernoulli")}
+METHODS |= {f"new_{name}": new_maker(name) for name in ("zeros", "ones", "empty", "full", "tensor")}
+METHODS |= {name: in_place(draw) for name, draw in IN_PLACE.items()}

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
+from gradcli.runner.library import TABLE, native
+from gradcli.runner.printing import to_repr
 from gradcli.runner.state import Run
 from gradcli.runner.transforms import (
     Call,
@@ -14,6 +17,7 @@ from gradcli.runner.transforms import (
     Made,
     Spec,
     as_tensors,
+    batched,
     first_v,
     flatten,
     jacobian_rows,
@@ -23,15 +27,12 @@ from gradcli.runner.transforms import (
     seed_for,
     unflatten,
 )
-from gradcli.runner.values import Tensor
+from gradcli.runner.values import Context, Instance, Named, Tensor, category
 
 
 def shown_type(run: Run, value: Any) -> str:
     """Return what Python shows of a value's class."""
-    from gradcli.runner.printing import to_repr
-    from gradcli.runner.python.builtins import type_of
-
-    return to_repr(run, type_of(run, value))
+    return to_repr(run, run.type_of(value))
 
 
 class Convention:
@@ -79,17 +80,9 @@ class Applied:
     """A function called with inputs of its own: what it gave, and what is asked about it."""
 
     def __init__(
-        self,
-        run: Run,
-        ways: Convention,
-        name: str,
-        fun: Any,
-        argnums: Any,
-        arguments: Sequence[Any],
-        named: Any = None,
-        has_aux: bool = False,
-        forward: bool = False,
-    ) -> None:
+        self, run: Run, ways: Convention, name: str, fun: Any, argnums: Any, arguments: Sequence[Any],
+        named: Any = None, has_aux: bool = False, forward: bool = False,
+    ) -> None:  # fmt: skip
         self.run, self.ways, self.name, self.call = run, ways, name, Call(run, fun)
         self.level = Level(run, ways.kind, forward)
         self.single = not isinstance(argnums, tuple | list)
@@ -151,9 +144,9 @@ class Applied:
                 self.call.begin(self.outputs[0], v)
             seeds = [seed_for(y, one) for y, one in zip(self.outputs, vs, strict=True)]
             gs = pulled(run, self.outputs, seeds, self.lifted, self.create([*self.outputs, *vs]))
-            found = [level.settled(g) for g in as_tensors(gs, self.lifted)]
-        self.call.end(found, self.names)
-        return self.together(found)
+            cotangents = [level.settled(g) for g in as_tensors(gs, self.lifted)]
+        self.call.end(cotangents, self.names)
+        return self.together(cotangents)
 
     def push(self, tangents: Any) -> Any:
         """Return J·v."""
@@ -162,10 +155,10 @@ class Applied:
             vs = self.ways.tangents(self.run, self, tangents)
             self.call.begin(self.outputs[0] if self.outputs else None, tangents=vs)
             ts = pushed(self.run, level, self.outputs, self.lifted, vs)
-            parts = [np.zeros(y.shape) if t is None else t for t, y in zip(ts, self.outputs, strict=True)]
-            found = [level.settled(Tensor(t, y.dtype, library)) for t, y in zip(parts, self.outputs, strict=True)]
-        self.call.end(found, self.names)
-        return unflatten(self.run, self.spec, found)
+            pairs = [(np.zeros(y.shape) if t is None else t, y) for t, y in zip(ts, self.outputs, strict=True)]
+            outputs = [level.settled(Tensor(t, y.dtype, library)) for t, y in pairs]
+        self.call.end(outputs, self.names)
+        return unflatten(self.run, self.spec, outputs)
 
     def jacobian(self) -> Any:
         """Return the Jacobian: in the structure of the outputs, and within it of the arguments."""
@@ -197,8 +190,7 @@ def jacobian_maker(ways: Convention, name: str) -> Callable[..., Made]:
     def make(run: Run, fun: Any, argnums: Any = 0, has_aux: bool = False, *_: Any, **__: Any) -> Made:
         def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
             done = Applied(run, ways, name, fun, argnums, arguments, named, has_aux)
-            found = done.jacobian()
-            return (found, done.aux) if has_aux else found
+            return (done.jacobian(), done.aux) if has_aux else done.jacobian()
 
         return Made(run_it, fun)
 
@@ -225,13 +217,9 @@ def pushed_through(
 
 
 def pulled_back(
-    run: Run,
-    ways: Convention,
-    fun: Any,
-    primals: Sequence[Any],
-    has_aux: bool,
+    run: Run, ways: Convention, fun: Any, primals: Sequence[Any], has_aux: bool,
     cotangents: Callable[[Run, Applied, Any], list[Any]],
-) -> tuple[Any, ...]:
+) -> tuple[Any, ...]:  # fmt: skip
     """Return what a function gives, the function that pulls v back, and with ``has_aux`` what it gives beside."""
     done = Applied(run, ways, "vjp", fun, tuple(range(len(primals))), primals, None, has_aux)
     value = done.value
@@ -242,3 +230,228 @@ def pulled_back(
         return done.pull(vs, np.asarray(vs[0].value) if vs else None)
 
     return (value, Made(pull, fun), done.aux) if has_aux else (value, Made(pull, fun))
+
+
+# ---- torch.func, under functorch's names too
+def names(name: str) -> tuple[str, ...]:
+    """Return the dotted names of a function."""
+    return (f"torch.func.{name}", f"functorch.{name}")
+
+
+class Torch(Convention):
+    """PyTorch's."""
+
+    kind = library = "torch"
+
+    def places(self, run: Run, arguments: Sequence[Any], argnums: Any) -> list[int]:
+        """Return the places of the arguments to differentiate by."""
+        places = list(argnums) if isinstance(argnums, tuple | list) else [argnums]
+        if not places:
+            run.fail("RuntimeError", "argnums must be non-empty")
+        for place in places:
+            if not isinstance(place, int) or not -len(arguments) <= place < len(arguments):
+                run.fail("RuntimeError", f"Got argnum={place}, but only {len(arguments)} positional inputs")
+        return [place % len(arguments) for place in places]
+
+    def taken(self, run: Run, leaf: Any, name: str) -> tuple[Tensor, bool]:
+        """Return a leaf of an argument: a tensor of floats."""
+        if not isinstance(leaf, Tensor):
+            run.fail("ValueError", f"Thing passed to transform API must be Tensor, got {shown_type(run, leaf)}")
+        if category(leaf.dtype) < 2:
+            run.fail("RuntimeError", "only Tensors of floating point dtype can require gradients")
+        return leaf, True
+
+    def beside(self, run: Run, made: Any, name: str) -> tuple[Any, Any]:
+        """Return what a function gives, and what it gives beside."""
+        if not (isinstance(made, tuple) and len(made) == 2):
+            calls = {"jvp": "jvp(f, primals, tangents)", "grad": "grad_and_value(f)(*args)"}
+            run.fail_as("torch aux", calls.get(name, "vjp(f, *primals)"))
+        return made[0], made[1]
+
+    def output(self, run: Run, leaf: Any, name: str) -> Any:
+        """Return a leaf of what a function gives: a tensor."""
+        if name in ("vjp", "jacrev", "jacfwd") and not isinstance(leaf, Tensor):
+            start = "vjp(f, *primals): expected f(*primals)" if name == "vjp" else f"{name}: Expected f"
+            run.fail("RuntimeError", f"{start} to return only tensors, got unsupported type {shown_type(run, leaf)}")
+        if name == "vjp" and category(leaf.dtype) < 2:
+            run.fail_as("vjp floats", leaf.dtype)
+        return leaf
+
+    def scalar(self, run: Run, done: Applied, name: str) -> None:
+        """Raise what PyTorch raises where a function gives more than one number."""
+        y = done.made
+        if not isinstance(y, Tensor):
+            run.fail_as("grad tensor", shown_type(run, y))
+        if y.shape:
+            run.fail_as("grad scalar", len(y.shape))
+
+    def tangents(self, run: Run, done: Applied, tangents: Any) -> list[Tensor]:
+        """Return v for each input."""
+        vs = flatten(run, tangents, False)[0]
+        if len(vs) != len(done.lifted):
+            run.fail_as("torch jvp tree")
+        return vs
+
+
+TORCH = Torch()
+
+
+def gradient_maker(with_value: bool) -> Callable[..., Made]:
+    """Return ``grad`` or ``grad_and_value``: what they make gives the gradient, and after it the value."""
+
+    def make(run: Run, func: Any, argnums: Any = 0, has_aux: bool = False) -> Made:
+        def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
+            value, g, aux = gradient(run, TORCH, "grad", func, argnums, arguments, named, has_aux)
+            if with_value:
+                return (g, (value, aux)) if has_aux else (g, value)
+            return (g, aux) if has_aux else g
+
+        return Made(run_it, func)
+
+    return make
+
+
+def cotangents_of(run: Run, done: Applied, given: Any) -> list[Any]:
+    """Return v for each output; raises what PyTorch raises where they are put together in another way."""
+    vs, its = flatten(run, given, False)
+    if not its.same(done.spec):
+        run.fail_as("torch v tree", its.inner(), done.spec.inner())
+    return vs
+
+
+@native(*names("jvp"))
+def jvp(run: Run, func: Any, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+    """Return what a function gives, and J·v."""
+    if not isinstance(primals, tuple):
+        run.fail_as("jvp tuple")
+    return pushed_through(run, TORCH, func, primals, tangents, has_aux)
+
+
+@native("torch.func.vmap", "torch.vmap", "functorch.vmap")
+def vmap(
+    run: Run, func: Any, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: Any = None
+) -> Made:
+    """Return a function that runs once for each entry of a batch."""
+
+    def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
+        def checked(value: Any) -> Any:
+            if not isinstance(value, Tensor):
+                run.fail_as("vmap output", Made(run_it, func).name, shown_type(run, value))
+            return value
+
+        return batched(run, func, list(arguments), named, in_dims, out_dims, checked, jax=False)
+
+    return Made(run_it, func)
+
+
+@native("torch.func.functional_call", "torch.nn.utils.stateless.functional_call")
+def functional_call(run: Run, module: Any, parameters: Any, args: Any = None, kwargs: Any = None, **_: Any) -> Any:
+    """Call a module with other parameters and buffers than it has."""
+    tables = list(parameters) if isinstance(parameters, tuple | list) else [parameters]
+    arguments = [] if args is None else list(args) if isinstance(args, tuple) else [args]
+    before: list[tuple[Any, str, Any]] = []
+    try:
+        for table in tables:
+            for path, value in table.items():
+                *way, name = path.split(".")
+                fields = place_of(run, reduce(run.attribute, way, module), name)
+                before.append((fields, name, fields[name]))
+                fields[name] = value
+        return run.call(module, arguments, kwargs or {})
+    finally:
+        for fields, name, value in reversed(before):
+            fields[name] = value
+
+
+def place_of(run: Run, owner: Instance, name: str) -> dict[str, Any]:
+    """Return the table of a module that has a parameter; raises what PyTorch raises where none has it."""
+    for table in ("_parameters", "_buffers"):
+        fields = owner.fields.get(table)
+        if isinstance(fields, dict) and name in fields:
+            return fields
+    if name in owner.fields:
+        return owner.fields
+    return run.fail("AttributeError", f"{owner.kind.name} has no attribute `{name}`")  # type: ignore[no-any-return]
+
+
+@native("torch.func.stack_module_state")
+def stack_module_state(run: Run, models: Any) -> Any:
+    """Return the parameters and the buffers of several modules, each stacked."""
+    tables = []
+    for method in ("named_parameters", "named_buffers"):
+        every = [dict(run.call(run.builtin("list"), [run.call(run.attribute(m, method))])) for m in models]
+        stacked = {}
+        for key in every[0]:
+            whole = run.function("torch.stack", [run.call(run.attribute(t[key], "detach")) for t in every])
+            stacked[key] = run.call(run.attribute(whole, "requires_grad_")) if method == "named_parameters" else whole
+        tables.append(stacked)
+    return tuple(tables)
+
+
+@native("torch.func.linearize")
+def linearize(run: Run, func: Any, *primals: Any) -> Any:
+    """Return what a function gives, and the function that pushes v forward."""
+    push = Made(lambda run, *tangents: pushed_through(run, TORCH, func, primals, tangents)[1], func)
+    return run.call(func, list(primals)), push
+
+
+# ---- torch.autograd.forward_ad
+class DualLevel(Context):
+    """``with dual_level()``: inside, tensors may have tangents."""
+
+    def __init__(self) -> None:
+        self.level: Level | None = None
+
+    def enter(self, run: Run) -> None:
+        """Begin."""
+        self.level = Level(run, forward=True)
+        run.levels.append(self.level)
+        run.duals = []
+
+    def leave(self, run: Run) -> None:
+        """End."""
+        if self.level in run.levels:
+            run.levels.remove(self.level)
+
+
+@native("torch.autograd.forward_ad.make_dual")
+def make_dual(run: Run, tensor: Tensor, tangent: Tensor) -> Tensor:
+    """Return a tensor with a tangent."""
+    level = dual_level_of(run)
+    made = level.lifted(tensor)
+    run.duals.append((made, tangent))
+    return made
+
+
+def dual_level_of(run: Run) -> Level:
+    """Return the level that is entered; raises what PyTorch raises outside of one."""
+    level = next((one for one in reversed(run.levels) if one.forward), None)
+    if level is None:
+        run.fail_as("no dual level")
+    return level  # type: ignore[return-value]
+
+
+@native("torch.autograd.forward_ad.unpack_dual")
+def unpack_dual(run: Run, tensor: Tensor) -> Any:
+    """Return a tensor's value and its tangent."""
+    level = dual_level_of(run)
+    inputs = [one for one, _ in run.duals]
+    tangent = next((t for one, t in run.duals if one is tensor), None)
+    if tangent is None and tensor.active:
+        (g,) = pushed(run, level, [tensor], inputs, [t for _, t in run.duals])
+        tangent = None if g is None else level.settled(Tensor(g, tensor.dtype))
+    return Named("UnpackedDualTensor", {"primal": level.settled(tensor), "tangent": tangent})
+
+
+TRANSFORMS: dict[str, Any] = {
+    "grad": gradient_maker(with_value=False), "grad_and_value": gradient_maker(with_value=True),
+    "jacrev": jacobian_maker(TORCH, "jacrev"), "jacfwd": jacobian_maker(TORCH, "jacfwd"),
+    "hessian": hessian_maker(TORCH),
+    "vjp": lambda run, func, *primals, has_aux=False: pulled_back(run, TORCH, func, primals, has_aux, cotangents_of),
+    "functionalize": lambda run, func, **_: func,  # writes in place are none of its effects here either
+}  # fmt: skip
+for _name, _work in TRANSFORMS.items():
+    native(*names(_name))(_work)
+TABLE["functorch.make_fx"] = TABLE["functorch.functionalize"]
+for _name in ("dual_level", "enter_dual_level"):
+    TABLE[f"torch.autograd.forward_ad.{_name}"] = lambda run: DualLevel()

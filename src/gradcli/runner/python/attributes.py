@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from gradcli.runner.exceptions import raise_key
@@ -18,9 +19,15 @@ from gradcli.runner.python.calls import (
     no_attribute,
     table_method,
 )
-from gradcli.runner.python.containers import item_of, whole
-from gradcli.runner.python.host_attributes import DUNDERS, FLOATS, KINDS, class_attribute, host_attribute
-from gradcli.runner.python.operators import hashable
+from gradcli.runner.python.containers import (
+    by_python,
+    item_of,
+    whole,
+)
+from gradcli.runner.python.host_attributes import DUNDERS, FLOATS, KINDS, OF_CLASSES, host_attribute
+from gradcli.runner.python.operators import (
+    hashable,
+)
 from gradcli.runner.state import Run
 from gradcli.runner.torch_names import class_of
 from gradcli.runner.values import (
@@ -44,6 +51,7 @@ from gradcli.runner.values import (
 )
 
 
+# ---- what a dot reads
 def attribute(run: Run, base: Any, name: str) -> Any:
     """Return ``base.name``; raises AttributeError."""
     kind = type(base)
@@ -54,7 +62,7 @@ def attribute(run: Run, base: Any, name: str) -> Any:
 
         return member_of(run, base, name)
     if isinstance(base, Tensor):
-        return of_number(run, base, name) if base.library == "python" else of_tensor(run, base, name)
+        return of_tensor(run, base, name)
     if kind is Class:
         return of_class(run, base, name)
     if kind is Super:
@@ -63,23 +71,20 @@ def attribute(run: Run, base: Any, name: str) -> Any:
         return Foreign(f"{base.name}.{name}")
     if kind is Closure and name in base.attributes:
         return base.attributes[name]
-    found = host_attribute(run, base, name)
-    return no_attribute(run, base, name) if found is UNBOUND else found
-
-
-def of_number(run: Run, base: Tensor, name: str) -> Any:
-    """Return an attribute or a method of a number of Python's that is differentiated.
-
-    A function that is explained may call the methods of tensors, which its arguments may be.
-    """
-    if name in ("real", "imag"):
-        return base if name == "real" else 0.0
-    member = FLOATS.get(name) or DUNDERS.get(name)
-    return of_tensor(run, base, name) if member is None else Bound(member, base)
+    value = host_attribute(run, base, name)
+    return no_attribute(run, base, name) if value is UNBOUND else value
 
 
 def of_tensor(run: Run, base: Tensor, name: str) -> Any:
-    """Return an attribute or a method of a tensor."""
+    """Return an attribute or a method of a tensor, or of a number of Python's that is differentiated.
+
+    A function that is explained may call the methods of tensors, which its arguments may be.
+    """
+    if base.library == "python":
+        if name in ("real", "imag"):
+            return base if name == "real" else 0.0
+        if (member := FLOATS.get(name) or DUNDERS.get(name)) is not None:
+            return Bound(member, base)
     if base.library == "numpy":
         load("numpy")
         own = READERS["numpy"](run, base, name)
@@ -87,14 +92,13 @@ def of_tensor(run: Run, base: Tensor, name: str) -> Any:
             return own
     if name in FOREIGN_TO.get(base.library, ()) and not base.active:
         return no_attribute(run, base, name)
-    read = ATTRIBUTES.get(name)
-    if read is not None:
-        return read(run, base)
-    if base.library == "jax" and jax_method(name) is not None:
-        return Method(name, base)
-    if name in METHODS or table_method(name) is not None:
-        return Method(name, base)
-    if name.endswith("_") and not name.endswith("__") and (name[:-1] in METHODS or table_method(name[:-1]) is not None):
+    if name in ATTRIBUTES:
+        return ATTRIBUTES[name](run, base)
+    in_place = name.endswith("_") and not name.endswith("__")
+    names = (name, name[:-1]) if in_place else (name,)
+    if (base.library == "jax" and jax_method(name) is not None) or any(
+        one in METHODS or table_method(one) is not None for one in names
+    ):
         return Method(name, base)
     if base.extra is not None and base.extra.fields is not None and name in base.extra.fields:
         return base.extra.fields[name]
@@ -110,19 +114,33 @@ def of_instance(run: Run, base: Instance | Hosted, name: str) -> Any:
         return base.fields[name]
     if member is not UNBOUND:
         return bound(run, base, base.kind, member)
-    if name == "__class__":
-        return base.kind
-    if name == "__dict__":
-        return base.fields
-    found = raw_member(run, base, name) if isinstance(base, Hosted) else UNBOUND
-    if found is not UNBOUND:
-        return found
+    if name in ("__class__", "__dict__"):
+        return base.kind if name == "__class__" else base.fields
+    raw = raw_member(run, base, name) if isinstance(base, Hosted) else UNBOUND
+    if raw is not UNBOUND:
+        return raw
     if name in OBJECT_MEMBERS:
         return Bound(OBJECT_MEMBERS[name], base)
     if name == "__doc__":
         return None
-    found = ask(run, base, "__getattr__", name)
-    return no_attribute(run, base, name) if found is UNBOUND else found
+    value = ask(run, base, "__getattr__", name)
+    return no_attribute(run, base, name) if value is UNBOUND else value
+
+
+def with_object(kinds: list[Class]) -> list[Class]:
+    """Return classes with ``object`` as the last."""
+    return kinds if OBJECT in kinds else [*kinds, OBJECT]
+
+
+CLASS_FIELDS: dict[str, Callable[[Class], Any]] = {
+    "__name__": lambda kind: kind.name, "__qualname__": lambda kind: kind.name,
+    "__mro__": lambda kind: tuple(with_object(kind.order)),
+    "mro": lambda kind: lambda run: list(with_object(kind.order)),
+    "__bases__": lambda kind: tuple(kind.bases) or (OBJECT,), "__base__": lambda kind: [*kind.bases, OBJECT][0],
+    "__dict__": lambda kind: kind.members if kind.run is not None else dict(kind.members),
+    "__module__": lambda kind: "__main__", "__doc__": lambda kind: None, "__annotations__": lambda kind: {},
+}  # fmt: skip
+"""What each class has beside its members."""
 
 
 def of_class(run: Run, base: Class, name: str) -> Any:
@@ -130,31 +148,16 @@ def of_class(run: Run, base: Class, name: str) -> Any:
     member = base.find(name)
     if member is not UNBOUND:
         return described(run, None, base, member)
-    if name in ("__name__", "__qualname__"):
-        return base.name
-    if name in ("__mro__", "mro", "__bases__", "__base__"):
-        from gradcli.runner.python.builtins import OBJECT
-
-        order = tuple([*base.order, OBJECT] if OBJECT not in base.order else base.order)
-        bases = tuple(base.bases) or (OBJECT,)
-        return {"__mro__": order, "mro": lambda run: list(order), "__bases__": bases, "__base__": bases[0]}[name]
-    if name in ("__dict__", "__module__", "__doc__", "__annotations__"):
-        defaults = {
-            "__dict__": base.members if base.run is not None else dict(base.members),
-            "__module__": "__main__",
-            "__annotations__": {},
-        }
-        return defaults.get(name)
+    if name in CLASS_FIELDS:
+        return CLASS_FIELDS[name](base)
     if name in OBJECT_MEMBERS:
         return OBJECT_MEMBERS[name]
-    found = class_attribute(run, base, name)
-    if found is UNBOUND and base.metaclass is not None and (member := base.metaclass.find(name)) is not UNBOUND:
-        found = bound(run, base, base.metaclass, member)
-    if found is not UNBOUND:
-        return found
-    if base.find("__members__") is not UNBOUND:
-        run.fail("AttributeError", name)
-    return run.fail("AttributeError", f"type object '{base.name}' has no attribute '{name}'")
+    if (base.name, name) in OF_CLASSES:
+        return OF_CLASSES[base.name, name]
+    if base.metaclass is not None and (member := base.metaclass.find(name)) is not UNBOUND:
+        return bound(run, base, base.metaclass, member)
+    is_enum = base.find("__members__") is not UNBOUND
+    return run.fail("AttributeError", name if is_enum else f"type object '{base.name}' has no attribute '{name}'")
 
 
 def of_super(run: Run, base: Super, name: str) -> Any:
@@ -180,6 +183,7 @@ def of_super(run: Run, base: Super, name: str) -> Any:
     return run.fail("AttributeError", f"'super' object has no attribute '{name}'")
 
 
+# ---- members of ``object``
 def object_new(run: Run, kind: Class, *arguments: Any, **named: Any) -> Any:
     """Return a new object of a class, or a new class of a metaclass."""
     if any(one.name == "type" and one.make is not None for one in kind.order):
@@ -205,6 +209,7 @@ def object_set(run: Run, me: Any, name: str, value: Any) -> None:
         me.fields[name] = value
 
 
+OBJECT: Class = Class("object", [], {"__init__": lambda run, me, *a, **k: None})
 OBJECT_MEMBERS: dict[str, Any] = {
     "__new__": object_new, "__init__": lambda run, me, *_, **__: None, "__init_subclass__": lambda run, kind, **_: None,
     "__setattr__": object_set, "__getattribute__": object_get,
@@ -218,6 +223,44 @@ OBJECT_MEMBERS: dict[str, Any] = {
 """Members of ``object``, which every class is derived from."""
 
 
+def raw_items(name: str) -> Callable[..., Any]:
+    """Return what reads, writes or deletes an item past the class's own method."""
+
+    def run_it(run: Run, me: Any, key: Any, *value: Any) -> Any:
+        if isinstance(me, dict):
+            place = hashable(run, key)
+            if not value and not dict.__contains__(me, place):
+                raise_key(key)
+            return getattr(dict, name)(me, place, *value)
+        if not isinstance(me, list) or name == "__getitem__":
+            return item_of(run, me, key)
+        change = getattr(list, name)
+        return by_python(run, lambda: change(me, whole(run, key), *value), "list assignment index out of range")
+
+    return run_it
+
+
+RAW: dict[str, Any] = {
+    "__init__": fill, **{name: raw_items(name) for name in ("__getitem__", "__setitem__", "__delitem__")},
+    "__hash__": lambda run, me: hash(plain_value(me)),
+    "__setattr__": lambda run, me, name, value: me.fields.__setitem__(name, value),
+}  # fmt: skip
+"""What ``super()`` gives of Python's own class, in a class that is derived from it."""
+
+
+def raw_member(run: Run, me: Any, name: str) -> Any:
+    """Return a method of Python's own class, past those of the script's; UNBOUND where it has none."""
+    if name in RAW:
+        return Bound(RAW[name], me)
+    for kind, table in KINDS:
+        if isinstance(me, kind) and name in table:
+            return Bound(table[name], me)
+    if name in DUNDERS and hasattr(plain_value(me), name):
+        return Bound(lambda run, me, *a: DUNDERS[name](run, plain_value(me), *a), me)
+    return UNBOUND
+
+
+# ---- what a dot writes
 def set_by_class(run: Run, base: Instance | Hosted, name: str, value: Any) -> bool:
     """Let a property or a descriptor of the class take a value, and return whether one did."""
     member = base.kind.find(name)
@@ -237,11 +280,17 @@ def assign_to_object(run: Run, base: Instance | Hosted, name: str, value: Any) -
         run.fail("FrozenInstanceError", f"cannot assign to field '{name}'")
     if set_by_class(run, base, name, value):
         return
-    slots = base.kind.find("__slots__")
-    if slots is not UNBOUND and name not in slots and not slots_elsewhere(base.kind, name):
+    slots = [one.members.get("__slots__") for one in base.kind.order if one.make is None]
+    if slots and not any(names is None or name == names or name in names for names in slots):
         no_attribute(run, base, name)
-    if name in ("__class__", "__dict__"):
-        become(run, base, name, value)
+    if name == "__dict__":
+        if not isinstance(value, dict):
+            run.fail("TypeError", "__dict__ must be set to a dictionary")
+        base.fields = value
+    elif name == "__class__":
+        if not (isinstance(value, Class) and value.run is not None and isinstance(base, Instance)):
+            run.fail("TypeError", "__class__ assignment only supported for mutable types or ModuleType subclasses")
+        base.kind = value
     else:
         base.fields[name] = value
 
@@ -260,30 +309,13 @@ def assign_attribute(run: Run, base: Any, name: str, value: Any) -> None:
     elif isinstance(base, Closure):
         base.attributes[name] = value
     elif isinstance(base, Module):
-        assign_to_module(run, base, name, value)
+        full = f"{base.name}.{name}"
+        before = run.member(full)
+        if before is not UNBOUND and not isinstance(before, bool | int | float | str | None):
+            raise run.refuse(f"{full} stays as it is: gradcli does not change what libraries have")
+        run.resolved[full] = value
     elif not isinstance(base, Foreign | TableFunction):
         no_attribute(run, base, name)
-
-
-def assign_to_module(run: Run, module: Module, name: str, value: Any) -> None:
-    """Do ``module.name = value`` of a setting; refuse another function in the place of a library's."""
-    full = f"{module.name}.{name}"
-    before = run.member(full)
-    if before is not UNBOUND and not isinstance(before, bool | int | float | str | None):
-        raise run.refuse(f"{full} stays as it is: gradcli does not change what libraries have")
-    run.resolved[full] = value
-
-
-def become(run: Run, base: Any, name: str, value: Any) -> None:
-    """Give an object another class of the script, or other attributes."""
-    if name == "__dict__":
-        if not isinstance(value, dict):
-            run.fail("TypeError", "__dict__ must be set to a dictionary")
-        base.fields = value
-    elif isinstance(value, Class) and value.run is not None and isinstance(base, Instance):
-        base.kind = value
-    else:
-        run.fail("TypeError", "__class__ assignment only supported for mutable types or ModuleType subclasses")
 
 
 def refuse_shared(run: Run, kind: Class, name: str) -> None:
@@ -295,17 +327,12 @@ def refuse_shared(run: Run, kind: Class, name: str) -> None:
     run.fail("TypeError", f"cannot set '{name}' attribute of immutable type '{kind.name}'")
 
 
-def slots_elsewhere(kind: Class, name: str) -> bool:
-    """Return whether an object may have an attribute: a class of its order names it, or names none at all."""
-    slots = [one.members.get("__slots__") for one in kind.order if one.make is None]
-    return any(names is None or name == names or name in names for names in slots)
-
-
 def delete_attribute(run: Run, base: Any, name: str) -> None:
     """Do ``del base.name``."""
     if ask(run, base, "__delattr__", name) is not UNBOUND:
         return
-    if isinstance(base, Instance) and isinstance(prop := base.kind.find(name), Property) and prop.deleter is not None:
+    prop = base.kind.find(name) if isinstance(base, Instance) else None
+    if isinstance(prop, Property) and prop.deleter is not None:
         run.call(prop.deleter, [base])
     elif isinstance(base, Instance) and base.kind.find("__frozen__") is True:
         run.fail("FrozenInstanceError", f"cannot delete field '{name}'")
@@ -318,55 +345,3 @@ def delete_attribute(run: Run, base: Any, name: str) -> None:
         assign_attribute(run, base, "grad", None)
     else:
         no_attribute(run, base, name)
-
-
-# ---- objects of classes that are derived from Python's own
-def raw_get(run: Run, me: Any, key: Any) -> Any:
-    """Return an item past the class's own ``__getitem__``."""
-    if isinstance(me, dict):
-        found = dict.get(me, hashable(run, key), UNBOUND)
-        return raise_key(key) if found is UNBOUND else found
-    return item_of(run, me, key)
-
-
-def raw_put(run: Run, me: Any, key: Any, value: Any) -> None:
-    """Assign an item past the class's own ``__setitem__``."""
-    if isinstance(me, dict):
-        dict.__setitem__(me, hashable(run, key), value)
-    elif isinstance(me, list):
-        try:
-            list.__setitem__(me, whole(run, key), value)
-        except IndexError:
-            run.fail("IndexError", "list assignment index out of range")
-
-
-def raw_delete(run: Run, me: Any, key: Any) -> None:
-    """Delete an item past the class's own ``__delitem__``."""
-    raw_get(run, me, key)
-    if isinstance(me, dict):
-        dict.__delitem__(me, key)
-    elif isinstance(me, list):
-        list.__delitem__(me, key)
-
-
-RAW: dict[str, Any] = {
-    "__init__": fill,
-    "__getitem__": raw_get,
-    "__setitem__": raw_put,
-    "__delitem__": raw_delete,
-    "__hash__": lambda run, me: hash(plain_value(me)),
-    "__setattr__": lambda run, me, name, value: me.fields.__setitem__(name, value),
-}
-"""What ``super()`` gives of Python's own class."""
-
-
-def raw_member(run: Run, me: Any, name: str) -> Any:
-    """Return a method of Python's own class, past those of the script's; UNBOUND where it has none."""
-    if name in RAW:
-        return Bound(RAW[name], me)
-    for kind, table in KINDS:
-        if isinstance(me, kind) and name in table:
-            return Bound(table[name], me)
-    if name in DUNDERS and hasattr(plain_value(me), name):
-        return Bound(lambda run, me, *a: DUNDERS[name](run, plain_value(me), *a), me)
-    return UNBOUND

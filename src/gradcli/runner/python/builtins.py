@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, cmp_to_key
 from typing import Any
 
 import numpy as np
 
 from gradcli.engine.graph import NODES
-from gradcli.runner.exceptions import TREE, Raised, exception_class, raised
+from gradcli.runner.exceptions import LIBRARIES_OWN, TREE, Raised, exception_class, raised
 from gradcli.runner.printing import format_value, to_repr, to_str
+from gradcli.runner.python.attributes import OBJECT
 from gradcli.runner.python.containers import iterate, take, walk
-from gradcli.runner.python.operators import (
-    contains,
-    equal,
-    hashable,
-    negative,
-    operate,
-    plain,
-    python_number,
-    read_number,
-    truth,
-)
+from gradcli.runner.python.host_attributes import stepped
+from gradcli.runner.python.operators import equal, hashable, operate, plain, read_number, truth, untraced
 from gradcli.runner.state import Run, constant
 from gradcli.runner.values import (
     UNBOUND,
@@ -48,12 +40,7 @@ from gradcli.runner.values import (
     rounded,
 )
 
-BUILTINS: dict[str, Any] = {}
-LIBRARIES_OWN = {
-    "AxisError", "UFuncTypeError", "DTypePromotionError", "LinAlgError", "_LinAlgError", "FrozenInstanceError",
-    "StatisticsError", "JSONDecodeError",
-}  # fmt: skip
-"""Exceptions that are no builtins."""
+BUILTINS: dict[str, Any] = {"object": OBJECT}
 
 
 def builtin(function: Any) -> Any:
@@ -63,15 +50,6 @@ def builtin(function: Any) -> Any:
 
 
 # ---- types
-OBJECT = Class("object", [], {"__init__": lambda run, me, *a, **k: None})
-
-
-def type_class(name: str, make: Any, bases: tuple[Class, ...] = ()) -> Class:
-    """Enter one of Python's types."""
-    made = BUILTINS[name] = Class(name, list(bases), {}, make)
-    return made
-
-
 def number_of(run: Run, x: Any) -> Any:
     """Return the number of a tensor of one entry, as Python has it; raises what PyTorch raises for several."""
     if not isinstance(x, Tensor):
@@ -118,25 +96,22 @@ def to_int(run: Run, x: Any = 0, base: Any = None) -> Any:
     """Do what ``int(x)`` does."""
     x = number_of(run, plain(x))
     if isinstance(x, Tensor):
-        return int(float(np.asarray(x.value).reshape(())[()]))
+        return int(untraced(x))
     for name in ("__int__", "__index__"):
         if (made := ask(run, x, name)) is not UNBOUND:
             return made
     if not isinstance(x, int | float | str):
-        run.fail(
-            "TypeError", f"int() argument must be a string, a bytes-like object or a real number, not '{type_name(x)}'"
-        )
+        what = "int() argument must be a string, a bytes-like object or a real number"
+        run.fail("TypeError", f"{what}, not '{type_name(x)}'")
     try:
         return int(x) if base is None else int(x, base)
-    except ValueError as error:
-        if str(error).startswith("Exceeds"):
-            run.fail("ValueError", str(error))
-        return run.fail("ValueError", f"invalid literal for int() with base {base or 10}: {x!r}")
-    except OverflowError as error:
-        return run.fail("OverflowError", str(error))
+    except (ValueError, OverflowError) as error:
+        literal = isinstance(error, ValueError) and not str(error).startswith("Exceeds")
+        text = f"invalid literal for int() with base {base or 10}: {x!r}" if literal else str(error)
+        return run.fail(type(error).__name__, text)
 
 
-def type_make(run: Run, x: Any, bases: Any = UNBOUND, members: Any = None, **named: Any) -> Any:
+def make_type(run: Run, x: Any, bases: Any = UNBOUND, members: Any = None, **named: Any) -> Any:
     """Do what ``type(x)`` does; of three arguments it makes a class."""
     if bases is UNBOUND:
         return type_of(run, x)
@@ -145,17 +120,6 @@ def type_make(run: Run, x: Any, bases: Any = UNBOUND, members: Any = None, **nam
     from gradcli.runner.python.calls import make_class
 
     return make_class(run, x, list(bases), dict(members), {}, named)
-
-
-FLOAT = type_class("float", to_float)
-INT = type_class("int", to_int)
-BOOL = type_class("bool", lambda run, x=False: truth(run, x), (INT,))
-STR = type_class("str", lambda run, x="": to_str(run, x))
-LIST = type_class("list", lambda run, x=(): take(run, x))
-TUPLE = type_class("tuple", lambda run, x=(): tuple(take(run, x)))
-SET = type_class("set", lambda run, x=(): {hashable(run, item) for item in take(run, x)})
-FROZENSET = type_class("frozenset", lambda run, x=(): frozenset(hashable(run, item) for item in take(run, x)))
-TYPE = type_class("type", type_make)
 
 
 def make_dict(run: Run, x: Any = (), /, **named: Any) -> dict[Any, Any]:
@@ -171,9 +135,6 @@ def make_dict(run: Run, x: Any = (), /, **named: Any) -> dict[Any, Any]:
     return {hashable(run, key): value for key, value in pairs} | named
 
 
-DICT = type_class("dict", make_dict)
-
-
 def make_range(run: Run, *bounds: Any) -> range:
     """Do what ``range`` does."""
     parts = []
@@ -184,15 +145,7 @@ def make_range(run: Run, *bounds: Any) -> range:
         if not isinstance(part, int):
             run.fail("TypeError", f"'{type_name(bound)}' object cannot be interpreted as an integer")
         parts.append(part)
-    try:
-        return range(*parts)
-    except ValueError as error:
-        return run.fail("ValueError", str(error))  # type: ignore[no-any-return]
-
-
-def refuse_complex(run: Run) -> Any:
-    """Refuse complex numbers."""
-    raise run.refuse("complex numbers are not part of gradcli")
+    return range(*parts)
 
 
 def make_bytes(run: Run, source: Any = b"", encoding: Any = None, errors: str = "strict") -> bytes:
@@ -207,48 +160,60 @@ def make_bytes(run: Run, source: Any = b"", encoding: Any = None, errors: str = 
     return source if isinstance(source, bytes) else bytes(take(run, source))
 
 
-RANGE = type_class("range", make_range)
-SLICE = type_class("slice", lambda run, *bounds: slice(*bounds))
-type_class("complex", lambda run, *parts: refuse_complex(run))
-BYTES = type_class("bytes", make_bytes)
-NONE = Class("NoneType", [], {})
-FUNCTION = Class("function", [], {})
-METHOD = Class("method", [], {})
-NATIVE = Class("builtin_function_or_method", [], {})
-MODULE = Class("module", [], {})
-GENERATOR = Class("generator", [], {})
+def refuse_complex(run: Run, *_: Any) -> Any:
+    """Refuse complex numbers."""
+    raise run.refuse("complex numbers are not part of gradcli")
+
+
+def type_class(name: str, make: Any = None, *bases: Class) -> Class:
+    """Return one of Python's types, entered as a builtin where it can be called by its name."""
+    made = Class(name, list(bases), {}, make)
+    if make is not None:
+        BUILTINS[name] = made
+    return made
+
+
+FLOAT = type_class("float", to_float)
+INT = type_class("int", to_int)
+STR = type_class("str", lambda run, x="": to_str(run, x))
+TUPLE = type_class("tuple", lambda run, x=(): tuple(take(run, x)))
+DICT = type_class("dict", make_dict)
+TYPE = type_class("type", make_type)
+METHOD, NATIVE = type_class("method"), type_class("builtin_function_or_method")
 TENSOR = Class("Tensor", [], {}, qualified="torch.Tensor")
 PARAMETER = Class("Parameter", [TENSOR], {}, qualified="torch.nn.parameter.Parameter")
 NDARRAY = Class("ndarray", [], {}, qualified="numpy.ndarray")
 JAX_ARRAY = Class("ArrayImpl", [], {}, qualified="jaxlib.xla_extension.ArrayImpl")
 SIZE = Class("Size", [TUPLE], {}, lambda run, x=(): Size(take(run, x)), qualified="torch.Size")
 DTYPE = Class("dtype", [], {}, qualified="torch.dtype")
-BUILTINS["object"] = OBJECT
-
-
-@cache
-def scalar_class(dtype: str) -> Class:
-    """Return the class of a single number of NumPy's."""
-    bases = [FLOAT] if dtype == "float64" else []
-    return Class("bool" if dtype == "bool" else dtype, bases, {}, qualified=f"numpy.{dtype}")
-
-
 WALKS: tuple[Any, ...] = (
     *map(iter, ([], (), {}, set(), "", range(1))), {}.keys(), {}.values(), {}.items(), enumerate(()), zip(),
     reversed([]),
 )  # fmt: skip
 """What walks over Python's own containers, one of each kind."""
 HOST: tuple[tuple[Any, Class], ...] = (
-    (bool, BOOL), (int, INT), (float, FLOAT), (str, STR), (list, LIST), (Size, SIZE), (tuple, TUPLE), (dict, DICT),
-    (set, SET), (frozenset, FROZENSET), (range, RANGE), (slice, SLICE), (type(None), NONE), (Closure, FUNCTION),
-    (Bound, METHOD), (Method, METHOD), (type(...), Class("ellipsis", [], {})),
-    (type(NotImplemented), Class("NotImplementedType", [], {})),
-    *[(type(one), Class(type(one).__name__, [], {})) for one in WALKS], (Class, TYPE), (Module, MODULE), (DType, DTYPE),
-    (Iterator, GENERATOR), (TableFunction, NATIVE), (bytes, BYTES),
+    (bool, type_class("bool", lambda run, x=False: truth(run, x), INT)), (int, INT), (float, FLOAT), (str, STR),
+    (list, type_class("list", lambda run, x=(): take(run, x))), (Size, SIZE), (tuple, TUPLE), (dict, DICT),
+    (set, type_class("set", lambda run, x=(): {hashable(run, item) for item in take(run, x)})),
+    (frozenset, type_class("frozenset", lambda run, x=(): frozenset(hashable(run, item) for item in take(run, x)))),
+    (range, type_class("range", make_range)), (slice, type_class("slice", lambda run, *bounds: slice(*bounds))),
+    (complex, type_class("complex", refuse_complex)), (type(None), type_class("NoneType")),
+    (Closure, type_class("function")), (Bound, METHOD), (Method, METHOD), (type(...), type_class("ellipsis")),
+    (type(NotImplemented), type_class("NotImplementedType")),
+    *[(type(one), type_class(type(one).__name__)) for one in WALKS], (Class, TYPE), (Module, type_class("module")),
+    (DType, DTYPE), (Iterator, type_class("generator")), (TableFunction, NATIVE),
+    (bytes, type_class("bytes", make_bytes)),
 )  # fmt: skip
+"""The classes of the host's values; the first that fits counts."""
 
 
-def type_of(run: Run, x: Any) -> Any:
+@cache
+def scalar_class(dtype: str) -> Class:
+    """Return the class of a single number of NumPy's."""
+    return Class(dtype, [FLOAT] if dtype == "float64" else [], {}, qualified=f"numpy.{dtype}")
+
+
+def type_of(_run: Run, x: Any) -> Any:
     """Return the class of a value."""
     x = plain(x)
     if isinstance(x, Instance):
@@ -258,29 +223,22 @@ def type_of(run: Run, x: Any) -> Any:
     if isinstance(x, Tensor):
         if x.library == "torch":
             return PARAMETER if x.extra is not None and x.extra.parameter else TENSOR
-        if x.library == "python":
-            return FLOAT
-        if x.library == "jax":
-            return JAX_ARRAY
-        return NDARRAY if x.shape else scalar_class(x.dtype)
+        if x.library == "numpy":
+            return NDARRAY if x.shape else scalar_class(x.dtype)
+        return FLOAT if x.library == "python" else JAX_ARRAY
     if isinstance(x, Foreign):
         return x
     if isinstance(x, Named):
         return x.kind or Class(x.name, [TUPLE], {}, qualified=x.name)
     own = getattr(x, "script_class", None)
-    if own is not None:
-        return own
-    return next((kind for host, kind in HOST if isinstance(x, host)), NATIVE)
+    return own if own is not None else next((kind for host, kind in HOST if isinstance(x, host)), NATIVE)
 
 
 def type_name(x: Any) -> str:
     """Return what Python calls the type of a value, for messages."""
     kind = type_of(None, x)  # type: ignore[arg-type]
-    if isinstance(kind, Foreign):
-        return kind.name
-    if kind.qualified.startswith("numpy."):
-        return kind.qualified if kind is not NDARRAY else "numpy.ndarray"
-    return kind.name  # type: ignore[no-any-return]
+    is_numpy = isinstance(kind, Class) and kind.qualified.startswith("numpy.")
+    return str(kind.qualified if is_numpy else kind.name)
 
 
 ABSTRACT = {
@@ -299,15 +257,10 @@ def is_kind(run: Run, x: Any, kinds: Any) -> bool:
         return True
     own = type_of(run, x)
     if isinstance(kinds, Foreign):
-        last = kinds.name.rpartition(".")[2]
-        return isinstance(own, Class) and own.name in ABSTRACT.get(last, ())
+        return isinstance(own, Class) and own.name in ABSTRACT.get(kinds.name.rpartition(".")[2], ())
     if isinstance(kinds, DType):
-        return (
-            isinstance(x, Tensor)
-            and x.library in ("numpy", "jax")
-            and x.dtype == kinds.name
-            and (not x.shape or x.library == "jax")
-        )
+        is_number = isinstance(x, Tensor) and (x.library == "jax" or (x.library == "numpy" and not x.shape))
+        return is_number and x.dtype == kinds.name
     if isinstance(kinds, int | float | str | list | dict):
         run.fail("TypeError", "isinstance() arg 2 must be a type, a tuple of types, or a union")
     if not isinstance(kinds, Class):
@@ -322,7 +275,6 @@ def is_kind(run: Run, x: Any, kinds: Any) -> bool:
 @builtin
 def print_(run: Run, *values: Any, sep: Any = None, end: Any = None, file: Any = None, flush: Any = False) -> None:
     """Print values."""
-    del flush
     text = (" " if sep is None else sep).join([to_str(run, value) for value in values]) + ("\n" if end is None else end)
     if file is None or getattr(file, "name", "") == "sys.stdout":
         run.print(text)
@@ -331,19 +283,18 @@ def print_(run: Run, *values: Any, sep: Any = None, end: Any = None, file: Any =
 
 
 @builtin
-def len_(run: Run, x: Any) -> int:
+def len_(run: Run, x: Any) -> Any:
     """Return how many items a value has."""
     if isinstance(x, Tensor):
         if not x.shape:
             run.fail("TypeError", "len() of a 0-d tensor" if x.library == "torch" else "len() of unsized object")
         return x.shape[0]
     if (made := ask(run, x, "__len__")) is not UNBOUND:
-        return made  # type: ignore[no-any-return]
-    if hasattr(x, "__len__"):
-        return len(x)
-    if isinstance(x, Class) and x.find("__members__") is not UNBOUND:
-        return len(x.find("__members__"))
-    return run.fail("TypeError", f"object of type '{type_name(x)}' has no len()")  # type: ignore[no-any-return]
+        return made
+    items = x.find("__members__") if isinstance(x, Class) else x
+    if not hasattr(items, "__len__"):
+        run.fail("TypeError", f"object of type '{type_name(x)}' has no len()")
+    return len(items)
 
 
 @builtin
@@ -357,12 +308,14 @@ def sum_(run: Run, items: Any, start: Any = 0) -> Any:
     return total
 
 
+ABS = {"torch": "torch.abs", "python": "math.fabs", "numpy": "numpy.abs", "jax": "jax.numpy.abs"}
+
+
 @builtin
 def abs_(run: Run, x: Any) -> Any:
     """Return the size of a number."""
     if isinstance(x, Tensor):
-        name = {"python": "math.fabs", "numpy": "numpy.abs", "jax": "jax.numpy.abs"}.get(x.library, "torch.abs")
-        return run.call(run.member(name), [x])
+        return run.call(run.member(ABS[x.library]), [x])
     if (made := ask(run, x, "__abs__")) is not UNBOUND:
         return made
     if not isinstance(x, int | float):
@@ -370,16 +323,13 @@ def abs_(run: Run, x: Any) -> Any:
     return abs(x)
 
 
-def extreme(sign: str) -> Any:
+def extreme(sign: str, word: str) -> Any:
     """Return Python's ``max`` or ``min``: of items, or of several values, the first of those that are equal."""
-    word = "max" if sign == ">" else "min"
 
     def run_it(run: Run, *values: Any, key: Any = None, default: Any = UNBOUND) -> Any:
         items = take(run, values[0]) if len(values) == 1 else list(values)
         if not items:
-            if default is not UNBOUND:
-                return default
-            run.fail("ValueError", f"{word}() arg is an empty sequence")
+            return run.fail("ValueError", f"{word}() arg is an empty sequence") if default is UNBOUND else default
         best = items[0]
         measure = best if key is None else run.call(key, [best])
         for item in items[1:]:
@@ -391,16 +341,11 @@ def extreme(sign: str) -> Any:
     return run_it
 
 
-BUILTINS["max"], BUILTINS["min"] = extreme(">"), extreme("<")
-
-
 @builtin
 def sorted_(run: Run, items: Any, *, key: Any = None, reverse: bool = False) -> list[Any]:
     """Sort items, equal ones in their order."""
-    from functools import cmp_to_key
-
-    found = take(run, items)
-    keys = found if key is None else [run.call(key, [item]) for item in found]
+    values = take(run, items)
+    keys = values if key is None else [run.call(key, [item]) for item in values]
 
     def compare(i: int, j: int) -> int:
         if truth(run, operate(run, "<", keys[i], keys[j])):
@@ -408,8 +353,8 @@ def sorted_(run: Run, items: Any, *, key: Any = None, reverse: bool = False) -> 
         return 1 if truth(run, operate(run, "<", keys[j], keys[i])) else 0
 
     simple = all(type(k) in (int, float) for k in keys) or all(type(k) is str for k in keys)
-    order = sorted(range(len(found)), key=keys.__getitem__ if simple else cmp_to_key(compare), reverse=reverse)
-    return [found[k] for k in order]
+    order = sorted(range(len(values)), key=keys.__getitem__ if simple else cmp_to_key(compare), reverse=reverse)
+    return [values[k] for k in order]
 
 
 class Zip(zip):  # type: ignore[type-arg]
@@ -434,19 +379,6 @@ def zip_strictly(run: Run, walks: list[Iterator[Any]]) -> Iterator[Any]:
         yield tuple(items)
 
 
-def until(run: Run, function: Any, end: Any) -> Iterator[Any]:
-    """Yield what a function gives until it gives an end."""
-    while not equal(run, item := run.call(function), end):
-        run.meter.turn()
-        yield item
-
-
-@builtin
-def enumerate_(run: Run, items: Any, start: int = 0) -> Iterator[Any]:
-    """Number items."""
-    return run.over(Enumerate(walk(run, items), start), (items,))  # type: ignore[no-any-return]
-
-
 @builtin
 def zip_(run: Run, *parts: Any, strict: bool = False) -> Iterator[Any]:
     """Put items of several together."""
@@ -456,56 +388,52 @@ def zip_(run: Run, *parts: Any, strict: bool = False) -> Iterator[Any]:
 
 
 @builtin
-def reversed_(run: Run, items: Any) -> Iterator[Any]:
+def reversed_(run: Run, items: Any) -> Any:
     """Return items in reverse."""
     if (made := ask(run, items, "__reversed__")) is not UNBOUND:
-        return made  # type: ignore[no-any-return]
+        return made
     if isinstance(items, set | frozenset):
         run.fail("TypeError", f"'{type_name(items)}' object is not reversible")
-    return reversed(take(run, items))  # type: ignore[no-any-return]
+    return reversed(take(run, items))
 
 
 @builtin
-def map_(run: Run, function: Any, *parts: Any) -> Iterator[Any]:
+def map_(run: Run, function: Any, *parts: Any) -> Any:
     """Call a function with each item."""
     walks = zip(*[walk(run, part) for part in parts], strict=False)
-    return run.over((run.call(function, list(items)) for items in walks), parts)  # type: ignore[no-any-return]
+    return run.over((run.call(function, list(items)) for items in walks), parts)
 
 
 @builtin
-def filter_(run: Run, function: Any, items: Any) -> Iterator[Any]:
+def filter_(run: Run, function: Any, items: Any) -> Any:
     """Return the items for which a function is true."""
-    made = (
-        item for item in iterate(run, items) if truth(run, item if function is None else run.call(function, [item]))
-    )
-    return run.over(made, (items,))  # type: ignore[no-any-return]
+    each = iterate(run, items)
+    return run.over((i for i in each if truth(run, i if function is None else run.call(function, [i]))), (items,))
 
 
 @builtin
 def round_(run: Run, x: Any, digits: Any = None) -> Any:
     """Round a number."""
     if isinstance(x, Tensor) and x.library == "torch":
-        return run.function("torch.round", x) if digits is None else run.function("torch.round", x, decimals=digits)
+        return run.function("torch.round", x, **({} if digits is None else {"decimals": digits}))
     if isinstance(x, Tensor) and (x.shape or digits is not None):
         return run.function("np.round", x, digits or 0)
     x = number_of(run, x)
     if (made := ask(run, x, "__round__", *([] if digits is None else [digits]))) is not UNBOUND:
         return made
-    if isinstance(x, Tensor):
-        x = float(np.asarray(x.value).reshape(())[()])
     if isinstance(x, int) and isinstance(digits, int):
         digits = max(digits, -run.meter.budget.bits)  # Python would work out that power of ten
-    return round(x, digits) if digits is not None else round(x)
+    return round(untraced(x), digits)
 
 
 @builtin
-def issubclass_(run: Run, kind: Any, kinds: Any) -> bool:
+def issubclass_(_run: Run, kind: Any, kinds: Any) -> bool:
     """Return whether a class is derived from another."""
     return any(kind.is_a(one) for one in (kinds if isinstance(kinds, tuple) else (kinds,)))
 
 
 @builtin
-def callable_(run: Run, x: Any) -> bool:
+def callable_(_run: Run, x: Any) -> bool:
     """Return whether a value can be called."""
     if isinstance(x, Instance):
         return own(x, "__call__") is not UNBOUND
@@ -529,12 +457,6 @@ def getattr_(run: Run, x: Any, name: str, *default: Any) -> Any:
 
 
 @builtin
-def hasattr_(run: Run, x: Any, name: str) -> bool:
-    """Return whether a value has an attribute."""
-    return getattr_(run, x, name, UNBOUND) is not UNBOUND
-
-
-@builtin
 def vars_(run: Run, x: Instance | None = None) -> dict[str, Any]:
     """Return the attributes of an object."""
     if x is None:
@@ -543,17 +465,15 @@ def vars_(run: Run, x: Instance | None = None) -> dict[str, Any]:
 
 
 @builtin
-def dir_(run: Run, x: Instance) -> list[str]:
-    """Return the names of the attributes of an object."""
-    return sorted({*x.fields, *(name for kind in x.kind.order for name in kind.members)})
-
-
-@builtin
 def iter_(run: Run, x: Any, *end: Any) -> Any:
     """Begin to walk over items, or call a function until it gives an end."""
-    if end:
-        return until(run, x, end[0])
-    return iter(walk(run, x))
+
+    def until() -> Iterator[Any]:
+        while not equal(run, item := run.call(x), end[0]):
+            run.meter.turn()
+            yield item
+
+    return until() if end else iter(walk(run, x))
 
 
 @builtin
@@ -563,8 +483,6 @@ def next_(run: Run, x: Any, *default: Any) -> Any:
         return or_default(lambda: ask(run, x, "__next__"), "StopIteration", default)
     if not hasattr(type(x), "__next__"):
         run.fail("TypeError", f"'{type_name(x)}' object is not an iterator")
-    from gradcli.runner.python.host_attributes import stepped
-
     return or_default(lambda: stepped(run, lambda: next(x)), "StopIteration", default)
 
 
@@ -578,23 +496,19 @@ def id_(run: Run, x: Any) -> int:
 @builtin
 def hash_(run: Run, x: Any) -> int:
     """Return a number for a value that can be a key."""
-    if isinstance(x, Keyed):
-        return hash(hashable(run, x))
-    if isinstance(x, str | Instance | Tensor):
-        return int(id_(run, x))
-    return hash(hashable(run, x))
+    by_identity = isinstance(x, str | Instance | Tensor) and not isinstance(x, Keyed)
+    return int(id_(run, x)) if by_identity else hash(hashable(run, x))
 
 
 @builtin
-def exit_(run: Run, code: Any = None) -> Any:
+def exit_(_run: Run, code: Any = None) -> Any:
     """End the script."""
-    error = raised("SystemExit", "")
-    error.instance.fields["args"] = () if code is None else (code,)
-    raise error
+    raise raised("SystemExit", *(() if code is None else (code,)))
 
 
-def set_attribute(run: Run, x: Any, name: str, value: Any) -> None:
-    """Do what ``setattr`` does."""
+@builtin
+def setattr_(run: Run, x: Any, name: str, value: Any) -> None:
+    """Write an attribute by its name."""
     if run.story is not None and isinstance(name, str):
         value = run.story.tell([run], f"an object.{name}", value, (x, name))
     run.assign_attribute(x, name, value)
@@ -605,17 +519,19 @@ BUILTINS |= {
     "property": lambda run, fget, fset=None, fdel=None, doc=None: Property(fget, fset, fdel),
     "staticmethod": lambda run, function: StaticMethod(function),
     "classmethod": lambda run, function: ClassMethod(function), "display": print_,
+    "max": extreme(">", "max"), "min": extreme("<", "min"),
+    "enumerate": lambda run, items, start=0: run.over(Enumerate(walk(run, items), start), (items,)),
     "any": lambda run, items: any(truth(run, item) for item in iterate(run, items)),
     "all": lambda run, items: all(truth(run, item) for item in iterate(run, items)),
     "pow": lambda run, x, y, modulus=None: operate(run, "**", x, y) if modulus is None else pow(x, y, modulus),
     "divmod": lambda run, x, y: (operate(run, "//", x, y), operate(run, "%", x, y)),
     "isinstance": is_kind, "repr": to_repr, "format": format_value,
-    "setattr": set_attribute,
+    "hasattr": lambda run, x, name: getattr_(run, x, name, UNBOUND) is not UNBOUND,
     "delattr": lambda run, x, name: run.delete_attribute(x, name),
+    "dir": lambda run, x: sorted({*x.fields, *(name for kind in x.kind.order for name in kind.members)}),
     "chr": lambda run, code: chr(code), "ord": lambda run, character: ord(character),
     "bin": lambda run, x: bin(x), "hex": lambda run, x: hex(x), "oct": lambda run, x: oct(x),
     "ascii": lambda run, x: to_repr(run, x).encode("ascii", "backslashreplace").decode(),
     **{name: exception_class(name) for name in TREE if name not in LIBRARIES_OWN},
     "IOError": exception_class("OSError"), "EnvironmentError": exception_class("OSError"),
 }  # fmt: skip
-__all__ = ["BUILTINS", "contains", "equal", "negative", "python_number", "type_name"]

@@ -1,7 +1,4 @@
-"""Classes of a script: made of a body, of fields (dataclasses), of members (enums).
-
-Calls: functions of the script, classes, natives of libraries, and functions of gradcli's table.
-"""
+"""Calls: functions of the script, classes and what makes them, natives of libraries, functions of gradcli's table."""
 
 from __future__ import annotations
 
@@ -16,11 +13,12 @@ from gradcli.language.calls import WITHOUT_MEANING, Parameter, find_function
 from gradcli.ops import METHODS as TABLE_METHODS
 from gradcli.ops import Function, Pair, Parts, find
 from gradcli.ops.declare import value_of
-from gradcli.runner.converting import bound_call, convert, wrap
-from gradcli.runner.exceptions import KINDS, TYPED, of_host, of_integers, of_types, torch_error
-from gradcli.runner.grad_fns import Fused
+from gradcli.runner.backward import Fused
+from gradcli.runner.converting import bound_call, cast_call, convert, wrap
+from gradcli.runner.exceptions import KINDS, of_host, torch_error, type_error
 from gradcli.runner.hosted import host_of, new_hosted
-from gradcli.runner.library import METHODS, TABLE, refuse_effect
+from gradcli.runner.library import METHODS, TABLE, look_up, refuse_effect
+from gradcli.runner.python.containers import refuse_stale, write_back
 from gradcli.runner.python.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together
 from gradcli.runner.state import DEEP, Run
 from gradcli.runner.torch_names import refuse_theirs
@@ -49,125 +47,12 @@ from gradcli.runner.values import (
     strong,
 )
 
-
-def note_abstract(made: Class, members: dict[str, Any], options: dict[str, Any]) -> None:
-    """Note which methods of a class are abstract, where it is one that has such."""
-    enforced = made.find("__abc__") is not UNBOUND or getattr(options.get("metaclass"), "name", "") == "ABCMeta"
-    if enforced:
-        members["__abc__"] = made.members["__abc__"] = True
-    abstract = [] if not enforced else [n for n in abstract_names(made) if is_abstract(made.find(n))]
-    if abstract:
-        made.members["__abstract__"] = abstract
-    elif made.find("__abstract__") is not UNBOUND:
-        made.members["__abstract__"] = ()
-
-
-def make_class(
-    run: Run, name: str, bases: list[Any], members: dict[str, Any], annotated: dict[str, str], options: dict[str, Any]
-) -> Class:
-    """Return a class of a body's members; ``annotated`` has the types that are written there, by name.
-
-    A base may have a native ``__body__`` that makes classes of its own kind: enums, tuples with names. A metaclass of
-    the script is called as Python calls it.
-    """
-    for base in bases:
-        if not isinstance(base, Class | Foreign) and not getattr(base, "shows", False):
-            run.fail("TypeError", f"bases of {name} must be classes")
-    kinds = [base for base in bases if isinstance(base, Class)]
-    metaclass = options.get("metaclass")
-    if not isinstance(metaclass, Class) or metaclass.run is None:
-        metaclass = next((kind.metaclass for kind in kinds if kind.metaclass is not None), None)
-    if metaclass is not None:
-        new, start = metaclass.find("__new__"), metaclass.find("__init__")
-        given = [name, tuple(bases), dict(members)]
-        if new is not UNBOUND:
-            made: Class = run.call(new, [metaclass, *given])
-        else:
-            made = built(run, name, kinds, members, annotated, options)
-            made.metaclass = metaclass
-        if start is not UNBOUND:
-            run.call(start, [made, *given])
-        return made
-    return built(run, name, kinds, members, annotated, options)
-
-
-def built(
-    run: Run, name: str, kinds: list[Class], members: dict[str, Any], annotated: dict[str, str], options: dict[str, Any]
-) -> Class:
-    """Return a class of a body's members, as ``type`` makes it."""
-    if annotated:
-        members = members | {"__annotations__": annotated}
-    if "__eq__" in members:
-        members.setdefault("__hash__", None)
-    body = next((found for kind in kinds if (found := kind.find("__body__")) is not UNBOUND), None)
-    if body is not None:
-        return body(run, name, kinds, members)  # type: ignore[no-any-return]
-    try:
-        made = Class(name, kinds, members, qualified=f"__main__.{name}")
-    except ValueError as error:
-        return run.fail("TypeError", str(error))  # type: ignore[no-any-return]
-    made.run = run
-    run.meter.watch(len(made.order) // 64)
-    note_abstract(made, members, options)
-    for key, value in list(members.items()):
-        ask(run, value, "__set_name__", made, key)
-    hook = next(
-        (one.members["__init_subclass__"] for one in made.order[1:] if "__init_subclass__" in one.members), UNBOUND
-    )
-    if hook is not UNBOUND:
-        run.call(
-            hook.function if isinstance(hook, ClassMethod) else hook,
-            [made],
-            {k: v for k, v in options.items() if k != "metaclass"},
-        )
-    return made
-
-
-def is_abstract(member: Any) -> bool:
-    """Return whether a member is one that a derived class has to define."""
-    if isinstance(member, Property):
-        member = member.getter
-    if isinstance(member, StaticMethod | ClassMethod):
-        member = member.function
-    return isinstance(member, Closure) and "__isabstractmethod__" in member.attributes
-
-
-def abstract_names(kind: Class) -> list[str]:
-    """Return the members that are abstract in a class or in one that it is derived from."""
-    own = [name for name, member in kind.members.items() if is_abstract(member)]
-    return sorted({*own, *(name for base in kind.order[1:] for name in base.members.get("__abstract__", ()))})
-
-
-def bound(run: Run, owner: Any, kind: Class, member: Any) -> Any:
-    """Return a member of a class as an object of it has it."""
-    if isinstance(member, Closure) or (callable(member) and not isinstance(member, Class | DType)):
-        return Bound(member, owner)
-    if isinstance(member, Property):
-        return run.call(member.getter, [owner])
-    return described(run, owner, kind, member)
-
-
-def described(run: Run, owner: Any, kind: Class, member: Any) -> Any:
-    """Return what a member is by its own descriptor: ``owner`` is None where it is read of the class."""
-    if isinstance(member, StaticMethod):
-        return member.function
-    if isinstance(member, ClassMethod):
-        return Bound(member.function, kind)
-    made = ask(run, member, "__get__", owner, kind)
-    return member if made is UNBOUND else made
-
-
-def no_attribute(run: Run, owner: Any, name: str) -> Any:
-    """Raise the exception for an attribute that is not there; one that PyTorch has is refused."""
-    refuse_theirs(run, owner, name)
-    return run.fail("AttributeError", f"'{run.type_name(owner)}' object has no attribute '{name}'")
-
-
-# ---- Calls: functions of the script, classes, natives of libraries, and functions of gradcli's table
+Arguments = Sequence[Any]
+Named = dict[str, Any]
 
 
 def call(  # noqa: C901, PLR0911 - one case for each kind of what can be called
-    run: Run, what: Any, arguments: Sequence[Any] = (), named: dict[str, Any] | None = None
+    run: Run, what: Any, arguments: Arguments = (), named: Named | None = None
 ) -> Any:
     """Call anything that can be called; raises TypeError for what cannot."""
     named = named or {}
@@ -190,18 +75,16 @@ def call(  # noqa: C901, PLR0911 - one case for each kind of what can be called
     if kind is StaticMethod or kind is ClassMethod:
         return call(run, what.function, arguments, named)
     if kind is Foreign:
-        return foreign(run, what, arguments, named)
+        return call_foreign(run, what, arguments, named)
     if kind is DType:
-        from gradcli.runner.converting import cast_call
-
         return cast_call(run, what, *arguments, **named)
     if callable(what):
         return call_native(run, what, arguments, named)
     return run.fail("TypeError", f"'{run.type_name(what)}' object is not callable")
 
 
-def foreign(run: Run, what: Foreign, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
-    """Return what a function gives that only shows: more of it; ``tqdm`` and its like hand on what they are given."""
+def call_foreign(run: Run, what: Foreign, arguments: Arguments, named: Named) -> Any:
+    """Return what a function gives that only shows: more of it; ``tqdm`` hands on its first argument."""
     refuse_effect(what.name)
     if what.name.partition(".")[0] in run.unknown and is_differentiated([*arguments, *named.values()]):
         run.left_out.setdefault(what.name, run.line)
@@ -219,15 +102,13 @@ def is_differentiated(value: Any, depth: int = DEEP_IN) -> bool:
     """Return whether a value is, or holds, a tensor that derivatives are by or flow through."""
     if isinstance(value, Tensor):
         return value.active
-    if not depth:
+    if not depth or not isinstance(value, list | tuple | dict | Instance):
         return False
     parts = value.fields.values() if isinstance(value, Instance) else value.values() if type(value) is dict else value
-    if not isinstance(value, list | tuple | dict | Instance):
-        return False
     return any(is_differentiated(part, depth - 1) for part in parts)
 
 
-def call_native(run: Run, what: Any, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
+def call_native(run: Run, what: Any, arguments: Arguments, named: Named) -> Any:
     """Call a native; arguments that it does not take are a TypeError of the script."""
     try:
         return what(run, *arguments, **named)
@@ -249,27 +130,24 @@ def native_name(run: Run, what: Any) -> str:
     return next(names, getattr(what, "__name__", "function").strip("_")).rpartition(".")[2]
 
 
-def misfit_text(what: Any, misfit: TypeError, arguments: Sequence[Any], named: dict[str, Any]) -> str:
+def misfit_text(what: Any, misfit: TypeError, arguments: Arguments, named: Named) -> str:
     """Return what Python says of arguments that a function does not take: all that are missing at once."""
     if "missing a required" not in str(misfit):
         return str(misfit)
-    parameters_ = list(inspect.signature(what).parameters.values())[1 + len(arguments) :]
-    missing = [
-        repr(p.name)
-        for p in parameters_
-        if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in named
-    ]
-    return missing_text(missing, "positional")
+    left = list(inspect.signature(what).parameters.values())[1 + len(arguments) :]
+    required = [p.name for p in left if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
+    return missing_text([name for name in required if name not in named], "positional")
 
 
 def missing_text(missing: list[str], kind: str) -> str:
-    """Return what Python says of parameters of a kind that are given nothing."""
-    first = f"{', '.join(missing[:-1])}{',' * (len(missing) > 2)} and " if len(missing) > 1 else ""
-    return f"missing {len(missing)} required {kind} argument{'s' * (len(missing) > 1)}: {first}{missing[-1]}"
+    """Return what Python says of parameters of a kind that have no argument."""
+    *first, last = map(repr, missing)
+    before = f"{', '.join(first)}{',' * (len(first) > 1)} and " if first else ""
+    return f"missing {len(missing)} required {kind} argument{'s' * bool(first)}: {before}{last}"
 
 
 # ---- functions of the script
-def call_closure(run: Run, closure: Closure, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
+def call_closure(run: Run, closure: Closure, arguments: Arguments, named: Named) -> Any:
     """Call a function of the script."""
     code = closure.code
     frame = code.template.copy()
@@ -286,9 +164,7 @@ def call_closure(run: Run, closure: Closure, arguments: Sequence[Any], named: di
         frame[place] = [frame[place]]
     for (here, _), cell in zip(code.frees, closure.cells, strict=True):
         frame[here] = cell
-    if code.generator:
-        return generate(run, code, frame)
-    return run_frame(run, code, frame)
+    return generate(run, code, frame) if code.generator else run_frame(run, code, frame)
 
 
 def run_frame(run: Run, code: Any, frame: Frame) -> Any:
@@ -333,8 +209,8 @@ def generate(run: Run, code: Any, frame: Frame) -> Generator[Any, Any, Any]:
             step, sent = walk.throw, error
 
 
-def bind(run: Run, closure: Closure, frame: Frame, arguments: Sequence[Any], named: dict[str, Any]) -> None:
-    """Put arguments into the registers of parameters; raises TypeError as Python does."""
+def bind(run: Run, closure: Closure, frame: Frame, arguments: Arguments, named: Named) -> None:
+    """Put arguments and defaults into the registers of parameters; raises TypeError as Python does."""
     code, places = closure.code, closure.code.places
     positional, count = code.positional, len(code.positional)
     name = f"{code.qualified or code.name}()"
@@ -345,15 +221,15 @@ def bind(run: Run, closure: Closure, frame: Frame, arguments: Sequence[Any], nam
     elif len(arguments) > count:
         least = count - len(closure.defaults)
         takes = f"{count}" if least == count else f"from {least} to {count}"
-        word = "argument" if takes == "1" else "arguments"
+        words = f"{'argument' if takes == '1' else 'arguments'} but {len(arguments)}"
         was = "was" if len(arguments) == 1 else "were"
-        run.fail("TypeError", f"{name} takes {takes} positional {word} but {len(arguments)} {was} given")
-    options: dict[str, Any] = {}
-    taken = set(positional[: len(arguments)])
+        run.fail("TypeError", f"{name} takes {takes} positional {words} {was} given")
+    options: Named = {}
+    taken, by_name = set(positional[: len(arguments)]), positional[code.by_position_alone :]
     for key, value in named.items():
         if key in taken and key not in positional[: code.by_position_alone]:
             run.fail("TypeError", f"{name} got multiple values for argument '{key}'")
-        if key in positional[code.by_position_alone :] or key in code.by_name:
+        if key in by_name or key in code.by_name:
             frame[places[key]] = value
         elif code.options is not None:
             options[key] = value
@@ -365,22 +241,112 @@ def bind(run: Run, closure: Closure, frame: Frame, arguments: Sequence[Any], nam
 
 
 def take_defaults(run: Run, closure: Closure, frame: Frame, name: str) -> None:
-    """Put defaults into the registers of parameters that were given nothing; raises TypeError where one has none."""
+    """Put defaults into the registers that have no argument; raises TypeError where a parameter has none."""
     code, places, positional = closure.code, closure.code.places, closure.code.positional
-    for parameter, value in zip(reversed(positional), reversed(closure.defaults), strict=False):
+    last = zip(reversed(positional), reversed(closure.defaults), strict=False)
+    for parameter, value in (*last, *closure.named_defaults.items()):
         if frame[places[parameter]] is UNBOUND:
             frame[places[parameter]] = value
-    for parameter, value in closure.named_defaults.items():
-        if frame[places[parameter]] is UNBOUND:
-            frame[places[parameter]] = value
-    for kind, parameters_ in (("positional", positional), ("keyword-only", code.by_name)):
-        missing = [f"'{p}'" for p in parameters_ if frame[places[p]] is UNBOUND]
+    for kind, parameters in (("positional", positional), ("keyword-only", code.by_name)):
+        missing = [p for p in parameters if frame[places[p]] is UNBOUND]
         if missing:
             run.fail("TypeError", f"{name} {missing_text(missing, kind)}")
 
 
-# ---- classes
-def construct(run: Run, kind: Class, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
+# ---- classes and their objects
+def make_class(
+    run: Run, name: str, bases: list[Any], members: Named, annotated: dict[str, str], options: Named
+) -> Class:
+    """Return a class of a body's members; ``annotated`` has the types that are written there, by name.
+
+    A base may have a native ``__body__`` that makes classes of its own kind: enums, tuples with names. A metaclass of
+    the script is called as Python calls it.
+    """
+    for base in bases:
+        if not isinstance(base, Class | Foreign) and not getattr(base, "shows", False):
+            run.fail("TypeError", f"bases of {name} must be classes")
+    kinds = [base for base in bases if isinstance(base, Class)]
+    metaclass = options.get("metaclass")
+    if not isinstance(metaclass, Class) or metaclass.run is None:
+        metaclass = next((kind.metaclass for kind in kinds if kind.metaclass is not None), None)
+    if metaclass is None:
+        return built(run, name, kinds, members, annotated, options)
+    new, start, parts = metaclass.find("__new__"), metaclass.find("__init__"), [name, tuple(bases), dict(members)]
+    if new is not UNBOUND:
+        made: Class = call(run, new, [metaclass, *parts])
+    else:
+        made = built(run, name, kinds, members, annotated, options)
+        made.metaclass = metaclass
+    if start is not UNBOUND:
+        call(run, start, [made, *parts])
+    return made
+
+
+def built(run: Run, name: str, kinds: list[Class], members: Named, annotated: dict[str, str], options: Named) -> Class:
+    """Return a class of a body's members, as ``type`` makes it."""
+    if annotated:
+        members = members | {"__annotations__": annotated}
+    if "__eq__" in members:
+        members.setdefault("__hash__", None)
+    body = next((one for kind in kinds if (one := kind.find("__body__")) is not UNBOUND), None)
+    if body is not None:
+        return body(run, name, kinds, members)  # type: ignore[no-any-return]
+    try:
+        made = Class(name, kinds, members, qualified=f"__main__.{name}")
+    except ValueError as error:
+        return run.fail("TypeError", str(error))  # type: ignore[no-any-return]
+    made.run = run
+    run.meter.watch(len(made.order) // 64)
+    if made.find("__abc__") is not UNBOUND or getattr(options.get("metaclass"), "name", "") == "ABCMeta":
+        members["__abc__"] = made.members["__abc__"] = True
+        inherited = (one for base in made.order[1:] for one in base.members.get("__abstract__", ()))
+        abstract = sorted({one for one in (*members, *inherited) if is_abstract(made.find(one))})
+        if abstract or made.find("__abstract__") is not UNBOUND:
+            made.members["__abstract__"] = abstract or ()
+    for key, value in list(members.items()):
+        ask(run, value, "__set_name__", made, key)
+    hook: Any = next((one for kind in made.order[1:] if (one := kind.members.get("__init_subclass__"))), None)
+    if hook is not None:
+        rest = {key: value for key, value in options.items() if key != "metaclass"}
+        call(run, hook.function if isinstance(hook, ClassMethod) else hook, [made], rest)
+    return made
+
+
+def is_abstract(member: Any) -> bool:
+    """Return whether a member is one that a derived class has to define."""
+    if isinstance(member, Property):
+        member = member.getter
+    if isinstance(member, StaticMethod | ClassMethod):
+        member = member.function
+    return isinstance(member, Closure) and "__isabstractmethod__" in member.attributes
+
+
+def bound(run: Run, owner: Any, kind: Class, member: Any) -> Any:
+    """Return a member of a class as an object of it has it."""
+    if isinstance(member, Closure) or (callable(member) and not isinstance(member, Class | DType)):
+        return Bound(member, owner)
+    if isinstance(member, Property):
+        return call(run, member.getter, [owner])
+    return described(run, owner, kind, member)
+
+
+def described(run: Run, owner: Any, kind: Class, member: Any) -> Any:
+    """Return what a member is by its own descriptor: ``owner`` is None where it is read of the class."""
+    if isinstance(member, StaticMethod):
+        return member.function
+    if isinstance(member, ClassMethod):
+        return Bound(member.function, kind)
+    made = ask(run, member, "__get__", owner, kind)
+    return member if made is UNBOUND else made
+
+
+def no_attribute(run: Run, owner: Any, name: str) -> Any:
+    """Raise the exception for an attribute that is not there; one that PyTorch has is refused."""
+    refuse_theirs(run, owner, name)
+    return run.fail("AttributeError", f"'{run.type_name(owner)}' object has no attribute '{name}'")
+
+
+def construct(run: Run, kind: Class, arguments: Arguments, named: Named) -> Any:
     """Return a new object of a class."""
     abstract = kind.find("__abstract__")
     if abstract is not UNBOUND and abstract:
@@ -403,41 +369,34 @@ def construct(run: Run, kind: Class, arguments: Sequence[Any], named: dict[str, 
 
 
 def new_object(kind: Class) -> Instance:
-    """Return a new object, before it is given anything; one that says what it equals is a key by that."""
-    if kind.find("__eq__") is not UNBOUND or kind.find("__hash__") is not UNBOUND:
-        return Keyed(kind)
-    return Instance(kind)
+    """Return a new object, before anything is assigned to it; one that says what it equals is a key by that."""
+    is_key = kind.find("__eq__") is not UNBOUND or kind.find("__hash__") is not UNBOUND
+    return Keyed(kind) if is_key else Instance(kind)
 
 
 # ---- functions of the table
+LIBRARIES = {"torch": "torch", "numpy": "np", "jax": "np", "math": "math", "autograd": "np", "scipy": "scipy"}
+SHORTER = (("numpy.", "np."), ("jax.numpy.", "jnp."), ("autograd.numpy.", "np."))
+"""How the table spells names of modules."""
+
+
 def table_function(name: str) -> TableFunction:
     """Return a function of gradcli's table by a name that a script would call it by; raises KeyError."""
-    found = find_table(name)
-    if found is None:
+    function = find_table(name)
+    if function is None:
         raise KeyError(name)
-    return found
-
-
-LIBRARIES = {"torch": "torch", "numpy": "np", "jax": "np", "math": "math", "autograd": "np", "scipy": "scipy"}
+    return function
 
 
 @cache
 def find_table(name: str) -> TableFunction | None:
     """Return a function of the table by a full dotted name (``torch.nn.functional.relu``), None where there is none."""
-    root = name.partition(".")[0]
-    library = LIBRARIES.get(root, "torch")
+    library = LIBRARIES.get(name.partition(".")[0], "torch")
     if name.startswith(("torch.nn.functional.", "F.", "jax.nn.")):
         library = "F"
-    for spelled in (
-        name,
-        name.replace("numpy.", "np.", 1),
-        name.replace("jax.numpy.", "jnp.", 1),
-        name.replace("autograd.numpy.", "np.", 1),
-    ):
-        function = find_function(spelled)
-        if function is not None:
-            return TableFunction(function, library, name)
-    return None
+    spelled = (name, *(name.replace(long, short, 1) for long, short in SHORTER))
+    function = next((one for way in spelled if (one := find_function(way)) is not None), None)
+    return None if function is None else TableFunction(function, library, name)
 
 
 @cache
@@ -450,41 +409,32 @@ def table_method(name: str) -> TableFunction | None:
 @cache
 def jax_method(name: str) -> Any:
     """Return the function that a method of JAX's arrays is, None for one that is as PyTorch's."""
-    from gradcli.runner.library import look_up
-
     own = METHODS.get(f"jax.{name}") or METHODS.get(name)
     if own is not None:
         return own
-    found = look_up(f"jax.numpy.{name}")
-    return find_table(f"jax.numpy.{name}") if found is UNBOUND else found
+    function = look_up(f"jax.numpy.{name}")
+    return find_table(f"jax.numpy.{name}") if function is UNBOUND else function
 
 
-def call_method(run: Run, owner: Tensor, name: str, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
+def call_method(run: Run, owner: Tensor, name: str, arguments: Arguments, named: Named) -> Any:
     """Call a method of a tensor: a native, one of the table, or one of these written back in place."""
-    if owner.library == "jax":
-        inner = jax_method(name)
-        if inner is not None:
-            return call(run, inner, [owner, *arguments], named)
-    own = METHODS.get(name)
-    if own is not None:
-        return call_native(run, own, [owner, *arguments], named)
+    inner = jax_method(name) if owner.library == "jax" else None
+    if inner is not None:
+        return call(run, inner, [owner, *arguments], named)
+    if name in METHODS:
+        return call_native(run, METHODS[name], [owner, *arguments], named)
     function = table_method(name)
     if function is not None:
         return call_table(run, function, [owner, *arguments], named, owner.library)
-    if name.endswith("_") and not name.startswith("_"):
-        from gradcli.runner.python.containers import refuse_stale, write_back
-
-        first = run.count
-        refuse_stale(run, owner)
-        made = call_method(run, owner, name[:-1], arguments, named)
-        write_back(run, owner, made, first)
-        return owner
-    return no_attribute(run, owner, name)
+    if not name.endswith("_") or name.startswith("_"):
+        return no_attribute(run, owner, name)
+    first = run.count
+    refuse_stale(run, owner)
+    write_back(run, owner, call_method(run, owner, name[:-1], arguments, named), first)
+    return owner
 
 
-def call_table(
-    run: Run, what: TableFunction, arguments: Sequence[Any], named: dict[str, Any], library: str | None = None
-) -> Any:
+def call_table(run: Run, what: TableFunction, arguments: Arguments, named: Named, library: str | None = None) -> Any:
     """Call a function of the table with values of a script."""
     function: Function = what.function
     place = WRITES_BY.get(function.name)
@@ -494,62 +444,32 @@ def call_table(
     library = library or library_name(what, arguments, named)
     if named:
         named = {key: value for key, value in named.items() if key not in WITHOUT_MEANING}
-    dtype = named.get("dtype")
+    dtype, torch = named.get("dtype"), library == "torch"
     bound, registers = bound_call(function, what.library, len(arguments), tuple(named))
-    values = [
-        convert(run, parameter, value, tensors, library)
-        for parameter, value in zip(registers, [*arguments, *named.values()], strict=True)
-    ]
-    if library == "torch" and what.name.startswith("torch."):
-        check_tensors(run, what.name, function.name, registers, arguments)
-    if library == "torch" and function.name in PRODUCTS:
-        refuse_types(run, function.name, tensors)
-    if library == "torch" and tensors:
-        check_types(run, function.name, registers, arguments, named, tensors[0].dtype)
+    given = [*arguments, *named.values()]
+    values = [convert(run, p, value, tensors, library) for p, value in zip(registers, given, strict=True)]
+    if torch:
+        check_arguments(run, what, registers, arguments, given, tensors, dtype)
     first = run.count
     try:
         made = bound([run.f, *values])
     except GradcliError as error:
-        if library == "torch":
-            in_torch_words(run, function.name, registers, [*arguments, *named.values()], error)
+        if torch and error.kind in KINDS:
+            run.fail_with(torch_error(function.name, by_parameter(registers, given)))
         raise
-    rounds = library == "torch" and named.get("rounding_mode") is not None
-    given = dtype.name if isinstance(dtype, DType) else dtype
-    result = made_type(run, function, made, given, tensors, arguments, library, rounds)
-    made_by = (
-        what.name,
-        tuple(map(argument_kind, arguments)),
-        {k: argument_kind(v) for k, v in named.items() if v is not None},
-    )
-    if type(made) is Operation and run.count > first + 1 and library == "torch":
+    rounds = torch and named.get("rounding_mode") is not None
+    asked = dtype.name if isinstance(dtype, DType) else dtype
+    asked = asked if isinstance(asked, str) else None
+    result = made_type(run, function, made, asked, tensors, arguments, library, rounds)
+    kinds = {key: argument_kind(value) for key, value in named.items() if value is not None}
+    made_by = (what.name, tuple(map(argument_kind, arguments)), kinds)
+    several = type(made) is Operation and run.count > first + 1
+    if several and torch:
         run.fused[made] = Fused(first, made_by, [t.node for t in tensors])
-    if run.graph.origins is not None and type(made) is Operation and run.count > first + 1:
-        count = len(arguments)
-        run.graph.calls[made.index] = Called(
-            function, tuple(values[:count]), dict(zip(named, values[count:], strict=True)), first
-        )
+    if several and run.graph.origins is not None:
+        by_name = dict(zip(named, values[len(arguments) :], strict=True))
+        run.graph.calls[made.index] = Called(function, tuple(values[: len(arguments)]), by_name, first)
     return wrap(run, made, result, library, made_by, tensors, (bound, values))
-
-
-def made_type(
-    run: Run, function: Function, made: Any, given: Any, tensors: list[Any], arguments: Sequence[Any], library: str,
-    rounds: bool,
-) -> str:  # fmt: skip
-    """Return the type of what a call made: that which was ``given``, else by the types of the arguments."""
-    plain_ = [v for v in arguments if type(v) in (int, float, bool)] if function.kinds.beside != "first" else []
-    if library == "jax":
-        result = dtype_in_jax(run, function, given, [*tensors, *[v for v in arguments if type(v) is float]] or plain_)
-    else:
-        result = (
-            given if isinstance(given, str) else result_type(run, function.name, made, tensors, plain_, library, rounds)
-        )
-    kind = kind_of(value_of(first_of(made)))
-    if kind != "f" and category(result) == 2 and not isinstance(given, str):
-        result = "bool" if kind == "b" else "int32" if library == "jax" and not run.x64 else "int64"
-    if category(result) < 2 and kind == "f" and not rounds:
-        result = run.default_dtype if library == "torch" else plain_in_jax(run, 1.0) if library == "jax" else "float64"
-        result = strong(result) if tensors else result
-    return result
 
 
 WRITTEN_TO = {"out", "inplace"}
@@ -561,12 +481,8 @@ WRITES_BY = {
 """The place of ``inplace`` among the arguments of functions that have it."""
 
 
-def call_into(
-    run: Run, what: TableFunction, arguments: Sequence[Any], named: dict[str, Any], library: str | None
-) -> Any:
-    """Call a function of the table that writes its result into what it is given, or into ``out``."""
-    from gradcli.runner.python.containers import write_back
-
+def call_into(run: Run, what: TableFunction, arguments: Arguments, named: Named, library: str | None) -> Any:
+    """Call a function of the table that writes its result into its argument, or into ``out``."""
     named, place, first = dict(named), WRITES_BY.get(what.function.name), run.count
     out, inplace = named.pop("out", None), named.pop("inplace", False)
     if place is not None and len(arguments) == place + 1:
@@ -576,18 +492,10 @@ def call_into(
     made = call_table(run, what, arguments, named, library)
     if out is None and inplace:
         out = arguments[0] if arguments else named["input"]
-    if isinstance(out, Tensor):
-        write_back(run, out, made, first)
-        return out
-    return made
-
-
-def dtype_in_jax(run: Run, function: Function, given: Any, values: list[Any]) -> str:
-    """Return the type of what a function gives in JAX; sums and products are no numbers that give way to others."""
-    if isinstance(given, str):
-        return given if run.x64 else SHORT.get(given, given)
-    result = together(run, values, "jax")
-    return result if function.family in ("elementwise", "shaping", "neural") else strong(result)
+    if not isinstance(out, Tensor):
+        return made
+    write_back(run, out, made, first)
+    return out
 
 
 def argument_kind(value: Any) -> Any:
@@ -599,36 +507,64 @@ def argument_kind(value: Any) -> Any:
     return value if isinstance(value, str) else None
 
 
-def library_name(what: TableFunction, arguments: Sequence[Any], named: dict[str, Any]) -> str:
-    """Return whose arrays a function gives: those that it is given, else those of the library that it is called of."""
+def library_name(what: TableFunction, arguments: Arguments, named: Named) -> str:
+    """Return whose arrays a function gives: those of its arguments, else those of the library that it is called of."""
     root = what.name.partition(".")[0]
     if root == "math":
         return "python"
     if root in ("numpy", "jax", "autograd", "scipy"):
-        given = next((a.library for a in arguments if isinstance(a, Tensor)), "numpy")
-        return "jax" if root == "jax" else "numpy" if given != "jax" else given
-    for value in (*arguments, *named.values()):
-        if isinstance(value, Tensor):
-            return value.library if value.library != "python" else "torch"
-    return "torch"
+        library = next((a.library for a in arguments if isinstance(a, Tensor)), "numpy")
+        return "jax" if "jax" in (root, library) else "numpy"
+    library = next((v.library for v in (*arguments, *named.values()) if isinstance(v, Tensor)), "torch")
+    return "torch" if library == "python" else library
 
 
-# ---- what PyTorch makes of types and of arguments that do not fit
+# ---- types of results, and arguments that do not fit
 COUNTS = ("argmax", "argmin", "argsort", "count_nonzero", "nonzero", "bincount", "searchsorted", "bucketize")
 """Functions whose results are numbers of places."""
 SUMS = ("sum", "prod", "cumsum", "cumprod", "trace", "nansum")
 """Functions that make integers of 64 bits of smaller ones."""
 WITH_NUMBERS = ("add", "sub", "mul", "div", "pow", "where", "fmod", "remainder", "clip", "rsub")
 """Functions for which the types of Python's numbers count."""
+NUMBERS_FIRST = {
+    "add", "sub", "mul", "div", "pow", "float_power", "remainder", "xlogy", "where", "fmod", "einsum",
+    "rsub", "polygamma", "multigammaln",
+}  # fmt: skip
+"""Functions of PyTorch's whose first argument may be a number."""
+
+
+def made_type(
+    run: Run, function: Function, made: Any, asked: str | None, tensors: list[Any], arguments: Arguments, library: str,
+    rounds: bool,
+) -> str:  # fmt: skip
+    """Return the type of what a call made: that which it was ``asked`` for, else by the types of the arguments."""
+    while isinstance(made, tuple) and made:
+        made = made[0]
+    made = made.values if isinstance(made, Pair) else made[0] if isinstance(made, Parts) else made
+    kind = kind_of(value_of(made))
+    numbers = [v for v in arguments if type(v) in (int, float, bool)] if function.kinds.beside != "first" else []
+    if library == "jax" and asked is not None:
+        result = asked if run.x64 else SHORT.get(asked, asked)
+    elif library == "jax":  # sums and products are no numbers that give way to others
+        values = [*tensors, *[v for v in arguments if type(v) is float]] or numbers
+        result = together(run, values, "jax")
+        result = result if function.family in ("elementwise", "shaping", "neural") else strong(result)
+    else:
+        result = asked or result_type(run, function.name, kind, tensors, numbers, library, rounds)
+    if kind != "f" and category(result) == 2 and asked is None:
+        result = "bool" if kind == "b" else "int32" if library == "jax" and not run.x64 else "int64"
+    if category(result) < 2 and kind == "f" and not rounds:
+        result = run.default_dtype if library == "torch" else plain_in_jax(run, 1.0) if library == "jax" else "float64"
+        result = strong(result) if tensors else result
+    return result
 
 
 def result_type(
-    run: Run, name: str, made: Any, tensors: list[Any], numbers: list[Any], library: str, rounds: bool
+    run: Run, name: str, kind: str, tensors: list[Any], numbers: list[Any], library: str, rounds: bool
 ) -> str:
     """Return the type of a function's result by those of its arguments, as PyTorch has it; a division may round."""
-    kind = kind_of(value_of(first_of(made)))
-    given = [*tensors, *numbers] if name in WITH_NUMBERS else tensors or numbers
-    result = together(run, given, library if library != "python" else "numpy")
+    values = [*tensors, *numbers] if name in WITH_NUMBERS else tensors or numbers
+    result = together(run, values, library if library != "python" else "numpy")
     if library != "torch":
         return result
     if name in COUNTS or (name in SUMS and category(result) < 2):
@@ -642,11 +578,19 @@ def result_type(
     return "int64" if result == "bool" and kind != "f" and name in ("square", "clip") else result
 
 
-NUMBERS_FIRST = {
-    "add", "sub", "mul", "div", "pow", "float_power", "remainder", "xlogy", "where", "fmod", "einsum",
-    "rsub", "polygamma", "multigammaln",
-}  # fmt: skip
-"""Functions of PyTorch's whose first argument may be a number."""
+def check_arguments(
+    run: Run, what: TableFunction, places: list[Parameter], values: Arguments, all_values: list[Any],
+    tensors: list[Any], dtype: Any,
+) -> None:  # fmt: skip
+    """Raise what PyTorch raises for arguments of other types than it takes."""
+    name = what.function.name
+    if what.name.startswith("torch."):
+        check_tensors(run, what.name, name, places, values)
+    if name in PRODUCTS:
+        refuse_types(run, name, tensors)
+    if tensors:
+        first = tensors[0].dtype if dtype is None else None
+        run.fail_with(type_error(name, first, lambda: by_parameter(places, all_values)))
 
 
 def check_tensors(run: Run, full: str, name: str, places: list[Parameter], values: Any) -> None:
@@ -654,51 +598,20 @@ def check_tensors(run: Run, full: str, name: str, places: list[Parameter], value
     for place, (parameter, value) in enumerate(zip(places, values, strict=False)):
         if place > (1 if name in PRODUCTS else 0):
             return
-        if (
-            parameter.kind == "Tensor"
-            and not parameter.rest
-            and name not in NUMBERS_FIRST
-            and not isinstance(value, Tensor | Pair)
-        ):
+        takes = parameter.kind == "Tensor" and not parameter.rest and name not in NUMBERS_FIRST
+        if takes and not isinstance(value, Tensor | Pair):
             if isinstance(value, Foreign | Instance):
                 return
-            last, called = full.rpartition(".")[2], {"x": "input"}.get(parameter.name, parameter.name)
-            run.fail_as("no tensor", last, called, place + 1, run.type_name(value))
+            called = {"x": "input"}.get(parameter.name, parameter.name)
+            run.fail_as("no tensor", full.rpartition(".")[2], called, place + 1, run.type_name(value))
 
 
-def check_types(
-    run: Run, name: str, places: list[Parameter], arguments: Sequence[Any], named: dict[str, Any], first: str
-) -> None:
-    """Raise what PyTorch raises for arguments of other types than it takes; ``first`` is that of the first tensor."""
-    said = of_integers(name, first) if named.get("dtype") is None else None
-    if said is None and name in TYPED:
-        said = of_types(name, by_name(places, [*arguments, *named.values()]))
-    if said is not None:
-        run.fail(*said)
-
-
-def in_torch_words(run: Run, name: str, places: list[Parameter], values: list[Any], error: GradcliError) -> None:
-    """Raise what PyTorch raises for a call that the table refused, where that is known."""
-    if error.kind not in KINDS:
-        return
-    said = torch_error(name, by_name(places, values))
-    if said is not None:
-        run.fail(*said)
-
-
-def by_name(places: list[Parameter], values: list[Any]) -> dict[str, Any]:
+def by_parameter(places: list[Parameter], values: list[Any]) -> dict[str, Any]:
     """Return the arguments of a call under the names of the table's parameters, of several under one name a list."""
-    given: dict[str, Any] = {}
+    named: dict[str, Any] = {}
     for parameter, value in zip(places, values, strict=True):
         if parameter.rest:
-            given.setdefault(parameter.name, []).append(value)
+            named.setdefault(parameter.name, []).append(value)
         else:
-            given[parameter.name] = value
-    return given
-
-
-def first_of(made: Any) -> Any:
-    """Return the first of several results."""
-    while isinstance(made, tuple) and made:
-        made = made[0]
-    return made.values if isinstance(made, Pair) else made[0] if isinstance(made, Parts) else made
+            named[parameter.name] = value
+    return named

@@ -1,15 +1,13 @@
-"""Writes in place: augmented assignments, methods that end in ``_``, and entries that are assigned.
+"""Lists, dictionaries and what else has items: reading, writing and walking over them, and writes in place.
 
-Lists, dictionaries and what else has items: reading, writing and walking over them.
-Lists and dictionaries of another kind that Python's library has: ``defaultdict``, ``Counter``, ``deque``.
+``Deque``, ``Counter`` and the like are those of Python's library.
 """
 
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator
-from itertools import count as itertools_count
-from itertools import islice, repeat
+import itertools
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -51,85 +49,17 @@ from gradcli.runner.values import (
     own,
 )
 
-
-def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
-    """Return what an augmented assignment gives its target: the same object where it changes in place."""
-    if isinstance(before, Tensor):
-        if before.library in ("jax", "python") or (
-            before.library == "numpy" and not before.shape and not (before.extra and before.extra.several)
-        ):
-            return operate(run, sign, before, change)
-        if isinstance(change, Tensor) and change.library == "torch" and before.library == "numpy":
-            return operate(run, sign, before, change)
-        if plain_array(before) and not flows(change):
-            in_place(run, sign, before, change)
-            return before
-        first = run.count
-        refuse_stale(run, before)
-        made = of_tensors(run, sign, before, change)
-        write_back(run, before, made, first)
-        return before
-    if isinstance(before, list) and sign == "+":
-        run.call(run.attribute(before, "extend"), [change])
-        return before
-    if type(before) is set and sign in "|&-^":
-        made = operate(run, sign, before, change)
-        before.clear()
-        before.update(made)
-        return before
-    if type(before) is dict and sign == "|":
-        before.update(change)
-        return before
-    made = ask(run, before, f"__i{METHODS[sign]}__", change)
-    return operate(run, sign, before, change) if made is UNBOUND or made is NotImplemented else made
-
-
-def refuse_stale(run: Run, target: Tensor) -> None:
-    """Raise what PyTorch raises for a write to a view of no result, after its base became one, unread since."""
-    if (
-        type(target) is View and target.seen != target.base.version and type(target.shown) not in NODES
-        and run.grad_enabled and target.library == "torch" and target.base.active and not target.base.leaf
-    ):  # fmt: skip
-        run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
-
-
-def assigned_again(x: Tensor) -> Any:
-    """Return what a tensor holds after ``x[0] += 1``: PyTorch changes entries, and then assigns them to themselves."""
-    x.root.version += 1
-    return x.node
-
-
-def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None, made_by: Any = None) -> None:
-    """Write a result into a tensor in place; raises what PyTorch raises where shapes or types do not fit."""
-    shape, new = target.shape, np.shape(made.value)
-    if target.base is None:
-        run.refuse_leaf(target)
-    if shape != new:
-        try:
-            fits = np.broadcast_shapes(shape, new) == shape
-        except ValueError:
-            fits = False
-        if not fits:
-            run.fail("RuntimeError", f"output with shape {list(shape)} doesn't match the broadcast shape {list(new)}")
-    if category(made.dtype) > category(target.dtype):
-        if target.library == "torch":
-            run.fail_as("wider type", TITLES[made.dtype][0], TITLES[target.dtype][0])
-        run.fail("TypeError", "Cannot cast ufunc output to the type of the array")
-    node = made.node
-    if type(node) not in NODES:
-        node = np.array(np.broadcast_to(value_of(node), shape))
-    elif np.shape(node.value) != shape:
-        node = run.function("expand", made, *shape).node
-    run.write(target, node, first, made_by or made.made_by)
-
-
-# ---- Lists, dictionaries and what else has items: reading, writing and walking over them
-
 WRITTEN = "[]="
 """What an assignment to entries is called among the functions that make tensors."""
 ITERABLE = (list, tuple, dict, set, frozenset, str, range, bytes)
+VIEWS: tuple[type, ...] = (type({}.items()), type({}.keys()), type({}.values()))
+CHANGING: tuple[type, ...] = (dict, set, *VIEWS)
+LONGEST_TUPLE = 32
+"""Items up to which PyTorch takes a list in an index for a tuple."""
+NO_INDEX = "only integer tensors of a single element can be converted to an index"
 
 
+# ---- walking
 def iterate(run: Run, value: Any) -> Any:
     """Return what walks over the items of a value, for code that counts no turns: a long walk counts them itself."""
     items = walk(run, value)
@@ -153,15 +83,13 @@ def walk(run: Run, value: Any) -> Any:
         return with_keys(run, value) if made is UNBOUND else made
     if isinstance(value, Tensor):
         return rows(run, value)
-    if isinstance(value, Instance):
-        if not has_items(value):
-            run.fail("TypeError", f"'{value.kind.name}' object is not iterable")
+    if isinstance(value, Instance) and has_items(value):
         return of_instance(run, value)
     if isinstance(value, Pair | Parts):
         return list(value)  # type: ignore[call-overload]
     if isinstance(value, Foreign):
         return walk(run, value.items) if isinstance(value, Progress) else []
-    if hasattr(type(value), "__next__") or type(value) in (type({}.items()), type({}.keys()), type({}.values())):
+    if hasattr(type(value), "__next__") or type(value) in VIEWS:
         return with_keys(run, value)
     if isinstance(value, Class) and value.find("__members__") is not UNBOUND:
         return [one for name, one in value.find("__members__").items() if one.fields["name"] == name]
@@ -170,21 +98,13 @@ def walk(run: Run, value: Any) -> Any:
     return run.fail("TypeError", f"'{run.type_name(value)}' object is not iterable")
 
 
-CHANGING: tuple[type, ...] = (dict, set, type({}.items()), type({}.keys()), type({}.values()))
-
-
 def with_keys(run: Run, items: Any) -> Any:
     """Return items with the keys of dictionaries and sets as the numbers that they were made of."""
     return read_keys(items) if run.story is not None and isinstance(items, (*CHANGING, frozenset)) else items
 
 
-def steady(run: Run, items: Any) -> Any:
-    """Return what walks over items, with the exception of Python's where a dictionary or a set changes meanwhile."""
-    return watched(run, items) if isinstance(items, CHANGING) else items
-
-
-def watched(run: Run, items: Any) -> Iterator[Any]:
-    """Yield items that must not change in number."""
+def steady(run: Run, items: Any) -> Iterator[Any]:
+    """Yield items, with the exception of Python's where a dictionary or a set changes meanwhile."""
     try:
         yield from items
     except RuntimeError as error:
@@ -195,24 +115,22 @@ def of_instance(run: Run, value: Instance) -> Any:
     """Return what walks over an object that defines ``__iter__``, or ``__getitem__``."""
     made = ask(run, value, "__iter__")
     if made is UNBOUND:
-        return by_calls(run, value, "__getitem__", "IndexError", itertools_count())
-    if isinstance(made, Instance) and own(made, "__next__") is UNBOUND:
+        return by_calls(run, value, "__getitem__", "IndexError", ((k,) for k in itertools.count()))
+    if not isinstance(made, Instance):
+        return walk(run, made)
+    if own(made, "__next__") is UNBOUND:
         run.fail("TypeError", f"iter() returned non-iterator of type '{made.kind.name}'")
-    return (
-        by_calls(run, made, "__next__", "StopIteration", repeat(None))
-        if isinstance(made, Instance)
-        else walk(run, made)
-    )
+    return by_calls(run, made, "__next__", "StopIteration", itertools.repeat(()))
 
 
-def by_calls(run: Run, value: Instance, method: str, end: str, numbers: Iterator[Any]) -> Iterator[Any]:
-    """Yield what a method of an object gives, called with numbers or with nothing, until an exception is its end."""
-    for number in numbers:
+def by_calls(run: Run, value: Instance, method: str, end: str, arguments: Iterator[tuple[int, ...]]) -> Iterator[Any]:
+    """Yield what a method of an object gives, until an exception is its end."""
+    for each in arguments:
         try:
-            item = ask(run, value, method, *(() if number is None else (number,)))
+            item = ask(run, value, method, *each)
         except (Raised, GradcliError) as error:
-            found = raised_of(error)
-            if found is not None and found.name == end:
+            ended = raised_of(error)
+            if ended is not None and ended.name == end:
                 return
             raise
         yield item
@@ -221,13 +139,12 @@ def by_calls(run: Run, value: Instance, method: str, end: str, numbers: Iterator
 def rows(run: Run, x: Tensor) -> list[Any]:
     """Return the entries of a tensor along its first axis."""
     if not x.shape:
-        what = "iteration over a 0-d tensor" if x.library == "torch" else "iteration over a 0-d array"
-        run.fail("TypeError", what)
-    found = [entry(run, x, k) for k in range(x.shape[0])]
-    for k, one in enumerate(found):
+        run.fail("TypeError", f"iteration over a 0-d {'tensor' if x.library == 'torch' else 'array'}")
+    entries = [entry(run, x, k) for k in range(x.shape[0])]
+    for k, one in enumerate(entries):
         if isinstance(one, View):
             one.made_by, one.part = "UnbindBackward0", k
-    return found
+    return entries
 
 
 def take(run: Run, value: Any) -> list[Any]:
@@ -236,33 +153,34 @@ def take(run: Run, value: Any) -> list[Any]:
     if hasattr(items, "__len__"):
         run.bound(len(items), "a list has too many items")
         return list(items)
-    found: list[Any] = []
-    while part := list(islice(items, 4096)):
-        found += part
-        run.bound(len(found), "a list has too many items")
+    taken: list[Any] = []
+    while part := list(itertools.islice(items, 4096)):
+        taken += part
+        run.bound(len(taken), "a list has too many items")
         run.meter.watch()
-    return found
+    return taken
 
 
-def unpacked(run: Run, value: Any, count: int, star: int | None) -> list[Any]:
+def unpacked(run: Run, value: Any, number: int, star: int | None) -> list[Any]:
     """Return a value's items for so many targets; raises ValueError where they are not as many."""
     if type(value) is Foreign:
-        return [value] * count
+        return [value] * number
     if isinstance(value, int | float | None):
         run.fail("TypeError", f"cannot unpack non-iterable {run.type_name(value)} object")
-    items = list(islice(iter(walk(run, value)), count + 1)) if star is None else take(run, value)
+    items = list(itertools.islice(iter(walk(run, value)), number + 1)) if star is None else take(run, value)
+    least = number - (star is not None)
+    if star is None and len(items) > number:
+        run.fail("ValueError", f"too many values to unpack (expected {number})")
+    if len(items) < least:
+        words = "" if star is None else "at least "
+        run.fail("ValueError", f"not enough values to unpack (expected {words}{least}, got {len(items)})")
     if star is None:
-        if len(items) > count:
-            run.fail("ValueError", f"too many values to unpack (expected {count})")
-        if len(items) < count:
-            run.fail("ValueError", f"not enough values to unpack (expected {count}, got {len(items)})")
         return items
-    if len(items) < count - 1:
-        run.fail("ValueError", f"not enough values to unpack (expected at least {count - 1}, got {len(items)})")
-    end = len(items) - (count - star - 1)
+    end = len(items) - (least - star)
     return [*items[:star], items[star:end], *items[end:]]
 
 
+# ---- items of Python's own values
 def subscript(run: Run, base: Any, key: Any) -> Any:  # noqa: C901, PLR0911 - one case for each kind of value
     """Return ``base[key]``."""
     key = plain(key)
@@ -294,19 +212,25 @@ def subscript(run: Run, base: Any, key: Any) -> Any:  # noqa: C901, PLR0911 - on
     return run.fail("TypeError", f"'{run.type_name(base)}' object is not subscriptable")
 
 
+def by_python(run: Run, work: Callable[[], Any], out_of_range: str | None = None) -> Any:
+    """Return what Python itself does of items; its errors are exceptions of the script."""
+    try:
+        return work()
+    except (IndexError, TypeError, ValueError) as error:
+        text = out_of_range if isinstance(error, IndexError) and out_of_range else str(error)
+        return run.fail(type(error).__name__, text)
+
+
 def item_of(run: Run, base: Any, key: Any) -> Any:
     """Return an item or a slice of a list, a tuple, a text or a range."""
     place = whole(run, key)
     if not isinstance(place, int | slice):
         if isinstance(place, Tensor) and place.library == "torch":
-            run.fail("TypeError", "only integer tensors of a single element can be converted to an index")
+            run.fail("TypeError", NO_INDEX)
         if isinstance(base, str):
             run.fail("TypeError", f"string indices must be integers, not '{run.type_name(key)}'")
         run.fail("TypeError", f"{run.type_name(base)} indices must be integers or slices, not {run.type_name(key)}")
-    try:
-        made = base[place]
-    except (IndexError, ValueError, TypeError) as error:
-        return run.fail(type(error).__name__, str(error))
+    made = by_python(run, lambda: base[place])
     if isinstance(place, slice) and not isinstance(made, range):
         run.bound(len(made), "a list has too many items")
     return Size(made) if type(base) is Size and isinstance(place, slice) else made
@@ -322,148 +246,6 @@ def whole(run: Run, key: Any) -> Any:
     return key if made is UNBOUND else made
 
 
-def index_part(run: Run, part: Any) -> Any:
-    """Return one part of an index as the table takes it."""
-    if isinstance(part, Tensor):
-        value = part.value
-        if category(part.dtype) == 2:
-            run.fail("IndexError", "tensors used as indices must be long, int, byte or bool tensors")
-        return np.asarray(value)
-    if isinstance(part, slice):
-        return slice(*[whole(run, bound) for bound in (part.start, part.stop, part.step)])
-    if isinstance(part, list | range):
-        return np.asarray(run.array_of(list(part), "numpy").value)
-    if type(part) is tuple:
-        return np.array([index_part(run, each) for each in part], dtype=np.int64)
-    return part
-
-
-LONGEST_TUPLE = 32
-"""Items up to which PyTorch takes a list in an index for a tuple."""
-
-
-def is_part(item: Any) -> bool:
-    """Return whether an item of a list in an index says that the list is a tuple."""
-    return item is None or item is Ellipsis or isinstance(item, Tensor | list | tuple | slice)
-
-
-def key_of(run: Run, x: Tensor, key: Any) -> Any:
-    """Return a checked index of a tensor; PyTorch takes a list of tensors, lists or slices for a tuple."""
-    if type(key) is list and x.library == "torch" and len(key) < LONGEST_TUPLE and any(map(is_part, key)):
-        key = tuple(key)
-    parts = [index_part(run, part) for part in (key if type(key) in (tuple, Size) else (key,))]
-    for part in parts:
-        if part is not None and part is not Ellipsis and not isinstance(part, int | slice | np.ndarray):
-            shown = type(part).__name__
-            if shown == "str" and x.library == "torch":
-                run.fail("TypeError", "new(): invalid data type 'str'")
-            kinds = "integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices"
-            run.fail("IndexError", f"only {kinds} (got {shown})")
-    single = type(key) not in (tuple, Size)
-    node = x.node
-    axes = len(x.shape) + sum(part is None for part in parts)
-    if axes > MOST_AXES:
-        raise too_many_axes(axes)
-    used = sum(
-        p.ndim if isinstance(p, np.ndarray) and p.dtype == np.bool_ else p is not None and p is not Ellipsis
-        for p in parts
-    )
-    if used > len(x.shape):
-        if x.library == "torch" and not x.shape:
-            if single and type(parts[0]) is int and parts[0]:
-                run.fail("IndexError", f"index {parts[0]} is out of bounds for dimension 0 with size 0")
-            run.fail_as("index number")
-        run.fail_as("many indices" if x.library == "torch" else "many places", len(x.shape), used)
-    check_bounds(run, x, parts, used)
-    return index_key(run.f, node if type(node) in NODES else np.asarray(node), parts, single)
-
-
-def check_bounds(run: Run, x: Tensor, parts: list[Any], used: int) -> None:
-    """Raise the exception for an integer beyond an axis, and PyTorch's for a misfitting mask and a negative step."""
-    axis = 0
-    lists = [part for part in parts if isinstance(part, np.ndarray) and part.dtype != np.bool_]
-    if len(lists) > 1 and x.library == "torch":
-        check_lists(run, lists)
-    for part in parts:
-        if part is Ellipsis:
-            axis += len(x.shape) - used
-        elif isinstance(part, np.ndarray) and part.dtype == np.bool_:
-            if x.library == "torch":
-                check_mask(run, x, part, axis)
-            axis += part.ndim
-        elif part is not None and type(part) is not bool:
-            length = x.shape[axis] if axis < len(x.shape) else 0
-            if type(part) is int and not -length <= part < length:
-                word = "dimension" if x.library == "torch" else "axis"
-                run.fail("IndexError", f"index {part} is out of bounds for {word} {axis} with size {length}")
-            if isinstance(part, slice) and x.library == "torch" and isinstance(part.step, int) and part.step <= 0:
-                run.fail("ValueError", "step must be greater than zero" if part.step else "slice step cannot be zero")
-            if (
-                isinstance(part, np.ndarray)
-                and x.library == "torch"
-                and part.size
-                and (part.min() < -length or part.max() >= length)
-            ):
-                bad = part[(part < -length) | (part >= length)].ravel()[0]
-                run.fail("IndexError", f"index {bad} is out of bounds for dimension {axis} with size {length}")
-            axis += 1
-
-
-def check_lists(run: Run, lists: list[Any]) -> None:
-    """Raise what PyTorch raises for lists of places that do not go together."""
-    try:
-        np.broadcast_shapes(*[part.shape for part in lists])
-    except ValueError:
-        shapes = ", ".join(str(list(part.shape)) for part in lists)
-        run.fail("IndexError", f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
-
-
-def check_mask(run: Run, x: Tensor, mask: Any, axis: int) -> None:
-    """Raise what PyTorch raises for a mask of another shape."""
-    for place, length in enumerate(mask.shape):
-        if axis + place < len(x.shape) and length != x.shape[axis + place]:
-            run.fail_as("mask", list(mask.shape), place, list(x.shape), axis + place)
-
-
-def entry(run: Run, x: Tensor, key: Any) -> Any:
-    """Return ``x[key]`` of a tensor: a view where the index is basic."""
-    node = x.node
-    if x.library == "numpy" and plain_array(x):
-        return numpy_values.entry(run, x, key)
-    if (
-        type(node) in NODES
-        and type(key) is int
-        and node.ndim == 1
-        and node.value.dtype != object
-        and -node.shape[0] <= key < node.shape[0]
-    ):
-        f = run.f
-        made = f.enter(INDEX, (node,), {"key": key}, node.value[key])
-        return show(
-            x,
-            lambda node: f(INDEX, node, key=key) if type(node) in NODES else node[key, ...],
-            made,
-            x.dtype,
-            "SelectBackward0",
-        )
-    place = key_of(run, x, key)
-    if not basic(place):
-        array = node if type(node) in NODES else np.asarray(node)
-        made = run.f(INDEX, array, key=place)
-        return Tensor(made, x.dtype, x.library, "index")
-
-    f = run.f
-
-    def look(node: Any) -> Any:
-        if type(node) in NODES:
-            return f(INDEX, node, key=place)
-        return np.asarray(node)[as_view(place)]
-
-    made = look(node)
-    run.graph.note_origin(made, INDEX, (node,), {"key": place})
-    return show(x, look, made, x.dtype, ("[]", key, x.shape))
-
-
 def put(run: Run, base: Any, key: Any, value: Any) -> None:
     """Do ``base[key] = value``."""
     key, value = plain(key), plain(value)
@@ -474,43 +256,137 @@ def put(run: Run, base: Any, key: Any, value: Any) -> None:
     elif isinstance(base, dict):
         base[hashable(run, key)] = value
     elif isinstance(base, list):
-        try:
-            if isinstance(key, slice):
-                base[whole(run, key)] = take(run, value)
-            else:
-                base[whole(run, key)] = value
-        except IndexError:
-            run.fail("IndexError", "list assignment index out of range")
-        except (TypeError, ValueError) as error:
-            run.fail(type(error).__name__, str(error))
+        items = take(run, value) if isinstance(key, slice) else value
+        by_python(run, lambda: base.__setitem__(whole(run, key), items), "list assignment index out of range")
     elif not isinstance(base, Foreign):
         run.fail("TypeError", f"'{run.type_name(base)}' object does not support item assignment")
 
 
-def refuse_entry(run: Run, x: Tensor, value: Any, place: Any) -> None:
-    """Raise what PyTorch raises for a value that no entries of a tensor can be."""
-    if not isinstance(value, Tensor | int | float | np.generic) and not (
-        isinstance(value, list | tuple) and not basic(place)
-    ):
-        run.fail_as("no entry", type(value).__name__, TITLES[x.dtype][0])
+def delete(run: Run, base: Any, key: Any) -> None:
+    """Do ``del base[key]``."""
+    if ask(run, base, "__delitem__", key) is not UNBOUND:
+        return
+    if isinstance(base, dict):
+        if hashable(run, key) not in base:
+            raise_key(key)
+        del base[hashable(run, key)]
+    elif isinstance(base, list):
+        by_python(run, lambda: base.__delitem__(whole(run, key)), "list assignment index out of range")
+    elif isinstance(base, Tensor) and base.library == "torch":
+        run.fail("TypeError", "Tensor does not support deleting items")
+    elif not isinstance(base, Foreign):
+        run.fail("TypeError", f"'{run.type_name(base)}' object doesn't support item deletion")
 
 
-def refuse_shape(run: Run, x: Tensor, change: Tensor, shape: Any, want: Any, place: Any) -> None:
-    """Raise what a library raises for values whose shape does not go into that of the entries."""
-    if x.library == "torch":
-        error = of_expand(change, list(want)) if basic(place) else None
-        run.fail(*error or said("misfitting entries", list(shape), list(want)))
-    run.fail("ValueError", f"could not broadcast input array from shape {shape} into shape {want}")
+# ---- entries of tensors
+def key_of(run: Run, x: Tensor, key: Any) -> Any:
+    """Return a checked index of a tensor; PyTorch takes a list of tensors, lists or slices for a tuple."""
+    if type(key) is list and x.library == "torch" and len(key) < LONGEST_TUPLE:
+        several = any(item is None or item is ... or isinstance(item, Tensor | list | tuple | slice) for item in key)
+        key = tuple(key) if several else key
+    parts = [index_part(run, part) for part in (key if type(key) in (tuple, Size) else (key,))]
+    for part in parts:
+        if part is not None and part is not Ellipsis and not isinstance(part, int | slice | np.ndarray):
+            if type(part) is str and x.library == "torch":
+                run.fail("TypeError", "new(): invalid data type 'str'")
+            kinds = "integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices"
+            run.fail("IndexError", f"only {kinds} (got {type(part).__name__})")
+    single, axes, new = type(key) not in (tuple, Size), len(x.shape), sum(part is None for part in parts)
+    if axes + new > MOST_AXES:
+        raise too_many_axes(axes + new)
+    used = sum(
+        p.ndim if isinstance(p, np.ndarray) and p.dtype == np.bool_ else p is not None and p is not Ellipsis
+        for p in parts
+    )
+    if used > axes:
+        if x.library == "torch" and not axes:
+            if single and type(parts[0]) is int and parts[0]:
+                run.fail("IndexError", f"index {parts[0]} is out of bounds for dimension 0 with size 0")
+            run.fail_as("index number")
+        run.fail_as("many indices" if x.library == "torch" else "many places", axes, used)
+    check_bounds(run, x, parts, used)
+    return index_key(run.f, x.node if type(x.node) in NODES else np.asarray(x.node), parts, single)
 
 
-def with_entries(old: Any, place: Any, new: Any, rank: int) -> Any:
-    """Return an array with other entries in a place, which has ``rank`` axes; axes of length one before those go."""
-    array = np.array(old)
-    if not rank:
-        array[place] = np.reshape(new, ())
-    else:
-        array[place] = np.reshape(new, np.shape(new)[-rank:]) if np.ndim(new) > rank else new
-    return array
+def index_part(run: Run, part: Any) -> Any:
+    """Return one part of an index as the table takes it."""
+    if isinstance(part, Tensor):
+        if category(part.dtype) == 2:
+            run.fail("IndexError", "tensors used as indices must be long, int, byte or bool tensors")
+        return np.asarray(part.value)
+    if isinstance(part, slice):
+        return whole(run, part)
+    if isinstance(part, list | range):
+        return np.asarray(run.array_of(list(part), "numpy").value)
+    if type(part) is tuple:
+        return np.array([index_part(run, each) for each in part], dtype=np.int64)
+    return part
+
+
+def check_bounds(run: Run, x: Tensor, parts: list[Any], used: int) -> None:
+    """Raise the exception for an integer beyond an axis, and PyTorch's for lists, masks and steps that do not fit."""
+    axis, torch = 0, x.library == "torch"
+    arrays = [part for part in parts if isinstance(part, np.ndarray) and part.dtype != np.bool_]
+    if len(arrays) > 1 and torch:
+        check_together(run, arrays)
+    for part in parts:
+        if part is Ellipsis:
+            axis += len(x.shape) - used
+        elif isinstance(part, np.ndarray) and part.dtype == np.bool_:
+            pairs = list(zip(part.shape, x.shape[axis:], strict=False)) if torch else []
+            place = next((k for k, (length, own_length) in enumerate(pairs) if length != own_length), None)
+            if place is not None:
+                run.fail_as("mask", list(part.shape), place, list(x.shape), axis + place)
+            axis += part.ndim
+        elif part is not None and type(part) is not bool:
+            length = x.shape[axis] if axis < len(x.shape) else 0
+            bad = [part] if type(part) is int and not -length <= part < length else []
+            if isinstance(part, np.ndarray) and torch:
+                bad = part[(part < -length) | (part >= length)].ravel().tolist()
+            if bad:
+                word = "dimension" if torch else "axis"
+                run.fail("IndexError", f"index {bad[0]} is out of bounds for {word} {axis} with size {length}")
+            if isinstance(part, slice) and torch and isinstance(part.step, int) and part.step <= 0:
+                run.fail("ValueError", "step must be greater than zero" if part.step else "slice step cannot be zero")
+            axis += 1
+
+
+def check_together(run: Run, arrays: list[Any]) -> None:
+    """Raise what PyTorch raises for lists of places that do not go together."""
+    try:
+        np.broadcast_shapes(*[part.shape for part in arrays])
+    except ValueError:
+        shapes = ", ".join(str(list(part.shape)) for part in arrays)
+        what = "shape mismatch: indexing tensors could not be broadcast together with shapes"
+        run.fail("IndexError", f"{what} {shapes}")
+
+
+def entry(run: Run, x: Tensor, key: Any) -> Any:
+    """Return ``x[key]`` of a tensor: a view where the index is basic."""
+    node, f = x.node, run.f
+    if x.library == "numpy" and plain_array(x):
+        return numpy_values.entry(run, x, key)
+    in_row = type(key) is int and type(node) in NODES and node.ndim == 1 and -node.shape[0] <= key < node.shape[0]
+    if in_row and node.value.dtype != object:
+        made = f.enter(INDEX, (node,), {"key": key}, node.value[key])
+        return show(
+            x,
+            lambda node: f(INDEX, node, key=key) if type(node) in NODES else node[key, ...],
+            made,
+            x.dtype,
+            "SelectBackward0",
+        )
+    place = key_of(run, x, key)
+    if not basic(place):
+        made = f(INDEX, node if type(node) in NODES else np.asarray(node), key=place)
+        return Tensor(made, x.dtype, x.library, "index")
+
+    def look(node: Any) -> Any:
+        return f(INDEX, node, key=place) if type(node) in NODES else np.asarray(node)[as_view(place)]
+
+    made = look(node)
+    run.graph.note_origin(made, INDEX, (node,), {"key": place})
+    return show(x, look, made, x.dtype, ("[]", key, x.shape))
 
 
 def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
@@ -521,45 +397,42 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
         numpy_values.put_entry(run, x, key, value)
         return
     place = key_of(run, x, key)
-    if x.library == "torch":
-        refuse_entry(run, x, value, place)
+    is_entry = isinstance(value, Tensor | int | float | np.generic)
+    if x.library == "torch" and not is_entry and not (isinstance(value, list | tuple) and not basic(place)):
+        run.fail_as("no entry", type(value).__name__, TITLES[x.dtype][0])
     change = value if isinstance(value, Tensor) else run.array_of(value, x.library if x.library != "torch" else "numpy")
     node = change.node if category(x.dtype) >= 2 else as_dtype(np.asarray(value_of(change.node)), x.dtype)
     if x.base is None:
         run.refuse_leaf(x, "a view of a leaf")
-    target = np.empty(x.shape, np.bool_)[place]
-    if not fits(np.shape(value_of(node)), np.shape(target)):
-        refuse_shape(run, x, change, np.shape(value_of(node)), np.shape(target), place)
+    shape, target = np.shape(value_of(node)), np.empty(x.shape, np.bool_)[place]
+    if not fits(shape, np.shape(target)):
+        refuse_shape(run, x, change, shape, np.shape(target), place)
     if x.base is not None and x.library == "torch" and basic(place) and type(x) is View:
         part = x if key is Ellipsis else entry(run, x, key)
         run.write(part, spread(run, node, part.shape), run.count)
         return
     if type(node) in NODES and x.library == "numpy" and any(level.kind == "boxes" for level in run.levels):
         run.fail("ValueError", "setting an array element with a sequence.")
+    rank = np.ndim(target)
     if type(node) not in NODES and type(x.node) not in NODES:
-        run.write(x, with_entries(x.node, place, node, target.ndim), run.count)
+        array = np.array(x.node)
+        array[place] = np.reshape(node, np.shape(node)[len(shape) - rank :] if len(shape) > rank else shape)
+        run.write(x, array, run.count)
         return
-    f, first = run.f, run.count
-    if np.ndim(value_of(node)) > np.ndim(target):
+    first = run.count
+    if len(shape) > rank:
         node = run.function("reshape", Tensor(node), *np.shape(target)).node
-    rank = np.ndim(value_of(node)) if isinstance(value, Tensor) else None
     shown = key if not isinstance(key, Tensor) or key.shape else int(key.value) if category(key.dtype) == 1 else key
-    run.write(x, f(PUT, x.node, node, key=place), first, (WRITTEN, shown, x.shape, rank))
+    written = (WRITTEN, shown, x.shape, np.ndim(value_of(node)) if isinstance(value, Tensor) else None)
+    run.write(x, run.f(PUT, x.node, node, key=place), first, written)
 
 
-def spread(run: Run, node: Any, shape: tuple[int, ...]) -> Any:
-    """Return a value broadcast to a shape; leading axes of length 1 are left out."""
-    old = np.shape(value_of(node))
-    if old == shape:
-        return node
-    if type(node) not in NODES:
-        return np.array(
-            np.broadcast_to(np.reshape(node, old[len(old) - len(shape) :] if len(old) > len(shape) else old), shape)
-        )
-    whole = Tensor(node)
-    if len(old) > len(shape):
-        whole = run.function("reshape", whole, *old[len(old) - len(shape) :])
-    return run.function("expand", whole, *shape).node
+def refuse_shape(run: Run, x: Tensor, change: Tensor, shape: Any, target: Any, place: Any) -> None:
+    """Raise what a library raises for values whose shape does not go into that of the entries."""
+    if x.library == "torch":
+        words = of_expand(change, list(target)) if basic(place) else None
+        run.fail(*words or said("misfitting entries", list(shape), list(target)))
+    run.fail("ValueError", f"could not broadcast input array from shape {shape} into shape {target}")
 
 
 def fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
@@ -572,34 +445,75 @@ def fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
         return False
 
 
-def delete(run: Run, base: Any, key: Any) -> None:
-    """Do ``del base[key]``."""
-    if ask(run, base, "__delitem__", key) is not UNBOUND:
-        return
-    if isinstance(base, dict):
-        if hashable(run, key) not in base:
-            raise_key(key)
-        del base[hashable(run, key)]
-    elif isinstance(base, list):
-        try:
-            del base[whole(run, key)]
-        except IndexError:
-            run.fail("IndexError", "list assignment index out of range")
-        except TypeError as error:
-            run.fail("TypeError", str(error))
-    elif not isinstance(base, Foreign):
-        own = isinstance(base, Tensor) and base.library == "torch"
-        run.fail(
-            "TypeError",
-            "Tensor does not support deleting items"
-            if own
-            else f"'{run.type_name(base)}' object doesn't support item deletion",
-        )
+def spread(run: Run, node: Any, shape: tuple[int, ...]) -> Any:
+    """Return a value broadcast to a shape; leading axes of length 1 are left out."""
+    old = np.shape(value_of(node))
+    if old == shape:
+        return node
+    rest = old[len(old) - len(shape) :] if len(old) > len(shape) else old
+    if type(node) not in NODES:
+        return np.array(np.broadcast_to(np.reshape(node, rest), shape))
+    x = Tensor(node) if rest == old else run.function("reshape", Tensor(node), *rest)
+    return run.function("expand", x, *shape).node
 
 
-# ---- Lists and dictionaries of another kind that Python's library has: ``defaultdict``, ``Counter``, ``de
+# ---- writes in place
+def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
+    """Return what an augmented assignment gives its target: the same object where it changes in place."""
+    if isinstance(before, Tensor):
+        by_torch = isinstance(change, Tensor) and change.library == "torch"
+        if before.library in ("jax", "python") or (before.library == "numpy" and (by_torch or is_number(before))):
+            return operate(run, sign, before, change)
+        if plain_array(before) and not flows(change):
+            in_place(run, sign, before, change)
+            return before
+        first = run.count
+        refuse_stale(run, before)
+        write_back(run, before, of_tensors(run, sign, before, change), first)
+    elif isinstance(before, list) and sign == "+":
+        run.call(run.attribute(before, "extend"), [change])
+    elif type(before) is set and sign in "|&-^":
+        made = operate(run, sign, before, change)
+        before.clear()
+        before.update(made)
+    elif type(before) is dict and sign == "|":
+        before.update(change)
+    else:
+        made = ask(run, before, f"__i{METHODS[sign]}__", change)
+        return operate(run, sign, before, change) if made is UNBOUND or made is NotImplemented else made
+    return before
 
 
+def is_number(x: Tensor) -> bool:
+    """Return whether an array of NumPy's is a single number, which nothing is written to."""
+    return not x.shape and not (x.extra and x.extra.several)
+
+
+def refuse_stale(run: Run, target: Tensor) -> None:
+    """Raise what PyTorch raises for a write to a view of no result, after its base became one, unread since."""
+    if (
+        type(target) is View and target.seen != target.base.version and type(target.shown) not in NODES
+        and run.grad_enabled and target.library == "torch" and target.base.active and not target.base.leaf
+    ):  # fmt: skip
+        run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
+
+
+def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None, made_by: Any = None) -> None:
+    """Write a result into a tensor in place; raises what PyTorch raises where shapes or types do not fit."""
+    shape, new = target.shape, np.shape(made.value)
+    if target.base is None:
+        run.refuse_leaf(target)
+    if shape != new and (len(new) > len(shape) or not fits(new, shape)):
+        run.fail("RuntimeError", f"output with shape {list(shape)} doesn't match the broadcast shape {list(new)}")
+    if category(made.dtype) > category(target.dtype):
+        if target.library == "torch":
+            run.fail_as("wider type", TITLES[made.dtype][0], TITLES[target.dtype][0])
+        run.fail("TypeError", "Cannot cast ufunc output to the type of the array")
+    node = spread(run, made.node, shape)
+    run.write(target, node if type(node) in NODES else np.array(node), first, made_by or made.made_by)
+
+
+# ---- lists and dictionaries of Python's library
 class DefaultDict(dict):  # type: ignore[type-arg]
     """``collections.defaultdict``: a key that is not there is entered with what its factory gives."""
 
@@ -643,7 +557,7 @@ class OrderedDict(dict):  # type: ignore[type-arg]
     attributes: ClassVar[dict[str, Any]] = {"popitem": lambda run, me: lambda run, last=True: pop_item(run, me, last)}
 
 
-def pop_item(run: Run, table: dict[Any, Any], last: bool) -> Any:
+def pop_item(_run: Run, table: dict[Any, Any], last: bool = True) -> Any:
     """Take the last or the first entry out."""
     if not table:
         raise_key("dictionary is empty")
@@ -656,9 +570,8 @@ class Counter(collections.Counter):  # type: ignore[type-arg]
 
     script_class: Class
 
-    def missing(self, run: Run, key: Any) -> int:
+    def missing(self, _run: Run, _key: Any) -> int:
         """Return how often a key that is not there was counted."""
-        del run, key
         return 0
 
     def copy(self) -> Counter:
@@ -693,14 +606,9 @@ class Counter(collections.Counter):  # type: ignore[type-arg]
 def count(run: Run, table: Counter, items: Any, named: dict[str, Any], by: int) -> None:
     """Count items, or add counts."""
     if isinstance(items, dict):
-        for key, value in (items | named).items():
-            table[key] = table.get(key, 0) + by * value
-        return
-    for item in iterate(run, items):
-        key = hashable(run, item)
-        table[key] = table.get(key, 0) + by
-    for key, value in named.items():
-        table[key] = table.get(key, 0) + by * value
+        items, named = (), {**items, **named}
+    for key, times in [*((hashable(run, item), 1) for item in iterate(run, items)), *named.items()]:
+        table[key] = table.get(key, 0) + by * times
 
 
 class Deque(list):  # type: ignore[type-arg]
@@ -727,38 +635,32 @@ class Deque(list):  # type: ignore[type-arg]
         """Return how it is shown."""
         return f"deque({quoted(list(self))}{'' if self.longest is None else f', maxlen={self.longest}'})"
 
+    def grow(self, run: Run, more: list[Any], left: bool = False) -> None:
+        """Add items at one end, and let go of as many at the other."""
+        if left:
+            self[:0] = reversed(more)
+        else:
+            self += more
+        self.trim(first=not left)
+        run.bound(len(self), "a list has too many items")
+
+    def take_out(self, run: Run, place: int) -> Any:
+        """Take the first or the last item out."""
+        return self.pop(place) if self else run.fail("IndexError", "pop from an empty deque")
+
+    def rotate(self, n: int) -> None:
+        """Move so many items from the end to the front."""
+        cut = len(self) - n % len(self) if self else 0
+        self[:] = [*self[cut:], *self[:cut]]
+
     attributes: ClassVar[dict[str, Any]] = {
         "maxlen": lambda run, me: me.longest,
-        "append": lambda run, me: lambda run, item: grow(run, me, [item]),
-        "appendleft": lambda run, me: lambda run, item: grow(run, me, [item], left=True),
-        "extend": lambda run, me: lambda run, items: grow(run, me, take(run, items)),
-        "extendleft": lambda run, me: lambda run, items: grow(run, me, take(run, items), left=True),
-        "popleft": lambda run, me: lambda run: pop_left(run, me),
-        "pop": lambda run, me: lambda run: pop_left(run, me, -1),
-        "rotate": lambda run, me: lambda run, n=1: rotate(me, n),
+        "append": lambda run, me: lambda run, item: me.grow(run, [item]),
+        "appendleft": lambda run, me: lambda run, item: me.grow(run, [item], left=True),
+        "extend": lambda run, me: lambda run, items: me.grow(run, take(run, items)),
+        "extendleft": lambda run, me: lambda run, items: me.grow(run, take(run, items), left=True),
+        "popleft": lambda run, me: lambda run: me.take_out(run, 0),
+        "pop": lambda run, me: lambda run: me.take_out(run, -1),
+        "rotate": lambda run, me: lambda run, n=1: me.rotate(n),
         "copy": lambda run, me: lambda run: me.copy(),
     }
-
-
-def grow(run: Run, items: Deque, more: list[Any], left: bool = False) -> None:
-    """Add items at one end, and let go of as many at the other."""
-    if left:
-        items[:0] = reversed(more)
-    else:
-        items += more
-    items.trim(first=not left)
-    run.bound(len(items), "a list has too many items")
-
-
-def pop_left(run: Run, items: Deque, place: int = 0) -> Any:
-    """Take the first or the last item out."""
-    if not items:
-        run.fail("IndexError", "pop from an empty deque")
-    return items.pop(place)
-
-
-def rotate(items: Deque, n: int) -> None:
-    """Move so many items from the end to the front."""
-    if items:
-        n %= len(items)
-        items[:] = [*items[-n:], *items[:-n]] if n else items

@@ -1,4 +1,7 @@
-"""Expressions of a script: from the syntax tree to closures that evaluate them over a frame."""
+"""Expressions of a script: from the syntax tree to closures that evaluate them over a frame.
+
+A method ``of_Name`` returns what evaluates a node of that name.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,13 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.language.compiling import Compiler, Evaluate, Frame, Store
 from gradcli.language.source import Spans
-from gradcli.runner.names import Names, names_of, parameters_of, yields
+from gradcli.runner.names import Names, global_name, is_known, names_of, parameters_of, yields
 from gradcli.runner.printing import format_value, to_repr, to_str
-from gradcli.runner.python.attributes import attribute
+from gradcli.runner.python.attributes import assign_attribute, attribute
 from gradcli.runner.python.calls import call
-from gradcli.runner.python.containers import subscript, take, unpacked, walk
-from gradcli.runner.python.operators import binary, contains, equal, hashable, negative, operate, plain, sign_of, truth
-from gradcli.runner.values import UNBOUND, Class, Closure, Code, Super
+from gradcli.runner.python.containers import put, subscript, take, unpacked, walk
+from gradcli.runner.python.operators import SIGNS, binary, contains, hashable, negative, operate, plain, truth
+from gradcli.runner.values import UNBOUND, Class, Closure, Code, Super, new_frame
 
 FIRST = 2
 """Registers that each frame begins with: the run, and the frame of the module."""
@@ -28,6 +31,9 @@ class Expressions(Compiler):
 
     ``text`` is what all scopes of one text share.
     """
+
+    body: Callable[..., list[Any]]
+    yielder: Callable[..., Callable[[Frame], Any]]
 
     def __init__(self, text: Text, node: ast.AST, outer: Expressions | None, name: str, of: list[Class] | None) -> None:
         self.text = text
@@ -77,10 +83,8 @@ class Expressions(Compiler):
             if name not in self.code.places:
                 self.code.cells.append(self.local(name))
             return self.local(name)
-        if not self.is_class and name in self.names.assigned:
+        if not self.is_class and (name in self.names.assigned or name in self.code.places):
             return self.local(name)
-        if not self.is_class and name in self.code.places:
-            return self.code.places[name]
         there = self.outer.cell(name)
         if there is None:
             return None
@@ -92,59 +96,58 @@ class Expressions(Compiler):
     def store(self, name: str) -> Store:
         """Return what assigns a variable."""
         kind, k = self.place(name)
-        told = self.text.told
-        if kind == "own":
+        tell = self.text.tell
 
-            def own(regs: Frame, value: Any) -> None:
-                regs[k] = value
+        def own(regs: Frame, value: Any) -> None:
+            regs[k] = value
 
-            def own_told(regs: Frame, value: Any) -> None:
-                regs[k] = told(regs, name, value)  # type: ignore[misc]
+        def run(regs: Frame, value: Any) -> None:
+            if tell is not None:
+                value = tell(regs, name, value)
+            if kind == "cell":
+                regs[k][0] = value
+            else:
+                (regs if kind == "own" else regs[1])[k] = value
 
-            return own if told is None else own_told
-        if kind == "cell":
-            return lambda regs, value: regs[k].__setitem__(0, value if told is None else told(regs, name, value))
-        return lambda regs, value: regs[1].__setitem__(k, value if told is None else told(regs, name, value))
+        return own if kind == "own" and tell is None else run
 
     def load(self, node: ast.Name) -> Evaluate:
         """Return what reads a variable, a builtin or a library's name."""
         name = node.id
         kind, k = self.place(name)
         text = self.text
-        if kind != "cell" and (kind == "module" or self.outer is None):
+        if kind == "module" or (kind == "own" and self.outer is None):
             text.read.setdefault(name, node)
         local = kind == "cell" or (kind == "own" and self.outer is not None)
 
         def absent(regs: Frame) -> Any:
             return text.missing(regs, name) if local else text.outside(regs, name, k, node)
 
-        if kind == "own":
+        def own(regs: Frame) -> Any:
+            value = regs[k]
+            return absent(regs) if value is UNBOUND else value
 
-            def own(regs: Frame) -> Any:
-                value = regs[k]
-                return absent(regs) if value is UNBOUND else value
-
-            return own
-        if kind == "cell":
-
-            def cell(regs: Frame) -> Any:
-                value = regs[k][0]
-                return absent(regs) if value is UNBOUND else value
-
-            return cell
+        def cell(regs: Frame) -> Any:
+            value = regs[k][0]
+            return absent(regs) if value is UNBOUND else value
 
         def module(regs: Frame) -> Any:
             value = regs[1][k]
             return absent(regs) if value is UNBOUND else value
 
-        return module
+        return {"own": own, "cell": cell, "module": module}[kind]
 
-    of_Name = load  # noqa: N815
+    of_Name = load
 
     # ---- expressions
-    def refused(self, node: ast.AST) -> GradcliError:
+    def refused(self, node: ast.AST, what: str = "", hint: str | None = None) -> GradcliError:
         """Return the error for syntax that gradcli does not run."""
-        return GradcliError("not-allowed", f"{type(node).__name__} is not understood", span=self.text.span(node))
+        message = what or f"{type(node).__name__} is not understood"
+        return GradcliError("not-allowed", message, span=self.text.span(node), hint=hint)
+
+    def optional(self, node: ast.expr | None) -> Evaluate:
+        """Return what evaluates an expression, None where it is left out."""
+        return self.expression(node) if node is not None else lambda regs: None
 
     def test(self, node: ast.If | ast.IfExp | ast.While) -> Callable[[Frame], bool]:
         """Return what says whether the condition of a branch or of a loop holds."""
@@ -158,25 +161,21 @@ class Expressions(Compiler):
             return None, self.slot(np.float64(value) if type(value) is float else value)
         return self.expression(node), 0
 
-    def of_Constant(self, node: ast.Constant) -> Evaluate:  # noqa: N802
-        """Return a number, a text or another constant as it stands."""
+    def of_Constant(self, node: ast.Constant) -> Evaluate:
         value = node.value
         if isinstance(value, complex):
-            raise GradcliError("not-allowed", "complex numbers are not part of gradcli", span=self.text.span(node))
+            raise self.refused(node, "complex numbers are not part of gradcli")
         return lambda regs: value
 
-    def of_BinOp(self, node: ast.BinOp) -> Evaluate:  # noqa: N802
-        """Return an operator of two operands."""
+    def of_BinOp(self, node: ast.BinOp) -> Evaluate:
         (left, i), (right, j) = self.side(node.left), self.side(node.right)
-        return binary(sign_of(type(node.op)), left, right, i, j)
+        return binary(SIGNS[type(node.op)], left, right, i, j)
 
-    def of_Compare(self, node: ast.Compare) -> Evaluate:  # noqa: N802
-        """Return a comparison; a chain stops at the first that does not hold."""
+    def of_Compare(self, node: ast.Compare) -> Evaluate:
         parts = [self.expression(part) for part in (node.left, *node.comparators)]
         tests = [comparison(op) for op in node.ops]
         if len(tests) == 1:
-            left, right = parts
-            test = tests[0]
+            (left, right), test = parts, tests[0]
             return lambda regs: test(regs[0], left(regs), right(regs))
 
         def chain(regs: Frame) -> Any:
@@ -186,14 +185,13 @@ class Expressions(Compiler):
                 right = part(regs)
                 made = one(regs[0], left, right)
                 if not truth(regs[0], made):
-                    return made
+                    break
                 left = right
             return made
 
         return chain
 
-    def of_UnaryOp(self, node: ast.UnaryOp) -> Evaluate:  # noqa: N802
-        """Return ``not``, or a sign before an operand."""
+    def of_UnaryOp(self, node: ast.UnaryOp) -> Evaluate:
         value = self.expression(node.operand)
         if isinstance(node.op, ast.Not):
             return lambda regs: not truth(regs[0], value(regs))
@@ -201,11 +199,10 @@ class Expressions(Compiler):
             number = node.operand.value
             if type(number) in (int, float):
                 return lambda regs: -number  # type: ignore[operator]
-        sign = sign_of(type(node.op))
+        sign = SIGNS[type(node.op)]
         return lambda regs: negative(regs[0], value(regs), sign)
 
-    def of_BoolOp(self, node: ast.BoolOp) -> Evaluate:  # noqa: N802
-        """Return ``and`` or ``or``: operands are evaluated until one decides."""
+    def of_BoolOp(self, node: ast.BoolOp) -> Evaluate:
         *first, last = [self.expression(part) for part in node.values]
         ends = isinstance(node.op, ast.Or)
 
@@ -218,56 +215,47 @@ class Expressions(Compiler):
 
         return run
 
-    def of_NamedExpr(self, node: ast.NamedExpr) -> Evaluate:  # noqa: N802
-        """Return an assignment within an expression."""
+    def of_NamedExpr(self, node: ast.NamedExpr) -> Evaluate:
         value = self.expression(node.value)
         store = self.store(node.target.id)
 
         def run(regs: Frame) -> Any:
-            found = plain(value(regs))
-            store(regs, found)
-            return found
+            made = plain(value(regs))
+            store(regs, made)
+            return made
 
         return run
 
     def items(self, nodes: list[ast.expr]) -> Callable[[Frame], list[Any]]:
         """Return what evaluates several expressions, stars among them."""
-        parts = [
-            (isinstance(n, ast.Starred), self.expression(n.value if isinstance(n, ast.Starred) else n)) for n in nodes
-        ]
-        if not any(starred for starred, _ in parts):
-            alone = [part for _, part in parts]
-            return lambda regs: [plain(part(regs)) for part in alone]
+        starred = [isinstance(node, ast.Starred) for node in nodes]
+        parts = [self.expression(node.value if isinstance(node, ast.Starred) else node) for node in nodes]
+        if not any(starred):
+            return lambda regs: [plain(part(regs)) for part in parts]
 
         def run(regs: Frame) -> list[Any]:
             made: list[Any] = []
-            for starred, part in parts:
+            for several, part in zip(starred, parts, strict=True):
                 value = part(regs)
-                made += take(regs[0], value) if starred else [plain(value)]
+                made += take(regs[0], value) if several else [plain(value)]
             return made
 
         return run
 
-    def of_List(self, node: ast.List) -> Evaluate:  # noqa: N802
-        """Return a list display."""
+    def of_List(self, node: ast.List) -> Evaluate:
         return self.items(node.elts)
 
-    def of_Tuple(self, node: ast.Tuple) -> Evaluate:  # noqa: N802
-        """Return a tuple display."""
+    def of_Tuple(self, node: ast.Tuple) -> Evaluate:
         items = self.items(node.elts)
         return lambda regs: tuple(items(regs))
 
-    def of_Set(self, node: ast.Set) -> Evaluate:  # noqa: N802
-        """Return a set display."""
+    def of_Set(self, node: ast.Set) -> Evaluate:
         items = self.items(node.elts)
         return lambda regs: {hashable(regs[0], item) for item in items(regs)}
 
-    def of_Dict(self, node: ast.Dict) -> Evaluate:  # noqa: N802
-        """Return a dictionary display; ``**`` puts in another one."""
-        pairs = [
-            (None if key is None else self.expression(key), self.expression(value))
-            for key, value in zip(node.keys, node.values, strict=True)
-        ]
+    def of_Dict(self, node: ast.Dict) -> Evaluate:
+        keys = [None if key is None else self.expression(key) for key in node.keys]
+        pairs = list(zip(keys, map(self.expression, node.values), strict=True))
 
         def run(regs: Frame) -> dict[Any, Any]:
             made: dict[Any, Any] = {}
@@ -281,31 +269,25 @@ class Expressions(Compiler):
 
         return run
 
-    def of_Subscript(self, node: ast.Subscript) -> Evaluate:  # noqa: N802
-        """Return ``base[key]``."""
+    def of_Subscript(self, node: ast.Subscript) -> Evaluate:
         base, key = self.expression(node.value), self.expression(node.slice)
         return lambda regs: subscript(regs[0], base(regs), key(regs))
 
-    def of_Slice(self, node: ast.Slice) -> Evaluate:  # noqa: N802
-        """Return a slice of its three bounds."""
-        parts = [self.expression(p) if p else (lambda regs: None) for p in (node.lower, node.upper, node.step)]
+    def of_Slice(self, node: ast.Slice) -> Evaluate:
+        parts = [self.optional(part) for part in (node.lower, node.upper, node.step)]
         return lambda regs: slice(*[part(regs) for part in parts])
 
-    def of_Attribute(self, node: ast.Attribute) -> Evaluate:  # noqa: N802
-        """Return what reads an attribute."""
+    def of_Attribute(self, node: ast.Attribute) -> Evaluate:
         base, name = self.expression(node.value), node.attr
         return lambda regs: attribute(regs[0], base(regs), name)
 
-    def of_Lambda(self, node: ast.Lambda) -> Evaluate:  # noqa: N802
-        """Return what makes a function without a name."""
+    def of_Lambda(self, node: ast.Lambda) -> Evaluate:
         return self.function(node, "<lambda>", None)
 
-    def of_Starred(self, node: ast.Starred) -> Evaluate:  # noqa: N802
-        """Refuse a star that stands alone."""
+    def of_Starred(self, node: ast.Starred) -> Evaluate:
         raise GradcliError("syntax", "a star stands here alone", span=self.text.span(node))
 
-    def of_JoinedStr(self, node: ast.JoinedStr) -> Evaluate:  # noqa: N802
-        """Return an f-string of its pieces."""
+    def of_JoinedStr(self, node: ast.JoinedStr) -> Evaluate:
         parts = [self.piece(part) for part in node.values]
 
         def joined(regs: Frame) -> str:
@@ -318,56 +300,31 @@ class Expressions(Compiler):
     def piece(self, node: ast.expr) -> Evaluate:
         """Return what gives one piece of an f-string."""
         if isinstance(node, ast.Constant):
-            text = node.value
-            return lambda regs: text
+            return self.of_Constant(node)
         if not isinstance(node, ast.FormattedValue):
-            raise GradcliError("not-allowed", "this is not understood in an f-string", span=self.text.span(node))
+            raise self.refused(node, "this is not understood in an f-string")
         value = self.expression(node.value)
         spec = self.expression(node.format_spec) if node.format_spec is not None else lambda regs: ""
-        if node.conversion in (ord("r"), ord("a")):
-            return lambda regs: format_value(regs[0], to_repr(regs[0], value(regs)), spec(regs))
-        if node.conversion == ord("s"):
-            return lambda regs: format_value(regs[0], to_str(regs[0], value(regs)), spec(regs))
-        return lambda regs: format_value(regs[0], plain(value(regs)), spec(regs))
+        show = {"r": to_repr, "a": to_repr, "s": to_str}.get(chr(max(node.conversion, 0)), lambda run, x: plain(x))
+        return lambda regs: format_value(regs[0], show(regs[0], value(regs)), spec(regs))
 
-    def of_Call(self, node: ast.Call) -> Evaluate:  # noqa: N802
-        """Return a call; one of the user's own lines is noted."""
+    def of_Call(self, node: ast.Call) -> Evaluate:
         if isinstance(node.func, ast.Name) and node.func.id == "super" and self.of is not None:
             return self.super_call(node)
         function = self.expression(node.func)
         if isinstance(node.func, ast.Name):
             self.text.called.add(node.func.id)
-        line, listed = node.lineno, self.text.listed
-        starred = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
-        if starred:
-            return self.starred_call(node, function)
-        parts = [self.expression(argument) for argument in node.args]
-        named = [(str(keyword.arg), self.expression(keyword.value)) for keyword in node.keywords]
-        if not listed:
-            return lambda regs: call(
-                regs[0], function(regs), [plain(p(regs)) for p in parts], {n: plain(v(regs)) for n, v in named}
-            )
-
-        def run(regs: Frame) -> Any:
-            what = function(regs)
-            arguments = [plain(part(regs)) for part in parts]
-            options = {name: plain(value(regs)) for name, value in named} if named else {}
-            regs[0].line = line
-            return call(regs[0], what, arguments, options)
-
-        return run
-
-    def starred_call(self, node: ast.Call, function: Evaluate) -> Evaluate:
-        """Return a call with stars among its arguments."""
-        items, line = self.items(node.args), node.lineno
+        line, listed, items = node.lineno, self.text.listed, self.items(node.args)
         named = [(keyword.arg, self.expression(keyword.value)) for keyword in node.keywords]
-        listed = self.text.listed
 
         def run(regs: Frame) -> Any:
             what, arguments = function(regs), items(regs)
             options: dict[str, Any] = {}
             for name, value in named:
-                options |= mapping_of(regs[0], value(regs)) if name is None else {name: plain(value(regs))}
+                if name is None:
+                    options |= mapping_of(regs[0], value(regs))
+                else:
+                    options[name] = plain(value(regs))
             if listed:
                 regs[0].line = line
             return call(regs[0], what, arguments, options)
@@ -376,32 +333,25 @@ class Expressions(Compiler):
 
     def super_call(self, node: ast.Call) -> Evaluate:
         """Return what ``super()`` gives in a method."""
-        holder = self.of if self.of is not None else []
         if len(node.args) == 2:
             kind, owner = map(self.expression, node.args)
             return lambda regs: Super(owner(regs), kind(regs))
         method: Expressions = self
-        while method.outer is not None and not method.code.positional and method.outer.of is holder:
+        while method.outer is not None and not method.code.positional and method.outer.of is self.of:
             method = method.outer
-        first = ast.copy_location(ast.Name(method.code.positional[0], ast.Load()), node)
-        me = self.expression(first)
-        around = self.expression(ast.copy_location(ast.Name("__class__", ast.Load()), node))
+        names = (method.code.positional[0], "__class__")
+        me, around = (self.load(ast.copy_location(ast.Name(name, ast.Load()), node)) for name in names)
         return lambda regs: Super(me(regs), around(regs))
 
-    def of_Yield(self, node: ast.Yield) -> Evaluate:  # noqa: N802
-        """Refuse a yield within an expression."""
-        raise GradcliError(
-            "not-allowed",
-            "a yield within an expression is not understood",
-            span=self.text.span(node),
-            hint="write it as a statement of its own, or name = yield value",
-        )
+    def of_Yield(self, node: ast.Yield) -> Evaluate:
+        hint = "write it as a statement of its own, or name = yield value"
+        raise self.refused(node, "a yield within an expression is not understood", hint)
 
     # ---- functions and comprehensions
     def function(self, node: Any, name: str, of: list[Class] | None) -> Evaluate:
         """Return what makes a function of its code, with the cells that it shares."""
         inner = type(self)(self.text, node, self, name, of if of is not None else self.of)
-        arguments, code = node.args, inner.code
+        arguments, code, is_lambda = node.args, inner.code, isinstance(node, ast.Lambda)
         code.qualified = self.way(name)
         code.positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
         code.by_position_alone = len(arguments.posonlyargs)
@@ -410,17 +360,14 @@ class Expressions(Compiler):
         code.options = arguments.kwarg.arg if arguments.kwarg else None
         for parameter in parameters_of(arguments):
             inner.local(parameter)
-        code.generator = yields(node) if not isinstance(node, ast.Lambda) else False
-        code.span = self.text.span(node)
-        code.text = self.text
+        code.generator = not is_lambda and yields(node)
+        code.span, code.text = self.text.span(node), self.text
         code.block = inner.body(node)
         code.run = inner.yielder(code.block) if code.generator else inner.runner(code.block)
-        if not isinstance(node, ast.Lambda):
-            code.doc = ast.get_docstring(node, clean=False)
+        code.doc = None if is_lambda else ast.get_docstring(node, clean=False)
         defaults = [self.expression(default) for default in arguments.defaults]
-        by_name = [
-            (a.arg, self.expression(d)) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d
-        ]
+        pairs = zip(code.by_name, arguments.kw_defaults, strict=True)
+        by_name = [(parameter, self.expression(default)) for parameter, default in pairs if default]
         frees = code.frees
 
         def make(regs: Frame) -> Closure:
@@ -442,24 +389,14 @@ class Expressions(Compiler):
             scope = scope.outer
         return ".".join(reversed(parts))
 
-    body: Callable[..., list[Any]]
-    yielder: Callable[..., Callable[[Frame], Any]]
-
-    def entry(self, node: Any) -> Evaluate:
-        """Return what a comprehension gives in each turn."""
-        if isinstance(node, ast.DictComp):
-            key, value = self.expression(node.key), self.expression(node.value)
-            return lambda regs: (plain(key(regs)), plain(value(regs)))
-        element = self.expression(node.elt)
-        return lambda regs: plain(element(regs))
-
     def comprehension(self, node: Any) -> Evaluate:
         """Return a comprehension: a scope of its own, whose first iterable is evaluated round it."""
         gather = GATHERED.get(type(node))
         inner = type(self)(self.text, node, self, type(node).__name__, None)
         inner.of = self.of
         first = self.expression(node.generators[0].iter)
-        entry = inner.entry(node)
+        is_dict = isinstance(node, ast.DictComp)
+        entry = inner.items([node.key, node.value] if is_dict else [node.elt])
         levels = [
             (
                 inner.target(one.target),
@@ -468,7 +405,7 @@ class Expressions(Compiler):
             )
             for k, one in enumerate(node.generators)
         ]
-        code, frees = inner.code, inner.code.frees
+        code = inner.code
 
         def turns(regs: Frame, level: int, items: Any) -> Iterator[Any]:
             store, tests, _ = levels[level]
@@ -478,25 +415,20 @@ class Expressions(Compiler):
                 store(regs, item)
                 if not all(truth(run, test(regs)) for test in tests):
                     continue
-                if level + 1 == len(levels):
-                    yield entry(regs)
-                else:
+                if level + 1 < len(levels):
                     yield from turns(regs, level + 1, levels[level + 1][2](regs))  # type: ignore[misc]
+                else:
+                    yield entry(regs) if is_dict else entry(regs)[0]
 
         def run_it(regs: Frame) -> Any:
-            frame = code.template.copy()
-            frame[0], frame[1] = regs[0], regs if regs[1] is None else regs[1]
-            for place in code.cells:
-                frame[place] = [UNBOUND]
-            for here, there in frees:
-                frame[here] = regs[there]
+            frame = new_frame(code, regs)
             items = first(regs)
             made = turns(frame, 0, items)
             return regs[0].over(made, (items,)) if gather is None else gather(regs[0], made)
 
         return run_it
 
-    of_ListComp = of_SetComp = of_DictComp = of_GeneratorExp = comprehension  # noqa: N815
+    of_ListComp = of_SetComp = of_DictComp = of_GeneratorExp = comprehension
 
     # ---- targets
     def target(self, node: ast.expr) -> Store:
@@ -504,28 +436,24 @@ class Expressions(Compiler):
         match node:
             case ast.Name(id=name):
                 return self.store(name)
-            case ast.Attribute(attr=name):
-                from gradcli.runner.python.attributes import assign_attribute
+            case ast.Attribute() | ast.Subscript():
+                is_item = isinstance(node, ast.Subscript)
+                base, key = (
+                    self.expression(node.value),
+                    self.expression(node.slice) if isinstance(node, ast.Subscript) else None,
+                )
+                assign, attr, tell = (
+                    put if is_item else assign_attribute,
+                    getattr(node, "attr", ""),
+                    self.told_place(node),
+                )
 
-                base = self.expression(node.value)
-                told = self.text.told_place(node)
-
-                def assign(regs: Frame, value: Any) -> None:
+                def run(regs: Frame, value: Any) -> None:
                     owner = base(regs)
-                    assign_attribute(regs[0], owner, name, told(regs, owner, name, value))
+                    place = attr if key is None else key(regs)
+                    assign(regs[0], owner, place, value if tell is None else tell(regs, owner, place, value))
 
-                return assign
-            case ast.Subscript():
-                from gradcli.runner.python.containers import put
-
-                base, key = self.expression(node.value), self.expression(node.slice)
-                told = self.text.told_place(node)
-
-                def assign_item(regs: Frame, value: Any) -> None:
-                    owner, place = base(regs), key(regs)
-                    put(regs[0], owner, place, told(regs, owner, place, value))
-
-                return assign_item
+                return run
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
                 return self.several(elts)
         raise GradcliError("syntax", "this cannot be assigned to", span=self.text.span(node))
@@ -541,6 +469,20 @@ class Expressions(Compiler):
 
         return run
 
+    def told_place(self, node: ast.Attribute | ast.Subscript) -> Callable[[Frame, Any, Any, Any], Any] | None:
+        """Return what is told of an assignment to an attribute or an item: its owner, which of it, and the value."""
+        told = self.text.tell
+        if told is None:
+            return None
+        name, base = ast.unparse(node), ast.unparse(node.value)
+        fixed = isinstance(node, ast.Attribute) or isinstance(node.slice, ast.Constant)
+
+        def tell(regs: Frame, owner: Any, key: Any, value: Any) -> Any:
+            computed = not fixed and isinstance(owner, dict | list) and isinstance(key, str | int)
+            return told(regs, f"{base}[{key!r}]" if computed else name, value, (owner, key))
+
+        return tell
+
 
 GATHERED: dict[type, Callable[[Any, Iterator[Any]], Any]] = {
     ast.ListComp: lambda run, items: list(items),
@@ -552,86 +494,55 @@ GATHERED: dict[type, Callable[[Any, Iterator[Any]], Any]] = {
 
 def mapping_of(run: Any, value: Any) -> dict[str, Any]:
     """Return what stands behind ``**`` in a call; raises TypeError for what has no names."""
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return value
-    if isinstance(value, dict):
+    if not isinstance(value, dict):
+        run.fail("TypeError", f"argument after ** must be a mapping, not {run.type_name(value)}")
+    if not all(isinstance(key, str) for key in value):
         run.fail("TypeError", "keywords must be strings")
-    message = f"argument after ** must be a mapping, not {run.type_name(value)}"
-    return run.fail("TypeError", message)  # type: ignore[no-any-return]
+    return value  # type: ignore[no-any-return]
 
 
 def comparison(op: ast.cmpop) -> Callable[[Any, Any, Any], Any]:
-    """Return what one comparison does."""
-    match op:
-        case ast.Is():
-            return lambda run, a, b: is_same(a, b)
-        case ast.IsNot():
-            return lambda run, a, b: not is_same(a, b)
-        case ast.In():
-            return contains
-        case ast.NotIn():
-            return lambda run, a, b: not contains(run, a, b)
-    sign = sign_of(type(op))
+    """Return what one comparison does; small numbers and texts are one object for ``is``, as in Python."""
+
+    def same(run: Any, a: Any, b: Any) -> bool:
+        return a is b or (type(a) is type(b) and isinstance(a, int | str) and a == b)
+
+    if isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn):
+        test = same if isinstance(op, ast.Is | ast.IsNot) else contains
+        return (lambda run, a, b: not test(run, a, b)) if isinstance(op, ast.IsNot | ast.NotIn) else test
+    sign = SIGNS[type(op)]
     return lambda run, a, b: operate(run, sign, a, b)
-
-
-def is_same(a: Any, b: Any) -> bool:
-    """Return what ``is`` says; small numbers and texts are one object in Python too."""
-    return a is b or (type(a) is type(b) and isinstance(a, int | str) and a == b)
 
 
 class Text:
     """What all scopes of one text share: its places, its module's variables, and what it takes from outside.
 
-    ``listed`` says that it is the user's own. ``told`` is told of each assignment where a run is recorded, and may give
+    ``listed`` says that it is the user's own. ``tell`` notes each assignment where a run is recorded, and may give
     another value in its place.
     """
 
-    def __init__(self, text: str, listed: bool, told: Callable[..., Any] | None = None) -> None:
+    def __init__(self, text: str, listed: bool, tell: Callable[..., Any] | None = None) -> None:
         self.positions = Spans(text)
         self.listed = listed
-        self.told = told
+        self.tell = tell
         self.module: Expressions | None = None
         self.read: dict[str, ast.AST] = {}
         self.last: str | None = None
         self.called: set[str] = set()
+        self.stars = any(line.strip().endswith("import *") for line in self.positions.lines)
+        self.span = self.positions.of
 
     def free(self, given: Collection[str] = ()) -> dict[str, tuple[int, int]]:
         """Return the names that the text takes from outside, with their places: ``given`` and unknown ones.
 
         A function of a library counts as known only where it is called, as ``t`` may be a variable.
         """
-        from gradcli.runner.names import is_known
-
         own = self.assigned()
         return {
             name: self.span(node)
             for name, node in self.read.items()
             if name not in own and (name in given or not (self.stars or is_known(name, name in self.called)))
         }
-
-    @property
-    def stars(self) -> bool:
-        """Whether the text imports all names of a module."""
-        return any(line.strip().endswith("import *") for line in self.positions.lines)
-
-    def span(self, node: ast.AST) -> tuple[int, int]:
-        """Return the characters that a node covers."""
-        return self.positions.of(node)
-
-    def told_place(self, node: ast.Attribute | ast.Subscript) -> Callable[[Frame, Any, Any, Any], Any]:
-        """Return what is told of an assignment to an attribute or an item: its owner, which of it, and the value."""
-        told = self.told
-        if told is None:
-            return lambda regs, owner, key, value: value
-        name, base = ast.unparse(node), ast.unparse(node.value)
-        fixed = isinstance(node, ast.Attribute) or isinstance(node.slice, ast.Constant)
-
-        def tell(regs: Frame, owner: Any, key: Any, value: Any) -> Any:
-            computed = not fixed and isinstance(owner, dict | list) and isinstance(key, str | int)
-            return told(regs, f"{base}[{key!r}]" if computed else name, value, (owner, key))
-
-        return tell
 
     def module_place(self, name: str) -> int:
         """Return the register of a variable in the frame of the module."""
@@ -645,8 +556,6 @@ class Text:
 
     def outside(self, regs: Frame, name: str, place: int, node: ast.AST) -> Any:
         """Return what a name stands for that the module does not assign: a builtin or a library's name."""
-        from gradcli.runner.names import global_name
-
         frame, assigned = (regs if regs[1] is None else regs[1]), name in self.assigned()
         value = global_name(regs[0], name, self.span(node) if self.listed else None, assigned)
         if not assigned:
@@ -656,6 +565,3 @@ class Text:
     def assigned(self) -> set[str]:
         """Return the names that the module assigns."""
         return self.module.names.assigned if self.module is not None else set()
-
-
-__all__ = ["Expressions", "Text", "equal"]

@@ -1,4 +1,7 @@
-"""Attributes and methods of Python's own values: by tables of names, none is walked on the host."""
+"""Attributes and methods of Python's own values: what stands in the tables by their types, and nothing else.
+
+Nothing is looked up on the host, and what makes a text or a list longer is bounded.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,18 @@ from typing import Any
 
 from gradcli.runner.exceptions import Raised, raise_key, raised
 from gradcli.runner.printing import format_template
-from gradcli.runner.python.calls import bound, native_name
-from gradcli.runner.python.containers import augmented, iterate, pop_item, put, subscript, take
+from gradcli.runner.python.calls import (
+    bound,
+    native_name,
+)
+from gradcli.runner.python.containers import (
+    augmented,
+    iterate,
+    pop_item,
+    put,
+    subscript,
+    take,
+)
 from gradcli.runner.python.operators import (
     COMPARED,
     HOST_KINDS,
@@ -41,96 +54,8 @@ from gradcli.runner.values import (
 )
 
 Table = dict[str, Callable[..., Any]]
-
-
-def host_attribute(run: Run, base: Any, name: str) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case for each kind
-    """Return an attribute of a value of Python's; UNBOUND where there is none."""
-    reader = getattr(type(base), "attributes", None)
-    if isinstance(reader, dict) and name in reader:
-        return reader[name](run, base)
-    if isinstance(base, Named):
-        if name in base.fields:
-            return base[base.fields.index(name)]
-        if name == "_fields":
-            return base.fields
-        if base.kind is not None and (member := base.kind.find(name)) is not UNBOUND:
-            return bound(run, base, base.kind, member)
-    for kind, table in KINDS:
-        if isinstance(base, kind):
-            if name in table:
-                return Bound(table[name], base)
-            break
-    for kind, readers in FIELDS:
-        if isinstance(base, kind) and name in readers:
-            return readers[name](run, base)
-    if isinstance(base, Bound) and isinstance(base.function, Closure):
-        return run.attribute(base.function, name)
-    if isinstance(base, Bound):
-        return host_attribute(run, base.function, name)
-    if hasattr(type(base), "send") and name in GENERATORS:
-        return Bound(GENERATORS[name], base)
-    if name == "__class__":
-        return run.type_of(base)
-    if callable(base) and name in ("__name__", "__qualname__"):
-        return native_name(run, base)
-    if name == "__doc__":
-        return None
-    if name in DUNDERS and has_dunder(base, name):
-        return Bound(DUNDERS[name], base)
-    return UNBOUND
-
-
-def has_dunder(base: Any, name: str) -> bool:
-    """Return whether Python's own value has a method such as ``__len__``."""
-    if name == "__call__":
-        return callable(base) or isinstance(base, Closure | Bound | TableFunction)
-    return (isinstance(base, HOST_KINDS) or hasattr(type(base), "__next__")) and hasattr(type(base), name)
-
-
-def send(run: Run, generator: Any, value: Any) -> Any:
-    """Run a generator to its next value."""
-    return stepped(run, lambda: generator.send(value))
-
-
-def throw(run: Run, generator: Any, error: Any, value: Any = None, *_: Any) -> Any:
-    """Raise an exception where a generator waits."""
-    made = run.call(error, [] if value is None else [value]) if isinstance(error, Class) else error
-    return stepped(run, lambda: generator.throw(Raised(made)))
-
-
-def close(run: Run, generator: Any) -> None:
-    """End a generator."""
-    del run
-    try:
-        generator.close()
-    except Raised as error:
-        if error.name not in ("GeneratorExit", "StopIteration"):
-            raise
-
-
-GENERATORS: Table = {"send": send, "throw": throw, "close": close, "__next__": lambda run, me: send(run, me, None)}
-
-
-def stepped(run: Run, step: Any) -> Any:
-    """Take one step of a generator; its end is StopIteration with what it returned."""
-    try:
-        return step()
-    except StopIteration as error:
-        ended = raised("StopIteration", "")
-        ended.instance.fields["args"] = () if error.value is None else (error.value,)
-        raise ended from None
-
-
-def class_attribute(run: Run, base: Class, name: str) -> Any:
-    """Return a method of one of Python's classes, called with its object: ``str.upper``, ``dict.fromkeys``."""
-    if name == "maketrans" and base.name == "str":
-        return lambda run, *parts: str.maketrans(*parts)
-    if name == "fromhex" and base.name == "float":
-        return lambda run, text: read_number(run, text, float.fromhex(text))
-    if name == "fromkeys" and base.find("fromkeys") is UNBOUND and base.name in ("dict", "OrderedDict", "defaultdict"):
-        return lambda run, keys, value=None: {hashable(run, key): value for key in iterate(run, keys)}
-    tables = {getattr(kind, "__name__", "set"): table for kind, table in KINDS}
-    return tables.get(base.name, {}).get(name, UNBOUND)
+MOST_ITEMS = "a list has too many items"
+MOST_LETTERS = "a text is too long"
 
 
 def by_host(kind: type, *names: str) -> Table:
@@ -142,14 +67,23 @@ def by_host(kind: type, *names: str) -> Table:
     return {name: method(getattr(kind, name)) for name in names}
 
 
+def by_builtin(*names: str) -> Table:
+    """Return methods such as ``__len__``, which do what the builtin does."""
+
+    def method(name: str) -> Callable[..., Any]:
+        return lambda run, me, *arguments: run.call(run.builtin(name), [me, *arguments])
+
+    return {f"__{name}__": method(name) for name in names}
+
+
 # ---- texts
-def largest(name: str, text: str, arguments: tuple[Any, ...]) -> int:
-    """Return how long a text may become."""
-    if name == "expandtabs":
-        return len(text) * (arguments[0] if arguments and isinstance(arguments[0], int) else 8)
-    if name == "translate":
-        return len(text) * max((len(part) for part in arguments[0].values() if isinstance(part, str)), default=1)
-    return len(text)
+LENGTHS: dict[str, Callable[..., int]] = {
+    "expandtabs": lambda text, size=8, *_: len(text) * (size if isinstance(size, int) else 8),
+    "translate": lambda text, table, *_: (
+        len(text) * max((len(part) for part in table.values() if isinstance(part, str)), default=1)),
+    "replace": lambda text, old, new, *_: len(text) + max(text.count(old), 1) * len(new),
+}  # fmt: skip
+"""How long a method may make a text that is longer than its own."""
 
 
 def of_text(name: str) -> Callable[..., Any]:
@@ -157,13 +91,12 @@ def of_text(name: str) -> Callable[..., Any]:
     function = getattr(str, name)  # one of the names below, and none that a user wrote
 
     def run_it(run: Run, text: str, *arguments: Any, **named: Any) -> Any:
-        for argument in (*arguments, *named.values()):
-            if isinstance(argument, int) and abs(argument) > 1_000_000:
-                run.bound(float("inf"), "a text is too long")
-        run.bound(largest(name, text, arguments), "a text is too long")
+        if any(isinstance(part, int) and abs(part) > 1_000_000 for part in (*arguments, *named.values())):
+            run.bound(float("inf"), MOST_LETTERS)
+        run.bound(LENGTHS[name](text, *arguments) if name in LENGTHS else len(text), MOST_LETTERS)
         made = function(text, *arguments, **named)
         if isinstance(made, str):
-            run.bound(len(made), "a text is too long")
+            run.bound(len(made), MOST_LETTERS)
         return made
 
     return run_it
@@ -175,14 +108,8 @@ def join(run: Run, text: str, items: Any) -> str:
     for k, part in enumerate(parts):
         if not isinstance(part, str):
             run.fail("TypeError", f"sequence item {k}: expected str instance, {run.type_name(part)} found")
-    run.bound(sum(map(len, parts)) + len(text) * len(parts), "a text is too long")
+    run.bound(sum(map(len, parts)) + len(text) * len(parts), MOST_LETTERS)
     return text.join(parts)
-
-
-def replace(run: Run, text: str, old: str, new: str, count: int = -1) -> str:
-    """Replace parts of a text."""
-    run.bound(len(text) + max(text.count(old), 1) * len(new), "a text is too long")
-    return text.replace(old, new, count)
 
 
 ENCODINGS = ("utf8", "ascii", "latin1", "utf16", "utf32")
@@ -199,131 +126,77 @@ def encode(run: Run, text: str, encoding: str = "utf-8", errors: str = "strict")
     return text.encode(name, errors)
 
 
-def decode(run: Run, data: bytes, encoding: str = "utf-8", errors: str = "strict") -> str:
-    """Return bytes as a text."""
-    return data.decode(encoding, errors)
-
-
-BYTES: Table = {"decode": decode, "hex": lambda run, data: data.hex()}
-STRINGS: Table = {
-    **{
-        name: of_text(name)
-        for name in (
-            "upper", "lower", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "startswith", "endswith",
-            "find", "rfind", "index", "count", "title", "capitalize", "ljust", "rjust", "center", "zfill", "isdigit",
-            "isalpha", "isalnum", "isspace", "isupper", "islower", "isnumeric", "isidentifier", "swapcase", "partition",
-            "rpartition", "removeprefix", "removesuffix", "casefold", "expandtabs", "istitle", "isdecimal", "isascii",
-            "isprintable", "translate",
-        )
-    },
-    "join": join, "replace": replace, "encode": encode,
-    "format": lambda run, text, *arguments, **named: format_template(run, text, arguments, named),
-}  # fmt: skip
-
-
-# ---- lists
+# ---- items
 def append(run: Run, items: list[Any], item: Any) -> None:
     """Append an item."""
     items.append(plain(item))
     if not len(items) & 0xFFFF:
-        run.bound(len(items), "a list has too many items")
+        run.bound(len(items), MOST_ITEMS)
 
 
-def extend(run: Run, items: list[Any], more: Any) -> None:
-    """Append several items."""
-    items.extend(take(run, more))
-    run.bound(len(items), "a list has too many items")
-
-
-def insert(run: Run, items: list[Any], place: int, item: Any) -> None:
-    """Put an item in before a place."""
-    items.insert(place, plain(item))
-    run.bound(len(items), "a list has too many items")
+def grow(run: Run, items: list[Any], change: Callable[..., None], *arguments: Any) -> None:
+    """Put more items into a list."""
+    change(*arguments)
+    run.bound(len(items), MOST_ITEMS)
 
 
 def pop(run: Run, items: list[Any], place: int = -1) -> Any:
     """Take an item out."""
-    if not items:
-        run.fail("IndexError", "pop from empty list")
     if not -len(items) <= place < len(items):
-        run.fail("IndexError", "pop index out of range")
+        run.fail("IndexError", "pop index out of range" if items else "pop from empty list")
     return items.pop(place)
 
 
-def index(run: Run, items: Any, item: Any, *bounds: int) -> int:
+def place_of(run: Run, items: Any, item: Any, *bounds: int) -> int | None:
+    """Return where the first item stands that equals another, None where there is none."""
+    start, end = (*bounds, *(0, len(items))[len(bounds) :])
+    places = range(len(items))[start:end]
+    return next((k for k in places if items[k] is item or equal(run, items[k], item)), None)
+
+
+def index(run: Run, items: Any, item: Any, *bounds: int) -> Any:
     """Return where an item stands."""
-    for k in range(len(items))[
-        slice(*bounds) if len(bounds) > 1 else slice(bounds[0], None) if bounds else slice(None)
-    ]:
-        if items[k] is item or equal(run, items[k], item):
-            return k
-    if isinstance(items, tuple):
-        run.fail("ValueError", "tuple.index(x): x not in tuple")
-    return run.fail("ValueError", f"{run.quoted(item)} is not in list")  # type: ignore[no-any-return]
+    place = place_of(run, items, item, *bounds)
+    if place is not None:
+        return place
+    text = "tuple.index(x): x not in tuple" if isinstance(items, tuple) else f"{run.quoted(item)} is not in list"
+    return run.fail("ValueError", text)
 
 
 def remove(run: Run, items: list[Any], item: Any) -> None:
     """Remove the first such item."""
-    for k, one in enumerate(items):
-        if one is item or equal(run, one, item):
-            del items[k]
-            return
-    run.fail("ValueError", "list.remove(x): x not in list")
+    place = place_of(run, items, item)
+    if place is None:
+        run.fail("ValueError", "list.remove(x): x not in list")
+    else:
+        del items[place]
 
 
-def sort(run: Run, items: list[Any], *, key: Any = None, reverse: bool = False) -> None:
-    """Sort a list in place."""
-    items[:] = run.call(run.builtin("sorted"), [items], {"key": key, "reverse": reverse})
+def count_of(run: Run, items: Any, item: Any) -> int:
+    """Return how often an item stands in a list or a tuple."""
+    return sum(1 for one in items if one is item or equal(run, one, item))
 
 
-LISTS: Table = {
-    "append": append, "extend": extend, "pop": pop, "index": index, "remove": remove, "sort": sort,
-    "insert": insert, **by_host(list, "clear", "reverse", "copy", "__len__"),
-    "count": lambda run, items, item: sum(1 for one in items if one is item or equal(run, one, item)),
-}  # fmt: skip
-TUPLES: Table = {
-    "index": index, "count": LISTS["count"],
-    "_asdict": lambda run, named: dict(zip(named.fields, named, strict=True)),
-    "_replace": lambda run, named, **new: Named(
-        named.name, dict(zip(named.fields, named, strict=True)) | new, named.kind
-    ),
-}  # fmt: skip
-
-
-# ---- dictionaries and sets
 def pop_key(run: Run, table: dict[Any, Any], key: Any, *default: Any) -> Any:
     """Take an entry out of a dictionary."""
     place = hashable(run, key)
-    if place in table or default:
-        return table.pop(place, *default)
-    return raise_key(key)
+    return table.pop(place, *default) if place in table or default else raise_key(key)
 
 
 def update(run: Run, table: dict[Any, Any], *others: Any, **named: Any) -> None:
     """Enter what other dictionaries have."""
     for other in others:
-        if isinstance(other, dict):
-            table.update(other)
-        else:
-            table.update({hashable(run, key): value for key, value in iterate(run, other)})
+        pairs = other if isinstance(other, dict) else {hashable(run, k): v for k, v in iterate(run, other)}
+        table.update(pairs)
     table.update(named)
 
 
-def move_to_end(run: Run, table: dict[Any, Any], key: Any, last: bool = True) -> None:
+def move_to_end(_run: Run, table: dict[Any, Any], key: Any, last: bool = True) -> None:
     """Move an entry of an OrderedDict."""
     value = table.pop(key)
     others = list(table.items())
     table.clear()
     table.update([*others, (key, value)] if last else [(key, value), *others])
-
-
-DICTS: Table = {
-    **by_host(dict, "items", "keys", "values", "__len__", "clear"), "update": update, "pop": pop_key,
-    "get": lambda run, table, key, default=None: table.get(hashable(run, key), default),
-    "setdefault": lambda run, table, key, value=None: table.setdefault(hashable(run, key), value),
-    "copy": lambda run, table: table.copy(), "popitem": lambda run, table: pop_item(run, table, last=True),
-    "move_to_end": move_to_end,
-}  # fmt: skip
 
 
 def combined(name: str) -> Callable[..., Any]:
@@ -346,40 +219,96 @@ def updated(name: str) -> Callable[..., Any]:
     return run_it
 
 
-def update_set(run: Run, items: set[Any], *others: Any) -> None:
-    """Add what others have."""
-    for other in others:
-        items.update([hashable(run, item) for item in iterate(run, other)])
-
-
-SETS: Table = {
-    **{name: combined(name) for name in ("union", "intersection", "difference", "symmetric_difference")},
-    **{name: combined(name) for name in ("issubset", "issuperset", "isdisjoint")},
-    "add": lambda run, items, item: items.add(hashable(run, item)),
-    "discard": lambda run, items, item: items.discard(hashable(run, item)),
-    "remove": lambda run, items, item: items.remove(hashable(run, item)),
-    "update": update_set, **by_host(set, "clear", "copy", "pop"),
-    **{f"{name}_update": updated(name) for name in ("intersection", "difference", "symmetric_difference")},
-}  # fmt: skip
-
-
-def ratio_of(x: Any) -> Any:
+def ratio_of(run: Run, x: Any) -> Any:
     """Return the two numbers whose ratio a float is: whole ones, but for a traced one."""
     made = untraced(x).as_integer_ratio()
-    return tuple(map(float, made)) if traced(x) else made
+    return cut(run, "as_integer_ratio", [x], tuple(map(float, made)) if traced(x) else made)
 
 
+# ---- generators
+def stepped(_run: Run, step: Any) -> Any:
+    """Take one step of a generator; its end is StopIteration with what it returned."""
+    try:
+        return step()
+    except StopIteration as error:
+        raise raised("StopIteration", *(() if error.value is None else (error.value,))) from None
+
+
+def throw(run: Run, generator: Any, error: Any, value: Any = None, *_: Any) -> Any:
+    """Raise an exception where a generator waits."""
+    made = run.call(error, [] if value is None else [value]) if isinstance(error, Class) else error
+    return stepped(run, lambda: generator.throw(Raised(made)))
+
+
+def close(_run: Run, generator: Any) -> None:
+    """End a generator."""
+    try:
+        generator.close()
+    except Raised as error:
+        if error.name not in ("GeneratorExit", "StopIteration"):
+            raise
+
+
+# ---- tables
+TEXTS = (
+    "upper", "lower", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "startswith", "endswith", "find",
+    "rfind", "index", "count", "title", "capitalize", "ljust", "rjust", "center", "zfill", "isdigit", "isalpha",
+    "isalnum", "isspace", "isupper", "islower", "isnumeric", "isidentifier", "swapcase", "partition", "rpartition",
+    "removeprefix", "removesuffix", "casefold", "expandtabs", "istitle", "isdecimal", "isascii", "isprintable",
+    "translate", "replace",
+)  # fmt: skip
+COMBINING = ("intersection", "difference", "symmetric_difference")
 FLOATS: Table = {
-    "item": lambda run, x: x,
-    "hex": lambda run, x: note_text(run, untraced(x).hex(), [x]), "is_integer": lambda run, x: untraced(x).is_integer(),
-    "as_integer_ratio": lambda run, x: cut(run, "as_integer_ratio", [x], ratio_of(x)), "conjugate": lambda run, x: x,
-    "__round__": lambda run, x, *digits: run.call(run.builtin("round"), [x, *digits]), "__float__": lambda run, x: x,
-    "__int__": lambda run, x: int(untraced(x)), "__abs__": lambda run, x: run.call(run.builtin("abs"), [x]),
+    "item": lambda run, x: x, "hex": lambda run, x: note_text(run, untraced(x).hex(), [x]),
+    "is_integer": lambda run, x: untraced(x).is_integer(), "as_integer_ratio": ratio_of, "conjugate": lambda run, x: x,
+    "__float__": lambda run, x: x, "__int__": lambda run, x: int(untraced(x)), **by_builtin("round", "abs"),
 }  # fmt: skip
-INTEGERS: Table = {
-    **by_host(int, "bit_count", "conjugate", "bit_length", "as_integer_ratio", "__round__"), "item": lambda run, x: x,
-    "is_integer": lambda run, x: True,
-}  # fmt: skip
+KINDS: tuple[tuple[Any, Table], ...] = (
+    (str, {
+        **{name: of_text(name) for name in TEXTS}, "join": join, "encode": encode,
+        "format": lambda run, text, *arguments, **named: format_template(run, text, arguments, named),
+    }),
+    (bytes, {
+        "decode": lambda run, data, encoding="utf-8", errors="strict": data.decode(encoding, errors),
+        "hex": lambda run, data: data.hex(),
+    }),
+    (list, {
+        **by_host(list, "clear", "reverse", "copy", "__len__"), "append": append, "pop": pop, "index": index,
+        "remove": remove, "count": count_of,
+        "extend": lambda run, items, more: grow(run, items, items.extend, take(run, more)),
+        "insert": lambda run, items, place, item: grow(run, items, items.insert, place, plain(item)),
+        "sort": lambda run, items, *, key=None, reverse=False: items.__setitem__(
+            slice(None), run.call(run.builtin("sorted"), [items], {"key": key, "reverse": reverse})),
+    }),
+    (tuple, {
+        "index": index, "count": count_of, "_asdict": lambda run, named: dict(zip(named.fields, named, strict=True)),
+        "_replace": lambda run, named, **new: Named(
+            named.name, dict(zip(named.fields, named, strict=True)) | new, named.kind),
+    }),
+    (dict, {
+        **by_host(dict, "items", "keys", "values", "__len__", "clear"), "update": update, "pop": pop_key,
+        "get": lambda run, table, key, default=None: table.get(hashable(run, key), default),
+        "setdefault": lambda run, table, key, value=None: table.setdefault(hashable(run, key), value),
+        "copy": lambda run, table: table.copy(), "popitem": pop_item,
+        "move_to_end": move_to_end,
+    }),
+    (set | frozenset, {
+        **by_host(set, "clear", "copy", "pop"),
+        **{name: combined(name) for name in ("union", "issubset", "issuperset", "isdisjoint", *COMBINING)},
+        **{f"{name}_update": updated(name) for name in COMBINING},
+        "add": lambda run, items, item: items.add(hashable(run, item)),
+        "discard": lambda run, items, item: items.discard(hashable(run, item)),
+        "remove": lambda run, items, item: items.remove(hashable(run, item)),
+        "update": lambda run, items, *others: items.update(
+            hashable(run, item) for other in others for item in iterate(run, other)),
+    }),
+    (int, {
+        **by_host(int, "bit_count", "conjugate", "bit_length", "as_integer_ratio", "__round__"),
+        "item": lambda run, x: x, "is_integer": lambda run, x: True,
+    }),
+    (float, FLOATS),
+)  # fmt: skip
+"""Methods of Python's own values, by their types."""
 FIELDS: tuple[tuple[Any, Table], ...] = (
     (Closure, {
         "__name__": lambda run, me: me.code.name, "__qualname__": lambda run, me: me.code.qualified,
@@ -408,34 +337,70 @@ FIELDS: tuple[tuple[Any, Table], ...] = (
     (TableFunction | Method, {"__name__": lambda run, me: me.name.rpartition(".")[2]}),
 )  # fmt: skip
 """Attributes of Python's own values and of the interpreter's, by their types."""
-KINDS: tuple[tuple[Any, Table], ...] = (
-    (str, STRINGS), (bytes, BYTES), (list, LISTS), (tuple, TUPLES), (dict, DICTS), (set | frozenset, SETS),
-    (int, INTEGERS), (float, FLOATS),
-)  # fmt: skip
-
-
-def operator_method(sign: str, reflected: bool) -> Callable[..., Any]:
-    """Return a method such as ``__add__`` of Python's own values."""
-    return lambda run, me, other: operate(run, sign, other, me) if reflected else operate(run, sign, me, other)
-
-
+GENERATORS: Table = {
+    "send": lambda run, me, value: stepped(run, lambda: me.send(value)), "throw": throw, "close": close,
+    "__next__": lambda run, me: stepped(run, lambda: me.send(None)),
+}  # fmt: skip
 DUNDERS: Table = {
-    **{f"__{word}__": operator_method(sign, reflected=False) for sign, word in OPERATORS.items()},
-    **{f"__r{word}__": operator_method(sign, reflected=True) for sign, word in OPERATORS.items()},
-    **{f"__{words[0]}__": operator_method(sign, reflected=False) for sign, words in COMPARED.items()},
-    **{f"__i{word}__": lambda run, me, x, sign=sign: augmented(run, sign, me, x) for sign, word in OPERATORS.items()},
-    "__len__": lambda run, me: run.call(run.builtin("len"), [me]),
-    "__str__": lambda run, me: run.call(run.builtin("str"), [me]),
-    "__repr__": lambda run, me: run.call(run.builtin("repr"), [me]),
-    "__iter__": lambda run, me: run.call(run.builtin("iter"), [me]),
-    "__getitem__": subscript,
-    "__setitem__": put,
-    "__contains__": lambda run, me, item: contains(run, item, me),
-    "__call__": lambda run, me, *a, **n: run.call(me, list(a), n),
-    "__hash__": lambda run, me: run.call(run.builtin("hash"), [me]),
-    "__bool__": lambda run, me: run.call(run.builtin("bool"), [me]),
-    "__next__": lambda run, me: run.call(run.builtin("next"), [me]),
-    "__neg__": lambda run, me: operate(run, "-", 0, me),
-    "__format__": lambda run, me, spec: run.call(run.builtin("format"), [me, spec]),
+    **{
+        f"__{prefix}{word}__": lambda run, me, x, sign=sign, work=work: work(run, sign, me, x)
+        for prefix, work in (
+            ("", operate), ("r", lambda run, sign, me, x: operate(run, sign, x, me)), ("i", augmented))
+        for sign, word in OPERATORS.items()
+    },
+    **{f"__{words[0]}__": lambda run, me, x, s=sign: operate(run, s, me, x) for sign, words in COMPARED.items()},
+    **by_builtin("len", "str", "repr", "iter", "hash", "bool", "next", "format"),
+    "__getitem__": subscript, "__setitem__": put, "__contains__": lambda run, me, item: contains(run, item, me),
+    "__call__": lambda run, me, *a, **n: run.call(me, list(a), n), "__neg__": lambda run, me: operate(run, "-", 0, me),
 }  # fmt: skip
 """Methods that Python's own values have for operators and the like."""
+
+
+def host_attribute(run: Run, base: Any, name: str) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case for each kind
+    """Return an attribute of a value of Python's; UNBOUND where there is none."""
+    reader = getattr(type(base), "attributes", None)
+    if isinstance(reader, dict) and name in reader:
+        return reader[name](run, base)
+    if isinstance(base, Named):
+        if name in base.fields:
+            return base[base.fields.index(name)]
+        if name == "_fields":
+            return base.fields
+        if base.kind is not None and (member := base.kind.find(name)) is not UNBOUND:
+            return bound(run, base, base.kind, member)
+    table = next((table for kind, table in KINDS if isinstance(base, kind)), {})
+    if name in table:
+        return Bound(table[name], base)
+    for kind, readers in FIELDS:
+        if isinstance(base, kind) and name in readers:
+            return readers[name](run, base)
+    if isinstance(base, Bound):
+        of_closure = isinstance(base.function, Closure)
+        return run.attribute(base.function, name) if of_closure else host_attribute(run, base.function, name)
+    if hasattr(type(base), "send") and name in GENERATORS:
+        return Bound(GENERATORS[name], base)
+    if name == "__class__":
+        return run.type_of(base)
+    if callable(base) and name in ("__name__", "__qualname__"):
+        return native_name(run, base)
+    if name == "__doc__":
+        return None
+    if name == "__call__" and (callable(base) or isinstance(base, Closure | Bound | TableFunction)):
+        return Bound(DUNDERS[name], base)
+    is_host = isinstance(base, HOST_KINDS) or hasattr(type(base), "__next__")
+    return Bound(DUNDERS[name], base) if name in DUNDERS and is_host and hasattr(type(base), name) else UNBOUND
+
+
+OF_CLASSES: dict[tuple[str, str], Callable[..., Any]] = {
+    ("str", "maketrans"): lambda run, *parts: str.maketrans(*parts),
+    ("float", "fromhex"): lambda run, text: read_number(run, text, float.fromhex(text)),
+    **{
+        (kind, "fromkeys"): lambda run, keys, value=None: {hashable(run, key): value for key in iterate(run, keys)}
+        for kind in ("dict", "OrderedDict", "defaultdict")
+    },
+    **{
+        (getattr(kind, "__name__", "set"), name): method
+        for kind, table in KINDS for name, method in table.items()
+    },
+}  # fmt: skip
+"""Methods that are called of Python's classes, with their object if any: ``str.upper``, ``dict.fromkeys``."""

@@ -1,17 +1,18 @@
-"""Where a traced number leaves the trace: as a text, as a draw, or through what has no derivative of it.
+"""What operators do of any two values: Python's own, tensors, and objects that define them.
 
-What operators do of any two values: Python's own, tensors, and objects that define them.
+A traced number that leaves the trace, as a text, a draw, or through what has no derivative of it, is cut off: the
+answer is refused where it comes to what was made of it, and nowhere else.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import NO_OPTIONS, NODES
+from gradcli.engine.graph import NO_OPTIONS, NODES, misfit
 from gradcli.errors import GradcliError, over_budget
 from gradcli.language.arithmetic import binary as table_binary
 from gradcli.language.arithmetic import compare as table_compare
@@ -48,6 +49,7 @@ from gradcli.runner.values import (
     promoted,
 )
 
+__all__ = ["COMPARED", "METHODS"]
 CUT = Op(
     "cut",
     lambda *_values, made, **_static: made,
@@ -70,23 +72,20 @@ def traced(x: Any) -> bool:
     return isinstance(x, Tensor) and x.library != "torch" and x.active
 
 
-def as_key(x: Tensor) -> TracedKey:
-    """Return a traced number as a key."""
-    key = TracedKey(float(np.asarray(x.value).reshape(())[()]))
-    key.tensor = x
-    return key
+def untraced(x: Any) -> Any:
+    """Return a traced number as Python has it."""
+    return float(np.asarray(x.value).reshape(())[()]) if isinstance(x, Tensor) else x
 
 
 def read_keys(items: Any) -> Any:
     """Return the items of a dictionary or a set with its keys traced again."""
+
+    def read(key: Any) -> Any:
+        return key.tensor if type(key) is TracedKey else key
+
     if not any(type(part) is TracedKey for item in items for part in (item if type(item) is tuple else (item,))):
         return items
-    return [tuple(map(read_key, item)) if type(item) is tuple else read_key(item) for item in items]
-
-
-def read_key(key: Any) -> Any:
-    """Return the number that a key was made of."""
-    return key.tensor if type(key) is TracedKey else key
+    return [tuple(map(read, item)) if type(item) is tuple else read(item) for item in items]
 
 
 def cut(run: Run, what: str, sources: Iterable[Any], made: Any) -> Any:
@@ -108,19 +107,15 @@ def cut(run: Run, what: str, sources: Iterable[Any], made: Any) -> Any:
 
     number = np.asarray(made.value)[()]
     static = {"made": number, "refuse": refuse, "why": f"{what} takes a number out of the record"}
-    return Tensor(
-        run.graph.apply(CUT, tuple([x.node for x in leaves]), static, [x.value for x in leaves]),
-        made.dtype,
-        made.library,
-    )
+    node = run.graph.apply(CUT, tuple([x.node for x in leaves]), static, [x.value for x in leaves])
+    return Tensor(node, made.dtype, made.library)
 
 
 def note_text(run: Run | None, text: str, sources: Iterable[Any]) -> str:
     """Return a text, noted with the traced numbers that it shows."""
     if run is not None and run.story is not None:
-        for x in sources:
-            if traced(x):
-                run.story.texts[text] = x
+        for x in filter(traced, sources):
+            run.story.texts[text] = x
     return text
 
 
@@ -139,8 +134,7 @@ def rearrange(run: Run, x: Tensor, made: Tensor) -> None:
     run.write(x, made.node)
 
 
-# ---- What operators do of any two values: Python's own, tensors, and objects that define them
-
+# ---- any two values
 Double = np.float64
 PLAIN = (int, float, bool)
 HOST_KINDS: tuple[type, ...] = (
@@ -161,13 +155,15 @@ class Union(tuple):  # type: ignore[type-arg]
 
 KINDS_OF_TYPES = (Class, Union, Foreign, type(None))
 SEQUENCES = (str, list, tuple, bytes)
-
-
-def raw(x: Any) -> Any:
-    """Return what ops take for a value: the node of a tensor, a double for a float."""
-    if isinstance(x, Tensor):
-        return x.node
-    return Double(x) if type(x) is float else x
+LEFT, BOTH = (0,), (0, 1)
+RAISING = ("/", "//", "%", "**")
+"""Operators that raise for some numbers of Python's."""
+BY_RULES = ("python", "jax")
+"""Libraries of whose numbers these operators ask more than their value."""
+SIGNS: dict[type, str] = {
+    **BINARY, **MASKS, **COMPARE, ast.LShift: "<<", ast.RShift: ">>", ast.USub: "-", ast.UAdd: "+", ast.Invert: "~",
+}  # fmt: skip
+"""How the operators of the syntax tree are written."""
 
 
 def binary(sign: str, left: Evaluate | None, right: Evaluate | None, i: int, j: int) -> Evaluate:
@@ -188,6 +184,8 @@ def binary(sign: str, left: Evaluate | None, right: Evaluate | None, i: int, j: 
             p = a.node
             if type(p) in NODES and type(p.value) is Double and p.active and not (raises and a.library in BY_RULES):
                 kind = type(b)
+                if kind is float or kind is int:
+                    b, kind = Double(b), Double
                 if kind is Double:
                     node = regs[0].f.enter(op, (p, b), NO_OPTIONS, forward(p.value, b), LEFT)
                     return Tensor(node, a.dtype, a.library)
@@ -196,27 +194,11 @@ def binary(sign: str, left: Evaluate | None, right: Evaluate | None, i: int, j: 
                     if type(q) in NODES and type(q.value) is Double and q.active:
                         node = regs[0].f.enter(op, (p, q), NO_OPTIONS, forward(p.value, q.value), BOTH)
                         return Tensor(node, a.dtype, a.library)
-                elif kind is float or kind is int:
-                    b = Double(b)
-                    node = regs[0].f.enter(op, (p, b), NO_OPTIONS, forward(p.value, b), LEFT)
-                    return Tensor(node, a.dtype, a.library)
         elif type(a) is Double and type(b) is Double:  # constants of the text are doubles there
             return BY_SIGN[sign](float(a), float(b))
         return operate(regs[0], sign, a, b)
 
     return run
-
-
-LEFT, BOTH = (0,), (0, 1)
-RAISING = ("/", "//", "%", "**")
-"""Operators that raise for some numbers of Python's."""
-BY_RULES = ("python", "jax")
-"""Libraries of whose numbers these operators ask more than their value."""
-
-
-def untraced(x: Any) -> Any:
-    """Return a traced number as Python has it."""
-    return float(np.asarray(x.value).reshape(())[()]) if isinstance(x, Tensor) else x
 
 
 def plain(x: Any) -> Any:
@@ -230,21 +212,14 @@ def operate(run: Run, sign: str, a: Any, b: Any) -> Any:
     if type(a) in PLAIN and type(b) in PLAIN:
         return of_host(run, sign, a, b)
     if isinstance(a, Tensor) or isinstance(b, Tensor):
-        if isinstance(a, str) or isinstance(b, str):
-            return of_host(run, sign, a, b)
-        return of_tensors(run, sign, a, b)
-    made = by_methods(run, sign, a, b)
-    if made is not NotImplemented:
-        return made
-    if isinstance(a, HOST_KINDS) and (isinstance(b, HOST_KINDS) or (sign == "%" and type(a) is str)):
-        return of_host(run, sign, a, b)
+        return of_host(run, sign, a, b) if isinstance(a, str) or isinstance(b, str) else of_tensors(run, sign, a, b)
     return of_objects(run, sign, a, b)
 
 
-def by_methods(run: Run, sign: str, a: Any, b: Any) -> Any:
+def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Return an operator by the methods of objects: of the left one, then the reflected one of the right.
 
-    Without such methods it is NotImplemented.
+    Without such methods it is that of Python's own values, or of types.
     """
     first, second = COMPARED.get(sign) or (METHODS[sign], f"r{METHODS[sign]}")
     names = ((a, f"__{first}__", b), (b, f"__{second}__", a))
@@ -254,7 +229,26 @@ def by_methods(run: Run, sign: str, a: Any, b: Any) -> Any:
         made = ask(run, owner, name, other)
         if made is not UNBOUND and made is not NotImplemented:
             return made
-    return NotImplemented
+    if isinstance(a, HOST_KINDS) and (isinstance(b, HOST_KINDS) or (sign == "%" and type(a) is str)):
+        return of_host(run, sign, a, b)
+    if sign in ("==", "!="):
+        return same_objects(run, sign, a, b)
+    if sign == "|" and isinstance(a, KINDS_OF_TYPES) and isinstance(b, KINDS_OF_TYPES):
+        return Union((*(a if isinstance(a, tuple) else (a,)), *(b if isinstance(b, tuple) else (b,))))
+    if isinstance(a, Foreign) or isinstance(b, Foreign):
+        return a if isinstance(a, Foreign) else b
+    return refuse_operands(run, sign, a, b)
+
+
+def same_objects(run: Run, sign: str, a: Any, b: Any) -> bool:
+    """Return ``a == b`` or ``a != b`` where no method of theirs answers: unequal is what is not equal."""
+    if isinstance(a, DType) or isinstance(b, DType):
+        return (a == b if isinstance(a, DType) else b == a) is (sign == "==")
+    for owner, other in ((a, b), (b, a)) if sign == "!=" else ():
+        if (made := ask(run, owner, "__eq__", other)) is not UNBOUND:
+            return not truth(run, made)
+    same = a is b or (not isinstance(a, Instance | Class) and not isinstance(b, Instance | Class) and bool(a == b))
+    return same is (sign == "==")
 
 
 def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
@@ -273,25 +267,22 @@ def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
         return run.fail(type(error).__name__, str(error))
     if type(made) is complex:
         raise run.refuse("complex numbers are not part of gradcli")
-    if type(a) is Size and sign == "+":
-        return Size(made)
-    return made
+    return Size(made) if type(a) is Size and sign == "+" else made
+
+
+BITS_MADE: dict[str, Callable[[int, int], int]] = {
+    "*": lambda a, b: a.bit_length() + b.bit_length(),
+    "**": lambda a, b: a.bit_length() * abs(b) if a.bit_length() > 1 else b.bit_length(),
+    "<<": lambda a, b: a.bit_length() + b,
+}
+"""How many bits an operator of integers makes, where these are more than its operands have."""
 
 
 def refuse_large(run: Run, sign: str, a: Any, b: Any) -> None:
     """Refuse integers, texts and lists that would be too large."""
     if type(a) is int and type(b) is int:
-        bits = a.bit_length(), b.bit_length()
-        large = (
-            sum(bits)
-            if sign == "*"
-            else bits[0] * abs(b)
-            if sign == "**" and bits[0] > 1
-            else bits[0] + b
-            if sign == "<<"
-            else max(bits)
-        )
-        if large > run.meter.budget.bits:
+        bits = BITS_MADE[sign](a, b) if sign in BITS_MADE else max(a.bit_length(), b.bit_length())
+        if bits > run.meter.budget.bits:
             raise over_budget("bits", run.meter.budget.bits, "an integer has too many bits")
     elif sign == "*":
         for one, times in ((a, b), (b, a)):
@@ -306,8 +297,7 @@ def equal(run: Run, a: Any, b: Any) -> bool:
     if a is b:
         return True
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        same_kind = isinstance(a, list) == isinstance(b, list)
-        return same_kind and len(a) == len(b) and all_equal(run, a, b)
+        return isinstance(a, list) == isinstance(b, list) and len(a) == len(b) and all_equal(run, a, b)
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all_equal(run, a.values(), [b[key] for key in a])
     if isinstance(a, HOST_KINDS) and isinstance(b, HOST_KINDS):
@@ -317,45 +307,17 @@ def equal(run: Run, a: Any, b: Any) -> bool:
 
 def all_equal(run: Run, a: Any, b: Any) -> bool:
     """Return whether the items of two containers are equal one by one: a call within others, as they may nest."""
-    run.deepen()
-    try:
+    with run.deeper():
         return all(equal(run, x, y) for x, y in zip(a, b, strict=True))
-    finally:
-        run.depth -= 1
 
 
 def ordered(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Return which of two lists or tuples comes first: by the first items that differ."""
     for x, y in zip(a, b, strict=False):
         if x is not y and not equal(run, x, y):
-            run.deepen()
-            try:
+            with run.deeper():
                 return operate(run, sign, x, y)
-            finally:
-                run.depth -= 1
     return BY_SIGN[sign](len(a), len(b))
-
-
-def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
-    """Return an operator of objects without methods for it."""
-    if sign in ("==", "!=") and (isinstance(a, DType) or isinstance(b, DType)):
-        return (a == b if isinstance(a, DType) else b == a) is (sign == "==")
-    if sign in ("==", "!="):
-        return same_objects(run, sign, a, b)
-    if sign == "|" and isinstance(a, KINDS_OF_TYPES) and isinstance(b, KINDS_OF_TYPES):
-        return Union((*(a if isinstance(a, tuple) else (a,)), *(b if isinstance(b, tuple) else (b,))))
-    if isinstance(a, Foreign) or isinstance(b, Foreign):
-        return a if isinstance(a, Foreign) else b
-    return refuse_operands(run, sign, a, b)
-
-
-def same_objects(run: Run, sign: str, a: Any, b: Any) -> bool:
-    """Return ``a == b`` or ``a != b`` where no method of theirs answers: unequal is what is not equal."""
-    for owner, other in ((a, b), (b, a)) if sign == "!=" else ():
-        if (made := ask(run, owner, "__eq__", other)) is not UNBOUND:
-            return not truth(run, made)
-    same = a is b or (not isinstance(a, Instance | Class) and not isinstance(b, Instance | Class) and bool(a == b))
-    return same is (sign == "==")
 
 
 def refuse_operands(run: Run, sign: str, a: Any, b: Any) -> Any:
@@ -370,158 +332,31 @@ def refuse_operands(run: Run, sign: str, a: Any, b: Any) -> Any:
     return run.fail("TypeError", text)
 
 
+# ---- tensors
+LIBRARY_ORDER = ("torch", "jax", "numpy", "python")
+"""Whose array an operator gives: that of the first of its two libraries."""
+
+
 def of_tensors(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Return an operator of which a side is a tensor."""
-    library = library_of(a, b)
+    library = min((x.library for x in (a, b) if isinstance(x, Tensor)), key=LIBRARY_ORDER.index)
     sides = a, b
     a, b = as_operand(run, sign, a, sides, library), as_operand(run, sign, b, sides, library)
     if a is None or b is None:
         return None if sign not in ("==", "!=") else sign == "!="
     if isinstance(a, Instance) or isinstance(b, Instance):
-        made = by_methods(run, sign, a, b)
-        return of_objects(run, sign, a, b) if made is NotImplemented else made
+        return of_objects(run, sign, a, b)
     if sign == "@" and (type(a) in PLAIN or type(b) in PLAIN) and library == "torch":
         refuse_operands(run, sign, a, b)
     if library == "numpy" and not flows(a) and not flows(b):
         return numpy_values.operated(run, sign, a, b)
-    refuse_pair(run, sign, a, b, library)
-    if library == "python" and sign in RAISING:
-        of_host(run, sign, untraced(a), untraced(b))  # for its exceptions alone
-    return applied(run, sign, a, b, library)
-
-
-def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
-    """Return an operator of two operands that go together, by the ops of the graph."""
-    x, y = raw(a), raw(b)
-    if type(x) is np.ndarray and not x.ndim and type(a) is Tensor and x.dtype == np.float64:
-        x = x[()] if type(y) is not Double else x
-    floats = [x.dtype for x in (a, b) if isinstance(x, Tensor) and x.dtype in FLOATS]
-    if sign in BITS and library == "torch" and floats:
-        run.fail("NotImplementedError", f"\"{BITS[sign]}\" not implemented for '{TITLES[floats[0]][0]}'")
-    if sign in ("<<", ">>"):
-        run.charge_together(np.asarray(value_of(x)), np.asarray(value_of(y)))
-        return run.make(BY_SIGN[sign](value_of(x), value_of(y)), None, library)
-    op = OPERATORS[sign, 2] if library != "jax" or sign != "**" or not is_float(b) else STEEP_POWER
-    if sign == "@" and library == "torch":
-        refuse_types(run, "matmul", [a, b])
-    if sign in COMPARED or sign in "&|^":
-        made = table_compare(run.f, op, x, y)
-        kinds = [x.dtype if isinstance(x, Tensor) else "bool" if type(x) is bool else "int64" for x in (a, b)]
-        bits = together(run, [a, b], library) if library == "torch" else promoted(*kinds)
-        return wrap_result(run, made, bits if sign in "&|^" else "bool", library)
-    if sign == "-" and library == "torch":
-        refuse_masks(run, a, b)
-    dtype = joint_dtype(run, a, b, sign, library)
-    if category(dtype) < 2 and sign in "+-*//%**":
-        return wrap_result(run, whole_arithmetic(run, sign, x, y), dtype, library)
-    try:
-        made = table_binary(run.f, op, x, y)
-    except GradcliError as error:
-        said = torch_words(sign, a, b, library, error)
-        if said is not None:
-            run.fail(*said)
-        raise
-    return wrap_result(run, made, dtype, library)
-
-
-def is_float(x: Any) -> bool:
-    """Return whether a value is a float, or an array of floats."""
-    return category(x.dtype) == 2 if isinstance(x, Tensor) else type(x) is float
-
-
-STEEP_POWER = replace(
-    OPERATORS["**", 2],
-    vjps=(lambda g, _y, x, p: g * (p * x ** (p - 1)), OPERATORS["**", 2].vjps[1]),  # type: ignore[index]
-)
-"""JAX's power by floats: its slope at 0 is 0·0⁻¹ for the power 0, which is nan."""
-
-
-def refuse_pair(run: Run, sign: str, a: Any, b: Any, library: str) -> None:
-    """Raise what a library raises for two operands that do not go together."""
     if library == "jax":
         refuse_shapes_in_jax(run, sign, a, b)
     if library == "torch" and type(b) is Tensor and b.library == "numpy" and b.shape:
         numpy_values.refuse_active(run, a)
-
-
-def torch_words(sign: str, a: Any, b: Any, library: str, error: GradcliError) -> Any:
-    """Return what PyTorch says of shapes that an operator does not take, None for another error or library."""
-    if library != "torch" or error.kind != "shape":
-        return None
-    return torch_error("matmul" if sign == "@" else sign, {"x": a, "other": b})
-
-
-def refuse_masks(run: Run, a: Any, b: Any) -> None:
-    """Raise what PyTorch raises for a difference with a mask."""
-    masks = [type(x) is bool or (isinstance(x, Tensor) and x.dtype == "bool") for x in (a, b)]
-    if all(masks):
-        run.fail_as("minus masks")
-    if any(masks):
-        run.fail_as("minus mask")
-
-
-BITS = {"&": "bitwise_and_cpu", "|": "bitwise_or_cpu", "^": "bitwise_xor_cpu", "<<": "lshift_cpu", ">>": "rshift_cpu"}
-"""What PyTorch calls operators of bits, which floats have none of."""
-
-
-PRODUCTS = {
-    "matmul", "mm", "mv", "bmm", "dot", "torch.dot", "linear", "conv1d", "conv2d", "conv3d", "addmm", "addmv", "inner",
-    "outer_", "conv_transpose1d", "conv_transpose2d", "bilinear", "vdot",
-}  # fmt: skip
-"""Functions whose tensors PyTorch wants to be of one type of floats."""
-
-
-def refuse_types(run: Run, name: str, tensors: list[Any]) -> None:
-    """Raise what PyTorch raises for a product of tensors of several types."""
-    kinds = [t.dtype for t in tensors if isinstance(t, Tensor)]
-    if len(kinds) < 2 or len(set(kinds)) == 1:
-        return
-    (left, a), (right, b) = (TITLES[kind] for kind in kinds[:2])
-    ranks = [len(t.shape) for t in tensors if isinstance(t, Tensor)][:2]
-    if name.startswith("conv"):
-        text = f"expected scalar type {left} but found {right}"
-    elif name == "linear" and len(kinds) > 2:
-        text = f"mat1 and mat2 must have the same dtype, but got {left} and {right}"
-    elif ranks == [1, 1]:
-        text = f"dot : expected both vectors to have same dtype, but found {left} and {right}"
-    elif ranks == [2, 1]:
-        text = f"addmv input tensors must have the same dtype, but got {right}, {left}, and {right}"
-    elif ranks == [2, 2] or max(ranks) == 2:
-        text = f"expected m1 and m2 to have the same dtype, but got: {a} != {b}"
-    else:
-        text = f"expected scalar type {left} but found {right}"
-    run.fail("RuntimeError", text)
-
-
-def whole_arithmetic(run: Run, sign: str, x: Any, y: Any) -> Any:
-    """Return arithmetic of integers and truth values."""
-    p, q = np.asarray(value_of(x)), np.asarray(value_of(y))
-    run.charge_together(p, q)
-    if sign in ("//", "%") and np.any(q == 0):
-        run.fail("RuntimeError", "ZeroDivisionError")
-    if sign == "**" and np.any(q < 0):
-        if not isinstance(y, np.ndarray):
-            run.fail("RuntimeError", "Integers to negative integer powers are not allowed.")
-        return np.where(
-            p == 1, 1, np.where(p == -1, np.where(q % 2, -1, 1), np.where(q < 0, 0, p.astype(np.int64) ** np.abs(q)))
-        )
-    both = p.dtype == q.dtype == np.bool_
-    p, q = (n if both and sign in "+*" else n.astype(np.int64) for n in (p, q))
-    try:
-        np.broadcast_shapes(p.shape, q.shape)
-    except ValueError:
-        from gradcli.engine.graph import misfit
-
-        raise misfit(OPERATORS[sign, 2], [p, q], ValueError("")) from None
-    return np.asarray(BY_SIGN[sign](p, q))
-
-
-def library_of(a: Any, b: Any) -> str:
-    """Return whose array an operator gives."""
-    if isinstance(a, Tensor) and isinstance(b, Tensor) and a.library != b.library:
-        order = ("torch", "jax", "numpy", "python")
-        return min(a.library, b.library, key=order.index)
-    return a.library if isinstance(a, Tensor) else b.library
+    if library == "python" and sign in RAISING:
+        of_host(run, sign, untraced(a), untraced(b))  # for its exceptions alone
+    return applied(run, sign, a, b, library)
 
 
 def as_operand(run: Run, sign: str, x: Any, sides: tuple[Any, Any], library: str) -> Any:
@@ -537,14 +372,109 @@ def as_operand(run: Run, sign: str, x: Any, sides: tuple[Any, Any], library: str
     return refuse_operands(run, sign, *sides)
 
 
-def joint_dtype(run: Run, a: Any, b: Any, sign: str, library: str) -> str:
-    """Return the type of numbers of a result: tensors before single numbers, and these before those of Python."""
+BITS = {"&": "bitwise_and_cpu", "|": "bitwise_or_cpu", "^": "bitwise_xor_cpu", "<<": "lshift_cpu", ">>": "rshift_cpu"}
+"""What PyTorch calls operators of bits, which floats have none of."""
+STEEP_POWER = replace(
+    OPERATORS["**", 2],
+    vjps=(lambda g, _y, x, p: g * (p * x ** (p - 1)), OPERATORS["**", 2].vjps[1]),  # type: ignore[index]
+)
+"""JAX's power by floats: its slope at 0 is 0·0⁻¹ for the power 0, which is nan."""
+
+
+def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
+    """Return an operator of two operands that go together, by the ops of the graph."""
+    x, y = ((v.node if isinstance(v, Tensor) else Double(v) if type(v) is float else v) for v in (a, b))
+    if type(x) is np.ndarray and not x.ndim and type(a) is Tensor and x.dtype == np.float64:
+        x = x[()] if type(y) is not Double else x
+    kinds = [v.dtype if isinstance(v, Tensor) else "bool" if type(v) is bool else "int64" for v in (a, b)]
+    if library == "torch":
+        refuse_kinds(run, sign, a, b, kinds)
+    if sign in ("<<", ">>"):
+        run.charge_together(np.asarray(value_of(x)), np.asarray(value_of(y)))
+        return run.make(BY_SIGN[sign](value_of(x), value_of(y)), None, library)
+    by_float = category(b.dtype) == 2 if isinstance(b, Tensor) else type(b) is float
+    op = STEEP_POWER if library == "jax" and sign == "**" and by_float else OPERATORS[sign, 2]
+    if sign in COMPARED or sign in "&|^":
+        made = table_compare(run.f, op, x, y)
+        bits = together(run, [a, b], library) if library == "torch" else promoted(*kinds)
+        return wrap_result(run, made, bits if sign in "&|^" else "bool", library)
     dtype = together(run, [a, b], library)
     if sign == "/" and category(dtype) < 2:
-        if library == "jax":
-            return plain_in_jax(run, 1.0) if isinstance(dtype, Weak) else "float64" if run.x64 else "float32"
-        return "float64" if library in ("numpy", "python") else run.default_dtype
-    return dtype
+        dtype = quotient_dtype(run, dtype, library)
+    if category(dtype) < 2 and sign in "+-*//%**":
+        return wrap_result(run, whole_arithmetic(run, sign, x, y), dtype, library)
+    try:
+        made = table_binary(run.f, op, x, y)
+    except GradcliError as error:
+        if library == "torch" and error.kind == "shape":
+            run.fail_with(torch_error("matmul" if sign == "@" else sign, {"x": a, "other": b}))
+        raise
+    return wrap_result(run, made, dtype, library)
+
+
+def refuse_kinds(run: Run, sign: str, a: Any, b: Any, kinds: list[str]) -> None:
+    """Raise what PyTorch raises for types of numbers that an operator does not take."""
+    floats = [v.dtype for v in (a, b) if isinstance(v, Tensor) and v.dtype in FLOATS]
+    if sign in BITS and floats:
+        run.fail("NotImplementedError", f"\"{BITS[sign]}\" not implemented for '{TITLES[floats[0]][0]}'")
+    if sign == "@":
+        refuse_types(run, "matmul", [a, b])
+    if sign == "-" and "bool" in kinds:
+        run.fail_as("minus masks" if kinds == ["bool", "bool"] else "minus mask")
+
+
+def quotient_dtype(run: Run, dtype: str, library: str) -> str:
+    """Return the type of floats that a quotient of integers is of."""
+    if library == "jax":
+        return plain_in_jax(run, 1.0) if isinstance(dtype, Weak) else LONG[run.x64]
+    return run.default_dtype if library == "torch" else "float64"
+
+
+PRODUCTS = {
+    "matmul", "mm", "mv", "bmm", "dot", "torch.dot", "linear", "conv1d", "conv2d", "conv3d", "addmm", "addmv", "inner",
+    "outer_", "conv_transpose1d", "conv_transpose2d", "bilinear", "vdot",
+}  # fmt: skip
+"""Functions whose tensors PyTorch wants to be of one type of floats."""
+
+
+def refuse_types(run: Run, name: str, values: list[Any]) -> None:
+    """Raise what PyTorch raises for a product of tensors of several types."""
+    tensors = [t for t in values if isinstance(t, Tensor)]
+    if len({t.dtype for t in tensors}) < 2:
+        return
+    (left, a), (right, b) = (TITLES[t.dtype] for t in tensors[:2])
+    ranks = [len(t.shape) for t in tensors[:2]]
+    text = f"expected scalar type {left} but found {right}"
+    if name == "linear" and len(tensors) > 2:
+        text = f"mat1 and mat2 must have the same dtype, but got {left} and {right}"
+    elif ranks == [1, 1] and not name.startswith("conv"):
+        text = f"dot : expected both vectors to have same dtype, but found {left} and {right}"
+    elif ranks == [2, 1] and not name.startswith("conv"):
+        text = f"addmv input tensors must have the same dtype, but got {right}, {left}, and {right}"
+    elif max(ranks) == 2 and not name.startswith("conv"):
+        text = f"expected m1 and m2 to have the same dtype, but got: {a} != {b}"
+    run.fail("RuntimeError", text)
+
+
+def whole_arithmetic(run: Run, sign: str, x: Any, y: Any) -> Any:
+    """Return arithmetic of integers and truth values."""
+    p, q = np.asarray(value_of(x)), np.asarray(value_of(y))
+    run.charge_together(p, q)
+    if sign in ("//", "%") and np.any(q == 0):
+        run.fail("RuntimeError", "ZeroDivisionError")
+    if sign == "**" and np.any(q < 0):
+        if not isinstance(y, np.ndarray):
+            run.fail("RuntimeError", "Integers to negative integer powers are not allowed.")
+        signs = np.where(q % 2, -1, 1)
+        powers = np.where(q < 0, 0, p.astype(np.int64) ** np.abs(q))
+        return np.where(p == 1, 1, np.where(p == -1, signs, powers))
+    both = p.dtype == q.dtype == np.bool_
+    p, q = (n if both and sign in "+*" else n.astype(np.int64) for n in (p, q))
+    try:
+        np.broadcast_shapes(p.shape, q.shape)
+    except ValueError as error:
+        raise misfit(OPERATORS[sign, 2], [p, q], error) from None
+    return np.asarray(BY_SIGN[sign](p, q))
 
 
 def together(run: Run, values: list[Any], library: str) -> str:
@@ -569,19 +499,26 @@ def together(run: Run, values: list[Any], library: str) -> str:
     return result or floats
 
 
+# ---- JAX
 NAMES_IN_JAX = {
     "+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow", "%": "rem", "//": "floor_divide", "<": "lt",
     "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne", "&": "and", "|": "or", "^": "xor",
 }  # fmt: skip
+SHORT = {"float64": "float32", "int64": "int32"}
+"""What JAX makes of types of 64 bits unless it is told to have them."""
+LONG = ("float32", "float64")
+WEAK_FLOAT = Weak("float32"), Weak("float64")
+WEAK_WHOLE = Weak("int32"), Weak("int64")
 
 
 def refuse_shapes_in_jax(run: Run, sign: str, a: Any, b: Any) -> None:
     """Raise what JAX raises for shapes that do not go together."""
     p, q = (x.shape if isinstance(x, Tensor) else () for x in (a, b))
     if sign == "@":
-        if p and q and p[-1] != q[-2 if len(q) > 1 else -1]:
-            run.fail("TypeError", f"dot_general requires contracting dimensions to have the same shape, got {p[-1:]} "
-                     f"and {(q[-2 if len(q) > 1 else -1],)}.")  # fmt: skip
+        length = q[-2 if len(q) > 1 else -1] if q else None
+        if p and q and p[-1] != length:
+            what = f"dot_general requires contracting dimensions to have the same shape, got {p[-1:]} and {(length,)}."
+            run.fail("TypeError", what)
         return
     try:
         np.broadcast_shapes(p, q)
@@ -594,12 +531,12 @@ def together_in_jax(run: Run, values: list[Any]) -> str:
     strong: str | None = None
     weak: str | None = None
     for x in values:
-        if isinstance(x, Tensor) and not isinstance(x.dtype, Weak):
-            dtype = x.dtype if run.x64 else SHORT.get(x.dtype, x.dtype)
+        dtype = x.dtype if isinstance(x, Tensor) else plain_in_jax(run, x)
+        if isinstance(x, Tensor) and not isinstance(dtype, Weak):
+            dtype = dtype if run.x64 else SHORT.get(dtype, dtype)
             strong = dtype if strong is None else promoted(strong, dtype)
-        else:
-            dtype = x.dtype if isinstance(x, Tensor) else plain_in_jax(run, x)
-            weak = dtype if weak is None or category(dtype) > category(weak) else weak
+        elif weak is None or category(dtype) > category(weak):
+            weak = dtype
     if weak is not None and (strong is None or category(weak) > category(strong)):
         return weak
     return strong or plain_in_jax(run, 1.0)
@@ -611,23 +548,17 @@ def plain_in_jax(run: Run, x: Any) -> str:
     return "bool" if kind is bool else (WEAK_WHOLE if kind is int else WEAK_FLOAT)[run.x64]
 
 
-SHORT = {"float64": "float32", "int64": "int32"}
-"""What JAX makes of types of 64 bits unless it is told to have them."""
-WEAK_FLOAT = Weak("float32"), Weak("float64")
-WEAK_WHOLE = Weak("int32"), Weak("int64")
-
-
+# ---- results
 def wrap_result(run: Run, made: Any, dtype: str, library: str, made_by: Any = None) -> Any:
     """Return a result of the table as a tensor of a type; what has lost its fractions is cut to it."""
     kind = kind_of(value_of(made))
     if kind != ("f", "i", "b")[2 - category(dtype)]:
-        if kind == "f" and category(dtype) < 2:
+        if category(dtype) == 1 or kind == "f":
             made = as_dtype(value_of(made), dtype)
-        elif kind != "f" and category(dtype) == 2:
+        elif category(dtype) == 2:
             made = np.asarray(value_of(made), dtype=np.float64)
-        else:
-            made = as_dtype(value_of(made), dtype) if category(dtype) == 1 else made
-            dtype = "bool" if kind_of(value_of(made)) == "b" else dtype
+        if category(dtype) < 2 and kind_of(value_of(made)) == "b":
+            dtype = "bool"
     if type(made) not in NODES:
         if library == "python":
             return python_number(made)
@@ -639,26 +570,10 @@ def wrap_result(run: Run, made: Any, dtype: str, library: str, made_by: Any = No
 def python_number(array: Any) -> Any:
     """Return a number of Python's."""
     one = np.asarray(array)
-    if one.dtype == object or one.ndim:
-        return Tensor(one, "float64", "python")
-    return one.item()
+    return Tensor(one, "float64", "python") if one.dtype == object or one.ndim else one.item()
 
 
-def negative_tensor(run: Run, a: Tensor, sign: str) -> Any:
-    """Return ``-a`` or ``~a`` of a tensor."""
-    op = OPERATORS[sign, 1]
-    if a.library == "torch" and (a.dtype in FLOATS if sign == "~" else a.dtype == "bool"):
-        if sign == "~":
-            run.fail("TypeError", "~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-        run.fail_as("negative mask")
-    if sign == "~" and category(a.dtype) == 1:
-        return run.make(~np.asarray(a.value, np.int64), a.dtype, a.library)
-    if sign == "~":
-        return wrap_result(run, inverted(run.f, op, raw(a)), a.dtype, a.library)
-    if a.library == "numpy" and not flows(a):
-        return numpy_values.from_real(run, numpy_values.by_numpy(run, lambda: -numpy_values.real(a)))
-    made = table_negative(run.f, op, a.node) if category(a.dtype) == 2 else -np.asarray(a.value, np.int64)
-    return wrap_result(run, made, a.dtype, a.library)
+UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 
 
 def negative(run: Run, a: Any, sign: str) -> Any:
@@ -666,7 +581,7 @@ def negative(run: Run, a: Any, sign: str) -> Any:
     a = plain(a)
     if isinstance(a, Tensor):
         return a if sign == "+" else negative_tensor(run, a, sign)
-    if (made := ask(run, a, {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[sign])) is not UNBOUND:
+    if (made := ask(run, a, UNARY[sign])) is not UNBOUND:
         return made
     if isinstance(a, PLAIN) and not (sign == "~" and isinstance(a, float)):
         return -a if sign == "-" else +a if sign == "+" else ~int(a)
@@ -675,28 +590,42 @@ def negative(run: Run, a: Any, sign: str) -> Any:
     return run.fail("TypeError", f"bad operand type for unary {sign}: '{run.type_name(a)}'")
 
 
+def negative_tensor(run: Run, a: Tensor, sign: str) -> Any:
+    """Return ``-a`` or ``~a`` of a tensor."""
+    op = OPERATORS[sign, 1]
+    if a.library == "torch" and a.dtype in FLOATS and sign == "~":
+        run.fail("TypeError", "~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    if a.library == "torch" and a.dtype == "bool" and sign == "-":
+        run.fail_as("negative mask")
+    if sign == "~" and category(a.dtype) == 1:
+        return run.make(~np.asarray(a.value, np.int64), a.dtype, a.library)
+    if sign == "-" and a.library == "numpy" and not flows(a):
+        return numpy_values.from_real(run, numpy_values.by_numpy(run, lambda: -numpy_values.real(a)))
+    if sign == "~":
+        made = inverted(run.f, op, a.node)
+    else:
+        made = table_negative(run.f, op, a.node) if category(a.dtype) == 2 else -np.asarray(a.value, np.int64)
+    return wrap_result(run, made, a.dtype, a.library)
+
+
+# ---- conditions and keys
 def truth(run: Run, x: Any) -> bool:
-    """Return whether a condition holds."""
+    """Return whether a condition holds; raises what the library raises for an array of more or less than one entry."""
     if x is True or x is False:
         return x
     if isinstance(x, Tensor):
-        return truth_of(run, x)
+        size = np.size(x.value)
+        if size != 1 and x.library != "torch":
+            text = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+            run.fail("ValueError", text)
+        if size != 1:
+            count = "more than one value" if size else "no values"
+            run.fail("RuntimeError", f"Boolean value of Tensor with {count} is ambiguous")
+        return bool(np.ravel(np.asarray(x.value))[0])
     for name in ("__bool__", "__len__") if isinstance(x, Instance | Hosted) else ():
         if (made := ask(run, x, name)) is not UNBOUND:
             return bool(made)
     return bool(x)
-
-
-def truth_of(run: Run, x: Tensor) -> bool:
-    """Return whether a tensor of one entry is other than 0."""
-    value = x.value
-    if np.size(value) != 1:
-        if x.library != "torch":
-            text = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
-            run.fail("ValueError", text)
-        count = "no values" if not np.size(value) else "more than one value"
-        run.fail("RuntimeError", f"Boolean value of Tensor with {count} is ambiguous")
-    return bool(np.ravel(np.asarray(value))[0])
 
 
 def contains(run: Run, item: Any, container: Any) -> bool:
@@ -710,15 +639,11 @@ def contains(run: Run, item: Any, container: Any) -> bool:
         if not isinstance(item, str):
             run.fail("TypeError", f"'in <string>' requires string as left operand, not {run.type_name(item)}")
         return item in container
+    if type(container) is range and type(item) is float:
+        return item.is_integer() and int(item) in container
     if isinstance(container, dict | set | frozenset | range):
-        if type(container) is range and type(item) is float:
-            return item.is_integer() and int(item) in container
         return hashable(run, item) in container
-    if (
-        isinstance(container, int | float)
-        or container is None
-        or (isinstance(container, Instance) and not has_items(container))
-    ):
+    if isinstance(container, int | float | None) or (isinstance(container, Instance) and not has_items(container)):
         run.fail("TypeError", f"argument of type '{run.type_name(container)}' is not iterable")
     return any(each is item or equal(run, item, each) for each in run.iterate(container))
 
@@ -738,7 +663,9 @@ def hashable(run: Run, key: Any) -> Any:
             if key.library == "numpy" and not flows(key):
                 return numpy_values.key_number(key)
             if key.active:
-                return as_key(key)
+                made = TracedKey(untraced(key))
+                made.tensor = key
+                return made
             return key.value.item() if hasattr(key.value, "item") else key.value
     if isinstance(key, list | dict | set | Tensor) or (type(key) is Keyed and key.kind.find("__hash__") is None):
         return run.fail("TypeError", f"unhashable type: '{run.type_name(key)}'")
@@ -746,14 +673,3 @@ def hashable(run: Run, key: Any) -> Any:
         run.meter.turn(1, "the parts of a key do not end")
         return tuple([hashable(run, part) for part in key])
     return key
-
-
-def sign_of(kind: type) -> str:
-    """Return how an operator of the syntax tree is written."""
-    return SIGNS[kind]
-
-
-SIGNS: dict[type, str] = {
-    **BINARY, **MASKS, **COMPARE, ast.LShift: "<<", ast.RShift: ">>", ast.USub: "-", ast.UAdd: "+", ast.Invert: "~",
-}  # fmt: skip
-__all__ = ["COMPARED", "METHODS"]

@@ -1,0 +1,398 @@
+"""Functions of NumPy: by NumPy itself where nothing is differentiated, by gradcli's table and its parts where it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gradcli.runner.converting import array_of
+from gradcli.runner.library import TABLE
+from gradcli.runner.numpy_values import (
+    as_view,
+    back,
+    by_numpy,
+    estimate,
+    flows,
+    from_real,
+    real,
+    to_real,
+    to_reals,
+    work_of,
+)
+from gradcli.runner.python.calls import call_table, find_table
+from gradcli.runner.python.containers import subscript, write_back
+from gradcli.runner.python.operators import cut, traced
+from gradcli.runner.state import Run
+from gradcli.runner.values import TableFunction, Tensor
+
+NAMES: dict[str, list[str]] = {
+    kind: names.split() for kind, names in json.loads(Path(__file__).with_name("numpy_names.json").read_bytes()).items()
+}
+"""Names of NumPy: ``functions`` of arrays and numbers, those of ``linear`` algebra, ``methods`` that are functions too,
+what changes in ``steps`` or not at all with what it is given, and what may give ``views`` of it."""
+STEPS, VIEWS = frozenset(NAMES["steps"]), frozenset(NAMES["views"])
+CUT = {"histogram", "histogram2d", "histogram_bin_edges"}
+"""Functions whose results have a derivative that gradcli does not have."""
+
+
+def tensors_in(values: Any, seen: set[int] | None = None) -> list[Tensor]:
+    """Return the arrays among values, and those in lists, each of which is looked into once."""
+    tensors: list[Tensor] = []
+    seen = set() if seen is None else seen
+    for value in values:
+        if isinstance(value, Tensor):
+            tensors.append(value)
+        elif (
+            isinstance(value, list | tuple)
+            and id(value) not in seen
+            and any(type(v) not in (int, float) for v in value)
+        ):
+            seen.add(id(value))
+            tensors += tensors_in(value, seen)
+    return tensors
+
+
+def any_flows(*values: Any) -> bool:
+    """Return whether anything among values, or in lists of them, is differentiated."""
+    return any(map(flows, tensors_in(values)))
+
+
+def unknown(run: Run, name: str) -> Exception:
+    """Return the refusal of a function of what is differentiated."""
+    return run.refuse(f"np.{name} of what is differentiated is not part of gradcli")
+
+
+class NumpyFunction:
+    """A function of NumPy's."""
+
+    def __init__(self, name: str, module: Any = np, prefix: str = "numpy") -> None:
+        self.name = self.__name__ = name
+        self.host: Any = getattr(module, name, None) or getattr(np, name, None)
+        self.full = f"{prefix}.{name}"
+        self.text = f"<ufunc '{name}'>" if isinstance(self.host, np.ufunc) else f"<function {name} at 0x7f0000000000>"
+
+    @property
+    def table(self) -> TableFunction | None:
+        """The function of gradcli's table of this name."""
+        return find_table(self.full)
+
+    def __call__(self, run: Run, *arguments: Any, **named: Any) -> Any:
+        """Call it, and write its result into ``out`` where that is given."""
+        out = named.pop("out", None)
+        made = self.result(run, arguments, named)
+        if out is None:
+            return made
+        target = out[0] if isinstance(out, tuple) else out
+        if isinstance(made, Tensor):
+            write_back(run, target, made)
+        return target
+
+    def result(self, run: Run, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Return the result: by NumPy itself where nothing flows."""
+        tensors = tensors_in((*arguments, *named.values()))
+        if not any(flows(t) or (t.library in ("torch", "jax") and self.table is not None) for t in tensors):
+            return self.by_numpy(run, arguments, named)
+        if self.name in STEPS and not any(t.library == "torch" for t in tensors):
+            return self.by_numpy(run, arguments, named)
+        if any(traced(t) for t in tensors):
+            if self.name in NEUTRAL and not {"where", "initial"}.isdisjoint(named):
+                return reduced(run, self.name, *arguments, **named)
+            if self.name in TRACED:
+                return TRACED[self.name](run, *arguments, **named)
+            if self.name in CUT:
+                return cut(run, f"np.{self.name}", tensors, self.by_numpy(run, arguments, named))
+        if self.table is None:
+            raise unknown(run, self.name)
+        options = {k: v for k, v in named.items() if v is not None or k == "axis"}
+        return call_table(run, self.table, list(arguments), options)
+
+    def by_numpy(self, run: Run, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Call NumPy."""
+        given, options = to_reals(run, arguments, named)
+        run.meter.charge(estimate(self.name, given, options))
+        run.meter.spend(work_of(self.name, given, options))
+        made = by_numpy(run, lambda: self.host(*given, **options))
+        if self.name in VIEWS and arguments and isinstance(arguments[0], Tensor) and isinstance(given[0], np.ndarray):
+            return shared(run, arguments[0], given, options, made, self.host)
+        return from_real(run, made)
+
+    attributes: dict[str, Any] = {  # noqa: RUF012
+        "at": lambda run, me: lambda run, x, places, *values: add_at(run, me, x, places, *values),
+        "nin": lambda run, me: me.host.nin,
+        "nout": lambda run, me: me.host.nout,
+        **{
+            name: lambda run, me, name=name: lambda run, *a, **n: ufunc_method(run, me, name, *a, **n)
+            for name in ("reduce", "accumulate", "outer", "reduceat")
+        },
+    }
+
+
+WHOLE = {
+    "reduce": {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all",
+               "logical_or": "any"},
+    "accumulate": {"add": "cumsum", "multiply": "cumprod"},
+}  # fmt: skip
+"""Functions of whole arrays that methods of functions of two numbers stand for."""
+
+
+def ufunc_method(run: Run, function: NumpyFunction, name: str, x: Any, *arguments: Any, **named: Any) -> Any:
+    """Do what ``np.add.reduce`` and its like do: where something flows, by the function that does the same."""
+    if any_flows(x, *arguments):
+        if name == "outer":
+            a = run.function("reshape", x, *x.shape, *(1,) * len(arguments[0].shape))
+            return function(run, a, *arguments, **named)
+        if function.name not in WHOLE.get(name, {}):
+            raise unknown(run, f"{function.name}.{name}")
+        options = {"axis": 0} | named if not arguments else named
+        return run.function(f"np.{WHOLE[name][function.name]}", x, *arguments, **options)
+    given, options = to_reals(run, (x, *arguments), named)
+    if name == "outer":
+        run.meter.charge(int(np.size(given[0])) * int(np.size(given[1])))
+    host = getattr(function.host, name)  # one of the four names above
+    return from_real(run, by_numpy(run, lambda: host(*given, **options)))
+
+
+def add_at(run: Run, function: NumpyFunction, x: Tensor, places: Any, *values: Any) -> None:
+    """Do what ``np.add.at`` does: places that stand twice count twice."""
+    if any_flows(x, *values):
+        if function.name != "add":
+            raise unknown(run, f"{function.name}.at")
+        parts = places if isinstance(places, tuple) else (places,)
+        index = tuple([array_of(run, part, "numpy") for part in parts])
+        write_back(run, x, run.function("torch.index_put", x, index, values[0], accumulate=True))
+        return
+    change_in_place(run, function.host.at, x, (places, *values), {})
+
+
+def change_in_place(run: Run, host: Any, x: Tensor, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+    """Have NumPy change the array that it is given."""
+    array, (given, options) = np.array(real(x)), to_reals(run, arguments, named)
+    by_numpy(run, lambda: host(array, *given, **options))
+    run.write(x, back(array))
+
+
+def writing(name: str) -> Any:
+    """Return a function that changes the array that it is given."""
+    host = getattr(np, name)  # one of the names below
+
+    def run_it(run: Run, x: Tensor, *arguments: Any, **named: Any) -> None:
+        if any_flows(x, *arguments):
+            write_traced(run, name, x, arguments, named)
+        else:
+            change_in_place(run, host, x, arguments, named)
+
+    return run_it
+
+
+def shared(run: Run, base: Tensor, given: list[Any], options: dict[str, Any], made: Any, host: Any) -> Any:
+    """Return results as views of an array where they share its memory."""
+    array = given[0]
+    parts = list(made) if isinstance(made, list | tuple) else [made]
+    if not any(isinstance(part, np.ndarray) and part.size and np.may_share_memory(part, array) for part in parts):
+        return from_real(run, made)
+    places = host(np.arange(array.size).reshape(array.shape), *given[1:], **options)
+    if isinstance(made, np.ndarray):
+        return base if made is array else as_view(run, base, made, places)
+    return type(made)([as_view(run, base, part, where) for part, where in zip(made, places, strict=True)])
+
+
+TABLE |= {
+    function.full: function
+    for name, module, prefix in (
+        *((name, np, "numpy") for name in NAMES["functions"]),
+        *((name, np.linalg, "numpy.linalg") for name in NAMES["linear"]),
+    )
+    if (function := NumpyFunction(name, module, prefix)).host is not None
+}
+for _old, _new in {
+    "trapz": "trapezoid", "product": "prod", "cumproduct": "cumprod", "round_": "round", "in1d": "isin",
+    "sometrue": "any", "alltrue": "all",
+}.items():  # fmt: skip
+    TABLE[f"numpy.{_old}"] = TABLE[f"numpy.{_new}"]
+for _name in ("put", "place", "putmask", "fill_diagonal", "copyto", "put_along_axis"):
+    TABLE[f"numpy.{_name}"] = writing(_name)
+
+
+# ---- what the table does not have for what is differentiated, of parts that it has
+def as_array(run: Run, x: Any) -> Tensor:
+    """Return an array of NumPy's."""
+    return run.array_of(x, "numpy")
+
+
+def spaced(run: Run, num: int, endpoint: Any) -> Any:
+    """Return numbers an equal distance apart from 0 to 1."""
+    return by_numpy(run, lambda: np.linspace(0.0, 1.0, num, endpoint=bool(endpoint)))
+
+
+def line(
+    run: Run, start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
+    axis: int = 0,
+) -> Any:  # fmt: skip
+    """Return numbers an equal distance apart, as ``linspace`` does."""
+    del dtype
+    span = run.operate("-", stop, start)
+    parts = spaced(run, num, endpoint)
+    run.meter.charge(parts.size * int(np.size(span.value)))
+    steps = from_real(run, parts.reshape(-1, *(1,) * len(span.shape)))
+    made = run.operate("+", start, run.operate("*", steps, span))
+    if axis:
+        made = run.function("np.moveaxis", made, 0, axis)
+    return (made, run.operate("/", span, num - 1 if endpoint else num)) if retstep else made
+
+
+def powers(run: Run, start: Any, stop: Any, num: int = 50, endpoint: bool = True) -> Any:
+    """Return numbers of equal quotients, as ``geomspace`` does."""
+    steps = from_real(run, spaced(run, num, endpoint))
+    return run.operate("*", start, run.operate("**", run.operate("/", stop, start), steps))
+
+
+def steps_from(run: Run, start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
+    """Return numbers from a start by a step, as ``arange`` does."""
+    del dtype
+    start, stop = (0.0, start) if stop is None else (start, stop)
+    count = len(by_numpy(run, lambda: np.arange(to_real(run, start), to_real(run, stop), to_real(run, step))))
+    run.meter.charge(count)
+    places = from_real(run, np.arange(count, dtype=np.float64))
+    return run.operate("+", run.operate("*", places, step), start)
+
+
+def counts(run: Run, x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """Return the sums of the weights of each whole number, as ``bincount`` does."""
+    places = as_array(run, x)
+    size = len(by_numpy(run, lambda: np.bincount(to_real(run, places), minlength=minlength)))
+    zeros = from_real(run, np.zeros(size))
+    return run.function("torch.index_put", zeros, (places,), as_array(run, weights), accumulate=True)
+
+
+def entries_at(run: Run, x: Any, places: Any) -> Any:
+    """Return the entries of an array, in one row, at places."""
+    return subscript(run, run.function("np.reshape", as_array(run, x), (-1,)), from_real(run, places))
+
+
+def distinct(run: Run, x: Any, return_index: bool = False, **options: Any) -> Any:
+    """Return the numbers that an array has, each once, as ``unique`` does."""
+    x = as_array(run, x)
+    made = by_numpy(run, lambda: np.unique(to_real(run, x), return_index=True, **options))
+    if options.get("axis") is not None:
+        raise run.refuse("np.unique along an axis of what is differentiated is not part of gradcli")
+    numbers = entries_at(run, x, made[1])
+    others = [from_real(run, part) for part in made[1 if return_index else 2 :]]
+    return (numbers, *others) if others else numbers
+
+
+def parted(run: Run, x: Any, kth: Any, axis: int = -1) -> Any:
+    """Return an array with what is smaller before entry ``kth``, as ``partition`` does."""
+    x = as_array(run, x)
+    order = by_numpy(run, lambda: np.argpartition(to_real(run, x), kth, axis))
+    return run.function("np.take_along_axis", x, from_real(run, order), axis)
+
+
+def split_whole(run: Run, x: Any) -> Any:
+    """Return the fractions and the whole parts, as ``modf`` does."""
+    whole = from_real(run, np.trunc(to_real(run, x)))
+    return run.operate("-", x, whole), whole
+
+
+def split_powers(run: Run, x: Any) -> Any:
+    """Return numbers as fractions and powers of two, as ``frexp`` does."""
+    exponents = np.frexp(to_real(run, x))[1]
+    return scaled(run, x, -exponents), from_real(run, exponents)
+
+
+def scaled(run: Run, x: Any, exponents: Any) -> Any:
+    """Return numbers times powers of two, as ``ldexp`` does."""
+    return run.operate("*", x, from_real(run, np.ldexp(1.0, exponents)))
+
+
+def neighbour(run: Run, x: Any, y: Any) -> Any:
+    """Return the double next to each number, as ``nextafter`` does."""
+    given = to_real(run, x)
+    return run.operate("+", x, from_real(run, np.nextafter(given, to_real(run, y)) - given))
+
+
+def chosen(run: Run, places: Any, choices: Any, **_: Any) -> Any:
+    """Return for each place the entry of the choice that it names, as ``choose`` does."""
+    parts = choices if isinstance(choices, list | tuple) else run.take(choices)
+    made, numbers = parts[-1], as_array(run, places)
+    for k, part in reversed(list(enumerate(parts[:-1]))):
+        made = run.function("np.where", run.operate("==", numbers, k), part, made)
+    return made
+
+
+def interpolated(run: Run, x: Any, xp: Any, fp: Any, **options: Any) -> Any:
+    """Return what lies between the points of a line, as ``interp`` does."""
+    if options:
+        raise run.refuse("np.interp with options of what is differentiated is not part of gradcli")
+    x, xp, fp = as_array(run, x), as_array(run, xp), as_array(run, fp)
+    given, points = np.asarray(to_real(run, x)), np.asarray(to_real(run, xp))
+    place = np.clip(np.searchsorted(points, given, side="right") - 1, 0, len(points) - 2)
+    (left, right), (low, high) = (
+        [subscript(run, line, from_real(run, np.asarray(place + k))) for k in (0, 1)] for line in (xp, fp)
+    )
+    share = run.operate("/", run.operate("-", x, left), run.operate("-", right, left))
+    made = run.operate("+", low, run.operate("*", share, run.operate("-", high, low)))
+    for outside, end in ((given <= points[0], 0), (given >= points[-1], -1)):
+        made = run.function("np.where", from_real(run, np.asarray(outside)), subscript(run, fp, end), made)
+    return made
+
+
+def polynomial(run: Run, p: Any, x: Any) -> Any:
+    """Return a polynomial by its coefficients, the highest first, as ``polyval`` does."""
+    made: Any = 0.0
+    for coefficient in run.take(p):
+        made = run.operate("+", run.operate("*", made, x), coefficient)
+    return made
+
+
+NEUTRAL = {
+    "sum": (0.0, "np.add"), "mean": (0.0, ""), "prod": (1.0, "np.multiply"), "max": (-np.inf, "np.maximum"),
+    "amax": (-np.inf, "np.maximum"), "min": (np.inf, "np.minimum"), "amin": (np.inf, "np.minimum"),
+}  # fmt: skip
+"""Reductions: the number that changes none of them, and the function that takes one number more into account."""
+
+
+def reduced(run: Run, name: str, x: Any, *arguments: Any, where: Any = None, initial: Any = None, **named: Any) -> Any:
+    """Return a reduction of the entries where a condition holds, beginning with a number."""
+    x, (neutral, join) = as_array(run, x), NEUTRAL[name]
+    if where is not None:
+        x = run.function("np.where", where, x, neutral)
+    if where is None or name != "mean":
+        made = run.function(f"np.{name}", x, *arguments, **named)
+    else:
+        mask = from_real(run, np.broadcast_to(np.asarray(to_real(run, where), np.float64), x.shape).copy())
+        total, count = (run.function("np.sum", part, *arguments, **named) for part in (x, mask))
+        made = run.operate("/", total, count)
+    return made if initial is None else run.function(join, made, initial)
+
+
+def write_traced(run: Run, name: str, x: Tensor, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+    """Write what is differentiated: the function itself says which entry goes where, by their numbers."""
+    values = as_array(run, arguments[-1])
+    if named or any(traced(a) for a in arguments[:-1]) or not flows(values):
+        raise unknown(run, name)
+    places = np.full(x.shape, -1)
+    rest = [to_real(run, a) for a in arguments[:-1]]
+    numbers = np.arange(np.size(values.value)).reshape(values.shape)
+    by_numpy(run, lambda: getattr(np, name)(places, *rest, numbers))  # one of the functions that write
+    read = entries_at(run, values, np.maximum(places, 0))
+    run.write(x, run.function("np.where", from_real(run, places >= 0), read, x).node)
+
+
+TRACED: dict[str, Callable[..., Any]] = {
+    "linspace": line, "geomspace": powers, "arange": steps_from, "bincount": counts, "unique": distinct,
+    "partition": parted, "modf": split_whole, "frexp": split_powers, "nextafter": neighbour, "choose": chosen,
+    "interp": interpolated, "polyval": polynomial,
+    "logspace": lambda run, start, stop, num=50, endpoint=True, base=10.0: run.operate(
+        "**", base, line(run, start, stop, num, endpoint)
+    ),
+    "ldexp": lambda run, x, exponents: scaled(run, x, to_real(run, exponents)),
+    "extract": lambda run, condition, x: entries_at(run, x, np.flatnonzero(np.asarray(to_real(run, condition)))),
+    "compress": lambda run, condition, x, **named: run.function(
+        "np.compress", from_real(run, np.asarray(to_real(run, condition), np.bool_)), x, **named
+    ),
+    "divmod": lambda run, x, y: (run.operate("//", x, y), run.operate("%", x, y)),
+}  # fmt: skip

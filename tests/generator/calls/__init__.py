@@ -1,0 +1,1 @@
+"""Random calls of PyTorch's vocabulary, with options by place and by name: it says what each gives."""
