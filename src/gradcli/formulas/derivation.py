@@ -6,7 +6,7 @@ When two runs of a program have the same formulas: what ``found_formulas`` reads
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from hashlib import blake2b
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from sympy.core.parameters import distribute
 
 from gradcli.engine.graph import NODES, Graph, Node, Operation
-from gradcli.formulas.entries import MOST_ENTRIES, Attempt, Derivation, Entries, Names, TooLong
+from gradcli.formulas.entries import MOST_ENTRIES, Attempt, Derivation, Names, TooLong
 from gradcli.formulas.index_rules import IndexRule, renamed
 from gradcli.formulas.printing import Unprintable
 from gradcli.formulas.texts import Source, TooLarge
@@ -49,12 +49,6 @@ def ordered(definitions: Mapping[str, str]) -> list[tuple[str, str]]:
         ready = [name for name, text in left.items() if not (words(text) & set(left)) - {name}]
         found += [(name, left.pop(name)) for name in ready or list(left)]
     return found
-
-
-def new_names(definitions: Iterable[str], made: Sequence[str]) -> dict[str, str]:
-    """Return what to call the names among ``made`` so that their numbers rise in the order of definition."""
-    found = [name for name in definitions if name in made]
-    return dict(zip(found, sorted(found, key=lambda name: int(name[1:])), strict=True))
 
 
 SHORT = 40
@@ -178,16 +172,12 @@ def shorter(plain: Attempt, own: Attempt) -> Attempt:
     """
     if plain.texts.made:
         return own
-    jacobians = {
-        name: entries if is_shorter(entries, own.jacobians[name]) else own.jacobians[name]
-        for name, entries in plain.jacobians.items()
-    }
+    jacobians = dict(own.jacobians)
+    for name, entries in plain.jacobians.items():
+        longest = own.jacobians[name].longest
+        if entries.longest <= (longest if entries.takes_from_calls else max(SHORT, longest)):
+            jacobians[name] = entries
     return replace(own, shown=plain.shown, jacobians=jacobians)
-
-
-def is_shorter(plain: Entries, own: Entries) -> bool:
-    """Return whether formulas in terms of the inputs are short, or no longer than those in the program's names."""
-    return plain.longest <= (own.longest if plain.takes_from_calls else max(SHORT, own.longest))
 
 
 def formulas_of(found: Attempt) -> Formulas:
@@ -195,7 +185,8 @@ def formulas_of(found: Attempt) -> Formulas:
     rules = {name: entries.rule for name, entries in found.jacobians.items() if entries.rule}
     shown = [*found.shown, *(text for entries in found.jacobians.values() for text in entries.texts)]
     definitions = used(shown, found.texts.definitions)
-    new = new_names(definitions, found.texts.made)
+    made = [name for name in definitions if name in found.texts.made]  # whose numbers are to rise as they are defined
+    new = dict(zip(made, sorted(made, key=lambda name: int(name[1:])), strict=True))
     return Formulas(
         [renamed(text, new) for text in found.shown],
         {name: [renamed(text, new) for text in entries.texts] for name, entries in found.jacobians.items()},

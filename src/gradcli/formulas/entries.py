@@ -33,7 +33,7 @@ from gradcli.jacobian.local import Part
 from gradcli.jacobian.sparse import Sparse, gathered, identity, product
 from gradcli.ops.declare import value_of
 from gradcli.ops.linear_algebra import contraction
-from gradcli.ops.links import OUT, Array, Formula, Mask, auxiliary_of, listed
+from gradcli.ops.links import OUT, Array, Formula, auxiliary_of, listed
 from gradcli.records import dataclass, field, replace
 
 FEWEST = 4
@@ -100,15 +100,13 @@ class Sums:
             return count * outside
         if len(inside) == 1 and isinstance(inside[0], Add):
             return outside * self.summed(inside[0], arrays, count)
-        word = s.symbol(self.word_for(inside))
+        product = Mul(*inside)
+        text = f"sum({formula_text(product, self.printer)})"
+        if len(inside) == 2 and all(factor.is_Symbol for factor in inside):
+            text = f"dot({', '.join(factor.name for factor in self.printer.program.factors(product))})"
+        word = s.symbol(text)
         self.lengths[word] = count
         return outside * word
-
-    def word_for(self, factors: Sequence[Expr]) -> str:
-        """Return the sum of the products of some factors, which are arrays or made of them."""
-        if len(factors) == 2 and all(factor.is_Symbol for factor in factors):
-            return f"dot({', '.join(factor.name for factor in self.printer.program.factors(Mul(*factors)))})"
-        return f"sum({formula_text(Mul(*factors), self.printer)})"
 
     def with_means(self, expression: Expr) -> Expr:
         """Return a formula with ``mean(x)`` for ``sum(x)/4`` where x has 4 entries."""
@@ -260,19 +258,15 @@ class Elements:
                 self.rename(argument)
 
     def _name_arguments(self, node: Operation) -> None:
-        if node.op.moves:
+        """Name arguments that a derivative by any active argument mentions, where their entries are compound."""
+        active = [k for k, a in enumerate(node.arguments) if isinstance(a, Node) and a.active]
+        if node.op.moves or not active:
             return
         for k, argument in enumerate(node.arguments):
-            if not isinstance(argument, Node) or argument.op is None or not self._mentioned(node, k):
+            if not isinstance(argument, Node) or argument.op is None or not node.op.mentions(k, active):
                 continue
             if any(size_of(entry, COMPOUND + 1) > COMPOUND for entry in self.entries[argument.index]):
                 self.rename(argument)
-
-    @staticmethod
-    def _mentioned(node: Operation, argument: int) -> bool:
-        """Return whether the derivative by any active argument depends on this one."""
-        active = [k for k, a in enumerate(node.arguments) if isinstance(a, Node) and a.active]
-        return bool(active) and node.op.mentions(argument, active)
 
     def _entries(self, node: Operation) -> ExprArray:
         op = node.op
@@ -292,7 +286,7 @@ class Elements:
         for k, argument in enumerate(node.arguments):
             entries = self.of(argument).reshape(np.shape(value_of(argument)))
             if not isinstance(argument, Node) and op.has_signed_zero(k, node.arguments):
-                entries = np.where(is_negative_zero(argument), s.symbol("-0.0"), entries)
+                entries = np.where(np.equal(argument, 0) & np.signbit(argument), s.symbol("-0.0"), entries)
             columns.append(np.broadcast_to(entries, np.shape(node.value)).ravel())
         found = []
         for i in range(count):
@@ -342,11 +336,6 @@ def meant_by(symbol: Expr, entry: Expr) -> dict[Expr, Expr]:
     if isinstance(entry, Pow) and entry.args[1] == s.HALF:
         return {entry.args[0] ** (k * s.HALF): symbol**k for k in (1, -1, 3, -3)}
     return {entry: symbol}
-
-
-def is_negative_zero(value: Array) -> Mask:
-    """Return where an array is -0."""
-    return np.equal(value, 0) & np.signbit(value)
 
 
 def as_objects(items: Sequence[Expr]) -> ExprArray:
@@ -454,7 +443,11 @@ class Derivation:
         numeric, kept = self.composition.of[leaf.index], dict[Any, Any]()
         meant = self.elements.meant
         means = self.elements.sums.with_means
-        entries = [tidied(means(entry.xreplace(meant)), kept) for entry in self._aligned(numeric, found)]
+        entries = [s.number(0)] * len(numeric.rows)
+        if found is not None:  # a place may lack a formula where weights are 0
+            formulas = dict(zip(zip(found.rows, found.columns, strict=True), found.values, strict=True))
+            entries = [formulas.get(at, entries[0]) for at in zip(numeric.rows, numeric.columns, strict=True)]
+        entries = [tidied(means(entry.xreplace(meant)), kept) for entry in entries]
         shapes = self.output.shape, leaf.shape
         patterns = patterns_of(numeric.rows, numeric.columns, shapes, entries, letters)
         if not patterns:
@@ -472,29 +465,22 @@ class Derivation:
     def written(self, entries: Sequence[Any]) -> list[str]:
         """Return formulas as text, each in the shortest of several forms while they are few."""
         unlike = list(dict.fromkeys(entries))
-        sizes = {name: int(np.size(node.value)) for node in self.nodes if (name := self._named(node))}
-        few = len(unlike) <= MOST_FACTORED
-        texts = shortest(unlike, self.printer, sizes) if few else [formula_text(one, self.printer) for one in unlike]
-        told = dict(zip(unlike, texts, strict=True))
-        return [told[entry] for entry in entries]
-
-    def _named(self, node: Node) -> str | None:
-        return node.name if isinstance(node, Input) else self.texts.names.get(node.index)
-
-    @staticmethod
-    def _aligned(numeric: Sparse, found: Sparse | None) -> list[Any]:
-        """Return the formulas in the places of the numbers: a place may lack a formula where weights are 0."""
-        if found is None:
-            return [s.number(0)] * len(numeric.rows)
-        places = dict(zip(zip(found.rows, found.columns, strict=True), found.values, strict=True))
-        return [places.get(place, s.number(0)) for place in zip(numeric.rows, numeric.columns, strict=True)]
+        if len(unlike) > MOST_FACTORED:
+            texts = [formula_text(one, self.printer) for one in unlike]
+        else:
+            names = {node.index: node.name for node in self.nodes if isinstance(node, Input)} | self.texts.names
+            sizes = {names[node.index]: int(np.size(node.value)) for node in self.nodes if node.index in names}
+            texts = shortest(unlike, self.printer, sizes)
+        text_of = dict(zip(unlike, texts, strict=True))
+        return [text_of[entry] for entry in entries]
 
     def _compose(self) -> dict[int, Sparse]:
         one = identity(int(np.size(self.output.value)), s.number(1), object)
-        found = self.composed | accumulate({self.output.index: one}, reversed(self.nodes), self._along, plus)
-        if self.names is not Names.MADE:
-            return {index: self._settled(sparse) for index, sparse in found.items()}
-        return {index: self._condensed(sparse) for index, sparse in found.items()}
+        found = self.composed | accumulate(
+            {self.output.index: one}, reversed(self.nodes), self._along, lambda a, b, _own: gathered([a, b], b.shape)
+        )
+        last = self._condensed if self.names is Names.MADE else self._settled
+        return {index: last(sparse) for index, sparse in found.items()}
 
     def _condensed(self, jacobian: Sparse) -> Sparse:
         entries = [self.elements.sums.condensed(entry) for entry in jacobian.values]
@@ -548,11 +534,10 @@ class Derivation:
 
     def _local(self, node: Operation, parts: list[Part], columns: int) -> Sparse:
         rows = int(np.size(node.value))
-        found = [self._formulas_of(node, part, (rows, columns)) for part in parts]
-        if not found:
+        if not parts:
             nothing = np.zeros(0, dtype=np.intp)
             return Sparse(nothing, nothing, as_objects([]), None, (rows, columns))
-        return gathered(found, (rows, columns))
+        return gathered([self._formulas_of(node, part, (rows, columns)) for part in parts], (rows, columns))
 
     def _formulas_of(self, node: Operation, part: Part, shape: tuple[int, int]) -> Sparse:
         slots = []
@@ -570,9 +555,3 @@ class Derivation:
             chosen = {template.symbols[k]: slots[k][0][slots[k][1][i]] for k in template.used}
             values.append(s.number(times) * s.replaced(template.expression, chosen))
         return Sparse(part.rows, part.columns, as_objects(values), None, shape)
-
-
-def plus(total: Sparse, part: Sparse, own: bool) -> Sparse:
-    """Return the sum of two Jacobians."""
-    del own
-    return gathered([total, part], part.shape)

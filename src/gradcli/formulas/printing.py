@@ -415,17 +415,13 @@ def multiplied_out(expression: Expr, sizes: Sizes) -> Iterator[Expr]:
             yield joined
     if isinstance(flat, Add) and size_of(flat, MOST_EXPANDED) < MOST_EXPANDED:
         found = expand_mul(flat)
-        if all(is_single(term) for term in Add.make_args(found)):
+        # Each is a number times one name or function: no factors have been multiplied out for good.
+        if not any(isinstance(term.as_coeff_Mul()[1], (Mul, Add)) for term in Add.make_args(found)):
             yield found
-    summed = with_sums(flat, sizes)
+    summed = rebuilt(flat, lambda part: with_sum(part, sizes) if isinstance(part, Add) else part)
     if summed != flat:
         yield summed
         yield factor_terms(summed)
-
-
-def is_single(term: Expr) -> bool:
-    """Return whether a term is a number times one name or function: no factors have been multiplied out for good."""
-    return not isinstance(term.as_coeff_Mul()[1], (Mul, Add))
 
 
 def rebuilt(expression: Expr, change: Callable[[Expr], Expr] = lambda part: part) -> Expr:
@@ -436,13 +432,11 @@ def rebuilt(expression: Expr, change: Callable[[Expr], Expr] = lambda part: part
     return change(expression.func(*arguments))
 
 
-def with_sums(expression: Expr, sizes: Sizes) -> Expr:
-    """Return ``x[0] - mean(x)`` for ``2*x[0]/3 - …``: the sum over a whole array goes by its name."""
-    return rebuilt(expression, lambda part: with_sum(part, sizes) if isinstance(part, Add) else part)
-
-
 def with_sum(total: Add, sizes: Sizes) -> Expr:
-    """Return a sum in which the entries of an array, all there, are ``mean(x)`` and what is left of them."""
+    """Return a sum in which the entries of an array, all there, are ``mean(x)`` and what is left of them.
+
+    So ``2*x[0]/3 - …`` is ``x[0] - mean(x)``.
+    """
     factors = {term.as_coeff_Mul()[1]: term.as_coeff_Mul()[0] for term in total.args}
     arrays = Counter(match[1] for part in factors if part.is_Symbol and (match := ENTRY.fullmatch(part.name)))
     for name, count in arrays.items():
@@ -532,17 +526,13 @@ def joined_powers(product: Expr) -> Expr:
 
 def joined_conditions(product: Mul) -> Expr:
     """Return one choice for a product of choices between 1 and 0."""
-    choices = [part for part in product.args if is_indicator(part)]
+    # Each of them is 1 where a condition holds and 0 elsewhere.
+    choices = [part for part in product.args if isinstance(part, (s.where_gt, s.where_ge)) and part.args[2:] == (1, 0)]
     if len(choices) != 2:
         return product
     others = [part for part in product.args if part not in choices]
     conditions = " & ".join(f"({PRINTER.comparison(choice)})" for choice in choices[::-1])
     return Mul(*others, s.symbol(f"where({conditions}, 1, 0)"))
-
-
-def is_indicator(part: Expr) -> bool:
-    """Return whether a formula is 1 where a condition holds and 0 elsewhere."""
-    return isinstance(part, (s.where_gt, s.where_ge)) and part.args[2:] == (1, 0)
 
 
 def inner_bound(choice: Expr) -> Expr:

@@ -139,11 +139,6 @@ def monomial(*factors: Factor) -> Monomial:
     return found
 
 
-def number_of(value: Fraction) -> Expression:
-    """Return a number that is a decimal fraction."""
-    return number(float(value))
-
-
 def product(factors: Sequence[Factor]) -> Expression:
     """Return a product."""
     found = monomial(*factors)
@@ -195,9 +190,9 @@ def written(found: Monomial) -> Expression:
     turned = next((place for place, what in enumerate(above) if can_turn(what)), None) if negative else None
     if turned is not None:
         above[turned], negative = total([Term(not minus, what) for minus, what in above[turned].terms]), False
-    numbers = [number_of(over)] if over != 1 else []
+    numbers = [number(float(over))] if over != 1 else []
     tops = [*first, *numbers, *constants, *above]
-    bottoms = [*([number_of(under)] if under != 1 else []), *below]
+    bottoms = [*([number(float(under))] if under != 1 else []), *below]
     factors = tuple(Factor(below=False, what=what) for what in tops or [number(1)])
     factors += tuple(Factor(below=True, what=what) for what in bottoms)
     if len(factors) == 1 and (not negative or factors[0].what.value == 0):
@@ -232,7 +227,9 @@ def top_text(tops: Sequence[Expression]) -> str:
 
 def total(terms: Sequence[Term]) -> Expression:
     """Return a sum."""
-    flat = with_one_hot(join_lists([term for part in terms for term in flattened(part)]))
+    flat = join_lists([term for part in terms for term in flattened(part)])
+    if any(term.what.items for term in flat) and any("softmax(" in term.what.text for term in flat):
+        flat = [Term(term.negative, one_hot_of(term.what)) for term in flat]
     found = merged(flat)
     if not found:
         return number(0)
@@ -254,13 +251,6 @@ def flattened(term: Term) -> Iterator[Term]:
         yield term
     for negative, part in what.terms:
         yield Term(minus != negative, part)
-
-
-def with_one_hot(terms: list[Term]) -> list[Term]:
-    """Return terms in which a list with one entry that is not 0 is a multiple of ``one_hot``, beside softmax."""
-    if not any(term.what.items for term in terms) or not any("softmax(" in term.what.text for term in terms):
-        return terms
-    return [Term(term.negative, one_hot_of(term.what)) for term in terms]
 
 
 def one_hot_of(what: Expression) -> Expression:
@@ -311,18 +301,14 @@ def shared(terms: Sequence[Monomial]) -> Monomial | None:
     if len(set(tops)) == 1 and tops[0].denominator > 1:
         found.above = tops[0]
     elif found.powers or found.below != 1:
-        found.above = Fraction(gcd(*(top.numerator for top in tops))) if all_whole(tops) else ONE
+        whole = all(top.denominator == 1 for top in tops)
+        found.above = Fraction(gcd(*(top.numerator for top in tops))) if whole else ONE
     if all(one.negative for one in terms) and found.powers:
         found.negative = True
     divides_alone = found.powers and max(times for _, times in found.powers.values()) < 0
     if divides_alone and any(one.key == found.key for one in terms):
         return None
     return None if not found.powers and found.above == 1 == found.below else found
-
-
-def all_whole(values: Iterable[Fraction]) -> bool:
-    """Return whether numbers are whole."""
-    return all(value.denominator == 1 for value in values)
 
 
 def summed(terms: Sequence[Monomial]) -> Expression:

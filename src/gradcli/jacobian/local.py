@@ -356,7 +356,10 @@ def numbers(reading: Reading, part: Part) -> tuple[Any, Any]:
     factor = template.value(chosen)
     size = abs(factor if template.size is None else template.size(chosen))
     if not (factor if type(factor) is np.float64 else np.all(factor)):
-        factor = without_false_zeros(factor, reading, part)
+        unsure: Any = False  # a 0 that came of a number which is not finite, as 1/inf does, is no true zero
+        for slot, where in part.bound:
+            unsure = unsure | ~np.isfinite(numbers_of(reading, part, slot, where))
+        factor = np.where(unsure & (factor == 0), np.nan, factor)
     weight: Any = part.weight
     values, sizes = weighed(weight, factor), weighed(abs(weight), size)
     if reading.op.digits is not None:
@@ -401,14 +404,6 @@ def repeated(numbers: Any, count: int) -> Array:
     full = np.empty(count)
     full[:] = numbers
     return full
-
-
-def without_false_zeros(factor: Any, reading: Reading, part: Part) -> Any:
-    """Return the factors with nan where a 0 came of a number that is not finite: 1/inf is not a true zero."""
-    unsure: Any = False
-    for slot, where in part.bound:
-        unsure = unsure | ~np.isfinite(numbers_of(reading, part, slot, where))
-    return np.where(unsure & (factor == 0), np.nan, factor)
 
 
 WIDEST = 1024

@@ -80,7 +80,7 @@ def sheet_of(found: Explained, settings: Settings) -> Sheet:
         ends = stands[edge.below], stands[edge.above]
         whole = ends == (edge.below, edge.above)
         if ends[0] != ends[1] and ends not in lines:
-            lines[ends] = edge_line(ends, edge_text(edge, settings) if whole else None, edge.flows, settings)
+            lines[ends] = edge_line(ends, edge if whole else None, edge.flows, settings)
     program = found.program_lines if found.timeline is None else [found.timeline.title]
     heading = [*program[:MOST_LINES], *([settings.dots] if len(program) > MOST_LINES else [])]
     sheet = Sheet(heading, boxes, list(lines.values()))
@@ -100,14 +100,6 @@ def with_texts(sheet: Sheet, change: Callable[[str], str]) -> Sheet:
         for line in sheet.lines
     ]  # fmt: skip
     return Sheet([*map(change, sheet.heading)], boxes, lines)
-
-
-def edge_text(edge: Edge, settings: Settings) -> str | None:
-    """Return the derivative along an edge, of an entry of J with its number."""
-    if edge.value is None:
-        return edge.text
-    number = short(edge.value, settings.precision)
-    return number if edge.text in (None, number) else f"{edge.text} = {number}"
 
 
 def fold_vertices(picture: Picture, found: Explained, settings: Settings) -> tuple[list[Drawn], dict[str, str]]:
@@ -176,8 +168,12 @@ def array_lines(word: str, value: Array, settings: Settings) -> list[str]:
     return [word + found[0], *(" " * len(word) + line for line in found[1:])]
 
 
-def edge_line(ends: tuple[str, str], text: str | None, flows: bool, settings: Settings) -> Line:
-    """Return an edge with the lines of its label."""
+def edge_line(ends: tuple[str, str], edge: Edge | None, flows: bool, settings: Settings) -> Line:
+    """Return an edge with the lines of its label: the derivative along it, of an entry of J with its number."""
+    text = edge.text if edge is not None else None
+    if edge is not None and edge.value is not None:
+        number = short(edge.value, settings.precision)
+        text = number if text in (None, number) else f"{text} = {number}"
     label = wrapped(text, WIDEST_LABEL, 2) if text else []
     fits = len(label) <= MOST_LABEL and all(len(line) <= WIDEST_LABEL + 8 for line in label)
     title = f"{ends[0]} → {ends[1]}" + (f": {text}" if text else "" if flows else ": constant")
