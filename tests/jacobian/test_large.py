@@ -134,32 +134,17 @@ LARGE = {
         "h = relu(X @ W1 + b1)\nlogits = h @ W2 + b2\nloss = cross_entropy(logits, t)",
         {**network(), "t": np.arange(64) % 10}, WEIGHTS,
         lambda torch, X, W1, b1, W2, b2, t: torch.nn.functional.cross_entropy((X @ W1 + b1).relu() @ W2 + b2, t)),
-    "its squares": (
-        "h = relu(X @ W1 + b1)\np = softmax(h @ W2 + b2, dim=1)\nmse_loss(p, t)",
-        {**network(), "t": np.abs(noise(64, 10))}, WEIGHTS,
-        lambda torch, X, W1, b1, W2, b2, t: ((((X @ W1 + b1).relu() @ W2 + b2).softmax(1) - t) ** 2).mean()),
     "a product of matrices": (
         "sum(A @ B)", {"A": np.abs(noise(300, 300)), "B": np.abs(noise(300, 300))}, ["A", "B"],
         lambda torch, A, B: (A @ B).sum()),
     "a running sum": (
         "sum(cumsum(x, dim=0))", {"x": noise(10**6)}, ["x"], lambda torch, x: x.cumsum(0).sum()),
-    "a running product": (
-        "sum(cumprod(x, dim=0))", {"x": 1 + noise(20_000) / 1000}, ["x"], lambda torch, x: x.cumprod(0).sum()),
     "a running product with a zero": (
         "sum(cumprod(x, dim=0)*w)", {"x": np.where(np.arange(3000) == 1200, 0.0, LINE), "w": np.abs(LINE)}, ["x"],
-        lambda torch, x, w: (x.cumprod(0) * w).sum()),
-    "a running product with two": (
-        "sum(cumprod(x, dim=0)*w)", {"x": np.where(np.arange(3000) % 2000 == 900, 0.0, LINE), "w": np.abs(LINE)}, ["x"],
         lambda torch, x, w: (x.cumprod(0) * w).sum()),
     "a system": (
         "sum(solve(A, b))", {"A": noise(165, 165) + 40 * np.eye(165), "b": noise(165)}, ["A", "b"],
         lambda torch, A, b: torch.linalg.solve(A, b).sum()),
-    "systems": (
-        "sum(solve(A, B))", {"A": noise(3, 1, 24, 24) + 20 * np.eye(24), "B": noise(2, 24, 60)}, ["A", "B"],
-        lambda torch, A, B: torch.linalg.solve(A, B).sum()),
-    "an inverse": (
-        "sum(inv(A)*B)", {"A": noise(90, 90) + 30 * np.eye(90), "B": np.abs(noise(90, 90))}, ["A"],
-        lambda torch, A, B: (torch.linalg.inv(A) * B).sum()),
     "a softmax": (
         "sum(softmax(x, dim=0)*w)", {"x": noise(10**4), "w": noise(10**4)}, ["x", "w"],
         lambda torch, x, w: (x.softmax(0) * w).sum()),
@@ -169,20 +154,6 @@ LARGE = {
 }
 # fmt: on
 """Programs with local Jacobians of more entries than a budget allows, which ``grad`` answers, and PyTorch's way."""
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", LARGE)
-def test_what_grad_answers_explain_answers(name):
-    program, inputs, wrt, _ = LARGE[name]
-    found = gradcli.explain(program, inputs=inputs, wrt=wrt)
-    assert found.agreement.verdict == "agree"
-    for variable, grad in gradcli.function(program, wrt).grad(**inputs).items():
-        jacobian = found.jacobian[variable]
-        assert jacobian.held
-        assert jacobian.matrix_shape == (1, grad.size)
-        np.testing.assert_array_equal(found.grad[variable], grad)
-        np.testing.assert_allclose(jacobian.row(0), grad, rtol=1e-7, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", LARGE)
@@ -223,20 +194,6 @@ def test_entries_that_are_not_held_are_said_to_be_none():
     )
     assert document["entries"] == {"rows": None, "columns": None, "values": None, "formulas": jacobian.rules}
     assert "rows-alone" in [note.kind for note in found.notes]
-
-
-def test_any_row_and_column_of_them_is_there():
-    found = gradcli.explain("A @ B", inputs=UNHELD, v=noise(200, 200)).jacobian
-    a, b = UNHELD["A"], UNHELD["B"]
-    row = np.zeros_like(a)
-    row[3] = b[:, 7]
-    np.testing.assert_allclose(found["A"].row((3, 7)), row)
-    column = np.zeros((200, 200))
-    column[:, 5] = a[:, 2]
-    np.testing.assert_allclose(found["B"].column((2, 5)), column)
-    np.testing.assert_array_equal(found["B"].column(2 * 200 + 5), found["B"].column((2, 5)))
-    with pytest.raises(IndexError):
-        found["B"].column((2, 200))
 
 
 def test_the_budget_of_entries_refuses_a_whole_jacobian_alone():

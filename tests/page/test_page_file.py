@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.page.assembling import as_function, page
+from gradcli.page.assembling import page
 
 POLICY = re.compile(r'http-equiv="Content-Security-Policy" content="([^"]*)"')
 ANSWER = re.compile(r'<script type="application/json" id="answer">(.*?)</script>', re.DOTALL)
@@ -59,14 +59,6 @@ def test_the_page_has_what_the_document_has():
         del own["rules"]
     assert {**shown, **dict.fromkeys(left_out)} == {**whole, **dict.fromkeys(left_out)}
     assert shown["effect"]["nudge"] == whole["effect"]["nudge"]
-
-
-def test_a_module_becomes_a_function_with_what_it_exports():
-    text = 'import {one} from "./first.js";\nexport const two = 2*one;\nexport function* three() {}\nconst own = 1;\n'
-    assert as_function("second", text).splitlines() == [
-        "modules.second = (() => {", "const {one} = modules.first;", "const two = 2*one;", "function* three() {}",
-        "const own = 1;", "return {two, three};", "})();",
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

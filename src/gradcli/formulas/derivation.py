@@ -44,11 +44,11 @@ def used(shown: Iterable[str], definitions: Mapping[str, str]) -> dict[str, str]
 
 def ordered(definitions: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return definitions so that each comes after those it uses."""
-    left, found = dict(definitions), []
+    left, result = dict(definitions), []
     while left:
         ready = [name for name, text in left.items() if not (words(text) & set(left)) - {name}]
-        found += [(name, left.pop(name)) for name in ready or list(left)]
-    return found
+        result += [(name, left.pop(name)) for name in ready or list(left)]
+    return result
 
 
 SHORT = 40
@@ -156,12 +156,12 @@ def by_entries(graph: Graph, output: Node, leaves: Mapping[str, Node], compositi
         own = None if named is None else named.attempt(leaves)
         if plain is None and own is None and inline is not None:
             plain = inline.attempt(leaves)
-        found = plain if own is None else own if plain is None else shorter(plain, own)
+        result = plain if own is None else own if plain is None else shorter(plain, own)
         parts = max((one.most_parts(leaves) for one in (inline, named) if one is not None), default=BULKY)
-        if found is None or (found.longest > LONG and parts >= BULKY):
+        if result is None or (result.longest > LONG and parts >= BULKY):
             made = Derivation(graph, output, composition, Names.MADE).attempt(leaves)
-            found = made if found is None or CLEARLY * made.longest <= found.longest else found
-        return formulas_of(found)
+            result = made if result is None or CLEARLY * made.longest <= result.longest else result
+        return formulas_of(result)
 
 
 def shorter(plain: Attempt, own: Attempt) -> Attempt:
@@ -238,8 +238,8 @@ def signature(graph: Graph, output: Any, leaves: Mapping[str, Node], composition
 
 def of_places(leaf: Node, composition: Composition) -> Hashable:
     """Return which entries a Jacobian has."""
-    found = composition.of[leaf.index]
-    return found.shape, content(found.rows), content(found.columns)
+    result = composition.of[leaf.index]
+    return result.shape, content(result.rows), content(result.columns)
 
 
 def of_node(node: Node, composition: Composition) -> Hashable:
@@ -281,8 +281,8 @@ def chosen(node: Node, op: Op) -> Hashable:
     moved, left = [], np.ones(node.value.size, dtype=bool)
     for k in range(len(values)):
         with np.errstate(all="ignore"):
-            found = op.local(k, node.value, values, node.static)
-        for links in map(listed, found):
+            result = op.local(k, node.value, values, node.static)
+        for links in map(listed, result):
             moved.append((k, content(links.rows), content(links.columns)))
             left[links.rows] = False
     return tuple(moved), content(np.ravel(node.value)[left])
@@ -290,12 +290,12 @@ def chosen(node: Node, op: Op) -> Hashable:
 
 def of_links(node: Operation, composition: Composition) -> Hashable:
     """Return the parts of the local Jacobians of a node, and which arguments have one."""
-    found = []
+    result = []
     for k, argument in enumerate(node.arguments):
         parts = composition.parts(node, k) if type(argument) in NODES else None
         same = parts is not None and is_shaped(reading_of(node), k)
-        found.append(same if same or parts is None else tuple([of_part(part) for part in parts]))
-    return tuple(found)
+        result.append(same if same or parts is None else tuple([of_part(part) for part in parts]))
+    return tuple(result)
 
 
 def of_part(part: Part) -> Hashable:

@@ -61,8 +61,8 @@ class Sums:
         """Return a formula in the program's names with its long sums in words."""
         if not is_long(expression):
             return expression
-        found = expression.func(*map(self.said, expression.args))
-        return self.condensed_sum(found) if isinstance(found, Add) and len(found.args) >= FEWEST else found
+        result = expression.func(*map(self.said, expression.args))
+        return self.condensed_sum(result) if isinstance(result, Add) and len(result.args) >= FEWEST else result
 
     def condensed_sum(self, total: Add) -> Expr:
         """Return a sum in which terms of one pattern are one term."""
@@ -71,18 +71,18 @@ class Sums:
             groups.setdefault(tuple(skeleton(term)), []).append(term)
         terms: list[Expr] = []
         for group in groups.values():
-            found = self.general(group) if len(group) >= FEWEST else None
-            terms += group if found is None else [self.summed(*found, len(group))]
+            result = self.general(group) if len(group) >= FEWEST else None
+            terms += group if result is None else [self.summed(*result, len(group))]
         return Add(*terms)
 
     def general(self, terms: Sequence[Expr]) -> tuple[Expr, set[Expr]] | None:
         """Return terms that differ in one index, which runs along a whole axis, as one of arrays, and these arrays."""
         columns = zip(*map(integers, terms), strict=True)
         along = next((list(column) for column in columns if sorted(column) == list(range(len(terms)))), None)
-        found: dict[str, str] = {}
-        if along is None or not generalized(terms, {":": along}, found):
+        result: dict[str, str] = {}
+        if along is None or not generalized(terms, {":": along}, result):
             return None
-        sliced = {name: general for name, general in found.items() if name != general}
+        sliced = {name: general for name, general in result.items() if name != general}
         if not all(is_axis(general, len(terms), self.shapes) for general in sliced.values()):
             return None
         names = {symbol: s.symbol(sliced[symbol.name].removesuffix("[:]")) for symbol in terms[0].free_symbols
@@ -208,8 +208,8 @@ class Elements:
         if self._needs_name(node) and not (made or own):
             return False
         entries = [self.sums.condensed(entry) for entry in self._entries(node)]
-        found = self.shown[node.index] = self.entries[node.index] = as_objects(entries)
-        if any(size_of(entry, self.longest) >= self.longest for entry in found):
+        result = self.shown[node.index] = self.entries[node.index] = as_objects(entries)
+        if any(size_of(entry, self.longest) >= self.longest for entry in result):
             if not (made or own):
                 return False
             self.shown[node.index] = self.rename(node)
@@ -288,13 +288,13 @@ class Elements:
             if not isinstance(argument, Node) and op.has_signed_zero(k, node.arguments):
                 entries = np.where(np.equal(argument, 0) & np.signbit(argument), s.symbol("-0.0"), entries)
             columns.append(np.broadcast_to(entries, np.shape(node.value)).ravel())
-        found = []
+        result = []
         for i in range(count):
             arguments = [column[i] for column in columns]
-            found.append(s.as_expression(formula(s, *arguments, **node.static)))
+            result.append(s.as_expression(formula(s, *arguments, **node.static)))
             if len(arguments) > 1:
-                self.texts.order.learn(found[-1], arguments)
-        return as_objects(found)
+                self.texts.order.learn(result[-1], arguments)
+        return as_objects(result)
 
     def _grouped(self, node: Operation, count: int) -> list[list[Expr]]:
         """Return for each entry of a node the entries that it is linked to, in flat order."""
@@ -423,8 +423,8 @@ class Derivation:
     def shown(self) -> list[str]:
         """Return the formula of each entry of the output."""
         index = self.output.index
-        found, kept = self.elements.shown.get(index, self.elements.entries[index]), dict[Any, Any]()
-        return self.written([tidied(self.elements.sums.with_means(entry), kept) for entry in found])
+        result, kept = self.elements.shown.get(index, self.elements.entries[index]), dict[Any, Any]()
+        return self.written([tidied(self.elements.sums.with_means(entry), kept) for entry in result])
 
     def jacobians(self, leaves: Mapping[str, Node]) -> dict[str, Entries]:
         """Return the formulas of each Jacobian."""
@@ -435,8 +435,8 @@ class Derivation:
 
     def most_parts(self, leaves: Mapping[str, Node]) -> int:
         """Return the parts of the longest entry of a Jacobian, before other forms of it are tried."""
-        found = (self.found[leaf.index] for leaf in leaves.values() if leaf.index in self.found)
-        return max((size_of(entry) for sparse in found for entry in sparse.values), default=0)
+        result = (self.found[leaf.index] for leaf in leaves.values() if leaf.index in self.found)
+        return max((size_of(entry) for sparse in result for entry in sparse.values), default=0)
 
     def _entries_of(self, name: str, leaf: Node, found: Sparse | None, letters: list[str]) -> Entries:
         self.graph.meter.watch()
@@ -476,11 +476,11 @@ class Derivation:
 
     def _compose(self) -> dict[int, Sparse]:
         one = identity(int(np.size(self.output.value)), s.number(1), object)
-        found = self.composed | accumulate(
+        result = self.composed | accumulate(
             {self.output.index: one}, reversed(self.nodes), self._along, lambda a, b, _own: gathered([a, b], b.shape)
         )
         last = self._condensed if self.names is Names.MADE else self._settled
-        return {index: last(sparse) for index, sparse in found.items()}
+        return {index: last(sparse) for index, sparse in result.items()}
 
     def _condensed(self, jacobian: Sparse) -> Sparse:
         entries = [self.elements.sums.condensed(entry) for entry in jacobian.values]

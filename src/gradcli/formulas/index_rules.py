@@ -165,15 +165,15 @@ def patterns_of(
     every, depth = list(range(len(entries))), len(shapes[0])
     indices, values = index_letters(axes, depth, letters)
     if covers(indices, values, [*shapes[0], *shapes[1]], len(entries)):
-        found = pattern_of(every, entries, indices, values, depth)
-        if found is not None:
-            return [found]
+        result = pattern_of(every, entries, indices, values, depth)
+        if result is not None:
+            return [result]
     if len(shapes[0]) == len(shapes[1]) == 1 and shapes[0] == shapes[1] and len(entries) == shapes[0][0] ** 2:
         same = (rows == columns).tolist()
         apart = [(k, [place for place in every if same[place] is k]) for k in (True, False)]
         letter = {k: {i: axis[places] for i, axis in list(values.items())[: 2 - k]} for k, places in apart}
         both = [pattern_of(places, entries, [*indices[:1], indices[1 - k]], letter[k], 1) for k, places in apart]
-        return [found for found in both if found is not None] if None not in both else []
+        return [result for result in both if result is not None] if None not in both else []
     return []
 
 
@@ -186,9 +186,9 @@ def pattern_of(
         seen = {letter: [int(axis[k]) for k in samples] for letter, axis in values.items()}
         if len(set(map(tuple, seen.values()))) < len(seen):
             continue
-        found: dict[str, str] = {}
-        if generalized([own[k] for k in samples], seen, found) and holds(found, own, samples[0], values):
-            changed = {name: general for name, general in found.items() if name != general}
+        result: dict[str, str] = {}
+        if generalized([own[k] for k in samples], seen, result) and holds(result, own, samples[0], values):
+            changed = {name: general for name, general in result.items() if name != general}
             return Pattern(places, places[samples[0]], changed, indices[:depth], indices[depth:], values)
     return None
 

@@ -44,13 +44,13 @@ LONG_CONSTANT = 40
 class Link:
     """A node, one of the nodes that it is computed from, and its local Jacobian for each place where this stands.
 
-    ``held`` are the other arguments that depend on it too: the derivative is taken with these fixed.
+    ``fixed`` are the other arguments that depend on it too, which stay as they are.
     """
 
     node: Operation
     argument: Node
     parts: dict[int, list[Part]]
-    held: list[Node]
+    fixed: list[Node]
 
     def rule(
         self, texts: Texts, rows: Sequence[str] = (), columns: Sequence[str] = (), formula: str = "", words: str = ""
@@ -61,7 +61,7 @@ class Link:
 
     def factor(self, texts: Texts) -> Factor:
         """Return the names of what this is the derivative of, by what, and with what fixed."""
-        return Factor(texts.of(self.node), texts.of(self.argument), tuple([texts.of(node) for node in self.held]))
+        return Factor(texts.of(self.node), texts.of(self.argument), tuple([texts.of(node) for node in self.fixed]))
 
 
 def generic(name: str, shape: tuple[int, ...], out_shape: tuple[int, ...], letters: Sequence[str]) -> str:
@@ -116,9 +116,9 @@ def term(rule: IndexRule, own: list[str]) -> str:
 
     A letter that stands in its columns alone is that of ``own``.
     """
-    known = {b: a for a, b in zip(own, rule.columns, strict=True) if b.isidentifier() and b not in rule.rows}
-    asked = [f"{a} == {known.get(b, b)}" for a, b in zip(own, rule.columns, strict=True) if known.get(b) != a]
-    formula = renamed(rule.formula, known)
+    letters = {b: a for a, b in zip(own, rule.columns, strict=True) if b.isidentifier() and b not in rule.rows}
+    asked = [f"{a} == {letters.get(b, b)}" for a, b in zip(own, rule.columns, strict=True) if letters.get(b) != a]
+    formula = renamed(rule.formula, letters)
     if not asked:
         return formula
     return f"where({asked[0] if len(asked) == 1 else ' & '.join(f'({text})' for text in asked)}, {formula}, 0)"
@@ -151,10 +151,10 @@ def rule_of(link: Link, k: int, texts: Texts, letters: list[str]) -> IndexRule |
 def moving_rule(link: Link, k: int, texts: Texts, letters: list[str]) -> IndexRule | None:
     """Return the rule of an op that moves entries, if a formula says where each goes."""
     rows, columns = (np.concatenate([getattr(part, of) for part in link.parts[k]]) for of in ("rows", "columns"))
-    found = places_of(rows, columns, link.node.shape, link.argument.shape, letters)
-    if found is None:
+    result = places_of(rows, columns, link.node.shape, link.argument.shape, letters)
+    if result is None:
         return None
-    above, below, condition = found
+    above, below, condition = result
     return link.rule(texts, above, below, f"where({condition}, 1, 0)" if condition else "1")
 
 
@@ -171,11 +171,11 @@ def places_of(
     for each of the entries and for no other.
     """
     if covers_all(rows, out):
-        found = index_texts(columns[np.argsort(rows)], shape, out, letters)
-        return None if found is None else (list(letters[: len(out)]), found, "")
+        result = index_texts(columns[np.argsort(rows)], shape, out, letters)
+        return None if result is None else (list(letters[: len(out)]), result, "")
     if covers_all(columns, shape):
-        found = index_texts(rows[np.argsort(columns)], out, shape, letters)
-        return None if found is None else (found, list(letters[: len(shape)]), "")
+        result = index_texts(rows[np.argsort(columns)], out, shape, letters)
+        return None if result is None else (result, list(letters[: len(shape)]), "")
     condition = triangle(rows, out, letters) if np.array_equal(rows, columns) and out == shape else ""
     return (list(letters[: len(out)]), list(letters[: len(out)]), condition) if condition else None
 
@@ -192,8 +192,8 @@ def index_texts(flat: EntryPlaces, shape: Shape, lengths: Shape, letters: Sequen
         return []
     grid = list(np.indices(lengths).reshape(len(lengths), int(np.prod(lengths))))
     wanted = zip(np.unravel_index(flat, shape), shape, strict=True)
-    found = [index_text(np.asarray(axis), bound, grid, lengths, letters) for axis, bound in wanted]
-    return None if None in found else [text for text in found if text is not None]
+    result = [index_text(np.asarray(axis), bound, grid, lengths, letters) for axis, bound in wanted]
+    return None if None in result else [text for text in result if text is not None]
 
 
 def index_text(
@@ -362,11 +362,11 @@ def whole_template(parts: list[Part], node: Operation, k: int) -> Any:
     if not others:
         return s.number(np.max(part.weights, initial=0.0) or 1.0) * part.template.expression
     assert node.op.formula is not None  # noqa: S101
-    given = [
+    arguments = [
         symbol if (constant := constant_of(a)) is None else s.number(constant)
         for symbol, a in zip(part.template.symbols, node.arguments, strict=True)
     ]
-    return s.as_expression(node.op.formula(s, *given, **node.static)).diff(part.template.symbols[k])
+    return s.as_expression(node.op.formula(s, *arguments, **node.static)).diff(part.template.symbols[k])
 
 
 MOST_NODES = 40
@@ -432,10 +432,10 @@ def _diagonal(
         return outer * local_formula(parts, node, k, entry_of) if parts else None
 
     for node in nodes:
-        found = _generic_entry(node, shape, letters, entry_of, printer.program)
-        if found is None:
+        result = _generic_entry(node, shape, letters, entry_of, printer.program)
+        if result is None:
             return None
-        entries[node.index] = found
+        entries[node.index] = result
     start = {output.index: s.number(1)}
     try:
         whole = accumulate(start, reversed(nodes), along, lambda a, b, _own: a + b).get(leaf.index)
@@ -458,10 +458,10 @@ def _generic_entry(
     if any(np.size(argument) != 1 for argument in node.arguments if not isinstance(argument, Node)):
         return None
     arguments = list(map(entry_of, node.arguments))
-    found = s.as_expression(node.op.formula(s, *arguments, **node.static))
+    result = s.as_expression(node.op.formula(s, *arguments, **node.static))
     if len(arguments) > 1:
-        order.learn(found, arguments)
-    return found if size_of(found, LONGEST) < LONGEST else None
+        order.learn(result, arguments)
+    return result if size_of(result, LONGEST) < LONGEST else None
 
 
 def chain_of(leaf: Node, composition: Composition) -> list[Link]:
@@ -471,18 +471,18 @@ def chain_of(leaf: Node, composition: Composition) -> list[Link]:
     for node in composition.nodes:
         if not isinstance(node, Operation):
             continue
-        found: dict[int, dict[int, list[Part]]] = {}
+        result: dict[int, dict[int, list[Part]]] = {}
         for k, argument in enumerate(node.arguments):
             parts = composition.parts(node, k) if isinstance(argument, Node) and argument.index in below else None
             if parts is not None:
-                found.setdefault(argument.index, {})[k] = parts
-        if not found:
+                result.setdefault(argument.index, {})[k] = parts
+        if not result:
             continue
-        below[node.index] = set(found).union(*(below[index] for index in found))
-        nodes = {index: node.arguments[next(iter(parts))] for index, parts in found.items()}
+        below[node.index] = set(result).union(*(below[index] for index in result))
+        nodes = {index: node.arguments[next(iter(parts))] for index, parts in result.items()}
         for index, argument in nodes.items():
-            held = [other for other in nodes.values() if index in below[other.index]]
-            links.append(Link(node, argument, found[index], held))
+            fixed = [other for other in nodes.values() if index in below[other.index]]
+            links.append(Link(node, argument, result[index], fixed))
     return links[::-1]
 
 

@@ -164,8 +164,8 @@ def _adds(expression: Expr) -> bool:
 
 
 def _size(expression: Expr, places: Places) -> Rule:
-    found = magnitude(expression, places)
-    if found is not None:
-        return found
+    result = magnitude(expression, places)
+    if result is not None:
+        return result
     value = evaluator(expression, places)
     return lambda values: np.abs(value(values))

@@ -101,13 +101,13 @@ def contract(first: Named, factors: Sequence[Named], keep: str) -> Named:
 
     The factors are taken one by one, always the one that leaves the smallest array.
     """
-    found, left = first, list(factors)
+    result, left = first, list(factors)
     while left:
-        results = [result_letters(found, factor, keep, [f for f in left if f is not factor]) for factor in left]
-        lengths = found.lengths | {letter: n for factor in left for letter, n in factor.lengths.items()}
+        results = [result_letters(result, factor, keep, [f for f in left if f is not factor]) for factor in left]
+        lengths = result.lengths | {letter: n for factor in left for letter, n in factor.lengths.items()}
         best = min(range(len(left)), key=lambda k: math.prod([lengths[letter] for letter in results[k]]))
-        found = multiply(found, left.pop(best), results[best])
-    return found.summed(keep)
+        result = multiply(result, left.pop(best), results[best])
+    return result.summed(keep)
 
 
 def result_letters(a: Named, b: Named, keep: str, others: Sequence[Named]) -> str:
@@ -133,13 +133,13 @@ def dotted(a: Array, b: Array) -> Array:
     finite_a, finite_b = np.isfinite(a), np.isfinite(b)
     if finite_a.all() and finite_b.all():
         return np.asarray(np.matmul(a, b))
-    found = np.matmul(np.where(finite_a, a, 0.0), np.where(finite_b, b, 0.0))
+    result = np.matmul(np.where(finite_a, a, 0.0), np.where(finite_b, b, 0.0))
     sign_a, sign_b = (np.where(np.isnan(x), 0.0, np.sign(x)) for x in (a, b))
     lost = count_lost(a != 0, b != 0, finite_a, finite_b)
     signed = count_lost(np.abs(sign_a), np.abs(sign_b), finite_a, finite_b)
     balance = count_lost(sign_a, sign_b, finite_a, finite_b)
     infinite = np.where((lost == signed) & (np.abs(balance) == lost), np.copysign(np.inf, balance), np.nan)
-    return np.where(lost > 0, infinite, found)
+    return np.where(lost > 0, infinite, result)
 
 
 def count_lost(a: Array, b: Array, finite_a: Array, finite_b: Array) -> Array:
@@ -168,8 +168,8 @@ def sums_of_others(x: Array) -> Array:
         return np.zeros_like(x)
     padded = np.concatenate([x, np.zeros((*x.shape[:-1], count % 2))], axis=-1)
     pairs = padded.reshape(*x.shape[:-1], -1, 2)
-    found = sums_of_others(pairs.sum(axis=-1))[..., None] + pairs[..., ::-1]
-    return np.asarray(found.reshape(padded.shape)[..., :count])
+    result = sums_of_others(pairs.sum(axis=-1))[..., None] + pairs[..., ::-1]
+    return np.asarray(result.reshape(padded.shape)[..., :count])
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,8 +257,8 @@ class Contracted:
             return self._through(array, factors, source, target, back)
 
         def sizes(array: Array) -> Array:
-            found = abs(self.weight) * through(array, self.sizes)
-            return found if self.digits is None else found + through(array, [self.digits])
+            result = abs(self.weight) * through(array, self.sizes)
+            return result if self.digits is None else result + through(array, [self.digits])
 
         return vectors.through(
             lambda array: self.weight * through(array, self.factors), sizes, lambda array: through(array, [])
@@ -267,17 +267,17 @@ class Contracted:
     def _through(self, array: Array, factors: Sequence[Named], source: str, target: str, back: bool) -> Array:
         """Return vectors over ``source`` times the factors, summed into vectors over ``target``."""
         count = len(array)
-        found = named(array.reshape(count, *self.links.shape_of(source)), EACH + source)
+        result = named(array.reshape(count, *self.links.shape_of(source)), EACH + source)
         line, left = self.links.line, list(factors)
         if line is not None:
             near, far = (line.row, line.column) if back else (line.column, line.row)
             here = [factor for factor in left if far not in factor.letters]
             left = [factor for factor in left if far in factor.letters]
-            found = contract(found, here, EACH + near + target + "".join(factor.letters for factor in left))
-            turned = along_line(found.array, found.letters.index(near), line.order, back)
-            found = Named(turned, found.letters.replace(near, far))
-        found = contract(found, left, EACH + target)
-        whole = arranged(found, EACH + target, {EACH: count, **self.links.lengths})
+            result = contract(result, here, EACH + near + target + "".join(factor.letters for factor in left))
+            turned = along_line(result.array, result.letters.index(near), line.order, back)
+            result = Named(turned, result.letters.replace(near, far))
+        result = contract(result, left, EACH + target)
+        whole = arranged(result, EACH + target, {EACH: count, **self.links.lengths})
         return whole.reshape(count, -1)
 
 
@@ -419,8 +419,8 @@ def apply(output: Node, wrt: Sequence[Node], most: int, graph: Graph, refusal: G
     rows, columns = int(output.value.size), max(int(leaf.value.size) for leaf in wrt)
     numbers = sum(int(np.size(value_of(node))) for node in nodes)
     cheap = rows * columns <= most and rows * numbers <= MOST_PASSED and rows * passes.listed(links) <= MOST_PASSED
-    held = passes.all_rows() if rows == 1 or cheap else {}
-    return Applied(held, nodes, 0, {(node.index, k): () for node, k, _ in links}, refusal=refusal)
+    entries = passes.all_rows() if rows == 1 or cheap else {}
+    return Applied(entries, nodes, 0, {(node.index, k): () for node, k, _ in links}, refusal=refusal)
 
 
 Read = TypeVar("Read")
@@ -444,21 +444,21 @@ class Passes:
         first = min(leaf.index for leaf in self.leaves)
         nodes = [node for node in reversed(reaches(self.output)) if node.index >= first]
         with np.errstate(all="ignore"):
-            found = accumulate(
+            result = accumulate(
                 {self.output.index: vectors(rows)},
                 nodes,
                 lambda node, k, rows: self._within(local_jacobian, node, k).back(rows),
                 lambda a, b, _own: a + b,
             )
         return {
-            leaf.index: found.get(leaf.index) or nowhere(len(rows), int(np.size(leaf.value))) for leaf in self.leaves
+            leaf.index: result.get(leaf.index) or nowhere(len(rows), int(np.size(leaf.value))) for leaf in self.leaves
         }
 
     def forth(self, leaf: Node, columns: Array) -> Vectors:
         """Return J by one leaf times each column, which are the rows of ``columns``."""
-        found = self.tangents({leaf.index: columns})
-        if self.output.index in found:
-            return found[self.output.index]
+        result = self.tangents({leaf.index: columns})
+        if self.output.index in result:
+            return result[self.output.index]
         return nowhere(len(columns), int(np.size(self.output.value)))
 
     def tangents(self, moved: Mapping[int, Array]) -> dict[int, Vectors]:
@@ -466,13 +466,13 @@ class Passes:
 
         ``moved`` has as many rows for each of these leaves, by its index: the directions that go side by side.
         """
-        found = {index: vectors(rows) for index, rows in moved.items()}
+        result = {index: vectors(rows) for index, rows in moved.items()}
         with np.errstate(all="ignore"):
             for node in reaches(self.output):
                 if isinstance(node, Operation):
                     for k in node.links:
-                        self._forth(node, k, found)
-        return found
+                        self._forth(node, k, result)
+        return result
 
     def all_rows(self) -> dict[int, Sparse]:
         """Return J by each leaf, a block of rows at a time, by the entries that can be other than 0."""

@@ -153,11 +153,11 @@ def picked(a: Sparse, b: Sparse) -> Sparse:
     shape = (a.shape[0], b.shape[1])
     if same(a.columns, b.rows):
         columns = a.columns if same(b.rows, b.columns) else b.columns
-        found = Sparse(a.rows, columns, *a.with_each(b, times), shape)
+        result = Sparse(a.rows, columns, *a.with_each(b, times), shape)
     else:
         products = a.with_each(b, lambda x, y: times(x, y[a.columns]))
-        found = Sparse(a.rows, b.columns[a.columns], *products, shape)
-    return found if b.columns is b.rows or rising(b.columns) else ordered(found)
+        result = Sparse(a.rows, b.columns[a.columns], *products, shape)
+    return result if b.columns is b.rows or rising(b.columns) else ordered(result)
 
 
 def meetings(a: Sparse, b: Sparse, most: int) -> tuple[EntryPlaces, EntryPlaces]:
@@ -186,11 +186,11 @@ def summing(columns: EntryPlaces, count: int) -> Callable[[Array], Array]:
     if np.bincount(columns).max(initial=0) <= ONE_BY_ONE:
         return lambda terms: np.bincount(columns, terms, count)  # type: ignore[return-value] # numpy types counts
     order = np.argsort(columns, kind="stable")
-    found, starts = np.unique(columns[order], return_index=True)
+    result, starts = np.unique(columns[order], return_index=True)
 
     def sums(terms: Array) -> Array:
         total = np.zeros(count)
-        total[found] = np.add.reduceat(terms[order], starts)
+        total[result] = np.add.reduceat(terms[order], starts)
         return total
 
     return sums
@@ -358,9 +358,9 @@ def add(total: Matrix, part: Entries, few: int) -> Matrix:
 def multiply(outer: Entries, inner: Entries, most: int, few: int) -> Entries:
     """Return ``outer @ inner``; raises ``budget`` where it takes more than ``most`` products of entries."""
     if type(outer) is Small and type(inner) is Small:
-        found = small_product(outer, inner)
-        if found is not None:
-            return listed_if_few(found, few)
+        result = small_product(outer, inner)
+        if result is not None:
+            return listed_if_few(result, few)
     return shortened(product(as_arrays(outer), as_arrays(inner), most), few)
 
 

@@ -66,10 +66,10 @@ class Sheet:
     lines: list[Line]
 
 
-def sheet_of(found: Explained, settings: Settings) -> Sheet:
+def sheet_of(answer: Explained, settings: Settings) -> Sheet:
     """Return what a picture of an answer says; raises ``option`` for one with too many boxes."""
-    picture = found.picture
-    boxes, stands = fold_vertices(picture, found, settings)
+    picture = answer.picture
+    boxes, stands = fold_vertices(picture, answer, settings)
     if len(boxes) > MOST_DRAWN:
         hint = "--tape tells the first and the last of them; names for fewer values make fewer boxes"
         raise GradcliError(
@@ -81,14 +81,14 @@ def sheet_of(found: Explained, settings: Settings) -> Sheet:
         whole = ends == (edge.below, edge.above)
         if ends[0] != ends[1] and ends not in lines:
             lines[ends] = edge_line(ends, edge if whole else None, edge.flows, settings)
-    program = found.program_lines if found.timeline is None else [found.timeline.title]
+    program = answer.program_lines if answer.timeline is None else [answer.timeline.title]
     heading = [*program[:MOST_LINES], *([settings.dots] if len(program) > MOST_LINES else [])]
     sheet = Sheet(heading, boxes, list(lines.values()))
-    if not found.labels:
+    if not answer.labels:
         return sheet
     from gradcli.document.texts import with_labels  # a formula has none
 
-    return with_texts(sheet, lambda text: with_labels(text, found.labels))
+    return with_texts(sheet, lambda text: with_labels(text, answer.labels))
 
 
 def with_texts(sheet: Sheet, change: Callable[[str], str]) -> Sheet:
@@ -102,7 +102,7 @@ def with_texts(sheet: Sheet, change: Callable[[str], str]) -> Sheet:
     return Sheet([*map(change, sheet.heading)], boxes, lines)
 
 
-def fold_vertices(picture: Picture, found: Explained, settings: Settings) -> tuple[list[Drawn], dict[str, str]]:
+def fold_vertices(picture: Picture, answer: Explained, settings: Settings) -> tuple[list[Drawn], dict[str, str]]:
     """Return the boxes, and which of them stands for each vertex."""
     boxes: list[Drawn] = []
     stands: dict[str, str] = {}
@@ -118,7 +118,7 @@ def fold_vertices(picture: Picture, found: Explained, settings: Settings) -> tup
         box = (
             gap_box(vertex.name, [vertex], picture.left_out, settings)
             if vertex.role == "gap"
-            else box_of(vertex, vertex.name == found.name, settings)
+            else box_of(vertex, vertex.name == answer.name, settings)
         )
         boxes.append(box)
         stands[vertex.name] = vertex.name
@@ -131,12 +131,12 @@ def patterns(vertices: Sequence[Vertex]) -> list[tuple[str, str] | None]:
 
     Values left out of the middle go with the one before them.
     """
-    found: list[tuple[str, str] | None] = []
+    kinds: list[tuple[str, str] | None] = []
     for vertex in vertices:
         looped = vertex.text is not None and ENDS_IN_NUMBER.search(vertex.name)
         own = (unnumbered(vertex.name), unnumbered(vertex.text or "")) if looped else None
-        found.append(found[-1] if vertex.role == "gap" and found else own)
-    return found
+        kinds.append(kinds[-1] if vertex.role == "gap" and kinds else own)
+    return kinds
 
 
 def gap_box(name: str, hidden: Sequence[Vertex], left_out: int, settings: Settings) -> Drawn:
@@ -162,10 +162,10 @@ def box_of(vertex: Vertex, is_output: bool, settings: Settings) -> Drawn:
 
 def array_lines(word: str, value: Array, settings: Settings) -> list[str]:
     """Return the lines of an array, the ``word`` before them; its two ends where it is long."""
-    found = value_lines(value, settings, WIDEST)
-    if max(map(len, found)) + len(word) > WIDEST and value.size > 1:
-        found = [brief_text(value, settings, least=1)]
-    return [word + found[0], *(" " * len(word) + line for line in found[1:])]
+    lines = value_lines(value, settings, WIDEST)
+    if max(map(len, lines)) + len(word) > WIDEST and value.size > 1:
+        lines = [brief_text(value, settings, least=1)]
+    return [word + lines[0], *(" " * len(word) + line for line in lines[1:])]
 
 
 def edge_line(ends: tuple[str, str], edge: Edge | None, flows: bool, settings: Settings) -> Line:

@@ -137,19 +137,19 @@ def places_to_break(plain: str, start: int, width: int, lead: int) -> list[int]:
 
 def atoms(plain: str, start: int, longest: int) -> list[tuple[int, int]]:
     """Return the stretches of a text that stay in one piece, each with the space before it."""
-    held = HELD.sub(lambda match: match[0].replace(" ", "_"), plain)
-    before = {match.start() for match in SPACED.finditer(held)}
-    after = {match.start() for match in re.finditer(r"(?<= [-+*/@=≈<>·→|&]) |(?<= [-+*/@<>=~][=*>]) ", held)} - before
-    places = [match.start() for match in re.finditer(r" +", held[start:])]
+    joined = HELD.sub(lambda match: match[0].replace(" ", "_"), plain)
+    before = {match.start() for match in SPACED.finditer(joined)}
+    after = {match.start() for match in re.finditer(r"(?<= [-+*/@=≈<>·→|&]) |(?<= [-+*/@<>=~][=*>]) ", joined)} - before
+    places = [match.start() for match in re.finditer(r" +", joined[start:])]
     cuts = [0, *(place + start for place in places if place and place + start not in after), len(plain)]
-    found = []
+    result = []
     for first, stop in pairwise(cuts):
         word = plain[first:stop]
         if len(word.strip()) <= longest:
-            found.append((first, stop))
+            result.append((first, stop))
             continue
-        found += narrowed(plain, first, stop, longest, (PIECES, OPENED))
-    return found
+        result += narrowed(plain, first, stop, longest, (PIECES, OPENED))
+    return result
 
 
 def narrowed(
