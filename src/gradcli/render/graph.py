@@ -115,12 +115,10 @@ def fold_vertices(picture: Picture, answer: Explained, settings: Settings) -> tu
             place += len(hidden)
             continue
         vertex = picture.vertices[part]
-        box = (
-            gap_box(vertex.name, [vertex], picture.left_out, settings)
-            if vertex.role == "gap"
-            else box_of(vertex, vertex.name == answer.name, settings)
-        )
-        boxes.append(box)
+        if vertex.role == "gap":
+            boxes.append(gap_box(vertex.name, [vertex], picture.left_out, settings))
+        else:
+            boxes.append(box_of(vertex, vertex.name == answer.name, settings))
         stands[vertex.name] = vertex.name
         place = part + 1
     return boxes, stands
