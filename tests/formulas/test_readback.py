@@ -11,7 +11,7 @@ import gradcli
 from gradcli.document.verdicts import with_true_formulas
 from gradcli.formulas.readback import read_back
 from gradcli.formulas.rules import places_of
-from oracles import portion, portion_of_rows
+from oracles import cases, portion, portion_of_rows
 from readback_programs import findings, in_doubles, program
 from records import FUNCTIONS, RECORDS
 
@@ -96,58 +96,8 @@ def test_powers_of_powers_have_their_parentheses(text):
     assert read_back(found, in_doubles) == (3, [])
 
 
-RULES = {
-    "(x**p)**2": ["dy[i]/dx[i] = 2*p[i]*x[i]**p[i]*x[i]**(p[i] - 1)"],
-    "sin(w)[[5, 2, 7]]*w[0]": [
-        "dy/dw = dy/dh2 @ dh2/dw + dy/dh1 @ dh1/dh0 @ dh0/dw",
-        "dy[i]/dh2 = h1[i]",
-        "dy[i]/dh1[i] = h2",
-        "dh2/dw[0] = 1",
-        "dh1/dh0: 1 where an entry of h1 is one of h0, 0 elsewhere",
-        "dh0[i]/dw[i] = cos(w[i])",
-    ],
-    "cat([x, x])": ["dy[i]/dx[i] = 1", "dy[i + 150]/dx[i] = 1"],
-    "x[0]*x + x[1]": [
-        "dy/dx = dy/dh2 @ dh2/dx + dy/dh1 @ dh1/dx (h0 fixed) + dy/dh1 @ dh1/dh0 @ dh0/dx",
-        "dy[i]/dh2 = 1",
-        "dy[i]/dh1[i] = 1",
-        "dh2/dx[1] = 1",
-        "dh1[i]/dx[i] (h0 fixed) = h0",
-        "dh1[i]/dh0 = x[i]",
-        "dh0/dx[0] = 1",
-    ],
-    "a = x + flip(x)\nb = a*flip(a)\nb*flip(b)": [
-        "dy/dx: the sum over all paths of the products of the derivatives along each",
-        "dy[i]/dh2[i] = b[i]",
-        "dy[i]/db[i] (h2 fixed) = h2[i]",
-        "dh2[i]/db[149 - i] = 1",
-        "db[i]/dh1[i] = a[i]",
-        "db[i]/da[i] (h1 fixed) = h1[i]",
-        "dh1[i]/da[149 - i] = 1",
-        "da[i]/dh0[i] = 1",
-        "da[i]/dx[i] (h0 fixed) = 1",
-        "dh0[i]/dx[149 - i] = 1",
-    ],
-    "max(N*N, dim=1).values": [
-        "dy/dN = dy/dh0 @ dh0/dN",
-        "dy[i]/dh0[i,k] = where(k == max(h0, dim=1).indices[i], 1, 0)",
-        "dh0[i,j]/dN[i,j] = 2*N[i,j]",
-    ],
-    "amax(exp(T), dim=1)": [
-        "dy/dT = dy/dh0 @ dh0/dT",
-        "dy/dh0: the derivative of amax",
-        "dh0[i,j]/dT[i,j] = exp(T[i,j])",
-    ],
-    "M @ M": ["dy[i,j]/dM[l,m] = where(l == i, M[m,j], 0) + where(m == j, M[i,l], 0)"],
-    "where(M > 0.5, M, sin(M))": [
-        "dy/dM = dy/dh0 @ dh0/dM + dy/dM (h0 fixed)",
-        "dy[i,j]/dh0[i,j] = where(c[i,j], 0, 1)",
-        "dy[i,j]/dM[i,j] (h0 fixed) = where(c[i,j], 1, 0)",
-        "dh0[i,j]/dM[i,j] = cos(M[i,j])",
-    ],
-    "cumsum(j*2)": ["dy/dj = dy/dh0 @ dh0/dj", "dy[i]/dh0[k] = where(k <= i, 1, 0)", "dh0[i]/dj[i] = 2"],
-    "flip(sin(h0))": ["dy/dh0 = dy/dh1 @ dh1/dh0", "dy[i]/dh1[149 - i] = 1", "dh1[i]/dh0[i] = cos(h0[i])"],
-}
+TABLES = cases("readback.json")
+RULES = TABLES["RULES"]
 GIVEN = {
     "p": np.full(150, 2.0),
     "w": np.linspace(-1.5, 1.4, 4000),
@@ -174,6 +124,15 @@ NAMES = {  # the names of definitions, and those of the stages of the chain rule
     "x = x*2\nsin(x)": ([], ["x1", "x"]),
     "y = sin(x)\ny1 = y*2\ny = cos(y1)\ny*y": ([], ["y3", "y1", "y2", "x"]),
 }
+
+
+@pytest.mark.parametrize("text", NAMES)
+def test_names_are_those_of_the_program(text):
+    found = answer(text, x=np.array([0.4, 0.7]))
+    definitions, stages = NAMES[text]
+    assert [name for name in found.definitions if name in definitions] == definitions
+    assert [stage.name for stage in found.stages] == stages
+    assert read_back(found, in_doubles)[1] == []
 
 
 SIGNED = {  # at x = -1

@@ -241,7 +241,7 @@ class Elements:
     def _needs_name(self, node: Node) -> bool:
         """Return whether an op that has no entry-level formula would drag a long text into every formula."""
         op = node.op
-        opaque = op is not None and not (op.formula or op.moves or op.folds or op.spec)
+        opaque = op is not None and not (op.formula or op.entries.moves or op.entries.folds or op.entries.spec)
         return opaque and len(self.texts.of(node)) > WORDY
 
     def _symbols(self, node: Node) -> ExprArray:
@@ -260,10 +260,10 @@ class Elements:
     def _name_arguments(self, node: Operation) -> None:
         """Name arguments that a derivative by any active argument mentions, where their entries are compound."""
         active = [k for k, a in enumerate(node.arguments) if isinstance(a, Node) and a.active]
-        if node.op.moves or not active:
+        if node.op.entries.moves or not active:
             return
         for k, argument in enumerate(node.arguments):
-            if not isinstance(argument, Node) or argument.op is None or not node.op.mentions(k, active):
+            if not isinstance(argument, Node) or argument.op is None or not node.op.entries.mentions(k, active):
                 continue
             if any(size_of(entry, COMPOUND + 1) > COMPOUND for entry in self.entries[argument.index]):
                 self.rename(argument)
@@ -273,11 +273,11 @@ class Elements:
         count = int(np.size(node.value))
         if op.formula is not None:
             return self._elementwise(node, op.formula, count)
-        if op.folds is not None:
-            return as_objects([op.folds(s, group) for group in self._grouped(node, count)])
-        if op.spec is not None:
-            return self._contracted(node, op.spec, count)
-        if op.moves:
+        if op.entries.folds is not None:
+            return as_objects([op.entries.folds(s, group) for group in self._grouped(node, count)])
+        if op.entries.spec is not None:
+            return self._contracted(node, op.entries.spec, count)
+        if op.entries.moves:
             return self._moved(node, count)
         return self._symbols(node)
 

@@ -281,7 +281,7 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
 
 def without_defaults(name: str, arguments: Sequence[Expr], texts: list[str]) -> list[str]:
     """Return the arguments of a call without options that are the function's own."""
-    defaults = list(OPS[name].defaults.values()) if name in OPS else []
+    defaults = list(OPS[name].text.defaults.values()) if name in OPS else []
     if len(defaults) and len(texts) > len(defaults):
         options = arguments[-len(defaults) :]
         if all(
