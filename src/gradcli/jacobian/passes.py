@@ -36,7 +36,7 @@ from gradcli.jacobian.local import (
 )
 from gradcli.jacobian.sparse import Sparse, summing, times
 from gradcli.ops.declare import Array, value_of
-from gradcli.ops.links import ONE, Contraction, EntryPlaces, Links, Mask, Order, listed
+from gradcli.ops.links import ONE, Contraction, Links, Mask, Order, listed
 from gradcli.records import dataclass, field
 
 einsum: Any = np.einsum
@@ -214,16 +214,11 @@ class Listed:
     local: PartNumbers
     shape: tuple[int, int]
 
-    def back(self, rows: Vectors) -> Vectors:
-        """Return rows of ∂y/∂out times this part."""
-        return self._moved(rows, self.local.part.rows, self.local.part.columns, self.shape[1])
-
-    def forth(self, columns: Vectors) -> Vectors:
-        """Return this part times columns of ∂argument/∂x."""
-        return self._moved(columns, self.local.part.columns, self.local.part.rows, self.shape[0])
-
-    def _moved(self, vectors: Vectors, source: EntryPlaces, target: EntryPlaces, length: int) -> Vectors:
-        sums = summing(target, length)
+    def carry(self, vectors: Vectors, back: bool) -> Vectors:
+        """Return rows of ∂y/∂out times this part, or, not ``back``, this part times columns of ∂argument/∂x."""
+        part = self.local.part
+        source, target = (part.rows, part.columns) if back else (part.columns, part.rows)
+        sums = summing(target, self.shape[back])
 
         def weighed(by: Array | float) -> Callable[[Array], Array]:
             return lambda array: np.stack([sums(times(each[source], by)) for each in array])
@@ -244,30 +239,24 @@ class Contracted:
     sizes: list[Named]
     digits: Named | None
 
-    def back(self, rows: Vectors) -> Vectors:
-        """Return rows of ∂y/∂out times this part."""
-        return self._moved(rows, self.links.rows, self.links.columns, back=True)
-
-    def forth(self, columns: Vectors) -> Vectors:
-        """Return this part times columns of ∂argument/∂x."""
-        return self._moved(columns, self.links.columns, self.links.rows, back=False)
-
-    def _moved(self, vectors: Vectors, source: str, target: str, back: bool) -> Vectors:
-        def through(array: Array, factors: Sequence[Named]) -> Array:
-            return self._through(array, factors, source, target, back)
+    def carry(self, vectors: Vectors, back: bool) -> Vectors:
+        """Return rows of ∂y/∂out times this part, or, not ``back``, this part times columns of ∂argument/∂x."""
 
         def sizes(array: Array) -> Array:
-            result = abs(self.weight) * through(array, self.sizes)
-            return result if self.digits is None else result + through(array, [self.digits])
+            result = abs(self.weight) * self._sum(array, self.sizes, back)
+            return result if self.digits is None else result + self._sum(array, [self.digits], back)
 
         return vectors.through(
-            lambda array: self.weight * through(array, self.factors), sizes, lambda array: through(array, [])
+            lambda array: self.weight * self._sum(array, self.factors, back),
+            sizes,
+            lambda array: self._sum(array, [], back),
         )
 
-    def _through(self, array: Array, factors: Sequence[Named], source: str, target: str, back: bool) -> Array:
-        """Return vectors over ``source`` times the factors, summed into vectors over ``target``."""
-        count = len(array)
-        result = named(array.reshape(count, *self.links.shape_of(source)), EACH + source)
+    def _sum(self, array: Array, factors: Sequence[Named], back: bool) -> Array:
+        """Return vectors times the factors, summed."""
+        count, links = len(array), self.links
+        source, target = (links.rows, links.columns) if back else (links.columns, links.rows)
+        result = named(array.reshape(count, *links.shape_of(source)), EACH + source)
         line, left = self.links.line, list(factors)
         if line is not None:
             near, far = (line.row, line.column) if back else (line.column, line.row)
@@ -293,13 +282,10 @@ class LocalJacobian:
     parts: list[Map]
     shape: tuple[int, int]
 
-    def back(self, rows: Vectors) -> Vectors:
-        """Return rows of ∂y/∂node times this."""
-        return sum([part.back(rows) for part in self.parts], nowhere(len(rows.values), self.shape[1]))
-
-    def forth(self, columns: Vectors) -> Vectors:
-        """Return this times columns of ∂argument/∂x."""
-        return sum([part.forth(columns) for part in self.parts], nowhere(len(columns.values), self.shape[0]))
+    def carry(self, vectors: Vectors, back: bool) -> Vectors:
+        """Return rows of ∂y/∂node times this, or, not ``back``, this times columns of ∂argument/∂x."""
+        start = nowhere(len(vectors.values), self.shape[back])
+        return sum([part.carry(vectors, back) for part in self.parts], start)
 
 
 def local_jacobian(node: Operation, argument: int, most: int) -> LocalJacobian:
@@ -447,7 +433,7 @@ class Passes:
             result = accumulate(
                 {self.output.index: vectors(rows)},
                 nodes,
-                lambda node, k, rows: self._within(local_jacobian, node, k).back(rows),
+                lambda node, k, rows: self._within(local_jacobian, node, k).carry(rows, back=True),
                 lambda a, b, _own: a + b,
             )
         return {
@@ -490,7 +476,7 @@ class Passes:
         """Add what a node gets of one of its arguments to what it has."""
         columns = found.get(node.arguments[k].index)
         if columns is not None:
-            moved = self._within(local_jacobian, node, k).forth(columns)
+            moved = self._within(local_jacobian, node, k).carry(columns, back=False)
             found[node.index] = found[node.index] + moved if node.index in found else moved
 
     def _within(self, read: Callable[[Operation, int, int], Read], node: Operation, k: int) -> Read:
