@@ -1,6 +1,7 @@
 """The explicit symbolic Jacobian: in terms of the inputs while it is small, of named intermediates beyond.
 
-When two runs of a program have the same formulas: what ``found_formulas`` reads, but for the numbers of nodes.
+Two runs of a program have the same formulas where their ``signature`` is the same: all that is read here, but for the
+numbers of nodes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Entry-level formulas: each entry of a node as a sympy expression in entries of inputs and named nodes.
+"""The explicit Jacobian, entry by entry: nodes as expressions in entries of inputs and named nodes, and their products.
 
-The explicit Jacobian: local formulas multiplied along the graph, entry by entry, and what each is as text.
+Local formulas are multiplied along the graph as numbers are, and each entry is written as text.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Formulas as text in gradcli's own language, so that each can be pasted back as a program.
 
-The shortest of several forms of a formula, all of them equal: what a person would write.
+Of several forms of a formula, all of them equal, the shortest is written: what a person would write.
 """
 
 from __future__ import annotations

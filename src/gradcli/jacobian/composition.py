@@ -1,8 +1,8 @@
 """The numeric Jacobian by the symbolic route: local derivatives, evaluated and multiplied along the graph.
 
-How large the terms behind the entries of J are, with those inside of the values that derivatives are made of.
-An entry of ``inv(A)`` that is 0 comes out as 1e-17, and so does the derivative of ``inv(A) @ b`` that it is.
-Composition takes the number for its own size; here what rounding may have left in each value is followed along the
+Where asked, the sizes of the terms behind the entries of J count the rounding inside of the values that derivatives are
+made of. An entry of ``inv(A)`` that is 0 comes out as 1e-17, and so does the derivative of ``inv(A) @ b`` that it is.
+Composition takes the number for its own size; with rounding, what it may have left in each value is followed along the
 graph, to first order (running error analysis: Wilkinson 1963), in units of the last digit, as sizes of terms are.
 """
 

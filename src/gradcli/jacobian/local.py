@@ -1,9 +1,8 @@
-"""What nodes have in common where they differ in their numbers alone.
+"""Local Jacobians: for each op and argument, which output depends on which entry, by which formula and how much.
 
-The factors of local Jacobians: formulas in symbols of their own, differentiated once, and how to work them out.
-Local Jacobians: for each op and argument, which output depends on which entry, by which formula and how much.
-Local Jacobians of many nodes at once: an op that works entry by entry is the same op on one long array.
-A loop of 10,000 steps leaves as many nodes of an op. Their numbers are laid side by side, and numpy is asked once.
+A formula is differentiated once for all nodes of a kind, in symbols of its own. An op that works entry by entry is the
+same op on one long array: the numbers of many nodes, as a loop of 10,000 steps leaves them, are laid side by side, and
+numpy is asked once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Sums of products of arrays over named axes, two arrays at a time, where a zero wins over inf and nan.
+"""J where its entries are too many to be composed: applied to vectors by passes over the graph.
 
-Local Jacobians as linear maps: applied to vectors, and never listed where subscripts say them.
-J where its entries are too many to be composed: applied by passes over the graph, and held where that is cheap.
+A local Jacobian is a linear map here, which is never listed where subscripts say it: then vectors are contracted with
+arrays over named axes, two at a time, and a zero wins over inf and nan. The entries of J are held where that is cheap.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Sparse matrices as three arrays, over numbers or formulas; enough of them to compose Jacobians.
 
-Jacobians on their way through the graph: few entries go as lists, more as arrays, and sums wait.
-A Jacobian of up to ``few`` entries is ``Small``, any other ``Sparse``, or a ``Sum`` whose parts are not yet added up.
-The pattern of a Jacobian: the places that can be non-zero, and what follows from them alone.
-How many calls of backward give all of J: rows that share no column go together.
+On its way through the graph a Jacobian of up to ``few`` entries is ``Small``, which has lists, any other ``Sparse``, or
+a ``Sum`` whose parts are not yet added up. A ``Pattern`` has the places that can be non-zero, and what follows from
+them alone: a word for the structure, and how many calls of backward give all of J.
 """
 
 from __future__ import annotations

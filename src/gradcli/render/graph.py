@@ -1,6 +1,6 @@
-"""What a picture of the graph says: the lines of each box and edge, long loops folded; and the picture in DOT.
+"""The picture of the graph: what its boxes and edges say, long loops folded, in DOT and as SVG.
 
-The picture of the graph as SVG: one file without anything from elsewhere, readable in light and dark.
+The SVG is one file without anything from elsewhere, readable in light and dark.
 """
 
 from __future__ import annotations

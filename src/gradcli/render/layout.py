@@ -1,6 +1,6 @@
 """The room that a voice has: columns, and whether characters beyond ASCII can be shown.
 
-Lines that are too long for the screen, broken at spaces and operators, and never inside a name or a number.
+Lines that are too long for it are broken at spaces and operators, and never inside a name or a number.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The answer for a terminal: lines and tables that fit its width, coloured by rows of J.
+"""The answer for a terminal: lines and tables that fit its width, coloured by rows of J; and the same as pictures.
 
-The tables as pictures: all of them in a window, or that of J alone for a slide; SVG with the viewer's fonts.
+A picture has all tables in a window, or that of J alone for a slide: SVG with the viewer's fonts.
 """
 
 from __future__ import annotations
