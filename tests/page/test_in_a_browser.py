@@ -58,13 +58,6 @@ def test_a_button_sets_v(open_page, button, v):
     assert page.tab.locator("button[aria-pressed=true]").all_inner_texts() == [button]
 
 
-def test_rounding_is_no_gradient(open_page):
-    page = open_page("softmax(x)", x=[0.1, 1.3, -0.7], v=[1, 2, 3])
-    page.tab.get_by_role("button", name="mean").click()
-    assert page.row("vᵀ·J") == page.row("x.grad") == [0, 0, 0]
-    assert page.text("tr.grad .mark") == "✓"
-
-
 def test_an_input_moves(open_page):
     page = open_page(NETWORK[0], **NETWORK[1])
     page.fill("W2[0,1]", 0.25)
@@ -93,16 +86,6 @@ def test_an_input_stands_still_where_the_formulas_say_nothing_of_other_points(op
     assert page.row("vᵀ·J") == pytest.approx(gradcli.explain(program, x=[1.5, -0.5], v=[3, 2]).grad["x"], rel=1e-5)
 
 
-@pytest.mark.parametrize(("program", "says"), [
-    ("prod(x)/x[0]", "y is not finite, or has no value"), ("prod(x)*1", "the lines of Backward do not give"),
-])  # fmt: skip
-def test_a_point_that_the_formulas_do_not_reach_is_not_answered(open_page, program, says):
-    page = open_page(program, x=[1.5, 2.0])
-    page.fill("x[0]", 0)
-    assert says in page.text("#inputs")
-    assert set(page.tab.locator("table.matrix .cell .value").all_inner_texts()) == {"?"}
-
-
 def test_a_term_lights_its_cell_its_v_and_its_path(open_page):
     page = open_page(THREE[0], **THREE[1])
     term = page.tab.locator("#sums .factor").nth(2)
@@ -115,14 +98,6 @@ def test_a_term_lights_its_cell_its_v_and_its_path(open_page):
     page.tab.locator("h1").hover()
     page.tab.mouse.move(5, 5)
     assert page.tab.locator(".lit").count() == 0
-
-
-def test_a_cell_lights_every_way_from_its_input_to_y(open_page):
-    page = open_page(NETWORK[0], **NETWORK[1])
-    page.tab.locator("table.matrix .cell").first.hover()
-    lit = page.tab.locator(".node.lit").evaluate_all("nodes => nodes.map(node => node.getAttribute('aria-label'))")
-    assert {label.partition(",")[0].partition(" ")[0] for label in lit} == {"W1", "z", "h", "y", "loss"}
-    assert page.tab.locator(".edge.lit").count() == 4
 
 
 def test_the_keyboard_alone_reaches_everything(open_page):
@@ -195,23 +170,6 @@ def test_what_was_asked_for_beside_the_answer_is_on_the_page(open_page):
     assert page.said == []
 
 
-def test_a_part_without_anything_in_it_is_not_there(open_page):
-    page = open_page("x**2", x=3.0)
-    assert [page.tab.locator(f"#{name}").is_visible() for name in ("steps", "tape", "calls", "sums")] == [False] * 4
-
-
-def test_a_program_of_no_numbers_has_a_page_too(open_page):
-    page = open_page("x**2", x=np.zeros(0), v=np.zeros(0))
-    assert page.text("#shapes") == "x (0,)  →  y (0,)"
-    assert page.said == []
-
-
-def test_repeated_calls_are_listed(open_page):
-    page = open_page("x**2", x=1.5, calls=[1, 10, 100])
-    assert page.text("#calls tbody").split() == ["1", "3", "3", "10", "30", "33", "100", "300", "333"]
-    assert page.row("vᵀ·J") == [333]
-
-
 SCREENS = [
     ("network", 360, "light"), ("three", 360, "light"), ("three", 1280, "light"), ("three", 1920, "dark"),
     ("network", 1280, "light"), ("network", 1920, "dark"), ("sixty", 1920, "dark"), ("sixty", 360, "light"),
@@ -231,24 +189,6 @@ def test_a_page_is_accessible_fits_its_screen_and_says_nothing_on_the_console(op
     assert len(found["passes"]) > 20
     assert page.said == []
     assert [url for url in page.asked if not url.startswith(("file:", "data:"))] == []
-
-
-def test_themes(open_page):
-    page = open_page("x**2", x=3.0, scheme="light")
-    colours = []
-    for _ in range(3):
-        colours.append(page.tab.evaluate("getComputedStyle(document.body).backgroundColor"))
-        page.tab.locator("#theme").click()
-    assert colours[0] == colours[1] != colours[2]
-    assert page.text("#theme") == "theme: system"
-
-
-def test_less_motion_and_paper(open_page):
-    page = open_page(THREE[0], motion="reduce", **THREE[1])
-    assert page.tab.locator(".part").first.evaluate("node => getComputedStyle(node).transitionDuration") == "0s"
-    page.tab.emulate_media(media="print")
-    shown = {name: page.tab.locator(name).first.is_visible() for name in (".buttons", ".range", ".matrix", ".picture")}
-    assert shown == {".buttons": False, ".range": False, ".matrix": True, ".picture": True}
 
 
 def test_a_large_matrix_is_searched(open_page):
@@ -327,21 +267,3 @@ def test_a_lecture_shows_one_part_after_another_and_the_numbers_of_j_when_asked(
     assert visible_parts(page) == everything
     assert not page.tab.locator("#lectern").is_visible()
     assert page.said == []
-
-
-def test_show_all_ends_a_lecture_and_the_arrows_of_a_slider_are_its_own(open_page):
-    page = open_page(NETWORK[0], **NETWORK[1])
-    everything, graph = visible_parts(page), page.text("#graph")
-    page.tab.get_by_role("button", name="lecture").click()
-    for _ in range(2):
-        page.tab.get_by_role("button", name="next").click()
-    slider = page.tab.get_by_label("v, the weight of loss, slider")
-    slider.press("ArrowRight")
-    assert visible_parts(page) == ["v beside the rows of J", "Forward"]
-    assert slider.input_value() != "1"
-    page.tab.get_by_role("button", name="as given").or_(page.tab.get_by_role("button", name="v = 1")).first.click()
-    page.tab.get_by_role("button", name="show all").click()
-    assert visible_parts(page) == everything
-    assert page.text("#graph") == graph
-    page.tab.keyboard.press("ArrowRight")
-    assert visible_parts(page) == everything

@@ -106,12 +106,6 @@ def test_inputs_stand_still_where_formulas_may_be_those_of_this_point(engine, pr
     assert page["stuck"]
 
 
-def test_cotangents_that_are_not_known_at_another_v_are_not_made_up(engine):
-    found = gradcli.explain("h = sort(x); y = h*h", x=[1.5, -0.7], v=[1, 10])
-    [moved] = engine.evaluate(MOVE, [shown_document(found), [[[3, 4], {}]]])["at"]
-    assert moved["cotangents"] == {"y": [3, 4]}
-
-
 def test_a_value_that_overflows_or_has_no_number_is_said(engine):
     found = gradcli.explain("sqrt(x)*exp(x)", x=[1.5, 4.0], v=[1, 10])
     [moved] = engine.evaluate(MOVE, [shown_document(found), [[[1, 1], {"x": [-1.0, 800.0]}]]])["at"]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.page.assembling import MODULES, as_function, asset, page, script_text
+from gradcli.page.assembling import page
 
 POLICY = re.compile(r'http-equiv="Content-Security-Policy" content="([^"]*)"')
 ANSWER = re.compile(r'<script type="application/json" id="answer">(.*?)</script>', re.DOTALL)
@@ -61,25 +61,6 @@ def test_the_page_has_what_the_document_has():
     assert shown["effect"]["nudge"] == whole["effect"]["nudge"]
 
 
-def test_a_module_becomes_a_function_with_what_it_exports():
-    text = 'import {one} from "./first.js";\nexport const two = 2*one;\nexport function* three() {}\nconst own = 1;\n'
-    assert as_function("second", text).splitlines() == [
-        "modules.second = (() => {", "const {one} = modules.first;", "const two = 2*one;", "function* three() {}",
-        "const own = 1;", "return {two, three};", "})();",
-    ]  # fmt: skip
-
-
-def test_every_module_stands_after_those_that_it_imports():
-    before = set()
-    for name in MODULES:
-        imported = set(re.findall(r'from "\./(\w+)\.js"', asset(f"{name}.js")))
-        assert imported <= before, name
-        before.add(name)
-    script = script_text()
-    assert "import " not in script.replace("imported", "")
-    assert not re.search(r"^export ", script, re.MULTILINE)
-
-
 @pytest.mark.parametrize(
     ("size", "budget", "message"),
     [
@@ -97,13 +78,6 @@ def test_a_large_matrix_is_refused_clearly(size, budget, message):
     assert (error.value.kind, error.value.message) == ("format", f"{message}: a page holds at most 1,000,000 entries")
 
 
-def test_the_command_writes_a_page(cli, tmp_path):
-    target = tmp_path / "page.HTML"
-    answer = cli("explain", "x**2", "--x", "3.5", "-o", str(target))
-    assert (answer.code, answer.out, answer.err) == (0, "", "")
-    assert target.read_text(encoding="utf-8") == text_of("x**2", x=3.5)
-
-
 def test_a_page_is_written_whole_or_not_at_all(cli, tmp_path):
     target = tmp_path / "page.html"
     target.write_text("before")
@@ -113,11 +87,3 @@ def test_a_page_is_written_whole_or_not_at_all(cli, tmp_path):
     assert large.err.startswith("error: J by x is 40 by 40 and is not held: a page holds at most")
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
     assert target.read_text() == "before"
-
-
-@pytest.mark.parametrize("command", ["grad", "check"])
-def test_a_page_of_anything_but_an_explanation_is_refused(cli, tmp_path, command):
-    target = tmp_path / "page.html"
-    answer = cli(command, "x**2", "--x", "3.5", "-o", str(target))
-    assert (answer.code, answer.out, target.exists()) == (2, "", False)
-    assert "a page shows what explain answers" in answer.err

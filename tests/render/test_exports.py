@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.render.latex import escaped, formula
+from gradcli.render.latex import formula
 from gradcli.render.layout import Layout
 from gradcli.render.terminal import picture
 from oracles import cases, portion
@@ -45,13 +45,6 @@ def explained(case):
 @pytest.mark.parametrize("name", ["latex", "markdown", "html"])
 def test_a_network_looks_like_this(name, snapshot):
     assert WRITERS[name](explained(NETWORK)) == snapshot
-
-
-@pytest.mark.parametrize("name", WRITERS)
-def test_every_format_has_the_numbers_of_the_tables(name):
-    text = WRITERS[name](explained(EXAMPLE)).replace("&#160;", " ")
-    for number in ("26", "1240", "2173", "0.02601"):
-        assert number in text
 
 
 class Tags(HTMLParser):
@@ -173,18 +166,6 @@ def test_an_expression_is_written_as_mathematics(text, written):
     assert formula(text) == written
 
 
-@pytest.mark.parametrize(("text", "written"), [
-    ("x @ W", r"{W}^{\top}\,x"), ("x @ W.T", r"W\,x"), ("W @ x", r"W\,x"), ("x @ y", r"{x}^{\top}\,y"),
-    ("x @ W @ y", r"{x}^{\top}\,W\,y"), ("(x + y) @ W", r"{W}^{\top}\,\left(x + y\right)"),
-    ("x.grad @ W", r"{W}^{\top}\,\bar{x}"), ("(x @ y)*W @ W", r"\left(\left({x}^{\top}\,y\right)\,W\right)\,W"),
-    ("W @ (x*y)", r"W\,\left(x \odot y\right)"), ("(W @ x)*y", r"\left(W\,x\right) \odot y"), ("2*(W @ x)", r"2\,W\,x"),
-    ("W*x", r"W \odot x"), ("sum(x)*y", r"\operatorname{sum}\left(x\right)\,y"), ("x.grad*2", r"\bar{x} \cdot 2"),
-    ("tanh(x @ W) @ W", r"{W}^{\top}\,\tanh\left({W}^{\top}\,x\right)"), ("exp(x)*y", r"\exp\left(x\right) \odot y"),
-])  # fmt: skip
-def test_a_product_with_a_vector_is_that_of_a_column(text, written):
-    assert formula(text, {"x": 1, "y": 1, "W": 2}) == written
-
-
 @pytest.mark.parametrize(("program", "inputs", "v"), [
     EXAMPLE, NETWORK, ("x @ W", {"x": [1.0, 2.0], "W": [[1.0, 2.0, 0.5], [3.0, 4.0, 0.25]]}, [1, 1, 2]),
     ("y = [x[0]*x[1], x[0]]\ny*x", {"x": [1.0, 2.0]}, [1, 1]), ("x*2", {"x": [1.5]}, None),
@@ -204,14 +185,6 @@ def test_a_vector_is_a_column_wherever_its_numbers_stand(program, inputs, v):
     assert seen >= 2
 
 
-def test_escaped_text_holds_no_sign_with_a_meaning():
-    every = "".join(map(chr, range(0x20, 0x7F)))
-    text = escaped(every)
-    assert not re.search(r"(?<!\\)[$&#%_]", text)
-    assert "^" not in text.replace(r"\textasciicircum{}", "")
-    assert escaped("\x07ж") == "??"
-
-
 def test_a_notebook_gets_equations_or_nothing():
     found = explained(NETWORK)
     text = found._repr_latex_()
@@ -226,9 +199,3 @@ def test_latex_of_numbers_alone_is_refused():
     with pytest.raises(gradcli.GradcliError, match="9 by 81 numbers alone"):
         found.to_latex()
     assert found._repr_latex_() is None
-
-
-def test_latex_of_a_million_entries_is_refused():
-    found = gradcli.explain("2*x", x=np.ones(1_001), v=np.ones(1_001))
-    with pytest.raises(gradcli.GradcliError, match="1,001 by 1,001 entries"):
-        found.to_latex()

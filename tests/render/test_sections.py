@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -43,18 +44,6 @@ def test_a_nudge_is_measured_by_running_the_program():
     assert nudge.measured == pytest.approx(moved[0] - 3 + 10 * (moved[1] - 1), rel=1e-9)
 
 
-def test_a_nudge_beyond_the_domain_is_not_measured():
-    assert gradcli.explain("[log(1 - x), x]", x=0.9999999999, v=[1, 1]).effect.nudge.measured is None
-
-
-@pytest.mark.parametrize("program", ["softmax(x)", "x - mean(x)"])
-def test_rounding_dust_is_shown_as_0(program):
-    found = gradcli.explain(program, x=[1.5, 2, 3.7], v=[1, 0, 0])
-    line = next(line for line in terminal(found).split("\n") if "y.sum()" in line)
-    assert "e-" not in line
-    assert line.endswith("[0, 0, 0]")
-
-
 DUST = {
     "softmax(x)": ([1.5, 2, 3.7], [1, 1, 1]),
     "sum(softmax(x))": ([1.5, 2, 3.7], None),
@@ -72,12 +61,6 @@ def test_rounding_dust_is_shown_as_0_in_every_table(program, width):
     assert found.dust["x"].entries.any() or found.dust["x"].vjp.any()
     for unicode in (True, False):
         assert not re.search(r"\de-1\d\b", terminal(found, width, unicode=unicode))
-
-
-def test_small_numbers_that_are_right_are_shown():
-    text = terminal(gradcli.explain("[x*1e-17, tanh(20*x)]", x=1.0, v=[1, 1]))
-    assert "1e-17" in text
-    assert "≈0" not in text
 
 
 @pytest.mark.parametrize("program", ["x*2", "x.sum()", "x*y"])
@@ -109,12 +92,6 @@ PATTERNS = {
 def test_passes(name):
     pattern, passes = PATTERNS[name]
     assert count_passes(*np.nonzero(pattern)) == passes
-
-
-def test_too_many_entries_are_not_coloured():
-    ring = np.eye(4000) + np.eye(4000, k=1)
-    ring[-1, 0] = 1
-    assert count_passes(*np.nonzero(ring)) is None
 
 
 def test_a_picture_has_a_dot_for_each_entry_of_a_small_pattern():
@@ -154,25 +131,8 @@ def test_a_person_who_gives_no_v_sees_j_and_what_to_paste():
     assert err.endswith(OFFERED)
     for line in OFFERED.splitlines():
         flag, numbers = line[6:].split("'")[1], json.loads(line[line.index("[", 40) :].rpartition("  ")[2])
-        assert gradcli.explain("[x[0]**2, 2*x[1]**2]", x=[1, 1], v=values(flag)).grad["x"].tolist() == numbers
-
-
-def values(flag):
-    return [float(np.divide(*map(float, part.split("/")))) if "/" in part else float(part) for part in flag.split(",")]
-
-
-@pytest.mark.parametrize("flags", [("-F", "plain"), ("--json",), ("-q",)])
-def test_nothing_but_the_error_where_no_table_was_asked_for(flags):
-    code, out, _ = answer(Terminal(), "x**2", "--x", "1,1", *flags)
-    assert code == 2
-    assert "│" not in out
-    assert out == "" or "--json" in flags
-
-
-def test_a_pipe_gets_the_error_alone():
-    code, out, err = answer(io.StringIO(), "x**2", "--x", "1,1")
-    assert (code, out) == (2, "")
-    assert "--v '1,0' is y[0].backward()" in err
+        v = [float(Fraction(part)) for part in flag.split(",")]
+        assert gradcli.explain("[x[0]**2, 2*x[1]**2]", x=[1, 1], v=v).grad["x"].tolist() == numbers
 
 
 def test_colours_go_from_v_into_the_sums():

@@ -91,8 +91,8 @@ def padded(texts: Sequence[str]) -> list[str]:
 def decimal_point(text: str) -> int:
     """Return where the decimal point of the number at the end of a text stands, or would stand."""
     start = text.rfind(" ") + 1
-    found = re.search(r"(?<=\d)[.e]", text[start:])
-    return start + found.start() if found else len(text)
+    result = re.search(r"(?<=\d)[.e]", text[start:])
+    return start + result.start() if result else len(text)
 
 
 def widened(texts: Sequence[str]) -> list[str]:

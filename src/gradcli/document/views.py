@@ -152,9 +152,9 @@ def hessian(answer: Explained, content: Hessian, settings: Settings) -> Iterator
         below.insert(0, "The other blocks are the transposes of these: H is symmetric.")
     elif content.symmetric is False:
         below.insert(0, "H is not symmetric here: the derivatives that it is made of are taken by convention.")
-    known = {value.name for value in answer.values} | answer.definitions.keys()
+    shown_names = {value.name for value in answer.values} | answer.definitions.keys()
     names = {} if content.formulas is None else content.definitions
-    new = [Equation(one, (text,)) for one, text in names.items() if one not in known]
+    new = [Equation(one, (text,)) for one, text in names.items() if one not in shown_names]
     yield Section("hessian", "", (Equations((*new, *below)),) if new or below else ())
 
 

@@ -1,12 +1,13 @@
 """The explicit symbolic Jacobian: in terms of the inputs while it is small, of named intermediates beyond.
 
-When two runs of a program have the same formulas: what ``found_formulas`` reads, but for the numbers of nodes.
+Two runs of a program have the same formulas where their ``signature`` is the same: all that is read here, but for the
+numbers of nodes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from hashlib import blake2b
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from sympy.core.parameters import distribute
 
 from gradcli.engine.graph import NODES, Graph, Node, Operation
-from gradcli.formulas.entries import MOST_ENTRIES, Attempt, Derivation, Entries, Names, TooLong
+from gradcli.formulas.entries import MOST_ENTRIES, Attempt, Derivation, Names, TooLong
 from gradcli.formulas.index_rules import IndexRule, renamed
 from gradcli.formulas.printing import Unprintable
 from gradcli.formulas.texts import Source, TooLarge
@@ -44,17 +45,11 @@ def used(shown: Iterable[str], definitions: Mapping[str, str]) -> dict[str, str]
 
 def ordered(definitions: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return definitions so that each comes after those it uses."""
-    left, found = dict(definitions), []
+    left, result = dict(definitions), []
     while left:
         ready = [name for name, text in left.items() if not (words(text) & set(left)) - {name}]
-        found += [(name, left.pop(name)) for name in ready or list(left)]
-    return found
-
-
-def new_names(definitions: Iterable[str], made: Sequence[str]) -> dict[str, str]:
-    """Return what to call the names among ``made`` so that their numbers rise in the order of definition."""
-    found = [name for name in definitions if name in made]
-    return dict(zip(found, sorted(found, key=lambda name: int(name[1:])), strict=True))
+        result += [(name, left.pop(name)) for name in ready or list(left)]
+    return result
 
 
 SHORT = 40
@@ -166,12 +161,12 @@ def by_entries(graph: Graph, output: Node, leaves: Mapping[str, Node], compositi
         own = None if named is None else named.attempt(leaves)
         if plain is None and own is None and inline is not None:
             plain = inline.attempt(leaves)
-        found = plain if own is None else own if plain is None else shorter(plain, own)
+        result = plain if own is None else own if plain is None else shorter(plain, own)
         parts = max((one.most_parts(leaves) for one in (inline, named) if one is not None), default=BULKY)
-        if found is None or (found.longest > LONG and parts >= BULKY):
+        if result is None or (result.longest > LONG and parts >= BULKY):
             made = Derivation(graph, output, composition, Names.MADE).attempt(leaves)
-            found = made if found is None or CLEARLY * made.longest <= found.longest else found
-        return formulas_of(found)
+            result = made if result is None or CLEARLY * made.longest <= result.longest else result
+        return formulas_of(result)
 
 
 def shorter(plain: Attempt, own: Attempt) -> Attempt:
@@ -182,16 +177,12 @@ def shorter(plain: Attempt, own: Attempt) -> Attempt:
     """
     if plain.texts.made:
         return own
-    jacobians = {
-        name: entries if is_shorter(entries, own.jacobians[name]) else own.jacobians[name]
-        for name, entries in plain.jacobians.items()
-    }
+    jacobians = dict(own.jacobians)
+    for name, entries in plain.jacobians.items():
+        longest = own.jacobians[name].longest
+        if entries.longest <= (longest if entries.takes_from_calls else max(SHORT, longest)):
+            jacobians[name] = entries
     return replace(own, shown=plain.shown, jacobians=jacobians)
-
-
-def is_shorter(plain: Entries, own: Entries) -> bool:
-    """Return whether formulas in terms of the inputs are short, or no longer than those in the program's names."""
-    return plain.longest <= (own.longest if plain.takes_from_calls else max(SHORT, own.longest))
 
 
 def formulas_of(found: Attempt) -> Formulas:
@@ -199,7 +190,8 @@ def formulas_of(found: Attempt) -> Formulas:
     rules = {name: entries.rule for name, entries in found.jacobians.items() if entries.rule}
     shown = [*found.shown, *(text for entries in found.jacobians.values() for text in entries.texts)]
     definitions = used(shown, found.texts.definitions)
-    new = new_names(definitions, found.texts.made)
+    made = [name for name in definitions if name in found.texts.made]  # whose numbers are to rise as they are defined
+    new = dict(zip(made, sorted(made, key=lambda name: int(name[1:])), strict=True))
     return Formulas(
         [renamed(text, new) for text in found.shown],
         {name: [renamed(text, new) for text in entries.texts] for name, entries in found.jacobians.items()},
@@ -251,8 +243,8 @@ def signature(graph: Graph, output: Any, leaves: Mapping[str, Node], composition
 
 def of_places(leaf: Node, composition: Composition) -> Hashable:
     """Return which entries a Jacobian has."""
-    found = composition.of[leaf.index]
-    return found.shape, content(found.rows), content(found.columns)
+    result = composition.of[leaf.index]
+    return result.shape, content(result.rows), content(result.columns)
 
 
 def of_node(node: Node, composition: Composition) -> Hashable:
@@ -294,8 +286,8 @@ def chosen(node: Node, op: Op) -> Hashable:
     moved, left = [], np.ones(node.value.size, dtype=bool)
     for k in range(len(values)):
         with np.errstate(all="ignore"):
-            found = op.local(k, node.value, values, node.static)
-        for links in map(listed, found):
+            result = op.local(k, node.value, values, node.static)
+        for links in map(listed, result):
             moved.append((k, content(links.rows), content(links.columns)))
             left[links.rows] = False
     return tuple(moved), content(np.ravel(node.value)[left])
@@ -303,12 +295,12 @@ def chosen(node: Node, op: Op) -> Hashable:
 
 def of_links(node: Operation, composition: Composition) -> Hashable:
     """Return the parts of the local Jacobians of a node, and which arguments have one."""
-    found = []
+    result = []
     for k, argument in enumerate(node.arguments):
         parts = composition.parts(node, k) if type(argument) in NODES else None
         same = parts is not None and is_shaped(reading_of(node), k)
-        found.append(same if same or parts is None else tuple([of_part(part) for part in parts]))
-    return tuple(found)
+        result.append(same if same or parts is None else tuple([of_part(part) for part in parts]))
+    return tuple(result)
 
 
 def of_part(part: Part) -> Hashable:

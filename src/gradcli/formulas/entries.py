@@ -1,6 +1,6 @@
-"""Entry-level formulas: each entry of a node as a sympy expression in entries of inputs and named nodes.
+"""The explicit Jacobian, entry by entry: nodes as expressions in entries of inputs and named nodes, and their products.
 
-The explicit Jacobian: local formulas multiplied along the graph, entry by entry, and what each is as text.
+Local formulas are multiplied along the graph as numbers are, and each entry is written as text.
 """
 
 from __future__ import annotations
@@ -16,9 +16,16 @@ from sympy import Add, Expr, Mul, Pow
 from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.engine.naming import output_name, place_text
 from gradcli.engine.reverse import accumulate
-from gradcli.formulas.index_rules import IndexRule
+from gradcli.formulas.index_rules import (
+    INDEX,
+    IndexRule,
+    generalized,
+    index_rule,
+    integers_in,
+    letters_beside,
+    patterns_of,
+)
 from gradcli.formulas.printing import LanguagePrinter, formula_text, settled, shortest, size_of, tidied, weight
-from gradcli.formulas.rules import INDEX, INTEGER, generalized, index_rule, letters_beside, patterns_of
 from gradcli.formulas.texts import Source, Texts, TooLarge, nested
 from gradcli.jacobian import functions as s
 from gradcli.jacobian.composition import Composition
@@ -26,7 +33,7 @@ from gradcli.jacobian.local import Part
 from gradcli.jacobian.sparse import Sparse, gathered, identity, product
 from gradcli.ops.declare import value_of
 from gradcli.ops.linear_algebra import contraction
-from gradcli.ops.links import OUT, Array, Formula, Mask, auxiliary_of, listed
+from gradcli.ops.links import OUT, Array, Formula, auxiliary_of, listed
 from gradcli.records import dataclass, field, replace
 
 FEWEST = 4
@@ -54,8 +61,8 @@ class Sums:
         """Return a formula in the program's names with its long sums in words."""
         if not is_long(expression):
             return expression
-        found = expression.func(*map(self.said, expression.args))
-        return self.condensed_sum(found) if isinstance(found, Add) and len(found.args) >= FEWEST else found
+        result = expression.func(*map(self.said, expression.args))
+        return self.condensed_sum(result) if isinstance(result, Add) and len(result.args) >= FEWEST else result
 
     def condensed_sum(self, total: Add) -> Expr:
         """Return a sum in which terms of one pattern are one term."""
@@ -64,18 +71,18 @@ class Sums:
             groups.setdefault(tuple(skeleton(term)), []).append(term)
         terms: list[Expr] = []
         for group in groups.values():
-            found = self.general(group) if len(group) >= FEWEST else None
-            terms += group if found is None else [self.summed(*found, len(group))]
+            result = self.general(group) if len(group) >= FEWEST else None
+            terms += group if result is None else [self.summed(*result, len(group))]
         return Add(*terms)
 
     def general(self, terms: Sequence[Expr]) -> tuple[Expr, set[Expr]] | None:
         """Return terms that differ in one index, which runs along a whole axis, as one of arrays, and these arrays."""
         columns = zip(*map(integers, terms), strict=True)
         along = next((list(column) for column in columns if sorted(column) == list(range(len(terms)))), None)
-        found: dict[str, str] = {}
-        if along is None or not generalized(terms, {":": along}, found):
+        result: dict[str, str] = {}
+        if along is None or not generalized(terms, {":": along}, result):
             return None
-        sliced = {name: general for name, general in found.items() if name != general}
+        sliced = {name: general for name, general in result.items() if name != general}
         if not all(is_axis(general, len(terms), self.shapes) for general in sliced.values()):
             return None
         names = {symbol: s.symbol(sliced[symbol.name].removesuffix("[:]")) for symbol in terms[0].free_symbols
@@ -93,15 +100,13 @@ class Sums:
             return count * outside
         if len(inside) == 1 and isinstance(inside[0], Add):
             return outside * self.summed(inside[0], arrays, count)
-        word = s.symbol(self.word_for(inside))
+        product = Mul(*inside)
+        text = f"sum({formula_text(product, self.printer)})"
+        if len(inside) == 2 and all(factor.is_Symbol for factor in inside):
+            text = f"dot({', '.join(factor.name for factor in self.printer.program.factors(product))})"
+        word = s.symbol(text)
         self.lengths[word] = count
         return outside * word
-
-    def word_for(self, factors: Sequence[Expr]) -> str:
-        """Return the sum of the products of some factors, which are arrays or made of them."""
-        if len(factors) == 2 and all(factor.is_Symbol for factor in factors):
-            return f"dot({', '.join(factor.name for factor in self.printer.program.factors(Mul(*factors)))})"
-        return f"sum({formula_text(Mul(*factors), self.printer)})"
 
     def with_means(self, expression: Expr) -> Expr:
         """Return a formula with ``mean(x)`` for ``sum(x)/4`` where x has 4 entries."""
@@ -137,7 +142,7 @@ def skeleton(term: Expr) -> Iterator[Any]:
 def integers(term: Expr) -> list[int]:
     """Return the numbers in the indices of a term, in the order of its parts."""
     if term.is_Symbol:
-        return [int(k) for text in INDEX.findall(term.name) for k in INTEGER.findall(text)]
+        return integers_in(term.name)
     return [number for part in term.args for number in integers(part)]
 
 
@@ -203,8 +208,8 @@ class Elements:
         if self._needs_name(node) and not (made or own):
             return False
         entries = [self.sums.condensed(entry) for entry in self._entries(node)]
-        found = self.shown[node.index] = self.entries[node.index] = as_objects(entries)
-        if any(size_of(entry, self.longest) >= self.longest for entry in found):
+        result = self.shown[node.index] = self.entries[node.index] = as_objects(entries)
+        if any(size_of(entry, self.longest) >= self.longest for entry in result):
             if not (made or own):
                 return False
             self.shown[node.index] = self.rename(node)
@@ -253,19 +258,15 @@ class Elements:
                 self.rename(argument)
 
     def _name_arguments(self, node: Operation) -> None:
-        if node.op.entries.moves:
+        """Name arguments that a derivative by any active argument mentions, where their entries are compound."""
+        active = [k for k, a in enumerate(node.arguments) if isinstance(a, Node) and a.active]
+        if node.op.entries.moves or not active:
             return
         for k, argument in enumerate(node.arguments):
-            if not isinstance(argument, Node) or argument.op is None or not self._mentioned(node, k):
+            if not isinstance(argument, Node) or argument.op is None or not node.op.entries.mentions(k, active):
                 continue
             if any(size_of(entry, COMPOUND + 1) > COMPOUND for entry in self.entries[argument.index]):
                 self.rename(argument)
-
-    @staticmethod
-    def _mentioned(node: Operation, argument: int) -> bool:
-        """Return whether the derivative by any active argument depends on this one."""
-        active = [k for k, a in enumerate(node.arguments) if isinstance(a, Node) and a.active]
-        return bool(active) and node.op.entries.mentions(argument, active)
 
     def _entries(self, node: Operation) -> ExprArray:
         op = node.op
@@ -285,15 +286,15 @@ class Elements:
         for k, argument in enumerate(node.arguments):
             entries = self.of(argument).reshape(np.shape(value_of(argument)))
             if not isinstance(argument, Node) and op.has_signed_zero(k, node.arguments):
-                entries = np.where(is_negative_zero(argument), s.symbol("-0.0"), entries)
+                entries = np.where(np.equal(argument, 0) & np.signbit(argument), s.symbol("-0.0"), entries)
             columns.append(np.broadcast_to(entries, np.shape(node.value)).ravel())
-        found = []
+        result = []
         for i in range(count):
             arguments = [column[i] for column in columns]
-            found.append(s.as_expression(formula(s, *arguments, **node.static)))
+            result.append(s.as_expression(formula(s, *arguments, **node.static)))
             if len(arguments) > 1:
-                self.texts.order.learn(found[-1], arguments)
-        return as_objects(found)
+                self.texts.order.learn(result[-1], arguments)
+        return as_objects(result)
 
     def _grouped(self, node: Operation, count: int) -> list[list[Expr]]:
         """Return for each entry of a node the entries that it is linked to, in flat order."""
@@ -335,11 +336,6 @@ def meant_by(symbol: Expr, entry: Expr) -> dict[Expr, Expr]:
     if isinstance(entry, Pow) and entry.args[1] == s.HALF:
         return {entry.args[0] ** (k * s.HALF): symbol**k for k in (1, -1, 3, -3)}
     return {entry: symbol}
-
-
-def is_negative_zero(value: Array) -> Mask:
-    """Return where an array is -0."""
-    return np.equal(value, 0) & np.signbit(value)
 
 
 def as_objects(items: Sequence[Expr]) -> ExprArray:
@@ -427,8 +423,8 @@ class Derivation:
     def shown(self) -> list[str]:
         """Return the formula of each entry of the output."""
         index = self.output.index
-        found, kept = self.elements.shown.get(index, self.elements.entries[index]), dict[Any, Any]()
-        return self.written([tidied(self.elements.sums.with_means(entry), kept) for entry in found])
+        result, kept = self.elements.shown.get(index, self.elements.entries[index]), dict[Any, Any]()
+        return self.written([tidied(self.elements.sums.with_means(entry), kept) for entry in result])
 
     def jacobians(self, leaves: Mapping[str, Node]) -> dict[str, Entries]:
         """Return the formulas of each Jacobian."""
@@ -439,15 +435,19 @@ class Derivation:
 
     def most_parts(self, leaves: Mapping[str, Node]) -> int:
         """Return the parts of the longest entry of a Jacobian, before other forms of it are tried."""
-        found = (self.found[leaf.index] for leaf in leaves.values() if leaf.index in self.found)
-        return max((size_of(entry) for sparse in found for entry in sparse.values), default=0)
+        result = (self.found[leaf.index] for leaf in leaves.values() if leaf.index in self.found)
+        return max((size_of(entry) for sparse in result for entry in sparse.values), default=0)
 
     def _entries_of(self, name: str, leaf: Node, found: Sparse | None, letters: list[str]) -> Entries:
         self.graph.meter.watch()
         numeric, kept = self.composition.of[leaf.index], dict[Any, Any]()
         meant = self.elements.meant
         means = self.elements.sums.with_means
-        entries = [tidied(means(entry.xreplace(meant)), kept) for entry in self._aligned(numeric, found)]
+        entries = [s.number(0)] * len(numeric.rows)
+        if found is not None:  # a place may lack a formula where weights are 0
+            formulas = dict(zip(zip(found.rows, found.columns, strict=True), found.values, strict=True))
+            entries = [formulas.get(at, entries[0]) for at in zip(numeric.rows, numeric.columns, strict=True)]
+        entries = [tidied(means(entry.xreplace(meant)), kept) for entry in entries]
         shapes = self.output.shape, leaf.shape
         patterns = patterns_of(numeric.rows, numeric.columns, shapes, entries, letters)
         if not patterns:
@@ -465,29 +465,22 @@ class Derivation:
     def written(self, entries: Sequence[Any]) -> list[str]:
         """Return formulas as text, each in the shortest of several forms while they are few."""
         unlike = list(dict.fromkeys(entries))
-        sizes = {name: int(np.size(node.value)) for node in self.nodes if (name := self._named(node))}
-        few = len(unlike) <= MOST_FACTORED
-        texts = shortest(unlike, self.printer, sizes) if few else [formula_text(one, self.printer) for one in unlike]
-        told = dict(zip(unlike, texts, strict=True))
-        return [told[entry] for entry in entries]
-
-    def _named(self, node: Node) -> str | None:
-        return node.name if isinstance(node, Input) else self.texts.names.get(node.index)
-
-    @staticmethod
-    def _aligned(numeric: Sparse, found: Sparse | None) -> list[Any]:
-        """Return the formulas in the places of the numbers: a place may lack a formula where weights are 0."""
-        if found is None:
-            return [s.number(0)] * len(numeric.rows)
-        places = dict(zip(zip(found.rows, found.columns, strict=True), found.values, strict=True))
-        return [places.get(place, s.number(0)) for place in zip(numeric.rows, numeric.columns, strict=True)]
+        if len(unlike) > MOST_FACTORED:
+            texts = [formula_text(one, self.printer) for one in unlike]
+        else:
+            names = {node.index: node.name for node in self.nodes if isinstance(node, Input)} | self.texts.names
+            sizes = {names[node.index]: int(np.size(node.value)) for node in self.nodes if node.index in names}
+            texts = shortest(unlike, self.printer, sizes)
+        text_of = dict(zip(unlike, texts, strict=True))
+        return [text_of[entry] for entry in entries]
 
     def _compose(self) -> dict[int, Sparse]:
         one = identity(int(np.size(self.output.value)), s.number(1), object)
-        found = self.composed | accumulate({self.output.index: one}, reversed(self.nodes), self._along, plus)
-        if self.names is not Names.MADE:
-            return {index: self._settled(sparse) for index, sparse in found.items()}
-        return {index: self._condensed(sparse) for index, sparse in found.items()}
+        result = self.composed | accumulate(
+            {self.output.index: one}, reversed(self.nodes), self._along, lambda a, b, _own: gathered([a, b], b.shape)
+        )
+        last = self._condensed if self.names is Names.MADE else self._settled
+        return {index: last(sparse) for index, sparse in result.items()}
 
     def _condensed(self, jacobian: Sparse) -> Sparse:
         entries = [self.elements.sums.condensed(entry) for entry in jacobian.values]
@@ -541,11 +534,10 @@ class Derivation:
 
     def _local(self, node: Operation, parts: list[Part], columns: int) -> Sparse:
         rows = int(np.size(node.value))
-        found = [self._formulas_of(node, part, (rows, columns)) for part in parts]
-        if not found:
+        if not parts:
             nothing = np.zeros(0, dtype=np.intp)
             return Sparse(nothing, nothing, as_objects([]), None, (rows, columns))
-        return gathered(found, (rows, columns))
+        return gathered([self._formulas_of(node, part, (rows, columns)) for part in parts], (rows, columns))
 
     def _formulas_of(self, node: Operation, part: Part, shape: tuple[int, int]) -> Sparse:
         slots = []
@@ -563,9 +555,3 @@ class Derivation:
             chosen = {template.symbols[k]: slots[k][0][slots[k][1][i]] for k in template.used}
             values.append(s.number(times) * s.replaced(template.expression, chosen))
         return Sparse(part.rows, part.columns, as_objects(values), None, shape)
-
-
-def plus(total: Sparse, part: Sparse, own: bool) -> Sparse:
-    """Return the sum of two Jacobians."""
-    del own
-    return gathered([total, part], part.shape)

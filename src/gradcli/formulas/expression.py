@@ -1,6 +1,10 @@
 """Expressions of the language, built up piece by piece with the fewest parentheses and nothing that says nothing.
 
-Text of the language read as an expression, with other expressions in the place of its names.
+>>> g, y = name("g"), name("y")
+>>> multiply(g, subtract(number(1), multiply(y, y))).text
+'g*(1 - y**2)'
+
+Constants go by the names that people have for them, and texts of the language are read as expressions.
 """
 
 from __future__ import annotations
@@ -11,10 +15,9 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from gradcli.formulas.index_rules import named_number
 from gradcli.ops.links import Shape
 from gradcli.ops.writing import number_text
 
@@ -34,6 +37,76 @@ ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
+
+
+Parts = tuple[list[str], list[str]]
+"""The factors that stand above and below the line: ``2`` and ``pi`` above, ``3`` below for 2π/3."""
+LARGEST_ROOT = 64
+"""The largest whole number whose root has a name, beside the powers of 2 and the hundreds above."""
+
+
+def constant_name(number: float) -> str:
+    """Return a positive number as text: ``2*pi/3``, ``1/(2*pi)``, ``0.3``."""
+    above, below = constant_texts(number)
+    return divided("*".join(above) or "1", below)
+
+
+def divided(text: str, divisors: Sequence[str]) -> str:
+    """Return a product over one line of divisors."""
+    if not divisors:
+        return text
+    return f"{text}/{divisors[0]}" if len(divisors) == 1 else f"{text}/({'*'.join(divisors)})"
+
+
+def constant_texts(value: float) -> Parts:
+    """Return a positive number as what stands above and below the line: nothing for 1, ``2`` and ``pi`` for 2/π."""
+    named = named_number(value)
+    if named is not None:
+        return named
+    if value == 1:
+        return [], []
+    return [str(int(value)) if value.is_integer() and value < 1e15 else repr(value)], []
+
+
+def named_number(value: float) -> Parts | None:
+    """Return the parts of a positive number that has a name; None for any other."""
+    return known_constants().get(value)
+
+
+@cache
+def known_constants() -> dict[float, Parts]:
+    """Return the numbers that people write with ``pi``, ``e``, roots and logarithms, by the doubles that they are."""
+    result: dict[float, Parts] = {}
+    add_multiples(result)
+    for text, value in (("sqrt(2*pi)", math.sqrt(2 * math.pi)), ("sqrt(pi)", math.sqrt(math.pi))):
+        for n in (1, 2, 3, 4):
+            many = [str(n)] * (n > 1)
+            result.setdefault(n * value, ([*many, text], []))
+            result.setdefault(n / value, (many, [text]))
+    for n in (2, 10):
+        result.setdefault(math.log(n), ([f"log({n})"], []))
+        result.setdefault(1 / math.log(n), ([], [f"log({n})"]))
+    for n in (*range(2, LARGEST_ROOT), *(2**k for k in range(7, 13)), *range(100, 1100, 100)):
+        root = math.sqrt(n)
+        if not root.is_integer():
+            result.setdefault(root, ([f"sqrt({n})"], []))
+            result.setdefault(1 / root, ([], [f"sqrt({n})"]))
+    return result
+
+
+def add_multiples(found: dict[float, Parts]) -> None:
+    """Add multiples and fractions of ``pi`` and ``e``, and of their squares."""
+    for name, value in (("pi", math.pi), ("e", math.e)):
+        for n in range(1, 9):
+            many = [str(n)] * (n > 1)
+            for d in (1, 2, 3, 4, 6, 8, 180):
+                found.setdefault(n * value / d, ([*many, name], [str(d)] * (d > 1)))
+            found.setdefault(n / value, (many, [name]))
+            found.setdefault(1 / (n * value), ([], [*many, name]))
+        found.setdefault(value**2, ([f"{name}**2"], []))
+    for n in (1, 2, 3, 4, 8):
+        for d in (1, 2, 3, 4, 6):
+            found.setdefault(n * math.pi**2 / d, ([*[str(n)] * (n > 1), "pi**2"], [str(d)] * (d > 1)))
 
 
 class Factor(NamedTuple):
@@ -105,8 +178,8 @@ def number(value: Any) -> Expression:
     constant = named_number(abs(value))
     if constant is not None and (FORMS.get() or "e" not in constant[0] + constant[1]):
         above, below = (multiply(*map(constant_part, parts)) for parts in constant)
-        found = divide(above, below) if constant[1] else above
-        return negate(found) if value < 0 else found
+        result = divide(above, below) if constant[1] else above
+        return negate(result) if value < 0 else result
     text = number_text(abs(value))
     if math.copysign(1.0, value) < 0:
         return Expression(f"-{text}", NEGATED, (Factor(below=False, what=Expression(text, value=-value)),), True)
@@ -251,39 +324,39 @@ def product(factors: Sequence[Factor]) -> Expression:
 
 def reduced(factors: Sequence[Factor]) -> list[Factor]:
     """Return factors with neighbouring whole numbers made one, and without those that are 1."""
-    found: list[Factor] = []
-    held = Fraction(1)
+    result: list[Factor] = []
+    fraction = Fraction(1)
     for factor in factors:
         value = factor.what.value
         if value is not None and value.is_integer() and 0 < value < EXACT:
-            held = held / Fraction(value) if factor.below else held * Fraction(value)
+            fraction = fraction / Fraction(value) if factor.below else fraction * Fraction(value)
             continue
-        found += [*numbers_of(held), factor]
-        held = Fraction(1)
-    found += numbers_of(held)
-    if not found or found[0].below:
-        found.insert(0, Factor(below=False, what=Expression("1", value=1.0)))
-    return found
+        result += [*numbers_of(fraction), factor]
+        fraction = Fraction(1)
+    result += numbers_of(fraction)
+    if not result or result[0].below:
+        result.insert(0, Factor(below=False, what=Expression("1", value=1.0)))
+    return result
 
 
 def numbers_of(fraction: Fraction) -> list[Factor]:
     """Return the factors that a fraction is written as."""
     above, below = fraction.numerator, fraction.denominator
-    found = [] if above == 1 else [Factor(below=False, what=Expression(number_text(above), value=float(above)))]
+    result = [] if above == 1 else [Factor(below=False, what=Expression(number_text(above), value=float(above)))]
     if below != 1:
-        found.append(Factor(below=True, what=Expression(number_text(below), value=float(below))))
-    return found
+        result.append(Factor(below=True, what=Expression(number_text(below), value=float(below))))
+    return result
 
 
 def squared(factors: Sequence[Factor]) -> list[Factor]:
     """Return factors with two equal neighbours made a square."""
-    found: list[Factor] = []
+    result: list[Factor] = []
     for factor in factors:
-        if found and factor.what.value is None and found[-1] == factor and not factor.below:
-            found[-1] = Factor(below=False, what=raise_to(factor.what, number(2)))
+        if result and factor.what.value is None and result[-1] == factor and not factor.below:
+            result[-1] = Factor(below=False, what=raise_to(factor.what, number(2)))
         else:
-            found.append(factor)
-    return found
+            result.append(factor)
+    return result
 
 
 def signed_product(factors: tuple[Factor, ...], negative: bool) -> Expression:
@@ -299,19 +372,19 @@ def signed_product(factors: tuple[Factor, ...], negative: bool) -> Expression:
 
 def join_lists(terms: Sequence[Term]) -> list[Term]:
     """Return terms with lists of as many entries made one list of sums."""
-    found: list[Term] = []
+    result: list[Term] = []
     places: dict[int, int] = {}
     for term in terms:
         count = len(term.what.items)
         if not count or count not in places:
-            places[count] = len(found)
-            found.append(term)
+            places[count] = len(result)
+            result.append(term)
             continue
-        before = found[places[count]]
+        before = result[places[count]]
         pairs = zip(before.what.items, term.what.items, strict=True)
         items = [total([Term(before.negative, left), Term(term.negative, right)]) for left, right in pairs]
-        found[places[count]] = Term(negative=False, what=listed(items))
-    return found
+        result[places[count]] = Term(negative=False, what=listed(items))
+    return result
 
 
 def total(terms: Sequence[Term]) -> Expression:
@@ -326,15 +399,15 @@ def total(terms: Sequence[Term]) -> Expression:
     values = [-term.what.value if term.negative else term.what.value for term in flat if term.what.value is not None]
     if not flat or (len(values) == len(flat) and len(values) > 1):
         return number(sum(values))
-    told = []
+    signed = []
     for minus, what in flat:
         turned = what.negative
-        told.append(Term(minus != turned, negate(what) if turned else what))
-    if len(told) == 1:
-        return negate(told[0].what) if told[0].negative else told[0].what
-    parts = [("-" if told[0].negative else "") + told[0].what.within(SUMMED)]
-    parts += [f" {'-' if minus else '+'} {what.within(SUMMED)}" for minus, what in told[1:]]
-    return Expression("".join(parts), SUMMED, terms=tuple(told))
+        signed.append(Term(minus != turned, negate(what) if turned else what))
+    if len(signed) == 1:
+        return negate(signed[0].what) if signed[0].negative else signed[0].what
+    parts = [("-" if signed[0].negative else "") + signed[0].what.within(SUMMED)]
+    parts += [f" {'-' if minus else '+'} {what.within(SUMMED)}" for minus, what in signed[1:]]
+    return Expression("".join(parts), SUMMED, terms=tuple(signed))
 
 
 Names = Mapping[str, Expression]
@@ -398,11 +471,11 @@ def read_operation(node: ast.expr, names: Names) -> Expression:
         case ast.Compare(left, [op], [right]):
             return compare(COMPARISONS[type(op)], read_node(left, names), read_node(right, names))
         case ast.Call(function, arguments, keywords):
-            given = [read_node(argument, names) for argument in arguments]
-            if isinstance(function, ast.Name) and function.id == "where" and len(given) == 3:
-                return choose(*given)
+            values = [read_node(argument, names) for argument in arguments]
+            if isinstance(function, ast.Name) and function.id == "where" and len(values) == 3:
+                return choose(*values)
             options = {str(option.arg): read_node(option.value, names).text for option in keywords}
-            return call(read_node(function, names).within(ATOM - 1), *given, **options)
+            return call(read_node(function, names).within(ATOM - 1), *values, **options)
     raise KeyError(type(node))
 
 

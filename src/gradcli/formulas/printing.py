@@ -1,6 +1,6 @@
 """Formulas as text in gradcli's own language, so that each can be pasted back as a program.
 
-The shortest of several forms of a formula, all of them equal: what a person would write.
+Of several forms of a formula, all of them equal, the shortest is written: what a person would write.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sympy.printing.str import StrPrinter
 
 from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.engine.naming import call_assigned
-from gradcli.formulas.index_rules import constant_name, constant_texts, divided
+from gradcli.formulas.expression import constant_name, constant_texts, divided
 from gradcli.jacobian import functions as s
 from gradcli.jacobian.functions import PowerOf, written_out
 from gradcli.ops import OPS
@@ -46,9 +46,9 @@ def names_in_order(graph: Graph) -> dict[str, int]:
 
 def inputs_of(nodes: Iterable[Node]) -> list[str]:
     """Return the names of the inputs that operations are computed from, in the order of the program's text."""
-    found = {a.index: a.name for node in nodes if isinstance(node, Operation) for a in node.arguments
+    result = {a.index: a.name for node in nodes if isinstance(node, Operation) for a in node.arguments
              if isinstance(a, Input)}  # fmt: skip
-    return [found[index] for index in sorted(found)]
+    return [result[index] for index in sorted(result)]
 
 
 @dataclass(slots=True)
@@ -98,12 +98,12 @@ class Order:
 
     def parts(self, whole: Expr, kind: type[Expr]) -> list[Expr]:
         """Return the terms or factors as the program wrote them, those of its own sums and products one by one."""
-        found = self.written.get(whole)
-        if found is None:
+        result = self.written.get(whole)
+        if result is None:
             return []
         return [
             part
-            for one in found
+            for one in result
             for part in (self.parts(one, kind) or kind.make_args(one) if isinstance(one, kind) else [one])
             if kind is Add or not part.is_Number
         ]
@@ -283,8 +283,10 @@ def without_defaults(name: str, arguments: Sequence[Expr], texts: list[str]) -> 
     """Return the arguments of a call without options that are the function's own."""
     defaults = list(OPS[name].text.defaults.values()) if name in OPS else []
     if len(defaults) and len(texts) > len(defaults):
-        given = arguments[-len(defaults) :]
-        if all(option.is_Number and float(option) == default for option, default in zip(given, defaults, strict=True)):
+        options = arguments[-len(defaults) :]
+        if all(
+            option.is_Number and float(option) == default for option, default in zip(options, defaults, strict=True)
+        ):
             return texts[: -len(defaults)]
     return texts
 
@@ -351,15 +353,15 @@ def shortest(expressions: Sequence[Expr], printer: LanguagePrinter, sizes: Sizes
     factors as they are (``distribute(False)``).
     """
     forms = [[one] for one in expressions]
-    open_ones = [found for found in forms if size_of(found[0], MOST_PARTS) < MOST_PARTS and not is_plain(found[0])]
-    for found in open_ones:
-        with distribute(has_root_of_sums(found[0])):
-            found.append(factor_terms(found[0]))
+    open_ones = [result for result in forms if size_of(result[0], MOST_PARTS) < MOST_PARTS and not is_plain(result[0])]
+    for result in open_ones:
+        with distribute(has_root_of_sums(result[0])):
+            result.append(factor_terms(result[0]))
     if open_ones:
         with distribute(True):
-            for found in open_ones:
-                found.extend(multiplied_out(found[0], sizes))
-    return [min((formula_text(form, printer) for form in smallest(found)), key=weight) for found in forms]
+            for result in open_ones:
+                result.extend(multiplied_out(result[0], sizes))
+    return [min((formula_text(form, printer) for form in smallest(result)), key=weight) for result in forms]
 
 
 def is_plain(expression: Expr) -> bool:
@@ -414,18 +416,14 @@ def multiplied_out(expression: Expr, sizes: Sizes) -> Iterator[Expr]:
         if joined.atoms(s.exp) <= flat.atoms(s.exp):  # exp(x) for exp(-x) would overflow where this does not
             yield joined
     if isinstance(flat, Add) and size_of(flat, MOST_EXPANDED) < MOST_EXPANDED:
-        found = expand_mul(flat)
-        if all(is_single(term) for term in Add.make_args(found)):
-            yield found
-    summed = with_sums(flat, sizes)
+        result = expand_mul(flat)
+        # Each is a number times one name or function: no factors have been multiplied out for good.
+        if not any(isinstance(term.as_coeff_Mul()[1], (Mul, Add)) for term in Add.make_args(result)):
+            yield result
+    summed = rebuilt(flat, lambda part: with_sum(part, sizes) if isinstance(part, Add) else part)
     if summed != flat:
         yield summed
         yield factor_terms(summed)
-
-
-def is_single(term: Expr) -> bool:
-    """Return whether a term is a number times one name or function: no factors have been multiplied out for good."""
-    return not isinstance(term.as_coeff_Mul()[1], (Mul, Add))
 
 
 def rebuilt(expression: Expr, change: Callable[[Expr], Expr] = lambda part: part) -> Expr:
@@ -436,13 +434,11 @@ def rebuilt(expression: Expr, change: Callable[[Expr], Expr] = lambda part: part
     return change(expression.func(*arguments))
 
 
-def with_sums(expression: Expr, sizes: Sizes) -> Expr:
-    """Return ``x[0] - mean(x)`` for ``2*x[0]/3 - …``: the sum over a whole array goes by its name."""
-    return rebuilt(expression, lambda part: with_sum(part, sizes) if isinstance(part, Add) else part)
-
-
 def with_sum(total: Add, sizes: Sizes) -> Expr:
-    """Return a sum in which the entries of an array, all there, are ``mean(x)`` and what is left of them."""
+    """Return a sum in which the entries of an array, all there, are ``mean(x)`` and what is left of them.
+
+    So ``2*x[0]/3 - …`` is ``x[0] - mean(x)``.
+    """
     factors = {term.as_coeff_Mul()[1]: term.as_coeff_Mul()[0] for term in total.args}
     arrays = Counter(match[1] for part in factors if part.is_Symbol and (match := ENTRY.fullmatch(part.name)))
     for name, count in arrays.items():
@@ -478,14 +474,14 @@ def tidied(expression: Expr, kept: dict[Expr, Expr]) -> Expr:
 
     ``kept`` has what is known of its parts.
     """
-    found = kept.get(expression)
-    if found is None:
+    result = kept.get(expression)
+    if result is None:
         arguments = [tidied(part, kept) for part in expression.args]
-        found = expression
+        result = expression
         if arguments and any(new is not old for new, old in zip(arguments, expression.args, strict=True)):
-            found = expression.func(*arguments)
-        found = kept[expression] = tidied_part(found)
-    return found
+            result = expression.func(*arguments)
+        result = kept[expression] = tidied_part(result)
+    return result
 
 
 def tidied_part(part: Expr) -> Expr:
@@ -532,17 +528,13 @@ def joined_powers(product: Expr) -> Expr:
 
 def joined_conditions(product: Mul) -> Expr:
     """Return one choice for a product of choices between 1 and 0."""
-    choices = [part for part in product.args if is_indicator(part)]
+    # Each of them is 1 where a condition holds and 0 elsewhere.
+    choices = [part for part in product.args if isinstance(part, (s.where_gt, s.where_ge)) and part.args[2:] == (1, 0)]
     if len(choices) != 2:
         return product
     others = [part for part in product.args if part not in choices]
     conditions = " & ".join(f"({PRINTER.comparison(choice)})" for choice in choices[::-1])
     return Mul(*others, s.symbol(f"where({conditions}, 1, 0)"))
-
-
-def is_indicator(part: Expr) -> bool:
-    """Return whether a formula is 1 where a condition holds and 0 elsewhere."""
-    return isinstance(part, (s.where_gt, s.where_ge)) and part.args[2:] == (1, 0)
 
 
 def inner_bound(choice: Expr) -> Expr:

@@ -76,19 +76,19 @@ def read_back(
     count, wrong = 0, list(unsound(answer))
     for item in filter(asked, printed(answer) if items is None else items):
         try:
-            found = evaluate(item.formula, names)
+            result = evaluate(item.formula, names)
         except GivenUp:
             raise
         except Exception as error:  # noqa: BLE001 - whatever keeps a printed formula from being read is a finding
             wrong.append(Mismatch(item.stands, item.formula, item.number, getattr(error, "message", str(error))))
             continue
-        if found is None:
+        if result is None:
             continue
         count += 1
         if item.name:
-            names[item.name] = found
-        if not same(found, item.number, tolerance, least):
-            wrong.append(Mismatch(item.stands, item.formula, item.number, found))
+            names[item.name] = result
+        if not same(result, item.number, tolerance, least):
+            wrong.append(Mismatch(item.stands, item.formula, item.number, result))
     return count, wrong
 
 
@@ -245,7 +245,7 @@ def wrong_chains(answer: Any, name: str) -> Iterator[Mismatch]:
         if not rule.paths:
             continue
         start = np.cos(np.arange(jacobian.matrix_shape[0]) + 1.0)
-        found: Any = 0.0
+        result: Any = 0.0
         for path in rule.paths:
             row = start
             for factor in path:
@@ -253,8 +253,8 @@ def wrong_chains(answer: Any, name: str) -> Iterator[Mismatch]:
                 if link is None:
                     return
                 row = np.bincount(link.columns, weights=row[link.rows] * link.values, minlength=link.shape[1])
-            found = found + row
+            result = result + row
         wanted = np.ravel(jacobian.vjp(start.reshape(answer.output.shape)))
         size = np.ravel(jacobian.scale(start.reshape(answer.output.shape)))
-        if np.all(np.isfinite(wanted)) and not np.all(np.abs(found - wanted) <= 1e-9 * size + SMALLEST):
-            yield Mismatch(f"chain of {name}", rule.text, wanted, found)
+        if np.all(np.isfinite(wanted)) and not np.all(np.abs(result - wanted) <= 1e-9 * size + SMALLEST):
+            yield Mismatch(f"chain of {name}", rule.text, wanted, result)

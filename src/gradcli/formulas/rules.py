@@ -1,15 +1,13 @@
-"""Index rules read off the formulas of single entries: what entries have in common, with letters for their indices.
+"""The rules of Jacobians: what the formulas of entries have in common, and the derivative of each op as one formula.
 
-Index rules: the derivative of one op by one of its arguments, as one formula for all entries of a kind.
-The rules of large Jacobians: one formula for a whole diagonal, or the chain rule with a rule for each link.
-Every node on a path has a name, so that what a rule says is true of the two values it names and of nothing else. What
-no rule says truthfully is said in words.
+A large J has one formula for its whole diagonal, or the chain rule with a rule for each link. Every node on a path then
+has a name, so that what a rule says is true of the two values it names and of nothing else. What no rule says
+truthfully is said in words.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,7 @@ from sympy.core.parameters import distribute
 from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.engine.naming import output_name, taken_names
 from gradcli.engine.reverse import accumulate
-from gradcli.formulas.index_rules import Factor, IndexRule, entry, renamed
+from gradcli.formulas.index_rules import Factor, IndexRule, entry, letters_beside, renamed
 from gradcli.formulas.printing import (
     LanguagePrinter,
     Order,
@@ -35,219 +33,24 @@ from gradcli.jacobian import functions as s
 from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.local import Part, constant_of
 from gradcli.ops.declare import Chosen, Paired, Picked, Reduced, Said, value_of
-from gradcli.ops.links import EntryPlaces, Shape
+from gradcli.ops.links import OUT, EntryPlaces, Shape
 from gradcli.records import dataclass, replace
-
-FEWEST = 4
-"""Entries of one pattern from which a rule says them."""
-INDEX = re.compile(r"(?<=\[)(?:\d+|:)(?:,(?:\d+|:))*(?=\])")
-INTEGER = re.compile(r"\d+")
-Place = tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """The entries ``places`` of a list, which are one formula in letters.
-
-    ``example`` is one of them, ``letters`` the symbols of its formula and what they are in letters; ``rows`` and
-    ``columns`` the indices of the rule, and ``values`` what its letters are at each entry.
-    """
-
-    places: list[int]
-    example: int
-    letters: dict[str, str]
-    rows: list[str]
-    columns: list[str]
-    values: dict[str, EntryPlaces]
-
-    def rule(self, text: str) -> str:
-        """Return the formula of the example in letters."""
-        return replaced(text, self.letters)
-
-    def texts(self, text: str) -> list[str]:
-        """Return the formula of each entry, given that of the example."""
-        parts = re.split(r"(\w+)", self.rule(text))
-        return ["".join(at.get(part, part) for part in parts) for at in tuples(self.values, len(self.places))]
-
-    def alike(self) -> list[int]:
-        """Return the places where two letters are one number: there ``x[i]*x[j]`` is a square."""
-        grid = zip(*(axis.tolist() for axis in self.values.values()), strict=True)
-        return [place for place, at in zip(self.places, grid, strict=False) if len(set(at)) < len(at)]
-
-
-def replaced(text: str, names: Mapping[str, str]) -> str:
-    """Return a text with other names for its symbols."""
-    if not names:
-        return text
-    choice = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    return re.sub(rf"(?<![\w.])(?:{choice})(?![\w\[])", lambda match: names[match[0]], text)
-
-
-def index_rule(output: str, name: str, patterns: Sequence[Pattern], examples: Sequence[str]) -> IndexRule:
-    """Return the rule of one pattern, or of those on the diagonal and beside it, given the formula of an example."""
-    formulas = [pattern.rule(text) for pattern, text in zip(patterns, examples, strict=True)]
-    last = patterns[-1]
-    formula = formulas[0]
-    if len(patterns) > 1:
-        formula = f"where({last.rows[0]} == {last.columns[0]}, {formulas[0]}, {formulas[1]})"
-    return IndexRule(output, tuple(last.rows), name, tuple(last.columns), formula, whole=True)
-
-
-def patterns_of(
-    rows: EntryPlaces,
-    columns: EntryPlaces,
-    shapes: tuple[Shape, Shape],
-    entries: Sequence[Expr],
-    letters: Sequence[str],
-) -> list[Pattern]:
-    """Return the one pattern of all entries of a Jacobian, or that of its diagonal and that of all others.
-
-    There is none where they have no pattern or are too few. Row and column of an entry are flat places in arrays of
-    ``shapes``. Letters that stand alone run along their axes: the entries are all for which the indices exist, and no
-    others.
-    """
-    if len(entries) < FEWEST:
-        return []
-    axes = [np.asarray(axis) for flat, shape in zip((rows, columns), shapes, strict=True) if shape
-            for axis in np.unravel_index(flat, shape)]  # fmt: skip
-    every, depth = list(range(len(entries))), len(shapes[0])
-    indices, values = index_letters(axes, depth, letters)
-    if covers(indices, values, [*shapes[0], *shapes[1]], len(entries)):
-        found = pattern_of(every, entries, indices, values, depth)
-        if found is not None:
-            return [found]
-    if len(shapes[0]) == len(shapes[1]) == 1 and shapes[0] == shapes[1] and len(entries) == shapes[0][0] ** 2:
-        same = (rows == columns).tolist()
-        apart = [(k, [place for place in every if same[place] is k]) for k in (True, False)]
-        letter = {k: {i: axis[places] for i, axis in list(values.items())[: 2 - k]} for k, places in apart}
-        both = [pattern_of(places, entries, [*indices[:1], indices[1 - k]], letter[k], 1) for k, places in apart]
-        return [found for found in both if found is not None] if None not in both else []
-    return []
-
-
-def pattern_of(
-    places: list[int], entries: Sequence[Expr], indices: list[str], values: dict[str, EntryPlaces], depth: int
-) -> Pattern | None:
-    """Return the pattern of the entries at some places, None where they have none; ``indices`` are those of a rule."""
-    own = [entries[place] for place in places]
-    for samples in sampled(values, len(own)):
-        seen = {letter: [int(axis[k]) for k in samples] for letter, axis in values.items()}
-        if len(set(map(tuple, seen.values()))) < len(seen):
-            continue
-        found: dict[str, str] = {}
-        if generalized([own[k] for k in samples], seen, found) and holds(found, own, samples[0], values):
-            changed = {name: general for name, general in found.items() if name != general}
-            return Pattern(places, places[samples[0]], changed, indices[:depth], indices[depth:], values)
-    return None
-
-
-def index_letters(
-    axes: list[EntryPlaces], depth: int, letters: Sequence[str]
-) -> tuple[list[str], dict[str, EntryPlaces]]:
-    """Return an index for each axis of rows and then columns: a letter, that of an axis like it, or a number."""
-    indices: list[str] = []
-    values: dict[str, EntryPlaces] = {}
-    for place, axis in enumerate(axes):
-        if np.all(axis == axis[0]):
-            indices.append(str(int(axis[0])))
-            continue
-        same = next((k for k in range(min(place, depth)) if np.array_equal(axes[k], axis)), None)
-        letter = letters[len(values)] if same is None or place < depth else indices[same]
-        indices.append(letter)
-        values.setdefault(letter, axis)
-    return indices, values
-
-
-def covers(indices: list[str], values: Mapping[str, EntryPlaces], lengths: list[int], count: int) -> bool:
-    """Return whether so many entries are all tuples of the letters, each along the shortest of its axes."""
-    ranges: dict[str, int] = {}
-    for index, length in zip(indices, lengths, strict=True):
-        if index in values:
-            ranges[index] = min(length, ranges.get(index, length))
-    inside = all(int(values[letter].max()) < length for letter, length in ranges.items())
-    return inside and int(np.prod([*ranges.values(), 1])) == count
-
-
-def sampled(values: Mapping[str, EntryPlaces], count: int) -> Iterator[list[int]]:
-    """Yield a few entries at a time whose letters are as unlike each other as may be, and rise where they can.
-
-    There are two such entries at least: letters take all tuples, or those of two letters that differ.
-    """
-    grid = [[int(axis[k]) for axis in values.values()] for k in range(count)]
-    unlike = [k for k in range(count) if len(set(grid[k])) == len(values)] or list(range(count))
-    pool = sorted(unlike, key=lambda k: grid[k] == sorted(grid[k]))
-    yield pool[-1:]
-    yield [pool[-1], pool[0]]
-    yield [pool[-1], pool[0], pool[1]]
-    yield [pool[-1], pool[0], pool[len(pool) // 2]]
-
-
-def generalized(expressions: Sequence[Expr], seen: Mapping[str, list[int]], found: dict[str, str]) -> bool:
-    """Add to ``found`` the symbols of the first of some formulas in letters; return whether all have its form."""
-    first, *others = expressions
-    if first.is_Symbol:
-        return all(other.is_Symbol for other in others) and in_letters([one.name for one in expressions], seen, found)
-    if any(other.func is not first.func or len(other.args) != len(first.args) for other in others):
-        return False
-    if not first.args:
-        return all(other == first for other in others)
-    aligned = zip(*(one.args for one in expressions), strict=True)
-    return all(generalized(parts, seen, found) for parts in aligned)
-
-
-def in_letters(names: Sequence[str], seen: Mapping[str, list[int]], found: dict[str, str]) -> bool:
-    """Add to ``found`` the name of a symbol with letters for the integers in its brackets."""
-    if len({INDEX.sub("", name) for name in names}) > 1:
-        return False
-    integers = [[int(k) for text in INDEX.findall(name) for k in INTEGER.findall(text)] for name in names]
-    told = []
-    for column in zip(*integers, strict=True):
-        letter = next((letter for letter, values in seen.items() if values == list(column)), None)
-        if letter is None and len(set(column)) > 1:
-            return False
-        told.append(letter or str(column[0]))
-    parts = iter(told)
-    general = INDEX.sub(lambda match: INTEGER.sub(lambda _: next(parts), match[0]), names[0])
-    return found.setdefault(names[0], general) == general
-
-
-def holds(found: Mapping[str, str], entries: Sequence[Expr], example: int, values: Mapping[str, EntryPlaces]) -> bool:
-    """Return whether every entry is the example with its own indices."""
-    general = entries[example]
-    symbols = {symbol: found[symbol.name] for symbol in general.free_symbols}
-    moved = {symbol: re.split(r"\b([A-Za-z]\w*)\b", text) for symbol, text in symbols.items() if text != symbol.name}
-    for place, (wanted, at) in enumerate(zip(entries, tuples(values, len(entries)), strict=True)):
-        new = {symbol: s.symbol("".join(at.get(part, part) for part in parts)) for symbol, parts in moved.items()}
-        if place != example and general.xreplace(new) != wanted:
-            return False
-    return True
-
-
-def tuples(values: Mapping[str, EntryPlaces], count: int) -> Iterator[dict[str, str]]:
-    """Yield what the letters are at each entry, as text."""
-    columns = {letter: axis.tolist() for letter, axis in values.items()}
-    for place in range(count):
-        yield {letter: str(axis[place]) for letter, axis in columns.items()}
-
 
 LONG_CONSTANT = 40
 """Characters beyond which a constant array gets a name in a rule."""
-LETTERS = "ijklmnpqrstu"
-MOST_LETTERS = 100
-"""Index letters at hand: an op has 32 axes at most, so has its argument, and a program has few names like ``i7``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
     """A node, one of the nodes that it is computed from, and its local Jacobian for each place where this stands.
 
-    ``held`` are the other arguments that depend on it too: the derivative is taken with these fixed.
+    ``fixed`` are the other arguments that depend on it too, which stay as they are.
     """
 
     node: Operation
     argument: Node
     parts: dict[int, list[Part]]
-    held: list[Node]
+    fixed: list[Node]
 
     def rule(
         self, texts: Texts, rows: Sequence[str] = (), columns: Sequence[str] = (), formula: str = "", words: str = ""
@@ -258,12 +61,7 @@ class Link:
 
     def factor(self, texts: Texts) -> Factor:
         """Return the names of what this is the derivative of, by what, and with what fixed."""
-        return Factor(texts.of(self.node), texts.of(self.argument), tuple([texts.of(node) for node in self.held]))
-
-
-def letters_beside(names: set[str]) -> list[str]:
-    """Return letters for indices that no variable of the program is called by, as many as any rule needs."""
-    return [letter for letter in [*LETTERS, *[f"i{n}" for n in range(1, MOST_LETTERS)]] if letter not in names]
+        return Factor(texts.of(self.node), texts.of(self.argument), tuple([texts.of(node) for node in self.fixed]))
 
 
 def generic(name: str, shape: tuple[int, ...], out_shape: tuple[int, ...], letters: Sequence[str]) -> str:
@@ -318,9 +116,9 @@ def term(rule: IndexRule, own: list[str]) -> str:
 
     A letter that stands in its columns alone is that of ``own``.
     """
-    known = {b: a for a, b in zip(own, rule.columns, strict=True) if b.isidentifier() and b not in rule.rows}
-    asked = [f"{a} == {known.get(b, b)}" for a, b in zip(own, rule.columns, strict=True) if known.get(b) != a]
-    formula = renamed(rule.formula, known)
+    letters = {b: a for a, b in zip(own, rule.columns, strict=True) if b.isidentifier() and b not in rule.rows}
+    asked = [f"{a} == {letters.get(b, b)}" for a, b in zip(own, rule.columns, strict=True) if letters.get(b) != a]
+    formula = renamed(rule.formula, letters)
     if not asked:
         return formula
     return f"where({asked[0] if len(asked) == 1 else ' & '.join(f'({text})' for text in asked)}, {formula}, 0)"
@@ -353,10 +151,10 @@ def rule_of(link: Link, k: int, texts: Texts, letters: list[str]) -> IndexRule |
 def moving_rule(link: Link, k: int, texts: Texts, letters: list[str]) -> IndexRule | None:
     """Return the rule of an op that moves entries, if a formula says where each goes."""
     rows, columns = (np.concatenate([getattr(part, of) for part in link.parts[k]]) for of in ("rows", "columns"))
-    found = places_of(rows, columns, link.node.shape, link.argument.shape, letters)
-    if found is None:
+    result = places_of(rows, columns, link.node.shape, link.argument.shape, letters)
+    if result is None:
         return None
-    above, below, condition = found
+    above, below, condition = result
     return link.rule(texts, above, below, f"where({condition}, 1, 0)" if condition else "1")
 
 
@@ -373,11 +171,11 @@ def places_of(
     for each of the entries and for no other.
     """
     if covers_all(rows, out):
-        found = index_texts(columns[np.argsort(rows)], shape, out, letters)
-        return None if found is None else (list(letters[: len(out)]), found, "")
+        result = index_texts(columns[np.argsort(rows)], shape, out, letters)
+        return None if result is None else (list(letters[: len(out)]), result, "")
     if covers_all(columns, shape):
-        found = index_texts(rows[np.argsort(columns)], out, shape, letters)
-        return None if found is None else (found, list(letters[: len(shape)]), "")
+        result = index_texts(rows[np.argsort(columns)], out, shape, letters)
+        return None if result is None else (result, list(letters[: len(shape)]), "")
     condition = triangle(rows, out, letters) if np.array_equal(rows, columns) and out == shape else ""
     return (list(letters[: len(out)]), list(letters[: len(out)]), condition) if condition else None
 
@@ -394,8 +192,8 @@ def index_texts(flat: EntryPlaces, shape: Shape, lengths: Shape, letters: Sequen
         return []
     grid = list(np.indices(lengths).reshape(len(lengths), int(np.prod(lengths))))
     wanted = zip(np.unravel_index(flat, shape), shape, strict=True)
-    found = [index_text(np.asarray(axis), bound, grid, lengths, letters) for axis, bound in wanted]
-    return None if None in found else [text for text in found if text is not None]
+    result = [index_text(np.asarray(axis), bound, grid, lengths, letters) for axis, bound in wanted]
+    return None if None in result else [text for text in result if text is not None]
 
 
 def index_text(
@@ -484,7 +282,7 @@ def reduction_rule(link: Link, k: int, rule: str, texts: Texts, letters: list[st
     count = np.size(value_of(node.arguments[0])) // max(np.size(node.value), 1)
     text = rule.format(x=x, y=y, n=count)
     if any(part.has_zeros for part in link.parts[k]):
-        text = f"where({zero_condition(node, 0, [x], y)}, 0, {text})"
+        text = f"where({node.op.zero_text[0].format(x, y=y)}, 0, {text})"
     return link.rule(texts, rows, columns, text)
 
 
@@ -534,27 +332,28 @@ def elementwise_rule(link: Link, texts: Texts, letters: list[str]) -> IndexRule:
     """Return the rule of an op that works entry by entry, by all its arguments that are one node."""
     node = link.node
 
-    def text_of(argument: Any) -> str:
-        return generic(written(argument, texts), np.shape(value_of(argument)), node.shape, letters)
+    def entry_of(argument: Any) -> Expr:
+        return s.symbol(generic(written(argument, texts), np.shape(value_of(argument)), node.shape, letters))
 
-    total = Add(*(elementwise_formula(node, k, found, text_of) for k, found in link.parts.items()))
+    total = Add(*(local_formula(parts, node, k, entry_of) for k, parts in link.parts.items()))
     columns = broadcast(link.argument.shape, node.shape, letters)
     return link.rule(texts, letters[: len(node.shape)], columns, formula_text(total, texts.printer))
 
 
-def elementwise_formula(node: Operation, k: int, parts: list[Part], text_of: Callable[[Any], str]) -> Any:
-    """Return the derivative by one argument in generic entries."""
-    template = whole_template(parts, node, k)
+def local_formula(parts: list[Part], node: Operation, k: int, entry_of: Callable[[Any], Expr]) -> Expr:
+    """Return the derivative by one argument in generic entries, 0 where a convention says so."""
+    part, template = parts[0], whole_template(parts, node, k)
     chosen = {
-        symbol: s.symbol(text_of(node if slot == -1 else node.arguments[slot]))
-        for symbol, (slot, _) in zip(parts[0].template.symbols, parts[0].bound, strict=True)
+        symbol: entry_of(node if slot == OUT else node.arguments[slot])
+        for symbol, (slot, _) in zip(part.template.symbols, part.bound, strict=True)
         if symbol in template.free_symbols
     }
-    found = template.xreplace(chosen)
-    if not parts[0].has_zeros:
-        return found
-    condition = zero_condition(node, k, [text_of(argument) for argument in node.arguments], text_of(node))
-    return s.symbol(f"where({condition}, 0, {formula_text(found)})")
+    formula = s.replaced(template, chosen)
+    if not part.has_zeros:
+        return formula
+    texts = [formula_text(entry_of(argument)) for argument in node.arguments]
+    condition = node.op.zero_text[k].format(*texts, y=formula_text(entry_of(node)))
+    return s.symbol(f"where({condition}, 0, {formula_text(formula)})")
 
 
 def whole_template(parts: list[Part], node: Operation, k: int) -> Any:
@@ -563,21 +362,11 @@ def whole_template(parts: list[Part], node: Operation, k: int) -> Any:
     if not others:
         return s.number(np.max(part.weights, initial=0.0) or 1.0) * part.template.expression
     assert node.op.formula is not None  # noqa: S101
-    given = [
+    arguments = [
         symbol if (constant := constant_of(a)) is None else s.number(constant)
         for symbol, a in zip(part.template.symbols, node.arguments, strict=True)
     ]
-    return s.as_expression(node.op.formula(s, *given, **node.static)).diff(part.template.symbols[k])
-
-
-def zero_condition(node: Operation, k: int, arguments: list[str], out: str) -> str:
-    """Return where the derivative is 0 by convention, in the language."""
-    return node.op.zero_text[k].format(*arguments, y=out)
-
-
-def as_number(value: Any) -> Expr:
-    """Return a constant of one entry as a number."""
-    return s.number(float(np.reshape(value, ())))
+    return s.as_expression(node.op.formula(s, *arguments, **node.static)).diff(part.template.symbols[k])
 
 
 MOST_NODES = 40
@@ -629,80 +418,50 @@ def _diagonal(
     output: Node, leaf: Node, composition: Composition, letters: list[str], printer: LanguagePrinter
 ) -> str | None:
     """Return the formula of entry ``[i, i]`` of an elementwise program, None for any other."""
-    shape = output.shape
-    nodes = composition.nodes
+    shape, nodes = output.shape, composition.nodes
     if leaf.shape != shape or not shape or len(nodes) > MOST_STEPS:
         return None
-    entries = _generic_entries(nodes, shape, letters, printer.program)
-    if entries is None:
-        return None
+    entries: dict[int, Expr] = {}
+
+    def entry_of(argument: Any) -> Expr:
+        is_node = isinstance(argument, Node)
+        return entries[argument.index] if is_node else s.number(float(np.reshape(argument, ())))
+
+    def along(node: Operation, k: int, outer: Expr) -> Expr | None:
+        parts = composition.parts(node, k)
+        return outer * local_formula(parts, node, k, entry_of) if parts else None
+
+    for node in nodes:
+        result = _generic_entry(node, shape, letters, entry_of, printer.program)
+        if result is None:
+            return None
+        entries[node.index] = result
+    start = {output.index: s.number(1)}
     try:
-        found = _swept(output, leaf, nodes, entries, composition)
-        return None if found is None else shortest([tidied(found, {})], printer, {})[0]
+        whole = accumulate(start, reversed(nodes), along, lambda a, b, _own: a + b).get(leaf.index)
+        if whole is None or size_of(whole, LONGEST) >= LONGEST:
+            return None
+        return shortest([tidied(whole, {})], printer, {})[0]
     except Unprintable:
         return None
 
 
-def _swept(
-    output: Node, leaf: Node, nodes: Sequence[Node], entries: Mapping[int, Expr], composition: Composition
-) -> Expr | None:
-    def along(node: Operation, k: int, outer: Expr) -> Expr | None:
-        parts = composition.parts(node, k)
-        return outer * _local_formula(parts, node, k, entries) if parts else None
-
-    found = accumulate({output.index: s.number(1)}, reversed(nodes), along, lambda a, b, _own: a + b).get(leaf.index)
-    return None if found is None or size_of(found, LONGEST) >= LONGEST else found
-
-
-def _generic_entries(
-    nodes: Sequence[Node], shape: tuple[int, ...], letters: list[str], order: Order
-) -> dict[int, Expr] | None:
-    entries: dict[int, Expr] = {}
-    for node in nodes:
-        found = _generic_entry(node, shape, letters, entries, order)
-        if found is None:
-            return None
-        entries[node.index] = found
-    return entries
-
-
 def _generic_entry(
-    node: Node, shape: tuple[int, ...], letters: list[str], entries: Mapping[int, Expr], order: Order
+    node: Node, shape: tuple[int, ...], letters: list[str], entry_of: Callable[[Any], Expr], order: Order
 ) -> Expr | None:
+    """Return entry ``[i, j, …]`` of a node that is computed entry by entry, None for any other and for a long one."""
     if isinstance(node, Input):
-        if len(node.shape) > len(shape):
-            return None
-        return s.symbol(generic(node.name, node.shape, shape, letters))
+        fits = len(node.shape) <= len(shape)
+        return s.symbol(generic(node.name, node.shape, shape, letters)) if fits else None
     if node.op is None or node.op.formula is None or (node.active and node.shape != shape):
         return None
-    arguments = []
-    for argument in node.arguments:
-        if isinstance(argument, Node):
-            arguments.append(entries[argument.index])
-        elif np.size(argument) == 1:
-            arguments.append(as_number(argument))
-        else:
-            return None
-    found = s.as_expression(node.op.formula(s, *arguments, **node.static))
+    if any(np.size(argument) != 1 for argument in node.arguments if not isinstance(argument, Node)):
+        return None
+    arguments = list(map(entry_of, node.arguments))
+    result = s.as_expression(node.op.formula(s, *arguments, **node.static))
     if len(arguments) > 1:
-        order.learn(found, arguments)
-    return found if size_of(found, LONGEST) < LONGEST else None
-
-
-def _local_formula(parts: list[Part], node: Operation, k: int, entries: Mapping[int, Expr]) -> Expr:
-    """Return a local derivative in generic entries, 0 where a convention says so."""
-    part, template = parts[0], whole_template(parts, node, k)
-    arguments = [entries[a.index] if isinstance(a, Node) else as_number(a) for a in node.arguments]
-    chosen = {
-        symbol: entries[node.index] if slot == -1 else arguments[slot]
-        for symbol, (slot, _) in zip(part.template.symbols, part.bound, strict=True)
-        if symbol in template.free_symbols
-    }
-    found = s.replaced(template, chosen)
-    if not part.has_zeros:
-        return found
-    condition = zero_condition(node, k, [formula_text(entry) for entry in arguments], formula_text(entries[node.index]))
-    return s.symbol(f"where({condition}, 0, {formula_text(found)})")
+        order.learn(result, arguments)
+    return result if size_of(result, LONGEST) < LONGEST else None
 
 
 def chain_of(leaf: Node, composition: Composition) -> list[Link]:
@@ -712,18 +471,18 @@ def chain_of(leaf: Node, composition: Composition) -> list[Link]:
     for node in composition.nodes:
         if not isinstance(node, Operation):
             continue
-        found: dict[int, dict[int, list[Part]]] = {}
+        result: dict[int, dict[int, list[Part]]] = {}
         for k, argument in enumerate(node.arguments):
             parts = composition.parts(node, k) if isinstance(argument, Node) and argument.index in below else None
             if parts is not None:
-                found.setdefault(argument.index, {})[k] = parts
-        if not found:
+                result.setdefault(argument.index, {})[k] = parts
+        if not result:
             continue
-        below[node.index] = set(found).union(*(below[index] for index in found))
-        nodes = {index: node.arguments[next(iter(parts))] for index, parts in found.items()}
+        below[node.index] = set(result).union(*(below[index] for index in result))
+        nodes = {index: node.arguments[next(iter(parts))] for index, parts in result.items()}
         for index, argument in nodes.items():
-            held = [other for other in nodes.values() if index in below[other.index]]
-            links.append(Link(node, argument, found[index], held))
+            fixed = [other for other in nodes.values() if index in below[other.index]]
+            links.append(Link(node, argument, result[index], fixed))
     return links[::-1]
 
 
@@ -748,16 +507,18 @@ def sum_of_paths(leaf: Node, output: Node, links: list[Link], texts: Texts) -> I
     whole = IndexRule(texts.of(output), (), texts.of(leaf), (), whole=True)
     paths = [[link] for link in links if link.node is output]
     while any(path[-1].argument is not leaf for path in paths):
-        paths = [longer for path in paths for longer in one_further(path, leaf, links)]
+        paths = [
+            longer
+            for path in paths
+            for longer in (
+                [path]
+                if path[-1].argument is leaf
+                else [[*path, link] for link in links if link.node is path[-1].argument]
+            )
+        ]
         if len(paths) > MOST_PATHS:
             return replace(whole, words="the sum over all paths of the products of the derivatives along each")
     return replace(whole, paths=tuple([tuple([link.factor(texts) for link in path]) for path in paths]))
-
-
-def one_further(path: list[Link], leaf: Node, links: list[Link]) -> list[list[Link]]:
-    """Return a path with each link that goes on from its end; one that has reached the leaf as it is."""
-    end = path[-1].argument
-    return [path] if end is leaf else [[*path, link] for link in links if link.node is end]
 
 
 def in_words(link: Link, texts: Texts) -> IndexRule:

@@ -33,13 +33,13 @@ from gradcli.formulas.expression import (
     Term,
     after,
     between,
+    divided,
     join_lists,
     multiply,
     name,
     number,
     raise_to,
 )
-from gradcli.formulas.index_rules import divided
 
 SHORT = 8
 """Characters of a number up to which it is multiplied with others."""
@@ -119,41 +119,36 @@ class Monomial:
 
     def without(self, other: Monomial) -> Monomial:
         """Return the quotient of two products."""
-        found = Monomial(self.negative != other.negative)
-        found.above = self.above if other.above is ONE else self.above / other.above
-        found.below = self.below if other.below is ONE else self.below / other.below
-        found.powers = dict(self.powers)
+        result = Monomial(self.negative != other.negative)
+        result.above = self.above if other.above is ONE else self.above / other.above
+        result.below = self.below if other.below is ONE else self.below / other.below
+        result.powers = dict(self.powers)
         for text, (base, times) in other.powers.items():
-            rest = found.powers.get(text, (base, 0))[1] - times
-            found.powers[text] = (base, rest)
+            rest = result.powers.get(text, (base, 0))[1] - times
+            result.powers[text] = (base, rest)
             if not rest:
-                del found.powers[text]
-        return found
+                del result.powers[text]
+        return result
 
 
 def monomial(*factors: Factor) -> Monomial:
     """Return the product of factors."""
-    found = Monomial()
+    result = Monomial()
     for below, what in factors:
-        found.take(what, -1 if below else 1)
-    return found
-
-
-def number_of(value: Fraction) -> Expression:
-    """Return a number that is a decimal fraction."""
-    return number(float(value))
+        result.take(what, -1 if below else 1)
+    return result
 
 
 def product(factors: Sequence[Factor]) -> Expression:
     """Return a product."""
-    found = monomial(*factors)
-    if found.is_zero and all(not below or what.value != 0 for below, what in factors):
+    result = monomial(*factors)
+    if result.is_zero and all(not below or what.value != 0 for below, what in factors):
         return number(0)
-    plain = written(found)
-    sums = [base for base, times in found.powers.values() if times == 1 and base.terms]
+    plain = written(result)
+    sums = [base for base, times in result.powers.values() if times == 1 and base.terms]
     for whole in sums:
-        if divides(found, whole):
-            rest = found.without(monomial(Factor(below=False, what=whole)))
+        if divides(result, whole):
+            rest = result.without(monomial(Factor(below=False, what=whole)))
             spread = total([Term(term.negative, with_factor(rest, term.what)) for term in whole.terms])
             if len(spread.text) < len(plain.text):
                 return spread
@@ -195,9 +190,9 @@ def written(found: Monomial) -> Expression:
     turned = next((place for place, what in enumerate(above) if can_turn(what)), None) if negative else None
     if turned is not None:
         above[turned], negative = total([Term(not minus, what) for minus, what in above[turned].terms]), False
-    numbers = [number_of(over)] if over != 1 else []
+    numbers = [number(float(over))] if over != 1 else []
     tops = [*first, *numbers, *constants, *above]
-    bottoms = [*([number_of(under)] if under != 1 else []), *below]
+    bottoms = [*([number(float(under))] if under != 1 else []), *below]
     factors = tuple(Factor(below=False, what=what) for what in tops or [number(1)])
     factors += tuple(Factor(below=True, what=what) for what in bottoms)
     if len(factors) == 1 and (not negative or factors[0].what.value == 0):
@@ -232,17 +227,19 @@ def top_text(tops: Sequence[Expression]) -> str:
 
 def total(terms: Sequence[Term]) -> Expression:
     """Return a sum."""
-    flat = with_one_hot(join_lists([term for part in terms for term in flattened(part)]))
-    found = merged(flat)
-    if not found:
+    flat = join_lists([term for part in terms for term in flattened(part)])
+    if any(term.what.items for term in flat) and any("softmax(" in term.what.text for term in flat):
+        flat = [Term(term.negative, one_hot_of(term.what)) for term in flat]
+    result = merged(flat)
+    if not result:
         return number(0)
-    if len(found) == 1:
-        return written(found[0])
-    common = shared(found)
+    if len(result) == 1:
+        return written(result[0])
+    common = shared(result)
     if common is not None:
-        inner = total([Term(negative=False, what=written(one.without(common))) for one in found])
+        inner = total([Term(negative=False, what=written(one.without(common))) for one in result])
         return product([Factor(below=False, what=written(common)), Factor(below=False, what=inner)])
-    return fraction_of(found) or matrices_joined(found) or summed(found)
+    return fraction_of(result) or matrices_joined(result) or summed(result)
 
 
 def flattened(term: Term) -> Iterator[Term]:
@@ -254,13 +251,6 @@ def flattened(term: Term) -> Iterator[Term]:
         yield term
     for negative, part in what.terms:
         yield Term(minus != negative, part)
-
-
-def with_one_hot(terms: list[Term]) -> list[Term]:
-    """Return terms in which a list with one entry that is not 0 is a multiple of ``one_hot``, beside softmax."""
-    if not any(term.what.items for term in terms) or not any("softmax(" in term.what.text for term in terms):
-        return terms
-    return [Term(term.negative, one_hot_of(term.what)) for term in terms]
 
 
 def one_hot_of(what: Expression) -> Expression:
@@ -275,12 +265,12 @@ def merged(terms: Iterable[Term]) -> list[Monomial]:
     """Return the terms of a sum with those that are multiples of one another added up, a positive one first."""
     groups: dict[frozenset[tuple[str, int]], Monomial] = {}
     for negative, what in terms:
-        found = monomial(Factor(below=False, what=what))
-        found.negative ^= negative
-        if found.is_zero:
+        result = monomial(Factor(below=False, what=what))
+        result.negative ^= negative
+        if result.is_zero:
             continue
-        before = groups.get(found.key)
-        groups[found.key] = found if before is None else added(before, found)
+        before = groups.get(result.key)
+        groups[result.key] = result if before is None else added(before, result)
     ordered = [one for one in groups.values() if one.above]
     first = next((one for one in ordered if not one.negative), None)
     return ordered if first is None else [first, *(one for one in ordered if one is not first)]
@@ -298,31 +288,27 @@ def added(left: Monomial, right: Monomial) -> Monomial:
 def shared(terms: Sequence[Monomial]) -> Monomial | None:
     """Return the factors that all terms of a sum have, numbers too; None where they have none."""
     first, *others = terms
-    found = Monomial()
+    result = Monomial()
     if len({frozenset(filter(COTANGENT.fullmatch, one.powers)) for one in terms}) > 1:
         return None
     for text, (base, times) in first.powers.items():
         exponents = [times, *(one.powers.get(text, (base, 0))[1] for one in others)]
         if min(exponents) > 0 or max(exponents) < 0:
-            found.powers[text] = (base, min(exponents) if times > 0 else max(exponents))
+            result.powers[text] = (base, min(exponents) if times > 0 else max(exponents))
     tops, bottoms = zip(*(one.numbers() for one in terms), strict=True)
     if len(set(bottoms)) == 1:
-        found.below = bottoms[0]
+        result.below = bottoms[0]
     if len(set(tops)) == 1 and tops[0].denominator > 1:
-        found.above = tops[0]
-    elif found.powers or found.below != 1:
-        found.above = Fraction(gcd(*(top.numerator for top in tops))) if all_whole(tops) else ONE
-    if all(one.negative for one in terms) and found.powers:
-        found.negative = True
-    divides_alone = found.powers and max(times for _, times in found.powers.values()) < 0
-    if divides_alone and any(one.key == found.key for one in terms):
+        result.above = tops[0]
+    elif result.powers or result.below != 1:
+        whole = all(top.denominator == 1 for top in tops)
+        result.above = Fraction(gcd(*(top.numerator for top in tops))) if whole else ONE
+    if all(one.negative for one in terms) and result.powers:
+        result.negative = True
+    divides_alone = result.powers and max(times for _, times in result.powers.values()) < 0
+    if divides_alone and any(one.key == result.key for one in terms):
         return None
-    return None if not found.powers and found.above == 1 == found.below else found
-
-
-def all_whole(values: Iterable[Fraction]) -> bool:
-    """Return whether numbers are whole."""
-    return all(value.denominator == 1 for value in values)
+    return None if not result.powers and result.above == 1 == result.below else result
 
 
 def summed(terms: Sequence[Monomial]) -> Expression:

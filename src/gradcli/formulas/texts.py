@@ -1,4 +1,4 @@
-"""Array-level text: what a node of the graph looks like written in gradcli's language, and names for long ones."""
+"""Text in gradcli's language: constants as people write them, nodes of the graph, and names for long ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.naming import numbered, place_text, taken_names
-from gradcli.formulas.index_rules import constant_name, known_constants
+from gradcli.formulas.expression import constant_name, known_constants
 from gradcli.ops import RESERVED
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.links import listed

@@ -450,12 +450,14 @@ def written_by(text: str, node: Operation, parts: Sequence[Written], value: Arra
         kept = node.static.get("keepdim", True) or dim == ()
         names |= {name: x if kept else unsqueeze(x, dim) for name, x in (("G", g), ("Y", y))}
     by_entry = node.op.formula is not None
-    told = {f"_{name}": names[name].expression if by_entry or name in BESIDE else settle(names[name]) for name in used}
+    expressions = {
+        f"_{name}": names[name].expression if by_entry or name in BESIDE else settle(names[name]) for name in used
+    }
     plain = PLACEHOLDER.sub(
         lambda match: f"_{match[1]}" if match[1] in names else option_text(node.static[match[1]]), text
     )
     stands = together([names[name] for name in used]) if by_entry and used else np.shape(value)
-    return Written(read_expression(plain, told), value, stands)
+    return Written(read_expression(plain, expressions), value, stands)
 
 
 def sum_along(g: Written, dim: int) -> Written:

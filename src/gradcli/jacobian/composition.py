@@ -1,8 +1,8 @@
 """The numeric Jacobian by the symbolic route: local derivatives, evaluated and multiplied along the graph.
 
-How large the terms behind the entries of J are, with those inside of the values that derivatives are made of.
-An entry of ``inv(A)`` that is 0 comes out as 1e-17, and so does the derivative of ``inv(A) @ b`` that it is.
-Composition takes the number for its own size; here what rounding may have left in each value is followed along the
+Where asked, the sizes of the terms behind the entries of J count the rounding inside of the values that derivatives are
+made of. An entry of ``inv(A)`` that is 0 comes out as 1e-17, and so does the derivative of ``inv(A) @ b`` that it is.
+Composition takes the number for its own size; with rounding, what it may have left in each value is followed along the
 graph, to first order (running error analysis: Wilkinson 1963), in units of the last digit, as sizes of terms are.
 """
 
@@ -92,9 +92,9 @@ class Composition:
 
     def parts(self, node: Operation, argument: int) -> list[Part] | None:
         """Return the parts of the local Jacobian of a node by one argument, None where none took part."""
-        found = self.links.get((node.index, argument))
-        if found is not None:
-            return [one.part if isinstance(one, PartNumbers) else one for one in found]
+        result = self.links.get((node.index, argument))
+        if result is not None:
+            return [one.part if isinstance(one, PartNumbers) else one for one in result]
         if any(batch.holds(node, argument) for batch in self.batches):
             return parts_of(node, argument, reading_of(node), node.value.size)
         return None
@@ -103,8 +103,8 @@ class Composition:
         """Return the local Jacobian of a node by one argument with its numbers, where it is in no batch."""
         with np.errstate(all="ignore"):
             reading = reading_of(node)
-            found = self.links[node.index, argument]
-            return [one if isinstance(one, PartNumbers) else worked_out(reading, one) for one in found]
+            result = self.links[node.index, argument]
+            return [one if isinstance(one, PartNumbers) else worked_out(reading, one) for one in result]
 
     def link(self, node: Operation, argument: Node) -> Sparse:
         """Return the derivative of a node by one that it is computed from, with all others fixed."""
@@ -119,23 +119,23 @@ def as_sparse(parts: list[PartNumbers], rows: int, columns: int) -> Sparse:
     """Return a local Jacobian as one sparse matrix of numbers."""
     if not parts:
         return nothing(rows, columns)
-    found = [Sparse(one.part.rows, one.part.columns, one.values, one.sizes, (rows, columns)) for one in parts]
-    return gathered(found, (rows, columns))
+    result = [Sparse(one.part.rows, one.part.columns, one.values, one.sizes, (rows, columns)) for one in parts]
+    return gathered(result, (rows, columns))
 
 
 def as_small(reading: Reading, parts: list[Part], shape: tuple[int, int]) -> Small | None:
     """Return a local Jacobian of a few entries as lists."""
     rows: list[int] = []
     columns: list[int] = []
-    found: list[float] = []
+    result: list[float] = []
     grown: list[float] = []
     for part in parts:
         values, sizes = numbers(reading, part)
         rows += part.rows.tolist()
         columns += part.columns.tolist()
-        found += listed(values, len(part.rows))
+        result += listed(values, len(part.rows))
         grown += listed(sizes, len(part.rows))
-    return joined(Small(rows, columns, found, grown, shape))
+    return joined(Small(rows, columns, result, grown, shape))
 
 
 def listed(numbers: Any, count: int) -> list[float]:
@@ -222,10 +222,10 @@ class Composing:
             self.links[node.index, k] = parts
             self.held += KEPT * count
             return inner
-        found = [worked_out(reading, part) for part in parts]
-        self.links[node.index, k] = found
-        self.held += elements_of(found)
-        return as_sparse(found, *shape)
+        result = [worked_out(reading, part) for part in parts]
+        self.links[node.index, k] = result
+        self.held += elements_of(result)
+        return as_sparse(result, *shape)
 
     def _charge(self, entries: int) -> None:
         """Refuse so many entries of a Jacobian where all pass the graph's budget, or its time is over."""
@@ -264,11 +264,11 @@ def compose(output: Any, wrt: Sequence[Node], most: int, graph: Graph | None = N
         first = min((leaf.index for leaf in wrt), default=0)
         with np.errstate(all="ignore"):
             walk.run(output, [node for node in reversed(nodes) if node.index >= first])
-    found = Jacobians(walk.found)
+    result = Jacobians(walk.found)
     size = int(np.size(output.value)) if isinstance(output, Node) else int(np.size(output))
     for leaf in wrt:
-        found[leaf.index] = found[leaf.index] if leaf.index in walk.found else nothing(size, int(np.size(leaf.value)))
-    return Composition(found, nodes, walk.work, walk.links, walk.batches)
+        result[leaf.index] = result[leaf.index] if leaf.index in walk.found else nothing(size, int(np.size(leaf.value)))
+    return Composition(result, nodes, walk.work, walk.links, walk.batches)
 
 
 STEP = 2.0**-26
@@ -297,8 +297,8 @@ def sizes_with_rounding(graph: Graph, output: Node, leaf: Node, sizes: Array) ->
         if error.kind != "budget":
             raise
         return sizes
-    found = as_arrays(walk.found[leaf.index]).sizes
-    return sizes if found is None or found.shape != sizes.shape else found
+    result = as_arrays(walk.found[leaf.index]).sizes
+    return sizes if result is None or result.shape != sizes.shape else result
 
 
 def sizes_of_output(graph: Graph, output: Node) -> tuple[Array, Array]:
@@ -322,11 +322,11 @@ class _Rounded(Composing):
     def read(self, node: Operation, k: int) -> Entries:
         """Return the local Jacobian of a node by an argument."""
         reading = reading_of(node)
-        found = [
+        result = [
             PartNumbers(one.part, one.values, one.sizes + doubt_of_part(node, reading, one.part, self.doubts))
             for one in read_parts(node, k, reading, self.most)
         ]
-        return as_sparse(found, node.value.size, node.arguments[k].value.size)
+        return as_sparse(result, node.value.size, node.arguments[k].value.size)
 
 
 def read_parts(node: Operation, k: int, reading: Reading, most: int) -> list[PartNumbers]:
@@ -336,12 +336,12 @@ def read_parts(node: Operation, k: int, reading: Reading, most: int) -> list[Par
 
 def round_values(nodes: Sequence[Node], most: int) -> Doubts:
     """Return how far rounding may have moved each value that is computed."""
-    found: dict[int, Array] = {}
+    result: dict[int, Array] = {}
     with np.errstate(all="ignore"):
         for node in nodes:
             if isinstance(node, Operation):
-                found[node.index] = or_zero(round_value(node, found, most))
-    return found
+                result[node.index] = or_zero(round_value(node, result, most))
+    return result
 
 
 def round_value(node: Operation, doubts: Doubts, most: int) -> Array:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -37,7 +39,9 @@ def evaluator(expression: Expr, places: Places) -> Rule:
         place = places[expression]
         return lambda values: values[place]
     if expression.is_number and not expression.args:
-        number = _constant(expression)
+        number = np.float64(np.nan)
+        with suppress(TypeError, ValueError, OverflowError):
+            number = np.float64(float(expression))
         return lambda values: number
     if isinstance(expression, Add):
         return _sum(expression, places)
@@ -46,13 +50,6 @@ def evaluator(expression: Expr, places: Places) -> Rule:
     if isinstance(expression, Pow):
         return _power(expression, places)
     return _call(expression, places)
-
-
-def _constant(expression: Expr) -> Any:
-    try:
-        return np.float64(float(expression))
-    except (TypeError, ValueError, OverflowError):
-        return np.float64(np.nan)
 
 
 def _call(expression: Expr, places: Places) -> Rule:
@@ -73,19 +70,19 @@ def _sum(expression: Add, places: Places) -> Rule:
         if type(other) is s.sigmoid:
             inner = evaluator(other.args[0], places)
             return lambda values: sigmoid(-inner(values))
-    return _added([evaluator(term, places) for term in terms])
+    return _joined(operator.add, [evaluator(term, places) for term in terms])
 
 
-def _added(terms: Sequence[Rule]) -> Rule:
-    first, *others = terms
+def _joined(join: Callable[[Any, Any], Any], rules: Sequence[Rule]) -> Rule:
+    first, *others = rules
 
-    def added(values: Sequence[Any]) -> Any:
+    def joined(values: Sequence[Any]) -> Any:
         result = first(values)
-        for term in others:
-            result = result + term(values)
+        for rule in others:
+            result = join(result, rule(values))
         return result
 
-    return added
+    return joined
 
 
 def _divided(factors: Sequence[Expr], places: Places) -> Rule:
@@ -100,32 +97,16 @@ def _divided(factors: Sequence[Expr], places: Places) -> Rule:
     for a, b in pairs[:1]:
         rules.append(_ratio(evaluator(a.args[0], places), evaluator(b.args[0], places), float(powers[a])))
     twice = [evaluator(b.args[0], places) for b in below if powers[b] == -2 and b not in paired]
-    return _over(_product(rules) if rules else lambda values: np.float64(1), twice)
+    above = _product(rules) if rules else lambda values: np.float64(1)
+    return _joined(lambda result, number: result / number / number, [above, *twice])
 
 
 def _ratio(a: Rule, b: Rule, p: float) -> Rule:
     return lambda values: np.power(np.asarray(a(values) / b(values), dtype=np.float64), p)
 
 
-def _over(above: Rule, twice: Sequence[Rule]) -> Rule:
-    def divided(values: Sequence[Any]) -> Any:
-        result = above(values)
-        for divisor in twice:
-            number = divisor(values)
-            result = result / number / number
-        return result
-
-    return divided
-
-
 def _product(factors: Sequence[Rule]) -> Rule:
-    first, *others = factors
-
-    def multiplied(values: Sequence[Any]) -> Any:
-        result = first(values)
-        for factor in others:
-            result = result * factor(values)
-        return result
+    multiplied = _joined(operator.mul, factors)
 
     def carried(values: Sequence[Any]) -> Any:
         result = multiplied(values)
@@ -133,13 +114,10 @@ def _product(factors: Sequence[Rule]) -> Rule:
         if np.all((size >= NORMAL) & (size < np.inf)):
             return result
         found = np.broadcast_arrays(*[np.asarray(factor(values), dtype=np.float64) for factor in factors])
-        return np.where(_usual(found), in_powers_of_two(found), result)[()]
+        usual = np.logical_and.reduce([np.isfinite(factor) & (factor != 0) for factor in found])
+        return np.where(usual, in_powers_of_two(found), result)[()]
 
     return multiplied if len(factors) < 3 else carried
-
-
-def _usual(factors: Sequence[Any]) -> Any:
-    return np.logical_and.reduce([np.isfinite(factor) & (factor != 0) for factor in factors])
 
 
 def in_powers_of_two(factors: Sequence[Any]) -> Any:
@@ -171,7 +149,7 @@ def magnitude(expression: Expr, places: Places) -> Rule | None:
     if not _adds(expression):
         return None
     if isinstance(expression, Add):
-        return _added([_size(term, places) for term in expression.args])
+        return _joined(operator.add, [_size(term, places) for term in expression.args])
     if isinstance(expression, Mul):
         return _product([_size(factor, places) for factor in expression.args])
     base, power = _size(expression.args[0], places), float(expression.args[1])
@@ -186,8 +164,8 @@ def _adds(expression: Expr) -> bool:
 
 
 def _size(expression: Expr, places: Places) -> Rule:
-    found = magnitude(expression, places)
-    if found is not None:
-        return found
+    result = magnitude(expression, places)
+    if result is not None:
+        return result
     value = evaluator(expression, places)
     return lambda values: np.abs(value(values))

@@ -1,9 +1,8 @@
-"""What nodes have in common where they differ in their numbers alone.
+"""Local Jacobians: for each op and argument, which output depends on which entry, by which formula and how much.
 
-The factors of local Jacobians: formulas in symbols of their own, differentiated once, and how to work them out.
-Local Jacobians: for each op and argument, which output depends on which entry, by which formula and how much.
-Local Jacobians of many nodes at once: an op that works entry by entry is the same op on one long array.
-A loop of 10,000 steps leaves as many nodes of an op. Their numbers are laid side by side, and numpy is asked once.
+A formula is differentiated once for all nodes of a kind, in symbols of its own. An op that works entry by entry is the
+same op on one long array: the numbers of many nodes, as a loop of 10,000 steps leaves them, are laid side by side, and
+numpy is asked once.
 """
 
 from __future__ import annotations
@@ -137,9 +136,9 @@ def template_of(links: Links | Contraction, constants: tuple[Constant, ...]) -> 
 def derivative(formula: Formula, argument: int, constants: tuple[Constant, ...]) -> Template:
     """Return the derivative of a formula by one argument, the constants among the others written out."""
     symbols = tuple(Dummy(f"a{k}", real=True) for k in range(len(constants)))
-    given = [x if c is None else s.number(c) for x, c in zip(symbols, constants, strict=True)]
-    given[argument] = symbols[argument]
-    return template(s.as_expression(formula(s, *given)).diff(symbols[argument]), symbols)
+    arguments = [x if c is None else s.number(c) for x, c in zip(symbols, constants, strict=True)]
+    arguments[argument] = symbols[argument]
+    return template(s.as_expression(formula(s, *arguments)).diff(symbols[argument]), symbols)
 
 
 @lru_cache(maxsize=1024)
@@ -160,9 +159,9 @@ def separated(found: Template) -> tuple[float, list[Template]] | None:
 def quotient(inner: Formula, outer: Formula) -> Template:
     """Return inner'(x) / outer'(y)."""
     x, y = Dummy("x", real=True), Dummy("y", real=True)
-    found = s.as_expression(inner(s, x)).diff(x) / s.as_expression(outer(s, y)).diff(y)
+    result = s.as_expression(inner(s, x)).diff(x) / s.as_expression(outer(s, y)).diff(y)
     # exp(x - y) and not exp(x)*exp(-y), which overflows where the whole does not.
-    return template(powsimp(found, combine="exp") if found.has(s.exp) else found, (x, y))
+    return template(powsimp(result, combine="exp") if result.has(s.exp) else result, (x, y))
 
 
 def explicit(formula: Formula, count: int) -> Template:
@@ -193,21 +192,21 @@ MOST_RECALLED = 4096
 _RECALLED: dict[Hashable, Template] = {}
 
 
-def recalled(make: Callable[..., Template], *given: Any) -> Template:
-    """Return ``make(*given)``, made once for functions that are the same text over the same values.
+def recalled(make: Callable[..., Template], *parts: Any) -> Template:
+    """Return ``make(*parts)``, made once for functions that are the same text over the same values.
 
     The local reading of an op makes its formulas anew whenever it is asked.
     """
     try:
-        key = (make, *map(text_of, given))
-        found = _RECALLED.get(key)
+        key = (make, *map(text_of, parts))
+        result = _RECALLED.get(key)
     except TypeError:  # a value that has no hash
-        return make(*given)
-    if found is None:
+        return make(*parts)
+    if result is None:
         if len(_RECALLED) >= MOST_RECALLED:
             _RECALLED.clear()
-        found = _RECALLED[key] = make(*given)
-    return found
+        result = _RECALLED[key] = make(*parts)
+    return result
 
 
 def text_of(formula: Formula) -> Hashable:
@@ -356,7 +355,10 @@ def numbers(reading: Reading, part: Part) -> tuple[Any, Any]:
     factor = template.value(chosen)
     size = abs(factor if template.size is None else template.size(chosen))
     if not (factor if type(factor) is np.float64 else np.all(factor)):
-        factor = without_false_zeros(factor, reading, part)
+        unsure: Any = False  # a 0 that came of a number which is not finite, as 1/inf does, is no true zero
+        for slot, where in part.bound:
+            unsure = unsure | ~np.isfinite(numbers_of(reading, part, slot, where))
+        factor = np.where(unsure & (factor == 0), np.nan, factor)
     weight: Any = part.weight
     values, sizes = weighed(weight, factor), weighed(abs(weight), size)
     if reading.op.digits is not None:
@@ -401,14 +403,6 @@ def repeated(numbers: Any, count: int) -> Array:
     full = np.empty(count)
     full[:] = numbers
     return full
-
-
-def without_false_zeros(factor: Any, reading: Reading, part: Part) -> Any:
-    """Return the factors with nan where a 0 came of a number that is not finite: 1/inf is not a true zero."""
-    unsure: Any = False
-    for slot, where in part.bound:
-        unsure = unsure | ~np.isfinite(numbers_of(reading, part, slot, where))
-    return np.where(unsure & (factor == 0), np.nan, factor)
 
 
 WIDEST = 1024
@@ -458,7 +452,7 @@ def batches(links: Sequence[Link], widest: int) -> list[Batch]:
         if few and node.op.formula is not None:
             by_op.setdefault((id(node.op), k), []).append(place)
     groups = [group for many in by_op.values() if len(many) >= MANY for group in of_one_kind(links, many)]
-    return [found for group in groups if (found := batch(links, group)) is not None]
+    return [result for group in groups if (result := batch(links, group)) is not None]
 
 
 def of_one_kind(links: Sequence[Link], places: list[int]) -> list[list[int]]:

@@ -1,7 +1,7 @@
-"""Sums of products of arrays over named axes, two arrays at a time, where a zero wins over inf and nan.
+"""J where its entries are too many to be composed: applied to vectors by passes over the graph.
 
-Local Jacobians as linear maps: applied to vectors, and never listed where subscripts say them.
-J where its entries are too many to be composed: applied by passes over the graph, and held where that is cheap.
+A local Jacobian is a linear map here, which is never listed where subscripts say it: then vectors are contracted with
+arrays over named axes, two at a time, and a zero wins over inf and nan. The entries of J are held where that is cheap.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from gradcli.jacobian.local import (
 )
 from gradcli.jacobian.sparse import Sparse, summing, times
 from gradcli.ops.declare import Array, value_of
-from gradcli.ops.links import ONE, Contraction, EntryPlaces, Links, Mask, Order, listed
+from gradcli.ops.links import ONE, Contraction, Links, Mask, Order, listed
 from gradcli.records import dataclass, field
 
 einsum: Any = np.einsum
@@ -101,13 +101,13 @@ def contract(first: Named, factors: Sequence[Named], keep: str) -> Named:
 
     The factors are taken one by one, always the one that leaves the smallest array.
     """
-    found, left = first, list(factors)
+    result, left = first, list(factors)
     while left:
-        results = [result_letters(found, factor, keep, [f for f in left if f is not factor]) for factor in left]
-        lengths = found.lengths | {letter: n for factor in left for letter, n in factor.lengths.items()}
+        results = [result_letters(result, factor, keep, [f for f in left if f is not factor]) for factor in left]
+        lengths = result.lengths | {letter: n for factor in left for letter, n in factor.lengths.items()}
         best = min(range(len(left)), key=lambda k: math.prod([lengths[letter] for letter in results[k]]))
-        found = multiply(found, left.pop(best), results[best])
-    return found.summed(keep)
+        result = multiply(result, left.pop(best), results[best])
+    return result.summed(keep)
 
 
 def result_letters(a: Named, b: Named, keep: str, others: Sequence[Named]) -> str:
@@ -133,13 +133,13 @@ def dotted(a: Array, b: Array) -> Array:
     finite_a, finite_b = np.isfinite(a), np.isfinite(b)
     if finite_a.all() and finite_b.all():
         return np.asarray(np.matmul(a, b))
-    found = np.matmul(np.where(finite_a, a, 0.0), np.where(finite_b, b, 0.0))
+    result = np.matmul(np.where(finite_a, a, 0.0), np.where(finite_b, b, 0.0))
     sign_a, sign_b = (np.where(np.isnan(x), 0.0, np.sign(x)) for x in (a, b))
     lost = count_lost(a != 0, b != 0, finite_a, finite_b)
     signed = count_lost(np.abs(sign_a), np.abs(sign_b), finite_a, finite_b)
     balance = count_lost(sign_a, sign_b, finite_a, finite_b)
     infinite = np.where((lost == signed) & (np.abs(balance) == lost), np.copysign(np.inf, balance), np.nan)
-    return np.where(lost > 0, infinite, found)
+    return np.where(lost > 0, infinite, result)
 
 
 def count_lost(a: Array, b: Array, finite_a: Array, finite_b: Array) -> Array:
@@ -168,8 +168,8 @@ def sums_of_others(x: Array) -> Array:
         return np.zeros_like(x)
     padded = np.concatenate([x, np.zeros((*x.shape[:-1], count % 2))], axis=-1)
     pairs = padded.reshape(*x.shape[:-1], -1, 2)
-    found = sums_of_others(pairs.sum(axis=-1))[..., None] + pairs[..., ::-1]
-    return np.asarray(found.reshape(padded.shape)[..., :count])
+    result = sums_of_others(pairs.sum(axis=-1))[..., None] + pairs[..., ::-1]
+    return np.asarray(result.reshape(padded.shape)[..., :count])
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,16 +214,11 @@ class Listed:
     local: PartNumbers
     shape: tuple[int, int]
 
-    def back(self, rows: Vectors) -> Vectors:
-        """Return rows of ∂y/∂out times this part."""
-        return self._moved(rows, self.local.part.rows, self.local.part.columns, self.shape[1])
-
-    def forth(self, columns: Vectors) -> Vectors:
-        """Return this part times columns of ∂argument/∂x."""
-        return self._moved(columns, self.local.part.columns, self.local.part.rows, self.shape[0])
-
-    def _moved(self, vectors: Vectors, source: EntryPlaces, target: EntryPlaces, length: int) -> Vectors:
-        sums = summing(target, length)
+    def carry(self, vectors: Vectors, back: bool) -> Vectors:
+        """Return rows of ∂y/∂out times this part, or, not ``back``, this part times columns of ∂argument/∂x."""
+        part = self.local.part
+        source, target = (part.rows, part.columns) if back else (part.columns, part.rows)
+        sums = summing(target, self.shape[back])
 
         def weighed(by: Array | float) -> Callable[[Array], Array]:
             return lambda array: np.stack([sums(times(each[source], by)) for each in array])
@@ -244,40 +239,34 @@ class Contracted:
     sizes: list[Named]
     digits: Named | None
 
-    def back(self, rows: Vectors) -> Vectors:
-        """Return rows of ∂y/∂out times this part."""
-        return self._moved(rows, self.links.rows, self.links.columns, back=True)
-
-    def forth(self, columns: Vectors) -> Vectors:
-        """Return this part times columns of ∂argument/∂x."""
-        return self._moved(columns, self.links.columns, self.links.rows, back=False)
-
-    def _moved(self, vectors: Vectors, source: str, target: str, back: bool) -> Vectors:
-        def through(array: Array, factors: Sequence[Named]) -> Array:
-            return self._through(array, factors, source, target, back)
+    def carry(self, vectors: Vectors, back: bool) -> Vectors:
+        """Return rows of ∂y/∂out times this part, or, not ``back``, this part times columns of ∂argument/∂x."""
 
         def sizes(array: Array) -> Array:
-            found = abs(self.weight) * through(array, self.sizes)
-            return found if self.digits is None else found + through(array, [self.digits])
+            result = abs(self.weight) * self._sum(array, self.sizes, back)
+            return result if self.digits is None else result + self._sum(array, [self.digits], back)
 
         return vectors.through(
-            lambda array: self.weight * through(array, self.factors), sizes, lambda array: through(array, [])
+            lambda array: self.weight * self._sum(array, self.factors, back),
+            sizes,
+            lambda array: self._sum(array, [], back),
         )
 
-    def _through(self, array: Array, factors: Sequence[Named], source: str, target: str, back: bool) -> Array:
-        """Return vectors over ``source`` times the factors, summed into vectors over ``target``."""
-        count = len(array)
-        found = named(array.reshape(count, *self.links.shape_of(source)), EACH + source)
+    def _sum(self, array: Array, factors: Sequence[Named], back: bool) -> Array:
+        """Return vectors times the factors, summed."""
+        count, links = len(array), self.links
+        source, target = (links.rows, links.columns) if back else (links.columns, links.rows)
+        result = named(array.reshape(count, *links.shape_of(source)), EACH + source)
         line, left = self.links.line, list(factors)
         if line is not None:
             near, far = (line.row, line.column) if back else (line.column, line.row)
             here = [factor for factor in left if far not in factor.letters]
             left = [factor for factor in left if far in factor.letters]
-            found = contract(found, here, EACH + near + target + "".join(factor.letters for factor in left))
-            turned = along_line(found.array, found.letters.index(near), line.order, back)
-            found = Named(turned, found.letters.replace(near, far))
-        found = contract(found, left, EACH + target)
-        whole = arranged(found, EACH + target, {EACH: count, **self.links.lengths})
+            result = contract(result, here, EACH + near + target + "".join(factor.letters for factor in left))
+            turned = along_line(result.array, result.letters.index(near), line.order, back)
+            result = Named(turned, result.letters.replace(near, far))
+        result = contract(result, left, EACH + target)
+        whole = arranged(result, EACH + target, {EACH: count, **self.links.lengths})
         return whole.reshape(count, -1)
 
 
@@ -293,13 +282,10 @@ class LocalJacobian:
     parts: list[Map]
     shape: tuple[int, int]
 
-    def back(self, rows: Vectors) -> Vectors:
-        """Return rows of ∂y/∂node times this."""
-        return sum([part.back(rows) for part in self.parts], nowhere(len(rows.values), self.shape[1]))
-
-    def forth(self, columns: Vectors) -> Vectors:
-        """Return this times columns of ∂argument/∂x."""
-        return sum([part.forth(columns) for part in self.parts], nowhere(len(columns.values), self.shape[0]))
+    def carry(self, vectors: Vectors, back: bool) -> Vectors:
+        """Return rows of ∂y/∂node times this, or, not ``back``, this times columns of ∂argument/∂x."""
+        start = nowhere(len(vectors.values), self.shape[back])
+        return sum([part.carry(vectors, back) for part in self.parts], start)
 
 
 def local_jacobian(node: Operation, argument: int, most: int) -> LocalJacobian:
@@ -419,8 +405,8 @@ def apply(output: Node, wrt: Sequence[Node], most: int, graph: Graph, refusal: G
     rows, columns = int(output.value.size), max(int(leaf.value.size) for leaf in wrt)
     numbers = sum(int(np.size(value_of(node))) for node in nodes)
     cheap = rows * columns <= most and rows * numbers <= MOST_PASSED and rows * passes.listed(links) <= MOST_PASSED
-    held = passes.all_rows() if rows == 1 or cheap else {}
-    return Applied(held, nodes, 0, {(node.index, k): () for node, k, _ in links}, refusal=refusal)
+    entries = passes.all_rows() if rows == 1 or cheap else {}
+    return Applied(entries, nodes, 0, {(node.index, k): () for node, k, _ in links}, refusal=refusal)
 
 
 Read = TypeVar("Read")
@@ -444,16 +430,21 @@ class Passes:
         first = min(leaf.index for leaf in self.leaves)
         nodes = [node for node in reversed(reaches(self.output)) if node.index >= first]
         with np.errstate(all="ignore"):
-            found = accumulate({self.output.index: vectors(rows)}, nodes, self._back, lambda a, b, _own: a + b)
+            result = accumulate(
+                {self.output.index: vectors(rows)},
+                nodes,
+                lambda node, k, rows: self._within(local_jacobian, node, k).carry(rows, back=True),
+                lambda a, b, _own: a + b,
+            )
         return {
-            leaf.index: found.get(leaf.index) or nowhere(len(rows), int(np.size(leaf.value))) for leaf in self.leaves
+            leaf.index: result.get(leaf.index) or nowhere(len(rows), int(np.size(leaf.value))) for leaf in self.leaves
         }
 
     def forth(self, leaf: Node, columns: Array) -> Vectors:
         """Return J by one leaf times each column, which are the rows of ``columns``."""
-        found = self.tangents({leaf.index: columns})
-        if self.output.index in found:
-            return found[self.output.index]
+        result = self.tangents({leaf.index: columns})
+        if self.output.index in result:
+            return result[self.output.index]
         return nowhere(len(columns), int(np.size(self.output.value)))
 
     def tangents(self, moved: Mapping[int, Array]) -> dict[int, Vectors]:
@@ -461,13 +452,13 @@ class Passes:
 
         ``moved`` has as many rows for each of these leaves, by its index: the directions that go side by side.
         """
-        found = {index: vectors(rows) for index, rows in moved.items()}
+        result = {index: vectors(rows) for index, rows in moved.items()}
         with np.errstate(all="ignore"):
             for node in reaches(self.output):
                 if isinstance(node, Operation):
                     for k in node.links:
-                        self._forth(node, k, found)
-        return found
+                        self._forth(node, k, result)
+        return result
 
     def all_rows(self) -> dict[int, Sparse]:
         """Return J by each leaf, a block of rows at a time, by the entries that can be other than 0."""
@@ -481,15 +472,11 @@ class Passes:
         """Return how many entries of local Jacobians each row goes through one by one."""
         return sum(self._within(count_listed, node, k) for node, k, _ in links)
 
-    def _back(self, node: Operation, k: int, rows: Vectors) -> Vectors:
-        """Return what an argument of a node gets of its rows."""
-        return self._within(local_jacobian, node, k).back(rows)
-
     def _forth(self, node: Operation, k: int, found: dict[int, Vectors]) -> None:
         """Add what a node gets of one of its arguments to what it has."""
         columns = found.get(node.arguments[k].index)
         if columns is not None:
-            moved = self._within(local_jacobian, node, k).forth(columns)
+            moved = self._within(local_jacobian, node, k).carry(columns, back=False)
             found[node.index] = found[node.index] + moved if node.index in found else moved
 
     def _within(self, read: Callable[[Operation, int, int], Read], node: Operation, k: int) -> Read:

@@ -59,9 +59,9 @@ def sinc(x: Array) -> Array:
     far = np.where(near, 1.0, x)
     turns = far - 2 * np.round(far / 2)
     left, right = cosine(turns) / far, sine(turns) / (np.pi * far) / far
-    found = np.where(near, -np.pi * integral, left - right)
-    lost = ~near & (np.abs(found) < NEAR * np.abs(left))
-    return closely(found, lost, lambda x: (mpmath.cospi(x) - mpmath.sinpi(x) / (mpmath.pi * x)) / x, x)
+    result = np.where(near, -np.pi * integral, left - right)
+    lost = ~near & (np.abs(result) < NEAR * np.abs(left))
+    return closely(result, lost, lambda x: (mpmath.cospi(x) - mpmath.sinpi(x) / (mpmath.pi * x)) / x, x)
 
 
 def sine(turns: Array) -> Array:
@@ -77,8 +77,8 @@ def cosine(turns: Array) -> Array:
 
 def silu(x: Array) -> Array:
     """Return σ(x)·(1 + x·σ(-x))."""
-    found = sigmoid(x) * (1 + np.where(np.isfinite(x), x, 0.0) * sigmoid(-x)) + 0 * x
-    return closely(found, around(x, -1.2784645427610738), silu_closely, x)
+    result = sigmoid(x) * (1 + np.where(np.isfinite(x), x, 0.0) * sigmoid(-x)) + 0 * x
+    return closely(result, around(x, -1.2784645427610738), silu_closely, x)
 
 
 def silu_closely(x: Array) -> Array:
@@ -88,8 +88,8 @@ def silu_closely(x: Array) -> Array:
 
 def gelu(x: Array) -> Array:
     """Return Φ(x) + x·φ(x)."""
-    found = erfc(-x * np.sqrt(0.5)) / 2 + x * np.exp(-(x * x) / 2) / np.sqrt(2 * np.pi)
-    return closely(found, around(x, -0.7517915246935645), lambda x: mpmath.ncdf(x) + x * mpmath.npdf(x), x)
+    result = erfc(-x * np.sqrt(0.5)) / 2 + x * np.exp(-(x * x) / 2) / np.sqrt(2 * np.pi)
+    return closely(result, around(x, -0.7517915246935645), lambda x: mpmath.ncdf(x) + x * mpmath.npdf(x), x)
 
 
 def gelu_tanh(x: Array) -> Array:
@@ -98,8 +98,8 @@ def gelu_tanh(x: Array) -> Array:
     b = a * 0.044715
     short = np.clip(x, -1e3, 1e3)
     v = a * short + b * short**3
-    found = sigmoid(v) * (1 + (a * short + 3 * b * short**3) * sigmoid(-v)) + 0 * x
-    return closely(found, around(x, -0.7524614220710163), gelu_tanh_closely, x)
+    result = sigmoid(v) * (1 + (a * short + 3 * b * short**3) * sigmoid(-v)) + 0 * x
+    return closely(result, around(x, -0.7524614220710163), gelu_tanh_closely, x)
 
 
 def gelu_tanh_closely(x: Array) -> Array:

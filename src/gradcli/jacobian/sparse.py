@@ -1,13 +1,13 @@
 """Sparse matrices as three arrays, over numbers or formulas; enough of them to compose Jacobians.
 
-Jacobians on their way through the graph: few entries go as lists, more as arrays, and sums wait.
-A Jacobian of up to ``few`` entries is ``Small``, any other ``Sparse``, or a ``Sum`` whose parts are not yet added up.
-The pattern of a Jacobian: the places that can be non-zero, and what follows from them alone.
-How many calls of backward give all of J: rows that share no column go together.
+On its way through the graph a Jacobian of up to ``few`` entries is ``Small``, which has lists, any other ``Sparse``, or
+a ``Sum`` whose parts are not yet added up. A ``Pattern`` has the places that can be non-zero, and what follows from
+them alone: a word for the structure, and how many calls of backward give all of J.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
@@ -37,6 +37,15 @@ class Sparse:
     values: Array
     sizes: Array | None
     shape: tuple[int, int]
+
+    def each(self, change: Callable[[Array], Array]) -> tuple[Array, Array | None]:
+        """Return what becomes of the values, and of the sizes where there are any."""
+        return change(self.values), None if self.sizes is None else change(self.sizes)
+
+    def with_each(self, other: Sparse, join: Callable[[Array, Array], Array]) -> tuple[Array, Array | None]:
+        """Return the values of two matrices joined, and their sizes where both have some."""
+        sizes = None if self.sizes is None or other.sizes is None else join(self.sizes, other.sizes)
+        return join(self.values, other.values), sizes
 
     def dense(self) -> Array:
         """Return the matrix with all its zeros."""
@@ -88,15 +97,9 @@ def gathered(parts: list[Sparse], shape: tuple[int, int]) -> Sparse:
 
 def added(a: Sparse, b: Sparse) -> Sparse:
     """Return the sum of two matrices, each with its entries in order."""
-    if not same_places(a, b):
+    if not (same(a.rows, b.rows) and same(a.columns, b.columns)):
         return gathered([a, b], a.shape)
-    sizes = None if a.sizes is None or b.sizes is None else a.sizes + b.sizes
-    return Sparse(a.rows, a.columns, a.values + b.values, sizes, a.shape)
-
-
-def same_places(a: Sparse, b: Sparse) -> bool:
-    """Return whether two matrices have their entries in the same places."""
-    return same(a.rows, b.rows) and same(a.columns, b.columns)
+    return Sparse(a.rows, a.columns, *a.with_each(b, operator.add), a.shape)
 
 
 def same(a: EntryPlaces, b: EntryPlaces) -> bool:
@@ -118,11 +121,9 @@ def ordered(matrix: Sparse) -> Sparse:
     key = key[order]
     starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
     if len(starts) == len(key):
-        sizes = None if matrix.sizes is None else matrix.sizes[order]
-        return Sparse(matrix.rows[order], matrix.columns[order], matrix.values[order], sizes, matrix.shape)
-    values = np.add.reduceat(matrix.values[order], starts)
-    sizes = None if matrix.sizes is None else np.add.reduceat(matrix.sizes[order], starts)
-    return Sparse(matrix.rows[order][starts], matrix.columns[order][starts], values, sizes, matrix.shape)
+        return Sparse(matrix.rows[order], matrix.columns[order], *matrix.each(lambda x: x[order]), matrix.shape)
+    sums = matrix.each(lambda x: np.add.reduceat(x[order], starts))
+    return Sparse(matrix.rows[order][starts], matrix.columns[order][starts], *sums, matrix.shape)
 
 
 CROWDED, MANY = 4, 100_000
@@ -133,12 +134,8 @@ def summed(matrix: Sparse, key: EntryPlaces) -> Sparse:
     """Return a matrix with its entries in order, those in one place added up, by a sum for each place that there is."""
     length = matrix.shape[0] * matrix.shape[1]
     places = np.flatnonzero(np.bincount(key, minlength=length))
-    values, sizes = (
-        None if numbers is None else np.asarray(np.bincount(key, numbers, length)[places], dtype=np.float64)
-        for numbers in (matrix.values, matrix.sizes)
-    )
-    assert values is not None  # noqa: S101
-    return Sparse(places // matrix.shape[1], places % matrix.shape[1], values, sizes, matrix.shape)
+    sums = matrix.each(lambda x: np.asarray(np.bincount(key, x, length)[places], dtype=np.float64))
+    return Sparse(places // matrix.shape[1], places % matrix.shape[1], *sums, matrix.shape)
 
 
 def product(a: Sparse, b: Sparse, most: int) -> Sparse:
@@ -146,22 +143,20 @@ def product(a: Sparse, b: Sparse, most: int) -> Sparse:
     if len(b.rows) == b.shape[0] and rising(b.rows):
         return picked(a, b)
     left, right = meetings(a, b, most)
-    sizes = None if a.sizes is None or b.sizes is None else times(a.sizes[left], b.sizes[right])
-    values = times(a.values[left], b.values[right])
-    return ordered(Sparse(a.rows[left], b.columns[right], values, sizes, (a.shape[0], b.shape[1])))
+    products = a.with_each(b, lambda x, y: times(x[left], y[right]))
+    return ordered(Sparse(a.rows[left], b.columns[right], *products, (a.shape[0], b.shape[1])))
 
 
 def picked(a: Sparse, b: Sparse) -> Sparse:
     """Return ``a @ b`` where each row of ``b`` has one entry: each entry of ``a`` meets one."""
     shape = (a.shape[0], b.shape[1])
     if same(a.columns, b.rows):
-        sizes = None if a.sizes is None or b.sizes is None else times(a.sizes, b.sizes)
         columns = a.columns if same(b.rows, b.columns) else b.columns
-        found = Sparse(a.rows, columns, times(a.values, b.values), sizes, shape)
+        result = Sparse(a.rows, columns, *a.with_each(b, times), shape)
     else:
-        sizes = None if a.sizes is None or b.sizes is None else times(a.sizes, b.sizes[a.columns])
-        found = Sparse(a.rows, b.columns[a.columns], times(a.values, b.values[a.columns]), sizes, shape)
-    return found if b.columns is b.rows or rising(b.columns) else ordered(found)
+        products = a.with_each(b, lambda x, y: times(x, y[a.columns]))
+        result = Sparse(a.rows, b.columns[a.columns], *products, shape)
+    return result if b.columns is b.rows or rising(b.columns) else ordered(result)
 
 
 def meetings(a: Sparse, b: Sparse, most: int) -> tuple[EntryPlaces, EntryPlaces]:
@@ -190,11 +185,11 @@ def summing(columns: EntryPlaces, count: int) -> Callable[[Array], Array]:
     if np.bincount(columns).max(initial=0) <= ONE_BY_ONE:
         return lambda terms: np.bincount(columns, terms, count)  # type: ignore[return-value] # numpy types counts
     order = np.argsort(columns, kind="stable")
-    found, starts = np.unique(columns[order], return_index=True)
+    result, starts = np.unique(columns[order], return_index=True)
 
     def sums(terms: Array) -> Array:
         total = np.zeros(count)
-        total[found] = np.add.reduceat(terms[order], starts)
+        total[result] = np.add.reduceat(terms[order], starts)
         return total
 
     return sums
@@ -362,9 +357,9 @@ def add(total: Matrix, part: Entries, few: int) -> Matrix:
 def multiply(outer: Entries, inner: Entries, most: int, few: int) -> Entries:
     """Return ``outer @ inner``; raises ``budget`` where it takes more than ``most`` products of entries."""
     if type(outer) is Small and type(inner) is Small:
-        found = small_product(outer, inner)
-        if found is not None:
-            return listed_if_few(found, few)
+        result = small_product(outer, inner)
+        if result is not None:
+            return listed_if_few(result, few)
     return shortened(product(as_arrays(outer), as_arrays(inner), most), few)
 
 

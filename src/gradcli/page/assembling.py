@@ -38,18 +38,18 @@ UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 """What could end a script or begin a comment, as JSON writes it; all that is not ASCII is written so already."""
 
 
-def page(found: Explained) -> Iterator[str]:
+def page(answer: Explained) -> Iterator[str]:
     """Return the parts of the page of an explanation; raises ``format`` where J has too many entries for a page.
 
     >>> text = "".join(page(gradcli.explain("x**2", x=3.0)))
     >>> text.startswith("<!doctype html>"), len(text) < 300_000
     (True, True)
     """
-    refuse_large(found)
-    return filled_template(found)
+    refuse_large(answer)
+    return filled_template(answer)
 
 
-def filled_template(found: Explained) -> Iterator[str]:
+def filled_template(answer: Explained) -> Iterator[str]:
     """Yield the template with its slots filled."""
     style, script = asset("page.css"), script_text()
     slots = {"style": style, "script": script, "style-hash": digest(style), "script-hash": digest(script)}
@@ -57,18 +57,18 @@ def filled_template(found: Explained) -> Iterator[str]:
     for text, slot in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
         yield text
         if slot == "answer":
-            yield from map(inert_json, encoded(partial(shown_document, found)))
+            yield from map(inert_json, encoded(partial(shown_document, answer)))
         elif slot:
             yield slots[slot]
 
 
-def refuse_large(found: Explained) -> None:
+def refuse_large(answer: Explained) -> None:
     """Raise ``format`` where J has more entries than a page can hold, or is not held at all."""
-    for name, jacobian in found.jacobian.items():
+    for name, jacobian in answer.jacobian.items():
         if not jacobian.held:
             rows, columns = jacobian.matrix_shape
             raise too_large(f"J by {name} is {rows:,} by {columns:,} and is not held")
-    entries = sum(len(jacobian.values) for jacobian in found.jacobian.values())
+    entries = sum(len(jacobian.values) for jacobian in answer.jacobian.values())
     if entries > MOST_NUMBERS:
         raise too_large(f"J has {counted(entries, 'entry')}")
 
@@ -82,42 +82,42 @@ def too_large(what: str) -> GradcliError:
     )
 
 
-def shown_document(found: Explained, *given: Any) -> dict[str, Any]:
+def shown_document(answer: Explained, *form: Any) -> dict[str, Any]:
     """Return the document of an answer with the rules of each J, and without the gradients that the page works out."""
-    whole = document(replace(found, labels={}), *given)  # its script reads formulas by their identifiers
-    if found.timeline is not None:
-        whole["timeline"] = {"title": found.timeline.title, "lines": told_lines(found)}
+    whole = document(replace(answer, labels={}), *form)  # its script reads formulas by their identifiers
+    if answer.timeline is not None:
+        whole["timeline"] = {"title": answer.timeline.title, "lines": event_texts(answer)}
         del whole["events"]
-    for name in found.jacobian:
-        whole["jacobian"][name]["rules"] = rules_of(found, name)
+    for name in answer.jacobian:
+        whole["jacobian"][name]["rules"] = rules_of(answer, name)
     effect = whole["effect"]
     if effect is not None:
         whole["effect"] = {"nudge": effect["nudge"], "shared": effect["shared"]}
     if len(whole["backward"]) == 1:
         whole["backward"] = []
-    whole["graph"] = graph_of(found)
+    whole["graph"] = graph_of(answer)
     return whole
 
 
-def told_lines(found: Explained) -> list[str]:
+def event_texts(answer: Explained) -> list[str]:
     """Return what a script did, as the tables say it on a wide screen."""
     from gradcli.document.model import Settings
     from gradcli.render.events import event_lines
     from gradcli.render.layout import Layout
 
-    timeline = found.timeline
+    timeline = answer.timeline
     if timeline is None:
         return []
     lines = [str(line).rstrip() for line in event_lines(timeline, Settings(), Layout(100))]
     return [line for line in (timeline.head if timeline.rows else "", *lines) if line]
 
 
-def rules_of(found: Explained, name: str) -> list[str]:
+def rules_of(answer: Explained, name: str) -> list[str]:
     """Return what the formulas of a J have in common, as the tables say it; none where each of its few is short."""
     from gradcli.document.jacobian import formula_rows
     from gradcli.document.model import Equation, Settings
 
-    rows = formula_rows(found, name, Settings(full=True))
+    rows = formula_rows(answer, name, Settings(full=True))
     return [f"{row.left} = {row.sides[0]}" if isinstance(row, Equation) else row for row in rows]
 
 
@@ -153,4 +153,4 @@ def digest(text: str) -> str:
 
 def inert_json(text: str) -> str:
     """Return JSON that no text in it can end or comment out, with the same meaning."""
-    return re.sub("[<>&]", lambda found: UNSAFE[found[0]], text)
+    return re.sub("[<>&]", lambda sign: UNSAFE[sign[0]], text)

@@ -29,22 +29,22 @@ NUMBER, LONGEST_TEXT, LONGEST_LABEL = 8, 26, 26
 GAP = (14, 14)
 
 
-def graph_of(found: Explained) -> dict[str, Any] | None:
+def graph_of(answer: Explained) -> dict[str, Any] | None:
     """Return the graph of an answer as JSON; None for one with too many boxes."""
     try:
-        sheet = sheet_of(replace(found, labels={}), Settings())  # the page looks values up by their identifiers
+        sheet = sheet_of(replace(answer, labels={}), Settings())  # the page looks values up by their identifiers
     except GradcliError:
         return None
-    picture = found.picture
+    picture = answer.picture
     vertices = {vertex.name: vertex for vertex in picture.vertices}
-    inputs = {name: found.inputs[name].shape for name in found.jacobian}
-    shapes = {**inputs, found.name: found.output.shape} if picture.by_entry else {}
+    inputs = {name: answer.inputs[name].shape for name in answer.jacobian}
+    shapes = {**inputs, answer.name: answer.output.shape} if picture.by_entry else {}
     places = [[name, k] for name, shape in shapes.items() for k in range(math.prod(shape))]
     entries = dict(zip(vertices, places, strict=False))  # a picture by names has no places
     boxes = [
         {
             "name": box.name,
-            "title": with_labels(title_of(box), found.labels),
+            "title": with_labels(title_of(box), answer.labels),
             "role": box.role,
             "entry": entries.get(box.name),
             "squares": squares_of(vertices.get(box.name)),

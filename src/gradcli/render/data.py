@@ -195,8 +195,8 @@ def jacobian_document(jacobian: Jacobian, definitions: dict[str, str], form: For
     symbolic = None if numeric is None else dense_formulas(jacobian)
     entries = None
     if symbolic is None:
-        held = fields(jacobian, form, "rows", "columns", "values")
-        entries = held if jacobian.held else dict.fromkeys(held)
+        arrays = fields(jacobian, form, "rows", "columns", "values")
+        entries = arrays if jacobian.held else dict.fromkeys(arrays)
         entries["formulas"] = jacobian.rules or None
     return {
         "shape": list(jacobian.shape),
@@ -384,8 +384,8 @@ def error_document(error: GradcliError) -> dict[str, Any]:
         return written
     from gradcli.explanation.timeline import timeline
 
-    told = timeline(error.ended)
-    return written | events_document(told) | {"explained": told.last_error}
+    story = timeline(error.ended)
+    return written | events_document(story) | {"explained": story.last_error}
 
 
 LONG = 10_000

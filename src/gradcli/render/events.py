@@ -118,11 +118,10 @@ def timeline_lines(timeline: Timeline) -> list[str]:
 
 
 def full_text(left: Left) -> str:
-    """Return one thing that a line left, with all digits."""
+    """Return one thing that a line left, with all digits; of many entries the first and the last."""
+
+    def entries_text(value: Array) -> str:
+        return input_text(value) if value.size <= MOST_ENTRIES else array_text(value, MOST_PRECISE, FIRST)
+
     text = left.text if left.value is None else f"{left.text} = {entries_text(left.value)}"
     return text if left.added is None else f"{text} ({entries_text(left.added)} added)"
-
-
-def entries_text(value: Array) -> str:
-    """Return an array with all digits; of many entries the first and the last."""
-    return input_text(value) if value.size <= MOST_ENTRIES else array_text(value, MOST_PRECISE, FIRST)

@@ -1,6 +1,6 @@
-"""What a picture of the graph says: the lines of each box and edge, long loops folded; and the picture in DOT.
+"""The picture of the graph: what its boxes and edges say, long loops folded, in DOT and as SVG.
 
-The picture of the graph as SVG: one file without anything from elsewhere, readable in light and dark.
+The SVG is one file without anything from elsewhere, readable in light and dark.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ class Sheet:
     lines: list[Line]
 
 
-def sheet_of(found: Explained, settings: Settings) -> Sheet:
+def sheet_of(answer: Explained, settings: Settings) -> Sheet:
     """Return what a picture of an answer says; raises ``option`` for one with too many boxes."""
-    picture = found.picture
-    boxes, stands = fold_vertices(picture, found, settings)
+    picture = answer.picture
+    boxes, stands = fold_vertices(picture, answer, settings)
     if len(boxes) > MOST_DRAWN:
         hint = "--tape tells the first and the last of them; names for fewer values make fewer boxes"
         raise GradcliError(
@@ -80,15 +80,15 @@ def sheet_of(found: Explained, settings: Settings) -> Sheet:
         ends = stands[edge.below], stands[edge.above]
         whole = ends == (edge.below, edge.above)
         if ends[0] != ends[1] and ends not in lines:
-            lines[ends] = edge_line(ends, edge_text(edge, settings) if whole else None, edge.flows, settings)
-    program = found.program_lines if found.timeline is None else [found.timeline.title]
+            lines[ends] = edge_line(ends, edge if whole else None, edge.flows, settings)
+    program = answer.program_lines if answer.timeline is None else [answer.timeline.title]
     heading = [*program[:MOST_LINES], *([settings.dots] if len(program) > MOST_LINES else [])]
     sheet = Sheet(heading, boxes, list(lines.values()))
-    if not found.labels:
+    if not answer.labels:
         return sheet
     from gradcli.document.texts import with_labels  # a formula has none
 
-    return with_texts(sheet, lambda text: with_labels(text, found.labels))
+    return with_texts(sheet, lambda text: with_labels(text, answer.labels))
 
 
 def with_texts(sheet: Sheet, change: Callable[[str], str]) -> Sheet:
@@ -102,15 +102,7 @@ def with_texts(sheet: Sheet, change: Callable[[str], str]) -> Sheet:
     return Sheet([*map(change, sheet.heading)], boxes, lines)
 
 
-def edge_text(edge: Edge, settings: Settings) -> str | None:
-    """Return the derivative along an edge, of an entry of J with its number."""
-    if edge.value is None:
-        return edge.text
-    number = short(edge.value, settings.precision)
-    return number if edge.text in (None, number) else f"{edge.text} = {number}"
-
-
-def fold_vertices(picture: Picture, found: Explained, settings: Settings) -> tuple[list[Drawn], dict[str, str]]:
+def fold_vertices(picture: Picture, answer: Explained, settings: Settings) -> tuple[list[Drawn], dict[str, str]]:
     """Return the boxes, and which of them stands for each vertex."""
     boxes: list[Drawn] = []
     stands: dict[str, str] = {}
@@ -123,12 +115,10 @@ def fold_vertices(picture: Picture, found: Explained, settings: Settings) -> tup
             place += len(hidden)
             continue
         vertex = picture.vertices[part]
-        box = (
-            gap_box(vertex.name, [vertex], picture.left_out, settings)
-            if vertex.role == "gap"
-            else box_of(vertex, vertex.name == found.name, settings)
-        )
-        boxes.append(box)
+        if vertex.role == "gap":
+            boxes.append(gap_box(vertex.name, [vertex], picture.left_out, settings))
+        else:
+            boxes.append(box_of(vertex, vertex.name == answer.name, settings))
         stands[vertex.name] = vertex.name
         place = part + 1
     return boxes, stands
@@ -139,12 +129,12 @@ def patterns(vertices: Sequence[Vertex]) -> list[tuple[str, str] | None]:
 
     Values left out of the middle go with the one before them.
     """
-    found: list[tuple[str, str] | None] = []
+    kinds: list[tuple[str, str] | None] = []
     for vertex in vertices:
         looped = vertex.text is not None and ENDS_IN_NUMBER.search(vertex.name)
         own = (unnumbered(vertex.name), unnumbered(vertex.text or "")) if looped else None
-        found.append(found[-1] if vertex.role == "gap" and found else own)
-    return found
+        kinds.append(kinds[-1] if vertex.role == "gap" and kinds else own)
+    return kinds
 
 
 def gap_box(name: str, hidden: Sequence[Vertex], left_out: int, settings: Settings) -> Drawn:
@@ -170,14 +160,18 @@ def box_of(vertex: Vertex, is_output: bool, settings: Settings) -> Drawn:
 
 def array_lines(word: str, value: Array, settings: Settings) -> list[str]:
     """Return the lines of an array, the ``word`` before them; its two ends where it is long."""
-    found = value_lines(value, settings, WIDEST)
-    if max(map(len, found)) + len(word) > WIDEST and value.size > 1:
-        found = [brief_text(value, settings, least=1)]
-    return [word + found[0], *(" " * len(word) + line for line in found[1:])]
+    lines = value_lines(value, settings, WIDEST)
+    if max(map(len, lines)) + len(word) > WIDEST and value.size > 1:
+        lines = [brief_text(value, settings, least=1)]
+    return [word + lines[0], *(" " * len(word) + line for line in lines[1:])]
 
 
-def edge_line(ends: tuple[str, str], text: str | None, flows: bool, settings: Settings) -> Line:
-    """Return an edge with the lines of its label."""
+def edge_line(ends: tuple[str, str], edge: Edge | None, flows: bool, settings: Settings) -> Line:
+    """Return an edge with the lines of its label: the derivative along it, of an entry of J with its number."""
+    text = edge.text if edge is not None else None
+    if edge is not None and edge.value is not None:
+        number = short(edge.value, settings.precision)
+        text = number if text in (None, number) else f"{text} = {number}"
     label = wrapped(text, WIDEST_LABEL, 2) if text else []
     fits = len(label) <= MOST_LABEL and all(len(line) <= WIDEST_LABEL + 8 for line in label)
     title = f"{ends[0]} → {ends[1]}" + (f": {text}" if text else "" if flows else ": constant")

@@ -114,9 +114,9 @@ def order(rows: Sequence[list[Box]]) -> None:
             row.sort(
                 key=lambda box: mean([at[id(other)] for other in (box.before if down else box.after)], at[id(box)])
             )
-        found = crossings(rows)
-        if found < fewest:
-            best, fewest = [list(row) for row in rows], found
+        result = crossings(rows)
+        if result < fewest:
+            best, fewest = [list(row) for row in rows], result
     for row, kept in zip(rows, best, strict=True):
         row[:] = kept
 

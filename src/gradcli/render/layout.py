@@ -1,6 +1,6 @@
 """The room that a voice has: columns, and whether characters beyond ASCII can be shown.
 
-Lines that are too long for the screen, broken at spaces and operators, and never inside a name or a number.
+Lines that are too long for it are broken at spaces and operators, and never inside a name or a number.
 """
 
 from __future__ import annotations
@@ -86,6 +86,7 @@ PIECES = re.compile(r"(?<=\S)(?= )|(?<=[\w\])])(?=(?<!\*)[*/@·](?!\*))|(?<=[\])
 QUOTED = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'(?!\w)")
 OPENED = re.compile(r"(?<=\()")
 """Where a piece that is still longer may be broken."""
+BLANKS = re.compile(r"(?<=\S) ")
 LEAST = 2
 """Columns that a line which goes on is indented by where a long name leaves no room for more."""
 
@@ -104,8 +105,13 @@ def fold(line: str | Text, width: int, indent: str = "   ", hang: str = "    ") 
     longest = max((len(text.plain[first:stop].strip()) for first, stop in later), default=0)
     lead = lead[: max(width - longest, len(indent), LEAST)]
     cuts = places_to_break(text.plain, len(indent), width, len(lead))
-    pieces = [piece for piece in text.divide(cuts) if piece.plain.strip()]
-    return [Text(lead if k else "").append_text(trimmed(piece, k > 0)) for k, piece in enumerate(pieces)]
+    lines: list[Text] = []
+    for piece in text.divide(cuts):
+        piece.rstrip()
+        blanks = len(piece.plain) - len(piece.plain.lstrip())
+        if piece.plain:
+            lines.append(Text(lead).append_text(piece[blanks:]) if lines else piece)
+    return lines
 
 
 def wrapped(text: str, width: int, hang: int) -> list[str]:
@@ -115,12 +121,6 @@ def wrapped(text: str, width: int, hang: int) -> list[str]:
     ['y = sin(x)', '    + exp(-x)']
     """
     return [piece.plain for piece in fold(text, width, "", " " * hang)]
-
-
-def trimmed(piece: Text, leading: bool) -> Text:
-    """Return a piece without the spaces at which it was broken."""
-    piece.rstrip()
-    return piece[len(piece.plain) - len(piece.plain.lstrip()) :] if leading else piece
 
 
 def places_to_break(plain: str, start: int, width: int, lead: int) -> list[int]:
@@ -137,36 +137,22 @@ def places_to_break(plain: str, start: int, width: int, lead: int) -> list[int]:
 
 def atoms(plain: str, start: int, longest: int) -> list[tuple[int, int]]:
     """Return the stretches of a text that stay in one piece, each with the space before it."""
-    held = HELD.sub(lambda match: match[0].replace(" ", "_"), plain)
-    before = {match.start() for match in SPACED.finditer(held)}
-    after = {match.start() for match in re.finditer(r"(?<= [-+*/@=≈<>·→|&]) |(?<= [-+*/@<>=~][=*>]) ", held)} - before
-    places = [match.start() for match in re.finditer(r" +", held[start:])]
+    joined = HELD.sub(lambda match: match[0].replace(" ", "_"), plain)
+    before = {match.start() for match in SPACED.finditer(joined)}
+    after = {match.start() for match in re.finditer(r"(?<= [-+*/@=≈<>·→|&]) |(?<= [-+*/@<>=~][=*>]) ", joined)} - before
+    places = [match.start() for match in re.finditer(r" +", joined[start:])]
     cuts = [0, *(place + start for place in places if place and place + start not in after), len(plain)]
-    found = []
-    for first, stop in pairwise(cuts):
-        word = plain[first:stop]
-        if len(word.strip()) <= longest:
-            found.append((first, stop))
-            continue
-        found += narrowed(plain, first, stop, longest, (PIECES, OPENED))
-    return found
+    return [piece for first, stop in pairwise(cuts) for piece in narrowed(plain, first, stop, longest)]
 
 
 def narrowed(
-    plain: str, first: int, stop: int, longest: int, places: tuple[re.Pattern[str], ...]
+    plain: str, first: int, stop: int, longest: int, places: tuple[re.Pattern[str], ...] = (PIECES, OPENED, BLANKS)
 ) -> list[tuple[int, int]]:
     """Return a stretch in pieces that fit, broken at the first of the places that are enough, and at blanks at last."""
-    if len(plain[first:stop].strip()) <= longest:
+    if not places or len(plain[first:stop].strip()) <= longest:
         return [(first, stop)]
-    if not places:
-        blanks = [first + match.start() for match in re.finditer(r"(?<=\S) ", plain[first:stop])]
-        return list(pairwise([first, *blanks, stop]))
-    pieces = split(plain, first, stop, places[0])
-    return [part for piece in pieces for part in narrowed(plain, *piece, longest, places[1:])]
-
-
-def split(plain: str, first: int, stop: int, places: re.Pattern[str]) -> list[tuple[int, int]]:
-    """Return a stretch of a text as the stretches between the places at which it may be broken."""
-    masked = QUOTED.sub(lambda match: "_" * len(match[0]), plain[first:stop])
-    inner = [first + match.start() for match in places.finditer(masked) if match.start()]
-    return list(pairwise([first, *inner, stop]))
+    text = plain[first:stop]
+    if places[0] is not BLANKS:
+        text = QUOTED.sub(lambda match: "_" * len(match[0]), text)
+    cuts = [first, *(first + match.start() for match in places[0].finditer(text) if match.start()), stop]
+    return [piece for start, end in pairwise(cuts) for piece in narrowed(plain, start, end, longest, places[1:])]

@@ -1,6 +1,6 @@
-"""The answer for a terminal: lines and tables that fit its width, coloured by rows of J.
+"""The answer for a terminal: lines and tables that fit its width, coloured by rows of J; and the same as pictures.
 
-The tables as pictures: all of them in a window, or that of J alone for a slide; SVG with the viewer's fonts.
+A picture has all tables in a window, or that of J alone for a slide: SVG with the viewer's fonts.
 """
 
 from __future__ import annotations
@@ -17,15 +17,10 @@ from rich.text import Text
 from gradcli.document.model import Document, Equations, Events, Listing, Part, Prose, Settings, Table
 from gradcli.document.sections import figure_of
 from gradcli.render.layout import Layout, fold, in_letters_of
-from gradcli.render.tables import INDENT, equation_lines, table_lines
-from gradcli.render.tables import TONES as GRID_TONES
+from gradcli.render.tables import INDENT, TONES, equation_lines, table_lines
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
-    from gradcli.document.model import Document, Section
-    from gradcli.render.layout import Layout
-
+    from gradcli.document.model import Section
 
 FLUSH = {"program", "gradient", "notes"}
 """Sections whose lines stand at the left, where titles do."""
@@ -102,7 +97,7 @@ def part_lines(part: Part, name: str, settings: Settings, layout: Layout) -> Ite
             yield from fold(row, layout.width, indent) if name == "program" else [Text(indent + row)]
     elif isinstance(part, Prose):
         for sentence in part.sentences:
-            yield from fold(Text(sentence, GRID_TONES.get(part.tone, "")), layout.width, indent)
+            yield from fold(Text(sentence, TONES.get(part.tone, "")), layout.width, indent)
 
 
 PICTURE = """\
@@ -138,13 +133,11 @@ line-height: {line_height}px; }}
 </svg>
 """
 """A picture without a window."""
-GROUNDS = {"light": "ffffff", "dark": "14171c"}
-INKS = {"light": "1a1f29", "dark": "e9ecf1"}
-TONES = {
-    "light": ("b3264c", "1d7f3c", "8a6100", "2f62c4", "a82f90", "0b737b"),
-    "dark": ("ff8aa5", "6fd58b", "e6c352", "8bbdf7", "f09be0", "5ccfd6"),
+THEMES = {
+    "light": ("ffffff", "1a1f29", "b3264c", "1d7f3c", "8a6100", "2f62c4", "a82f90", "0b737b"),
+    "dark": ("14171c", "e9ecf1", "ff8aa5", "6fd58b", "e6c352", "8bbdf7", "f09be0", "5ccfd6"),
 }
-"""Red, green, yellow, blue, magenta and cyan that can be read on either ground."""
+"""A ground, its ink, and red, green, yellow, blue, magenta and cyan that can be read on it."""
 
 
 def picture(document: Document, layout: Layout) -> str:
@@ -158,15 +151,13 @@ def figure(document: Document, layout: Layout, ground: str) -> str:
     """Return the table of J alone as an SVG document as large as it is, on a light or a dark ground."""
     from rich.color import parse_rgb_hex
     from rich.terminal_theme import TerminalTheme
-    from rich.text import Text
 
     text = Text("\n").join([Text(), tables(figure_of(document), layout), Text()])
     width = max(len(line.rstrip()) for line in text.plain.split("\n")) + 1
-    back, ink, *tones = map(parse_rgb_hex, (GROUNDS[ground], INKS[ground], *TONES[ground]))
+    back, ink, *tones = map(parse_rgb_hex, THEMES[ground])
     theme = TerminalTheme(back, ink, [ink, *tones, ink])
-    return recorded(text, width).export_svg(
-        theme=theme, code_format=FIGURE.replace("GROUND", GROUNDS[ground]), unique_id="gradcli"
-    )
+    template = FIGURE.replace("GROUND", THEMES[ground][0])
+    return recorded(text, width).export_svg(theme=theme, code_format=template, unique_id="gradcli")
 
 
 def recorded(text: Text, width: int) -> Console:

@@ -15,65 +15,70 @@ if TYPE_CHECKING:
 SIGNS = "  + - * / // % ** @   < <= > >= == !=   & | ~   and or not   x[0] x[1:3] x[x > 0]"
 
 
-def overview(found: Sequence[Known]) -> str:
+def overview(functions: Sequence[Known]) -> str:
     """Return every function with its summary, by family."""
     lines: list[str] = []
-    for family in dict.fromkeys(known.family for known in found):
-        lines += ["", family, *(summary_line(known) for known in found if known.family == family)]
+    for family in dict.fromkeys(function.family for function in functions):
+        lines += ["", family, *(summary_line(function) for function in functions if function.family == family)]
     lines += ["", "operators", SIGNS, "", "gradcli functions NAME shows one: its formula, derivative and an example."]
     return "\n".join(lines[1:])
 
 
-def summary_line(known: Known) -> str:
+def summary_line(function: Known) -> str:
     """Return a function in one line."""
-    return f"  {known.signature:<44} {known.summary}"
+    return f"  {function.signature:<44} {function.summary}"
 
 
-def describe(found: Sequence[Known]) -> str:
+def describe(functions: Sequence[Known]) -> str:
     """Return one function with all that is known of it, or a line for each of several."""
-    if len(found) > 1:
-        return "\n".join([*map(summary_line, found), "", "gradcli functions NAME shows one of them."])
-    [known] = found
-    methods = [f"x.{method}()" for method in known.methods]
-    lines = [known.signature, f"  {known.summary}", ""]
-    lines.append(f"  written as   {', '.join([*known.spellings, *methods])}")
-    lines += [f"  {label:<12} {text}" for label, text in facts(known)]
-    if known.example is not None:
-        first, *rest = grad_text(known.example.grad).split("\n")
-        lines += ["", f"  $ {shlex.join(known.example.words)}", *(f"  {line}" for line in (first, *rest))]
+    if len(functions) > 1:
+        return "\n".join([*map(summary_line, functions), "", "gradcli functions NAME shows one of them."])
+    [function] = functions
+    methods = [f"x.{method}()" for method in function.methods]
+    lines = [function.signature, f"  {function.summary}", ""]
+    lines.append(f"  written as   {', '.join([*function.spellings, *methods])}")
+    lines += [f"  {label:<12} {text}" for label, text in facts(function)]
+    if function.example is not None:
+        first, *rest = grad_text(function.example.grad).split("\n")
+        lines += ["", f"  $ {shlex.join(function.example.words)}", *(f"  {line}" for line in (first, *rest))]
     return "\n".join(lines)
 
 
-def facts(known: Known) -> list[tuple[str, str]]:
+def facts(function: Known) -> list[tuple[str, str]]:
     """Return what is known of a function, each with what it is."""
-    found = [("formula", known.formula)] if known.formula else []
-    found += [("derivative", text) for text in known.derivatives]
-    found += [("vjp", text) for text in known.vjp]
-    return [*found, *([("at a kink", known.kink)] if known.kink else [])]
+    rows = [("formula", function.formula)] if function.formula else []
+    rows += [("derivative", text) for text in function.derivatives]
+    rows += [("vjp", text) for text in function.vjp]
+    return [*rows, *([("at a kink", function.kink)] if function.kink else [])]
 
 
-def functions_document(found: Sequence[Known]) -> dict[str, Any]:
+def functions_document(functions: Sequence[Known]) -> dict[str, Any]:
     """Return functions as a JSON document."""
     from gradcli import __version__
 
-    return {"schema": 1, "version": __version__, "functions": [entry(known) for known in found], "error": None}
-
-
-def entry(known: Known) -> dict[str, Any]:
-    """Return one function; what was not looked up is null."""
-    example = known.example
     return {
-        "name": known.name,
-        "family": known.family,
-        "signature": known.signature,
-        "summary": known.summary,
-        "spellings": list(known.spellings),
-        "methods": list(known.methods),
-        "facts": [{"what": label, "text": text} for label, text in facts(known)] if example else None,
-        "formula": known.formula or None,
-        "derivatives": list(known.derivatives) if example else None,
-        "vjp": "; ".join(known.vjp) or None,
-        "kink": known.kink or None,
+        "schema": 1,
+        "version": __version__,
+        "functions": [entry(function) for function in functions],
+        "error": None,
+    }
+
+
+def entry(function: Known) -> dict[str, Any]:
+    """Return one function; what was not looked up is null."""
+    example = function.example
+    return {
+        "name": function.name,
+        "family": function.family,
+        "signature": function.signature,
+        "summary": function.summary,
+        "spellings": list(function.spellings),
+        "methods": list(function.methods),
+        "facts": [{"what": label, "text": text} for label, text in facts(function)] if example else None,
+        "formula": function.formula or None,
+        "derivatives": list(function.derivatives) if example else None,
+        "vjp": "; ".join(function.vjp) or None,
+        "kink": function.kink or None,
         "example": example
         and {"command": shlex.join(example.words), "grad": {name: nested(g) for name, g in example.grad.items()}},
     }

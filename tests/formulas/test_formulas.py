@@ -68,13 +68,6 @@ SIGNED = {  # a 0 of which the sign counts stands with it, beside numbers that a
 }
 
 
-@pytest.mark.parametrize("program", SIGNED)
-def test_the_sign_of_a_zero_is_written(program):
-    document = answer(program, {"x": [-1.0, 0.5]})
-    assert document["output"]["symbolic"] == SIGNED[program]
-    assert check_formulas(document) > 0
-
-
 @pytest.mark.parametrize("program", portion([pytest.param(p, id=name) for name, p in GROWING.items()], 6))
 @pytest.mark.parametrize("x", [0.9, slow([0.9, -0.4, 0.2])], ids=["scalar", "vector"])
 def test_formulas_that_would_explode_stay_short_and_cheap(program, x):
@@ -89,24 +82,3 @@ def test_formulas_that_would_explode_stay_short_and_cheap(program, x):
 
 
 MANY = np.cos(np.arange(1100.0))
-LONG = {  # what no derivative flows through: sums and products whose terms are many, though the result is one number
-    'einsum("i,j->", x, x)*b': {"x": MANY[:121]},
-    'einsum("i,j->", x, x)*b ': {"x": MANY[:33]},
-    'einsum("i,j,k->", x, x, x)*b': {"x": MANY[:33]},
-    "sum(x[:, None]*x)*b": {"x": MANY[:33]},
-    "(W @ W)[0, 0]*b": {"W": MANY[:900].reshape(30, 30)},
-    "x @ x*b": {"x": MANY[:550]},
-    "sum(x)*b": {"x": MANY},
-    "prod(x)*b": {"x": MANY[:1100] * 2},
-    "cumsum(x)[-1]*b": {"x": MANY[:390]},
-    "cumprod(x)[-1]*b": {"x": MANY[:390]},
-    "det(W)*b": {"W": MANY[:100].reshape(10, 10) + np.eye(10)},
-}
-
-
-@pytest.mark.parametrize("program", portion(LONG, 12))
-def test_long_sums_beside_a_derivative_are_cheap(program):
-    found, inputs = [], LONG[program] | {"b": 2.0}
-    assert cold_calls(lambda: found.append(gradcli.explain(program, wrt=["b"], inputs=inputs))) < 1_500_000
-    assert found[0].agreement.agree
-    assert found[0].grad["b"] == pytest.approx(gradcli.function(program).value(**inputs) / 2, rel=1e-12)
