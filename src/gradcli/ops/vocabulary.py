@@ -272,8 +272,10 @@ def elementwise(
 def builder(op: Op, count: int) -> Builder:
     """Return the builder of a function of one or two arrays that takes the options of an op; numbers are checked."""
 
-    def build(f: Apply, *given: Any, **named: Any) -> Tensor:
-        bound = signature.bind(f, *given, **named)
+    def build(f: Apply, *arguments: Any, **named: Any) -> Tensor:
+        if len(arguments) == count and not (named or op.text.defaults):
+            return f(op, *arguments)
+        bound = signature.bind(f, *arguments, **named)
         bound.apply_defaults()
         _, *values = bound.arguments.values()
         options = zip(op.text.defaults.items(), values[count:], strict=True)
