@@ -201,7 +201,7 @@ def test_no_circle_of_modules_is_left():
 PLAIN = {
     "document", "engine.naming", "errors", "errors.hints", "errors.inert",
     "exact.thresholds", "explanation.checked", "explanation.effect", "explanation.explained", "explanation.jacobians",
-    "explanation.parts", "explanation.timeline", "explanation.views", "formulas.index_rules",
+    "explanation.parts", "explanation.results", "explanation.timeline", "explanation.views", "formulas.index_rules",
     "ops", "ops.declare", "ops.links", "records", "render",
 }  # fmt: skip
 """What an answer is shown from: records, and names: those of functions are in ``ops``."""

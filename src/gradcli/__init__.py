@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from gradcli.errors import Budget, GradcliError
     from gradcli.explanation.checked import Comparison, Entry
     from gradcli.explanation.evaluation import Function
-    from gradcli.explanation.explained import Agreement, Backward, Note
     from gradcli.explanation.jacobians import Jacobian
     from gradcli.explanation.parts import (
         BranchTaken,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
         Vertex,
     )
     from gradcli.explanation.ran import Ran
+    from gradcli.explanation.results import Agreement, Backward, Note
     from gradcli.interface import Check, Explanation, assert_gradient, check, explain, run
     from gradcli.language.values import Cotangent
 

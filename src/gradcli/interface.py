@@ -312,15 +312,16 @@ def check(
     >>> print(gradcli.check("x**3", x=2.0, expect="x**2"))
     wrong: dy/dx is 4.0 by x**2 and truly 12.0: it is 1/3 of the true one everywhere: a factor 3 is missing
     """
-    from gradcli.checking.check import check_function
-    from gradcli.checking.comparing import digits_asked
+    from gradcli.checking.check import CheckRequest, check_function
+    from gradcli.checking.expected import digits_asked
 
     values = {**(inputs or {}), **variables}
     program, budget, digits = text_of_program(program), budget_of(budget), digits_asked(digits, tolerance)
     claims = claims_of(program, wrt, of, 0, lambda: expect, values, budget)
     function = function_of(program, wrt, of, budget, values) if claims is None else claims.function
     wanted = expect if claims is None else claims.typed
-    return check_function(function, values, v, wanted, samples, seed, strict, Check, digits, claims, points)
+    asked = CheckRequest(v, wanted, digits, claims, points, samples, seed, strict)
+    return check_function(function, values, asked, Check)
 
 
 def claims_of(

@@ -51,7 +51,7 @@ def test_an_entry_is_the_gradient_there(program):
     found = gradcli.explain(program, inputs=inputs)
     values = {value.name: value.value for value in found.values}
     reader = Reader({**found.inputs, **values}, {rule.name: rule.value for rule in found.rules})
-    entries = {name: found.lookup.backward_pass.entry(name) for name in found.differentiated}
+    entries = {name: found.backward_pass.entry(name) for name in found.differentiated}
     written = {name: entry for name, entry in entries.items() if entry}
     assert written
     for name, entry in written.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import mpmath
@@ -14,6 +13,7 @@ from generator.programs import random_program
 from gradcli.engine.graph import Node
 from gradcli.engine.reverse import backward
 from gradcli.explanation.hessians import record_gradient
+from gradcli.explanation.rereading import evaluate
 from op_cases import CASES
 from oracles import (
     applied,
@@ -106,11 +106,11 @@ def test_what_h_calls_a_value_is_called_so_nowhere_else(program):
     told |= {row.name: row.value for row in found.tape.rows}
     names = {"x": np.array([0.3, -0.7])}
     for name, text in hessian.definitions.items():
-        names[name] = hessian.lookup.evaluate(text, names)
+        names[name] = evaluate(text, names)
         if name in told:
             assert_close(names[name], told[name], 1e-12, name)
     for text, value in zip(hessian.blocks["x", "x"].formulas, hessian.blocks["x", "x"].values, strict=True):
-        assert_close(hessian.lookup.evaluate(text, told | names), value, 1e-9, text, 1e-12)
+        assert_close(evaluate(text, told | names), value, 1e-9, text, 1e-12)
 
 
 KINKS = [  # a program, x, H there, the true one of a function that has one, and the words of the note
@@ -275,8 +275,8 @@ def test_a_wrong_rule_is_noticed(monkeypatch):
     """A text that is not the engine's rule is not taken, and without another the program is refused."""
     from gradcli.explanation import hessians as module
 
-    honest = module.settled
-    monkeypatch.setattr(module, "settled", lambda part: f"({honest(part)})*1.001")
+    honest = module.run_text
+    monkeypatch.setattr(module, "run_text", lambda graph, text, names: honest(graph, f"({text})*1.001", names))
     with pytest.raises(gradcli.GradcliError, match="cannot be differentiated once more"):
         gradcli.explain("sin(x)", x=0.3).hessian()
 
@@ -285,8 +285,8 @@ def test_a_wrong_second_derivative_is_noticed(monkeypatch):
     """What is wrong in the second derivative alone is found by the digits: each text is right at the point itself."""
     from gradcli.explanation import hessians as module
 
-    honest = module.settled
-    monkeypatch.setattr(module, "settled", lambda part: f"({honest(part)}) + (x0 - {json.dumps(0.3)})*0.01")
+    honest, more = module.run_text, " + (x0 - 0.3)*0.01"
+    monkeypatch.setattr(module, "run_text", lambda graph, text, names: honest(graph, f"({text}){more}", names))
     found = gradcli.explain("sin(x)", x=0.3).hessian()
     assert found.proof.verdict == "digits-lost"
     assert found.proof.digits < 3

@@ -7,7 +7,7 @@ import pytest
 
 import gradcli
 from generator.programs import random_program
-from gradcli.explanation.picturing import MOST_VERTICES
+from gradcli.explanation.picture import MOST_VERTICES
 from gradcli.explanation.rereading import Reader
 from oracles import portion
 

@@ -12,10 +12,12 @@ from generator.programs import random_program
 from gradcli.document.texts import full
 from gradcli.engine import reverse
 from gradcli.engine.graph import Graph
+from gradcli.explanation.evaluation import Run
 from gradcli.explanation.parts import Tape
 from gradcli.explanation.rereading import Reader, put_in, with_plain_names
-from gradcli.explanation.taping import MOST_ROWS, Recorded, record_tape, take_steps
+from gradcli.explanation.tape import MOST_ROWS, Recorded, record_tape, take_steps
 from gradcli.language.program import compile_program
+from gradcli.language.values import Cotangent
 from gradcli.ops import OPS
 from gradcli.ops.declare import rule_of
 from op_cases import CASES
@@ -100,7 +102,8 @@ def test_every_text_of_an_operation_is_true(op, values, static):
         node = graph(op, *leaves, **static)
     seed = np.cos(np.arange(np.size(node.value)) + 1.0).reshape(node.shape)
     given = {leaf.index: leaf.name for leaf in leaves} | {node.index: "y"}
-    tape = record_tape(Recorded(graph, node, seed, given, given.values(), {}))
+    run = Run(gradcli.function("a"), graph, node, dict(graph.inputs), [Cotangent(seed, seed, "given", seed.shape)])
+    tape = record_tape(Recorded(run, given, given.values(), {}))
     assert [sent.to for sent in tape.rows[0].sent] == ["abcd"[k] for k in node.links]
     assert (op.formula is None) == all(sent.local is None for sent in tape.rows[0].sent)
     assert held(tape, seed) > len(node.links)
@@ -114,7 +117,7 @@ def test_every_text_of_the_seeds_is_true(case):
     inputs = {name: numbers(value) for name, value in case["inputs"].items()}
     calls = [None if call["v"] is None else numbers(call["v"]) for call in case["calls"]]
     found = gradcli.explain(case["expression"], inputs=inputs, calls=calls, wrt=case["wrt"])
-    assert held(found.tape, found.seed, found.lookup.backward_pass.constants)
+    assert held(found.tape, found.seed, found.backward_pass.constants)
     if len(calls) == 1:
         holds_the_sweep(found)
 
@@ -331,6 +334,6 @@ def test_what_is_read_later_has_time_of_its_own():
     """A session that has worked for long since an answer was made may still look at it."""
     found = gradcli.explain("y = x\nfor i in range(100):\n    y = sin(y)\ny", x=0.5)
     for read in (lambda: found.rules, lambda: found.tape):
-        meter = found.lookup.point.run.graph.meter
+        meter = found.source.run.graph.meter
         meter.started, meter.deadline = time.thread_time() - 100, 0.0
         assert read()

@@ -8,7 +8,7 @@ import pytest
 import gradcli
 from gradcli.document import views
 from gradcli.document.model import Cell, Column, Derivative, Equation, Equations, Prose, Section, Table
-from gradcli.explanation.explained import View
+from gradcli.explanation.results import View
 from gradcli.records import replace
 from gradcli.render.layout import Layout
 from gradcli.render.plain import plain

@@ -20,16 +20,8 @@ import numpy as np
 from gradcli.batch.records import LONGEST_LINE, Line, Record, Wanted, fields_of, known_id, read_object, record_of
 from gradcli.errors import Budget, GradcliError, Place
 from gradcli.errors.hints import WAYS, Facts, MisshapenV, MissingInputs, MissingV, NoValue, hint_of
-from gradcli.explanation.evaluation import (
-    Function,
-    Point,
-    call_backward,
-    compose_at,
-    gather_gradient,
-    read_gradient,
-    read_jacobians,
-    stand,
-)
+from gradcli.explanation.evaluation import Function, Run, gather_gradient, read_gradient, stand
+from gradcli.explanation.jacobians import call_backward, read_jacobians
 from gradcli.render.data import document, error_document, gradient_document, inputs_document, numbers_document
 
 if TYPE_CHECKING:
@@ -95,14 +87,14 @@ class Memory:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def derive(self, point: Point, composition: Composition) -> Formulas:
+    def derive(self, run: Run, composition: Composition) -> Formulas:
         """Return the formulas of a run: those of an earlier one with the same signature, else newly derived.
 
         The numbers of their names are missing, or those of the earlier run: ``refreshed`` gives those of this one.
         """
         from gradcli.formulas.derivation import found_formulas, signature
 
-        run, function, leaves = point.run, point.function, point.leaves
+        function, leaves = run.function, run.leaves
         told = signature(run.graph, run.output, leaves, composition) if composition.work <= MOST_SHARED else None
         key: Hashable = (function.place.text, function.wrt, told)
         earlier = None if told is None else self._kept.get(key)
@@ -169,15 +161,15 @@ class Answers:
     def _answered(self, record: Record) -> tuple[dict[str, Any], Verdict]:
         asked = self.asked
         strict = asked.strict or record.strict
-        point = stand(self._function(record), record.inputs, record.calls, strict, record=not asked.reverse_alone)
+        run = stand(self._function(record), record.inputs, record.calls, strict, record=not asked.reverse_alone)
         if asked.reverse_alone:
-            return reverse_alone(point, asked)
+            return reverse_alone(run, asked)
         if asked.only is not None and asked.numbers_do:
-            return by_numbers(point, asked.only)
+            return by_numbers(run, asked.only)
         from gradcli.explanation.explained import Explained
         from gradcli.explanation.explaining import Ask, explain_run
 
-        found = explain_run(point, Ask.WHERE_DOUBTFUL, Explained, self._memory.derive)
+        found = explain_run(run, Ask.WHERE_DOUBTFUL, Explained, self._memory.derive)
         verdict = verdict_of(found.agreement.verdict, found.agreement.finite)
         full = document(found, only=asked.only)
         return (full if asked.only is None else partial(full, asked.only, BOTH)), verdict
@@ -196,29 +188,29 @@ ALWAYS = {"schema", "version", "routes", "agreement", "error"}
 """Fields of every answer that is not whole, beside those that were chosen."""
 
 
-def reverse_alone(point: Point, asked: Wanted) -> tuple[dict[str, Any], Verdict]:
+def reverse_alone(run: Run, asked: Wanted) -> tuple[dict[str, Any], Verdict]:
     """Return the answer of reverse mode, and whether it is finite: there is nothing to hold it against."""
-    found = read_gradient(point)
+    found = read_gradient(run)
     finite = bool(np.isfinite(found.output).all() and all(np.isfinite(g).all() for g in found.grad.values()))
     full = gradient_document(found)
     full["agreement"] = None
     if asked.only is None:
         return partial(full, frozenset(full), ONE), verdict_of("agree", finite)
     if "inputs" in asked.only:
-        full["inputs"] = inputs_document(point.inputs, point.names)
+        full["inputs"] = inputs_document(run.inputs, run.names)
     return partial(full, asked.only, ONE), verdict_of("agree", finite)
 
 
-def by_numbers(point: Point, only: frozenset[str]) -> tuple[dict[str, Any], Verdict]:
+def by_numbers(run: Run, only: frozenset[str]) -> tuple[dict[str, Any], Verdict]:
     """Return the answer of both routes without a formula."""
-    from gradcli.explanation.agreement import compare
+    from gradcli.explanation.jacobians import compare
 
-    jacobians = read_jacobians(point, compose_at(point.run, point.function))
-    backward = call_backward(point, jacobians)
-    agreement = compare(jacobians, backward, point.value).alone
-    full = gradient_document(gather_gradient(point, backward[-1].accumulated)) | numbers_document(backward, agreement)
+    jacobians = read_jacobians(run, run.compose())
+    backward = call_backward(run, jacobians)
+    agreement = compare(jacobians, backward, run.value)
+    full = gradient_document(gather_gradient(run, backward[-1].accumulated)) | numbers_document(backward, agreement)
     if "inputs" in only:
-        full["inputs"] = inputs_document(point.inputs, point.names)
+        full["inputs"] = inputs_document(run.inputs, run.names)
     return partial(full, only, BOTH), verdict_of(agreement.verdict, agreement.finite)
 
 

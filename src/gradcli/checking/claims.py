@@ -4,14 +4,11 @@ Gradients that a script computes itself: which of its values are the derivative 
 ``dW1 = X.T @ dh`` says that dW1 is the derivative of the loss by W1. A claim is one such pair. It is evaluated as an
 expression of the script at its end: in doubles, as the script has it, and in many digits, where the script runs again.
 What is said of all gradients of a script: those by inner values too, and of a wrong one which is wrong first.
-Names of a formula that say they are a derivative, and that nothing holds against one.
 """
 
 from __future__ import annotations
 
-import ast
 import re
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -32,9 +29,8 @@ from gradcli.exact.thresholds import ALL, FEWEST
 from gradcli.exact.work import Spent
 from gradcli.explanation.checked import REVERSE, Entry, Expectation
 from gradcli.explanation.evaluation import Function, filled
-from gradcli.explanation.explained import Note
 from gradcli.explanation.scripts import LOSSES, Asked, derivative_calls
-from gradcli.language.program import Program, assigned_names
+from gradcli.language.program import Program
 from gradcli.ops.declare import Array, value_of
 from gradcli.records import dataclass, field
 from gradcli.runner.reading import is_script
@@ -210,8 +206,6 @@ def as_doubles(value: Any) -> Array:
     """Return a number, an array of a script or nested lists as doubles."""
     return np.asarray(value.value if isinstance(value, Tensor) else value, dtype=np.float64)
 
-
-# ---- Gradients that a script computes itself: which of its values are the derivative by which, and their
 
 LONG = 100_000
 """Calls of functions and turns of loops of a script up to which its own gradients are looked for unasked."""
@@ -504,9 +498,6 @@ def output_name(calls: Sequence[Any], numbers: Mapping[str, Any]) -> str | None:
     return next((name for word in LOSSES for name in scalars if name.split(".")[0] == word), None)
 
 
-# ---- What is said of all gradients of a script: those by inner values too, and of a wrong one which is wr
-
-
 def judge_claims(
     claims: Claims, point: Mapping[str, Any], seed: Array, expected: list[Expectation]
 ) -> list[Expectation]:
@@ -705,35 +696,3 @@ def first_wrong(claims: Claims, wrong: Sequence[InnerGradient], before: frozense
     """
     on_the_way = (one.pair.gradient for one in wrong if not before or not one.nodes or one.nodes & before)
     return next(on_the_way, claims.by_input[variable].gradient)
-
-
-# ---- Names of a formula that say they are a derivative, and that nothing holds against one
-
-WHOLE = ("grad", "gradient", "dy")
-"""Names of a derivative that say by nothing what it is."""
-
-
-def note_unchecked(function: Function) -> list[Note]:
-    """Return the notes on names such as ``df`` and ``dx`` that a formula assigns and that no line reads."""
-    program = function.program
-    if type(program) is not Program:
-        return []
-    text = program.place.text
-    assigned = assigned_names(program)
-    likely = {name: one for name, one in assigned.items() if is_derivative(name, {*program.inputs, *assigned} - {name})}
-    outputs = [name for name in assigned if name not in likely]
-    notes = []
-    for name, statement in likely.items():
-        if not outputs or len(re.findall(rf"\b{name}\b", text)) != 1 or not isinstance(statement, ast.Assign):
-            continue
-        stem = name[1:]
-        by = f"{stem}=" if stem in program.inputs and len(program.inputs) > 1 else ""
-        asked = f"--of {outputs[-1]} --expect {shlex.quote(by + ast.unparse(statement.value))}"
-        notes.append(Note("not-checked", f"{name} was not compared with the derivative: {asked} does that."))
-    return notes
-
-
-def is_derivative(name: str, others: set[str]) -> bool:
-    """Return whether a name says that it is the derivative of, or by, another name."""
-    stem = stem_of(name)
-    return name in WHOLE or (name.startswith("d") and name[1:] in others) or (stem is not None and stem.name in others)

@@ -1,57 +1,103 @@
-"""Variables of a script in a formula of the user's: each is computed by running the script again, in many digits.
-
-A derivative that the user wrote by hand, held against the true J or vᵀ·J.
-"""
+"""What is expected of a derivative, read: numbers as they were typed, formulas in many digits, a script's gradients."""
 
 from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.checking.comparing import (
-    OF_TYPES,
-    ROUNDED,
-    SPACINGS,
-    Derivative,
-    Judged,
-    Standard,
-    Table,
-    compare_by,
-    compare_entries,
-    judge_beside,
-    judge_rounded,
-    largest_entries,
-    reaches_along,
-    standard_of,
-)
-from gradcli.checking.mistakes import derivative_name, diagonal_matrix, fit_shape, loose_text, misfit_text
-from gradcli.checking.truth import Truth, sizes_beside
-from gradcli.engine.naming import output_name
 from gradcli.errors import GradcliError, Place, Span
 from gradcli.errors.hints import did_you_mean
-from gradcli.exact.judge import TINIEST, TermSizes, is_zero, right_digits, weighed
 from gradcli.exact.real import Real, array, digits, lifted
 from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
-from gradcli.exact.slopes import Exact, finite, settled
-from gradcli.exact.thresholds import ALL, CLOSE, EPS, MEASURED, NOTHING, RIGHT, ROUNDING
-from gradcli.exact.work import Spent, paid_from
-from gradcli.explanation.checked import DIGITS, EXPECTED, Comparison, Expectation, FunctionVerdict
-from gradcli.explanation.explained import Note
+from gradcli.exact.slopes import Exact, settled
+from gradcli.exact.thresholds import CLOSE, EPS, MEASURED
+from gradcli.exact.work import paid_from
+from gradcli.explanation.checked import Expectation, FunctionVerdict
+from gradcli.explanation.results import Note
 from gradcli.language.calls import MODULES
 from gradcli.language.program import Program, assigned_names, compile_program, continued, names_text
-from gradcli.language.values import Cotangent, as_input, detached
+from gradcli.language.values import as_input, detached
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.making import CONSTANTS
 
 if TYPE_CHECKING:
     from gradcli.checking.claims import Claims
+
+SPACINGS = 64
+"""Times the spacing of an array's numbers and the largest entry of a gradient: what rounding may leave in any entry.
+
+1 - h² of a saturated tanh is rounded beside 1: entries far below the largest one of a gradient have no digits.
+"""
+LEAST, MOST = 1, 15
+"""Digits that can be asked for: the truth is known to a few more."""
+OF_TYPES = {"float32": 5.0, "float16": 2.0}
+"""Digits of numbers that were computed with fewer than doubles have: what some hundred roundings in a row leave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standard:
+    """How many digits an expected number must have, and what they are called.
+
+    ``spacing`` is the relative distance of two numbers of an array's type, 0 for numbers that were not computed in it,
+    and ``floor`` the part of the largest entry of a gradient by which every entry of an array may be off.
+    """
+
+    digits: float
+    text: str
+    spacing: float = 0.0
+    floor: float = 0.0
+
+    @property
+    def share(self) -> Decimal:
+        """The part of an entry by which it may be off."""
+        return Decimal(10) ** Decimal(-self.digits)
+
+
+def standard_of(digits: float | None, numbers: Array | None) -> Standard | None:
+    """Return the standard that the user asks for, or that of an array of few digits; None for the usual one."""
+    dtype = None if numbers is None else np.asarray(numbers).dtype
+    few = dtype is not None and dtype.name in OF_TYPES
+    if not few and digits is None:
+        return None
+    spacing = float(np.finfo(dtype).eps) if few else 0.0  # type: ignore[arg-type]
+    text = f"the digits of {dtype.name}" if dtype is not None else ""
+    if digits is not None:
+        text = "1 digit" if digits == 1 else f"{digits:.3g} digits"
+    count = digits or OF_TYPES[dtype.name]  # type: ignore[union-attr]
+    floor = 0.0 if dtype is None else min(SPACINGS * (spacing or EPS), 10.0**-count)
+    return Standard(count, text, spacing, floor)
+
+
+def read_digits(digits: object) -> float | None:
+    """Return how many digits are asked for, None for the default; raises ``option`` out of range."""
+    if digits is None:
+        return None
+    if isinstance(digits, bool) or not isinstance(digits, int | float) or not LEAST <= digits <= MOST:
+        raise GradcliError("option", f"digits must be from {LEAST} to {MOST}, and not {digits!r}")
+    return float(digits)
+
+
+def digits_asked(digits: float | None, tolerance: float | None) -> float | None:
+    """Return the digits that are asked for, those that a tolerance stands for; raises ``option`` for both."""
+    if tolerance is None:
+        return digits
+    if digits is not None:
+        raise GradcliError("option", "digits and tolerance are both given", hint="give one of them")
+    return digits_of_tolerance(tolerance)
+
+
+def digits_of_tolerance(tolerance: float) -> float:
+    """Return the digits that a relative tolerance stands for, ``1e-5`` for 5; raises ``option`` out of range."""
+    if not 10.0**-MOST <= tolerance <= 10.0**-LEAST:
+        hint = f"it is relative: 1e-5 is the same as --digits 5, and it goes from 1e-{MOST} to 0.1"
+        raise GradcliError("option", f"--tolerance {tolerance:g} is not from 1e-{MOST} to 0.1", hint=hint)
+    return -math.log10(tolerance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +145,11 @@ def value_of_variable(exact: Exact, name: str) -> ScriptValue:
     return ScriptValue(doubles, beside)
 
 
-# ---- A derivative that the user wrote by hand, held against the true J or vᵀ·J
-
 THREE = Decimal("0.0005")
 """Relative distance that three digits leave."""
 OF_DOUBLES = 15
 """Digits from which a number was printed by a program, which computed it in double precision."""
-MOST = 1e300
+LARGEST = 1e300
 """Size of a typed number from which it is read as any formula is: no derivative in double precision is as large."""
 
 
@@ -459,197 +503,3 @@ def formula_at(
         if first_difference(doubles, found.decisions) is not None:  # rounding decides, as it does in the program
             found = run(program, inputs, frozenset(), doubles, follow=True)
     return found.numbers, found.output.shape
-
-
-class Held(NamedTuple):
-    """What came of an expected derivative: the comparison, both as arrays, a note, and why something is not decided.
-
-    The texts are empty where there is nothing to say, and there are no arrays where not every entry was asked for.
-    ``share`` and ``floor`` are the parts of an entry and of the largest one by which an entry may be off.
-    """
-
-    comparison: Comparison
-    gradients: Gradients | None = None
-    note: str = ""
-    unknown: str = ""
-    share: float = 0.0
-    floor: float = 0.0
-
-
-def hold_expected(
-    readings: Iterable[ExpectedNumbers],
-    sought: Derivative,
-    truth: Truth,
-    seed: Cotangent | None,
-    point: dict[str, Array],
-    exact: Exact,
-) -> Held:
-    """Return how what is expected compares with the truth in the reading that is right, else in the first.
-
-    Raises what the reading of a formula raises, and ``Spent`` where there is no work left for one.
-    """
-    read: list[Held] = []
-    try:
-        for wants in readings:
-            read.append(hold_reading(wants, sought, truth, seed, point, exact))
-            if not read[-1].comparison.wrong:
-                return read[-1]
-    except Spent:
-        if not read:
-            raise
-    return read[0]
-
-
-def hold_reading(
-    wants: ExpectedNumbers,
-    sought: Derivative,
-    truth: Truth,
-    seed: Cotangent | None,
-    point: dict[str, Array],
-    exact: Exact | None = None,
-) -> Held:
-    """Return how what is expected compares with the true J, or vᵀ·J where there is a v, and both as arrays.
-
-    Without v the shape is ``y.shape + x.shape``, or that of both where y = f(x) entry by entry: then it is the
-    diagonal. Where J is too large to be asked for entry by entry, both are held against each other along a direction,
-    and with ``exact`` the entries alone that double precision finds wrong. Anything of another shape is wrong.
-    """
-    true, terms = truth.values, truth.sizes
-    if seed is not None:
-        weights = np.ravel(seed.seed)
-        true = [[weighed(weights, column) for column in zip(*true, strict=True)]]
-        terms = terms.weighed(weights[None])
-    fitting = fit_shape(wants.shape, sought, with_v=seed is not None)
-    name = derivative_name(sought, output_name(sought.run.graph, sought.run.output), with_v=seed is not None)
-    if not fitting.fits:
-        whole = None if truth.direction is not None else np.array([float(entry) for row in true for entry in row])
-        text = misfit_text(wants.values, wants.shape, sought, whole, with_v=seed is not None)
-        count = max(1, len(wants.values))
-        return Held(Comparison((EXPECTED, DIGITS), None, count, 0, count, finite=True, misfit=text))
-    values, bounds = wants.values, wants.bounds
-    if fitting.diagonal:
-        values, bounds = diagonal_matrix(values, len(values)), diagonal_matrix(bounds, len(bounds))
-    columns = math.prod(sought.leaf.shape)
-    table = entries = [values[k : k + columns] for k in range(0, len(values), columns)] if columns else []
-    limits = [bounds[k : k + columns] for k in range(0, len(values), columns)] if columns else []
-    bounds_of = limits
-    if truth.direction is not None:
-        table = [[weighed(truth.direction, row)] for row in table]
-        limits = [[weighed(np.abs(truth.direction), row)] for row in limits]
-    sizes = sizes_beside(terms, table, true)
-    largest = beside_largest = largest_entries(true, whole=fitting.diagonal)
-    if truth.direction is not None:
-        from gradcli.checking.mistakes import in_doubles  # small programs are asked for entry by entry
-
-        by_symbols = in_doubles(sought, seed)[0]
-        largest = largest_entries([[finite(entry) for entry in row] for row in by_symbols.tolist()], fitting.diagonal)
-        length = finite(float(np.linalg.norm(truth.direction)))
-        beside_largest = [length * entry for entry in largest]
-    if wants.measured or truth.rounded:
-        limits = [list(map(widen, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
-    row = sought.row if seed is None else lambda _: ""  # a gradient has no rows
-    beside = Table(sought.variable, EXPECTED, table, true, sizes, row, truth.column)
-    if wants.standard is None:
-        comparison = compare_by_limits(wants, beside, limits, terms, point, beside_largest)
-    else:
-        squared = None if truth.direction is None else reaches_along(entries, true, truth.direction)
-        comparison = compare_by(wants.standard, beside, terms, squared, point, beside_largest)
-    both = None if truth.direction is not None else gradients_of(table, true, fitting.true_shape)
-    if truth.direction is not None and exact is not None:
-        from gradcli.checking.mistakes import Claim, locate  # small programs are asked for entry by entry
-
-        claim = Claim(entries, bounds_of, seed, largest, wants.share, wants.floor)
-        comparison = replace(
-            locate(exact, sought, claim, partial(hold_alone, wants, point), comparison), standard=comparison.standard
-        )
-        if comparison.wrong:
-            both = gradients_of(entries, by_symbols.tolist(), fitting.true_shape)
-    return Held(
-        comparison,
-        both,
-        loose_text(name, wants.shape, fitting.true_shape) if fitting.loosely else "",
-        ROUNDED if comparison.unclear and not any(entry.is_nan() for row in true for entry in row) else "",
-        wants.share,
-        wants.floor,
-    )
-
-
-def compare_by_limits(
-    wants: ExpectedNumbers,
-    table: Table,
-    limits: Sequence[Sequence[Decimal]],
-    terms: TermSizes,
-    point: dict[str, Array],
-    largest: Sequence[Decimal],
-) -> Comparison:
-    """Return how expected numbers compare with the truth by how far each may be from it.
-
-    The rounding inside of values is looked into where an array differs that was computed elsewhere.
-    """
-
-    def judge(i: int, j: int, value: Any, true: Any) -> Judged:
-        judged = judge_expected(value, true, limits[i][j], float(table.sizes[i, j]))
-        return judge_beside(judged, value, true, wants.floor, largest[i])
-
-    def judge_again(i: int, j: int, value: Any, true: Any) -> Judged:
-        return judge_rounded(judge(i, j, value, true), value, true, float(terms.rounded[i, j]), largest[i])
-
-    comparison = compare_entries(table, judge, 10.0**-RIGHT, point)
-    if comparison.wrong and wants.computed:
-        comparison = compare_entries(table, judge_again, 10.0**-RIGHT, point)
-    return comparison
-
-
-def hold_alone(
-    wants: ExpectedNumbers, point: dict[str, Array], table: Table, bound: Decimal, terms: TermSizes, largest: Decimal
-) -> Comparison:
-    """Return how one entry, that of a table, compares with the truth."""
-    if wants.standard is not None:
-        return compare_by(wants.standard, table, terms, None, point, [largest])
-    limit = widen(bound, table.truth[0][0], float(table.sizes[0, 0])) if wants.measured else bound
-    return compare_by_limits(wants, table, [[limit]], terms, point, [largest])
-
-
-class Gradients(NamedTuple):
-    """What is expected and what is true, as arrays of one shape."""
-
-    expected: Array
-    true: Array
-
-
-def gradients_of(
-    table: Sequence[Sequence[Decimal]], true: Sequence[Sequence[Decimal]], shape: tuple[int, ...]
-) -> Gradients:
-    """Return the rows of both tables as arrays in a shape, as they are where they have other entries."""
-    return Gradients(as_array(table, shape), as_array(true, shape))
-
-
-def as_array(table: Sequence[Sequence[Any]], shape: tuple[int, ...]) -> Array:
-    """Return the rows of a table as doubles, in a shape where they have as many entries."""
-    rows = np.array([[float(entry) for entry in row] for row in table])
-    return rows.reshape(shape) if rows.size == math.prod(shape) else rows
-
-
-def widen(bound: Decimal, truth: Decimal, size: float) -> Decimal:
-    """Return the bound of a number that was computed in double precision: rounding of its terms, 10⁻⁶ of it at most."""
-    rounding = Decimal(ROUNDING) * finite(size)
-    return bound if truth.is_nan() else max(bound, rounding if is_zero(truth) else min(rounding, CLOSE * abs(truth)))
-
-
-def judge_expected(value: Decimal, truth: Decimal, bound: Decimal, size: float) -> Judged:
-    """Return how many digits of an expected number are right, and whether that is enough."""
-    if truth.is_nan():
-        return Judged(math.nan, right=False)
-    if not value.is_finite():
-        return Judged(0.0, right=False, finite=False)
-    error = abs(value - truth)
-    if error <= TINIEST:
-        return Judged(ALL, right=True)
-    if bound >= 0:
-        right = error <= max(bound, NOTHING * abs(truth))
-        return Judged(right_digits(float(value), truth, size) if right or not is_zero(truth) else 0.0, right)
-    if is_zero(truth):
-        within = error <= NOTHING * finite(size)
-        return Judged(ALL if within else 0.0, within)
-    found = ALL if not error else min(max(0.0, -float((error / abs(truth)).log10())), ALL)
-    return Judged(found, found >= RIGHT)

@@ -21,9 +21,10 @@ from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import CLOSE, FEWEST, ROUNDING, SAME
 from gradcli.exact.work import Spent, Work, charge, paid_from
 from gradcli.explanation.confirmation import spent_text
-from gradcli.explanation.evaluation import Evaluation, Function, Point, stand
-from gradcli.explanation.explained import Explained, Note
+from gradcli.explanation.evaluation import Function, Run, stand
+from gradcli.explanation.explained import Explained
 from gradcli.explanation.explaining import Ask, explain_run
+from gradcli.explanation.results import Note
 from gradcli.explanation.suspicion import fits_a_check, largest
 from gradcli.formulas.readback import Evaluate, Mismatch, Printed, printed, read_back
 from gradcli.language.program import Program, compile_program
@@ -65,7 +66,7 @@ class Reading:
 
 
 def read_formulas(
-    function: Function, point: dict[str, Any], v: object, run: Evaluation, composition: Composition, dust: float
+    function: Function, point: dict[str, Any], v: object, run: Run, composition: Composition, dust: float
 ) -> Reading:
     """Read back every formula that ``explain`` prints at a point, where the program was run and its J composed.
 
@@ -78,7 +79,7 @@ def read_formulas(
     budget = replace(function.program.budget, text=64_000, syntax=1_000_000, depth=1_000)
     page = Page(answer, budget, Work(budget.work))
     with np.errstate(all="ignore"):
-        if not fits_a_check(at.run.graph, readings(at.run.graph, answer)):
+        if not fits_a_check(at.graph, readings(at.graph, answer)):
             reading = reading_of(page, page.read(DOUBLES), dust, ROUNDING)
             return reading.undecided(f"double precision gives other numbers, and in more digits {reading.why}")
         return reading_of(page, read_twice(page, partial(true_output, at)), dust, ROUNDING if dust else float(SAME))
@@ -174,7 +175,7 @@ def read_twice(page: Page, output: Callable[[], list[Decimal]]) -> list[Mismatch
     return [found for found in wrong if not (truths and gives_output(found, page.answer, truths))]
 
 
-def true_output(at: Point) -> list[Decimal]:
+def true_output(at: Run) -> list[Decimal]:
     """Return the output at a point in many digits, in flat order; nothing where that cannot be found."""
     try:
         return Exact(at.function.program, at.inputs, at.names).values()

@@ -20,9 +20,9 @@ from gradcli.engine.reverse import cotangents
 from gradcli.errors import GradcliError
 from gradcli.exact.thresholds import ROUNDING, WRONG
 from gradcli.explanation.checked import FunctionVerdict
-from gradcli.explanation.evaluation import Evaluation, Function
-from gradcli.explanation.explained import Note
-from gradcli.explanation.observed import added_together
+from gradcli.explanation.evaluation import Function, Run
+from gradcli.explanation.notes import added_together
+from gradcli.explanation.results import Note
 from gradcli.jacobian.passes import Passes
 from gradcli.language.values import read_v
 from gradcli.ops.declare import Array, value_of
@@ -102,7 +102,7 @@ def by_input(gave: dict[str, Array], shapes: Mapping[str, tuple[int, ...]]) -> d
     return {without[0] if name == unnamed[0] else name: g for name, g in gave.items()}
 
 
-def seeds_of(run: Evaluation, v: Array, call: Call) -> tuple[list[Array], list[Array]]:
+def seeds_of(run: Run, v: Array, call: Call) -> tuple[list[Array], list[Array]]:
     """Return cotangents of the outputs of a call: those that reach it from the output of the run, and random ones.
 
     The first are without what one output hands on to another within the function.

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.checking.check import LEFT_OUT, check_function, may_say_gradients
-from gradcli.checking.comparing import LEAST, MOST, digits_of_tolerance
-from gradcli.checking.expected import Expected, as_expected, only
+from gradcli.checking.check import LEFT_OUT, CheckRequest, check_function, may_say_gradients
+from gradcli.checking.expected import LEAST, MOST, Expected, as_expected, digits_of_tolerance, only
 from gradcli.cli.inputs import PICKLED, assignment, file_error, key_of, read_array, read_text
 from gradcli.cli.options import Option, options_of
 from gradcli.cli.output import complain, require_folder, say, write
@@ -82,9 +81,8 @@ def answer_check(env: Environment, typed: Typed) -> Check:
     else:
         function, wanted = claims.function, claims.typed
     with np.errstate(all="ignore"):  # what is expected may be beyond double precision, which numpy warns of
-        answer = check_function(
-            function, asked.values, asked.calls[0], wanted, samples, seed, asked.strict, Check, digits, claims, further
-        )
+        question = CheckRequest(asked.calls[0], wanted, digits, claims, further, samples, seed, asked.strict)
+        answer = check_function(function, asked.values, question, Check)
     again = Again(typed, asked.program, [texts[0] | point for point in texts], answer)
     command = again.command([asked.values, *further])
     answer = replace(answer, notes=[*answer.notes, *asked.notes], reproduce=command)

@@ -214,8 +214,9 @@ def grad(env: Environment, typed: Typed) -> int:
     notes, verdict = [*asked.notes, *gradient.notes], "agree"
     more: dict[str, Any] = {}
     if typed["confirm"]:
-        from gradcli.explanation.explained import Explained, Note
+        from gradcli.explanation.explained import Explained
         from gradcli.explanation.explaining import Ask, explain_run
+        from gradcli.explanation.results import Note
         from gradcli.render.data import agreement_document
 
         answer = explain_run(point, Ask.ALWAYS, Explained)

@@ -19,7 +19,7 @@ from gradcli.ops.links import Given
 
 if TYPE_CHECKING:
     from gradcli.cli.output import Environment
-    from gradcli.explanation.explained import Note
+    from gradcli.explanation.results import Note
 
 
 TEXTS = (".py", ".txt")
@@ -256,7 +256,7 @@ def without_header(text: str, path: str, option: str, budget: Budget, notes: lis
     """Return the numbers of a table, and add a note on the header that is left out."""
     from gradcli.cli.formats import read_table
     from gradcli.errors.inert import inert
-    from gradcli.explanation.explained import Note
+    from gradcli.explanation.results import Note
 
     found = read_table(text, budget)
     if found.header:

@@ -18,8 +18,8 @@ from gradcli.records import dataclass, field
 
 if TYPE_CHECKING:
     from gradcli.explanation.evaluation import Function
-    from gradcli.explanation.explained import Note
     from gradcli.explanation.explaining import ViewRequest
+    from gradcli.explanation.results import Note
 
 Typed = Mapping[str, Any]
 """What was typed, by the names of the options in the table; the default of those that were not."""

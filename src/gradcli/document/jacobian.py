@@ -130,7 +130,7 @@ def one_row_formulas(answer: Explained, name: str, settings: Settings) -> Rows:
         return [Equation(Derivative(answer.name, (name,)), (), np.zeros(jacobian.input_shape))]
     texts = jacobian.formulas
     long = texts is None or any(len(text) > LONG_ENTRY or not named.isdisjoint(NAME.findall(text)) for text in texts)
-    rule = answer.lookup.backward_pass.input_rule(name) if long and jacobian.input_shape and not settings.full else None
+    rule = answer.backward_pass.input_rule(name) if long and jacobian.input_shape and not settings.full else None
     if rule is not None and rule.text is not None and ".grad" not in rule.text and len(rule.text) <= LONGEST_RULE:
         return [Equation(Derivative(answer.name, (name,)), (rule.text,))]
     return formula_rows(answer, name, settings, numbers=True)
@@ -288,7 +288,7 @@ def legend(answer: Explained, rows: Sequence[int | None], blocks: Sequence[Seque
     if not empty:
         return ()
     says, beside = "this output does not use it", "0 is a slope of 0 here"
-    if answer.lookup.by_choice:
+    if answer.by_choice:
         says, beside = "not used at this point", "0 is used with slope 0"
     both = any(cell.mark is Mark.NONE and cell.value == 0 for _, cell in cells)
     return (Remark(empty[0], f"{says}; {beside}" if both else says, needed=both, mark=Mark.ZERO),)
@@ -352,7 +352,7 @@ def formula_rows(answer: Explained, name: str, settings: Settings, numbers: bool
     """
     jacobian = answer.jacobian[name]
     is_gradient = not answer.output.shape and answer.seed.item() == 1 and answer.has_steps
-    by_name = answer.lookup.backward_pass.entry(name) if is_gradient else None
+    by_name = answer.backward_pass.entry(name) if is_gradient else None
     texts = jacobian.rules or jacobian.formulas or []
     if by_name and any(len(text) > LONG_FORMULA for text in texts):
         letters = "ijkl"[: len(jacobian.input_shape)]

@@ -86,7 +86,7 @@ def with_numbers(rows: Sequence[Equation | str], answer: Explained, settings: Se
     names = {value.name: value.value for value in answer.values}
     write = partial(short, precision=settings.precision)
     steps = [put_in(str(row.sides[0]), names, write) for row in equations]
-    values = iter(evaluate(answer, [step or "0" for step in steps], {}))
+    values = iter(evaluate([step or "0" for step in steps], {}))
     put = {id(row): (step, next(values)) for row, step in zip(equations, steps, strict=True)}
     for row in rows:
         step, value = put.get(id(row), ("", None))
@@ -167,7 +167,7 @@ def backward_section(answer: Explained, settings: Settings) -> Section:
         return Section("backward")
     rows: list[Equation | str] = [Equation(name, (), value) for name, value in answer.constants.items()]
     rows += [Equation(rule.name, (str(rule.made),)) for rule in reversed(answer.rules) if rule.made]
-    whole = answer.lookup.backward_pass
+    whole = answer.backward_pass
     shown = [*whole.rules] if settings.full and not whole.left_out else with_gap(whole)
     rules = [rule for rule in shown if not isinstance(rule, str)]
     alone = not any(rule.value.shape for rule in rules)
@@ -240,12 +240,12 @@ def steps_of(rules: Sequence[Rule], answer: Explained, precision: int) -> list[s
     split = [terms_of(rule.text or "") for rule in rules]
     sums = [terms if 1 < len(terms) <= MOST_TERMS else [] for terms in split]
     unsigned = [re.sub(r"^ [+-] ", "", term) for terms in sums for term in terms]
-    numbers = iter(evaluate(answer, [COTANGENT.sub(rf"\1{ending}", term) for term in unsigned], names))
+    numbers = iter(evaluate([COTANGENT.sub(rf"\1{ending}", term) for term in unsigned], names))
     added = [added_up(terms, [next(numbers) for _ in terms], precision) for terms in sums]
     alone = [terms[0] if len(terms) == 1 else "" for terms in split]
     digits = (precision, precision + MORE_DIGITS)
     forms = [[put_in(term, with_cotangents, partial(short, precision=count)) for count in digits] for term in alone]
-    values = iter(evaluate(answer, [text or "0" for pair in forms for text in pair], {}))
+    values = iter(evaluate([text or "0" for pair in forms for text in pair], {}))
     steps = []
     for step, pair, rule in zip(added, forms, rules, strict=True):
         true = [text for text in pair if is_shown(next(values), rule.value, precision)]

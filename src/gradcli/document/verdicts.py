@@ -11,10 +11,13 @@ import numpy as np
 
 from gradcli.document.texts import full
 from gradcli.errors.hints import counted
+from gradcli.explanation.rereading import evaluate as read_back
+from gradcli.explanation.saturation import saturated, true_rules
 
 if TYPE_CHECKING:
-    from gradcli.explanation.explained import Explained, Proof
+    from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
+    from gradcli.explanation.results import Proof
     from gradcli.ops.declare import Array
 
 CLOSE = 1e-9
@@ -39,20 +42,20 @@ def is_same(value: float, number: float, within: float = CLOSE) -> bool:
     return abs(value - number) <= within * abs(number)
 
 
-def evaluate(answer: Explained, formulas: Sequence[str], names: Mapping[str, Any]) -> list[float | None]:
+def evaluate(formulas: Sequence[str], names: Mapping[str, Any]) -> list[float | None]:
     """Return what formulas of single numbers are at the point; None for what the language does not read."""
     portions = [formulas[start:][:AT_ONCE] for start in range(0, len(formulas), AT_ONCE)]
-    return [value for portion in portions for value in evaluate_together(answer, portion, names)]
+    return [value for portion in portions for value in evaluate_together(portion, names)]
 
 
-def evaluate_together(answer: Explained, formulas: Sequence[str], names: Mapping[str, Any]) -> Iterator[float | None]:
+def evaluate_together(formulas: Sequence[str], names: Mapping[str, Any]) -> Iterator[float | None]:
     """Yield the values of a few formulas, read together where that goes well."""
-    values = answer.lookup.evaluate(f"[{', '.join(formulas)}]", names)
+    values = read_back(f"[{', '.join(formulas)}]", names)
     if values is not None and values.shape == (len(formulas),):
         yield from values.tolist()
         return
     for formula in formulas:
-        value = answer.lookup.evaluate(formula, names)
+        value = read_back(formula, names)
         yield float(value) if value is not None and value.ndim == 0 else None
 
 
@@ -72,7 +75,7 @@ def with_true_formulas(answer: Explained) -> Explained:
     pairs = pairs_of(answer.output_formulas, answer.output)
     pairs += [pair for jacobian in answer.jacobian.values() for pair in pairs_of(jacobian.formulas, jacobian.values)]
     pairs = [pair for pair in dict.fromkeys(pairs) if pair[0] != full(pair[1])]
-    values = evaluate(answer, [text for text, _ in pairs], names)
+    values = evaluate([text for text, _ in pairs], names)
     others = {
         pair: true_form(answer, *pair, names)
         for pair, value in zip(pairs, values, strict=True)
@@ -104,7 +107,7 @@ def exchanged(formulas: Sequence[str], numbers: Array, others: Mapping[Pair, str
 def true_jacobian(answer: Explained, name: str, jacobian: Jacobian, others: Mapping[Pair, str]) -> Jacobian:
     """Return a Jacobian with other formulas, and without its rules where there are any; itself where none is."""
     if jacobian.formulas is None:
-        rules = answer.lookup.true_rules(answer, name)
+        rules = true_rules(answer, name)
         return jacobian if rules == jacobian.index_rules else replace(jacobian, index_rules=rules)
     formulas = exchanged(jacobian.formulas, jacobian.values, others)
     return jacobian if formulas == jacobian.formulas else replace(jacobian, formulas=formulas, index_rules=[])
@@ -112,9 +115,9 @@ def true_jacobian(answer: Explained, name: str, jacobian: Jacobian, others: Mapp
 
 def true_form(answer: Explained, formula: str, number: float, names: Mapping[str, Any]) -> str:
     """Return what stands for a formula that is not its number: a form that keeps its digits, else the number."""
-    other = answer.lookup.keep_digits(formula)
+    other = saturated(formula, answer.source.formulas.definitions)
     if other != formula:
-        [value] = evaluate(answer, [other], names)
+        [value] = evaluate([other], names)
         if value is not None and is_same(value, number):
             return other
     return literal(number)
@@ -124,7 +127,7 @@ def true_definitions(answer: Explained, names: Mapping[str, Any]) -> dict[str, s
     """Return the definitions, with the numbers for one that is not equal to them."""
     definitions = dict(answer.definitions)
     for name, number in answer.definition_values.items():
-        value = answer.lookup.evaluate(definitions[name], names)
+        value = read_back(definitions[name], names)
         if value is not None and not are_same(value, number):
             definitions[name] = literal(number.tolist())
     return definitions

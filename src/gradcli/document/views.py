@@ -162,7 +162,7 @@ def true_hessian(answer: Explained, content: Hessian) -> Hessian:
     """Return H with formulas that equal the numbers beside them."""
     gradient = replace(
         answer, name=content.name, output=content.value, output_formulas=content.formulas,
-        definitions=content.definitions, jacobian=content.whole, lookup=content.lookup,
+        definitions=content.definitions, jacobian=content.whole, source=content.source,
     )  # fmt: skip
     true = with_true_formulas(gradient)
     return replace(content, formulas=true.output_formulas, definitions=true.definitions, whole=true.jacobian)
@@ -268,7 +268,7 @@ def step_rows(own: Sequence[Step], answer: Explained, settings: Settings) -> Ite
     shown = shortened(steps_with_gap(own, answer.tape), pattern, "line", settings.most(MOST_STEPS))
     texts = {id(step): numbers_text(step, settings.precision) for step in shown if not isinstance(step, str)}
     distinct = list(dict.fromkeys(texts.values()))
-    values = dict(zip(distinct, evaluate(answer, [text or "0" for text in distinct], {}), strict=True))
+    values = dict(zip(distinct, evaluate([text or "0" for text in distinct], {}), strict=True))
     for step in shown:
         if isinstance(step, str):
             yield step

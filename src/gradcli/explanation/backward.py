@@ -1,6 +1,5 @@
-"""The texts that one sweep over a graph carries: what has reached a value, and what an operation hands on.
+"""What reverse mode did, a line for each value that has a name: the rules that the engine applied, written down.
 
-What reverse mode did, a line for each value that has a name: the rules that the engine applied, written down.
 The sweep of ``engine/reverse.py`` runs once more, over texts: an operation hands on the text of its vjp. What lies
 without a name between two values is part of a line while that stays short, and gets a name beyond. The language then
 evaluates each line, and one that is not the engine's number is not shown.
@@ -10,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,6 +37,10 @@ from gradcli.language.trace import Assigned
 from gradcli.ops.declare import Array, Op
 from gradcli.ops.joining import holds_positions
 from gradcli.ops.writing import MOST_PLACES, numbers
+from gradcli.records import dataclass, replace
+
+if TYPE_CHECKING:
+    from gradcli.explanation.evaluation import Source
 
 SHORT = 44
 """Characters of a cotangent up to which it is part of the lines below it."""
@@ -64,11 +66,6 @@ class Arrived:
     uses: int = 1
 
 
-def start_of(seed: Array) -> Arrived:
-    """Return what the output starts with."""
-    return Arrived(write("v", seed))
-
-
 def plus_arrived(left: Arrived, right: Arrived, _own: bool) -> Arrived:
     """Return what two uses of a value hand on together."""
     both = None
@@ -79,21 +76,72 @@ def plus_arrived(left: Arrived, right: Arrived, _own: bool) -> Arrived:
     return Arrived(both, left.uses + right.uses)
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """The names of nodes by their indices: those that were ``given``, and all ``names`` with those made since.
+def handed_on(
+    node: Operation,
+    k: int,
+    g: Written,
+    written: Callable[[Any], Any],
+    choice: int,
+    places: Mapping[str, str] = MappingProxyType({}),
+    undo: bool = True,
+) -> Written | None:
+    """Return what argument k gets of the cotangent ``g`` of a node; None where that has no text.
 
-    ``spare`` has what nodes are called elsewhere in the answer, ``taken`` every name that stands for anything there.
-    ``constants`` are arrays that the program gave a name and that depend on no input; ``places`` has what it calls
-    positions, by their texts.
+    ``written`` gives the text of a value, ``choice`` is the way to write the rule. It is in the shape of the argument
+    where ``undo`` says so, else in that of the node.
+    """
+    try:
+        part = write_vjp(node, k, g, written(node), [written(x) for x in node.arguments], choice, places)
+        return undo_broadcast(part, np.shape(node.arguments[k].value)) if undo else part
+    except Unwritable:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The sweep back of one run: the nodes that the output depends on, and the engine's cotangents by node index.
+
+    ``given`` are the names that values have, ``spare`` those that others get if they need one, ``taken`` those that
+    stand for anything elsewhere in the answer; ``constants`` are the arrays that the program gave a name and that
+    depend on no input, ``places`` has what it calls positions, by their texts.
     """
 
+    graph: Graph
+    output: Operation
+    seed: Array
+    nodes: Sequence[Node]
+    kept: Mapping[int, Array]
     given: Mapping[int, str]
     spare: Mapping[int, str]
     taken: Collection[str]
     constants: Mapping[str, Array]
     places: Mapping[str, str]
-    names: dict[int, str]
+    shows_one: bool
+
+    @property
+    def unit(self) -> int | None:
+        """The index of the output where v is the one number 1, a factor that no line needs.
+
+        None where lines show it all the same, and where the output is one turn's value of a loop's variable: the lines
+        of its last turn are those of the others.
+        """
+        if self.shows_one or self.seed.size != 1 or self.seed != 1:
+            return None
+        names = [name for name, _ in self.graph.bindings]
+        own = next((name for name, node in reversed(self.graph.bindings) if node is self.output), None)
+        return None if own is not None and names.count(own) > 1 else self.output.index
+
+    @property
+    def active(self) -> list[Node]:
+        """The nodes that a cotangent reaches, in the order of the sweep."""
+        return [node for node in reversed(self.nodes) if node.active]
+
+    def reader(self, values: Mapping[str, Array], names: Mapping[int, str]) -> Reader:
+        """Return what evaluates lines, in which ``values`` stand under their names, and cotangents under ``names``."""
+        inputs = self.graph.inputs
+        positions = {name: inputs[name].value for name in self.places.values() if name in inputs}
+        cotangents_of = {name: self.kept[index] for index, name in names.items() if index in self.kept}
+        return Reader({**self.constants, **positions, **values}, cotangents_of)
 
 
 class ConstantTexts(Texts):
@@ -178,34 +226,24 @@ class ConstantTexts(Texts):
 class Writer:
     """One sweep over texts, in which every rule is written by ``choice``; the first alone gives values names.
 
-    ``kept`` are the engine's cotangents. Nothing is written to the nodes of ``skipped``, the middle of a long program.
-    In the lines below the node ``unit``, if any, its cotangent is the number 1.
-    ``made`` has the formula of each node that got its name here, ``constants`` the long arrays that did.
+    Nothing is written to the nodes of ``skipped``, the middle of a long program. ``made`` has the formula of each node
+    that got its name here, ``constants`` the long arrays that did.
     """
 
-    def __init__(
-        self,
-        graph: Graph,
-        nodes: Sequence[Node],
-        named: Named,
-        kept: Mapping[int, Array],
-        choice: int,
-        skipped: range,
-        unit: int | None,
-    ) -> None:
-        self.named, self.names = named, named.names
-        self.kept, self.choice, self.skipped, self.unwritten = kept, choice, skipped, skipped[1:]
-        self.unit = unit
+    def __init__(self, swept: Sweep, names: dict[int, str], choice: int, skipped: range) -> None:
+        self.swept, self.names, self.choice = swept, names, choice
+        self.skipped, self.unwritten = skipped, skipped[1:]
+        self.unit = swept.unit
         self._expressions: dict[str, Expression] = {}
         self.lines: dict[int, Arrived] = {}
         self.made: dict[int, str] = {}
         self.constants: dict[str, Array] = {}
-        self.texts = ConstantTexts(graph, nodes, named.constants, self.constants)
-        self.texts.taken |= {*named.names.values(), *named.taken, *named.constants}
+        self.texts = ConstantTexts(swept.graph, swept.nodes, swept.constants, self.constants)
+        self.texts.taken |= {*names.values(), *swept.taken, *swept.constants}
         self._values: dict[int, Written | None] = {}
         self._at: Node | None = None
         self._total = Arrived(None)
-        for node in nodes:
+        for node in swept.nodes:
             self._describe(node)
 
     def along(self, node: Operation, k: int, arrived: Arrived) -> Arrived:
@@ -214,21 +252,14 @@ class Writer:
             self._at, self._total = node, self._arrive(node, arrived)
         if node.index in self.unwritten:
             return Arrived(None)
-        found = self._part(node, k, self._total)
-        if found is not None and len(found.expression.text) > LINE and not self.choice and self._shorten(node, arrived):
-            found = self._part(node, k, self._total)
-        return Arrived(found)
+        part = self._part(node, k)
+        if part is not None and len(part.expression.text) > LINE and not self.choice and self._shorten(node, arrived):
+            part = self._part(node, k)
+        return Arrived(part)
 
-    def _part(self, node: Operation, k: int, total: Arrived) -> Written | None:
-        g = total.written
-        try:
-            if g is None:
-                return None
-            parts = [self._value_of(x) for x in node.arguments]
-            part = write_vjp(node, k, g, self._value_of(node), parts, max(self.choice - 1, 0), self.named.places)
-            return undo_broadcast(part, np.shape(node.arguments[k].value))
-        except Unwritable:
-            return None
+    def _part(self, node: Operation, k: int) -> Written | None:
+        g, choice = self._total.written, max(self.choice - 1, 0)
+        return None if g is None else handed_on(node, k, g, self._value_of, choice, self.swept.places)
 
     def _shorten(self, node: Operation, arrived: Arrived) -> bool:
         """Give names to what is long in the rule of a node, and say whether there was any."""
@@ -246,14 +277,14 @@ class Writer:
 
     def _arrive(self, node: Node, arrived: Arrived) -> Arrived:
         """Return what stands for the cotangent of a node: its name where it has one, or needs one."""
-        found, fixed = arrived.written, bool(self.choice) or node.index in self.skipped
+        text, fixed = arrived.written, bool(self.choice) or node.index in self.skipped
         most = LONGEST_TURNED if self._is_turned(node) else SHORT
-        if node.index not in self.names and not fixed and (found is None or len(found.expression.text) > most):
+        if node.index not in self.names and not fixed and (text is None or len(text.expression.text) > most):
             self._name(node)
         if node.index not in self.names:
             return arrived
         self.lines[node.index] = arrived
-        value = self.kept[node.index]
+        value = self.swept.kept[node.index]
         if node.index == self.unit:
             return Arrived(Written(number(1), value, ()))
         return Arrived(write(f"{self.names[node.index]}.grad", value))
@@ -268,7 +299,7 @@ class Writer:
         if index in self.unwritten and index not in self.names:
             return
         if node.op is None or index in self.names:
-            if node.op is not None and index not in self.named.given and self._written(node, node.op):
+            if node.op is not None and index not in self.swept.given and self._written(node, node.op):
                 self.made[index] = self.texts.text[index][0]
             self.texts.text[index] = (self.names.get(index, str(node.name)), ATOM)
             self._note_shape(node)
@@ -280,19 +311,19 @@ class Writer:
 
     def _can_be_named(self, node: Node) -> bool:
         """Return whether an answer would say what a new name stands for: with the node's own rule, or elsewhere."""
-        return node.index not in self.names and (node.index in self.kept or node.index in self.named.spare)
+        return node.index not in self.names and (node.index in self.swept.kept or node.index in self.swept.spare)
 
     def _written(self, node: Node, op: Op) -> bool:
         try:
             text, rank = self.texts.written(node, op)
-            self.texts.text[node.index] = with_places(text, self.named.places), rank
+            self.texts.text[node.index] = with_places(text, self.swept.places), rank
         except (TooLarge, KeyError):
             return False
         return True
 
     def _name(self, node: Node) -> None:
         """Give a node a name of its own."""
-        name = self.named.spare.get(node.index) or self.texts.fresh(None)
+        name = self.swept.spare.get(node.index) or self.texts.fresh(None)
         self.names[node.index] = name
         if node.index in self.texts.text:
             self.made[node.index] = self.texts.of(node)
@@ -306,33 +337,24 @@ class Writer:
         self._expressions[name] = Expression(name, shape=node.shape)
 
     def _value_of(self, x: Any) -> Any:
-        """Return an argument as a written array in terms of names; a constant as it is. Raises ``Unwritable``."""
+        """Return an argument as a written array in terms of names; a constant as it is, or in names.
+
+        Raises ``Unwritable``.
+        """
         if not isinstance(x, Node):
-            return self._constant(x)
+            text = self.texts.expression(x)
+            return x if text is None else Written(read_expression(text[0], {})._replace(shape=x.shape), x, x.shape)
         if x.index not in self._values:
-            named, texts = x.index in self.names, self.texts.text
-            found = None
-            if named:
-                found = write(self.names[x.index], x.value)
+            texts, value = self.texts.text, None
+            if x.index in self.names:
+                value = write(self.names[x.index], x.value)
             elif x.index in texts:
-                found = Written(read_expression(texts[x.index][0], self._expressions), x.value, np.shape(x.value))
-            self._values[x.index] = found
+                value = Written(read_expression(texts[x.index][0], self._expressions), x.value, np.shape(x.value))
+            self._values[x.index] = value
         written = self._values[x.index]
         if written is None:
             raise Unwritable("a value has no text")
         return written
-
-    def _constant(self, x: Any) -> Any:
-        """Return a constant as it is, or in names; a long one that the program does not name gets a name."""
-        if not isinstance(x, np.ndarray) or not x.ndim:
-            return x
-        text = self.texts.expression(x)
-        if text is None:
-            return x
-        return Written(read_expression(text[0], {})._replace(shape=x.shape), x, x.shape)
-
-
-# ---- What reverse mode did, a line for each value that has a name: the rules that the engine applied, wri
 
 
 def line_sizes(
@@ -371,57 +393,14 @@ def sizes_of(node: Operation, k: int, g: Array) -> Array:
     return np.broadcast_to(np.sum(part, axis=axes, keepdims=True) if axes else part, shape)[()]
 
 
+MOST_OF_V = 8
+"""Entries of v that a line shows."""
 MOST_LINES = 200
 """Named values whose lines are written; of a longer program the first and the last ones."""
 PASSES = 4
 """Sweeps after which no more values get names."""
 CHOICES = 4
 """Ways to write a rule: as a textbook has it, in the order of its operations, and others for other numbers."""
-ROUNDING = 1e-9
-"""How far the number of a line may be from the engine's, relative to that."""
-UNITS = 64 * 2.0**-52
-"""How far it may be, relative to the sizes of the terms that are added up."""
-NO_TERMS = np.zeros(())
-
-
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """The sweep back of one run: the nodes that the output depends on, and the engine's cotangents by node index.
-
-    ``given`` are the names that values have, ``spare`` those that others get if they need one, ``taken`` those that
-    stand for anything elsewhere in the answer; ``constants`` are the arrays that the program gave a name and that
-    depend on no input.
-    """
-
-    graph: Graph
-    output: Operation
-    seed: Array
-    nodes: Sequence[Node]
-    kept: Mapping[int, Array]
-    given: Mapping[int, str]
-    spare: Mapping[int, str]
-    taken: Collection[str]
-    constants: Mapping[str, Array]
-    places: Mapping[str, str]
-    shows_one: bool
-
-    @property
-    def unit(self) -> int | None:
-        """The index of the output where v is the one number 1, a factor that no line needs.
-
-        None where lines show it all the same, and where the output is one turn's value of a loop's variable: the lines
-        of its last turn are those of the others.
-        """
-        if self.shows_one or self.seed.size != 1 or self.seed != 1:
-            return None
-        names = [name for name, _ in self.graph.bindings]
-        own = next((name for name, node in reversed(self.graph.bindings) if node is self.output), None)
-        return None if own is not None and names.count(own) > 1 else self.output.index
-
-    @property
-    def active(self) -> list[Node]:
-        """The nodes that a cotangent reaches, in the order of the sweep."""
-        return [node for node in reversed(self.nodes) if node.active]
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,6 +414,16 @@ class Earlier:
     names: Mapping[int, str]
     rules: list[tuple[int, Rule]]
     unit: int | None
+
+
+def lines_of(source: Source, shows_one: bool = False) -> BackwardPass:
+    """Return the lines of the backward pass of an answer; ``shows_one`` keeps a v of 1 as a factor."""
+    run, formulas = source.run, source.formulas
+    run.graph.meter.restart()
+    names, written = {**source.parts, **run.named}, None if shows_one else formulas.written
+    return write_backward(
+        run.graph, run.output, run.seed, names, source.spare, formulas.sources.keys(), written, run.kept, shows_one
+    )
 
 
 def write_backward(
@@ -467,8 +456,8 @@ def write_backward(
     seed = np.asarray(seed)[()]
     swept = Sweep(graph, output, seed, reaches(output), kept, names, spare, taken, constants, places, shows_one)
     with np.errstate(all="ignore"):
-        found = renew(written["backward"], swept) if "backward" in written else None
-        return rules_of(swept, written) if found is None else found
+        again = renew(written["backward"], swept) if "backward" in written else None
+        return rules_of(swept, written) if again is None else again
 
 
 def renew(earlier: Earlier, swept: Sweep) -> BackwardPass | None:
@@ -481,17 +470,12 @@ def renew(earlier: Earlier, swept: Sweep) -> BackwardPass | None:
         return None
     if any(index not in kept for index, _ in earlier.rules):
         return None
-    values = {name: nodes[index].value for index, name in earlier.names.items()}
-    cotangents_of = {name: kept[index] for index, name in earlier.names.items() if index in kept}
-    reader = Reader({**swept.constants, **values_of_places(swept), **values}, cotangents_of)
+    reader = swept.reader({name: nodes[index].value for index, name in earlier.names.items()}, earlier.names)
     rules = []
     for index, rule in earlier.rules:
-        wanted = np.asarray(kept[index])
-        if index != swept.output.index and rule.text is not None:
-            found = reader.evaluate(rule.text)
-            if found is None or not is_same(found, wanted):
-                return None
-        rules.append(replace(rule, value=wanted))
+        if index != swept.output.index and rule.text is not None and not reader.gives(rule.text, kept[index]):
+            return None
+        rules.append(replace(rule, value=np.asarray(kept[index])))
     return BackwardPass(rules, {}, shapes=reader.shapes, names=earlier.names)
 
 
@@ -501,7 +485,8 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
         plain = write_all(swept)
     cuts = every_path(swept.nodes)
     others = [plain]
-    reader = reader_of(swept, plain)
+    values = {plain.names[node.index]: node.value for node in swept.nodes if node.index in plain.names}
+    reader = swept.reader({**plain.constants, **values}, plain.names)
     bases = {node.index: name for name, node in reversed(swept.graph.bindings) if node is not None}
     sizes = cache(lambda: line_sizes(swept.output, swept.seed, swept.active, swept.kept, plain.names))
 
@@ -510,9 +495,13 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
         for choice in range(CHOICES):
             if choice == len(others):
                 others.append(run(swept, plain.names, choice))
-            text = confirmed(reader, others[choice].lines.get(index), index, swept, sizes)
-            if text is not None or plain.lines[index].written is None:
-                return text
+            arrived = others[choice].lines.get(index)
+            if arrived is not None and arrived.written is not None:
+                text, wanted = with_places(arrived.written.expression.text, swept.places), swept.kept[index]
+                if reader.gives(text, wanted) or reader.gives(text, wanted, sizes()[index]):
+                    return text
+            if plain.lines[index].written is None:
+                return None
         return None
 
     start = seed_text(swept.seed, plain.names.values())
@@ -537,22 +526,11 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
     return BackwardPass(rules, plain.constants, left_out, gap, reader.shapes, plain.names)
 
 
-def reader_of(swept: Sweep, plain: Writer) -> Reader:
-    """Return what evaluates the lines of a sweep, whose names are those of ``plain``."""
-    values = {plain.names[node.index]: node.value for node in swept.nodes if node.index in plain.names}
-    cotangents_of = {name: swept.kept[index] for index, name in plain.names.items() if index in swept.kept}
-    return Reader({**swept.constants, **plain.constants, **values_of_places(swept), **values}, cotangents_of)
-
-
 def seed_text(seed: Array, names: Collection[str]) -> str | None:
     """Return what the line of the output says: v, or its numbers where the program has a value of that name."""
     if "v" not in names:
         return "v"
     return str(np.asarray(seed).tolist()) if seed.size <= MOST_OF_V else None
-
-
-MOST_OF_V = 8
-"""Entries of v that a line shows."""
 
 
 def constants_of(graph: Graph) -> dict[str, Array]:
@@ -589,12 +567,6 @@ def positions_text(value: Array) -> str:
     return f"[{numbers(value)}]" if np.ndim(value) else str(int(value))
 
 
-def values_of_places(swept: Sweep) -> dict[str, Array]:
-    """Return the numbers of the inputs that are positions, by name."""
-    inputs = swept.graph.inputs
-    return {name: inputs[name].value for name in swept.places.values() if name in inputs}
-
-
 def write_all(swept: Sweep) -> Writer:
     """Return the sweep over texts in which every value that needs a name has one from the start."""
     names = swept.given
@@ -628,45 +600,12 @@ def run(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:
     named = [node.index for node in swept.nodes if node.index in names and isinstance(node, Operation) and node.active]
     half = MOST_LINES // 2
     skipped = range(named[half], named[-half]) if len(named) > MOST_LINES else range(0)
-    known = Named(swept.given, swept.spare, swept.taken, swept.constants, swept.places, dict(names))
     with in_textbook_form() if choice == 0 else nullcontext():
-        writer = Writer(swept.graph, swept.nodes, known, swept.kept, choice, skipped, swept.unit)
-        arrived = accumulate({swept.output.index: start_of(swept.seed)}, swept.active, writer.along, plus_arrived)
+        writer = Writer(swept, dict(names), choice, skipped)
+        start = Arrived(write("v", swept.seed))
+        arrived = accumulate({swept.output.index: start}, swept.active, writer.along, plus_arrived)
     writer.lines |= arrived
     return writer
-
-
-def confirmed(
-    reader: Reader,
-    arrived: Arrived | None,
-    index: int,
-    swept: Sweep,
-    sizes: Callable[[], dict[int, Array]],
-) -> str | None:
-    """Return the text of the line of a node if the language finds the engine's number in it.
-
-    ``sizes`` gives those of the terms that each line adds up: few lines need them.
-    """
-    if arrived is None or arrived.written is None:
-        return None
-    text, wanted = with_places(arrived.written.expression.text, swept.places), np.asarray(swept.kept[index])
-    found = reader.evaluate(text)
-    true = found is not None and (is_same(found, wanted) or is_same(found, wanted, sizes()[index]))
-    return text if true else None
-
-
-def is_same(found: Array, wanted: Array, sizes: Array = NO_TERMS) -> bool:
-    """Return whether a number is the engine's, after broadcasting; where that is not finite, nor may it be.
-
-    ``sizes`` are those of the terms that it is a sum of.
-    """
-    try:
-        got = found if found.shape == wanted.shape else np.broadcast_to(found, wanted.shape)
-    except ValueError:
-        return False
-    with np.errstate(invalid="ignore"):  # inf - inf, where the second look below counts
-        near = np.abs(got - wanted) <= ROUNDING * np.abs(wanted) + UNITS * np.where(np.isfinite(sizes), sizes, 0.0)
-    return bool(np.where(np.isfinite(wanted), near, ~np.isfinite(got)).all())
 
 
 def in_order(nodes: Sequence[Node], writer: Writer) -> list[int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.errors.hints import listed
 from gradcli.exact.thresholds import ALL
-from gradcli.explanation.explained import Note
+from gradcli.explanation.results import Note
 from gradcli.ops.declare import Array
 from gradcli.records import dataclass
 

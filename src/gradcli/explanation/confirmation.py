@@ -1,14 +1,10 @@
-"""What is said of a confirmed answer: kinks and jumps, decisions that rounding made, digits that are lost.
-
-Whether the numbers of an answer are right: y, J and x.grad held against arithmetic with digits to spare.
-How large the terms are that a printed number is a sum of, the rounding inside of values counted where it matters.
-"""
+"""Whether the numbers of an answer are right: y, J and x.grad held against arithmetic with digits to spare."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from decimal import Decimal
 from itertools import chain
@@ -34,13 +30,13 @@ from gradcli.exact.judge import (
 )
 from gradcli.exact.real import digits, lifted
 from gradcli.exact.run import Decision
-from gradcli.exact.slopes import Exact, Side, Slope, finite
+from gradcli.exact.slopes import Exact, Slope, finite
 from gradcli.exact.thresholds import FEWEST, ROUNDING, SAME, TOLD, VISIBLE
 from gradcli.exact.work import Spent
-from gradcli.explanation.effect import Dust
-from gradcli.explanation.evaluation import Evaluation, Point
-from gradcli.explanation.explained import Backward, Note, sum_vjps
+from gradcli.explanation.evaluation import Run
 from gradcli.explanation.jacobians import Jacobian
+from gradcli.explanation.kinks import tell_bend
+from gradcli.explanation.results import Backward, Dust, Note, Proof, sum_vjps
 from gradcli.explanation.suspicion import largest
 from gradcli.jacobian.composition import sizes_of_output, sizes_with_rounding
 from gradcli.jacobian.sparse import Sparse
@@ -48,10 +44,19 @@ from gradcli.ops.declare import Array, Indices, value_of
 from gradcli.ops.links import Mask
 from gradcli.records import dataclass, field
 
-NOTHING = 1e-20
-"""A slope that is smaller than this beside the other side's is 0."""
-SHOWN = 2
+FAR = 7
+"""How many times as far as a random direction the input lies at which a sum is looked at once more."""
+MOST_AROUND = 24
+"""Random directions that are tried where pieces meet."""
+DEAR_RUN = 16
+"""Which part of the work a run takes at least that is dear."""
+SPENT_AROUND = 200_000
+"""Units of work after which no more of them are tried: about 0.3 seconds."""
+
+
+NAMED = 2
 """Wrong numbers of a kind that are named."""
+ANY = "a random direction"
 
 
 def spent_text(work: int) -> str:
@@ -67,6 +72,18 @@ def too_large_text(work: int) -> str:
 def undecided_text(why: str) -> str:
     """Return the sentence that nothing is said of whether the numbers are right, and why."""
     return f"gradcli could not decide whether these numbers are right: {why}."
+
+
+class Sums(NamedTuple):
+    """vᵀ·J and ``x.grad`` for each variable after the last call of backward."""
+
+    vjp: Mapping[str, Array]
+    grad: Mapping[str, Array]
+
+    @classmethod
+    def of(cls, backward: Sequence[Backward]) -> Sums:
+        """Return what these calls have added up."""
+        return cls(sum_vjps(backward), backward[-1].accumulated)
 
 
 @dataclass(slots=True)
@@ -94,47 +111,85 @@ class Confirmation:
     @property
     def verdict(self) -> str:
         """``agree``, ``digits-lost`` or ``unclear``."""
-        if any(found < FEWEST for found in self.digits.values()):
+        if any(count < FEWEST for count in self.digits.values()):
             return "digits-lost"
         return "unclear" if self.unknown else "agree"
 
-    def judge(self, what: str, value: float, truth: Any, size: float, place: str) -> float:
-        """Count the right digits of one number, and return them."""
-        found = right_digits(value, truth, size)
-        if found < self.digits.get(what, math.inf):
-            self.digits[what] = found
-        if found < FEWEST and sum(text.startswith(place[:1]) for text in self.wrong) < SHOWN:
+    @property
+    def examples(self) -> str:
+        """The wrong numbers that are named, as sentences."""
+        return "".join(f" {sentence}." for sentence in self.wrong)
+
+    def judge(self, what: str, value: float, truth: Any, size: float, place: str) -> None:
+        """Count the right digits of one number."""
+        count = right_digits(value, truth, size)
+        if count < self.digits.get(what, math.inf):
+            self.digits[what] = count
+        if count < FEWEST and sum(text.startswith(place[:1]) for text in self.wrong) < NAMED:
             self.wrong.append(f"{place} is {value!r} here and truly {float(truth):.10g}")
-        return found
+
+    def leave(self, place: str, bent: object, *numbers: float) -> None:
+        """Say that the truth of finite ``numbers`` was not found, where no kink or jump is the reason."""
+        if not bent and not self.unknown and all(map(math.isfinite, numbers)):
+            self.unknown = f"{place} changes with every digit that is added"
+
+    @contextmanager
+    def asking(self, work: int, only: str = "") -> Iterator[None]:
+        """Note why the truth was not found: the work is used up, or the program has no value in many digits.
+
+        Errors of the kind ``only`` say so, where one is given.
+        """
+        try:
+            yield
+        except Spent:
+            self.unknown = self.unknown or spent_text(work)
+        except GivenUp:
+            raise
+        except GradcliError as error:
+            if only and error.kind != only:
+                raise
+            self.unknown = self.unknown or error.message
+
+    def notes(self, run: Run, kinks: Sequence[Note], causes: Sequence[Note]) -> list[Note]:
+        """Return the notes of a confirmed answer.
+
+        ``kinks`` are what ops say of their own kinks, which stand where y bends; ``causes`` why digits may be lost.
+        """
+        notes = []
+        for kind, message in self.bends.items():
+            notes += [*kinks] if kind == "kink" and kinks else [Note(kind, message)]
+        if self.still:
+            notes.append(Note("zero-gradient", self.still))
+        if self.rounded:
+            notes.append(Note("rounding-decides", self.rounded))
+        if any(count < TOLD for count in self.digits.values()):
+            grad = f"{run.names[0]}.grad" if len(run.names) == 1 else "the gradient"
+            named = {"y": run.name, "jacobian": "J", "grad": grad}
+            first, *rest = (f"of {named[what]} {int(count)}" for what, count in self.digits.items())
+            why = f" {causes[0].message}" if causes and not self.wrong else ""
+            counts = ", ".join([f"{first} are right", *rest])
+            notes.append(Note("digits-lost", f"Rounding has cost digits: {counts}.{self.examples}{why}"))
+        return notes + self.doubts
+
+    @property
+    def doubts(self) -> list[Note]:
+        """The note on what could not be decided, where that is the verdict."""
+        return [Note("unclear", undecided_text(self.unknown))] if self.verdict == "unclear" else []
+
+    def proof(self, finite: bool, what: str) -> Proof:
+        """Return what the computation in higher precision says of ``what``, as the proof of a view."""
+        notes = [Note(kind, message) for kind, message in self.bends.items()]
+        fewest = min(self.digits.values(), default=None)
+        if fewest is not None and fewest < FEWEST:
+            lost = f"Rounding has cost digits: of {what} {int(fewest)} are right.{self.examples}"
+            notes.append(Note("digits-lost", lost))
+        return Proof(self.verdict, finite, fewest, notes + self.doubts)
 
 
-def tell_undecided(found: Confirmation, value: float, y: float, side: Side, place: str) -> None:
-    """Say that the truth of a finite number was not found, where y has a value and no kink or jump is the reason."""
-    if math.isfinite(value) and math.isfinite(y) and not side.kind and not found.unknown:
-        found.unknown = f"{place} changes with every digit that is added"
-
-
-def tell_bend(found: dict[str, str], side: Side, row: str, at: str, takes: str) -> None:
-    """Note a kink, a jump, an infinite slope or an edge of the domain, the first of its kind.
-
-    ``takes`` is a sentence, or none, that says which slope is printed.
-    """
-    if not side.kind or side.kind in found:
-        return
-    left, right = (text(slope, other) for slope, other in ((side.left, side.right), (side.right, side.left)))
-    told = {
-        "kink": f"{row} has a kink at this point: by {at} its slope is {left} on the left and {right} on the right.",
-        "jump": f"{row} jumps at this point, as {at} passes it.",
-        "infinite-slope": f"{row} is infinitely steep at this point, by {at}.",
-        "edge": f"{row} has no value on the {'left' if side.left.is_nan() else 'right'} of this point, by {at}: this "
-        "is an edge of its domain.",
-    }
-    found[side.kind] = told[side.kind] + takes
-
-
-def text(slope: Any, other: Any) -> str:
-    """Return a slope to read: 0 where it is what a step leaves of 0, next to that of the other side."""
-    return "0" if abs(float(slope)) < NOTHING * abs(float(other)) < math.inf else f"{float(slope) + 0.0:.6g}"
+def unasked(finite: bool, work: int) -> Proof:
+    """Return the proof of numbers that were held against nothing: many digits take more than the ``work``."""
+    message = f"These numbers are not compared with a computation in higher precision: {too_large_text(work)}."
+    return Proof("agree", finite, None, [Note("not-confirmed", message)])
 
 
 def rounding_text(pair: tuple[Decision, Decision]) -> str:
@@ -184,134 +239,70 @@ def value_text(value: Any, count: int, place: Place | None) -> str:
     return text if place is not None or len(flat) == 1 else f"[{text}, ...]"
 
 
-def note_confirmation(
-    found: Confirmation, names: tuple[str, Sequence[str]], kinks: Sequence[Note], causes: Sequence[Note]
-) -> list[Note]:
-    """Return the notes of a confirmed answer.
-
-    ``names`` are what the output is called and the differentiated inputs.
-    ``kinks`` are what ops say of their own kinks, which stand where y bends; ``causes`` why digits may be lost.
-    """
-    notes = []
-    for kind, message in found.bends.items():
-        notes += [*kinks] if kind == "kink" and kinks else [Note(kind, message)]
-    if found.still:
-        notes.append(Note("zero-gradient", found.still))
-    if found.rounded:
-        notes.append(Note("rounding-decides", found.rounded))
-    if any(count < TOLD for count in found.digits.values()):
-        output, inputs = names
-        named = {"y": output, "jacobian": "J", "grad": f"{inputs[0]}.grad" if len(inputs) == 1 else "the gradient"}
-        first, *rest = (f"of {named[what]} {int(count)}" for what, count in found.digits.items())
-        told = "".join(f" {sentence}." for sentence in found.wrong)
-        why = f" {causes[0].message}" if causes and not told else ""
-        notes.append(
-            Note("digits-lost", f"Rounding has cost digits: {', '.join([f'{first} are right', *rest])}.{told}{why}")
-        )
-    if found.unknown and found.verdict == "unclear":
-        notes.append(Note("unclear", undecided_text(found.unknown)))
-    return notes
-
-
-# ---- Whether the numbers of an answer are right: y, J and x.grad held against arithmetic with digits to s
-
-FAR = 7
-"""How many times as far as a random direction the input lies at which a sum is looked at once more."""
-MOST_AROUND = 24
-"""Random directions that are tried where pieces meet."""
-DEAR_RUN = 16
-"""Which part of the work a run takes at least that is dear."""
-SPENT_AROUND = 200_000
-"""Units of work after which no more of them are tried: about 0.3 seconds."""
-
-
-class Sums(NamedTuple):
-    """vᵀ·J and ``x.grad`` for each variable after the last call of backward."""
-
-    vjp: Mapping[str, Array]
-    grad: Mapping[str, Array]
-
-    @classmethod
-    def of(cls, backward: Sequence[Backward]) -> Sums:
-        """Return what these calls have added up."""
-        return cls(sum_vjps(backward), backward[-1].accumulated)
-
-
 def confirm(
-    exact: Exact, point: Point, jacobians: Mapping[str, Jacobian], sums: Sums, whole: bool, edgy: bool
+    exact: Exact, run: Run, jacobians: Mapping[str, Jacobian], sums: Sums, whole: bool, edgy: bool
 ) -> Confirmation:
     """Hold y, J and the gradients after the last call against the program in many digits.
 
     They are held entry by entry where ``whole`` says so, else along one random direction. ``edgy`` says that pieces of
     the program may meet here, where only one direction may show a kink.
     """
-    found = Confirmation(asked="entries" if whole else "direction")
-    with digits(60):
-        try:
-            confirm_value(exact, point, found)
-            if whole:
-                confirm_whole(exact, point, jacobians, sums, found, edgy)
-            else:
-                confirm_direction(exact, point, jacobians, sums.grad, found)
-            with suppress(Spent):
-                tell_still(exact, point, jacobians, sums.grad, found)
-        except Spent:
-            found.unknown = spent_text(exact.work.most)
-        except GivenUp:
-            raise
-        except GradcliError as error:
-            found.unknown = error.message
-    found.rounded = "" if exact.rounded is None else rounding_text(exact.rounded)
-    return found
+    held = Confirmation("entries" if whole else "direction")
+    with digits(60), held.asking(exact.work.most):
+        confirm_value(exact, run, held)
+        if whole:
+            confirm_whole(exact, run, jacobians, sums, held, edgy)
+        else:
+            confirm_direction(exact, run, jacobians, sums.grad, held)
+        with suppress(Spent):
+            tell_still(exact, run, jacobians, sums.grad, held)
+    held.rounded = "" if exact.rounded is None else rounding_text(exact.rounded)
+    return held
 
 
 def confirm_whole(
-    exact: Exact,
-    point: Point,
-    jacobians: Mapping[str, Jacobian],
-    sums: Sums,
-    found: Confirmation,
-    edgy: bool,
+    exact: Exact, run: Run, jacobians: Mapping[str, Jacobian], sums: Sums, held: Confirmation, edgy: bool
 ) -> None:
     """Hold every entry against the truth; where that takes too long, J along one random direction."""
     try:
         for name, jacobian in jacobians.items():
-            confirm_entries(exact, point, name, jacobian, sums, found, edgy)
+            sizes = sizes_of_terms(run, run.leaves[name], jacobian)
+            truths, dust = confirm_jacobian(exact, run, name, jacobian, sizes, held, edgy)
+            held.dust[name] = Dust(dust, *confirm_gradient(run, name, jacobian, sums, sizes, truths, held))
     except Spent:
         exact.renew()
-        confirm_direction(exact, point, jacobians, sums.grad, found)
+        confirm_direction(exact, run, jacobians, sums.grad, held)
         return
-    if edgy and not found.bends:
-        look_around(exact, jacobians, label_entries(point.name, point.value.shape), found.bends, edgy)
+    if edgy and not held.bends:
+        look_around(exact, jacobians, label_entries(run.name, run.value.shape), held.bends, edgy)
 
 
 def tell_still(
-    exact: Exact, point: Point, jacobians: Mapping[str, Jacobian], grad: Mapping[str, Array], found: Confirmation
+    exact: Exact, run: Run, jacobians: Mapping[str, Jacobian], grad: Mapping[str, Array], held: Confirmation
 ) -> None:
     """Say that v·y stands still where its slopes are all 0 and their terms are not: x.grad is 0, rounding aside.
 
     A run far away tells whether v·y is the same there: the sum of a softmax is 1 for every x. Raises ``Spent``.
     """
     terms = np.concatenate([np.zeros(0), *(j.sizes for j in jacobians.values() if j.held)])
-    finite_all = np.all(np.isfinite(point.value)) and np.all(np.isfinite(terms))
-    certain = found.verdict == "agree" and not found.bends and not any(found.slopes)
-    if not (certain and finite_all and np.any(terms) and np.any(point.seed)):
+    finite_all = np.all(np.isfinite(run.value)) and np.all(np.isfinite(terms))
+    certain = held.verdict == "agree" and not held.bends and not any(held.slopes)
+    if not (certain and finite_all and np.any(terms) and np.any(run.seed)):
         return
     away = random_direction(exact.point, list(jacobians), seed=1)
     elsewhere = {name: exact.inputs[name] + lifted(FAR * step) for name, step in away.items()}
     here, there = exact.values(), exact.at(elsewhere)
-    seed, sizes = np.ravel(point.seed), [Decimal(largest(leaf.value)) for leaf in point.leaves.values()]
+    seed, sizes = np.ravel(run.seed), [Decimal(largest(leaf.value)) for leaf in run.leaves.values()]
     total, gap = weighed(seed, here), weighed(np.append(seed, -seed), [*there, *here])
     stops = any(
-        isinstance(node, Operation) and node.op.exact.pieces and node.op.exact.pieces.held
-        for node in point.run.graph.nodes
+        isinstance(node, Operation) and node.op.exact.pieces and node.op.exact.pieces.held for node in run.graph.nodes
     )
     constant = total.is_finite() and abs(gap) <= SAME * max(abs(total), *sizes) and not stops
     what = f"is {float(total):.6g} here and at a random other input" if constant else "stands still here"
     gradients = listed([f"{name}.grad" for name in jacobians], len(jacobians))
     left = ", and ≈0 marks what rounding leaves" if any(map(np.any, grad.values())) else ""
-    found.still = (
-        f"{'v·' if seed.size > 1 else ''}{point.name} {what}: the terms of {gradients} cancel, so that "
+    held.still = (
+        f"{'v·' if seed.size > 1 else ''}{run.name} {what}: the terms of {gradients} cancel, so that "
         f"{'they are' if len(jacobians) > 1 else 'it is'} truly 0{left}."
     )
 
@@ -332,7 +323,7 @@ def walk_entries(
     row, column = labels
     for entry in true_entries(exact, variable, places, groups):
         if entry.side.kind:
-            at = column(entry.column) if entry.alone else "a random direction"
+            at = column(entry.column) if entry.alone else ANY
             tell_bend(bends, entry.side, row(entry.row), at, takes(entry))
         yield entry
 
@@ -371,7 +362,7 @@ def look_around(
         if k == 1 and is_dear(exact) and not edgy:
             return
         sizes = sizes_along(jacobians, direction, exact.rows)
-        walk_direction(exact, direction, row, "a random direction", bends, list(map(finite, sizes.tolist())))
+        walk_direction(exact, direction, row, ANY, bends, list(map(finite, sizes.tolist())))
 
 
 def is_dear(exact: Exact) -> bool:
@@ -389,148 +380,33 @@ def sizes_along(jacobians: Mapping[str, Jacobian | Sparse], direction: Mapping[s
     return sizes
 
 
-def confirm_value(exact: Exact, point: Point, found: Confirmation) -> None:
+def confirm_value(exact: Exact, run: Run, held: Confirmation) -> None:
     """Hold y against its value in many digits."""
-
-    def rounded() -> Array:
-
-        return terms_of_value(point.run, scale)
-
-    scale = max((largest(leaf.value) for leaf in point.leaves.values()), default=0.0)
-    sizes = TermSizes(np.full(np.size(point.value), scale), rounded)
-    label = label_entries(point.name, point.value.shape)
-    for i, (value, truth) in enumerate(zip(np.ravel(point.value).tolist(), exact.values(), strict=True)):
+    sizes = TermSizes(np.full(np.size(run.value), run.scale), lambda: terms_of_value(run))
+    label = label_entries(run.name, run.value.shape)
+    for i, (value, truth) in enumerate(zip(np.ravel(run.value).tolist(), exact.values(), strict=True)):
         if math.isfinite(value):
-            found.judge("y", value, truth, sizes.at(i, value, truth), label(i))
+            held.judge("y", value, truth, sizes.at(i, value, truth), label(i))
 
 
-def confirm_entries(
-    exact: Exact, point: Point, name: str, jacobian: Jacobian, sums: Sums, found: Confirmation, edgy: bool
-) -> None:
-    """Hold every entry of J by one variable, and of its gradient, against the true one."""
+def sizes_of_terms(run: Run, leaf: Node, jacobian: Jacobian | Sparse) -> TermSizes:
+    """Return the sizes of the terms of the entries of J by an input: of their last digits, or with all rounding."""
+    plain = np.asarray(jacobian.sizes)
 
     def rounded() -> Array:
+        scale = max((largest(other.value) for other in run.variables.values()), default=0.0)
+        sizes = sizes_with_rounding(run.graph, run.output, leaf, plain)
+        return small_beside(sizes, plain, jacobian.rows, scale)
 
-        return terms_of_entries(point.run, point.leaves[name], jacobian.sizes, jacobian.rows)
-
-    sizes = TermSizes(jacobian.sizes, rounded)
-    truths, dust = confirm_jacobian(exact, point, name, jacobian, sizes, found, edgy)
-    found.dust[name] = Dust(dust, *confirm_gradient(point, name, jacobian, sums, sizes, truths, found))
-
-
-Truths = list[list[tuple[float, Decimal]]]
-"""For each entry of an input: the true entries in its column of J, each with that of v beside its row."""
+    return TermSizes(plain, rounded)
 
 
-def confirm_jacobian(
-    exact: Exact, point: Point, name: str, jacobian: Jacobian, sizes: TermSizes, found: Confirmation, edgy: bool
-) -> tuple[Truths, Mask]:
-    """Hold the entries of J by one variable against the true ones; return these, and which are what rounding left."""
-    y, seed = map(np.ravel, (point.value, point.seed))
-    row, column = label_entries(point.name, jacobian.output_shape), label_entries(name, jacobian.input_shape)
-    places = list_places(jacobian)
-    known = {(i, j): k for k, (i, j) in enumerate(zip(places.rows.tolist(), places.columns.tolist(), strict=True))}
-    truths: Truths = [[] for _ in range(jacobian.matrix_shape[1])]
-    dust = np.zeros(len(jacobian.values), dtype=bool)
-
-    def printed(entry: Entry) -> float:
-        k = known.get((entry.row, entry.column))
-        return 0.0 if k is None else float(jacobian.values[k])
-
-    def takes(entry: Entry) -> str:
-        return f" J takes {printed(entry):.6g}."
-
-    for entry in walk_entries(exact, name, places, places.grouped(edgy), (row, column), found.bends, takes):
-        value, k = printed(entry), known.get((entry.row, entry.column))
-        place = f"d{row(entry.row)}/d{column(entry.column)}"
-        if entry.value.is_nan():
-            tell_undecided(found, value, y[entry.row], entry.side, place)
-        elif math.isfinite(value):
-            size = 0.0 if k is None else sizes.at(k, value, entry.value)
-            found.judge("jacobian", value, entry.value, size, place)
-            if k is not None:
-                dust[k] = is_dust(value, entry.value, size)
-        truths[entry.column].append((float(seed[entry.row]), entry.value))
-    return truths, dust
-
-
-def confirm_gradient(
-    point: Point, name: str, jacobian: Jacobian, sums: Sums, sizes: TermSizes, truths: Truths, found: Confirmation
-) -> Mask:
-    """Hold a gradient against the true sums; return where vᵀ·J and it are what rounding left, in the input's shape."""
-    grad, vjp = np.ravel(sums.grad[name]), np.ravel(sums.vjp[name])
-    scale = TermSizes(
-        np.ravel(jacobian.scale(point.seed)),
-        lambda: np.ravel(replace(jacobian, sizes=sizes.rounded).scale(point.seed)),
-    )
-    dust = np.zeros((2, grad.size), dtype=bool)
-    for j, terms in enumerate(truths):
-        total = weighed(np.array([v for v, _ in terms]), [value for _, value in terms])
-        found.slopes.append(total)
-        if total.is_finite() and math.isfinite(grad[j]):
-            size = max(scale.at(j, float(number[j]), total) for number in (vjp, grad))
-            place = f"{name}.grad{place_text(j, jacobian.input_shape)}"
-            found.judge("grad", float(grad[j]), total, size, place)
-            dust[:, j] = [is_dust(float(number[j]), total, size) for number in (vjp, grad)]
-    return dust.reshape(2, *jacobian.input_shape)
-
-
-def list_places(jacobian: Jacobian) -> Places:
-    """Return where a Jacobian can be other than 0."""
-    return Places(jacobian.rows, jacobian.columns, jacobian.sizes, [jacobian.values], jacobian.matrix_shape)
-
-
-def confirm_direction(
-    exact: Exact, point: Point, jacobians: Mapping[str, Jacobian], grad: Mapping[str, Array], found: Confirmation
-) -> None:
-    """Hold J·d, and the gradients times d, against the derivative along a random direction d; look for kinks there."""
-    d = random_direction(exact.point, list(jacobians))
-    rows = np.size(point.value)
-    sizes, parts = np.zeros(rows), []
-    for name, jacobian in jacobians.items():
-        if jacobian.applied is not None and not jacobian.held:
-            moved, grown = jacobian.applied.forth(d[name])
-            sizes += grown.ravel()
-            parts.append((np.arange(rows), moved.ravel(), np.ones(rows)))
-            continue
-        sizes += sizes_along({name: jacobian}, d, rows)
-        parts.append((jacobian.rows, jacobian.values, d[name].ravel()[jacobian.columns]))
-    places, values, steps = (np.concatenate(column) for column in zip(*parts, strict=True))
-    along = add_products(places, values, steps, rows)
-    row = label_entries(point.name, np.shape(point.value))
-    terms, sought = list(map(finite, sizes.tolist())), [list(map(finite, along))]
-    slope = walk_direction(exact, d, row, "a random direction", found.bends, terms, sought)
-    seed = np.ravel(point.seed)
-    for i, true in enumerate(slope.values):
-        place = f"J for {row(i)} along a random direction"
-        if true.is_nan():
-            tell_undecided(found, along[i], float(np.ravel(point.value)[i]), slope.sides[i], place)
-        elif math.isfinite(along[i]):
-            found.judge("jacobian", along[i], true, float(sizes[i]), place)
-    total = weighed(seed, slope.values)
-    found.slopes.append(total)
-    g, steps = (np.concatenate([np.ravel(each[name]) for name in jacobians]) for each in (grad, d))
-    if total.is_finite() and np.all(np.isfinite(g)):
-        size = float(np.sum(np.abs(seed) * sizes))
-        slope_of_sum = add_products(np.zeros(g.size, dtype=np.intp), g, steps, 1)[0]
-        found.judge("grad", slope_of_sum, total, size, "x.grad along a random direction")
-
-
-# ---- How large the terms are that a printed number is a sum of, the rounding inside of values counted whe
-
-
-def terms_of_entries(run: Evaluation, leaf: Node, plain: Array, rows: Indices) -> Array:
-    """Return the sizes of the terms of the entries of J by an input; ``plain`` are those of their last digits alone."""
-    scale = max((largest(other.value) for other in run.leaves.values()), default=0.0)
-    return small_beside(sizes_with_rounding(run.graph, run.output, leaf, plain), plain, rows, scale)
-
-
-def terms_of_value(run: Evaluation, scale: float) -> Array:
-    """Return the sizes of the terms of each entry of y, in flat order, ``scale`` at the least."""
+def terms_of_value(run: Run) -> Array:
+    """Return the sizes of the terms of each entry of y, in flat order, those of the inputs at the least."""
     if not isinstance(run.output, Node):
-        return np.full(np.size(run.value), scale)
-    plain, found = sizes_of_output(run.graph, run.output)
-    return small_beside(found, np.maximum(plain, scale), np.arange(plain.size), scale)
+        return np.full(np.size(run.value), run.scale)
+    plain, sizes = sizes_of_output(run.graph, run.output)
+    return small_beside(sizes, np.maximum(plain, run.scale), np.arange(plain.size), run.scale)
 
 
 def small_beside(sizes: Array, plain: Array, rows: Indices, scale: float) -> Array:
@@ -542,3 +418,101 @@ def small_beside(sizes: Array, plain: Array, rows: Indices, scale: float) -> Arr
     most = np.full(int(np.max(rows, initial=-1)) + 1, scale * ROUNDING / VISIBLE)
     np.maximum.at(most, rows, np.where(np.isfinite(plain), plain, 0.0))
     return np.maximum(plain, np.minimum(sizes, VISIBLE / ROUNDING * most[rows]))
+
+
+Truths = list[list[tuple[float, Decimal]]]
+"""For each entry of an input: the true entries in its column of J, each with that of v beside its row."""
+
+
+def confirm_jacobian(
+    exact: Exact, run: Run, name: str, jacobian: Jacobian, sizes: TermSizes, held: Confirmation, edgy: bool
+) -> tuple[Truths, Mask]:
+    """Hold the entries of J by one variable against the true ones; return these, and which are what rounding left."""
+    y, seed = map(np.ravel, (run.value, run.seed))
+    row, column = label_entries(run.name, jacobian.output_shape), label_entries(name, jacobian.input_shape)
+    places = list_places(jacobian, jacobian.matrix_shape)
+    index_of = {(i, j): k for k, (i, j) in enumerate(zip(places.rows.tolist(), places.columns.tolist(), strict=True))}
+    truths: Truths = [[] for _ in range(jacobian.matrix_shape[1])]
+    dust = np.zeros(len(jacobian.values), dtype=bool)
+
+    def value_at(entry: Entry) -> float:
+        k = index_of.get((entry.row, entry.column))
+        return 0.0 if k is None else float(jacobian.values[k])
+
+    def takes(entry: Entry) -> str:
+        return f" J takes {value_at(entry):.6g}."
+
+    for entry in walk_entries(exact, name, places, places.grouped(edgy), (row, column), held.bends, takes):
+        value, k = value_at(entry), index_of.get((entry.row, entry.column))
+        place = f"d{row(entry.row)}/d{column(entry.column)}"
+        if entry.value.is_nan():
+            held.leave(place, entry.side.kind, value, y[entry.row])
+        elif math.isfinite(value):
+            size = 0.0 if k is None else sizes.at(k, value, entry.value)
+            held.judge("jacobian", value, entry.value, size, place)
+            if k is not None:
+                dust[k] = is_dust(value, entry.value, size)
+        truths[entry.column].append((float(seed[entry.row]), entry.value))
+    return truths, dust
+
+
+def confirm_gradient(
+    run: Run, name: str, jacobian: Jacobian, sums: Sums, sizes: TermSizes, truths: Truths, held: Confirmation
+) -> Mask:
+    """Hold a gradient against the true sums; return where vᵀ·J and it are what rounding left, in the input's shape."""
+    grad, vjp = np.ravel(sums.grad[name]), np.ravel(sums.vjp[name])
+    scale = TermSizes(
+        np.ravel(jacobian.scale(run.seed)),
+        lambda: np.ravel(replace(jacobian, sizes=sizes.rounded).scale(run.seed)),
+    )
+    dust = np.zeros((2, grad.size), dtype=bool)
+    for j, terms in enumerate(truths):
+        total = weighed(np.array([v for v, _ in terms]), [value for _, value in terms])
+        held.slopes.append(total)
+        if total.is_finite() and math.isfinite(grad[j]):
+            size = max(scale.at(j, float(number[j]), total) for number in (vjp, grad))
+            place = f"{name}.grad{place_text(j, jacobian.input_shape)}"
+            held.judge("grad", float(grad[j]), total, size, place)
+            dust[:, j] = [is_dust(float(number[j]), total, size) for number in (vjp, grad)]
+    return dust.reshape(2, *jacobian.input_shape)
+
+
+def list_places(jacobian: Jacobian | Sparse, shape: tuple[int, int], *others: Array) -> Places:
+    """Return where a Jacobian can be other than 0, with its numbers there and those of ``others``."""
+    return Places(jacobian.rows, jacobian.columns, np.asarray(jacobian.sizes), [jacobian.values, *others], shape)
+
+
+def confirm_direction(
+    exact: Exact, run: Run, jacobians: Mapping[str, Jacobian], grad: Mapping[str, Array], held: Confirmation
+) -> None:
+    """Hold J·d, and the gradients times d, against the derivative along a random direction d; look for kinks there."""
+    d = random_direction(exact.point, list(jacobians))
+    rows = np.size(run.value)
+    sizes, parts = np.zeros(rows), []
+    for name, jacobian in jacobians.items():
+        if jacobian.applied is not None and jacobian.leaf is not None and not jacobian.held:
+            moved, grown = jacobian.applied.forth(jacobian.leaf, d[name])
+            sizes += grown.ravel()
+            parts.append((np.arange(rows), moved.ravel(), np.ones(rows)))
+            continue
+        sizes += sizes_along({name: jacobian}, d, rows)
+        parts.append((jacobian.rows, jacobian.values, d[name].ravel()[jacobian.columns]))
+    places, values, steps = (np.concatenate(column) for column in zip(*parts, strict=True))
+    along = add_products(places, values, steps, rows)
+    row = label_entries(run.name, np.shape(run.value))
+    terms, sought = list(map(finite, sizes.tolist())), [list(map(finite, along))]
+    slope = walk_direction(exact, d, row, ANY, held.bends, terms, sought)
+    seed = np.ravel(run.seed)
+    for i, true in enumerate(slope.values):
+        place = f"J for {row(i)} along a random direction"
+        if true.is_nan():
+            held.leave(place, slope.sides[i].kind, along[i], float(np.ravel(run.value)[i]))
+        elif math.isfinite(along[i]):
+            held.judge("jacobian", along[i], true, float(sizes[i]), place)
+    total = weighed(seed, slope.values)
+    held.slopes.append(total)
+    g, steps = (np.concatenate([np.ravel(each[name]) for name in jacobians]) for each in (grad, d))
+    if total.is_finite() and np.all(np.isfinite(g)):
+        size = float(np.sum(np.abs(seed) * sizes))
+        slope_of_sum = add_products(np.zeros(g.size, dtype=np.intp), g, steps, 1)[0]
+        held.judge("grad", slope_of_sum, total, size, "x.grad along a random direction")

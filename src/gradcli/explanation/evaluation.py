@@ -1,54 +1,168 @@
-"""A program as a Python function: checked once, evaluated many times.
-
-Variables that have no value, and values that have no variable: what each of them may have meant.
-One run of a function with its v, read by both routes: J with vᵀ·J, and the gradient of reverse mode.
-"""
+"""A program as a Python function, and one run of it with its v: what both routes, and all that is asked later, read."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation, StandIn
-from gradcli.engine.meter import LARGE
-from gradcli.engine.naming import output_name
+from gradcli.engine.naming import numbered, output_name
 from gradcli.engine.reverse import backward, cotangents
-from gradcli.errors import Budget, GradcliError, Place
+from gradcli.errors import Budget, GivenUp, GradcliError, Place
 from gradcli.errors.hints import MisshapenV, MissingInputs, OwnInputs, did_you_mean, short_array
-from gradcli.explanation.explained import Backward, Gradient, Note, sum_of
-from gradcli.explanation.notes import note_backward, note_run, refuse_integers
+from gradcli.explanation.notes import note_backward, note_own, note_run, refuse_integers
+from gradcli.explanation.results import Dust, Gradient, sum_of
 from gradcli.language.program import Program, compile_program
 from gradcli.language.values import Cotangent, all_finite, as_array, detached, each_call, read_v, require_finite
 from gradcli.ops import spellings
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.linear_algebra import MATMUL
-from gradcli.records import dataclass, field
+from gradcli.records import dataclass, field, replace
 from gradcli.runner.reading import is_script
 
 if TYPE_CHECKING:
-    from gradcli.explanation.jacobians import Jacobian
     from gradcli.explanation.timeline import Timeline
     from gradcli.formulas.derivation import Formulas
     from gradcli.jacobian.composition import Composition
-    from gradcli.jacobian.passes import Passes, Vectors
 
 
-class Evaluation(NamedTuple):
-    """One run of a program: its graph, its output (a node, or numbers if it depends on no input) and its inputs."""
+@dataclass(frozen=True)
+class Run:
+    """One run of a function, with the v of every call of backward once they are read.
 
+    - ``output``: a node, or numbers where it depends on no input. ``variables`` are the nodes of all inputs.
+    - ``integers``: the differentiated inputs that came without a fraction.
+    - ``resets``: the calls before which ``.grad`` is set to zero.
+    - ``as_run``: whether every v is that of a script's own calls.
+    - ``kept``: the cotangents of the only call, by node index, once a short run has swept.
+    """
+
+    function: Function
     graph: Graph
     output: Any
-    leaves: dict[str, Node]
+    variables: dict[str, Node]
+    seeds: list[Cotangent] = field(default_factory=list)
+    integers: list[str] = field(default_factory=list)
+    resets: frozenset[int] = frozenset()
+    as_run: bool = False
+    kept: dict[int, Any] = field(default_factory=dict)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The differentiated inputs."""
+        return self.function.differentiated
+
+    @cached_property
+    def name(self) -> str:
+        """What y is called."""
+        return output_name(self.graph, self.output)
+
+    @cached_property
+    def value(self) -> Array:
+        """y as numbers."""
+        return np.asarray(value_of(self.output))
+
+    @cached_property
+    def leaves(self) -> dict[str, Node]:
+        """The nodes of the differentiated inputs."""
+        return {name: self.variables[name] for name in self.names}
+
+    @cached_property
+    def inputs(self) -> dict[str, Array]:
+        """All inputs as numbers."""
+        return {name: np.asarray(node.value) for name, node in self.variables.items()}
+
+    @cached_property
+    def scale(self) -> float:
+        """The size of the largest entry of the differentiated inputs."""
+        return max((float(np.max(np.abs(leaf.value), initial=0.0)) for leaf in self.leaves.values()), default=0.0)
 
     @property
-    def value(self) -> Array:
-        """The output as numbers."""
-        return np.asarray(value_of(self.output))
+    def active(self) -> bool:
+        """Whether a derivative flows to y."""
+        return isinstance(self.output, Node) and bool(self.output.active)
+
+    @property
+    def counted(self) -> list[Cotangent]:
+        """The v of the calls since ``.grad`` was last set to zero."""
+        return self.seeds[max(self.resets, default=0) :]
+
+    @cached_property
+    def seed(self) -> Array:
+        """v as it counts, in the shape of y, added up over all calls since ``.grad`` was last set to zero."""
+        return sum_of([seed.seed for seed in self.counted])
+
+    @cached_property
+    def named(self) -> dict[int, str]:
+        """The names of inputs, of what the program calls by a name, and of y, by node index."""
+        names = {node.index: name for name, node in self.variables.items()}
+        names |= {node.index: name for name, node in reversed(numbered(self.graph))}
+        return names | ({self.output.index: self.name} if isinstance(self.output, Operation) else {})
+
+    @cached_property
+    def timeline(self) -> Timeline | None:
+        """What the script did that the program is a call of; None for a formula."""
+        if not self.function.program.is_script:
+            return None
+        from gradcli.explanation.timeline import timeline_of  # a formula has none
+
+        return timeline_of(self.function.program)
+
+    def gradients(self, seed: Array, names: Iterable[str] | None = None) -> dict[str, Array]:
+        """Return the gradient by reverse mode for each of ``names``, by default the differentiated inputs."""
+        wanted = list(self.names if names is None else names)
+        nodes = [self.variables[name] for name in wanted]
+        return dict(zip(wanted, backward(self.graph, self.output, seed, nodes), strict=True))
+
+    def cotangents(self, seed: Array | None = None) -> dict[int, Any]:
+        """Return all that the way back from y gives, by node index: of v, or of another ``seed``."""
+        found: dict[int, Any] = {}
+        if self.active:
+            found |= cotangents(self.graph, self.output, self.seed if seed is None else seed, found)
+        return found
+
+    def moved(self, name: str, place: int, step: float) -> Array | None:
+        """Return y where one entry of a variable is moved; None where the program has no value there."""
+        array = np.array(self.inputs[name], dtype=np.float64)
+        array.flat[place] += step
+        try:
+            return self.function.evaluate({**self.inputs, name: array}, record=False).value
+        except GivenUp:
+            raise
+        except GradcliError:
+            return None
+
+    def compose(self) -> Composition:
+        """Return the Jacobian by the symbolic route, by its entries unless these are too many."""
+        from gradcli.jacobian.passes import derive
+
+        return derive(self.output, list(self.leaves.values()), self.function.program.budget.jacobian, self.graph)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What an answer was made from, which all answers that are made of it share, with what was ``computed`` since.
+
+    ``confirmed`` is the dust that more digits have shown, ``parts`` are the names that *Forward* has for parts of long
+    lines, by node index.
+    """
+
+    run: Run
+    formulas: Formulas
+    composition: Composition
+    confirmed: Mapping[str, Dust] = field(default_factory=dict)
+    parts: Mapping[int, str] = field(default_factory=dict)
+    computed: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def spare(self) -> dict[int, str]:
+        """What formulas call the values that they name, by node index."""
+        return {node: name for name, node in self.formulas.nodes.items()}
 
 
 class Function:
@@ -81,7 +195,9 @@ class Function:
             wrt = [as_identifier(name, {}) for name in wrt]
         self.wrt = self.program.wrt if wrt is None else tuple(wrt)
         for name in self.wrt or ():
-            self._require(name)
+            if name not in self.program.inputs:
+                refuse_own_inputs(self.program)
+                raise not_an_input(self.program, name)
 
     @classmethod
     def of_program(cls, program: Any, wrt: Iterable[str]) -> Function:
@@ -114,12 +230,6 @@ class Function:
         refuse_own_inputs(self.program)
         return self.wrt if self.wrt is not None else self.inputs
 
-    def _require(self, name: str) -> None:
-        if name not in self.program.inputs:
-            refuse_own_inputs(self.program)
-
-            raise not_an_input(self.program, name)
-
     def __call__(self, **values: Any) -> Array:
         """Return the value at a point, as ``value`` does.
 
@@ -128,32 +238,30 @@ class Function:
         """
         return self.value(**values)
 
-    def evaluate(self, values: dict[str, Any], record: bool = True, strict: bool = False) -> Evaluation:
+    def evaluate(self, values: dict[str, Any], record: bool = True, strict: bool = False) -> Run:
         """Run the program; ``record`` keeps what formulas need and gradients do not.
 
-        ``strict`` refuses what only one of PyTorch and NumPy answers.
+        ``strict`` refuses what only one of PyTorch and NumPy answers. Of a run that keeps little, a large input is
+        looked through afterwards, and only where no product vouches for it.
         """
         whole = values if self.program.inputs.keys() <= values.keys() else filled(self.program, values)
         arrays = read_arrays(self.program, whole)
         wrt = frozenset(self.wrt if self.wrt is not None else arrays)
         if record:
             arrays = {name: np.array(array)[()] for name, array in arrays.items()}
-        late = [
-            name
-            for name in arrays
-            if name in wrt and not record and arrays[name].size >= LATE and not self.program.is_script
-        ]
+        formula = not self.program.is_script
+        late = [name for name in arrays if formula and name in wrt and not record and arrays[name].size >= LATE]
         for name, array in arrays.items():
-            if name not in late and not self.program.is_script:
+            if formula and name not in late:
                 require_finite(name, array)
         try:
-            run = Evaluation(*self.program.evaluate(arrays, wrt, record, strict))
+            run = Run(self, *self.program.evaluate(arrays, wrt, record, strict))
         except GradcliError:
             for name in late:
                 require_finite(name, arrays[name])
             raise
         for name in late:
-            if not vouched_for(run, run.leaves[name]):
+            if not vouched_for(run, run.variables[name]):
                 require_finite(name, arrays[name])
         return run
 
@@ -167,38 +275,33 @@ class Function:
         v is in the shape of the output, and may be left out where that has one entry; raises ``missing-v`` or
         ``shape``.
         """
-        values = filled(self.program, inputs)
-        run = self.evaluate(values, record=False)
+        run = self.evaluate(filled(self.program, inputs), record=False)
         if v is None and self.program.is_script and self.program.vs:
             v = summed_v(self.program, run.value.shape)
-        return gradients(run, read_v(v, run.value.shape, strict=False).seed, self.differentiated)
+        return run.gradients(read_v(v, run.value.shape, strict=False).seed)
 
     def jacobian(self, **inputs: Any) -> dict[str, Array]:
         """Return the Jacobian by each variable, of shape ``y.shape + x.shape``, by the symbolic route.
 
         Raises ``budget`` where it would have too many entries.
         """
-        from gradcli.jacobian.passes import derive
-
         run = self.evaluate(filled(self.program, inputs))
-        names = self.differentiated
-        found = derive(run.output, [run.leaves[name] for name in names], self.program.budget.jacobian, run.graph)
-        shape = run.value.shape
+        composition, shape = run.compose(), run.value.shape
         return {
-            name: found.entries(run.leaves[name]).dense().reshape((*shape, *run.leaves[name].shape)) for name in names
+            name: composition.entries(leaf).dense().reshape((*shape, *leaf.shape)) for name, leaf in run.leaves.items()
         }
 
     def __repr__(self) -> str:
         return f"<gradcli function of {', '.join(self.inputs) or 'nothing'}: {self.place.text!r}>"
 
 
-def gradients(run: Evaluation, seed: Array, names: Iterable[str]) -> dict[str, Array]:
-    """Return the reverse-mode gradient by each of ``names``."""
-    wanted = list(names)
-    return dict(zip(wanted, backward(run.graph, run.output, seed, [run.leaves[name] for name in wanted]), strict=True))
+FIRST = 8
+"""Operations among which a product is looked for that vouches for an input."""
+LATE = 65_536
+"""Entries from which an input is looked through after the run, and only if no product vouches for it."""
 
 
-def vouched_for(run: Evaluation, leaf: Node) -> bool:
+def vouched_for(run: Run, leaf: Node) -> bool:
     """Return whether a product that came out finite says that a matrix is: every entry of it was multiplied.
 
     By a number other than 0, that is: some libraries leave 0·inf out.
@@ -211,7 +314,7 @@ def vouched_for(run: Evaluation, leaf: Node) -> bool:
         and not isinstance(node.value, StandIn)
         and all_finite(node.value)
         and all(np.all(value_of(argument)) for argument in node.arguments if argument is not leaf)
-        for node in run.graph.nodes[: len(run.leaves) + FIRST]
+        for node in run.graph.nodes[: len(run.variables) + FIRST]
     )
 
 
@@ -284,17 +387,10 @@ def filled(program: Any, values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in program.beside} if program.beside else values
 
 
-FIRST = 8
-"""Operations among which a product is looked for that vouches for an input."""
-LATE = 65_536
-"""Entries from which an input is looked through after the run, and only if no product vouches for it."""
-
-
 def read_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     """Return all inputs as arrays; raises ``missing-input`` or ``unknown-input`` with what to type."""
     if values.keys() == program.inputs.keys():
         return {name: as_array(name, values[name]) for name in program.inputs}
-
     missing = [name for name in program.inputs if name not in values]
     if missing:
         what = "variable" if len(missing) == 1 else "variables"
@@ -308,12 +404,69 @@ def read_arrays(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     raise not_an_input(program, next(name for name in values if name not in program.inputs))
 
 
+def compared_with(program: Program, name: str) -> str | None:
+    """Return what a line holds against a variable by ``==``, which begins it; None where none does."""
+    text = program.place.text
+    at, end = program.inputs[name]
+    line = text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0]
+    left, sign, right = line.partition("==")
+    return right.strip() if sign and left.strip() == text[at:end] == name else None
+
+
+def missing_inputs(names: list[str], values: Iterable[str], compared: str | None = None) -> MissingInputs:
+    """Return why variables may have no value: the first is compared, numbered, a function, or misspelled."""
+    if compared is not None:
+        return MissingInputs(tuple(names), compared=compared)
+    numbered = next((value for value in values if all(re.fullmatch(f"{value}_?[0-9]", name) for name in names)), None)
+    if numbered:
+        return MissingInputs(tuple(names), numbered=numbered)
+    for name in names:
+        if name in spellings():
+            return MissingInputs(tuple(names), function=name)
+        argument = next((value for value in values if name.endswith(value)), "")
+        if argument and name.removesuffix(argument) in spellings():
+            return MissingInputs(tuple(names), joined=(name.removesuffix(argument), argument))
+        near = next((value for value in values if did_you_mean(value, [name])), None)
+        if near:
+            return MissingInputs(tuple(names), near=(near, name))
+    return MissingInputs(tuple(names))
+
+
+def not_an_input(program: Program, name: str) -> GradcliError:
+    """Return the error for a variable that the program does not have, or gives a value itself."""
+    from gradcli.language.program import own_inputs  # an error alone needs it
+
+    own = next((item for item in own_inputs(program) if item.name == name), None)
+    if own is not None:
+        hint = f"leave out {own.where}, and the value that is given counts"
+        message = f"the program has its own value of '{name}'"
+        return GradcliError("unknown-input", message, span=own.span, place=program.place, hint=hint)
+    computed = f"it is computed from {', '.join(program.inputs) or 'none'}"
+    if program.is_script and name in program.variables:
+        output = f"'{program.result}'" if program.result else "the output"
+        message = f"{output} is not computed from '{name}', or that is no number that can be moved"
+        return GradcliError("unknown-input", message, hint=computed)
+    if name in program.variables and name not in program.inputs:
+        message = f"'{name}' is computed by the program, and no input"
+        hint = f"its gradient, {name}.grad, stands under Backward; or leave out what computes it, and give it a value"
+        return GradcliError("unknown-input", message, hint=hint)
+    if not program.is_script and name in program.beside:
+        return GradcliError("unknown-input", f"'{program.result}' is computed without '{name}'", hint=computed)
+    names = tuple(program.inputs or program.variables)
+    has = f"the program has {', '.join(names)}" if names else "the program has no variables"
+    return GradcliError("unknown-input", f"the program has no variable '{name}'", hint=did_you_mean(name, names) or has)
+
+
 def check_inputs(program: Program, values: dict[str, Any]) -> dict[str, Array]:
     """Return all inputs as arrays of finite numbers; raises ``missing-input``, ``unknown-input`` or ``value``."""
     arrays = read_arrays(program, values)
     for name, array in arrays.items():
         require_finite(name, array)
     return arrays
+
+
+MOST_WAYS = 3
+"""Lines that a hint offers to leave out."""
 
 
 def refuse_own_inputs(program: Program) -> None:
@@ -327,135 +480,10 @@ def refuse_own_inputs(program: Program) -> None:
 
     own = own_inputs(program)[:MOST_WAYS]
     if own:
-        raise GradcliError(
-            "no-variables",
-            f"the program assigns {' and '.join(found.name for found in own)} itself, "
-            "and nothing is left to differentiate",
-            span=own[0].span,
-            place=program.place,
-            facts=OwnInputs(tuple(own)),
-        )
-
-
-MOST_WAYS = 3
-"""Lines that a hint offers to leave out."""
-
-
-# ---- Variables that have no value, and values that have no variable: what each of them may have meant
-
-
-def compared_with(program: Program, name: str) -> str | None:
-    """Return what a line holds against a variable by ``==``, which begins it; None where none does."""
-    text = program.place.text
-    at, end = program.inputs[name]
-    line = text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0]
-    found = line.partition("==")
-    return found[2].strip() if found[1] and found[0].strip() == text[at:end] == name else None
-
-
-def missing_inputs(names: list[str], values: Iterable[str], compared: str | None = None) -> MissingInputs:
-    """Return what is known of variables without a value: the first that is compared, a function, or misspelled."""
-    if compared is not None:
-        return MissingInputs(tuple(names), compared=compared)
-    numbered = next((given for given in values if all(re.fullmatch(f"{given}_?[0-9]", name) for name in names)), None)
-    if numbered:
-        return MissingInputs(tuple(names), numbered=numbered)
-    for name in names:
-        if name in spellings():
-            return MissingInputs(tuple(names), function=name)
-        argument = next((given for given in values if name.endswith(given)), "")
-        if argument and name.removesuffix(argument) in spellings():
-            return MissingInputs(tuple(names), joined=(name.removesuffix(argument), argument))
-        near = next((given for given in values if did_you_mean(given, [name])), None)
-        if near:
-            return MissingInputs(tuple(names), near=(near, name))
-    return MissingInputs(tuple(names))
-
-
-def not_an_input(program: Program, name: str) -> GradcliError:
-    """Return the error for a variable that the program does not have, or gives a value itself."""
-    from gradcli.language.program import own_inputs  # an error alone needs it
-
-    own = next((found for found in own_inputs(program) if found.name == name), None)
-    if own is not None:
-        hint = f"leave out {own.where}, and the value that is given counts"
-        message = f"the program has its own value of '{name}'"
-        return GradcliError("unknown-input", message, span=own.span, place=program.place, hint=hint)
-    if program.is_script and name in program.variables:
-        output = f"'{program.result}'" if program.result else "the output"
-        message = f"{output} is not computed from '{name}', or that is no number that can be moved"
-        return GradcliError("unknown-input", message, hint=f"it is computed from {', '.join(program.inputs) or 'none'}")
-    if name in program.variables and name not in program.inputs:
-        message = f"'{name}' is computed by the program, and no input"
-        hint = f"its gradient, {name}.grad, stands under Backward; or leave out what computes it, and give it a value"
-        return GradcliError("unknown-input", message, hint=hint)
-    if not program.is_script and name in program.beside:
-        message = f"'{program.result}' is computed without '{name}'"
-        return GradcliError("unknown-input", message, hint=f"it is computed from {', '.join(program.inputs) or 'none'}")
-    known = tuple(program.inputs or program.variables)
-    has = f"the program has {', '.join(known)}" if known else "the program has no variables"
-    return GradcliError("unknown-input", f"the program has no variable '{name}'", hint=did_you_mean(name, known) or has)
-
-
-# ---- One run of a function with its v, read by both routes: J with vᵀ·J, and the gradient of reverse mode
-
-
-@dataclass(frozen=True)
-class Point:
-    """One run of a function with the v of every call of backward.
-
-    ``integers`` are the differentiated inputs that came without a fraction, ``resets`` the calls before which
-    ``.grad`` is set to zero; ``as_run`` says that every v is that of a script's own calls. ``kept`` are the cotangents
-    of the only call, by node index, once a short run has swept.
-    """
-
-    function: Function
-    run: Evaluation
-    names: tuple[str, ...]
-    seeds: list[Cotangent]
-    integers: list[str]
-    resets: frozenset[int] = frozenset()
-    as_run: bool = False
-    kept: dict[int, Any] = field(default_factory=dict)
-
-    @cached_property
-    def name(self) -> str:
-        """What y is called."""
-        return output_name(self.run.graph, self.run.output)
-
-    @cached_property
-    def value(self) -> Array:
-        """y as numbers."""
-        return self.run.value
-
-    @cached_property
-    def leaves(self) -> dict[str, Node]:
-        """The nodes of the differentiated inputs."""
-        return {name: self.run.leaves[name] for name in self.names}
-
-    @cached_property
-    def inputs(self) -> dict[str, Array]:
-        """All inputs as numbers."""
-        return {name: np.asarray(node.value) for name, node in self.run.leaves.items()}
-
-    @cached_property
-    def seed(self) -> Array:
-        """v as it counts, in the shape of y, added up over all calls since ``.grad`` was last set to zero."""
-        return sum_of([seed.seed for seed in self.counted])
-
-    @cached_property
-    def timeline(self) -> Timeline | None:
-        """What the script did that the program is a call of; None for a formula."""
-        if not self.function.program.is_script:
-            return None
-        from gradcli.explanation.timeline import timeline_of  # a formula has none
-
-        return timeline_of(self.function.program)
-
-    @property
-    def counted(self) -> list[Cotangent]:
-        """The v of the calls since ``.grad`` was last set to zero."""
-        return self.seeds[max(self.resets, default=0) :]
+        names = " and ".join(item.name for item in own)
+        message = f"the program assigns {names} itself, and nothing is left to differentiate"
+        facts = OwnInputs(tuple(own))
+        raise GradcliError("no-variables", message, span=own[0].span, place=program.place, facts=facts)
 
 
 IDENTITY = (
@@ -470,31 +498,28 @@ def stand(
     calls: Sequence[Any],
     strict: bool,
     record: bool = True,
-    run: Evaluation | None = None,
-) -> Point:
+    run: Run | None = None,
+) -> Run:
     """Run a function at a point, unless its ``run`` there is at hand, and read every v.
 
     ``record`` keeps what formulas need and gradients do not.
     """
+    program = function.program
     try:
-        values = filled(function.program, values)
+        values = filled(program, values)
         run = run or function.evaluate(values, record, strict)
-        names = function.differentiated
-        shape = run.value.shape
+        names, shape = run.names, run.value.shape
         resets: frozenset[int] = frozenset()
-        as_run = all(v is None for v in calls) and function.program.is_script and bool(function.program.vs)
+        as_run = all(v is None for v in calls) and program.is_script and bool(program.vs)
         if as_run:
-            calls, resets = (
-                function.program.vs,
-                frozenset(k for k, reset in enumerate(function.program.resets) if reset),
-            )
+            calls, resets = program.vs, frozenset(k for k, reset in enumerate(program.resets) if reset)
         if record and not strict:
-            whole = [each_call(v, shape) for v in calls]
-            if any(len(own) > 1 for own in whole):
+            each = [each_call(v, shape) for v in calls]
+            if any(len(rows) > 1 for rows in each):
                 run.graph.remark("v-identity", IDENTITY)
-            calls = [call for own in whole for call in own]
-        seeds = [read_seed(v, run, names, strict) for v in calls]
-        if len(calls) > 1 and (record or strict) and not function.program.is_script:
+            calls = [call for rows in each for call in rows]
+        seeds = [read_seed(v, run, strict) for v in calls]
+        if len(calls) > 1 and (record or strict) and not program.is_script:
             from gradcli.language.torch_refusals import remark_second_backward
 
             remark_second_backward(run.graph, run.output)
@@ -502,163 +527,55 @@ def stand(
         raise error.at(error.span, function.place) from None
     integers = [name for name in names if np.asarray(detached(values[name])).dtype.kind in "iu"]
     if strict and integers:
-        kept = run if record else function.evaluate(values, strict=strict)  # all that the integers are used for
-        refuse_integers(integers, kept.graph, kept.leaves)
-    return Point(function, run, names, seeds, integers, resets, as_run)
-
-
-def read_seed(v: object, run: Evaluation, names: Sequence[str], strict: bool) -> Cotangent:
-    """Return v for the output of a run; one number for several entries is refused with what it could have meant."""
-    try:
-        return read_v(v, run.value.shape, strict, output_name(run.graph, run.output))
-    except GradcliError as error:
-        facts = error.facts
-        if not isinstance(facts, MisshapenV) or math.prod(facts.given) != 1 or not names:
-            raise
-        name, leaf = names[0], run.leaves[names[0]]
-        if leaf.value.size > MOST_SPELLED:
-            raise
-        ones = gradients(run, np.ones(run.value.shape), [name])[name]
-        worth = tuple(f"{name}.grad = {short_array(g)}" for g in (ones, ones / run.value.size))
-        raise error.about(facts._replace(worth=worth)) from None
+        whole = run if record else function.evaluate(values, strict=strict)  # all that the integers are used for
+        refuse_integers(integers, whole.graph, whole.variables)
+    return replace(run, seeds=seeds, integers=integers, resets=resets, as_run=as_run)
 
 
 MOST_SPELLED = 6
 """Entries of a gradient that an error spells out."""
 
 
-def compose_at(run: Evaluation, function: Function) -> Composition:
-    """Return the Jacobian of a run by the symbolic route, by its entries unless these are too many."""
-    from gradcli.jacobian.passes import derive
-
-    leaves = [run.leaves[name] for name in function.differentiated]
-    return derive(run.output, leaves, function.program.budget.jacobian, run.graph)
-
-
-def read_jacobians(point: Point, composition: Composition, formulas: Formulas | None = None) -> dict[str, Jacobian]:
-    """Return J by each variable, with its formulas where there are any."""
-    from gradcli.explanation.jacobians import Jacobian
-    from gradcli.jacobian.sparse import Pattern, nothing
-
-    patterns: dict[str, Any] = formulas.patterns if formulas else {}
-    shape, found, sweep = point.value.shape, {}, Sweep(point.run, list(point.leaves.values()))
-    for name, leaf in point.leaves.items():
-        held = leaf.index in composition.of
-        entries = composition.of[leaf.index] if held else nothing(point.value.size, leaf.value.size)
-        if name not in patterns:
-            patterns[name] = Pattern(entries.rows, entries.columns, entries.shape)
-        found[name] = Jacobian(
-            shape,
-            leaf.shape,
-            patterns[name],
-            entries.values,
-            np.asarray(entries.sizes),
-            formulas.jacobians.get(name) if formulas else None,
-            formulas.rules.get(name, []) if formulas else [],
-            held,
-            JacobianMap(sweep, leaf, shape),
-        )
-    return found
+def read_seed(v: object, run: Run, strict: bool) -> Cotangent:
+    """Return v for the output of a run; one number for several entries is refused with what it could have meant."""
+    try:
+        return read_v(v, run.value.shape, strict, run.name)
+    except GradcliError as error:
+        facts = error.facts
+        if not isinstance(facts, MisshapenV) or math.prod(facts.given) != 1 or not run.names:
+            raise
+        name = run.names[0]
+        if run.variables[name].value.size > MOST_SPELLED:
+            raise
+        ones = run.gradients(np.ones(run.value.shape), [name])[name]
+        worth = tuple(f"{name}.grad = {short_array(g)}" for g in (ones, ones / run.value.size))
+        raise error.about(facts._replace(worth=worth)) from None
 
 
-class Sweep:
-    """vᵀ·J by all variables, which one pass gives: that of the last v is kept."""
-
-    def __init__(self, run: Evaluation, leaves: Sequence[Node]) -> None:
-        self.run = run
-        self.leaves = leaves
-        self.v: Array | None = None
-        self.found: dict[int, Vectors] = {}
-
-    @cached_property
-    def passes(self) -> Passes:
-        """J as what it makes of vectors."""
-        from gradcli.jacobian.passes import Passes  # most Jacobians are held
-
-        return Passes(self.run.output, self.leaves, self.run.graph)
-
-    def back(self, v: Array) -> dict[int, Vectors]:
-        """Return vᵀ·J by the index of each variable."""
-        if self.v is None or not np.array_equal(self.v, v):
-            self.found = self.passes.back(np.reshape(v, (1, -1)))
-            self.v = np.array(v)
-        return self.found
-
-
-@dataclass(frozen=True)
-class JacobianMap:
-    """J by one variable as a ``LinearMap``."""
-
-    sweep: Sweep
-    leaf: Node
-    output_shape: tuple[int, ...]
-
-    def back(self, v: Array) -> tuple[Array, Array]:
-        """Return vᵀ·J and the sizes of its terms, in the shape of the variable."""
-        found = self.sweep.back(v)[self.leaf.index]
-        return found.values.reshape(self.leaf.shape), found.sizes.reshape(self.leaf.shape)
-
-    def forth(self, u: Array) -> tuple[Array, Array]:
-        """Return J·u and the sizes of its terms, in the shape of y."""
-        found = self.sweep.passes.forth(self.leaf, np.reshape(u, (1, -1)))
-        return found.values.reshape(self.output_shape), found.sizes.reshape(self.output_shape)
-
-
-def call_backward(point: Point, jacobians: dict[str, Jacobian]) -> list[Backward]:
-    """Return every call of backward with what it leaves in ``.grad``."""
-    found: list[Backward] = []
-    for place, seed in enumerate(point.seeds):
-        alone = len(point.seeds) == 1 and point.run.graph.meter.elements < LARGE
-        grad = kept_gradients(point) if alone else gradients(point.run, seed.seed, jacobians)
-        vjp = {name: jacobian.vjp(seed.seed) for name, jacobian in jacobians.items()}
-        total = grad
-        if found and place not in point.resets:
-            total = {name: sum_of([found[-1].accumulated[name], g]) for name, g in grad.items()}
-        found.append(Backward(seed, vjp, grad, total, place in point.resets))
-    return found
-
-
-def kept_gradients(point: Point) -> dict[str, Array]:
-    """Return what the only call of backward gives, and keep the cotangents of its sweep: lines are written of them."""
-    run, kept = point.run, point.kept
-    if isinstance(run.output, Node) and run.output.active:
-        kept |= cotangents(run.graph, run.output, point.seed, kept)
-    return {
-        name: np.array(kept[leaf.index] if leaf.index in kept else np.zeros(leaf.shape), dtype=np.float64)
-        for name, leaf in point.leaves.items()
-    }
-
-
-def read_gradient(point: Point) -> Gradient:
+def read_gradient(run: Run) -> Gradient:
     """Return what reverse mode alone answers, ``x.grad`` after the last call."""
     total: dict[str, Array] = {}
-    for seed in point.counted:
-        for name, g in gradients(point.run, seed.seed, point.names).items():
+    for seed in run.counted:
+        for name, g in run.gradients(seed.seed).items():
             total[name] = sum_of([total[name], g]) if name in total else g
-    return gather_gradient(point, total)
+    return gather_gradient(run, total)
 
 
-def gather_gradient(point: Point, grad: dict[str, Array]) -> Gradient:
+def gather_gradient(run: Run, grad: dict[str, Array]) -> Gradient:
     """Return an answer that has a gradient and no J."""
-    alone = len(point.counted) == 1
+    first, alone = run.counted[0], len(run.counted) == 1
+    notes = [*note_run(run.graph), *note_backward(run.graph.nodes, run.output)]
+    if run.function.program.is_script and isinstance(run.output, Node):
+        from gradcli.engine.graph import swept
+
+        notes += note_own(run.function.program, swept(run.output))
     return Gradient(
-        point.function.place.text,
-        point.value,
-        point.counted[0].shown if alone else point.seed,
-        point.counted[0].source if alone else "accumulated",
+        run.function.place.text,
+        run.value,
+        first.shown if alone else run.seed,
+        first.source if alone else "accumulated",
         grad,
-        [*note_run(point.run.graph), *note_backward(point.run.graph.nodes, point.run.output), *note_followed(point)],
-        point.timeline,
-        point.function.labels,
+        notes,
+        run.timeline,
+        run.function.labels,
     )
-
-
-def note_followed(point: Point) -> list[Note]:
-    """Say what backward passes of a script's own a gradient follows; nothing of a formula."""
-    if not point.function.program.is_script:
-        return []
-    from gradcli.engine.graph import swept
-    from gradcli.explanation.notes import note_own
-
-    output = point.run.output
-    return note_own(point.function.program, swept(output)) if isinstance(output, Node) else []

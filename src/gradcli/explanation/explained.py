@@ -1,130 +1,52 @@
-"""What an answer of ``explain`` holds: plain records, which the modules above fill and ``render`` reads."""
+"""What an answer of ``explain`` holds: its records, and what is computed of them only when it is read."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
+from gradcli.engine.graph import Operation
+from gradcli.explanation.evaluation import Source
+from gradcli.explanation.results import Agreement, Backward, Note, View, sum_of, sum_vjps
 from gradcli.ops.declare import Array
-from gradcli.records import dataclass
+from gradcli.records import replace
 
 if TYPE_CHECKING:
-    from gradcli.explanation.effect import Broadcast, Dust, Effect, Passes, Samples, Trial
+    from gradcli.explanation.effect import Broadcast, Effect, Passes, Samples, Trial
     from gradcli.explanation.jacobians import Jacobian
-    from gradcli.explanation.lookup import Lookup
-    from gradcli.explanation.parts import Event, Path, Picture, Rule, Step, Tape, Value
+    from gradcli.explanation.parts import BackwardPass, Event, Path, Picture, Rule, Step, Tape, Value
+    from gradcli.explanation.results import Dust
+    from gradcli.explanation.tape import Recorded
     from gradcli.explanation.timeline import Timeline
-    from gradcli.language.values import Cotangent
+    from gradcli.jacobian.sparse import Sparse
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
-    """One thing worth knowing.
-
-    - ``kind``: a stable word for scripts.
-    - ``message``: a sentence or several.
-
-    >>> [note.kind for note in gradcli.explain("abs(x)", x=0.0).notes]
-    ['kink']
-    """
-
-    kind: str
-    message: str
+T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Backward:
-    """One call of ``y.backward(v)``; each dictionary has an array for each variable, in the variable's shape.
+class later(Generic[T]):  # noqa: N801 - read as a decorator
+    """A property of an answer that is computed when it is first read, once for all answers of one source."""
 
-    - ``v``: the v of this call, a ``Cotangent``.
-    - ``vjp``: vᵀ·J by the symbolic route.
-    - ``grad``: the gradient by reverse mode.
-    - ``accumulated``: what ``x.grad`` is after this call, which adds to those before it.
-    - ``alone``: whether a script set ``x.grad`` to zero before this call, so that it adds to nothing.
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self.compute, self.name, self.__doc__ = compute, compute.__name__, compute.__doc__
 
-    >>> first, second = gradcli.explain("x**2", x=3.0, calls=[1, 10]).backward
-    >>> second.grad["x"].item(), second.accumulated["x"].item()
-    (60.0, 66.0)
-    """
+    @overload
+    def __get__(self, answer: None, kind: type) -> later[T]: ...
 
-    v: Cotangent
-    vjp: dict[str, Array]
-    grad: dict[str, Array]
-    accumulated: dict[str, Array]
-    alone: bool = False
+    @overload
+    def __get__(self, answer: Explained, kind: type) -> T: ...
 
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """Whether vᵀ·J and reverse mode give the same numbers, and the right ones.
-
-    - ``agree``: whether ``verdict`` is ``agree``.
-    - ``max_abs_error``: the largest distance between the two, over all entries, variables and calls.
-    - ``finite``: whether y and all gradients are finite.
-    - ``verdict``: ``agree``, ``differ``, ``digits-lost`` or ``unclear``.
-    - ``digits``: the fewest right digits of ``y``, ``jacobian`` and ``grad``, 16 at most; None where nothing was
-      computed in higher precision.
-
-    >>> found = gradcli.explain("x**2", x=3.0).agreement
-    >>> found.agree, found.max_abs_error, found.digits
-    (True, 0.0, {'y': 16.0, 'jacobian': 16.0, 'grad': 16.0})
-    """
-
-    agree: bool
-    max_abs_error: float
-    finite: bool
-    verdict: str = "agree"
-    digits: dict[str, float] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """How far the numbers of a view are right.
-
-    - ``verdict``: ``agree``, ``differ``, ``digits-lost`` or ``unclear``, as that of an ``Agreement``.
-    - ``finite``: whether all of them are finite.
-    - ``digits``: the fewest right digits, 16 at most; None where nothing was computed in higher precision.
-    - ``remarks``: what deserves a sentence; they are among the notes of an answer that shows the view.
-    """
-
-    verdict: str = "agree"
-    finite: bool = True
-    digits: float | None = None
-    remarks: list[Note] = dataclasses.field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What an answer shows only where it was asked for.
-
-    - ``content``: its record, which its module in ``render/views/`` writes.
-    - ``proof``: how far its numbers are right.
-    """
-
-    content: Any
-    proof: Proof = dataclasses.field(default_factory=Proof)
-
-
-@dataclass(frozen=True, slots=True)
-class Gradient:
-    """What reverse mode alone answers: y, v as it is shown and where it comes from, and ``x.grad`` by variable."""
-
-    program: str
-    output: Array
-    v: Array
-    v_source: str
-    grad: dict[str, Array]
-    notes: list[Note]
-    timeline: Timeline | None = None
-    labels: dict[str, str] = dataclasses.field(default_factory=dict)
-
-    @property
-    def finite(self) -> bool:
-        """Whether y and all gradients are finite."""
-        return bool(np.all(np.isfinite(self.output)) and all(np.all(np.isfinite(g)) for g in self.grad.values()))
+    def __get__(self, answer: Explained | None, kind: type) -> later[T] | T:
+        """Return what was computed for the answer."""
+        if answer is None:
+            return self
+        computed = answer.source.computed
+        if self.name not in computed:
+            computed[self.name] = self.compute(answer)
+        return computed[self.name]  # type: ignore[no-any-return]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -142,7 +64,7 @@ class Explained:
     - ``backward``: the calls of backward, in turn.
     - ``agreement``: whether the two routes agree, and how many digits are right.
     - ``notes``: what deserves a sentence.
-    - ``lookup``: what is computed only when it is read, such as ``definition_values``.
+    - ``source``: what all else is computed from when it is read.
     - ``forward``: what ran, in order: every value of the program, and the branches and turns that they stand in.
     - ``views``: what else it was asked for by options, by name: ``slices``, ``tape``, ``steps``, ``one_hot``, ``jvp``,
       ``hessian``, ``descent``.
@@ -162,7 +84,7 @@ class Explained:
     backward: list[Backward]
     agreement: Agreement
     notes: list[Note]
-    lookup: Lookup = dataclasses.field(repr=False)
+    source: Source = dataclasses.field(repr=False)
     forward: list[Event] = dataclasses.field(default_factory=list)
     views: dict[str, View] = dataclasses.field(default_factory=dict)
     timeline: Timeline | None = None
@@ -194,42 +116,77 @@ class Explained:
     @property
     def definition_values(self) -> dict[str, Array]:
         """The numbers of ``definitions`` at this point."""
-        return {name: self.lookup.values[name] for name in self.definitions}
+        return {name: self.named_values[name] for name in self.definitions}
 
-    @property
-    def effect(self) -> Effect:
-        """What v did: the number that backward differentiates, and what another v would have left."""
-        return self.lookup.effect
+    @later
+    def named_values(self) -> dict[str, Array]:
+        """The numbers of all names that formulas were found with."""
+        from gradcli.formulas.derivation import refreshed
 
-    @property
-    def trial(self) -> Trial | None:
-        """The gradient in one entry beside a difference quotient; None where no entry can be moved."""
-        return self.lookup.trial
+        formulas = refreshed(self.source.formulas, self.source.composition)
+        return {name: np.asarray(formulas.values[name]) for name in formulas.definitions}
 
-    @property
-    def passes(self) -> Passes:
-        """How many passes of reverse and of forward mode give all of J."""
-        return self.lookup.passes
-
-    @property
-    def broadcasts(self) -> list[Broadcast]:
-        """The inputs that an operation repeats to another shape, so that their gradients are sums."""
-        return self.lookup.broadcasts
-
-    @property
-    def samples(self) -> Samples | None:
-        """What each sample of a mean adds to the gradient; None where the output is no mean over samples."""
-        return self.lookup.samples
-
-    @property
+    @later
     def dust(self) -> dict[str, Dust]:
         """Where numbers are what rounding has left of 0, by variable: as more digits say, if they were asked for."""
-        return self.lookup.dust
+        from gradcli.explanation.effect import dust_in
 
-    @property
+        confirmed, vjp, seed = self.source.confirmed, sum_vjps(self.backward), self.source.run.seed
+        return {
+            name: confirmed.get(name) or dust_in(seed, j, vjp[name], self.grad[name])
+            for name, j in self.jacobian.items()
+        }
+
+    @later
+    def effect(self) -> Effect:
+        """What v did: the number that backward differentiates, and what another v would have left."""
+        from gradcli.explanation.effect import weigh
+
+        return weigh(self.source.run, self.jacobian, self.grad, self.dust)
+
+    @later
+    def trial(self) -> Trial | None:
+        """The gradient in one entry beside a difference quotient; None where no entry can be moved."""
+        from gradcli.explanation.effect import try_quotient
+
+        return try_quotient(self.source.run, self.backward, self.effect.nudge)
+
+    @later
+    def passes(self) -> Passes:
+        """How many passes of reverse and of forward mode give all of J."""
+        from gradcli.explanation.effect import Passes
+
+        jacobians = [*self.jacobian.values()]
+        inputs = sum(jacobian.matrix_shape[1] for jacobian in jacobians)
+        return Passes(inputs, self.output.size, jacobians[0].passes if len(jacobians) == 1 else None)
+
+    @later
+    def broadcasts(self) -> list[Broadcast]:
+        """The inputs that an operation repeats to another shape, so that their gradients are sums."""
+        from gradcli.explanation.effect import find_broadcasts
+
+        return find_broadcasts(self.source.composition.nodes, self.source.run.leaves)
+
+    @later
+    def samples(self) -> Samples | None:
+        """What each sample of a mean adds to the gradient; None where the output is no mean over samples."""
+        from gradcli.explanation.effect import find_samples
+
+        return find_samples(self.source.run)
+
+    @later
+    def by_choice(self) -> bool:
+        """Whether values decide which entries have a path to y, so that others may have one elsewhere."""
+        from gradcli.explanation.notes import chooses_by_value
+
+        return chooses_by_value(self.source.run.graph)
+
+    @later
     def has_steps(self) -> bool:
         """Whether the program names a value between the inputs and y, or uses an input as a whole twice."""
-        return self.lookup.has_steps
+        from gradcli.explanation.forward import has_steps
+
+        return has_steps(self.source.run)
 
     @property
     def rules(self) -> list[Rule]:
@@ -237,32 +194,73 @@ class Explained:
 
         Of a program with more than 200 of them there are the first and the last.
         """
-        return self.lookup.backward_pass.rules
+        return self.backward_pass.rules
 
     @property
     def constants(self) -> dict[str, Array]:
         """The long arrays that rules use and the program does not name, by the names that they have there."""
-        return self.lookup.backward_pass.constants
+        return self.backward_pass.constants
 
-    @property
+    @later
+    def backward_pass(self) -> BackwardPass:
+        """The lines of the backward pass, without the factor that a v of 1 is."""
+        from gradcli.explanation.backward import lines_of
+
+        return lines_of(self.source)
+
+    @later
+    def backward_by_any_v(self) -> BackwardPass:
+        """The lines of the backward pass as they are for every v: those of a script whose v may be changed."""
+        from gradcli.explanation.backward import lines_of
+
+        return lines_of(self.source, shows_one=True)
+
+    @later
+    def recorded(self) -> Recorded:
+        """The run with a name for every node, the same as elsewhere in the answer."""
+        from gradcli.explanation.tape import recorded_run
+
+        return recorded_run(self.source, self.backward_pass)
+
+    @later
     def tape(self) -> Tape:
         """The recorded graph in the order of the sweep, with what each operation kept, got and sent on."""
-        return self.lookup.tape
+        from gradcli.explanation.tape import record_tape
+
+        return record_tape(self.recorded)
 
     @property
     def picture(self) -> Picture:
         """The graph as it is drawn: the program's values, and the derivative of each by those that it is made of."""
-        return self.lookup.picture_by_entry(self) or self.lookup.picture
+        return self.picture_by_name if any(value.role == "inner" for value in self.values) else self.picture_by_entry
 
-    @property
+    @later
+    def picture_by_entry(self) -> Picture:
+        """The graph entry by entry, where entries are few; else by the names of the program."""
+        from gradcli.explanation.picture import picture_by_entry
+
+        return picture_by_entry(self.source, self.jacobian, self.dust, self.grad) or self.picture_by_name
+
+    @later
+    def picture_by_name(self) -> Picture:
+        """The graph by the names of the program."""
+        from gradcli.explanation.picture import picture_of
+
+        return picture_of(replace(self.recorded, given=self.source.run.named, spare=self.recorded.given))
+
+    @later
     def steps(self) -> list[Step]:
         """How each derivative is found, rule by rule: those of the operations, then the chain rule from y back."""
-        return self.lookup.steps
+        from gradcli.explanation.tape import take_steps
 
-    @property
+        return take_steps(self.tape)
+
+    @later
     def paths(self) -> dict[str, list[Path]]:
         """The paths from each input to y, where they lead over single numbers and at most six from an input."""
-        return self.lookup.paths
+        from gradcli.explanation.picture import find_paths
+
+        return find_paths(self.source.run) if self.has_steps else {}
 
     @property
     def stages(self) -> list[Rule]:
@@ -272,6 +270,15 @@ class Explained:
         """
         inner = [rule for rule in self.rules[1:] if rule.on_every_path and rule.made is None and not rule.is_input]
         return inner + [rule for rule in self.rules if rule.is_input] if inner else []
+
+    def link(self, above: str, below: str) -> Sparse | None:
+        """Return the derivative of one named value by another, with its other arguments fixed; None where not held."""
+        composition, nodes = self.source.composition, self.source.formulas.nodes
+        if composition.refusal is not None:
+            return None
+        by_index = {node.index: node for node in composition.nodes if isinstance(node, Operation)}
+        named = {name: by_index[node] for name, node in nodes.items()}
+        return composition.link(named[above], {**named, **self.source.run.leaves}[below])
 
     @property
     def vjp(self) -> dict[str, Array]:
@@ -302,17 +309,3 @@ class Explained:
     def v_source(self) -> str:
         """Where v comes from: ``given``, ``default``, ``reshaped``, ``broadcast`` or ``accumulated``."""
         return self.counted[0].v.source if len(self.counted) == 1 else "accumulated"
-
-
-def sum_vjps(backward: Sequence[Backward]) -> dict[str, Array]:
-    """Return vᵀ·J for each variable, added up over all calls."""
-    return {name: sum_of([call.vjp[name] for call in backward]) for name in backward[0].vjp}
-
-
-def sum_of(arrays: Sequence[Array]) -> Array:
-    """Return the sum, left to right as repeated calls add it up."""
-    total = arrays[0]
-    with np.errstate(all="ignore"):
-        for array in arrays[1:]:
-            total = total + array
-    return total

@@ -1,7 +1,4 @@
-"""From one run of a program to all that its answer holds.
-
-What an answer is asked for beyond itself, computed from the run that it came from.
-"""
+"""From one run of a program to all that its answer holds, and the views that it is asked for beside that."""
 
 from __future__ import annotations
 
@@ -12,45 +9,42 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gradcli.engine.graph import Node
 from gradcli.exact.slopes import Exact
 from gradcli.exact.thresholds import SURE
-from gradcli.explanation.agreement import Difference, compare, digits_lost, unproven
-from gradcli.explanation.confirmation import (
-    Confirmation,
-    Sums,
-    confirm,
-    note_confirmation,
-    too_large_text,
-    undecided_text,
-)
-from gradcli.explanation.evaluation import Point, call_backward, compose_at, read_jacobians
-from gradcli.explanation.explained import Agreement, Backward, Explained, Note, Proof, View
+from gradcli.explanation.confirmation import Confirmation, Sums, confirm, too_large_text, undecided_text
+from gradcli.explanation.evaluation import Run, Source
+from gradcli.explanation.explained import Explained
 from gradcli.explanation.forward import tell_values
-from gradcli.explanation.jacobians import Jacobian
+from gradcli.explanation.jacobians import Jacobian, call_backward, compare, digits_lost, read_jacobians, unproven
+from gradcli.explanation.kinks import is_edgy
 from gradcli.explanation.notes import (
+    given_by,
+    is_near,
+    note_before,
     note_dependence,
     note_disagreement,
     note_graph,
     note_integers,
+    note_past,
     note_run,
     note_script,
     note_unheld,
     note_v,
     own_derivatives,
 )
-from gradcli.explanation.run_lookup import RunLookup, name_values
+from gradcli.explanation.results import Agreement, Backward, Note, Proof, View
 from gradcli.explanation.suspicion import (
     affordable,
     fits_a_check,
     is_beyond_doubles,
-    is_edgy,
     list_operations,
+    note_digits,
     note_nonfinite,
 )
-from gradcli.ops.links import Array
+from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
+    from gradcli.engine.graph import Node
     from gradcli.explanation.views import Descent, Hessian, Rows, Tangent
     from gradcli.formulas.derivation import Formulas
     from gradcli.jacobian.composition import Composition
@@ -68,153 +62,161 @@ class Ask(Enum):
     ALWAYS = auto()
 
 
-Derive = Callable[[Point, "Composition"], "Formulas"]
+Derive = Callable[[Run, "Composition"], "Formulas"]
 """What gives the formulas of a run. The numbers of their names may be missing, or those of another run."""
 Kind = TypeVar("Kind", bound=Explained)
 
 
-def derive(point: Point, composition: Composition) -> Formulas:
+def derive(run: Run, composition: Composition) -> Formulas:
     """Return the formulas of a run, newly derived."""
     from gradcli.formulas.derivation import found_formulas
 
-    return found_formulas(point.run.graph, point.run.output, point.leaves, composition)
+    return found_formulas(run.graph, run.output, run.leaves, composition)
 
 
 def explain_run(
-    point: Point, ask: Ask, kind: type[Kind], derive: Derive = derive, composition: Composition | None = None
+    run: Run, ask: Ask, kind: type[Kind], derive: Derive = derive, composition: Composition | None = None
 ) -> Kind:
     """Return the answer for one run, as an ``Explained`` of this ``kind``.
 
     ``ask`` says when its numbers are held against many digits, ``derive`` where its formulas come from. ``composition``
     is the Jacobian by numbers, where it is at hand.
     """
-    from gradcli.explanation.suspicion import note_digits
-
-    run, said = point.run, ask is not Ask.NEVER
-    composition = composition or compose_at(run, point.function)
-    formulas = derive(point, composition)
-    jacobians = read_jacobians(point, composition, formulas)
-    backward, past = followed(point, call_backward(point, jacobians))
-    difference = compare(jacobians, backward, point.value)
-    lost = note_digits(run.output, point.name, composition, jacobians)
-    program = point.function.program
+    program, questions = run.function.program, ask is not Ask.NEVER
+    composition = composition or run.compose()
+    formulas = derive(run, composition)
+    jacobians = read_jacobians(run, composition, formulas)
+    backward, past = follow_run(run, call_backward(run, jacobians))
+    routes = compare(jacobians, backward, run.value)
+    lost = note_digits(run, composition, jacobians)
     own = program.is_script and bool(own_derivatives(composition.nodes))
-    bent = own and not past and not difference.within  # what its backward makes of v is no product with a matrix
+    bent = own and not past and not routes.agree  # what its backward makes of v is no product with a matrix
     if bent or past:
         ask = Ask.NEVER
-    confirmation = confirm_where(ask, point, jacobians, backward, difference, bool(lost))
-    agreement = agree(difference, confirmation)
+    confirmation = confirm_where(ask, run, jacobians, backward, routes, bool(lost))
+    agreement = agree(routes, confirmation)
     if bent:
-        agreement = Agreement(True, agreement.max_abs_error, agreement.finite, "agree", None)
-    graph = note_graph(run.graph, composition.nodes)
+        agreement = Agreement(True, agreement.max_abs_error, agreement.finite)
+    of_graph = note_graph(run.graph, composition.nodes)
     asked = confirmation is not None and bool(confirmation.asked)
-    kinks = [note for note in graph if note.kind == "kink"] if asked else []
+    kinks = [note for note in of_graph if note.kind == "kink"] if asked else []
     notes = [
-        *notes_of_run(point, composition.nodes, [note for note in graph if note not in kinks], jacobians, agreement),
+        *notes_of_run(run, composition.nodes, [note for note in of_graph if note not in kinks], jacobians, agreement),
         *past,
-        *(() if bent or past else notes_of_digits(point, backward, agreement, confirmation, lost, kinks)),
+        *(() if bent or past else notes_of_digits(run, backward, agreement, confirmation, lost, kinks)),
         *(note_script(program, composition.nodes, bent) if program.is_script else ()),
     ]
-    if said and not past:
-        from gradcli.explanation.weighing import note_questions  # a check asks no questions
+    if questions and not past:
+        from gradcli.explanation.effect import note_questions  # a check asks no questions
 
-        notes += note_questions(point, composition.nodes, jacobians, formulas.definitions, notes)
-    told = tell_values(run.graph, run.output, formulas.nodes, formulas.sources)
-    dust = confirmation.dust if confirmation else {}
+        notes += note_questions(run, composition.nodes, jacobians, formulas.definitions, notes)
+    story = tell_values(run.graph, run.output, formulas.nodes, formulas.sources)
     return kind(
-        program=point.function.place.text,
-        name=point.name,
-        inputs=point.inputs,
-        differentiated=point.names,
-        output=point.value,
+        program=run.function.place.text,
+        name=run.name,
+        inputs=run.inputs,
+        differentiated=run.names,
+        output=run.value,
         output_formulas=formulas.output,
         definitions=formulas.definitions,
         jacobian=jacobians,
         backward=backward,
         agreement=agreement,
         notes=list(dict.fromkeys(notes)),
-        lookup=RunLookup(formulas, composition, point, jacobians, backward, dust, told.names),
-        forward=told.events,
-        timeline=point.timeline,
-        labels=point.function.labels,
+        source=Source(run, formulas, composition, confirmation.dust if confirmation else {}, story.names),
+        forward=story.events,
+        timeline=run.timeline,
+        labels=run.function.labels,
     )
 
 
-def followed(point: Point, backward: list[Backward]) -> tuple[list[Backward], list[Note]]:
-    """Return the calls with what a script's own run gave, and the notes on what is not vᵀ·J."""
-    if not point.as_run:
-        return backward, []
-    from gradcli.explanation.observed import follow_run  # a formula has no run of its own
+def follow_run(run: Run, backward: list[Backward]) -> tuple[list[Backward], list[Note]]:
+    """Return the calls with what a script's own run gave where that is not vᵀ·J, and what is to be said of them.
 
-    return follow_run(point, backward)
+    Nothing is where other v or values are asked for than the script has.
+    """
+    program = run.function.program
+    if not program.is_script or not run.as_run or len(program.calls) != len(run.seeds):
+        return backward, []
+    changed: dict[str, None] = {}
+    followed: list[Backward] = []
+    for call, event in zip(backward, program.calls, strict=False):
+        gave = {program.identifier(label): np.asarray(g, dtype=np.float64) for label, g in given_by(event).items()}
+        other = {
+            name: gave[name]
+            for name, g in call.grad.items()
+            if name in gave and gave[name].shape == g.shape and not is_near(gave[name], g)
+        }
+        changed |= dict.fromkeys(other)
+        grad = total = {**call.grad, **other}
+        if followed and not call.alone:
+            total = {name: followed[-1].accumulated[name] + g for name, g in grad.items()}
+        followed.append(Backward(call.v, call.vjp, grad, total, call.alone))
+    notes = note_before(program.calls[0])
+    return (followed, [note_past(program, list(changed)), *notes]) if changed else (backward, notes)
 
 
 def confirm_where(
     ask: Ask,
-    point: Point,
+    run: Run,
     jacobians: Mapping[str, Jacobian],
     backward: Sequence[Backward],
-    difference: Difference,
+    routes: Agreement,
     lost: bool,
 ) -> Confirmation | None:
     """Hold the numbers of a run against arithmetic with digits to spare, as far as that is affordable.
 
     ``lost`` says that digits are known to be lost somewhere.
     """
-    graph = point.run.graph
-    if ask is Ask.NEVER or not any(leaf.value.size for leaf in point.leaves.values()):
+    graph = run.graph
+    if ask is Ask.NEVER or not any(leaf.value.size for leaf in run.leaves.values()):
         return None
     how = "" if ask is Ask.WHERE_DOUBTFUL else affordable(graph, jacobians, dear=ask is Ask.ALWAYS)
-    doubtful = unproven(jacobians, difference)
-    done = list_operations(graph.nodes)
-    edgy = is_edgy(done)
-    suspicious = edgy or is_beyond_doubles(done)
-    if how != "entries" and difference.finite and (doubtful or lost or suspicious):
+    doubtful = unproven(jacobians, routes)
+    operations = list_operations(graph.nodes)
+    edgy = is_edgy(operations)
+    suspicious = edgy or is_beyond_doubles(operations)
+    if how != "entries" and routes.finite and (doubtful or lost or suspicious):
         how = affordable(graph, jacobians, dear=True)
-    if not how:
-        unknown = too_large_text(graph.budget.work) if doubtful or ask is Ask.ALWAYS else ""
-        unconfirmed = ask is Ask.WHERE_CHEAP and any(len(j.rows) or not j.held for j in jacobians.values())
-        if not unconfirmed:
-            return Confirmation(unknown=unknown)
-        ending = "; gradcli check does it." if fits_a_check(graph, 1) else ", too large for gradcli check too."
-        return Confirmation(unknown=unknown, skipped=NOT_CHECKED + ending)
-    exact = Exact(point.function.program, point.inputs, point.names)
-    return confirm(exact, point, jacobians, Sums.of(backward), how == "entries", edgy)
+    if how:
+        exact = Exact(run.function.program, run.inputs, run.names)
+        return confirm(exact, run, jacobians, Sums.of(backward), how == "entries", edgy)
+    unknown = too_large_text(graph.budget.work) if doubtful or ask is Ask.ALWAYS else ""
+    if ask is not Ask.WHERE_CHEAP or not any(len(j.rows) or not j.held for j in jacobians.values()):
+        return Confirmation(unknown=unknown)
+    ending = "; gradcli check does it." if fits_a_check(graph, 1) else ", too large for gradcli check too."
+    return Confirmation(unknown=unknown, skipped=NOT_CHECKED + ending)
 
 
-def agree(difference: Difference, confirmation: Confirmation | None) -> Agreement:
+def agree(routes: Agreement, confirmation: Confirmation | None) -> Agreement:
     """Return whether the routes agree on the right numbers: what a confirmation says is added to what they say."""
     if confirmation is None:
-        return difference.alone
+        return routes
     right = min((confirmation.digits.get(route, 0.0) for route in ("jacobian", "grad")), default=0.0)
-    excused = difference.finite and confirmation.asked == "entries" and right >= SURE
-    verdict = confirmation.verdict if difference.within or excused else "differ"
-    return Agreement(
-        verdict == "agree", difference.max_abs_error, difference.finite, verdict, confirmation.digits or None
-    )
+    excused = routes.finite and confirmation.asked == "entries" and right >= SURE
+    verdict = confirmation.verdict if routes.agree or excused else "differ"
+    return replace(routes, agree=verdict == "agree", verdict=verdict, digits=confirmation.digits or None)
 
 
 def notes_of_run(
-    point: Point, nodes: list[Node], graph: Sequence[Note], jacobians: Mapping[str, Jacobian], agreement: Agreement
+    run: Run, nodes: list[Node], of_graph: Sequence[Note], jacobians: Mapping[str, Jacobian], agreement: Agreement
 ) -> list[Note]:
     """Return what deserves a sentence about v, the formulas, and where numbers stop to be finite.
 
-    ``graph`` are the notes about the operations among the ``nodes`` that y depends on, which stand among them.
+    ``of_graph`` are the notes about the operations among the ``nodes`` that y depends on, which stand among them.
     """
-    run = point.run
-    notes = [note for seed in point.seeds for note in note_v(seed, point.name)]
-    notes += [*note_run(run.graph), *graph]
+    notes = [note for seed in run.seeds for note in note_v(seed, run.name)]
+    notes += [*note_run(run.graph), *of_graph]
     if any(j.formulas is None and not j.rules and len(j.rows) for j in jacobians.values()):
         notes.append(Note("numeric-only", "The formulas of J are too long to read: J is shown by its numbers alone."))
     notes += [note_unheld(name, j.matrix_shape) for name, j in jacobians.items() if not j.held]
     columns = {name: j.columns for name, j in jacobians.items() if j.held}
-    notes += note_dependence(run.graph, run.output, point.name, point.leaves, columns)
-    finite = agreement.agree and agreement.finite
-    return notes + note_nonfinite(run.graph, run.output, nodes, point.seeds[0].seed, finite)
+    notes += note_dependence(run.graph, run.output, run.name, run.leaves, columns)
+    return notes + note_nonfinite(run, nodes, agreement.agree and agreement.finite)
 
 
 def notes_of_digits(
-    point: Point,
+    run: Run,
     backward: Sequence[Backward],
     agreement: Agreement,
     confirmation: Confirmation | None,
@@ -228,22 +230,19 @@ def notes_of_digits(
     asked = confirmation is not None and bool(confirmation.asked)
     notes = [*lost]
     if confirmation is not None and asked:
-        notes = note_confirmation(confirmation, (point.name, point.names), kinks, lost)
-    if confirmation is not None and not asked and confirmation.unknown:
+        notes = confirmation.notes(run, kinks, lost)
+    elif confirmation is not None and confirmation.unknown:
         notes.append(Note("unclear", undecided_text(confirmation.unknown)))
     elif confirmation is not None and confirmation.skipped:
         notes.append(Note("not-confirmed", confirmation.skipped))
     if not asked and agreement.agree and digits_lost(backward) and not lost:
-        notes.append(
-            Note(
-                "digits-lost",
-                "J and reverse mode differ in digits that are shown, by no more than rounding explains: terms "
-                "cancel here, and neither number is exact.",
-            )
+        text = (
+            "J and reverse mode differ in digits that are shown, by no more than rounding explains: terms cancel here, "
         )
+        notes.append(Note("digits-lost", f"{text}and neither number is exact."))
     if agreement.verdict == "differ":
-        notes.append(note_disagreement(point.run.output, not_finite_alone(backward)))
-    return notes + note_integers(point.integers, point.run.graph, point.leaves)
+        notes.append(note_disagreement(run.output, not_finite_alone(backward)))
+    return notes + note_integers(run.integers, run.graph, run.leaves)
 
 
 def not_finite_alone(backward: Sequence[Backward]) -> str:
@@ -256,9 +255,7 @@ def not_finite_alone(backward: Sequence[Backward]) -> str:
     return ""
 
 
-# ---- What an answer is asked for beyond itself, computed from the run that it came from
-
-Given = Mapping[str, object]
+Direction = Mapping[str, object]
 """u by the names of variables; ``""`` stands for the only one."""
 
 
@@ -279,94 +276,85 @@ class ViewRequest:
     tape: bool = False
     steps: bool = False
     rows: bool = False
-    u: Given | None = None
+    u: Direction | None = None
     hessian: bool = False
     lr: float | None = None
     iterations: int = 10
 
 
-def with_tangents(found: Kind, program: Any) -> Kind:
+def with_tangents(answer: Kind, program: Any) -> Kind:
     """Return the answer of a script's jvp with J·u by the tangents of the script; any other as it is."""
     call = program.calls[-1] if program.is_script and program.calls else None
     if call is None or not call.tangents:
-        return found
+        return answer
     u = {program.identifier(label): tangent for label, tangent in zip(call.of, call.tangents, strict=False)}
-    return with_views(found, ViewRequest(u={name: tangent for name, tangent in u.items() if name in found.jacobian}))
+    return with_views(answer, ViewRequest(u={name: tangent for name, tangent in u.items() if name in answer.jacobian}))
 
 
-def with_views(found: Kind, wanted: ViewRequest) -> Kind:
+def with_views(answer: Kind, wanted: ViewRequest) -> Kind:
     """Return an answer with what it is asked for, and what deserves a sentence about that among its notes.
 
     Raises ``option``, ``shape`` and ``value`` for a place or a u that does not fit, ``second`` and ``budget``.
     """
-    u, remarks = (None, []) if wanted.u is None else direction(found, wanted.u)
-    views = dict(find_views(found, wanted, u))
-    passes = [Note("passes", found.passes.sentence)] if views.keys() & {"slices", "one_hot"} else []
-    notes = [*found.notes, *remarks, *(note for view in views.values() for note in view.proof.remarks), *passes]
-    return replace(found, views=views, notes=list(dict.fromkeys(notes)))
+    u, remarks = (None, []) if wanted.u is None else direction(answer, wanted.u)
+    views = dict(find_views(answer, wanted, u))
+    passes = [Note("passes", answer.passes.sentence)] if views.keys() & {"slices", "one_hot"} else []
+    notes = [*answer.notes, *remarks, *(note for view in views.values() for note in view.proof.remarks), *passes]
+    return replace(answer, views=views, notes=list(dict.fromkeys(notes)))
 
 
-def find_views(found: Explained, wanted: ViewRequest, u: Mapping[str, Array] | None) -> Iterator[tuple[str, View]]:
+def find_views(answer: Explained, wanted: ViewRequest, u: Mapping[str, Array] | None) -> Iterator[tuple[str, View]]:
     """Yield what is asked for by its name, in the order in which documents have it."""
-    if wanted.row or wanted.column:
-        from gradcli.explanation.tangents import slices_at
+    from gradcli.explanation.views import slices_at  # few answers are asked for more
 
-        yield "slices", View(slices_at(found, wanted.row, wanted.column))
+    if wanted.row or wanted.column:
+        yield "slices", View(slices_at(answer, wanted.row, wanted.column))
     if wanted.tape:
-        yield "tape", View(found.tape)
+        yield "tape", View(answer.tape)
     if wanted.steps:
-        yield "steps", View(found.steps)
+        yield "steps", View(answer.steps)
     if wanted.rows:
-        yield "one_hot", View(rows := find_rows(found), rows.proof)
+        yield "one_hot", View(rows := find_rows(answer), rows.proof)
     if u is not None:
-        yield "jvp", View(tangent := find_tangent(found, u), tangent.proof)
+        yield "jvp", View(tangent := find_tangent(answer, u), tangent.proof)
     if wanted.hessian:
-        yield "hessian", View(hessian := find_hessian(found, u), hessian.proof)
+        yield "hessian", View(hessian := find_hessian(answer, u), hessian.proof)
     if wanted.lr is not None:
-        descent = find_descent(found, wanted.lr, wanted.iterations)
+        descent = find_descent(answer, wanted.lr, wanted.iterations)
         yield "descent", View(descent, Proof(remarks=descent.remarks))
 
 
-def run_of(found: Explained) -> RunLookup:
-    """Return the run that an answer came from."""
-    assert isinstance(found.lookup, RunLookup)  # noqa: S101
-    return found.lookup
-
-
-def direction(found: Explained, given: Given) -> tuple[dict[str, Array], list[Note]]:
+def direction(answer: Explained, u: Direction) -> tuple[dict[str, Array], list[Note]]:
     """Return u by variable, in its shape, and what is to be said of it."""
-    from gradcli.explanation.tangents import read_u  # each view loads what fills it
+    from gradcli.explanation.views import read_u
 
-    return read_u(given, {name: jacobian.input_shape for name, jacobian in found.jacobian.items()})
+    return read_u(u, {name: jacobian.input_shape for name, jacobian in answer.jacobian.items()})
 
 
-def find_rows(found: Explained) -> Rows:
+def find_rows(answer: Explained) -> Rows:
     """Return all of J by calls of backward with one-hot v."""
-    from gradcli.explanation.tangents import call_rows
+    from gradcli.explanation.views import call_rows
 
-    run = run_of(found)
-    return call_rows(run.point, run.jacobians)
+    return call_rows(answer.source.run, answer.jacobian)
 
 
-def find_tangent(found: Explained, u: Mapping[str, Array]) -> Tangent:
+def find_tangent(answer: Explained, u: Mapping[str, Array]) -> Tangent:
     """Return J·u, and what both passes carry."""
-    from gradcli.explanation.tangents import move
+    from gradcli.explanation.views import move
 
-    run = run_of(found)
-    return move(run.point, run.jacobians, u, found.grad, name_values(run.point))
+    return move(answer.source.run, answer.jacobian, u, answer.grad)
 
 
-def find_hessian(found: Explained, u: Mapping[str, Array] | None) -> Hessian:
+def find_hessian(answer: Explained, u: Mapping[str, Array] | None) -> Hessian:
     """Return the second derivative of v·y, and its product with u where there is one."""
     from gradcli.explanation.hessians import differentiate_twice
 
-    run = run_of(found)
-    told = {*found.definitions, *run.recorded.names.values(), *run.recorded.constants}
-    return differentiate_twice(run.point, u, told)
+    taken = {*answer.definitions, *answer.recorded.names.values(), *answer.recorded.constants}
+    return differentiate_twice(answer.source.run, u, taken)
 
 
-def find_descent(found: Explained, lr: float, iterations: int) -> Descent:
+def find_descent(answer: Explained, lr: float, iterations: int) -> Descent:
     """Return steps of gradient descent on v·y."""
-    from gradcli.explanation.tangents import descend
+    from gradcli.explanation.views import descend
 
-    return descend(run_of(found).point, lr, iterations)
+    return descend(answer.source.run, lr, iterations)

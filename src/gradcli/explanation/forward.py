@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Graph, Node, Operation
+from gradcli.engine.graph import NODES, Graph, Node, Operation, reaches
 from gradcli.engine.naming import call_assigned, output_name, place_text, tight
+from gradcli.explanation.evaluation import Run
 from gradcli.explanation.parts import BranchTaken, Decision, Event, LoopEnded, TurnBegun, Value
 from gradcli.formulas.texts import array_text, nested
 from gradcli.language.arithmetic import Listed
@@ -24,14 +25,14 @@ MOST_LISTED = 64
 """Entries of a value that was written to up to which its formula lists them."""
 
 
-class Told(NamedTuple):
+class Story(NamedTuple):
     """What ran, in order, and the names that it has for values without one of the program's, by node index."""
 
     events: list[Event]
     names: Mapping[int, str] = {}
 
 
-def tell_values(graph: Graph, output: Any, made: Mapping[str, int], taken: Collection[str]) -> Told:
+def tell_values(graph: Graph, output: Any, made: Mapping[str, int], taken: Collection[str]) -> Story:
     """Return what ran, in order: values, and between them the branches and turns.
 
     ``made`` are the nodes that formulas of the answer gave a name, ``taken`` all names that stand for anything there.
@@ -40,18 +41,28 @@ def tell_values(graph: Graph, output: Any, made: Mapping[str, int], taken: Colle
     ['Value', 'BranchTaken', 'Value']
     """
     if graph.story is not None:
-        return Told(list(Teller(graph, output).events()))
+        return Story(list(Teller(graph, output).events()))
     inputs: list[Event] = [
         Value(name, None, None, np.asarray(leaf.value), "input") for name, leaf in graph.inputs.items()
     ]
     if type(output) is not Operation:
         if type(output) not in NODES:
             inputs.append(Value(output_name(graph, output), None, None, np.asarray(value_of(output)), "output"))
-        return Told(inputs)
+        return Story(inputs)
     from gradcli.explanation.steps_of_graph import write_steps  # a formula tells its own story
 
     steps = write_steps(graph, output, {index: name for name, index in made.items()}, taken)
-    return Told([*inputs, *steps.values], steps.names)
+    return Story([*inputs, *steps.values], steps.names)
+
+
+def has_steps(run: Run) -> bool:
+    """Return whether the program names a value between the inputs and y, or uses an input as a whole twice."""
+    if not isinstance(run.output, Operation):
+        return False
+    operations = [node for node in reaches(run.output) if node.active and isinstance(node, Operation)]
+    used = [node.arguments[k].index for node in operations if not node.op.entries.moves for k in node.links]
+    twice = any(used.count(leaf.index) > 1 for leaf in run.leaves.values())
+    return twice or any(node is not run.output and node.index in run.named for node in operations)
 
 
 @dataclass
@@ -71,7 +82,7 @@ class Teller:
     before: dict[str, str] = field(default_factory=dict)
     read: int = 0
     plain: dict[str, str] = field(default_factory=dict)
-    told: set[str] = field(default_factory=set)
+    seen: set[str] = field(default_factory=set)
     unsaid: set[str] = field(default_factory=set)
     turns: tuple[int, ...] = ()
 
@@ -80,14 +91,14 @@ class Teller:
         self.name = output_name(self.graph, self.output)
 
     @cached_property
-    def known(self) -> dict[str, Node | None]:
+    def nodes(self) -> dict[str, Node | None]:
         """The nodes of all values by name, also those that the story has let go."""
         return {name: node for name, (_, node) in zip(self.called, self.graph.bindings, strict=True)}
 
     def events(self) -> Iterator[Event]:
         """Yield what ran."""
         for name, node in self.graph.inputs.items():
-            self.told.add(name)
+            self.seen.add(name)
             yield Value(name, None, None, np.asarray(node.value), "input")
         counts = self.count_turns()
         for number, (record, what, position) in enumerate(self.graph.story or ()):
@@ -103,7 +114,7 @@ class Teller:
 
     def count_turns(self) -> dict[int, int]:
         """Return how many turns the loop has of each turn in the story, by its place there."""
-        found: dict[int, int] = {}
+        counts: dict[int, int] = {}
         running: list[list[int]] = []
         for number, (_, what, _) in enumerate(self.graph.story or ()):
             if isinstance(what, Turn):
@@ -111,8 +122,8 @@ class Teller:
                     running.append([])
                 running[-1].append(number)
             elif isinstance(what, Ended) and what.turns:
-                found.update(dict.fromkeys(running.pop(), what.turns))
-        return found
+                counts.update(dict.fromkeys(running.pop(), what.turns))
+        return counts
 
     def advance(self, position: int) -> None:
         """Take note of what variables are called after so many assignments."""
@@ -132,7 +143,7 @@ class Teller:
     def assigned(self, record: Assigned, value: Any, position: int) -> Iterator[Value]:
         """Yield a value that was assigned, and before it those that it mentions and that nobody has told."""
         name = self.called[position] if record.name else self.name
-        if not record.name and name in self.told:
+        if not record.name and name in self.seen:
             return
         if record.count > 1:
             self.current, held = (dict(self.current), self.current) if not record.place else (self.before, self.current)
@@ -157,7 +168,7 @@ class Teller:
             yield Value(
                 name, text if record.value.text else None, said, numbers, self.role(name, value), target, self.turns
             )
-        self.told.add(name)
+        self.seen.add(name)
 
     def written(self, record: Assigned, turn: int, call: Callable[[str], str]) -> str:
         """Return what a value is as the user wrote it, or entry by entry where a write to another changed it."""
@@ -179,9 +190,9 @@ class Teller:
     def mentioned(self, record: Assigned) -> Iterator[Value]:
         """Yield the values of turns that the story has let go, where an assignment mentions them."""
         for name in dict.fromkeys(map(self.call, names_in(record))):
-            node = self.known.get(name)
-            if name not in self.told and node is not None:
-                self.told.add(name)
+            node = self.nodes.get(name)
+            if name not in self.seen and node is not None:
+                self.seen.add(name)
                 yield Value(name, None, None, np.asarray(node.value), self.role(name, node))
 
     def spelled_out(self, record: Assigned, value: Any, change: str) -> str:
@@ -264,8 +275,8 @@ def numbers_of(value: Any) -> Array | None:
         return np.array(raw, dtype=np.int64)
     if not isinstance(raw, bool | int | float | np.ndarray | np.generic):
         return None
-    found = np.asarray(raw)
-    return found.astype(np.float64) if found.dtype == object or isinstance(raw, Listed) else found
+    numbers = np.asarray(raw)
+    return numbers.astype(np.float64) if numbers.dtype == object or isinstance(raw, Listed) else numbers
 
 
 def plain_text(value: Any, formula: str) -> str:

@@ -1,14 +1,10 @@
-"""What deserves a sentence beside the numbers: kinks, shapes made to fit, integers, where the routes part.
-
-What deserves a sentence about a script: what was left out, what derivatives and hooks do, what float32 has not.
-Which inputs do not matter: those that no derivative comes from, always or at this point alone.
-"""
+"""What deserves a sentence: of v and integers, where PyTorch differs, of inputs that do not matter, of scripts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,10 +12,10 @@ from gradcli.engine.graph import Graph, Node, Operation, reaches
 from gradcli.engine.naming import called_by, flat_by, place_text
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import listed
-from gradcli.explanation.explained import Note
+from gradcli.explanation.kinks import SHOWN, entries_text, note_kink
+from gradcli.explanation.results import Note
 from gradcli.language.values import Cotangent
-from gradcli.ops.declare import Indices, Op, value_of
-from gradcli.ops.links import Doubles
+from gradcli.ops.declare import Array, Indices, Op, value_of
 from gradcli.ops.making import DATA, DETACH
 
 
@@ -56,87 +52,56 @@ def refuse_integers(given: Sequence[str], graph: Graph, leaves: Mapping[str, Nod
     """Raise ``integers-as-floats`` for inputs that were given in integers, as PyTorch does."""
     names = wanting_floats(given, graph, leaves)
     if names:
-        hint = f"write {first_number(leaves[names[0]])}.0, or leave out --strict"
-        raise GradcliError("integers-as-floats", integers_text(names, leaves), hint=hint)
+        text = integers_text(names, leaves)
+        hint = f"write {text.rpartition(' wants ')[2].partition(' ')[0]}, or leave out --strict"
+        raise GradcliError("integers-as-floats", text, hint=hint)
 
 
 def wanting_floats(given: Sequence[str], graph: Graph, leaves: Mapping[str, Node]) -> list[str]:
     """Return those of the inputs ``given`` in integers that are more than positions or classes.
 
-    Those are integers in PyTorch too, where nothing can be differentiated by them.
+    Those are integers in PyTorch too, where nothing can be differentiated by them. ``.detach()`` takes any number.
     """
-    held, moved = set[int](), set[int]()
+    fixed, moved = set[int](), set[int]()
     for node in graph.nodes if given else ():
         if isinstance(node, Operation):
             arguments = {argument.index for argument in node.arguments if isinstance(argument, Node)}
-            (held if holds_integers(node.op) else moved).update(arguments)
-    return [name for name in given if leaves[name].index not in held - moved]
-
-
-def holds_integers(op: Op) -> bool:
-    """Return whether an op takes its argument for positions or classes: no ``.detach()``, which holds any number."""
-    return op.exact.pieces is not None and op.exact.pieces.held and op is not DETACH and op is not DATA
+            (fixed if is_held(node.op) and node.op not in (DETACH, DATA) else moved).update(arguments)
+    return [name for name in given if leaves[name].index not in fixed - moved]
 
 
 def integers_text(names: Sequence[str], leaves: Mapping[str, Node]) -> str:
-    """Return what is done with integers, and what PyTorch does."""
+    """Return what is done with integers, and what PyTorch does, with the first of these numbers."""
     given = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} given in integers, read as floats"
-    first = first_number(leaves[names[0]])
-    return f"{given}: PyTorch wants {first}.0 for a gradient"
-
-
-def first_number(leaf: Node) -> int:
-    """Return the first entry of an input of integers, 0 where it has none."""
-    return int(np.ravel(leaf.value)[0]) if np.size(leaf.value) else 0
+    first = next(iter(np.ravel(leaves[names[0]].value).tolist()), 0)
+    return f"{given}: PyTorch wants {int(first)}.0 for a gradient"
 
 
 def note_graph(graph: Graph, nodes: Iterable[Node]) -> list[Note]:
-    """Say where the graph has a kink or a flat op, among the ``nodes`` that the output depends on."""
-    return list(dict.fromkeys([note for node in nodes for note in note_node(graph, node)]))
+    """Say where operations among the ``nodes`` have a kink or are flat, and where PyTorch's formulas lose digits."""
+    operations = [node for node in nodes if isinstance(node, Operation)]
+    return list(dict.fromkeys([note for node in operations for note in note_node(graph, node)]))
 
 
-def note_node(graph: Graph, node: Node) -> list[Note]:
-    """Say whether an op stands at a kink, is flat although it depends on a variable, or loses digits in PyTorch."""
-    if not isinstance(node, Operation):
-        return []
-    if node.op.torch.doubles is not None and node.active:
-        return note_lost_digits(graph, node)
-    if node.op.step and any(isinstance(a, Node) and a.active for a in node.arguments):
-        flat = f"{flat_by(graph, node)} is flat: its derivative is 0 wherever it has one."
-        return [Note("flat", flat), *note_kink(graph, node)]
-    return note_kink(graph, node)
-
-
-def note_kink(graph: Graph, node: Operation) -> list[Note]:
-    """Say where an operation has no derivative at this point, and which number is taken."""
-    kink = node.op.kink
-    if kink is None or not node.active:
-        return []
-    values = [value_of(a) for a in node.arguments]
-    with np.errstate(all="ignore"):
-        where = np.asarray(kink.at(*values, **node.static))
-    if not where.any():
-        return []
-    shape = np.shape(node.value)
-    where = where.reshape(shape) if where.size == np.size(node.value) else np.broadcast_to(where, shape)
-    at = entries_text(np.flatnonzero(np.ravel(where)), shape)
-    whose = "" if "PyTorch" in kink.says else ", as in PyTorch"
-    return [Note("kink", f"{called_by(graph, node)} has a kink{at} at this point; there {kink.says}{whose}.")]
-
-
-def note_lost_digits(graph: Graph, node: Operation) -> list[Note]:
-    """Say where PyTorch's own formula loses the digits of a value or a derivative that is right here."""
+def note_node(graph: Graph, node: Operation) -> list[Note]:
+    """Return the notes on one operation."""
+    if node.op.torch.doubles is None or not node.active:
+        return note_kink(graph, node)
+    kinks = [note for note in note_kink(graph, node) if note.kind == "kink"]
     calls = [name for name, first, end in graph.functions if first <= node.index < end]
     if not all(name.rpartition(".")[2].endswith(node.op.name) for name in calls):
-        return note_kink(graph, node)  # what a function makes of it may be right in PyTorch all the same
-    values = [value_of(a) for a in node.arguments]
-    ones = np.ones(np.shape(node.value))
+        return kinks  # what a function makes of it may be right in PyTorch all the same
+    values, ones = [value_of(a) for a in node.arguments], np.ones(np.shape(node.value))
     with np.errstate(all="ignore"):
-        value, slope = cast("Doubles", node.op.torch.doubles)(node.value, *values, **node.static)
+        value, slope = node.op.torch.doubles(node.value, *values, **node.static)
         pairs = [("value", value, node.value)]
         if slope is not None:
             pairs.append(("derivative", slope, node.op.vjp_along(0)(ones, node.value, *values, **node.static)))
-        return [*note_kink(graph, node), *filter(None, [lost_digits(graph, node, *pair) for pair in pairs])]
+        return [*kinks, *filter(None, [lost_digits(graph, node, *pair) for pair in pairs])]
+
+
+CLOSE, NORMAL = 1e-6, 1e-300
+"""Relative distance of six digits, and numbers below which doubles have fewer."""
 
 
 def lost_digits(graph: Graph, node: Operation, what: str, theirs: Any, own: Any) -> Note | None:
@@ -150,22 +115,6 @@ def lost_digits(graph: Graph, node: Operation, what: str, theirs: Any, own: Any)
     at, first = entries_text(lost, shape), lost[0]
     message = f"PyTorch's {what} of {called_by(graph, node)} has lost its digits{at}: it is {theirs[first]:.6g} there, "
     return Note("torch-loses-digits", f"{message}and {own[first]:.6g} is right.")
-
-
-CLOSE, NORMAL = 1e-6, 1e-300
-"""Relative distance of six digits, and numbers below which doubles have fewer."""
-
-
-def entries_text(positions: Indices, shape: tuple[int, ...]) -> str:
-    """Return `` in entry [0]`` or `` in entries [0], [1] and 3 others``; nothing for a single number."""
-    if not shape:
-        return ""
-    first = [place_text(int(i), shape) for i in positions[:SHOWN]]
-    return f" in {'entry' if len(positions) == 1 else 'entries'} {listed(first, len(positions))}"
-
-
-SHOWN = 3
-"""Entries that a note names."""
 
 
 def note_unheld(name: str, shape: tuple[int, int]) -> Note:
@@ -205,25 +154,23 @@ def note_disagreement(output: Any, infinite: str) -> Note:
 
 def reason(nodes: list[Node], infinite: str) -> str:
     """Return why the routes differ on a graph."""
-    odd = next(oddities(nodes), None)
-    if odd is not None:
-        return f"J is the mathematical derivative, and reverse mode PyTorch's, which is another one: {odd.message}."
-    for node in nodes:
-        if not isinstance(node, Operation) or node.op.torch.differs is None:
-            continue
-        if np.any(node.op.torch.differs(node.value, *map(value_of, node.arguments))):
-            said = node.op.torch.says
-            return f"J is the mathematical derivative, and reverse mode PyTorch's, which is another one: {said}."
+    operations = [node for node in nodes if isinstance(node, Operation)]
+    other = (
+        node.op.torch.says
+        for node in operations
+        if node.op.torch.differs is not None
+        and np.any(node.op.torch.differs(node.value, *map(value_of, node.arguments)))
+    )
+    said = next((note.message for note in oddities(nodes)), None) or next(other, None)
+    if said is not None:
+        return f"J is the mathematical derivative, and reverse mode PyTorch's, which is another one: {said}."
     if infinite == "grad":
-        choice = any(isinstance(node, Operation) and node.op.chooses for node in nodes)
-        branch = (
-            ", in a part of the program that does not count here, such as the branch that where did not take"
-            if choice
-            else ""
+        choice = any(node.op.chooses for node in operations)
+        branch = ", in a part of the program that does not count here, such as the branch that where did not take"
+        nan = (
+            f"J is finite but reverse mode gives nan: it multiplies 0 by inf, as PyTorch does{branch if choice else ''}"
         )
-        return (
-            f"J is finite but reverse mode gives nan: it multiplies 0 by inf, as PyTorch does{branch}. In J the 0 wins."
-        )
+        return f"{nan}. In J the 0 wins."
     if any(not np.all(np.isfinite(node.value)) for node in nodes):
         return (
             "A value on the way is not finite. J and reverse mode carry it on to different entries, and neither is a "
@@ -237,27 +184,20 @@ def reason(nodes: list[Node], infinite: str) -> str:
     return "J and reverse mode differ by more than rounding explains. Please report this."
 
 
-# ---- What deserves a sentence about a script: what was left out, what derivatives and hooks do, what floa
-
 LARGEST, SMALLEST = 3.4028235e38, 7e-46
 """What float32 has no number beyond, and no number but 0 below."""
 
 
 HOOK = "hook"
 """What a hook that changes gradients is called among functions with a backward pass of their own."""
-
-
 CURVED = " It is not linear in the gradient that arrives, so that no J gives its numbers."
 
 
 def own_derivatives(nodes: Sequence[Node]) -> list[str]:
     """Return the names of functions whose derivative the script itself has written."""
-    return list(dict.fromkeys(node.static["call"].name for node in nodes if node.op is not None and is_own(node)))
-
-
-def is_own(node: Node) -> bool:
-    """Return whether an operation is a call of a function with a backward pass of the script's own."""
-    return "call" in node.static
+    return list(
+        dict.fromkeys(node.static["call"].name for node in nodes if node.op is not None and "call" in node.static)
+    )
 
 
 def note_script(program: Any, nodes: Sequence[Node], bent: bool) -> list[Note]:
@@ -280,13 +220,10 @@ def note_own(program: Any, nodes: Sequence[Node], bent: bool = False) -> list[No
         notes.append(Note("hook", said + (CURVED if bent and not own else "")))
     if own:
         names = listed(own, len(own))
-        notes.append(
-            Note(
-                "custom-backward",
-                f"The backward of {names} is used as the script wrote it: gradcli check compares it with the "
-                "derivative of its forward." + (CURVED if bent else ""),
-            )
+        text = (
+            f"The backward of {names} is used as the script wrote it: gradcli check compares it with the derivative of "
         )
+        notes.append(Note("custom-backward", f"{text}its forward.{CURVED if bent else ''}"))
     return notes
 
 
@@ -299,18 +236,11 @@ def note_float32(program: Any, nodes: Sequence[Node]) -> list[Note]:
         finite = sizes[np.isfinite(sizes)]
         beyond = "inf" if np.any(finite > LARGEST) else "0" if np.any((finite > 0) & (finite < SMALLEST)) else ""
         if beyond and node.op is not None:
-            word = node.op.text.spelled or node.op.name
-            return [
-                Note(
-                    "float32",
-                    f"In float32 {word} is {beyond} here: this answer is computed in float64, and PyTorch may give "
-                    "inf, nan or 0.",
-                )
-            ]
+            what = f"In float32 {node.op.text.spelled or node.op.name} is {beyond} here"
+            text = f"{what}: this answer is computed in float64, and PyTorch may give inf, nan or 0."
+            return [Note("float32", text)]
     return []
 
-
-# ---- Which inputs do not matter: those that no derivative comes from, always or at this point alone
 
 """Entries, or operations, that a note names."""
 
@@ -434,3 +364,57 @@ def stopped_at(graph: Graph, nodes: Sequence[Node], leaf: Node) -> str:
             else:
                 ends.append(called_by(graph, node))
     return " and ".join(list(dict.fromkeys(ends))[:SHOWN])
+
+
+NEAR = 1e-5
+"""How far what a sweep of the script added may be from the answer, of the largest: its numbers went through float32."""
+
+
+def given_by(event: Any) -> dict[str, Array]:
+    """Return what a call added, or what it returned; a jvp gives J·u, and no gradient."""
+    if event.tangents:
+        return {}
+    if event.kind == "backward":
+        return dict(event.adds)
+    return {name: g for name, g in zip(event.of, event.returns, strict=False) if name and g is not None}
+
+
+def added_together(calls: Sequence[Any]) -> dict[str, Array]:
+    """Return what calls gave by the label of each leaf, added up."""
+    total: dict[str, Array] = {}
+    for event in calls:
+        for label, g in given_by(event).items():
+            total[label] = np.asarray(g) if label not in total else total[label] + np.asarray(g)
+    return total
+
+
+def note_before(first: Any) -> list[Note]:
+    """Say what had a gradient of calls before the first one, which this answer is without."""
+    names = [
+        name for name, g in first.adds.items() if first.grad.get(name) is not None and not is_near(first.grad[name], g)
+    ]
+    if not names:
+        return []
+    listing = listed([f"{name}.grad" for name in names], len(names))
+    text = f"Earlier calls had left numbers in {listing}, and this answer is without them: it is what this call adds."
+    return [Note("accumulated", text)]
+
+
+def note_past(program: Any, changed: Sequence[str]) -> Note:
+    """Return the note on gradients that are not vᵀ·J: what has changed them."""
+    names = listed([f"{name}.grad" for name in changed], len(changed))
+    shown = f"What the call added to {names} is shown, and is not vᵀ·J"
+    if program.ended.run.changing:
+        return Note("hook", f"A hook of the script changes the gradient on the way. {shown}.")
+    return Note(
+        "past-the-record",
+        f"{shown}: between the forward pass and this call the script wrote to a value that backward still needed, past "
+        "the record (.data, .detach() or .numpy()), and backward took the new numbers.",
+    )
+
+
+def is_near(left: Any, right: Any) -> bool:
+    """Return whether two gradients are the same but for the rounding of float32."""
+    a, b = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    largest = float(np.max(np.abs(b), initial=0.0, where=np.isfinite(b)))
+    return bool(np.allclose(a, b, rtol=NEAR, atol=NEAR * max(largest, 1e-300), equal_nan=True))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli.errors import Budget
-from gradcli.explanation.evaluation import Function
+from gradcli.explanation.evaluation import Function, stand
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.scripts import Asked, derivative_calls
 from gradcli.runner.events import Event
@@ -17,7 +17,7 @@ from gradcli.runner.script import Ended, run_script
 from gradcli.runner.state import BOUNDS
 
 if TYPE_CHECKING:
-    from gradcli.explanation.evaluation import Point
+    from gradcli.explanation.evaluation import Run
 
 
 class Ran:
@@ -40,7 +40,7 @@ class Ran:
         text: str,
         ended: Ended,
         printed: str,
-        answer: Callable[[Point], Explained],
+        answer: Callable[[Run], Explained],
         asked: Asked,
         inputs: Mapping[str, Any],
     ) -> None:
@@ -61,8 +61,6 @@ class Ran:
 
         ``of`` takes any variable as the output, by those of ``wrt``. Raises ``GradcliError``.
         """
-        from gradcli.explanation.evaluation import stand
-
         asked = self._asked
         if call is not None:
             event = self.calls[call]
@@ -84,7 +82,7 @@ def run_text(
     seed: int,
     inputs: Mapping[str, Any] | None,
     budget: Budget | None,
-    answer: Callable[[Point], Explained],
+    answer: Callable[[Run], Explained],
 ) -> Ran:
     """Run a script, or the file of that name. Raises ``GradcliError`` for what gradcli refuses."""
     named = isinstance(script, Path) or ("\n" not in script and script.endswith(".py"))

@@ -1,14 +1,8 @@
-"""Lines of an answer evaluated by the language itself, with ``h.grad`` read as a name.
-
-One entry of a line of the backward pass: ``z.grad[i]*x[j]`` for ``outer(z.grad, x)``.
-Formulas that keep their digits where an activation is saturated: longer ones, for points that need them.
-Numbers in the place of names: ``h*h + x[0]`` as ``0.5*0.5 + 2``.
-"""
+"""Lines and formulas of an answer read again by the language: what they give, by entry, in forms that keep digits."""
 
 from __future__ import annotations
 
 import ast
-import copy
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -17,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import Budget, GivenUp, GradcliError
-from gradcli.formulas.expression import read_node
+from gradcli.exact.thresholds import ROUNDING
 from gradcli.language.program import Program, compile_program
 from gradcli.ops import RESERVED
 from gradcli.ops.declare import Array, value_of
@@ -28,6 +22,9 @@ COTANGENT = re.compile(r"\b([A-Za-z_]\w*)\.grad\b")
 NAME = re.compile(r"[^\W\d]\w*")
 """A name in a formula, of a variable or of a function."""
 BUDGET = Budget(text=64_000, syntax=100_000)
+NEAR = 1e-9
+"""How far the number of a line may be from the engine's, relative to that."""
+NO_TERMS = np.zeros(())
 
 
 @lru_cache(maxsize=1024)
@@ -80,8 +77,30 @@ class Reader:
             return None
         return np.asarray(value_of(run[1]))
 
+    def gives(self, text: str, wanted: Array, sizes: Array = NO_TERMS) -> bool:
+        """Return whether a line is the engine's number; ``sizes`` are those of the terms that it adds up."""
+        found = self.evaluate(text)
+        return found is not None and is_same(found, np.asarray(wanted), sizes)
 
-# ---- One entry of a line of the backward pass: ``z.grad[i]*x[j]`` for ``outer(z.grad, x)``
+
+def evaluate(text: str, names: Mapping[str, Any], cotangents: Mapping[str, Any] | None = None) -> Array | None:
+    """Return what a text of the language gives, ``NAME.grad`` in it too; None for what is not read."""
+    return Reader(names, cotangents or {}).evaluate(text)
+
+
+def is_same(found: Array, wanted: Array, sizes: Array = NO_TERMS) -> bool:
+    """Return whether a number is the engine's, after broadcasting; where that is not finite, nor may it be.
+
+    ``sizes`` are those of the terms that it is a sum of.
+    """
+    try:
+        got = found if found.shape == wanted.shape else np.broadcast_to(found, wanted.shape)
+    except ValueError:
+        return False
+    with np.errstate(invalid="ignore"):  # inf - inf, where the second look below counts
+        near = np.abs(got - wanted) <= NEAR * np.abs(wanted) + ROUNDING * np.where(np.isfinite(sizes), sizes, 0.0)
+    return bool(np.where(np.isfinite(wanted), near, ~np.isfinite(got)).all())
+
 
 LETTERS = "ijkl"
 
@@ -103,17 +122,13 @@ def entry_of(text: str, shape: Shape, shapes: Mapping[str, Shape]) -> str | None
         return indexed(text, tree, shape, letters, shapes)
     if len(tree.args) != 2 or len(shape) != 2:
         return None
-    sides = [
-        factor(text, side, (length,), letter, shapes)
-        for side, length, letter in zip(tree.args, shape, letters, strict=True)
-    ]
-    return None if None in sides else "*".join(map(str, sides))
-
-
-def factor(text: str, node: ast.expr, shape: Shape, letters: str, shapes: Mapping[str, Shape]) -> str | None:
-    """Return one side of a product, in brackets where it needs them."""
-    found = indexed(text, node, shape, letters, shapes)
-    return found if found is None or named(node) is not None else f"({found})"
+    sides = []
+    for side, length, letter in zip(tree.args, shape, letters, strict=True):
+        part = indexed(text, side, (length,), letter, shapes)
+        if part is None:
+            return None
+        sides.append(part if named(side) is not None else f"({part})")
+    return "*".join(sides)
 
 
 def indexed(text: str, node: ast.expr, shape: Shape, letters: str, shapes: Mapping[str, Shape]) -> str | None:
@@ -152,75 +167,6 @@ def named(node: ast.expr) -> str | None:
         return f"{node.value.id}.grad"
     return None
 
-
-# ---- Formulas that keep their digits where an activation is saturated: longer ones, for points that need
-
-INDEX = re.compile(r"\[[\d, ]+\]")
-
-
-def saturated(formula: str, definitions: Mapping[str, str]) -> str:
-    """Return a formula without the differences that lose all digits in saturation; itself where it has none.
-
-    ``definitions`` are the names that it may use.
-
-    >>> saturated("W[0,1]*(1 - tanh(x[1])**2)", {})
-    'W[0,1]/cosh(x[1])**2'
-    >>> saturated("s[0]*(1 - s[0])", {"s": "sigmoid(z)"})
-    's[0]*sigmoid(-z[0])'
-    """
-    tree = ast.parse(formula, mode="eval").body
-    exchange = Complements({name: ast.parse(text, mode="eval").body for name, text in definitions.items()})
-    other = exchange.visit(tree)
-    if not exchange.found:
-        return formula
-    return INDEX.sub(lambda index: index[0].replace(" ", ""), read_node(other, {}).text)
-
-
-class Complements(ast.NodeTransformer):
-    """Writes what is left of 1 beside tanh(x)**2 or sigmoid(x) without a difference; ``found`` says whether any was."""
-
-    def __init__(self, definitions: Mapping[str, ast.expr]) -> None:
-        self.definitions = definitions
-        self.found = False
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        """Return ``1/cosh(x)**2`` for ``1 - tanh(x)**2``, and ``sigmoid(-x)`` for ``1 - sigmoid(x)``."""
-        self.generic_visit(node)
-        if not (isinstance(node.op, ast.Sub) and is_number(node.left, 1)):
-            return node
-        right = node.right
-        squared = isinstance(right, ast.BinOp) and isinstance(right.op, ast.Pow) and is_number(right.right, 2)
-        inner = right.left if squared and isinstance(right, ast.BinOp) else right
-        x = self.argument_of("tanh" if squared else "sigmoid", inner)
-        if x is None:
-            return node
-        self.found = True
-        if not squared:
-            return call("sigmoid", ast.UnaryOp(ast.USub(), x))
-        return ast.BinOp(ast.Constant(1), ast.Div(), ast.BinOp(call("cosh", x), ast.Pow(), ast.Constant(2)))
-
-    def argument_of(self, function: str, node: ast.expr) -> ast.expr | None:
-        """Return what a function is applied to, there or in the definition of a name or of its entries."""
-        if isinstance(node, ast.Subscript):
-            whole = self.argument_of(function, node.value)
-            return None if whole is None else ast.Subscript(whole, node.slice, ast.Load())
-        if isinstance(node, ast.Name) and node.id in self.definitions:
-            node = self.definitions[node.id]
-        named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function
-        return copy.deepcopy(node.args[0]) if named and isinstance(node, ast.Call) and len(node.args) == 1 else None
-
-
-def call(function: str, argument: ast.expr) -> ast.Call:
-    """Return a function of one argument."""
-    return ast.Call(ast.Name(function, ast.Load()), [argument], [])
-
-
-def is_number(node: ast.expr, number: int) -> bool:
-    """Return whether a part of a formula is this number."""
-    return isinstance(node, ast.Constant) and node.value == number
-
-
-# ---- Numbers in the place of names: ``h*h + x[0]`` as ``0.5*0.5 + 2``
 
 SYMBOL = re.compile(
     r"""(?P<text>"[^"\n]*"|'[^'\n]*')|(?<![\w.])(?P<name>[A-Za-z_]\w*(?:\.grad\b)?)(?!\w|\s*(\(|=(?!=)))"""

@@ -15,9 +15,9 @@ import numpy as np
 
 from gradcli.engine.graph import NODES, Called, Graph, Node, Operation, reaches
 from gradcli.engine.naming import numbered, output_name
-from gradcli.explanation.backward import ConstantTexts, constants_of, is_same
+from gradcli.explanation.backward import ConstantTexts, constants_of
 from gradcli.explanation.parts import Value
-from gradcli.explanation.rereading import NAME, Reader
+from gradcli.explanation.rereading import NAME, Reader, is_same
 from gradcli.formulas.texts import ATOM, TooLarge
 from gradcli.ops import Function
 from gradcli.ops.declare import Array

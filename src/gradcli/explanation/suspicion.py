@@ -1,31 +1,29 @@
-"""When an answer is confirmed: wherever that is cheap, and beyond where its numbers look as if digits were lost.
-
-Where an answer has lost its digits: saturated derivatives, and sums whose terms cancel.
-Where numbers stop to be finite: forward, and on the way back.
-"""
+"""When an answer is confirmed, and where its numbers have lost their digits or are not finite any more."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcli.engine.graph import Graph, Node, Operation
 from gradcli.engine.naming import called_by, numbered, place_text
-from gradcli.engine.reverse import cotangents
 from gradcli.errors import GradcliError
-from gradcli.exact.run import operations, same
+from gradcli.exact.run import operations
 from gradcli.exact.thresholds import EPS, VISIBLE
 from gradcli.exact.work import CALL
-from gradcli.explanation.explained import Note
 from gradcli.explanation.jacobians import Jacobian
+from gradcli.explanation.results import Note
 from gradcli.formulas.texts import Texts, TooLarge
 from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.local import Part, PartNumbers, side_by_side
 from gradcli.jacobian.sparse import FEW
-from gradcli.ops.declare import Array, Indices, Piecewise, holds_somewhere, value_of
+from gradcli.ops.declare import Array, Indices, value_of
+
+if TYPE_CHECKING:
+    from gradcli.explanation.evaluation import Run
 
 CHEAP = 115
 """Which part of the budget's work an answer spends on confirming itself unasked: 13,000 units, about 20 ms."""
@@ -101,12 +99,6 @@ def list_operations(nodes: Sequence[Node]) -> list[Operation]:
     return [node for node in nodes if isinstance(node, Operation)]
 
 
-def is_edgy(done: Sequence[Operation]) -> bool:
-    """Return whether pieces of the program may meet here: kinks and ties, and sides of comparisons that are equal."""
-    with np.errstate(all="ignore"):
-        return any(map(stands_on_an_edge, done))
-
-
 def is_beyond_doubles(done: Sequence[Operation]) -> bool:
     """Return whether numbers beyond doubles were met, or digits may be lost in a value.
 
@@ -115,35 +107,6 @@ def is_beyond_doubles(done: Sequence[Operation]) -> bool:
     """
     with np.errstate(all="ignore"):
         return any(map(leaves_doubles, find_far_away(done)))
-
-
-def stands_on_an_edge(node: Operation) -> bool:
-    """Return whether an operation stands at a kink, a step, a tie or a power of 0, or takes a wave of a large x."""
-    op = node.op
-    at, pieces = op.edge if op.kink is None else op.kink.at, op.exact.pieces
-    if at is not None:
-        return holds_somewhere(at(*map(value_of, node.arguments), **node.static))
-    if pieces is None or pieces.held or pieces.open or op.chooses:
-        return False
-    return differs_nearby(pieces, [value_of(argument) for argument in node.arguments], node.static)
-
-
-def differs_nearby(parts: Piecewise, values: Sequence[Any], static: Mapping[str, Any]) -> bool:
-    """Return whether a piecewise op is on another piece a little above or below; ties break."""
-    with np.errstate(all="ignore"):
-        here = parts.piece(*map(np.asarray, values), **static)
-        for sign in (1.0, -1.0):
-            moved = [nudge(value, sign * (0.5 + 0.3 * k)) for k, value in enumerate(values)]
-            if not same(here, parts.piece(*moved, **static)):
-                return True
-    return False
-
-
-def nudge(value: Any, share: float) -> Any:
-    """Return numbers moved by about a billionth of themselves, each by its own share of that."""
-    x = np.asarray(value, dtype=np.float64)
-    shares = share * np.cos(np.arange(x.size)).reshape(x.shape)
-    return x + shares * (1e-9 * np.abs(x) + 1e-100)
 
 
 def find_far_away(nodes: Sequence[Operation]) -> list[Operation]:
@@ -181,17 +144,18 @@ def leaves_doubles(node: Operation) -> bool:
     return bool(np.any(zero & reduce(np.logical_and, [np.asarray(size) != 0 for size in sizes])))
 
 
-# ---- Where an answer has lost its digits: saturated derivatives, and sums whose terms cancel
-
-
-def note_digits(output: Any, called: str, composition: Composition, jacobians: Mapping[str, Jacobian]) -> list[Note]:
+def note_digits(run: Run, composition: Composition, jacobians: Mapping[str, Jacobian]) -> list[Note]:
     """Say which derivative of an operation, else which entry of J, and which value is left of numbers that cancel."""
-    if not isinstance(output, Node):
+    if not isinstance(run.output, Node):
         return []
-    return [
-        *(note_saturation(composition) or note_cancelled_paths(called, jacobians)),
-        *note_cancelled_values(composition.nodes),
-    ]
+    derivatives = note_saturation(composition) or note_cancelled_paths(run.name, jacobians)
+    return [*derivatives, *note_cancelled_values(composition.nodes)]
+
+
+def at_entry(entry: int, shape: tuple[int, ...]) -> str:
+    """Return `` in entry [0]``; nothing for a single number."""
+    place = place_text(entry, shape)
+    return f" in entry {place}" if place else ""
 
 
 def note_saturation(composition: Composition) -> list[Note]:
@@ -200,13 +164,8 @@ def note_saturation(composition: Composition) -> list[Note]:
     if not lost:
         return []
     node, _, entry = min(lost, key=lambda item: (item[0].index, item[1]))
-    place = place_text(entry, node.shape)
-    at = f" in entry {place}" if place else ""
-    message = (
-        f"{node.op.name} is saturated{at}: its derivative there is a difference of nearly equal numbers, and "
-        "rounding has cost its digits."
-    )
-    return [Note("digits-lost", message)]
+    text = f"{node.op.name} is saturated{at_entry(entry, node.shape)}: its derivative there is a difference of nearly"
+    return [Note("digits-lost", f"{text} equal numbers, and rounding has cost its digits.")]
 
 
 Lost = tuple[Operation, int, int]
@@ -255,12 +214,8 @@ def note_cancelled_paths(called: str, jacobians: Mapping[str, Jacobian]) -> list
         if len(lost):
             row = place_text(int(jacobian.rows[lost[0]]), jacobian.output_shape)
             column = place_text(int(jacobian.columns[lost[0]]), jacobian.input_shape)
-            return [
-                Note(
-                    "digits-lost",
-                    f"d{called}{row}/d{name}{column} is a sum of terms that cancel: rounding has cost its digits.",
-                )
-            ]
+            entry = f"d{called}{row}/d{name}{column}"
+            return [Note("digits-lost", f"{entry} is a sum of terms that cancel: rounding has cost its digits.")]
     return []
 
 
@@ -270,15 +225,8 @@ def note_cancelled_values(nodes: list[Node]) -> list[Note]:
     if not found:
         return []
     node, entry = min(found, key=lambda item: item[0].index)
-    place = place_text(entry, node.shape)
-    at = f" in entry {place}" if place else ""
-    return [
-        Note(
-            "digits-lost",
-            f"The two sides of a {node.op.text.cancels} cancel{at}: the result is mostly rounding, and so is what "
-            "depends on it.",
-        )
-    ]
+    text = f"The two sides of a {node.op.text.cancels} cancel{at_entry(entry, node.shape)}: the result is mostly rounding, and "
+    return [Note("digits-lost", f"{text}so is what depends on it.")]
 
 
 def by_shape(nodes: list[Node]) -> dict[Hashable, list[Operation]]:
@@ -308,25 +256,23 @@ def computed(argument: Any) -> bool:
     return isinstance(argument, Operation) and not argument.op.entries.moves
 
 
-# ---- Where numbers stop to be finite: forward, and on the way back
-
 MOST_STEPS = 2_000
 """Operations up to which a step is shown as it is written."""
 LONGEST = 60
 """Characters of a step that are shown."""
 
 
-def note_nonfinite(graph: Graph, output: Any, nodes: list[Node], seed: Array, finite: bool) -> list[Note]:
+def note_nonfinite(run: Run, nodes: list[Node], finite: bool) -> list[Note]:
     """Say which value, and going back which derivative, is the first that is not finite.
 
     ``nodes`` are those that the output depends on. Where the answer is ``finite``, a value can be otherwise only behind
     a choice.
     """
-    if not isinstance(output, Node):
+    if not isinstance(run.output, Node):
         return []
     if finite and not any(isinstance(node, Operation) and node.op.chooses for node in nodes):
         return []
-    return [*note_values(graph, nodes), *note_cotangents(graph, output, nodes, seed)]
+    return [*note_values(run.graph, nodes), *note_cotangents(run, nodes)]
 
 
 def note_values(graph: Graph, nodes: list[Node]) -> list[Note]:
@@ -334,48 +280,39 @@ def note_values(graph: Graph, nodes: list[Node]) -> list[Note]:
     node = next((node for node in nodes if not np.all(np.isfinite(node.value))), None)
     if node is None:
         return []
-    value, place = first_of(node.value, ~np.isfinite(node.value))
-    step = step_text(graph, nodes, node)
     unused = "" if not np.all(np.isfinite(nodes[-1].value)) else ", though y is finite"
-    return [Note("not-finite", f"{step} is the first value that is not finite: {value}{place}{unused}.")]
+    first = first_of(node.value, ~np.isfinite(node.value))
+    return [
+        Note("not-finite", f"{step_text(graph, nodes, node)} is the first value that is not finite: {first}{unused}.")
+    ]
 
 
-def note_cotangents(graph: Graph, output: Node, nodes: list[Node], seed: Array) -> list[Note]:
+def note_cotangents(run: Run, nodes: list[Node]) -> list[Note]:
     """Say in which operation a finite cotangent first becomes inf or nan on the way back, and whether by 0·inf."""
-    if not output.active:
-        return []
-    found: dict[int, Any] = {}
-    cotangents(graph, output, seed, found)
+    kept = run.cotangents(run.seeds[0].seed)
     for node in reversed(nodes):
-        if not isinstance(node, Operation) or node.index not in found or not np.all(np.isfinite(found[node.index])):
+        if not isinstance(node, Operation) or node.index not in kept or not np.all(np.isfinite(kept[node.index])):
             continue
-        g, values = found[node.index], [value_of(a) for a in node.arguments]
+        g, values = kept[node.index], [value_of(a) for a in node.arguments]
         for vjp in filter(None, map(node.op.vjp, node.links)):
             with np.errstate(all="ignore"):
                 part = np.asarray(vjp(g, node.value, *values, **node.static))
-            if not np.all(np.isfinite(part)):
-                return [spoiled(step_text(graph, nodes, node), np.asarray(g), part)]
+            if np.all(np.isfinite(part)):
+                continue
+            step = step_text(run.graph, nodes, node)
+            if np.any(np.isnan(part)) and np.any(np.asarray(g) == 0):
+                nan = f"Going back, {step} is the first to give {first_of(part, np.isnan(part))}: 0 times its infinite "
+                way = "Keep the argument away from that point, by a where inside of the call, and not around it."
+                return [Note("zero-times-infinity", f"{nan}derivative, as PyTorch has it. {way}")]
+            first = first_of(part, ~np.isfinite(part))
+            return [Note("not-finite", f"Going back, {step} is the first whose derivative is not finite: {first}.")]
     return []
 
 
-def spoiled(step: str, g: Array, part: Array) -> Note:
-    """Return the note for an operation whose cotangents are finite above and not below."""
-    value, place = first_of(part, ~np.isfinite(part))
-    if np.any(np.isnan(part)) and np.any(g == 0):
-        value, place = first_of(part, np.isnan(part))
-        return Note(
-            "zero-times-infinity",
-            f"Going back, {step} is the first to give nan{place}: 0 times its infinite derivative, as PyTorch has it. "
-            "Keep the argument away from that point, by a where inside of the call, and not around it.",
-        )
-    return Note("not-finite", f"Going back, {step} is the first whose derivative is not finite: {value}{place}.")
-
-
-def first_of(value: Any, chosen: Array) -> tuple[str, str]:
-    """Return the first of the chosen entries as text, and in which entry it stands."""
+def first_of(value: Any, chosen: Array) -> str:
+    """Return the first of the chosen entries, and in which entry it stands."""
     position = int(np.flatnonzero(chosen)[0])
-    place = place_text(position, np.shape(chosen))
-    return f"{float(np.ravel(value)[position])}", f" in entry {place}" if place else ""
+    return f"{float(np.ravel(value)[position])}{at_entry(position, np.shape(chosen))}"
 
 
 def step_text(graph: Graph, nodes: list[Node], wanted: Node) -> str:

@@ -150,7 +150,7 @@ def shape_of(answer: Any, rule: IndexRule) -> tuple[int, ...]:
 
 def entries_of(answer: Any, rule: IndexRule, name: str) -> tuple[Any, Any] | None:
     """Return what a rule is about, J or one of its links: flat places, which rise, and numbers; None if not held."""
-    matrix = answer.jacobian[name] if rule.whole else answer.lookup.link(rule.above, rule.below)
+    matrix = answer.jacobian[name] if rule.whole else answer.link(rule.above, rule.below)
     if matrix is None or (rule.whole and not matrix.held):
         return None
     shape = shape_of(answer, rule)
@@ -249,7 +249,7 @@ def wrong_chains(answer: Any, name: str) -> Iterator[Mismatch]:
         for path in rule.paths:
             row = start
             for factor in path:
-                link = answer.lookup.link(factor.above, factor.below)
+                link = answer.link(factor.above, factor.below)
                 if link is None:
                     return
                 row = np.bincount(link.columns, weights=row[link.rows] * link.values, minlength=link.shape[1])

@@ -18,9 +18,10 @@ from gradcli.errors.inert import shortened
 if TYPE_CHECKING:
     from gradcli.errors import GradcliError
     from gradcli.explanation.effect import Effect, Weighted
-    from gradcli.explanation.explained import Agreement, Backward, Explained, Gradient, Note, Proof
+    from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
     from gradcli.explanation.parts import Step, Tape
+    from gradcli.explanation.results import Agreement, Backward, Gradient, Note, Proof
     from gradcli.explanation.timeline import Event, Timeline
     from gradcli.explanation.views import Descent, Hessian, Rows, Slice, Tangent
     from gradcli.ops.declare import Array, Indices
@@ -85,7 +86,7 @@ def gradient_document(answer: Gradient, form: Form = nested) -> dict[str, Any]:
 
 def numbers_document(backward: Sequence[Backward], agreement: Agreement) -> dict[str, Any]:
     """Return what the symbolic route adds to a gradient without any formula."""
-    from gradcli.explanation.explained import sum_vjps
+    from gradcli.explanation.results import sum_vjps
 
     return {
         "vjp": plain(sum_vjps(backward), nested),

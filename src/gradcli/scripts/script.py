@@ -10,6 +10,7 @@ import numpy as np
 from gradcli import __version__
 from gradcli.errors import GradcliError
 from gradcli.explanation.explained import Explained
+from gradcli.explanation.rereading import evaluate
 from gradcli.ops.declare import Array
 from gradcli.scripts.translate import Line, Translator, backward_rules, forward_lines, made_lines, refusal, refuse_long
 from gradcli.scripts.words import JAX, NUMPY, TORCH, Dialect, helper_texts
@@ -221,8 +222,8 @@ class Words:
 
     def rule(self, text: str, shape: tuple[int, ...]) -> str:
         """Return a rule, spread over the shape of its value where it is smaller."""
-        kept = {rule.name: rule.value for rule in self.found.lookup.backward_by_any_v.rules}
-        alone = self.found.lookup.evaluate(text, self.known, kept)
+        kept = {rule.name: rule.value for rule in self.found.backward_by_any_v.rules}
+        alone = evaluate(text, self.known, kept)
         own = self.translator.text(text)
         self.refuse_hidden()
         return own if alone is not None and alone.shape == shape else f"np.broadcast_to({own}, {shape})"
@@ -231,9 +232,9 @@ class Words:
     def known(self) -> dict[str, Array]:
         """The numbers of the names that rules mention, those of made names worked out from their texts."""
         known = dict(self.values)
-        for rule in reversed(self.found.lookup.backward_by_any_v.rules):
+        for rule in reversed(self.found.backward_by_any_v.rules):
             if rule.made:
-                found = self.found.lookup.evaluate(rule.made, known)
+                found = evaluate(rule.made, known)
                 known[rule.name] = np.zeros(rule.value.shape) if found is None else found
         return known
 

@@ -96,7 +96,7 @@ def tree_of(text: str) -> ast.expr:
 
 def backward_rules(found: Explained, library: str) -> list[Rule]:
     """Return the rules of the backward pass, that of y first; raises ``code`` where one has no text."""
-    passed, hint = found.lookup.backward_by_any_v, "--code torch needs no rules"
+    passed, hint = found.backward_by_any_v, "--code torch needs no rules"
     if passed.left_out:
         raise refusal(library, f"its backward pass has {counted(passed.left_out, 'line')} more than are kept", hint)
     unknown = next((rule.name for rule in passed.rules if rule.text is None), None)
@@ -107,7 +107,7 @@ def backward_rules(found: Explained, library: str) -> list[Rule]:
 
 def made_lines(found: Explained) -> list[Line]:
     """Return the names that rules give to values which the program does not name, in the order of the run."""
-    made = [rule for rule in reversed(found.lookup.backward_by_any_v.rules) if rule.made]
+    made = [rule for rule in reversed(found.backward_by_any_v.rules) if rule.made]
     return [Line(rule.name, rule.made or "", np.zeros(rule.value.shape)) for rule in made]
 
 

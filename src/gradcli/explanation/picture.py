@@ -1,30 +1,26 @@
-"""The graph of a run as it is drawn: which values are vertices, and the derivatives of each by those next below it.
-
-The paths that lead from an input to the output where every value with a name is a single number.
-"""
+"""The graph of a run as it is drawn, with the derivatives between its values, and the paths over single numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 
 from gradcli.engine.graph import Input, Node, Operation, reaches
 from gradcli.engine.naming import place_text
 from gradcli.engine.reverse import accumulate
-from gradcli.explanation.backward import CHOICES, Arrived, is_same, plus_arrived
+from gradcli.explanation.backward import CHOICES, Arrived, handed_on, plus_arrived
+from gradcli.explanation.evaluation import Run, Source
+from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.parts import Edge, Path, Picture, Vertex
-from gradcli.explanation.rereading import NAME
-from gradcli.explanation.taping import Recorded, cotangent_of, true_operation, written_value
-from gradcli.formulas.vjps import Unwritable, Written, lift, undo_broadcast, write, write_vjp
+from gradcli.explanation.rereading import NAME, Reader
+from gradcli.explanation.results import Dust
+from gradcli.explanation.tape import Recorded
+from gradcli.formulas.vjps import lift, write
+from gradcli.ops.declare import Array
 from gradcli.ops.values import unbroadcast
-
-if TYPE_CHECKING:
-    from gradcli.explanation.explained import Explained
-    from gradcli.ops.declare import Array
-
 
 MOST_VERTICES = 200
 """Computed values that are looked at; of a longer program the first and the last ones."""
@@ -37,13 +33,23 @@ GAP = "…"
 def picture_of(run: Recorded) -> Picture:
     """Return the picture of a run: its named values; one whose text is too long to stand in another's has a name."""
     inner = [node for node in run.nodes if isinstance(node, Operation)]
-    computed = [node for node in inner if run.is_named(node) or node is run.output]
+    computed = [node for node in inner if run.texts.of(node) == run.names[node.index] or node is run.run.output]
     half = MOST_VERTICES // 2
     hidden = computed[half:-half] if len(computed) > MOST_VERTICES else []
     out = {node.index for node in hidden}
     inputs = [node for node in run.nodes if isinstance(node, Input)]
     shown = {node.index for node in [*inputs, *computed]} - out
-    vertices = [vertex_of(node, run) for node in [*inputs, *computed] if node.index in shown]
+    vertices = [
+        Vertex(
+            run.names[node.index],
+            run.role(node),
+            run.operation(node) if isinstance(node, Operation) else None,
+            np.asarray(node.value),
+            run.cotangent(node),
+        )
+        for node in [*inputs, *computed]
+        if node.index in shown
+    ]
     if hidden:
         vertices.insert(len(inputs) + half, Vertex(GAP, "gap", None, np.zeros(())))
     names = {index: GAP if index in out else run.names[index] for index in shown | out}
@@ -55,33 +61,38 @@ def picture_of(run: Recorded) -> Picture:
     return Picture(vertices, [edge for (below, above), edge in edges.items() if below != above], len(hidden))
 
 
-def picture_by_entry(answer: Explained) -> Picture | None:
-    """Return the entries of y by those of the inputs; None where a value between has a name, or they are many."""
-    columns = sum(int(np.prod(jacobian.input_shape)) for jacobian in answer.jacobian.values())
-    if (
-        any(value.role == "inner" for value in answer.values)
-        or not (0 < answer.output.size <= MOST_ENTRIES and 0 < columns <= MOST_ENTRIES)
-        or not all(jacobian.held for jacobian in answer.jacobian.values())
-    ):
+def picture_by_entry(
+    source: Source, jacobians: Mapping[str, Jacobian], dust: Mapping[str, Dust], grad: Mapping[str, Array]
+) -> Picture | None:
+    """Return the entries of y by those of the inputs; None where they are many."""
+    run, formulas = source.run, source.formulas
+    columns = sum(int(np.prod(jacobian.input_shape)) for jacobian in jacobians.values())
+    if not (0 < run.value.size <= MOST_ENTRIES and 0 < columns <= MOST_ENTRIES):
         return None
-    above = entries_of(answer.name, "output", answer.output, answer.seed, answer.output_formulas)
-    grads = {name: np.where(answer.dust[name].grad, 0.0, grad) for name, grad in answer.grad.items()}
-    below = {name: entries_of(name, "leaf", answer.inputs[name], grads[name]) for name in answer.jacobian}
-    edges = [
-        Edge(below[name][column].name, above[row].name, entry_text(answer, formula, value), value=value)
-        for name, jacobian in answer.jacobian.items()
-        for row, column, value, formula in zip(
-            jacobian.rows.tolist(),
-            jacobian.columns.tolist(),
-            jacobian.values.tolist(),
-            jacobian.formulas or [""] * len(jacobian.values),
-            strict=True,
-        )
-    ]
+    if not all(jacobian.held for jacobian in jacobians.values()):
+        return None
+    above = vertices_of(run.name, "output", run.value, run.seed, formulas.output)
+    below = {
+        name: vertices_of(name, "leaf", run.inputs[name], np.where(dust[name].grad, 0.0, grad[name]))
+        for name in jacobians
+    }
+    values = {**run.inputs, run.name: run.value}
+
+    def text_of(formula: str, number: float) -> str | None:
+        if not formula or not formulas.definitions.keys().isdisjoint(NAME.findall(formula)):
+            return None
+        return formula if Reader(values, {}).gives(formula, np.asarray(number)) else None
+
+    edges = []
+    for name, jacobian in jacobians.items():
+        places = zip(jacobian.rows.tolist(), jacobian.columns.tolist(), jacobian.values.tolist(), strict=True)
+        texts = jacobian.formulas or [""] * len(jacobian.values)
+        for (row, column, value), text in zip(places, texts, strict=True):
+            edges.append(Edge(below[name][column].name, above[row].name, text_of(text, value), value=value))
     return Picture([*(vertex for entries in below.values() for vertex in entries), *above], edges, by_entry=True)
 
 
-def entries_of(
+def vertices_of(
     name: str, role: str, value: Array, cotangent: Array, texts: Sequence[str] | None = None
 ) -> list[Vertex]:
     """Return a vertex for each entry of an array."""
@@ -89,23 +100,6 @@ def entries_of(
         Vertex(f"{name}{place_text(k, value.shape)}", role, texts[k] if texts else None, *map(np.asarray, numbers))
         for k, numbers in enumerate(zip(np.ravel(value), np.ravel(cotangent), strict=True))
     ]
-
-
-def entry_text(answer: Explained, formula: str, number: float) -> str | None:
-    """Return the formula of an entry of J in the names of the program, where the language finds its number in it."""
-    if not formula or not answer.definitions.keys().isdisjoint(NAME.findall(formula)):
-        return None
-    found = answer.lookup.evaluate(formula, {**answer.inputs, answer.name: answer.output})
-    return formula if found is not None and is_same(found, np.asarray(number)) else None
-
-
-def vertex_of(node: Node, run: Recorded) -> Vertex:
-    """Return the vertex of a node."""
-    value, cotangent, name = np.asarray(node.value), cotangent_of(node, run), run.names[node.index]
-    if isinstance(node, Operation):
-        role = "output" if node is run.output else "inner" if node.active else "constant"
-        return Vertex(name, role, true_operation(node, run), value, cotangent)
-    return Vertex(name, "leaf" if node.active else "constant", None, value, cotangent)
 
 
 def edges_below(top: Operation, run: Recorded, names: Mapping[int, str]) -> Iterator[Edge]:
@@ -141,52 +135,32 @@ def derivatives(top: Operation, region: list[Operation], run: Recorded) -> dict[
     """
     if top.index not in run.kept:
         return {}
-    seeds = [lift(np.ones(top.shape)[()]), write(f"{run.names[top.index]}.grad", run.kept[top.index])]
-    found: dict[int, str | None] = {}
-    for seed, choice in ((seed, choice) for seed in seeds for choice in range(CHOICES)):
-        writing = Writing(run, choice, None if top.shape == () or seed is seeds[1] else top.shape)
-        for index, part in accumulate({top.index: Arrived(seed)}, region, writing, plus_arrived).items():
-            if found.get(index) is None:
-                found[index] = None if part.written is None else true_text(part.written, run)
-        if None not in found.values():
+    ones, own = lift(np.ones(top.shape)[()]), write(f"{run.names[top.index]}.grad", run.kept[top.index])
+    texts: dict[int, str | None] = {}
+    for seed, choice in product((ones, own), range(CHOICES)):
+        entrywise = seed is ones and top.shape != ()
+
+        def along(
+            node: Operation, k: int, arrived: Arrived, choice: int = choice, whole: bool = not entrywise
+        ) -> Arrived:
+            if arrived.written is None or not (whole or is_entrywise(node, top.shape)):
+                return Arrived(None)
+            return Arrived(handed_on(node, k, arrived.written, run.value_text, choice))
+
+        for index, part in accumulate({top.index: Arrived(seed)}, region, along, plus_arrived).items():
+            if texts.get(index) is None:
+                text = None if part.written is None else part.written.expression.text
+                true = part.written is not None and run.reader.gives(part.written.expression.text, part.written.value)
+                texts[index] = text if true else None
+        if None not in texts.values():
             break
-    return found
+    return texts
 
 
 def is_entrywise(node: Operation, shape: tuple[int, ...]) -> bool:
     """Return whether an operation works entry by entry on arguments of one shape."""
     return node.op.formula is not None and all(node.arguments[k].shape == node.shape == shape for k in node.links)
 
-
-def true_text(part: Written, run: Recorded) -> str | None:
-    """Return a text if the language finds its number in it."""
-    text: str = part.expression.text
-    found = run.reader.evaluate(text)
-    return text if found is not None and is_same(found, part.value) else None
-
-
-class Writing:
-    """Hands texts back along the links of a graph, each rule by the same ``choice``.
-
-    With a ``shape`` operations that do not work entry by entry, in that shape, have none.
-    """
-
-    def __init__(self, run: Recorded, choice: int, shape: tuple[int, ...] | None) -> None:
-        self.run, self.choice, self.shape = run, choice, shape
-
-    def __call__(self, node: Operation, k: int, arrived: Arrived) -> Arrived:
-        """Return what argument ``k`` of a node gets."""
-        if arrived.written is None or (self.shape is not None and not is_entrywise(node, self.shape)):
-            return Arrived(None)
-        parts: list[Any] = [written_value(x, self.run) for x in node.arguments]
-        try:
-            part = write_vjp(node, k, arrived.written, written_value(node, self.run), parts, self.choice)
-            return Arrived(undo_broadcast(part, node.arguments[k].shape))
-        except Unwritable:
-            return Arrived(None)
-
-
-# ---- The paths that lead from an input to the output where every value with a name is a single number
 
 MOST_PATHS = 6
 """Paths from one input up to which they are told."""
@@ -195,12 +169,13 @@ MOST_NAMED = 40
 Edges = Mapping[int, Mapping[int, float]]
 
 
-def find_paths(output: Any, leaves: Mapping[str, Node], names: Mapping[int, str]) -> dict[str, list[Path]]:
-    """Return the paths from each of the ``leaves`` that few lead from, shortest last; those of one link alone are none.
+def find_paths(run: Run) -> dict[str, list[Path]]:
+    """Return the paths from each of the leaves that few lead from, shortest last; those of one link alone are none.
 
     The derivatives along a path are those of one named value by the one before it, all others fixed: their products,
     summed over all paths, are the derivative of the output.
     """
+    output, names = run.output, run.named
     if not isinstance(output, Operation) or not output.active:
         return {}
     nodes = [node for node in reaches(output) if node.active]
@@ -209,7 +184,7 @@ def find_paths(output: Any, leaves: Mapping[str, Node], names: Mapping[int, str]
         return {}
     edges = {node.index: links_below(node, nodes, names) for node in named if isinstance(node, Operation)}
     found = {}
-    for name, leaf in leaves.items():
+    for name, leaf in run.leaves.items():
         if leaf.index in names and 0 < count_paths(edges, output.index, leaf.index) <= MOST_PATHS:
             paths = [path_of(way, edges, names) for way in ways(edges, output.index, leaf.index)]
             paths = sorted(paths, key=lambda path: -len(path.factors))

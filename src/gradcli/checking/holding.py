@@ -1,0 +1,383 @@
+"""What is expected held against the truth, entry by entry or along a direction, to as many digits as its kind has.
+
+Along a direction, J by symbols says in double precision which entries are suspicious. Of these the worst are asked for
+alone, in many digits: what they say is the truth, and no fault of double precision is taken for the user's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradcli.checking.expected import ExpectedNumbers, Standard
+from gradcli.checking.mistakes import diagonal_matrix, fit_shape, loose_text, misfit_text
+from gradcli.checking.truth import Derivative, Judged, Table, Truth, always, compare_entries, sizes_beside, true_column
+from gradcli.exact.judge import TINIEST, TermSizes, is_zero, right_digits, weighed
+from gradcli.exact.slopes import Exact, finite
+from gradcli.exact.thresholds import ALL, CLOSE, MEASURED, NOTHING, RIGHT, ROUNDING
+from gradcli.exact.work import Spent
+from gradcli.explanation.checked import DIGITS, EXPECTED, Comparison, Entry
+from gradcli.language.values import Cotangent
+from gradcli.ops.declare import Array
+from gradcli.records import replace
+
+ROUNDINGS = 4
+"""Times the terms of an entry and the spacing of its numbers: what rounding alone may leave."""
+AT_MOST = 10
+"""Times what the standard allows: what rounding may explain at most."""
+SMALL = Decimal("1e-3")
+"""The part of what an entry is held by below which it may be what a saturated function leaves, whose slope is lost."""
+TINY = 1e-300
+MOST_LOCATED = 3
+"""Suspicious entries that are asked for one by one."""
+ROUNDED = "the type of what is expected rounds the terms of an entry by as much as it is off: compute it in float64"
+"""Why an entry of an array of few digits is not decided."""
+
+Rows = Sequence[Sequence[Decimal]]
+
+
+class Against(NamedTuple):
+    """What an expected derivative is held against: both routes by its variable, the truth, v, and the point."""
+
+    both: Derivative
+    truth: Truth
+    seed: Cotangent | None
+    point: Mapping[str, Any]
+
+
+class Gradients(NamedTuple):
+    """What is expected and what is true, as arrays of one shape."""
+
+    expected: Array
+    true: Array
+
+
+class Held(NamedTuple):
+    """What came of an expected derivative: the comparison, both as arrays, a note, and why something is not decided.
+
+    The texts are empty where there is nothing to say, and there are no arrays where not every entry was asked for.
+    ``wants`` says by which part of an entry and of the largest one an entry may be off.
+    """
+
+    comparison: Comparison
+    wants: ExpectedNumbers
+    gradients: Gradients | None = None
+    note: str = ""
+    unknown: str = ""
+
+
+def hold_expected(readings: Iterable[ExpectedNumbers], against: Against, exact: Exact) -> Held:
+    """Return how what is expected compares with the truth in the reading that is right, else in the first.
+
+    Raises what the reading of a formula raises, and ``Spent`` where there is no work left for one.
+    """
+    read: list[Held] = []
+    try:
+        for wants in readings:
+            read.append(hold_reading(wants, against, exact))
+            if not read[-1].comparison.wrong:
+                return read[-1]
+    except Spent:
+        if not read:
+            raise
+    return read[0]
+
+
+def hold_reading(wants: ExpectedNumbers, against: Against, exact: Exact | None = None) -> Held:
+    """Return how what is expected compares with the true J, or vᵀ·J where there is a v, and both as arrays.
+
+    Without v the shape is ``y.shape + x.shape``, or that of both where y = f(x) entry by entry: then it is the
+    diagonal. Where J is too large to be asked for entry by entry, both are held against each other along a direction,
+    and with ``exact`` the entries alone that double precision finds wrong. Anything of another shape is wrong.
+    """
+    both, truth, seed, point = against
+    direction, true, terms = truth.direction, truth.values, truth.sizes
+    if seed is not None:
+        weights = np.ravel(seed.seed)
+        true = [[weighed(weights, column) for column in zip(*true, strict=True)]]
+        terms = terms.weighed(weights[None])
+    fitting = fit_shape(wants.shape, both, with_v=seed is not None)
+    if not fitting.fits:
+        whole = None if direction is not None else np.array([float(entry) for row in true for entry in row])
+        text = misfit_text(wants.values, wants.shape, both, whole, with_v=seed is not None)
+        count = max(1, len(wants.values))
+        return Held(Comparison((EXPECTED, DIGITS), None, count, 0, count, finite=True, misfit=text), wants)
+    columns = math.prod(both.leaf.shape)
+
+    def in_rows(numbers: list[Decimal]) -> list[list[Decimal]]:
+        flat = diagonal_matrix(numbers, len(numbers)) if fitting.diagonal else numbers
+        return [flat[k : k + columns] for k in range(0, len(flat), columns)] if columns else []
+
+    table = entries = in_rows(wants.values)
+    limits = bounds = in_rows(wants.bounds)
+    largest = beside = largest_entries(true, whole=fitting.diagonal)
+    squared, by_symbols = None, np.zeros((0, 0))
+    if direction is not None:
+        table = [[weighed(direction, row)] for row in entries]
+        limits = [[weighed(np.abs(direction), row)] for row in bounds]
+        by_symbols = in_doubles(both, seed)[0]
+        largest = largest_entries([[finite(entry) for entry in row] for row in by_symbols.tolist()], fitting.diagonal)
+        length = finite(float(np.linalg.norm(direction)))
+        beside = [length * entry for entry in largest]
+        squared = None if wants.standard is None else reaches_along(entries, true, direction)
+    sizes = sizes_beside(terms, table, true)
+    if wants.measured or truth.rounded:
+        limits = [list(map(widen, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
+    row = both.row if seed is None else always("")  # a gradient has no rows
+    held = Table(both.variable, EXPECTED, table, true, sizes, row, truth.column)
+    comparison = compare(wants, held, limits, terms, beside, squared, point)
+    gradients = None if direction is not None else gradients_of(table, true, fitting.true_shape)
+    if direction is not None and exact is not None:
+        claim = Claim(wants, entries, bounds, largest, against)
+        comparison = replace(claim.locate(exact, comparison), standard=comparison.standard)
+        if comparison.wrong:
+            gradients = gradients_of(entries, by_symbols.tolist(), fitting.true_shape)
+    name = f"{both.variable}.grad" if seed is not None else f"d{both.run.name}/d{both.variable}"
+    decided = not comparison.unclear or any(entry.is_nan() for line in true for entry in line)
+    note = loose_text(name, wants.shape, fitting.true_shape) if fitting.loosely else ""
+    return Held(comparison, wants, gradients, note, "" if decided else ROUNDED)
+
+
+def compare(
+    wants: ExpectedNumbers,
+    table: Table,
+    limits: Rows,
+    terms: TermSizes,
+    largest: Sequence[Decimal],
+    reaches: Rows | None,
+    point: Mapping[str, Any],
+) -> Comparison:
+    """Return how expected numbers compare with the truth: by a standard, else by how far each may be from it.
+
+    ``largest`` is the largest entry of the gradient in each row, ``reaches`` are the numbers by a part of which each
+    entry may be off by a standard, where they are others than those of its terms. The rounding inside of values is
+    looked into where an array differs that was computed elsewhere.
+    """
+    standard = wants.standard
+
+    def by_limits(again: bool) -> Comparison:
+        def judge(i: int, j: int, value: Any, true: Any) -> Judged:
+            judged = judge_expected(value, true, limits[i][j], float(table.sizes[i, j]))
+            judged = judge_beside(judged, value, true, Decimal(wants.floor) * largest[i], largest[i])
+            if not again:
+                return judged
+            rounding = Decimal(ROUNDING) * finite(float(terms.rounded[i, j]))
+            return judge_beside(judged, value, true, min(rounding, CLOSE * largest[i]), largest[i])
+
+        return compare_entries(table, judge, 10.0**-RIGHT, point)
+
+    def by_standard(standard: Standard, sizes: Array) -> Comparison:
+        of_terms = reaches or reaches_of(table.truth, sizes)
+
+        def judge(i: int, j: int, value: Any, true: Any) -> Judged:
+            judged = judge_by(standard, value, true, of_terms[i][j], float(sizes[i, j]))
+            return judge_beside(judged, value, true, Decimal(wants.floor) * largest[i], largest[i])
+
+        return compare_entries(table, judge, float(standard.share), point)
+
+    if standard is None:
+        comparison = by_limits(again=False)
+        return by_limits(again=True) if comparison.wrong and wants.computed else comparison
+    comparison = by_standard(standard, table.sizes)
+    if comparison.wrong and standard.spacing:
+        comparison = by_standard(standard, terms.rounded)
+    return replace(comparison, standard=standard.text)
+
+
+def judge_plainly(value: Decimal, true: Decimal, near: Decimal = TINIEST) -> Judged | None:
+    """Return the verdict on a number whose truth is not known, that is not finite, or that is ``near`` the truth."""
+    if true.is_nan():
+        return Judged(math.nan, right=False)
+    if not value.is_finite():
+        return Judged(0.0, right=False, finite=False)
+    return Judged(ALL, right=True) if abs(value - true) <= max(near, TINIEST) else None
+
+
+def count_digits(error: Decimal, whole: Decimal) -> float:
+    """Return how many digits of a number an error leaves, all of none."""
+    return min(ALL, max(0.0, -float((error / whole).log10()))) if error and whole else ALL
+
+
+def judge_expected(value: Decimal, true: Decimal, bound: Decimal, size: float) -> Judged:
+    """Return how many digits of an expected number are right, and whether that is enough.
+
+    ``bound`` is how far it may be from the truth; one below 0 asks for 15 digits.
+    """
+    plainly = judge_plainly(value, true)
+    if plainly is not None:
+        return plainly
+    error = abs(value - true)
+    if bound >= 0:
+        right = error <= max(bound, NOTHING * abs(true))
+        return Judged(right_digits(float(value), true, size) if right or not is_zero(true) else 0.0, right)
+    if is_zero(true):
+        within = error <= NOTHING * finite(size)
+        return Judged(ALL if within else 0.0, within)
+    count = count_digits(error, abs(true))
+    return Judged(count, count >= RIGHT)
+
+
+def judge_by(standard: Standard, value: Decimal, true: Decimal, reach: Decimal, size: float) -> Judged:
+    """Return how many digits of an expected number are right by a standard, and whether that is enough.
+
+    An entry that differs by little more than it may, which the rounding of its type explains, is not decided.
+    """
+    plainly = judge_plainly(value, true, NOTHING * abs(true))
+    if plainly is not None:
+        return plainly
+    error = abs(value - true)
+    right = error <= standard.share * reach
+    rounded = error <= Decimal(ROUNDINGS * standard.spacing) * finite(size) or abs(true) <= SMALL * reach
+    if standard.spacing and not right and rounded and error <= AT_MOST * standard.share * reach:
+        return Judged(math.nan, right=False)
+    return Judged(count_digits(error, reach) if reach else 0.0, right)
+
+
+def judge_beside(judged: Judged, value: Decimal, true: Decimal, near: Decimal, largest: Decimal) -> Judged:
+    """Return the verdict on an entry that may be off by ``near``, beside the ``largest`` entry of the gradient."""
+    if judged.right or not near or true.is_nan() or not value.is_finite():
+        return judged
+    error = abs(value - true)
+    return Judged(count_digits(error, largest), right=True) if error <= near else judged
+
+
+def widen(bound: Decimal, truth: Decimal, size: float) -> Decimal:
+    """Return the bound of a number that was computed in double precision: rounding of its terms, 10⁻⁶ of it at most."""
+    rounding = Decimal(ROUNDING) * finite(size)
+    return bound if truth.is_nan() else max(bound, rounding if is_zero(truth) else min(rounding, CLOSE * abs(truth)))
+
+
+def largest_entries(true: Rows, whole: bool) -> list[Decimal]:
+    """Return the size of the largest entry of each row, or of the ``whole`` table for every row; 0 for none."""
+    rows = [max((abs(value) for value in row if value.is_finite()), default=Decimal(0)) for row in true]
+    return [max(rows)] * len(rows) if whole and rows else rows
+
+
+def reaches_of(true: Rows, sizes: Array) -> list[list[Decimal]]:
+    """Return for each entry the number of which it may be off by a part.
+
+    That is the sum of the sizes of its terms, which rounding acts on, but no more than the largest entry: where all of
+    them cancel, the digits of the gradient count. Where the truth is 0 there are its terms alone.
+    """
+    [largest, *_] = largest_entries(true, whole=True) or [Decimal(0)]
+
+    def reach(value: Decimal, size: Decimal) -> Decimal:
+        return size if value.is_nan() or is_zero(value) else max(abs(value), min(size, largest))
+
+    return [[reach(value, finite(float(sizes[i, j]))) for j, value in enumerate(row)] for i, row in enumerate(true)]
+
+
+def reaches_along(table: Rows, true: Rows, direction: Array) -> list[list[Decimal]]:
+    """Return for each row, of which a random direction has made one number, that of which it may be off by a part.
+
+    ``table`` has the entries. Their errors are of random signs along the direction, and add up as squares do: one wrong
+    entry shows among many.
+    """
+    steps = [Decimal(step) for step in direction.tolist()]
+    return [
+        [max(abs(whole), sum(((step * value) ** 2 for step, value in zip(steps, row, strict=True)), Decimal(0)).sqrt())]
+        for row, [whole] in zip(table, true, strict=True)
+    ]
+
+
+def gradients_of(table: Rows, true: Sequence[Sequence[Any]], shape: tuple[int, ...]) -> Gradients:
+    """Return the rows of both tables as arrays in a shape, as they are where they have other entries."""
+    both = (np.array([[float(entry) for entry in row] for row in rows]) for rows in (table, true))
+    return Gradients(*(rows.reshape(shape) if rows.size == math.prod(shape) else rows for rows in both))
+
+
+def in_doubles(both: Derivative, seed: Cotangent | None) -> tuple[Array, Array]:
+    """Return J by symbols, or v times it, and the sizes of its terms, as matrices."""
+    jacobian = both.jacobian
+    values, sizes = jacobian.dense(), np.zeros(jacobian.shape)
+    sizes[jacobian.rows, jacobian.columns] = np.asarray(jacobian.sizes)
+    if seed is None:
+        return values, sizes
+    v = np.ravel(seed.seed)[None]
+    with np.errstate(all="ignore"):
+        return v @ values, np.abs(v) @ sizes
+
+
+class Claim(NamedTuple):
+    """Expected entries in rows, how far each may be from the truth, and the ``largest`` entry of each row."""
+
+    wants: ExpectedNumbers
+    entries: Rows
+    limits: Rows
+    largest: Sequence[Decimal]
+    against: Against
+
+    def locate(self, exact: Exact, along: Comparison) -> Comparison:
+        """Return how it compares with the truth: at its worst entry where that is wrong, else ``along`` a direction.
+
+        Where suspicious entries could not be asked for, they count as unclear.
+        """
+        places, share = self.suspicious(self.wants.share), self.wants.share
+        every = sum(map(len, self.entries))
+        along = replace(along, compared=every if along.compared else 0)
+        for place, (i, j) in enumerate(places[:MOST_LOCATED]):
+            left = len(places) - place
+            try:
+                entry = self.hold_entry(exact, i, j)
+            except Spent:
+                if along.wrong:
+                    return replace(along, wrong=left, worst=self.worst_in_doubles(i, j, along.worst))
+                return replace(along, unclear=along.unclear + left)
+            if entry.wrong:
+                return replace(entry, compared=every, wrong=left)
+        if not places and share:
+            for i, j in self.suspicious(0.0)[:1]:
+                with suppress(Spent):  # a right claim may have fewer digits in the entry that is off most
+                    entry = self.hold_entry(exact, i, j)
+                    if entry.digits < along.digits:
+                        return replace(along, worst=entry.worst)
+        return along
+
+    def suspicious(self, share: float) -> list[tuple[int, int]]:
+        """Return the entries that are not those of double precision, rounding aside, the farthest first.
+
+        ``share`` is the part of an entry by which it may be off too.
+        """
+        values, sizes = in_doubles(self.against.both, self.against.seed)
+        wanted, bounds = (
+            np.array([[float(entry) for entry in row] for row in rows]).reshape(values.shape)
+            for rows in (self.entries, self.limits)
+        )
+        with np.errstate(all="ignore"):
+            largest = np.max(np.abs(values), initial=0.0, where=np.isfinite(values))
+            allowed = np.maximum(np.maximum(bounds, float(MEASURED) * np.abs(values)), ROUNDING * sizes)
+            allowed = np.maximum(allowed, self.wants.floor * np.array([[float(entry)] for entry in self.largest]))
+            allowed = np.maximum(allowed, share * np.maximum(np.abs(values), np.minimum(sizes, largest)))
+            error = np.abs(wanted - values)
+            over = np.where(error > allowed, error / np.maximum(allowed, TINY), 0.0)
+            distance = np.where(np.isfinite(values), over, 0.0)
+        order = np.argsort(-distance, axis=None, kind="stable")[: np.count_nonzero(distance)]
+        return [divmod(int(k), values.shape[1]) for k in order]
+
+    def worst_in_doubles(self, i: int, j: int, worst: Entry | None) -> Entry | None:
+        """Return an entry beside that of double precision, where the worst one is along a direction."""
+        if worst is None:
+            return None
+        both, seed = self.against.both, self.against.seed
+        values = float(self.entries[i][j]), float(in_doubles(both, seed)[0][i, j])
+        return replace(worst, row=both.row(i) if seed is None else "", column=both.column(j), values=values)
+
+    def hold_entry(self, exact: Exact, i: int, j: int) -> Comparison:
+        """Return how one entry compares with the true one, that of a column of J. Raises ``Spent``."""
+        both, _, seed, point = self.against
+        truth, plain = true_column(exact, both, j)
+        sizes, row = TermSizes(plain), both.row(i)
+        if seed is not None:
+            v = np.ravel(seed.seed)
+            truth, sizes, row = [[weighed(v, [entry for [entry] in truth])]], sizes.weighed(v[None]), ""
+        one, column = sizes.plain[i : i + 1], both.column(j)
+        table = Table(both.variable, EXPECTED, [[self.entries[i][j]]], [truth[i]], one, always(row), always(column))
+        bound = self.limits[i][j]
+        if self.wants.measured and self.wants.standard is None:
+            bound = widen(bound, truth[i][0], float(one[0, 0]))
+        return compare(self.wants, table, [[bound]], sizes, [self.largest[i]], None, point)
