@@ -1,7 +1,4 @@
-"""What operators make of masks and integers, as PyTorch and NumPy have it: ``whole`` and ``bits`` of ops.
-
-The operators: ``+ - * / // % **``, unary minus, and the comparisons.
-"""
+"""The operators: ``+ - * / // % **``, unary minus, the comparisons, and what they make of masks and integers."""
 
 from __future__ import annotations
 
@@ -107,7 +104,7 @@ BITS = {
 BITS["^"] = Bits(operator.xor, ("not-allowed", "'^' is not the power", "write **"), of_integers=False)
 
 
-# ---- The operators: ``+ - * / // % **``, unary minus, and the comparisons
+# --- operators ---
 
 SHORT_POWERS: dict[float, Forward] = {
     0.5: np.sqrt,
@@ -180,7 +177,7 @@ HALF_EACH = Kink(are_equal, "each argument gets half")
 FIRST = Kink(are_equal, "the first argument gets all")
 
 OF_BASE = "{g}*{1}*{0}**({1} - 1)"
-OF_TENSORS, SAME = "torch numpy method tensors", KEPT
+OF_TENSORS = "torch numpy method tensors"
 NAN_AND_TIES = "nan only where both are; a tie gives the first the gradient"
 
 # fmt: off
@@ -240,23 +237,23 @@ MAXIMUM = elementwise(
     None, slopes=lambda s, a, b: (s.heaviside(a - b, s.HALF), s.heaviside(b - a, s.HALF)), kink=HALF_EACH,
     exact=Exactly(pieces=Piecewise(order_of, lambda piece, a,
                                    b: np.where(piece > 0, a, np.where(piece < 0, b, (a + b) / 2)))),
-    spelled=Spelled(OF_TENSORS, "", "the larger of each pair; a tie gives each half of the gradient", kinds=SAME))
+    spelled=Spelled(OF_TENSORS, "", "the larger of each pair; a tie gives each half of the gradient", kinds=KEPT))
 MINIMUM = elementwise(
     "minimum", np.minimum, lambda g, _y, a, b: ties(g, b, a), lambda g, _y, a, b: ties(g, a, b),
     None, slopes=lambda s, a, b: (s.heaviside(b - a, s.HALF), s.heaviside(a - b, s.HALF)), kink=HALF_EACH,
     exact=Exactly(pieces=Piecewise(order_of, lambda piece, a,
                                    b: np.where(piece < 0, a, np.where(piece > 0, b, (a + b) / 2)))),
-    spelled=Spelled(OF_TENSORS, "", "the smaller of each pair; a tie gives each half of the gradient", kinds=SAME))
+    spelled=Spelled(OF_TENSORS, "", "the smaller of each pair; a tie gives each half of the gradient", kinds=KEPT))
 elementwise(
     "fmax", np.fmax, lambda g, _y, a, b: np.where(is_first(a, b), g, 0.0),
     lambda g, _y, a, b: np.where(is_first(a, b), 0.0, g), lambda s, a, b: s.clamp_min(a, b), kink=FIRST,
     exact=Exactly(pieces=Piecewise(lambda a, b: (a >= b) | is_nan(b), np.where)),
-    spelled=Spelled(OF_TENSORS, "", f"the larger of each pair, {NAN_AND_TIES}", kinds=SAME))
+    spelled=Spelled(OF_TENSORS, "", f"the larger of each pair, {NAN_AND_TIES}", kinds=KEPT))
 elementwise(
     "fmin", np.fmin, lambda g, _y, a, b: np.where(is_least(a, b), g, 0.0),
     lambda g, _y, a, b: np.where(is_least(a, b), 0.0, g), lambda s, a, b: s.clamp_max(a, b), kink=FIRST,
     exact=Exactly(pieces=Piecewise(lambda a, b: (a <= b) | is_nan(b), np.where)),
-    spelled=Spelled(OF_TENSORS, "", f"the smaller of each pair, {NAN_AND_TIES}", kinds=SAME))
+    spelled=Spelled(OF_TENSORS, "", f"the smaller of each pair, {NAN_AND_TIES}", kinds=KEPT))
 # fmt: on
 
 

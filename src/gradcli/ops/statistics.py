@@ -383,7 +383,7 @@ truth("any", np.any)
 ALL_TRUE = truth("all", np.all)
 
 
-# ---- How far entries are spread: variance, standard deviation, norms
+# --- variance and norms ---
 
 
 def var(x: Array, dim: Axes, keepdim: bool, correction: float) -> Array:
