@@ -225,7 +225,8 @@ def note_cancelled_values(nodes: list[Node]) -> list[Note]:
     if not found:
         return []
     node, entry = min(found, key=lambda item: item[0].index)
-    text = f"The two sides of a {node.op.text.cancels} cancel{at_entry(entry, node.shape)}: the result is mostly rounding, and "
+    what, at = node.op.text.cancels, at_entry(entry, node.shape)
+    text = f"The two sides of a {what} cancel{at}: the result is mostly rounding, and "
     return [Note("digits-lost", f"{text}so is what depends on it.")]
 
 

@@ -1,7 +1,4 @@
-"""What operators make of masks and integers, as PyTorch and NumPy have it: ``whole`` and ``bits`` of ops.
-
-The operators: ``+ - * / // % **``, unary minus, and the comparisons.
-"""
+"""The operators: ``+ - * / // % **``, unary minus, the comparisons, and what they make of masks and integers."""
 
 from __future__ import annotations
 
@@ -33,8 +30,8 @@ from gradcli.ops.declare import (
     on_others,
 )
 from gradcli.ops.exactly import decided, is_nan, one_like, order_of, rest_of
-from gradcli.ops.links import OUT, Array, Forward, Integers, Mask, Number, Static, Tensor
-from gradcli.ops.values import number
+from gradcli.ops.links import OUT, Array, Forward, Integers, Mask, Number, Rule, Static
+from gradcli.ops.values import Value, number, require
 from gradcli.ops.vocabulary import COUNTED, KEPT, OF_NUMBERS, Kinds, Made, Spelled, elementwise, function
 
 
@@ -107,7 +104,7 @@ BITS = {
 BITS["^"] = Bits(operator.xor, ("not-allowed", "'^' is not the power", "write **"), of_integers=False)
 
 
-# ---- The operators: ``+ - * / // % **``, unary minus, and the comparisons
+# --- operators ---
 
 SHORT_POWERS: dict[float, Forward] = {
     0.5: np.sqrt,
@@ -180,7 +177,7 @@ HALF_EACH = Kink(are_equal, "each argument gets half")
 FIRST = Kink(are_equal, "the first argument gets all")
 
 OF_BASE = "{g}*{1}*{0}**({1} - 1)"
-OF_TENSORS, SAME = "torch numpy method tensors", KEPT
+OF_TENSORS = "torch numpy method tensors"
 NAN_AND_TIES = "nan only where both are; a tie gives the first the gradient"
 
 # fmt: off
@@ -240,49 +237,49 @@ MAXIMUM = elementwise(
     None, slopes=lambda s, a, b: (s.heaviside(a - b, s.HALF), s.heaviside(b - a, s.HALF)), kink=HALF_EACH,
     exact=Exactly(pieces=Piecewise(order_of, lambda piece, a,
                                    b: np.where(piece > 0, a, np.where(piece < 0, b, (a + b) / 2)))),
-    spelled=Spelled(OF_TENSORS, "", "the larger of each pair; a tie gives each half of the gradient", kinds=SAME))
+    spelled=Spelled(OF_TENSORS, "", "the larger of each pair; a tie gives each half of the gradient", kinds=KEPT))
 MINIMUM = elementwise(
     "minimum", np.minimum, lambda g, _y, a, b: ties(g, b, a), lambda g, _y, a, b: ties(g, a, b),
     None, slopes=lambda s, a, b: (s.heaviside(b - a, s.HALF), s.heaviside(a - b, s.HALF)), kink=HALF_EACH,
     exact=Exactly(pieces=Piecewise(order_of, lambda piece, a,
                                    b: np.where(piece < 0, a, np.where(piece > 0, b, (a + b) / 2)))),
-    spelled=Spelled(OF_TENSORS, "", "the smaller of each pair; a tie gives each half of the gradient", kinds=SAME))
+    spelled=Spelled(OF_TENSORS, "", "the smaller of each pair; a tie gives each half of the gradient", kinds=KEPT))
 elementwise(
     "fmax", np.fmax, lambda g, _y, a, b: np.where(is_first(a, b), g, 0.0),
     lambda g, _y, a, b: np.where(is_first(a, b), 0.0, g), lambda s, a, b: s.clamp_min(a, b), kink=FIRST,
     exact=Exactly(pieces=Piecewise(lambda a, b: (a >= b) | is_nan(b), np.where)),
-    spelled=Spelled(OF_TENSORS, "", f"the larger of each pair, {NAN_AND_TIES}", kinds=SAME))
+    spelled=Spelled(OF_TENSORS, "", f"the larger of each pair, {NAN_AND_TIES}", kinds=KEPT))
 elementwise(
     "fmin", np.fmin, lambda g, _y, a, b: np.where(is_least(a, b), g, 0.0),
     lambda g, _y, a, b: np.where(is_least(a, b), 0.0, g), lambda s, a, b: s.clamp_max(a, b), kink=FIRST,
     exact=Exactly(pieces=Piecewise(lambda a, b: (a <= b) | is_nan(b), np.where)),
-    spelled=Spelled(OF_TENSORS, "", f"the smaller of each pair, {NAN_AND_TIES}", kinds=SAME))
+    spelled=Spelled(OF_TENSORS, "", f"the smaller of each pair, {NAN_AND_TIES}", kinds=KEPT))
 # fmt: on
 
 
-def scaled(f: Apply, x: Tensor, alpha: Static, name: str = "alpha") -> Tensor:
+def scaled(x: Value, alpha: Static) -> Value:
     """Return alpha·x for a plain number alpha."""
-    return x if alpha == 1 else f(MUL, number(alpha, name), x)
+    return x if alpha == 1 else number(alpha, "alpha") * x
 
 
 @function("add plus", "torch numpy method", "elementwise", op=ADD, kinds=COUNTED)
-def build_add(f: Apply, x: Tensor, other: Tensor, alpha: Static = 1) -> Tensor:
+def build_add(x: Value, other: Value, alpha: Static = 1) -> Value:
     """x + other, or x + alpha*other"""
-    return f(ADD, x, scaled(f, other, alpha))
+    return x + scaled(other, alpha)
 
 
 @function("sub subtract", "torch numpy method", "elementwise", op=SUB, kinds=Kinds(Made.NO, Made.INTEGER))
-def build_sub(f: Apply, x: Tensor, other: Tensor, alpha: Static = 1) -> Tensor:
+def build_sub(x: Value, other: Value, alpha: Static = 1) -> Value:
     """x - other, or x - alpha*other"""
-    return f(SUB, x, scaled(f, other, alpha))
+    return x - scaled(other, alpha)
 
 
 @function("div divide true_divide", "torch numpy method", "elementwise", op=DIV)
-def build_div(f: Apply, x: Tensor, other: Tensor, rounding_mode: Static = None) -> Tensor:
+def build_div(x: Value, other: Value, rounding_mode: Static = None) -> Value:
     """x/other, rounded down for rounding_mode="floor", towards 0 for "trunc"; then it is flat"""
-    if rounding_mode not in (None, "floor", "trunc"):
-        raise GradcliError("value", f"div: rounding_mode is 'floor', 'trunc' or None, not {rounding_mode!r}")
-    return f(DIV, x, other) if rounding_mode is None else f(ROUNDED_DIV, x, other, rounding_mode=rounding_mode)
+    said = f"div: rounding_mode is 'floor', 'trunc' or None, not {rounding_mode!r}"
+    require(rounding_mode in (None, "floor", "trunc"), "value", said)
+    return x / other if rounding_mode is None else x.of(ROUNDED_DIV, other, rounding_mode=rounding_mode)
 
 
 def rounded_quotient(a: Array, b: Array, rounding_mode: str) -> Array:
@@ -295,36 +292,22 @@ def zero(g: Array, *_: Array, **_options: Any) -> Array:
     return np.zeros(np.shape(g))
 
 
-ROUNDED_DIV = declare(
-    Op(
-        "rounded_div",
-        rounded_quotient,
-        (zero, zero),
-        no_links,
-        exact=Exactly(pieces=decided(rounded_quotient)),
-        kink=Kink(
-            lambda a, b, rounding_mode: (np.fmod(a, b) == 0) & ((rounding_mode == "floor") | (a != 0)), "0 is taken"
-        ),
-        text=Text(spelled="div"),
-        step=True,
-        torch=Torch(saves=((),)),
-        reads=((), ()),
-    )
-)
-FLOOR_DIVIDE = declare(
-    Op(
-        "floor_divide",
-        np.floor_divide,
-        (None, None),
-        no_links,
-        exact=Exactly(pieces=decided(np.floor_divide)),
-        text=Text(operator="//", template="{}//{}", precedence=70),
-        flat=True,
-        step=True,
-        torch=Torch(raises=True),
-        whole=WHOLE_QUOTIENT,
-    )
-)
+def without_slope(name: str, forward: Rule, count: int = 1, **record: Any) -> Op:
+    """Declare an op without a derivative: if the record does not say otherwise, its value tells its pieces apart."""
+    record = {"exact": Exactly(pieces=decided(forward)), **record}
+    return declare(Op(name, forward, (None,) * count, no_links, **record))
+
+
+# fmt: off
+ROUNDED_DIV = declare(Op(
+    "rounded_div", rounded_quotient, (zero, zero), no_links, reads=((), ()), step=True,
+    kink=Kink(
+        lambda a, b, rounding_mode: (np.fmod(a, b) == 0) & ((rounding_mode == "floor") | (a != 0)), "0 is taken"),
+    exact=Exactly(pieces=decided(rounded_quotient)), torch=Torch(saves=((),)), text=Text(spelled="div")))
+FLOOR_DIVIDE = without_slope(
+    "floor_divide", np.floor_divide, 2, flat=True, step=True, whole=WHOLE_QUOTIENT, torch=Torch(raises=True),
+    text=Text(operator="//", template="{}//{}", precedence=70))
+# fmt: on
 COMPARISONS = {
     "<": np.less,
     "<=": np.less_equal,
@@ -333,28 +316,11 @@ COMPARISONS = {
     "==": np.equal,
     "!=": np.not_equal,
 }
-for _sign, _compare in COMPARISONS.items():
-    declare(
-        Op(
-            _sign,
-            _compare,
-            (None, None),
-            no_links,
-            exact=Exactly(pieces=decided(_compare)),
-            edge=are_equal,
-            text=Text(operator=_sign, template=f"{{}} {_sign} {{}}", precedence=30),
-        )
-    )
 LOGIC = {"&": (np.bitwise_and, 50), "^": (np.bitwise_xor, 45), "|": (np.bitwise_or, 40)}
+for _sign, _compare in COMPARISONS.items():
+    _text = Text(operator=_sign, template=f"{{}} {_sign} {{}}", precedence=30)
+    without_slope(_sign, _compare, 2, edge=are_equal, text=_text)
 for _sign, (_logic, _rank) in LOGIC.items():
-    declare(
-        Op(
-            _sign,
-            _logic,
-            (None, None),
-            no_links,
-            text=Text(operator=_sign, template=f"{{}} {_sign} {{}}", precedence=_rank),
-            bits=BITS[_sign],
-        )
-    )
-declare(Op("~", np.logical_not, (None,), no_links, text=Text(operator="~", template="~{}", precedence=80)))
+    _text = Text(operator=_sign, template=f"{{}} {_sign} {{}}", precedence=_rank)
+    without_slope(_sign, _logic, 2, bits=BITS[_sign], exact=Exactly(), text=_text)
+without_slope("~", np.logical_not, exact=Exactly(), text=Text(operator="~", template="~{}", precedence=80))

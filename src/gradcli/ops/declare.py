@@ -1,12 +1,8 @@
-"""Functions that arrays which trace a rule take in one step, and the rules by which they do.
+"""What a declaration of an op says, and the register that declarations fill.
 
-The parts of an op's record that say more than one thing: pieces, kinks, index rules, masks and integers.
-What a declaration of an op says, and the register that declarations fill.
 An *op* is a node of the graph: a forward rule in numpy, one hand-written vector-Jacobian product (vjp) for each
-argument, and a ``local`` reading from which ``symbolic`` builds the local Jacobian by another route. All that is
+argument, and a ``local`` reading from which ``jacobian`` builds the local Jacobian by another route. All that is
 particular to an op stands in its ``Op``: no other room asks for an op by its name.
-What the vector-Jacobian products of an op read: the values that a tape must keep until the sweep back.
-What people call the rules of differentiation, for lines that say which one was used.
 """
 
 from __future__ import annotations
@@ -52,7 +48,7 @@ def rule_for(*functions: Any) -> Callable[[F], F]:
     return entered
 
 
-# ---- The parts of an op's record that say more than one thing: pieces, kinks, index rules, masks and inte
+# --- what a record says where one word is not enough ---
 
 
 class Piecewise(NamedTuple):
@@ -187,7 +183,7 @@ def on_others(k: int, active: Sequence[int]) -> bool:
     return any(j != k for j in active)
 
 
-# ---- What a declaration of an op says, and the register that declarations fill
+# --- the record and its register ---
 
 Array = links.Array
 Indices = links.Indices
@@ -511,7 +507,7 @@ def no_links(argument: int, out: Array, values: tuple[Array, ...], static: Optio
     return []
 
 
-# ---- What the vector-Jacobian products of an op read: the values that a tape must keep until the sweep ba
+# --- what is kept for the way back ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -569,7 +565,7 @@ def parts_kept(op: Op, active: tuple[bool, ...], arrays: tuple[bool, ...]) -> li
     return parts
 
 
-# ---- What people call the rules of differentiation, for lines that say which one was used
+# --- what rules are called ---
 
 
 def rule_of(op: Op, active: Collection[int]) -> str:

@@ -1,7 +1,4 @@
-"""Entries picked by an index, and entries written at one.
-
-Arrays put together: along a new axis, end to end, or repeated.
-"""
+"""Entries picked by an index or written at one, and arrays put together or repeated."""
 
 from __future__ import annotations
 
@@ -149,7 +146,7 @@ def is_index(op: Any) -> bool:
     return bool(op.name == "index")
 
 
-# ---- Arrays put together: along a new axis, end to end, or repeated
+# --- arrays put together ---
 
 
 def cat_vjp(k: int) -> Vjp:

@@ -1,7 +1,4 @@
-"""Values, vjps and local readings of sums of products: matmul and einsum.
-
-Products of matrices and vectors, and what belongs to square matrices.
-"""
+"""Products of matrices and vectors and sums of products: their values, vjps, links, and the functions that are such."""
 
 from __future__ import annotations
 
@@ -229,7 +226,7 @@ def einsum_work(out: Array, *values: Array, spec: str) -> int:
     return max(int(np.size(out)), *map(np.size, values), einsum_size(*values, spec=spec))
 
 
-# ---- Products of matrices and vectors, and what belongs to square matrices
+# --- functions ---
 
 algebra = partial(function, family="linear algebra")
 NUMPYS = Kinds(Made.NUMPY_SAME, Made.SAME, Beside.NUMPY)

@@ -1,8 +1,8 @@
-"""The types of what ops take and give: numbers, options, and the signatures of the rules in an op's record.
+"""The types of what ops take and give, and the links of their entries.
 
-What a local reading gives: which entries of an output depend on which of an argument, by which formula.
-``Links`` list them. Where they are as many as the terms of a product of matrices, a ``Contraction`` says them by
-subscripts, and they are listed only where they are few.
+A local reading says which entries of an output depend on which of an argument, by which formula: ``Links`` list them.
+Where they are as many as the terms of a product of matrices, a ``Contraction`` says them by subscripts, and they are
+listed only where they are few.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ Formula = Callable[..., Expression]
 """``formula(s, *symbols, **options)``: an expression, made by the functions of ``s``."""
 
 
-# ---- What a local reading gives: which entries of an output depend on which of an argument, by which form
+# --- links ---
 
 EntryPlaces = Indices
 

@@ -90,7 +90,7 @@ def cofactor_terms(y: Array, a: Array) -> Array:
     return np.asarray(n * sigma[..., 0] * np.prod(sigma[..., : n - 2], axis=-1)).reshape(np.shape(y))
 
 
-# ---- What belongs to square matrices: determinant, inverse, solving
+# --- determinant, inverse, solving ---
 
 
 def det(a: Array) -> Array:

@@ -1,7 +1,4 @@
-"""Losses, with what PyTorch's take: weights, classes to ignore, smoothed labels, and ways to reduce.
-
-Softmax and its logarithm, losses of scores for classes, and layers.
-"""
+"""Losses with what PyTorch's take, softmax and its logarithm, and layers."""
 
 from __future__ import annotations
 
@@ -268,7 +265,7 @@ def bce_loss_of_scores(
     return how(losses if weight is None else losses * weight)
 
 
-# ---- Softmax and its logarithm, losses of scores for classes, and layers
+# --- scores for classes, and layers ---
 
 
 def softmax(x: Array, dim: int) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
-from gradcli.ops.arithmetic import DIV, MUL, zero
+from gradcli.ops.arithmetic import zero
 from gradcli.ops.declare import (
     NO_TORCH,
     OUTPUT,
@@ -27,7 +27,6 @@ from gradcli.ops.declare import (
     declare,
     in_one_step,
     no_links,
-    value_of,
 )
 from gradcli.ops.elementwise import bent, bent_slope, erfc, gelu_slope, normal_share, sigmoid, sigmoid_slope, silu_slope
 from gradcli.ops.exactly import decided, is_nan, sign_of
@@ -40,22 +39,21 @@ from gradcli.ops.links import (
     Mask,
     Number,
     Options,
-    Static,
     Symbols,
     Tensor,
     Test,
 )
-from gradcli.ops.values import whole
+from gradcli.ops.values import Value, clamp_min, require, where
 from gradcli.ops.vocabulary import (
     KEPT,
     OF_FLOATS,
     OF_NUMBERS,
     Beside,
-    Builder,
     Kinds,
     Made,
     Spelled,
     broadcast_index,
+    builder,
     elementwise,
     enter,
     function,
@@ -194,36 +192,14 @@ def step(
     **record: Any,
 ) -> Op:
     """Declare a function that is flat: its derivative is 0 wherever it has one; ``spelled`` None enters none."""
-    op = declare(
-        Op(
-            name,
-            forward,
-            (zero if at else None,) * arguments,
-            no_links,
-            flat=at is None,
-            step=True,
-            kink=Kink(at, "0 is taken") if at else None,
-            exact=Exactly(pieces=pieces),
-            torch=replace(record.pop("torch", NO_TORCH), saves=((),)),
-            reads=((),) * arguments,
-            **record,
-        )
-    )
+    op = declare(Op(
+        name, forward, (zero if at else None,) * arguments, no_links, reads=((),) * arguments, flat=at is None,
+        step=True, kink=Kink(at, "0 is taken") if at else None, exact=Exactly(pieces=pieces),
+        torch=replace(record.pop("torch", NO_TORCH), saves=((),)), **record,
+    ))  # fmt: skip
     if spelled is not None:
-        enter(name, spelled, op=op, build=applied(op))
+        enter(name, spelled, op=op, build=builder(op, arguments))
     return op
-
-
-def applied(op: Op) -> Builder:
-    """Return the builder of a function of one array, or of two, that is an op."""
-
-    def build(f: Apply, x: Tensor) -> Tensor:
-        return f(op, x)
-
-    def build_of_two(f: Apply, x: Tensor, other: Tensor) -> Tensor:
-        return f(op, x, other)
-
-    return build if callable(op.vjps) or len(op.vjps) == 1 else build_of_two
 
 
 def is_whole(x: Array) -> Mask:
@@ -262,17 +238,14 @@ MOST_PLACES = 308
     "round rint around torch.special.round special.round", "torch numpy method", "elementwise", op=ROUND,
     kinds=Kinds(Made.NUMPY_FLOAT, Made.SAME),
 )  # fmt: skip
-def build_round(f: Apply, x: Tensor, decimals: Static = 0) -> Tensor:
+def build_round(x: Value, decimals: int = 0) -> Value:
     """the nearest integer, halves to even, or the nearest number of so many decimals; flat"""
-    places = whole(decimals, "decimals")
-    if places == 0:
-        return f(ROUND, x)
-    if abs(places) > MOST_PLACES:
-        message = f"round: decimals is at most {MOST_PLACES} and at least -{MOST_PLACES}, not {places}"
-        raise GradcliError("value", message, hint="a double has no more")
-    unit = 10.0 ** abs(places)
-    there, back = (MUL, DIV) if places > 0 else (DIV, MUL)
-    return f(back, f(ROUND, f(there, x, unit)), unit)
+    if decimals == 0:
+        return x.of(ROUND)
+    said = f"round: decimals is at most {MOST_PLACES} and at least -{MOST_PLACES}, not {decimals}"
+    require(abs(decimals) <= MOST_PLACES, "value", said, "a double has no more")
+    unit = 10.0 ** abs(decimals)
+    return (x * unit).of(ROUND) / unit if decimals > 0 else (x / unit).of(ROUND) * unit
 
 
 def where_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
@@ -404,27 +377,26 @@ CLIP = elementwise(
 
 
 @function("clip clamp", "torch numpy method", "elementwise", kinds=KEPT)
-def build_clip(f: Apply, x: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
+def build_clip(x: Value, min: Value | None = None, max: Value | None = None) -> Value:
     """x between min and max; its derivative at a bound is 1"""
     if min is None or max is None:
-        low = x if min is None else f(CLAMP_MIN, x, min)
-        return low if max is None else f(CLAMP_MAX, low, max)
+        low = x if min is None else clamp_min(x, min)
+        return low if max is None else low.of(CLAMP_MAX, max)
     if is_plain(min) and is_plain(max):
-        return f(CLIP, x, low=np.asarray(min).item(), high=np.asarray(max).item())
+        return x.of(CLIP, low=np.asarray(min.raw).item(), high=np.asarray(max.raw).item())
     try:
         np.broadcast_shapes(x.shape, min.shape, max.shape)
     except ValueError:
         raise GradcliError("shape", f"clip: {x.shape}, {min.shape}, {max.shape} of x, min, max do not fit") from None
-    return f(CLAMP_MAX, f(CLAMP_MIN, x, bound_below(f, min, max)), max)
+    return clamp_min(x, bound_below(min, max)).of(CLAMP_MAX, max)
 
 
-def is_plain(bound: Tensor) -> bool:
+def is_plain(bound: Value) -> bool:
     """Return whether a bound is one number that depends on no input."""
-    return value_of(bound) is bound and np.ndim(bound) == 0
+    return bound.raw is bound.node and np.ndim(bound.node) == 0
 
 
-def bound_below(f: Apply, low: Tensor, high: Tensor) -> Tensor:
+def bound_below(low: Value, high: Value) -> Value:
     """Return the lower bound, without its gradient where both bounds are equal: PyTorch gives neither any there."""
-    if not np.any(value_of(low) == value_of(high)):
-        return low
-    return f(WHERE, value_of(low) == value_of(high), np.array(value_of(low)), low)
+    equal = low.raw == high.raw
+    return where(equal, np.array(low.raw), low) if np.any(equal) else low

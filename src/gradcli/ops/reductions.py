@@ -153,7 +153,7 @@ def links_of_zero(moved: Array, index: Indices) -> Links:
     return Links(index[zeros > 0], columns[zeros > 0], follow[zeros > 0])
 
 
-# ---- Functions that reduce along axes: sums, means, products, norms, and the running forms
+# --- sums, means and products ---
 
 
 def all_entries(x: Array) -> Indices:

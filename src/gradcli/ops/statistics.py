@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
-from gradcli.ops.arithmetic import MAXIMUM, MINIMUM
+from gradcli.ops.arithmetic import MAXIMUM, MINIMUM, without_slope
 from gradcli.ops.declare import (
     BEYOND,
     OUTPUT,
@@ -29,7 +29,6 @@ from gradcli.ops.declare import (
     Torch,
     beyond,
     declare,
-    no_links,
     variant,
 )
 from gradcli.ops.exactly import decided, shared, true
@@ -344,19 +343,19 @@ def numpy_median(x: Value, dim: Static = None) -> Value:
     return ordered.along(axis, slice((count - 1) // 2, count // 2 + 1)).mean(axis)
 
 
-def without_slope(name: str, of: Callable[..., Any], read: Callable[[Any], Any]) -> Op:
+def flat_reduction(name: str, of: Callable[..., Any], read: Callable[[Any], Any]) -> Op:
     """Declare a reduction that has no derivative; ``read`` makes of exact numbers what it is of."""
 
     def forward(x: Array, dim: Any, keepdim: bool) -> Any:
         return of(x, axis=dim, keepdims=keepdim)
 
     exact = Exactly(pieces=decided(lambda x, dim, keepdim: forward(read(x), dim, keepdim)))
-    return declare(Op(name, forward, (None,), no_links, exact=exact, text=Text(defaults=KEEPDIM)))
+    return without_slope(name, forward, exact=exact, text=Text(defaults=KEEPDIM))
 
 
 def position(name: str, of: Callable[..., Indices], word: str) -> None:
     """Enter argmax or argmin."""
-    op = without_slope(name, of, lambda x: x)
+    op = flat_reduction(name, of, lambda x: x)
 
     def build(x: Value, dim: Static = None, keepdim: bool = False) -> Value:
         require_entries(x, read_axes(dim, x.ndim, "refused"), name)
@@ -368,7 +367,7 @@ def position(name: str, of: Callable[..., Indices], word: str) -> None:
 
 def truth(name: str, of: Callable[..., Mask]) -> Op:
     """Enter any or all."""
-    op = without_slope(name, of, true)
+    op = flat_reduction(name, of, true)
 
     def build(x: Value, dim: Axes = ALL, keepdim: bool = False) -> Value:
         return x.of(op, dim=dim, keepdim=keepdim)
@@ -384,7 +383,7 @@ truth("any", np.any)
 ALL_TRUE = truth("all", np.all)
 
 
-# ---- How far entries are spread: variance, standard deviation, norms
+# --- variance and norms ---
 
 
 def var(x: Array, dim: Axes, keepdim: bool, correction: float) -> Array:

@@ -1,16 +1,17 @@
-"""Slopes as ops of their own, where the formula of a slope loses its own slope: by overflow, or at a bend of a part.
+"""Arrays that carry a value of the graph through a vjp: what numpy does with them is done by ops of the table.
 
-Slopes that are flat, and that PyTorch differentiates all the same: what they give again is zeros, and not None.
-Arrays that carry a value of the graph through a vjp: what numpy does with them is done by ops of the table.
 A vjp is written in numpy. Run on ``Traced`` arrays it applies the op that each function of numpy's is, so that what it
 gives is a value of the graph too, and can be differentiated like any other:
+
 >>> from gradcli.engine.graph import Graph
 >>> graph = Graph()
 >>> x = Traced(graph, graph.input("x", np.array([0.5, 2.0]), active=True))
 >>> (1 - x * x).node.op.name, (1 - x * x).value.tolist()
 ('sub', [0.75, -3.0])
+
 Comparisons are ops too, without a derivative: a branch that a rule takes by them is that of the numbers at hand. What
-cannot be traced, as an entry that is written in place, raises ``Untraceable``.
+cannot be traced, as an entry that is written in place, raises ``Untraceable``. A slope whose formula loses its own
+slope, by overflow or at a bend of a part, is an op of its own here.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ SLOPES = {
 """By function: the op that an array which is traced takes in its place."""
 
 
-# ---- Slopes that are flat, and that PyTorch differentiates all the same: what they give again is zeros, a
+# --- slopes that are flat, and that PyTorch differentiates all the same ---
 
 CALLED = {
     "relu": "ThresholdBackwardBackward0",
@@ -113,7 +114,7 @@ def beside(f: Any, op: Op, part: Any, x: Any) -> Any:
     return part if called is None else f(BESIDE, part, x, called=called)
 
 
-# ---- Arrays that carry a value of the graph through a vjp: what numpy does with them is done by ops of th
+# --- traced arrays ---
 
 
 class Untraceable(Exception):
@@ -293,27 +294,19 @@ def axes_of(x: Any, axis: Any) -> tuple[int, ...]:
     return tuple(int(a) % max(x.ndim, 1) for a in (axis if isinstance(axis, tuple | list) else (axis,)))
 
 
-def reduction(op: Op, plain: Any) -> Callable[..., Any]:
-    """Return the rule of a reduction along axes; truth values are counted."""
+def reduction(op: Op, plain: Any, running: bool = False) -> Callable[..., Any]:
+    """Return the rule of a reduction along axes, or of a running one along an axis; truth values are counted."""
 
-    def rule(f: Apply, x: Any, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
+    def rule(f: Apply, x: Any, axis: Any = None, initial: Any = None, **options: Any) -> Any:
+        del initial
         if is_mask(x):
-            return plain(np.asarray(x.value, dtype=bool), axis=axis, keepdims=keepdims)
-        options.pop("initial", None)
-        if options:
+            return plain(np.asarray(x.value, dtype=bool), axis=axis, **options)
+        if running and not options:
+            return applied(f, op, x, dim=int(axis) % x.ndim)
+        keepdim = options.pop("keepdims", False)
+        if options or running:
             raise Untraceable(plain.__name__)
-        return applied(f, op, x, dim=axes_of(x, axis), keepdim=keepdims)
-
-    return rule
-
-
-def running(op: Op, plain: Any) -> Callable[..., Any]:
-    """Return the rule of a running reduction; truth values are counted."""
-
-    def rule(f: Apply, x: Any, axis: int) -> Any:
-        if is_mask(x):
-            return plain(np.asarray(x.value, dtype=bool), axis=axis)
-        return applied(f, op, x, dim=int(axis) % x.ndim)
+        return applied(f, op, x, dim=axes_of(x, axis), keepdim=keepdim)
 
     return rule
 
@@ -430,18 +423,15 @@ def stacked(f: Apply, arrays: Sequence[Any], axis: int = 0) -> Any:
     return applied(f, STACK, *arrays, dim=axis % (arrays[0].ndim + 1))
 
 
-def larger(f: Apply, a: Any, b: Any) -> Any:
-    """Return the larger of each pair; of an array and a constant bound the array's slope is 1 at the bound."""
-    if type(b) is Traced and type(a) is not Traced:
-        a, b = b, a
-    return applied(f, CLAMP_MIN if type(b) is not Traced else MAXIMUM, a, b)
+def bounded(by_constant: Op, of_two: Op) -> Callable[..., Any]:
+    """Return the rule of an extreme of two; of an array and a constant bound the array's slope is 1 at the bound."""
 
+    def rule(f: Apply, a: Any, b: Any) -> Any:
+        if type(b) is Traced and type(a) is not Traced:
+            a, b = b, a
+        return applied(f, by_constant if type(b) is not Traced else of_two, a, b)
 
-def smaller(f: Apply, a: Any, b: Any) -> Any:
-    """Return the smaller of each pair; of an array and a constant bound the array's slope is 1 at the bound."""
-    if type(b) is Traced and type(a) is not Traced:
-        a, b = b, a
-    return applied(f, CLAMP_MAX if type(b) is not Traced else MINIMUM, a, b)
+    return rule
 
 
 def constant_like(make: Any) -> Callable[..., Any]:
@@ -449,24 +439,20 @@ def constant_like(make: Any) -> Callable[..., Any]:
     return lambda _f, x, *args, **_options: make(x.shape, *args)
 
 
-def raised(f: Apply, x: Any, p: Any) -> Any:
-    """Return a power."""
-    return applied(f, POW, x, p)
-
-
 # fmt: off
 RULES.update(SLOPES)
 RULES.update({
     np.add: ADD, np.subtract: SUB, np.multiply: MUL, np.divide: DIV, np.negative: NEG, np.absolute: ABS,
-    np.power: POW, power: raised, np.remainder: REMAINDER, np.trunc: TRUNC, np.sign: SIGN,
+    np.power: POW, power: POW, np.remainder: REMAINDER, np.trunc: TRUNC, np.sign: SIGN,
     np.less: OPERATORS["<", 2], np.less_equal: OPERATORS["<=", 2], np.greater: OPERATORS[">", 2],
     np.greater_equal: OPERATORS[">=", 2], np.equal: OPERATORS["==", 2], np.not_equal: OPERATORS["!=", 2],
     np.bitwise_and: OPERATORS["&", 2], np.bitwise_or: OPERATORS["|", 2], np.invert: OPERATORS["~", 1],
     np.logical_not: OPERATORS["~", 1], np.floor_divide: OPERATORS["//", 2],
-    np.where: WHERE, np.matmul: MATMUL, np.maximum: larger, np.minimum: smaller, sigmoid: SIGMOID, sign: SIGN,
+    np.where: WHERE, np.matmul: MATMUL, np.maximum: bounded(CLAMP_MIN, MAXIMUM),
+    np.minimum: bounded(CLAMP_MAX, MINIMUM), sigmoid: SIGMOID, sign: SIGN,
     np.sum: reduction(SUM, np.sum), np.prod: reduction(PROD_ALONG, np.prod),
     np.max: reduction(OPS["amax"], np.max), np.min: reduction(OPS["amin"], np.min),
-    np.cumsum: running(CUMSUM, np.cumsum), np.cumprod: running(CUMPROD, np.cumprod),
+    np.cumsum: reduction(CUMSUM, np.cumsum, running=True), np.cumprod: reduction(CUMPROD, np.cumprod, running=True),
     np.transpose: permuted, np.swapaxes: swapped, np.moveaxis: moved_axis,
     np.expand_dims: unsqueezed, np.squeeze: squeezed, np.reshape: reshaped, np.ravel: lambda f, x: reshaped(f, x, -1),
     np.broadcast_to: expanded, np.flip: flipped, np.roll: rolled, np.take: taken, np.take_along_axis: taken_along,

@@ -1,12 +1,13 @@
-"""Axes: reading ``dim=``, putting reduced axes back, whose entries belong to which output, how copies lie in memory.
+"""Values with operators, in which builders are written as formulas, and how their arguments are read by annotation.
 
-Values with operators, in which builders are written as formulas, and the reading of their arguments by annotation.
 >>> from gradcli.engine.graph import Graph
 >>> graph = Graph()
 >>> x = Value(graph, graph.input("x", np.array([0.5, 2.0]), active=True))
 >>> (1 - x * x).numbers.tolist()
 [0.75, -3.0]
-A builder takes no graph: each of its values has it. How its arguments are read stands in ``READERS``.
+
+A builder takes no graph: each of its values has it. How its arguments are read stands in ``READERS``; before it stand
+the axes: which ``dim`` names, what is put back where they were reduced, and how they lie in memory.
 """
 
 from __future__ import annotations
@@ -176,7 +177,7 @@ def compared(x: Array, a: int, b: int) -> int:
     return 1 if one > other else -1
 
 
-# ---- Values with operators, in which builders are written as formulas, and the reading of their arguments
+# --- values ---
 
 Axes: TypeAlias = links.Axes
 """A parameter that takes axes by number, or None for all of them; an empty tuple is none."""

@@ -1,8 +1,7 @@
-"""What users write: functions with their spellings and signatures, and the registers that they are entered in.
+"""What users write: functions with their spellings and signatures, how they are entered, looked up and described.
 
-Ops that work entry by entry and broadcast: one vjp an argument and one formula declare them whole.
-Looking a function up, among those that are loaded and then in the index of all, which says what module has it.
-What people look up about a function, read from ``facts.toml``: its formula, its derivatives, a program to try.
+``elementwise`` declares an op of entries and its function at once. A name that is not loaded is looked up in the index
+of all functions, which says what module has it; ``facts.toml`` has what people look up about one.
 """
 
 from __future__ import annotations
@@ -191,7 +190,7 @@ def function(names: str, where: str, family: str, *, op: Op | None = None, kinds
     return decorate
 
 
-# ---- Ops that work entry by entry and broadcast: one vjp an argument and one formula declare them whole
+# --- ops that work entry by entry ---
 
 
 def broadcast_index(out: Array, values: tuple[Array, ...], argument: int) -> Indices:
@@ -272,8 +271,10 @@ def elementwise(
 def builder(op: Op, count: int) -> Builder:
     """Return the builder of a function of one or two arrays that takes the options of an op; numbers are checked."""
 
-    def build(f: Apply, *given: Any, **named: Any) -> Tensor:
-        bound = signature.bind(f, *given, **named)
+    def build(f: Apply, *arguments: Any, **named: Any) -> Tensor:
+        if len(arguments) == count and not (named or op.text.defaults):
+            return f(op, *arguments)
+        bound = signature.bind(f, *arguments, **named)
         bound.apply_defaults()
         _, *values = bound.arguments.values()
         options = zip(op.text.defaults.items(), values[count:], strict=True)
@@ -290,7 +291,7 @@ def builder(op: Op, count: int) -> Builder:
     return build
 
 
-# ---- Looking a function up, among those that are loaded and then in the index of all, which says what mod
+# --- looking a function up ---
 
 
 class Row(NamedTuple):
@@ -349,7 +350,7 @@ def load_all() -> None:
         import_module(f"{further.__name__}.{module.name}")
 
 
-# ---- What people look up about a function, read from ``facts.toml``: its formula, its derivatives, a prog
+# --- facts ---
 
 
 class Facts(NamedTuple):

@@ -1,7 +1,4 @@
-"""How operations are written in the language: calls with the options that are not the function's own.
-
-Texts, in the language, of vjps that put cotangents back to where entries came from: what numpy does in place.
-"""
+"""How operations are written in the language, and the vjps that put cotangents back to where entries came from."""
 
 from __future__ import annotations
 
@@ -99,7 +96,7 @@ def part_text(key: Index) -> str:
     return "..." if key is Ellipsis else str(key)
 
 
-# ---- Texts, in the language, of vjps that put cotangents back to where entries came from: what numpy does
+# --- cotangents put back ---
 
 LISTED = 6
 """Entries of a vector up to which it is written out with its zeros."""

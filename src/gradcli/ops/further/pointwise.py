@@ -10,11 +10,11 @@ from math import inf
 import numpy as np
 
 from gradcli.ops import exactly
-from gradcli.ops.arithmetic import FLOOR_DIVIDE, MUL, zero
+from gradcli.ops.arithmetic import FLOOR_DIVIDE, MUL, without_slope, zero
 from gradcli.ops.declare import OPERATORS, Exactly, Kink, Op, Piecewise, Text, Torch, declare, no_links, variant
 from gradcli.ops.exactly import decided, is_nan, true
 from gradcli.ops.links import OUT, Array, Expression, Forward, Indices, Library, Mask, Static, Symbols
-from gradcli.ops.piecewise import TRUNC, applied, step
+from gradcli.ops.piecewise import TRUNC, step
 from gradcli.ops.statistics import ALL_TRUE
 from gradcli.ops.values import ALL, Axes, Value, require, where
 from gradcli.ops.vocabulary import (
@@ -26,6 +26,7 @@ from gradcli.ops.vocabulary import (
     Kinds,
     Made,
     Spelled,
+    builder,
     elementwise,
     enter,
     function,
@@ -193,9 +194,9 @@ NAMED: dict[str, tuple[str, int, str, str]] = {
 for _name, (_sign, _count, _also, _words) in NAMED.items():
     _kinds = Kinds(Made.SAME, Made.SAME, Beside.NO) if _name.startswith("bitwise") else MASKED
     _op = OPERATORS[_sign, _count]
-    enter(_name, Spelled(EVERYWHERE, _also, _words, kinds=_kinds), op=_op, build=applied(_op))
+    enter(_name, Spelled(EVERYWHERE, _also, _words, kinds=_kinds), op=_op, build=builder(_op, _count))
 _doc = "the quotient, rounded down; flat"
-enter("floor_divide", Spelled(EVERYWHERE, "", _doc), op=FLOOR_DIVIDE, build=applied(FLOOR_DIVIDE))
+enter("floor_divide", Spelled(EVERYWHERE, "", _doc), op=FLOOR_DIVIDE, build=builder(FLOOR_DIVIDE, 2))
 
 
 # --- logic of masks and numbers, and tests of numbers ---
@@ -207,8 +208,9 @@ def enter_logic(name: str, rule: Callable[..., Mask], words: str, arguments: int
     def forward(*values: Array) -> Mask:
         return rule(*map(true, values))
 
-    op = declare(Op(name, forward, (None,) * arguments, no_links, exact=Exactly(pieces=decided(forward))))
-    enter(name, Spelled(f"{EVERYWHERE} tensors", "", f"true where {words}", kinds=MASKED), op=op, build=applied(op))
+    op = without_slope(name, forward, arguments)
+    spelled = Spelled(f"{EVERYWHERE} tensors", "", f"true where {words}", kinds=MASKED)
+    enter(name, spelled, op=op, build=builder(op, arguments))
 
 
 enter_logic("logical_and", np.logical_and, "both are true")
