@@ -1,7 +1,4 @@
-"""Command lines in processes of their own with little memory and time: a server that has loaded everything forks each.
-
-``python tests/bounded.py ROWS.jsonl [ID ...]`` runs the scripts of a file, and prints how each of them ends.
-"""
+"""Command lines in processes of their own with little memory and time: a server that has loaded all forks each."""
 
 from __future__ import annotations
 
@@ -100,7 +97,7 @@ class Bounded:
         paths = os.pathsep.join([str(TESTS), *(path for path in sys.path if path)])
         env = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         self.server = subprocess.Popen(
-            [sys.executable, str(TESTS / "bounded.py"), "serve"],
+            [sys.executable, str(TESTS / "bounded.py")],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", env=env, cwd=folder,
         )  # fmt: skip
 
@@ -119,45 +116,5 @@ class Bounded:
         self.server.communicate()
 
 
-def end_of(found: dict[str, Any]) -> str:
-    """Return how a run ended, in one word: ``ok``, an exception's name, or what the refusal is about."""
-    code, err = found["code"], found["err"]
-    if code == 0:
-        return "ok"
-    if code == 2:
-        return "refused"
-    if code == 1:
-        return next(
-            (line.partition(":")[0] for line in err.split("\n") if line and not line.startswith(("note", " "))), ""
-        )
-    return str(code)
-
-
-def main(words: list[str]) -> None:
-    """Run from the command line."""
-    if words == ["serve"]:
-        serve()
-        return
-    tool = Bounded()
-    path, *only = words
-    command = "run"
-    if only and only[0] in ("run", "explain"):
-        command = only.pop(0)
-    for line in Path(path).read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        if only and row["id"] not in only:
-            continue
-        found = tool.ask(command, "-", *BOUND, stdin=row["source"])
-        said = " / ".join(found["err"].strip().split("\n"))[:160]
-        end = end_of(found)
-        mark = "" if end in str(row.get("end")).split("|") else f"!! {row.get('end')} "
-        sys.stdout.write(
-            f"{mark}{row['id']:28} {end:18} {found.get('seconds', 0):6} s {found.get('memory', 0):5} MB "
-            f"{found.get('printed', 0):>9}  {said}\n"
-        )
-        sys.stdout.flush()
-    tool.close()
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    serve()

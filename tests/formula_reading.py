@@ -91,7 +91,7 @@ sigmoid = lambda x: 1 / (1 + np.exp(-x))  # noqa: E731
 OWN_NAMES = ["sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "expm1", "exp2", "log", "log2", "log10", "log1p",
              "sqrt", "cbrt", "square", "reciprocal", "sinc", "hypot", "logaddexp", "abs", "sign", "floor", "ceil",
              "trunc", "round", "heaviside", "maximum", "minimum", "where", "pi", "isnan", "float64"]  # fmt: skip
-DEFINED = {OPS[name].spelled or name: partial(elementwise, name) for name in DEFINITIONS if name in OPS}
+DEFINED = {OPS[name].text.spelled or name: partial(elementwise, name) for name in DEFINITIONS if name in OPS}
 """Functions by their definitions, where numpy has no shorter way to them."""
 WORDS = DEFINED | {name: getattr(np, name) for name in OWN_NAMES} | {
     "array": joined,

@@ -172,7 +172,7 @@ def test_three_derivatives_at_kinks_and_far_out(name):
     graph, x = Graph(), torch.tensor(POINTS, dtype=torch.float64, requires_grad=True)
     leaf = graph.input("x", np.array(POINTS), active=True)
     with np.errstate(all="ignore"):
-        ours = graph(OPS[name], leaf, **OPS[name].defaults)
+        ours = graph(OPS[name], leaf, **OPS[name].text.defaults)
     theirs = rule(x)
     for order in (1, 2, 3):
         [ours] = slopes(graph, ours, [leaf], np.ones(len(POINTS)))

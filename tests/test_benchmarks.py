@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from benchmarks import __main__ as command
-from benchmarks import batch, machine, settings, startup
+from benchmarks import batch
 from benchmarks.equal import same
 from benchmarks.figures import FASTER, MEMORY, SECONDS, TIMES, Figure, Findings, absent, over, rows
 from benchmarks.growth import fit
-from benchmarks.harness import LONG, Contestant, Sample, Spread, measure
-from benchmarks.inside import LEAST, enough, sample
+from benchmarks.harness import Contestant, Sample, Spread, measure
 from benchmarks.page import markdown
-from benchmarks.processes import BOUNDS_MEMORY, ContestantError, run
+from benchmarks.processes import ContestantError, run
 from benchmarks.report import cells, read
 from benchmarks.settings import Settings
 
@@ -55,30 +52,12 @@ def test_everybody_runs_once_unseen_and_then_once_in_every_round():
     assert {name: len(found) for name, found in samples.items()} == dict.fromkeys("abc", 4)
 
 
-@pytest.mark.parametrize(("wall", "most", "times", "kept"), [
-    (1.0, None, 5, 4), (1.0, 2, 3, 2), (LONG + 1, None, 1, 1), (None, None, 1, 0),
-])  # fmt: skip
-def test_who_takes_long_or_gives_no_answer_is_not_run_again(wall, most, times, kept):
-    diary = Diary()
-    samples = measure([diary.contestant("a"), diary.contestant("slow", wall, most)], 4)
-    assert diary.ran.count("slow") == times
-    assert sum(found is not None for found in samples["slow"]) == kept
-
-
 def test_a_ratio_is_taken_within_a_round_so_that_a_busy_minute_does_not_count():
     samples = {"ours": taking(1.0, 10.0, 3.0), "theirs": taking(2.0, 20.0, 6.0)}
     [row] = rows("startup", [Figure("f", "ours", "theirs", TIMES, 0.5)], samples)
     assert row.value == row.processor == Spread(0.5, 0.5, 0.5)
     assert row.verdict() == "ok"
     assert row.share == 0.5
-
-
-@pytest.mark.parametrize(("measure_of", "value"), [(TIMES, 0.25), (FASTER, 4.0), (SECONDS, 2.0), (MEMORY, 100.0)])
-def test_one_slow_sample_is_held_against_every_round(measure_of, value):
-    samples = {"ours": taking(2.0, 2.0, 2.0), "theirs": taking(8.0, None, None)}
-    [row] = rows("symbolic", [Figure("f", "ours", "theirs", measure_of)], samples)
-    assert row.value.median == value
-    assert row.verdict() == ""
 
 
 @pytest.mark.parametrize(("measure_of", "bar", "verdict"), [
@@ -90,22 +69,6 @@ def test_a_bar_is_reached_or_not(measure_of, bar, verdict):
     [row] = rows("symbolic", [Figure("f", "ours", "theirs", measure_of, bar)], samples)
     assert row.verdict() == verdict
     assert cells(row, "wall")[-1] == verdict
-
-
-def test_the_verdict_goes_by_the_clock_that_was_chosen():
-    samples = {"ours": [Sample(3.0, 1.0)], "theirs": [Sample(2.0, 2.0)]}
-    [row] = rows("startup", [Figure("f", "ours", "theirs", TIMES, 1.0)], samples)
-    assert (row.verdict("wall"), row.verdict("processor")) == ("falls short", "ok")
-
-
-def test_what_cannot_be_measured_is_in_the_table():
-    figure = Figure("f", "ours", "theirs", FASTER, 3.0)
-    [silent] = rows("symbolic", [figure], {"ours": taking(1.0), "theirs": taking(None)})
-    gone = absent("batch", figure, "not installed")
-    assert [cells(row, "wall")[-2:] for row in (silent, gone)] == [
-        ("≥ 3 × faster", "missing: no answer within its time and memory"),
-        ("≥ 3 × faster", "missing: not installed"),
-    ]
 
 
 def test_time_over_a_base_is_a_difference_round_by_round():
@@ -152,47 +115,8 @@ def test_the_exponent_is_found_above_the_constant_part(constant, factor, exponen
     assert found.misfit < 0.01
 
 
-def test_a_fit_starts_where_the_time_is_least_and_needs_three_points():
-    assert fit(SIZES, [9.0, 1.0, 2.0, 4.0, 8.0, 16.0]).first == 100
-    assert fit(SIZES, [5.0, 4.0, 3.0, 2.0, 1.0, 2.0]) is None
-
-
-def test_a_curve_that_is_no_power_has_a_large_misfit():
-    assert fit(SIZES, [1.0, 1.0, 50.0, 1.1, 1.2, 60.0]).misfit > 0.5
-
-
-@pytest.mark.slow
-def test_a_sample_is_made_of_enough_calls():
-    counted = []
-    assert enough(lambda: counted.append(1) or sum(range(2_000))) > 1
-    assert sample(lambda: counted.append(2), 5).wall * 5 < LEAST
-    assert counted.count(2) == 5
-
-
 def python(text):
     return [sys.executable, "-c", text]
-
-
-MEASURE = """
-import sys
-from benchmarks.processes import run
-found = run([sys.executable, "-c", sys.argv[1]], limit=float(sys.argv[2]) or None)
-print(found and [found.memory, found.processor, found.wall])
-"""
-
-
-def measured_apart(text, limit=0.0):
-    """Return memory, processor and wall of a script that a small process starts, since this one is a large one."""
-    words = [sys.executable, "-c", MEASURE, text, str(limit)]
-    return json.loads(subprocess.check_output(words, cwd=ROOT, text=True).replace("None", "null"))
-
-
-def test_a_process_tells_its_memory_and_what_it_used():
-    small, large = measured_apart("pass"), measured_apart("x = bytearray(200 * 2**20); sum(range(10**6))")
-    assert large[0] > 200
-    assert large[0] > small[0] + 150
-    assert large[1] > 0
-    assert large[2] > 0
 
 
 def test_a_process_that_fails_is_an_error_and_one_that_does_not_end_has_no_answer():
@@ -201,14 +125,6 @@ def test_a_process_that_fails_is_an_error_and_one_that_does_not_end_has_no_answe
     assert run(python("import time; time.sleep(600)"), limit=0.2) is None
     assert run(python("raise SystemExit(3)"), limit=60) is None
     assert run(python("pass"), limit=60).processor > 0
-
-
-@pytest.mark.skipif(not BOUNDS_MEMORY, reason="this system cannot bound the memory of another process")
-def test_a_peer_has_bounded_memory():
-    text = "import mmap, sys; sys.stdin.read(); mmap.mmap(-1, {} * 2**30)"
-    assert measured_apart(text.format(3), limit=60)[0] < 100, "addresses that nobody touches"
-    assert measured_apart(text.format(7), limit=60) is None
-    assert measured_apart(text.format(7))[0] < 100, "nothing but the bound refused them"
 
 
 STUB = """
@@ -247,30 +163,6 @@ def test_batch_is_compared_record_by_record_and_then_measured():
     assert [row.unit for row in found.rows][-1] == "× memory"
     with pytest.raises(ContestantError, match="record 3: entry 1 is"):
         batch.check(played("WRONG"))
-
-
-def test_a_command_that_gradcli_does_not_have_is_missing_and_not_skipped():
-    assert batch.check(played("HELP")) == []
-    found = batch.measured(Settings(rounds=1, records=16), played("HELP"))
-    assert {row.missing for row in found.rows} == {"gradcli has no command 'batch'"}
-    assert len(found.rows) == len(batch.FIGURES) + 1
-
-
-def test_a_peer_that_is_not_installed_is_named():
-    found = startup.measured(
-        Settings(),
-        there=lambda name: name in ("numpy", "torch"),
-        timed=lambda contestants, *_: {c.name: taking(1.0) for c in contestants},
-    )
-    assert [(row.contestant, row.missing) for row in found.rows if row.missing] == [("JAX script", "not installed")] * 2
-    assert not settings.installed("no_such_peer")
-
-
-@pytest.mark.parametrize("name", command.FAMILIES)
-def test_a_family_compares_and_measures(name):
-    module = import_module(f"benchmarks.{name}")
-    assert callable(module.check)
-    assert callable(module.measured)
 
 
 @pytest.mark.parametrize("words", [["--only", "startup,sartup"], ["--rounds", "0"], ["--clock", "sun"]])
@@ -313,9 +205,6 @@ def test_a_contestant_that_fails_costs_its_family_and_the_run_ends_with_1(capsys
     assert [(row["family"], row["failed"]) for row in rows_found] == [("startup", True), ("batch", False)]
 
 
-INSTALLED = {"version": "1", "modules": 5, "compiled": 5, "editable": False, "as_in_tree": True}
-
-
 def document_of(family, machine_name="one"):
     row = {"family": family, "title": family}
     how = {"share": 0.5, "rounds": 3}
@@ -330,19 +219,6 @@ def test_families_that_are_measured_again_take_the_place_of_the_old_ones():
     assert command.merged(document_of("growth"), document_of("engine"))["growth"] == ["growth"]
     with pytest.raises(ContestantError, match="another cores"):
         command.merged(document_of("batch", "other"), document_of("engine"))
-
-
-INSTALLED = {"version": "1", "modules": 5, "compiled": 5, "editable": False, "as_in_tree": True}
-
-
-@pytest.mark.parametrize(("change", "said"), [
-    ({}, ""), ({"compiled": 4}, "4 of 5 modules"), ({"editable": True}, "source tree"),
-    ({"as_in_tree": False}, "not the code"),
-])  # fmt: skip
-def test_an_installation_that_measures_something_else_is_said(change, said):
-    found = machine.warnings(INSTALLED | change)
-    assert len(found) == len(change)
-    assert said in "".join(found)
 
 
 def test_the_page_is_what_was_measured():

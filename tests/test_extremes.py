@@ -71,10 +71,7 @@ SEVERAL = {  # of a vector
     "norm(x, -1)": lambda x: [norm(x, -1)],
     "norm(x, 0.5)": lambda x: [norm(x, 0.5)],
     "logcumsumexp(x, 0)": lambda x: [logsumexp(x[: k + 1]) for k in range(len(x))],
-    "F.layer_norm(x, (3,))": lambda x: standard(x, 1e-5),
-    "F.layer_norm(x, (3,), eps=0)": lambda x: standard(x, 0),
     "F.instance_norm(x[None, None])[0, 0]": lambda x: standard(x, 1e-5),
-    "F.rms_norm(x, (3,))": lambda x: [a / mp.sqrt(mean([b * b for b in x]) + mpf(2) ** -52) for a in x],
     "F.lp_pool1d(x[None], 2, 2)[0]": lambda x: [norm(x[:2])],
     "F.lp_pool1d(x[None], 3, 3)[0]": lambda x: [mp.fsum(a**3 for a in x) ** (mpf(1) / 3)],
 }
@@ -105,7 +102,7 @@ ROWS = [
         for program, points in {
             "sum(x)": [[1e300, 1e-300, 1.0]],
             "x - mean(x)": [[1e300, 1e-300, 1.0], [1e-200, 1.0, 4.0]],
-            "np.std(x)": [[1e300, 1e-300, 1.0], [1e-160, 3e-160, -2e-160]],
+            "np.std(x)": [[1e100, 1e-100, 1.0]],
             "var(x)": [[1e154, 2e154, -3e153]],
             "norm(x)": [[1e-300, 1.0, 1e300]],
             "norm(x, 10)": [[1e-20, 1.0, 1e20]],
@@ -113,10 +110,7 @@ ROWS = [
             "norm(x, -1)": [[1e-300, 2e-300, -3e-300], [1e-160, 3e-160, -2e-160], [1e200, 1.0, 2.0]],
             "norm(x, 0.5)": [[1e-300, 2e-300, 1e-299], [1e300, 2e295, -1e298]],
             "logcumsumexp(x, 0)": [[1e16, 1.0, -1e16], [1e5, 100001.0, 100003.0], [-1e300, 1e160, 0.5]],
-            "F.layer_norm(x, (3,))": [[1e160, 2e160, -1e160], [1e300, -2e300, 5e299]],
-            "F.layer_norm(x, (3,), eps=0)": [[1e-160, 3e-160, -2e-160], [1e200, 3e200, -2e200]],
             "F.instance_norm(x[None, None])[0, 0]": [[1e154, 2e154, -3e153]],
-            "F.rms_norm(x, (3,))": [[1e154, 2e154, -3e153], [1e300, 1e-300, 1.0]],
             "F.lp_pool1d(x[None], 2, 2)[0]": [[1e-300, 2e-300, 1.0], [1e300, -2e300, 5e299], [3e-200, 0.0, 1e200]],
             "F.lp_pool1d(x[None], 3, 3)[0]": [[1e160, 2e160, -1e160], [1e-160, 3e-160, 0.0]],
         }.items()

@@ -7,7 +7,7 @@ import pytest
 
 import gradcli
 from formula_reading import jacobian_of, python
-from oracles import assert_close, portion
+from oracles import assert_close, cases, portion
 
 LONG, SHORT = np.linspace(-1.5, 1.5, 121), np.linspace(0.2, 1.5, 36)
 WIDE = np.cos(np.arange(36 * 36)).reshape(36, 36)
@@ -78,29 +78,8 @@ def test_the_root_of_a_variance_of_0_has_no_slope():
 
 LONG = np.cos(np.arange(108.0))
 TABLE = np.arange(432.0).reshape(18, 24) * 1.1 + 0.3
-READS = {  # a wrong rule would not be shown, so it is one of these that tells
-    "flip(x, [0])": ["dy[i]/dx[107 - i] = 1"],
-    "x[::-1]": ["dy[i]/dx[107 - i] = 1"],
-    "x[5:]": ["dy[i]/dx[i + 5] = 1"],
-    "roll(x, 3)": ["dy[i]/dx[(i + 105) % 108] = 1"],
-    "diag(x)": ["dy[i,i]/dx[i] = 1"],
-    "x.reshape(9, 12)": ["dy[i,j]/dx[12*i + j] = 1"],
-    "expand(x, [3, 108])": ["dy[i,j]/dx[j] = 1"],
-    "sort(x).values": ["dy[i]/dx[j] = where(j == sort(x, dim=0).indices[i], 1, 0)"],
-    "clamp(x, 0, 1)": ["dy[i]/dx[i] = where((x[i] >= 0) & (x[i] <= 1), 1, 0)"],
-    "sin(flip(x, [0]))": ["dy/dx = dy/dh0 @ dh0/dx", "dy[i]/dh0[i] = cos(h0[i])", "dh0[i]/dx[107 - i] = 1"],
-    "flip(sin(x), [0])": ["dy/dx = dy/dh0 @ dh0/dx", "dy[i]/dh0[107 - i] = 1", "dh0[i]/dx[i] = cos(x[i])"],
-    "repeat_interleave(x, 2)": ["dy/dx = dy/dh0 @ dh0/dx", "dy[i]/dh0[i//2] = 1", "dh0[i]/dx[i] = 1"],
-    "cat([x, x*2])": [
-        "dy/dx = dy/dh0 @ dh0/dx + dy/dx (h0 fixed)", "dy[i + 108]/dh0[i] = 1", "dy[i]/dx[i] (h0 fixed) = 1",
-        "dh0[i]/dx[i] = 2",
-    ],
-    "X.T": ["dy[i,j]/dX[j,i] = 1"],
-    "X.flatten()": ["dy[i]/dX[i//24,i % 24] = 1"],
-    "tril(X)": ["dy[i,j]/dX[i,j] = where(j <= i, 1, 0)"],
-    "X.sum(dim=1)": ["dy[i]/dX[i,j] = 1"],
-    "X.mean(dim=0)": ["dy[j]/dX[i,j] = 1/18"],
-}  # fmt: skip
+TABLES = cases("index_rules.json")
+READS = TABLES["READS"]
 
 
 @pytest.mark.parametrize("program", READS)

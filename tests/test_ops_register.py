@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 
 from gradcli.ops import FUNCTIONS, METHODS, OPS, SPELLINGS
-from gradcli.ops.declare import Kink, Op, beyond, declare
+from gradcli.ops.declare import Kink, Op, Torch, beyond, declare
 from gradcli.ops.vocabulary import Function, elementwise, register
 
 
@@ -66,7 +66,7 @@ def record(**fields: object) -> Op:
 
 @pytest.mark.parametrize(("fields", "missing"), [
     ({"kink": Kink(lambda x: x == 0, "0 is taken")}, "pieces"), ({"step": True}, "pieces"),
-    ({"zero_at": lambda k, x: x == 0}, "zero_text"), ({"differs": beyond}, "says"), ({"formula": None}, "index"),
+    ({"zero_at": lambda k, x: x == 0}, "zero_text"), ({"torch": Torch(beyond)}, "says"), ({"formula": None}, "index"),
 ])  # fmt: skip
 def test_a_record_without_what_it_needs_is_refused_by_the_name_of_op_and_field(
     fields: dict[str, object], missing: str
@@ -79,4 +79,4 @@ def test_a_record_without_what_it_needs_is_refused_by_the_name_of_op_and_field(
 def test_an_elementwise_op_has_a_default_for_each_option_of_its_formula(op: Op) -> None:
     assert op.formula is not None
     options = [*inspect.signature(op.formula).parameters][1 + len(op.vjps) :]  # type: ignore[arg-type]
-    assert options == [*op.defaults], f"op {op.name!r} needs defaults for its options"
+    assert options == [*op.text.defaults], f"op {op.name!r} needs defaults for its options"

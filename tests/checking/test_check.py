@@ -99,39 +99,8 @@ def test_a_check_keeps_its_numbers_when_the_caller_writes_to_them():
     assert found.to_dict() == before
 
 
-AT_KINKS = [  # program, x, the kind of note, what it says
-    (
-        "relu(x)",
-        [1.0, 0.0, -1.0],
-        "kink",
-        "y[1] has a kink at this point: by x[1] its slope is 0 on the left and 1 on the",
-    ),
-    ("where(x > 0, x**3, sin(x))", [0.0], "kink", "by x[0] its slope is 1 on the left and 0 on the right"),
-    ("abs(x)", [0.0], "kink", "Symbols take 0, reverse mode 0."),
-    ("maximum(x, 1)", [1.0, 2.0], "kink", "Symbols take 0.5, reverse mode 0.5."),
-    ("floor(x)", [2.0, 2.5], "jump", "y[0] jumps at this point"),
-    ("x**1.5", [0.0, 1.0], "edge", "y[0] has no value on the left of this point"),
-    ("norm(x)", [0.0, 0.0], "kink", "by x[0] its slope is -1 on the left and 1 on the right"),
-    ("where(x > 1, x, 2*x)", [1.0, 3.0], "jump", "y[0] jumps"),
-    ("where(x > 0, x, -x)", [0.0, 3.0], "kink", "Symbols take -1, reverse mode -1."),
-    ("amax(x)", [1.0, 2.0, 2.0], "kink", "Symbols take 0.5, reverse mode 0.5."),
-    ("x if x > 0 else -x", 0.0, "kink", "by x its slope is -1 on the left and 1 on the right"),
-    ("abs(x[0] - x[1])", [1.0, 1.0], "kink", "by x[0] its slope is -1 on the left and 1 on the right"),
-    # where one entry alone, or one direction of many, shows it
-    ("(x[1] == 5)*abs(x[0])", [0.0, 5.0], "kink", "by x[0] its slope is -1 on the left and 1 on the right"),
-    ("sort(cumprod(x, 0) - x).values[1]", [1.0, -1.0, 0.0], "kink", "by x[0] its slope is 0 on the left and 0 on the"),
-    ("kthvalue(x, 2).values", [1.0, 1.0, 1.0], "kink", "by x[0] its slope is 0 on the left and 0 on the right"),
-    ("x[sort(x).indices[1]]", [1.0, 1.0, 1.0], "kink", "by x[1] its slope is 0 on the left and 0 on the right"),
-    ("x[topk(x, 2).indices[1]]", [1.0, 1.0, 1.0], "kink", "by x[1] its slope is 0 on the left and 0 on the right"),
-    ("x[max(x, dim=0).indices]", [1.0, 1.0], "kink", "by x[0] its slope is 0 on the left and 1 on the right"),
-    ("(x[0]**2 < x[1]**2)*x[1]", [0.0, 0.0], "kink", "by x[1] its slope is 1 on the left and 1 on the right"),
-    ("floor(2 + x[0]**2 - x[1]**2)*x[2]", [0.0, 0.0, 1.0], "jump", "y jumps at this point, as x[1] passes it"),
-    ("floor(cos(x[0]) + x[1]**2)*x[2]", [0.0, 0.0, 1.0], "jump", "y jumps at this point, as x[0] passes it"),
-    ("(x[0]**2 < x[1]**2)*x[0]", [0.0, 0.0], "kink", "y has a kink at this point: by a random direction"),
-    ("maximum(0, (x[1] > x[0])*x[0]) + x[2]", [0.0, 0.0, 1.0], "kink", "by a random direction"),
-    ("relu(min(x))", [0.0] * 8, "kink", "by a random direction its slope is 0 on the left"),
-    ("where(all(x > 0), sum(x), 0)", [0.0] * 8, "kink", "by a random direction its slope is 0 on the left"),
-]
+TABLES = cases("check.json")
+AT_KINKS = TABLES["AT_KINKS"]
 
 
 @pytest.mark.parametrize(("program", "x", "kind", "says"), AT_KINKS)

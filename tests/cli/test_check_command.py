@@ -8,31 +8,11 @@ import shlex
 import numpy as np
 import pytest
 
-from oracles import strict_json
+from oracles import cases, strict_json
 
 EXAMPLE = "[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]"
-LINES = {
-    "agrees": (EXAMPLE, "--x", "1,2"),
-    "samples": (EXAMPLE, "--x", "1,2", "--samples", "10", "--seed", "7"),
-    "kink": ("relu(x)", "--x", "1,0,-1"),
-    "not finite": ("sqrt(x)", "--x", "0,4"),
-    "value not finite": ("log(x)", "--x", "-1"),
-    "untaken branch": ("where(x > 0, sqrt(x), x)", "--x", "-4"),
-    "expected": ("x**3", "--x", "1,2", "--expect", "3*x**2"),
-    "wrong factor": ("x**3", "--x", "1,2", "--expect", "2*x**2"),
-    "wrong at a sample": ("abs(x)", "--x", "1", "--expect", "x**0", "--samples", "9"),
-    "wrong gradient": ("W @ x", "--W", "1,2;3,4", "--x", "1,1", "--v", "1,10", "--wrt", "x", "--expect", "W @ v"),
-    "which variable": ("W @ x", "--W", "1,2;3,4", "--x", "1,1", "--expect", "W"),
-    "wrong shape": ("x**3", "--x", "1,2", "--expect", "3"),
-    "wrong formula": ("x**3", "--x", "1,2", "--expect", "3*q**2"),
-    "too many samples": ("x", "--x", "1", "--samples", "-1"),
-    "bad seed": ("x", "--x", "1", "--seed", "-1"),
-    "two vs": ("x", "--x", "1", "--v", "1", "--v", "2"),
-    "strict": ("x[None]", "--x", "1,2", "--v", "1,2", "--strict"),
-    "json": ("x**2", "--x", "3", "--json"),
-    "json wrong": ("x**2", "--x", "3", "--expect", "x", "--json"),
-    "json error": ("x**2", "--x", "3", "--expect", "(x", "--json"),
-}
+TABLES = cases("check_command.json")
+LINES = TABLES["LINES"]
 
 
 @pytest.mark.parametrize("name", LINES)

@@ -7,7 +7,7 @@ import shlex
 import numpy as np
 import pytest
 
-from oracles import strict_json
+from oracles import cases, strict_json
 
 
 @pytest.fixture
@@ -45,36 +45,8 @@ def test_all_points_are_checked(cli, name):
     assert document["reproduce"] is None
 
 
-FAIL = {  # the command line, and how it is asked again at the failing point
-    "a given point": (
-        ["abs(x)*k", "--x", "1", "--x", "-1", "--k", "2", "--wrt", "x", "--expect", "k"],
-        "gradcli check 'abs(x)*k' --x -1 --k 2 --wrt x --expect k",
-    ),
-    "the first point": (
-        ["abs(x)", "--x", "-1", "--x", "1", "--expect", "1"],
-        "gradcli check 'abs(x)' --x -1 --expect 1",
-    ),
-    "a file": (
-        ["abs(x)", "--x", "@a.npy", "--x", "@b.npy", "--v", "@a.npy", "--expect", "sign(x)**2"],
-        "gradcli check 'abs(x)' --x @b.npy --v @a.npy --expect 'sign(x)**2'",
-    ),
-    "a random point": (
-        ["abs(x)*k", "--x", "1", "--set", "k=2", "--wrt", "x", "--expect", "k", "--samples", "9"],
-        "gradcli check 'abs(x)*k' --x -0.9209 --k 2 --wrt x --expect k",
-    ),
-    "a random point of a large array": (
-        ["abs(x)", "--x", "@a.npy", "--v", "@a.npy", "--expect", "sign(x)**2", "--samples", "4", "--seed", "3"],
-        "gradcli check 'abs(x)' --x @a.npy --v @a.npy --expect 'sign(x)**2' --samples 4 --seed 3",
-    ),
-    "a variable that is called like an option": (
-        ["abs(x)*seed", "--x", "1", "--x", "-1", "--set", "seed=3", "--wrt", "x", "--expect", "seed"],
-        "gradcli check 'abs(x)*seed' --x -1 --set seed=3 --wrt x --expect seed",
-    ),
-    "a budget and a switch": (
-        ["abs(x)", "--x", "1", "--x", "-1", "--expect", "x**0", "--strict", "--budget", "work=2000000"],
-        "gradcli check 'abs(x)' --x -1 --expect 'x**0' --strict --budget work=2000000",
-    ),
-}
+TABLES = cases("points.json")
+FAIL = TABLES["FAIL"]
 
 
 @pytest.mark.long

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracles import portion, portion_of_rows
+from oracles import cases, portion, portion_of_rows
 from processes import EXPLAIN, GRADCLI, environment, run
 
 if TYPE_CHECKING:
@@ -32,30 +32,8 @@ LARGE = ("grad", "x", "--x", "ones(200000)", "--v", "ones(200000)")
 FULL = "standard output cannot be written: No space left on device"
 CLOSED = "standard output is closed"
 READS = ("grad", "-", "--x", "1")
-REDIRECTIONS = [  # how, the command line, its exit code, what standard error says
-    (">/dev/full", EXPLAIN, 2, FULL),
-    (">/dev/full", (*EXPLAIN, "--json"), 2, FULL),
-    (">/dev/full", (*EXPLAIN, "--color", "always"), 2, FULL),
-    (">/dev/full", LARGE, 2, FULL),
-    (">/dev/full", ("functions",), 2, FULL),
-    (">/dev/full", ("--version",), 2, FULL),
-    (">/dev/full", ("explain", "--help"), 2, FULL),
-    (">/dev/full", (*BAD, "--json"), 2, "unknown function"),
-    (">&-", EXPLAIN, 2, CLOSED),
-    (">&-", ("grad", "x**2", "--x", "1"), 2, CLOSED),
-    (">&-", ("schema",), 2, CLOSED),
-    (">&-", (*BAD, "--json"), 2, "unknown function"),
-    ("2>/dev/full", BAD, 2, ""),
-    ("2>&-", BAD, 2, ""),
-    ("2>&-", ("grad", "log(x)", "--x", "0"), 3, ""),
-    ("<&- >&- 2>&-", (*BAD, "--json"), 2, ""),
-    ("<&-", READS, 2, "PROGRAM: standard input is closed"),
-    ("<&-", ("grad", "x", "--x", "-"), 2, "--x: standard input is closed"),
-    ("< <(head -c 4096 /dev/zero)", READS, 2, "control character, U+0000"),
-    ("< <(printf '\\377\\376x')", READS, 2, "ASCII characters only"),
-    ("< /dev/null", READS, 2, "the program is empty"),
-    ("< /dev/null", ("grad", "x", "--x", "-"), 2, "the value of --x is empty"),
-]
+TABLES = cases("streams.json")
+REDIRECTIONS = TABLES["REDIRECTIONS"]
 
 
 @pytest.mark.long

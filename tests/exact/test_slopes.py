@@ -12,6 +12,7 @@ from gradcli.errors import Budget, GradcliError
 from gradcli.exact.slopes import Exact
 from gradcli.exact.work import Spent
 from gradcli.language.program import compile_program
+from oracles import cases
 
 
 def slope(program, x, scale=1.0, **others):
@@ -74,36 +75,8 @@ def test_seven_hundred_digits_are_found_where_they_are_needed():
         assert abs(mpmath.mpf(str(found)) / truth - 1) < 1e-19
 
 
-BENT = [  # program, x, what y does there, the derivative on the pieces of x
-    ("where(x > 0, x, -x)", 0.0, "kink", -1),
-    ("x if x > 0 else -x", 0.0, "kink", -1),
-    ("(x > 0)*x", 0.0, "kink", 0),
-    ("x*heaviside(x, 0.5) + x", 0.0, "kink", 1.5),
-    ("relu(x)", 0.0, "kink", 0),
-    ("abs(x - 2)", 2.0, "kink", 0),
-    ("maximum(x, 3*x)", 0.0, "kink", 2),
-    ("max([x, 2 - x])", 1.0, "kink", 0),
-    ("norm([x, x])", 0.0, "kink", 0),
-    ("a = [x, 1]\na[argmax(a)]", 1.0, "kink", 1),
-    ("sort([x, 1]).values[0]", 1.0, "kink", 1),
-    ("leaky_relu(x, 0.25)", 0.0, "kink", 0.25),
-    ("y = x\nwhile y < 8:\n    y = 2*y\ny", 1.0, "jump", 8),
-    ("x % 1", 2.0, "jump", 1),
-    ("x - x//1", 2.0, "jump", 1),
-    ("x - trunc(x)", 1e100, "jump", 1),
-    ("eigvalsh(diag([x, 1.0, 1.0]))[0]", 1.0, "kink", 1 / 3),
-    ("svdvals(diag([x, 0.0, 0.0]))[0]", 0.0, "kink", 0),
-    ("floor(x)", 2.0, "jump", 0),
-    ("softplus(x, threshold=1)", 1.0, "jump", 0.7310585786300049),
-    ("atan2(x, -1)", 0.0, "jump", -1),
-    ("(x == 0)*1.0", 0.0, "jump", 0),
-    ("x**x", 0.0, "infinite-slope", None),
-    ("sqrt(x)", 0.0, "infinite-slope", None),
-    ("cbrt(x)", 0.0, "infinite-slope", None),
-    ("asin(x)", 1.0, "infinite-slope", None),
-    ("x**1.5", 0.0, "edge", 0),
-    ("acosh(x)**2", 1.0, "edge", 2),
-]
+TABLES = cases("slopes.json")
+BENT = TABLES["BENT"]
 
 
 @pytest.mark.parametrize(("program", "x", "kind", "taken"), BENT)

@@ -20,6 +20,8 @@ def faults(program, confirmed=True):
     asked = {"inputs": program.inputs, "v": program.v, "wrt": program.wrt}
     try:
         found = gradcli.explain(program.text, **asked)
+        if not str(found) or found.to_dict()["error"] is not None:
+            return ["there is no answer as tables, or none as a document"]
         if found.agreement.verdict in UNSURE:
             return far_from_differences(program, found.grad)
         if not (found.agreement.agree and found.agreement.finite):

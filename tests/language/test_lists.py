@@ -7,25 +7,11 @@ import pytest
 
 import gradcli
 from gradcli.runner.reading import is_script
-from oracles import needs_torch
+from oracles import cases, needs_torch
 
 X = [1.0, 2.0, 3.0, 4.0]
-OF_PYTHON = [  # each has another gradient with arrays
-    "a = x.clone()\nL = [a, a]\na.mul_(2)\nL[0].sum()",
-    "L = [x, x*2]\nL[0], L[1] = L[1], L[0]\n(L[0]*L[0]).sum() + L[1].sum()",
-    "w = [x[:2]*1, x[2:]*1]\nold = w[0]\nw[0] = w[0]*2\n(old*w[0]).sum()",
-    "s = [x[0]*1, x[1]*1]\nprev = s[0]\ns[0] = prev + s[1]\ns[1] = prev\ns[0]*s[1]",
-    "L = [x[0], x[1]]\nL += [x[2]]\nsum(L)*len(L)",
-    "L = [x[0], x[1]]\nM = [x[2], x[3]]\nN = L + M\nN[0]*N[-1]",
-    "w, L = x, [x[0], x[1]]\nL += [x[2], x[3]]\nL[0]*w[0]",
-    "L = [x[0], x[1]]\nM = L + [x[2]]\nM[0]*M[-1]",
-    "a = x.clone()\nL = [a, a*2]\nL[0] *= 2\na.sum()",
-    "a = x.clone()\nL = (a[:2], a[2:])\na[0] = 5.\nL[0].sum()",
-    "L = [x*1, x*2]\nL2 = L[:]\nL2[0] = x*5\nL[0].sum()",
-    "L = [x[:2]*1, x[2:]*1]\nM = [L[0], L[1]]\nM[0] *= 3\nL[0].prod()",
-    "L = [x[0], x[1]]\nL[0] = x[2]*2\nL[1] = x[0]*x[3]\nL[0]*L[1]",
-    "L = [i*x for i in range(3)]\nL[1].sum() + L[2].sum()",
-]
+TABLES = cases("lists.json")
+OF_PYTHON = TABLES["OF_PYTHON"]
 ARRAYS = [
     "h = [x, x**2]\nh[0].sum()*h[1].sum()",
     "w = x*1\nL = [w, w*2]\nt = 0.0\nfor i in range(2):\n    t = t + L[i].sum()\nt",

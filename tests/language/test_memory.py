@@ -11,41 +11,12 @@ import pytest
 import gradcli
 from gradcli.language.arithmetic import is_tensor
 from gradcli.language.program import compile_program
-from oracles import portion
+from oracles import cases, portion
 from programs import PROGRAMS, inputs_of
 
 INPUTS = {"x": 3.0, "c": [1.0, 2.0], "s": 1.5}
-SHARED = {  # a program whose last line is the output, and the derivative by x that PyTorch has: w is changed too
-    "y = torch.tensor(2.); w = y; y += 5; x*w": 7,
-    "y = torch.as_tensor(2.); w = y; y *= 5; x*w": 10,
-    "y = torch.zeros(()); w = y; y += 5; x*w": 5,
-    "y = torch.full((), 2.); w = y; y += 5; x*w": 7,
-    "y = torch.tensor(2.); w = y; y[...] = 5; x*w": 5,
-    "y = torch.tensor(2.)*3; w = y; y += 5; x*w": 11,
-    "y = torch.tensor([1., 2.]).sum(); w = y; y += 1; x*w": 4,
-    "y = torch.tensor([1., 2.]).sum()/2; w = y; y *= 4; x*w": 6,
-    "y = s*2; w = y; y += 5; x*w": 8,
-    "y = c.max(); w = y.detach(); y /= 2; x*w": 1,
-    "y = torch.tensor(2.); w = y.reshape(1); y += 5; x*w[0]": 7,
-    "y = torch.tensor(2.); w = y.squeeze(); y += 5; x*w": 7,
-    "y = 0.; y += c[0]; w = y; y += c[1]; x*w": 3,
-    "y = torch.tensor([1., 2.]); w = y[0]; y[0] = 5; x*w": 5,
-    "y = torch.tensor([1., 2.]); w = y[0]; y += 5; x*w": 6,
-    "y = torch.tensor([1., 2.]); w = y[0]; w += 5; x*y[0]": 6,
-    "y = torch.tensor([1., 2.]); w = y[0].detach(); y += 5; x*w": 6,
-    "y = torch.tensor([1., 2.]); w = y[-1, ...]; y[1] = 5; x*w": 5,
-    "y = torch.tensor([[1., 2.]]); w = y[0, 1]; y *= 3; x*w": 6,
-    "y = torch.tensor([[1., 2.]]); w = y[0][1]; y *= 3; x*w": 6,
-    "y = torch.tensor([1., 2.]); a, b = y; y += 5; x*a": 6,
-    "y = torch.tensor([1., 2.])\nfor w in y: y += 1\nx*w": 4,
-    "y = torch.tensor([1., 2.])\nfor w in y: w += 1\nx*y[0]": 2,
-    "y = torch.tensor([3., 1.]).argmax(); w = y; y += 2; x*w": 2,
-    "y = torch.tensor([3., 1.]).argmax().double(); w = y; y += 2; x*w": 2,
-    "y = torch.tensor([3., 1.]).argmax()/2; w = y; y += 2; x*w": 2,
-    "y = torch.tensor([3., 1.]).sort().indices; w = y[0]; y[0] = 5; x*w": 5,
-    "y = torch.tensor([3., 1.]).sort(); w = y.values; w[0] = 5; x*y.values[0]": 5,
-    "y = torch.stack([x, 2*x]).sort(); w = y.values; w[0] = 5; x*y.values[0]": 5,
-}
+TABLES = cases("memory.json")
+SHARED = TABLES["SHARED"]
 CONSTANT_INPUTS = {  # what is given and not differentiated is a tensor like any other
     "s += 1; x*s": 2.5,
     "y = s; y += 1; x*s": 2.5,
@@ -55,35 +26,7 @@ CONSTANT_INPUTS = {  # what is given and not differentiated is a tensor like any
     "y = c[1:]; y += 1; x*c[1]": 3,
     "y = c.detach(); y *= 2; x*c[0]": 2,
 }
-DIFFERENTIATED = {  # writes of what is differentiated, and to it
-    "y = torch.stack([x, 2*x]); w = y[1:]; y[1] = x**2; x*w[0]": 27,
-    "y = torch.stack([x, 2*x]); w = y[1:]; w[0] = x**2; x*y[1]": 27,
-    "y = torch.zeros(2, 2); w = y.T; y[0, 1] = x; x*w[1, 0]": 6,
-    "y = torch.zeros(2, 2); w = y.view(-1); w[1] = x; x*y[0, 1]": 6,
-    "y = torch.zeros(2, 2); w = y.T.reshape(-1); y[0, 1] = x; x*w[2] + y[0, 1]": 1,
-    "y = torch.zeros(2, 2); w = y.T.flatten(); w[2] = x; x*w[2] + y[0, 1]": 6,
-    "y = torch.zeros(3); w = y.expand(2, 3); y[1] = x; x*w[1, 1]": 6,
-    "y = torch.ones(3, 3)*x; w = y.diagonal(); y *= 2; (w*w).sum()": 72,
-    "y = torch.ones(3, 3)*x; w = y.diagonal(); w += x; (y*y).sum()": 108,
-    "y = torch.ones(4)*x; w = y[:2]; z = y[1:]; w *= x; z.sum()": 8,
-    "y = torch.ones(4)*x; w = y[:2]; z = y[2:]; w *= x; z.sum()": 2,
-    "y = torch.ones(2)*x; w = y.detach(); y[0] = 2*x; (x*w).sum()": 9,
-    "y = torch.zeros(2); w = y.detach(); w[0] = x; (x*y).sum()": 3,
-    "y = torch.zeros(2); w = y.detach(); y[0] = x; (x*w + y).sum()": 4,
-    "y = torch.zeros(2); w = y.detach(); z = w; y[0] = 2; w[1] = x; (x*z + y).sum()": 8,
-    "y = c.detach(); z = c; y[0] = x; (x*z + y).sum()": 6,
-    "y = torch.zeros(2); w = y.detach(); w[0] -= 1; w[1] = x; z = y*1; (x*w + z).sum()": 5,
-    "y = (torch.ones(2, 3)*x)[:, [0, 1]]; w = y.reshape(-1); w[0] = 5; (y*y).sum()": 18,
-    "y = torch.ones(2, 3)[:, [0, 1]]; w = y.reshape(-1); w[0] = x; (y*y).sum()": 6,
-    "y = torch.ones(2, 3)*x; w = y[:, 0]; z = w.ravel(); z[0] = 5; (w*w).sum()": 12,
-    "y = torch.ones(2, 3)*x; w = y[:, 0]; z = w.reshape(-1); z[0] = 5; (w*w).sum()": 6,
-    "y = torch.ones(2, 3)*x; w = y.T.contiguous(); z = w.view(-1); z[0] = 5; (w*w + y.T).sum()": 36,
-    "y = torch.ones(2)*x; w = y.detach().clone(); w[0] = 7; (y*w).sum()": 10,
-    "y = torch.ones(2)*x; w = y; y = y.clone(); y += 1; (x*w).sum()": 12,
-    "y = torch.ones(2)*x; w = y\nfor i in range(2): w[i] = y[0]*2 + i\ny.sum()": 6,
-    "y = torch.ones(3)*x; m = y > 0; w = m[:2]; m[0] = False; (y[:2]*w).sum()": 1,
-    "y = torch.ones(2, 3)*x; w = y[:, 1:]; w[0, 0] = 5; z = w.reshape(-1); w[0, 1] = 5; z.sum()": 3,
-}
+DIFFERENTIATED = TABLES["DIFFERENTIATED"]
 LEAVES = {
     "x += 1; x*s": "the input 'x'",
     "y = x; y[...] = 1; x*s": "the input 'x'",
@@ -97,18 +40,7 @@ DOUBTFUL = [
     "y = torch.einsum('ij,j->ji', torch.ones(2, 3), x*torch.ones(3)); w = y.flatten(); y += 1; w.sum()",
 ]
 """Whether a reshape copied depends on how PyTorch lays out its argument, which is not known of every operation."""
-PLAIN = {  # Python refuses the write
-    "y = c.shape; y[0] = 5; x*y[0]": "holds lengths",
-    "y = c.shape; y += 5; x*y[0]": "holds lengths",
-    "y = c.sort(); y[0] = 5; x*y[0]": "is a pair of values and their indices",
-    "y = torch.sort(torch.stack([x, 2*x])); y[0] = 5; x*y[0]": "is a pair of values and their indices",
-    "y = c.max(0); y += 2; x*y[0]": "is a pair of values and their indices",
-    "y = 3; y[...] = 5; x*y": "is a plain number",
-    "y = 2.; y[...] = 5; x*y": "is a plain number",
-    "y = 2.*3 - 1; y[...] += 5; x*y": "is a plain number",
-    "y = len(c); y[...] = 5; x*y": "is a plain number",
-    "y = True; y[...] = 5; x*y": "is a plain number",
-}
+PLAIN = TABLES["PLAIN"]
 OVERLAPPING = ["y = torch.tensor(2.).expand(3); y += 5; x*y[1]", "y = torch.tensor([2.]).expand(3); y[:2] = 5; x*y[2]"]
 """Writes to one number that shows as several."""
 ANSWERED = {  # nothing is shared: the derivative by x

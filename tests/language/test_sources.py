@@ -11,6 +11,7 @@ import pytest
 
 from gradcli.errors import Budget, GradcliError
 from gradcli.language.source import parse
+from oracles import cases
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -25,20 +26,8 @@ READ = [
     ("x # " + "9" * 999, "x # " + "9" * 999),
     ("x \\\n# \u00e9", "x \\\n# \u00e9"),
 ]
-REFUSED = [
-    ("x*\u03c0", "\u03c0"),
-    ("'#\u00e9'", "\u00e9"),
-    ('"# \u00e9"', "\u00e9"),
-    ("'\\'# \u00e9'", "\u00e9"),
-    ('"""a\n# \u00e9"""\nx', "\u00e9"),
-    ("'''a\"'\n# \u00e9'''\nx", "\u00e9"),
-    ("x # \u00e9\nx\u2212x # \u00e9", "\u2212"),
-    ("x\x0c", "\x0c"),
-    ("y = x\ry*y", "\r"),
-    ("y = x # \u00e9\ry*y", "\r"),
-    ("\ufeffx", "\ufeff"),
-    ("x*\ufeffx", "\ufeff"),
-]
+TABLES = cases("sources.json")
+REFUSED = TABLES["REFUSED"]
 
 
 @pytest.mark.parametrize(("text", "shown"), READ)

@@ -15,6 +15,7 @@ from gradcli.batch.answers import answer
 from gradcli.cli.formats import read_table
 from gradcli.errors import Budget, GradcliError
 from gradcli.language.values import doubles, read_value
+from oracles import cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,56 +24,8 @@ if TYPE_CHECKING:
 
 MATRIX = [[1.0, 2.0], [3.0, 4.0]]
 
-TEXTS = [
-    ("3", 3.0),
-    (" 3 ", 3.0),
-    ("-3", -3.0),
-    ("+3", 3.0),
-    (".5", 0.5),
-    ("5.", 5.0),
-    ("-1.5e-3", -0.0015),
-    ("5e-324", 5e-324),
-    ("1.7976931348623157e308", 1.7976931348623157e308),
-    ("0.1", 0.1),
-    ("1e-400", 0.0),
-    ("1,", [1.0]),
-    ("1,2", [1.0, 2.0]),
-    ("1,2,", [1.0, 2.0]),
-    ("-1,2", [-1.0, 2.0]),
-    (" 1 , 2 ", [1.0, 2.0]),
-    ("1,2;3,4", [[1.0, 2.0], [3.0, 4.0]]),
-    ("1,2,3;4,5,6", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
-    ("1;2", [[1.0], [2.0]]),
-    ("[1,2]", [1.0, 2.0]),
-    ("[3]", [3.0]),
-    ("[]", []),
-    ("[[1,2],[3,4]]", [[1.0, 2.0], [3.0, 4.0]]),
-    ("[[[1],[2]]]", [[[1.0], [2.0]]]),
-    ("[1e3, -2.5E-1]", [1000.0, -0.25]),
-    ("[.5, 1/2]", [0.5, 0.5]),
-    ("[pi, 2**3]", [math.pi, 8.0]),
-    ("pi/2,sqrt(2)", [math.pi / 2, math.sqrt(2)]),
-    ("-pi", -math.pi),
-    ("2**-1", 0.5),
-    ("1/3,2/3", [1 / 3, 2 / 3]),
-    ("1/2;1/4", [[0.5], [0.25]]),
-    ("maximum(1, 2),3", [2.0, 3.0]),
-    ("linspace(0,1,5)", [0.0, 0.25, 0.5, 0.75, 1.0]),
-    ("arange(3)", [0.0, 1.0, 2.0]),
-    ("zeros(2,2)", [[0.0, 0.0], [0.0, 0.0]]),
-    ("ones(2)/2", [0.5, 0.5]),
-    ("eye(2)", [[1.0, 0.0], [0.0, 1.0]]),
-    ("(1,2)", [1.0, 2.0]),
-    ("1_000", 1000.0),
-    ("-1_0.2_5e1_0,2", [-10.25e10, 2.0]),
-    ("[1_000, 2]", [1000.0, 2.0]),
-    ("\n 3 \n", 3.0),
-    ("[1,\n 2]", [1.0, 2.0]),
-    ("[[1, 2],\n\n [3, 4]]\n", MATRIX),
-    ("sqrt(\n4\n), 1", [2.0, 1.0]),
-    ("1,2;\n3,4", MATRIX),
-    ("1,2\n\n;3,4", MATRIX),
-]
+TABLES = cases("values.json")
+TEXTS = TABLES["TEXTS"]
 
 REFUSED = [
     ("", "value", "the value of --x is empty", ""),
@@ -227,19 +180,8 @@ FILES = [
     ("bom.txt", [1.0, 2.0]), ("call.txt", [0.0, 0.5, 1.0]),
 ]  # fmt: skip
 
-BAD_FILES = [
-    ("missing.npy", "there is no file missing.npy"), ("folder.npy", "folder.npy is a directory"),
-    ("o.npy", "it holds pickled objects"), ("junk.npy", "it is no numpy file"),
-    ("n.npy", "must be finite: it has nan"),
-    ("c.npy", "is not an array of real numbers"), ("none.npz", "holds a, b, and none is called x"),
-    ("bad.json", "this is not JSON"), ("ragged.json", "ragged"),
-    ("object.json", "an object where an array of numbers belongs"),
-    ("bad.csv", "row 2 of the table: 'four' is not a number"), ("ragged.csv", "row 2 of the table: 1 cell and not 2"),
-    ("empty.csv", "the table has no numbers"), ("lists.txt", "not JSON"), ("binary.csv", "is not a text file"),
-    ("code.txt", "unknown function '__import__'"), ("noise.md", "the name must end with"),
-    ("", "@ stands before the name of a file"),
-    ("nul\x00.npy", "nul\\x00.npy"), ("/etc/passwd", "the name must end with"),
-]  # fmt: skip
+TABLES = cases("values.json")
+BAD_FILES = TABLES["BAD_FILES"]
 
 
 @pytest.mark.usefixtures("here")

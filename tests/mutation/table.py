@@ -170,9 +170,14 @@ def convention_mutants(op):
         for when, truth in (("never", False), ("always", True)):
             kink = replace(op.kink, at=constantly(at, truth))
             yield Mutant(f"{op.name}: kink, {when}", about, (at,), setting(op, kink=kink))
-    if op.differs is not None:
-        never = constantly(op.differs, False)
-        yield Mutant(f"{op.name}: differs, never", about, (op.differs,), setting(op, differs=never))
+    if op.torch.differs is not None:
+        never = constantly(op.torch.differs, False)
+        yield Mutant(
+            f"{op.name}: differs, never",
+            about,
+            (op.torch.differs,),
+            setting(op, torch=replace(op.torch, differs=never)),
+        )
 
 
 def constantly(test, truth):
@@ -232,7 +237,7 @@ def scaled(f, result):
 
 def is_built(function):
     """Return whether a builder runs: for a comparison by its name the operator does, which has mutants of its own."""
-    return function.build is not None and not (function.op and function.op.operator and is_of_masks(function.op))
+    return function.build is not None and not (function.op and function.op.text.operator and is_of_masks(function.op))
 
 
 def function_mutants():

@@ -116,10 +116,12 @@ def missing_of_op(op: Op, known: Record | None) -> list[str]:
         "derivatives": smooth
         and not known.straight
         and (not callable(op.vjps) and len(known.derivatives) != len(op.vjps)),
-        "options": op.formula is not None and any(set(option) != set(op.defaults) for option in known.options),
+        "options": op.formula is not None and any(set(option) != set(op.text.defaults) for option in known.options),
         "flat": not has_derivative(op) and not known.flat,
         "kink": bool(known.kink_options) and known.kink is None,
-        "kink_options": op.kink is not None and op.formula is not None and set(known.kink_options) != set(op.defaults),
+        "kink_options": op.kink is not None
+        and op.formula is not None
+        and set(known.kink_options) != set(op.text.defaults),
     }
     return [name for name, lacks in found.items() if lacks]
 

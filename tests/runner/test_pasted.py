@@ -6,45 +6,10 @@ import pytest
 
 from gradcli.runner.reading import script_of_paste
 from gradcli.runner.script import run_script
+from oracles import cases
 
-PASTES = {  # what is pasted, what it prints, and the line on which it ends with an error
-    "plain": ("print(1)\nprint(2)\n1/0", "1\n2\n", 3),
-    "prompts": (">>> x = 3\n>>> x\n3\n>>> for i in range(2):\n...     print(i)\n...\n0\n1\n>>> 1/0", "0\n1\n", 9),
-    "prompts after a heading": ("Python 3.11.7 (main) on linux\n>>> print(1)\n1\n>>> 1/0\nTraceback", "1\n", 4),
-    "indented prompts": ("    >>> print(1)\n    1\n    >>> 1/0", "1\n", 3),
-    "ipython": (
-        "In [1]: x = 2\n\nIn [2]: for i in range(x):\n   ...:     print(i)\n   ...:\n0\n1\n\nIn [3]: 1/0",
-        "0\n1\n",
-        9,
-    ),
-    "cells of a page": ("In [1]:\nx = 2\n\nIn [2]:\nprint(x)\nx\nOut[2]:\n2 of them\n\nIn [3]:\n1/0", "2\n", 11),
-    "a fence": ("Why does this fail?\n\n```python\nprint(1)\n1/0\n```\n\nThanks a lot!", "1\n", 5),
-    "a fence without a language": ("Hello all,\n```\nprint(1)\n1/0\n```", "1\n", 4),
-    "code and what it printed": ("```python\nprint(1)\n1/0\n```\ngives\n```\n1 and more\n```", "1\n", 3),
-    "two blocks": ("First\n```py\nx = 1\n```\nthen\n```py\nprint(x)\n1/0\n```", "1\n", 8),
-    "tildes": ("~~~python\nprint(1)\n1/0\n~~~", "1\n", 3),
-    "a fence that is not closed": ("```python\nprint(1)\n1/0", "1\n", 3),
-    "prompts in a fence": ("So:\n```pycon\n>>> print(1)\n1\n>>> 1/0\n```", "1\n", 5),
-    "a traceback at its end": (
-        'print(1)\n1/0\n\nTraceback (most recent call last):\n  File "a.py", line 2\n    1/0\nZeroDivisionError: no',
-        "1\n",
-        2,
-    ),
-    "a traceback of IPython": (
-        "print(1)\n1/0\n---------------------------\nZeroDivisionError   Traceback (most recent call last)\n"
-        "<ipython-input-1> in <module>\n----> 1 1/0\n\nZeroDivisionError: no",
-        "1\n",
-        2,
-    ),
-    "a tensor that was shown": (
-        "import torch\nx = torch.ones(1, requires_grad=True)\nx*2\ntensor([2.], grad_fn=<MulBackward0>)\nprint(1)\n1/0",
-        "1\n",
-        6,
-    ),
-    "magic": ("%matplotlib inline\n!pip install torch\nprint(1)\nfor i in range(1):\n    %time\n1/0", "1\n", 6),
-    "a percent sign that goes on": ("x = (7\n  % 4)\nprint(x)\n1/0", "3\n", 4),
-    "fences in a text": ("x = '''\n```python\nno\n```\n'''\nprint(len(x))\n1/0", "18\n", 7),
-}
+TABLES = cases("pasted.json")
+PASTES = TABLES["PASTES"]
 
 
 @pytest.mark.parametrize("name", PASTES)

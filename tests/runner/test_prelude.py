@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from docs.make_prelude import INDEX as INDEX_FILE
 
-from oracles import TORCH
+from oracles import TORCH, cases
 
 if not TORCH:
     pytest.skip("PyTorch is not installed", allow_module_level=True)
@@ -192,35 +192,8 @@ class Net(nn.Module):
         return self.heads['b'](x) * self.scale + self.ws[1].sum() + self.ps['w'].sum()
 net = Net()
 """
-USES = {
-    "text": "out = [repr(net), repr(nn.Sequential(net.heads, nn.ModuleList()))]",
-    "names": "out = [[n for n, _ in net.named_parameters()], [n for n, _ in net.named_modules()], [n for n, _ in net.named_children()], [n for n, _ in net.named_buffers()], len(list(net.modules())), [type(c).__name__ for c in net.children()]]",
-    "names again": "out = [[n for n, _ in net.named_parameters('p')], [n for n, _ in net.named_parameters(recurse=False)], [n for n, _ in net.named_parameters(remove_duplicate=False)], len(list(net.buffers()))]",
-    "values": "out = [net(x), {**net.state_dict()}, sum(p.numel() for p in net.parameters() if p.requires_grad)]",
-    "a copy of the state": "other = Net()\nm = other.load_state_dict(net.state_dict())\nout = [repr(m), other(x), list(other.state_dict()), type(net.state_dict()).__name__]",
-    "a part of the state": "s = net.state_dict(); del s['scale']; s['more'] = torch.ones(1)\nm = net.load_state_dict(s, strict=False)\nout = [m.missing_keys, m.unexpected_keys, tuple(map(list, m))]",
-    "dtype": "y = net.double()\nout = [y is net, {**net.state_dict()}, net.to('cpu') is net, {**net.to(torch.float32).state_dict()}, {**net.to(dtype=torch.float64).float().state_dict()}]",
-    "modes": "net.eval()\na = [m.training for m in net.modules()]\nnet.train(); out = [a, [m.training for m in net.modules()], net.requires_grad_(False) is net, [p.requires_grad for p in net.parameters()]]",
-    "gradients": "net(x).sum().backward()\na = [p.grad is None for p in net.parameters()]; net.zero_grad(set_to_none=False)\nb = [p.grad for p in net.parameters()]; net.zero_grad(); out = [a, b, [p.grad for p in net.parameters()]]",
-    "apply": "def f(m):\n    if isinstance(m, nn.Linear): init.xavier_uniform_(m.weight); init.zeros_(m.bias)\nseen = []\nnet.apply(f).apply(lambda m: seen.append(type(m).__name__)); out = [seen, {**net.state_dict()}]",
-    "parts": "out = [net.get_submodule('blocks.3.1') is net.blocks[3][1], net.get_parameter('fc1.weight'), net.get_buffer('steps'), net._modules['fc1'] is net.fc1, list(net._parameters), list(net._buffers), list(net._modules)]",
-    "other values": "net.fc1 = nn.Linear(3, 4, bias=False); net.steps = torch.ones(3); net.scale = None; del net.heads\nnet.late = nn.Parameter(torch.zeros(1))\nout = [repr(net), list(net.state_dict()), [n for n, _ in net.named_parameters()]]",
-    "Sequential": "s = nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Linear(2, 1))\ns.append(nn.Tanh()); s.insert(1, nn.Sigmoid()); del s[2]; s[0] = nn.Linear(3, 2, bias=False)\nout = [repr(s), repr(s[1:]), repr(s[-1]), len(s), [type(m).__name__ for m in s], list(s.state_dict()), repr(s + s[:1]), repr(s.pop(0)), repr(s), s[1].weight, repr(nn.Sequential(nn.ReLU()) * 2)]",
-    "Sequential of names": "from collections import OrderedDict\ns = nn.Sequential(OrderedDict([('fc', nn.Linear(3, 2)), ('act', nn.ReLU())]))\nout = [repr(s), s.fc.weight, s(x), [n for n, _ in s.named_parameters()], repr(s[:1])]",
-    "ModuleList": "l = nn.ModuleList(nn.Linear(2, 2) for _ in range(3)); l.append(nn.ReLU()); l.insert(0, nn.Tanh()); l.extend([nn.ReLU()]); del l[1]; l[0] = nn.Sequential(nn.ReLU()); l += [nn.ELU()]\nout = [repr(l), len(l), repr(l[1:3]), repr(l[-1]), list(l.state_dict()), repr(l.pop(-1)), repr(l + [nn.Tanh()])]",
-    "ModuleDict": "d = nn.ModuleDict([['a', nn.Linear(1, 1)], ['b', nn.ReLU()]]); d['c'] = nn.Tanh(); d.update({'d': nn.ELU()}); del d['b']\nout = [repr(d), list(d), list(d.keys()), [k for k, _ in d.items()], len(d), 'a' in d, 'b' in d, repr(d.pop('c')), len(list(d.values()))]",
-    "ParameterList": "l = nn.ParameterList([torch.ones(2), torch.zeros(1, 2)]); l.append(nn.Parameter(torch.ones(1))); l += [torch.zeros(3)]\nout = [repr(l), len(l), list(l), l[-1], l[1:3], list(l.state_dict())][:4]",
-    "ParameterDict": "d = nn.ParameterDict({'b': torch.ones(2), 'a': torch.zeros(1)}); d['c'] = nn.Parameter(torch.ones(1)); out = [repr(d), list(d), len(d), 'a' in d, d['b'], list(d.values()), [k for k, _ in d.items()], d.get('z', 3), d.pop('a'), list(d.keys()), list(d.state_dict())]",
-    "forward hooks": "log = []\nh = net.fc1.register_forward_hook(lambda m, a, y: log.append((type(m).__name__, a, y)))\nk = net.register_forward_pre_hook(lambda m, a: (a[0] * 2,))\nr = net.heads['b'].register_forward_hook(lambda m, a, y: y + 1)\na = net(x); h.remove(); k.remove(); out = [log, a, net(x), len(log)]",
-    "backward hooks": "log = []\nh = net.fc1.register_full_backward_hook(lambda m, i, o: log.append((i, o)))\nk = net.blocks[3].register_full_backward_hook(lambda m, i, o: (i[0] * 2,))\nnet(x).sum().backward(); net(x.requires_grad_()).sum().backward(); h.remove(); out = [log, [p.grad for p in net.parameters()], x.grad]",
-    "backward hooks of two inputs": "log = []\nm = nn.Bilinear(3, 3, 2)\nm.register_full_backward_hook(lambda m, i, o: log.append((i, o)))\nx.requires_grad_(); m(x, x * 2).sum().backward(); out = [log, x.grad]",
-    "a module of no parameters": "class M(nn.Module):\n    def forward(self, x, *, k=1): return x * k\nm = M(); out = [repr(m), m(x, k=3), list(m.parameters()), m.state_dict()]",
-    "extra_repr": "class M(nn.Module):\n    def __init__(self): super().__init__(); self.a = nn.ReLU()\n    def extra_repr(self): return 'k=1\\nj=2'\nout = [repr(M()), repr(nn.Sequential(M()))]",
-    "two parents": "class Mixed(nn.Linear):\n    def forward(self, x): return super().forward(x) * 2\nm = Mixed(3, 2); out = [repr(m), m(x), isinstance(m, nn.Module), isinstance(nn.ReLU6(), nn.Hardtanh), isinstance(nn.Softmin(), nn.Softmax)]",
-    "next": "out = [next(net.parameters()), next(iter(net.named_parameters()))[0], list(net.fc1.parameters())[1]]",
-    "deep copy": "import copy\nother = copy.deepcopy(net)\nwith torch.no_grad(): other.scale.add_(1)\nout = [net.scale, other.scale, other.tied is other.fc1, list(other.state_dict())]",
-    "None and later": "class M(nn.Module):\n    def __init__(self):\n        super().__init__(); self.a = 1; self.b = nn.Parameter(torch.ones(1)); self.a = nn.Parameter(torch.zeros(1))\nout = [[n for n, _ in M().named_parameters()]]",
-}
+TABLES = cases("prelude.json")
+USES = TABLES["USES"]
 
 
 @pytest.mark.parametrize("use", USES)
@@ -228,22 +201,7 @@ def test_modules_in_use(use):
     compare(f"{NET}\n{USES[use]}", exact=False)
 
 
-ERRORS = [
-    "class M(nn.Module):\n    def __init__(self): self.fc = nn.Linear(1, 1)\nM()", "class M(nn.Module):\n    def __init__(self): self.w = nn.Parameter(torch.ones(1))\nM()",
-    "m = nn.Linear(2, 2); m.weight = torch.ones(2)", "m = nn.Linear(2, 2); m.weight = 3", "m = nn.BatchNorm1d(2); m.running_mean = 2.5", "m = nn.Sequential(nn.ReLU()); m[3]", "nn.ModuleList()[0]",
-    "m = nn.Linear(2, 2); m.load_state_dict({'weight': torch.ones(3, 2), 'b': torch.ones(1)})", "nn.Linear(2, 2).register_buffer('weight', torch.ones(1))",
-    "nn.Linear(2, 2).register_parameter('v', torch.ones(1))", "nn.Linear(2, 2).register_parameter('forward', nn.Parameter(torch.ones(1)))", "nn.Module().forward()", "nn.Module()(1)",
-    "nn.Linear(2, 2).train(3)", "nn.Linear(2, 2).get_submodule('a')", "nn.Linear(2, 2).get_parameter('in_features')", "nn.Dropout(1.5)", "nn.GroupNorm(3, 4)", "nn.Conv2d(3, 4, 2, groups=2)",
-    "nn.Conv2d(3, 4, 2, stride=2, padding='same')", "nn.BatchNorm2d(3)(torch.ones(2, 3))", "nn.MultiheadAttention(4, 3)", "nn.ParameterList([])(1)", "nn.Embedding(3, 2, padding_idx=3)",
-    "nn.RNN(2, 3, nonlinearity='sin')", "nn.RNN(2, 3)(torch.ones(4, 2, 5))", "nn.GRU(2, 3)(torch.ones(4, 2, 2), torch.ones(1, 1, 3))", "nn.LSTM(2, 0)", "nn.TripletMarginLoss(margin=-1)",
-    "nn.Hardtanh(1.0, 0.0)", "init.xavier_uniform_(torch.ones(3))", "init.kaiming_normal_(torch.ones(3, 3), mode='in')", "init.calculate_gain('sin')", "nn.LSTMCell(2, 3)(torch.ones(1, 1, 2))",
-    "optim.SGD([])", "optim.SGD([torch.ones(1, requires_grad=True)], lr=-1)", "optim.SGD(torch.ones(1), lr=1)", "optim.SGD([1.0], lr=1)", "optim.SGD([torch.ones(1, requires_grad=True) * 2], lr=1)",
-    "optim.SGD([torch.ones(1)], lr=1, nesterov=True)", "optim.Adam([torch.ones(1)], betas=(1.0, 0.9))", "w = torch.ones(1); optim.SGD([{'params': w}, {'params': w}], lr=1)", "optim.RMSprop([torch.ones(1)], alpha=-1)",
-    "schedulers.StepLR(3, 2)", "schedulers.LambdaLR(optim.SGD([torch.ones(1)]), [1, 2])", "schedulers.ReduceLROnPlateau(optim.SGD([torch.ones(1)]), factor=2)", "schedulers.OneCycleLR(optim.SGD([torch.ones(1)]), 0.1)",
-    "data.TensorDataset(torch.ones(2), torch.ones(3))", "data.random_split(range(5), [2, 2])", "data.DataLoader(range(3), batch_size=0)", "data.DataLoader(range(3), shuffle=True, sampler=[1])", "data.Dataset()[0]",
-    "next(iter(data.DataLoader([object()])))", "D.Normal(0.0, -1.0)", "D.Normal(torch.zeros(2), torch.tensor([1.0, -1.0]))", "D.Bernoulli(0.5).log_prob(torch.tensor(0.5))", "D.Bernoulli()", "D.Categorical(torch.tensor([0.5, -0.5]))",
-    "D.Categorical(torch.ones(3)).log_prob(torch.tensor(3))", "D.Normal(0.0, 1.0).log_prob(1.0)", "D.kl_divergence(D.Normal(0.0, 1.0), D.Categorical(torch.ones(2)))", "D.Uniform(0.0, 1.0).log_prob(torch.tensor(2.0))", "D.Exponential(-1.0)",
-]
+ERRORS = TABLES["ERRORS"]
 
 
 @pytest.mark.parametrize("script", ERRORS)

@@ -12,6 +12,7 @@ import pytest
 
 from gradcli.errors import GradcliError
 from gradcli.runner.script import run_script
+from oracles import cases
 from script_comparison import DATA, rows_of, text_fault
 
 PYTHON = [pytest.param(row, id=row["id"]) for row in rows_of(DATA / "python_programs.jsonl")]
@@ -44,58 +45,8 @@ def test_a_program_prints_what_numpy_prints(row):
     assert error == row["error"]
 
 
-TOO_LARGE = [
-    "'a' * 10**9",
-    "[0] * 10**9",
-    "(0,) * 10**10",
-    "list(range(10**9))",
-    "10 ** 10**7",
-    "1 << 10**7",
-    "'x'.zfill(10**9)",
-    "'x'.center(10**8)",
-    "f'{1:1000000000}'",
-    "'%1000000000d' % 1",
-    "'{:>1000000000}'.format(1)",
-    "'\\t'.expandtabs(10**9)",
-    "('\\t' * 10**6).expandtabs(10**5)",
-    "('a' * 10**6).replace('a', 'b' * 10**6)",
-    "('a' * 10**6).translate({97: 'b' * 10**6})",
-    "''.join(['a' * 10**6] * 10**6)",
-    "list(itertools.count())",
-    "list(itertools.product(range(10), repeat=10**9))",
-    "math.factorial(10**6)",
-    "math.comb(10**6, 5 * 10**5)",
-    "random.choices([1], k=10**9)",
-    "np.zeros(10**10)",
-    "np.ones((10**5, 10**5))",
-    "np.arange(1e12)",
-    "np.linspace(0, 1, 10**9)",
-    "np.eye(10**5)",
-    "np.tile([1], 10**9)",
-    "np.repeat([1], 10**9)",
-    "np.outer(np.ones(10**5), np.ones(10**5))",
-    "np.ones((10**5, 1)) + np.ones(10**5)",
-    "np.random.rand(10**5, 10**5)",
-    "np.random.normal(size=10**9)",
-    "np.random.default_rng(0).random(10**9)",
-    "np.pad([1], 10**9)",
-    "np.meshgrid(np.ones(10**4), np.ones(10**4))",
-    "np.add.outer(np.ones(10**5), np.ones(10**5))",
-    "np.diag(np.ones(10**5))",
-    "np.random.randint(0, 5, size=(10**6, 10**6))",
-    "np.full((10**6, 10**6), 1.0)",
-    "np.einsum('i,j->ij', np.ones(10**5), np.ones(10**5))",
-    "np.kron(np.ones(10**5), np.ones(10**5))",
-    "np.bincount([10**10])",
-    "np.ones((10**5, 2)) @ np.ones((2, 10**5))",
-    "np.array([np.ones(10**5)] * 10**4)",
-    "np.diag([1], k=10**5)",
-    "np.ones((10**4, 10**3))[np.zeros(10**5, int)]",
-    "np.linalg.svd(np.ones((10**5, 2)))",
-    "np.take(np.ones((100, 10**4)), np.zeros(10**5, int), axis=0)",
-    "np.concatenate([np.ones(10**5)] * 10**4)",
-    "np.convolve(np.ones(10**6), np.ones(10**6))",
-]
+TABLES = cases("python_programs.json")
+TOO_LARGE = TABLES["TOO_LARGE"]
 """Expressions whose values would not fit."""
 
 
@@ -108,18 +59,7 @@ def test_what_would_be_too_large_is_refused_before_it_is_made(expression):
     assert ended.refused.kind == "budget"
 
 
-REFUSED = {
-    "import re\nre.findall('a', 'b')": "re.findall",
-    "from fractions import Fraction\nFraction(1, 2)": "Fraction",
-    "import cmath\ncmath.sqrt(-1)": "cmath",
-    "x = complex(1, 2)": "complex",
-    "import numpy as np\nnp.sqrt(-1 + 0j)": "complex",
-    "import numpy as np\nnp.array(['a', None])": "",
-    "import numpy as np\nnp.array([object()])": "object",
-    "import numpy as np\nnp.ones(2).tobytes()": "bytes",
-    "import numpy as np\nnp.linalg.eigvals(np.array([[0.0, 1], [-1, 0]]))": "complex",
-    "import argparse\np = argparse.ArgumentParser()\np.parse_args(['--x'])": "argparse",
-}
+REFUSED = TABLES["REFUSED"]
 
 
 @pytest.mark.parametrize(("source", "word"), REFUSED.items())

@@ -31,33 +31,8 @@ FIRST_NAMES = [name for name in PROGRAMS if PROGRAMS[name]]
 SEEDS = [(case["expression"], case["inputs"], [call["v"] for call in case["calls"]], case["wrt"])
     for case in cases("seed_cases.json")]  # fmt: skip
 TORCH_CASES = [(row["expr"], {"x": row["x"]}, [row["v"]], None) for row in cases("torch_cases.jsonl")]
-MIXED = [
-    ("a, b = max(x, dim=1)\na*2", {"x": [[1.0, 2.0], [5.0, 3.0]]}, [[1.0, 10.0]], None),
-    ("max(x, p) + min(x, p)", {"x": [1.0, 4.0], "p": [2.0, 3.0]}, [[1.0, 10.0]], None),
-    ("k = [1, 2]\nx[k]*k + x[1:]", {"x": [1.0, 2.0, 3.0]}, [[1.0, 2.0]], None),
-    ("m = x > 1\nx[m]*where(m, x, 0)[1:]", {"x": [1.0, 2.0, 3.0]}, [[1.0, 2.0]], None),
-    ("dx = x*2; dx*v", {"x": 3.0, "v": 2.0}, [1.0], None),
-    ("x.reshape(3)", {"x": [1.0, 2.0, 3.0]}, [[1.0, 2.0, 3.0]], None),
-    ("x*0 + p", {"x": 1.0, "p": 2.0}, [1.0, 2.0], ["x"]),
-    ("x", {"x": [1.0, 2.0]}, [[1.0, 2.0]], None),
-    ("sum(x)", {"x": [1.0, 2.0], "unused": 3.0}, [[1.0, 10.0]], ["x"]),
-    ("softmax(x)[2] + F.cross_entropy(W, 1)", {"x": [1.0, 2.0, 3.0], "W": [0.1, 0.2, 0.3]}, [1.0], None),
-    ("einsum('ij,j->i', W, x)/x.norm()", {"W": [[1.0, 2.0], [3.0, 4.0]], "x": [1.0, 2.0]}, [[1.0, 2.0]], None),
-    ("x[0 if x[0] > 0 else 1]*x", {"x": [1.0, 2.0]}, [[1.0, 2.0]], None),
-    ("x*(1 - (x > 1.5)) + (x > 0)*x", {"x": [1.0, 2.0]}, [[1.0, 2.0]], None),
-    ("a = 2.0 if x[0] > 0 else 3.0\n[a, x[0]]*x", {"x": [1.0, 2.0]}, [[1.0, 2.0]], None),
-    ("a0 = np.negative(0.5)\n[a0, x[0]]*x", {"x": [1.0, 2.0]}, [[1.0, 2.0]], None),
-    ("flip(x)*cumsum(x)*np.std(x)", {"x": [1.0, 2.0, 4.0]}, [[1.0, 2.0, 3.0]], None),
-    ("x // t * x + (x > 0) // t + 7 // 2", {"x": [3.0, -1.5, 2.0], "t": [1.0, 2.0, 3.0]}, [[1.0, 2.0, 3.0]], None),
-    ("sort(x)", {"x": [3.0, 1.0, 2.0]}, [[1.0, 2.0, 3.0]], None),  # a pair where its values are meant
-    ("z = sort(x)\nsum(z*x)*z + z.indices + max(x, dim=0)", {"x": [3.0, 1.0, 2.0]}, [[1.0, 2.0, 3.0]], None),
-    ("A.max(1, keepdim=True)", {"A": [[1.0, 2.0], [5.0, 3.0]]}, [[[1.0], [2.0]]], None),
-    ("one_hot([0, 2], 3) @ x + one_hot([1, 0]) @ x[:2]", {"x": [3.0, 1.0, 2.0]}, [[1.0, 2.0]], None),
-    ("F.binary_cross_entropy(p, t)", {"p": [0.3, 0.6], "t": [0.0, 1.0]}, [1.0], None),
-    ("norm(x)*x + std(x) + elu(x)", {"x": [0.0, 0.0]}, [[1.0, 2.0]], None),
-    ("norm(x - x.detach(), dim=1)", {"x": [[1.0, 2.0], [3.0, 4.0]]}, [[1.0, 2.0]], None),
-    ("median(x)*x + trace(outer(x, x))", {"x": [4.0, 1.0, 3.0, 2.0]}, [[1.0, 2.0, 3.0, 4.0]], None),
-]
+TABLES = cases("scripts.json")
+MIXED = TABLES["MIXED"]
 """What scripts have had wrong, or could."""
 
 

@@ -176,7 +176,9 @@ def described(parts):
     ]
 
 
-@pytest.mark.parametrize(("op", "values", "static"), portion([case for case in CASES if case.values[0].shaped], 3))
+@pytest.mark.parametrize(
+    ("op", "values", "static"), portion([case for case in CASES if case.values[0].entries.shaped], 3)
+)
 def test_a_shaped_op_has_the_same_links_for_all_numbers(op, values, static):
     rng, reached = random.Random(op.name), 0  # noqa: S311 - the same numbers at every run
     with np.errstate(all="ignore"):

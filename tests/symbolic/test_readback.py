@@ -11,7 +11,7 @@ import gradcli
 from gradcli.document.verdicts import with_true_formulas
 from gradcli.formulas.readback import read_back
 from gradcli.formulas.rules import places_of
-from oracles import portion, portion_of_rows
+from oracles import cases, portion, portion_of_rows
 from readback_programs import findings, in_doubles, program
 from records import FUNCTIONS, RECORDS
 
@@ -96,82 +96,8 @@ def test_powers_of_powers_have_their_parentheses(text):
     assert read_back(found, in_doubles) == (3, [])
 
 
-RULES = {
-    "(x**p)**2": ["dy[i]/dx[i] = 2*p[i]*x[i]**p[i]*x[i]**(p[i] - 1)"],
-    "flip(sin(x))": ["dy/dx = dy/dh0 @ dh0/dx", "dy[i]/dh0[149 - i] = 1", "dh0[i]/dx[i] = cos(x[i])"],
-    "sin(x)[2:]": ["dy/dx = dy/dh0 @ dh0/dx", "dy[i]/dh0[i + 2] = 1", "dh0[i]/dx[i] = cos(x[i])"],
-    "sin(w)[[5, 2, 7]]*w[0]": [
-        "dy/dw = dy/dh2 @ dh2/dw + dy/dh1 @ dh1/dh0 @ dh0/dw",
-        "dy[i]/dh2 = h1[i]",
-        "dy[i]/dh1[i] = h2",
-        "dh2/dw[0] = 1",
-        "dh1/dh0: 1 where an entry of h1 is one of h0, 0 elsewhere",
-        "dh0[i]/dw[i] = cos(w[i])",
-    ],
-    "cat([x, x])": ["dy[i]/dx[i] = 1", "dy[i + 150]/dx[i] = 1"],
-    "outer(x, x)": ["dy[i,j]/dx[k] = where(k == i, x[j], 0) + where(k == j, x[i], 0)"],
-    "x[0]*x + x[1]": [
-        "dy/dx = dy/dh2 @ dh2/dx + dy/dh1 @ dh1/dx (h0 fixed) + dy/dh1 @ dh1/dh0 @ dh0/dx",
-        "dy[i]/dh2 = 1",
-        "dy[i]/dh1[i] = 1",
-        "dh2/dx[1] = 1",
-        "dh1[i]/dx[i] (h0 fixed) = h0",
-        "dh1[i]/dh0 = x[i]",
-        "dh0/dx[0] = 1",
-    ],
-    "sort(x).values*x": [
-        "dy/dx = dy/dx (h0 fixed) + dy/dh0 @ dh0/dx",
-        "dy[i]/dx[i] (h0 fixed) = h0[i]",
-        "dy[i]/dh0[i] = x[i]",
-        "dh0[i]/dx[j] = where(j == sort(x, dim=0).indices[i], 1, 0)",
-    ],
-    "a = x + flip(x)\nb = a*flip(a)\nb*flip(b)": [
-        "dy/dx: the sum over all paths of the products of the derivatives along each",
-        "dy[i]/dh2[i] = b[i]",
-        "dy[i]/db[i] (h2 fixed) = h2[i]",
-        "dh2[i]/db[149 - i] = 1",
-        "db[i]/dh1[i] = a[i]",
-        "db[i]/da[i] (h1 fixed) = h1[i]",
-        "dh1[i]/da[149 - i] = 1",
-        "da[i]/dh0[i] = 1",
-        "da[i]/dx[i] (h0 fixed) = 1",
-        "dh0[i]/dx[149 - i] = 1",
-    ],
-    "tril(exp(M))": [
-        "dy/dM = dy/dh0 @ dh0/dM",
-        "dy[i,j]/dh0[i,j] = where(j <= i, 1, 0)",
-        "dh0[i,j]/dM[i,j] = exp(M[i,j])",
-    ],
-    "max(N*N, dim=1).values": [
-        "dy/dN = dy/dh0 @ dh0/dN",
-        "dy[i]/dh0[i,k] = where(k == max(h0, dim=1).indices[i], 1, 0)",
-        "dh0[i,j]/dN[i,j] = 2*N[i,j]",
-    ],
-    "amax(exp(T), dim=1)": [
-        "dy/dT = dy/dh0 @ dh0/dT",
-        "dy/dh0: the derivative of amax",
-        "dh0[i,j]/dT[i,j] = exp(T[i,j])",
-    ],
-    "sum(M*M.T)": [
-        "dy/dM = dy/dh1 @ dh1/dh0 @ dh0/dM + dy/dh1 @ dh1/dM (h0 fixed)",
-        "dy/dh1[i,j] = 1",
-        "dh1[i,j]/dh0[i,j] = M[i,j]",
-        "dh1[i,j]/dM[i,j] (h0 fixed) = h0[i,j]",
-        "dh0[i,j]/dM[j,i] = 1",
-    ],
-    "M @ M": ["dy[i,j]/dM[l,m] = where(l == i, M[m,j], 0) + where(m == j, M[i,l], 0)"],
-    "where(M > 0.5, M, sin(M))": [
-        "dy/dM = dy/dh0 @ dh0/dM + dy/dM (h0 fixed)",
-        "dy[i,j]/dh0[i,j] = where(c[i,j], 0, 1)",
-        "dy[i,j]/dM[i,j] (h0 fixed) = where(c[i,j], 1, 0)",
-        "dh0[i,j]/dM[i,j] = cos(M[i,j])",
-    ],
-    "i*i": ["dy[j]/di[j] = 2*i[j]"],
-    "J*J": ["dy[i]/dJ[i] = 2*J[i]"],
-    "cumsum(j*2)": ["dy/dj = dy/dh0 @ dh0/dj", "dy[i]/dh0[k] = where(k <= i, 1, 0)", "dh0[i]/dj[i] = 2"],
-    "flip(sin(h0))": ["dy/dh0 = dy/dh1 @ dh1/dh0", "dy[i]/dh1[149 - i] = 1", "dh1[i]/dh0[i] = cos(h0[i])"],
-    "flip(2*y)": ["df/dy = df/dh0 @ dh0/dy", "df[i]/dh0[149 - i] = 1", "dh0[i]/dy[i] = 2"],
-}
+TABLES = cases("readback.json")
+RULES = TABLES["RULES"]
 GIVEN = {
     "p": np.full(150, 2.0),
     "w": np.linspace(-1.5, 1.4, 4000),

@@ -153,7 +153,7 @@ def readings(graph: Graph, answer: Explained) -> int:
     Such are decompositions, which are found step by step: each entry of J calls them again.
     """
     done = [node.op for node in graph.nodes if isinstance(node, Operation)]
-    whole = any(op.digits is not None and op.work is not None for op in done)
+    whole = any(op.digits is not None and op.exact.work is not None for op in done)
     return sum(len(j.formulas or ()) for j in answer.jacobian.values()) * CALLS if whole else 1
 
 

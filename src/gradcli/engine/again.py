@@ -85,7 +85,7 @@ def handed_on(graph: Graph, node: Operation, k: int, given: list[Any]) -> Any:
     try:
         return vjp(*given, **node.static)
     except FAILS as error:
-        if not (op.moves or op.by_shape):
+        if not (op.entries.moves or op.entries.by_shape):
             raise without_second(op.name) from error
     values = [value_of(x) for x in node.arguments]
     try:

@@ -249,7 +249,7 @@ class Graph:
                 if self.origins is not None:
                     self.note_origin(made, op, arguments, static)
                 return made
-            self.broken = self.broken or op.torch_raises
+            self.broken = self.broken or op.torch.raises
         index = len(self.nodes)
         if index >= self.meter.look:
             self.meter.count(index)
@@ -266,7 +266,7 @@ class Graph:
 
     def piece(self, op: Op, x: object, **static: Any) -> Any:
         """Return the piece that ``op`` was on at ``x``, where it was applied just now."""
-        return cast("Piecewise", op.pieces).piece(value_of(x), **static)
+        return cast("Piecewise", op.exact.pieces).piece(value_of(x), **static)
 
     def apart(self) -> AbstractContextManager[None]:
         """Enter a computation whose derivative is not its own, so that no decision in it is one of the answer's."""
@@ -277,7 +277,7 @@ class Graph:
 
         What detaches a constant shows its memory, and stays without derivative whatever is written there.
         """
-        detaches = op.view and op.flat and type(arguments[0]) is np.ndarray
+        detaches = op.entries.view and op.flat and type(arguments[0]) is np.ndarray
         return detaches or any(isinstance(argument, Node) for argument in arguments)
 
     def spare(self, node: Operation) -> None:
@@ -337,7 +337,7 @@ def misfit(op: Op, values: Sequence[Any], error: Exception) -> GradcliError:
     if isinstance(error, IndexError):
         return GradcliError("index", f"{error}; the array has shape {shapes[0]}")
     if len(shapes) > 1:
-        what = op.text.replace("{}", "").strip() if op.text else op.name
+        what = op.text.template.replace("{}", "").strip() if op.text.template else op.name
         hint = "lengths must be equal, or 1, counted from the last axis"
         return GradcliError("shape", f"{what}: shapes {' and '.join(map(str, shapes))} do not fit", hint=hint)
     return GradcliError("value", f"{op.name} of shape {shapes[0] if shapes else ()}: {error}")
@@ -387,7 +387,7 @@ class LeanGraph(Graph):
         A view still shows the memory of its argument: a write to either is seen in both. Where the graph is broken,
         what reaches the output must be known.
         """
-        return (op.view or op.torch_raises or self.broken) and Graph.keeps(self, op, arguments)
+        return (op.entries.view or op.torch.raises or self.broken) and Graph.keeps(self, op, arguments)
 
     def spare(self, node: Operation) -> None:
         """Let go of those large values that no vjp of the last node reads; others live while they are used."""
@@ -426,7 +426,7 @@ class LiveGraph(Graph):
         if not links:
             kinds = {*map(type, arguments)}
             links = () if kinds.isdisjoint(NODES) else links_of(op, arguments)
-            if not links and op.torch_raises and any(type(a) in NODES and a.active for a in arguments):
+            if not links and op.torch.raises and any(type(a) in NODES and a.active for a in arguments):
                 return self.without_derivative(op, arguments, static, value)
             if not links:
                 return value if kinds.isdisjoint(TENSORS) else tensor(value)

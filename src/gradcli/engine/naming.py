@@ -101,5 +101,5 @@ def flat_by(graph: Graph, node: Operation) -> str:
 
 def op_word(op: Op) -> str:
     """Return the sign of an op, or the function that it is called by."""
-    sign = (op.text or "").replace("{}", "").strip()
-    return sign if sign and not sign[0].isalpha() else op.spelled or op.name
+    sign = (op.text.template or "").replace("{}", "").strip()
+    return sign if sign and not sign[0].isalpha() else op.text.spelled or op.name

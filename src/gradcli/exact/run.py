@@ -39,17 +39,17 @@ class Decision(NamedTuple):
     @property
     def held(self) -> bool:
         """Whether the piece is none that the program chose: what is detached, and what an algorithm leaves open."""
-        return self.op.pieces is not None and (self.op.pieces.held or self.op.pieces.open)
+        return self.op.exact.pieces is not None and (self.op.exact.pieces.held or self.op.exact.pieces.open)
 
     def but_for_rounding(self, own: Any) -> Any:
         """Return the piece ``own`` that a run beside x would take, but this one where rounding alone had made it.
 
         That is where the run at x, led by what doubles had decided, would have decided otherwise in many digits.
         """
-        then = cast("Piecewise", self.op.pieces).piece(*self.values, **self.static)
+        then = cast("Piecewise", self.op.exact.pieces).piece(*self.values, **self.static)
         if same(self.piece, then):
             return own
-        if not np.shape(self.piece) == np.shape(then) == np.shape(own) or self.op.work is not None:
+        if not np.shape(self.piece) == np.shape(then) == np.shape(own) or self.op.exact.work is not None:
             return self.piece
         made = np.asarray(self.piece != then)
         axes = self.static.get("dim")
@@ -142,7 +142,7 @@ class Deciding(Graph):
             del self.decisions[length:]
 
     def _note(self, op: Op, values: Sequence[object], static: Options) -> None:
-        parts = op.pieces
+        parts = op.exact.pieces
         if parts is not None:
             with np.errstate(all="ignore"):
                 self.decisions.append(Decision(op, parts.piece(*map(np.asarray, values), **static), values, static))
@@ -153,17 +153,17 @@ class Deciding(Graph):
         One number that is made of plain numbers alone is told from a tensor by its type, but for what is given a shape.
         """
         found = self._value(op, values, static)
-        value = found if op.view and is_lifted(found) else lifted(np.asarray(found))
-        if op.view and type(arguments[0]) is np.ndarray:
+        value = found if op.entries.view and is_lifted(found) else lifted(np.asarray(found))
+        if op.entries.view and type(arguments[0]) is np.ndarray:
             return op.forward(arguments[0], **static)
-        shaped = op.view and not op.flat
+        shaped = op.entries.view and not op.flat
         plain = TENSORS.isdisjoint(map(type, arguments)) and np.ndim(value) == 0 and is_lifted(value) and not shaped
         return value.view(PlainNumber) if plain else value
 
     def _value(self, op: Op, values: Sequence[object], static: Options) -> Any:
-        parts = op.pieces
+        parts = op.exact.pieces
         if parts is None:
-            return (op.exactly or op.forward)(*values, **static)
+            return (op.exact.value or op.forward)(*values, **static)
         if self.aside:
             piece = parts.piece(*values, **static)
         elif self.follow or (parts.held and self.base):
@@ -179,7 +179,7 @@ class Deciding(Graph):
     def _those_of(self, op: Op) -> Iterator[Decision]:
         """Return what the other run decided by an op and has not been asked for: beside x, others may come between."""
         if id(op) not in self._ahead:
-            others = self.doubles if op.pieces is not None and op.pieces.open else self.base
+            others = self.doubles if op.exact.pieces is not None and op.exact.pieces.open else self.base
             self._ahead[id(op)] = iter([decision for decision in others if decision.op is op])
         return self._ahead[id(op)]
 
@@ -193,7 +193,7 @@ class Deciding(Graph):
 
 def cancels(op: Op, values: Sequence[Any], value: Any) -> bool:
     """Return whether an op gives a 0 of which more digits may leave something: a sum of terms with all digits does."""
-    if op.pieces is not None or op.moves or all(value.flat):
+    if op.exact.pieces is not None or op.entries.moves or all(value.flat):
         return False
     if op.formula is not None:
         columns = [np.broadcast_to(each, value.shape).flat for each in values]
@@ -215,8 +215,8 @@ def is_lifted(value: object) -> bool:
 
 def operations(op: Op, values: Sequence[Any], static: Options, value: Any) -> int:
     """Return how many operations on single numbers an op takes, roughly."""
-    if op.work is not None:
-        return op.work(value, *values, **static)
+    if op.exact.work is not None:
+        return op.exact.work(value, *values, **static)
     return max([np.size(value), *map(np.size, values)])
 
 

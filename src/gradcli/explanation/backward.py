@@ -199,7 +199,11 @@ class ConstantTexts(Texts):
         """Return the text of a node, and how tightly it binds; arrays that it is indexed by stand under their names."""
         key = node.static.get("key")
         parts = key if type(key) is tuple else (key,)
-        if op.listed or type(key) not in (tuple, np.ndarray) or all(self.expression(part) is None for part in parts):
+        if (
+            op.text.listed
+            or type(key) not in (tuple, np.ndarray)
+            or all(self.expression(part) is None for part in parts)
+        ):
             return super().written(node, op)
         named = [part if (text := self.expression(part)) is None else text[0] for part in parts]
         static = {**node.static, "key": tuple(named) if len(named) > 1 else named[0]}
@@ -378,7 +382,7 @@ def sizes_of(node: Operation, k: int, g: Array) -> Array:
     A product of arrays has them by the sizes of its factors; the rules of others are taken as they are.
     """
     values, y = [getattr(x, "value", x) for x in node.arguments], node.value
-    if node.op.spec is not None:
+    if node.op.entries.spec is not None:
         values, y = [np.abs(x) for x in values], np.abs(y)
     part = np.abs(node.op.vjp_along(k)(g, y, *values, **node.static))
     shape = np.shape(values[k])

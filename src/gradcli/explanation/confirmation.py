@@ -198,7 +198,11 @@ def rounding_text(pair: tuple[Decision, Decision]) -> str:
     place = parting(doubles, exact)
     shown = [value_text(value, 17, place) for value in doubles.values]
     op = doubles.op
-    what = op.text.format(*shown) if op.text and len(shown) == op.text.count("{}") else f"{op.name}({', '.join(shown)})"
+    what = (
+        op.text.template.format(*shown)
+        if op.text.template and len(shown) == op.text.template.count("{}")
+        else f"{op.name}({', '.join(shown)})"
+    )
     at = f" in entry {place_text(*place)}" if place is not None and place[1] else ""
     side = f" ({', '.join(value_text(value, 20, place) for value in exact.values)} with more digits)"
     decides = f"Rounding decides {what}{at}{side}: exact numbers would take another way"
@@ -212,7 +216,7 @@ Place = tuple[int, tuple[int, ...]]
 def parting(doubles: Decision, exact: Decision) -> Place | None:
     """Return the first entry that two runs decide differently; None where a decision is not one for each entry."""
     one, other = np.asarray(doubles.piece), np.asarray(exact.piece)
-    if (doubles.op.moves and not doubles.op.chooses) or one.shape != other.shape:
+    if (doubles.op.entries.moves and not doubles.op.chooses) or one.shape != other.shape:
         return None
     try:
         shape = np.broadcast_shapes(*(np.shape(value) for value in doubles.values))
@@ -290,7 +294,9 @@ def tell_still(
     here, there = exact.values(), exact.at(elsewhere)
     seed, sizes = np.ravel(run.seed), [Decimal(largest(leaf.value)) for leaf in run.leaves.values()]
     total, gap = weighed(seed, here), weighed(np.append(seed, -seed), [*there, *here])
-    stops = any(isinstance(node, Operation) and node.op.pieces and node.op.pieces.held for node in run.graph.nodes)
+    stops = any(
+        isinstance(node, Operation) and node.op.exact.pieces and node.op.exact.pieces.held for node in run.graph.nodes
+    )
     constant = total.is_finite() and abs(gap) <= SAME * max(abs(total), *sizes) and not stops
     what = f"is {float(total):.6g} here and at a random other input" if constant else "stands still here"
     gradients = listed([f"{name}.grad" for name in jacobians], len(jacobians))

@@ -443,7 +443,11 @@ def averaged(output: Node) -> Iterator[tuple[Node, bool]]:
             continue
         if node.op in (SUM, MEAN) and node.value.size == 1 and active[0].value.size > 1:
             yield active[0], node.op is MEAN
-        elif node.op in (SUM, MEAN, ADD, SUB, NEG) or node.op.moves or (node.op in (MUL, DIV) and len(active) == 1):
+        elif (
+            node.op in (SUM, MEAN, ADD, SUB, NEG)
+            or node.op.entries.moves
+            or (node.op in (MUL, DIV) and len(active) == 1)
+        ):
             stack += [a for a in active if a.index not in seen and a.value.size == 1]
             seen |= {a.index for a in active}
 
@@ -508,7 +512,7 @@ def find_broadcasts(nodes: Sequence[Node], leaves: Mapping[str, Node]) -> list[B
                 continue
             name, leaf = one
             is_entrywise = node.op.formula is not None
-            if (is_entrywise or node.op.moves) and len(node.links) == 1 and leaf.value.size == node.value.size:
+            if (is_entrywise or node.op.entries.moves) and len(node.links) == 1 and leaf.value.size == node.value.size:
                 behind[node.index] = one
             elif is_entrywise and 0 < leaf.value.size <= node.value.size:
                 uses.setdefault(name, []).append(node)

@@ -60,7 +60,7 @@ def has_steps(run: Run) -> bool:
     if not isinstance(run.output, Operation):
         return False
     operations = [node for node in reaches(run.output) if node.active and isinstance(node, Operation)]
-    used = [node.arguments[k].index for node in operations if not node.op.moves for k in node.links]
+    used = [node.arguments[k].index for node in operations if not node.op.entries.moves for k in node.links]
     twice = any(used.count(leaf.index) > 1 for leaf in run.leaves.values())
     return twice or any(node is not run.output and node.index in run.named for node in operations)
 

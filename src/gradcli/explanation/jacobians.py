@@ -15,7 +15,7 @@ from gradcli.exact.thresholds import ROUNDING, VISIBLE, WRONG
 from gradcli.explanation.results import Agreement, Backward, sum_of
 from gradcli.jacobian.sparse import DENSE_ENTRIES, column_sums, times
 from gradcli.ops.declare import Array, Indices
-from gradcli.ops.reductions import NORMAL
+from gradcli.ops.links import NORMAL
 
 if TYPE_CHECKING:
     from gradcli.engine.graph import Node

@@ -81,7 +81,7 @@ def is_edgy(operations: Sequence[Operation]) -> bool:
 def stands_on_an_edge(node: Operation) -> bool:
     """Return whether an operation stands at a kink, a step, a tie or a power of 0, or takes a wave of a large x."""
     op = node.op
-    at, pieces = op.edge if op.kink is None else op.kink.at, op.pieces
+    at, pieces = op.edge if op.kink is None else op.kink.at, op.exact.pieces
     if at is not None:
         return holds_somewhere(at(*map(value_of, node.arguments), **node.static))
     if pieces is None or pieces.held or pieces.open or op.chooses:

@@ -85,7 +85,7 @@ def note_graph(graph: Graph, nodes: Iterable[Node]) -> list[Note]:
 
 def note_node(graph: Graph, node: Operation) -> list[Note]:
     """Return the notes on one operation."""
-    if node.op.torch_doubles is None or not node.active:
+    if node.op.torch.doubles is None or not node.active:
         return note_kink(graph, node)
     kinks = [note for note in note_kink(graph, node) if note.kind == "kink"]
     calls = [name for name, first, end in graph.functions if first <= node.index < end]
@@ -93,7 +93,7 @@ def note_node(graph: Graph, node: Operation) -> list[Note]:
         return kinks  # what a function makes of it may be right in PyTorch all the same
     values, ones = [value_of(a) for a in node.arguments], np.ones(np.shape(node.value))
     with np.errstate(all="ignore"):
-        value, slope = node.op.torch_doubles(node.value, *values, **node.static)
+        value, slope = node.op.torch.doubles(node.value, *values, **node.static)
         pairs = [("value", value, node.value)]
         if slope is not None:
             pairs.append(("derivative", slope, node.op.vjp_along(0)(ones, node.value, *values, **node.static)))
@@ -130,16 +130,16 @@ def note_unheld(name: str, shape: tuple[int, int]) -> Note:
 def oddities(nodes: Iterable[Node]) -> Iterator[Note]:
     """Yield what PyTorch's backward does at single nodes that is not the derivative."""
     for node in nodes:
-        if isinstance(node, Operation) and node.op.oddity is not None and node.active:
+        if isinstance(node, Operation) and node.op.torch.oddity is not None and node.active:
             active = tuple(isinstance(a, Node) and a.active for a in node.arguments)
-            said = node.op.oddity.says(active, node.value, *map(value_of, node.arguments), **node.static)
+            said = node.op.torch.oddity.says(active, node.value, *map(value_of, node.arguments), **node.static)
             if said:
-                yield Note(node.op.oddity.kind, said)
+                yield Note(node.op.torch.oddity.kind, said)
 
 
 def note_backward(nodes: Iterable[Node], output: Any) -> list[Note]:
     """Say where reverse mode alone, over the recorded ``nodes``, is not the derivative, as PyTorch's is not."""
-    if not isinstance(output, Node) or not any(isinstance(node, Operation) and node.op.oddity for node in nodes):
+    if not isinstance(output, Node) or not any(isinstance(node, Operation) and node.op.torch.oddity for node in nodes):
         return []
     return [
         Note(note.kind, f"The gradient is PyTorch's, and not the derivative: {note.message}.")
@@ -156,9 +156,10 @@ def reason(nodes: list[Node], infinite: str) -> str:
     """Return why the routes differ on a graph."""
     operations = [node for node in nodes if isinstance(node, Operation)]
     other = (
-        node.op.says
+        node.op.torch.says
         for node in operations
-        if node.op.differs is not None and np.any(node.op.differs(node.value, *map(value_of, node.arguments)))
+        if node.op.torch.differs is not None
+        and np.any(node.op.torch.differs(node.value, *map(value_of, node.arguments)))
     )
     said = next((note.message for note in oddities(nodes)), None) or next(other, None)
     if said is not None:
@@ -235,7 +236,7 @@ def note_float32(program: Any, nodes: Sequence[Node]) -> list[Note]:
         finite = sizes[np.isfinite(sizes)]
         beyond = "inf" if np.any(finite > LARGEST) else "0" if np.any((finite > 0) & (finite < SMALLEST)) else ""
         if beyond and node.op is not None:
-            what = f"In float32 {node.op.spelled or node.op.name} is {beyond} here"
+            what = f"In float32 {node.op.text.spelled or node.op.name} is {beyond} here"
             text = f"{what}: this answer is computed in float64, and PyTorch may give inf, nan or 0."
             return [Note("float32", text)]
     return []
@@ -305,7 +306,7 @@ class Flat(NamedTuple):
 
 def is_held(op: Op) -> bool:
     """Return whether an op gives its argument's numbers without their derivative, as ``detach`` does."""
-    return op.pieces is not None and op.pieces.held
+    return op.exact.pieces is not None and op.exact.pieces.held
 
 
 def idle_entries(leaf: Node, columns: Indices) -> Indices:
@@ -333,8 +334,8 @@ def is_choice(node: Operation) -> bool:
     op = node.op
     if op.chooses:
         return isinstance(node.arguments[0], Node)
-    picks = op.moves or (isinstance(op.vjps, tuple) and not any(op.vjps))
-    return op.pieces is not None and not op.pieces.held and picks
+    picks = op.entries.moves or (isinstance(op.vjps, tuple) and not any(op.vjps))
+    return op.exact.pieces is not None and not op.exact.pieces.held and picks
 
 
 def reached_backward(output: Node) -> set[int]:

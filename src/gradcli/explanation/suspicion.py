@@ -49,7 +49,7 @@ def count_work(graph: Graph, entry: int = 1) -> int:
     for node in graph.nodes:
         if node.op is None:
             continue
-        if node.op.formula is not None and node.op.work is None:  # entry by entry: most nodes of a loop
+        if node.op.formula is not None and node.op.exact.work is None:  # entry by entry: most nodes of a loop
             total += CALL + entry * getattr(node.value, "size", 1)
             continue
         values = [value_of(a) for a in node.arguments]
@@ -133,7 +133,7 @@ def leaves_doubles(node: Operation) -> bool:
     zero = node.value == 0
     if np.any(outside(node.value) & ~zero):
         return True
-    if op.pieces is not None:
+    if op.exact.pieces is not None:
         return False
     sizes = [np.abs(value) if np.asarray(value).dtype.kind == "f" else value for value in map(value_of, node.arguments)]
     if op.formula is None:
@@ -225,9 +225,7 @@ def note_cancelled_values(nodes: list[Node]) -> list[Note]:
     if not found:
         return []
     node, entry = min(found, key=lambda item: item[0].index)
-    text = (
-        f"The two sides of a {node.op.cancels} cancel{at_entry(entry, node.shape)}: the result is mostly rounding, and "
-    )
+    text = f"The two sides of a {node.op.text.cancels} cancel{at_entry(entry, node.shape)}: the result is mostly rounding, and "
     return [Note("digits-lost", f"{text}so is what depends on it.")]
 
 
@@ -235,7 +233,7 @@ def by_shape(nodes: list[Node]) -> dict[Hashable, list[Operation]]:
     """Return the sums and differences of computed numbers: those of a few entries by shape, others one by one."""
     groups: dict[Hashable, list[Operation]] = {}
     for node in nodes:
-        if isinstance(node, Operation) and node.op.cancels and any(map(computed, node.arguments)):
+        if isinstance(node, Operation) and node.op.text.cancels and any(map(computed, node.arguments)):
             shapes = tuple([np.shape(value_of(a)) for a in node.arguments])
             groups.setdefault(shapes if node.value.size <= FEW else node.index, []).append(node)
     return groups
@@ -255,7 +253,7 @@ def first_cancelled(nodes: list[Operation]) -> tuple[Operation, int] | None:
 
 def computed(argument: Any) -> bool:
     """Return whether a value was rounded: whether it is more than an input, moved at most."""
-    return isinstance(argument, Operation) and not argument.op.moves
+    return isinstance(argument, Operation) and not argument.op.entries.moves
 
 
 MOST_STEPS = 2_000

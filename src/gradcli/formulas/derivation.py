@@ -132,7 +132,11 @@ def parts_of_entries(node: Node, composition: Composition) -> int:
     A sum of products that no derivative flows through has all its terms, and it has few entries.
     """
     size = int(np.size(node.value))
-    if not isinstance(node, Operation) or node.op.local is None or (node.op.spec is None and node.op.folds is None):
+    if (
+        not isinstance(node, Operation)
+        or node.op.local is None
+        or (node.op.entries.spec is None and node.op.entries.folds is None)
+    ):
         return size
     if any(composition.parts(node, k) is not None for k in node.links):
         return size
@@ -265,7 +269,7 @@ def of_node(node: Node, composition: Composition) -> Hashable:
 
 def depends(op: Op) -> bool:
     """Return whether the links of an op may depend on numbers, if only by a convention."""
-    return not op.shaped or op.zero_at is not None
+    return not op.entries.shaped or op.zero_at is not None
 
 
 def of_constant(value: Any) -> Hashable:
@@ -284,7 +288,7 @@ def content(array: Any) -> bytes:
 
 def chosen(node: Node, op: Op) -> Hashable:
     """Return where the entries of an op that moves them came from, and what came from nowhere."""
-    if not op.moves or op.shaped:
+    if not op.entries.moves or op.entries.shaped:
         return None
     values = tuple([value_of(a) for a in node.arguments])
     moved, left = [], np.ones(node.value.size, dtype=bool)

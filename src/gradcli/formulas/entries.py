@@ -236,7 +236,7 @@ class Elements:
     def _needs_name(self, node: Node) -> bool:
         """Return whether an op that has no entry-level formula would drag a long text into every formula."""
         op = node.op
-        opaque = op is not None and not (op.formula or op.moves or op.folds or op.spec)
+        opaque = op is not None and not (op.formula or op.entries.moves or op.entries.folds or op.entries.spec)
         return opaque and len(self.texts.of(node)) > WORDY
 
     def _symbols(self, node: Node) -> ExprArray:
@@ -253,7 +253,7 @@ class Elements:
                 self.rename(argument)
 
     def _name_arguments(self, node: Operation) -> None:
-        if node.op.moves:
+        if node.op.entries.moves:
             return
         for k, argument in enumerate(node.arguments):
             if not isinstance(argument, Node) or argument.op is None or not self._mentioned(node, k):
@@ -265,18 +265,18 @@ class Elements:
     def _mentioned(node: Operation, argument: int) -> bool:
         """Return whether the derivative by any active argument depends on this one."""
         active = [k for k, a in enumerate(node.arguments) if isinstance(a, Node) and a.active]
-        return bool(active) and node.op.mentions(argument, active)
+        return bool(active) and node.op.entries.mentions(argument, active)
 
     def _entries(self, node: Operation) -> ExprArray:
         op = node.op
         count = int(np.size(node.value))
         if op.formula is not None:
             return self._elementwise(node, op.formula, count)
-        if op.folds is not None:
-            return as_objects([op.folds(s, group) for group in self._grouped(node, count)])
-        if op.spec is not None:
-            return self._contracted(node, op.spec, count)
-        if op.moves:
+        if op.entries.folds is not None:
+            return as_objects([op.entries.folds(s, group) for group in self._grouped(node, count)])
+        if op.entries.spec is not None:
+            return self._contracted(node, op.entries.spec, count)
+        if op.entries.moves:
             return self._moved(node, count)
         return self._symbols(node)
 

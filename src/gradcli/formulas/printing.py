@@ -281,7 +281,7 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
 
 def without_defaults(name: str, arguments: Sequence[Expr], texts: list[str]) -> list[str]:
     """Return the arguments of a call without options that are the function's own."""
-    defaults = list(OPS[name].defaults.values()) if name in OPS else []
+    defaults = list(OPS[name].text.defaults.values()) if name in OPS else []
     if len(defaults) and len(texts) > len(defaults):
         given = arguments[-len(defaults) :]
         if all(option.is_Number and float(option) == default for option, default in zip(given, defaults, strict=True)):

@@ -329,7 +329,7 @@ def term(rule: IndexRule, own: list[str]) -> str:
 def rule_of(link: Link, k: int, texts: Texts, letters: list[str]) -> IndexRule | None:
     """Return the rule of one op by one argument, in index letters."""
     node, op = link.node, link.node.op
-    match op.index:
+    match op.entries.index:
         case Chosen(rules):
             return choice_rule(link, k, rules[k], texts, letters)
         case Picked() as picked:
@@ -343,11 +343,11 @@ def rule_of(link: Link, k: int, texts: Texts, letters: list[str]) -> IndexRule |
             return link.rule(texts, [i], [j], text.format(x=x, y=y, i=i, j=j)) if len(node.shape) == 1 else None
         case Said():
             return None
-    if op.spec is not None:
-        return product_rule(link, k, op.spec, texts, letters)
-    if not op.moves:
+    if op.entries.spec is not None:
+        return product_rule(link, k, op.entries.spec, texts, letters)
+    if not op.entries.moves:
         return None  # a step, whose derivative is 0 and is said in words
-    return moving_rule(link, k, texts, letters) if op.shaped else extreme_rule(link, k, texts, letters)
+    return moving_rule(link, k, texts, letters) if op.entries.shaped else extreme_rule(link, k, texts, letters)
 
 
 def moving_rule(link: Link, k: int, texts: Texts, letters: list[str]) -> IndexRule | None:
@@ -764,4 +764,4 @@ def in_words(link: Link, texts: Texts) -> IndexRule:
     """Return what a derivative is that has no rule."""
     op, ends = link.node.op, link.factor(texts)
     moved = f"1 where an entry of {ends.above} is one of {ends.below}, 0 elsewhere"
-    return link.rule(texts, words=moved if op.moves and op.shaped else f"the derivative of {op.name}")
+    return link.rule(texts, words=moved if op.entries.moves and op.entries.shaped else f"the derivative of {op.name}")

@@ -170,21 +170,21 @@ class Texts:
 
     def written(self, node: Node, op: Op) -> tuple[str, int]:
         """Return the text of a node whose arguments have theirs, and how tightly it binds."""
-        if op.listed:
+        if op.text.listed:
             return self._listed(node, op), ATOM
         parts = [self.argument(argument) for argument in node.arguments]
-        if op.text and op.precedence < ATOM:
-            return self._infix(op.text, op, parts), op.precedence
+        if op.text.template and op.text.precedence < ATOM:
+            return self._infix(op.text.template, op, parts), op.text.precedence
         call = Call(
-            op.spelled or op.name,
+            op.text.spelled or op.name,
             [text for text, _ in parts],
             [f"({text})" if text.isdecimal() else self._tight((text, rank)) for text, rank in parts],
             node.static,
-            op.defaults,
-            op.words,
+            op.text.defaults,
+            op.text.words,
             np.ndim(value_of(node.arguments[0])),
         )
-        return clipped(op.write(call)), ATOM
+        return clipped(op.text.write(call)), ATOM
 
     @staticmethod
     def _tight(part: tuple[str, int]) -> str:
@@ -194,7 +194,9 @@ class Texts:
     def _infix(text: str, op: Op, parts: list[tuple[str, int]]) -> str:
         shown = []
         for k, (part, rank) in enumerate(parts):
-            tight = rank > op.precedence or (rank == op.precedence and (k == 0) != op.right and op.precedence > 50)
+            tight = rank > op.text.precedence or (
+                rank == op.text.precedence and (k == 0) != op.text.right and op.text.precedence > 50
+            )
             shown.append(part if tight else f"({part})")
         return text.format(*shown)
 

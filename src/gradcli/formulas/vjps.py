@@ -419,7 +419,7 @@ def with_places(text: str, places: Mapping[str, str]) -> str:
 
 def backward_texts(op: Op, k: int, out: Any, values: Sequence[Any], static: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the texts that a record has for the vjp of one argument, at these numbers."""
-    rules = op.backward_text
+    rules = op.text.backward
     texts = rules(k, out, *values, **static) if callable(rules) else rules[k] if k < len(rules) else ()
     return (texts,) if isinstance(texts, str) else tuple(texts)
 

@@ -351,12 +351,14 @@ def round_value(node: Operation, doubts: Doubts, most: int) -> Array:
     that takes a matrix apart may have that of the largest entry in all of it.
     """
     op, reading = node.op, reading_of(node)
-    own = np.zeros(reading.out.size) if op.moves else np.abs(np.ravel(reading.out)).astype(np.float64)
-    if op.formula is None and not op.moves:
+    own = np.zeros(reading.out.size) if op.entries.moves else np.abs(np.ravel(reading.out)).astype(np.float64)
+    if op.formula is None and not op.entries.moves:
         own += terms_of(node, reading, most)
     if op.formula is None and op.digits is not None:
         own = largest_in_each(own.reshape(np.shape(reading.out)))
-    handed_on = doubt_at(node, 0, doubts) if op.pieces is not None and op.pieces.held else np.zeros(own.size)
+    handed_on = (
+        doubt_at(node, 0, doubts) if op.exact.pieces is not None and op.exact.pieces.held else np.zeros(own.size)
+    )
     for k, one in linked(node, reading, most):
         slopes = np.abs(or_zero(one.values))
         handed_on = handed_on + np.bincount(

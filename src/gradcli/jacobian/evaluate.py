@@ -12,7 +12,7 @@ from gradcli.jacobian import functions as s
 from gradcli.ops import OPS
 from gradcli.ops.arithmetic import power
 from gradcli.ops.elementwise import sigmoid
-from gradcli.ops.reductions import NORMAL
+from gradcli.ops.links import NORMAL
 
 Rule = Callable[[Sequence[Any]], Any]
 """What a formula makes of the values of its symbols, each an array or a number, in the order of their places."""

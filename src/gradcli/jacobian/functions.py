@@ -1,12 +1,14 @@
 """The functions that formulas are made of: sympy's own where they fit, ours where a convention or stability matters.
 
-Each class of ours carries its derivative in ``fdiff``. sympy's Abs, Max and Heaviside have other conventions at
-kinks than PyTorch; its tanh, log and power derivatives lose digits or divide 0 by 0 where ours do not. Its even and odd
-functions, and Abs, are not made for ``distribute(False)``, where numbers stay outside of sums: ours are.
+A class of ours has its derivatives from the record of the op that it is a call of, by ``fdiff``. sympy's Abs, Max and
+Heaviside have other conventions at kinks than PyTorch; its tanh, log and power derivatives lose digits or divide 0 by 0
+where ours do not. Its even and odd functions, and Abs, are not made for ``distribute(False)``, where numbers stay
+outside of sums: ours are.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, ClassVar
@@ -17,6 +19,8 @@ from sympy.core.parameters import distribute
 from sympy.printing.precedence import PRECEDENCE
 
 from gradcli.jacobian import refined as ways
+from gradcli.ops import OPS
+from gradcli.ops.declare import Symmetry
 from gradcli.ops.links import Array, Formula, Symbols
 
 Rules = Callable[..., tuple[Expr, ...]]
@@ -38,7 +42,7 @@ def replaced(template: Expr, chosen: Mapping[Expr, Expr]) -> Expr:
         return template.xreplace(chosen)
     with distribute(True):
         found = template.xreplace(chosen)
-    return found.xreplace({part: abs(*part.args) for part in found.atoms(Abs)})
+    return found.xreplace({part: s.abs(*part.args) for part in found.atoms(Abs)})
 
 
 def is_root(power: Pow) -> bool:
@@ -133,81 +137,58 @@ def written_out(expression: Expr) -> Expr:
     return expression.replace(lambda part: isinstance(part, Refined), lambda part: part.written(*part.args))
 
 
-# The options of a function, such as a slope, are numbers: their derivatives are never asked for.
 def own(name: str, rules: Rules, kind: type[Own] = Own) -> type[Own]:
     """Return a function class called ``name`` with these derivatives."""
     return type(name, (kind,), {"rules": staticmethod(rules)})
 
 
+def __getattr__(name: str) -> Any:
+    """Return the function that is written as a call of an op's name, with the derivatives of the op's record."""
+    op = OPS.get(name)
+    if op is None or op.derivatives is None:
+        raise AttributeError(name)
+    kind = {None: Own, Symmetry.ODD: Odd, Symmetry.EVEN: Even}[op.symmetry]
+    globals()[name] = found = own(name, partial(op.derivatives, s), kind)
+    return found
+
+
+s: Any = sys.modules[__name__]
+"""What formulas are made of: the functions here, and by their names those of ops."""
+
 # fmt: off
-_asin = refined("asin slope", lambda x: 1 / sqrt(1 - x**2), lambda x: 1 / np.sqrt(1 - x) / np.sqrt(1 + x))
-_asinh = refined("asinh slope", lambda x: 1 / sqrt(x**2 + 1), ways.asinh)
-_atanh = refined("atanh slope", lambda x: 1 / (1 - x**2), lambda x: 1 / (1 - x) / (1 + x))
-_sinc = refined("sinc slope", lambda x: cos(pi * x) / x - sin(pi * x) / (pi * x**2), ways.sinc)
-_tanh = refined("tanh slope", lambda x: 1 - tanh(x)**2, lambda x: 1 / np.cosh(x) / np.cosh(x))
-_rest = refined("rest of sigmoid", lambda x: 1 - sigmoid(x), lambda x: ways.sigmoid(-x))
-_silu = refined("silu slope", lambda x: sigmoid(x) + x * sigmoid(x) * (1 - sigmoid(x)), ways.silu)
-_gelu = refined(
-    "gelu slope", lambda x: (1 + erf(x / sqrt(2))) / 2 + x * exp(-(x**2) / 2) / sqrt(2 * pi), ways.gelu)
-_gelu_tanh = refined(
+asin_slope = refined("asin slope", lambda x: 1 / sqrt(1 - x**2), lambda x: 1 / np.sqrt(1 - x) / np.sqrt(1 + x))
+asinh_slope = refined("asinh slope", lambda x: 1 / sqrt(x**2 + 1), ways.asinh)
+atanh_slope = refined("atanh slope", lambda x: 1 / (1 - x**2), lambda x: 1 / (1 - x) / (1 + x))
+sinc_slope = refined("sinc slope", lambda x: s.cos(pi * x) / x - s.sin(pi * x) / (pi * x**2), ways.sinc)
+tanh_slope = refined("tanh slope", lambda x: 1 - s.tanh(x)**2, lambda x: 1 / np.cosh(x) / np.cosh(x))
+rest_of_sigmoid = refined("rest of sigmoid", lambda x: 1 - s.sigmoid(x), lambda x: ways.sigmoid(-x))
+silu_slope = refined(
+    "silu slope", lambda x: s.sigmoid(x) + x * s.sigmoid(x) * (1 - s.sigmoid(x)), ways.silu)
+gelu_slope = refined(
+    "gelu slope", lambda x: (1 + s.erf(x / sqrt(2))) / 2 + x * exp(-(x**2) / 2) / sqrt(2 * pi), ways.gelu)
+gelu_tanh_slope = refined(
     "gelu_tanh slope",
-    lambda x: HALF + tanh(_bend(x)) / 2 + x * _bend(x).diff(x) / (2 * cosh(_bend(x)) ** 2),
+    lambda x: HALF + s.tanh(bend(x)) / 2 + x * bend(x).diff(x) / (2 * s.cosh(bend(x)) ** 2),
     ways.gelu_tanh)
-_atan2 = refined("atan2 slope", lambda a, y, x: a / (x**2 + y**2), ways.over_squares)
+over_squares = refined("atan2 slope", lambda a, y, x: a / (x**2 + y**2), ways.over_squares)
 bce_slope = refined("bce slope", lambda x, t: (1 - t) / (1 - x) - t / x, ways.bce)
 bce_target_slope = refined("bce_target slope", lambda x: log(1 - x) - log(x), ways.bce_by_target)
-logits_slope = refined("logits slope", lambda x, t: sigmoid(x) - t, ways.logits)
+logits_slope = refined("logits slope", lambda x, t: s.sigmoid(x) - t, ways.logits)
 
 where_gt: type[Own] = own("where_gt", lambda x, y, a, b: (
     Integer(0), Integer(0), where_gt(x, y, Integer(1), Integer(0)), where_gt(x, y, Integer(0), Integer(1))))
 where_ge = own("where_ge", undecided)
-sign = own("sign", lambda x: (Integer(0),))
-floor = own("floor", lambda x: (Integer(0),))
-floor_divide = own("floor_divide", lambda a, b: (Integer(0), Integer(0)))
 heaviside = own("heaviside", lambda x, half: (Integer(0), Integer(0)))
-abs = own("abs", lambda x: (sign(x),))  # noqa: A001
-sigmoid: type[Own] = own("sigmoid", lambda x: (sigmoid(x) * _rest(x),))
-tanh: type[Own] = own("tanh", lambda x: (_tanh(x),))
-relu = own("relu", lambda x: (where_gt(x, 0, 1, 0),))
-expm1 = own("expm1", lambda x: (exp(x),))
-exp2: type[Own] = own("exp2", lambda x: (exp2(x) * log(2),))
-log2 = own("log2", lambda x: (1 / (x * log(2)),))
-log10 = own("log10", lambda x: (1 / (x * log(10)),))
-log1p = own("log1p", lambda x: (1 / (1 + x),))
-rsqrt: type[Own] = own("rsqrt", lambda x: (-rsqrt(x) ** 3 / 2,))
-cbrt: type[Own] = own("cbrt", lambda x: (1 / (3 * cbrt(x) ** 2),))
-sin: type[Own] = own("sin", lambda x: (cos(x),), Odd)
-cos: type[Own] = own("cos", lambda x: (-sin(x),), Even)
-tan: type[Own] = own("tan", lambda x: (tan(x)**2 + 1,), Odd)
-sinh: type[Own] = own("sinh", lambda x: (cosh(x),), Odd)
-cosh: type[Own] = own("cosh", lambda x: (sinh(x),), Even)
-atan = own("atan", lambda x: (1 / (x**2 + 1),), Odd)
-erf: type[Own] = own("erf", lambda x: (2 * exp(-(x**2)) / sqrt(pi),), Odd)
-acosh = own("acosh", lambda x: (1 / (sqrt(x - 1) * sqrt(x + 1)),))
-asin = own("asin", lambda x: (_asin(x),))
-acos = own("acos", lambda x: (-_asin(x),))
-asinh = own("asinh", lambda x: (_asinh(x),))
-atanh = own("atanh", lambda x: (_atanh(x),))
-sinc = own("sinc", lambda x: (_sinc(x),))
-silu = own("silu", lambda x: (_silu(x),))
-softsign = own("softsign", lambda x: (1 / (1 + abs(x)) ** 2,))
-logsigmoid = own("logsigmoid", lambda x: (sigmoid(-x),))
-gelu = own("gelu", lambda x: (_gelu(x),))
-gelu_tanh = own("gelu_tanh", lambda x: (_gelu_tanh(x),))
-maximum = own("maximum", lambda a, b: (heaviside(a - b, HALF), heaviside(b - a, HALF)))
-minimum = own("minimum", lambda a, b: (heaviside(b - a, HALF), heaviside(a - b, HALF)))
-clamp_min = own("clamp_min", lambda x, low: (where_ge(x, low, 1, 0), where_ge(x, low, 0, 1)))
-clamp_max = own("clamp_max", lambda x, high: (where_ge(high, x, 1, 0), where_ge(high, x, 0, 1)))
-remainder = own("remainder", lambda a, b: (Integer(1), -floor_divide(a, b)))
-hypot: type[Own] = own("hypot", lambda x, y: (x / hypot(x, y), y / hypot(x, y)))
-atan2 = own("atan2", lambda y, x: (_atan2(x, y, x), -_atan2(y, y, x)))
-xlogy = own("xlogy", lambda x, y: (log(y), x / y))
-logaddexp = own("logaddexp", lambda a, b: (sigmoid(a - b), sigmoid(b - a)))
-leaky_relu_ = own("leaky_relu", lambda x, slope: (where_gt(x, 0, 1, slope), Integer(0)))
-elu_ = own("elu", lambda x, alpha: (where_gt(x, 0, 1, alpha * exp(x)), Integer(0)))
-softplus_ = own("softplus", lambda x, beta, threshold: (
-    where_gt(beta * x, threshold, 1, sigmoid(beta * x)), Integer(0), Integer(0)))
+floor_divide = own("floor_divide", lambda a, b: (Integer(0), Integer(0)))
+sign, floor, trunc = (own(name, lambda x: (Integer(0),)) for name in ("sign", "floor", "trunc"))
+gelu = own("gelu", lambda x: (gelu_slope(x),))
+gelu_tanh = own("gelu_tanh", lambda x: (gelu_tanh_slope(x),))
 # fmt: on
+
+
+def bend(x: Expr) -> Expr:
+    """Return what gelu by tanh takes the tanh of."""
+    return sqrt(2 / pi) * (x + number(0.044715) * x**3)
 
 
 @lru_cache(maxsize=256)
@@ -217,16 +198,6 @@ def with_slopes(
     """Return a value that is printed as the formula of an op, with the derivatives that the op declares."""
     written, rules = (partial(of, module, **dict(options)) for of in (formula, slopes))
     return type(name, (Refined,), {"written": staticmethod(written), "rules": staticmethod(rules)})
-
-
-@lru_cache(maxsize=256)
-def named(module: Symbols, name: str, slopes: Rules) -> type[Own]:
-    """Return a function that is written as a call of its name, with the derivatives ``slopes(s, *symbols)``."""
-    return own(name, partial(slopes, module))
-
-
-def _bend(x: Expr) -> Expr:
-    return sqrt(2 / pi) * (x + number(0.044715) * x**3)
 
 
 class PowerOf(Own):
@@ -259,35 +230,9 @@ def power(x: Expr | float, p: Expr | float) -> Expr:
     return PowerOf(as_expression(x), as_expression(p))
 
 
-def leaky_relu(x: Expr, slope: float) -> Expr:
-    """Return leaky_relu with its slope as a number."""
-    return leaky_relu_(x, number(slope))
-
-
-def elu(x: Expr, alpha: float) -> Expr:
-    """Return elu with its alpha as a number."""
-    return elu_(x, number(alpha))
-
-
-def softplus(x: Expr, beta: float, threshold: float) -> Expr:
-    """Return softplus; without a threshold it is -logsigmoid(-x)."""
-    if threshold == float("inf"):
-        return -logsigmoid(-number(beta) * x) / number(beta)
-    return softplus_(x, number(beta), number(threshold))
-
-
 def symbol(name: str) -> Symbol:
     """Return a real symbol; its name is the text that formulas show for it."""
     return Symbol(name, real=True)
 
 
-# fmt: off
-__all__ = [
-    "Own", "PowerOf", "Refined", "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bce_slope",
-    "bce_target_slope", "cbrt", "clamp_max", "clamp_min", "cos", "cosh", "elu", "erf", "exp", "exp2",
-    "expm1", "floor", "gelu", "gelu_tanh", "heaviside", "hypot", "leaky_relu", "log", "log1p", "log2", "log10",
-    "logaddexp", "logits_slope", "logsigmoid", "maximum", "minimum", "named", "number", "pi", "power", "product",
-    "relu", "remainder", "rsqrt", "sigmoid", "sign", "silu", "sin", "sinc", "sinh", "softplus", "softsign", "sqrt",
-    "symbol", "tan", "tanh", "total", "where_ge", "where_gt", "with_slopes", "written_out", "xlogy",
-]
-# fmt: on
+__all__ = ["exp", "log", "pi"]

@@ -314,7 +314,7 @@ def require_few(reading: Reading, count: int, most: int) -> None:
 def is_shaped(reading: Reading, argument: int) -> bool:
     """Return whether a local Jacobian has the same parts for all numbers: none of these is 0 by convention."""
     op = reading.op
-    return op.shaped and (op.zero_at is None or not holds_somewhere(op.zero_at(argument, *reading.values)))
+    return op.entries.shaped and (op.zero_at is None or not holds_somewhere(op.zero_at(argument, *reading.values)))
 
 
 def keep(key: Hashable, count: int, parts: list[Part]) -> None:

@@ -109,7 +109,7 @@ def combined(f: Graph, op: Op, a: object, b: object) -> Any:
     left, right = number_kind(a), number_kind(b)
     x, y = value_of(a), value_of(b)
     answers = rule.masks if left == right == MASK else rule.mixed if left != right else "both"
-    what = pair_of(op.operator, left, right)
+    what = pair_of(op.text.operator, left, right)
     if answers == "neither":
         raise neither(what)
     if answers == "numpy":
@@ -125,7 +125,7 @@ def with_floats(f: Graph, op: Op, a: object, b: object) -> None:
     left, right = number_kind(a), number_kind(b)
     assert op.whole is not None  # noqa: S101
     if (op.whole.beside if MASK in (left, right) else op.whole.beside_integers) == "numpy":
-        only_numpy(f, pair_of(op.operator, left, right))
+        only_numpy(f, pair_of(op.text.operator, left, right))
 
 
 def bits(f: Graph, op: Op, rule: Bits, a: object, b: object) -> Any:
@@ -167,7 +167,7 @@ def kept_in_place(f: Graph, op: Op, before: object, result: object, name: str) -
         only_numpy(f, what, f"{name} = {name} ... is right in both")
     old, new = number_kind(before), number_kind(result)
     if op.whole is not None and op.whole.in_place and new == MASK and np.ndim(value_of(before)):
-        f.remark("torch-only", f"'{name}' {op.operator}= ...: {op.whole.in_place}.")
+        f.remark("torch-only", f"'{name}' {op.text.operator}= ...: {op.whole.in_place}.")
     if RANKS[new] <= RANKS[old] or not whole_array(before):
         return
     what = f"'{name}' holds {NAMES[old]}, and in place it cannot become {NAMES[new]}"

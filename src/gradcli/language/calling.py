@@ -161,7 +161,11 @@ def caller(
         call = noted(call, written)
     if function.build is None and op is not None:
         return unary_operator(op, registers[0][0], call)
-    if op is not None and OPERATORS.get((op.operator, len(registers))) is op and all(len(r) == 1 for r in registers):
+    if (
+        op is not None
+        and OPERATORS.get((op.text.operator, len(registers))) is op
+        and all(len(r) == 1 for r in registers)
+    ):
         return operator_caller(op, [r[0] for r in registers], call)
     return call
 

@@ -56,7 +56,7 @@ def is_array(value: object) -> bool:
 
 def looks_on(node: object) -> TypeGuard[Operation]:
     """Return whether a node shows the memory of its argument, if only its layout allows that."""
-    return isinstance(node, Operation) and node.op.view and basic(node.static.get("key"))
+    return isinstance(node, Operation) and node.op.entries.view and basic(node.static.get("key"))
 
 
 def views_under(value: object) -> Iterator[Operation]:
@@ -220,15 +220,15 @@ def sources_of_layout(node: Operation) -> list[Any] | None:
     """
     op, arguments = node.op, node.arguments
     listed = not basic(node.static.get("key"))
-    if op in (CLONE, PUT) or (op.view and not listed):
+    if op in (CLONE, PUT) or (op.entries.view and not listed):
         return [arguments[0]]
     matrices = [a for a in arguments if len(getattr(value_of(a), "shape", ())) > 1]
-    if op.view:
+    if op.entries.view:
         return [] if matrices and matrices[0].ndim == 2 else None
     by_rows = all(map(lies_by_rows, matrices))
     if op.formula is not None and (by_rows or len(matrices) == 1):
         return matrices
-    return matrices if by_rows and (op.moves or op.operator == "@") else None
+    return matrices if by_rows and (op.entries.moves or op.text.operator == "@") else None
 
 
 def lies_by_rows(value: Node | np.ndarray[Any, Any]) -> bool:
@@ -486,7 +486,7 @@ class Writing:
             return new
         found = shown_as_window(f, held(f, new), window)
         torn = isinstance(value, Node) and value.active
-        if torn and (value.index in f.torn or any(view.op.several for view in views_under(value))):
+        if torn and (value.index in f.torn or any(view.op.torch.several for view in views_under(value))):
             f.torn.add(found.index)
         return found
 

@@ -41,7 +41,7 @@ from gradcli.ops.shaping import RESHAPE
 
 def is_view(value: object) -> bool:
     """Return whether a value may show the memory of another node."""
-    return isinstance(value, Operation) and value.op.view
+    return isinstance(value, Operation) and value.op.entries.view
 
 
 def before_ndim(value: object) -> int:

@@ -19,17 +19,17 @@ from gradcli.errors.hints import listed
 from gradcli.language.arithmetic import is_tensor
 from gradcli.language.memory import in_part, may_share, root, storage_of, views_under, window_of
 from gradcli.language.picking import as_view, basic
-from gradcli.ops.declare import keeps_own, kept, value_of
+from gradcli.ops.declare import Keeps, keeps_own, kept, value_of
 from gradcli.ops.links import Indices
 from gradcli.ops.making import DATA
 
-OWN = ("own",)
+OWN = ((Keeps.OWN,),)
 """What an op keeps that keeps neither arguments nor output; the user's own functions see to what they keep."""
 
 
 def saved_places(node: Operation) -> tuple[int, ...]:
     """Return the numbers of the arguments that PyTorch saves for the derivative of a node, and -1 for its output."""
-    if node.op.torch_saves == OWN:
+    if node.op.torch.saves == OWN:
         return ()
     active = tuple([type(a) in NODES and a.active for a in node.arguments])
     arrays = tuple([type(a) in TENSORS or isinstance(a, np.ndarray) for a in node.arguments])
@@ -73,7 +73,7 @@ def remark_write(
     Raises ``in-place`` where one place of the memory shows as several entries.
     """
     differentiated = any(isinstance(value, Node) and value.active for value in (before, written))
-    if differentiated and any(view.op.several for view in views_under(before)):
+    if differentiated and any(view.op.torch.several for view in views_under(before)):
         f.remark(
             "torch-refuses",
             f"'{name}' is one of several views that were made at once: PyTorch lets nothing be written to them in "
@@ -158,7 +158,7 @@ def remark_backward(graph: Graph, output: object) -> None:
     if torn_views(graph, output):
         graph.remark("torch-refuses", TORN)
     for node in differentiated(output):
-        if node.op.torch_raises:
+        if node.op.torch.raises:
             graph.remark(
                 "torch-refuses",
                 f"PyTorch has no derivative of {called_by(graph, node)}: backward raises. Here it is 0.",
@@ -234,7 +234,7 @@ def sources(node: Node) -> list[Node]:
     return [
         argument
         for k, argument in enumerate(node.arguments)
-        if isinstance(argument, Node) and (node.op.torch_raises or node.op.vjp(k) is not None)
+        if isinstance(argument, Node) and (node.op.torch.raises or node.op.vjp(k) is not None)
     ]
 
 

@@ -14,6 +14,7 @@ from gradcli.ops import Function
 from gradcli.ops.arithmetic import only_numpy
 from gradcli.ops.declare import Pair, Parts, value_of
 from gradcli.ops.further.casting import as_kind
+from gradcli.ops.vocabulary import Made
 
 
 def treated(f: Graph, function: Function, kinds: Iterable[str]) -> str | None:
@@ -37,7 +38,7 @@ def treated(f: Graph, function: Function, kinds: Iterable[str]) -> str | None:
         return None
     rule = own.integers if INTEGER in found else own.masks
     if mixed and own.beside == "numpy":
-        rule = f"numpy-{rule.rpartition('-')[2]}"
+        rule = Made(f"numpy-{rule.rpartition('-')[2]}")
     return alone(f, what, rule, INTEGER if INTEGER in found else MASK)
 
 

@@ -13,9 +13,8 @@ from gradcli.ops import (
     neural,
     piecewise,
     reductions,
-    selection,
     shaping,
-    spread,
+    statistics,
 )
 from gradcli.ops.declare import OPERATORS, OPS, Op, Pair, Parts
 from gradcli.ops.vocabulary import (
@@ -61,8 +60,7 @@ __all__ = [
     "piecewise",
     "reductions",
     "rows",
-    "selection",
     "shaping",
     "spellings",
-    "spread",
+    "statistics",
 ]

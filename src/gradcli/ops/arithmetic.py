@@ -13,11 +13,17 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.declare import (
     BEYOND,
+    NOTHING,
     Apply,
     Bits,
+    Entries,
+    Exactly,
+    Keeps,
     Kink,
     Op,
     Piecewise,
+    Text,
+    Torch,
     Whole,
     beyond,
     declare,
@@ -27,9 +33,9 @@ from gradcli.ops.declare import (
     on_others,
 )
 from gradcli.ops.exactly import decided, is_nan, one_like, order_of, rest_of
-from gradcli.ops.links import Array, Forward, Integers, Mask, Number, Static, Tensor
+from gradcli.ops.links import OUT, Array, Forward, Integers, Mask, Number, Static, Tensor
 from gradcli.ops.values import number
-from gradcli.ops.vocabulary import Spelled, elementwise, function
+from gradcli.ops.vocabulary import COUNTED, KEPT, OF_NUMBERS, Kinds, Made, Spelled, elementwise, function
 
 
 def only_numpy(f: Apply, what: str, hint: str = "(...).float() makes numbers of them for both") -> None:
@@ -174,63 +180,82 @@ HALF_EACH = Kink(are_equal, "each argument gets half")
 FIRST = Kink(are_equal, "the first argument gets all")
 
 OF_BASE = "{g}*{1}*{0}**({1} - 1)"
-OF_TENSORS, SAME = "torch numpy method tensors", "same same yes"
+OF_TENSORS, SAME = "torch numpy method tensors", KEPT
 NAN_AND_TIES = "nan only where both are; a tie gives the first the gradient"
 
 # fmt: off
 # name, forward, vjps, formula: what else the record holds
 ADD = elementwise(
     "add", operator.add, passed, passed, lambda s, a, b: a + b, spelled=None,
-    operator="+", text="{} + {}", precedence=60, cancels="sum", mentions=on_none, whole=SUM)
+    text=Text(operator="+", template="{} + {}", precedence=60, cancels="sum", rule="sum"),
+    entries=Entries(mentions=on_none),
+    whole=SUM, reads=((), ()))
 SUB = elementwise(
     "sub", operator.sub, passed, lambda g, _y, _a, _b: -g, lambda s, a, b: a - b, spelled=None,
-    operator="-", text="{} - {}", precedence=60, cancels="difference", mentions=on_none, whole=DIFFERENCE)
+    text=Text(operator="-", template="{} - {}", precedence=60, cancels="difference", rule="difference"),
+    entries=Entries(mentions=on_none), whole=DIFFERENCE, reads=((), ()))
 MUL = elementwise(
     "mul", operator.mul, lambda g, _y, _a, b: g * b, lambda g, _y, a, _b: g * a, lambda s, a, b: a * b,
-    operator="*", text="{}*{}", precedence=70, mentions=on_others, whole=PRODUCT,
-    spelled=Spelled(also="multiply", doc="x*other, entry by entry"))
+    text=Text(operator="*", template="{}*{}", precedence=70,
+              rule=lambda active: "product" if len(active) > 1 else "constant factor"),
+              entries=Entries(mentions=on_others), whole=PRODUCT,
+    spelled=Spelled(also="multiply", doc="x*other, entry by entry"), reads=((1,), (0,)))
 DIV = elementwise(
     "div", quotient, lambda g, _y, _a, b: g / b, lambda g, _y, a, b: -g * (a / b / b), lambda s, a, b: a / b,
     spelled=None,
-    operator="/", text="{}/{}", precedence=70, mentions=lambda k, active: k == 1 or 1 in active, whole=QUOTIENT,
-    exactly=lambda a, b: a / b, domain=((-2, 2), (0.5, 2)), torch_saves=("1", "own arrays: 0 1"),
-    splits_zero=lambda k, a, b: b == 0 if k == 1 else False, differs=beyond, says=BEYOND)
+    text=Text(operator="/", template="{}/{}", precedence=70,
+              rule=lambda active: "constant factor" if [*active] == [0] else "quotient"),
+    entries=Entries(mentions=lambda k, active: k == 1 or 1 in active), whole=QUOTIENT,
+    exact=Exactly(value=lambda a, b: a / b), domain=((-2, 2), (0.5, 2)),
+    torch=Torch(saves=((1,), (Keeps.OWN,)), saves_of_arrays=((), (0, 1)), differs=beyond, says=BEYOND),
+    splits_zero=lambda k, a, b: b == 0 if k == 1 else False, reads=((1,), (0, 1)))
 REMAINDER = elementwise(
-    "remainder", remainder, passed, lambda g, _y, a, b: -g * np.floor_divide(a, b), lambda s, a, b: s.remainder(a, b),
-    operator="%", text="{} % {}", precedence=70, whole=REST, pieces=Piecewise(np.floor_divide, rest_of),
-    domain=((0.1, 0.9), (1, 2)), spelled=Spelled(also="mod", doc="x % other, with the sign of other"))
+    "remainder", remainder, passed, lambda g, _y, a, b: -g * np.floor_divide(a, b), None, slopes=lambda s, a,
+    b: (s.number(1), -s.floor_divide(a, b)),
+    text=Text(operator="%", template="{} % {}", precedence=70), whole=REST,
+    exact=Exactly(pieces=Piecewise(np.floor_divide, rest_of)),
+    domain=((0.1, 0.9), (1, 2)), spelled=Spelled(also="mod", doc="x % other, with the sign of other"),
+    reads=((), (0, 1)))
 NEG = elementwise(
-    "neg", operator.neg, lambda g, _y, _x: -g, lambda s, x: -x, operator="-", text="-{}", precedence=80,
-    mentions=on_none, spelled=Spelled(also="negative", doc="-x", kinds="no same yes"))
+    "neg", operator.neg, lambda g, _y, _x: -g, lambda s, x: -x,
+    text=Text(operator="-", template="-{}", precedence=80, rule="constant factor"),
+    entries=Entries(mentions=on_none), spelled=Spelled(also="negative", doc="-x", kinds=OF_NUMBERS), reads=NOTHING)
 POW = elementwise(
     "pow", power, power_vjp_base, lambda g, y, x, p: g * np.where((x == 0) & (p >= 0), 0.0, y * np.log(x)),
     lambda s, x, p: s.power(x, p),
-    operator="**", text="{}**{}", precedence=90, right=True, whole=POWERS,
-    exactly=lambda x, p: np.asarray(x) ** p if isinstance(x, np.ndarray) else one_like(p) * x**p, edge=at_root,
-    domain=((0.2, 2), (-2, 2)), torch_saves=("0 1 arrays: output", "0 1 output"),
+    text=Text(operator="**", template="{}**{}", precedence=90, right=True,
+              backward=((OF_BASE, f"where({{1}} == 0, 0, {OF_BASE})"), "{g}*{y}*log({0})"),
+              rule=lambda active: "power" if 1 not in active else "general power" if 0 in active else "exponential"),
+    whole=POWERS,
+    exact=Exactly(value=lambda x, p: np.asarray(x) ** p if isinstance(x, np.ndarray) else one_like(p) * x**p),
+    edge=at_root,
+    domain=((0.2, 2), (-2, 2)), torch=Torch(saves=((0, 1), (0, 1, Keeps.OUTPUT)),
+                                            saves_of_arrays=((Keeps.OUTPUT,), ())),
     zero_at=lambda k, x, p: (x == 0) & (p >= 0) if k else p == 0, zero_text=("{1} == 0", "({0} == 0) & ({1} >= 0)"),
     splits_zero=lambda k, x, p: (x == 0) & (p < 0) if k == 0 else False,
-    backward_text=((OF_BASE, f"where({{1}} == 0, 0, {OF_BASE})"), "{g}*{y}*log({0})"),
-    spelled=Spelled("torch numpy math method", also="power float_power", doc="x to the power other"))
+    spelled=Spelled("torch numpy math method", also="power float_power", doc="x to the power other"),
+    reads=((0, 1), (OUT, 0, 1)))
 MAXIMUM = elementwise(
     "maximum", np.maximum, lambda g, _y, a, b: ties(g, a, b), lambda g, _y, a, b: ties(g, b, a),
-    lambda s, a, b: s.maximum(a, b), kink=HALF_EACH,
-    pieces=Piecewise(order_of, lambda piece, a, b: np.where(piece > 0, a, np.where(piece < 0, b, (a + b) / 2))),
+    None, slopes=lambda s, a, b: (s.heaviside(a - b, s.HALF), s.heaviside(b - a, s.HALF)), kink=HALF_EACH,
+    exact=Exactly(pieces=Piecewise(order_of, lambda piece, a,
+                                   b: np.where(piece > 0, a, np.where(piece < 0, b, (a + b) / 2)))),
     spelled=Spelled(OF_TENSORS, "", "the larger of each pair; a tie gives each half of the gradient", kinds=SAME))
 MINIMUM = elementwise(
     "minimum", np.minimum, lambda g, _y, a, b: ties(g, b, a), lambda g, _y, a, b: ties(g, a, b),
-    lambda s, a, b: s.minimum(a, b), kink=HALF_EACH,
-    pieces=Piecewise(order_of, lambda piece, a, b: np.where(piece < 0, a, np.where(piece > 0, b, (a + b) / 2))),
+    None, slopes=lambda s, a, b: (s.heaviside(b - a, s.HALF), s.heaviside(a - b, s.HALF)), kink=HALF_EACH,
+    exact=Exactly(pieces=Piecewise(order_of, lambda piece, a,
+                                   b: np.where(piece < 0, a, np.where(piece > 0, b, (a + b) / 2)))),
     spelled=Spelled(OF_TENSORS, "", "the smaller of each pair; a tie gives each half of the gradient", kinds=SAME))
 elementwise(
     "fmax", np.fmax, lambda g, _y, a, b: np.where(is_first(a, b), g, 0.0),
     lambda g, _y, a, b: np.where(is_first(a, b), 0.0, g), lambda s, a, b: s.clamp_min(a, b), kink=FIRST,
-    pieces=Piecewise(lambda a, b: (a >= b) | is_nan(b), np.where),
+    exact=Exactly(pieces=Piecewise(lambda a, b: (a >= b) | is_nan(b), np.where)),
     spelled=Spelled(OF_TENSORS, "", f"the larger of each pair, {NAN_AND_TIES}", kinds=SAME))
 elementwise(
     "fmin", np.fmin, lambda g, _y, a, b: np.where(is_least(a, b), g, 0.0),
     lambda g, _y, a, b: np.where(is_least(a, b), 0.0, g), lambda s, a, b: s.clamp_max(a, b), kink=FIRST,
-    pieces=Piecewise(lambda a, b: (a <= b) | is_nan(b), np.where),
+    exact=Exactly(pieces=Piecewise(lambda a, b: (a <= b) | is_nan(b), np.where)),
     spelled=Spelled(OF_TENSORS, "", f"the smaller of each pair, {NAN_AND_TIES}", kinds=SAME))
 # fmt: on
 
@@ -240,13 +265,13 @@ def scaled(f: Apply, x: Tensor, alpha: Static, name: str = "alpha") -> Tensor:
     return x if alpha == 1 else f(MUL, number(alpha, name), x)
 
 
-@function("add plus", "torch numpy method", "elementwise", op=ADD, kinds="integer integer yes")
+@function("add plus", "torch numpy method", "elementwise", op=ADD, kinds=COUNTED)
 def build_add(f: Apply, x: Tensor, other: Tensor, alpha: Static = 1) -> Tensor:
     """x + other, or x + alpha*other"""
     return f(ADD, x, scaled(f, other, alpha))
 
 
-@function("sub subtract", "torch numpy method", "elementwise", op=SUB, kinds="no integer yes")
+@function("sub subtract", "torch numpy method", "elementwise", op=SUB, kinds=Kinds(Made.NO, Made.INTEGER))
 def build_sub(f: Apply, x: Tensor, other: Tensor, alpha: Static = 1) -> Tensor:
     """x - other, or x - alpha*other"""
     return f(SUB, x, scaled(f, other, alpha))
@@ -276,13 +301,14 @@ ROUNDED_DIV = declare(
         rounded_quotient,
         (zero, zero),
         no_links,
-        pieces=decided(rounded_quotient),
+        exact=Exactly(pieces=decided(rounded_quotient)),
         kink=Kink(
             lambda a, b, rounding_mode: (np.fmod(a, b) == 0) & ((rounding_mode == "floor") | (a != 0)), "0 is taken"
         ),
-        spelled="div",
+        text=Text(spelled="div"),
         step=True,
-        torch_saves=("",),
+        torch=Torch(saves=((),)),
+        reads=((), ()),
     )
 )
 FLOOR_DIVIDE = declare(
@@ -291,13 +317,11 @@ FLOOR_DIVIDE = declare(
         np.floor_divide,
         (None, None),
         no_links,
-        pieces=decided(np.floor_divide),
-        operator="//",
-        text="{}//{}",
-        precedence=70,
+        exact=Exactly(pieces=decided(np.floor_divide)),
+        text=Text(operator="//", template="{}//{}", precedence=70),
         flat=True,
         step=True,
-        torch_raises=True,
+        torch=Torch(raises=True),
         whole=WHOLE_QUOTIENT,
     )
 )
@@ -316,11 +340,9 @@ for _sign, _compare in COMPARISONS.items():
             _compare,
             (None, None),
             no_links,
-            pieces=decided(_compare),
+            exact=Exactly(pieces=decided(_compare)),
             edge=are_equal,
-            operator=_sign,
-            text=f"{{}} {_sign} {{}}",
-            precedence=30,
+            text=Text(operator=_sign, template=f"{{}} {_sign} {{}}", precedence=30),
         )
     )
 LOGIC = {"&": (np.bitwise_and, 50), "^": (np.bitwise_xor, 45), "|": (np.bitwise_or, 40)}
@@ -331,10 +353,8 @@ for _sign, (_logic, _rank) in LOGIC.items():
             _logic,
             (None, None),
             no_links,
-            operator=_sign,
-            text=f"{{}} {_sign} {{}}",
-            precedence=_rank,
+            text=Text(operator=_sign, template=f"{{}} {_sign} {{}}", precedence=_rank),
             bits=BITS[_sign],
         )
     )
-declare(Op("~", np.logical_not, (None,), no_links, operator="~", text="~{}", precedence=80))
+declare(Op("~", np.logical_not, (None,), no_links, text=Text(operator="~", template="~{}", precedence=80)))

@@ -11,8 +11,8 @@ What people call the rules of differentiation, for lines that say which one was 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
+from enum import Enum
 from functools import cache, wraps
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
@@ -20,9 +20,9 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import links
-from gradcli.ops.links import Doubles, Formula, Links, Local, Options, Rule, Tensor, Test, Vjp
+from gradcli.ops.links import OUT, Doubles, Formula, Links, Local, Options, Rule, Tensor, Test, Vjp
 from gradcli.ops.writing import Call, function_call
-from gradcli.records import dataclass, field
+from gradcli.records import dataclass, field, replace
 
 F = TypeVar("F", bound=Callable[..., Any])
 RULES: dict[Any, Any] = {}
@@ -193,67 +193,150 @@ Array = links.Array
 Indices = links.Indices
 
 
+class Symmetry(Enum):
+    """What a function of one number is where its argument turns its sign."""
+
+    ODD = "f(-x) = -f(x)"
+    EVEN = "f(-x) = f(x)"
+
+
+class Keeps(Enum):
+    """What PyTorch keeps for a derivative, beside arguments, which stand by their numbers."""
+
+    OUTPUT = "the output"
+    OTHERS = "all arguments but its own"
+    OWN = "what is neither of them, such as the places of the largest entries"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exactly:
+    """How an op is computed in many digits, where its forward as it stands is not how.
+
+    ``value(*values, **static)`` is that of arrays of exact numbers. ``pieces`` are those of an op in pieces; None: it
+    is one formula everywhere. ``work(out, *values, **static)`` is about how many operations on single numbers it takes;
+    None: as many as the largest array has entries.
+    """
+
+    value: Rule | None = None
+    pieces: Piecewise | None = None
+    work: Callable[..., int] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Torch:
+    """What PyTorch does otherwise.
+
+    ``differs(out, *values)`` is true where its gradient, and so the vjp, is not the mathematical one; ``says`` how.
+    ``oddity`` says so of single nodes. ``saves`` is what it keeps for the derivative by each argument, one for all or
+    None: what the vjps read; ``saves_of_arrays`` what it keeps beside where no argument is a plain number.
+    ``doubles(out, *values, **static)`` are its own value and slope where these have fewer digits than ours, None for
+    one that has as many. ``raises`` says that it has no derivative; ``several`` that the result is one of several views
+    that it gives at once, none of which it lets anything be written to.
+    """
+
+    differs: Test | None = None
+    says: str = ""
+    oddity: Oddity | None = None
+    saves: tuple[tuple[int | Keeps, ...], ...] | None = None
+    saves_of_arrays: tuple[tuple[int | Keeps, ...], ...] = ()
+    doubles: Doubles | None = None
+    raises: bool = False
+    several: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """How the entries of the output stand to those of the arguments.
+
+    ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch; ``by_shape``
+    those whose vjps read no value but g, only shapes; ``shaped`` those whose local reading is the same for all numbers,
+    but for zeros by ``zero_at``. ``spec(*values, **static)`` are the subscripts of a sum of products. ``folds(s,
+    entries)`` makes an entry of the output of those that it is linked to, as formulas; None: it is written by
+    ``formula``, ``spec`` or where it moves, and else by a symbol. ``index`` is the index rule; None: that of
+    ``formula``, ``spec`` or where it moves. ``mentions(k, active)`` says whether the derivatives by the active
+    arguments mention argument k.
+    """
+
+    moves: bool = False
+    view: bool = False
+    by_shape: bool = False
+    shaped: bool = False
+    spec: Callable[..., str] | None = None
+    folds: Formula | None = None
+    index: IndexTemplate | None = None
+    mentions: Callable[[int, Sequence[int]], bool] = on_all
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """How an op and its vjps are written in the language.
+
+    ``operator`` is its sign; empty: it is called as a function, as ``write`` has it. ``template`` with a
+    ``precedence`` below 100 is how an operator stands in a formula, from the right where ``right``. ``listed`` marks an
+    op that is written entry by entry, since the language has no expression for it. ``spelled`` is the function that it
+    is called by; empty: its name. ``defaults`` are the options that the function takes where none are given, ``words``
+    what options are called in the language, where that is another name. ``cancels`` is what an op is called of which
+    little is left where its two sides cancel. ``rule`` is what people call the rule of its derivative by the arguments
+    that are active; empty: the function's name.
+
+    ``backward`` has for each argument the vjp as people write it, with ``{g}`` for the cotangent, ``{0}`` for argument
+    0, ``{y}`` for the output, ``{G}`` and ``{Y}`` for g and y with the axes back that a reduction took away, ``{C}``
+    for g as a column, and ``{dim}`` for an option. It is a text, or a tuple of texts where the first does not hold for
+    all numbers; one function ``backward(k, out, *values, **static)`` may give them, by shapes and options alone. Empty:
+    the vjp writes itself, as it does where no text holds.
+    """
+
+    operator: str = ""
+    template: str | None = None
+    precedence: int = 100
+    right: bool = False
+    listed: bool = False
+    write: Callable[[Call], str] = function_call
+    spelled: str = ""
+    defaults: Options = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
+    cancels: str = ""
+    rule: str | Callable[[Collection[int]], str] = ""
+    backward: tuple[str | tuple[str, ...], ...] | Callable[..., str | tuple[str, ...]] = ()
+
+
+NO_EXACT, NO_TORCH, NO_ENTRIES, NO_TEXT = Exactly(), Torch(), Entries(), Text()
+Reads = tuple[tuple[int, ...], ...]
+NOTHING: Reads = ((),)
+OUTPUT: Reads = ((OUT,),)
+WITH_OUTPUT: Reads = ((OUT, 0),)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Op:
     """All that is particular to an operation. What is left out means what is said here.
 
-    Numbers. ``forward(*values, **static)`` computes the output; ``vjps[k](g, out, *values, **static)`` the cotangent of
-    argument k (the engine undoes broadcasting); None where no derivative flows. An op with any number of arguments
-    gives one function ``vjps(k)``. A parameter that a vjp does not read begins with ``_``: the tape need not keep it.
-    ``local`` gives the links of the local Jacobian, ``formula(s, *symbols)`` is an elementwise op's scalar formula;
-    None: it is not elementwise. ``digits(out, *values)`` is the size of the terms whose difference is the derivative,
-    where the vjp subtracts; None: it does not. ``size(*values)`` bounds the elements of the output before they are
-    made; None: they are those of the arguments, broadcast. ``steps(*values)`` is about how many numbers numpy goes
-    through, where these are more than the entries; None: they are not. ``terms`` is what it costs to read the links;
+    Numbers. ``forward(*values, **static)`` computes the output; ``vjps[k](g, out, *values, **static)`` the
+    cotangent of argument k (the engine undoes broadcasting); None where no derivative flows. An op with any number
+    of arguments gives one function ``vjps(k)``. ``reads`` has for each vjp the arguments whose numbers it reads,
+    ``OUT`` for the output: the tape keeps no others; None: all arguments, and not the output. ``again`` are the
+    vjps written so that they can be differentiated; None: the vjps are. ``local`` gives the links of the local
+    Jacobian, ``formula(s, *symbols)`` is an elementwise op's scalar formula; None: it is not elementwise.
+    ``derivatives(s, *symbols)`` are those of a call of the function, one for each argument, where it is a function
+    of formulas, ``s.NAME``, and ``symmetry`` is that of its sign. ``digits(out, *values)`` is the size of the terms
+    whose difference is the derivative, where the vjp subtracts. ``size(*values)`` bounds the elements of the output
+    before they are made; None: they are those of the arguments, broadcast. ``steps(*values)`` is about how many
+    numbers numpy goes through, where these are more than the entries. ``terms`` is what it costs to read the links;
     None: as much as there are.
 
-    Many digits. ``exactly(*values, **static)`` is the value of arrays of exact numbers; None: as ``forward`` has it.
-    ``pieces`` are those of an op in pieces; None: it is one formula everywhere. ``work(out, *values, **static)`` is
-    about how many operations on single numbers it takes; None: as many as the largest array has entries.
-
     Conventions. ``kink`` is where there is no derivative; None: nowhere. ``edge(*values, **static)`` is true where a
-    number may be wrong although there is no kink; None: where another piece is near.
-    ``zero_at(argument, *values)`` is true where the derivative is 0 by convention although the formula says otherwise;
-    ``zero_text`` says so for each argument in the language, with ``{0}`` for argument 0 and ``{y}`` for the output.
-    ``splits_zero(argument, *values)`` is true where 0 and -0 of an argument give different values.
-    ``flat`` says that no gradient flows; a ``step`` is flat wherever it has a derivative, and sends zeros back.
-    ``chooses`` marks an op that leaves entries of its arguments out by a condition. ``domain`` has for each argument
-    the numbers that tests draw from.
-
-    PyTorch. ``differs(out, *values)`` is true where its gradient, and so the vjp, is not the mathematical one; ``says``
-    how. ``oddity`` says so of single nodes. ``torch_saves`` says for each argument what PyTorch keeps for its
-    derivative: words such as ``"output"``, ``"0 1"`` (numbers of arguments), ``"others"`` or ``"own"`` (neither of
-    them), and after ``arrays:`` what it keeps where no argument is a plain number; one text holds for all arguments;
-    None: what the vjps read.
-    ``torch_doubles(out, *values, **static)`` are PyTorch's own value and slope where these have fewer digits than ours,
-    None for one that has as many; None: both have. ``torch_raises`` says that PyTorch has no derivative; ``several``
-    that the result is one of several views that PyTorch gives at once, none of which it lets anything be written to.
-
-    Entries. ``moves`` marks ops that only rearrange entries, ``view`` those whose result shares memory in PyTorch;
-    ``by_shape`` those whose vjps read no value but g, only shapes; ``shaped`` those whose local reading is the same for
-    all numbers, but for zeros by ``zero_at``. ``spec(*values, **static)`` are the subscripts of a sum of products;
-    None: it is none. ``folds(s, entries)`` makes an entry of the output of those that it is linked to, as formulas;
-    None: it is written by ``formula``, ``spec`` or where it moves, and else by a symbol. ``index`` is the index rule;
-    None: that of ``formula``, ``spec`` or where it moves. ``mentions(k, active)`` says whether the derivatives by the
-    active arguments mention argument k.
-
-    Text. ``operator`` is how the syntax of the language writes it; empty: it is called as a function, as ``write`` has
-    it. ``text`` with a ``precedence`` below 100 is how an operator stands in a formula, from the right where
-    ``right``. ``listed`` marks an op that is written entry by entry, since the language has no expression for it.
-    ``spelled`` is the function that it is called by; empty: its name. ``defaults`` are the options that the function
-    takes where none are given, ``words`` what options are called in the language, where that is another name.
-    ``cancels`` is what an op is called of which little is left where its two sides cancel; empty: none is.
-    ``backward_text`` has for each argument the vjp as people write it in the language, with ``{g}`` for the cotangent,
-    ``{0}`` for argument 0, ``{y}`` for the output, ``{G}`` and ``{Y}`` for g and y with the axes back that a reduction
-    took away, ``{C}`` for g as a column, and ``{dim}`` for an option. It is a text, or a tuple of texts where the first
-    does not hold for all numbers; one function ``backward_text(k, out, *values, **static)`` may give them, by shapes
-    and options alone. Empty: the vjp writes itself, as it does where no text holds.
-
-    Second derivatives. ``again`` are the vjps written so that they can be differentiated; None: the vjps are.
+    number may be wrong although there is no kink; None: where another piece is near. ``zero_at(argument, *values)`` is
+    true where the derivative is 0 by convention although the formula says otherwise; ``zero_text`` says so for each
+    argument in the language, with ``{0}`` for argument 0 and ``{y}`` for the output. ``splits_zero(argument, *values)``
+    is true where 0 and -0 of an argument give different values. ``flat`` says that no gradient flows; a ``step`` is
+    flat wherever it has a derivative, and sends zeros back. ``chooses`` marks an op that leaves entries of its
+    arguments out by a condition. ``domain`` has for each argument the numbers that tests draw from.
 
     Arrays. ``require(*values)`` refuses what numpy would take for something else, so that operands become arrays;
     None: it works entry by entry. ``whole`` is what an operator makes of masks and integers, ``bits`` what one of masks
-    and integers alone does; None: it is no such operator.
+    and integers alone does.
+
+    ``exact``, ``torch``, ``entries`` and ``text`` are described where their classes are.
     """
 
     name: str
@@ -261,13 +344,14 @@ class Op:
     vjps: tuple[Vjp | None, ...] | Callable[[int], Vjp]
     local: Local
     formula: Formula | None = None
+    derivatives: Formula | None = None
+    symmetry: Symmetry | None = None
+    reads: Reads | None = None
+    again: tuple[Vjp | None, ...] | None = None
     digits: Rule | None = None
     size: Callable[..., int] | None = None
     steps: Callable[..., int] | None = None
     terms: Callable[..., int] | None = None
-    exactly: Rule | None = None
-    pieces: Piecewise | None = None
-    work: Callable[..., int] | None = None
     kink: Kink | None = None
     edge: Test | None = None
     zero_at: Test | None = None
@@ -277,36 +361,13 @@ class Op:
     step: bool = False
     chooses: bool = False
     domain: tuple[tuple[float, float], ...] = ((-2.0, 2.0),)
-    differs: Test | None = None
-    says: str = ""
-    oddity: Oddity | None = None
-    torch_saves: tuple[str, ...] | None = None
-    torch_doubles: Doubles | None = None
-    torch_raises: bool = False
-    several: bool = False
-    moves: bool = False
-    view: bool = False
-    by_shape: bool = False
-    shaped: bool = False
-    spec: Callable[..., str] | None = None
-    folds: Formula | None = None
-    index: IndexTemplate | None = None
-    mentions: Callable[[int, Sequence[int]], bool] = on_all
-    operator: str = ""
-    text: str | None = None
-    precedence: int = 100
-    right: bool = False
-    listed: bool = False
-    write: Callable[[Call], str] = function_call
-    spelled: str = ""
-    defaults: Options = field(default_factory=dict)
-    words: Mapping[str, str] = field(default_factory=dict)
-    cancels: str = ""
-    backward_text: tuple[str | tuple[str, ...], ...] | Callable[..., str | tuple[str, ...]] = ()
     require: Callable[..., None] | None = None
     whole: Whole | None = None
     bits: Bits | None = None
-    again: tuple[Vjp | None, ...] | None = None
+    exact: Exactly = NO_EXACT
+    torch: Torch = NO_TORCH
+    entries: Entries = NO_ENTRIES
+    text: Text = NO_TEXT
 
     def __post_init__(self) -> None:
         """Refuse a record that leaves out what it cannot do without."""
@@ -317,14 +378,15 @@ class Op:
     def missing(self) -> str:
         """Return the field without which the others cannot be read, and why; empty where none is missing."""
         bends = self.step or (self.kink is not None and not self.kink.steep)
-        if bends and self.pieces is None:
+        if bends and self.exact.pieces is None:
             return "pieces: it has a kink or a step"
         if self.zero_at is not None and not self.zero_text:
             return "zero_text, which says what zero_at does"
-        if self.differs is not None and not self.says:
+        if self.torch.differs is not None and not self.torch.says:
             return "says: how PyTorch differs"
         differentiable = callable(self.vjps) or any(self.vjps)
-        if differentiable and not (self.step or self.formula or self.spec or self.moves or self.index):
+        named = self.entries.spec or self.entries.moves or self.entries.index
+        if differentiable and not (self.step or self.formula or named):
             return "index: an index rule, or Said() for none"
         return ""
 
@@ -374,9 +436,15 @@ def declare(op: Op) -> Op:
     if op.name in OPS:
         raise ValueError(f"op {op.name!r} is declared twice")
     OPS[op.name] = op
-    if op.operator:
-        OPERATORS[op.operator, len(op.vjps) if isinstance(op.vjps, tuple) else 0] = op
+    if op.text.operator:
+        OPERATORS[op.text.operator, len(op.vjps) if isinstance(op.vjps, tuple) else 0] = op
     return op
+
+
+def variant(op: Op, key: str, **fields: Any) -> Op:
+    """Enter an op of the same name that is another but for some fields, by a key of its own."""
+    OPS[key] = found = replace(op, **fields)
+    return found
 
 
 BEYOND = "numbers as large or small as here leave double precision on the way, each route at another step"
@@ -447,83 +515,61 @@ def no_links(argument: int, out: Array, values: tuple[Array, ...], static: Optio
 
 
 @dataclass(frozen=True, slots=True)
-class Reads:
-    """Which values the rules of an op read: those of its arguments, one flag each, and that of its output."""
+class Kept:
+    """Which values are kept for the way back: those of the arguments, one flag each, and that of the output."""
 
     arguments: tuple[bool, ...]
     output: bool
 
 
 @cache
-def saved(op: Op, active: tuple[bool, ...]) -> Reads:
+def saved(op: Op, active: tuple[bool, ...]) -> Kept:
     """Return which arguments, and whether the output, is read for more than its shape on the way back.
 
     ``active`` says for each argument whether it is differentiated: the rules of others are not called.
 
     >>> from gradcli.ops import OPS
     >>> saved(OPS["mul"], (True, False))
-    Reads(arguments=(False, True), output=False)
+    Kept(arguments=(False, True), output=False)
     """
-    count = len(active)
-    if op.by_shape:
-        return Reads((False,) * count, output=False)
-    rules = [rule for k in range(count) if active[k] and (rule := op.vjp(k)) is not None]
-    read = [values_read(rule, count) for rule in rules]
-    return Reads(tuple(any(one[1 + k] for one in read) for k in range(count)), any(one[0] for one in read))
-
-
-def values_read(rule: Vjp, count: int) -> tuple[bool, ...]:
-    """Return whether a rule ``(g, out, *arguments)`` reads its output, and then each argument, by its signature.
-
-    What it does not read has a name that begins with ``_``; all that ``*values`` takes is read, or not, together.
-    """
-    flags: list[bool] = []
-    for parameter in inspect.signature(rule).parameters.values():
-        takes_rest = parameter.kind is parameter.VAR_POSITIONAL
-        flags += [not parameter.name.startswith("_")] * (2 + count - len(flags) if takes_rest else 1)
-    return tuple(flags[1 : 2 + count])
+    places = range(len(active))
+    if op.entries.by_shape:
+        return Kept((False,) * len(active), output=False)
+    rules = [k for k in places if active[k] and op.vjp(k) is not None]
+    read = {one for k in rules for one in (places if op.reads is None else op.reads[k])}
+    return Kept(tuple(k in read for k in places), OUT in read)
 
 
 @cache
-def kept(op: Op, active: tuple[bool, ...], arrays: tuple[bool, ...]) -> Reads:
+def kept(op: Op, active: tuple[bool, ...], arrays: tuple[bool, ...]) -> Kept:
     """Return which arguments, and whether the output, PyTorch keeps for the derivatives by the active arguments.
 
     That is what our own rules read, except where the op says otherwise; ``arrays`` are the arguments that are not plain
     numbers.
     """
-    if op.torch_saves is None:
+    if op.torch.saves is None:
         return saved(op, active)
-    words = words_kept(op, active, arrays)
-    count = len(active)
-    others = {j for k, word in words if word == "others" for j in range(count) if j != k}
-    named = {word for _, word in words}
-    return Reads(tuple(str(k) in named or k in others for k in range(count)), output="output" in named)
+    parts, places = parts_kept(op, active, arrays), range(len(active))
+    others = {j for k, part in parts if part is Keeps.OTHERS for j in places if j != k}
+    named = {part for _, part in parts}
+    return Kept(tuple(k in named or k in others for k in places), Keeps.OUTPUT in named)
 
 
 def keeps_own(op: Op, active: tuple[bool, ...], arrays: tuple[bool, ...]) -> bool:
     """Return whether PyTorch keeps what is neither argument nor output, such as the places of the largest entries."""
-    return any(word == "own" for _, word in words_kept(op, active, arrays))
+    return any(part is Keeps.OWN for _, part in parts_kept(op, active, arrays))
 
 
-def words_kept(op: Op, active: tuple[bool, ...], arrays: tuple[bool, ...]) -> set[tuple[int, str]]:
-    """Return the words of ``torch_saves`` that hold here, each with the number of the argument that it is for."""
-    if op.torch_saves is None:
-        return set()
-    count = len(active)
-    said = op.torch_saves * count if len(op.torch_saves) == 1 else op.torch_saves
-    told = [text.replace("arrays:", "") if all(arrays) else text.partition("arrays:")[0] for text in said[:count]]
-    return {(k, word) for k, text in enumerate(told) if active[k] for word in text.split()}
+def parts_kept(op: Op, active: tuple[bool, ...], arrays: tuple[bool, ...]) -> list[tuple[int, int | Keeps]]:
+    """Return what PyTorch keeps by the record of an op, each with the number of the argument that it is for."""
+    parts = []
+    for saves in (op.torch.saves or (), op.torch.saves_of_arrays if all(arrays) else ()):
+        each = saves * len(active) if len(saves) == 1 else saves
+        parts += [(k, part) for k, some in enumerate(each[: len(active)]) if active[k] for part in some]
+    return parts
 
 
 # ---- What people call the rules of differentiation, for lines that say which one was used
-
-NAMED_RULES = {
-    "add": "sum", "sub": "difference", "mul": "product", "div": "quotient", "pow": "power", "neg": "constant factor",
-    "square": "power", "reciprocal": "power", "matmul": "matrix product", "einsum": "sum of products",
-    "sum": "sum of entries", "mean": "mean of entries", "index": "entries", "pick": "entries", "where": "choice",
-    "stack": "list", "cat": "list",
-}  # fmt: skip
-"""The rules that have a name of their own; that of any other function is the function's."""
 
 
 def rule_of(op: Op, active: Collection[int]) -> str:
@@ -533,9 +579,5 @@ def rule_of(op: Op, active: Collection[int]) -> str:
     >>> rule_of(OPS["mul"], [0, 1]), rule_of(OPS["mul"], [1]), rule_of(OPS["pow"], [1]), rule_of(OPS["tanh"], [0])
     ('product', 'constant factor', 'exponential', 'tanh')
     """
-    alone = len(active) == 1
-    if alone and (op.name == "mul" or (op.name == "div" and 0 in active)):
-        return "constant factor"
-    if op.name == "pow" and 1 in active:
-        return "exponential" if alone else "general power"
-    return NAMED_RULES.get(op.name) or op.spelled or op.name
+    rule = op.text.rule(active) if callable(op.text.rule) else op.text.rule
+    return rule or op.text.spelled or op.name

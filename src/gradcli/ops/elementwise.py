@@ -1,28 +1,23 @@
-"""Derivatives that plain formulas lose: near their zeros, near 0, and where a function is saturated.
+"""Functions of one number that have a derivative wherever they have a value, and a few of two.
 
-Functions of one number that have a derivative wherever they have a value, and a few of two.
+Slopes that plain formulas lose stand before them: near their zeros, near 0, and where a function is saturated.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
+from typing import Any
 
 import numpy as np
 
 from gradcli.ops import exactly
-from gradcli.ops.declare import BEYOND, Piecewise, beyond, in_one_step
-from gradcli.ops.links import Array, Axes, Mask, Number, Record
-from gradcli.ops.vocabulary import Spelled, elementwise
+from gradcli.ops.declare import BEYOND, OUTPUT, Exactly, Keeps, Piecewise, Symmetry, Text, Torch, beyond, in_one_step
+from gradcli.ops.links import OUT, Array, Axes, Mask, Number
+from gradcli.ops.vocabulary import BY_NUMPY, COUNTED, FLOATS, Kinds, Made, Spelled, elementwise
+from gradcli.records import replace
 
 _erf, _erfc = (np.frompyfunc(rule, 1, 1) for rule in (math.erf, math.erfc))
-
-
-@cache
-def gauss() -> tuple[Array, Array]:
-    """Return twelve nodes from -1 to 1 and their weights, for the integral of what is smooth."""
-    return np.polynomial.legendre.leggauss(12)
 
 
 @in_one_step
@@ -75,34 +70,35 @@ def log_of_sum(terms: Array, dim: int | Axes) -> Array:
     return np.where(total < 1.001, np.log1p(beside), np.log(total))
 
 
-def beyond_root(x: Array, root: tuple[float, float]) -> Array:
-    """Return x - r for a root r that two doubles add up to."""
-    return (x - root[0]) - root[1]
+@in_one_step
+def with_digits(slopes: Array, lost: Mask, x: Array, rule: Callable[[Any, Any], Any]) -> Array:
+    """Return slopes with those that have ``lost`` digits by ``rule(mpmath, x)``, in 50 digits."""
+    if not np.any(lost):
+        return slopes
+    import mpmath  # few programs come this near to a root of a slope
+
+    slopes = np.array(slopes)
+    with mpmath.workdps(50):
+        for i in np.flatnonzero(lost):
+            slopes.flat[i] = float(rule(mpmath, mpmath.mpf(float(np.ravel(x)[i]))))
+    return slopes[()]
 
 
-def mended(found: Array, x: Array, root: tuple[float, float], around: Callable[[Array, Array], Array]) -> Array:
-    """Return a slope with the entries that lie near its root taken from ``around(x, x - root)``."""
-    near = np.abs(x - root[0]) < 0.02
-    if not np.any(near):
-        return found
-    there = np.where(near, x, root[0])
-    return np.where(near, around(there, beyond_root(there, root)), found)[()]
+NEAR_ROOT = 1e-3
+"""The distance from its root up to which a slope is taken in more digits."""
+SILU_ROOT, GELU_ROOT, BENT_ROOT = -1.2784645427610737, -0.7517915246935645, -0.7524614220710163
+"""Where x·sigmoid(x), x·Φ(x) and its approximation by tanh are least."""
 
 
-SILU_ROOT = (-1.2784645427610737, -1.0946994183093437e-16)
-"""r with 1 + r + exp(r) = 0, where x·sigmoid(x) is least."""
+def near(x: Array, root: float) -> Mask:
+    """Return which entries are near to a root."""
+    return np.abs(x - root) < NEAR_ROOT
 
 
 def silu_slope(x: Array) -> Array:
-    """Return σ(x)·(1 + x·(1 - σ(x))); around r from 1 + x + exp(x) = d - (1 + r)·(exp(d) - 1) with d = x - r."""
-    y = sigmoid(x)
-    return mended(
-        y * (1 + x * sigmoid(-x)), x, SILU_ROOT, lambda x, d: sigmoid_slope(x) * (d - (1 + SILU_ROOT[0]) * np.expm1(d))
-    )
-
-
-GELU_ROOT = (-0.7517915246935645, 1.4956759177009883e-17)
-"""Where x·Φ(x) is least."""
+    """Return σ(x)·(1 + x·(1 - σ(x)))."""
+    slopes = sigmoid(x) * (1 + x * sigmoid(-x))
+    return with_digits(slopes, near(x, SILU_ROOT), x, lambda mp, x: (1 + x / (1 + mp.exp(x))) / (1 + mp.exp(-x)))
 
 
 def normal_density(x: Array) -> Array:
@@ -111,23 +107,13 @@ def normal_density(x: Array) -> Array:
 
 
 def gelu_slope(x: Array) -> Array:
-    """Return Φ(x) + x·φ(x); around its root r as the integral of φ(s)·(2 - s²) from r to x, by Gauss's rule."""
-    return mended(0.5 * erfc(-x / math.sqrt(2)) + x * normal_density(x), x, GELU_ROOT, gelu_around)
-
-
-def gelu_around(x: Array, d: Array) -> Array:
-    """Return the derivative of gelu at x = r + d."""
-    del x
-    nodes, weights = gauss()
-    half = d[..., None] / 2
-    s = GELU_ROOT[0] + half * (1 + nodes)
-    return np.sum(half * weights * normal_density(s) * (2 - s * s), axis=-1)
+    """Return Φ(x) + x·φ(x)."""
+    slopes = 0.5 * erfc(-x / math.sqrt(2)) + x * normal_density(x)
+    return with_digits(slopes, near(x, GELU_ROOT), x, lambda mp, x: mp.ncdf(x) + x * mp.npdf(x))
 
 
 BENT = 2 * math.sqrt(2 / math.pi), 2 * math.sqrt(2 / math.pi) * 0.044715
 """a and b of v = a·x + b·x³, with which gelu by tanh is x·sigmoid(v)."""
-BENT_ROOT = (-0.7524614220710163, 3.4358218314355225e-17)
-"""r with 1 + exp(v) + r·v' = 0."""
 STEEP = 1e9
 """Beyond, the slope of gelu is 0 or 1, and x³ may be no double."""
 
@@ -138,20 +124,18 @@ def bent(x: Number) -> Number:
 
 
 def bent_slope(x: Array) -> Array:
-    """Return σ(v)·(1 + x·v'·σ(-v)); around its root r with d = x - r, as for silu."""
+    """Return σ(v)·(1 + x·v'·σ(-v))."""
     short = np.where(np.isinf(x), x, np.clip(x, -STEEP, STEEP))
     v = bent(short)
-    return mended(
-        sigmoid(v) * (1 + short * (BENT[0] + 3 * BENT[1] * short * short) * sigmoid(-v)), x, BENT_ROOT, bent_around
-    )
+    slopes = sigmoid(v) * (1 + short * (BENT[0] + 3 * BENT[1] * short * short) * sigmoid(-v))
+    return with_digits(slopes, near(x, BENT_ROOT), x, bent_in_digits)
 
 
-def bent_around(x: Array, d: Array) -> Array:
-    """Return the derivative of gelu by tanh at x = r + d."""
-    squares = x * x + x * BENT_ROOT[0] + BENT_ROOT[0] ** 2
-    rise = d * (BENT[0] + 3 * BENT[1] * squares)
-    rise = rise + math.exp(bent(BENT_ROOT[0])) * np.expm1(d * (BENT[0] + BENT[1] * squares))
-    return sigmoid_slope(bent(x)) * rise
+def bent_in_digits(mp: Any, x: Any) -> Any:
+    """Return the slope of gelu by tanh at one number."""
+    a, cube = mp.sqrt(8 / mp.pi), mp.mpf(0.044715)
+    share = 1 / (1 + mp.exp(-a * (x + cube * x**3)))
+    return share * (1 + x * a * (1 + 3 * cube * x**2) * (1 - share))
 
 
 @in_one_step
@@ -179,20 +163,13 @@ CANCELS = 1e-3
 
 
 def sinc_slope(x: Array) -> Array:
-    """Return (πx·cos πx - sin πx)/(πx²), by its series near 0, and by decimals near its zeros."""
-    near = np.abs(x) < NEAR_ZERO
-    far = np.where(near, 1.0, x)
+    """Return (πx·cos πx - sin πx)/(πx²), by its series near 0, and in more digits near its zeros."""
+    close = np.abs(x) < NEAR_ZERO
+    far = np.where(close, 1.0, x)
     left, right = cospi(far) / far, sinpi(far) / (np.pi * far) / far
-    found = np.where(near, sinc_series(np.where(near, x, 0.0)), left - right)
-    return with_decimals(found, ~near & (np.abs(found) < CANCELS * np.abs(left)) & (np.abs(x) < 1e15), x)
-
-
-@in_one_step
-def with_decimals(found: Array, lost: Mask, x: Array) -> Array:
-    """Return slopes of sinc with those that have ``lost`` digits taken from decimals."""
-    for i in np.flatnonzero(lost):
-        found.flat[i] = sinc_slope_decimal(float(np.ravel(x)[i]))
-    return found[()]
+    slopes = np.where(close, sinc_series(np.where(close, x, 0.0)), left - right)
+    lost = ~close & (np.abs(slopes) < CANCELS * np.abs(left)) & (np.abs(x) < 1e15)
+    return with_digits(slopes, lost, x, lambda mp, x: (mp.cospi(x) - mp.sinpi(x) / (mp.pi * x)) / x)
 
 
 def sinc_series(x: Array) -> Array:
@@ -203,27 +180,6 @@ def sinc_series(x: Array) -> Array:
         total = total * -square + 2 * n / math.factorial(2 * n + 1)
     return -np.pi * (np.pi * x) * total
 
-
-PI = "3.14159265358979323846264338327950288419716939937510582097494459"
-
-
-def sinc_slope_decimal(x: float) -> float:
-    """Return the derivative of sinc at one number, from sines and cosines of 50 digits."""
-    from decimal import Decimal, localcontext
-
-    with localcontext() as context:
-        context.prec = 50
-        exact, whole, pi = Decimal(x), round(x), Decimal(PI)
-        u, t = pi * (exact - whole), pi * exact
-        terms = [Decimal(1)]
-        for n in range(1, 40):
-            terms.append(terms[-1] * u / n)
-        cosine = sum(term * (-1) ** k for k, term in enumerate(terms[::2]))
-        sine = sum(term * (-1) ** k for k, term in enumerate(terms[1::2]))
-        return float((t * cosine - sine) / (t * exact)) * (-1.0 if whole % 2 else 1.0)
-
-
-# ---- Functions of one number that have a derivative wherever they have a value, and a few of two
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 
@@ -257,13 +213,13 @@ def at_zero(k: int, x: Array) -> Mask:
 
 ERF_STEEPEST = 2 / math.sqrt(math.pi)
 AT_ORIGIN = "({0} == 0) & ({1} == 0)"
-FAR: Record = {"differs": beyond, "says": BEYOND}
-OUTSIDE: Record = {
-    "differs": lambda y, x: np.isnan(y),
-    "says": "outside of its domain a function has no derivative, and reverse mode what its formula gives there",
-}
+FAR = Torch(beyond, BEYOND)
+OUTSIDE = Torch(
+    lambda y, x: np.isnan(y),
+    "outside of its domain a function has no derivative, and reverse mode what its formula gives there",
+)
 
-EVERYWHERE, UNLIKE_NUMPY = "torch numpy math method", "other-float float yes"
+EVERYWHERE, UNLIKE_NUMPY = "torch numpy math method", Kinds(Made.OTHER_FLOAT, Made.FLOAT)
 SPECIAL = "torch numpy math special method"
 SINC_BACK = (
     "where({0} == 0, 0, {g}*(cos(pi*{0}) - {y})/{0})",
@@ -278,90 +234,120 @@ def sinc_in_torch(y: Array, x: Array) -> tuple[Array, Array]:
     return value, np.where(np.pi * x * x == 0, 0, slope)
 
 
-def spelled(doc: str, where: str = EVERYWHERE, also: str = "", kinds: str = "") -> Spelled:
+def spelled(doc: str, where: str = EVERYWHERE, also: str = "", kinds: Kinds = FLOATS) -> Spelled:
     """Return how a function is spelled, which most are everywhere."""
     return Spelled(where, also, doc, kinds=kinds)
 
 
 # fmt: off
 # name, forward, vjps, formula, spelled: what else the record holds
-elementwise("sin", np.sin, lambda g, _y, x: g * np.cos(x), lambda s, x: s.sin(x), edge=is_far,
+elementwise("sin", np.sin, lambda g, _y, x: g * np.cos(x), None, slopes=lambda s, x: (s.cos(x),),
+            symmetry=Symmetry.ODD, edge=is_far,
             spelled=spelled("the sine of an angle in radians", kinds=UNLIKE_NUMPY))
-elementwise("cos", np.cos, lambda g, _y, x: g * -np.sin(x), lambda s, x: s.cos(x), edge=is_far,
+elementwise("cos", np.cos, lambda g, _y, x: g * -np.sin(x), None, slopes=lambda s, x: (-s.sin(x),),
+            symmetry=Symmetry.EVEN, edge=is_far,
             spelled=spelled("the cosine of an angle in radians", kinds=UNLIKE_NUMPY))
-elementwise("tan", np.tan, lambda g, y, _x: g * (1 + y * y), lambda s, x: s.tan(x), edge=is_far, domain=((-1.2, 1.2),),
-            spelled=spelled("the tangent of an angle in radians", kinds=UNLIKE_NUMPY))
-elementwise("asin", np.arcsin, lambda g, _y, x: g / np.sqrt((1 - x) * (1 + x)), lambda s, x: s.asin(x), **OUTSIDE,
+elementwise("tan", np.tan, lambda g, y, _x: g * (1 + y * y), None, slopes=lambda s, x: (s.tan(x) ** 2 + 1,),
+            symmetry=Symmetry.ODD, edge=is_far, domain=((-1.2, 1.2),),
+            spelled=spelled("the tangent of an angle in radians", kinds=UNLIKE_NUMPY), reads=OUTPUT)
+elementwise("asin", np.arcsin, lambda g, _y, x: g / np.sqrt((1 - x) * (1 + x)), None, slopes=lambda s,
+            x: (s.asin_slope(x),), torch=OUTSIDE,
             again=(lambda g, _y, x: g * asin_slope(x),), domain=((-0.9, 0.9),),
             spelled=spelled("the angle whose sine is x", also="arcsin", kinds=UNLIKE_NUMPY))
-elementwise("acos", np.arccos, lambda g, _y, x: -g / np.sqrt((1 - x) * (1 + x)), lambda s, x: s.acos(x), **OUTSIDE,
+elementwise("acos", np.arccos, lambda g, _y, x: -g / np.sqrt((1 - x) * (1 + x)), None, slopes=lambda s,
+            x: (-s.asin_slope(x),), torch=OUTSIDE,
             again=(lambda g, _y, x: -g * asin_slope(x),), domain=((-0.9, 0.9),),
             spelled=spelled("the angle whose cosine is x", also="arccos", kinds=UNLIKE_NUMPY))
-elementwise("atan", np.arctan, lambda g, _y, x: g / (x * x + 1), lambda s, x: s.atan(x),
+elementwise("atan", np.arctan, lambda g, _y, x: g / (x * x + 1), None, slopes=lambda s, x: (1 / (x**2 + 1),),
+            symmetry=Symmetry.ODD,
             spelled=spelled("the angle whose tangent is x", also="arctan", kinds=UNLIKE_NUMPY))
-elementwise("sinh", np.sinh, lambda g, _y, x: g * np.cosh(x), lambda s, x: s.sinh(x),
+elementwise("sinh", np.sinh, lambda g, _y, x: g * np.cosh(x), None, slopes=lambda s, x: (s.cosh(x),),
+            symmetry=Symmetry.ODD,
             spelled=spelled("the hyperbolic sine", kinds=UNLIKE_NUMPY))
-elementwise("cosh", np.cosh, lambda g, _y, x: g * np.sinh(x), lambda s, x: s.cosh(x),
+elementwise("cosh", np.cosh, lambda g, _y, x: g * np.sinh(x), None, slopes=lambda s, x: (s.sinh(x),),
+            symmetry=Symmetry.EVEN,
             spelled=spelled("the hyperbolic cosine", kinds=UNLIKE_NUMPY))
-elementwise("tanh", np.tanh, lambda g, _y, x: g / np.cosh(x) ** 2, lambda s, x: s.tanh(x), torch_saves=("output",),
-            again=(lambda g, _y, x: g * tanh_slope(x),), torch_doubles=lambda y, x: (None, 1 - y * y),
-            backward_text=("{g}*(1 - {y}**2)",),
+elementwise("tanh", np.tanh, lambda g, _y, x: g / np.cosh(x) ** 2, None, slopes=lambda s, x: (s.tanh_slope(x),),
+            torch=Torch(saves=((Keeps.OUTPUT,),), doubles=lambda y, x: (None, 1 - y * y)),
+            again=(lambda g, _y, x: g * tanh_slope(x),),
+            text=Text(backward=("{g}*(1 - {y}**2)",)),
             spelled=spelled("the hyperbolic tangent", "torch numpy math functional method", kinds=UNLIKE_NUMPY))
-elementwise("asinh", np.arcsinh, lambda g, _y, x: g / np.hypot(x, 1), lambda s, x: s.asinh(x),
-            torch_doubles=lambda y, x: (None, 1 / np.sqrt(x * x + 1)),
+elementwise("asinh", np.arcsinh, lambda g, _y, x: g / np.hypot(x, 1), None, slopes=lambda s, x: (s.asinh_slope(x),),
+            torch=Torch(doubles=lambda y, x: (None, 1 / np.sqrt(x * x + 1))),
             spelled=spelled("the inverse of sinh", also="arcsinh", kinds=UNLIKE_NUMPY))
 elementwise("acosh", np.arccosh, lambda g, _y, x: g / np.sqrt(abs(x) - 1) / np.sqrt(abs(x) + 1),
-            lambda s, x: s.acosh(x), **OUTSIDE, domain=((1.1, 3),),
-            torch_doubles=lambda y, x: (None, 1 / np.sqrt(x * x - 1)),
+            None, slopes=lambda s, x: (1 / (s.sqrt(x - 1) * s.sqrt(x + 1)),), domain=((1.1, 3),),
+            torch=replace(OUTSIDE, doubles=lambda y, x: (None, 1 / np.sqrt(x * x - 1))),
             spelled=spelled("the inverse of cosh", also="arccosh"))
-elementwise("atanh", np.arctanh, lambda g, _y, x: g / ((1 - x) * (1 + x)), lambda s, x: s.atanh(x),
+elementwise("atanh", np.arctanh, lambda g, _y, x: g / ((1 - x) * (1 + x)), None, slopes=lambda s,
+            x: (s.atanh_slope(x),),
             domain=((-0.9, 0.9),), spelled=spelled("the inverse of tanh", also="arctanh"))
-elementwise("exp", np.exp, lambda g, y, _x: g * y, lambda s, x: s.exp(x), spelled=spelled("e**x", kinds=UNLIKE_NUMPY))
-elementwise("expm1", np.expm1, lambda g, _y, x: g * np.exp(x), lambda s, x: s.expm1(x), torch_saves=("output",),
-            torch_doubles=lambda y, x: (None, y + 1), spelled=spelled("exp(x) - 1", SPECIAL, kinds=UNLIKE_NUMPY))
-elementwise("exp2", np.exp2, lambda g, y, _x: g * y * LN2, lambda s, x: s.exp2(x), spelled=spelled("2**x", SPECIAL))
-elementwise("log", np.log, lambda g, _y, x: g / x, lambda s, x: s.log(x), **FAR, domain=((0.2, 3),),
+elementwise("exp", np.exp, lambda g, y, _x: g * y, lambda s, x: s.exp(x), spelled=spelled("e**x", kinds=UNLIKE_NUMPY),
+            reads=OUTPUT)
+elementwise("expm1", np.expm1, lambda g, _y, x: g * np.exp(x), None, slopes=lambda s, x: (s.exp(x),),
+            torch=Torch(saves=((Keeps.OUTPUT,),), doubles=lambda y, x: (None, y + 1)),
+            spelled=spelled("exp(x) - 1", SPECIAL, kinds=UNLIKE_NUMPY))
+elementwise("exp2", np.exp2, lambda g, y, _x: g * y * LN2, None, slopes=lambda s, x: (s.exp2(x) * s.log(2),),
+            spelled=spelled("2**x", SPECIAL),
+            reads=OUTPUT)
+elementwise("log", np.log, lambda g, _y, x: g / x, lambda s, x: s.log(x), torch=FAR, domain=((0.2, 3),),
             spelled=spelled("the natural logarithm", also="ln"))
-elementwise("log2", np.log2, lambda g, _y, x: g / (x * LN2), lambda s, x: s.log2(x), domain=((0.2, 3),),
+elementwise("log2", np.log2, lambda g, _y, x: g / (x * LN2), None, slopes=lambda s, x: (1 / (x * s.log(2)),),
+            domain=((0.2, 3),),
             spelled=spelled("the logarithm to base 2"))
-elementwise("log10", np.log10, lambda g, _y, x: g / (x * LN10), lambda s, x: s.log10(x), domain=((0.2, 3),),
+elementwise("log10", np.log10, lambda g, _y, x: g / (x * LN10), None, slopes=lambda s, x: (1 / (x * s.log(10)),),
+            domain=((0.2, 3),),
             spelled=spelled("the logarithm to base 10"))
-elementwise("log1p", np.log1p, lambda g, _y, x: g / (x + 1), lambda s, x: s.log1p(x), domain=((-0.8, 3),),
+elementwise("log1p", np.log1p, lambda g, _y, x: g / (x + 1), None, slopes=lambda s, x: (1 / (1 + x),),
+            domain=((-0.8, 3),),
             spelled=spelled("log(1 + x)", SPECIAL, kinds=UNLIKE_NUMPY))
-elementwise("sqrt", np.sqrt, lambda g, y, _x: g / (2 * y), lambda s, x: s.sqrt(x), **FAR, domain=((0.2, 3),),
-            spelled=spelled("the square root"))
-elementwise("rsqrt", lambda x: 1 / np.sqrt(x), lambda g, y, _x: -0.5 * g * y**3, lambda s, x: s.rsqrt(x),
-            splits_zero=at_zero, domain=((0.2, 3),), spelled=spelled("1/sqrt(x)", "torch method"))
-elementwise("cbrt", np.cbrt, lambda g, y, _x: g / (3 * y * y), lambda s, x: s.cbrt(x), domain=((0.2, 3),),
-            spelled=spelled("the real cube root", "numpy math method"))
+elementwise("sqrt", np.sqrt, lambda g, y, _x: g / (2 * y), lambda s, x: s.sqrt(x), torch=FAR, domain=((0.2, 3),),
+            spelled=spelled("the square root"), reads=OUTPUT)
+elementwise("rsqrt", lambda x: 1 / np.sqrt(x), lambda g, y, _x: -0.5 * g * y**3, None, slopes=lambda s,
+            x: (-(s.rsqrt(x) ** 3) / 2,),
+            splits_zero=at_zero, domain=((0.2, 3),), spelled=spelled("1/sqrt(x)", "torch method"), reads=OUTPUT)
+elementwise("cbrt", np.cbrt, lambda g, y, _x: g / (3 * y * y), None, slopes=lambda s, x: (1 / (3 * s.cbrt(x) ** 2),),
+            domain=((0.2, 3),),
+            spelled=spelled("the real cube root", "numpy math method"), reads=OUTPUT)
 elementwise("square", np.square, lambda g, _y, x: g * (2 * x), lambda s, x: x**2,
-            spelled=spelled("x**2", "torch numpy method", kinds="integer integer yes"))
+            spelled=spelled("x**2", "torch numpy method", kinds=COUNTED), text=Text(rule="power"))
 elementwise("reciprocal", lambda x: 1 / x, lambda g, y, _x: -g * (y * y), lambda s, x: 1 / x, splits_zero=at_zero,
-            domain=((0.3, 3),), spelled=spelled("1/x", "torch numpy method", kinds="other-float other-float yes"))
-elementwise("erf", erf, lambda g, _y, x: ERF_STEEPEST * np.exp(-x * x) * g, lambda s, x: s.erf(x),
-            exactly=exactly.each("erf"), spelled=spelled("the error function", "torch math special method"))
-elementwise("sinc", sinc, lambda g, _y, x: np.where(x == 0, 0.0, g * sinc_slope(x)), lambda s, x: s.sinc(x),
+            domain=((0.3, 3),), spelled=spelled("1/x", "torch numpy method",
+                                                kinds=Kinds(Made.OTHER_FLOAT, Made.OTHER_FLOAT)), reads=OUTPUT,
+                                                text=Text(rule="power"))
+elementwise("erf", erf, lambda g, _y, x: ERF_STEEPEST * np.exp(-x * x) * g, None, slopes=lambda s,
+            x: (2 * s.exp(-(x**2)) / s.sqrt(s.pi),), symmetry=Symmetry.ODD,
+            exact=Exactly(value=exactly.each("erf")),
+            spelled=spelled("the error function", "torch math special method"))
+elementwise("sinc", sinc, lambda g, _y, x: np.where(x == 0, 0.0, g * sinc_slope(x)), None, slopes=lambda s,
+            x: (s.sinc_slope(x),),
             edge=is_far, zero_at=at_zero, zero_text=("{0} == 0",), again=(lambda g, _y, x: g * sinc_slope(x),),
-            exactly=exactly.each("sinc"), domain=((0.2, 1.8),), backward_text=(SINC_BACK,),
-            torch_doubles=sinc_in_torch, spelled=spelled("sin(πx)/(πx), 1 at 0", "torch numpy special method"))
+            exact=Exactly(value=exactly.each("sinc")), domain=((0.2, 1.8),), text=Text(backward=(SINC_BACK,)),
+            torch=Torch(doubles=sinc_in_torch), spelled=spelled("sin(πx)/(πx), 1 at 0", "torch numpy special method"))
 elementwise("hypot", np.hypot, lambda g, z, x, _y: g * (x / z), lambda g, z, _x, y: g * (y / z),
-            lambda s, x, y: s.hypot(x, y), exactly=lambda x, y: np.sqrt(x * x + y * y), domain=((0.3, 2), (0.3, 2)),
-            spelled=spelled("sqrt(x**2 + other**2)", f"{EVERYWHERE} tensors", kinds="numpy-float numpy-float yes"))
+            None, slopes=lambda s, x, y: (x / s.hypot(x, y), y / s.hypot(x, y)),
+            exact=Exactly(value=lambda x, y: np.sqrt(x * x + y * y)),
+            domain=((0.3, 2), (0.3, 2)),
+            spelled=spelled("sqrt(x**2 + other**2)", f"{EVERYWHERE} tensors", kinds=BY_NUMPY),
+            reads=((OUT, 0), (OUT, 1)))
 elementwise("atan2", np.arctan2, lambda g, _z, y, x: g * per_square(x, y, x),
-            lambda g, _z, y, x: -g * per_square(y, y, x), lambda s, y, x: s.atan2(y, x), **FAR,
-            pieces=Piecewise(exactly.cut_side, exactly.angle_on), domain=((0.3, 2), (0.3, 2)),
+            lambda g, _z, y, x: -g * per_square(y, y, x), None, slopes=lambda s, y,
+            x: (s.over_squares(x, y, x), -s.over_squares(y, y, x)), torch=FAR,
+            exact=Exactly(pieces=Piecewise(exactly.cut_side, exactly.angle_on)), domain=((0.3, 2), (0.3, 2)),
             splits_zero=lambda k, y, x: (y == 0) & ((x == 0) | ((x < 0) & (k == 0))),
             zero_at=lambda k, y, x: (x == 0) & (y == 0), zero_text=(AT_ORIGIN, AT_ORIGIN),
             spelled=spelled("the angle of the point (other, x), as atan2(y, x)", f"{EVERYWHERE} tensors", "arctan2",
                             UNLIKE_NUMPY))
 elementwise("xlogy", xlogy, lambda g, _z, x, y: np.where((x == 0) & (y <= 0), 0.0, xlogy(g, y)),
-            lambda g, _z, x, y: g * (x / y), lambda s, x, y: s.xlogy(x, y),
-            exactly=lambda x, y: np.where((x == 0) & ~exactly.is_nan(y), 0, x * np.log(y)),
+            lambda g, _z, x, y: g * (x / y), None, slopes=lambda s, x, y: (s.log(y), x / y),
+            exact=Exactly(value=lambda x, y: np.where((x == 0) & ~exactly.is_nan(y), 0, x * np.log(y))),
             zero_at=lambda k, x, y: (x == 0) & (y <= 0) & (k == 0), zero_text=("({0} == 0) & ({1} <= 0)",),
-            domain=((0.2, 2), (0.2, 2)), backward_text=("{g}*log({1})", "{g}*{0}/{1}"),
+            domain=((0.2, 2), (0.2, 2)), text=Text(backward=("{g}*log({1})", "{g}*{0}/{1}")),
             spelled=spelled("x*log(other), 0 where x is 0", "torch special method"))
 elementwise("logaddexp", np.logaddexp, lambda g, _z, a, b: g / (1 + np.exp(b - a)),
-            lambda g, _z, a, b: g / (1 + np.exp(a - b)), lambda s, a, b: s.logaddexp(a, b), exactly=exactly.logaddexp,
+            lambda g, _z, a, b: g / (1 + np.exp(a - b)), None, slopes=lambda s, a,
+            b: (s.sigmoid(a - b), s.sigmoid(b - a)),
+            exact=Exactly(value=exactly.logaddexp),
             spelled=spelled("log(exp(x) + exp(other))", "torch numpy method tensors",
-                            kinds="numpy-float numpy-float yes"))
+                            kinds=BY_NUMPY))
 # fmt: on

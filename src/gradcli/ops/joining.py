@@ -6,14 +6,12 @@ Arrays put together: along a new axis, end to end, or repeated.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import only_numpy
-from gradcli.ops.declare import Apply, Oddity
+from gradcli.ops.declare import Apply, Entries, Exactly, Keeps, Oddity, Text, Torch, variant
 from gradcli.ops.links import (
     Array,
     Exact,
@@ -25,13 +23,10 @@ from gradcli.ops.links import (
     Options,
     Raw,
     Static,
-    Tensor,
-    Tensors,
     Vjp,
 )
-from gradcli.ops.shaping import RESHAPE, joined, moved_local, mover, whole_numbers
-from gradcli.ops.values import one_axis
-from gradcli.ops.vocabulary import function
+from gradcli.ops.shaping import joined, moved_local, mover, shaping, whole_numbers
+from gradcli.ops.values import Value, Values, one_axis, require, stack
 from gradcli.ops.writing import Call, index_text, index_text_back, put_text_back, repeat_text_back, tile_text_back
 
 
@@ -122,12 +117,15 @@ INDEX = mover(
     "index",
     picked,
     index_vjp,
-    view=True,
+    entries=Entries(view=True),
     size=index_size,
-    write=lambda call: f"{call.tight[0]}[{index_text(call.static['key'])}]",
-    backward_text=index_text_back,
+    text=Text(
+        write=lambda call: f"{call.tight[0]}[{index_text(call.static['key'])}]",
+        backward=index_text_back,
+        rule="entries",
+    ),
 )
-PART = replace(INDEX, several=True)
+PART = variant(INDEX, "part", torch=Torch(several=True))
 """One of the parts that chunk, split, unbind and ``a, b = x`` give."""
 PUT = joined(
     "put",
@@ -135,11 +133,9 @@ PUT = joined(
     (put_vjp_base, lambda g, _y, _x, _value, *, key: g[key]),
     moved_local(put),
     size=lambda x, value, *, key: max(int(np.size(x)), index_size(x, key=key)),
-    oddity=Oddity("repeated-index", repeated_index),
-    torch_saves=("own",),
-    exactly=exact_put,
-    listed=True,
-    backward_text=put_text_back,
+    torch=Torch(oddity=Oddity("repeated-index", repeated_index), saves=((Keeps.OWN,),)),
+    exact=Exactly(value=exact_put),
+    text=Text(listed=True, backward=put_text_back),
 )
 
 
@@ -154,16 +150,6 @@ def is_index(op: Any) -> bool:
 
 
 # ---- Arrays put together: along a new axis, end to end, or repeated
-
-
-def stack(*values: Array, dim: int) -> Array:
-    """Return the arguments along a new axis."""
-    return np.array(values) if dim == 0 else np.stack(values, axis=dim)
-
-
-def cat(*values: Array, dim: int) -> Array:
-    """Return the arguments joined along an axis."""
-    return np.concatenate(values, axis=dim)
 
 
 def cat_vjp(k: int) -> Vjp:
@@ -182,6 +168,11 @@ def total_size(*values: Array, dim: int) -> int:
     return sum([getattr(x, "size", 1) for x in values])
 
 
+def all_places(out: Array) -> Indices:
+    """Return the flat place of every entry of the output, in its shape."""
+    return np.arange(np.size(out), dtype=np.intp).reshape(np.shape(out))
+
+
 def linked(places: Indices) -> list[Links]:
     """Return the links of an argument whose entries stand, in their order, at these flat places of the output."""
     rows = np.ravel(places)
@@ -196,11 +187,6 @@ def cat_local(argument: int, out: Array, values: tuple[Array, ...], static: Opti
     return linked(np.moveaxis(stretch, 0, dim))
 
 
-def all_places(out: Array) -> Indices:
-    """Return the flat place of every entry of the output, in its shape."""
-    return np.arange(np.size(out), dtype=np.intp).reshape(np.shape(out))
-
-
 def as_list(call: Call) -> str:
     """Write a list, or a call that takes one where ``dim`` is not the first."""
     listed = f"[{', '.join(call.texts)}]"
@@ -212,93 +198,81 @@ def with_list(call: Call) -> str:
     return f"{call.name}([{', '.join(call.texts)}], dim={call.static['dim']})"
 
 
+# fmt: off
 STACK = joined(
-    "stack",
-    stack,
+    "stack", lambda *values, dim: np.array(values) if dim == 0 else np.stack(values, axis=dim),
     lambda k: lambda g, _y, *_values, dim: g[k] if dim == 0 else np.take(g, k, axis=dim),
     lambda argument, out, values, static: linked(np.moveaxis(all_places(out), static["dim"], 0)[argument]),
-    size=total_size,
-    exactly=lambda *values, dim: np.stack(values, axis=dim),
-    write=as_list,
-)
-CAT = joined("cat", cat, cat_vjp, cat_local, size=total_size, write=with_list)
+    size=total_size, exact=Exactly(lambda *values, dim: np.stack(values, axis=dim)),
+    text=Text(write=as_list, rule="list"))
+CAT = joined(
+    "cat", lambda *values, dim: np.concatenate(values, axis=dim), cat_vjp, cat_local, size=total_size,
+    text=Text(write=with_list, rule="list"))
 TILE = mover(
-    "tile",
-    lambda x, *, reps: np.tile(x, reps),
-    size=lambda x, reps: np.size(x) * math.prod(reps),
-    backward_text=tile_text_back,
-)
+    "tile", lambda x, *, reps: np.tile(x, reps), size=lambda x, reps: np.size(x) * math.prod(reps),
+    text=Text(backward=tile_text_back))
 REPEAT = mover(
-    "repeat_interleave",
-    lambda x, *, repeats, dim: np.repeat(x, repeats, dim),
-    size=lambda x, repeats, dim: np.size(x) * repeats,
-    backward_text=repeat_text_back,
-)
+    "repeat_interleave", lambda x, *, repeats, dim: np.repeat(x, repeats, dim),
+    size=lambda x, repeats, dim: np.size(x) * repeats, text=Text(backward=repeat_text_back))
+# fmt: on
 
 
-@function("stack", "torch numpy", "shaping", op=STACK, kinds="same same yes")
-def build_stack(f: Apply, tensors: Tensors, dim: Static = 0) -> Tensor:
+@shaping("stack", "torch numpy", op=STACK)
+def build_stack(tensors: Values, dim: Static = 0) -> Value:
     """arrays of one shape along a new axis"""
     shapes = [x.shape for x in tensors]
-    if not shapes or any(shape != shapes[0] for shape in shapes):
-        raise GradcliError("shape", f"stack needs arrays of one shape, not {', '.join(map(str, shapes)) or 'none'}")
-    return f(STACK, *tensors, dim=one_axis(dim, len(shapes[0]) + 1))
+    said = f"stack needs arrays of one shape, not {', '.join(map(str, shapes)) or 'none'}"
+    require(len(set(shapes)) == 1, "shape", said)
+    return stack(tensors, one_axis(dim, len(shapes[0]) + 1))
 
 
-@function("cat concatenate concat", "torch numpy", "shaping", op=CAT, kinds="same same yes")
-def build_cat(f: Apply, tensors: Tensors, dim: Static = 0, library: Library = "torch") -> Tensor:
+@shaping("cat concatenate concat", "torch numpy", op=CAT)
+def build_cat(f: Apply, tensors: Values, dim: Static = 0, library: Library = "torch") -> Value:
     """arrays joined along an axis; with None in the place of an axis all their entries, as numpy has it"""
     if dim is None:
         if library == "torch":
             only_numpy(f, "cat without an axis", "flatten each array first")
-        tensors, dim = [f(RESHAPE, x, shape=(-1,)) for x in tensors], 0
-    tensors = tensors if library == "numpy" else without_empty(tensors)
-    shapes = [x.shape for x in tensors]
-    if not shapes or not shapes[0]:
-        raise GradcliError("shape", "cat needs arrays with at least one axis", hint="use stack for scalars")
-    axis = one_axis(dim, len(shapes[0]))
-    if len({(*shape[:axis], *shape[axis + 1 :], len(shape)) for shape in shapes}) > 1:
-        raise GradcliError(
-            "shape", f"cat along dim={axis} needs equal other lengths, not {', '.join(map(str, shapes))}"
-        )
-    return f(CAT, *tensors, dim=axis)
-
-
-def without_empty(tensors: Tensors) -> Tensors:
-    """Return what PyTorch joins: beside arrays of other axes, one of shape (0,) is nothing."""
+        tensors, dim = [x.flat for x in tensors], 0
     others = [x for x in tensors if x.shape != (0,)]
-    return others if any(x.ndim != 1 for x in others) else tensors
+    if any(x.ndim != 1 for x in others):  # beside arrays of other axes, one of shape (0,) is nothing
+        tensors = others
+    shapes = [x.shape for x in tensors]
+    require(shapes and shapes[0], "shape", "cat needs arrays with at least one axis", "use stack for scalars")
+    axis = one_axis(dim, len(shapes[0]))
+    said = f"cat along dim={axis} needs equal other lengths, not {', '.join(map(str, shapes))}"
+    require(len({(*shape[:axis], *shape[axis + 1 :], len(shape)) for shape in shapes}) == 1, "shape", said)
+    return tensors[0].of(CAT, *tensors[1:], dim=axis)
 
 
-@function("repeat tile np.tile numpy.tile torch.tile", "method", "shaping", op=TILE, kinds="same same yes")
-def build_tile(f: Apply, x: Tensor, *reps: Static) -> Tensor:
+@shaping("repeat tile np.tile numpy.tile torch.tile", "method", op=TILE)
+def build_tile(x: Value, *reps: Static) -> Value:
     """the whole array repeated, as PyTorch's x.repeat (np.repeat repeats each entry)"""
     counts = whole_numbers(reps, "a count")
-    if any(n < 0 for n in counts):
-        raise GradcliError("value", "a count of repetitions cannot be negative")
-    return f(TILE, x, reps=counts)
+    require(min(counts, default=0) >= 0, "value", NOT_NEGATIVE)
+    return x.of(TILE, reps=counts)
 
 
-@function("repeat_interleave np.repeat numpy.repeat", "torch method", "shaping", op=REPEAT, kinds="same same yes")
-def build_repeat_interleave(f: Apply, x: Tensor, repeats: Raw, dim: Static = None) -> Tensor:
+NOT_NEGATIVE = "a count of repetitions cannot be negative"
+
+
+@shaping("repeat_interleave np.repeat numpy.repeat", "torch method", op=REPEAT)
+def build_repeat_interleave(x: Value, repeats: Raw, dim: Static = None) -> Value:
     """each entry repeated, flattened or along dim; repeats may be a count for each"""
-    flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x
-    axis = 0 if dim is None else one_axis(dim, x.ndim)
+    flat, axis = (x.flat, 0) if dim is None else (x, one_axis(dim, x.ndim))
     if type(repeats) is not int:
-        return repeated_each(f, flat, repeats, axis)
-    if repeats < 0:
-        raise GradcliError("value", "a count of repetitions cannot be negative")
-    return f(REPEAT, flat, repeats=repeats, dim=axis)
+        return repeated_each(flat, repeats, axis)
+    require(repeats >= 0, "value", NOT_NEGATIVE)
+    return flat.of(REPEAT, repeats=repeats, dim=axis)
 
 
-def repeated_each(f: Apply, x: Tensor, repeats: Raw, axis: int) -> Tensor:
+def repeated_each(x: Value, repeats: Raw, axis: int) -> Value:
     """Return the layers of an axis, each repeated as often as its own count says."""
     from gradcli.ops.further.positions import positions
 
-    counts = np.atleast_1d(positions(f, repeats, "repeats"))
+    counts = np.atleast_1d(positions(x.f, repeats, "repeats"))
     length = x.shape[axis] if x.ndim else 1
-    if counts.shape not in ((1,), (length,)) or np.any(counts < 0):
-        raise GradcliError("value", f"repeats is a count of 0 or more for each of {length}, not {counts.tolist()}")
+    fits = counts.shape in ((1,), (length,)) and not np.any(counts < 0)
+    require(fits, "value", f"repeats is a count of 0 or more for each of {length}, not {counts.tolist()}")
     counts = np.broadcast_to(counts, (length,))
-    f.charge(int(np.sum(counts)) * math.prod(x.shape) // max(length, 1))
-    return f(INDEX, x, key=(*[slice(None)] * axis, np.repeat(np.arange(length), counts)))
+    x.f.charge(int(np.sum(counts)) * x.size // max(length, 1))
+    return x.along(axis, np.repeat(np.arange(length), counts))

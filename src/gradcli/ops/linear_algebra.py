@@ -14,7 +14,7 @@ from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import MATRICES
-from gradcli.ops.declare import Apply, Op, declare, in_one_step, on_others
+from gradcli.ops.declare import Apply, Entries, Exactly, Keeps, Op, Text, Torch, declare, in_one_step, on_others
 from gradcli.ops.joining import STACK
 from gradcli.ops.links import (
     ONE,
@@ -34,7 +34,7 @@ from gradcli.ops.links import (
 from gradcli.ops.shaping import DIAG, DIAGONAL
 from gradcli.ops.values import LETTERS, Value, require
 from gradcli.ops.values import einsum as einsum_of
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import KEPT, Beside, Kinds, Made, function
 from gradcli.ops.writing import Call
 
 BLOCK = 131_072
@@ -232,7 +232,7 @@ def einsum_work(out: Array, *values: Array, spec: str) -> int:
 # ---- Products of matrices and vectors, and what belongs to square matrices
 
 algebra = partial(function, family="linear algebra")
-NUMPYS = "numpy-same same numpy"
+NUMPYS = Kinds(Made.NUMPY_SAME, Made.SAME, Beside.NUMPY)
 
 
 def require_product(a: Tensor, b: Tensor, what: str) -> None:
@@ -318,18 +318,12 @@ MATMUL = declare(
         matmul_local,
         size=matmul_size,
         steps=matmul_steps,
-        work=matmul_work,
-        exactly=exactly.matmul,
-        shaped=True,
-        spec=product_spec,
-        mentions=on_others,
-        torch_saves=("others",),
-        operator="@",
-        text="{} @ {}",
-        precedence=70,
+        exact=Exactly(work=matmul_work, value=exactly.matmul),
+        entries=Entries(shaped=True, spec=product_spec, mentions=on_others),
+        torch=Torch(saves=((Keeps.OTHERS,),)),
+        text=Text(operator="@", template="{} @ {}", precedence=70, backward=matmul_text_back, rule="matrix product"),
         require=lambda a, b: require_product(a, b, "@"),
         whole=MATRICES,
-        backward_text=matmul_text_back,
     )
 )
 EINSUM = declare(
@@ -340,13 +334,10 @@ EINSUM = declare(
         einsum_local,
         size=einsum_size,
         steps=einsum_size,
-        work=einsum_work,
-        shaped=True,
-        spec=lambda *values, spec: spec,
-        mentions=on_others,
-        torch_saves=("others",),
-        write=einsum_text,
-        backward_text=einsum_text_back,
+        exact=Exactly(work=einsum_work),
+        entries=Entries(shaped=True, spec=lambda *values, spec: spec, mentions=on_others),
+        torch=Torch(saves=((Keeps.OTHERS,),)),
+        text=Text(write=einsum_text, backward=einsum_text_back, rule="sum of products"),
     )
 )
 
@@ -374,7 +365,7 @@ def dot(x: Value, other: Value, library: Library = "torch") -> Value:
     return einsum_of(f"{left},{''.join(right)}->{left[:-1]}{free}", x, other)
 
 
-@algebra("torch.dot", "", op=MATMUL, kinds="no same no")
+@algebra("torch.dot", "", op=MATMUL, kinds=Kinds(Made.NO, Made.SAME, Beside.NO))
 def torch_dot(x: Value, other: Value) -> Value:
     """the product of two vectors, and of nothing else"""
     said = f"torch.dot takes two vectors, not shapes {x.shape} and {other.shape}"
@@ -394,7 +385,7 @@ def exact_product(name: str, ndims: tuple[int, int], summary: str) -> None:
         return x @ other
 
     build.__doc__ = summary
-    algebra(name, "torch method", op=MATMUL, kinds="no same no")(build)
+    algebra(name, "torch method", op=MATMUL, kinds=Kinds(Made.NO, Made.SAME, Beside.NO))(build)
 
 
 exact_product("mm", (2, 2), "the product of two matrices")
@@ -431,7 +422,7 @@ def flattened(name: str, x: Value, other: Value, library: str) -> tuple[Value, V
     return x.flat, other.flat
 
 
-@algebra("outer ger np.linalg.outer numpy.linalg.outer", "torch numpy method", kinds="same same yes")
+@algebra("outer ger np.linalg.outer numpy.linalg.outer", "torch numpy method", kinds=KEPT)
 def outer(x: Value, other: Value, library: Library = "torch") -> Value:
     """the outer product of two vectors; numpy takes the entries of any two arrays in their order"""
     return einsum_of("i,j->ij", *flattened("outer", x, other, library))
@@ -530,7 +521,7 @@ def full_spec(spec: str, tensors: tuple[Value, ...]) -> str:
     return f"{','.join(subs)}->{out}"
 
 
-@algebra("trace", "torch method", kinds="numpy-integer integer yes")
+@algebra("trace", "torch method", kinds=Kinds(Made.NUMPY_INTEGER, Made.INTEGER))
 def trace(x: Value) -> Value:
     """the sum of the diagonal of a matrix"""
     require(x.ndim == 2, "shape", f"trace takes a matrix, not shape {x.shape}")

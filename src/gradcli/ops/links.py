@@ -94,6 +94,8 @@ Formula = Callable[..., Expression]
 
 EntryPlaces = Indices
 
+NORMAL = np.finfo(np.float64).tiny
+"""The smallest double that has all its digits."""
 Slot = int
 """What a symbol of a factor stands for: argument k, the output, or one of two auxiliary values."""
 Auxiliary = tuple[str, Array]

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Op, Pair, Piecewise, declare, no_links, tensor
+from gradcli.ops.declare import Apply, Entries, Exactly, Op, Pair, Piecewise, Text, declare, no_links, tensor, variant
 from gradcli.ops.links import Array, Library, Raw, Static, Tensor
 from gradcli.ops.shaping import CLONE, EXPAND, whole_numbers
 from gradcli.ops.values import Value, require, whole
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import KEPT, LIKE_FIRST, Beside, Kinds, Made, function
 
 CONSTANTS: dict[str, float] = {
     f"{prefix}{name}": value
@@ -39,18 +38,17 @@ DETACH = declare(
         lambda x: x,
         (None,),
         no_links,
-        pieces=Piecewise(lambda x: x, lambda piece, x: piece, held=True),
+        exact=Exactly(pieces=Piecewise(lambda x: x, lambda piece, x: piece, held=True)),
         flat=True,
-        moves=True,
-        view=True,
-        write=lambda call: f"{call.tight[0]}.detach()",
+        entries=Entries(moves=True, view=True),
+        text=Text(write=lambda call: f"{call.tight[0]}.detach()"),
     )
 )
-DATA = replace(DETACH)
+DATA = variant(DETACH, "data")
 """``x.data``: PyTorch does not count the writes to it with those to x, so that backward takes the numbers of later."""
 
 
-HELD = replace(DETACH)
+HELD = variant(DETACH, "constant")
 """What is used as no more than a class or a condition on what is allowed: it does not move, and may be an integer."""
 
 
@@ -78,14 +76,14 @@ def constants(names: str, number: float, words: str) -> None:
     build.__doc__, build_like.__doc__ = words, f"{word} in the shape of x"
     function(names, "torch numpy dtype", "making")(build)
     like = " ".join(f"{name}_like" for name in names.split())
-    function(like, "torch numpy dtype", "making", kinds="same same yes")(build_like)
+    function(like, "torch numpy dtype", "making", kinds=KEPT)(build_like)
 
 
 constants("zeros empty", 0.0, "zeros; empty too gives zeros here, so that no answer depends on chance")
 constants("ones", 1.0, "ones")
 
 
-@function("full", "torch numpy dtype", "making", kinds="same same plain")
+@function("full", "torch numpy dtype", "making", kinds=Kinds(Made.SAME, Made.SAME, Beside.PLAIN))
 def build_full(f: Apply, shape: Static, fill_value: Tensor) -> Tensor:
     """an array with one number everywhere"""
     wanted = lengths((shape,))
@@ -145,7 +143,7 @@ def between(f: Apply, start: Static, end: Static, steps: Static, *, endpoint: bo
     return np.linspace(float(start), float(end), count, endpoint=endpoint)
 
 
-@function("full_like", "torch numpy dtype", "making", kinds="same same first")
+@function("full_like", "torch numpy dtype", "making", kinds=LIKE_FIRST)
 def build_full_like(f: Apply, x: Tensor, fill_value: Tensor) -> Tensor:
     """one number in the shape of x"""
     return f(CLONE, f(EXPAND, fill_value, shape=x.shape))
@@ -164,7 +162,7 @@ def build_double(f: Apply, x: Tensor) -> Tensor:
     return x
 
 
-@function("detach torch.detach jax.lax.stop_gradient", "method", "making", op=DETACH, kinds="same same yes")
+@function("detach torch.detach jax.lax.stop_gradient", "method", "making", op=DETACH, kinds=KEPT)
 def build_detach(f: Apply, x: Tensor) -> Tensor:
     """the same numbers, in the same memory, as constants: no gradient flows through"""
     return f(DETACH, x)
@@ -186,26 +184,26 @@ def constant(data: Raw, name: str) -> Any:
     return tensor(found)
 
 
-@function("tensor torch.tensor", "dtype", "making", kinds="same same yes")
+@function("tensor torch.tensor", "dtype", "making", kinds=KEPT)
 def build_tensor(f: Apply, data: Raw) -> Tensor:
     """a list as a new array; torch.tensor would cut the graph, so it takes constants alone"""
     found = constant(data, "torch.tensor")
     return found if type(found) is np.ndarray and found.dtype.kind in "bi" else f(CLONE, found)
 
 
-@function("np.array numpy.array jnp.array", "dtype", "making", kinds="same same yes")
+@function("np.array numpy.array jnp.array", "dtype", "making", kinds=KEPT)
 def build_array(f: Apply, data: Raw) -> Tensor:
     """a list as a new array, through which gradients flow as in JAX"""
     return f(CLONE, data) if getattr(data, "active", False) else build_tensor(f, data)
 
 
-@function("np.asarray numpy.asarray jnp.asarray", "dtype", "making", kinds="same same yes")
+@function("np.asarray numpy.asarray jnp.asarray", "dtype", "making", kinds=KEPT)
 def build_asarray(f: Apply, data: Raw) -> Tensor:
     """a list as an array, and an array as it is; gradients flow through it as in JAX"""
     return data if getattr(data, "active", False) else build_as_tensor(f, data)
 
 
-@function("as_tensor torch.as_tensor", "dtype", "making", kinds="same same yes")
+@function("as_tensor torch.as_tensor", "dtype", "making", kinds=KEPT)
 def build_as_tensor(f: Apply, data: Raw) -> Tensor:
     """a list as an array, and an array as it is; it takes constants alone"""
     del f

@@ -1,18 +1,26 @@
-"""Cofactors of square matrices, by two ways that share nothing: singular values, and elimination.
-
-What belongs to square matrices: determinant, inverse, solving.
-"""
+"""What belongs to square matrices: cofactors, determinant, inverse, solving."""
 
 from __future__ import annotations
 
 import string
-from typing import NamedTuple
 
 import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
-from gradcli.ops.declare import Op, Said, declare, in_one_step
+from gradcli.ops.declare import (
+    OUTPUT,
+    WITH_OUTPUT,
+    Entries,
+    Exactly,
+    Keeps,
+    Op,
+    Said,
+    Text,
+    Torch,
+    declare,
+    in_one_step,
+)
 from gradcli.ops.linear_algebra import require_product, require_square, with_ones
 from gradcli.ops.links import (
     AUXILIARY,
@@ -22,14 +30,13 @@ from gradcli.ops.links import (
     Explicit,
     Formula,
     Forward,
-    Indices,
     Links,
     Mask,
     Options,
     Static,
 )
 from gradcli.ops.values import Value, require
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import BY_NUMPY, Beside, Kinds, Made, function
 
 
 def cofactors(a: Array) -> Array:
@@ -49,63 +56,17 @@ def cofactors(a: Array) -> Array:
     return sign[..., None, None] * np.matmul(u * others[..., None, :], vt)
 
 
-class Pivoted(NamedTuple):
-    """P·A·Q = L·D·V by elimination with the largest pivot first: L and V have ones on the diagonal, and no entry above.
-
-    ``rows`` and ``columns`` are the orders P and Q, ``sign`` the product of their signs, ``pivots`` the diagonal of D:
-    what is left of a singular matrix at the end is 0, and nothing is divided by it.
-    """
-
-    lower: Array
-    pivots: Array
-    upper: Array
-    rows: Indices
-    columns: Indices
-    sign: float
+MOST_MINORS = 64
+"""Rows up to which all minors of a matrix are taken: there are as many as entries."""
 
 
-def eliminate(a: Array) -> Pivoted:
-    """Return the factors of one matrix."""
-    n, left = len(a), np.array(a, dtype=np.float64)
-    lower, upper, pivots = np.eye(n), np.eye(n), np.zeros(n)
-    rows, columns, sign = np.arange(n), np.arange(n), 1.0
-    for k in range(n):
-        i, j = np.unravel_index(np.argmax(np.abs(left[k:, k:])), (n - k, n - k))
-        for order, other, axis in ((rows, k + int(i), 0), (columns, k + int(j), 1)):
-            swap = [other, k]
-            order[[k, other]] = order[swap]
-            sign = -sign if other != k else sign
-            if axis == 0:
-                left[[k, other]], lower[[k, other], :k] = left[swap], lower[swap, :k]
-            else:
-                left[:, [k, other]], upper[:k, [k, other]] = left[:, swap], upper[:k, swap]
-        pivots[k] = left[k, k]
-        if pivots[k] == 0:
-            break
-        lower[k + 1 :, k], upper[k, k + 1 :] = left[k + 1 :, k] / pivots[k], left[k, k + 1 :] / pivots[k]
-        left[k + 1 :, k + 1 :] -= np.multiply.outer(lower[k + 1 :, k], left[k, k + 1 :])
-    return Pivoted(lower, pivots, upper, rows, columns, sign)
-
-
-def without_one(pivots: Array) -> Array:
-    """Return the product of all others for each number; on the way to a double it may leave doubles."""
-    parts, powers = np.frexp(pivots)
-    others = [np.arange(len(pivots)) != k for k in range(len(pivots))]
-    return np.array([np.ldexp(np.prod(parts[some]), int(np.sum(powers[some]))) for some in others])
-
-
-def cofactors_by_pivots(a: Array) -> Array:
-    """Return the matrices of cofactors by elimination, which shares nothing with singular values.
-
-    adj(A) = ±Q·inv(V)·adj(D)·inv(L)·P, where L and V are far from singular, however near to it A is.
-    """
-    found = np.empty_like(a)
-    for place in np.ndindex(a.shape[:-2]):
-        parts = eliminate(a[place])
-        inverse = np.linalg.inv(parts.upper) * without_one(parts.pivots)
-        adjugate = parts.sign * np.matmul(inverse, np.linalg.inv(parts.lower))
-        found[place][np.ix_(parts.rows, parts.columns)] = adjugate.T
-    return found
+def cofactors_by_minors(a: Array) -> Array:
+    """Return the matrix of cofactors by the determinants of all minors, which shares nothing with singular values."""
+    places = range(a.shape[-1])
+    signs = 1.0 - 2.0 * (np.add.outer(places, places) % 2)
+    rows = [np.delete(a, i, -2) for i in places]
+    minors = [np.stack([np.linalg.det(np.delete(row, j, -1)) for j in places], axis=-1) for row in rows]
+    return signs * np.stack(minors, axis=-2)
 
 
 ILL = 1e6
@@ -223,7 +184,8 @@ def det_local(argument: int, out: Array, values: tuple[Array, ...], static: Opti
     if not np.all(np.isfinite(a)):
         return [Links(rows, columns, np.full(np.size(a), np.nan))]
     if is_ill(a):
-        return [Links(rows, columns, cofactors_by_pivots(a).ravel())]
+        by_entry = cofactors_by_minors if n <= MOST_MINORS else cofactors
+        return [Links(rows, columns, by_entry(a).ravel())]
     flipped = columns.reshape(a.shape).swapaxes(-1, -2).ravel()
     factor = Explicit(lambda s, y, inverse: y * inverse)
     inverse = np.asarray(np.linalg.inv(a), dtype=np.float64)
@@ -343,15 +305,17 @@ DET = declare(
         det,
         (det_vjp,),
         det_local,
-        exactly=exactly.det,
-        work=row_by_row,
+        exact=Exactly(value=exactly.det, work=row_by_row),
         steps=eliminated,
-        index=Said(),
+        entries=Entries(index=Said()),
         digits=cofactor_terms,
-        backward_text=det_text_back,
-        differs=lambda y, a: (y == 0) | ~np.isfinite(y),
-        says="it solves with the determinant, so that one of 0 has gradient 0 and one beyond doubles none",
+        text=Text(backward=det_text_back),
+        torch=Torch(
+            differs=lambda y, a: (y == 0) | ~np.isfinite(y),
+            says="it solves with the determinant, so that one of 0 has gradient 0 and one beyond doubles none",
+        ),
         again=(det_again,),
+        reads=WITH_OUTPUT,
     )
 )
 
@@ -362,11 +326,11 @@ INV = declare(
         no_singular(inverted),
         (inv_vjp,),
         inv_local,
-        exactly=exactly.inv,
-        work=row_by_row,
+        exact=Exactly(value=exactly.inv, work=row_by_row),
         steps=eliminated,
-        index=Said(),
+        entries=Entries(index=Said()),
         digits=inv_digits,
+        reads=OUTPUT,
     )
 )
 
@@ -431,38 +395,33 @@ SOLVE = declare(
         no_singular(solve),
         (solve_vjp_left, solve_vjp_right),
         solve_local,
-        exactly=exactly.solve,
-        work=row_by_row,
+        exact=Exactly(value=exactly.solve, work=row_by_row),
         steps=eliminated,
-        index=Said(),
-        torch_saves=("0 output",),
+        entries=Entries(index=Said()),
+        torch=Torch(saves=((0, Keeps.OUTPUT),)),
         size=lambda a, b: max(np.size(a), 1) * max(np.size(b), 1),
         digits=solve_digits,
-        backward_text=solve_text_back,
-        text="inv({}) @ {}",
-        precedence=70,
+        text=Text(backward=solve_text_back, template="inv({}) @ {}", precedence=70),
+        reads=((OUT, 0, 1), (0, 1)),
     )
 )
 
 
-FLOATS = "numpy-float numpy-float yes"
-
-
-@function("det", "torch linalg method", "linear algebra", op=DET, kinds=FLOATS)
+@function("det", "torch linalg method", "linear algebra", op=DET, kinds=BY_NUMPY)
 def build_det(x: Value) -> Value:
     """the determinant of a square matrix"""
     require_square(x, "det")
     return x.of(DET)
 
 
-@function("inv inverse", "torch linalg method", "linear algebra", op=INV, kinds=FLOATS)
+@function("inv inverse", "torch linalg method", "linear algebra", op=INV, kinds=BY_NUMPY)
 def build_inv(x: Value) -> Value:
     """the inverse of a square matrix"""
     require_square(x, "inv")
     return x.of(INV)
 
 
-@function("solve", "linalg", "linear algebra", op=SOLVE, kinds="numpy-float numpy-float numpy")
+@function("solve", "linalg", "linear algebra", op=SOLVE, kinds=Kinds(Made.NUMPY_FLOAT, Made.NUMPY_FLOAT, Beside.NUMPY))
 def build_solve(A: Value, B: Value, left: bool = True) -> Value:
     """the X with A @ X = B, or X @ A = B with left=False; B may be a vector, or one vector for each of several A"""
     require_square(A, "solve")

@@ -5,14 +5,13 @@ Softmax and its logarithm, losses of scores for classes, and layers.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import SUB
-from gradcli.ops.declare import Op, Paired, Piecewise, declare
+from gradcli.ops.declare import OUTPUT, Entries, Exactly, Op, Paired, Piecewise, Text, Torch, declare, variant
 from gradcli.ops.elementwise import log_of_sum, sigmoid
 from gradcli.ops.linear_algebra import pairs_along, require_product
 from gradcli.ops.links import (
@@ -36,7 +35,7 @@ from gradcli.ops.links import (
 )
 from gradcli.ops.making import held_numbers
 from gradcli.ops.reductions import all_entries
-from gradcli.ops.spread import VAR, unit_of
+from gradcli.ops.statistics import VAR
 from gradcli.ops.values import (
     MEAN,
     Reduction,
@@ -50,7 +49,7 @@ from gradcli.ops.values import (
     square,
     where,
 )
-from gradcli.ops.vocabulary import broadcast_index, elementwise, function
+from gradcli.ops.vocabulary import OF_FLOATS, STRICT, Beside, Kinds, Made, broadcast_index, elementwise, function
 from gradcli.ops.writing import each_loss
 
 
@@ -96,19 +95,23 @@ HUBER = declare(
         ),
         huber_local,
         lambda s, d, delta: s.where_gt(delta, s.abs(d), parabola(s, d, delta), straight(s, d, delta)),
-        pieces=Piecewise(
-            exactly.huber_piece,
-            lambda piece, d, delta: np.where(piece == 0, d * d / 2, delta * (piece * d - delta / 2)),
+        exact=Exactly(
+            pieces=Piecewise(
+                exactly.huber_piece,
+                lambda piece, d, delta: np.where(piece == 0, d * d / 2, delta * (piece * d - delta / 2)),
+            )
         ),
-        text="where(abs({0}) < {1}, 0.5*{0}**2, {1}*(abs({0}) - 0.5*{1}))",
-        precedence=99,
+        text=Text(
+            template="where(abs({0}) < {1}, 0.5*{0}**2, {1}*(abs({0}) - 0.5*{1}))",
+            precedence=99,
+            backward=("{g}*where(abs({0}) < {1}, {0}, {1}*sign({0}))",),
+        ),
         domain=((1.2, 2), (0.3, 1)),
-        backward_text=("{g}*where(abs({0}) < {1}, {0}, {1}*sign({0}))",),
     )
 )
 
 
-DISTANCE = replace(SUB, torch_saves=("0 1",))
+DISTANCE = variant(SUB, "distance", torch=Torch(saves=((0, 1),)))
 """The difference in a loss: PyTorch keeps what it is the difference of."""
 
 
@@ -134,21 +137,21 @@ def weighed(losses: Value, weight: Value | None, name: str, how: Reduction) -> V
     return weighted.total() / weight.total() if how.word == "mean" else how(weighted)
 
 
-@function("mse_loss", "functional", "neural", kinds="no no yes")
+@function("mse_loss", "functional", "neural", kinds=OF_FLOATS)
 def mse_loss(x: Value, target: Value, how: Reduction = MEAN, weight: Value | None = None) -> Value:
     """the mean squared difference"""
     same_shapes(x, target, "mse_loss")
     return weighed(square(x.of(DISTANCE, target)), weight, "mse_loss", how)
 
 
-@function("l1_loss", "functional", "neural", kinds="no no unmasked")
+@function("l1_loss", "functional", "neural", kinds=Kinds(Made.NO, Made.NO, Beside.UNMASKED))
 def l1_loss(x: Value, target: Value, how: Reduction = MEAN, weight: Value | None = None) -> Value:
     """the mean absolute difference"""
     same_shapes(x, target, "l1_loss")
     return weighed(abs(x - target), weight, "l1_loss", how)
 
 
-@function("huber_loss", "functional", "neural", kinds="no no target")
+@function("huber_loss", "functional", "neural", kinds=Kinds(Made.NO, Made.NO, Beside.TARGET))
 def huber_loss(
     x: Value, target: Value, reduction: Reduction = MEAN, delta: float = 1.0, weight: Value | None = None
 ) -> Value:
@@ -201,15 +204,20 @@ BCE = elementwise(
     lambda s, x, t: -t * s.log(x) - (1 - t) * s.log(1 - x),
     spelled=None,
     slopes=lambda s, x, t: (s.bce_slope(x, t), s.bce_target_slope(x)),
-    pieces=Piecewise(lambda x, t: exactly.sign_of(x) - exactly.sign_of(1 - x), bce_on),
+    exact=Exactly(pieces=Piecewise(lambda x, t: exactly.sign_of(x) - exactly.sign_of(1 - x), bce_on)),
     domain=((0.1, 0.9), (0, 1)),
-    backward_text=(
-        ("{g}*({0} - {1})/({0}*(1 - {0}))", f"{{g}}*({{0}} - {{1}})/maximum((1 - {{0}})*{{0}}, {BCE_FLOOR!r})"),
-        "{g}*(log(1 - {0}) - log({0}))",
+    text=Text(
+        backward=(
+            ("{g}*({0} - {1})/({0}*(1 - {0}))", f"{{g}}*({{0}} - {{1}})/maximum((1 - {{0}})*{{0}}, {BCE_FLOOR!r})"),
+            "{g}*(log(1 - {0}) - log({0}))",
+        ),
+        write=each_loss,
     ),
-    differs=lambda y, x, t: (1 - x) * x < BCE_FLOOR,
-    says="its binary_cross_entropy keeps x*(1 - x) from below 1e-12, and logarithms from below -100",
-    write=each_loss,
+    torch=Torch(
+        differs=lambda y, x, t: (1 - x) * x < BCE_FLOOR,
+        says="its binary_cross_entropy keeps x*(1 - x) from below 1e-12, and logarithms from below -100",
+    ),
+    reads=((0, 1), (0,)),
 )
 BCE_LOGITS = elementwise(
     "bce_with_logits",
@@ -219,10 +227,10 @@ BCE_LOGITS = elementwise(
     lambda s, x, t: (1 - t) * x - s.logsigmoid(x),
     spelled=None,
     slopes=lambda s, x, t: (s.logits_slope(x, t), -x),
-    exactly=lambda x, t: (1 - t) * x - exactly.logsigmoid(x),
+    exact=Exactly(value=lambda x, t: (1 - t) * x - exactly.logsigmoid(x)),
     digits=bce_logits_digits,
-    write=each_loss,
-    backward_text=("{g}*(sigmoid({0}) - {1})", "-{g}*{0}"),
+    text=Text(write=each_loss, backward=("{g}*(sigmoid({0}) - {1})", "-{g}*{0}")),
+    reads=((0, 1), (0,)),
 )
 
 
@@ -232,7 +240,7 @@ def are_probabilities(x: Value) -> bool:
     return bool(np.all((values >= 0) & (values <= 1)))
 
 
-@function("bce binary_cross_entropy", "functional", "neural", kinds="no no no")
+@function("bce binary_cross_entropy", "functional", "neural", kinds=STRICT)
 def bce_loss(x: Value, target: Value, weight: Value | None = None, how: Reduction = MEAN) -> Value:
     """the binary cross entropy of probabilities"""
     same_shapes(x, target, "binary_cross_entropy")
@@ -244,7 +252,7 @@ def bce_loss(x: Value, target: Value, weight: Value | None = None, how: Reductio
     return how(losses if weight is None else losses * weight)
 
 
-@function("binary_cross_entropy_with_logits bce_with_logits", "functional", "neural", kinds="no no no")
+@function("binary_cross_entropy_with_logits bce_with_logits", "functional", "neural", kinds=STRICT)
 def bce_loss_of_scores(
     x: Value, target: Value, weight: Value | None = None, how: Reduction = MEAN, pos_weight: Value | None = None
 ) -> Value:
@@ -356,9 +364,10 @@ SOFTMAX = declare(
         softmax,
         (softmax_vjp,),
         softmax_local,
-        exactly=lambda x, dim: np.exp(x - exactly.logsumexp(x, dim, keepdim=True)),
-        index=Paired("{y}[{i}]*(where({i} == {j}, 1, 0) - {y}[{j}])"),
-        backward_text=softmax_text_back,
+        exact=Exactly(value=lambda x, dim: np.exp(x - exactly.logsumexp(x, dim, keepdim=True))),
+        entries=Entries(index=Paired("{y}[{i}]*(where({i} == {j}, 1, 0) - {y}[{j}])")),
+        text=Text(backward=softmax_text_back),
+        reads=OUTPUT,
     )
 )
 LOG_SOFTMAX = declare(
@@ -367,11 +376,11 @@ LOG_SOFTMAX = declare(
         log_softmax,
         (log_softmax_vjp,),
         log_softmax_local,
-        exactly=lambda x, dim: x - exactly.logsumexp(x, dim, keepdim=True),
-        shaped=True,
+        exact=Exactly(value=lambda x, dim: x - exactly.logsumexp(x, dim, keepdim=True)),
+        entries=Entries(shaped=True, index=Paired("where({i} == {j}, 1, 0) - exp({y}[{j}])")),
         digits=lambda y, x, dim: 1 + np.exp(y),
-        index=Paired("where({i} == {j}, 1, 0) - exp({y}[{j}])"),
-        backward_text=log_softmax_text_back,
+        text=Text(backward=log_softmax_text_back),
+        reads=OUTPUT,
     )
 )
 
@@ -388,13 +397,13 @@ def normalised(op: Op, x: Value, dim: Static, library: str) -> Value:
     return x.of(op, dim=axis) if x.shape[axis] else x.clone()
 
 
-@function("softmax", "torch functional special method dtype", "neural", op=SOFTMAX, kinds="no no yes")
+@function("softmax", "torch functional special method dtype", "neural", op=SOFTMAX, kinds=OF_FLOATS)
 def build_softmax(x: Value, dim: Static = None, library: Library = "torch") -> Value:
     """exp(x)/sum(exp(x)) along dim, which a vector may leave out"""
     return normalised(SOFTMAX, x, dim, library)
 
 
-@function("log_softmax", "torch functional special method dtype", "neural", op=LOG_SOFTMAX, kinds="no no yes")
+@function("log_softmax", "torch functional special method dtype", "neural", op=LOG_SOFTMAX, kinds=OF_FLOATS)
 def build_log_softmax(x: Value, dim: Static = None, library: Library = "torch") -> Value:
     """log(softmax(x)) along dim, which a vector may leave out"""
     return normalised(LOG_SOFTMAX, x, dim, library)
@@ -457,7 +466,7 @@ def picked_loss(logs: Value, target: Classes, weight: Value | None, how: Reducti
     return losses.total() / target.unless_ignored(own).total() if how.word == "mean" else how(losses)
 
 
-@function("nll_loss", "functional", "neural", kinds="no no integers")
+@function("nll_loss", "functional", "neural", kinds=Kinds(Made.NO, Made.NO, Beside.INTEGERS))
 def nll_loss(
     x: Value, target: Value, weight: Value | None = None, size_average: Static = None, ignore_index: Static = -100,
     reduce: Static = None, reduction: Static = "mean",
@@ -470,7 +479,7 @@ def nll_loss(
     return picked_loss(x, classes, weight, how_reduced(size_average, reduce, reduction))
 
 
-@function("cross_entropy", "functional", "neural", kinds="no no integers")
+@function("cross_entropy", "functional", "neural", kinds=Kinds(Made.NO, Made.NO, Beside.INTEGERS))
 def cross_entropy(
     x: Value, target: Value, weight: Value | None = None, size_average: Static = None, ignore_index: Static = -100,
     reduce: Static = None, reduction: Static = "mean", label_smoothing: float = 0.0,
@@ -522,7 +531,7 @@ def shared_loss(logs: Value, target: Value, weight: Value | None, how: Reduction
     return how(-terms.sum(axis))
 
 
-@function("linear", "functional", "neural", kinds="no same no")
+@function("linear", "functional", "neural", kinds=Kinds(Made.NO, Made.SAME, Beside.NO))
 def linear(x: Value, weight: Value, bias: Value | None = None) -> Value:
     """x @ weight.T + bias"""
     turned = weight.permute(*reversed(range(weight.ndim)))
@@ -540,30 +549,11 @@ def require_last_axes(x: Value, normalized_shape: Static, name: str) -> Axes:
 
 def standardised(x: Value, axes: Axes, eps: float) -> Value:
     """Return (x - mean)/sqrt(var + eps) over axes."""
-
-    def parts(x: Value) -> tuple[Value, Value]:
-        centred = x - x.mean(*axes, keepdim=True)
-        return centred, x.of(VAR, dim=axes, keepdim=True, correction=0.0)
-
-    centred, spread = parts(x)
-    least: Array | np.float64 = np.float64(eps)
-    unit = unit_beside(least, x.raw, spread.raw, axes)
-    if unit is not None:
-        centred, spread = parts(x / unit)
-        least = least / unit / unit
-    return centred / sqrt(spread + least)
+    centred = x - x.mean(*axes, keepdim=True)
+    return centred / sqrt(x.of(VAR, dim=axes, keepdim=True, correction=0.0) + eps)
 
 
-def unit_beside(least: Array | np.float64, x: Array, squares: Array, axes: Axes) -> Array | None:
-    """Return units in which squares of the entries, and ``least``, are doubles; None where they are as they stand."""
-    unit = unit_of(x, squares, axes)
-    if unit is None or not least:
-        return unit
-    unit = np.maximum(unit, 1.0)
-    return unit if np.any(unit > 1) else None
-
-
-@function("layer_norm", "torch functional", "neural", kinds="no no no")
+@function("layer_norm", "torch functional", "neural", kinds=STRICT)
 def layer_norm(
     x: Value, normalized_shape: Static, weight: Value | None = None, bias: Value | None = None, eps: float = 1e-5
 ) -> Value:

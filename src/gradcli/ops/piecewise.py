@@ -10,13 +10,58 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import DIV, MUL, zero
-from gradcli.ops.declare import Apply, Chosen, Kink, Op, Piecewise, declare, in_one_step, no_links, value_of
+from gradcli.ops.declare import (
+    NO_TORCH,
+    OUTPUT,
+    WITH_OUTPUT,
+    Apply,
+    Chosen,
+    Entries,
+    Exactly,
+    Keeps,
+    Kink,
+    Op,
+    Piecewise,
+    Text,
+    Torch,
+    declare,
+    in_one_step,
+    no_links,
+    value_of,
+)
 from gradcli.ops.elementwise import bent, bent_slope, erfc, gelu_slope, normal_share, sigmoid, sigmoid_slope, silu_slope
 from gradcli.ops.exactly import decided, is_nan, sign_of
-from gradcli.ops.links import Array, Forward, Indices, Links, Mask, Number, Options, Static, Tensor, Test
+from gradcli.ops.links import (
+    Array,
+    Expression,
+    Forward,
+    Indices,
+    Links,
+    Mask,
+    Number,
+    Options,
+    Static,
+    Symbols,
+    Tensor,
+    Test,
+)
 from gradcli.ops.values import whole
-from gradcli.ops.vocabulary import Builder, Spelled, broadcast_index, elementwise, enter, function
+from gradcli.ops.vocabulary import (
+    KEPT,
+    OF_FLOATS,
+    OF_NUMBERS,
+    Beside,
+    Builder,
+    Kinds,
+    Made,
+    Spelled,
+    broadcast_index,
+    elementwise,
+    enter,
+    function,
+)
 from gradcli.ops.writing import with_numbers
+from gradcli.records import replace
 
 
 @in_one_step
@@ -83,50 +128,59 @@ def gelu_in_torch(y: Array, x: Array, *, approximate: str) -> tuple[Array, Array
 NO_DERIVATIVE = Kink(is_zero, "0 is taken")
 AT_BOUND = Kink(lambda x, bound: x == bound, "1 is taken")
 
-SMOOTH = "no no yes"
+SMOOTH = OF_FLOATS
 
 # fmt: off
 # name, forward, vjps, formula: what else the record holds
 ABS = elementwise(
-    "abs", np.abs, lambda g, _y, x: g * sign(x), lambda s, x: s.abs(x), kink=NO_DERIVATIVE,
-    pieces=Piecewise(sign_of, lambda piece, x: piece * x), backward_text=("{g}*sign({0})",),
+    "abs", np.abs, lambda g, _y, x: g * sign(x), None, slopes=lambda s, x: (s.sign(x),), kink=NO_DERIVATIVE,
+    exact=Exactly(pieces=Piecewise(sign_of, lambda piece, x: piece * x)), text=Text(backward=("{g}*sign({0})",)),
     spelled=Spelled("torch numpy math method", "absolute fabs", "the absolute value; its derivative at 0 is 0",
-                    kinds="numpy-same same yes"))
+                    kinds=Kinds(Made.NUMPY_SAME, Made.SAME)))
 SIGMOID = elementwise(
-    "sigmoid", sigmoid, lambda g, y, x: g * (y / (1 + np.exp(x))), lambda s, x: s.sigmoid(x), torch_saves=("output",),
-    exactly=lambda x: 1 / (1 + np.exp(-x)), torch_doubles=lambda y, x: (None, (1 - y) * y),
-    again=(lambda g, _y, x: g * sigmoid_slope(x),), backward_text=("{g}*{y}*(1 - {y})",),
-    spelled=Spelled("torch functional special method", "expit", "1/(1 + exp(-x))", "neural"))
+    "sigmoid", sigmoid, lambda g, y, x: g * (y / (1 + np.exp(x))), None, slopes=lambda s,
+    x: (s.sigmoid(x) * s.rest_of_sigmoid(x),),
+    torch=Torch(saves=((Keeps.OUTPUT,),), doubles=lambda y, x: (None, (1 - y) * y)),
+    exact=Exactly(value=lambda x: 1 / (1 + np.exp(-x))),
+    again=(lambda g, _y, x: g * sigmoid_slope(x),), text=Text(backward=("{g}*{y}*(1 - {y})",)),
+    spelled=Spelled("torch functional special method", "expit", "1/(1 + exp(-x))", "neural"), reads=WITH_OUTPUT)
 elementwise(
-    "relu", lambda x: at_least(x, 0.0), lambda g, y, _x: np.where(y <= 0, 0.0, g), lambda s, x: s.relu(x),
-    kink=NO_DERIVATIVE, backward_text=("where({y} > 0, {g}, 0)",),
-    pieces=Piecewise(sign_of, lambda piece, x: np.where(piece > 0, x, np.where(piece < 0, 0, 0 * x))),
-    spelled=Spelled("torch functional method", "", "max(x, 0); its derivative at 0 is 0", "neural", "no same yes"))
+    "relu", lambda x: at_least(x, 0.0), lambda g, y, _x: np.where(y <= 0, 0.0, g), None, slopes=lambda s,
+    x: (s.where_gt(x, 0, 1, 0),),
+    kink=NO_DERIVATIVE, text=Text(backward=("where({y} > 0, {g}, 0)",)),
+    exact=Exactly(pieces=Piecewise(sign_of, lambda piece, x: np.where(piece > 0, x, np.where(piece < 0, 0, 0 * x)))),
+    spelled=Spelled("torch functional method", "", "max(x, 0); its derivative at 0 is 0", "neural", OF_NUMBERS),
+    reads=OUTPUT)
 elementwise(
-    "logsigmoid", logsigmoid, logsigmoid_vjp, lambda s, x: s.logsigmoid(x), exactly=exactly.logsigmoid,
-    again=(lambda g, _y, x: g * sigmoid(-x),), backward_text=("{g}*sigmoid(-{0})",),
+    "logsigmoid", logsigmoid, logsigmoid_vjp, None, slopes=lambda s, x: (s.sigmoid(-x),),
+    exact=Exactly(value=exactly.logsigmoid),
+    again=(lambda g, _y, x: g * sigmoid(-x),), text=Text(backward=("{g}*sigmoid(-{0})",)),
     spelled=Spelled("functional", "jax.nn.log_sigmoid", "log(sigmoid(x))", "neural", SMOOTH))
 elementwise(
-    "silu", lambda x: x / (1 + np.exp(-x)), lambda g, _y, x: g * silu_slope(x), lambda s, x: s.silu(x),
-    backward_text=("{g}*sigmoid({0})*(1 + {0}*(1 - sigmoid({0})))",),
+    "silu", lambda x: x / (1 + np.exp(-x)), lambda g, _y, x: g * silu_slope(x), None, slopes=lambda s,
+    x: (s.silu_slope(x),),
+    text=Text(backward=("{g}*sigmoid({0})*(1 + {0}*(1 - sigmoid({0})))",)),
     spelled=Spelled("functional", "swish", "x*sigmoid(x)", "neural", SMOOTH))
 elementwise(
     "softsign", lambda x: x / (1 + np.abs(x)), lambda g, _y, x: g / (1 + np.abs(x)) ** 2 + 0 * x,
-    lambda s, x: s.softsign(x), exactly=lambda x: x / (1 + abs(x)), torch_saves=("0",),
-    torch_doubles=lambda y, x: (None, 1 / (1 + abs(x)) - x / (1 + abs(x)) / (1 + abs(x)) * np.sign(x)),
-    spelled=Spelled("functional", "jax.nn.soft_sign", "x/(1 + |x|)", "neural", "no float yes"))
+    None, slopes=lambda s, x: (1 / (1 + s.abs(x)) ** 2,), exact=Exactly(value=lambda x: x / (1 + abs(x))),
+    torch=Torch(saves=((0,),), doubles=lambda y,
+                x: (None, 1 / (1 + abs(x)) - x / (1 + abs(x)) / (1 + abs(x)) * np.sign(x))),
+    spelled=Spelled("functional", "jax.nn.soft_sign", "x/(1 + |x|)", "neural", Kinds(Made.NO, Made.FLOAT)))
 CLAMP_MIN = elementwise(
     "clamp_min", at_least, lambda g, _y, x, low: np.where(x >= low, g, 0.0),
-    lambda g, _y, x, low: np.where(x < low, g, 0.0), lambda s, x, low: s.clamp_min(x, low), kink=AT_BOUND,
-    pieces=Piecewise(lambda x, low: (x >= low) | is_nan(x), np.where),
+    lambda g, _y, x, low: np.where(x < low, g, 0.0), None, slopes=lambda s, x,
+    low: (s.where_ge(x, low, 1, 0), s.where_ge(x, low, 0, 1)), kink=AT_BOUND,
+    exact=Exactly(pieces=Piecewise(lambda x, low: (x >= low) | is_nan(x), np.where)),
     spelled=Spelled("torch method", "", "the larger of x and other; its derivative at the bound is 1",
-                     kinds="same same yes"))
+                     kinds=KEPT))
 CLAMP_MAX = elementwise(
     "clamp_max", at_most, lambda g, _y, x, high: np.where(x <= high, g, 0.0),
-    lambda g, _y, x, high: np.where(x > high, g, 0.0), lambda s, x, high: s.clamp_max(x, high), kink=AT_BOUND,
-    pieces=Piecewise(lambda x, high: (x <= high) | is_nan(x), np.where),
+    lambda g, _y, x, high: np.where(x > high, g, 0.0), None, slopes=lambda s, x,
+    high: (s.where_ge(high, x, 1, 0), s.where_ge(high, x, 0, 1)), kink=AT_BOUND,
+    exact=Exactly(pieces=Piecewise(lambda x, high: (x <= high) | is_nan(x), np.where)),
     spelled=Spelled("torch method", "", "the smaller of x and other; its derivative at the bound is 1",
-                     kinds="same same yes"))
+                     kinds=KEPT))
 # fmt: on
 
 
@@ -149,8 +203,10 @@ def step(
             flat=at is None,
             step=True,
             kink=Kink(at, "0 is taken") if at else None,
-            pieces=pieces,
-            **{"torch_saves": ("",), **record},
+            exact=Exactly(pieces=pieces),
+            torch=replace(record.pop("torch", NO_TORCH), saves=((),)),
+            reads=((),) * arguments,
+            **record,
         )
     )
     if spelled is not None:
@@ -176,9 +232,10 @@ def is_whole(x: Array) -> Mask:
 
 
 # fmt: off
-ROUNDED, ANYWHERE = "numpy-same same yes", "torch numpy math method"
+ROUNDED, ANYWHERE = Kinds(Made.NUMPY_SAME, Made.SAME), "torch numpy math method"
 SIGN  = step("sign", sign, Piecewise(sign_of, lambda piece, x: np.asarray(piece, dtype=object)),
-             Spelled(also="sgn", doc="-1, 0 or 1; flat, its derivative is 0", kinds="torch-same same yes"), is_zero)
+             Spelled(also="sgn", doc="-1, 0 or 1; flat, its derivative is 0", kinds=Kinds(Made.TORCH_SAME, Made.SAME)),
+             is_zero)
 FLOOR = step("floor", np.floor, decided(np.floor),
              Spelled(ANYWHERE, doc="the largest integer that is not above x; flat", kinds=ROUNDED), is_whole)
 CEIL  = step("ceil", np.ceil, decided(np.ceil),
@@ -191,9 +248,9 @@ HEAVISIDE = step("heaviside", np.heaviside,
                            np.where(piece < 0, 0, np.where(piece > 0, 1, np.where(is_nan(x), x, y)))),
 
                  Spelled("torch numpy method tensors", doc="0 where x is below 0, 1 above, other at 0; flat",
-                         kinds="same same floats"), arguments=2, torch_raises=True)
+                         kinds=Kinds(Made.SAME, Made.SAME, Beside.FLOATS)), arguments=2, torch=Torch(raises=True))
 ISNAN = step("isnan", np.isnan, decided(exactly.is_nan),
-             Spelled(ANYWHERE, doc="true where an entry is not a number", kinds="mask mask yes"))
+             Spelled(ANYWHERE, doc="true where an entry is not a number", kinds=Kinds(Made.MASK, Made.MASK)))
 # fmt: on
 
 
@@ -203,7 +260,7 @@ MOST_PLACES = 308
 
 @function(
     "round rint around torch.special.round special.round", "torch numpy method", "elementwise", op=ROUND,
-    kinds="numpy-float same yes",
+    kinds=Kinds(Made.NUMPY_FLOAT, Made.SAME),
 )  # fmt: skip
 def build_round(f: Apply, x: Tensor, decimals: Static = 0) -> Tensor:
     """the nearest integer, halves to even, or the nearest number of so many decimals; flat"""
@@ -247,16 +304,17 @@ WHERE = declare(
         np.where,
         (None, lambda g, _y, c, _a, _b: np.where(c, g, 0.0), lambda g, _y, c, _a, _b: np.where(c, 0.0, g)),
         where_local,
-        pieces=Piecewise(lambda c, a, b: exactly.true(c), by_condition),
-        index=Chosen(("", "where({0}, 1, 0)", "where({0}, 0, 1)")),
+        exact=Exactly(pieces=Piecewise(lambda c, a, b: exactly.true(c), by_condition)),
+        entries=Entries(index=Chosen(("", "where({0}, 1, 0)", "where({0}, 0, 1)")), moves=True),
         chooses=True,
-        moves=True,
-        torch_saves=("0",),
+        torch=Torch(saves=((0,),)),
+        reads=((), (0,), (0,)),
+        text=Text(rule="choice"),
     )
 )
 
 
-@function("where", "torch numpy", "elementwise", op=WHERE, kinds="same same plain")
+@function("where", "torch numpy", "elementwise", op=WHERE, kinds=Kinds(Made.SAME, Made.SAME, Beside.PLAIN))
 def build_where(f: Apply, condition: Tensor, x: Tensor | None = None, other: Tensor | None = None) -> Any:
     """x where the condition holds, other elsewhere; of a condition alone the places where it holds"""
     if x is None or other is None:
@@ -266,33 +324,46 @@ def build_where(f: Apply, condition: Tensor, x: Tensor | None = None, other: Ten
     return f(WHERE, condition, x, other)
 
 
+def softplus_formula(s: Symbols, x: Expression, beta: float, threshold: float) -> Expression:
+    """Return softplus; without a threshold it is -logsigmoid(-x)."""
+    if threshold == math.inf:
+        return -s.logsigmoid(-s.number(beta) * x) / s.number(beta)
+    return s.softplus(x, s.number(beta), s.number(threshold))
+
+
 # fmt: off
 LEAKY_RELU = elementwise(
     "leaky_relu", lambda x, negative_slope: np.where(x > 0, x, x * negative_slope)[()],
     lambda g, _y, x, *, negative_slope: np.where(x > 0, g, g * negative_slope),
-    lambda s, x, negative_slope: s.leaky_relu(x, negative_slope),
-    kink=Kink(is_zero, "the slope on the left is taken"), defaults={"negative_slope": 0.01}, write=with_numbers,
-    pieces=Piecewise(lambda x, negative_slope: x > 0,
-                     lambda piece, x, negative_slope: np.where(piece, x, negative_slope * x)),
+    lambda s, x, negative_slope: s.leaky_relu(x, s.number(negative_slope)), derivatives=lambda s, x,
+    slope: (s.where_gt(x, 0, 1, slope),),
+    kink=Kink(is_zero, "the slope on the left is taken"),
+    text=Text(defaults={"negative_slope": 0.01}, write=with_numbers),
+    exact=Exactly(pieces=Piecewise(lambda x, negative_slope: x > 0, lambda piece, x,
+                                   negative_slope: np.where(piece, x, negative_slope * x))),
     spelled=Spelled("functional", "", "x above 0, negative_slope*x below and at 0", "neural", SMOOTH))
 ELU = elementwise(
     "elu", elu, lambda g, _y, x, *, alpha: np.where(x <= 0, g * alpha * np.exp(np.where(x < 0, x, 0.0)), g),
-    lambda s, x, alpha: s.elu(x, alpha), defaults={"alpha": 1.0}, write=with_numbers,
+    lambda s, x, alpha: s.elu(x, s.number(alpha)), derivatives=lambda s, x,
+    alpha: (s.where_gt(x, 0, 1, alpha * s.exp(x)),),
+    text=Text(defaults={"alpha": 1.0}, write=with_numbers, backward=("where({0} > 0, {g}, {g}*{alpha}*exp({0}))",)),
     kink=Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"),
-    pieces=Piecewise(lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x))),
-    backward_text=("where({0} > 0, {g}, {g}*{alpha}*exp({0}))",),
+    exact=Exactly(pieces=Piecewise(lambda x, alpha: x > 0, lambda piece, x,
+                                   alpha: np.where(piece, x, alpha * np.expm1(x)))),
     spelled=Spelled("functional", "", "x above 0, alpha*(exp(x) - 1) below", "neural", SMOOTH))
 SOFTPLUS = elementwise(
-    "softplus", softplus, softplus_vjp, lambda s, x, beta, threshold: s.softplus(x, beta, threshold),
-    defaults={"beta": 1.0, "threshold": 20.0}, backward_text=("{g}*sigmoid({beta}*{0})",),
-    pieces=Piecewise(lambda x, beta, threshold: x * beta > threshold,
-                     lambda piece, x, beta, threshold: np.where(piece, x, np.log1p(np.exp(x * beta)) / beta)),
+    "softplus", softplus, softplus_vjp, softplus_formula, derivatives=lambda s, x, beta,
+    threshold: (s.where_gt(beta * x, threshold, 1, s.sigmoid(beta * x)),),
+    text=Text(defaults={"beta": 1.0, "threshold": 20.0}, backward=("{g}*sigmoid({beta}*{0})",)),
+    exact=Exactly(pieces=Piecewise(lambda x, beta, threshold: x * beta > threshold, lambda piece, x, beta,
+                                   threshold: np.where(piece, x, np.log1p(np.exp(x * beta)) / beta))),
     spelled=Spelled("functional", "", "log(1 + exp(beta*x))/beta, and x itself where beta*x is above the threshold",
                     "neural", SMOOTH))
 GELU = elementwise(
     "gelu", gelu, lambda g, _y, x, *, approximate: g * (bent_slope(x) if approximate == "tanh" else gelu_slope(x)),
     lambda s, x, approximate: s.gelu_tanh(x) if approximate == "tanh" else s.gelu(x),
-    defaults={"approximate": "none"}, exactly=exactly.gelu, torch_doubles=gelu_in_torch, backward_text=gelu_text_back,
+    text=Text(defaults={"approximate": "none"}, backward=gelu_text_back), exact=Exactly(value=exactly.gelu),
+    torch=Torch(doubles=gelu_in_torch),
     spelled=Spelled("functional", "",
                     'x times the normal distribution function of x; approximate="tanh" for the approximation',
                     "neural", SMOOTH))
@@ -318,17 +389,21 @@ CLIP = elementwise(
     lambda g, _y, x, *, low, high: np.where((x >= low) & (x <= high), g, 0.0),
     lambda s, x, low, high: s.clamp_max(s.clamp_min(x, low), high),
     spelled=None,
-    defaults={"low": -1.0, "high": 1.0},
-    write=with_numbers,
-    backward_text=("where(({0} >= {low}) & ({0} <= {high}), {g}, 0)",),
+    text=Text(
+        defaults={"low": -1.0, "high": 1.0},
+        write=with_numbers,
+        backward=("where(({0} >= {low}) & ({0} <= {high}), {g}, 0)",),
+    ),
     kink=Kink(lambda x, low, high: (x == low) | (x == high), "1 is taken"),
-    pieces=Piecewise(
-        side_of, lambda piece, x, low, high: np.where(piece < 0, min(low, high), np.where(piece > 0, high, x))
+    exact=Exactly(
+        pieces=Piecewise(
+            side_of, lambda piece, x, low, high: np.where(piece < 0, min(low, high), np.where(piece > 0, high, x))
+        )
     ),
 )
 
 
-@function("clip clamp", "torch numpy method", "elementwise", kinds="same same yes")
+@function("clip clamp", "torch numpy method", "elementwise", kinds=KEPT)
 def build_clip(f: Apply, x: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
     """x between min and max; its derivative at a bound is 1"""
     if min is None or max is None:

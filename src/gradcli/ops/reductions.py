@@ -1,19 +1,35 @@
-"""Products whose factors pass the range of doubles on the way, carried as mantissas and powers of two.
-
-Functions that reduce along axes: sums, means, products, norms, and the running forms.
-"""
+"""Functions that reduce along axes: sums, means, products, and the running forms."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gradcli.ops import exactly
-from gradcli.ops.declare import BEYOND, Apply, Op, Paired, Reduced, Said, beyond, declare, in_one_step, on_none
+from gradcli.ops.declare import (
+    BEYOND,
+    NO_ENTRIES,
+    NO_TORCH,
+    NOTHING,
+    WITH_OUTPUT,
+    Entries,
+    Exactly,
+    Op,
+    Paired,
+    Reduced,
+    Said,
+    Text,
+    Torch,
+    beyond,
+    declare,
+    on_none,
+    variant,
+)
 from gradcli.ops.elementwise import log_of_sum
 from gradcli.ops.linear_algebra import pairs_along
 from gradcli.ops.links import (
@@ -27,7 +43,6 @@ from gradcli.ops.links import (
     Forward,
     Implicit,
     Indices,
-    Integers,
     Library,
     Links,
     Local,
@@ -36,78 +51,22 @@ from gradcli.ops.links import (
     Order,
     Shape,
     Static,
-    Tensor,
     Vjp,
 )
-from gradcli.ops.shaping import RESHAPE
-from gradcli.ops.values import empty_of, group_rows, one_axis, read_axes, require_entries, restore, spread_back
-from gradcli.ops.vocabulary import function
+from gradcli.ops.values import (
+    ALL,
+    LibraryAxes,
+    Value,
+    empty_of,
+    group_rows,
+    one_axis,
+    read_axes,
+    require_entries,
+    restore,
+    spread_back,
+)
+from gradcli.ops.vocabulary import BY_NUMPY, COUNTED, function
 from gradcli.ops.writing import numbers
-
-NORMAL = np.finfo(np.float64).tiny
-"""The smallest double that has all its digits."""
-
-
-def is_safe(product: Array, factors: Array) -> bool:
-    """Return whether products in doubles are as they should be: normal numbers, or not of normal factors alone."""
-    size = np.abs(product)
-    if np.all((size >= NORMAL) & (size < np.inf)):
-        return True
-    return not (np.all(np.isfinite(factors)) and np.all(factors != 0))
-
-
-BLOCK = 256
-"""Mantissas from 1/2 to 1 of which even the square of the product is a double."""
-LONGEST = 4096
-"""Entries of a line up to which sums of products are carried, one by one."""
-
-
-def carried(x: Array) -> tuple[Array, Integers]:
-    """Return the running products along the last axis, from the empty one on, as mantissas and exponents."""
-    lines, count = x.shape[:-1], x.shape[-1]
-    padded = np.ones((*lines, -(-count // BLOCK) * BLOCK))
-    padded[..., :count] = x
-    mantissas, exponents = np.frexp(padded)
-    within = np.cumprod(mantissas.reshape(*lines, -1, BLOCK), axis=-1)
-    lead, shifts = np.ones(within.shape[:-1]), np.zeros(within.shape[:-1], dtype=np.int64)
-    for i in range(within.shape[-2] - 1):
-        lead[..., i + 1], shift = np.frexp(lead[..., i] * within[..., i, -1])
-        shifts[..., i + 1] = shifts[..., i] + shift
-    m = (lead[..., None] * within).reshape(padded.shape)[..., :count]
-    e = (np.cumsum(exponents, axis=-1).reshape(within.shape) + shifts[..., None]).reshape(padded.shape)[..., :count]
-    return np.concatenate([np.ones((*lines, 1)), m], -1), np.concatenate([np.zeros((*lines, 1), dtype=np.int64), e], -1)
-
-
-def joined(m: Array, e: Integers) -> Array:
-    """Return mantissas times powers of two as doubles."""
-    return np.ldexp(m, np.clip(e, -5000, 5000).astype(np.int32))
-
-
-def running_products(x: Array) -> Array:
-    """Return the running products along the last axis."""
-    found = np.multiply.accumulate(x, axis=-1)
-    return found if is_safe(found, x) else joined(*carried(x))[..., 1:]
-
-
-def others(x: Array) -> Array:
-    """Return for each entry the product of all others along the last axis."""
-    (m, e), (n, f) = carried(x), carried(x[..., ::-1])
-    return joined(m[..., :-1] * n[..., -2::-1], e[..., :-1] + f[..., -2::-1])
-
-
-def weighed_others(g: Array, x: Array) -> Array:
-    """Return for each entry j along the last axis Σ g[i]·(running product i without factor j), i from j on."""
-    m, e = carried(x)
-    found = np.empty(np.shape(x))
-    mantissa, exponent = np.zeros(x.shape[:-1]), np.zeros(x.shape[:-1], dtype=np.int64)
-    for j in range(x.shape[-1] - 1, -1, -1):  # h[j] = g[j] + x[j + 1]·h[j + 1]
-        top = np.where(mantissa == 0, 0, np.maximum(exponent, 0))
-        mantissa, shift = np.frexp(joined(g[..., j], -top) + joined(mantissa, exponent - top))
-        exponent = top + shift
-        found[..., j] = joined(m[..., j] * mantissa, e[..., j] + exponent)
-        mantissa, shift = np.frexp(mantissa * x[..., j])
-        exponent = exponent + shift
-    return found
 
 
 def products_of_others(x: Array, axes: Axes) -> Array:
@@ -121,15 +80,7 @@ def products_of_others(x: Array, axes: Axes) -> Array:
     one = np.ones((*rows.shape[:-1], 1))
     before = np.concatenate([one, np.cumprod(rows[..., :-1], axis=-1)], axis=-1)
     after = np.concatenate([np.cumprod(rows[..., :0:-1], axis=-1)[..., ::-1], one], axis=-1)
-    return np.transpose(others_beside(before * after, rows).reshape(moved.shape), np.argsort(order))
-
-
-@in_one_step
-def others_beside(found: Array, rows: Array) -> Array:
-    """Return products of all others as they are ``found`` in doubles, and carried where these leave their range."""
-    if np.all((np.abs(found) >= NORMAL) & (np.abs(found) < np.inf)) or not np.all(np.isfinite(rows)):
-        return found
-    return others(rows)
+    return np.transpose((before * after).reshape(moved.shape), np.argsort(order))
 
 
 WRITTEN_OUT = 8
@@ -173,25 +124,12 @@ def cumprod_local(
     return links
 
 
-MOST_LISTED = 4_000_000
-"""Pairs of entries of the same line up to which their products are listed where an entry is 0."""
-
-
 def long_running_links(x: Array, out: Array, dim: int, index: Indices) -> list[Links | Contraction]:
     """Return the links of a running product with many entries: y[i]/x[j], or numbers where an entry is 0."""
     if np.all(x != 0):
         quotient = Explicit(lambda s, y, x: y / x)
         return [pairs_along(out, dim, Order.NOT_BEFORE, 1.0, quotient, (OUT, "row"), (0, "column"))]
-    moved = np.moveaxis(x, dim, 0)
-    if np.size(x) * len(index) > MOST_LISTED:
-        return [links_before_zero(x, out, dim), links_of_zero(moved, index)]
-    later, earlier = np.tril_indices(len(index))
-    before = np.concatenate([np.ones_like(moved[:1]), np.cumprod(moved[:-1], axis=0)])
-    after = np.ones((len(moved), *moved.shape))
-    for j in range(len(moved)):
-        after[j + 1 :, j] = np.cumprod(moved[j + 1 :], axis=0)
-    others = (before[earlier] * after[later, earlier]).ravel()
-    return [Links(index[later].ravel(), index[earlier].ravel(), others)]
+    return [links_before_zero(x, out, dim), links_of_zero(np.moveaxis(x, dim, 0), index)]
 
 
 def links_before_zero(x: Array, out: Array, dim: int) -> Contraction:
@@ -244,21 +182,6 @@ def reduced(inner: Formula, outer: Formula, flat_at_zero: bool = False) -> Local
     return local
 
 
-def prod(x: Array, dim: Axes, keepdim: bool) -> Array:
-    """Return the product of the entries along some axes; those on the way may be no doubles."""
-    found = np.prod(x, axis=dim, keepdims=keepdim)
-    if is_safe(found, x) or not np.size(x):
-        return found
-    kept = [axis for axis in range(np.ndim(x)) if axis not in dim]
-    rows = np.transpose(x, (*kept, *dim)).reshape(*(np.shape(x)[axis] for axis in kept), -1)
-    return running_products(rows)[..., -1].reshape(np.shape(found))[()]
-
-
-def cumprod(x: Array, dim: int) -> Array:
-    """Return the running product along an axis."""
-    return np.moveaxis(running_products(np.moveaxis(x, dim, -1)), -1, dim)
-
-
 def prod_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array:
     """Return zeros where x has two zeros or more, even for infinite g, else as along a named axis."""
     if np.count_nonzero(x == 0) > 1:
@@ -269,7 +192,7 @@ def prod_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array
 def prod_along_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array:
     """Return g·(y/x), and by prefix and suffix products where x has zeros (PyTorch's ``prod_backward``)."""
     g, y = restore(g, dim, keepdim), restore(y, dim, keepdim)
-    if dim and np.all(x != 0) and is_safe(y, x):
+    if dim and np.all(x != 0) and np.all((y != 0) & np.isfinite(y)):
         return g * (y / x)
     return g * products_of_others(x, dim)
 
@@ -282,9 +205,6 @@ def cumprod_vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
     """
     if np.shape(x)[dim] == 1:
         return g
-    if np.shape(x)[dim] <= LONGEST and not is_safe(y, x):
-        g, x = np.moveaxis(np.broadcast_to(g, np.shape(x)), dim, -1), np.moveaxis(x, dim, -1)
-        return np.moveaxis(weighed_others(g, x), -1, dim)
     zeros = np.cumsum(x == 0, axis=dim)
     first = (x == 0) & (zeros == 1)
     before = np.where(zeros == 0, g * y, 0.0)
@@ -336,9 +256,8 @@ def scatter_rows(
             forward,
             (vjp,),
             reduced(inner, outer, zero),
-            shaped=not zero,
-            differs=beyond,
-            says=BEYOND,
+            entries=replace(record.pop("entries", NO_ENTRIES), shaped=not zero),
+            torch=replace(record.pop("torch", NO_TORCH), differs=beyond, says=BEYOND),
             **record,
         )
     )
@@ -408,105 +327,106 @@ def cumprod_text_back(_k: int, _out: Array, x: Array, *, dim: int) -> tuple[str,
     )
 
 
+def leaves_doubles(y: Array, *values: Array) -> bool:
+    """Return whether a product, or the factors on the way to it, may be no doubles."""
+    sizes = np.abs(np.asarray(values[0], dtype=np.float64))
+    lost = np.any((y == 0) | np.isinf(np.asarray(y, dtype=np.float64)))
+    return beyond(y, *values) or bool(lost and np.all((sizes > 0) & (sizes < np.inf)))
+
+
 # fmt: off
-KEEPDIM = {"keepdim": False}
+KEEPDIM, OF_PRODUCTS = {"keepdim": False}, Torch(leaves_doubles, BEYOND)
 SUM = scatter_rows(
     "sum", lambda s, x: x, lambda s, y, n: y,
     forward=lambda x, dim, keepdim: np.add.reduce(x, axis=dim, keepdims=keepdim),
-    vjp=lambda g, _y, x, *, dim, keepdim: spread_back(g, dim, keepdim, x), by_shape=True,
-    folds=lambda s, entries: s.total(entries), index=Reduced("1"), mentions=on_none, defaults=KEEPDIM,
-)
+    vjp=lambda g, _y, x, *, dim, keepdim: spread_back(g, dim, keepdim, x),
+    entries=Entries(by_shape=True, folds=lambda s, entries: s.total(entries), index=Reduced("1"), mentions=on_none),
+    text=Text(defaults=KEEPDIM, rule="sum of entries"))
 MEAN = scatter_rows(
     "mean", lambda s, x: x, lambda s, y, n: n * y,
-    forward=mean, vjp=mean_vjp, by_shape=True, exactly=exactly.mean,
-    folds=lambda s, entries: s.total(entries) / s.number(len(entries)), index=Reduced("1/{n}"), mentions=on_none,
-    defaults=KEEPDIM,
-)
+    forward=mean, vjp=mean_vjp, exact=Exactly(exactly.mean),
+    entries=Entries(by_shape=True, folds=lambda s, entries: s.total(entries) / s.number(len(entries)),
+                    index=Reduced("1/{n}"), mentions=on_none),
+    text=Text(defaults=KEEPDIM, rule="mean of entries"))
 LOGSUMEXP = scatter_rows(
     "logsumexp", lambda s, x: s.exp(x), lambda s, y, n: s.exp(y),
     forward=logsumexp,
     vjp=lambda g, y, x, *, dim, keepdim: restore(g, dim, keepdim) * np.exp(x - restore(y, dim, keepdim)),
-    exactly=exactly.logsumexp, index=Reduced("exp({x} - {y})"), defaults=KEEPDIM, backward_text=logsumexp_text_back,
-)
+    reads=WITH_OUTPUT, exact=Exactly(exactly.logsumexp), entries=Entries(index=Reduced("exp({x} - {y})")),
+    text=Text(defaults=KEEPDIM, backward=logsumexp_text_back))
 PROD = declare(Op(
-    "prod", prod, (prod_vjp,), prod_local, differs=beyond, says=BEYOND,
-    exactly=lambda x, dim, keepdim: np.prod(x, axis=dim, keepdims=keepdim),
-    folds=lambda s, entries: s.product(entries), index=Said(), defaults=KEEPDIM, backward_text=prod_text_back,
-    again=(prod_along_vjp,),
-))
-PROD_ALONG = replace(PROD, vjps=(prod_along_vjp,))
+    "prod", lambda x, dim, keepdim: np.prod(x, axis=dim, keepdims=keepdim), (prod_vjp,), prod_local,
+    reads=WITH_OUTPUT, again=(prod_along_vjp,), torch=OF_PRODUCTS,
+    entries=Entries(folds=lambda s, entries: s.product(entries), index=Said()),
+    text=Text(defaults=KEEPDIM, backward=prod_text_back)))
+PROD_ALONG = variant(PROD, "prod along axes", vjps=(prod_along_vjp,))
 CUMSUM = declare(Op(
     "cumsum", running_sum, (lambda g, _y, _x, *, dim: np.flip(running_sum(np.flip(g, dim), dim), dim),),
-    lambda argument, out, values, static: [pairs_along(values[0], static["dim"], Order.NOT_BEFORE)], shaped=True,
-    folds=lambda s, entries: s.total(entries), index=Paired("where({j} <= {i}, 1, 0)"), mentions=on_none,
-))
+    lambda argument, out, values, static: [pairs_along(values[0], static["dim"], Order.NOT_BEFORE)], reads=NOTHING,
+    entries=Entries(shaped=True, folds=lambda s, entries: s.total(entries), index=Paired("where({j} <= {i}, 1, 0)"),
+                    mentions=on_none)))
 CUMPROD = declare(Op(
-    "cumprod", cumprod, (cumprod_vjp,), cumprod_local, differs=beyond, says=BEYOND,
-    exactly=lambda x, dim: np.cumprod(x, axis=dim), index=Said(), backward_text=cumprod_text_back,
-    again=(cumprod_again,),
-))
+    "cumprod", lambda x, dim: np.cumprod(x, axis=dim), (cumprod_vjp,), cumprod_local, reads=WITH_OUTPUT,
+    again=(cumprod_again,), torch=OF_PRODUCTS, entries=Entries(index=Said()), text=Text(backward=cumprod_text_back)))
 # fmt: on
 
+reduction = partial(function, family="reductions")
 
-@function("sum", "torch numpy method dtype", "reductions", op=SUM, kinds="integer integer yes")
-def build_sum(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Tensor:
+
+@reduction("sum", "torch numpy method dtype", op=SUM, kinds=COUNTED)
+def build_sum(x: Value, dim: LibraryAxes = ALL, keepdim: bool = False) -> Value:
     """the sum of the entries, or of those along dim"""
-    return f(SUM, x, dim=read_axes(dim, x.ndim, empty_of(library)), keepdim=bool(keepdim))
+    return x.sum(*dim, keepdim=keepdim)
 
 
-@function("mean", "torch numpy method dtype", "reductions", op=MEAN, kinds="numpy-float numpy-float yes")
-def build_mean(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Tensor:
+@reduction("mean", "torch numpy method dtype", op=MEAN, kinds=BY_NUMPY)
+def build_mean(x: Value, dim: LibraryAxes = ALL, keepdim: bool = False) -> Value:
     """the mean of the entries, or of those along dim"""
-    axes = read_axes(dim, x.ndim, empty_of(library))
-    require_entries(x, axes, "mean")
-    return f(MEAN, x, dim=axes, keepdim=bool(keepdim))
+    require_entries(x, dim, "mean")
+    return x.mean(*dim, keepdim=keepdim)
 
 
-@function("prod", "torch numpy math method dtype", "reductions", op=PROD, kinds="integer integer yes")
-def build_prod(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False, library: Library = "torch") -> Tensor:
+@reduction("prod", "torch numpy math method dtype", op=PROD, kinds=COUNTED)
+def build_prod(x: Value, dim: Static = None, keepdim: bool = False, library: Library = "torch") -> Value:
     """the product of the entries, or of those along dim"""
-    op = PROD if dim is None else PROD_ALONG
-    return f(op, x, dim=read_axes(dim, x.ndim, empty_of(library, "refused")), keepdim=bool(keepdim))
+    axes = read_axes(dim, x.ndim, empty_of(library, "refused"))
+    return x.of(PROD if dim is None else PROD_ALONG, dim=axes, keepdim=keepdim)
 
 
-@function("logsumexp", "torch special method", "reductions", op=LOGSUMEXP)
-def build_logsumexp(f: Apply, x: Tensor, dim: Static = None, keepdim: Static = False) -> Tensor:
+@reduction("logsumexp", "torch special method", op=LOGSUMEXP)
+def build_logsumexp(x: Value, dim: Static = None, keepdim: bool = False) -> Value:
     """log(sum(exp(x))), without overflow"""
     if dim is None:
-        f.remark("torch-refuses", "logsumexp without dim: PyTorch needs it.")
+        x.f.remark("torch-refuses", "logsumexp without dim: PyTorch needs it.")
     axes = read_axes(dim, x.ndim, "all" if keepdim else "refused")
     require_entries(x, axes, "logsumexp")
-    return f(LOGSUMEXP, x, dim=axes, keepdim=bool(keepdim))
+    return x.of(LOGSUMEXP, dim=axes, keepdim=keepdim)
 
 
-@function("cumsum", "torch method dtype", "reductions", op=CUMSUM, kinds="integer integer yes")
-def build_cumsum(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
-    """the running sum along dim"""
-    if not x.ndim:
-        return x
-    row, axis = along(f, x, dim, "cumsum")
-    return f(CUMSUM, row, dim=axis)
+def running(op: Op, what: str) -> Callable[..., Value]:
+    """Enter a running reduction, PyTorch's and NumPy's; return what builds it along an axis."""
+
+    def build(x: Value, dim: Static = None) -> Value:
+        if not x.ndim:
+            return x
+        if dim is None:
+            x.f.remark("numpy-only", f"{op.name} without dim: this is NumPy's answer, PyTorch needs it.")
+        return along(x, dim)
+
+    def along(x: Value, dim: Static = None) -> Value:
+        row = x.flat if dim is None and x.ndim != 1 else x
+        return row.of(op, dim=0 if dim is None else one_axis(dim, x.ndim)) if row.ndim else row
+
+    build.__doc__ = f"the running {what} along dim"
+    reduction(op.name, "torch method dtype", op=op, kinds=COUNTED)(build)
+    return along
 
 
-@function("cumprod", "torch method dtype", "reductions", op=CUMPROD, kinds="integer integer yes")
-def build_cumprod(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
-    """the running product along dim"""
-    if not x.ndim:
-        return x
-    row, axis = along(f, x, dim, "cumprod")
-    return f(CUMPROD, row, dim=axis)
+along_sum = running(CUMSUM, "sum")
+along_product = running(CUMPROD, "product")
 
 
-def along(f: Apply, x: Tensor, dim: Static, name: str) -> tuple[Tensor, int]:
-    """Return the array and the axis of a running reduction: without one all entries in a row, as NumPy has it."""
-    if dim is not None:
-        return x, one_axis(dim, x.ndim)
-    f.remark("numpy-only", f"{name} without dim: this is NumPy's answer, PyTorch needs it.")
-    return x if x.ndim == 1 else f(RESHAPE, x, shape=(-1,)), 0
-
-
-@function("np.cumsum numpy.cumsum", "dtype", "reductions", kinds="integer integer yes")
-def build_numpy_cumsum(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
+@reduction("np.cumsum numpy.cumsum", "dtype", kinds=COUNTED)
+def numpy_cumsum(x: Value, dim: Static = None) -> Value:
     """the running sum as numpy has it: of the flattened array where no axis is given"""
-    flat = f(RESHAPE, x, shape=(-1,)) if dim is None else x
-    return build_cumsum(f, flat, 0 if dim is None else dim)
+    return along_sum(x, dim)

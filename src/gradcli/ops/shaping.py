@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
-from gradcli.ops.declare import Apply, Op, declare, value_of
-from gradcli.ops.links import Array, Forward, Indices, Library, Links, Local, Options, Record, Rule, Static, Tensor, Vjp
-from gradcli.ops.values import cloned, one_axis, read_axes, whole
-from gradcli.ops.vocabulary import function
+from gradcli.ops.declare import NO_ENTRIES, Apply, Entries, Op, Text, declare
+from gradcli.ops.links import Array, Axes, Forward, Indices, Library, Links, Local, Options, Rule, Static, Tensor, Vjp
+from gradcli.ops.values import ALL, Value, cloned, one_axis, read_axes, require, whole
+from gradcli.ops.vocabulary import KEPT, function
 from gradcli.ops.writing import Call, diagonal_text_back, function_call
+from gradcli.records import replace
 
 
 def number_entries(values: tuple[Array, ...], argument: int) -> list[Indices]:
@@ -61,7 +63,8 @@ def joined(
     name: str, forward: Forward, vjps: tuple[Vjp | None, ...] | Callable[[int], Vjp], local: Local, **record: Any
 ) -> Op:
     """Declare an op of any number of arguments that moves entries."""
-    return declare(Op(name, forward, vjps, local, moves=True, by_shape=True, shaped=True, **record))
+    entries = replace(record.pop("entries", NO_ENTRIES), moves=True, by_shape=True, shaped=True)
+    return declare(Op(name, forward, vjps, local, entries=entries, **record))
 
 
 def transposed(call: Call) -> str:
@@ -79,25 +82,26 @@ def rolled(call: Call) -> str:
     return f"roll({call.texts[0]}, {by}{'' if call.ndim == 1 and len(shifts) == 1 else f', {along}'})"
 
 
-DIAGONAL_OPTIONS: Record = {"defaults": {"k": 0}, "words": {"k": "diagonal"}}
+BY_DIAGONAL = Text(defaults={"k": 0}, words={"k": "diagonal"})
 
 # fmt: off
 RESHAPE   = mover("reshape", lambda x, *, shape: np.reshape(x, shape),
-                  lambda g, _y, x, *, shape: np.reshape(g, np.shape(x)), view=True)
+                  lambda g, _y, x, *, shape: np.reshape(g, np.shape(x)), entries=Entries(view=True))
 TRANSPOSE = mover("permute", lambda x, *, dims: np.transpose(x, dims),
-                  lambda g, _y, _x, *, dims: np.transpose(g, np.argsort(dims)), view=True, write=transposed)
+                  lambda g, _y, _x, *, dims: np.transpose(g, np.argsort(dims)), entries=Entries(view=True),
+                  text=Text(write=transposed))
 EXPAND    = mover("expand", lambda x, *, shape: np.broadcast_to(x, shape),
-                  lambda g, _y, _x, *, shape: g, view=True, size=lambda x, shape: math.prod(shape))
+                  lambda g, _y, _x, *, shape: g, entries=Entries(view=True), size=lambda x, shape: math.prod(shape))
 FLIP      = mover("flip", lambda x, *, dims: np.array(np.flip(x, dims)), lambda g, _y, _x, *, dims: np.flip(g, dims))
 ROLL      = mover("roll", lambda x, *, shifts, dims: np.roll(x, shifts, dims),
-                  lambda g, _y, _x, *, shifts, dims: np.roll(g, -np.asarray(shifts), dims), write=rolled)
+                  lambda g, _y, _x, *, shifts, dims: np.roll(g, -np.asarray(shifts), dims), text=Text(write=rolled))
 DIAG      = mover("diag", lambda x, *, k: np.array(np.diag(x, k)),
                   size=lambda x, k: int((np.size(x) + abs(k)) ** 2 if np.ndim(x) == 1 else np.size(x)),
-                  backward_text=diagonal_text_back,
-                  **DIAGONAL_OPTIONS)
-DIAGONAL  = mover("diagonal", lambda x, *, offset: np.diagonal(x, offset), view=True, backward_text=diagonal_text_back)
-TRIL      = mover("tril", lambda x, *, k: np.tril(x, k), lambda g, _y, _x, *, k: np.tril(g, k), **DIAGONAL_OPTIONS)
-TRIU      = mover("triu", lambda x, *, k: np.triu(x, k), lambda g, _y, _x, *, k: np.triu(g, k), **DIAGONAL_OPTIONS)
+                  text=replace(BY_DIAGONAL, backward=diagonal_text_back))
+DIAGONAL  = mover("diagonal", lambda x, *, offset: np.diagonal(x, offset), entries=Entries(view=True),
+                  text=Text(backward=diagonal_text_back))
+TRIL      = mover("tril", lambda x, *, k: np.tril(x, k), lambda g, _y, _x, *, k: np.tril(g, k), text=BY_DIAGONAL)
+TRIU      = mover("triu", lambda x, *, k: np.triu(x, k), lambda g, _y, _x, *, k: np.triu(g, k), text=BY_DIAGONAL)
 CLONE     = mover("clone", lambda x: cloned(x)[()], lambda g, _y, _x: g)
 # fmt: on
 
@@ -134,179 +138,167 @@ def checked_shape(size: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(size // known if length == -1 else length for length in shape)
 
 
-@function("reshape view np.reshape numpy.reshape torch.reshape", "method", "shaping", op=RESHAPE, kinds="same same yes")
-def build_reshape(f: Apply, x: Tensor, *shape: Static) -> Tensor:
+shaping = partial(function, family="shaping", kinds=KEPT)
+
+
+@shaping("reshape view np.reshape numpy.reshape torch.reshape", "method", op=RESHAPE)
+def build_reshape(x: Value, *shape: Static) -> Value:
     """the same entries in another shape; one length may be -1"""
-    return f(RESHAPE, x, shape=checked_shape(math.prod(x.shape), whole_numbers(shape, "a length")))
+    return x.reshape(*checked_shape(x.size, whole_numbers(shape, "a length")))
 
 
-@function("ravel", "torch numpy method", "shaping", kinds="same same yes")
-def build_ravel(f: Apply, x: Tensor) -> Tensor:
+@shaping("ravel", "torch numpy method")
+def build_ravel(x: Value) -> Value:
     """the entries in one row"""
-    return f(RESHAPE, without_gaps(f, x), shape=(math.prod(x.shape),))
+    return without_gaps(x).reshape(x.size)
 
 
-def without_gaps(f: Apply, x: Tensor) -> Tensor:
+def without_gaps(x: Value) -> Value:
     """Return an array as it is where it lies in memory without gaps, or its axes in another order; else a copy."""
-    numbers = value_of(x)
-    steps = [step for step, length in zip(getattr(numbers, "strides", ()), x.shape, strict=True) if length > 1]
-    gaps = isinstance(numbers, np.ndarray) and not numbers.flags.c_contiguous
-    return f(CLONE, x) if gaps and steps == sorted(steps, reverse=True) else x
+    steps = [step for step, length in zip(getattr(x.raw, "strides", ()), x.shape, strict=True) if length > 1]
+    gaps = isinstance(x.raw, np.ndarray) and not x.raw.flags.c_contiguous
+    return x.clone() if gaps and steps == sorted(steps, reverse=True) else x
 
 
-@function("flatten", "torch method", "shaping", kinds="same same yes")
-def build_flatten(f: Apply, x: Tensor, start_dim: Static = 0, end_dim: Static = -1) -> Tensor:
+@shaping("flatten", "torch method")
+def build_flatten(x: Value, start_dim: Static = 0, end_dim: Static = -1) -> Value:
     """the axes from start_dim to end_dim made one"""
     first, last = one_axis(start_dim, x.ndim), one_axis(end_dim, x.ndim)
-    if first > last:
-        raise GradcliError("value", f"flatten: start_dim={start_dim} comes after end_dim={end_dim}")
+    require(first <= last, "value", f"flatten: start_dim={start_dim} comes after end_dim={end_dim}")
     middle = math.prod(x.shape[first : last + 1])
-    return f(RESHAPE, x, shape=(*x.shape[:first], middle, *x.shape[last + 1 :]))
+    return x.reshape(*x.shape[:first], middle, *x.shape[last + 1 :])
 
 
-@function("squeeze", "torch numpy method", "shaping", kinds="same same yes")
-def build_squeeze(f: Apply, x: Tensor, dim: Static = None) -> Tensor:
+@shaping("squeeze", "torch numpy method")
+def build_squeeze(x: Value, dim: Axes = ALL) -> Value:
     """without the axes of length 1, or without axis dim if its length is 1"""
-    axes = read_axes(dim, x.ndim)
-    return f(RESHAPE, x, shape=tuple(n for axis, n in enumerate(x.shape) if not (axis in axes and n == 1)))
+    return x.reshape(*(n for axis, n in enumerate(x.shape) if not (axis in dim and n == 1)))
 
 
-@function("unsqueeze expand_dims", "torch numpy method", "shaping", kinds="same same yes")
-def build_unsqueeze(f: Apply, x: Tensor, dim: Static, library: Library = "torch") -> Tensor:
+@shaping("unsqueeze expand_dims", "torch numpy method")
+def build_unsqueeze(x: Value, dim: Static, library: Library = "torch") -> Value:
     """with a new axis of length 1, or in NumPy with several"""
     dims = dim if isinstance(dim, tuple) else (dim,)
     if isinstance(dim, tuple) and library == "torch":
-        if not dim:
-            raise GradcliError("value", "unsqueeze takes an axis, and not none")
-        f.remark("numpy-only", "unsqueeze along several axes: this is NumPy's answer, PyTorch adds one at a time.")
+        require(dim, "value", "unsqueeze takes an axis, and not none")
+        x.f.remark("numpy-only", "unsqueeze along several axes: this is NumPy's answer, PyTorch adds one at a time.")
     axes, lengths = read_axes(tuple(dims), x.ndim + len(dims)), iter(x.shape)
-    return f(RESHAPE, x, shape=tuple(1 if k in axes else next(lengths) for k in range(x.ndim + len(dims))))
+    return x.reshape(*(1 if k in axes else next(lengths) for k in range(x.ndim + len(dims))))
 
 
-@function("permute", "torch method", "shaping", op=TRANSPOSE, kinds="same same yes")
-def build_permute(f: Apply, x: Tensor, *dims: Static) -> Tensor:
+@shaping("permute", "torch method", op=TRANSPOSE)
+def build_permute(x: Value, *dims: Static) -> Value:
     """the axes in another order"""
     order = read_axes(whole_numbers(dims, "an axis"), x.ndim)
-    if len(order) != x.ndim:
-        raise GradcliError("shape", f"permute needs all {counted(x.ndim, 'axis')}, {len(order)} given")
-    return f(TRANSPOSE, x, dims=order)
+    require(len(order) == x.ndim, "shape", f"permute needs all {counted(x.ndim, 'axis')}, {len(order)} given")
+    return x.permute(*order)
 
 
-@function("transpose swapaxes", "torch method", "shaping", kinds="same same yes")
+@shaping("transpose swapaxes", "torch method")
 def build_transpose(
-    f: Apply, x: Tensor, dim0: Static = None, dim1: Static = None, dim2: Static = None, dim3: Static = None
-) -> Tensor:
+    x: Value, dim0: Static = None, dim1: Static = None, dim2: Static = None, dim3: Static = None
+) -> Value:
     """two axes swapped; all axes reversed where none is named, and as numpy has it in the order of three or four"""
     if dim2 is not None:
-        f.remark("numpy-only", "transpose with more than two axes: this is NumPy's answer, PyTorch has permute for it.")
-        return build_permute(f, x, *(axis for axis in (dim0, dim1, dim2, dim3) if axis is not None))
+        said = "transpose with more than two axes: this is NumPy's answer, PyTorch has permute for it."
+        x.f.remark("numpy-only", said)
+        return build_permute(x, *(axis for axis in (dim0, dim1, dim2, dim3) if axis is not None))
     if dim1 is None:
-        return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))) if dim0 is None else read_axes(dim0, x.ndim))
+        return numpy_transpose(x, dim0)
     order = list(range(x.ndim))
     first, second = one_axis(dim0, x.ndim), one_axis(dim1, x.ndim)
     if order:
         order[first], order[second] = order[second], order[first]
-    return f(TRANSPOSE, x, dims=tuple(order))
+    return x.permute(*order)
 
 
-@function("t", "torch method", "shaping", kinds="same same yes")
-def build_t(f: Apply, x: Tensor) -> Tensor:
+@shaping("t", "torch method")
+def build_t(x: Value) -> Value:
     """the transpose of a matrix; a vector as it is"""
-    if x.ndim > 2:
-        raise GradcliError("shape", f"t takes a matrix, not shape {x.shape}", hint="use permute")
-    return f(TRANSPOSE, x, dims=(1, 0)) if x.ndim == 2 else x
+    require(x.ndim <= 2, "shape", f"t takes a matrix, not shape {x.shape}", "use permute")
+    return x.permute(1, 0) if x.ndim == 2 else x
 
 
-@function("np.transpose numpy.transpose np.permute_dims numpy.permute_dims", "", "shaping", kinds="same same yes")
-def build_numpy_transpose(f: Apply, x: Tensor, axes: Static = None) -> Tensor:
+@shaping("np.transpose numpy.transpose np.permute_dims numpy.permute_dims", "")
+def numpy_transpose(x: Value, axes: Static = None) -> Value:
     """the axes reversed or in another order, as numpy has it"""
-    return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))) if axes is None else read_axes(axes, x.ndim))
+    return x.permute(*(reversed(range(x.ndim)) if axes is None else read_axes(axes, x.ndim)))
 
 
-@function("expand broadcast_to", "torch numpy method", "shaping", op=EXPAND, kinds="same same yes")
-def build_expand(f: Apply, x: Tensor, *shape: Static) -> Tensor:
+@shaping("expand broadcast_to", "torch numpy method", op=EXPAND)
+def build_expand(x: Value, *shape: Static) -> Value:
     """repeated along axes of length 1 and new axes; -1 keeps a length"""
     wanted = whole_numbers(shape, "a length")
     lead = len(wanted) - x.ndim
     lengths = tuple(x.shape[i - lead] if n == -1 and i >= lead else n for i, n in enumerate(wanted))
-    if lead < 0 or any(
-        n not in (m, lengths[i + lead]) or n != m != 1
-        for i, (m, n) in enumerate(zip(x.shape, lengths[lead:], strict=True))
-    ):
-        raise GradcliError("shape", f"shape {x.shape} does not expand to {wanted}")
-    return f(EXPAND, x, shape=lengths)
+    pairs = zip(x.shape, lengths[lead:], strict=True) if lead >= 0 else ()
+    fits = lead >= 0 and all(m in (n, 1) for m, n in pairs)
+    require(fits, "shape", f"shape {x.shape} does not expand to {wanted}")
+    return x.expand(*lengths)
 
 
-@function("flip", "torch numpy method", "shaping", op=FLIP, kinds="same same yes")
-def build_flip(f: Apply, x: Tensor, *dims: Static, library: Library = "torch") -> Tensor:
+@shaping("flip", "torch numpy method", op=FLIP)
+def build_flip(x: Value, *dims: Static, library: Library = "torch") -> Value:
     """the entries in reverse along the axes named, or along all"""
-    if (not dims or dims == (None,)) and library != "np":
-        f.remark("numpy-only", "flip without dims: this is NumPy's answer, PyTorch needs them.")
-    return f(FLIP, x, dims=read_axes(whole_numbers(dims, "an axis") if dims and dims != (None,) else None, x.ndim))
+    named = bool(dims) and dims != (None,)
+    if not named and library != "np":
+        x.f.remark("numpy-only", "flip without dims: this is NumPy's answer, PyTorch needs them.")
+    return x.of(FLIP, dims=read_axes(whole_numbers(dims, "an axis") if named else None, x.ndim))
 
 
-@function("roll", "torch numpy method", "shaping", op=ROLL, kinds="same same yes")
-def build_roll(f: Apply, x: Tensor, shifts: Static, dim: Static = None, library: Library = "torch") -> Tensor:
+@shaping("roll", "torch numpy method", op=ROLL)
+def build_roll(x: Value, shifts: Static, dim: Static = None, library: Library = "torch") -> Value:
     """the entries moved round by shifts"""
     shift = whole_numbers(shifts if isinstance(shifts, tuple) else (shifts,), "a shift")
-    if not shift and library != "np":
-        raise GradcliError("value", "roll needs shifts")
+    require(shift or library == "np", "value", "roll needs shifts")
     if dim == () and library == "np":
-        return f(CLONE, x)
+        return x.clone()
     if dim is None or dim == ():
-        if dim == () and len(shift) > 1:
-            raise GradcliError("shape", f"{counted(len(shift), 'shift')} for no axes")
-        flat = x if x.ndim == 1 else f(RESHAPE, x, shape=(-1,))
-        turned = f(ROLL, flat, shifts=(sum(shift),), dims=(0,))
-        return turned if x.ndim == 1 else f(RESHAPE, turned, shape=x.shape)
+        require(dim is None or len(shift) <= 1, "shape", f"{counted(len(shift), 'shift')} for no axes")
+        turned = (x if x.ndim == 1 else x.flat).of(ROLL, shifts=(sum(shift),), dims=(0,))
+        return turned if x.ndim == 1 else turned.reshape(*x.shape)
     axes = read_axes(dim, x.ndim)
-    if len(axes) != len(shift):
-        raise GradcliError("shape", f"{counted(len(shift), 'shift')} for {counted(len(axes), 'axis')}")
-    return f(ROLL, x, shifts=shift, dims=axes)
+    said = f"{counted(len(shift), 'shift')} for {counted(len(axes), 'axis')}"
+    require(len(axes) == len(shift), "shape", said)
+    return x.of(ROLL, shifts=shift, dims=axes)
 
 
-@function("clone copy", "torch numpy method", "shaping", op=CLONE, kinds="same same yes")
-def build_clone(f: Apply, x: Tensor) -> Tensor:
+@shaping("clone copy", "torch numpy method", op=CLONE)
+def build_clone(x: Value) -> Value:
     """a copy that indexed assignment may change"""
-    return f(CLONE, x)
+    return x.clone()
 
 
 # --- diagonals and triangles ---
 
 
-@function("diag", "torch numpy method", "shaping", op=DIAG, kinds="same same yes")
-def build_diag(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
+@shaping("diag", "torch numpy method", op=DIAG)
+def build_diag(x: Value, diagonal: int = 0) -> Value:
     """the matrix with a vector on its diagonal, or the diagonal of a matrix"""
-    if x.ndim not in (1, 2):
-        raise GradcliError("shape", f"diag takes a vector or a matrix, not shape {x.shape}")
-    return f(DIAG, x, k=whole(diagonal, "diagonal"))
+    require(x.ndim in (1, 2), "shape", f"diag takes a vector or a matrix, not shape {x.shape}")
+    return x.of(DIAG, k=diagonal)
 
 
-@function("diagonal", "torch numpy method", "shaping", op=DIAGONAL, kinds="same same yes")
-def build_diagonal(f: Apply, x: Tensor, offset: Static = 0, dim1: Static = 0, dim2: Static = 1) -> Tensor:
+@shaping("diagonal", "torch numpy method", op=DIAGONAL)
+def build_diagonal(x: Value, offset: int = 0, dim1: Static = 0, dim2: Static = 1) -> Value:
     """the diagonal of a matrix, or of those that two axes span, on a last axis"""
-    if x.ndim < 2:
-        raise GradcliError("shape", f"diagonal takes a matrix, not shape {x.shape}")
+    require(x.ndim >= 2, "shape", f"diagonal takes a matrix, not shape {x.shape}")
     axes = read_axes((dim1, dim2), x.ndim)
     order = (*axes, *(axis for axis in range(x.ndim) if axis not in axes))
-    plane = x if order == tuple(range(x.ndim)) else f(TRANSPOSE, x, dims=order)
-    return f(DIAGONAL, plane, offset=whole(offset, "offset"))
+    plane = x if order == tuple(range(x.ndim)) else x.permute(*order)
+    return plane.of(DIAGONAL, offset=offset)
 
 
-def triangle(op: Op, f: Apply, x: Tensor, diagonal: Static) -> Tensor:
-    """Return the lower or upper triangle of a matrix."""
-    if x.ndim < 2:
-        raise GradcliError("shape", f"{op.name} takes a matrix, not shape {x.shape}")
-    return f(op, x, k=whole(diagonal, "diagonal"))
+def triangle(op: Op, side: str) -> None:
+    """Enter the lower or upper triangle of a matrix."""
+
+    def build(x: Value, diagonal: int = 0) -> Value:
+        require(x.ndim >= 2, "shape", f"{op.name} takes a matrix, not shape {x.shape}")
+        return x.of(op, k=diagonal)
+
+    build.__doc__ = f"the matrix with zeros {side} the diagonal"
+    shaping(op.name, "torch numpy method", op=op)(build)
 
 
-@function("tril", "torch numpy method", "shaping", op=TRIL, kinds="same same yes")
-def build_tril(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
-    """the matrix with zeros above the diagonal"""
-    return triangle(TRIL, f, x, diagonal)
-
-
-@function("triu", "torch numpy method", "shaping", op=TRIU, kinds="same same yes")
-def build_triu(f: Apply, x: Tensor, diagonal: Static = 0) -> Tensor:
-    """the matrix with zeros below the diagonal"""
-    return triangle(TRIU, f, x, diagonal)
+triangle(TRIL, "above")
+triangle(TRIU, "below")

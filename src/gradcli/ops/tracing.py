@@ -23,15 +23,29 @@ import numpy as np
 
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import ADD, DIV, MAXIMUM, MINIMUM, MUL, NEG, POW, REMAINDER, SUB, power
-from gradcli.ops.declare import OPERATORS, OPS, RULES, Apply, Op, Said, on_none, rule_for
-from gradcli.ops.elementwise import asin_slope, cospi, erfc, sigmoid, sigmoid_slope, sinpi, tanh_slope, with_decimals
+from gradcli.ops.declare import (
+    OPERATORS,
+    OPS,
+    RULES,
+    WITH_OUTPUT,
+    Apply,
+    Entries,
+    Exactly,
+    Keeps,
+    Op,
+    Said,
+    Text,
+    Torch,
+    on_none,
+    rule_for,
+)
+from gradcli.ops.elementwise import asin_slope, cospi, erfc, sigmoid, sigmoid_slope, sinpi, tanh_slope, with_digits
 from gradcli.ops.joining import CAT, INDEX, STACK
 from gradcli.ops.linear_algebra import EINSUM, MATMUL, on_diagonal
 from gradcli.ops.links import Array, Formula, Indices, Links, Options, Rule, Shape, Vjp
 from gradcli.ops.matrices import DET, INV, SOLVE, is_singular
 from gradcli.ops.piecewise import ABS, CLAMP_MAX, CLAMP_MIN, CLIP, SIGMOID, SIGN, TRUNC, WHERE, sign
-from gradcli.ops.reductions import CUMPROD, CUMSUM, PROD_ALONG, SUM, others_beside
-from gradcli.ops.selection import AMAX, AMIN
+from gradcli.ops.reductions import CUMPROD, CUMSUM, PROD_ALONG, SUM
 from gradcli.ops.shaping import CLONE, DIAGONAL, EXPAND, FLIP, RESHAPE, ROLL, TRANSPOSE, TRIL, TRIU
 from gradcli.ops.values import Operators
 from gradcli.ops.vocabulary import SPELLINGS, elementwise_local, find, load_all
@@ -41,8 +55,9 @@ def slope_op(forward: Any, vjp: Vjp, formula: Formula, text: str, exact: Rule | 
     """Return the op of a function of ``slopes``, which is written as ``text``: x itself, or X before an operator."""
     plain = forward.__wrapped__
     return Op(
-        plain.__name__, plain, (vjp,), elementwise_local(formula, None), formula, shaped=True, exactly=exact,
-        write=lambda call: text.format(x=call.texts[0], X=call.tight[0]),
+        plain.__name__, plain, (vjp,), elementwise_local(formula, None), formula, reads=WITH_OUTPUT,
+        entries=Entries(shaped=True), exact=Exactly(value=exact),
+        text=Text(write=lambda call: text.format(x=call.texts[0], X=call.tight[0])),
     )  # fmt: skip
 
 
@@ -85,11 +100,9 @@ BESIDE = Op(
     lambda part, x, *, called: part,
     (lambda g, _y, _part, _x, *, called: g, lambda _g, _y, _part, x, *, called: np.zeros(np.shape(x))),
     lambda argument, out, values, static: CLONE.local(0, out, values[:1], {}) if not argument else [],
-    index=Said(),
-    moves=True,
-    by_shape=True,
-    torch_saves=("own",),
-    write=lambda call: call.tight[0],
+    entries=Entries(index=Said(), moves=True, by_shape=True),
+    torch=Torch(saves=((Keeps.OWN,),)),
+    text=Text(write=lambda call: call.tight[0]),
 )
 """A cotangent beside the value that its slope is of, with zeros as its derivative by that."""
 
@@ -221,7 +234,7 @@ def applied(f: Apply, op: Op, *arguments: Any, **static: Any) -> Any:
     """Apply an op to traced arrays and numbers; to compare what depends on nothing decides nothing."""
     if (
         (op.flat or op.formula is None)
-        and op.pieces is not None
+        and op.exact.pieces is not None
         and not any(type(a) is Traced and hasattr(a.node, "active") for a in arguments)
     ):
         return op.forward(*[a.node if type(a) is Traced else a for a in arguments], **static)
@@ -452,7 +465,7 @@ RULES.update({
     np.logical_not: OPERATORS["~", 1], np.floor_divide: OPERATORS["//", 2],
     np.where: WHERE, np.matmul: MATMUL, np.maximum: larger, np.minimum: smaller, sigmoid: SIGMOID, sign: SIGN,
     np.sum: reduction(SUM, np.sum), np.prod: reduction(PROD_ALONG, np.prod),
-    np.max: reduction(AMAX, np.max), np.min: reduction(AMIN, np.min),
+    np.max: reduction(OPS["amax"], np.max), np.min: reduction(OPS["amin"], np.min),
     np.cumsum: running(CUMSUM, np.cumsum), np.cumprod: running(CUMPROD, np.cumprod),
     np.transpose: permuted, np.swapaxes: swapped, np.moveaxis: moved_axis,
     np.expand_dims: unsqueezed, np.squeeze: squeezed, np.reshape: reshaped, np.ravel: lambda f, x: reshaped(f, x, -1),
@@ -462,7 +475,7 @@ RULES.update({
     np.clip: lambda f, x, low, high: applied(f, CLIP, x, low=low, high=high), np.copy: lambda f, x: x,
     np.linalg.inv: INV, np.linalg.solve: SOLVE, np.linalg.det: DET,
     np.ones_like: constant_like(np.ones), np.zeros_like: constant_like(np.zeros),
-    with_decimals: lambda _f, found, *_: found, others_beside: lambda _f, found, *_: found,
+    with_digits: lambda _f, slopes, *_: slopes,
     erfc: complement_of_erf, is_singular: of_doubles(is_singular),
     np.shape: asked(np.shape), np.ndim: asked(np.ndim), np.size: asked(np.size),
     np.any: asked(np.any), np.all: asked(np.all), np.count_nonzero: asked(np.count_nonzero),
@@ -491,13 +504,11 @@ PUT_BACK = Op(
     put_back,
     (lambda g, _y, x, *, places, shape: np.reshape(np.reshape(g, (-1,))[places], np.shape(x)),),
     lambda argument, out, values, static: [Links(static["places"], np.arange(np.size(values[0]), dtype=np.intp))],
-    by_shape=True,
-    shaped=True,
-    folds=lambda s, entries: s.total(entries),
-    index=Said(),
-    mentions=on_none,
-    exactly=put_back,
-    listed=True,
+    entries=Entries(
+        by_shape=True, shaped=True, folds=lambda s, entries: s.total(entries), index=Said(), mentions=on_none
+    ),
+    exact=Exactly(value=put_back),
+    text=Text(listed=True),
 )
 """What is left to do for the vjp of an op that moves entries, as an op: its own vjp picks them again."""
 

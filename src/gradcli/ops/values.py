@@ -433,19 +433,29 @@ def wrapped(x: Any, name: str, call: Call) -> Any:
     return [Value(call.f, item) for item in x] if isinstance(x, list) else Value(call.f, x)
 
 
+def plainly(read: Callable[[Any, str], Any]) -> Callable[[Any, str, Call], Any]:
+    """Return a reader that needs an argument and its name alone."""
+    return lambda x, name, call: read(x, name)
+
+
+def axes_by(empty: Callable[[str], str]) -> Callable[[Any, str, Call], Any]:
+    """Return the reader of axes of the first array, of which none mean what a library says."""
+    return lambda x, name, call: read_axes(x, call.first.ndim, empty(call.library))
+
+
 READERS: dict[str, tuple[str, Callable[[Any, str, Call], Any]]] = {
     "Value": ("Tensor", wrapped),
     "Value | None": ("Tensor | None", wrapped),
     "Values": ("Tensors", wrapped),
-    "float": ("Static", lambda x, name, call: number(x, name)),
+    "float": ("Static", plainly(number)),
     "float | None": ("Static", lambda x, name, call: None if x is None else number(x, name)),
-    "int": ("Static", lambda x, name, call: whole(x, name)),
+    "int": ("Static", plainly(whole)),
     "int | None": ("Static", lambda x, name, call: None if x is None else whole(x, name)),
     "bool": ("Static", lambda x, name, call: bool(x)),
     "Axis": ("Static", lambda x, name, call: one_axis(x, call.first.ndim)),
-    "Axes": ("Static", lambda x, name, call: read_axes(x, call.first.ndim)),
-    "AllAxes": ("Static", lambda x, name, call: read_axes(x, call.first.ndim, "all")),
-    "LibraryAxes": ("Static", lambda x, name, call: read_axes(x, call.first.ndim, empty_of(call.library))),
+    "Axes": ("Static", axes_by(lambda library: "none")),
+    "AllAxes": ("Static", axes_by(lambda library: "all")),
+    "LibraryAxes": ("Static", axes_by(empty_of)),
     "Reduction": ("Static", lambda x, name, call: Reduction(x)),
 }
 """By annotation: what the language takes there, and how it is read. What has none is taken as it is."""
@@ -476,25 +486,31 @@ class Formula:
             elif p.name != "f":
                 default = p.default.word if isinstance(p.default, Reduction) else p.default
                 seen.append(p.replace(annotation=READERS.get(p.annotation, (p.annotation,))[0], default=default))
+        names = {p.name for p in self.parameters}
+        if "library" not in names and any(p.annotation == "LibraryAxes" for p in self.parameters):
+            seen.append(inspect.Parameter("library", kind, default="torch", annotation="Library"))
         returns = str(inspect.signature(self.rule).return_annotation).replace("Value", "Tensor")
         return inspect.Signature(seen, return_annotation=returns)
 
-    def __call__(self, f: Apply, *given: Any, **named: Any) -> Any:
+    @cached_property
+    def readers(self) -> list[tuple[str, Any, Callable[[Any, str, Call], Any]]]:
+        """The name, the kind and the reader of each parameter."""
+        return [(p.name, p.kind, READERS.get(p.annotation, AS_IT_IS)[1]) for p in self.parameters]
+
+    def __call__(self, f: Apply, *arguments: Any, **options: Any) -> Any:
         """Return what the rule makes of arguments as the language has them."""
-        found = self.bound(f, given, named)
-        first = next((x for x in found.values() if hasattr(x, "ndim")), None)
-        call, places, names = Call(f, first, found.get("library", "torch")), [], {}
-        for p in self.parameters:
-            if p.name in ("f", "how"):
-                places.append(f if p.name == "f" else how_reduced(*(found[flag] for flag in FLAGS)))
-                continue
-            x, (_, read) = found[p.name], READERS.get(p.annotation, AS_IT_IS)
-            if p.kind is p.VAR_POSITIONAL:
-                places += [read(item, p.name, call) for item in x]
-            elif p.kind is p.KEYWORD_ONLY:
-                names[p.name] = read(x, p.name, call)
+        bound = self.bound(f, arguments, options)
+        first = next((x for x in bound.values() if hasattr(x, "ndim")), None)
+        call, places, names = Call(f, first, bound.get("library", "torch")), [], {}
+        for name, kind, read in self.readers:
+            if name in ("f", "how"):
+                places.append(f if name == "f" else how_reduced(*(bound[flag] for flag in FLAGS)))
+            elif kind is inspect.Parameter.VAR_POSITIONAL:
+                places += [read(item, name, call) for item in bound[name]]
+            elif kind is inspect.Parameter.KEYWORD_ONLY:
+                names[name] = read(bound[name], name, call)
             else:
-                places.append(read(x, p.name, call))
+                places.append(read(bound[name], name, call))
         return unwrapped(self.rule(*places, **names))
 
     @cached_property
@@ -503,13 +519,13 @@ class Formula:
         seen = list(self.__signature__.parameters.values())[1:]
         return None if any(p.kind is p.VAR_POSITIONAL for p in seen) else {p.name: p.default for p in seen}
 
-    def bound(self, f: Apply, given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+    def bound(self, f: Apply, arguments: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
         """Return each parameter's argument; Python's own way to bind them takes longer than many an op."""
-        if self.defaults is not None and len(given) <= len(self.defaults):
-            found = {**self.defaults, **dict(zip(self.defaults, given, strict=False)), **named}
+        if self.defaults is not None and len(arguments) <= len(self.defaults):
+            found = {**self.defaults, **dict(zip(self.defaults, arguments, strict=False)), **options}
             if not any(x is inspect.Parameter.empty for x in found.values()):
                 return found
-        bound = self.__signature__.bind(f, *given, **named)
+        bound = self.__signature__.bind(f, *arguments, **options)
         bound.apply_defaults()
         return {name: x for name, x in bound.arguments.items() if name != "f"}
 

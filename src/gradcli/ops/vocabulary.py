@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
 from functools import cache, lru_cache, partial, wraps
 from importlib import import_module
 from pathlib import Path
@@ -17,43 +18,72 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradcli.ops.declare import Apply, Op, Pair, Parts, declare
+from gradcli.ops.declare import NO_ENTRIES, Apply, Op, Pair, Parts, declare
 from gradcli.ops.links import Array, Expression, Formula, Indices, Links, Local, Options, Partial, Symbols, Tensor, Test
 from gradcli.ops.values import as_builder, number
-from gradcli.records import dataclass
+from gradcli.records import dataclass, replace
 
 Builder = Callable[..., Tensor | Pair | Parts | tuple[Tensor, ...]]
 """``build(f, *arguments)``: what a function gives, made by applying ops with ``f``."""
 B = TypeVar("B", bound=Builder)
 
 
-class Kinds(NamedTuple):
-    """What a function makes of ``masks``, of ``integers``, and of either ``beside`` floats.
+class Made(StrEnum):
+    """The kind of numbers that comes out: that which came, or another, after who answers where not both do alike.
 
-    Each of the first two is the kind that comes out, after who answers where that is not both libraries alike:
-
-    - ``same`` is the kind that came, ``mask``, ``integer`` and ``float`` are that kind;
-    - ``numpy-…`` says that PyTorch refuses, ``torch-…`` that NumPy does, ``other-…`` that NumPy has other numbers;
-    - ``no`` says that both refuse; NumPy may not have the function.
-
-    ``beside`` is ``yes``; ``numpy`` where PyTorch refuses; ``floats``, as ``numpy`` and with floats for masks beside
-    integers; ``no``; ``target`` where the first argument has to be floats, ``integers`` where it has and no other may
-    be a mask, ``unmasked`` where none may be a mask; ``first`` where all become what the first argument is, which cuts
-    fractions off; ``plain``, as ``yes``, where plain integers and truth values are of their kind as arrays are.
+    ``NUMPY_…`` says that PyTorch refuses, ``TORCH_…`` that NumPy does, ``OTHER_…`` that NumPy has other numbers, ``NO``
+    that both refuse; NumPy may not have the function.
     """
 
-    masks: str = "float"
-    integers: str = "float"
-    beside: str = "yes"
+    SAME = "same"
+    MASK = "mask"
+    INTEGER = "integer"
+    FLOAT = "float"
+    NUMPY_SAME = "numpy-same"
+    NUMPY_INTEGER = "numpy-integer"
+    NUMPY_FLOAT = "numpy-float"
+    TORCH_SAME = "torch-same"
+    OTHER_FLOAT = "other-float"
+    NO = "no"
+
+
+class Beside(StrEnum):
+    """Who takes masks and integers beside floats."""
+
+    YES = "yes"
+    PLAIN = "plain"
+    """Both, and plain integers and truth values are of their kind as arrays are."""
+    NUMPY = "numpy"
+    FLOATS = "floats"
+    """NumPy, which makes floats of masks beside integers."""
+    NO = "no"
+    TARGET = "target"
+    """Both, where the first argument is floats."""
+    INTEGERS = "integers"
+    """Both, where the first argument is floats and no other is a mask."""
+    UNMASKED = "unmasked"
+    """Both, where none is a mask."""
+    FIRST = "first"
+    """Both, and all become what the first argument is, which cuts fractions off."""
+
+
+class Kinds(NamedTuple):
+    """What a function makes of ``masks``, of ``integers``, and of either ``beside`` floats."""
+
+    masks: Made = Made.FLOAT
+    integers: Made = Made.FLOAT
+    beside: Beside = Beside.YES
 
 
 FLOATS = Kinds()
 """Those of a function that makes floats of all."""
-
-
-def kinds(words: str) -> Kinds:
-    """Return kinds given as three words, or as none."""
-    return Kinds(*words.split()) if words else FLOATS
+KEPT = Kinds(Made.SAME, Made.SAME)
+COUNTED = Kinds(Made.INTEGER, Made.INTEGER)
+BY_NUMPY = Kinds(Made.NUMPY_FLOAT, Made.NUMPY_FLOAT)
+OF_NUMBERS = Kinds(Made.NO, Made.SAME)
+OF_FLOATS = Kinds(Made.NO, Made.NO)
+STRICT = Kinds(Made.NO, Made.NO, Beside.NO)
+LIKE_FIRST = Kinds(Made.SAME, Made.SAME, Beside.FIRST)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +160,7 @@ class Spelled(NamedTuple):
     also: str = ""
     doc: str = ""
     family: str = "elementwise"
-    kinds: str = ""
+    kinds: Kinds = FLOATS
 
 
 def enter(
@@ -145,12 +175,12 @@ def enter(
     plain = [name for name in (own, *others) if "." not in name]
     methods = tuple(plain) if METHOD in spelled.where.split() else ()
     found = spelled_under((own, *others), spelled.where)
-    words, treated = spelled.where.split(), kinds(spelled.kinds)
+    words = spelled.where.split()
     flags = TYPED in words, TENSORS in words, SHARES in words or spelled.family in SHARING
-    register(Function(own, build, found, methods, spelled.doc, spelled.family, op, treated, *flags))
+    register(Function(own, build, found, methods, spelled.doc, spelled.family, op, spelled.kinds, *flags))
 
 
-def function(names: str, where: str, family: str, *, op: Op | None = None, kinds: str = "") -> Callable[[B], B]:
+def function(names: str, where: str, family: str, *, op: Op | None = None, kinds: Kinds = FLOATS) -> Callable[[B], B]:
     """Enter the decorated builder as ``enter`` does, with the first line of its docstring."""
 
     def decorate(build: B) -> B:
@@ -204,9 +234,9 @@ def with_slopes(name: str, formula: Formula, slopes: Formula) -> Formula:
     return whole
 
 
-def named(name: str, slopes: Formula) -> Formula:
-    """Return the formula of a function that is written as a call of its name, with its derivatives."""
-    return lambda s, *symbols: s.named(s, name, slopes)(*symbols)
+def called(name: str) -> Formula:
+    """Return the formula of a function that is written as a call of its name."""
+    return lambda s, *symbols: getattr(s, name)(*symbols)
 
 
 def elementwise(
@@ -215,22 +245,26 @@ def elementwise(
     *rules: Any,
     spelled: Spelled | None,
     slopes: Formula | None = None,
+    derivatives: Formula | None = None,
     **record: Any,
 ) -> Op:
     """Declare an op of one or more arguments that works entry by entry: one vjp an argument, then the formula.
 
     ``spelled`` enters a function of its name, which takes the arguments of the op and its ``defaults``; None enters
     none. ``slopes(s, *symbols, **options)`` are the derivatives of the formula where sympy's own lose digits; None:
-    they do not. A formula None stands for a call of the function itself, which has these ``slopes``. All else is the
-    ``record``.
+    they do not. A formula None is a call of the function itself, ``s.NAME``, which has these ``slopes``;
+    ``derivatives`` are those of the call where the formula is given and makes it. All else is the ``record``.
     """
     *vjps, formula = rules
-    if slopes is not None:
-        formula = with_slopes(name, formula, slopes) if formula else named(name, slopes)
+    if formula is None:
+        formula, derivatives = called(name), slopes
+    elif slopes is not None:
+        formula = with_slopes(name, formula, slopes)
     local = elementwise_local(formula, record.get("zero_at"))
-    op = declare(Op(name, forward, tuple(vjps), local, formula, shaped=True, **record))
+    entries = replace(record.pop("entries", NO_ENTRIES), shaped=True)
+    op = declare(Op(name, forward, tuple(vjps), local, formula, entries=entries, derivatives=derivatives, **record))
     if spelled is not None:
-        plain = len(vjps) == 1 and not op.defaults
+        plain = len(vjps) == 1 and not op.text.defaults
         enter(name, spelled, op=op, build=None if plain else builder(op, len(vjps)))
     return op
 
@@ -242,13 +276,15 @@ def builder(op: Op, count: int) -> Builder:
         bound = signature.bind(f, *given, **named)
         bound.apply_defaults()
         _, *values = bound.arguments.values()
-        options = zip(op.defaults.items(), values[count:], strict=True)
+        options = zip(op.text.defaults.items(), values[count:], strict=True)
         static = {key: number(x, key) if isinstance(default, float) else x for (key, default), x in options}
         return f(op, *values[:count], **static)
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     arrays = [inspect.Parameter(name, kind, annotation="Tensor") for name in ("x", "other")[:count]]
-    options = [inspect.Parameter(name, kind, annotation="Static", default=value) for name, value in op.defaults.items()]
+    options = [
+        inspect.Parameter(name, kind, annotation="Static", default=value) for name, value in op.text.defaults.items()
+    ]
     signature = inspect.Signature([inspect.Parameter("f", kind, annotation="Apply"), *arrays, *options])
     build.__signature__ = signature  # type: ignore[attr-defined]
     return build

@@ -13,7 +13,7 @@ from gradcli.engine.reverse import cotangents
 from gradcli.errors.hints import short_array
 from gradcli.language.memory import looks_on
 from gradcli.language.torch_refusals import saved_places
-from gradcli.ops.declare import value_of
+from gradcli.ops.declare import Keeps, value_of
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
 from gradcli.runner.printing import grad_fn_name
@@ -97,7 +97,7 @@ def check_nodes(run: Run, nodes: Sequence[Node]) -> None:
     """Refuse a sweep over what another one has freed, then one that needs a value which was written to since."""
     operations = [node for node in nodes if type(node) is Operation]
     for node in operations:
-        if node.links == () and node.op.torch_raises:
+        if node.links == () and node.op.torch.raises:
             run.fail("RuntimeError", f"derivative for aten::{node.op.name} is not implemented")
         if type(node.links) is Freed and saved_places(node):
             run.fail_as("second time", about=node.links.line)
@@ -382,7 +382,7 @@ def gradients_of(
 
 
 # ---- PyTorch's graph of functions: what ``grad_fn`` is, what is behind it, and which of them gave nan
-OWN = ("own",)
+OWN = ((Keeps.OWN,),)
 """What an op keeps that keeps neither arguments nor output: a function of the user's, which runs only once."""
 DERIVATIVES = {"MarginLoss": 1, "Loss": 2, "CrossEntropy": 2}
 """How many arguments functions have derivatives by, of those that have not by all, by a part of their names."""
@@ -440,7 +440,7 @@ def arguments_of(run: Run, node: Any, name: str) -> Sequence[Any]:
     arguments = node.arguments
     if node.op is None:
         return ()
-    if name == "AddmmBackward0" and node.op.operator == "+" and len(arguments[0].arguments) == 2:
+    if name == "AddmmBackward0" and node.op.text.operator == "+" and len(arguments[0].arguments) == 2:
         product, bias = arguments
         return (bias, *product.arguments)
     fused = run.fused.get(node)
@@ -450,7 +450,7 @@ def arguments_of(run: Run, node: Any, name: str) -> Sequence[Any]:
         if name.startswith("Native"):
             floats += [np.zeros(())] * (3 - len(floats))
         return apart[:1] or floats[: next((count for word, count in DERIVATIVES.items() if word in name), None)]
-    if node.op.operator in ("+", "-", "*", "/") and name != "RsubBackward1" and len(arguments) == 2:
+    if node.op.text.operator in ("+", "-", "*", "/") and name != "RsubBackward1" and len(arguments) == 2:
         numbers = [a for a in arguments if type(a) not in NODES and not isinstance(a, np.ndarray)]
         return (*[a for a in arguments if not any(a is n for n in numbers)], *[np.zeros(())] * len(numbers))
     return arguments  # type: ignore[no-any-return]
@@ -496,7 +496,7 @@ def refuse_nan(run: Run, node: Operation, g: Any, totals: dict[int, Any], ends: 
         argument = node.arguments[k]
         if node in ends and ends.get(argument) is end:
             continue
-        if node.op.torch_saves == OWN:
+        if node.op.torch.saves == OWN:
             part = np.asarray(totals.get(argument.index))
         else:
             vjp: Any = node.op.vjps[k] if type(node.op.vjps) is tuple else node.op.vjps(k)  # type: ignore[operator]

@@ -356,7 +356,7 @@ def shown_base(made: Any, tensors: list[Any]) -> Tensor | None:
     if type(made) in NODES:
         own = next((t for t in tensors if t.node is made), None)
         seen = without_detach(made)
-        if own is not None or not (seen.op is not None and seen.op.view) or seen.op.flat:
+        if own is not None or not (seen.op is not None and seen.op.entries.view) or seen.op.flat:
             return own
         return next((t for t in tensors if t.node is seen.arguments[0]), None)
     if not isinstance(value, np.ndarray):

@@ -320,18 +320,18 @@ def grad_fn_name(x: Tensor) -> str | None:
         return f"{node.static['call'].name}Backward"
     if is_index(op):
         return index_name(node.static["key"], np.shape(value_of(node.arguments[0])))
-    sign = op.operator or op.name
+    sign = op.text.operator or op.name
     ranks = [
         len(a.shape) if type(a) in NODES else a.ndim if isinstance(a, np.ndarray) else None for a in node.arguments
     ]
-    if op.operator == "-" and len(ranks) == 1:
+    if op.text.operator == "-" and len(ranks) == 1:
         sign = "neg"
     return backward_name(sign, ranks) or None
 
 
 def copies(node: Any) -> bool:
     """Return whether a view could not be had of the memory of what a function was given."""
-    if node.op is None or not node.op.view or not node.arguments:
+    if node.op is None or not node.op.entries.view or not node.arguments:
         return False
     whole = value_of(node.arguments[0])
     return (
@@ -343,7 +343,7 @@ def copies(node: Any) -> bool:
 
 def smoothed(x: Tensor) -> bool:
     """Return whether a cross entropy smooths its labels: then it is a sum of two terms."""
-    return bool(x.node.op.operator == "+")
+    return bool(x.node.op.text.operator == "+")
 
 
 def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:

@@ -370,16 +370,21 @@ class Translator:
 
     def lacks_derivative(self, function: Function) -> bool:
         """Return whether PyTorch has a function and no derivative of it."""
-        return self.dialect.wraps and function.op is not None and function.op.torch_raises
+        return self.dialect.wraps and function.op is not None and function.op.torch.raises
 
     def operator(self, function: Function, bound: list[Bound]) -> ast.expr | None:
         """Return the operator that a function such as ``mul`` is, None for any other."""
         op = function.op
-        if op is None or not op.operator or len(bound) > 2 or OPERATORS.get((op.operator, len(bound))) is not op:
+        if (
+            op is None
+            or not op.text.operator
+            or len(bound) > 2
+            or OPERATORS.get((op.text.operator, len(bound))) is not op
+        ):
             return None
         sides = [self.array(one.nodes[0]) for one in bound]
         names = [f"side{k}" for k in range(len(sides))]
-        text = f" {op.operator} ".join(names) if len(names) == 2 else f"{op.operator}{names[0]}"
+        text = f" {op.text.operator} ".join(names) if len(names) == 2 else f"{op.text.operator}{names[0]}"
         return filled(text, **dict(zip(names, sides, strict=True)))
 
     def from_template(self, function: Function, template: str, bound: list[Bound]) -> ast.expr:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from generator.calls.kit import CALLS, Kit, call, listed, literal
+from generator.calls.kit import CALLS, Kit, call, listed, literal, of_one_tensor
 
 UNARY = {
     "any": "sin cos tanh sinh cosh atan asinh arctan arcsinh exp expm1 exp2 square abs absolute neg negative sign sgn floor ceil trunc fix round sigmoid erf erfc erfinv_ sinc "
@@ -72,12 +72,6 @@ def operators(k: Kit):
 
 
 @call
-def power(k: Kit):
-    x, s = k.any(0, 2)
-    return k.one([f"{x}**{k.rng.randint(-2, 4)}", f"torch.pow({x}, {k.rng.randint(-1, 4)})", f"{k.one(['2', '0.5', '3.'])}**{x}", f"torch.pow(2, {x})", f"torch.float_power({x}, 2)", f"torch.square({x})"])
-
-
-@call
 def clamp(k: Kit):
     x, s = k.any(0, 3)
     low, high = (k.one([literal(k.number()), k.t(k.narrower(s))]) for _ in range(2))
@@ -125,19 +119,6 @@ def optioned(k: Kit):
     return k.call(name, "input", x, o=o, kw=kw)
 
 
-@call
-def threshold(k: Kit):
-    x, s = k.any(0, 3)
-    return k.call("F.threshold torch.threshold", "input threshold value", x, literal(k.number()), literal(k.number()))
-
-
-@call
-def polygamma(k: Kit):
-    # The slope of polygamma(1, x) is right to nine digits in PyTorch.
-    x, s = k.any(0, 2, "pos")
-    return k.one([f"torch.polygamma({k.rng.choice([0, 2, 3])}, {x})", f"torch.special.polygamma({k.rng.choice([0, 2])}, {x})"])
-
-
 # --- reductions ---
 KEEP = ["True", "False"]
 
@@ -163,12 +144,6 @@ def typed(k: Kit):
                   f"torch.eye(2, 3) + {k.t((2, 3))}", f"torch.tensor([1, 2, 3])/{k.t((3,), 'over')}", f"torch.tensor([True, False, True])*{k.t((3,))}", f"torch.tensor([1, 2, 3])**{k.t((3,))}", f"{k.t((3,), 'pos')}**torch.tensor([1, 2, 3])",
                   f"torch.tensor([5, -3, 2]) % {k.t((3,), 'over')}", f"torch.tensor([7, 8, 9])//torch.tensor([2, 3, 4])*{k.t((3,))}", f"torch.tensor([7, 8, 9]).float().mean()*{x}", f"torch.tensor([3, 1, 2]).sort().values*{k.t((3,))}",
                   f"torch.tensor([3, 1, 2]).cumsum(0)*{k.t((3,))}", f"torch.tensor([3, 1, 2]).prod()*{x}", f"torch.tensor([3, 1, 2]).max()*{x}", f"torch.tensor([-3, 1]).abs().sum()*{x}", f"(torch.tensor([7, 8, 9]) % 4)*{k.t((3,))}"])
-
-
-@call
-def one_dim_reductions(k: Kit):
-    x, s = k.any(0, 3)
-    return k.call("torch.max .max torch.min .min torch.median .median torch.prod .prod .argmax .argmin torch.mode .mode torch.nanmedian .nanmedian", "input dim", x, k.dim(s), o={"keepdim": k.one(KEEP)})
 
 
 @call
@@ -201,12 +176,6 @@ def matrix_norms(k: Kit):
     if k.chance(0.5):
         return k.call("torch.linalg.matrix_norm", "A", x, o={"ord": p, "dim": k.one(["(-2, -1)", "(0, 1)", "(1, 0)"]), "keepdim": k.one(KEEP)})
     return k.call("torch.linalg.norm", "A", k.t(s[-2:]), o={"ord": p, "dim": k.one(["(0, 1)", "(-2, -1)"]), "keepdim": k.one(KEEP)})
-
-
-@call
-def running(k: Kit):
-    x, s = k.any(0, 3)
-    return k.call("torch.cumsum .cumsum torch.cumprod .cumprod torch.cummax .cummax torch.cummin .cummin torch.logcumsumexp .logcumsumexp", "input dim", x, k.dim(s))
 
 
 @call
@@ -255,19 +224,18 @@ def trapezoid(k: Kit):
 
 
 @call
-def gradient(k: Kit):
-    x, s = k.any(1, 2)
-    return k.call("torch.gradient", "input", x, kw={"spacing": literal(k.number("over")), "dim": k.dim(s), "edge_order": k.one([1, 2])})
-
-
-@call
 def comparisons(k: Kit):
     x, s = k.any(0, 2)
     other = k.t(s)
     return k.one([f"torch.equal({x}, {other})", f"torch.allclose({x}, {other}, atol=1.)", f"torch.count_nonzero({x} > 0, {k.dim(s)})", f"torch.count_nonzero({x}, dim={k.dim(s)})", f"torch.histc({x}, 3, -2, 2)", f"torch.histc({x}, bins=4)", f"({x} > {other}).any()", f"({x} > 0).all({k.dim(s)})", f"({x} > 0).sum({k.dim(s)})", f"torch.bitwise_and({x} > 0, {other} > 0)", f"({x} > 0) ^ ({other} > 0)", f"~({x} > 0)", f"torch.logical_not({x} > 0)", f"(({x} > 0) & ({other} < 1)).sum()", f"torch.aminmax({x}, dim={k.dim(s)})" if s else f"torch.aminmax({x})"])
 
 
-@call
-def lists(k: Kit):
-    x, s = k.any(0, 2)
-    return f"torch.stack({listed([f'{x}*2', f'{x}.exp()'])}, {k.rng.randint(-len(s) - 1, len(s))})"
+of_one_tensor(
+    ("power", (0, 2), lambda k, x, s: k.one([f"{x}**{k.rng.randint(-2, 4)}", f"torch.pow({x}, {k.rng.randint(-1, 4)})", f"{k.one(['2', '0.5', '3.'])}**{x}", f"torch.pow(2, {x})", f"torch.float_power({x}, 2)", f"torch.square({x})"])),
+    ("threshold", (0, 3), lambda k, x, s: k.call("F.threshold torch.threshold", "input threshold value", x, literal(k.number()), literal(k.number()))),
+    ("polygamma", (0, 2, 'pos'), lambda k, x, s: k.one([f"torch.polygamma({k.rng.choice([0, 2, 3])}, {x})", f"torch.special.polygamma({k.rng.choice([0, 2])}, {x})"])),
+    ("one_dim_reductions", (0, 3), lambda k, x, s: k.call("torch.max .max torch.min .min torch.median .median torch.prod .prod .argmax .argmin torch.mode .mode torch.nanmedian .nanmedian", "input dim", x, k.dim(s), o={"keepdim": k.one(KEEP)})),
+    ("running", (0, 3), lambda k, x, s: k.call("torch.cumsum .cumsum torch.cumprod .cumprod torch.cummax .cummax torch.cummin .cummin torch.logcumsumexp .logcumsumexp", "input dim", x, k.dim(s))),
+    ("gradient", (1, 2), lambda k, x, s: k.call("torch.gradient", "input", x, kw={"spacing": literal(k.number("over")), "dim": k.dim(s), "edge_order": k.one([1, 2])})),
+    ("lists", (0, 2), lambda k, x, s: f"torch.stack({listed([f'{x}*2', f'{x}.exp()'])}, {k.rng.randint(-len(s) - 1, len(s))})"),
+)

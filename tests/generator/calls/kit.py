@@ -253,3 +253,9 @@ def call(make: Call) -> Call:
     """Enter a maker of calls under its name."""
     CALLS[make.__name__.strip("_")] = make
     return make
+
+
+def of_one_tensor(*rows: tuple[str, tuple[Any, ...], Callable[[Kit, str, Shape], str]]) -> None:
+    """Enter makers of calls of one tensor: a name, what ``Kit.any`` is asked, the call by the tensor and its shape."""
+    for name, asked, rule in rows:
+        CALLS[name] = lambda k, asked=asked, rule=rule: rule(k, *k.any(*asked))

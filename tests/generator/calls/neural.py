@@ -7,19 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from generator.calls.kit import Kit, NotTaken, call, listed, literal, tensor
+from generator.calls.kit import Kit, NotTaken, call, listed, literal, of_one_tensor, tensor
 
 REDUCTION = {"reduction": "'sum'"}
 
 
 def reduction(k: Kit):
     return {"reduction": repr(k.one(["mean", "sum", "none"]))}
-
-
-@call
-def softmax(k: Kit):
-    x, s = k.any(0, 4)
-    return k.call("F.softmax F.log_softmax F.softmin torch.softmax .softmax torch.log_softmax .log_softmax torch.special.softmax torch.special.log_softmax", "input dim", x, k.dim(s))
 
 
 @call
@@ -35,12 +29,6 @@ def prelu(k: Kit):
     s = k.shape(1, 3)
     channels = s[1] if len(s) > 1 else 1
     return k.call("F.prelu torch.prelu .prelu", "input weight", k.t(s), k.t((k.one([1, channels]),)))
-
-
-@call
-def normalize(k: Kit):
-    x, s = k.any(1, 3)
-    return k.call("F.normalize", "input", x, o={"p": k.one(["2.0", "1.0", "3.0", "float('inf')"]), "dim": k.dim(s) if len(s) < 2 else k.dims(s), "eps": 1e-3})
 
 
 @call
@@ -233,14 +221,15 @@ def multi_losses(k: Kit):
 
 
 @call
-def layers(k: Kit):
-    x, s = k.any(2, 3)
-    return k.one([f"nn.{name}({args})({x})" for name, args in (("ReLU", ""), ("LeakyReLU", "0.2"), ("ELU", "1.5"), ("Softmax", f"dim={k.dim(s)}"), ("LogSoftmax", k.dim(s)), ("GELU", ""), ("SiLU", ""), ("Tanh", ""), ("Sigmoid", ""), ("Softplus", "2."), ("Hardtanh", "-0.5, 0.5"), ("Flatten", ""), ("Flatten", "0"), ("GELU", "'tanh'"), ("Threshold", "0.1, 2."), ("Softshrink", "0.4"))]
-                 + [f"nn.MSELoss(reduction='sum')({x}, {k.t(s)})", f"nn.L1Loss()({x}, {k.t(s)})", f"nn.SmoothL1Loss(beta=0.5)({x}, {k.t(s)})", f"nn.CosineSimilarity(dim={k.dim(s)})({x}, {k.t(s)})"])
-
-
-@call
 def fold(k: Kit):
     if k.mode == "empty":
         raise NotTaken
     return f"F.unfold({k.t((1, 1, 3, 3))}, {literal(2)})"
+
+
+of_one_tensor(
+    ("softmax", (0, 4), lambda k, x, s: k.call("F.softmax F.log_softmax F.softmin torch.softmax .softmax torch.log_softmax .log_softmax torch.special.softmax torch.special.log_softmax", "input dim", x, k.dim(s))),
+    ("normalize", (1, 3), lambda k, x, s: k.call("F.normalize", "input", x, o={"p": k.one(["2.0", "1.0", "3.0", "float('inf')"]), "dim": k.dim(s) if len(s) < 2 else k.dims(s), "eps": 1e-3})),
+    ("layers", (2, 3), lambda k, x, s: k.one([f"nn.{name}({args})({x})" for name, args in (("ReLU", ""), ("LeakyReLU", "0.2"), ("ELU", "1.5"), ("Softmax", f"dim={k.dim(s)}"), ("LogSoftmax", k.dim(s)), ("GELU", ""), ("SiLU", ""), ("Tanh", ""), ("Sigmoid", ""), ("Softplus", "2."), ("Hardtanh", "-0.5, 0.5"), ("Flatten", ""), ("Flatten", "0"), ("GELU", "'tanh'"), ("Threshold", "0.1, 2."), ("Softshrink", "0.4"))]
+         + [f"nn.MSELoss(reduction='sum')({x}, {k.t(s)})", f"nn.L1Loss()({x}, {k.t(s)})", f"nn.SmoothL1Loss(beta=0.5)({x}, {k.t(s)})", f"nn.CosineSimilarity(dim={k.dim(s)})({x}, {k.t(s)})"])),
+)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from generator.calls.kit import Kit, NotTaken, call, listed, literal
+from generator.calls.kit import Kit, NotTaken, call, listed, literal, of_one_tensor
 
 
 def many(k: Kit, shape, count=None):
@@ -22,49 +22,6 @@ def reshape(k: Kit):
     to = [str(d) for d in k.one(ways)]
     return k.one([f"torch.reshape({x}, {listed(to, '(')})", f"{x}.reshape({', '.join(to)})", f"{x}.reshape({listed(to)})",
                   f"{x}.view({', '.join(to)})", f"torch.reshape(input={x}, shape={listed(to, '(')})"])
-
-
-@call
-def flatten(k: Kit):
-    x, s = k.any(0, 4)
-    return k.call("torch.flatten .flatten", "input", x, o={"start_dim": lambda: k.dim(s, 0), "end_dim": lambda: k.dim(s, max(len(s) - 1, 0))})
-
-
-@call
-def one_argument(k: Kit):
-    x, s = k.any(0, 4)
-    return k.call("torch.ravel .ravel .t torch.t .T.contiguous torch.atleast_1d torch.atleast_2d torch.atleast_3d torch.squeeze "
-                  "torch.msort .msort torch.clone .clone .adjoint torch.adjoint torch.fliplr .fliplr torch.flipud .flipud .contiguous .double .cpu torch.detach", "input", x)
-
-
-@call
-def attributes(k: Kit):
-    x, s = k.any(0, 4)
-    return x + k.one([".T", ".mT", ".mH", ".H", ".data", ".real", ".to(torch.float64)", ".type(torch.float64)", ".to('cpu')", ".type_as(x0)", ".requires_grad_()"])
-
-
-@call
-def one_dim(k: Kit):
-    x, s = k.any(1, 4)
-    return k.call("torch.unsqueeze .unsqueeze torch.squeeze .squeeze torch.unbind .unbind", "input dim", x, k.dim(s))
-
-
-@call
-def unsqueeze(k: Kit):
-    x, s = k.any(0, 3)
-    return k.call("torch.unsqueeze .unsqueeze", "input dim", x, k.rng.randint(-len(s) - 1, len(s)))
-
-
-@call
-def squeeze(k: Kit):
-    x, s = k.any(1, 4)
-    return k.call("torch.squeeze .squeeze", "input dim", x, k.dims(s))
-
-
-@call
-def two_dims(k: Kit):
-    x, s = k.any(1, 4)
-    return k.call("torch.transpose .transpose torch.swapaxes .swapaxes torch.swapdims .swapdims", "input dim0 dim1", x, k.dim(s), k.dim(s))
 
 
 @call
@@ -100,12 +57,6 @@ def expand(k: Kit):
 
 
 @call
-def flip(k: Kit):
-    x, s = k.any(1, 3)
-    return k.call("torch.flip .flip", "input dims", x, listed([k.dim(s, d) for d in k.rng.sample(range(len(s)), k.rng.randint(0, len(s)))], k.one("[(")))
-
-
-@call
 def roll(k: Kit):
     x, s = k.any(1, 3)
     if k.chance(0.4):
@@ -113,18 +64,6 @@ def roll(k: Kit):
         dims = [k.dim(s, d) for d in k.rng.sample(range(len(s)), n)]
         return k.call("torch.roll .roll", "input shifts dims", x, listed([str(k.rng.randint(-4, 4)) for _ in dims], "("), listed(dims, "("))
     return k.call("torch.roll .roll", "input shifts", x, k.rng.randint(-4, 4), o={"dims": lambda: k.dim(s)})
-
-
-@call
-def rot90(k: Kit):
-    x, s = k.any(2, 3)
-    return k.call("torch.rot90 .rot90", "input", x, o={"k": k.rng.randint(-3, 5), "dims": listed([k.dim(s, d) for d in k.rng.sample(range(len(s)), 2)])})
-
-
-@call
-def diag(k: Kit):
-    x, s = k.any(1, 2)
-    return k.call("torch.diag .diag torch.diagflat", "input", x, o={} if k.chance(0.5) else {"offset": k.rng.randint(-2, 2)}) if k.chance(0.3) else k.call("torch.diag .diag", "input", x, o={"diagonal": k.rng.randint(-2, 2)})
 
 
 @call
@@ -137,22 +76,10 @@ def diagonal(k: Kit):
 
 
 @call
-def linalg_diagonal(k: Kit):
-    x, s = k.any(2, 3)
-    return k.call("torch.linalg.diagonal", "A", x, kw={"offset": k.rng.randint(-1, 1)})
-
-
-@call
 def diag_embed(k: Kit):
     x, s = k.any(1, 2)
     o = {"offset": k.rng.randint(-2, 2)} | ({"dim1": k.one([0, -2]), "dim2": k.one([-1, 1])} if k.chance(0.3) else {})
     return k.call("torch.diag_embed .diag_embed", "input", x, o=o)
-
-
-@call
-def triangles(k: Kit):
-    x, s = k.any(2, 4)
-    return k.call("torch.tril .tril torch.triu .triu", "input", x, o={"diagonal": k.rng.randint(-2, 2)})
 
 
 @call
@@ -171,24 +98,12 @@ def cat(k: Kit):
 
 
 @call
-def stacks(k: Kit):
-    x, s = k.any(0, 3)
-    return k.call("torch.hstack torch.vstack torch.dstack torch.column_stack torch.row_stack", "tensors", listed([x, *many(k, s)], k.one("[(")))
-
-
-@call
 def several(k: Kit):
     name = k.one(["atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "block_diag", "meshgrid", "cartesian_prod"])
     s = k.shape(1, 1) if name in ("meshgrid", "cartesian_prod") else k.shape(0, 2)
     parts = [k.t(k.shape(1, 1) if name in ("meshgrid", "cartesian_prod") else k.narrower(s)) for _ in range(k.rng.randint(1, 3))]
     more = [k.one(["indexing='ij'", "indexing='xy'"])] * (name == "meshgrid")
     return f"torch.{name}({', '.join([*parts, *more])})"
-
-
-@call
-def combinations(k: Kit):
-    x, s = k.any(1, 1)
-    return k.call("torch.combinations", "input", x, o={"r": k.rng.randint(1, 3), "with_replacement": k.one(["True", "False"])})
 
 
 @call
@@ -231,12 +146,6 @@ def split(k: Kit):
         cut = k.rng.randint(0, s[d])
         return k.call("torch.split .split torch.split_with_sizes", "tensor split_size_or_sections dim", x, f"[{cut}, {s[d] - cut}]", k.dim(s, d)) if k.chance(0.8) else f"{x}.split_with_sizes([{cut}, {s[d] - cut}], {k.dim(s, d)})"
     return k.call("torch.split .split", "tensor split_size_or_sections", x, k.rng.randint(1, 3), o={"dim": lambda: k.dim(s, d)} if s[d] else {})
-
-
-@call
-def chunk(k: Kit):
-    x, s = k.any(1, 3)
-    return k.call("torch.chunk .chunk torch.tensor_split .tensor_split", "input " + "chunks", x, k.rng.randint(1, 4), o={}) if k.chance(0.3) else k.call("torch.chunk .chunk", "input chunks", x, k.rng.randint(1, 4), o={"dim": lambda: k.dim(s)})
 
 
 @call
@@ -399,12 +308,6 @@ def indexing(k: Kit):
 
 
 @call
-def embedding(k: Kit):
-    w, s = k.any(2, 2)
-    return k.call("F.embedding torch.nn.functional.embedding", "input weight", k.index(k.shape(0, 2), s[0]), w, o={"padding_idx": k.rng.randint(-s[0], s[0] - 1) if s[0] else 0})
-
-
-@call
 def one_hot(k: Kit):
     n = k.rng.randint(1, 4)
     return k.call("F.one_hot torch.nn.functional.one_hot", "tensor", k.index(k.shape(0, 2), n), o={"num_classes": k.one([-1, n, n + 1])})
@@ -425,3 +328,24 @@ def spatial(k: Kit):
     kind = k.one(["pixel_shuffle", "pixel_unshuffle", "channel_shuffle"])
     shape = {"pixel_shuffle": (*k.shape(0, 1), 4, *k.one([(1, 2), (2, 2)])), "pixel_unshuffle": (*k.shape(0, 1), 1, 2, 4), "channel_shuffle": (1, 4, 2)}[kind]
     return k.call(f"F.{kind} torch.{kind}", "input " + {"pixel_shuffle": "upscale_factor", "pixel_unshuffle": "downscale_factor", "channel_shuffle": "groups"}[kind], k.t(shape), r)
+
+
+of_one_tensor(
+    ("flatten", (0, 4), lambda k, x, s: k.call("torch.flatten .flatten", "input", x, o={"start_dim": lambda: k.dim(s, 0), "end_dim": lambda: k.dim(s, max(len(s) - 1, 0))})),
+    ("one_argument", (0, 4), lambda k, x, s: k.call("torch.ravel .ravel .t torch.t .T.contiguous torch.atleast_1d torch.atleast_2d torch.atleast_3d torch.squeeze "
+         "torch.msort .msort torch.clone .clone .adjoint torch.adjoint torch.fliplr .fliplr torch.flipud .flipud .contiguous .double .cpu torch.detach", "input", x)),
+    ("attributes", (0, 4), lambda k, x, s: x + k.one([".T", ".mT", ".mH", ".H", ".data", ".real", ".to(torch.float64)", ".type(torch.float64)", ".to('cpu')", ".type_as(x0)", ".requires_grad_()"])),
+    ("one_dim", (1, 4), lambda k, x, s: k.call("torch.unsqueeze .unsqueeze torch.squeeze .squeeze torch.unbind .unbind", "input dim", x, k.dim(s))),
+    ("unsqueeze", (0, 3), lambda k, x, s: k.call("torch.unsqueeze .unsqueeze", "input dim", x, k.rng.randint(-len(s) - 1, len(s)))),
+    ("squeeze", (1, 4), lambda k, x, s: k.call("torch.squeeze .squeeze", "input dim", x, k.dims(s))),
+    ("two_dims", (1, 4), lambda k, x, s: k.call("torch.transpose .transpose torch.swapaxes .swapaxes torch.swapdims .swapdims", "input dim0 dim1", x, k.dim(s), k.dim(s))),
+    ("flip", (1, 3), lambda k, x, s: k.call("torch.flip .flip", "input dims", x, listed([k.dim(s, d) for d in k.rng.sample(range(len(s)), k.rng.randint(0, len(s)))], k.one("[(")))),
+    ("rot90", (2, 3), lambda k, x, s: k.call("torch.rot90 .rot90", "input", x, o={"k": k.rng.randint(-3, 5), "dims": listed([k.dim(s, d) for d in k.rng.sample(range(len(s)), 2)])})),
+    ("diag", (1, 2), lambda k, x, s: k.call("torch.diag .diag torch.diagflat", "input", x, o={} if k.chance(0.5) else {"offset": k.rng.randint(-2, 2)}) if k.chance(0.3) else k.call("torch.diag .diag", "input", x, o={"diagonal": k.rng.randint(-2, 2)})),
+    ("linalg_diagonal", (2, 3), lambda k, x, s: k.call("torch.linalg.diagonal", "A", x, kw={"offset": k.rng.randint(-1, 1)})),
+    ("triangles", (2, 4), lambda k, x, s: k.call("torch.tril .tril torch.triu .triu", "input", x, o={"diagonal": k.rng.randint(-2, 2)})),
+    ("stacks", (0, 3), lambda k, x, s: k.call("torch.hstack torch.vstack torch.dstack torch.column_stack torch.row_stack", "tensors", listed([x, *many(k, s)], k.one("[(")))),
+    ("combinations", (1, 1), lambda k, x, s: k.call("torch.combinations", "input", x, o={"r": k.rng.randint(1, 3), "with_replacement": k.one(["True", "False"])})),
+    ("chunk", (1, 3), lambda k, x, s: k.call("torch.chunk .chunk torch.tensor_split .tensor_split", "input " + "chunks", x, k.rng.randint(1, 4), o={}) if k.chance(0.3) else k.call("torch.chunk .chunk", "input chunks", x, k.rng.randint(1, 4), o={"dim": lambda: k.dim(s)})),
+    ("embedding", (2, 2), lambda k, w, s: k.call("F.embedding torch.nn.functional.embedding", "input weight", k.index(k.shape(0, 2), s[0]), w, o={"padding_idx": k.rng.randint(-s[0], s[0] - 1) if s[0] else 0})),
+)

@@ -11,13 +11,13 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
 from gradcli.ops.arithmetic import is_mask
-from gradcli.ops.declare import OPERATORS, Apply, Op, declare, no_links, value_of
+from gradcli.ops.declare import OPERATORS, Apply, Exactly, Op, declare, no_links, value_of
 from gradcli.ops.exactly import decided
 from gradcli.ops.links import Array, Integers, Raw, Static, Tensor
 from gradcli.ops.making import DETACH, build_full, constant, lengths
 from gradcli.ops.shaping import CLONE, RESHAPE, without_gaps
-from gradcli.ops.values import number, require, whole
-from gradcli.ops.vocabulary import Function, function, register
+from gradcli.ops.values import Value, number, require, whole
+from gradcli.ops.vocabulary import LIKE_FIRST, Function, function, register
 
 FLOATS = "float64 double float_ float32 float single float16 half bfloat16"
 INTEGERS = "int64 long int_ intp int32 int int16 short int8 uint8 integer"
@@ -50,7 +50,7 @@ def cut_exactly(x: Array) -> Integers:
     return np.asarray(np.frompyfunc(lambda entry: int(float(math.trunc(entry))), 1, 1)(x)).astype(np.int64)
 
 
-LONG = declare(Op("long", cut, (None,), no_links, pieces=decided(cut_exactly)))
+LONG = declare(Op("long", cut, (None,), no_links, exact=Exactly(pieces=decided(cut_exactly))))
 
 
 def kind_of(x: Any) -> str:
@@ -221,7 +221,7 @@ def build_contiguous(f: Apply, x: Raw) -> Tensor:
     array = as_array(x)
     if np.asarray(value_of(array)).flags.c_contiguous:
         return array
-    dense = without_gaps(f, array)
+    dense = without_gaps(Value(f, array)).node
     return dense if dense is not array else f(RESHAPE, f(RESHAPE, array, shape=(-1,)), shape=array.shape)
 
 
@@ -276,7 +276,7 @@ enter_like("new_zeros new_empty", 0.0)
 enter_like("new_ones", 1.0)
 
 
-@making("new_full", "not-bare method dtype", kinds="same same first")
+@making("new_full", "not-bare method dtype", kinds=LIKE_FIRST)
 def build_new_full(f: Apply, x: Tensor, shape: Static, fill_value: Tensor) -> Tensor:
     """one number everywhere, of the kind of x"""
     del x

@@ -21,9 +21,9 @@ from gradcli.ops.joining import CAT, PUT
 from gradcli.ops.links import Indices, Raw, Raws, Static
 from gradcli.ops.neural import as_numbers
 from gradcli.ops.reductions import PROD_ALONG, SUM
-from gradcli.ops.selection import AMAX, AMIN
+from gradcli.ops.statistics import AMAX, AMIN
 from gradcli.ops.values import Axis, Value, as_builder, number, one_axis, require, where
-from gradcli.ops.vocabulary import Function, function, register
+from gradcli.ops.vocabulary import LIKE_FIRST, Function, function, register
 
 indexed = partial(function, family="indices", kinds=MOVES)
 
@@ -123,7 +123,7 @@ def compress(test: Raw, x: Value, axis: Static = None) -> Value:
     return flat.along(at, np.flatnonzero(truths(test, "np.compress")))
 
 
-@function("masked_fill", "torch method", "indices", kinds="same same first")
+@function("masked_fill", "torch method", "indices", kinds=LIKE_FIRST)
 def masked_fill(x: Value, mask: Raw, value: Value) -> Value:
     """value where the mask is true, x elsewhere"""
     require(not value.ndim, "shape", f"masked_fill takes one number, not shape {value.shape}")
@@ -284,7 +284,7 @@ def index_copy(x: Value, dim: Static, index: Raw, source: Value) -> Value:
     return x.of(PUT, fitting(x, key, source, "index_copy"), key=key)
 
 
-@function("index_fill", "torch method", "indices", kinds="same same first")
+@function("index_fill", "torch method", "indices", kinds=LIKE_FIRST)
 def index_fill(x: Value, dim: Static, index: Raw, value: Value) -> Value:
     """a copy of x with one number in the layers at the positions"""
     require(not value.ndim, "shape", f"index_fill takes one number, not shape {value.shape}")

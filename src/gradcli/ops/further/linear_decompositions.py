@@ -17,7 +17,25 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import OPS, RULES, Apply, Kink, Op, Parts, Piecewise, Said, declare, in_one_step, rule_for
+from gradcli.ops.declare import (
+    OPS,
+    RULES,
+    WITH_OUTPUT,
+    Apply,
+    Entries,
+    Exactly,
+    Keeps,
+    Kink,
+    Op,
+    Parts,
+    Piecewise,
+    Said,
+    Text,
+    Torch,
+    declare,
+    in_one_step,
+    rule_for,
+)
 from gradcli.ops.joining import CAT
 from gradcli.ops.linear_algebra import require_square
 from gradcli.ops.links import (
@@ -259,13 +277,12 @@ EIGENVALUES = declare(
         decomposed(lambda a: np.linalg.eigvalsh(symmetric(a))),
         (eigenvalue_vjp,),
         eigenvalue_local,
-        exactly=lambda a: each_matrix(lambda x: eigen(x)[0], a),
-        index=Said(),
-        work=cubed,
+        exact=Exactly(value=lambda a: each_matrix(lambda x: eigen(x)[0], a), work=cubed),
+        entries=Entries(index=Said()),
         steps=decomposed_in,
         digits=lambda out, a: nearness(out),
-        backward_text=("(eigh({0})[1]*{g}[..., None, :]) @ eigh({0})[1].mT",),
-        torch_saves=("own",),
+        text=Text(backward=("(eigh({0})[1]*{g}[..., None, :]) @ eigh({0})[1].mT",)),
+        torch=Torch(saves=((Keeps.OWN,),)),
     )
 )
 EIGENVECTORS = declare(
@@ -274,18 +291,20 @@ EIGENVECTORS = declare(
         decomposed(lambda a: np.linalg.eigh(symmetric(a))[1]),
         (eigenvector_vjp,),
         eigenvector_local,
-        pieces=Piecewise(
-            lambda a: np.linalg.eigh(doubles(a))[1],
-            lambda guide, a: each_matrix(eigenvectors_on, guide, a),
-            open=True,
+        exact=Exactly(
+            pieces=Piecewise(
+                lambda a: np.linalg.eigh(doubles(a))[1],
+                lambda guide, a: each_matrix(eigenvectors_on, guide, a),
+                open=True,
+            ),
+            work=cubed,
         ),
-        index=Said(),
-        work=cubed,
+        entries=Entries(index=Said()),
         steps=decomposed_in,
         digits=lambda out, a: vector_digits(np.linalg.eigvalsh(a)),
-        backward_text=eigenvector_text_back,
-        write=lambda call: f"eigh({call.texts[0]})[1]",
-        torch_saves=("output",),
+        text=Text(backward=eigenvector_text_back, write=lambda call: f"eigh({call.texts[0]})[1]"),
+        torch=Torch(saves=((Keeps.OUTPUT,),)),
+        reads=WITH_OUTPUT,
     )
 )
 RULES[np.linalg.eigvalsh] = EIGENVALUES
@@ -392,17 +411,21 @@ SINGULAR_VALUES = declare(
         decomposed(lambda a: without_zeros(is_zero(values_of(a), a.shape), values_of(a))),
         (value_vjp,),
         value_local,
-        pieces=Piecewise(lambda a: is_zero(values_of(a), a.shape), lambda zeros, a: without_zeros(zeros, values_of(a))),
+        exact=Exactly(
+            pieces=Piecewise(
+                lambda a: is_zero(values_of(a), a.shape), lambda zeros, a: without_zeros(zeros, values_of(a))
+            ),
+            work=lambda out, a: 2 * cubed(out, a),
+        ),
         kink=Kink(
             lambda a: is_zero(values_of(a), a.shape),
             "a singular value of 0 has slope 0; PyTorch's slope is that of whichever vectors LAPACK returns",
         ),
-        index=Said(),
-        work=lambda out, a: 2 * cubed(out, a),
+        entries=Entries(index=Said()),
         steps=decomposed_in,
         digits=lambda out, a: np.where(out == 0, 0.0, nearness(out)),
-        backward_text=("(svd({0}).U*{g}[..., None, :]) @ svd({0}).V.mT",),
-        torch_saves=("own",),
+        text=Text(backward=("(svd({0}).U*{g}[..., None, :]) @ svd({0}).V.mT",)),
+        torch=Torch(saves=((Keeps.OWN,),)),
     )
 )
 
@@ -489,14 +512,16 @@ SINGULAR_VECTORS = declare(
         decomposed(lambda a, side: thin(a)[0 if side == "U" else 2]),
         (vector_vjp,),
         vector_local,
-        pieces=Piecewise(lambda a, side: side_of(a, side)[0], vectors_on, open=True),
-        index=Said(),
-        work=cubed,
+        exact=Exactly(pieces=Piecewise(lambda a, side: side_of(a, side)[0], vectors_on, open=True), work=cubed),
+        entries=Entries(index=Said()),
         steps=decomposed_in,
         digits=lambda out, a, side: vector_digits(thin(a)[1]),
-        backward_text=vector_text_back,
-        write=lambda call: (LEFT if call.static["side"] == "U" else RIGHT).format(call.texts[0]),
-        torch_saves=("output own",),
+        text=Text(
+            backward=vector_text_back,
+            write=lambda call: (LEFT if call.static["side"] == "U" else RIGHT).format(call.texts[0]),
+        ),
+        torch=Torch(saves=((Keeps.OUTPUT, Keeps.OWN),)),
+        reads=WITH_OUTPUT,
     )
 )
 
@@ -523,9 +548,9 @@ def vectors(x: Value, side: str) -> Value:
 
 ARBITRARY = replace(
     DETACH,
-    view=False,
-    write=lambda call: call.texts[0],
-    pieces=Piecewise(lambda x: x, lambda piece, x: piece, open=True),
+    entries=Entries(view=False),
+    text=Text(write=lambda call: call.texts[0]),
+    exact=Exactly(pieces=Piecewise(lambda x: x, lambda piece, x: piece, open=True)),
 )
 """Constants of which an algorithm in doubles chose one of several right ones."""
 

@@ -8,7 +8,23 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops import exactly
-from gradcli.ops.declare import RULES, Kink, Op, Parts, Piecewise, Said, declare, in_one_step
+from gradcli.ops.declare import (
+    OUTPUT,
+    RULES,
+    WITH_OUTPUT,
+    Entries,
+    Exactly,
+    Keeps,
+    Kink,
+    Op,
+    Parts,
+    Piecewise,
+    Said,
+    Text,
+    Torch,
+    declare,
+    in_one_step,
+)
 from gradcli.ops.further.linear_decompositions import (
     NEAR,
     as_in_doubles,
@@ -43,7 +59,7 @@ from gradcli.ops.links import (
 from gradcli.ops.matrices import DET, INV, SOLVE, decomposed_in, eliminated, is_regular, row_by_row, solved
 from gradcli.ops.shaping import TRIL, TRIU
 from gradcli.ops.values import Value, require, sign, where
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import OF_FLOATS, STRICT, function
 
 FAMILY = "linear algebra"
 IN_SCIPY = "scipy.linalg.{0} jax.scipy.linalg.{0}"
@@ -108,12 +124,15 @@ CHOLESKY = declare(
         decomposed(lower),
         (cholesky_vjp,),
         cholesky_local,
-        exactly=lambda a: each_matrix(lambda x: in_mpmath(lambda mp, x: (mp.cholesky(x),), x)[0], symmetric(a)),
-        work=row_by_row,
+        exact=Exactly(
+            value=lambda a: each_matrix(lambda x: in_mpmath(lambda mp, x: (mp.cholesky(x),), x)[0], symmetric(a)),
+            work=row_by_row,
+        ),
         steps=eliminated,
         digits=lambda out, a: factor_digits(out),
-        index=Said(),
-        torch_saves=("output",),
+        entries=Entries(index=Said()),
+        torch=Torch(saves=((Keeps.OUTPUT,),)),
+        reads=OUTPUT,
     )
 )
 
@@ -182,15 +201,18 @@ ORTHOGONAL = declare(
         decomposed(lambda a: np.linalg.qr(a)[0]),
         (q_vjp,),
         q_local,
-        pieces=Piecewise(
-            lambda a: np.linalg.qr(doubles(a))[0], lambda guide, a: each_matrix(q_on, guide, a), open=True
+        exact=Exactly(
+            pieces=Piecewise(
+                lambda a: np.linalg.qr(doubles(a))[0], lambda guide, a: each_matrix(q_on, guide, a), open=True
+            ),
+            work=row_by_row,
         ),
-        work=row_by_row,
         steps=eliminated,
         digits=lambda out, a: factor_digits(np.matmul(turned(out), a)),
-        index=Said(),
-        write=lambda call: f"qr({call.texts[0]}).Q",
-        torch_saves=("output",),
+        entries=Entries(index=Said()),
+        text=Text(write=lambda call: f"qr({call.texts[0]}).Q"),
+        torch=Torch(saves=((Keeps.OUTPUT,),)),
+        reads=WITH_OUTPUT,
     )
 )
 
@@ -249,7 +271,7 @@ def triangle_of(x: Value, upper: bool, ones: bool = False) -> Value:
     return x.of(triangle, k=1 if upper else -1) + np.eye(x.shape[-1]) if ones else x.of(triangle, k=0)
 
 
-@function("solve_triangular", "linalg", FAMILY, kinds="no no no")
+@function("solve_triangular", "linalg", FAMILY, kinds=STRICT)
 def solve_triangular(A: Value, B: Value, upper: bool, left: bool = True, unitriangular: bool = False) -> Value:
     """the X with A @ X = B, or X @ A = B with left=False, where one triangle of A alone is read"""
     require_square(A, "solve_triangular")
@@ -260,7 +282,7 @@ def solve_triangular(A: Value, B: Value, upper: bool, left: bool = True, unitria
     return triangle.of(SOLVE, B) if left else triangle.mT.of(SOLVE, B.mT).mT
 
 
-@function(IN_SCIPY.format("solve_triangular"), "", FAMILY, kinds="no no no")
+@function(IN_SCIPY.format("solve_triangular"), "", FAMILY, kinds=STRICT)
 def scipy_solve_triangular(
     A: Value, B: Value, trans: Static = 0, lower: bool = False, unit_diagonal: bool = False
 ) -> Value:
@@ -288,7 +310,7 @@ def factor_of(x: Value, upper: bool, name: str) -> Value:
     return triangle_of(x, upper)
 
 
-@function("cholesky_solve", "torch method", FAMILY, kinds="no no no")
+@function("cholesky_solve", "torch method", FAMILY, kinds=STRICT)
 def cholesky_solve(B: Value, L: Value, upper: bool = False) -> Value:
     """the X with L @ L.T @ X = B for a lower triangular L"""
     require_square(L, "cholesky_solve")
@@ -299,7 +321,7 @@ def cholesky_solve(B: Value, L: Value, upper: bool = False) -> Value:
     return then.of(SOLVE, first.of(SOLVE, B))
 
 
-@function("cholesky_inverse", "torch method", FAMILY, kinds="no no no")
+@function("cholesky_inverse", "torch method", FAMILY, kinds=STRICT)
 def cholesky_inverse(L: Value, upper: bool = False) -> Value:
     """the inverse of L @ L.T for a lower triangular L"""
     inverse = factor_of(L, upper, "cholesky_inverse").of(INV)
@@ -328,14 +350,15 @@ LOGABSDET = declare(
         lambda a: np.linalg.slogdet(a)[1],
         (lambda g, _y, a: g[..., None, None] * turned(inverse_or_nan(a)),),
         logabsdet_local,
-        exactly=lambda a: np.log(abs(np.asarray(exactly.det(a), dtype=object))),
-        work=row_by_row,
+        exact=Exactly(value=lambda a: np.log(abs(np.asarray(exactly.det(a), dtype=object))), work=row_by_row),
         steps=eliminated,
         digits=logabsdet_digits,
-        index=Said(),
-        backward_text=lambda _k, _out, a: "{g}*inv({0}).T" if np.ndim(a) == 2 else "{g}[..., None, None]*inv({0}).mT",
-        write=lambda call: f"slogdet({call.texts[0]})[1]",
-        torch_saves=("0 own",),
+        entries=Entries(index=Said()),
+        text=Text(
+            backward=lambda _k, _out, a: "{g}*inv({0}).T" if np.ndim(a) == 2 else "{g}[..., None, None]*inv({0}).mT",
+            write=lambda call: f"slogdet({call.texts[0]})[1]",
+        ),
+        torch=Torch(saves=((0, Keeps.OWN),)),
     )
 )
 
@@ -432,17 +455,20 @@ PINV = declare(
         decomposed(pinv),
         (pinv_vjp,),
         pinv_local,
-        pieces=Piecewise(
-            rank_of,
-            lambda rank, a, atol, rtol: each_matrix(pinv_in_digits, np.asarray(rank)[..., None, None], a),
+        exact=Exactly(
+            pieces=Piecewise(
+                rank_of,
+                lambda rank, a, atol, rtol: each_matrix(pinv_in_digits, np.asarray(rank)[..., None, None], a),
+            ),
+            work=lambda out, a, **static: 30 * int(np.size(a)) * max(np.shape(a)[-2:]) ** 2,
         ),
         kink=Kink(is_short_of_rank, "the derivative is that among matrices of the same rank"),
-        work=lambda out, a, **static: 30 * int(np.size(a)) * max(np.shape(a)[-2:]) ** 2,
         steps=decomposed_in,
         digits=pinv_digits,
-        index=Said(),
-        write=lambda call: "pinv({}, atol={atol!r}, rtol={rtol!r})".format(*call.texts, **call.static),
-        torch_saves=("0 output",),
+        entries=Entries(index=Said()),
+        text=Text(write=lambda call: "pinv({}, atol={atol!r}, rtol={rtol!r})".format(*call.texts, **call.static)),
+        torch=Torch(saves=((0, Keeps.OUTPUT),)),
+        reads=WITH_OUTPUT,
     )
 )
 
@@ -476,7 +502,7 @@ def pinverse(x: Value, rcond: float = 1e-15) -> Value:
     return inverted(x, None, rcond, 1e-15)
 
 
-@function("matrix_rank", "linalg", FAMILY, kinds="no no yes")
+@function("matrix_rank", "linalg", FAMILY, kinds=OF_FLOATS)
 def matrix_rank(
     x: Value, tol: float | None = None, hermitian: Static = False, *, atol: float | None = None,
     rtol: float | None = None,
@@ -493,7 +519,7 @@ DRIVERS = ("gelsy", "gelsd", "gelss", "gels")
 values, the last no rank and no singular values."""
 
 
-@function("lstsq", "linalg", FAMILY, kinds="no no no")
+@function("lstsq", "linalg", FAMILY, kinds=STRICT)
 def lstsq(A: Value, B: Value, rcond: float | None = None, driver: Static = None, library: Library = "torch") -> Parts:
     """the X with the least sum of squares of A @ X - B, as .solution or [0]"""
     require_matrix(A, "lstsq")
@@ -586,14 +612,16 @@ MATRIX_EXP = declare(
         decomposed(matrix_exp),
         (matrix_exp_vjp,),
         matrix_exp_local,
-        exactly=lambda a: each_matrix(lambda x: in_mpmath(lambda mp, x: (mp.expm(x),), x)[0], a),
+        exact=Exactly(
+            value=lambda a: each_matrix(lambda x: in_mpmath(lambda mp, x: (mp.expm(x),), x)[0], a),
+            work=lambda out, a: 60 * row_by_row(out, a) * int(a.shape[-1]),
+        ),
         terms=lambda a: int(np.size(a)) * int(a.shape[-1]) ** 2,
-        work=lambda out, a: 60 * row_by_row(out, a) * int(a.shape[-1]),
         steps=decomposed_in,
         digits=exponential_digits,
-        index=Said(),
-        backward_text=exponential_text_back,
-        torch_saves=("0",),
+        entries=Entries(index=Said()),
+        text=Text(backward=exponential_text_back),
+        torch=Torch(saves=((0,),)),
     )
 )
 RULES[matrix_exp] = MATRIX_EXP
@@ -601,7 +629,7 @@ RULES[matrix_exp] = MATRIX_EXP
 
 @function(
     "matrix_exp scipy.linalg.expm jax.scipy.linalg.expm", "torch linalg method", FAMILY, op=MATRIX_EXP,
-    kinds="no no yes",
+    kinds=OF_FLOATS,
 )  # fmt: skip
 def build_matrix_exp(x: Value) -> Value:
     """the exponential of a square matrix, and not of its entries"""

@@ -16,13 +16,13 @@ from gradcli.ops.linear_algebra import require_product, require_square
 from gradcli.ops.links import Array, Axes, Static
 from gradcli.ops.matrices import INV
 from gradcli.ops.shaping import ROLL, build_diagonal
-from gradcli.ops.spread import NORM, matrix_norm, vector_norm
-from gradcli.ops.values import LETTERS, Value, Values, clamp_min, einsum, number, one_axis, require, where
-from gradcli.ops.vocabulary import function
+from gradcli.ops.statistics import NORM, matrix_norm, vector_norm
+from gradcli.ops.values import LETTERS, Value, Values, clamp_min, einsum, number, one_axis, require, where, whole
+from gradcli.ops.vocabulary import KEPT, OF_FLOATS, OF_NUMBERS, STRICT, Beside, Kinds, Made, function
 
 algebra = partial(function, family="linear algebra")
 norm = partial(function, family="reductions")
-NUMPYS, ANY = "numpy-same same numpy", "same same yes"
+NUMPYS, ANY = Kinds(Made.NUMPY_SAME, Made.SAME, Beside.NUMPY), KEPT
 
 
 # --- over pairs of axes ---
@@ -91,7 +91,7 @@ def from_end(dim: Static, x: Value, other: Value) -> int:
     return one_axis(dim, x.ndim) - x.ndim
 
 
-@algebra("cross", "torch method", kinds="no same yes")
+@algebra("cross", "torch method", kinds=OF_NUMBERS)
 def cross(x: Value, other: Value, dim: Static = None) -> Value:
     """the cross product along dim; without one, along the first axis with 3 entries"""
     if dim is None:
@@ -100,13 +100,13 @@ def cross(x: Value, other: Value, dim: Static = None) -> Value:
     return crossed(x, other, from_end(dim, x, other))
 
 
-@algebra("linalg.cross torch.linalg.cross np.linalg.cross numpy.linalg.cross", "", kinds="no same yes")
+@algebra("linalg.cross torch.linalg.cross np.linalg.cross numpy.linalg.cross", "", kinds=OF_NUMBERS)
 def linalg_cross(x: Value, other: Value, dim: Static = -1) -> Value:
     """the cross product along dim, the last axis unless it is given"""
     return crossed(x, other, from_end(dim, x, other) if x.ndim == other.ndim or dim != -1 else -1)
 
 
-@algebra("np.cross numpy.cross jnp.cross", "", kinds="no same yes")
+@algebra("np.cross numpy.cross jnp.cross", "", kinds=OF_NUMBERS)
 def numpy_cross(
     x: Value, other: Value, axisa: Static = -1, axisb: Static = -1, axisc: Static = -1, axis: Static = None
 ) -> Value:
@@ -126,10 +126,10 @@ def numpy_cross(
 @algebra("linalg.diagonal torch.linalg.diagonal np.linalg.diagonal numpy.linalg.diagonal", "shares", kinds=ANY)
 def linalg_diagonal(x: Value, *, offset: Static = 0, dim1: Static = -2, dim2: Static = -1) -> Value:
     """the diagonal of a matrix, or of those that the last two axes span"""
-    return Value(x.f, build_diagonal(x.f, x.node, offset, dim1, dim2))
+    return build_diagonal(x, whole(offset, "offset"), dim1, dim2)
 
 
-@algebra("np.trace numpy.trace jnp.trace", "", kinds="numpy-integer integer yes")
+@algebra("np.trace numpy.trace jnp.trace", "", kinds=Kinds(Made.NUMPY_INTEGER, Made.INTEGER))
 def numpy_trace(x: Value, offset: Static = 0, axis1: Static = 0, axis2: Static = 1) -> Value:
     """the sum of a diagonal of a matrix, or of those that two axes span"""
     diagonal = linalg_diagonal(x, offset=offset, dim1=axis1, dim2=axis2)
@@ -163,19 +163,19 @@ def added(name: str, x: Value, mat: Value, other: Value, ndim: int, beta: float,
     return scaled if beta == 0 else (x if beta == 1 else beta * x) + scaled
 
 
-@algebra("addmm", "torch method", kinds="no same no")
+@algebra("addmm", "torch method", kinds=Kinds(Made.NO, Made.SAME, Beside.NO))
 def addmm(x: Value, mat1: Value, mat2: Value, beta: float = 1, alpha: float = 1) -> Value:
     """beta*x + alpha*(mat1 @ mat2), for two matrices"""
     return added("addmm", x, mat1, mat2, 2, beta, alpha)
 
 
-@algebra("addmv", "torch method", kinds="no same no")
+@algebra("addmv", "torch method", kinds=Kinds(Made.NO, Made.SAME, Beside.NO))
 def addmv(x: Value, mat: Value, vec: Value, beta: float = 1, alpha: float = 1) -> Value:
     """beta*x + alpha*(mat @ vec), for a matrix and a vector"""
     return added("addmv", x, mat, vec, 1, beta, alpha)
 
 
-@algebra("multi_dot", "linalg", kinds="no same no")
+@algebra("multi_dot", "linalg", kinds=Kinds(Made.NO, Made.SAME, Beside.NO))
 def multi_dot(tensors: Values) -> Value:
     """the product of a list of matrices, with a vector at either end if wanted"""
     require(len(tensors) > 1, "value", f"multi_dot takes two matrices or more, {len(tensors)} given")
@@ -187,7 +187,7 @@ def multi_dot(tensors: Values) -> Value:
     return reduce(matmul, tensors)
 
 
-@algebra("matrix_power", "torch linalg method", kinds="numpy-same same yes")
+@algebra("matrix_power", "torch linalg method", kinds=Kinds(Made.NUMPY_SAME, Made.SAME))
 def matrix_power(x: Value, n: int) -> Value | Array:
     """the product of n copies of a square matrix; of its inverse for negative n, the identity for 0"""
     require_square(x, "matrix_power")
@@ -209,7 +209,7 @@ def powered(x: Value, count: int) -> Value:
 
 @norm(
     "linalg.vector_norm torch.linalg.vector_norm np.linalg.vector_norm numpy.linalg.vector_norm", "dtype", op=NORM,
-    kinds="no no yes",
+    kinds=OF_FLOATS,
 )  # fmt: skip
 def linalg_vector_norm(x: Value, ord: Static = 2, dim: Static = None, keepdim: bool = False) -> Value:
     """(sum(abs(x)**ord))**(1/ord) over all entries or along dim; its derivative at 0 is 0"""
@@ -234,13 +234,13 @@ def cond(x: Value, p: Static = None) -> Value:
     return matrix_norm(x, p, axes, False) * matrix_norm(x.of(INV), p, axes, False)
 
 
-@norm("dist", "torch method tensors", kinds="no no yes")
+@norm("dist", "torch method tensors", kinds=OF_FLOATS)
 def dist(x: Value, other: Value, p: Static = 2) -> Value:
     """the norm of order p of x - other"""
     return vector_norm(x - other, p, None, False)
 
 
-@norm("cdist", "torch", kinds="no no no")
+@norm("cdist", "torch", kinds=STRICT)
 def cdist(x1: Value, x2: Value, p: Static = 2, compute_mode: Static = None) -> Value:
     """the distances of every row of x1 from every row of x2, by the norm of order p"""
     del compute_mode
@@ -257,7 +257,7 @@ def cdist(x1: Value, x2: Value, p: Static = 2, compute_mode: Static = None) -> V
     return vector_norm(apart, p, apart.ndim - 1, False)
 
 
-neural = partial(function, family="neural", kinds="no no no")
+neural = partial(function, family="neural", kinds=STRICT)
 
 
 @neural("pairwise_distance", "torch functional")

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import OPS, Kink, Op, Piecewise
+from gradcli.ops.declare import OPS, Exactly, Keeps, Kink, Op, Piecewise, Text, Torch
 from gradcli.ops.elementwise import sigmoid as sigmoid_of
 from gradcli.ops.exactly import sign_of
 from gradcli.ops.links import Array, Expression, Indices, Mask, Raw, Static, Symbols
@@ -29,12 +29,11 @@ from gradcli.ops.neural import (
     require_last_axes,
     same_shapes,
     standardised,
-    unit_beside,
     without_derivative,
 )
 from gradcli.ops.piecewise import ELU, GELU, LEAKY_RELU, SOFTPLUS
 from gradcli.ops.reductions import LOGSUMEXP
-from gradcli.ops.spread import norm
+from gradcli.ops.statistics import norm
 from gradcli.ops.values import (
     ALL,
     MEAN,
@@ -56,10 +55,10 @@ from gradcli.ops.values import (
     square,
     where,
 )
-from gradcli.ops.vocabulary import Spelled, elementwise, function
+from gradcli.ops.vocabulary import OF_FLOATS, OF_NUMBERS, STRICT, Beside, Kinds, Made, Spelled, elementwise, function
 from gradcli.ops.writing import with_numbers
 
-SMOOTH = "no no yes"
+SMOOTH = OF_FLOATS
 
 SATURATED = 20.0
 """From here on tanh(log(1 + exp(x))) is 1 to the last digit of a double."""
@@ -116,7 +115,7 @@ def mish_slope(s: Symbols, x: Expression) -> tuple[Expression]:
     return (s.tanh(inner) + x * s.sigmoid(x) / s.cosh(inner) ** 2,)
 
 
-def neural(doc: str, where: str = "functional", also: str = "", kinds: str = SMOOTH) -> Spelled:
+def neural(doc: str, where: str = "functional", also: str = "", kinds: Kinds = SMOOTH) -> Spelled:
     """Return how an activation is spelled."""
     return Spelled(where, also, doc, "neural", kinds)
 
@@ -128,16 +127,16 @@ HARDTANH = elementwise(
     lambda s, x, min_val, max_val: s.clamp_max(s.clamp_min(x, min_val), max_val), spelled=None,
     slopes=lambda s, x, min_val, max_val: (s.where_gt(x, min_val, s.where_gt(max_val, x, 1, 0), 0),),
     kink=Kink(lambda x, min_val, max_val: (x == min_val) | (x == max_val), "0 is taken"),
-    pieces=Piecewise(side, lambda piece, x, min_val, max_val:
-                     np.where(piece < 0, min_val, np.where(piece > 0, max_val, x))),
-    defaults={"min_val": -1.0, "max_val": 1.0}, write=with_numbers)
+    exact=Exactly(pieces=Piecewise(side, lambda piece, x, min_val,
+                                   max_val: np.where(piece < 0, min_val, np.where(piece > 0, max_val, x)))),
+    text=Text(defaults={"min_val": -1.0, "max_val": 1.0}, write=with_numbers))
 elementwise(
     "hardsigmoid", lambda x: np.clip(x + 3, 0.0, 6.0) / 6, lambda g, _y, x: np.where((x > -3) & (x < 3), g / 6, 0.0),
     lambda s, x: s.clamp_max(s.clamp_min(x + 3, 0), 6) / 6,
     slopes=lambda s, x: (s.where_gt(3, s.abs(x), s.number(1) / 6, 0),),
     kink=Kink(lambda x: np.isin(x, (-3, 3)), "0 is taken"),
-    pieces=Piecewise(lambda x: side(x, -3, 3), lambda piece, x:
-                     np.where(piece < 0, 0, np.where(piece > 0, 1, (x + 3) / 6))),
+    exact=Exactly(pieces=Piecewise(lambda x: side(x, -3, 3), lambda piece,
+                                   x: np.where(piece < 0, 0, np.where(piece > 0, 1, (x + 3) / 6)))),
     spelled=neural("relu6(x + 3)/6: 0 up to -3, 1 from 3 on, a straight line between", also="jax.nn.hard_sigmoid"))
 elementwise(
     "hardswish", lambda x: x * (np.clip(x + 3, 0.0, 6.0) / 6),
@@ -145,36 +144,40 @@ elementwise(
     lambda s, x: x * s.clamp_max(s.clamp_min(x + 3, 0), 6) / 6,
     slopes=lambda s, x: (s.where_gt(x, -3, s.where_gt(3, x, (2 * x + 3) / 6, 1), 0),),
     kink=Kink(lambda x: np.isin(x, (-3, 3)), "the slope of the piece outside is taken"),
-    pieces=Piecewise(lambda x: side(x, -3, 3), lambda piece, x:
-                     np.where(piece < 0, 0, np.where(piece > 0, x, x * (x + 3) / 6))),
+    exact=Exactly(pieces=Piecewise(lambda x: side(x, -3, 3), lambda piece,
+                                   x: np.where(piece < 0, 0, np.where(piece > 0, x, x * (x + 3) / 6)))),
     spelled=neural("x*hardsigmoid(x)", also="jax.nn.hard_swish jax.nn.hard_silu"))
 elementwise(
     "hardshrink", lambda x, lambd: np.where(np.abs(x) <= lambd, 0.0, x)[()],
     lambda g, _y, x, *, lambd: np.where(np.abs(x) <= lambd, 0.0, g),
     lambda s, x, lambd: s.where_gt(s.abs(x), lambd, x, 0),
-    kink=Kink(lambda x, lambd: np.abs(x) == lambd, "0 is taken"), defaults={"lambd": 0.5}, write=with_numbers,
-    pieces=Piecewise(lambda x, lambd: abs(x) > lambd, lambda piece, x, lambd: np.where(piece, x, 0)),
+    kink=Kink(lambda x, lambd: np.abs(x) == lambd, "0 is taken"),
+    text=Text(defaults={"lambd": 0.5}, write=with_numbers),
+    exact=Exactly(pieces=Piecewise(lambda x, lambd: abs(x) > lambd, lambda piece, x, lambd: np.where(piece, x, 0))),
     spelled=neural("x, and 0 where it is no further from 0 than lambd", "torch functional method"))
 SOFTSHRINK = elementwise(
     "softshrink", softshrink, lambda g, _y, x, *, lambd: np.where(np.abs(x) <= lambd, 0.0, g),
     lambda s, x, lambd: s.where_gt(s.abs(x), lambd, x - lambd * s.sign(x), 0), spelled=None,
     slopes=lambda s, x, lambd: (s.where_gt(s.abs(x), lambd, 1, 0),),
-    kink=Kink(lambda x, lambd: np.abs(x) == lambd, "0 is taken"), defaults={"lambd": 0.5}, write=with_numbers,
-    pieces=Piecewise(lambda x, lambd: np.where(abs(x) > lambd, sign_of(x), 0),
-                     lambda piece, x, lambd: np.where(piece == 0, 0, x - piece * lambd)))
+    kink=Kink(lambda x, lambd: np.abs(x) == lambd, "0 is taken"),
+    text=Text(defaults={"lambd": 0.5}, write=with_numbers),
+    exact=Exactly(pieces=Piecewise(lambda x, lambd: np.where(abs(x) > lambd, sign_of(x), 0), lambda piece, x,
+                                   lambd: np.where(piece == 0, 0, x - piece * lambd))))
 elementwise(
     "tanhshrink", tanhshrink, lambda g, _y, x: g * np.tanh(x) ** 2, lambda s, x: x - s.tanh(x),
-    slopes=lambda s, x: (s.tanh(x)**2,), exactly=lambda x: x - np.tanh(x), torch_saves=("own",),
-    torch_doubles=lambda y, x: (x - np.tanh(x), 1 - (1 - np.tanh(x) ** 2)),
-    spelled=neural("x - tanh(x)", kinds="no float yes"))
+    slopes=lambda s, x: (s.tanh(x)**2,), exact=Exactly(value=lambda x: x - np.tanh(x)),
+    torch=Torch(saves=((Keeps.OWN,),), doubles=lambda y, x: (x - np.tanh(x), 1 - (1 - np.tanh(x) ** 2))),
+    spelled=neural("x - tanh(x)", kinds=Kinds(Made.NO, Made.FLOAT)))
 CELU = elementwise(
     "celu", celu, lambda g, _y, x, *, alpha: np.where(x <= 0, g * np.exp(np.where(x < 0, x, 0.0) / alpha), g),
     lambda s, x, alpha: s.where_gt(x, 0, x, alpha * s.expm1(x / alpha)), spelled=None,
-    slopes=lambda s, x, alpha: (s.where_gt(x, 0, 1, s.exp(x / alpha)),), defaults={"alpha": 1.0}, write=with_numbers,
-    pieces=Piecewise(lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x / alpha))))
+    slopes=lambda s, x, alpha: (s.where_gt(x, 0, 1, s.exp(x / alpha)),),
+    text=Text(defaults={"alpha": 1.0}, write=with_numbers),
+    exact=Exactly(pieces=Piecewise(lambda x, alpha: x > 0, lambda piece, x,
+                                   alpha: np.where(piece, x, alpha * np.expm1(x / alpha)))))
 elementwise(
     "mish", mish, mish_vjp, lambda s, x: x * s.tanh(s.log1p(s.exp(x))), slopes=mish_slope,
-    exactly=lambda x: x * np.tanh(np.log1p(np.exp(x))), spelled=neural("x*tanh(softplus(x))"))
+    exact=Exactly(value=lambda x: x * np.tanh(np.log1p(np.exp(x)))), spelled=neural("x*tanh(softplus(x))"))
 PRELU = elementwise(
     "prelu",
     lambda x, weight: np.where(x > 0, x, weight * x)[()],
@@ -184,23 +187,22 @@ PRELU = elementwise(
     spelled=None,
     slopes=lambda s, x, weight: (s.where_gt(x, 0, 1, weight), s.where_gt(x, 0, 0, x)),
     kink=Kink(lambda x, weight: (x == 0) & (weight != 1), "the slope on the left is taken"),
-    pieces=Piecewise(lambda x, weight: x > 0, lambda piece, x, weight: np.where(piece, x, weight * x)),
-    text="where({0} > 0, {0}, {1}*{0})",
-    precedence=99,
+    exact=Exactly(pieces=Piecewise(lambda x, weight: x > 0, lambda piece, x, weight: np.where(piece, x, weight * x))),
+    text=Text(template="where({0} > 0, {0}, {1}*{0})", precedence=99), reads=((0, 1), (0,))
 )
 # fmt: on
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 """Of the paper that selu comes from, as PyTorch has them."""
 
 
-@function("hardtanh jax.nn.hard_tanh", "functional", "neural", op=HARDTANH, kinds="no same yes")
+@function("hardtanh jax.nn.hard_tanh", "functional", "neural", op=HARDTANH, kinds=OF_NUMBERS)
 def hardtanh(x: Value, min_val: float = -1.0, max_val: float = 1.0) -> Value:
     """x between two bounds; its derivative at a bound is 0"""
     require(min_val <= max_val, "value", f"hardtanh: min_val is {min_val}, and max_val is less, {max_val}")
     return x.of(HARDTANH, min_val=min_val, max_val=max_val)
 
 
-@function("relu6", "functional", "neural", kinds="no same yes")
+@function("relu6", "functional", "neural", kinds=OF_NUMBERS)
 def relu6(x: Value) -> Value:
     """x between 0 and 6; its derivative at both is 0"""
     return x.of(HARDTANH, min_val=0.0, max_val=6.0)
@@ -234,7 +236,7 @@ def rrelu(x: Value, lower: float = 1 / 8, upper: float = 1 / 3, training: bool =
     return x.of(LEAKY_RELU, negative_slope=(lower + upper) / 2)
 
 
-@function("prelu", "torch functional method", "neural", op=PRELU, kinds="no no no")
+@function("prelu", "torch functional method", "neural", op=PRELU, kinds=STRICT)
 def prelu(x: Value, weight: Value) -> Value:
     """x above 0, weight*x below and at 0; weight is one number, or one for each channel on axis 1"""
     require(weight.ndim < 2, "shape", f"prelu: weight is a number or a vector, not of shape {weight.shape}")
@@ -246,7 +248,7 @@ def prelu(x: Value, weight: Value) -> Value:
     return x.of(PRELU, weight.reshape(channels, *(1,) * (x.ndim - 2)))
 
 
-@function("threshold", "torch functional", "neural", kinds="no same yes")
+@function("threshold", "torch functional", "neural", kinds=OF_NUMBERS)
 def build_threshold(x: Value, threshold: float, value: float) -> Value:
     """x above the threshold, value at it and below"""
     return where(x <= threshold, value, x)
@@ -315,7 +317,7 @@ def jax_logsumexp(x: Value, axis: Axes = ALL, b: Value | None = None, keepdims: 
 
 # ---- Layers that normalise, dropout, and attention
 
-layer = partial(function, family="neural", kinds="no no no")
+layer = partial(function, family="neural", kinds=STRICT)
 
 
 def scaled(x: Value, weight: Value | None, bias: Value | None, name: str) -> Value:
@@ -394,19 +396,14 @@ def group_norm(
 def rms_norm(x: Value, normalized_shape: Static, weight: Value | None = None, eps: float | None = None) -> Value:
     """x/sqrt(mean(x**2) + eps) over the last axes, times weight; eps is 2**-52 unless given"""
     axes = require_last_axes(x, normalized_shape, "rms_norm")
-    least: Array | np.float64 = np.float64(np.finfo(np.float64).eps if eps is None else eps)
-    squares = square(x).mean(*axes, keepdim=True)
-    unit = unit_beside(least, x.raw, squares.raw, axes)
-    if unit is not None:
-        x, least = x / unit, least / unit / unit
-        squares = square(x).mean(*axes, keepdim=True)
-    result = x / sqrt(squares + least)
+    least = float(np.finfo(np.float64).eps) if eps is None else eps
+    result = x / sqrt(square(x).mean(*axes, keepdim=True) + least)
     return result if weight is None else result * weight
 
 
 @function(
     "dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout", "torch functional shares", "neural",
-    kinds="no no yes",
+    kinds=OF_FLOATS,
 )  # fmt: skip
 def dropout(x: Value, p: float = 0.5, training: bool = True) -> Value:
     """x itself: with training=True and p above 0 PyTorch draws entries at random, which is refused here"""
@@ -482,7 +479,7 @@ def require_as_many_axes(name: str, a: Value, b: Value, c: Value) -> None:
     require(a.ndim == b.ndim == c.ndim, "shape", f"{name} takes arrays with as many axes each, not shapes {shapes}")
 
 
-@loss("smooth_l1_loss", kinds="no no target")
+@loss("smooth_l1_loss", kinds=Kinds(Made.NO, Made.NO, Beside.TARGET))
 def smooth_l1_loss(x: Value, target: Value, how: Reduction = MEAN, beta: float = 1.0) -> Value:
     """half the square of a difference over beta below beta, the difference less beta/2 above"""
     same_shapes(x, target, "smooth_l1_loss")
@@ -490,7 +487,7 @@ def smooth_l1_loss(x: Value, target: Value, how: Reduction = MEAN, beta: float =
     return how(x.of(DISTANCE, target).of(HUBER, beta) / beta if beta else abs(x - target))
 
 
-@loss("kl_div", kinds="no no yes")
+@loss("kl_div", kinds=OF_FLOATS)
 def kl_div(x: Value, target: Value, how: Reduction = MEAN, log_target: bool = False) -> Value:
     """target*(log(target) - x), x being log-probabilities; with log_target the target too"""
     broadcast("kl_div", x, target)
@@ -500,7 +497,7 @@ def kl_div(x: Value, target: Value, how: Reduction = MEAN, log_target: bool = Fa
     return losses.total() / x.shape[0] if x.ndim else losses.total()
 
 
-@loss("poisson_nll_loss", kinds="no no yes")
+@loss("poisson_nll_loss", kinds=OF_FLOATS)
 def poisson_nll_loss(
     x: Value, target: Value, log_input: bool = True, full: bool = False,
     size_average: Static = None, eps: float = 1e-8, reduce: Static = None, reduction: Static = "mean",
@@ -514,7 +511,7 @@ def poisson_nll_loss(
     return how_reduced(size_average, reduce, reduction)(losses)
 
 
-@loss("gaussian_nll_loss", kinds="no no yes")
+@loss("gaussian_nll_loss", kinds=OF_FLOATS)
 def gaussian_nll_loss(
     x: Value, target: Value, var: Value, full: bool = False, eps: float = 1e-6, reduction: Reduction = MEAN
 ) -> Value:
@@ -540,7 +537,7 @@ def spread_like(x: Value, var: Value) -> Value:
     return var
 
 
-@loss("hinge_embedding_loss", kinds="no no yes")
+@loss("hinge_embedding_loss", kinds=OF_FLOATS)
 def hinge_embedding_loss(x: Value, target: Value, margin: float = 1.0, how: Reduction = MEAN) -> Value:
     """x where the target is 1, max(margin - x, 0) where it is -1, both where it is neither"""
     broadcast("hinge_embedding_loss", x, target)
@@ -548,7 +545,7 @@ def hinge_embedding_loss(x: Value, target: Value, margin: float = 1.0, how: Redu
     return how(where(target == 1, 0, gap) + where(target == -1, 0, x))
 
 
-@loss("margin_ranking_loss", kinds="no no yes")
+@loss("margin_ranking_loss", kinds=OF_FLOATS)
 def margin_ranking_loss(
     input1: Value, input2: Value, target: Value, margin: float = 0.0, how: Reduction = MEAN
 ) -> Value:
@@ -558,7 +555,7 @@ def margin_ranking_loss(
     return how(clamp_min(-target * (input1 - input2) + margin, 0))
 
 
-@loss("triplet_margin_loss", kinds="no no yes")
+@loss("triplet_margin_loss", kinds=OF_FLOATS)
 def triplet_margin_loss(
     anchor: Value, positive: Value, negative: Value, margin: float = 1.0, p: Static = 2.0, eps: float = 1e-6,
     swap: bool = False, how: Reduction = MEAN,
@@ -577,7 +574,7 @@ def triplet_margin_loss(
     return how(clamp_min(margin + near - far, 0))
 
 
-@loss("soft_margin_loss", kinds="no no yes")
+@loss("soft_margin_loss", kinds=OF_FLOATS)
 def soft_margin_loss(x: Value, target: Value, how: Reduction = MEAN) -> Value:
     """log(1 + exp(-target*x)), targets being 1 and -1"""
     broadcast("soft_margin_loss", x, target)
@@ -585,7 +582,7 @@ def soft_margin_loss(x: Value, target: Value, how: Reduction = MEAN) -> Value:
     return how(-logsigmoid(target * x))
 
 
-@loss("cosine_embedding_loss", kinds="no no yes")
+@loss("cosine_embedding_loss", kinds=OF_FLOATS)
 def cosine_embedding_loss(
     input1: Value, input2: Value, target: Value, margin: float = 0.0, how: Reduction = MEAN
 ) -> Value:
@@ -604,7 +601,7 @@ def cosine_embedding_loss(
     return how(where(target == 1, near, 0) + where(target == -1, apart, 0))
 
 
-@loss("multi_margin_loss", kinds="no no integers")
+@loss("multi_margin_loss", kinds=Kinds(Made.NO, Made.NO, Beside.INTEGERS))
 def multi_margin_loss(
     x: Value, target: Value, p: Static = 1, margin: float = 1.0, weight: Value | None = None, how: Reduction = MEAN
 ) -> Value:
@@ -637,7 +634,7 @@ def read_labels(x: Value, target: Value) -> Indices:
     return np.where(np.cumsum(labels == -1, axis=-1) > 0, -1, labels).astype(np.intp)
 
 
-@loss("multilabel_margin_loss", kinds="no no integers")
+@loss("multilabel_margin_loss", kinds=Kinds(Made.NO, Made.NO, Beside.INTEGERS))
 def multilabel_margin_loss(x: Value, target: Value, how: Reduction = MEAN) -> Value:
     """the sum of max(1 - x[label] + x, 0) over the labels and all other classes, over the number of classes"""
     count = x.shape[-1] if x.ndim else 0
@@ -650,7 +647,7 @@ def multilabel_margin_loss(x: Value, target: Value, how: Reduction = MEAN) -> Va
     return how((where(as_numbers(counts), gaps, 0).sum(1, 2) / count).reshape(*x.shape[:-1]))
 
 
-@loss("multilabel_soft_margin_loss", kinds="no no yes")
+@loss("multilabel_soft_margin_loss", kinds=OF_FLOATS)
 def multilabel_soft_margin_loss(x: Value, target: Value, weight: Value | None = None, how: Reduction = MEAN) -> Value:
     """the binary cross entropy of the scores of each label, in the mean over the labels"""
     require(x.ndim, "shape", "multilabel_soft_margin_loss takes scores for each label, not one number")

@@ -9,25 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.declare import Op, Pair, declare, no_links
+from gradcli.ops.declare import Exactly, Op, Pair, Text, declare, no_links
 from gradcli.ops.exactly import decided, is_nan
 from gradcli.ops.further.pointwise import LERP
+from gradcli.ops.further.tied import kth_place, sorted_places, top_places
 from gradcli.ops.joining import STACK
-from gradcli.ops.links import Array, Indices, Mask, Static
-from gradcli.ops.selection import (
+from gradcli.ops.links import Array, Indices, Static
+from gradcli.ops.statistics import (
     PICK,
     PICKS,
     SINGLE,
-    kth_place,
     pick_indices,
     picked,
-    sorted_places,
     spread_evenly,
-    top_places,
     whole_extreme_vjp,
 )
 from gradcli.ops.values import ALL, Axes, Value, one_axis, read_axes, require, require_entries
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import BY_NUMPY, COUNTED, KEPT, OF_FLOATS, OF_NUMBERS, Kinds, Made, function
 
 
 def by_lines(rule: Callable[..., list[int]]) -> Callable[..., Indices]:
@@ -93,7 +91,7 @@ def rank(k: int, x: Value, dim: Static, name: str, least: int) -> int:
     return k
 
 
-picking = partial(function, where="torch method", family="reductions", op=PICK, kinds="no same yes")
+picking = partial(function, where="torch method", family="reductions", op=PICK, kinds=OF_NUMBERS)
 
 
 @picking("topk")
@@ -129,7 +127,7 @@ extreme_so_far("cummax", "largest")
 extreme_so_far("cummin", "smallest")
 
 
-@function("msort", "torch method", "reductions", op=PICK, kinds="same same yes")
+@function("msort", "torch method", "reductions", op=PICK, kinds=KEPT)
 def msort(x: Value) -> Value:
     """the entries in order along the first axis"""
     return x.of(PICK, kind="sort", dim=0, descending=False) if x.ndim else x
@@ -145,13 +143,13 @@ def positions_in_order(x: Array, dim: int, descending: bool, stable: bool) -> In
 
 ARGSORT = declare(
     Op(
-        "argsort", positions_in_order, (None,), no_links, defaults={"descending": False, "stable": False},
-        pieces=decided(positions_in_order),
+        "argsort", positions_in_order, (None,), no_links, text=Text(defaults={"descending": False, "stable": False}),
+        exact=Exactly(pieces=decided(positions_in_order)),
     )
 )  # fmt: skip
 
 
-@function("argsort", "torch method", "reductions", op=ARGSORT, kinds="numpy-integer integer yes")
+@function("argsort", "torch method", "reductions", op=ARGSORT, kinds=Kinds(Made.NUMPY_INTEGER, Made.INTEGER))
 def argsort(x: Value, dim: Static = -1, descending: bool = False, stable: bool = False) -> Value | Indices:
     """the positions of the entries in order along dim; they have no derivative"""
     if not x.ndim:
@@ -159,7 +157,7 @@ def argsort(x: Value, dim: Static = -1, descending: bool = False, stable: bool =
     return x.of(ARGSORT, dim=one_axis(dim, x.ndim), descending=descending, stable=stable)
 
 
-@function("np.argsort numpy.argsort jnp.argsort", "", "reductions", kinds="integer integer yes")
+@function("np.argsort numpy.argsort jnp.argsort", "", "reductions", kinds=COUNTED)
 def numpy_argsort(x: Value, dim: Static = -1, kind: Static = None) -> Value | Indices:
     """the positions of the entries in order, of the flattened array where axis is None"""
     del kind  # another way to the same order
@@ -235,7 +233,7 @@ def enter_quantiles(prefix: str, words: str) -> None:
         return quantile(x, q, 1.0, axes, keepdim, interpolation, skip)
 
     build.__doc__ = words
-    function(f"{prefix}quantile", "torch method", "reductions", kinds="no no yes")(build)
+    function(f"{prefix}quantile", "torch method", "reductions", kinds=OF_FLOATS)(build)
     for name, scale in (("quantile", 1.0), ("percentile", 100.0)):
         names = " ".join(f"{library}.{prefix}{name}" for library in ("np", "numpy", "jnp"))
         enter_numpy_quantile(names, scale, skip, f"the {name} of x for q from 0 to {scale:g}, as numpy has it")
@@ -251,7 +249,7 @@ def enter_numpy_quantile(names: str, scale: float, skip: bool, words: str) -> No
         return quantile(x, q, scale, dim, keepdim, method if interpolation is None else interpolation, skip)
 
     build.__doc__ = words
-    function(names, "", "reductions", kinds="numpy-float numpy-float yes")(build)
+    function(names, "", "reductions", kinds=BY_NUMPY)(build)
 
 
 enter_quantiles("", "the quantile of x for a probability q, of all entries or along dim")
@@ -261,26 +259,18 @@ enter_quantiles("nan", "the quantile of the entries that are no nan")
 # --- the median of what is no nan ---
 
 
-def nan_middle(x: Array, dim: Axes, keepdim: bool) -> Array:  # noqa: ARG001
+def nan_middle(x: Array, axis: Axes, keepdims: bool) -> Array:
     """Return the lower median of the entries that are no nan, nan where all are."""
+    del axis
     kept = np.sort(x[~is_nan(x)])
     middle = kept[(len(kept) - 1) // 2] if len(kept) else np.nan
-    return np.reshape(middle, (1,) * np.ndim(x) if keepdim else ())[()]
+    return np.reshape(middle, (1,) * np.ndim(x) if keepdims else ())[()]
 
 
-def at_nan_middle(x: Array, dim: Axes, keepdim: bool) -> Mask:  # noqa: ARG001
-    """Return where an entry is that median."""
-    middle = nan_middle(x, dim, keepdim=False)
-    return x == middle if middle == middle else is_nan(x)  # noqa: PLR0124
+NANMEDIAN = spread_evenly("nanmedian", nan_middle, whole_extreme_vjp)
 
 
-NANMEDIAN = spread_evenly(
-    "nanmedian", nan_middle, whole_extreme_vjp, at_nan_middle,
-    lambda x, dim, keepdim: np.sum(at_nan_middle(x, dim, keepdim)) > 1,
-)  # fmt: skip
-
-
-@function("nanmedian", "torch method", "reductions", op=NANMEDIAN, kinds="no same yes")
+@function("nanmedian", "torch method", "reductions", op=NANMEDIAN, kinds=OF_NUMBERS)
 def nanmedian(x: Value, dim: Static = None, keepdim: bool = False) -> Value | Pair:
     """the middle entry of those that are no nan, the lower of two (np.nanmedian: their mean)"""
     axes = read_axes(dim, x.ndim, "refused")
@@ -288,7 +278,7 @@ def nanmedian(x: Value, dim: Static = None, keepdim: bool = False) -> Value | Pa
     return x.of(NANMEDIAN, dim=axes, keepdim=False) if dim is None else ordered(x, "nanmedian", dim, keepdim)
 
 
-@function("np.nanmedian numpy.nanmedian jnp.nanmedian", "", "reductions", kinds="numpy-float numpy-float yes")
+@function("np.nanmedian numpy.nanmedian jnp.nanmedian", "", "reductions", kinds=BY_NUMPY)
 def numpy_nanmedian(x: Value, dim: Axes = ALL, keepdim: bool = False) -> Value:
     """the middle entry of those that are no nan, or the mean of the two, as numpy has it"""
     return quantiles(x, [0.5], dim, keepdim, "midpoint", skip_nan=True)[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from math import inf
 
@@ -12,23 +11,34 @@ import numpy as np
 
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import FLOOR_DIVIDE, MUL, zero
-from gradcli.ops.declare import OPERATORS, Kink, Op, Piecewise, declare, no_links
+from gradcli.ops.declare import OPERATORS, Exactly, Kink, Op, Piecewise, Text, Torch, declare, no_links, variant
 from gradcli.ops.exactly import decided, is_nan, true
-from gradcli.ops.links import Array, Expression, Forward, Indices, Library, Mask, Static, Symbols
+from gradcli.ops.links import OUT, Array, Expression, Forward, Indices, Library, Mask, Static, Symbols
 from gradcli.ops.piecewise import TRUNC, applied, step
-from gradcli.ops.selection import ALL
-from gradcli.ops.values import ALL as EVERY
-from gradcli.ops.values import Axes, Value, require, where
-from gradcli.ops.vocabulary import Spelled, elementwise, enter, function
+from gradcli.ops.statistics import ALL_TRUE
+from gradcli.ops.values import ALL, Axes, Value, require, where
+from gradcli.ops.vocabulary import (
+    COUNTED,
+    KEPT,
+    OF_FLOATS,
+    OF_NUMBERS,
+    Beside,
+    Kinds,
+    Made,
+    Spelled,
+    elementwise,
+    enter,
+    function,
+)
 
-EVERYWHERE, MASKED = "torch numpy method", "mask mask yes"
-UNLIKE_NUMPY = "other-float float yes"
+EVERYWHERE, MASKED = "torch numpy method", Kinds(Made.MASK, Made.MASK)
+UNLIKE_NUMPY = Kinds(Made.OTHER_FLOAT, Made.FLOAT)
 pointwise = partial(function, family="elementwise")
 
 
 # --- made of others ---
 
-TURN = replace(MUL, torch_saves=("",))
+TURN = variant(MUL, "turn", torch=Torch(saves=((),)))
 """``*`` by a number that PyTorch does not keep: it knows the function."""
 LARGEST = float(np.finfo(np.float64).max)
 
@@ -45,19 +55,19 @@ def rad2deg(x: Value) -> Value:
     return x.of(TURN, 180 / math.pi)
 
 
-@pointwise("frac", "torch method", kinds="no no yes")
+@pointwise("frac", "torch method", kinds=OF_FLOATS)
 def frac(x: Value) -> Value:
     """x without its integer part, with the sign of x"""
     return x - x.of(TRUNC)
 
 
-@pointwise("positive real conj", f"{EVERYWHERE} shares", kinds="no same yes")
+@pointwise("positive real conj", f"{EVERYWHERE} shares", kinds=OF_NUMBERS)
 def positive(x: Value, library: Library = "torch") -> Value:
     """x itself, in NumPy a copy"""
     return x if library == "torch" else x.clone()
 
 
-@pointwise("rsub", "torch", kinds="no integer yes")
+@pointwise("rsub", "torch", kinds=Kinds(Made.NO, Made.INTEGER))
 def rsub(x: Value, other: Value, alpha: float = 1) -> Value:
     """other - x, or other - alpha*x"""
     return other - (x if alpha == 1 else alpha * x)
@@ -69,7 +79,7 @@ def ldexp(x: Value, other: Value) -> Value:
     return x * 2.0**other
 
 
-@pointwise("addcmul", "torch method", kinds="no same yes")
+@pointwise("addcmul", "torch method", kinds=OF_NUMBERS)
 def addcmul(x: Value, tensor1: Value, tensor2: Value, value: float = 1) -> Value:
     """x + value*tensor1*tensor2"""
     return x + (tensor1 if value == 1 else value * tensor1) * tensor2
@@ -81,7 +91,7 @@ def addcdiv(x: Value, tensor1: Value, tensor2: Value, value: float = 1) -> Value
     return x + (tensor1 if value == 1 else value * tensor1) / tensor2
 
 
-@pointwise("nan_to_num", "torch method", kinds="same same yes")
+@pointwise("nan_to_num", "torch method", kinds=KEPT)
 def nan_to_num(x: Value, nan: float | None = 0.0, posinf: float | None = None, neginf: float | None = None) -> Value:
     """x with numbers in the place of nan, inf and -inf; there the derivative is 0"""
     fills = 0.0 if nan is None else nan, LARGEST if posinf is None else posinf, -LARGEST if neginf is None else neginf
@@ -92,7 +102,7 @@ def nan_to_num(x: Value, nan: float | None = 0.0, posinf: float | None = None, n
     return x.clone() if filled is x else filled
 
 
-@pointwise("np.nan_to_num numpy.nan_to_num jnp.nan_to_num", "", kinds="same same yes")
+@pointwise("np.nan_to_num numpy.nan_to_num jnp.nan_to_num", "", kinds=KEPT)
 def numpy_nan_to_num(
     x: Value, copy: Static = True, nan: float | None = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Value:
@@ -124,7 +134,7 @@ def turn(x: Array, other: Array) -> Indices:
 
 def copysign_slopes(s: Symbols, x: Expression, other: Expression) -> tuple[Expression, ...]:
     """Return the sign of x times that of ``other``, and 0."""
-    return s.sign(x) * s.named(s, "copysign", copysign_slopes)(s.number(1), other), s.number(0)
+    return s.sign(x) * s.copysign(s.number(1), other), s.number(0)
 
 
 # fmt: off
@@ -132,23 +142,24 @@ LERP = elementwise(
     "lerp", lerp,
     lambda g, _y, _x, _end, w: g * (1 - w), lambda g, _y, _x, _end, w: g * w, lambda g, _y, x, end, _w: g * (end - x),
     lambda s, x, end, w: x + w * (end - x), slopes=lambda s, x, end, w: (1 - w, w, end - x),
-    exactly=lambda x, end, w: x + w * (end - x), spelled=None)
+    exact=Exactly(value=lambda x, end, w: x + w * (end - x)), spelled=None, reads=((2,), (2,), (0, 1)))
 elementwise(
     "fmod", np.fmod, lambda g, _y, _a, _b: g, lambda g, _y, a, b: -g * np.trunc(a / b), None,
-    slopes=lambda s, a, b: (s.number(1), -s.named(s, "trunc", lambda s, _x: (s.number(0),))(a / b)),
-    pieces=Piecewise(lambda a, b: np.trunc(a / b), exactly.rest_of), domain=((0.1, 0.9), (1, 2)),
-    spelled=Spelled(EVERYWHERE, "math.fmod", "what is left of x/other, with the sign of x", kinds="same same yes"))
+    slopes=lambda s, a, b: (s.number(1), -s.trunc(a / b)),
+    exact=Exactly(pieces=Piecewise(lambda a, b: np.trunc(a / b), exactly.rest_of)), domain=((0.1, 0.9), (1, 2)),
+    spelled=Spelled(EVERYWHERE, "math.fmod", "what is left of x/other, with the sign of x", kinds=KEPT),
+    reads=((), (0, 1)))
 elementwise(
     "copysign", np.copysign, lambda g, y, x, _other: np.where(x == 0, 0.0, g * (y / x)), zero, None,
-    slopes=copysign_slopes, pieces=Piecewise(turn, lambda piece, x, other: piece * x),
+    slopes=copysign_slopes, exact=Exactly(pieces=Piecewise(turn, lambda piece, x, other: piece * x)),
     kink=Kink(lambda x, other: (x == 0) | (other == 0), "0 is taken where x is 0"),
     splits_zero=lambda k, x, other: (other == 0) & (k == 1),
-    spelled=Spelled("torch numpy math method", "", "x with the sign of other"))
+    spelled=Spelled("torch numpy math method", "", "x with the sign of other"), reads=((OUT, 0), ()))
 elementwise(
     "logaddexp2", np.logaddexp2,
     lambda g, _y, a, b: g / (1 + np.exp2(b - a)), lambda g, _y, a, b: g / (1 + np.exp2(a - b)), None,
     slopes=lambda s, a, b: (s.sigmoid((a - b) * s.log(2)), s.sigmoid((b - a) * s.log(2))),
-    exactly=lambda a, b: np.maximum(a, b) + np.log2(1 + np.exp2(-exactly.gap(a, b))),
+    exact=Exactly(value=lambda a, b: np.maximum(a, b) + np.log2(1 + np.exp2(-exactly.gap(a, b)))),
     spelled=Spelled("torch numpy method tensors", "", "log2(2**x + 2**other)"))
 # fmt: on
 
@@ -180,7 +191,7 @@ NAMED: dict[str, tuple[str, int, str, str]] = {
 }
 """By name: the sign of the operator, the number of its operands, its other names, and what it says."""
 for _name, (_sign, _count, _also, _words) in NAMED.items():
-    _kinds = "same same no" if _name.startswith("bitwise") else MASKED
+    _kinds = Kinds(Made.SAME, Made.SAME, Beside.NO) if _name.startswith("bitwise") else MASKED
     _op = OPERATORS[_sign, _count]
     enter(_name, Spelled(EVERYWHERE, _also, _words, kinds=_kinds), op=_op, build=applied(_op))
 _doc = "the quotient, rounded down; flat"
@@ -196,7 +207,7 @@ def enter_logic(name: str, rule: Callable[..., Mask], words: str, arguments: int
     def forward(*values: Array) -> Mask:
         return rule(*map(true, values))
 
-    op = declare(Op(name, forward, (None,) * arguments, no_links, pieces=decided(forward)))
+    op = declare(Op(name, forward, (None,) * arguments, no_links, exact=Exactly(pieces=decided(forward))))
     enter(name, Spelled(f"{EVERYWHERE} tensors", "", f"true where {words}", kinds=MASKED), op=op, build=applied(op))
 
 
@@ -223,7 +234,9 @@ def close(x: Array, other: Array, rtol: float, atol: float, equal_nan: bool) -> 
 
 
 TOLERANCES = {"rtol": 1e-5, "atol": 1e-8, "equal_nan": False}
-ISCLOSE = declare(Op("isclose", close, (None, None), no_links, pieces=decided(close), defaults=TOLERANCES))
+ISCLOSE = declare(
+    Op("isclose", close, (None, None), no_links, exact=Exactly(pieces=decided(close)), text=Text(defaults=TOLERANCES))
+)
 
 
 @pointwise("isclose", f"{EVERYWHERE} tensors", op=ISCLOSE, kinds=MASKED)
@@ -235,7 +248,7 @@ def isclose(x: Value, other: Value, rtol: float = 1e-5, atol: float = 1e-8, equa
 
 def in_all(x: Value) -> Value:
     """Return whether all entries are true."""
-    return x.of(ALL, dim=tuple(range(x.ndim)), keepdim=False)
+    return x.of(ALL_TRUE, dim=tuple(range(x.ndim)), keepdim=False)
 
 
 @function("allclose", f"{EVERYWHERE} tensors", "reductions", kinds=MASKED)
@@ -259,12 +272,19 @@ def count_nonzero(x: Array, dim: Axes, keepdim: bool) -> Array:
 
 
 COUNT = declare(
-    Op("count_nonzero", count_nonzero, (None,), no_links, pieces=decided(count_nonzero), defaults={"keepdim": False})
+    Op(
+        "count_nonzero",
+        count_nonzero,
+        (None,),
+        no_links,
+        exact=Exactly(pieces=decided(count_nonzero)),
+        text=Text(defaults={"keepdim": False}),
+    )
 )
 
 
-@function("count_nonzero", EVERYWHERE, "reductions", op=COUNT, kinds="integer integer yes")
-def build_count_nonzero(x: Value, dim: Axes = EVERY, keepdim: bool = False) -> Value:
+@function("count_nonzero", EVERYWHERE, "reductions", op=COUNT, kinds=COUNTED)
+def build_count_nonzero(x: Value, dim: Axes = ALL, keepdim: bool = False) -> Value:
     """how many entries are not 0, also along dim"""
     return x.of(COUNT, dim=dim, keepdim=keepdim)
 
@@ -279,14 +299,14 @@ def histc(x: Array, bins: int, low: float, high: float) -> Array:
 
 HISTC = declare(
     Op(
-        "histc", histc, (None,), no_links, torch_raises=True,
-        pieces=Piecewise(histc, lambda piece, x, bins, low, high: np.asarray(piece, dtype=object)),
-        size=lambda x, bins, low, high: max(bins, np.size(x)), words={"low": "min", "high": "max"},
+        "histc", histc, (None,), no_links, torch=Torch(raises=True),
+        exact=Exactly(pieces=Piecewise(histc, lambda piece, x, bins, low, high: np.asarray(piece, dtype=object))),
+        size=lambda x, bins, low, high: max(bins, np.size(x)), text=Text(words={"low": "min", "high": "max"}),
     )
 )  # fmt: skip
 
 
-@function("histc", "torch method", "reductions", op=HISTC, kinds="no no yes")
+@function("histc", "torch method", "reductions", op=HISTC, kinds=OF_FLOATS)
 def build_histc(x: Value, bins: int = 100, min: float = 0, max: float = 0) -> Value:
     """how many entries lie in each of equal stretches from min to max, or from the smallest entry to the largest"""
     low, high = min, max

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Op, Piecewise, declare, no_links, value_of
+from gradcli.ops.declare import Apply, Exactly, Op, Piecewise, Text, declare, no_links, value_of
 from gradcli.ops.exactly import decided, true
 from gradcli.ops.further.casting import as_array, cut_exactly, kind_of
 from gradcli.ops.links import Array, Indices, Integers, Mask, Raw, Static, Tensor
@@ -32,8 +32,8 @@ PLACES = declare(
         whole_places,
         (None,),
         no_links,
-        pieces=Piecewise(cut_exactly, lambda piece, x: piece, held=True),
-        write=lambda call: f"{call.tight[0]}.long()",
+        exact=Exactly(pieces=Piecewise(cut_exactly, lambda piece, x: piece, held=True)),
+        text=Text(write=lambda call: f"{call.tight[0]}.long()"),
     )
 )
 """An input as positions: given as doubles, as all inputs are, it does not move."""
@@ -68,7 +68,9 @@ def truths(condition: Raw, name: str) -> Mask:
 
 # --- where a condition holds ---
 
-NONZERO = declare(Op("nonzero", np.argwhere, (None,), no_links, pieces=decided(lambda x: np.argwhere(true(x)))))
+NONZERO = declare(
+    Op("nonzero", np.argwhere, (None,), no_links, exact=Exactly(pieces=decided(lambda x: np.argwhere(true(x)))))
+)
 
 
 @indexed("nonzero", "torch method", op=NONZERO)
@@ -110,7 +112,8 @@ def below(edges: Array, values: Array, right: bool) -> Integers:
 
 
 SEARCHSORTED = declare(
-    Op("searchsorted", below, (None, None), no_links, pieces=decided(below), size=lambda edges, values, right: (
+    Op("searchsorted", below, (None, None), no_links, exact=Exactly(pieces=decided(below)),
+       size=lambda edges, values, right: (
         int(np.size(edges)) * int(np.size(values)) // max(int(np.prod(np.shape(edges)[:-1])), 1)
     ))
 )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors.hints import counted
-from gradcli.ops.declare import BEYOND, Apply, Op, Paired, Parts, beyond, declare
+from gradcli.ops.declare import BEYOND, WITH_OUTPUT, Apply, Entries, Op, Paired, Parts, Text, Torch, beyond, declare
 from gradcli.ops.exactly import is_nan, logaddexp
 from gradcli.ops.further.indices import reduced
 from gradcli.ops.further.positions import positions, searched
@@ -31,9 +31,8 @@ from gradcli.ops.links import (
     Raw,
     Static,
 )
-from gradcli.ops.reductions import CUMSUM, build_cumprod, build_prod, trailing_matrix
-from gradcli.ops.selection import AMAX, AMIN
-from gradcli.ops.spread import spread
+from gradcli.ops.reductions import CUMSUM, along_product, build_prod, trailing_matrix
+from gradcli.ops.statistics import AMAX, AMIN, spread
 from gradcli.ops.values import (
     ALL,
     AllAxes,
@@ -50,13 +49,13 @@ from gradcli.ops.values import (
     stack,
     where,
 )
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import BY_NUMPY, COUNTED, KEPT, OF_FLOATS, Kinds, Made, function
 
-FLOATS, SAME = "numpy-float numpy-float yes", "same same yes"
+FLOATS, SAME = BY_NUMPY, KEPT
 reduction = partial(function, family="reductions")
 
 
-def numpys(name: str, kinds: str) -> Callable[[Any], Any]:
+def numpys(name: str, kinds: Kinds) -> Callable[[Any], Any]:
     """Enter a function of NumPy and of JAX's copy of it alone."""
     return reduction(f"np.{name} numpy.{name} jnp.{name}", "", kinds=kinds)
 
@@ -79,7 +78,7 @@ def present(x: Value, axes: Axes, keepdim: bool) -> Array:
     return np.sum(~lacking(x), axis=axes, keepdims=keepdim, dtype=np.float64)
 
 
-@reduction("nansum", "torch numpy method", kinds="integer integer yes")
+@reduction("nansum", "torch numpy method", kinds=COUNTED)
 def nansum(x: Value, dim: AllAxes = ALL, keepdim: bool = False) -> Value:
     """the sum of the entries that are no nan"""
     return without_nan(x).sum(*dim, keepdim=keepdim)
@@ -91,10 +90,10 @@ def nanmean(x: Value, dim: AllAxes = ALL, keepdim: bool = False) -> Value:
     return nansum(x, dim, keepdim) / present(x, dim, keepdim)
 
 
-@numpys("nanprod", "integer integer yes")
-def nanprod(x: Value, dim: Static = None, keepdim: Static = False) -> Value:
+@numpys("nanprod", COUNTED)
+def nanprod(x: Value, dim: Static = None, keepdim: bool = False) -> Value:
     """the product of the entries that are no nan"""
-    return Value(x.f, build_prod(x.f, without_nan(x, 1.0).node, dim, keepdim, "np"))
+    return build_prod(without_nan(x, 1.0), dim, keepdim, "np")
 
 
 def enter_extreme(name: str, op: Op, fill: float, word: str) -> None:
@@ -180,20 +179,20 @@ def enter_pair(name: str, root: bool, words: str) -> None:
         return apart, mean_of(x, read_axes(dim, x.ndim, "all"), keepdim)
 
     build.__doc__ = words
-    reduction(name, "torch", kinds="no no yes")(build)
+    reduction(name, "torch", kinds=OF_FLOATS)(build)
 
 
 enter_pair("std_mean", root=True, words="the standard deviation and the mean")
 enter_pair("var_mean", root=False, words="the variance and the mean")
 
 
-@numpys("cumprod", "integer integer yes")
+@numpys("cumprod", COUNTED)
 def numpy_cumprod(x: Value, dim: Static = None) -> Value:
     """the running product as numpy has it: of the flattened array where no axis is given"""
-    return Value(x.f, build_cumprod(x.f, (x.flat if dim is None else x).node, 0 if dim is None else dim))
+    return along_product(x, dim)
 
 
-@reduction("bincount", "torch numpy method", kinds="no no yes")
+@reduction("bincount", "torch numpy method", kinds=OF_FLOATS)
 def bincount(f: Apply, x: Raw, weights: Value | None = None, minlength: int = 0) -> Value | Indices:
     """how often each integer from 0 on stands in x, or the sum of the weights where it does"""
     places = positions(f, x, "bincount")
@@ -222,7 +221,7 @@ def rows_of(x: Value, name: str) -> Value:
 def observed(x: Value, y: Value | None, rowvar: Static, name: str) -> Value:
     """Return the variables of one or two arrays as rows, as numpy reads them."""
     rows = [(part, rows_of(part, name)) for part in (x, y) if part is not None]
-    return Value(x.f, build_cat(x.f, [(row if rowvar or part.ndim < 2 else row.mT).node for part, row in rows], 0))
+    return build_cat(x.f, [row if rowvar or part.ndim < 2 else row.mT for part, row in rows])
 
 
 def covariances(x: Value, correction: float, fweights: Value | None = None, aweights: Value | None = None) -> Value:
@@ -256,19 +255,19 @@ def correlations(covariance: Value) -> Value:
     return covariance / deviations.reshape(covariance.shape[0], 1) / deviations
 
 
-@reduction("cov", "torch method", kinds="no no yes")
+@reduction("cov", "torch method", kinds=OF_FLOATS)
 def cov(x: Value, *, correction: float = 1, fweights: Value | None = None, aweights: Value | None = None) -> Value:
     """the covariances of the rows, which are variables; of one variable its variance"""
     return covariances(rows_of(x, "cov"), correction, fweights, aweights)
 
 
-@reduction("corrcoef", "torch method", kinds="no no yes")
+@reduction("corrcoef", "torch method", kinds=OF_FLOATS)
 def corrcoef(x: Value) -> Value:
     """the correlations of the rows, which are variables"""
     return correlations(covariances(rows_of(x, "corrcoef"), 1))
 
 
-@numpys("cov", "no numpy-float yes")
+@numpys("cov", Kinds(Made.NO, Made.NUMPY_FLOAT))
 def numpy_cov(
     x: Value, y: Value | None = None, rowvar: Static = True, bias: Static = False, ddof: Static = None,
     fweights: Value | None = None, aweights: Value | None = None,
@@ -278,7 +277,7 @@ def numpy_cov(
     return covariances(observed(x, y, rowvar, "cov"), by, fweights, aweights)
 
 
-@numpys("corrcoef", "no numpy-float yes")
+@numpys("corrcoef", Kinds(Made.NO, Made.NUMPY_FLOAT))
 def numpy_corrcoef(x: Value, y: Value | None = None, rowvar: Static = True) -> Value:
     """the correlations of the variables, which are rows unless rowvar=False"""
     return correlations(covariances(observed(x, y, rowvar, "corrcoef"), 1))
@@ -303,7 +302,7 @@ def require_axis(x: Value, dim: Static, name: str) -> int:
     return one_axis(dim, x.ndim)
 
 
-@reduction("diff", "torch numpy method", kinds="no integer yes")
+@reduction("diff", "torch numpy method", kinds=Kinds(Made.NO, Made.INTEGER))
 def diff(x: Value, n: int = 1, dim: Static = -1, prepend: Value | None = None, append: Value | None = None) -> Value:
     """the differences of neighbours along dim, n times over"""
     axis = require_axis(x, dim, "diff")
@@ -373,7 +372,7 @@ def slopes_of(x: Value, dim: Static, spacings: list[Value], edge_order: int) -> 
     return tuple(slopes_along(x, axis, spacing, edge_order) for axis, spacing in zip(axes, each, strict=True))
 
 
-@reduction("gradient", "torch", kinds="no no yes")
+@reduction("gradient", "torch", kinds=OF_FLOATS)
 def gradient(x: Value, spacing: Value | None = None, dim: Static = None, edge_order: int = 1) -> tuple[Value, ...]:
     """the slopes of x along each axis, by differences: a tuple with one array for each"""
     each = [] if spacing is None else [spacing]
@@ -382,7 +381,7 @@ def gradient(x: Value, spacing: Value | None = None, dim: Static = None, edge_or
     return slopes_of(x, dim, each, edge_order)
 
 
-@reduction("np.gradient numpy.gradient jnp.gradient", "", kinds="no numpy-float yes")
+@reduction("np.gradient numpy.gradient jnp.gradient", "", kinds=Kinds(Made.NO, Made.NUMPY_FLOAT))
 def numpy_gradient(
     x: Value, spacing: Value | None = None, second: Value | None = None, third: Value | None = None,
     dim: Static = None, edge_order: int = 1,
@@ -410,14 +409,14 @@ def areas(y: Value, x: Value | None, dx: Static, axis: int) -> Value:
     return both * (steps_along(places, along) / 2.0)
 
 
-@reduction("trapezoid trapz", "torch numpy", kinds="no numpy-float yes")
+@reduction("trapezoid trapz", "torch numpy", kinds=Kinds(Made.NO, Made.NUMPY_FLOAT))
 def trapezoid(y: Value, x: Value | None = None, dx: Static = None, dim: Static = -1) -> Value:
     """the area below y by the rule of trapezoids, with places x or a distance dx"""
     axis = require_axis(y, dim, "trapezoid")
     return areas(y, x, dx, axis).sum(axis)
 
 
-@reduction("cumulative_trapezoid", "torch", kinds="no no yes")
+@reduction("cumulative_trapezoid", "torch", kinds=OF_FLOATS)
 def cumulative_trapezoid(y: Value, x: Value | None = None, dx: Static = None, dim: Static = -1) -> Value:
     """the area below y up to each entry, by the rule of trapezoids"""
     axis = require_axis(y, dim, "cumulative_trapezoid")
@@ -476,14 +475,15 @@ LOGCUMSUMEXP = declare(
         logcumsumexp,
         (logcumsumexp_vjp,),
         logcumsumexp_local,
-        shaped=True,
-        differs=beyond,
-        says=BEYOND,
+        entries=Entries(shaped=True, index=Paired("where({j} <= {i}, exp({x}[{j}] - {y}[{i}]), 0)")),
+        torch=Torch(differs=beyond, says=BEYOND),
         digits=lambda y, x, dim: np.where(np.isfinite(y), np.abs(y), 0.0),  # exp(x - y) has the last digits of y
-        backward_text=logcumsumexp_text_back,
-        index=Paired("where({j} <= {i}, exp({x}[{j}] - {y}[{i}]), 0)"),
-        write=lambda call: f"logcumsumexp({call.texts[0]}, dim={call.static['dim']})",
+        text=Text(
+            backward=logcumsumexp_text_back,
+            write=lambda call: f"logcumsumexp({call.texts[0]}, dim={call.static['dim']})",
+        ),
         again=(logcumsumexp_again,),
+        reads=WITH_OUTPUT,
     )
 )
 
@@ -497,7 +497,7 @@ def build_logcumsumexp(x: Value, dim: Axis) -> Value:
 # --- lines between points, and polynomials by their coefficients, the highest power first as numpy has them ---
 
 
-@function("interp", "numpy not-bare", "elementwise", kinds="no no yes")
+@function("interp", "numpy not-bare", "elementwise", kinds=OF_FLOATS)
 def interp(x: Value, xp: Value, fp: Value, left: Value | None = None, right: Value | None = None) -> Value:
     """heights at x on the lines between points, whose places xp increase; beyond them the first and the last height"""
     fits = xp.ndim == 1 and xp.shape == fp.shape and xp.shape[0]
@@ -527,7 +527,7 @@ def powers(x: Value, count: int, increasing: bool) -> Value | Array:
     return stack(columns if increasing else columns[::-1], x.ndim)
 
 
-@function("vander", "torch numpy", "making", kinds="no no yes")
+@function("vander", "torch numpy", "making", kinds=OF_FLOATS)
 def vander(x: Value, N: int | None = None, increasing: bool = False, library: Library = "torch") -> Value | Array:
     """the powers of each entry as rows, from N - 1 down to 0, or up with increasing=True"""
     require(x.ndim == 1, "shape", f"vander takes a vector, not shape {x.shape}")
@@ -542,7 +542,7 @@ def vander(x: Value, N: int | None = None, increasing: bool = False, library: Li
     return powers(x, count, increasing)
 
 
-@function("linalg.vander torch.linalg.vander", "", "making", kinds="no no yes")
+@function("linalg.vander torch.linalg.vander", "", "making", kinds=OF_FLOATS)
 def linalg_vander(x: Value, *, N: int | None = None) -> Value | Array:
     """the powers of each entry along a new last axis, from 0 up to N - 1"""
     require(x.ndim, "shape", "linalg.vander takes an array with an axis, not one number")
@@ -557,7 +557,7 @@ def row(x: Value, name: str) -> Value:
     return x
 
 
-@function("polyval", "numpy not-bare", "elementwise", kinds="no no yes")
+@function("polyval", "numpy not-bare", "elementwise", kinds=OF_FLOATS)
 def polyval(p: Value, x: Value) -> Value:
     """the polynomial with these coefficients at x, the highest power first"""
     total, *parts = [p[k] for k in range(row(p, "polyval").size)]
@@ -566,7 +566,7 @@ def polyval(p: Value, x: Value) -> Value:
     return total if total.shape == x.shape else total.expand(*x.shape)
 
 
-@function("convolve", "numpy not-bare", "making", kinds="no no yes")
+@function("convolve", "numpy not-bare", "making", kinds=OF_FLOATS)
 def convolve(a: Value, v: Value, mode: Static = "full") -> Value:
     """the convolution of two vectors: all of it, as long as the longer, or where they overlap wholly"""
     longer, shorter = sorted((row(part, "convolve") for part in (a, v)), key=lambda part: -part.size)

@@ -13,16 +13,16 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
-from gradcli.ops.declare import Op
+from gradcli.ops.declare import Entries, Op, Text
 from gradcli.ops.further.positions import positions, truths
 from gradcli.ops.joining import INDEX, PART, build_cat
 from gradcli.ops.links import Array, Axes, Indices, Library, Raw, Raws, Shape, Static
 from gradcli.ops.shaping import FLIP, build_expand, checked_shape, mover, number_entries, whole_numbers
 from gradcli.ops.values import Axis, Value, Values, one_axis, read_axes, require, stack, where, whole
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import KEPT, LIKE_FIRST, OF_FLOATS, function
 from gradcli.ops.writing import places_text
 
-MOVES = "same same yes"
+MOVES = KEPT
 shaping = partial(function, family="shaping", kinds=MOVES)
 
 
@@ -72,7 +72,7 @@ def view_as(x: Value, other: Value) -> Value:
 @shaping("expand_as", "not-bare method")
 def expand_as(x: Value, other: Value) -> Value:
     """repeated along axes of length 1 and new axes to the shape of other"""
-    return Value(x.f, build_expand(x.f, x.node, *other.shape))
+    return build_expand(x, *other.shape)
 
 
 @shaping("unflatten", "torch method")
@@ -173,8 +173,7 @@ DIAG_EMBED = mover(
     on_diagonals,
     lambda g, _y, _x, *, offset: np.diagonal(g, offset, -2, -1),
     size=lambda x, offset: int(np.prod(x.shape[:-1], dtype=float) * (x.shape[-1] + abs(offset)) ** 2),
-    defaults={"offset": 0},
-    backward_text=diagonal_text_back,
+    text=Text(defaults={"offset": 0}, backward=diagonal_text_back),
 )
 
 
@@ -207,12 +206,16 @@ def stretches_text_back(_k: int, out: Array, x: Array, **how: int) -> tuple[str,
 UNFOLD = mover(
     "unfold",
     stretches_along,
-    view=True,
+    entries=Entries(view=True),
     size=lambda x, dim, size, step: int(
         np.size(x) // max(x.shape[dim], 1) * ((x.shape[dim] - size) // step + 1) * size
     ),
-    write=lambda call: f"{call.tight[0]}.unfold({call.static['dim']}, {call.static['size']}, {call.static['step']})",
-    backward_text=stretches_text_back,
+    text=Text(
+        write=lambda call: (
+            f"{call.tight[0]}.unfold({call.static['dim']}, {call.static['size']}, {call.static['step']})"
+        ),
+        backward=stretches_text_back,
+    ),
 )
 
 
@@ -360,7 +363,7 @@ def select(x: Value, dim: Static, index: int) -> Value:
 def cat(arrays: Sequence[Any], dim: Static) -> Value:
     """Return arrays, of which one is a value, joined along an axis."""
     f = next(x.f for x in arrays if isinstance(x, Value))
-    return Value(f, build_cat(f, [x.node if isinstance(x, Value) else x for x in arrays], dim))
+    return build_cat(f, [x if isinstance(x, Value) else Value(f, x) for x in arrays], dim)
 
 
 def some(tensors: Values, name: str) -> Values:
@@ -499,7 +502,7 @@ def delete(x: Value, obj: Raw, axis: Static = None) -> Value:
     return flat.along(at, np.delete(np.arange(length), places))
 
 
-@function("np.select numpy.select jnp.select", "", "elementwise", kinds="no no yes")
+@function("np.select numpy.select jnp.select", "", "elementwise", kinds=OF_FLOATS)
 def numpy_select(f: Any, condlist: Raws, choicelist: Values, default: Value | None = None) -> Value:
     """the entries of the first array whose condition holds, or of default where none does"""
     fits = choicelist and len(condlist) == len(choicelist)
@@ -554,9 +557,8 @@ PAD = mover(
     "pad",
     bordered,
     lambda g, _y, _x, *, pads: bordered(g, pads=negated(pads)),
-    backward_text=inner_text_back,
+    text=Text(backward=inner_text_back, write=lambda call: pads_text(call.texts[0], call.static["pads"])),
     size=lambda x, pads: math.prod(max(n + a + b, 0) for (a, b), n in zip(pads, x.shape, strict=True)),
-    write=lambda call: pads_text(call.texts[0], call.static["pads"]),
 )
 
 
@@ -607,7 +609,7 @@ TORCH_AXES = {2: (2, 3), 4: (3, 4), 6: (4, 5)}
 """How many axes an array may have of which one, two or three go on."""
 
 
-@function("pad", "functional not-bare", "shaping", op=PAD, kinds="same same first")
+@function("pad", "functional not-bare", "shaping", op=PAD, kinds=LIKE_FIRST)
 def pad_axes(x: Value, pad: Static, mode: Static = "constant", value: Value | None = None) -> Value:
     """with numbers round it: pairs of counts from the last axis on; constant, reflect, replicate or circular"""
     counts = whole_numbers((pad,), "a count")
@@ -631,7 +633,7 @@ def pad_axes(x: Value, pad: Static, mode: Static = "constant", value: Value | No
 NUMPY_MODES = {"edge": "replicate", "reflect": "reflect", "symmetric": "symmetric", "wrap": "circular"}
 
 
-@function("np.pad numpy.pad jnp.pad", "", "shaping", kinds="same same first")
+@function("np.pad numpy.pad jnp.pad", "", "shaping", kinds=LIKE_FIRST)
 def numpy_pad(x: Value, pad_width: Static, mode: Static = "constant", constant_values: Value | None = None) -> Value:
     """with numbers round it, as numpy has it: constant, edge, reflect, symmetric or wrap"""
     pads = read_widths(pad_width, x.ndim)

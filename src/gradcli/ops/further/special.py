@@ -13,7 +13,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
-from gradcli.ops.declare import RULES, in_one_step
+from gradcli.ops.declare import OUTPUT, RULES, Exactly, Keeps, Text, Torch, in_one_step
 from gradcli.ops.elementwise import erfc, normal_density, normal_share
 from gradcli.ops.links import Array, Expression, Static, Symbols
 from gradcli.ops.piecewise import CLIP
@@ -129,25 +129,27 @@ def digamma(x: Array) -> Array:
 
 def erfinv_slopes(s: Symbols, x: Expression) -> Slopes:
     """Return √π/2·exp(y²), y the value."""
-    return (s.sqrt(s.pi) / 2 * s.exp(s.named(s, "erfinv", erfinv_slopes)(x) ** 2),)
+    return (s.sqrt(s.pi) / 2 * s.exp(s.erfinv(x) ** 2),)
 
 
 # fmt: off
 elementwise(
     "erfc", erfc, lambda g, _y, x: -STEEPEST * np.exp(-x * x) * g, None,
-    slopes=lambda s, x: (-2 / s.sqrt(s.pi) * s.exp(-(x**2)),), backward_text=("-2/sqrt(pi)*exp(-{0}**2)*{g}",),
-    exactly=exactly.in_mpmath(lambda mp, x: mp.erfc(x)),
+    slopes=lambda s, x: (-2 / s.sqrt(s.pi) * s.exp(-(x**2)),), text=Text(backward=("-2/sqrt(pi)*exp(-{0}**2)*{g}",)),
+    exact=Exactly(value=exactly.in_mpmath(lambda mp, x: mp.erfc(x))),
     spelled=Spelled("torch math special method", "", "1 - erf(x), with its digits where erf(x) is nearly 1"))
 elementwise(
     "erfinv", erfinv, lambda g, y, _x: g * (np.exp(y * y) / STEEPEST), None,
-    slopes=erfinv_slopes, backward_text=("{g}*sqrt(pi)/2*exp({y}**2)",), torch_saves=("0",), domain=((-0.9, 0.9),),
-    exactly=exactly.in_mpmath(lambda mp, x: mp.erfinv(x) if abs(x) <= 1 else mp.nan),
-    spelled=Spelled("torch special method", "", "the number whose erf is x"))
+    slopes=erfinv_slopes, text=Text(backward=("{g}*sqrt(pi)/2*exp({y}**2)",)), torch=Torch(saves=((0,),)),
+    domain=((-0.9, 0.9),),
+    exact=Exactly(value=exactly.in_mpmath(lambda mp, x: mp.erfinv(x) if abs(x) <= 1 else mp.nan)),
+    spelled=Spelled("torch special method", "", "the number whose erf is x"), reads=OUTPUT)
 elementwise(
     "ndtr", lambda x: erfc(-x * math.sqrt(0.5)) / 2, lambda g, _y, x: g * normal_density(x), None,
-    slopes=lambda s, x: (s.exp(-(x**2) / 2) / s.sqrt(2 * s.pi),), backward_text=("{g}*exp(-{0}**2/2)/sqrt(2*pi)",),
-    torch_saves=("own",), torch_doubles=lambda y, x: (normal_share(x), None),
-    exactly=exactly.in_mpmath(lambda mp, x: mp.ncdf(x)),
+    slopes=lambda s, x: (s.exp(-(x**2) / 2) / s.sqrt(2 * s.pi),),
+    text=Text(backward=("{g}*exp(-{0}**2/2)/sqrt(2*pi)",)),
+    torch=Torch(saves=((Keeps.OWN,),), doubles=lambda y, x: (normal_share(x), None)),
+    exact=Exactly(value=exactly.in_mpmath(lambda mp, x: mp.ncdf(x))),
     spelled=Spelled("special", "", "the normal distribution function"))
 # fmt: on
 
@@ -157,29 +159,29 @@ elementwise(
 
 def digamma_slopes(s: Symbols, x: Expression) -> Slopes:
     """Return ψ'(x)."""
-    return (s.named(s, "polygamma", polygamma_slopes)(s.number(1), x),)
+    return (s.polygamma(s.number(1), x),)
 
 
 def polygamma_slopes(s: Symbols, n: Expression, x: Expression) -> Slopes:
     """Return that of the next order by x; by n there is none."""
-    return s.number(0), s.named(s, "polygamma", polygamma_slopes)(n + 1, x)
+    return s.number(0), s.polygamma(n + 1, x)
 
 
 # fmt: off
 elementwise(
     "lgamma", by_mpmath(log_gamma), lambda g, _y, x: g * digamma(x), None,
-    slopes=lambda s, x: (s.named(s, "digamma", digamma_slopes)(x),), backward_text=("{g}*digamma({0})",),
-    exactly=exactly.in_mpmath(log_gamma), domain=((0.3, 4),),
+    slopes=lambda s, x: (s.digamma(x),), text=Text(backward=("{g}*digamma({0})",)),
+    exact=Exactly(value=exactly.in_mpmath(log_gamma)), domain=((0.3, 4),),
     spelled=Spelled("torch special method", "gammaln math.lgamma", "the logarithm of the gamma function"))
 DIGAMMA = elementwise(
     "digamma", digamma, lambda g, _y, x: g * polygamma(1, x), None,
-    slopes=digamma_slopes, backward_text=("{g}*polygamma(1, {0})",),
-    exactly=exactly.in_mpmath(lambda mp, x: psi(mp, 0, x)), domain=((0.3, 4),),
+    slopes=digamma_slopes, text=Text(backward=("{g}*polygamma(1, {0})",)),
+    exact=Exactly(value=exactly.in_mpmath(lambda mp, x: psi(mp, 0, x))), domain=((0.3, 4),),
     spelled=Spelled("torch special method", "psi", "the derivative of lgamma"))
 POLYGAMMA = elementwise(
     "polygamma", polygamma, None, lambda g, _y, n, x: g * polygamma(n + 1, x), None,
-    slopes=polygamma_slopes, backward_text=("", "{g}*polygamma({0} + 1, {1})"),
-    exactly=exactly.in_mpmath(psi, 2), domain=((1, 1), (0.3, 4)), spelled=None)
+    slopes=polygamma_slopes, text=Text(backward=("", "{g}*polygamma({0} + 1, {1})")),
+    exact=Exactly(value=exactly.in_mpmath(psi, 2)), domain=((1, 1), (0.3, 4)), spelled=None)
 # fmt: on
 RULES[polygamma] = lambda f, n, x: applied(f, POLYGAMMA, np.float64(float(numbers(n))), x)
 
@@ -205,8 +207,8 @@ def logit(x: Array) -> Array:
 # fmt: off
 LOGIT = elementwise(
     "logit", logit, lambda g, _y, x: np.where((x < 0) | (x > 1), np.nan, g / (x * (1 - x))), None,
-    slopes=lambda s, x: (1 / (x * (1 - x)),), backward_text=("{g}/({0}*(1 - {0}))",),
-    exactly=lambda x: np.log(x / (1 - x)), domain=((0.1, 0.9),), spelled=None)
+    slopes=lambda s, x: (1 / (x * (1 - x)),), text=Text(backward=("{g}/({0}*(1 - {0}))",)),
+    exact=Exactly(value=lambda x: np.log(x / (1 - x))), domain=((0.1, 0.9),), spelled=None)
 # fmt: on
 
 

@@ -15,9 +15,9 @@ from gradcli.errors.hints import counted
 from gradcli.ops.declare import Apply, Pair
 from gradcli.ops.links import Array, Indices, Mask, Static
 from gradcli.ops.neural import as_numbers
-from gradcli.ops.selection import PICK
+from gradcli.ops.statistics import PICK
 from gradcli.ops.values import Value, einsum, number, relu, require, sign, square, where
-from gradcli.ops.vocabulary import function
+from gradcli.ops.vocabulary import KEPT, OF_FLOATS, OF_NUMBERS, STRICT, function
 
 NOWHERE = -1
 """The place of what lies in the padding."""
@@ -201,8 +201,8 @@ def enter_convolutions(axes: int) -> None:
     build.__doc__ = f"the sums of products of a kernel with windows of the input, along {counted(axes, 'axis')}"
     words = f"the transpose of a convolution along {counted(axes, 'axis')}: each entry adds a kernel to the output"
     build_transposed.__doc__ = words
-    neural(name, EVERYWHERE, kinds="no no no")(build)
-    neural(other, EVERYWHERE, kinds="no no no")(build_transposed)
+    neural(name, EVERYWHERE, kinds=STRICT)(build)
+    neural(other, EVERYWHERE, kinds=STRICT)(build_transposed)
 
 
 # --- pooling ---
@@ -278,7 +278,7 @@ def enter_max(axes: int) -> None:
         return largest(x, places, return_indices)
 
     build.__doc__ = f"the largest entry of each window along {counted(axes, 'axis')}, of several the first"
-    neural(name, EVERYWHERE, kinds="no same yes")(build)
+    neural(name, EVERYWHERE, kinds=OF_NUMBERS)(build)
 
 
 def enter_average(axes: int) -> None:
@@ -304,7 +304,7 @@ def enter_average(axes: int) -> None:
     build.__doc__ = (
         f"the mean of each window along {counted(axes, 'axis')}, padding counted unless count_include_pad=False"
     )
-    neural(name, EVERYWHERE if axes == 1 else "functional", kinds="no no yes")(build)
+    neural(name, EVERYWHERE if axes == 1 else "functional", kinds=OF_FLOATS)(build)
 
 
 def adaptive_places(x: Value, axes: int, output_size: Static, name: str) -> Places:
@@ -331,8 +331,8 @@ def enter_adaptive(axes: int) -> None:
     where = EVERYWHERE if axes == 1 else "functional"
     build_mean.__doc__ = f"the means of as many windows as output_size says, along {counted(axes, 'axis')}"
     build_most.__doc__ = f"the largest entries of as many windows as output_size says, along {counted(axes, 'axis')}"
-    neural(mean, where, kinds="no no yes")(build_mean)
-    neural(most, where, kinds="no same yes")(build_most)
+    neural(mean, where, kinds=OF_FLOATS)(build_mean)
+    neural(most, where, kinds=OF_NUMBERS)(build_most)
 
 
 def enter_norm(axes: int) -> None:
@@ -354,7 +354,7 @@ def enter_norm(axes: int) -> None:
         return (signed * math.prod(kernel)) ** (1 / order)
 
     build.__doc__ = f"(sum(x**p))**(1/p) of each window along {counted(axes, 'axis')}"
-    neural(name, "functional", kinds="no no yes")(build)
+    neural(name, "functional", kinds=OF_FLOATS)(build)
 
 
 for _axes in (1, 2, 3):
@@ -362,7 +362,7 @@ for _axes in (1, 2, 3):
         _enter(_axes)
 
 
-@neural("local_response_norm", "functional", kinds="no no no")
+@neural("local_response_norm", "functional", kinds=STRICT)
 def local_response_norm(x: Value, size: Static, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Value:
     """x/(k + alpha*mean(x**2))**beta, the mean over the neighbouring channels"""
     require(x.ndim > 2, "shape", f"local_response_norm takes 3 axes or more, not shape {x.shape}")
@@ -391,7 +391,7 @@ def window_places(
     return (layers + plane).reshape(channels * math.prod(kernel), -1)
 
 
-@function("F.unfold nn.functional.unfold torch.nn.functional.unfold", "", "shaping", kinds="same same yes")
+@function("F.unfold nn.functional.unfold torch.nn.functional.unfold", "", "shaping", kinds=KEPT)
 def image_windows(
     x: Value, kernel_size: Static, dilation: Static = 1, padding: Static = 0, stride: Static = 1
 ) -> Value:
@@ -407,7 +407,7 @@ def image_windows(
     return padded.reshape(*padded.shape[:-3], math.prod(padded.shape[-3:])).along(x.ndim - 3, places)
 
 
-@function("F.fold nn.functional.fold torch.nn.functional.fold", "", "shaping", kinds="same same yes")
+@function("F.fold nn.functional.fold torch.nn.functional.fold", "", "shaping", kinds=KEPT)
 def fold(
     x: Value, output_size: Static, kernel_size: Static, dilation: Static = 1, padding: Static = 0, stride: Static = 1
 ) -> Value:
@@ -524,7 +524,7 @@ def sizes_of(x: Value, size: Static, scale_factor: Static, again: bool) -> tuple
     return lengths, (None,) * axes if again else factors
 
 
-@neural("interpolate upsample", "functional", kinds="no no yes")
+@neural("interpolate upsample", "functional", kinds=OF_FLOATS)
 def interpolate(
     x: Value, size: Static = None, scale_factor: Static = None, mode: Static = "nearest", align_corners: Static = None,
     recompute_scale_factor: Static = None, antialias: Static = False,
@@ -554,7 +554,7 @@ def interpolate(
     return x
 
 
-@neural("pixel_shuffle", EVERYWHERE, kinds="no same yes")
+@neural("pixel_shuffle", EVERYWHERE, kinds=OF_NUMBERS)
 def pixel_shuffle(x: Value, upscale_factor: Static) -> Value:
     """r*r channels spread over squares of r by r pixels"""
     r = whole_factor(upscale_factor, "upscale_factor")
@@ -566,7 +566,7 @@ def pixel_shuffle(x: Value, upscale_factor: Static) -> Value:
     return parts.reshape(*batch, inside, height * r, width * r)
 
 
-@neural("pixel_unshuffle", EVERYWHERE, kinds="no same yes")
+@neural("pixel_unshuffle", EVERYWHERE, kinds=OF_NUMBERS)
 def pixel_unshuffle(x: Value, downscale_factor: Static) -> Value:
     """squares of r by r pixels gathered into r*r channels"""
     r = whole_factor(downscale_factor, "downscale_factor")
@@ -578,7 +578,7 @@ def pixel_unshuffle(x: Value, downscale_factor: Static) -> Value:
     return parts.reshape(*batch, channels * r * r, rows, columns)
 
 
-@neural("channel_shuffle", EVERYWHERE, kinds="no same yes")
+@neural("channel_shuffle", EVERYWHERE, kinds=OF_NUMBERS)
 def channel_shuffle(x: Value, groups: Static) -> Value:
     """the channels, one of each group after the other"""
     count = whole_factor(groups, "groups")
