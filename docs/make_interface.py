@@ -97,7 +97,7 @@ def members(kind: type) -> Iterator[tuple[str, str, str]]:
         home = next(one for one in kind.__mro__ if name in vars(one) or one is object)
         if name.startswith("_") or name in fields or not home.__module__.startswith("gradcli"):
             continue
-        yield name, "" if isinstance(member, property) else signature(member), inspect.getdoc(member) or ""
+        yield name, signature(member) if callable(member) else "", inspect.getdoc(member) or ""
 
 
 def markdown(text: str) -> str:

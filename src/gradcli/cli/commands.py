@@ -19,13 +19,6 @@ if TYPE_CHECKING:
     from gradcli.cli.request import Request, Typed
     from gradcli.explanation.explained import Explained
 
-WARNINGS = {
-    "differ": "J and reverse mode disagree; the notes say more",
-    "digits-lost": "rounding has cost so many digits that a number is wrong; the notes say more",
-    "unclear": "gradcli could not decide what is right; the notes say why, and a larger --budget work=N may decide it",
-}
-STATUS = {"agree": ExitStatus.NOT_FINITE, "not-finite": ExitStatus.NOT_FINITE, "unclear": ExitStatus.UNCLEAR}
-"""The exit code of an answer that is not wholly well, by its verdict; 1 for all others."""
 MOST_LINES = 30
 """Lines whose calls are answered for ``--all``."""
 PROMPT = "   Enter goes on, q ends "
@@ -185,11 +178,14 @@ def reveal(env: Environment, answer: Explained, how: Printing) -> None:
 
 def status_of(env: Environment, verdict: str, finite: bool, quiet: bool) -> ExitStatus:
     """Return the exit code of an answer, and say on standard error why it is not 0."""
+    from gradcli.explanation.results import VERDICTS  # a start without an answer needs none
+
     if verdict in ("agree", "right") and finite:
         return ExitStatus.OK
+    known = next(one for one in VERDICTS.values() if verdict in (one.word, one.of_check))
     if not quiet:
-        complain(env, f"warning: {WARNINGS.get(verdict, 'a value or derivative is not finite at this point')}")
-    return STATUS.get(verdict, ExitStatus.DISAGREE)
+        complain(env, f"warning: {known.warning}")
+    return ExitStatus(known.status)
 
 
 def grad(env: Environment, typed: Typed) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from gradcli.document.texts import full
 from gradcli.errors.hints import counted
 from gradcli.explanation.rereading import evaluate as read_back
+from gradcli.explanation.results import VERDICTS
 from gradcli.explanation.saturation import saturated, true_rules
 
 if TYPE_CHECKING:
@@ -26,12 +27,7 @@ NEAR = 1e-3
 """Relative distance up to which numbers that were rounded for readers are nearly the same."""
 AT_ONCE = 50
 """Formulas that are read as one program."""
-FAULTS = {
-    "differ": "reverse mode and vᵀ·J give different numbers: see the notes",
-    "digits-lost": "rounding has cost too many digits: see the notes",
-    "unclear": "gradcli could not decide whether this is right: see the notes",
-}
-VIEW_FAULTS = FAULTS | {"differ": "another route gives another number: see the notes"}
+VIEW_DIFFERS = "another route gives another number: see the notes"
 MOST_DIGITS = 15
 
 
@@ -154,7 +150,7 @@ def literal(number: Any) -> str:
 def verdict(answer: Explained, one_row: bool = False) -> tuple[str, str]:
     """Return what the two routes say of each other, and the tone of it; of ``one_row`` also that J is the gradient."""
     if not answer.agreement.agree:
-        return f"✗ {FAULTS[answer.agreement.verdict]}", "bad"
+        return f"✗ {VERDICTS[answer.agreement.verdict].fault}", "bad"
     if not all(np.all(np.isfinite(grad)) for grad in answer.grad.values()):
         return "not finite at this point, on both routes", "doubtful"
     if not np.all(np.isfinite(answer.output)):
@@ -178,7 +174,7 @@ def how_far(answer: Explained, error: float) -> str:
 def proof_text(proof: Proof) -> str:
     """Return how far the numbers of a view are right."""
     if proof.verdict != "agree":
-        return f"✗ {VIEW_FAULTS[proof.verdict]}"
+        return f"✗ {VIEW_DIFFERS if proof.verdict == 'differ' else VERDICTS[proof.verdict].fault}"
     if not proof.finite:
         return "not finite at this point"
     if proof.digits is None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcli.engine.graph import Operation
 from gradcli.explanation.evaluation import Source
-from gradcli.explanation.results import Agreement, Backward, Note, View, sum_of, sum_vjps
+from gradcli.explanation.results import VERDICTS, Agreement, Backward, Note, View, sum_of, sum_vjps
 from gradcli.ops.declare import Array
 from gradcli.records import replace
 
@@ -106,7 +106,7 @@ class Explained:
     def verdict(self) -> str:
         """The worst of ``agreement`` and of the views: ``differ``, ``digits-lost``, ``unclear``, else ``agree``."""
         verdicts = (self.agreement.verdict, *(view.proof.verdict for view in self.views.values()))
-        return max(verdicts, key=("agree", "unclear", "digits-lost", "differ").index)
+        return max(verdicts, key=list(VERDICTS).index)
 
     @property
     def finite(self) -> bool:

@@ -18,6 +18,54 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Verdict:
+    """What may be said of numbers.
+
+    - ``word``, ``of_check``: what an answer calls it, and what a check does.
+    - ``status``: the exit code, also where the numbers are not finite.
+    - ``warning``: what the command line says of it.
+    - ``fault``: what stands beside the gradients.
+    """
+
+    word: str
+    of_check: str
+    status: int
+    warning: str = "a value or derivative is not finite at this point"
+    fault: str = ""
+
+
+VERDICTS = {
+    verdict.word: verdict
+    for verdict in (
+        Verdict("agree", "right", 3),
+        Verdict("not-finite", "not-finite", 3),
+        Verdict(
+            "unclear",
+            "unclear",
+            4,
+            "gradcli could not decide what is right; the notes say why, and a larger --budget work=N may decide it",
+            "gradcli could not decide whether this is right: see the notes",
+        ),
+        Verdict(
+            "digits-lost",
+            "wrong",
+            1,
+            "rounding has cost so many digits that a number is wrong; the notes say more",
+            "rounding has cost too many digits: see the notes",
+        ),
+        Verdict(
+            "differ",
+            "wrong",
+            1,
+            "J and reverse mode disagree; the notes say more",
+            "reverse mode and vᵀ·J give different numbers: see the notes",
+        ),
+    )
+}
+"""All of them, the better first."""
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """One thing worth knowing.
 

@@ -225,9 +225,8 @@ def note_cancelled_values(nodes: list[Node]) -> list[Note]:
     if not found:
         return []
     node, entry = min(found, key=lambda item: item[0].index)
-    what, at = node.op.text.cancels, at_entry(entry, node.shape)
-    text = f"The two sides of a {what} cancel{at}: the result is mostly rounding, and "
-    return [Note("digits-lost", f"{text}so is what depends on it.")]
+    sides = f"The two sides of a {node.op.text.cancels} cancel{at_entry(entry, node.shape)}"
+    return [Note("digits-lost", f"{sides}: the result is mostly rounding, and so is what depends on it.")]
 
 
 def by_shape(nodes: list[Node]) -> dict[Hashable, list[Operation]]:

@@ -14,6 +14,7 @@ from gradcli.errors import Budget
 from gradcli.errors.hints import counted, listed
 from gradcli.exact.thresholds import ALL
 from gradcli.explanation.checked import DIGITS, EXPECTED
+from gradcli.explanation.results import VERDICTS
 from gradcli.render.data import events_document, fields, head, inputs_document, notes_document
 
 if TYPE_CHECKING:
@@ -220,17 +221,13 @@ def check_document(check: Checked) -> dict[str, Any]:
         "agreement": {
             "agree": check.agree,
             "finite": check.finite,
-            "verdict": AGREEMENTS[check.verdict],
+            "verdict": next(one.word for one in reversed(VERDICTS.values()) if one.of_check == check.verdict),
             "digits": check.digits,
         },
         "notes": notes_document(check.notes),
         "sentence": check_line(check),
         "error": None,
     }
-
-
-AGREEMENTS = {"right": "agree", "wrong": "differ", "unclear": "unclear", "not-finite": "not-finite"}
-"""What the agreement of an answer is called where every answer has one."""
 
 
 def entry_document(entry: Entry | None) -> dict[str, Any] | None:
