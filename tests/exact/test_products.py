@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.exact import real
 from gradcli.exact.real import digits, lifted, multiply
 from gradcli.ops.linear_algebra import count_terms, pays_in_limbs
 
@@ -48,15 +47,6 @@ def test_what_has_no_limbs_is_multiplied_entry_by_entry(entry):
     a[0, 0] = Decimal(entry)
     with digits(50):
         assert list(map(str, multiply(a, b).ravel())) == list(map(str, np.matmul(a, b).ravel()))
-
-
-def test_small_blocks_give_the_same(monkeypatch):
-    a, b = decimals((60, 60), 50), decimals((60, 60), 50)
-    with digits(50):
-        whole = multiply(a, b)
-        monkeypatch.setattr(real, "BLOCK", 1_000)
-        monkeypatch.setattr(real, "WIDTH", 7)
-        assert np.all(multiply(a, b) == whole)
 
 
 def test_zeros_and_large_integers():
