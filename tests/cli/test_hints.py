@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,10 +56,20 @@ def filled(code: str) -> str:
     return next((FILLED[name] for name in re.findall(r"\w+", code) if name in FILLED), "x")
 
 
+def texts_in(data: object) -> Iterator[str]:
+    """Yield the texts of a TOML document."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict | list):
+        for part in data.values() if isinstance(data, dict) else data:
+            yield from texts_in(part)
+
+
 def suggested() -> Iterator[str]:
     """Yield the commands in texts of the source that are no docstrings: those of hints, and of what refers to them."""
     for path in (HOME / "errors" / "hints.toml", HOME / "language" / "misread.toml"):
-        yield from (SAID.sub("", found).strip() for found in COMMAND.findall(path.read_text(encoding="utf-8")))
+        for text in texts_in(tomllib.loads(path.read_text(encoding="utf-8"))):
+            yield from (SAID.sub("", found).strip() for found in COMMAND.findall(text))
     for path in sorted(HOME.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
