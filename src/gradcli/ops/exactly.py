@@ -101,9 +101,12 @@ def logsumexp(x: Array, dim: int | Axes, keepdim: bool) -> Array:
 
 
 def norm(x: Array, dim: Axes, keepdim: bool, p: float) -> Array:
-    """Return (Σ|x|^p)^(1/p), in units of the largest entry: decimals too end somewhere, and 1e300**100 is beyond."""
-    if p == 2:
-        return np.sqrt(np.sum(x * x, axis=dim, keepdims=keepdim))
+    """Return (Σ|x|^p)^(1/p), in units but for p = 2: decimals too end somewhere, and 1e300**100 is beyond."""
+    return np.sqrt(np.sum(x * x, axis=dim, keepdims=keepdim)) if p == 2 else norm_in_units(x, dim, keepdim, p)
+
+
+def norm_in_units(x: Array, dim: Axes, keepdim: bool, p: float) -> Array:
+    """Return a norm of numbers of any kind in units of the largest entry, for p < 0 of the smallest."""
     size = np.asarray(abs(x))
     unit = unit_of(size, dim, p) if size.size else size
     total = np.asarray(np.sum((size / unit) ** p, axis=dim, keepdims=True)) ** (one_like(unit) / p) * unit

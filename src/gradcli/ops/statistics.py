@@ -438,10 +438,7 @@ def norm_of(x: Array, dim: Axes, keepdim: bool, p: float) -> Array:
     found = np.sqrt(total) if p == 2 else np.power(total, 1 / p)
     if np.all((total > SAFE) & (total < np.inf)) or not np.size(x):
         return found
-    unit = (np.max if p > 0 else np.min)(np.abs(x), axis=dim, keepdims=True)
-    unit = np.where((unit > 0) & np.isfinite(unit), unit, 1.0)
-    scaled = np.power(np.sum(np.power(np.abs(x) / unit, p), axis=dim, keepdims=keepdim), 1 / p)
-    return (unit if keepdim else np.squeeze(unit, axis=dim)) * scaled
+    return exactly.norm_in_units(x, dim, keepdim, p)
 
 
 def norm_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool, p: float) -> Array:
