@@ -37,8 +37,11 @@ def test_every_rule_of_the_table_has_a_mutant():
     assert all((f"{f.name}(): built" in catalogue) == is_built(f) for f in FUNCTIONS.values())
 
 
-def test_the_tests_that_judge_are_there():
-    assert [name for name in mutants.TESTS if not (HERE / name).exists()] == []
+def test_the_tests_that_judge_are_there_and_the_court_is_none_of_them():
+    names = {Path(path).name for path in mutants.judging()}
+    assert {"test_definitions.py", "exact", "language"} <= names
+    assert "test_mutants.py" not in names
+    assert all((HERE / f"test_{name}.py").exists() for name in mutants.NO_NUMBERS.split())
 
 
 SCRIPT = """
