@@ -94,7 +94,7 @@ def test_a_command_that_is_suggested_runs(cli: Cli, command: str) -> None:
 
 
 def test_the_commands_are_found() -> None:
-    assert "gradcli explain 'x**3' --x 2" in SUGGESTED
+    assert "gradcli explain 'x**3' --x 2 --hessian" in SUGGESTED
     assert "gradcli explain 'x**2' --x 1.,2. --v 1,1" in SUGGESTED
     assert len(SUGGESTED) >= 10
 
