@@ -158,10 +158,10 @@ class Graph:
     (``language/memory.py``), ``torn`` views that PyTorch lets nobody read any more. ``broken`` says that PyTorch has
     no derivative for an operation on something differentiated. ``bindings`` are the assignments in order, without the
     values that depend on no input; ``story`` has what statements tell of the run (``language/compiling.py``), None
-    where nobody reads it. ``inputs`` are the nodes of inputs by name, ``variables`` all names of the program, and ``result``
-    is its own name for the output. ``called`` is what ``naming`` calls the bindings. ``functions`` are the calls of
-    functions: the name as it was written, the first node that each has made and the one after the last. ``branches``
-    says that the program takes one way or another by values.
+    where nobody reads it. ``inputs`` are the nodes of inputs by name, ``variables`` all names of the program, and
+    ``result`` is its own name for the output. ``called`` is what ``naming`` calls the bindings. ``functions`` are the
+    calls of functions: the name as it was written, the first node that each has made and the one after the last.
+    ``branches`` says that the program takes one way or another by values.
     ``constants`` are arrays that a script gave a name and that depend on no input. ``origins`` has by id how such
     arrays were computed, ``calls`` the calls of functions by the number of the node that each gave; where ``origins``
     is None, neither is kept.
