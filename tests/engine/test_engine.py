@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import itertools
 import tracemalloc
 from types import SimpleNamespace
@@ -15,8 +14,7 @@ from gradcli.engine import graph, meter
 from gradcli.engine.graph import StandIn
 from gradcli.engine.reverse import cotangents
 from gradcli.errors import Budget, GradcliError
-from gradcli.explanation.evaluation import gradients
-from gradcli.ops.declare import Reads, saved, values_read
+from gradcli.ops.declare import Kept, saved
 from oracles import portion
 from programs import PROGRAMS, inputs_of
 from records import OPS
@@ -45,47 +43,7 @@ KEPT = [
 
 @pytest.mark.parametrize(("name", "active", "arguments", "output"), KEPT)
 def test_what_the_rules_of_an_op_read(name, active, arguments, output):
-    assert saved(OPS[name], active) == Reads(arguments, output)
-
-
-def test_a_rule_reads_what_its_signature_names_without_an_underscore():
-    assert values_read(lambda g, _out, a, _b, *, dim: g * a, 2) == (False, True, False)
-    assert values_read(lambda g, *_values, dim: g, 2) == (False, False, False)
-    assert values_read(lambda *values: values[0], 1) == (True, True)
-
-
-def rules():
-    """Yield every vjp of the table with its number of values."""
-    for op in OPS.values():
-        for k in range(2) if callable(op.vjps) else range(len(op.vjps)):
-            rule = op.vjp(k)
-            if rule is not None:
-                yield pytest.param(rule, 2 if callable(op.vjps) else len(op.vjps), id=f"{op.name} {k}")
-
-
-def names_loaded(code):
-    """Return the variables that code loads, the code inside of it too; one instruction may load two."""
-    found = set(code.co_cellvars)
-    for instruction in dis.get_instructions(code):
-        if instruction.opname.startswith("LOAD_FAST"):
-            found.update([instruction.argval] if isinstance(instruction.argval, str) else instruction.argval)
-    return found
-
-
-@pytest.mark.parametrize(("rule", "count"), list(rules()))
-def test_the_signature_of_a_rule_says_what_it_reads(rule, count):
-    code = rule.__code__
-    positional = list(code.co_varnames[1 : code.co_argcount])
-    variadic = [code.co_varnames[code.co_argcount + code.co_kwonlyargcount]] if code.co_flags & VARIADIC else []
-    assert variadic or len(positional) == 1 + count
-    loaded = names_loaded(code)
-    assert {name: not name.startswith("_") for name in positional + variadic} == {
-        name: name in loaded for name in positional + variadic
-    }
-
-
-VARIADIC = 0x04
-"""The flag of a code object that takes ``*args``."""
+    assert saved(OPS[name], active) == Kept(arguments, output)
 
 
 def test_a_stand_in_has_a_shape_and_no_number():
@@ -125,7 +83,7 @@ def both_ways(program, v=None):
     values = inputs_of(program, function.inputs)
     run = function.evaluate(values)
     seed = np.ones(run.value.shape) if v is None else v
-    return function.grad(v=seed, **values), gradients(run, seed, function.inputs)
+    return function.grad(v=seed, **values), run.gradients(seed, function.inputs)
 
 
 @pytest.mark.parametrize("program", portion(CALLS, 4))
@@ -138,7 +96,7 @@ def test_a_tape_that_keeps_only_what_is_read_gives_the_same_gradient(program, mo
 
 def test_a_value_that_a_rule_reads_unnoticed_would_show(monkeypatch):
     monkeypatch.setattr(graph, "LARGE", 1)
-    monkeypatch.setattr(graph, "saved", lambda _op, active: Reads((False,) * len(active), output=False))
+    monkeypatch.setattr(graph, "saved", lambda _op, active: Kept((False,) * len(active), output=False))
     with pytest.raises(TypeError):
         both_ways("y = x + 0; sum(y*y)")
 

@@ -153,18 +153,19 @@ MOST_ORIGINS, LARGEST_ORIGIN = 4_096, 4_096
 class Graph:
     """The nodes of one evaluation, with every value and every name that the program gave one.
 
-    ``meter`` counts what the run costs. ``remarks`` are the kinds and sentences of notes; ``strict`` refuses those
-    of ``ONE_SIDED``. ``writes`` are the writes in place, ``windows`` what values show of a storage
-    (``language/memory.py``), ``torn`` views that PyTorch lets nobody read any more. ``broken`` says that PyTorch
-    has no derivative for an operation on something differentiated. ``bindings`` are the assignments in order,
-    without the values that depend on no input; ``story`` has what statements tell of the run
-    (``language/compiling.py``), None where nobody reads it. ``inputs`` are the nodes of inputs by name,
-    ``variables`` all names of the program, and ``result`` is its own name for the output. ``called`` is what
-    ``naming`` calls the bindings. ``functions`` are the calls of functions: the name as it was written, the first
-    node that each has made and the one after the last. ``branches`` says that the program takes one way or another
-    by values. ``constants`` are arrays that a script gave a name and that depend on no input. ``origins`` has by id
-    how such arrays were computed, ``calls`` the calls of functions by the number of the node that each gave; where
-    ``origins`` is None, neither is kept."""
+    ``meter`` counts what the run costs. ``remarks`` are the kinds and sentences of notes; ``strict`` refuses those of
+    ``ONE_SIDED``. ``writes`` are the writes in place, ``windows`` what values show of a storage
+    (``language/memory.py``), ``torn`` views that PyTorch lets nobody read any more. ``broken`` says that PyTorch has
+    no derivative for an operation on something differentiated. ``bindings`` are the assignments in order, without the
+    values that depend on no input; ``story`` has what statements tell of the run (``language/compiling.py``), None
+    where nobody reads it. ``inputs`` are the nodes of inputs by name, ``variables`` all names of the program, and
+    ``result`` is its own name for the output. ``called`` is what ``naming`` calls the bindings. ``functions`` are the
+    calls of functions: the name as it was written, the first node that each has made and the one after the last.
+    ``branches`` says that the program takes one way or another by values.
+    ``constants`` are arrays that a script gave a name and that depend on no input. ``origins`` has by id how such
+    arrays were computed, ``calls`` the calls of functions by the number of the node that each gave; where ``origins``
+    is None, neither is kept.
+    """
 
     budget: Budget = field(default_factory=Budget)
     strict: bool = False
