@@ -135,12 +135,12 @@ def misfit_text(what: Any, misfit: TypeError, arguments: Arguments, named: Named
         return str(misfit)
     left = list(inspect.signature(what).parameters.values())[1 + len(arguments) :]
     required = [p.name for p in left if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
-    return missing_text([repr(name) for name in required if name not in named], "positional")
+    return missing_text([name for name in required if name not in named], "positional")
 
 
 def missing_text(missing: list[str], kind: str) -> str:
     """Return what Python says of parameters of a kind that have no argument."""
-    *first, last = missing
+    *first, last = map(repr, missing)
     before = f"{', '.join(first)}{',' * (len(first) > 1)} and " if first else ""
     return f"missing {len(missing)} required {kind} argument{'s' * bool(first)}: {before}{last}"
 
@@ -247,7 +247,7 @@ def take_defaults(run: Run, closure: Closure, frame: Frame, name: str) -> None:
         if frame[places[parameter]] is UNBOUND:
             frame[places[parameter]] = value
     for kind, parameters in (("positional", positional), ("keyword-only", code.by_name)):
-        missing = [repr(p) for p in parameters if frame[places[p]] is UNBOUND]
+        missing = [p for p in parameters if frame[places[p]] is UNBOUND]
         if missing:
             run.fail("TypeError", f"{name} {missing_text(missing, kind)}")
 
