@@ -200,7 +200,7 @@ def test_no_circle_of_modules_is_left():
 
 PLAIN = {
     "document", "engine.naming", "errors", "errors.hints", "errors.inert",
-    "exact.thresholds", "explanation.checked", "explanation.effect", "explanation.explained", "explanation.jacobians",
+    "exact.work", "explanation.checked", "explanation.effect", "explanation.explained", "explanation.jacobians",
     "explanation.parts", "explanation.results", "explanation.timeline", "explanation.views", "formulas.index_rules",
     "ops", "ops.declare", "ops.links", "records", "render",
 }  # fmt: skip

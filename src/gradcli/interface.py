@@ -100,8 +100,8 @@ class Explanation(Explained):
 
     def to_latex(self) -> str:
         """Return a LaTeX document; raises ``GradcliError``, ``format``, where J is numbers alone."""
-        from gradcli.render.latex import latex, refuse_numbers
         from gradcli.render.layout import Layout
+        from gradcli.render.markup import latex, refuse_numbers
 
         refuse_numbers(self)
         return latex(self.document(), Layout(EXPORTED))
@@ -122,8 +122,8 @@ class Explanation(Explained):
         return html(self.document(), Layout(EXPORTED))
 
     def _repr_latex_(self) -> str | None:
-        from gradcli.render.latex import equations, refuse_numbers
         from gradcli.render.layout import Layout
+        from gradcli.render.markup import equations, refuse_numbers
 
         try:
             refuse_numbers(self)

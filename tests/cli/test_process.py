@@ -78,7 +78,7 @@ def test_a_pipe_that_was_closed_before_is_no_error() -> None:
 AT_WORK = """
 import sys
 from gradcli.cli.app import run
-from gradcli.engine.meter import Meter
+from gradcli.engine.graph import Meter
 
 Meter.watch = lambda self: print("at work", file=sys.stderr, flush=True)
 sys.exit(run(sys.argv[1:]))

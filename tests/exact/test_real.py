@@ -13,7 +13,7 @@ import pytest
 import gradcli
 from gradcli.errors import GradcliError
 from gradcli.exact.real import Real, digits, lifted
-from gradcli.ops.further.special import log_gamma, psi
+from gradcli.ops.further.pointwise import log_gamma, psi
 from oracles import slow
 
 POINTS = [1e-200, -1e-200, 1e-20, 0.3, -0.7, 0.99999999999, 1.0, 1.5, -3.2, 17.0, 300.0, -50.0, 1e22, 1e100]

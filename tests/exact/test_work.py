@@ -8,7 +8,7 @@ import json
 import pytest
 
 import gradcli
-from gradcli.engine import meter
+from gradcli.engine import graph
 from gradcli.errors import over_budget
 
 PROGRAMS = {
@@ -41,7 +41,7 @@ LOOKS = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144)
 def test_a_slow_machine_gives_the_same_answer_or_none(monkeypatch, program):
     """What is too slow is an error, wherever the time runs out, and no verdict."""
     expected, looks = answers(program), itertools.count(1)
-    monkeypatch.setattr(meter.Meter, "watch", lambda _: next(looks))
+    monkeypatch.setattr(graph.Meter, "watch", lambda _: next(looks))
     assert answers(program) == expected
     taken = next(looks)
     for last in (look for look in LOOKS if look < taken):
@@ -51,7 +51,7 @@ def test_a_slow_machine_gives_the_same_answer_or_none(monkeypatch, program):
             if next(looks) == last:
                 raise over_budget("seconds", 9, "the program takes too long")
 
-        monkeypatch.setattr(meter.Meter, "watch", watch)
+        monkeypatch.setattr(graph.Meter, "watch", watch)
         with pytest.raises(gradcli.GradcliError, match="'seconds'"):
             answers(program)
 

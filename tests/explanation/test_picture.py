@@ -7,8 +7,8 @@ import pytest
 
 import gradcli
 from generator.programs import random_program
-from gradcli.explanation.picture import MOST_VERTICES
 from gradcli.explanation.rereading import Reader
+from gradcli.explanation.tape import MOST_VERTICES
 from oracles import portion
 
 NETWORK = "z = W @ x + b\nh = tanh(z)\nloss = sum((h - t)**2)"

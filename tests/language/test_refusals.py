@@ -132,7 +132,7 @@ class Clock:
 
 def test_a_loop_that_does_nothing_is_refused_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     for over in (1, 2, 10):
-        monkeypatch.setattr("gradcli.engine.meter.time", Clock(over))
+        monkeypatch.setattr("gradcli.engine.graph.time", Clock(over))
         assert_names(refusal("while True: pass\nx", Budget(turns=10**9)), "seconds")
 
 
@@ -147,14 +147,14 @@ LONG = {  # a program, and the reading of its graph that takes longest
 def test_the_clock_is_looked_at_from_beginning_to_end(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever the time is over, forward, backward or in the composition of J, the answer is refused."""
     clocks = Clock(), Clock()
-    monkeypatch.setattr("gradcli.engine.meter.time", clocks[0])
+    monkeypatch.setattr("gradcli.engine.graph.time", clocks[0])
     gradcli.function(program).value(x=INPUTS["x"])
-    monkeypatch.setattr("gradcli.engine.meter.time", clocks[1])
+    monkeypatch.setattr("gradcli.engine.graph.time", clocks[1])
     gradcli.function(program).jacobian(x=INPUTS["x"])
     forward, whole = (clock.looks for clock in clocks)
     assert 1 < forward < whole - 1
     for over in (1, forward, whole - 1):
-        monkeypatch.setattr("gradcli.engine.meter.time", Clock(over))
+        monkeypatch.setattr("gradcli.engine.graph.time", Clock(over))
         assert_names(refusal(program), "seconds")
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import gradcli
-from gradcli.render.latex import formula
 from gradcli.render.layout import Layout
+from gradcli.render.markup import formula
 from gradcli.render.terminal import picture
 from oracles import cases, portion
 

@@ -14,10 +14,9 @@ import pytest
 import gradcli
 from gradcli.document.model import Settings
 from gradcli.errors import GradcliError
-from gradcli.page.drawing import graph_of
+from gradcli.page.assembling import graph_of
 from gradcli.render import graph
-from gradcli.render.graph import sheet_of
-from gradcli.render.layered import crossings, draw
+from gradcli.render.graph import crossings, draw, sheet_of
 from oracles import ask
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -17,8 +17,8 @@ import gradcli
 from generator.programs import random_program
 from gradcli.explanation.evaluation import Function
 from gradcli.ops import FUNCTIONS
-from gradcli.scripts import words
-from gradcli.scripts.words import helper_texts
+from gradcli.scripts import translate
+from gradcli.scripts.translate import helper_texts
 from oracles import TORCH, cases, needs_torch, numbers, portion, slow
 from programs import NAMED, PROGRAMS, inputs_of
 
@@ -223,8 +223,8 @@ def test_every_name_is_one_that_pytorch_has():
     homes = {"torch": torch, "F": torch.nn.functional}
     missing = []
     for function in FUNCTIONS.values():
-        spelled = words.spelled_in_torch(function)
-        if spelled is None or function.name in words.TORCH.templates:
+        spelled = translate.spelled_in_torch(function)
+        if spelled is None or function.name in translate.TORCH.templates:
             continue
         home, *path = spelled.split(".")
         thing = homes[home]

@@ -20,8 +20,7 @@ from gradcli.checking.expected import (
     read_expectations,
     read_expected,
 )
-from gradcli.checking.formulas import Reading, read_formulas
-from gradcli.checking.holding import Against, Held, hold_expected, hold_reading
+from gradcli.checking.holding import Against, Held, Reading, hold_expected, hold_reading, read_formulas
 from gradcli.checking.truth import (
     Derivative,
     Effort,
@@ -44,8 +43,7 @@ from gradcli.exact.work import Spent
 from gradcli.explanation.checked import REVERSE, SYMBOLS, Asked, Checked, Comparison, Expectation
 from gradcli.explanation.confirmation import Confirmation, look_around, rounding_text, spent_text
 from gradcli.explanation.evaluation import Function, Run, check_inputs, filled, summed_v
-from gradcli.explanation.kinks import is_edgy
-from gradcli.explanation.notes import note_dependence, note_disagreement, note_run
+from gradcli.explanation.notes import is_edgy, note_dependence, note_disagreement, note_run
 from gradcli.explanation.results import Note
 from gradcli.explanation.suspicion import RUNS, count_work, enough_work, list_operations
 from gradcli.language.program import Program, assigned_names

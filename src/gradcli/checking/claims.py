@@ -25,8 +25,7 @@ from gradcli.errors import Budget, GradcliError
 from gradcli.errors.hints import did_you_mean
 from gradcli.exact.real import digits
 from gradcli.exact.slopes import Exact
-from gradcli.exact.thresholds import ALL, FEWEST
-from gradcli.exact.work import Spent
+from gradcli.exact.work import ALL, FEWEST, Spent
 from gradcli.explanation.checked import REVERSE, Entry, Expectation
 from gradcli.explanation.evaluation import Function, filled
 from gradcli.explanation.scripts import LOSSES, Asked, derivative_calls

@@ -16,8 +16,7 @@ from gradcli.errors.hints import did_you_mean
 from gradcli.exact.real import Real, array, digits, lifted
 from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
 from gradcli.exact.slopes import Exact, settled
-from gradcli.exact.thresholds import CLOSE, EPS, MEASURED
-from gradcli.exact.work import paid_from
+from gradcli.exact.work import CLOSE, EPS, MEASURED, paid_from
 from gradcli.explanation.checked import Expectation, FunctionVerdict
 from gradcli.explanation.results import Note
 from gradcli.language.calls import MODULES

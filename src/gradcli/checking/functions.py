@@ -18,7 +18,7 @@ from gradcli.checking.expected import Expected, OwnBackward
 from gradcli.engine.graph import NODES, Graph, Operation, swept
 from gradcli.engine.reverse import cotangents
 from gradcli.errors import GradcliError
-from gradcli.exact.thresholds import ROUNDING, WRONG
+from gradcli.exact.work import ROUNDING, WRONG
 from gradcli.explanation.checked import FunctionVerdict
 from gradcli.explanation.evaluation import Function, Run
 from gradcli.explanation.notes import added_together

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradcli.checking.truth import Derivative
 from gradcli.errors.hints import listed
-from gradcli.exact.thresholds import MEASURED, ROUNDING
+from gradcli.exact.work import MEASURED, ROUNDING
 from gradcli.ops.declare import Array
 from gradcli.ops.links import Mask
 from gradcli.records import dataclass, field

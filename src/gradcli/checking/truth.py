@@ -30,8 +30,7 @@ from gradcli.exact.judge import (
 )
 from gradcli.exact.real import NAN
 from gradcli.exact.slopes import Exact, finite
-from gradcli.exact.thresholds import FEWEST, ROUNDING, SURE, WRONG
-from gradcli.exact.work import Spent
+from gradcli.exact.work import FEWEST, ROUNDING, SURE, WRONG, Spent
 from gradcli.explanation.checked import DIGITS, REVERSE, SYMBOLS, Comparison
 from gradcli.explanation.checked import Entry as Worst
 from gradcli.explanation.confirmation import (
@@ -116,7 +115,7 @@ class Derivative:
         values, steps = (np.asarray(jacobian.sizes), np.abs(direction)) if sizes else (jacobian.values, direction)
         with np.errstate(all="ignore"):
             terms = values * steps[jacobian.columns]
-            sums: Array = np.bincount(jacobian.rows, terms, jacobian.shape[0])  # type: ignore[assignment] # numpy: counts
+            sums = np.asarray(np.bincount(jacobian.rows, terms, jacobian.shape[0]), dtype=np.float64)
             return sums[:, None]
 
 

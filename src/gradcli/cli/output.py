@@ -244,7 +244,7 @@ def exported(answer: Explained, how: Printing, layout: Layout) -> str:
     from gradcli.document.sections import document_of
 
     if how.format == "latex":
-        from gradcli.render.latex import latex, refuse_numbers
+        from gradcli.render.markup import latex, refuse_numbers
 
         refuse_numbers(answer)
         return latex(document_of(answer, how.settings), layout)

@@ -20,8 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Graph, Node, Operation, Visit, visits
-from gradcli.engine.meter import TURNS
+from gradcli.engine.graph import NODES, TURNS, Graph, Node, Operation, Visit, visits
 from gradcli.engine.reverse import accumulate
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import ADD

@@ -19,8 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Graph, Node, Operation, Totals, Visit, each_its_own, visits
-from gradcli.engine.meter import LARGE, TURNS
+from gradcli.engine.graph import LARGE, NODES, TURNS, Graph, Node, Operation, Totals, Visit, each_its_own, visits
 from gradcli.ops.declare import Array
 from gradcli.ops.values import unbroadcast
 

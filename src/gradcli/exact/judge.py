@@ -13,7 +13,7 @@ import numpy as np
 
 from gradcli.exact.real import digits
 from gradcli.exact.slopes import Exact, Side, Slope, finite
-from gradcli.exact.thresholds import ALL, FEWEST, ROUNDING, SAME
+from gradcli.exact.work import ALL, FEWEST, ROUNDING, SAME
 from gradcli.ops.links import Array, Indices, Mask
 
 LEAST = Decimal("1e-5000")

@@ -20,8 +20,7 @@ import numpy as np
 from gradcli.errors import GivenUp, GradcliError
 from gradcli.exact.real import GUARD, NAN, Real, array, digits, lifted
 from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
-from gradcli.exact.thresholds import CLOSE, EPS, ROUNDING, SAME
-from gradcli.exact.work import Spent, Work, paid_from
+from gradcli.exact.work import CLOSE, EPS, ROUNDING, SAME, Spent, Work, paid_from
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array
 from gradcli.ops.links import Indices

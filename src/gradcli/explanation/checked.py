@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcli.errors.hints import listed
-from gradcli.exact.thresholds import ALL
+from gradcli.exact.work import ALL
 from gradcli.explanation.results import Note
 from gradcli.ops.declare import Array
 from gradcli.records import dataclass

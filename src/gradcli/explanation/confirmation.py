@@ -31,11 +31,10 @@ from gradcli.exact.judge import (
 from gradcli.exact.real import digits, lifted
 from gradcli.exact.run import Decision
 from gradcli.exact.slopes import Exact, Slope, finite
-from gradcli.exact.thresholds import FEWEST, ROUNDING, SAME, TOLD, VISIBLE
-from gradcli.exact.work import Spent
+from gradcli.exact.work import FEWEST, ROUNDING, SAME, TOLD, VISIBLE, Spent
 from gradcli.explanation.evaluation import Run
 from gradcli.explanation.jacobians import Jacobian
-from gradcli.explanation.kinks import tell_bend
+from gradcli.explanation.notes import tell_bend
 from gradcli.explanation.results import Backward, Dust, Note, Proof, sum_vjps
 from gradcli.explanation.suspicion import largest
 from gradcli.jacobian.composition import sizes_of_output, sizes_with_rounding

@@ -12,7 +12,7 @@ import numpy as np
 from gradcli.engine.graph import Node, Operation
 from gradcli.engine.reverse import backward
 from gradcli.errors.hints import counted, index_of, listed, short_array
-from gradcli.exact.thresholds import ROUNDING
+from gradcli.exact.work import ROUNDING
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.notes import chooses_by_value
 from gradcli.explanation.rereading import NAME

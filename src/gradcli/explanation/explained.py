@@ -237,14 +237,14 @@ class Explained:
     @later
     def picture_by_entry(self) -> Picture:
         """The graph entry by entry, where entries are few; else by the names of the program."""
-        from gradcli.explanation.picture import picture_by_entry
+        from gradcli.explanation.tape import picture_by_entry
 
         return picture_by_entry(self.source, self.jacobian, self.dust, self.grad) or self.picture_by_name
 
     @later
     def picture_by_name(self) -> Picture:
         """The graph by the names of the program."""
-        from gradcli.explanation.picture import picture_of
+        from gradcli.explanation.tape import picture_of
 
         return picture_of(replace(self.recorded, given=self.source.run.named, spare=self.recorded.given))
 
@@ -258,7 +258,7 @@ class Explained:
     @later
     def paths(self) -> dict[str, list[Path]]:
         """The paths from each input to y, where they lead over single numbers and at most six from an input."""
-        from gradcli.explanation.picture import find_paths
+        from gradcli.explanation.tape import find_paths
 
         return find_paths(self.source.run) if self.has_steps else {}
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from gradcli.exact.slopes import Exact
-from gradcli.exact.thresholds import SURE
+from gradcli.exact.work import SURE
 from gradcli.explanation.confirmation import Confirmation, Sums, confirm, too_large_text, undecided_text
 from gradcli.explanation.evaluation import Run, Source
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.forward import tell_values
 from gradcli.explanation.jacobians import Jacobian, call_backward, compare, digits_lost, read_jacobians, unproven
-from gradcli.explanation.kinks import is_edgy
 from gradcli.explanation.notes import (
     given_by,
+    is_edgy,
     is_near,
     note_before,
     note_dependence,

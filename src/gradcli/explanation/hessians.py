@@ -22,8 +22,7 @@ from gradcli.errors import GivenUp, GradcliError
 from gradcli.exact.judge import random_direction, right_digits, units
 from gradcli.exact.real import digits
 from gradcli.exact.slopes import Curvature, Direction, Exact, curvature
-from gradcli.exact.thresholds import FEWEST, ROUNDING
-from gradcli.exact.work import Spent
+from gradcli.exact.work import FEWEST, ROUNDING, Spent
 from gradcli.explanation.backward import CHOICES, handed_on
 from gradcli.explanation.confirmation import Confirmation, unasked
 from gradcli.explanation.evaluation import Run, Source

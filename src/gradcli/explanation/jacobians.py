@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.engine.meter import LARGE
-from gradcli.exact.thresholds import ROUNDING, VISIBLE, WRONG
+from gradcli.engine.graph import LARGE
+from gradcli.exact.work import ROUNDING, VISIBLE, WRONG
 from gradcli.explanation.results import Agreement, Backward, sum_of
 from gradcli.jacobian.sparse import DENSE_ENTRIES, column_sums, times
 from gradcli.ops.declare import Array, Indices

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import Budget, GivenUp, GradcliError
-from gradcli.exact.thresholds import ROUNDING
+from gradcli.exact.work import ROUNDING
 from gradcli.language.program import Program, compile_program
 from gradcli.ops import RESERVED
 from gradcli.ops.declare import Array, value_of

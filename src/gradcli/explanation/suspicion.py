@@ -12,8 +12,7 @@ from gradcli.engine.graph import Graph, Node, Operation
 from gradcli.engine.naming import called_by, numbered, place_text
 from gradcli.errors import GradcliError
 from gradcli.exact.run import operations
-from gradcli.exact.thresholds import EPS, VISIBLE
-from gradcli.exact.work import CALL
+from gradcli.exact.work import CALL, EPS, VISIBLE
 from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.results import Note
 from gradcli.formulas.texts import Texts, TooLarge

@@ -20,7 +20,7 @@ from gradcli.explanation.confirmation import Confirmation, unasked
 from gradcli.explanation.evaluation import Run, Source
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.jacobians import Jacobian, agrees, one_hot, weighted_sums
-from gradcli.explanation.kinks import tell_bend
+from gradcli.explanation.notes import tell_bend
 from gradcli.explanation.results import Note, Proof
 from gradcli.explanation.suspicion import RUNS, count_work
 from gradcli.language.values import as_input

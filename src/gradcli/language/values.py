@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.engine.meter import Meter
+from gradcli.engine.graph import Meter
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
 from gradcli.errors.hints import MisshapenV, MissingV, NoValue, counted
 from gradcli.language.program import compile_program

@@ -12,7 +12,7 @@ import numpy as np
 from gradcli.document.texts import input_text, list_text, nested
 from gradcli.errors import Budget
 from gradcli.errors.hints import counted, listed
-from gradcli.exact.thresholds import ALL
+from gradcli.exact.work import ALL
 from gradcli.explanation.checked import DIGITS, EXPECTED
 from gradcli.explanation.results import VERDICTS
 from gradcli.render.data import events_document, fields, head, inputs_document, notes_document

@@ -1,18 +1,40 @@
-"""The answer in Markdown, for a forum or a notebook, and as HTML for notebooks, without a script."""
+r"""The answer in Markdown, for a forum or a notebook, and as HTML for notebooks, without a script.
+
+The answer in LaTeX: equations as mathematics, ``W1 @ x + b1`` as ``W_{1}\,x + b_{1}``; and J as an array.
+"""
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradcli.document.texts import aligned
-from gradcli.render.tables import TONES, Drawn, Texts, Voice, equation_lines, written
+import numpy as np
+
+from gradcli.document.model import (
+    Cell,
+    Derivative,
+    Document,
+    Equation,
+    Equations,
+    Mark,
+    Settings,
+    Side,
+    Table,
+)
+from gradcli.document.texts import aligned, array_text, short
+from gradcli.errors import GradcliError
+from gradcli.ops import SPELLINGS
+from gradcli.render.layout import fold
+from gradcli.render.tables import TONES, Drawn, Stacked, Texts, Voice, equation_lines, fitted, side_text, written
 
 if TYPE_CHECKING:
     from gradcli.document.model import Document, Remark
+    from gradcli.explanation.explained import Explained
     from gradcli.render.layout import Layout
+
 
 SPECIAL = re.compile(r"[\\`*_\[\]|<>&~$]|^(?:[-+#=]|\d+(?=[.)]))")
 """Signs with a meaning in Markdown, and those that have one where a line begins."""
@@ -153,3 +175,448 @@ def css(style: str) -> str:
     words = style.split()
     bold = "font-weight:bold;" if "bold" in words else ""
     return bold + "".join(f"color:{COLOURS[word]};" for word in words if word in COLOURS)
+
+
+# ---- The answer in LaTeX: equations as mathematics, ``W1 @ x + b1`` as ``W_{1}\,x + b_{1}``; and J as an
+
+GREEK = frozenset((
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
+    "pi", "rho", "sigma", "tau", "phi", "chi", "psi", "omega",
+))  # fmt: skip
+OPERATORS = ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min", "det", "arg", "gcd")
+OWN = {name: rf"\{name}" for name in OPERATORS}
+SIGNS: dict[type[ast.AST], str] = {
+    ast.Lt: "<", ast.LtE: r"\le", ast.Gt: ">", ast.GtE: r"\ge", ast.Eq: "=", ast.NotEq: r"\ne",
+    ast.BitAnd: r"\wedge", ast.BitOr: r"\vee", ast.BitXor: r"\oplus", ast.And: r"\wedge", ast.Or: r"\vee",
+    ast.Add: "+", ast.Sub: "-", ast.Mod: r"\bmod",
+}  # fmt: skip
+TEXT = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\ensuremath{<}", ">": r"\ensuremath{>}",
+    "|": r"\ensuremath{|}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}", "-": "{-}", "'": "{'}",
+    "∂": r"\ensuremath{\partial}", "ᵀ": r"\ensuremath{^{\top}}", "·": r"\ensuremath{\cdot}",
+    "→": r"\ensuremath{\to}", "≈": r"\ensuremath{\approx}", "×": r"\ensuremath{\times}", "…": r"\dots{}",
+    "✓": r"\ensuremath{\surd}", "✗": r"\ensuremath{\times}", "⋮": r"\ensuremath{\vdots}", "≤": r"\ensuremath{\le}",
+    "≥": r"\ensuremath{\ge}", "≠": r"\ensuremath{\ne}", "─": "{-}", "⁻": r"\ensuremath{^{-}}", "²": r"\ensuremath{^2}",
+    "█": r"\rule{.5em}{1.2ex}",
+}  # fmt: skip
+MODULES = {"torch", "np", "numpy", "jnp", "math", "F", "nn", "linalg", "special", "jax", "scipy"}
+"""Names that stand for a library before a function."""
+SUM, PRODUCT, POWER, ATOM = 10, 20, 30, 40
+
+
+class Piece(NamedTuple):
+    """A part of a formula, and how tightly it holds together."""
+
+    text: str
+    holds: int = ATOM
+
+    def inside(self, least: int) -> str:
+        """Return the text, in parentheses where it would fall apart beside something that holds ``least``."""
+        return self.text if self.holds >= least else rf"\left({self.text}\right)"
+
+
+def escaped_in_latex(text: str) -> str:
+    """Return a text that LaTeX prints as it stands, whatever stands in it; what it cannot print is a question mark."""
+    return "".join(TEXT.get(sign, sign if " " <= sign <= "\x7e" else "?") for sign in text)
+
+
+def formula(text: str, axes: Mapping[str, int] | None = None) -> str:
+    """Return an expression of the language as mathematics; what is none is printed as it stands.
+
+    ``axes`` are how many each name has. Vectors are columns: where ``x`` has one, ``x @ W`` is the transpose of W times
+    x; and a product of entries is ⊙ where both sides have axes.
+    """
+    try:
+        return piece(Columns(axes or {}).visit(ast.parse(text.strip(), mode="eval")).body).text
+    except (SyntaxError, ValueError, RecursionError):
+        return rf"\texttt{{{escaped_in_latex(text)}}}"
+
+
+class Entrywise(ast.Mult):
+    """The operator of a product of entries."""
+
+
+class Columns(ast.NodeTransformer):
+    """Writes products from the left with a vector, which has one axis, as those of a column, and those of entries."""
+
+    def __init__(self, axes: Mapping[str, int]) -> None:
+        self.axes = axes
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
+        """Return x @ W as W.T @ x, x @ y as x.T @ y, and x * y as a product of entries."""
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Mult) and self.is_array(node.left) and self.is_array(node.right):
+            return ast.BinOp(node.left, Entrywise(), node.right)
+        if not (isinstance(node.op, ast.MatMult) and self.is_vector(node.left)):
+            return node
+        left, right = (node.left, node.right) if self.is_vector(node.right) else (node.right, node.left)
+        return ast.BinOp(transposed(left), ast.MatMult(), right)
+
+    def is_array(self, node: ast.expr) -> bool:
+        """Return whether an expression surely has axes."""
+        match node:
+            case ast.Name():
+                return self.axes.get(node.id, 0) > 0
+            case ast.BinOp(ast.Attribute(row, "T"), ast.MatMult(), right) if self.is_vector(row) and self.is_vector(
+                right
+            ):
+                return False
+            case ast.BinOp():
+                return self.is_array(node.left) or self.is_array(node.right)
+            case ast.UnaryOp(operand=part) | ast.Attribute(value=part, attr="grad" | "T"):
+                return self.is_array(part)
+            case ast.Call(args=[argument, *_]):
+                return is_entrywise(node) and self.is_array(argument)
+        return False
+
+    def is_vector(self, node: ast.expr) -> bool:
+        """Return whether an expression is surely a vector."""
+        match node:
+            case ast.Name():
+                return self.axes.get(node.id) == 1
+            case ast.BinOp(ast.Attribute(row, "T"), ast.MatMult()) if self.is_vector(row):
+                return False
+            case ast.BinOp(op=ast.MatMult()):
+                return self.is_vector(node.left) != self.is_vector(node.right)
+            case ast.BinOp():
+                return self.is_vector(node.left) or self.is_vector(node.right)
+            case ast.UnaryOp():
+                return self.is_vector(node.operand)
+            case ast.Attribute(attr="grad"):
+                return self.is_vector(node.value)
+            case ast.Call(args=[argument, *_]):
+                return is_entrywise(node) and self.is_vector(argument)
+        return False
+
+
+def is_entrywise(call: ast.Call) -> bool:
+    """Return whether a function works entry by entry, so that its result is what its argument is."""
+    name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+    function = SPELLINGS.get(name)
+    return function is not None and function.op is not None and function.op.formula is not None
+
+
+def transposed(node: ast.expr) -> ast.expr:
+    """Return the transpose of a matrix, or of a column; of a product that of its sides, the last one first."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        return ast.BinOp(transposed(node.right), node.op, transposed(node.left))
+    return node.value if isinstance(node, ast.Attribute) and node.attr == "T" else ast.Attribute(node, "T", ast.Load())
+
+
+def name(text: str) -> str:
+    """Return a name: ``W1`` as W with an index, one letter in italics, a longer one upright."""
+    letters, digits = re.fullmatch(r"(.*?)(?:_?(\d+))?", text, re.DOTALL).groups()  # type: ignore[union-attr]
+    base = rf"\{letters}" if letters in GREEK else letters if len(letters) == 1 and letters.isalpha() else ""
+    base = base or rf"\mathrm{{{escaped_in_latex(letters or text)}}}"
+    return rf"{base}_{{{digits}}}" if digits and letters else base
+
+
+def piece(node: ast.expr) -> Piece:
+    """Return one expression; what mathematics has no sign for is printed as it stands."""
+    match node:
+        case ast.Constant(value):
+            return constant(value)
+        case ast.Name(word):
+            return Piece(name(word))
+        case ast.Attribute(value, "T" | "mT" | "H" | "mH"):
+            return Piece(f"{{{piece(value).inside(ATOM)}}}^{{\\top}}")
+        case ast.Attribute(value, "grad"):
+            return Piece(rf"\bar{{{piece(value).text}}}")
+        case ast.Attribute():
+            return Piece(rf"\mathrm{{{escaped_in_latex(ast.unparse(node))}}}")
+        case ast.Subscript(value, place):
+            return Piece(f"{{{piece(value).inside(ATOM)}}}_{{{index(place)}}}")
+        case ast.List(items) | ast.Tuple(items):
+            rows = [item.elts if isinstance(item, ast.List | ast.Tuple) else [item] for item in items]
+            return Piece(matrix([[piece(entry).text for entry in row] for row in rows]))
+        case ast.Call():
+            return call(node)
+    return operation(node)
+
+
+def operation(node: ast.expr) -> Piece:
+    """Return what operators make of expressions."""
+    match node:
+        case ast.BinOp():
+            return binary(node)
+        case ast.UnaryOp(op, operand):
+            sign = {ast.USub: "-", ast.UAdd: "+"}.get(type(op), r"\neg ")
+            return Piece(sign + piece(operand).inside(PRODUCT), SUM)
+        case ast.Compare():
+            rest = [(SIGNS.get(type(op), "?"), side) for op, side in zip(node.ops, node.comparators, strict=True)]
+            parts = [piece(node.left).inside(SUM), *(f"{sign} {piece(side).inside(SUM)}" for sign, side in rest)]
+            return Piece(" ".join(parts), 0)
+        case ast.BoolOp(op, sides):
+            return Piece(f" {SIGNS[type(op)]} ".join(piece(side).inside(SUM) for side in sides), 0)
+        case ast.IfExp():
+            return cases(node.test, node.body, node.orelse)
+    return Piece(rf"\texttt{{{escaped_in_latex(ast.unparse(node))}}}")
+
+
+def matrix(rows: Sequence[Sequence[str]]) -> str:
+    """Return entries as a column or a matrix."""
+    inner = r" \\ ".join(" & ".join(row) for row in rows)
+    return rf"\begin{{pmatrix}} {inner} \end{{pmatrix}}"
+
+
+def constant(value: object) -> Piece:
+    """Return a number as people write it, or a text."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return Piece(rf"\text{{{escaped_in_latex(str(value))}}}")
+    digits, e, power = repr(value).removesuffix(".0").partition("e")
+    return Piece(rf"{digits} \cdot 10^{{{int(power)}}}", PRODUCT) if e else Piece(digits)
+
+
+def index(node: ast.expr) -> str:
+    """Return what stands between brackets, as an index."""
+    match node:
+        case ast.Tuple():
+            return ",".join(map(index, node.elts))
+        case ast.Slice():
+            return ":".join("" if part is None else piece(part).text for part in (node.lower, node.upper))
+    return piece(node).text
+
+
+def binary(node: ast.BinOp) -> Piece:
+    """Return a sum, a product, a fraction or a power."""
+    left, right = piece(node.left), piece(node.right)
+    match node.op:
+        case ast.Add() | ast.Sub():
+            last = SUM + isinstance(node.op, ast.Sub)
+            return Piece(f"{left.inside(SUM)} {SIGNS[type(node.op)]} {signed(right, last)}", SUM)
+        case ast.Mult() | ast.MatMult():
+            first, factor = left.inside(least_beside(node, node.left)), right.inside(least_beside(node, node.right))
+            digits = isinstance(node.op, ast.Mult) and factor.lstrip("{")[:1].isdigit()
+            times = r" \odot " if isinstance(node.op, Entrywise) else r" \cdot " if digits else r"\,"
+            return Piece(first + times + factor, PRODUCT)
+        case ast.Div():
+            return Piece(rf"\frac{{{left.text}}}{{{right.text}}}", PRODUCT)
+        case ast.FloorDiv():
+            return Piece(rf"\left\lfloor\frac{{{left.text}}}{{{right.text}}}\right\rfloor")
+        case ast.Pow():
+            return Piece(f"{{{left.inside(ATOM)}}}^{{{right.text}}}", POWER)
+    return Piece(f"{left.inside(PRODUCT)} {SIGNS.get(type(node.op), '?')} {right.inside(PRODUCT)}", SUM)
+
+
+def least_beside(product: ast.BinOp, side: ast.expr) -> int:
+    """Return how tightly a side of a product must hold: entries and matrices multiply in no common order."""
+    if not isinstance(side, ast.BinOp) or isinstance(product.op, ast.MatMult) == isinstance(side.op, ast.MatMult):
+        return PRODUCT
+    return PRODUCT if isinstance(product.left, ast.Constant) else POWER
+
+
+def signed(right: Piece, least: int) -> str:
+    """Return what follows a plus or a minus: no two signs stand side by side."""
+    return right.inside(least if right.text[:1] not in "+-" else PRODUCT)
+
+
+def cases(condition: ast.expr, chosen: ast.expr, other: ast.expr) -> Piece:
+    """Return a choice."""
+    parts = (piece(chosen).text, piece(condition).text, piece(other).text)
+    return Piece(r"\begin{{cases}} {} & {} \\ {} & \text{{else}} \end{{cases}}".format(*parts))
+
+
+def call(node: ast.Call) -> Piece:
+    """Return a call of a function; a method is one of what stands before it."""
+    arguments, word = list(node.args), ast.unparse(node.func)
+    if isinstance(node.func, ast.Attribute):
+        word = node.func.attr
+        if ast.unparse(node.func).partition(".")[0] not in MODULES:
+            arguments.insert(0, node.func.value)
+    if word == "where" and len(arguments) == 3:
+        return cases(*arguments)
+    inside = [piece(one) for one in arguments]
+    if word == "sqrt" and len(inside) == 1:
+        return Piece(rf"\sqrt{{{inside[0].text}}}")
+    if word in ("abs", "absolute") and len(inside) == 1:
+        return Piece(rf"\left|{inside[0].text}\right|")
+    options = [(escaped_in_latex(option.arg or ""), piece(option.value).text) for option in node.keywords]
+    texts = [*(one.text for one in inside), *(rf"\mathrm{{{option}}}={text}" for option, text in options)]
+    operator = OWN.get(word) or rf"\operatorname{{{escaped_in_latex(word)}}}"
+    return Piece(rf"{operator}\left({', '.join(texts)}\right)")
+
+
+MOST_ENTRIES = 12
+"""Entries of a value that stand beside its formula."""
+MOST_OF_J = 1_000_000
+WIDTH = 100
+"""Small typewriter letters in a line of the page, and what a formula has of signs that takes no more of it."""
+MARKS = {
+    Mark.ZERO: r"\cdot",
+    Mark.ROW_GAP: r"\vdots",
+    Mark.COLUMN_GAP: r"\cdots",
+    Mark.ROUNDED: r"\approx 0",
+    Mark.OPEN: "?",
+}
+WORDS = {Mark.ROW_GAP.value: r"\vdots", Mark.COLUMN_GAP.value: r"\cdots", "vᵀ·J": r"v^{\top} J"}
+NOT_FINITE = {"nan": r"\text{nan}", "inf": r"\infty", "-inf": r"-\infty"}
+DOCUMENT = r"""\documentclass{article}
+\usepackage[T1]{fontenc}
+\usepackage{textcomp}
+\usepackage{amsmath}
+\usepackage[margin=2cm]{geometry}
+\setlength{\parindent}{0pt}
+\allowdisplaybreaks
+\begin{document}
+"""
+
+
+def latex(document: Document, layout: Layout) -> str:
+    """Return a whole LaTeX document that says what the tables say."""
+
+    def stacked(piece: Stacked) -> Iterator[str]:
+        yield from typewriter(text for text, _ in piece.rows)
+        yield from (escaped_in_latex(remark.text) for remark in piece.remarks)
+
+    def table(piece: Drawn) -> Iterator[str]:
+        yield f"\\[\n{array(piece, document)}\n\\]"
+        yield from (escaped_in_latex(remark.text) for remark in piece.remarks)
+
+    def displayed(part: Equations) -> Iterable[str]:
+        sides = [side_text(side).plain for row in part.rows if isinstance(row, Equation) for side in row.sides]
+        if any(len(side) > WIDTH for side in sides):  # no formula is broken
+            return typewriter(line.plain.rstrip() for line in equation_lines(part, document.settings, WIDTH))
+        return [f"\\[\n{aligned_rows(part, document)}\n\\]"]
+
+    voice = Voice(
+        prose=lambda part: [escaped_in_latex(" ".join(sentence.split())) for sentence in part.sentences],
+        verbatim=typewriter,
+        equations=displayed,
+        table=table,
+        stacked=stacked,
+    )
+    lines = []
+    for section in document.sections:
+        lines += [rf"\medskip\textbf{{{escaped_in_latex(section.title)}}}"] if section.title else []
+        lines += [piece for part in section.parts for piece in written(part, voice, document.settings, layout)]
+    body = "\n\n".join(lines)
+    return f"{DOCUMENT}{body}\n\\end{{document}}"
+
+
+def equations(document: Document, layout: Layout) -> str:
+    """Return the equations of an answer alone, for a notebook."""
+    parts = []
+    for section in document.sections:
+        for part in section.parts if section.name in ("gradient", "forward", "backward", "jacobian") else ():
+            if isinstance(part, Equations):
+                parts.append(aligned_rows(part, document))
+            elif isinstance(part, Table):
+                pieces = fitted(part, document.settings, layout)
+                parts += [array(piece, document) for piece in pieces if isinstance(piece, Drawn)]
+    return "\n".join(f"$$\n{part}\n$$" for part in parts if part)
+
+
+def refuse_numbers(answer: Explained) -> None:
+    """Raise ``format`` where J has no formula, or more entries than anybody reads."""
+    for variable, jacobian in answer.jacobian.items():
+        rows, columns = jacobian.matrix_shape
+        name, size = f"d{answer.name}/d{variable}", f"{rows:,} by {columns:,}"
+        message = ""
+        if rows * columns > MOST_OF_J:
+            message = f"{name} has {size} entries, and LaTeX takes {MOST_OF_J:,}"
+        if rows * columns and not jacobian.rules and jacobian.formulas is None:
+            message = f"LaTeX is for formulas, and {name} is {size} numbers alone"
+        if message:
+            raise GradcliError("format", message, hint="-o answer.json holds the numbers")
+
+
+def typewriter(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines in typewriter letters, each blank kept."""
+    for line in lines:
+        for piece in fold(line, WIDTH, "") if line.strip() else []:
+            yield rf"{{\small\ttfamily {escaped_in_latex(piece.plain).replace(' ', '~')}\par}}"
+
+
+def aligned_rows(part: Equations, document: Document) -> str:
+    """Return equations, their signs under each other."""
+    lines = [
+        equation(row, document) if isinstance(row, Equation) else rf"&\;\;\text{{{escaped_in_latex(row.strip())}}}"
+        for row in part.rows
+    ]
+    inner = " \\\\\n".join(lines)
+    return f"\\begin{{aligned}}\n{inner}\n\\end{{aligned}}" if inner else ""
+
+
+def equation(row: Equation, document: Document) -> str:
+    """Return one equation."""
+    axes = document.axes
+    rule = rf"\text{{{escaped_in_latex(row.rule)}}}\quad " if row.rule else ""
+    sides = [side(one, axes) for one in row.sides]
+    near = r"\approx" if row.near else "="
+    value = ""
+    if row.value is not None and (np.size(row.value) <= MOST_ENTRIES or not sides):
+        whole = rf"\quad {word(row.whole, axes)}" if row.whole else ""
+        value = f"{whole} {near} {number(row.value, document.settings)}"
+    remark = rf"\quad\text{{{escaped_in_latex(row.remark)}}}" if row.remark else ""
+    right = " = ".join(sides) + (value if sides else value.strip().removeprefix(near).strip())
+    left = word(row.left, axes) if isinstance(row.left, str) else fraction(row.left, axes)
+    return f"{rule}{left} &{near if not sides else '='} {right}{remark}"
+
+
+def fraction(derivative: Derivative, axes: Mapping[str, int]) -> str:
+    """Return a derivative as a fraction, with the parentheses that its names have."""
+
+    def in_brackets(text: str) -> str:
+        inside = formula(text, axes)
+        return rf"\left({inside}\right)" if text.startswith("(") else inside
+
+    power = "" if len(derivative.by) == 1 else "^2"
+    below = r"\,".join(rf"\partial {in_brackets(name)}" for name in derivative.by)
+    return rf"\frac{{\partial{power} {in_brackets(derivative.of)}}}{{{below}}}"
+
+
+def side(one: Side, axes: Mapping[str, int]) -> str:
+    """Return a side of an equation."""
+    if isinstance(one, str):
+        return formula(one, axes) if one.isascii() else rf"\text{{{escaped_in_latex(one)}}}"
+    return " + ".join(r" \cdot ".join(map(word, term.text.split("·"))) for term in one)
+
+
+def word(text: str, axes: Mapping[str, int] | None = None) -> str:
+    """Return a number, a name or a short formula; what is no formula stands as it is."""
+    if text in WORDS:
+        return WORDS[text]
+    return formula(text, axes) if text.isascii() and "  " not in text else rf"\text{{{escaped_in_latex(text)}}}"
+
+
+def number(value: Any, settings: Settings) -> str:
+    """Return numbers as mathematics: a column, a matrix, or one line of more."""
+    numbers = np.asarray(value, dtype=np.float64)
+    if numbers.ndim == 0:
+        return digits(float(numbers), settings)
+    if numbers.ndim > 2 or numbers.size > MOST_ENTRIES or not numbers.size:
+        return rf"\text{{{escaped_in_latex(array_text(numbers, settings.precision))}}}"
+    rows = numbers.reshape(numbers.shape[0], -1)
+    return matrix([[digits(entry, settings) for entry in row] for row in rows.tolist()])
+
+
+def digits(value: float, settings: Settings) -> str:
+    """Return one number."""
+    text = short(value, settings.precision)
+    return NOT_FINITE.get(text) or formula(text)
+
+
+def array(table: Drawn, document: Document) -> str:
+    """Return a table as an array, with its bars and rules."""
+    bars = "|".join("".join("r" if column.numbers else "l" for column in block) for block in table.blocks)
+    head = " & ".join(["", *(word(column.heading) if column.heading else "" for column in table.columns)])
+    lines = [f"\\begin{{array}}{{r{bars}}}", *([head + r" \\"] if head.strip(" &") else [])]
+    for k, label in enumerate(table.labels):
+        rule = r"\hline " if k in table.ruled else ""
+        cells = [cell(column, k, document) for column in table.columns]
+        lines.append(rule + " & ".join([word(label) if label else "", *cells]) + r" \\")
+    return "\n".join([*lines, r"\end{array}"])
+
+
+def cell(column: Texts, k: int, document: Document) -> str:
+    """Return what stands in a cell: a number, a formula with its number, a text, or a mark."""
+    source: Cell = column.source[k]
+    if source.text:
+        return rf"\text{{{escaped_in_latex(source.text)}}}"
+    before = f"{formula(source.formula, document.axes)} " if column.formulas and source.formula else ""
+    if source.mark is not Mark.NONE:
+        return before + MARKS[source.mark]
+    if source.value is None:
+        return ""
+    return (f"{before}= " if before else "") + number(source.value, document.settings)

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Input, Node, Operation, swept
-from gradcli.engine.meter import LARGE
+from gradcli.engine.graph import LARGE, NODES, Input, Node, Operation, swept
 from gradcli.engine.reverse import cotangents
 from gradcli.errors.hints import short_array
 from gradcli.language.memory import looks_on

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.graph import NODES
-from gradcli.engine.meter import LARGE
+from gradcli.engine.graph import LARGE, NODES
 from gradcli.ops import OPERATORS
 from gradcli.ops.joining import INDEX
 from gradcli.ops.linear_algebra import matmul_steps

@@ -20,7 +20,7 @@ from gradcli.errors import GradcliError
 from gradcli.ops.declare import value_of
 from gradcli.ops.joining import is_index
 from gradcli.records import dataclass, replace
-from gradcli.runner.hosted import plain_value
+from gradcli.runner.library import plain_value
 from gradcli.runner.numpy_values import FloatKey, WholeKey
 from gradcli.runner.python.containers import subscript
 from gradcli.runner.python.operators import note_text, plain

@@ -10,8 +10,7 @@ from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary, ref
 
 import numpy as np
 
-from gradcli.engine.graph import NODES, Graph, Input, LiveGraph, Node
-from gradcli.engine.meter import LARGE, TURNS
+from gradcli.engine.graph import LARGE, NODES, TURNS, Graph, Input, LiveGraph, Node
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
 from gradcli.language.memory import looks_on, owner_of
 from gradcli.ops.arithmetic import ADD, SUB

@@ -12,8 +12,20 @@ from gradcli.errors import GradcliError
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.rereading import evaluate
 from gradcli.ops.declare import Array
-from gradcli.scripts.translate import Line, Translator, backward_rules, forward_lines, made_lines, refusal, refuse_long
-from gradcli.scripts.words import JAX, NUMPY, TORCH, Dialect, helper_texts
+from gradcli.scripts.translate import (
+    JAX,
+    NUMPY,
+    TORCH,
+    Dialect,
+    Line,
+    Translator,
+    backward_rules,
+    forward_lines,
+    helper_texts,
+    made_lines,
+    refusal,
+    refuse_long,
+)
 
 LIBRARIES = ("torch", "jax", "numpy")
 KINKS = {"kink", "jump", "infinite-slope", "edge", "edge-of-domain", "not-finite"}

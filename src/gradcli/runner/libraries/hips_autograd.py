@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.runner.converting import array_of
-from gradcli.runner.libraries.jax_custom import Plain, linked
+from gradcli.runner.libraries.jax_transforms import Plain, linked
 from gradcli.runner.libraries.transformed import Applied, Convention, gradient, shown_type
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.state import Run

@@ -123,7 +123,7 @@ def register_hook(run: Run, x: Tensor, hook: Any) -> Any:
 
 def follow_hook(run: Run, x: Tensor, hook: Any) -> None:
     """Make a hook that changes gradients a step of the record."""
-    from gradcli.runner.libraries.jax_custom import linked  # few scripts have hooks that change gradients
+    from gradcli.runner.libraries.jax_transforms import linked  # few scripts have hooks that change gradients
 
     def back(run: Run, again: bool, g: Tensor) -> list[Any]:
         del again

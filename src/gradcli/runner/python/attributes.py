@@ -6,8 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from gradcli.runner.exceptions import raise_key
-from gradcli.runner.hosted import fill, host_of, new_hosted, plain_value
-from gradcli.runner.library import ATTRIBUTES, FOREIGN_TO, METHODS, READERS, class_of, load
+from gradcli.runner.library import (
+    ATTRIBUTES,
+    FOREIGN_TO,
+    METHODS,
+    READERS,
+    class_of,
+    fill,
+    host_of,
+    load,
+    new_hosted,
+    plain_value,
+)
 from gradcli.runner.printing import instance_text
 from gradcli.runner.python.calls import (
     bound,

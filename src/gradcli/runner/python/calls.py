@@ -16,8 +16,7 @@ from gradcli.ops.declare import value_of
 from gradcli.runner.backward import Fused
 from gradcli.runner.converting import bound_call, cast_call, convert, wrap
 from gradcli.runner.exceptions import KINDS, of_host, torch_error, type_error
-from gradcli.runner.hosted import host_of, new_hosted
-from gradcli.runner.library import METHODS, TABLE, look_up, refuse_effect, refuse_theirs
+from gradcli.runner.library import METHODS, TABLE, host_of, look_up, new_hosted, refuse_effect, refuse_theirs
 from gradcli.runner.python.containers import refuse_stale, write_back
 from gradcli.runner.python.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together
 from gradcli.runner.state import DEEP, Run
