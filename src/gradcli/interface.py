@@ -397,9 +397,9 @@ def assert_gradient(program: str | Callable[..., Any], /, **asked: Any) -> Check
       gradcli check 'x**3' --x 2 --expect 'x**2'
     """
     __tracebackhide__ = True
-    found = check(program, **asked)
-    if found.verdict != "right":
+    result = check(program, **asked)
+    if result.verdict != "right":
         from gradcli.render.checked import assertion_text
 
-        raise AssertionError(assertion_text(found, str(found), program, asked))
-    return found
+        raise AssertionError(assertion_text(result, str(result), program, asked))
+    return result

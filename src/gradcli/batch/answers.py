@@ -95,10 +95,10 @@ class Memory:
         earlier = None if told is None else self._kept.get(key)
         if earlier is not None:
             return earlier
-        found = found_formulas(run.graph, run.output, leaves, composition)
+        result = found_formulas(run.graph, run.output, leaves, composition)
         if told is not None:
-            self._kept.keep(key, found, ENTRY * composition.work + count_characters(found))
-        return found
+            self._kept.keep(key, result, ENTRY * composition.work + count_characters(result))
+        return result
 
 
 def count_characters(formulas: Formulas) -> int:

@@ -110,12 +110,12 @@ def read_object(line: bytes, budget: Budget) -> dict[str, Any]:
     refuse_depth(text, budget)
     if budget.digits < 64 or _LONG.search(text):
         refuse_digits(text, budget)
-    found = decoded(text)
-    if type(found) is not dict:
-        raise GradcliError("json", f"a record is a JSON object, not {named(found)}", hint=EXAMPLE)
+    result = decoded(text)
+    if type(result) is not dict:
+        raise GradcliError("json", f"a record is a JSON object, not {named(result)}", hint=EXAMPLE)
     if _ESCAPED.search(text):
-        refuse_surrogates(found)
-    return found
+        refuse_surrogates(result)
+    return result
 
 
 EXAMPLE = 'for example {"id": 1, "program": "x**2", "inputs": {"x": 3}}'
@@ -139,12 +139,12 @@ def decoded(text: str) -> Any:
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the pairs of an object; a key that is given twice is refused."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    result = dict(pairs)
+    if len(result) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise _Refused(f"the key {json.dumps(twice[:40])} is given twice")
-    return found
+    return result
 
 
 def refuse_word(word: str) -> Any:
@@ -259,10 +259,10 @@ def known_id(given: object) -> Any:
 
 def identifier(given: Mapping[str, object]) -> Any:
     """Return the id, which the answer repeats; raises ``record`` for a list, an object, or what is not finite."""
-    found = known_id(given)
-    if found is None and given.get("id") is not None:
+    result = known_id(given)
+    if result is None and given.get("id") is not None:
         raise wrong("id must be a string, a finite number, true, false or null")
-    return found
+    return result
 
 
 def calls_of(given: Mapping[str, object], budget: Budget) -> list[Any]:
@@ -310,14 +310,14 @@ def array(value: Any, name: str, budget: Budget) -> Any:
 def from_list(value: object, name: str, budget: Budget) -> Any:
     """Return nested lists of numbers as an array, integers as integers where they fit."""
     try:
-        found = np.asarray(value)
+        result = np.asarray(value)
     except (ValueError, OverflowError, TypeError):
-        found = None
-    if found is not None and found.size > budget.elements:
-        raise over_budget("elements", budget.elements, f"{name} holds {counted(found.size, 'number')}")
-    if found is None or found.dtype.kind not in "iuf":
+        result = None
+    if result is not None and result.size > budget.elements:
+        raise over_budget("elements", budget.elements, f"{name} holds {counted(result.size, 'number')}")
+    if result is None or result.dtype.kind not in "iuf":
         return checked_by_entry(value)
-    return checked_by_entry(value) if has_truth_values(value) else found
+    return checked_by_entry(value) if has_truth_values(value) else result
 
 
 def checked_by_entry(value: object) -> Any:

@@ -498,7 +498,7 @@ def formula_at(
         values |= {name: value.at(count) for name, value in beside.items()}
         values = renamed(values | exact.inputs, meant)
         inputs = {name: values[name] for name in program.inputs}
-        found = run(program, inputs, frozenset(), doubles=doubles)
-        if first_difference(doubles, found.decisions) is not None:  # rounding decides, as it does in the program
-            found = run(program, inputs, frozenset(), doubles, follow=True)
-    return found.numbers, found.output.shape
+        result = run(program, inputs, frozenset(), doubles=doubles)
+        if first_difference(doubles, result.decisions) is not None:  # rounding decides, as it does in the program
+            result = run(program, inputs, frozenset(), doubles, follow=True)
+    return result.numbers, result.output.shape

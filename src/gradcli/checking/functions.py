@@ -42,30 +42,30 @@ def judge_functions(function: Function, values: dict[str, Any], v: object) -> Ow
         function.evaluate(values)
     if not program.customs and not changing:
         return OwnBackward()
-    found = OwnBackward(notes=[Note("hook", HOOK)] if changing else [])
+    result = OwnBackward(notes=[Note("hook", HOOK)] if changing else [])
     program.forwards = True
     try:
         run = function.evaluate(values)
         verdicts = list(map(unrecorded, program.customs))
     except (GradcliError, ScriptError) as error:
-        program.forwards, found.followed = False, True
-        found.unknown = f"a forward pass of the script leaves the record: {error.message}"
-        return found
+        program.forwards, result.followed = False, True
+        result.unknown = f"a forward pass of the script leaves the record: {error.message}"
+        return result
     if any(verdicts):
-        program.forwards, found.followed = False, True
+        program.forwards, result.followed = False, True
     else:
         seed = read_v(v, run.value.shape, False).seed
         with np.errstate(all="ignore"):
             verdicts = [judge(call, seeds_of(run, seed, call)) for call in program.customs]
-    found.functions = merge([verdict for verdict in verdicts if verdict is not None])
-    found.notes += [note for f in found.functions.values() for note in note_right(f)]
-    unclear = [f.sentence for f in found.functions.values() if f.verdict == "unclear"]
-    found.unknown = "; ".join(unclear)
+    result.functions = merge([verdict for verdict in verdicts if verdict is not None])
+    result.notes += [note for f in result.functions.values() for note in note_right(f)]
+    unclear = [f.sentence for f in result.functions.values() if f.verdict == "unclear"]
+    result.unknown = "; ".join(unclear)
     as_it_ran = all(np.array_equal(values[name], value) for name, value in program.values.items())
-    sure = not unclear and not any(f.kink for f in found.functions.values())
-    if found.functions and as_it_ran and sure and not changing:
-        found.expected = observed(function)
-    return found
+    sure = not unclear and not any(f.kink for f in result.functions.values())
+    if result.functions and as_it_ran and sure and not changing:
+        result.expected = observed(function)
+    return result
 
 
 def note_right(found: FunctionVerdict) -> list[Note]:
@@ -165,7 +165,7 @@ def outside(call: Call, gs: Sequence[Array], truths: Sequence[Products], parts: 
 
     So must be the sum of its entries: of two that are the largest together, both cannot have all of the cotangent.
     """
-    found = []
+    result = []
     for node, name in zip(call.forward.inputs, call.forward.names, strict=True):
         values = with_sum([truth[node.index][0] for truth in truths])
         sizes = with_sum([np.maximum(truth[node.index][1], usual_size(call, gs, node)) for truth in truths]).max(axis=0)
@@ -174,8 +174,8 @@ def outside(call: Call, gs: Sequence[Array], truths: Sequence[Products], parts: 
         part = with_sum([parts[node.index]])[0]
         within = (part >= least - bounds) & (part <= most + bounds)
         if not np.all(within):  # what is not finite is wrong too
-            found.append(name)
-    return found
+            result.append(name)
+    return result
 
 
 def with_sum(rows: Sequence[Array]) -> Array:
@@ -203,11 +203,11 @@ def by_script(call: Call, gs: list[Array]) -> dict[int, Array]:
             parts = call.gradients(whole, again=False)
     finally:
         run.replay = replay
-    found: dict[int, Array] = {}
+    result: dict[int, Array] = {}
     for node, part in zip(call.forward.inputs, parts, strict=True):
         g = np.zeros(np.size(node.value)) if part is None else np.ravel(np.asarray(part, dtype=np.float64))
-        found[node.index] = found.get(node.index, 0.0) + g
-    return found
+        result[node.index] = result.get(node.index, 0.0) + g
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,15 +262,15 @@ def moved_forwards(call: Call) -> list[Standing]:
 
 def true_products(forward: Standing, gs: list[Array]) -> dict[int, tuple[Array, Array]]:
     """Return vᵀ·J of a forward pass with the sizes of its terms, by the index of each argument."""
-    found = {index: (np.zeros(leaf.value.size), np.zeros(leaf.value.size)) for index, leaf in forward.leaves.items()}
+    result = {index: (np.zeros(leaf.value.size), np.zeros(leaf.value.size)) for index, leaf in forward.leaves.items()}
     for output, g in zip(forward.outputs, gs, strict=True):
         if type(output) not in NODES or not output.active:
             continue
         passed = Passes(output, list(forward.leaves.values()), forward.graph).back(np.reshape(g, (1, -1)))
         for index, leaf in forward.leaves.items():
-            (values, sizes), more = found[index], passed[leaf.index]
-            found[index] = values + more.values[0], sizes + more.sizes[0]
-    return found
+            (values, sizes), more = result[index], passed[leaf.index]
+            result[index] = values + more.values[0], sizes + more.sizes[0]
+    return result
 
 
 ORDER = ("wrong", "unclear", "right")
@@ -278,7 +278,7 @@ ORDER = ("wrong", "unclear", "right")
 
 def merge(verdicts: Iterable[FunctionVerdict]) -> dict[str, FunctionVerdict]:
     """Return one verdict for each function, the worst of its calls, and of right ones that of which more is said."""
-    found: dict[str, FunctionVerdict] = {}
+    result: dict[str, FunctionVerdict] = {}
     for verdict in sorted(verdicts, key=lambda one: (ORDER.index(one.verdict), not one.kink, not one.right_here)):
-        found.setdefault(verdict.name, verdict)
-    return found
+        result.setdefault(verdict.name, verdict)
+    return result

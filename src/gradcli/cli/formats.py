@@ -33,10 +33,10 @@ def code_cells(text: str, path: str) -> list[str]:
         document = json.loads(text)
         cells = document["cells"] if "cells" in document else document["worksheets"][0]["cells"]
         code = [cell.get("source", cell.get("input", "")) for cell in cells if cell["cell_type"] == "code"]
-        found = [part if isinstance(part, str) else "".join(part) for part in code[:MOST_CELLS]]
+        result = [part if isinstance(part, str) else "".join(part) for part in code[:MOST_CELLS]]
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
         raise GradcliError("file", f"{path} is no notebook: its JSON has no cells") from None
-    return [without_others(cell.rstrip("\n")) for cell in found]
+    return [without_others(cell.rstrip("\n")) for cell in result]
 
 
 def without_others(cell: str) -> str:
@@ -80,10 +80,10 @@ def member(archive: zipfile.ZipFile, path: str, name: str) -> str:
     if name not in names and len(names) != 1:
         holds = f"{', '.join(names)}, and none is called {name}" if names else "no array"
         raise GradcliError("file", f"{path} holds {holds}")
-    found = archive.infolist()[names.index(name) if name in names else 0]
-    if found.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(found.compress_type)
-    return found.filename
+    result = archive.infolist()[names.index(name) if name in names else 0]
+    if result.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(result.compress_type)
+    return result.filename
 
 
 def entries_of(file: IO[bytes], path: str, budget: Budget) -> Any:
@@ -196,23 +196,23 @@ def numbers_of(row: Row, width: int, delimiter: str, budget: Budget) -> list[flo
     """Return the numbers of a row; raises ``value`` for the first cell that is none, or for a row of another length."""
     cells = row.cells
     try:
-        found = list(map(float, cells))
+        result = list(map(float, cells))
     except ValueError:
-        found = []
-    if not found or not PLAIN.issuperset("".join(cells)) or not math.isfinite(sum(found)):
-        found = [number(cell, row.number, column, delimiter, budget) for column, cell in enumerate(cells, 1)]
+        result = []
+    if not result or not PLAIN.issuperset("".join(cells)) or not math.isfinite(sum(result)):
+        result = [number(cell, row.number, column, delimiter, budget) for column, cell in enumerate(cells, 1)]
     if len(cells) != width:
         column = min(len(cells), width) + 1
         raise wrong(row.number, column, f"{counted(len(cells), 'cell')} and not {width:,}", None)
-    return found
+    return result
 
 
 def number(cell: str, row: int, column: int, delimiter: str, budget: Budget) -> float:
     """Return the number in a cell; raises ``value`` with what to write in its place."""
     if is_number(cell):
-        found = float(cell)
-        if math.isfinite(found):
-            return found
+        result = float(cell)
+        if math.isfinite(result):
+            return result
         raise wrong(row, column, f"'{cell[:40]}' is beyond double precision (1.8e308)", None)
     if cell == "":
         raise wrong(row, column, "a number is missing", "give a number, or leave the row or column out")
@@ -246,7 +246,7 @@ def instead(cell: str, delimiter: str, budget: Budget) -> str:
 def expression_value(cell: str, budget: Budget) -> float | None:
     """Return the value of a constant expression such as ``1/3`` or ``0x10``; None where a cell is none."""
     try:
-        found = read_value(cell, "", budget.changed("seconds", 1))
+        result = read_value(cell, "", budget.changed("seconds", 1))
     except GradcliError:
         return None
-    return float(found) if np.ndim(found) == 0 else None
+    return float(result) if np.ndim(result) == 0 else None

@@ -299,18 +299,18 @@ def reply(shell: str, variables: Mapping[str, str], commands: Mapping[str, str])
     """
     words, incomplete = line_of(shell, variables)
     try:
-        found = [one for one in candidates(words, incomplete, commands) if one.value.startswith(incomplete)]
+        result = [one for one in candidates(words, incomplete, commands) if one.value.startswith(incomplete)]
     except Exception:  # noqa: BLE001 - a prompt is no place for a traceback, and a shell can do without an answer
-        found = []
+        result = []
     if shell == "bash":  # without what stands before =, which it takes for another word
         flag, equals, _ = incomplete.partition("=")
         lead = flag + equals if equals and flag.startswith("--") else ""
-        return "\n".join(one.value.removeprefix(lead) for one in found), 0
+        return "\n".join(one.value.removeprefix(lead) for one in result), 0
     if shell == "zsh":
-        return zsh(found, incomplete), 0
+        return zsh(result, incomplete), 0
     if variables.get("_TYPER_COMPLETE_FISH_ACTION") == "is-args":
-        return "", 0 if found else 1
-    return "\n".join(f"{value}\t{text}" if text else value for value, text in found), 0
+        return "", 0 if result else 1
+    return "\n".join(f"{value}\t{text}" if text else value for value, text in result), 0
 
 
 def line_of(shell: str, variables: Mapping[str, str]) -> tuple[list[str], str]:
@@ -340,13 +340,13 @@ def split(line: str) -> list[str]:
 
 def joined(words: list[str]) -> list[str]:
     """Return words that bash has parted at ``=`` and ``@`` as they were typed."""
-    found: list[str] = []
+    result: list[str] = []
     for word in words:
-        if found and (word[:1] == "=" or found[-1][-1:] in ("=", "@")) and found[-1][:1] in ("-", "@"):
-            found[-1] += word
+        if result and (word[:1] == "=" or result[-1][-1:] in ("=", "@")) and result[-1][:1] in ("-", "@"):
+            result[-1] += word
         else:
-            found.append(word)
-    return found
+            result.append(word)
+    return result
 
 
 def candidates(words: list[str], incomplete: str, commands: Mapping[str, str]) -> list[Candidate]:
@@ -441,12 +441,12 @@ def files(incomplete: str) -> list[Candidate]:
     folder, slash, start = incomplete.rpartition("/")
     where = Path(folder + slash or ".").expanduser()
     try:
-        found = sorted(where.iterdir())
+        result = sorted(where.iterdir())
     except (OSError, ValueError):
         return []
     return [
         Candidate(f"{folder}{slash}{one.name}{'/' if one.is_dir() else ''}")
-        for one in found
+        for one in result
         if one.name.startswith(start) and (start or not one.name.startswith("."))
     ]
 

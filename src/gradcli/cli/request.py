@@ -150,12 +150,12 @@ GIVEN = r"(?sa)\s*([A-Za-z_]\w*)\s*=(?!=)(.*)"
 
 def assignments(items: list[str]) -> dict[str, str]:
     """Return ``NAME=VALUE`` items as names and texts; raises ``option`` for a bad or repeated name."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for name, value in map(assignment, items):
-        if name in found:
+        if name in result:
             raise GradcliError("option", f"two values are given for {name}", hint="--v alone can be repeated")
-        found[name] = value
-    return found
+        result[name] = value
+    return result
 
 
 def assignment(item: str) -> tuple[str, str]:
@@ -195,8 +195,8 @@ def read_array(
     if text == "-":
         return doubles(read_value(plain_text(read_stdin(env, option)), option, budget, lines=True))
     if text.startswith("@"):
-        found = read_file(env, text[1:], option, name, budget, notes)
-        return found if as_stored and isinstance(found, np.ndarray | np.floating) else doubles(found)
+        result = read_file(env, text[1:], option, name, budget, notes)
+        return result if as_stored and isinstance(result, np.ndarray | np.floating) else doubles(result)
     return read_value(text, option, budget)
 
 
@@ -259,15 +259,15 @@ def without_header(text: str, path: str, option: str, budget: Budget, notes: lis
     from gradcli.errors.inert import inert
     from gradcli.explanation.results import Note
 
-    found = read_table(text, budget)
-    if found.header:
+    result = read_table(text, budget)
+    if result.header:
         more = (
-            f" and {counted(len(found.header) - MOST_NAMES, 'column')} more" if len(found.header) > MOST_NAMES else ""
+            f" and {counted(len(result.header) - MOST_NAMES, 'column')} more" if len(result.header) > MOST_NAMES else ""
         )
-        names = ", ".join(inert(cell[:40], keep="") for cell in found.header[:MOST_NAMES]) + more
+        names = ", ".join(inert(cell[:40], keep="") for cell in result.header[:MOST_NAMES]) + more
         message = f"{option}: the first row of {inert(path, keep='')} is read as a header, and not as numbers: {names}."
         notes.append(Note("header-skipped", message))
-    return found.numbers
+    return result.numbers
 
 
 Typed = Mapping[str, Any]

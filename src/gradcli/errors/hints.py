@@ -217,11 +217,11 @@ def usual_v(facts: MissingV) -> str:
 
 def index_of(place: int, shape: Shape) -> tuple[int, ...]:
     """Return the index of an entry, given its place in flat order; an empty one where there are no entries."""
-    found: list[int] = []
+    result: list[int] = []
     for length in reversed(shape) if all(shape) else ():
         place, index = divmod(int(place), length)
-        found.insert(0, index)
-    return tuple(found)
+        result.insert(0, index)
+    return tuple(result)
 
 
 def usual_texts(shape: Shape, row: int) -> tuple[str, str, str]:

@@ -365,15 +365,15 @@ def line_sizes(
     ``nodes`` are those of the sweep, in its order; ``kept`` has the engine's cotangents. Those of ``names`` have lines:
     what stands in others for the cotangent of one is its name.
     """
-    found: dict[int, Array] = {}
+    result: dict[int, Array] = {}
 
     def along(node: Operation, k: int, sizes: Array) -> Array:
         if node.index not in names:
             return sizes_of(node, k, sizes)
-        found[node.index] = sizes
+        result[node.index] = sizes
         return sizes_of(node, k, np.abs(kept[node.index]))
 
-    return found | accumulate({output.index: np.abs(seed)}, nodes, along, lambda left, right, _own: left + right)
+    return result | accumulate({output.index: np.abs(seed)}, nodes, along, lambda left, right, _own: left + right)
 
 
 def sizes_of(node: Operation, k: int, g: Array) -> Array:

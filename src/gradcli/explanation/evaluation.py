@@ -121,10 +121,10 @@ class Run:
 
     def cotangents(self, seed: Array | None = None) -> dict[int, Any]:
         """Return all that the way back from y gives, by node index: of v, or of another ``seed``."""
-        found: dict[int, Any] = {}
+        result: dict[int, Any] = {}
         if self.active:
-            found |= cotangents(self.graph, self.output, self.seed if seed is None else seed, found)
-        return found
+            result |= cotangents(self.graph, self.output, self.seed if seed is None else seed, result)
+        return result
 
     def moved(self, name: str, place: int, step: float) -> Array | None:
         """Return y where one entry of a variable is moved; None where the program has no value there."""

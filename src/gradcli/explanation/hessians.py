@@ -131,9 +131,9 @@ def differentiable(graph: Graph, node: Operation, k: int, g: Any) -> Any:
     sizes = [np.max(np.abs(x), initial=0.0) for x in (part, cotangent, *values) if np.asarray(x).dtype.kind == "f"]
     slack = UNITS * max([float(sizes[0]), float(np.prod(sizes[1:]))])  # its sums may cancel
     for choice, short in product(range(CHOICES), (True, False)):
-        found = write_on(graph, node, k, g, choice, short)
-        if found is not None and is_near(np.asarray(value_of(found)), wanted, slack if np.isfinite(slack) else 0.0):
-            return found
+        result = write_on(graph, node, k, g, choice, short)
+        if result is not None and is_near(np.asarray(value_of(result)), wanted, slack if np.isfinite(slack) else 0.0):
+            return result
     raise GradcliError("second", UNWRITTEN.format(node.op.name))
 
 

@@ -434,16 +434,16 @@ def is_choice(node: Operation) -> bool:
 
 def reached_backward(output: Node) -> set[int]:
     """Return the indices of the nodes that a cotangent of the output is handed to."""
-    found = {output.index}
+    result = {output.index}
     stack: list[Node] = [output]
     while stack:
         node = stack.pop()
         for k in node.links if isinstance(node, Operation) else ():
             argument = node.arguments[k]
-            if argument.index not in found:
-                found.add(argument.index)
+            if argument.index not in result:
+                result.add(argument.index)
                 stack.append(argument)
-    return found
+    return result
 
 
 def stopped_at(graph: Graph, nodes: Sequence[Node], leaf: Node) -> str:

@@ -79,8 +79,8 @@ class Reader:
 
     def gives(self, text: str, wanted: Array, sizes: Array = NO_TERMS) -> bool:
         """Return whether a line is the engine's number; ``sizes`` are those of the terms that it adds up."""
-        found = self.evaluate(text)
-        return found is not None and is_same(found, np.asarray(wanted), sizes)
+        result = self.evaluate(text)
+        return result is not None and is_same(result, np.asarray(wanted), sizes)
 
 
 def evaluate(text: str, names: Mapping[str, Any], cotangents: Mapping[str, Any] | None = None) -> Array | None:

@@ -472,23 +472,23 @@ def find_paths(run: Run) -> dict[str, list[Path]]:
     if len(named) > MOST_NAMED or any(node.shape for node in named):
         return {}
     edges = {node.index: links_below(node, nodes, names) for node in named if isinstance(node, Operation)}
-    found = {}
+    result = {}
     for name, leaf in run.leaves.items():
         if leaf.index in names and 0 < count_paths(edges, output.index, leaf.index) <= MOST_PATHS:
             paths = [path_of(way, edges, names) for way in ways(edges, output.index, leaf.index)]
             paths = sorted(paths, key=lambda path: -len(path.factors))
             if len(paths[0].factors) > 1 and all(np.isfinite(path.product) for path in paths):
-                found[name] = paths
-    return found
+                result[name] = paths
+    return result
 
 
 def links_below(top: Operation, nodes: Sequence[Node], names: Mapping[int, str]) -> dict[int, float]:
     """Return the derivatives of one named number by the named numbers next below it."""
-    found: dict[int, float] = {}
+    result: dict[int, float] = {}
 
     def along(node: Operation, k: int, total: Any) -> Any:
         if node is not top and node.index in names:
-            found[node.index] = float(total)
+            result[node.index] = float(total)
             return None
         values = [getattr(x, "value", x) for x in node.arguments]
         part = node.op.vjp_along(k)(total, node.value, *values, **node.static)
@@ -497,7 +497,7 @@ def links_below(top: Operation, nodes: Sequence[Node], names: Mapping[int, str])
     below = [node for node in reversed(nodes) if node.index <= top.index]
     with np.errstate(all="ignore"):
         reached = accumulate({top.index: np.float64(1.0)}, below, along, lambda total, part, _own: total + part)
-    return found | {index: float(total) for index, total in reached.items() if index in names}
+    return result | {index: float(total) for index, total in reached.items() if index in names}
 
 
 def count_paths(edges: Edges, top: int, leaf: int) -> int:

@@ -403,7 +403,7 @@ def read_u(given: Mapping[str, object], shapes: Mapping[str, tuple[int, ...]]) -
     ``given`` has values by name; the name ``""`` stands for the only variable. Raises ``option``, ``shape``, ``value``.
     """
     ways = " ".join(f"--jvp {name}=..." for name in list(shapes)[:3])
-    found = {name: np.zeros(shape) for name, shape in shapes.items()}
+    result = {name: np.zeros(shape) for name, shape in shapes.items()}
     notes = []
     for key, value in given.items():
         if not key and len(shapes) != 1:
@@ -420,8 +420,8 @@ def read_u(given: Mapping[str, object], shapes: Mapping[str, tuple[int, ...]]) -
         if u.shape != shapes[name]:
             text = f"u came in shape {u.shape} and is read in that of {name}, {shapes[name]}."
             notes.append(Note("u-reshaped", text))
-        found[name] = u.reshape(shapes[name])
-    return found, notes
+        result[name] = u.reshape(shapes[name])
+    return result, notes
 
 
 TRIED = 12

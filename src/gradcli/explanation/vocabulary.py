@@ -116,9 +116,9 @@ def vjp_lines(facts: Facts, op: Op | None) -> tuple[str, ...]:
         return ()
     called = {leaf.index: name for name, leaf in run.leaves.items()} | {output.index: output_name(run.graph, output)}
     seed = np.ones(np.shape(output.value)) if seed is None else seed
-    found = write_backward(run.graph, output, seed, called, shows_one=True)
-    made = [f"{rule.name} = {rule.made}" for rule in reversed(found.rules) if rule.made]
-    return (*made, *(f"{rule.name}.grad = {rule.text}" for rule in found.rules[1:]))
+    result = write_backward(run.graph, output, seed, called, shows_one=True)
+    made = [f"{rule.name} = {rule.made}" for rule in reversed(result.rules) if rule.made]
+    return (*made, *(f"{rule.name}.grad = {rule.text}" for rule in result.rules[1:]))
 
 
 def values_of(facts: Facts) -> tuple[dict[str, Any], Any]:

@@ -41,8 +41,8 @@ def replaced(template: Expr, chosen: Mapping[Expr, Expr]) -> Expr:
     if all(part.is_Symbol for part in chosen.values()) or not any(map(is_root, template.atoms(Pow))):
         return template.xreplace(chosen)
     with distribute(True):
-        found = template.xreplace(chosen)
-    return found.xreplace({part: s.abs(*part.args) for part in found.atoms(Abs)})
+        result = template.xreplace(chosen)
+    return result.xreplace({part: s.abs(*part.args) for part in result.atoms(Abs)})
 
 
 def is_root(power: Pow) -> bool:
@@ -148,8 +148,8 @@ def __getattr__(name: str) -> Any:
     if op is None or op.derivatives is None:
         raise AttributeError(name)
     kind = {None: Own, Symmetry.ODD: Odd, Symmetry.EVEN: Even}[op.symmetry]
-    globals()[name] = found = own(name, partial(op.derivatives, s), kind)
-    return found
+    globals()[name] = result = own(name, partial(op.derivatives, s), kind)
+    return result
 
 
 s: Any = sys.modules[__name__]

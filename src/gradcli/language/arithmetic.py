@@ -416,14 +416,14 @@ def stack_tuple(f: Graph, items: list[Any]) -> Any:
     """Return a tuple display as an array; one of plain integers stays a tuple as an index and as lengths."""
     if any(is_index(item) for item in items) and all(type(item) is int or is_index(item) for item in items):
         return tuple(items)
-    found = stack_items(f, items)
-    return found.view(Tupled) if isinstance(found, Listed) else found
+    result = stack_items(f, items)
+    return result.view(Tupled) if isinstance(result, Listed) else result
 
 
 def compare_chain(f: Graph, ops: list[Op], values: list[Any]) -> Any:
     """Apply ``a < b < c``: true where every comparison is."""
-    found = [value_of(compare(f, op, left, right)) for op, left, right in zip(ops, values, values[1:], strict=False)]
-    return reduce(partial(compare, f, OPERATORS["&", 2]), found)
+    result = [value_of(compare(f, op, left, right)) for op, left, right in zip(ops, values, values[1:], strict=False)]
+    return reduce(partial(compare, f, OPERATORS["&", 2]), result)
 
 
 def integer_arithmetic(f: Graph, op: Op, a: int, b: int) -> int | Any:

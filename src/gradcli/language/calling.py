@@ -96,10 +96,10 @@ def static_converter(bound: Bound, registers: list[int], tensor: Callable[[objec
 
 def flag_value(name: str, value: object) -> Static:
     """Return what is true or false; raises ``type`` for a text or a tuple, which PyTorch and NumPy refuse."""
-    found = static_value(value)
-    if isinstance(found, str | tuple):
-        raise GradcliError("type", f"{name} must be True or False, not {found!r}")
-    return found
+    result = static_value(value)
+    if isinstance(result, str | tuple):
+        raise GradcliError("type", f"{name} must be True or False, not {result!r}")
+    return result
 
 
 def plain_or(tensor: Callable[[object], Tensor], value: object) -> Static | Tensor:
@@ -231,14 +231,14 @@ def general_caller(function: Function, arguments: list[Bound], library: str, reg
         given = [item for i in numbers if regs[i] is not None for item in arrays_in(regs[i])]
         kinds = [number_kind(item) for item in given]
         kind = treated(regs[0], function, kinds)
-        found = call(regs)
-        first = found[0] if type(found) is tuple and found else found
+        result = call(regs)
+        first = result[0] if type(result) is tuple and result else result
         is_view = isinstance(first, np.ndarray) and first.base is not None
         if function.shares and not fills and set(kinds) == {kind} and (function.op is DETACH or is_view):
             own = given[0] if function.op is DETACH else plain_caller(build, arguments, registers, array_of)(regs)
             if shows_given(own, given):
                 return own
-        return cast(regs[0], found, kind)
+        return cast(regs[0], result, kind)
 
     def run(regs: Frame) -> Any:
         given = [regs[i] for i in numbers]

@@ -209,7 +209,7 @@ def parameters(function: Function) -> tuple[Parameter, ...]:
     """Return the parameters of a function, read from its builder's annotations."""
     if function.build is None:
         return (Parameter("x", "Tensor", required=True, rest=False),)
-    found = list(inspect.signature(function.build).parameters.values())[1:]
+    result = list(inspect.signature(function.build).parameters.values())[1:]
     return tuple(
         Parameter(
             p.name,
@@ -219,7 +219,7 @@ def parameters(function: Function) -> tuple[Parameter, ...]:
             p.kind is p.KEYWORD_ONLY,
             isinstance(p.default, bool),
         )
-        for p in found
+        for p in result
         if p.annotation != "Library"
     )
 
@@ -332,9 +332,9 @@ def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> 
     if dtype is not None and function.family != "making":
         first, *rest = next(iter(bound.values()))
         bound[next(iter(bound))] = [as_typed(first, dtype), *rest]
-    found = [spread(known[name], nodes) for name, nodes in bound.items() if nodes]
+    result = [spread(known[name], nodes) for name, nodes in bound.items() if nodes]
     made = dtype is not None and function.family == "making"
-    return [*found, Bound(DTYPE, (dtype,), several=False)] if made and dtype is not None else found
+    return [*result, Bound(DTYPE, (dtype,), several=False)] if made and dtype is not None else result
 
 
 def by_place(function: Function, positional: list[ast.expr]) -> dict[str, list[ast.expr]]:

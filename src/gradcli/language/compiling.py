@@ -375,14 +375,14 @@ class Writer:
 
     def operand(self, node: ast.expr, operator: str) -> Written:
         """Return the text of what stands to the right of an operator, in brackets where it needs them."""
-        found = self.said(node)
-        if not found.text or isinstance(
+        result = self.said(node)
+        if not result.text or isinstance(
             node, ast.Name | ast.Constant | ast.Call | ast.Subscript | ast.Attribute | ast.List
         ):
-            return found
+            return result
         if operator in "+-" and isinstance(node, ast.BinOp) and not isinstance(node.op, LOOSE):
-            return found
-        return Written(f"({found.text})")
+            return result
+        return Written(f"({result.text})")
 
     def word(self, node: ast.stmt) -> str:
         """Return ``elif`` for a statement that begins so, nothing for any other."""

@@ -469,11 +469,11 @@ class Writing:
         new = select(f, source, chosen) if chosen.whole else put_into(f, value, source, chosen)
         if new is self.after and isinstance(new, Node):
             return new
-        found = shown_as_window(f, held(f, new), window)
+        result = shown_as_window(f, held(f, new), window)
         torn = isinstance(value, Node) and value.active
         if torn and (value.index in f.torn or any(view.op.torch.several for view in views_under(value))):
-            f.torn.add(found.index)
-        return found
+            f.torn.add(result.index)
+        return result
 
 
 class Memory(NamedTuple):

@@ -46,8 +46,8 @@ def whole_index(f: Graph, value: object) -> Any:
     if f.is_input(value):
         from gradcli.ops.further.positions import positions
 
-        found = positions(f, value)
-        return found if found.ndim else int(found)
+        result = positions(f, value)
+        return result if result.ndim else int(result)
     shown = (
         repr(float(raw))
         if isinstance(raw, np.generic) or (isinstance(raw, np.ndarray) and raw.ndim == 0)
@@ -193,10 +193,10 @@ def slice_bound(f: Graph, value: object) -> int | None:
     """Return a bound of a slice; raises ``index`` for anything but an integer."""
     if value is None or type(value) is int:
         return value
-    found = whole_index(f, value)
-    if type(found) is not int:
+    result = whole_index(f, value)
+    if type(result) is not int:
         raise GradcliError("index", "the bounds of a slice must be integers")
-    return found
+    return result
 
 
 def index_list(f: Graph, values: list[Any], shape: tuple[int, ...]) -> Any:

@@ -311,23 +311,23 @@ def own_inputs(program: Program) -> list[OwnInput]:
     """
     tree, place = parse(program.place.text, program.budget, any_quotes=True)
     spans = Spans(place.text)
-    found: dict[str, OwnInput | None] = {}
+    result: dict[str, OwnInput | None] = {}
     for statement in tree.body[:-1]:
         for node, value in assigned(statement):
             if value is None:
                 continue
             name, read = node.id, {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
-            if name in found and name in read:
+            if name in result and name in read:
                 continue
-            if name in found or not read.isdisjoint(program.variables):
-                found[name] = None
+            if name in result or not read.isdisjoint(program.variables):
+                result[name] = None
                 continue
             text = place.text[slice(*spans.of(value))]
             short = "" if "\n" in text or len(text) > LONGEST else text
             line = place.text[slice(*spans.of(statement))].partition("\n")[0]
             shown = line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
-            found[name] = OwnInput(name, shown, statement.lineno, short, spans.of(statement))
-    return [item for item in found.values() if item is not None]
+            result[name] = OwnInput(name, shown, statement.lineno, short, spans.of(statement))
+    return [item for item in result.values() if item is not None]
 
 
 LONGEST = 60

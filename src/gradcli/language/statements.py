@@ -65,12 +65,12 @@ def remark_swap(f: Graph, before: Any, value: Any, span: Span) -> None:
 
 def range_of(bounds: list[Any]) -> range:
     """Return ``range(*bounds)``; raises ``type`` for what is no integer."""
-    found = [int(b) if isinstance(b, np.integer) else b for b in bounds]
-    if not all(type(b) is int for b in found):
+    result = [int(b) if isinstance(b, np.integer) else b for b in bounds]
+    if not all(type(b) is int for b in result):
         raise GradcliError("type", "range takes integers")
-    if len(found) == 3 and found[2] == 0:
+    if len(result) == 3 and result[2] == 0:
         raise GradcliError("value", "the step of range cannot be 0")
-    return range(*found)
+    return range(*result)
 
 
 def unpacked(f: Graph, value: object, position: int, count: int) -> Any:

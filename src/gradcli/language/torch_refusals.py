@@ -194,13 +194,13 @@ def differentiated(output: object) -> list[Operation]:
             below[node.index] = node
             stack.extend(sources(node))
     needs = {node.index for node in below.values() if isinstance(node, Input) and node.active}
-    found = []
+    result = []
     for index in sorted(below):
         node = below[index]
         if isinstance(node, Operation) and any(argument.index in needs for argument in sources(node)):
             needs.add(index)
-            found.append(node)
-    return found
+            result.append(node)
+    return result
 
 
 def sources(node: Node) -> list[Node]:
@@ -248,13 +248,13 @@ def kept_for(node: Operation, changed: Set[int]) -> list[int]:
     """
     active = tuple([isinstance(argument, Node) and argument.active for argument in node.arguments])
     arrays = tuple([isinstance(argument, Node | np.ndarray) for argument in node.arguments])
-    found = [*saved_places(node)]
+    result = [*saved_places(node)]
     key = node.static.get("key", ())
     if any(isinstance(part, np.ndarray) for part in (key if isinstance(key, tuple) else (key,))):
-        return [*found, OWN_VALUES]
+        return [*result, OWN_VALUES]
     if keeps_own(node.op, active, arrays) and not (key != () and is_whole_write(node, key, changed)):
-        return [*found, OWN_VALUES]
-    return found
+        return [*result, OWN_VALUES]
+    return result
 
 
 def is_whole_write(node: Operation, key: Any, changed: Set[int]) -> bool:

@@ -41,15 +41,15 @@ def as_array(name: str, value: object) -> Array:
     if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim and value.size:
         return value
     try:
-        found = np.asarray(detached(value))
+        result = np.asarray(detached(value))
     except (TypeError, ValueError, OverflowError):
         raise GradcliError("value", f"{name} is not an array of real numbers") from None
-    if found.dtype.kind not in "iuf":
+    if result.dtype.kind not in "iuf":
         raise GradcliError("value", f"{name} is not an array of real numbers")
-    if not found.size:
-        Meter(Budget()).charge_empty(found.shape)
+    if not result.size:
+        Meter(Budget()).charge_empty(result.shape)
     with np.errstate(over="ignore"):  # of a longer double: inf, which is refused
-        return found.astype(np.float64)[()]
+        return result.astype(np.float64)[()]
 
 
 def detached(value: Any) -> Any:
@@ -248,17 +248,17 @@ def _read(text: str, name: str, bounds: Bounds, lines: bool) -> Given:
     ]
     if len(rows) == 1:
         return _row(text, rows[0], bounds, lines)
-    found = [np.atleast_1d(_row(text, span, bounds, lines)) for span in rows]
-    for row, span in zip(found, rows, strict=True):
-        if row.shape != found[0].shape:
+    result = [np.atleast_1d(_row(text, span, bounds, lines)) for span in rows]
+    for row, span in zip(result, rows, strict=True):
+        if row.shape != result[0].shape:
             raise GradcliError(
                 "value",
-                f"a row with {counted(row.size, 'number')} under one with {found[0].size:,}",
+                f"a row with {counted(row.size, 'number')} under one with {result[0].size:,}",
                 span=span,
                 facts=NoValue(),
             )
     parted = any(text[stop : stop + 1] == ";" for _, stop in rows)
-    return np.stack(found) if parted or not lines else of_lines(np.stack(found))
+    return np.stack(result) if parted or not lines else of_lines(np.stack(result))
 
 
 def of_lines(rows: Given) -> Given:
@@ -289,11 +289,11 @@ def _row(text: str, span: Span, bounds: Bounds, lines: bool) -> Given:
         items = words
     if not text[slice(*items[-1])].strip():
         items.pop()
-    found = [_item(text, item, bounds) for item in items]
-    for value, item in zip(found, items, strict=True):
+    result = [_item(text, item, bounds) for item in items]
+    for value, item in zip(result, items, strict=True):
         if isinstance(value, np.ndarray):
             raise GradcliError("value", f"an array of shape {value.shape} among numbers", span=item, facts=NoValue())
-    return np.array(found)
+    return np.array(result)
 
 
 def _words(text: str, span: Span) -> list[Span]:
@@ -326,10 +326,10 @@ def _number(text: str, span: Span) -> int | float:
     """Return a number: an integer where it is typed as one, which is below 2**53 and not -0."""
     if len(text) < 16 and text.isdigit():
         return int(text)
-    found = float(text)
-    if found.is_integer() and abs(found) < EXACT and POINTS.isdisjoint(text) and (found or text[0] != "-"):
-        return int(found)
-    return float(_finite(found, span))
+    result = float(text)
+    if result.is_integer() and abs(result) < EXACT and POINTS.isdisjoint(text) and (result or text[0] != "-"):
+        return int(result)
+    return float(_finite(result, span))
 
 
 def _finite(value: Any, span: Span) -> Array:
@@ -354,10 +354,10 @@ def _constant(text: str, span: Span, bounds: Bounds) -> Given:
             error.about(NoValue())
         error.span = span if error.span is None else (lead + error.span[0], lead + error.span[1])
         raise
-    found = _finite(np.asarray(output)[()], span)
-    if SUM.issuperset(piece) and np.all((np.abs(found) < EXACT) & ~(np.signbit(found) & (found == 0))):
-        return np.asarray(found).astype(np.int64)[()]
-    return found
+    result = _finite(np.asarray(output)[()], span)
+    if SUM.issuperset(piece) and np.all((np.abs(result) < EXACT) & ~(np.signbit(result) & (result == 0))):
+        return np.asarray(result).astype(np.int64)[()]
+    return result
 
 
 def _constant_value(text: str, budget: Budget) -> Any:

@@ -439,8 +439,8 @@ def declare(op: Op) -> Op:
 
 def variant(op: Op, key: str, **fields: Any) -> Op:
     """Enter an op of the same name that is another but for some fields, by a key of its own."""
-    OPS[key] = found = replace(op, **fields)
-    return found
+    OPS[key] = result = replace(op, **fields)
+    return result
 
 
 BEYOND = "numbers as large or small as here leave double precision on the way, each route at another step"

@@ -163,10 +163,10 @@ def solve(a: Array, b: Array) -> Array:
     batch = np.broadcast_shapes(np.shape(a)[:-2], np.shape(b)[:-2])
     left = np.broadcast_to(a, (*batch, *np.shape(a)[-2:])).reshape(-1, *np.shape(a)[-2:])
     right = np.broadcast_to(b, (*batch, *np.shape(b)[-2:])).reshape(-1, *np.shape(b)[-2:])
-    found = np.empty(right.shape, dtype=object)
+    result = np.empty(right.shape, dtype=object)
     for k in range(len(left)):
-        found[k] = eliminated(left[k], right[k])[0]
-    return found.reshape(*batch, *np.shape(b)[-2:])
+        result[k] = eliminated(left[k], right[k])[0]
+    return result.reshape(*batch, *np.shape(b)[-2:])
 
 
 def inv(a: Array) -> Array:
@@ -177,10 +177,10 @@ def inv(a: Array) -> Array:
 def det(a: Array) -> Array:
     """Return the determinant of matrices."""
     matrices = np.reshape(a, (-1, *np.shape(a)[-2:]))
-    found = np.empty(len(matrices), dtype=object)
+    result = np.empty(len(matrices), dtype=object)
     for k, matrix in enumerate(matrices):
-        found[k] = eliminated(matrix, np.eye(len(matrix)))[1]
-    return found.reshape(np.shape(a)[:-2])
+        result[k] = eliminated(matrix, np.eye(len(matrix)))[1]
+    return result.reshape(np.shape(a)[:-2])
 
 
 def decided(forward: Rule) -> Piecewise:

@@ -29,12 +29,12 @@ from gradcli.ops.writing import Call, index_text, index_text_back, put_text_back
 
 def picked(x: Array, *, key: Index) -> Array:
     """Return the entries at ``key``; what lists pick from a matrix lies row by row in memory, as in PyTorch."""
-    found = x[key]
-    if type(found) is not np.ndarray:
-        return np.asarray(found) if x.dtype == object else found  # of many digits an entry is no array by itself
-    if found.ndim < 2 or x.ndim > 2 or np.may_share_memory(found, x):
-        return found
-    return np.ascontiguousarray(found)
+    result = x[key]
+    if type(result) is not np.ndarray:
+        return np.asarray(result) if x.dtype == object else result  # of many digits an entry is no array by itself
+    if result.ndim < 2 or x.ndim > 2 or np.may_share_memory(result, x):
+        return result
+    return np.ascontiguousarray(result)
 
 
 def index_vjp(g: Array, _y: Array, x: Array, *, key: Index) -> Array:

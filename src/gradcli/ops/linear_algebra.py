@@ -470,11 +470,11 @@ def named(spec: str, tensors: tuple[Value, ...]) -> str:
     fits = min(depths) >= 0 and most <= len(free)
     require(fits, "shape", f"einsum: {spec!r} names more axes than an array has")
     letters = "".join(free[:most])
-    found = ",".join(sub.replace("...", letters[most - n :], 1) for sub, n in zip(subs, depths, strict=True))
+    result = ",".join(sub.replace("...", letters[most - n :], 1) for sub, n in zip(subs, depths, strict=True))
     if arrow:
-        return f"{found}->{out.replace('...', letters, 1)}"
+        return f"{result}->{out.replace('...', letters, 1)}"
     once = sorted(c for c in set(inputs) - {",", "."} if inputs.count(c) == 1)
-    return f"{found}->{letters}{''.join(once)}"
+    return f"{result}->{letters}{''.join(once)}"
 
 
 def contracted(spec: str, operands: tuple[Value, ...]) -> Value:

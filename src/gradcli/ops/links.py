@@ -226,15 +226,15 @@ class Contraction:
             pairs = self.line.pairs(self.lengths[self.line.row])
             where |= dict(zip(beside, pairs, strict=True))
             shape[-1] = len(pairs[0])
-        found: dict[str, EntryPlaces] = {}
+        result: dict[str, EntryPlaces] = {}
 
         def flat(subscripts: str) -> EntryPlaces:
-            if subscripts not in found:
+            if subscripts not in result:
                 index: Any = np.zeros(1, dtype=np.intp)
                 for letter in subscripts:
                     index = index if letter == ONE else index * self.lengths[letter] + where[letter]
-                found[subscripts] = np.broadcast_to(index, shape).ravel()
-            return found[subscripts]
+                result[subscripts] = np.broadcast_to(index, shape).ravel()
+            return result[subscripts]
 
         bound = tuple([(slot, flat(subscripts)) for slot, subscripts in self.bound])
         return Links(flat(self.rows), flat(self.columns), self.weight, self.factor, bound, self.auxiliary, self.second)
@@ -254,9 +254,9 @@ class Bound(Protocol):
 
 def auxiliary_of(links: Bound, slot: Slot) -> Auxiliary:
     """Return the auxiliary value that a slot stands for."""
-    found = links.auxiliary if slot == AUXILIARY else links.second
-    assert found is not None  # a local reading that binds one gives it  # noqa: S101
-    return found
+    result = links.auxiliary if slot == AUXILIARY else links.second
+    assert result is not None  # a local reading that binds one gives it  # noqa: S101
+    return result
 
 
 def along_axis(index: EntryPlaces, axis: int, ndim: int) -> EntryPlaces:

@@ -27,9 +27,9 @@ CONSTANTS: dict[str, float] = {
 
 def lengths(shape: tuple[Static, ...]) -> tuple[int, ...]:
     """Return a shape given as numbers or as one tuple; raises ``value`` for a negative length."""
-    found = whole_numbers(shape, "a length")
-    require(all(length >= 0 for length in found), "value", f"a length cannot be negative: {found}")
-    return found
+    result = whole_numbers(shape, "a length")
+    require(all(length >= 0 for length in result), "value", f"a length cannot be negative: {result}")
+    return result
 
 
 DETACH = declare(
@@ -118,8 +118,8 @@ def build_arange(f: Apply, start: Static, end: Static = None, step: Static = 1) 
     require(math.isfinite(count), "value", "arange takes finite numbers")
     whole_count = max(0, math.ceil(count))
     f.charge(whole_count)
-    found = float(first) + float(step) * np.arange(whole_count, dtype=np.float64)
-    return found.astype(np.int64) if all(type(n) is int for n in (first, last, step)) else found
+    result = float(first) + float(step) * np.arange(whole_count, dtype=np.float64)
+    return result.astype(np.int64) if all(type(n) is int for n in (first, last, step)) else result
 
 
 @function("linspace", "torch dtype", "making")
@@ -176,19 +176,23 @@ def constant(data: Raw, name: str) -> Any:
     said = f"{name}([...]) copies numbers and cuts the graph: no gradient would flow"
     hint = "write the list by itself, or torch.stack([...])"
     require(not getattr(data, "active", False), "not-differentiable", said, hint)
-    found = data.values if isinstance(data, Pair) else data
-    if found is None or isinstance(found, str) or (isinstance(found, tuple) and any(type(n) is not int for n in found)):
+    result = data.values if isinstance(data, Pair) else data
+    if (
+        result is None
+        or isinstance(result, str)
+        or (isinstance(result, tuple) and any(type(n) is not int for n in result))
+    ):
         raise GradcliError("type", f"{name} takes a list of numbers", hint="torch.stack([...]) joins arrays")
-    if isinstance(found, bool | int | tuple) or (isinstance(found, np.ndarray) and found.dtype.kind in "bi"):
-        return np.array(found)
-    return tensor(found)
+    if isinstance(result, bool | int | tuple) or (isinstance(result, np.ndarray) and result.dtype.kind in "bi"):
+        return np.array(result)
+    return tensor(result)
 
 
 @function("tensor torch.tensor", "dtype", "making", kinds=KEPT)
 def build_tensor(f: Apply, data: Raw) -> Tensor:
     """a list as a new array; torch.tensor would cut the graph, so it takes constants alone"""
-    found = constant(data, "torch.tensor")
-    return found if type(found) is np.ndarray and found.dtype.kind in "bi" else f(CLONE, found)
+    result = constant(data, "torch.tensor")
+    return result if type(result) is np.ndarray and result.dtype.kind in "bi" else f(CLONE, result)
 
 
 @function("np.array numpy.array jnp.array", "dtype", "making", kinds=KEPT)

@@ -107,10 +107,10 @@ def det_vjp(g: Array, y: Array, a: Array) -> Array:
     g, y = np.asarray(g)[..., None, None], np.asarray(y)[..., None, None]
     flat = (y == 0) & (a.shape[-1] > 1) & is_singular(a)
     odd = ~np.isfinite(g * y) & (y != 0)
-    found = np.where(flat, g * 0.0, g * cofactors(np.where(odd, 0.0, a)))
+    result = np.where(flat, g * 0.0, g * cofactors(np.where(odd, 0.0, a)))
     if np.any(odd):
-        np.copyto(found, substituted(g * y, odd, a), where=odd)
-    return found
+        np.copyto(result, substituted(g * y, odd, a), where=odd)
+    return result
 
 
 @in_one_step
@@ -132,8 +132,8 @@ def det_again(g: Array, y: Array, a: Array) -> Array:
         return each
     regular = np.where(flat, np.eye(count), a) if np.any(flat) else a
     few = count <= 3
-    found = cofactors(regular) if few else y[..., None, None] * np.swapaxes(np.linalg.inv(regular), -1, -2)
-    return np.where(flat, each * 0.0, each * found)
+    result = cofactors(regular) if few else y[..., None, None] * np.swapaxes(np.linalg.inv(regular), -1, -2)
+    return np.where(flat, each * 0.0, each * result)
 
 
 def substituted(gy: Array, odd: Mask, a: Array) -> Array:
@@ -166,10 +166,10 @@ MOST_INVERTED = 128
 
 def inverted(a: Array) -> Array:
     """Return the inverse of a matrix that has one but for rounding."""
-    found = triangular_as(a, np.asarray(np.linalg.inv(a), dtype=np.float64))
-    if np.all(np.isfinite(a)) and not np.all(is_regular(a, found)):
+    result = triangular_as(a, np.asarray(np.linalg.inv(a), dtype=np.float64))
+    if np.all(np.isfinite(a)) and not np.all(is_regular(a, result)):
         raise np.linalg.LinAlgError
-    return found
+    return result
 
 
 def det_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
@@ -340,8 +340,8 @@ def solve(a: Array, b: Array) -> Array:
     if a.shape[-1] <= MOST_INVERTED:
         inverted(a)
     columns = b[:, None] if np.ndim(b) == 1 else b
-    found = np.asarray(np.linalg.solve(a, columns), dtype=np.float64)
-    return found[..., 0] if np.ndim(b) == 1 else found
+    result = np.asarray(np.linalg.solve(a, columns), dtype=np.float64)
+    return result[..., 0] if np.ndim(b) == 1 else result
 
 
 def solve_vjp_right(g: Array, _y: Array, a: Array, b: Array) -> Array:

@@ -293,9 +293,9 @@ def sum_of_others(x: Array, dim: int) -> Array:
     others = shifted.copy()
     np.put_along_axis(others, top, 0.0, axis=dim)
     rest, total = (np.sum(part, axis=dim, keepdims=True) for part in (others, shifted))
-    found = 1 - shifted / total
-    np.put_along_axis(found, top, rest / total, axis=dim)
-    return found
+    result = 1 - shifted / total
+    np.put_along_axis(result, top, rest / total, axis=dim)
+    return result
 
 
 def softmax_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links | Contraction]:

@@ -138,8 +138,8 @@ def links_before_zero(x: Array, out: Array, dim: int) -> Contraction:
     inverse = np.where(before, 1 / np.where(before, x, 1.0), 0.0)
     factor = Explicit(lambda s, y, inverse: y * inverse)
     bound = ((OUT, "row"), (AUXILIARY, "column"))
-    found = pairs_along(out, dim, Order.NOT_BEFORE, 1.0, factor, *bound)
-    return replace(found, auxiliary=("1/{}", inverse))
+    result = pairs_along(out, dim, Order.NOT_BEFORE, 1.0, factor, *bound)
+    return replace(result, auxiliary=("1/{}", inverse))
 
 
 def links_of_zero(moved: Array, index: Indices) -> Links:
@@ -278,9 +278,9 @@ def mean(x: Array, dim: Axes, keepdim: bool) -> Array:
     """Return the sum over the count: nan, without a word, of no entries at all."""
     count = np.float64(math.prod(np.shape(x)[axis] for axis in dim))
     with np.errstate(all="ignore"):
-        found = np.sum(x, axis=dim, keepdims=keepdim) / count
-        overflows = not np.all(np.isfinite(found)) and np.all(np.isfinite(x)) and np.size(x)
-        return np.sum(x / count, axis=dim, keepdims=keepdim) if overflows else found
+        result = np.sum(x, axis=dim, keepdims=keepdim) / count
+        overflows = not np.all(np.isfinite(result)) and np.all(np.isfinite(x)) and np.size(x)
+        return np.sum(x / count, axis=dim, keepdims=keepdim) if overflows else result
 
 
 def mean_vjp(g: Array, _y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array:

@@ -90,19 +90,19 @@ def falling(x: Array, dim: int) -> Indices:
 
 def in_order(x: Array, dim: int, descending: bool, stable: bool) -> Indices:
     """Return the positions of the entries in order, equal ones as PyTorch leaves them, which is not always stable."""
-    found = falling(x, dim) if descending else np.argsort(x, axis=dim, kind="stable")
+    result = falling(x, dim) if descending else np.argsort(x, axis=dim, kind="stable")
     if stable:
-        return found
-    lines, places = np.moveaxis(x, dim, -1), np.moveaxis(found, dim, -1)
+        return result
+    lines, places = np.moveaxis(x, dim, -1), np.moveaxis(result, dim, -1)
     ordered = np.take_along_axis(lines, places, axis=-1)
     tied = np.any(ordered[..., 1:] == ordered[..., :-1], axis=-1)
     if not np.any(tied):
-        return found
+        return result
     from gradcli.ops.further.tied import sorted_places
 
     for line in map(tuple, np.argwhere(tied)):
         places[line] = sorted_places(lines[line].tolist(), descending)
-    return found
+    return result
 
 
 def lower_median(x: Array, dim: int) -> Indices:
@@ -179,8 +179,8 @@ def middle(x: Array, axis: Axes, keepdims: bool) -> Array:
 def picked_on(piece: Indices, x: Array, kind: str, dim: int, keepdim: bool = True, **how: Any) -> Array:
     """Return the entries along ``dim`` at the positions that were picked."""
     del kind, how
-    found = np.take_along_axis(x, piece, axis=dim)
-    return found if keepdim else np.squeeze(found, axis=dim)
+    result = np.take_along_axis(x, piece, axis=dim)
+    return result if keepdim else np.squeeze(result, axis=dim)
 
 
 def pick_text(x: str, kind: str, dim: int, keepdim: bool = True, k: int | None = None, **how: bool) -> str:
@@ -267,8 +267,8 @@ def extreme(x: Value, dim: Static, keepdim: bool, kind: str) -> Value | Pair:
 
 def of_all(op: Op, x: Value, dim: Static, axes: Axes, keepdim: bool) -> Value | Pair:
     """Return what an op picks of all entries; a pair where the axis of a single number is named."""
-    found = x.of(op, dim=axes, keepdim=keepdim)
-    return found if dim is None else Pair(found, np.zeros((), dtype=np.intp))
+    result = x.of(op, dim=axes, keepdim=keepdim)
+    return result if dim is None else Pair(result, np.zeros((), dtype=np.intp))
 
 
 def picked(x: Value, kind: str, axis: int, keepdim: bool, **static: Any) -> Pair:
@@ -392,10 +392,10 @@ def var(x: Array, dim: Axes, keepdim: bool, correction: float) -> Array:
     centred = x - mean(x, dim, keepdim=True)
     divisor = np.float64(max(count - correction, 0))
     with np.errstate(all="ignore"):
-        found = np.sum(centred * centred, axis=dim, keepdims=keepdim) / divisor
-        if divisor and np.any(np.isinf(found)):  # the sum may be beyond doubles where the variance is not
+        result = np.sum(centred * centred, axis=dim, keepdims=keepdim) / divisor
+        if divisor and np.any(np.isinf(result)):  # the sum may be beyond doubles where the variance is not
             return np.sum(centred * (centred / divisor), axis=dim, keepdims=keepdim)
-        return found
+        return result
 
 
 def var_vjp(g: Array, _y: Array, x: Array, *, dim: Axes, keepdim: bool, correction: float) -> Array:
@@ -435,9 +435,9 @@ def norm_of(x: Array, dim: Axes, keepdim: bool, p: float) -> Array:
         return np.abs(x) if keepdim else np.squeeze(np.abs(x), axis=dim)
     powers = x * x if p == 2 else np.power(np.abs(x), p)
     total = np.sum(powers, axis=dim, keepdims=keepdim)
-    found = np.sqrt(total) if p == 2 else np.power(total, 1 / p)
+    result = np.sqrt(total) if p == 2 else np.power(total, 1 / p)
     if np.all((total > SAFE) & (total < np.inf)) or not np.size(x):
-        return found
+        return result
     return exactly.norm_in_units(x, dim, keepdim, p)
 
 

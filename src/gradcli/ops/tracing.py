@@ -481,8 +481,8 @@ def put_back(x: Array, places: Indices, shape: Shape) -> Array:
         back = np.zeros(math.prod(shape), dtype=object)
         np.add.at(back, places, np.ravel(x))
         return back.reshape(shape)
-    found = np.bincount(places, weights=np.ravel(x), minlength=math.prod(shape))
-    return found.reshape(shape)  # type: ignore[return-value] # numpy types counts
+    result = np.bincount(places, weights=np.ravel(x), minlength=math.prod(shape))
+    return result.reshape(shape)  # type: ignore[return-value] # numpy types counts
 
 
 PUT_BACK = Op(

@@ -523,9 +523,9 @@ class Formula:
     def bound(self, f: Apply, arguments: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
         """Return each parameter's argument; Python's own way to bind them takes longer than many an op."""
         if self.defaults is not None and len(arguments) <= len(self.defaults):
-            found = {**self.defaults, **dict(zip(self.defaults, arguments, strict=False)), **options}
-            if not any(x is inspect.Parameter.empty for x in found.values()):
-                return found
+            result = {**self.defaults, **dict(zip(self.defaults, arguments, strict=False)), **options}
+            if not any(x is inspect.Parameter.empty for x in result.values()):
+                return result
         bound = self.__signature__.bind(f, *arguments, **options)
         bound.apply_defaults()
         return {name: x for name, x in bound.arguments.items() if name != "f"}

@@ -146,8 +146,8 @@ def is_basic(key: Key) -> bool:
 def index_text_back(_k: int, out: Array, x: Array, *, key: Index) -> tuple[str, ...]:
     """Return the text of zeros in the shape of x with g where the index picked."""
     shape, parts = np.shape(x), full_key(key, np.shape(x))
-    found = basic_back(parts, shape) if is_basic(parts) else listed_back(parts, shape)
-    return (found,) if found else by_places(key, shape, np.shape(out))
+    result = basic_back(parts, shape) if is_basic(parts) else listed_back(parts, shape)
+    return (result,) if result else by_places(key, shape, np.shape(out))
 
 
 def basic_back(key: Key, shape: Shape) -> str:

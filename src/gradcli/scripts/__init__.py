@@ -35,140 +35,141 @@ DISAGREE = "The two routes of gradcli disagree at this point, or digits are lost
 CHECKS = "# The numbers that gradcli printed: any other ends this with an error"
 
 
-def script(found: Explained, library: str) -> str:
+def script(answer: Explained, library: str) -> str:
     """Return the script of an answer in one of ``LIBRARIES``; raises ``code`` for what it cannot tell."""
     if library not in LIBRARIES:
         raise GradcliError(
             "option", f"'{library[:40]}' is no library for scripts", hint=f"one of {', '.join(LIBRARIES)}"
         )
-    refuse_long([*found.inputs.values(), found.seed], library)
-    lines = {"torch": torch_script, "jax": jax_script, "numpy": numpy_script}[library](found)
+    refuse_long([*answer.inputs.values(), answer.seed], library)
+    lines = {"torch": torch_script, "jax": jax_script, "numpy": numpy_script}[library](answer)
     return "\n".join(lines) + "\n"
 
 
-def torch_script(found: Explained) -> list[str]:
+def torch_script(answer: Explained) -> list[str]:
     """Return the program in PyTorch, its calls of backward, and what they leave in ``.grad``."""
-    forward = forward_lines(found, "torch")
-    words = Words(TORCH, found, forward, ())
-    if not found.rules and not is_input(found):
-        raise refusal("torch", f"'{found.name}' depends on no variable, and PyTorch refuses backward")
+    forward = forward_lines(answer, "torch")
+    words = Words(TORCH, answer, forward, ())
+    if not answer.rules and not is_input(answer):
+        raise refusal("torch", f"'{answer.name}' depends on no variable, and PyTorch refuses backward")
     body = [
-        *(f"{line.name} = {words.number(line.value, moved(found, line.name))}" for line in words.inputs),
+        *(f"{line.name} = {words.number(line.value, moved(answer, line.name))}" for line in words.inputs),
         "",
         *words.lines(forward),
         "",
     ]
-    calls = found.counted
+    calls = answer.counted
     for number, call in enumerate(calls, 1):
         keep = ", retain_graph=True" if number < len(calls) else ""
-        body.append(f"{found.name}.backward({words.number(call.v.seed)}{keep})")
-    shown = [f'print("{name}.grad =", {name}.grad)' for name in found.differentiated]
+        body.append(f"{answer.name}.backward({words.number(call.v.seed)}{keep})")
+    shown = [f'print("{name}.grad =", {name}.grad)' for name in answer.differentiated]
     imports = TORCH.imports if any(re.search(r"\bF\.", line) for line in body) else TORCH.imports[:1]
     return [
-        *head("y.backward(v) in PyTorch, and what it leaves in .grad.", found),
-        *(f"# As it stands: {' '.join(note.message.split())}" for note in found.notes if note.kind == REFUSES),
+        *head("y.backward(v) in PyTorch, and what it leaves in .grad.", answer),
+        *(f"# As it stands: {' '.join(note.message.split())}" for note in answer.notes if note.kind == REFUSES),
         *imports, "", "torch.set_default_dtype(torch.float64)", "",
         *body, *shown, "",
-        *(only_told(found, DISAGREE) if found.agreement.verdict != "agree" else [CHECKS, *(
+        *(only_told(answer, DISAGREE) if answer.agreement.verdict != "agree" else [CHECKS, *(
             f"torch.testing.assert_close({left(name, value)}, {words.number(value)}, {near(value, words)}, "
-            "equal_nan=True)" for name, value in found.grad.items())]),
+            "equal_nan=True)" for name, value in answer.grad.items())]),
     ]  # fmt: skip
 
 
-def is_input(found: Explained) -> bool:
+def is_input(answer: Explained) -> bool:
     """Return whether the output is a variable itself, which no rule leads to."""
-    return not found.rules and any(np.any(grad) for grad in found.grad.values())
+    return not answer.rules and any(np.any(grad) for grad in answer.grad.values())
 
 
-def moved(found: Explained, name: str) -> str:
+def moved(answer: Explained, name: str) -> str:
     """Return what a tensor is told that is differentiated."""
-    return ", requires_grad=True" if name in found.differentiated else ""
+    return ", requires_grad=True" if name in answer.differentiated else ""
 
 
-def jax_script(found: Explained) -> list[str]:
+def jax_script(answer: Explained) -> list[str]:
     """Return the program as a function in jax, its vjp at v, and what it gives."""
-    forward = forward_lines(found, "jax")
-    words = Words(JAX, found, forward, ("pullback",))
+    forward = forward_lines(answer, "jax")
+    words = Words(JAX, answer, forward, ("pullback",))
     function, v = words.fresh("f"), words.fresh("v")
-    names = found.differentiated
-    held = not why_untold(found)
+    names = answer.differentiated
+    held = not why_untold(answer)
     grads = [words.cotangents[name] for name in names]
     arguments = ", ".join(names)
     body = words.lines(forward)
     return [
-        *head("The vector-Jacobian product of y in jax, as y.backward(v) leaves it in .grad.", found),
+        *head("The vector-Jacobian product of y in jax, as y.backward(v) leaves it in .grad.", answer),
         *words.imports(body), *["import numpy as np"] * held, "",
         'jax.config.update("jax_enable_x64", True)', "", *words.helper_lines(),
         *(f"{line.name} = {words.number(line.value)}" for line in words.inputs), "", "",
         f"def {function}({arguments}):",
-        *(f"    {line}" for line in body), f"    return {found.name}", "", "",
-        f"{found.name}, pullback = jax.vjp({function}, {arguments})",
-        f"{v} = {words.number(found.seed)}",
+        *(f"    {line}" for line in body), f"    return {answer.name}", "", "",
+        f"{answer.name}, pullback = jax.vjp({function}, {arguments})",
+        f"{v} = {words.number(answer.seed)}",
         f"{', '.join(grads) if len(grads) > 1 else f'({grads[0]},)'} = pullback({v})",
         *(f'print("{name}.grad =", {grad})' for name, grad in zip(names, grads, strict=True)), "",
-        *jax_checks(found, words),
+        *jax_checks(answer, words),
     ]  # fmt: skip
 
 
-def numpy_script(found: Explained) -> list[str]:
+def numpy_script(answer: Explained) -> list[str]:
     """Return forward and the backward pass in numpy, and a check against the numbers of the answer."""
-    forward, rules, made = forward_lines(found, "numpy"), backward_rules(found, "numpy"), made_lines(found)
-    words = Words(NUMPY, found, [*forward, *made], ())
-    refuse_long([*found.inputs.values(), found.seed, *found.constants.values()], "numpy")
+    forward, rules, made = forward_lines(answer, "numpy"), backward_rules(answer, "numpy"), made_lines(answer)
+    words = Words(NUMPY, answer, [*forward, *made], ())
+    refuse_long([*answer.inputs.values(), answer.seed, *answer.constants.values()], "numpy")
     ran = [*words.lines(forward), *words.lines(made)]
     v = words.fresh("v")
-    sweep = [f"{v} = {words.number(found.seed)}"]
+    sweep = [f"{v} = {words.number(answer.seed)}"]
     for rule in rules:
         text = v if rule is rules[0] else words.rule(rule.text or "", rule.value.shape)
         sweep.append(f"{words.cotangents[rule.name]} = {text}")
     reached = {rule.name for rule in rules}
-    for name in found.differentiated:
+    for name in answer.differentiated:
         if name not in reached:
-            is_output = not rules and np.any(found.grad[name])
-            text = v if is_output else f"np.zeros({found.inputs[name].shape})  # it reaches no output"
+            is_output = not rules and np.any(answer.grad[name])
+            text = v if is_output else f"np.zeros({answer.inputs[name].shape})  # it reaches no output"
             sweep.append(f"{words.cotangents[name]} = {text}")
-    results = [(name, words.cotangents[name], found.grad[name]) for name in found.differentiated]
+    results = [(name, words.cotangents[name], answer.grad[name]) for name in answer.differentiated]
     return [
-        *head("y.backward(v) in numpy: forward, and the backward pass written out.", found),
+        *head("y.backward(v) in numpy: forward, and the backward pass written out.", answer),
         *words.imports([*ran, *sweep]), "", *words.helper_lines(),
         *(f"{line.name} = {words.number(line.value)}" for line in words.inputs), "",
         "# Forward", *ran, "",
-        f"# Backward: {words.cotangents[found.name]} is what arrives at {found.name}, and so for each name", *sweep, "",
+        f"# Backward: {words.cotangents[answer.name]} is what arrives at {answer.name}, and so for each name",
+        *sweep, "",
         *(f'print("{name}.grad =", {own})' for name, own, _ in results), "",
         CHECKS,
         *(f"np.testing.assert_allclose({own}, {number_text(value)}, {near(value, words)})"
-          for own, value in ((found.name, found.output), *(result[1:] for result in results))),
+          for own, value in ((answer.name, answer.output), *(result[1:] for result in results))),
     ]  # fmt: skip
 
 
-def head(says: str, found: Explained) -> list[str]:
+def head(says: str, answer: Explained) -> list[str]:
     """Return what stands above a script; the text of the program is in comments, line by line."""
-    program = [f"#   {line}".rstrip() for line in re.split(r"[\n\r]", found.program)]
+    program = [f"#   {line}".rstrip() for line in re.split(r"[\n\r]", answer.program)]
     return [f'"""{says} Written by gradcli {__version__}."""', "", "# The program:", *program, ""]
 
 
-def jax_checks(found: Explained, words: Words) -> list[str]:
+def jax_checks(answer: Explained, words: Words) -> list[str]:
     """Return the lines that hold jax against the answer, or what gradcli has where it may differ."""
-    why = why_untold(found)
+    why = why_untold(answer)
     if why:
-        return only_told(found, why)
+        return only_told(answer, why)
     checks = [
         f"np.testing.assert_allclose({words.cotangents[name]}, {number_text(value)}, {near(value, words)})"
-        for name, value in found.grad.items()
+        for name, value in answer.grad.items()
     ]
     return [CHECKS, *checks]
 
 
-def why_untold(found: Explained) -> str:
+def why_untold(answer: Explained) -> str:
     """Return why jax need not have the numbers of an answer, in words; empty where it has to."""
-    if any(note.kind in KINKS for note in found.notes):
+    if any(note.kind in KINKS for note in answer.notes):
         return "A kink: jax may take another slope here than PyTorch and gradcli, which has"
-    return "" if found.agreement.verdict == "agree" else DISAGREE
+    return "" if answer.agreement.verdict == "agree" else DISAGREE
 
 
-def only_told(found: Explained, why: str) -> list[str]:
+def only_told(answer: Explained, why: str) -> list[str]:
     """Return the gradients of an answer in comments, where nothing is held against them."""
-    return [f"# {why}", *(f"#   {name}.grad = {number_text(grad)}" for name, grad in found.grad.items())]
+    return [f"# {why}", *(f"#   {name}.grad = {number_text(grad)}" for name, grad in answer.grad.items())]
 
 
 def left(name: str, value: Array) -> str:
@@ -194,17 +195,17 @@ class Words:
     ``largest`` the size of the largest number on the way.
     """
 
-    def __init__(self, dialect: Dialect, found: Explained, lines: Iterable[Line], own: tuple[str, ...]) -> None:
-        constants = found.constants if dialect is NUMPY else {}
-        self.inputs = [Line(name, "", value) for name, value in {**found.inputs, **constants}.items()]
+    def __init__(self, dialect: Dialect, answer: Explained, lines: Iterable[Line], own: tuple[str, ...]) -> None:
+        constants = answer.constants if dialect is NUMPY else {}
+        self.inputs = [Line(name, "", value) for name, value in {**answer.inputs, **constants}.items()]
         lines = list(lines)
         values = {line.name: line.value for line in (*self.inputs, *lines)}
         reserved = {"np", "torch", "F", "jax", "jnp", "math", "namedtuple", "print", *own}
         self.taken = {*values, *reserved, *helper_texts()}
         self.cotangents = {name: self.fresh(f"d{name}", f"grad_{name}") for name in values}
         self.translator = Translator(dialect, values, self.cotangents)
-        self.dialect, self.found, self.values = dialect, found, values
-        self.largest = largest([found.seed, *values.values(), *(rule.value for rule in found.rules)])
+        self.dialect, self.found, self.values = dialect, answer, values
+        self.largest = largest([answer.seed, *values.values(), *(rule.value for rule in answer.rules)])
         clashing = sorted(values.keys() & reserved)
         if clashing:
             raise refusal(dialect.library, f"the script needs the name {' and '.join(clashing)} itself",
@@ -224,13 +225,13 @@ class Words:
 
     def lines(self, lines: Iterable[Line]) -> list[str]:
         """Return lines of the program."""
-        found = []
+        result = []
         for line in lines:
             if self.translator.is_number(line.text):
                 self.translator.plain.add(line.name)
-            found.append(f"{line.name} = {self.translator.text(line.text)}")
+            result.append(f"{line.name} = {self.translator.text(line.text)}")
         self.refuse_hidden()
-        return found
+        return result
 
     def rule(self, text: str, shape: tuple[int, ...]) -> str:
         """Return a rule, spread over the shape of its value where it is smaller."""

@@ -77,8 +77,8 @@ def xlogy(x: Array, other: Array) -> Array:
 def logsumexp(x: Array, dim: Any = None, keepdim: bool = False) -> Array:
     """Return log(sum(exp(x))), the largest entry taken out first."""
     top = np.max(x, axis=dim, keepdims=True)
-    found = top + np.log(np.sum(np.exp(x - top), axis=dim, keepdims=True))
-    return found if keepdim else np.squeeze(found, axis=dim)
+    result = top + np.log(np.sum(np.exp(x - top), axis=dim, keepdims=True))
+    return result if keepdim else np.squeeze(result, axis=dim)
 
 
 def softmax(x: Array, dim: Any = None) -> Array:
@@ -177,9 +177,9 @@ def layer_norm(x: Array, shape: Any, weight: Any = None, bias: Any = None, eps: 
     """Return x less its mean, over its deviation, along its last axes."""
     axes = tuple(range(-len(shape), 0))
     centred = x - np.mean(x, axis=axes, keepdims=True)
-    found = centred / np.sqrt(np.mean(centred**2, axis=axes, keepdims=True) + eps)
-    found = found if weight is None else found * weight
-    return found if bias is None else found + bias
+    result = centred / np.sqrt(np.mean(centred**2, axis=axes, keepdims=True) + eps)
+    result = result if weight is None else result * weight
+    return result if bias is None else result + bias
 
 
 def nll_loss(x: Array, target: Array) -> Array:

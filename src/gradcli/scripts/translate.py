@@ -146,14 +146,14 @@ def floats(node: ast.expr) -> ast.expr:
 def helper_texts(module: str = "np") -> dict[str, str]:
     """Return the text of each helper by its name, with ``module`` in the place of ``np``."""
     source = Path(helpers.__file__).read_text(encoding="utf-8")
-    found = {}
+    result = {}
     for node in ast.parse(source).body:
         if isinstance(node, ast.FunctionDef):
             text = ast.get_source_segment(source, node) or ""
             text = re.sub(r"(\w+): (?:Any|Array|int|bool|str|float)\b(?: (=) )?", r"\1\2", text)
-            found[node.name] = re.sub(r"\) -> \w+:", "):", text)
-    found["Pair"] = 'Pair = namedtuple("Pair", "values indices")'
-    return {name: re.sub(r"\bnp\.", f"{module}.", text) for name, text in found.items()}
+            result[node.name] = re.sub(r"\) -> \w+:", "):", text)
+    result["Pair"] = 'Pair = namedtuple("Pair", "values indices")'
+    return {name: re.sub(r"\bnp\.", f"{module}.", text) for name, text in result.items()}
 
 
 def spelled_in_numpy(function: Function) -> str | None:
@@ -250,18 +250,18 @@ def refusal(library: str, why: str, hint: str | None = None) -> GradcliError:
     return GradcliError("code", f"--code {library} cannot write this program: {why}", hint=hint)
 
 
-def forward_lines(found: Explained, library: str) -> list[Line]:
+def forward_lines(answer: Explained, library: str) -> list[Line]:
     """Return the values of the program in order, y the last; raises ``code`` where turns of a loop were not kept."""
-    lines = list(recorded(found, library))
-    if not any(line.name == found.name for line in lines) and found.name not in found.inputs:
+    lines = list(recorded(answer, library))
+    if not any(line.name == answer.name for line in lines) and answer.name not in answer.inputs:
         raise refusal(library, "its last value is not in the record of what ran")
     return lines
 
 
-def recorded(found: Explained, library: str) -> Iterator[Line]:
+def recorded(answer: Explained, library: str) -> Iterator[Line]:
     """Yield the values of the program; each text mentions earlier names alone."""
-    ahead = {value.name for value in found.values} - found.inputs.keys()
-    for value in found.values:
+    ahead = {value.name for value in answer.values} - answer.inputs.keys()
+    for value in answer.values:
         if value.role == "input":
             continue
         text = text_of(value)
@@ -291,9 +291,9 @@ def tree_of(text: str) -> ast.expr:
     return ast.parse(text.strip(), mode="eval").body
 
 
-def backward_rules(found: Explained, library: str) -> list[Rule]:
+def backward_rules(answer: Explained, library: str) -> list[Rule]:
     """Return the rules of the backward pass, that of y first; raises ``code`` where one has no text."""
-    passed, hint = found.backward_by_any_v, "--code torch needs no rules"
+    passed, hint = answer.backward_by_any_v, "--code torch needs no rules"
     if passed.left_out:
         raise refusal(library, f"its backward pass has {counted(passed.left_out, 'line')} more than are kept", hint)
     unknown = next((rule.name for rule in passed.rules if rule.text is None), None)
@@ -302,9 +302,9 @@ def backward_rules(found: Explained, library: str) -> list[Rule]:
     return passed.rules
 
 
-def made_lines(found: Explained) -> list[Line]:
+def made_lines(answer: Explained) -> list[Line]:
     """Return the names that rules give to values which the program does not name, in the order of the run."""
-    made = [rule for rule in reversed(found.backward_by_any_v.rules) if rule.made]
+    made = [rule for rule in reversed(answer.backward_by_any_v.rules) if rule.made]
     return [Line(rule.name, rule.made or "", np.zeros(rule.value.shape)) for rule in made]
 
 
@@ -504,12 +504,12 @@ class Translator:
         if self.is_plain(node) or self.is_mask(node) or is_places(node, self.values):
             return self.value(node)
         known = self.values.get(node.id) if isinstance(node, ast.Name) else None
-        found = self.value(node)
+        result = self.value(node)
         if known is not None and not known.ndim:
-            return filled("int(x)", x=found)
+            return filled("int(x)", x=result)
         if known is not None and known.dtype.kind in "ib":
-            return found
-        return filled(self.dialect.integers, x=found)
+            return result
+        return filled(self.dialect.integers, x=result)
 
     def is_mask(self, node: ast.expr) -> bool:
         """Return whether an expression is truth values."""
@@ -546,8 +546,8 @@ class Translator:
         if function.name in self.dialect.lacks or self.lacks_derivative(function):
             raise self.unknown(f"'{function.name}' has no counterpart")
         values = values_of(function, bound) if alone else None
-        found = self.called(function, bound)
-        return found if values is None else filled(values, x=found)
+        result = self.called(function, bound)
+        return result if values is None else filled(values, x=result)
 
     def called(self, function: Function, bound: list[Bound]) -> ast.expr:
         """Return a function of these arguments in the words of the library."""
@@ -595,11 +595,11 @@ class Translator:
                 empty = ast.Tuple([], ast.Load()) if parameter.rest else None
                 default = empty or ast.Constant(signature[parameter.name].default, kind=DEFAULT + parameter.name)
                 given.setdefault(parameter.name, default)
-        found = without_defaults(filled(choice, **given))
+        result = without_defaults(filled(choice, **given))
         self.used |= {
-            part.func.id for part in ast.walk(found) if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)
+            part.func.id for part in ast.walk(result) if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)
         }
-        return found
+        return result
 
     def generic(self, spelled: str, bound: list[Bound]) -> ast.expr:
         """Return a call by the library's own name: what is required by its place, and options by their names."""
@@ -631,8 +631,8 @@ class Translator:
                 items = [self.static(node) for node in nodes]
                 inner = items[0] if len(items) == 1 and not one.several else None
                 return inner if isinstance(inner, ast.Tuple) else ast.Tuple(items, ast.Load())
-            found = self.static(nodes[0])
-            return ast.Tuple([found], ast.Load()) if one.parameter.name in SHAPES else found
+            result = self.static(nodes[0])
+            return ast.Tuple([result], ast.Load()) if one.parameter.name in SHAPES else result
         if kind.startswith("Raw"):
             return self.raw(nodes[0])
         if one.parameter.name == "condition" and not self.is_mask(nodes[0]):

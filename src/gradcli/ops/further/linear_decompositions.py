@@ -503,7 +503,7 @@ def vector_local(argument: int, out: Array, values: tuple[Array, ...], static: O
         line = Line("k", "b", Order.OTHER)
         return contraction(out, lengths, "ak", "ij", *bound, factor=Explicit(factor), line=line, **how)
 
-    found = [
+    result = [
         pairs("b", "k", lambda s, whole, left, right, k, b: whole * left * right * k / (k * k - b * b)),
         pairs("k", "b", lambda s, whole, left, right, k, b: whole * left * right * b / (k * k - b * b)),
     ]
@@ -511,13 +511,13 @@ def vector_local(argument: int, out: Array, values: tuple[Array, ...], static: O
         far = (AUXILIARY, f"{j}k"), (SECOND, "k")
         straight, less = (lambda s, right, k: right / k), (lambda s, a, i, right, k: a * i * right / k)
         place = "aj" if i == "i" else "ia"
-        found += [
+        result += [
             contraction(out, lengths, "ak", place, *far, factor=Explicit(straight), **how),
             contraction(
                 out, lengths, "ak", "ij", (OUT, "ab"), (OUT, f"{i}b"), *far, weight=-1.0, factor=Explicit(less), **how
             ),
         ]
-    return found
+    return result
 
 
 def vector_vjp(g: Array, y: Array, a: Array, *, side: str) -> Array:

@@ -431,12 +431,12 @@ def pinv_local(argument: int, out: Array, values: tuple[Array, ...], static: Opt
     def part(weight: float, place: str, *bound: tuple[Any, str]) -> Contraction:
         return contraction(out, lengths, "ab", place, *bound, weight=weight)
 
-    found = [part(-1.0, "ij", (OUT, "ai"), (OUT, "jb"))]
+    result = [part(-1.0, "ij", (OUT, "ai"), (OUT, "jb"))]
     if not full or m > n:
-        found += [part(1.0, "bj", *above), part(-1.0, "ij", *above, (0, "id"), (OUT, "db"))]
+        result += [part(1.0, "bj", *above), part(-1.0, "ij", *above, (0, "id"), (OUT, "db"))]
     if not full or m < n:
-        found += [part(1.0, "ia", *below), part(-1.0, "ij", *below, (OUT, "ac"), (0, "cj"))]
-    return found
+        result += [part(1.0, "ia", *below), part(-1.0, "ij", *below, (OUT, "ac"), (0, "cj"))]
+    return result
 
 
 def is_short_of_rank(a: Array, atol: float, rtol: float) -> Mask:

@@ -204,7 +204,7 @@ def quantiles(x: Value, chances: Sequence[float], axes: Axes, keepdim: bool, way
     length = rows.shape[-1]
     count = np.asarray(length - np.count_nonzero(is_nan(np.asarray(rows.raw)), axis=-1))
     sorted_rows = rows.of(PICK, kind="sort", dim=rows.ndim - 1, descending=False)
-    found = []
+    result = []
     for chance in chances:
         require(0 <= chance <= 1, "value", f"quantile: q lies between 0 and 1, and {chance:g} does not")
         rank = np.asarray(chance * (np.maximum(count, 1) - 1), dtype=np.float64)
@@ -212,16 +212,16 @@ def quantiles(x: Value, chances: Sequence[float], axes: Axes, keepdim: bool, way
             rank = np.where(count < length, length - 1.0, rank)
         one = between(sorted_rows, rank, way)
         shape = (1 if axis in axes else length for axis, length in enumerate(x.shape))
-        found.append(one.reshape(*shape) if keepdim else one)
-    return found
+        result.append(one.reshape(*shape) if keepdim else one)
+    return result
 
 
 def quantile(x: Value, q: Value, scale: float, axes: Axes, keepdim: bool, way: Static, skip_nan: bool) -> Value:
     """Return the quantiles of an array: for a list of chances one after the other, along a new first axis."""
     plain = q.ndim < 2 and not q.active
     require(plain, "value", "quantile: q is a plain number, or a list of them")
-    found = quantiles(x, [float(chance) / scale for chance in np.ravel(q.numbers)], axes, keepdim, str(way), skip_nan)
-    return x.apply(STACK, *found, dim=0) if q.ndim else found[0]
+    result = quantiles(x, [float(chance) / scale for chance in np.ravel(q.numbers)], axes, keepdim, str(way), skip_nan)
+    return x.apply(STACK, *result, dim=0) if q.ndim else result[0]
 
 
 def enter_quantiles(prefix: str, words: str) -> None:

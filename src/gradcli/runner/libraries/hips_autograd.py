@@ -218,16 +218,16 @@ class Primitive:
         def back(run: Run, again: bool, g: Any) -> list[Any]:
             inside = arguments if again else plain
             ans = results[0] if again else made
-            found: list[Any] = []
+            result: list[Any] = []
             for place, a in enumerate(arguments):
                 rule = self.rules.get(place)
                 if not (isinstance(a, Tensor) and a.active):
-                    found.append(None)
+                    result.append(None)
                     continue
                 if rule is None:
                     run.fail("NotImplementedError", f"VJP of {self.name} wrt argnum 0 not defined")
-                found.append(array_of(run, run.call(run.call(rule, [ans, *inside], named), [g]), "numpy"))
-            return found
+                result.append(array_of(run, run.call(run.call(rule, [ans, *inside], named), [g]), "numpy"))
+            return result
 
         rest = Plain(
             parameter_names(self.fun), lambda: [array_of(run, run.call(self.fun, list(arguments), named), "numpy")]

@@ -332,8 +332,8 @@ class Dispatch:
         """Call the function of the type that is nearest."""
         own = run.call(run.builtin("type"), [arguments[0]])
         order = own.order if isinstance(own, Class) else []
-        found = min(((order.index(kind), k) for k, (kind, _) in enumerate(self.kinds) if kind in order), default=None)
-        return run.call(self.function if found is None else self.kinds[found[1]][1], list(arguments), named)
+        result = min(((order.index(kind), k) for k, (kind, _) in enumerate(self.kinds) if kind in order), default=None)
+        return run.call(self.function if result is None else self.kinds[result[1]][1], list(arguments), named)
 
     def register(self, run: Run, kind: Any, function: Any = None) -> Any:
         """Enter the function of a type, as a decorator too."""

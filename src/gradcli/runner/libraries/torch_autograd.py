@@ -244,8 +244,8 @@ class Calling:
 
     def out(self, values: Sequence[Any], several: bool, made_by: str | None = None) -> Any:
         """Return tensors as they are outside: one, or several."""
-        found = tuple([self.final(value, made_by) for value in values])
-        return found if several else found[0]
+        result = tuple([self.final(value, made_by) for value in values])
+        return result if several else result[0]
 
     def final(self, value: Any, made_by: str | None = None) -> Tensor:
         """Return one tensor as it is outside."""

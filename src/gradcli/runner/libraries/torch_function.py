@@ -281,7 +281,7 @@ class Call:
             shape, dtype = self.outputs[0]
             whole = node if type(node) in NODES else np.array(np.broadcast_to(node, shape))
             return [Tensor(whole, dtype, self.library)]
-        found: list[Any] = []
+        result: list[Any] = []
         start = 0
         for shape, dtype in self.outputs:
             size = math.prod(shape)
@@ -291,8 +291,8 @@ class Call:
                 part = np.array(node[start : start + size]).reshape(shape)
             start += size
             bare = not self.ctx.fields.get("_materialize", True) and not np.any(value_of(part))
-            found.append(None if bare else Tensor(part, dtype, self.library))
-        return found
+            result.append(None if bare else Tensor(part, dtype, self.library))
+        return result
 
     def checked(self, place: int, made: Any, shape: tuple[int, ...], again: bool) -> Any:
         """Return one gradient as the engine takes it; raises what PyTorch raises where its shape does not fit."""
@@ -349,15 +349,15 @@ class Tangent:
 
     def at(self, values: tuple[Any, ...]) -> Any:
         """Return the value at another point."""
-        found = np.asarray(self.call.result)
-        total = np.ravel(found)
+        result = np.asarray(self.call.result)
+        total = np.ravel(result)
         for k, (there, here) in enumerate(zip(values, self.values, strict=True)):
             step = np.ravel(np.asarray(there)) - np.ravel(np.asarray(here))
             if any(step):
                 if k not in self.rows:
-                    self.rows[k] = self.call.rows(k, found.shape)
+                    self.rows[k] = self.call.rows(k, result.shape)
                 total = total + self.rows[k].dot(step)
-        return total.reshape(found.shape)
+        return total.reshape(result.shape)
 
 
 def tangent(*values: Any, call: Call) -> Any:

@@ -124,16 +124,16 @@ def lengths(run: Run, size: Sequence[Any]) -> tuple[int, ...]:
     """Return lengths that are given one by one or as one tuple."""
     if len(size) == 1 and isinstance(size[0], list | tuple):
         size = size[0]
-    found = []
+    result = []
     for length in size:
         one = int(length.value) if isinstance(length, Tensor) else length
         if not isinstance(one, int):
             run.fail("TypeError", f"size must be tuple of ints, but found element of type {type(one).__name__}")
         if one < 0:
             run.fail("RuntimeError", f"Trying to create tensor with negative dimension {one}: {list(size)}")
-        found.append(one)
-    run.meter.charge(int(np.prod(found, dtype=object)) if found else 1)
-    return tuple(found)
+        result.append(one)
+    run.meter.charge(int(np.prod(result, dtype=object)) if result else 1)
+    return tuple(result)
 
 
 Numbers = Callable[..., tuple[Any, str]]
