@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import gradcli
+from gradcli.explanation.explained import within
 
 PAGE = Path(__file__).with_name("interface.md")
 HEAD = """\
@@ -88,6 +89,11 @@ def signature(thing: Any) -> str:
     return "(\n" + "\n".join(lines) + f"\n){arrow}"
 
 
+def is_within(member: object) -> bool:
+    """Return whether a property is for gradcli's own rooms."""
+    return isinstance(member, within)
+
+
 def members(kind: type) -> Iterator[tuple[str, str, str]]:
     """Yield the public methods and properties of a class: name, signature after the name, docstring."""
     fields = set(getattr(kind, "_fields", ())) | {
@@ -95,7 +101,7 @@ def members(kind: type) -> Iterator[tuple[str, str, str]]:
     }
     for name, member in inspect.getmembers(kind):
         home = next(one for one in kind.__mro__ if name in vars(one) or one is object)
-        if name.startswith("_") or name in fields or not home.__module__.startswith("gradcli"):
+        if name.startswith("_") or name in fields or not home.__module__.startswith("gradcli") or is_within(member):
             continue
         yield name, signature(member) if callable(member) else "", inspect.getdoc(member) or ""
 

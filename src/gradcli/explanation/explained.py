@@ -49,6 +49,10 @@ class later(Generic[T]):  # noqa: N801 - read as a decorator
         return computed[self.name]  # type: ignore[no-any-return]
 
 
+class within(later[T]):  # noqa: N801 - read as a decorator
+    """One that the rooms above read, and no user: the page on the interface leaves it out."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Explained:
     """All that an answer of ``explain`` holds, without the ways to show it, which ``Explanation`` adds.
@@ -118,7 +122,7 @@ class Explained:
         """The numbers of ``definitions`` at this point."""
         return {name: self.named_values[name] for name in self.definitions}
 
-    @later
+    @within
     def named_values(self) -> dict[str, Array]:
         """The numbers of all names that formulas were found with."""
         from gradcli.formulas.derivation import refreshed
@@ -174,7 +178,7 @@ class Explained:
 
         return find_samples(self.source.run)
 
-    @later
+    @within
     def by_choice(self) -> bool:
         """Whether values decide which entries have a path to y, so that others may have one elsewhere."""
         from gradcli.explanation.notes import chooses_by_value
@@ -201,21 +205,21 @@ class Explained:
         """The long arrays that rules use and the program does not name, by the names that they have there."""
         return self.backward_pass.constants
 
-    @later
+    @within
     def backward_pass(self) -> BackwardPass:
         """The lines of the backward pass, without the factor that a v of 1 is."""
         from gradcli.explanation.backward import lines_of
 
         return lines_of(self.source)
 
-    @later
+    @within
     def backward_by_any_v(self) -> BackwardPass:
         """The lines of the backward pass as they are for every v: those of a script whose v may be changed."""
         from gradcli.explanation.backward import lines_of
 
         return lines_of(self.source, shows_one=True)
 
-    @later
+    @within
     def recorded(self) -> Recorded:
         """The run with a name for every node, the same as elsewhere in the answer."""
         from gradcli.explanation.tape import recorded_run
@@ -234,14 +238,14 @@ class Explained:
         """The graph as it is drawn: the program's values, and the derivative of each by those that it is made of."""
         return self.picture_by_name if any(value.role == "inner" for value in self.values) else self.picture_by_entry
 
-    @later
+    @within
     def picture_by_entry(self) -> Picture:
         """The graph entry by entry, where entries are few; else by the names of the program."""
         from gradcli.explanation.tape import picture_by_entry
 
         return picture_by_entry(self.source, self.jacobian, self.dust, self.grad) or self.picture_by_name
 
-    @later
+    @within
     def picture_by_name(self) -> Picture:
         """The graph by the names of the program."""
         from gradcli.explanation.tape import picture_of
