@@ -97,10 +97,11 @@ def explained(asked: Request) -> Explained:
     """Return the explanation of a request."""
     from gradcli.cli.request import function_of
     from gradcli.explanation.evaluation import stand
-    from gradcli.explanation.explaining import Ask, explain_run, with_tangents
     from gradcli.interface import Explanation
 
     point = stand(function_of(asked), asked.values, asked.calls, asked.strict)
+    from gradcli.explanation.explaining import Ask, explain_run, with_tangents  # brings sympy: an error needs none
+
     answer = explain_run(point, Ask.WHERE_CHEAP, Explanation)
     if answer.timeline is not None:
         named = replace(answer.timeline, name=asked.script.name)

@@ -183,7 +183,8 @@ def column_sums(terms: Array, columns: EntryPlaces, count: int) -> Array:
 def summing(columns: EntryPlaces, count: int) -> Callable[[Array], Array]:
     """Return what sums the terms of each column, to be asked again and again: the columns are sorted once."""
     if np.bincount(columns).max(initial=0) <= ONE_BY_ONE:
-        return lambda terms: np.bincount(columns, terms, count)  # type: ignore[return-value] # numpy types counts
+        # of no terms numpy counts in integers
+        return lambda terms: np.asarray(np.bincount(columns, terms, count), dtype=np.float64)
     order = np.argsort(columns, kind="stable")
     result, starts = np.unique(columns[order], return_index=True)
 
