@@ -25,10 +25,10 @@ from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 HERE = Path(__file__).parent
-ROOMS = ("ops", "engine", "jacobian", "formulas", "symbolic", "exact", "explanation", "checking", "language")
+ROOMS = ("ops", "engine", "jacobian", "formulas", "exact", "explanation", "checking", "language")
 NO_NUMBERS = """
-audit benchmarks ci_files data_classes explained_too fuzz guards house live_programs mutants night notebook
-notebook_lines printed_answers questions random_programs readme schema
+audit benchmarks ci_files data_classes fuzz guards house live_programs mutants night notebook notebook_lines
+printed_answers random_programs readme
 """
 """Tests that say nothing of a rule, need PyTorch, or take long."""
 

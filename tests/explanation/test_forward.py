@@ -272,7 +272,7 @@ def hold(program, values):
 
 def has_long_name(line, width):
     """Return whether one name in a line leaves no room for the indent of a line that goes on and a sign."""
-    return max(map(len, re.findall(r"[\w.]+(?:\[[^]]*\]\*\*[\w.]+)?", line))) > width - 16
+    return max(map(len, re.findall(r"[\w.]+(?:\[[^]]*\]\*\*[\w.]+|=\"\w+\"\)\.\w+)?", line))) > width - 16
 
 
 def names_outside_of_loops(found):
