@@ -12,7 +12,7 @@ from gradcli.cli.app import run
 from gradcli.cli.output import Environment
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "docs/answers.md", "docs/checking.md")
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 BLOCK = re.compile(r"(```console\n\$ gradcli (.*?)\n)(.*?)(```)", re.DOTALL)
 
 
@@ -32,8 +32,7 @@ def printed(command: str) -> str:
 def main() -> None:
     """Write all pages."""
     os.chdir(ROOT)
-    for name in PAGES:
-        page = ROOT / name
+    for page in PAGES:
         text = page.read_text(encoding="utf-8")
         page.write_text(BLOCK.sub(lambda block: block[1] + printed(block[2]) + block[4], text), encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""The examples of the README, docs/answers.md and docs/checking.md, run as they stand, and what is shown of them."""
+"""The examples of the README and of the pages in docs, run as they stand, and what is shown of them."""
 
 import re
 import shlex
@@ -15,7 +15,8 @@ def blocks(name: str) -> list[tuple[str, str]]:
     return re.findall(r"```console\n\$ gradcli (.*?)\n(.*?)```", text, re.DOTALL)
 
 
-BLOCKS = blocks("README.md") + blocks("docs/answers.md") + blocks("docs/checking.md")
+PAGES = ("README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))))
+BLOCKS = list(dict.fromkeys(block for page in PAGES for block in blocks(page)))
 MOST_LINES = {  # a fifth more than a person would take; the pages' other examples are as long as they are
     "Three outputs of two inputs": 38,
     "A network": 49,
@@ -56,3 +57,15 @@ def test_ci_runs_the_readmes_test_command():
 @pytest.mark.parametrize(("command", "example"), HELP)
 def test_examples_stand_in_the_help_verbatim(cli, command, example):
     assert f"gradcli {command} {example}" in cli(command, "--help").out
+
+
+def test_the_readme_is_read_in_some_minutes():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
+
+
+def test_the_notes_have_a_row_for_each_kind():
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
+    kinds = set(re.findall(r'Note\(\s*"([a-z-]+)"', source))
+    assert len(kinds) > 20
+    page = (ROOT / "docs" / "notes.md").read_text(encoding="utf-8")
+    assert {kind for kind in kinds if f"`{kind}`" not in page} == set()
