@@ -271,7 +271,7 @@ def shown(number: object) -> str:
     return first if entries.size == 1 else f"[{first}, ...]"
 
 
-# ---- What is expected held against the truth, entry by entry or along a direction, to as many digits as i
+# ---- what is expected held against the truth
 
 ROUNDINGS = 4
 """Times the terms of an entry and the spacing of its numbers: what rounding alone may leave."""

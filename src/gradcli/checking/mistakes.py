@@ -62,11 +62,6 @@ def diagonal_matrix(diagonal: Sequence[Decimal], count: int) -> list[Decimal]:
     return [diagonal[i] if i == j else Decimal(0) for i in range(count) for j in range(count)]
 
 
-def derivative_name(sought: Derivative, output: str, with_v: bool) -> str:
-    """Return what a whole derivative is called: ``dy/dx``, or with a v ``x.grad``."""
-    return f"{sought.variable}.grad" if with_v else f"d{output}/d{sought.variable}"
-
-
 def loose_text(name: str, shape: Shape, true_shape: Shape) -> str:
     """Return the note on a derivative whose shape differs in axes of length 1 alone."""
     return f"{name} has shape {shape} by --expect and {true_shape} truly: only axes of length 1 differ."

@@ -186,7 +186,7 @@ class Meter:
         self.deadline = now + self.budget.seconds - spent
 
 
-# ---- The graph of one evaluation: what was computed, in the order in which it ran
+# ---- the graph of one evaluation
 
 ONE_SIDED = {
     "numpy-only": "NumPy gives this answer and PyTorch refuses",
@@ -501,7 +501,7 @@ def misfit(op: Op, values: Sequence[Any], error: Exception) -> GradcliError:
     return GradcliError("value", f"{op.name} of shape {shapes[0] if shapes else ()}: {error}")
 
 
-# ---- A graph for one sweep back, as ``grad`` takes it: what the sweep does not read is let go while the p
+# ---- a graph for one sweep back
 
 
 class StandIn:
@@ -562,7 +562,7 @@ class LeanGraph(Graph):
         """Note nothing: no reader asks for names."""
 
 
-# ---- A graph of a run that goes on: a node lives as long as something refers to it, and no list holds the
+# ---- a graph of a run that goes on
 
 
 @dataclass(slots=True)
@@ -615,7 +615,7 @@ def swept(output: Node) -> list[Node]:
     return [seen[index] for index in sorted(seen, reverse=True)]
 
 
-# ---- What a node depends on, in the order in which it ran, and what a sweep from it visits
+# ---- what a node depends on
 
 Totals = dict[int, Any]
 """What has reached the nodes of a graph, by node index."""
@@ -663,7 +663,7 @@ def _stretches(nodes: list[Node], top: int, reached: KeysView[int]) -> Iterator[
     yield [nodes[index] for index in sorted(seen, reverse=True)]
 
 
-# ---- Gradients in arrays of their own: what a sweep leaves may be shared, and is not the caller's to writ
+# ---- gradients in arrays of their own
 
 
 def each_its_own(shared: list[Any]) -> list[Array]:

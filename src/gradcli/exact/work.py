@@ -48,7 +48,7 @@ CLOSE = Decimal(10) ** -6
 """``WRONG`` among decimals."""
 
 
-# ---- What arithmetic in many digits may cost: counted work, which is the same on every machine
+# ---- what arithmetic in many digits may cost
 
 DIGITS = 200
 """Digits up to which an operation costs one unit; beyond, as many times more as there are."""

@@ -182,7 +182,7 @@ def weighted_sums(v: Array, rows: Indices, columns: Indices, values: Array, coun
         return column_sums(times(v[rows], values), columns, count)
 
 
-# ---- Whether vᵀ·J and reverse mode agree, and whether rounding has left digits to judge them by
+# ---- Whether vᵀ·J and reverse mode agree
 
 
 def read_jacobians(run: Run, composition: Composition, formulas: Formulas | None = None) -> dict[str, Jacobian]:

@@ -110,7 +110,7 @@ def differs_nearby(parts: Piecewise, values: Sequence[Any], static: Mapping[str,
     return any(not same(here, parts.piece(*beside, **static)) for beside in around)
 
 
-# ---- What deserves a sentence: of v and integers, where PyTorch differs, of inputs that do not matter, of
+# ---- what deserves a sentence
 
 
 def note_v(v: Cotangent, called: str) -> list[Note]:

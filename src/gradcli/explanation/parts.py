@@ -49,7 +49,7 @@ class Known:
     example: Example | None = field(default=None, repr=False)
 
 
-# ---- The backward pass as plain records: a rule for each named value, and the paths over single numbers
+# ---- the backward pass as plain records
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Path:
         return math.prod(self.factors)
 
 
-# ---- What a program did, as plain records: its values, and the branches, turns and ends of loops between
+# ---- what a program did
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +242,7 @@ class LoopEnded:
 Event = Value | BranchTaken | TurnBegun | LoopEnded
 
 
-# ---- The recorded graph as plain records: what each operation was, what it kept, what reached it, what it
+# ---- the recorded graph as plain records
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +347,7 @@ class Step:
     value: Array
 
 
-# ---- The graph of an answer as it is drawn: values with a name, and the derivatives between them, as plai
+# ---- the graph of an answer as it is drawn
 
 
 @dataclass(frozen=True, slots=True)

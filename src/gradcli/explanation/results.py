@@ -147,7 +147,7 @@ class Proof:
 class View:
     """What an answer shows only where it was asked for.
 
-    - ``content``: its record, which its module in ``render/views/`` writes.
+    - ``content``: its record, of which ``document/views.py`` makes sections.
     - ``proof``: how far its numbers are right.
     """
 

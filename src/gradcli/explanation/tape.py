@@ -309,7 +309,7 @@ def with_numbers(formula: str | None, numbers: Mapping[str, Array]) -> str | Non
     return put_in(formula, numbers, number_text) or None if formula is not None else None
 
 
-# ---- The graph of a run as it is drawn, with the derivatives between its values, and the paths over singl
+# ---- the graph of a run as it is drawn
 
 MOST_VERTICES = 200
 """Computed values that are looked at; of a longer program the first and the last ones."""

@@ -1,4 +1,4 @@
-"""What a script did, line by line, as a person reads it: plain records, which ``render/timeline.py`` shows."""
+"""What a script did, line by line, as a person reads it: plain records, which ``render/events.py`` shows."""
 
 from __future__ import annotations
 

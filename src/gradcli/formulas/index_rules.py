@@ -16,7 +16,7 @@ from gradcli.records import dataclass
 if TYPE_CHECKING:
     from sympy import Expr
 
-    from gradcli.ops.links import EntryPlaces, Shape
+    from gradcli.ops.links import Indices, Shape
 
 LETTERS = "ijklmnpqrstu"
 MOST_LETTERS = 100
@@ -110,7 +110,7 @@ class Pattern:
     letters: dict[str, str]
     rows: list[str]
     columns: list[str]
-    values: dict[str, EntryPlaces]
+    values: dict[str, Indices]
 
     def rule(self, text: str) -> str:
         """Return the formula of the example in letters."""
@@ -146,8 +146,8 @@ def index_rule(output: str, name: str, patterns: Sequence[Pattern], examples: Se
 
 
 def patterns_of(
-    rows: EntryPlaces,
-    columns: EntryPlaces,
+    rows: Indices,
+    columns: Indices,
     shapes: tuple[Shape, Shape],
     entries: Sequence[Expr],
     letters: Sequence[str],
@@ -178,7 +178,7 @@ def patterns_of(
 
 
 def pattern_of(
-    places: list[int], entries: Sequence[Expr], indices: list[str], values: dict[str, EntryPlaces], depth: int
+    places: list[int], entries: Sequence[Expr], indices: list[str], values: dict[str, Indices], depth: int
 ) -> Pattern | None:
     """Return the pattern of the entries at some places, None where they have none; ``indices`` are those of a rule."""
     own = [entries[place] for place in places]
@@ -193,12 +193,10 @@ def pattern_of(
     return None
 
 
-def index_letters(
-    axes: list[EntryPlaces], depth: int, letters: Sequence[str]
-) -> tuple[list[str], dict[str, EntryPlaces]]:
+def index_letters(axes: list[Indices], depth: int, letters: Sequence[str]) -> tuple[list[str], dict[str, Indices]]:
     """Return an index for each axis of rows and then columns: a letter, that of an axis like it, or a number."""
     indices: list[str] = []
-    values: dict[str, EntryPlaces] = {}
+    values: dict[str, Indices] = {}
     for place, axis in enumerate(axes):
         if np.all(axis == axis[0]):
             indices.append(str(int(axis[0])))
@@ -210,7 +208,7 @@ def index_letters(
     return indices, values
 
 
-def covers(indices: list[str], values: Mapping[str, EntryPlaces], lengths: list[int], count: int) -> bool:
+def covers(indices: list[str], values: Mapping[str, Indices], lengths: list[int], count: int) -> bool:
     """Return whether so many entries are all tuples of the letters, each along the shortest of its axes."""
     ranges: dict[str, int] = {}
     for index, length in zip(indices, lengths, strict=True):
@@ -220,7 +218,7 @@ def covers(indices: list[str], values: Mapping[str, EntryPlaces], lengths: list[
     return inside and int(np.prod([*ranges.values(), 1])) == count
 
 
-def sampled(values: Mapping[str, EntryPlaces], count: int) -> Iterator[list[int]]:
+def sampled(values: Mapping[str, Indices], count: int) -> Iterator[list[int]]:
     """Yield a few entries at a time whose letters are as unlike each other as may be, and rise where they can.
 
     There are two such entries at least: letters take all tuples, or those of two letters that differ.
@@ -267,7 +265,7 @@ def in_letters(names: Sequence[str], seen: Mapping[str, list[int]], found: dict[
     return found.setdefault(names[0], general) == general
 
 
-def holds(found: Mapping[str, str], entries: Sequence[Expr], example: int, values: Mapping[str, EntryPlaces]) -> bool:
+def holds(found: Mapping[str, str], entries: Sequence[Expr], example: int, values: Mapping[str, Indices]) -> bool:
     """Return whether every entry is the example with its own indices."""
     from gradcli.jacobian.functions import symbol as symbol_of  # which reads sympy
 
@@ -281,7 +279,7 @@ def holds(found: Mapping[str, str], entries: Sequence[Expr], example: int, value
     return True
 
 
-def tuples(values: Mapping[str, EntryPlaces], count: int) -> Iterator[dict[str, str]]:
+def tuples(values: Mapping[str, Indices], count: int) -> Iterator[dict[str, str]]:
     """Yield what the letters are at each entry, as text."""
     columns = {letter: axis.tolist() for letter, axis in values.items()}
     for place in range(count):

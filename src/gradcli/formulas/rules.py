@@ -33,7 +33,7 @@ from gradcli.jacobian import functions as s
 from gradcli.jacobian.composition import Composition
 from gradcli.jacobian.local import Part, constant_of
 from gradcli.ops.declare import Chosen, Paired, Picked, Reduced, Said, value_of
-from gradcli.ops.links import OUT, EntryPlaces, Shape
+from gradcli.ops.links import OUT, Indices, Shape
 from gradcli.records import dataclass, replace
 
 LONG_CONSTANT = 40
@@ -162,9 +162,7 @@ Places = tuple[list[str], list[str], str]
 """An index for each axis of the output and of the argument, and a condition on their letters, empty for none."""
 
 
-def places_of(
-    rows: EntryPlaces, columns: EntryPlaces, out: Shape, shape: Shape, letters: Sequence[str]
-) -> Places | None:
+def places_of(rows: Indices, columns: Indices, out: Shape, shape: Shape, letters: Sequence[str]) -> Places | None:
     """Return where the entries at flat ``columns`` of an array of ``shape`` stand in one of the shape ``out``.
 
     A letter that stands alone runs along its whole axis; all other indices exist then. None where no formula says so
@@ -180,13 +178,13 @@ def places_of(
     return (list(letters[: len(out)]), list(letters[: len(out)]), condition) if condition else None
 
 
-def covers_all(flat: EntryPlaces, shape: Shape) -> bool:
+def covers_all(flat: Indices, shape: Shape) -> bool:
     """Return whether these are all places of an array that has some, each once."""
     size = int(np.prod(shape))
     return 0 < len(flat) == size and bool(np.all(np.bincount(flat, minlength=size) == 1))
 
 
-def index_texts(flat: EntryPlaces, shape: Shape, lengths: Shape, letters: Sequence[str]) -> list[str] | None:
+def index_texts(flat: Indices, shape: Shape, lengths: Shape, letters: Sequence[str]) -> list[str] | None:
     """Return, for the flat places in ``shape`` of all entries of an array of ``lengths``, one formula an axis."""
     if not shape:
         return []
@@ -196,9 +194,7 @@ def index_texts(flat: EntryPlaces, shape: Shape, lengths: Shape, letters: Sequen
     return None if None in result else [text for text in result if text is not None]
 
 
-def index_text(
-    wanted: EntryPlaces, bound: int, grid: list[EntryPlaces], lengths: Shape, letters: Sequence[str]
-) -> str | None:
+def index_text(wanted: Indices, bound: int, grid: list[Indices], lengths: Shape, letters: Sequence[str]) -> str | None:
     """Return one index as a formula: ``i``, ``699 - i``, ``30*i + j``, ``(i + 698) % 700`` or ``i//2``."""
     start = int(wanted[0])
     # How much an index grows with a letter is read off at the second place along its axis, and then held to all.
@@ -225,7 +221,7 @@ def affine(factors: Sequence[int], start: int, letters: Sequence[str]) -> str:
     return ("-" if k < 0 else "") + first + "".join(f" {'-' if k < 0 else '+'} {text}" for k, text in others)
 
 
-def triangle(rows: EntryPlaces, shape: Shape, letters: Sequence[str]) -> str:
+def triangle(rows: Indices, shape: Shape, letters: Sequence[str]) -> str:
     """Return the condition for a place of a matrix to be among ``rows``, empty if these are no triangle of it."""
     if len(shape) < 2 or not len(rows):
         return ""

@@ -29,9 +29,9 @@ from gradcli.ops.links import (
     Auxiliary,
     Bound,
     Contraction,
-    EntryPlaces,
     Formula,
     Implicit,
+    Indices,
     Links,
     Partial,
     Slot,
@@ -230,11 +230,11 @@ class Part:
     ``most``.
     """
 
-    rows: EntryPlaces
-    columns: EntryPlaces
+    rows: Indices
+    columns: Indices
     weight: Array | float
     template: Template
-    bound: tuple[tuple[Slot, EntryPlaces], ...]
+    bound: tuple[tuple[Slot, Indices], ...]
     auxiliary: Auxiliary | None = None
     second: Auxiliary | None = None
 
@@ -367,7 +367,7 @@ def numbers(reading: Reading, part: Part) -> tuple[Any, Any]:
     return values, sizes
 
 
-def numbers_of(reading: Reading, part: Part, slot: int, where: EntryPlaces) -> Any:
+def numbers_of(reading: Reading, part: Part, slot: int, where: Indices) -> Any:
     """Return the numbers that a symbol stands for: of an argument, the output, or the auxiliary value."""
     return entries(slot_array(reading, part, slot), where)
 
@@ -379,7 +379,7 @@ def slot_array(reading: Reading, links: Bound, slot: Slot) -> Any:
     return reading.out if slot == OUT else auxiliary_of(links, slot)[1]
 
 
-def entries(array: Any, where: EntryPlaces) -> Any:
+def entries(array: Any, where: Indices) -> Any:
     """Return the entries at flat indices; a single number as it is, and all in their order without a copy."""
     if type(array) is np.float64 and len(where):
         return array

@@ -18,7 +18,7 @@ import numpy as np
 from gradcli.errors import over_budget
 from gradcli.errors.hints import counted
 from gradcli.ops.declare import Array
-from gradcli.ops.links import EntryPlaces
+from gradcli.ops.links import Indices
 from gradcli.records import dataclass, field
 
 DENSE_ENTRIES = 10_000
@@ -32,8 +32,8 @@ class Sparse:
     ``sizes`` belong to the entries as ``values`` do, and add up without cancelling; None for formulas.
     """
 
-    rows: EntryPlaces
-    columns: EntryPlaces
+    rows: Indices
+    columns: Indices
     values: Array
     sizes: Array | None
     shape: tuple[int, int]
@@ -71,7 +71,7 @@ SHORT = 1_000
 """Entries up to which it costs more to find out that they stand in order than to pick them one by one."""
 
 
-def rising(places: EntryPlaces) -> bool:
+def rising(places: Indices) -> bool:
     """Return whether each of these numbers is larger than the one before."""
     return bool((places[1:] > places[:-1]).all())
 
@@ -102,7 +102,7 @@ def added(a: Sparse, b: Sparse) -> Sparse:
     return Sparse(a.rows, a.columns, *a.with_each(b, operator.add), a.shape)
 
 
-def same(a: EntryPlaces, b: EntryPlaces) -> bool:
+def same(a: Indices, b: Indices) -> bool:
     """Return whether two lists of places are equal; most often they are one list."""
     return a is b or (len(a) == len(b) and bool((a == b).all()))
 
@@ -130,7 +130,7 @@ CROWDED, MANY = 4, 100_000
 """Entries for each place, and entries, from which they are added up place by place, without an order."""
 
 
-def summed(matrix: Sparse, key: EntryPlaces) -> Sparse:
+def summed(matrix: Sparse, key: Indices) -> Sparse:
     """Return a matrix with its entries in order, those in one place added up, by a sum for each place that there is."""
     length = matrix.shape[0] * matrix.shape[1]
     places = np.flatnonzero(np.bincount(key, minlength=length))
@@ -159,7 +159,7 @@ def picked(a: Sparse, b: Sparse) -> Sparse:
     return result if b.columns is b.rows or rising(b.columns) else ordered(result)
 
 
-def meetings(a: Sparse, b: Sparse, most: int) -> tuple[EntryPlaces, EntryPlaces]:
+def meetings(a: Sparse, b: Sparse, most: int) -> tuple[Indices, Indices]:
     """Return which entries of ``a`` meet which entries of ``b`` in the product: column of one, row of the other."""
     starts = np.searchsorted(b.rows, np.arange(b.shape[0] + 1))
     counts = starts[a.columns + 1] - starts[a.columns]
@@ -175,12 +175,12 @@ ONE_BY_ONE = 64
 """Terms that are added up one by one; numpy adds more of them pairwise, as the engine's rules do."""
 
 
-def column_sums(terms: Array, columns: EntryPlaces, count: int) -> Array:
+def column_sums(terms: Array, columns: Indices, count: int) -> Array:
     """Return the sums of the terms of each column: pairwise where they are many, so that rounding does not add up."""
     return summing(columns, count)(terms)
 
 
-def summing(columns: EntryPlaces, count: int) -> Callable[[Array], Array]:
+def summing(columns: Indices, count: int) -> Callable[[Array], Array]:
     """Return what sums the terms of each column, to be asked again and again: the columns are sorted once."""
     if np.bincount(columns).max(initial=0) <= ONE_BY_ONE:
         # of no terms numpy counts in integers
@@ -229,7 +229,7 @@ class Diagonals(NamedTuple):
 
     values: list[float] | Array
     sizes: list[float] | Array
-    where: EntryPlaces
+    where: Indices
 
     def sparse(self, place: int) -> Sparse:
         """Return one of them as a matrix of its own."""
@@ -390,8 +390,8 @@ def as_arrays(found: Entries) -> Sparse:
 class Pattern:
     """The places of entries, in order of row and column. Runs that share formulas share it, and what it has found."""
 
-    rows: EntryPlaces
-    columns: EntryPlaces
+    rows: Indices
+    columns: Indices
     shape: tuple[int, int]
 
     @cached_property
@@ -406,7 +406,7 @@ class Pattern:
         return count_passes(self.rows, self.columns)
 
     @cached_property
-    def by_row(self) -> EntryPlaces:
+    def by_row(self) -> Indices:
         """How many entries each row has."""
         return np.bincount(self.rows, minlength=self.shape[0])
 
@@ -460,7 +460,7 @@ MOST_ENTRIES = 5_000
 """Entries up to which rows are coloured one by one."""
 
 
-def count_passes(rows: EntryPlaces, columns: EntryPlaces) -> int | None:
+def count_passes(rows: Indices, columns: Indices) -> int | None:
     """Return how many reverse passes give every entry of a matrix, from the places that can be non-zero.
 
     Each pass sends back a v with ones in rows that share no column. Rows take the first colour that is free, in order,
@@ -475,7 +475,7 @@ def count_passes(rows: EntryPlaces, columns: EntryPlaces) -> int | None:
     return None if len(rows) > MOST_ENTRIES else colour(rows, columns)
 
 
-def colour(rows: EntryPlaces, columns: EntryPlaces) -> int:
+def colour(rows: Indices, columns: Indices) -> int:
     """Return the colours of a greedy colouring of rows; each column holds those of its rows as bits."""
     of_rows: dict[int, list[int]] = {}
     for row, column in zip(rows.tolist(), columns.tolist(), strict=True):

@@ -172,7 +172,7 @@ class Compiler:
         return run
 
 
-# ---- What statements leave for readers of a run: what was assigned, which branch ran, what a loop did, in
+# ---- what statements leave for readers of a run
 
 KEPT = 200
 """Events of a run up to which every turn of a loop is kept; beyond, its first and its last."""

@@ -92,8 +92,6 @@ Formula = Callable[..., Expression]
 
 # --- links ---
 
-EntryPlaces = Indices
-
 NORMAL = np.finfo(np.float64).tiny
 """The smallest double that has all its digits."""
 Slot = int
@@ -139,11 +137,11 @@ class Links:
     A weight of 0 says that the derivative is 0 here by convention, whatever the factor.
     """
 
-    rows: EntryPlaces
-    columns: EntryPlaces
+    rows: Indices
+    columns: Indices
     weight: Array | float = 1.0
     factor: Partial | Implicit | Explicit | None = None
-    bound: tuple[tuple[Slot, EntryPlaces], ...] = ()
+    bound: tuple[tuple[Slot, Indices], ...] = ()
     auxiliary: Auxiliary | None = None
     second: Auxiliary | None = None
 
@@ -172,7 +170,7 @@ class Line:
         """Return 1 for every pair of indices that stands in this order, and 0 for the others."""
         return np.tri(length) if self.order is Order.NOT_BEFORE else 1.0 - np.eye(length)
 
-    def pairs(self, length: int) -> tuple[EntryPlaces, EntryPlaces]:
+    def pairs(self, length: int) -> tuple[Indices, Indices]:
         """Return the two indices of all pairs that stand in this order."""
         row, column = np.nonzero(self.allowed(length))
         return row, column
@@ -226,9 +224,9 @@ class Contraction:
             pairs = self.line.pairs(self.lengths[self.line.row])
             where |= dict(zip(beside, pairs, strict=True))
             shape[-1] = len(pairs[0])
-        result: dict[str, EntryPlaces] = {}
+        result: dict[str, Indices] = {}
 
-        def flat(subscripts: str) -> EntryPlaces:
+        def flat(subscripts: str) -> Indices:
             if subscripts not in result:
                 index: Any = np.zeros(1, dtype=np.intp)
                 for letter in subscripts:
@@ -259,7 +257,7 @@ def auxiliary_of(links: Bound, slot: Slot) -> Auxiliary:
     return result
 
 
-def along_axis(index: EntryPlaces, axis: int, ndim: int) -> EntryPlaces:
+def along_axis(index: Indices, axis: int, ndim: int) -> Indices:
     """Return an array of one axis as one of so many, along one of these."""
     return index.reshape([-1 if k == axis else 1 for k in range(ndim)])
 

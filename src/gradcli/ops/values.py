@@ -24,7 +24,6 @@ from gradcli.errors import GradcliError
 from gradcli.ops import links
 from gradcli.ops.declare import OPERATORS, OPS, Apply, Op, Pair, value_of
 from gradcli.ops.links import Array, Index, Indices, Shape, Static, Tensor
-from gradcli.ops.links import Axes as signatures_Axes
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Subscripts for axes."""
@@ -58,7 +57,7 @@ def whole(value: Static, name: str) -> int:
     return value
 
 
-def read_axes(dim: Static, ndim: int, empty: str = "none") -> signatures_Axes:
+def read_axes(dim: Static, ndim: int, empty: str = "none") -> links.Axes:
     """Return the axes that ``dim`` names, all of them for None; raises ``shape`` for one out of range or twice.
 
     ``empty`` says what an empty tuple means: ``none`` of the axes, ``all``, or ``refused``.
@@ -79,7 +78,7 @@ def empty_of(library: str, torch: str = "all") -> str:
     return "none" if library == "np" else torch
 
 
-def restore(g: Array, axes: signatures_Axes, keepdim: bool) -> Array:
+def restore(g: Array, axes: links.Axes, keepdim: bool) -> Array:
     """Return a reduced array with its reduced axes put back with length 1."""
     return g if keepdim or not axes or isinstance(g, np.float64) else np.expand_dims(g, axes)
 
@@ -88,7 +87,7 @@ WRITTEN = 4096
 """Entries up to which one number is written so often: beyond, a view reads it from one place, which is dear to make."""
 
 
-def spread_back(g: Array, axes: signatures_Axes, keepdim: bool, x: Array) -> Array:
+def spread_back(g: Array, axes: links.Axes, keepdim: bool, x: Array) -> Array:
     """Return the cotangent of a sum at each of its terms: that of the sum."""
     if isinstance(g, np.float64) and x.size <= WRITTEN:
         return np.full(x.shape, g)
@@ -121,7 +120,7 @@ def fold_rows(g: Array) -> Array:
     return np.concatenate([fold_rows(np.sum(blocks, axis=1)), np.sum(g[rows * ROWS :], axis=0, keepdims=True)])
 
 
-def group_rows(x: Array, axes: signatures_Axes) -> Indices:
+def group_rows(x: Array, axes: links.Axes) -> Indices:
     """Return, for each entry of ``x`` in flat order, the flat index of the output that it is reduced into."""
     shape = np.shape(x)
     kept = tuple(1 if axis in axes else length for axis, length in enumerate(shape))
@@ -129,7 +128,7 @@ def group_rows(x: Array, axes: signatures_Axes) -> Indices:
     return np.broadcast_to(flat, shape).ravel()
 
 
-def require_entries(x: Tensor, axes: signatures_Axes, name: str) -> None:
+def require_entries(x: Tensor, axes: links.Axes, name: str) -> None:
     """Refuse to reduce over no entries at all where the result would not be a number."""
     if any(x.shape[axis] == 0 for axis in axes):
         raise GradcliError("shape", f"{name} of no entries: the array has shape {x.shape}")

@@ -144,7 +144,7 @@ def rounded(x: float, y: float) -> tuple[float, float]:
     return round(x, 1), round(y, 1)
 
 
-# ---- One self-contained page: the template, the style sheet and the script of ``web/``, and the document
+# ---- one self-contained page
 
 MODULES = (
     "language", "arrays", "functions", "evaluate", "jacobian", "slopes", "answer", "numbers", "formula", "dom",

@@ -193,7 +193,7 @@ def stack(rows: Sequence[Sequence[Box]], gap: float) -> None:
         top += height + gap
 
 
-# ---- The picture of the graph: what its boxes and edges say, long loops folded, in DOT and as SVG
+# ---- the picture of the graph
 
 MOST_DRAWN = 60
 """Boxes of a picture: beyond, nobody reads it."""

@@ -177,7 +177,7 @@ def css(style: str) -> str:
     return bold + "".join(f"color:{COLOURS[word]};" for word in words if word in COLOURS)
 
 
-# ---- The answer in LaTeX: equations as mathematics, ``W1 @ x + b1`` as ``W_{1}\,x + b_{1}``; and J as an
+# ---- the answer in LaTeX
 
 GREEK = frozenset((
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",

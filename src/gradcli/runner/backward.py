@@ -380,7 +380,7 @@ def gradients_of(
     return results
 
 
-# ---- PyTorch's graph of functions: what ``grad_fn`` is, what is behind it, and which of them gave nan
+# ---- PyTorch's graph of functions
 OWN = ((Keeps.OWN,),)
 """What an op keeps that keeps neither arguments nor output: a function of the user's, which runs only once."""
 DERIVATIVES = {"MarginLoss": 1, "Loss": 2, "CrossEntropy": 2}

@@ -177,7 +177,7 @@ def named_results(function: str, parts: dict[str, Any]) -> Named:
     return Named(f"torch.return_types.{function.rpartition('.')[2]}", parts)
 
 
-# ---- Between a script and gradcli's table: arguments as a function takes them, and its results as values
+# ---- between a script and gradcli's table
 
 
 def convert(run: Run, parameter: Parameter, value: Any, tensors: list[Any], library: str) -> Any:

@@ -133,7 +133,7 @@ class Log:
         self.large = sum(event.size for event in self.events)
 
 
-# ---- What the script calls a value: the variable that has it, else the way to it
+# ---- what the script calls a value
 
 DEEPEST = 5
 """Dots and brackets of a name."""
@@ -206,7 +206,7 @@ def parts_of(base: Any) -> list[tuple[str, Any]]:
     return parts
 
 
-# ---- What a script's lines do to its leaves besides derivative calls: numbers drawn, gradients zeroed, nu
+# ---- what a script's lines do to its leaves besides derivative calls
 
 MOST_NAMED = 400
 """Tensors of one line that are named."""

@@ -285,7 +285,7 @@ def class_of(run: Run, owner: Any) -> str | None:
     return None
 
 
-# ---- Objects of classes that are derived from Python's own: ``class Config(dict)``, ``class Celsius(float
+# ---- objects of classes that are derived from Python's own
 
 
 class HostedDict(Hosted, dict):  # type: ignore[type-arg]

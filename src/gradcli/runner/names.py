@@ -186,7 +186,7 @@ class Yields(ast.NodeTransformer):
         return node
 
 
-# ---- What a name stands for that no variable has: builtins, modules that are imported, and members of the
+# ---- what a name stands for that no variable has
 
 ROOTS = (*HOMES, "scipy")
 SHOWING = (

@@ -232,7 +232,7 @@ def entries_picked(array: Any, place: Any) -> int:
     return int(max(part.size for part in arrays) * math.prod(others) * whole)
 
 
-# ---- Arrays of NumPy through which no derivative flows: NumPy itself computes with them, in their own typ
+# ---- arrays of NumPy through which no derivative flows
 
 DOUBLES = ("float64", "int64", "bool")
 """Types that are kept as they are: others are kept in doubles, or in the longest integers."""

@@ -155,7 +155,7 @@ def root(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-# ---- What stands round the code of a paste: prompts, what an interpreter answered, fences, lines of a not
+# ---- what stands round the code of a paste
 
 PROMPTS = (
     (re.compile(r"\s*>>> "), re.compile(r"(?:>>>|\.\.\.)(?: |$)")),
@@ -232,7 +232,7 @@ def blank(piece: re.Match[str]) -> str:
     return "\n" * piece[0].count("\n")
 
 
-# ---- From the text of a script to its syntax tree: what is refused before anything runs
+# ---- from the text of a script to its syntax tree
 
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 

@@ -254,7 +254,7 @@ def run_script(
     return run_code(code, place, run)
 
 
-# ---- What a recorded run tells of its assignments: names of values, inputs that are traced, other values
+# ---- what a recorded run tells of its assignments
 
 LAST = "_last_value"
 """The variable that has the value of a script's last expression."""

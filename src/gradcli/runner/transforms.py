@@ -179,7 +179,7 @@ def spread(run: Run, prefix: Any, spec: Spec) -> list[Any] | None:
     return None if None in parts else [one for part in parts for one in part or ()]
 
 
-# ---- Functions of functions: gradients, products with Jacobians, whole Jacobians and batches, one level i
+# ---- functions of functions
 
 
 class Level:

@@ -320,7 +320,7 @@ def promoted(left: str, right: str) -> str:
     return max(left, right, key=RANK.__getitem__)
 
 
-# ---- Tuples whose items have names: results of functions, and ``collections.namedtuple``
+# ---- tuples whose items have names
 
 
 class Named(tuple):  # type: ignore[type-arg]
@@ -340,7 +340,7 @@ class Named(tuple):  # type: ignore[type-arg]
         return made
 
 
-# ---- What can be called and has attributes: functions of a script, classes and their instances, natives o
+# ---- what can be called and has attributes
 
 UNBOUND = compiling.UNBOUND
 Frame = compiling.Frame

@@ -230,7 +230,7 @@ TORCH = Dialect(
 )
 
 
-# ---- Expressions of the language in the words of a library: the same syntax tree with other calls; what i
+# ---- expressions of the language in the words of a library
 
 MOST_NUMBERS = 10_000
 """Numbers of inputs, v and constants that a script writes out."""

@@ -345,7 +345,7 @@ def build_histc(x: Value, bins: int = 100, min: float = 0, max: float = 0) -> Va
     return x.flat.of(HISTC, bins=bins, low=low, high=high)
 
 
-# ---- Special functions: of gamma, of the error function and of the normal distribution
+# ---- special functions
 
 Slopes = tuple[Expression, ...]
 STEEPEST = 2 / math.sqrt(math.pi)

@@ -476,7 +476,7 @@ def switch(run: Run, index: Any, branches: Any, *operands: Any) -> Any:
     return every(run, run.call(branches[place], [every(run, o) for o in operands]))
 
 
-# ---- ``jax.custom_vjp`` and ``jax.custom_jvp``: functions whose derivative the user wrote
+# ---- ``jax.custom_vjp`` and ``jax.custom_jvp``
 
 
 class Custom:

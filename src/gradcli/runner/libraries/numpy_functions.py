@@ -405,7 +405,7 @@ TRACED: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-# ---- ``np.random``, by NumPy itself: generators that the run keeps, which begin at seed 0 where no seed i
+# ---- ``np.random``
 
 BOTH = (
     "random", "uniform", "normal", "standard_normal", "binomial", "poisson", "exponential", "standard_exponential",
