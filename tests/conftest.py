@@ -39,6 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
     whole = whole and not (config.getoption("lf") or config.getoption("failedfirst"))
     if whole and config.getoption("markexpr") == AT_HAND:
         os.environ.setdefault(OF_LONG, "6")
+        config.option.warn_unused_snapshots = True  # rows that are left out leave theirs; .ci/run leaves none out
 
 
 def left_out_rows(items: list[pytest.Item]) -> set[pytest.Item]:
