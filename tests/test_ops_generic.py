@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import gradcli
 from gradcli.engine.reverse import unbroadcast
 from gradcli.language.values import read_v
+from gradcli.ops.declare import saved
 from op_cases import CASES, DIFFERENTIABLE, STRUCTURAL, bounds_of
 from oracles import (
     EXACT,
@@ -48,6 +49,21 @@ def test_no_op_is_left_out():
 @pytest.mark.parametrize(("op", "values", "static"), portion(CASES, 2))
 def test_vjp_formula_and_forward_agree(op, values, static):
     check_op(op, values, static)
+
+
+@pytest.mark.parametrize(("op", "values", "static"), portion(CASES, 2))
+def test_a_vjp_reads_the_numbers_that_its_record_names(op, values, static):
+    """``grad`` has a stand-in in the place of every other number, and the tape says what is kept."""
+    y = op.forward(*values, **static)
+    for k in [k for k in range(len(values)) if op.vjp(k) is not None]:
+        needed = saved(op, tuple(j == k for j in range(len(values))))
+        there = [
+            value if read else np.full_like(value, np.nan) for value, read in zip(values, needed.arguments, strict=True)
+        ]
+        out = y if needed.output else np.full_like(y, np.nan)
+        want = op.vjp_along(k)(np.ones_like(y), y, *values, **static)
+        got = op.vjp_along(k)(np.ones_like(y), out, *there, **static)
+        np.testing.assert_array_equal(got, want, err_msg=f"{op.name}, by argument {k}")
 
 
 @pytest.mark.parametrize(("name", "values", "static"), POLYNOMIALS_AT_ZEROS)
