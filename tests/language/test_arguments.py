@@ -31,10 +31,6 @@ INPUTS = {
 ROOT = math.sqrt(30)
 
 TABLES = cases("arguments.json")
-LENGTHS = TABLES["LENGTHS"]
-
-INDICES = TABLES["INDICES"]
-
 STATEMENTS = [
     ("a, b = 1, 2, x\na", "shape", "3 values for 2 variables", "a, b = 1, 2, x"),
     ("[a, b] = [x]\na", "shape", "1 value for 2 variables", "[a, b] = [x]"),
@@ -45,12 +41,6 @@ STATEMENTS = [
     ("x if 'a' else 2*x", "type", "a condition is needed here, not text", "'a'"),
 ]
 
-AXES = TABLES["AXES"]
-
-SHAPES = TABLES["SHAPES"]
-
-PRODUCTS = TABLES["PRODUCTS"]
-
 LOSSES = [
     ("F.mse_loss(u, 2*u, reduction='max')", "value", "not 'max'", "F.mse_loss(u, 2*u, reduction='max')"),
     ("F.nll_loss(A, [0, 1, 0])", "shape", "(2, 2) and classes of shape (3,)", "F.nll_loss(A, [0, 1, 0])"),
@@ -59,9 +49,8 @@ LOSSES = [
     ("F.cross_entropy(A, [0, 0.5])", "value", "integers from 0 to 1", "F.cross_entropy(A, [0, 0.5])"),
 ]
 
-REFUSED = [*LENGTHS, *INDICES, *STATEMENTS, *AXES, *SHAPES, *PRODUCTS, *LOSSES]
+REFUSED = [*(row for name, table in TABLES.items() if name != "ACCEPTED" for row in table), *STATEMENTS, *LOSSES]
 
-TABLES = cases("arguments.json")
 ACCEPTED = TABLES["ACCEPTED"]
 
 NOT_FINITE = [

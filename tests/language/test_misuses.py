@@ -29,14 +29,7 @@ INPUTS = {
 """The point at which every row is read; each gets the variables that it names."""
 
 TABLES = cases("misuses.json")
-LAYERS = TABLES["LAYERS"]
-
-LOSSES = TABLES["LOSSES"]
-
-ALGEBRA = TABLES["ALGEBRA"]
-
-PLACES = TABLES["PLACES"]
-
+IN_BOTH = [row for name in ("LAYERS", "LOSSES", "ALGEBRA", "PLACES") for row in TABLES[name]]
 ONLY_HERE = TABLES["ONLY_HERE"]
 """What PyTorch or NumPy has, and gradcli tells that it has not; or what only NumPy refuses."""
 
@@ -53,7 +46,7 @@ def refused(program):
     return caught.value
 
 
-@pytest.mark.parametrize(("program", "words"), [*LAYERS, *LOSSES, *ALGEBRA, *PLACES, *ONLY_HERE])
+@pytest.mark.parametrize(("program", "words"), [*IN_BOTH, *ONLY_HERE])
 def test_a_misuse_is_told(program, words):
     error = refused(program)
     assert words in f"{error.message} {error.hint or ''}"
@@ -62,7 +55,7 @@ def test_a_misuse_is_told(program, words):
 
 @needs_torch
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("program", [program for program, _ in (*LAYERS, *LOSSES, *ALGEBRA, *PLACES)])
+@pytest.mark.parametrize("program", [program for program, _ in IN_BOTH])
 def test_pytorch_refuses_it_too(program):
     import torch
 

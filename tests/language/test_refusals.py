@@ -18,21 +18,7 @@ from oracles import cases
 INPUTS = {"x": 1.5, "u": [1.0, 2.0], "w": [1.0, 2.0, 3.0], "A": [[1.0, 2.0], [3.0, 4.0]]}
 """The point at which every program of the tables is evaluated; each gets those that it names."""
 
-TABLES = cases("refusals.json")
-SYNTAX = TABLES["SYNTAX"]
-
-NAMES = TABLES["NAMES"]
-
-NOT_ALLOWED = TABLES["NOT_ALLOWED"]
-
-INSTEAD = TABLES["INSTEAD"]
-
-MEANING = TABLES["MEANING"]
-
-IN_PLACE = TABLES["IN_PLACE"]
-
-CHARACTERS = TABLES["CHARACTERS"]
-
+ROWS = [row for table in cases("refusals.json").values() for row in table]
 BUDGETS = [
     ("x" + " + x" * 100, "text", 300),
     ("((((x))))", "depth", 3),
@@ -79,8 +65,6 @@ BUDGETS = [
     ("y = ones(50)*x\nfor i in range(99): y[0] = i\nsum(y)", "total", 1000),
 ]
 
-TABLES = [SYNTAX, NAMES, NOT_ALLOWED, INSTEAD, MEANING, IN_PLACE, CHARACTERS]
-
 
 def refusal(program: str, budget: Budget | None = None) -> GradcliError:
     """Return the error of a program at the point of the tables."""
@@ -90,7 +74,7 @@ def refusal(program: str, budget: Budget | None = None) -> GradcliError:
     return caught.value
 
 
-@pytest.mark.parametrize(("program", "kind", "words", "marked"), [row for table in TABLES for row in table])
+@pytest.mark.parametrize(("program", "kind", "words", "marked"), ROWS)
 def test_a_program_is_refused_with_its_reason_and_its_place(
     program: str, kind: str, words: str, marked: str | None
 ) -> None:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import math
+
 from generator.calls.kit import Kit, NotTaken, call, listed, literal, of_one_tensor
 
 
@@ -15,9 +17,7 @@ def many(k: Kit, shape, count=None):
 @call
 def reshape(k: Kit):
     x, s = k.any(0, 4)
-    n = 1
-    for length in s:
-        n *= length
+    n = math.prod(s)
     ways = [[-1], [n], [1, -1], [-1, 1]] + [[d, n // d] for d in (2, 3, 4) if n and n % d == 0]
     to = [str(d) for d in k.one(ways)]
     return k.one([f"torch.reshape({x}, {listed(to, '(')})", f"{x}.reshape({', '.join(to)})", f"{x}.reshape({listed(to)})",
@@ -224,9 +224,7 @@ def index_select(k: Kit):
 @call
 def take(k: Kit):
     x, s = k.any(1, 3)
-    n = 1
-    for length in s:
-        n *= length
+    n = math.prod(s)
     return k.call("torch.take .take", "input index", x, k.index(k.shape(0, 2), n, True))
 
 
@@ -285,9 +283,7 @@ def index_put(k: Kit):
 @call
 def put(k: Kit):
     x, s = k.any(1, 2)
-    n = 1
-    for length in s:
-        n *= length
+    n = math.prod(s)
     i = (k.rng.randint(1, 3),)
     return k.call("torch.put .put", "input index source", x, k.index(i, n, once=True), k.t(i), o={"accumulate": "True"}) if k.chance(0.5) else f"{x}.put({k.index(i, n, True)}, {k.t(i)}, accumulate=True)"
 
