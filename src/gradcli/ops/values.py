@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
@@ -248,7 +248,7 @@ class Value(Operators):
 
     def of(self, op: Op, *others: Any, **static: Any) -> Value:
         """Return an op of this value and others."""
-        return self.apply(op, self, *others, **static)
+        return Value(self.f, self.f(op, self.node, *map(as_node, others), **static))
 
     @property
     def shape(self) -> Shape:
@@ -460,6 +460,7 @@ READERS: dict[str, tuple[str, Callable[[Any, str, Call], Any]]] = {
 }
 """By annotation: what the language takes there, and how it is read. What has none is taken as it is."""
 AS_IT_IS = "", lambda x, name, call: x
+EMPTY = inspect.Parameter.empty
 FLAGS = {"size_average": None, "reduce": None, "reduction": "mean"}
 
 
@@ -497,11 +498,20 @@ class Formula:
         """The name, the kind and the reader of each parameter."""
         return [(p.name, p.kind, READERS.get(p.annotation, AS_IT_IS)[1]) for p in self.parameters]
 
+    @cached_property
+    def plain(self) -> list[tuple[str, Callable[[Any, str, Call], Any]]] | None:
+        """The readers of a rule that takes its parameters by place, and nothing beside them; None for another one."""
+        by_place = all(kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for _, kind, _ in self.readers)
+        alone = not {"f", "how"} & {name for name, _, _ in self.readers}
+        return [(name, read) for name, _, read in self.readers] if by_place and alone else None
+
     def __call__(self, f: Apply, *arguments: Any, **options: Any) -> Any:
         """Return what the rule makes of arguments as the language has them."""
         bound = self.bound(f, arguments, options)
-        first = next((x for x in bound.values() if hasattr(x, "ndim")), None)
-        call, places, names = Call(f, first, bound.get("library", "torch")), [], {}
+        call = Call(f, first_array(bound.values()), bound.get("library", "torch"))
+        if self.plain is not None:
+            return unwrapped(self.rule(*[read(bound[name], name, call) for name, read in self.plain]))
+        places, names = [], {}
         for name, kind, read in self.readers:
             if name in ("f", "how"):
                 places.append(f if name == "f" else how_reduced(*(bound[flag] for flag in FLAGS)))
@@ -514,20 +524,34 @@ class Formula:
         return unwrapped(self.rule(*places, **names))
 
     @cached_property
-    def defaults(self) -> dict[str, Any] | None:
-        """The defaults of the parameters, None where one takes all the rest."""
+    def places(self) -> tuple[list[str], str | None, list[str], dict[str, Any]]:
+        """The parameters by place, the one of all the rest, those that have to be given, and all defaults."""
         seen = list(self.__signature__.parameters.values())[1:]
-        return None if any(p.kind is p.VAR_POSITIONAL for p in seen) else {p.name: p.default for p in seen}
+        names = [p.name for p in seen if p.kind is p.POSITIONAL_OR_KEYWORD]
+        rest = next((p.name for p in seen if p.kind is p.VAR_POSITIONAL), None)
+        needed = [p.name for p in seen if p.default is EMPTY and p.name != rest]
+        return names, rest, needed, {p.name: () if p.name == rest else p.default for p in seen}
 
     def bound(self, f: Apply, arguments: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
         """Return each parameter's argument; Python's own way to bind them takes longer than many an op."""
-        if self.defaults is not None and len(arguments) <= len(self.defaults):
-            result = {**self.defaults, **dict(zip(self.defaults, arguments, strict=False)), **options}
-            if not any(x is inspect.Parameter.empty for x in result.values()):
-                return result
+        names, rest, needed, defaults = self.places
+        result = {**defaults, **dict(zip(names, arguments, strict=False)), **options}
+        if rest and rest not in options:
+            result[rest] = arguments[len(names) :]
+        fits = len(result) == len(defaults) and (rest not in options if rest else len(arguments) <= len(names))
+        if fits and not any(result[name] is EMPTY for name in needed):
+            return result
         bound = self.__signature__.bind(f, *arguments, **options)
         bound.apply_defaults()
         return {name: x for name, x in bound.arguments.items() if name != "f"}
+
+
+def first_array(values: Iterable[Any]) -> Any:
+    """Return the first argument that has axes; None where there is none."""
+    for x in values:
+        if hasattr(x, "ndim"):
+            return x
+    return None
 
 
 def unwrapped(found: Any) -> Any:
