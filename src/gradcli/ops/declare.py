@@ -307,18 +307,18 @@ WITH_OUTPUT: Reads = ((OUT, 0),)
 class Op:
     """All that is particular to an operation. What is left out means what is said here.
 
-    Numbers. ``forward(*values, **static)`` computes the output; ``vjps[k](g, out, *values, **static)`` the
-    cotangent of argument k (the engine undoes broadcasting); None where no derivative flows. An op with any number
-    of arguments gives one function ``vjps(k)``. ``reads`` has for each vjp the arguments whose numbers it reads,
-    ``OUT`` for the output: the tape keeps no others; None: all arguments, and not the output. ``again`` are the
-    vjps written so that they can be differentiated; None: the vjps are. ``local`` gives the links of the local
-    Jacobian, ``formula(s, *symbols)`` is an elementwise op's scalar formula; None: it is not elementwise.
-    ``derivatives(s, *symbols)`` are those of a call of the function, one for each argument, where it is a function
-    of formulas, ``s.NAME``, and ``symmetry`` is that of its sign. ``digits(out, *values)`` is the size of the terms
-    whose difference is the derivative, where the vjp subtracts. ``size(*values)`` bounds the elements of the output
-    before they are made; None: they are those of the arguments, broadcast. ``steps(*values)`` is about how many
-    numbers numpy goes through, where these are more than the entries. ``terms`` is what it costs to read the links;
-    None: as much as there are.
+    Numbers. ``forward(*values, **static)`` computes the output; ``vjps[k](g, out, *values, **static)`` the cotangent
+    of argument k (the engine undoes broadcasting); None where no derivative flows. An op with any number of arguments
+    gives one function ``vjps(k)``. ``reads`` has for each vjp the arguments whose numbers it reads, ``OUT`` for the
+    output, one row for all arguments where they are any number: the tape keeps no others; None: all arguments, and
+    not the output. ``again`` are the vjps written so that they can be differentiated; None: the vjps are. ``local``
+    gives the links of the local Jacobian, ``formula(s, *symbols)`` is an elementwise op's scalar formula; None: it is
+    not elementwise. ``derivatives(s, *symbols)`` are those of a call of the function, one for each argument, where it
+    is a function of formulas, ``s.NAME``, and ``symmetry`` is that of its sign. ``digits(out, *values)`` is the size
+    of the terms whose difference is the derivative, where the vjp subtracts. ``size(*values)`` bounds the elements of
+    the output before they are made; None: they are those of the arguments, broadcast. ``steps(*values)`` is about how
+    many numbers numpy goes through, where these are more than the entries. ``terms`` is what it costs to read the
+    links; None: as much as there are.
 
     Conventions. ``kink`` is where there is no derivative; None: nowhere. ``edge(*values, **static)`` is true where a
     number may be wrong although there is no kink; None: where another piece is near. ``zero_at(argument, *values)`` is
@@ -532,7 +532,8 @@ def saved(op: Op, active: tuple[bool, ...]) -> Kept:
     if op.entries.by_shape:
         return Kept((False,) * len(active), output=False)
     rules = [k for k in places if active[k] and op.vjp(k) is not None]
-    read = {one for k in rules for one in (places if op.reads is None else op.reads[k])}
+    each = op.reads and op.reads * (len(active) if len(op.reads) == 1 else 1)  # one row is that of all arguments
+    read = {one for k in rules for one in (each[k] if each else places)}
     return Kept(tuple(k in read for k in places), OUT in read)
 
 

@@ -34,6 +34,7 @@ from gradcli.ops.declare import (
     Exactly,
     Keeps,
     Op,
+    Reads,
     Said,
     Text,
     Torch,
@@ -52,11 +53,13 @@ from gradcli.ops.values import Operators
 from gradcli.ops.vocabulary import SPELLINGS, elementwise_local, find, load_all
 
 
-def slope_op(forward: Any, vjp: Vjp, formula: Formula, text: str, exact: Rule | None = None) -> Op:
+def slope_op(
+    forward: Any, vjp: Vjp, formula: Formula, text: str, exact: Rule | None = None, reads: Reads | None = WITH_OUTPUT
+) -> Op:
     """Return the op of a function of ``slopes``, which is written as ``text``: x itself, or X before an operator."""
     plain = forward.__wrapped__
     return Op(
-        plain.__name__, plain, (vjp,), elementwise_local(formula, None), formula, reads=WITH_OUTPUT,
+        plain.__name__, plain, (vjp,), elementwise_local(formula, None), formula, reads=reads,
         entries=Entries(shaped=True), exact=Exactly(value=exact),
         text=Text(write=lambda call: text.format(x=call.texts[0], X=call.tight[0])),
     )  # fmt: skip
@@ -75,10 +78,10 @@ SLOPES = {
         "(sigmoid({x})*(1 - sigmoid({x})))"),
     sinpi: slope_op(
         sinpi, lambda g, _y, x: g * (np.pi * cospi(x)), lambda s, x: s.sin(s.pi * x),
-        "sin(pi*{X})", exactly.in_mpmath(lambda mp, x: mp.sinpi(x))),
+        "sin(pi*{X})", exactly.in_mpmath(lambda mp, x: mp.sinpi(x)), None),
     cospi: slope_op(
         cospi, lambda g, _y, x: -g * (np.pi * sinpi(x)), lambda s, x: s.cos(s.pi * x),
-        "cos(pi*{X})", exactly.in_mpmath(lambda mp, x: mp.cospi(x))),
+        "cos(pi*{X})", exactly.in_mpmath(lambda mp, x: mp.cospi(x)), None),
 }
 # fmt: on
 """By function: the op that an array which is traced takes in its place."""
