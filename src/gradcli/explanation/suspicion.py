@@ -75,7 +75,8 @@ def affordable(graph: Graph, jacobians: Mapping[str, Jacobian], dear: bool) -> s
         return ""
     work, links = count_work(graph), sum(len(jacobian.rows) for jacobian in jacobians.values())
     if links <= most and all(jacobian.held for jacobian in jacobians.values()):
-        directions = sum(count_directions(jacobian) for jacobian in jacobians.values())
+        # every column is asked for by as many directions at least as the fullest row has entries
+        directions = sum(int(jacobian.pattern.by_row.max(initial=1)) for jacobian in jacobians.values())
         if (RUNS + 4 * directions) * work + links <= most:
             return "entries"
     return "direction" if RUNS * work + links <= furthest else ""
@@ -86,11 +87,6 @@ def fits_a_check(graph: Graph, variables: int) -> bool:
     often = RUNS * variables
     most = graph.budget.work
     return often * CALL * len(graph.nodes) <= most and often * count_work(graph) <= most
-
-
-def count_directions(jacobian: Jacobian) -> int:
-    """Return how many directions ask for every column at least: as many as the fullest row has entries."""
-    return int(jacobian.pattern.by_row.max(initial=1))
 
 
 def list_operations(nodes: Sequence[Node]) -> list[Operation]:

@@ -292,7 +292,8 @@ def name_of_call(x: Tensor, node: Any, made_by: tuple[Any, ...]) -> str | None:
     name, ranks, named = made_by
     if "adaptive_avg_pool" in name and len(x.shape) > 2 and x.shape[-(axes := int(name[-2])) :] == (1,) * axes != (1,):
         return "MeanBackward1"
-    if name.endswith("cross_entropy") and not smoothed(x):
+    smoothed = x.node.op.text.operator == "+"  # of labels: a sum of two terms
+    if name.endswith("cross_entropy") and not smoothed:
         named = {key: value for key, value in named.items() if key != "label_smoothing"}
     return backward_name(name, ranks, named, copied=copies(node)) or None
 
@@ -337,11 +338,6 @@ def copies(node: Any) -> bool:
         and isinstance(whole, np.ndarray)
         and not np.may_share_memory(node.value, whole)
     )
-
-
-def smoothed(x: Tensor) -> bool:
-    """Return whether a cross entropy smooths its labels: then it is a sum of two terms."""
-    return bool(x.node.op.text.operator == "+")
 
 
 def tensor_text(run: Any, x: Tensor, quoted: bool) -> str:

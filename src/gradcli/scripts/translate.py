@@ -330,12 +330,7 @@ def values_of(function: Function, bound: list[Bound]) -> str | None:
     if "return_indices" in given:
         return "x[0]"
     along = given.get("dim")
-    return None if along is None or is_none(along) or is_other(along) else "x.values"
-
-
-def is_none(one: Bound) -> bool:
-    """Return whether an argument is None."""
-    return isinstance(one.nodes[0], ast.Constant) and one.nodes[0].value is None
+    return None if along is None or ast.unparse(along.nodes[0]) == "None" or is_other(along) else "x.values"
 
 
 def is_other(one: Bound) -> bool:

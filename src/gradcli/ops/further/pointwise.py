@@ -35,7 +35,7 @@ from gradcli.ops.declare import (
 )
 from gradcli.ops.elementwise import erfc, normal_density, normal_share
 from gradcli.ops.exactly import decided, is_nan, true
-from gradcli.ops.links import OUT, Array, Expression, Forward, Indices, Library, Mask, Static, Symbols
+from gradcli.ops.links import OUT, Array, Expression, Forward, Indices, Library, Mask, Static
 from gradcli.ops.piecewise import CLIP, TRUNC, step
 from gradcli.ops.statistics import ALL_TRUE
 from gradcli.ops.tracing import applied, numbers
@@ -156,11 +156,6 @@ def turn(x: Array, other: Array) -> Indices:
     return exactly.sign_of(x) * np.where(sign_bit(other), -1, 1)
 
 
-def copysign_slopes(s: Symbols, x: Expression, other: Expression) -> tuple[Expression, ...]:
-    """Return the sign of x times that of ``other``, and 0."""
-    return s.sign(x) * s.copysign(s.number(1), other), s.number(0)
-
-
 # fmt: off
 LERP = elementwise(
     "lerp", lerp,
@@ -175,7 +170,8 @@ elementwise(
     reads=((), (0, 1)))
 elementwise(
     "copysign", np.copysign, lambda g, y, x, _other: np.where(x == 0, 0.0, g * (y / x)), zero, None,
-    slopes=copysign_slopes, exact=Exactly(pieces=Piecewise(turn, lambda piece, x, other: piece * x)),
+    slopes=lambda s, x, other: (s.sign(x) * s.copysign(s.number(1), other), s.number(0)),
+    exact=Exactly(pieces=Piecewise(turn, lambda piece, x, other: piece * x)),
     kink=Kink(lambda x, other: (x == 0) | (other == 0), "0 is taken where x is 0"),
     splits_zero=lambda k, x, other: (other == 0) & (k == 1),
     spelled=Spelled("torch numpy math method", "", "x with the sign of other"), reads=((OUT, 0), ()))
@@ -453,11 +449,6 @@ def digamma(x: Array) -> Array:
 # --- the error function and the normal distribution ---
 
 
-def erfinv_slopes(s: Symbols, x: Expression) -> Slopes:
-    """Return √π/2·exp(y²), y the value."""
-    return (s.sqrt(s.pi) / 2 * s.exp(s.erfinv(x) ** 2),)
-
-
 # fmt: off
 elementwise(
     "erfc", erfc, lambda g, _y, x: -STEEPEST * np.exp(-x * x) * g, None,
@@ -466,7 +457,8 @@ elementwise(
     spelled=Spelled("torch math special method", "", "1 - erf(x), with its digits where erf(x) is nearly 1"))
 elementwise(
     "erfinv", erfinv, lambda g, y, _x: g * (np.exp(y * y) / STEEPEST), None,
-    slopes=erfinv_slopes, text=Text(backward=("{g}*sqrt(pi)/2*exp({y}**2)",)), torch=Torch(saves=((0,),)),
+    slopes=lambda s, x: (s.sqrt(s.pi) / 2 * s.exp(s.erfinv(x) ** 2),),
+    text=Text(backward=("{g}*sqrt(pi)/2*exp({y}**2)",)), torch=Torch(saves=((0,),)),
     domain=((-0.9, 0.9),),
     exact=Exactly(value=exactly.in_mpmath(lambda mp, x: mp.erfinv(x) if abs(x) <= 1 else mp.nan)),
     spelled=Spelled("torch special method", "", "the number whose erf is x"), reads=OUTPUT)
@@ -483,16 +475,6 @@ elementwise(
 # --- gamma ---
 
 
-def digamma_slopes(s: Symbols, x: Expression) -> Slopes:
-    """Return ψ'(x)."""
-    return (s.polygamma(s.number(1), x),)
-
-
-def polygamma_slopes(s: Symbols, n: Expression, x: Expression) -> Slopes:
-    """Return that of the next order by x; by n there is none."""
-    return s.number(0), s.polygamma(n + 1, x)
-
-
 # fmt: off
 elementwise(
     "lgamma", by_mpmath(log_gamma), lambda g, _y, x: g * digamma(x), None,
@@ -501,12 +483,13 @@ elementwise(
     spelled=Spelled("torch special method", "gammaln math.lgamma", "the logarithm of the gamma function"))
 DIGAMMA = elementwise(
     "digamma", digamma, lambda g, _y, x: g * polygamma(1, x), None,
-    slopes=digamma_slopes, text=Text(backward=("{g}*polygamma(1, {0})",)),
+    slopes=lambda s, x: (s.polygamma(s.number(1), x),), text=Text(backward=("{g}*polygamma(1, {0})",)),
     exact=Exactly(value=exactly.in_mpmath(lambda mp, x: psi(mp, 0, x))), domain=((0.3, 4),),
     spelled=Spelled("torch special method", "psi", "the derivative of lgamma"))
 POLYGAMMA = elementwise(
     "polygamma", polygamma, None, lambda g, _y, n, x: g * polygamma(n + 1, x), None,
-    slopes=polygamma_slopes, text=Text(backward=("", "{g}*polygamma({0} + 1, {1})")),
+    slopes=lambda s, n, x: (s.number(0), s.polygamma(n + 1, x)),
+    text=Text(backward=("", "{g}*polygamma({0} + 1, {1})")),
     exact=Exactly(value=exactly.in_mpmath(psi, 2)), domain=((1, 1), (0.3, 4)), spelled=None)
 # fmt: on
 RULES[polygamma] = lambda f, n, x: applied(f, POLYGAMMA, np.float64(float(numbers(n))), x)
