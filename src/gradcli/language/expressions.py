@@ -325,8 +325,7 @@ class Expressions(Compiler):
         return run
 
     # ---- expressions
-    def of_Constant(self, node: ast.Constant) -> Evaluate:  # noqa: N802
-        """Return a number or another constant."""
+    def of_Constant(self, node: ast.Constant) -> Evaluate:
         value = self.constant(node)
         return lambda regs: value
 
@@ -337,7 +336,7 @@ class Expressions(Compiler):
         except GradcliError as error:
             raise error.at(self.spans.of(node)) from None
 
-    def of_Name(self, node: ast.Name) -> Evaluate:  # noqa: N802
+    def of_Name(self, node: ast.Name) -> Evaluate:
         """Return what reads a variable or a constant."""
         name = node.id
         if name not in self.definite and name in self.assigned:
@@ -361,15 +360,14 @@ class Expressions(Compiler):
         place = self.variable(name, definite=True)
         return lambda regs: regs[place]
 
-    def of_List(self, node: ast.List | ast.Tuple) -> Evaluate:  # noqa: N802
+    def of_List(self, node: ast.List | ast.Tuple) -> Evaluate:
         """Return a list display, which is an array, or a tuple display."""
         stack = arithmetic.stack_items if isinstance(node, ast.List) else arithmetic.stack_tuple
         return self.applied(node, lambda f, *items: stack(f, list(items)), self.operands(node.elts))
 
-    of_Tuple = of_List  # noqa: N815
+    of_Tuple = of_List
 
-    def of_BinOp(self, node: ast.BinOp) -> Evaluate:  # noqa: N802
-        """Return an operator of two operands."""
+    def of_BinOp(self, node: ast.BinOp) -> Evaluate:
         if isinstance(node.op, SHIFTS):
             raise GradcliError("not-allowed", "shifts are not part of the language")
         if type(node.op) in MASKS:
@@ -383,8 +381,7 @@ class Expressions(Compiler):
             return binary_operator(op, (left, 0), (right, 0), span)
         return binary_operator(op, self.side(node.left), self.side(node.right), span)
 
-    def of_UnaryOp(self, node: ast.UnaryOp) -> Evaluate:  # noqa: N802
-        """Return ``not``, or a sign before an operand."""
+    def of_UnaryOp(self, node: ast.UnaryOp) -> Evaluate:
         if isinstance(node.op, ast.Not):
             self.truths.update(part for part in ast.walk(node) if isinstance(part, ast.BoolOp))
         operand = [self.expression(node.operand)]
@@ -395,8 +392,7 @@ class Expressions(Compiler):
         apply, op = (inverted, OPERATORS["~", 1]) if isinstance(node.op, ast.Invert) else (negative, OPERATORS["-", 1])
         return self.applied(node, lambda f, a: apply(f, op, a), operand)
 
-    def of_Compare(self, node: ast.Compare) -> Evaluate:  # noqa: N802
-        """Return a comparison, or a chain of them."""
+    def of_Compare(self, node: ast.Compare) -> Evaluate:
         parts = self.operands([node.left, *node.comparators])
         return self.applied(node, self.comparison(node), parts)
 
@@ -409,7 +405,7 @@ class Expressions(Compiler):
             return lambda f, a, b: arithmetic.compare(f, ops[0], a, b)
         return lambda f, *values: arithmetic.compare_chain(f, ops, list(values))
 
-    def of_Subscript(self, node: ast.Subscript) -> Evaluate:  # noqa: N802
+    def of_Subscript(self, node: ast.Subscript) -> Evaluate:
         """Return an entry or a part of an array."""
         items, single, span = index_items(node), not isinstance(node.slice, ast.Tuple), self.spans.of(node)
         whole, *parts = self.operands([node.value, *(part for item in items for part in index_parts(item))])
@@ -425,7 +421,7 @@ class Expressions(Compiler):
 
         return pick
 
-    def of_Attribute(self, node: ast.Attribute) -> Evaluate:  # noqa: N802
+    def of_Attribute(self, node: ast.Attribute) -> Evaluate:
         """Return what reads an attribute, or a constant of a library."""
         name = constant_name(node, self.variables)
         if name:
@@ -439,7 +435,7 @@ class Expressions(Compiler):
             raise GradcliError("not-allowed", f"unknown attribute '.{node.attr}'", hint=hint)
         return self.applied(node, read, [base])
 
-    def of_Call(self, node: ast.Call) -> Evaluate:  # noqa: N802
+    def of_Call(self, node: ast.Call) -> Evaluate:
         """Return a call of a function or a method; one that writes in place gives the variable that it wrote to."""
         write = self.write_call(node)
         if write is not None:
@@ -484,8 +480,7 @@ class Expressions(Compiler):
         """Return the variable that a method writes to in place, and what does that; None for any other call."""
         raise NotImplementedError
 
-    def of_IfExp(self, node: ast.IfExp) -> Evaluate:  # noqa: N802
-        """Return a conditional expression."""
+    def of_IfExp(self, node: ast.IfExp) -> Evaluate:
         with self.deeper(node):
             return super().of_IfExp(node)
 
@@ -543,7 +538,7 @@ class Expressions(Compiler):
             return Branch(self.writer.word(node) or "if", condition, other)
         return None
 
-    def of_BoolOp(self, node: ast.BoolOp) -> Evaluate:  # noqa: N802
+    def of_BoolOp(self, node: ast.BoolOp) -> Evaluate:
         """Return ``and`` or ``or`` of truth values: operands are evaluated until one decides."""
         with self.deeper(node):
             sides = [self.expression(value) for value in node.values]

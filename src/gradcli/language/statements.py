@@ -270,8 +270,7 @@ class Statements(Expressions):
         return run
 
     # ---- branches and loops
-    def run_If(self, node: ast.If) -> Callable[[Frame], Signal]:  # noqa: N802
-        """Return an ``if`` with its ``elif`` and ``else``."""
+    def run_If(self, node: ast.If) -> Callable[[Frame], Signal]:
         run = super().run_If(node)
         blocks = [
             {name.id for one in body if isinstance(one, ast.Assign) for name, _ in assigned(one)}
@@ -280,13 +279,12 @@ class Statements(Expressions):
         self.definite |= blocks[0] & blocks[1]
         return run
 
-    def run_While(self, node: ast.While) -> Callable[[Frame], Signal]:  # noqa: N802
-        """Return a ``while``."""
+    def run_While(self, node: ast.While) -> Callable[[Frame], Signal]:
         if node.orelse:
             raise GradcliError("not-allowed", "'else' of a loop is not part of the language")
         return super().run_While(node)
 
-    def run_For(self, node: ast.For) -> Callable[[Frame], Signal]:  # noqa: N802
+    def run_For(self, node: ast.For) -> Callable[[Frame], Signal]:
         """Return a ``for``, whose variable has a value for certain in its body alone."""
         if node.orelse or not isinstance(node.target, ast.Name):
             raise GradcliError("not-allowed", "a loop is 'for NAME in range(...):' or 'for NAME in an array:'")
@@ -343,8 +341,7 @@ class Statements(Expressions):
         return rows
 
     # ---- assignments
-    def run_Expr(self, node: ast.Expr) -> Callable[[Frame], Signal]:  # noqa: N802
-        """Return what evaluates an expression for its effect."""
+    def run_Expr(self, node: ast.Expr) -> Callable[[Frame], Signal]:
         write = self.write_call(node.value)
         value = self.expression(node.value) if write is None else write[1]
 
@@ -353,7 +350,7 @@ class Statements(Expressions):
 
         return run
 
-    def run_Assign(self, node: ast.Assign) -> Callable[[Frame], Signal]:  # noqa: N802
+    def run_Assign(self, node: ast.Assign) -> Callable[[Frame], Signal]:
         """Return what assigns a value to a variable, to an entry of one, or to several."""
         if len(node.targets) > 1:
             raise GradcliError("not-allowed", "assign to one target at a time")
@@ -518,8 +515,7 @@ class Statements(Expressions):
         store = self.stored(name, self.expression(node), node)
         return name.id, self.applied(node, lambda f, regs: store(regs), [lambda regs: regs])
 
-    def run_AugAssign(self, node: ast.AugAssign) -> Callable[[Frame], Signal]:  # noqa: N802
-        """Return an augmented assignment."""
+    def run_AugAssign(self, node: ast.AugAssign) -> Callable[[Frame], Signal]:
         if type(node.op) not in BINARY:
             raise GradcliError("not-allowed", "this augmented assignment is not part of the language")
         op, target = ops.OPERATORS[BINARY[type(node.op)], 2], node.target

@@ -9,8 +9,8 @@ import ast
 import inspect
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -37,34 +37,42 @@ class Dialect:
     - ``imports``: the first lines of a script.
     - ``templates``: calls by the name of the language's function, in which its parameters stand for its arguments:
       ``"np.linalg.norm(x, ord=p)"``. One that takes all the rest is a tuple.
-    - ``spelled``: the library's own name of any other function, None where it has none.
     - ``keywords``: parameters that the library calls otherwise; ``attributes``: as templates of ``x``.
-    - ``wraps``: whether functions refuse plain numbers.
     - ``array``, ``stacked``, ``integers``: templates for numbers, for items that are computed, for positions.
-    - ``listed``: whether an index may be a list.
-    - ``options``: keywords that its functions have; empty: all that the language has.
     - ``lacks``: functions that it has under this name, and that mean something else there.
+    - ``options``: keywords that its functions have; empty: all that the language has.
+    - ``wraps``: whether functions refuse plain numbers. ``listed``: whether an index may be a list.
+    - ``names``: the names of functions that it spells otherwise.
     """
 
     library: str
     module: str
-    imports: tuple[str, ...]
+    imports: list[str]
     templates: Mapping[str, str]
-    spelled: Callable[[Function], str | None]
-    keywords: Mapping[str, str] = field(default_factory=dict)
-    attributes: Mapping[str, str] = field(default_factory=dict)
+    keywords: Mapping[str, str]
+    attributes: Mapping[str, str]
+    array: str
+    stacked: str
+    integers: str
+    lacks: list[str]
+    options: Sequence[str] = ()
     wraps: bool = False
-    array: str = "np.array(x)"
-    stacked: str = "np.array(x)"
-    integers: str = "x.astype(int)"
     listed: bool = True
-    options: frozenset[str] = frozenset()
-    lacks: frozenset[str] = frozenset()
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def spelled(self, function: Function) -> str | None:
+        """Return the library's own name of a function, the shortest there is; None where it has none."""
+        if self.library == "torch":
+            first = ("F.", "torch.", "F.") if function.family == "neural" else ("torch.", "F.")
+            own = [name for prefix in first for name in function.spellings if name.startswith(prefix)]
+            return self.names.get(function.name) or next(iter(own), None)
+        name = spelled_in_numpy(function)
+        return in_jax(name) if name is not None and self.library == "jax" else name
 
 
-def expression(text: str) -> ast.expr:
-    """Return the syntax of an expression of our own."""
-    return ast.parse(text, mode="eval").body
+def tree_of(text: str) -> ast.expr:
+    """Return the syntax of an expression."""
+    return ast.parse(text.strip(), mode="eval").body
 
 
 class Fill(ast.NodeTransformer):
@@ -80,7 +88,7 @@ class Fill(ast.NodeTransformer):
 
 def filled(template: str, **arguments: ast.expr) -> ast.expr:
     """Return a template with arguments in the place of its names."""
-    return Fill(arguments).visit(expression(template))  # type: ignore[no-any-return]
+    return Fill(arguments).visit(tree_of(template))  # type: ignore[no-any-return]
 
 
 PLAIN_SYNTAX = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.IfExp, ast.Compare, ast.operator, ast.unaryop, ast.cmpop,
@@ -90,9 +98,9 @@ DEFAULT = "default "
 """Marks the default of a parameter, whose name follows: nobody gave it."""
 
 
-def names_of(template: str) -> set[str]:
-    """Return the names in a template, those of parameters among them."""
-    return {node.id for node in ast.walk(expression(template)) if isinstance(node, ast.Name)}
+def names_in(text: str) -> set[str]:
+    """Return the names that an expression mentions."""
+    return {node.id for node in ast.walk(tree_of(text)) if isinstance(node, ast.Name)}
 
 
 def without_defaults(node: ast.expr) -> ast.expr:
@@ -124,22 +132,20 @@ def leaves_of(node: ast.List | ast.Tuple) -> Iterator[ast.expr]:
             yield item
 
 
-def as_list(node: ast.expr) -> ast.expr:
-    """Return a display as lists."""
+def in_lists(node: ast.expr, change: Callable[[ast.expr], ast.expr]) -> ast.expr:
+    """Return a display as lists, and each item of it that is none changed."""
     if isinstance(node, ast.List | ast.Tuple):
-        return ast.List([as_list(item) for item in node.elts], ast.Load())
-    return node
+        return ast.List([in_lists(item, change) for item in node.elts], ast.Load())
+    return change(node)
 
 
 def floats(node: ast.expr) -> ast.expr:
-    """Return numbers with every integer as the double that it is in the language."""
-    if isinstance(node, ast.List | ast.Tuple):
-        return ast.List([floats(item) for item in node.elts], ast.Load())
+    """Return a number, or numbers, with every integer as the double that it is in the language."""
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return ast.Constant(float(node.value))
     if isinstance(node, ast.UnaryOp):
         return ast.UnaryOp(node.op, floats(node.operand))
-    return node
+    return in_lists(node, floats) if isinstance(node, ast.List | ast.Tuple) else node
 
 
 @cache
@@ -172,62 +178,10 @@ def in_jax(text: str) -> str:
     return re.sub(r"\bnp\.", "jnp.", text)
 
 
-def spelled_in_jax(function: Function) -> str | None:
-    """Return the name that jax.numpy has for a function."""
-    own = spelled_in_numpy(function)
-    return None if own is None else in_jax(own)
-
-
-def spelled_in_torch(function: Function) -> str | None:
-    """Return the name that PyTorch has for a function, the shortest there is."""
-    first = ("F.", "torch.", "F.") if function.family == "neural" else ("torch.", "F.")
-    own = [name for prefix in first for name in function.spellings if name.startswith(prefix)]
-    return WORDS["torch"]["names"].get(function.name) or next(iter(own), None)
-
-
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
-OPTIONS = frozenset((
-    "axis", "axes", "keepdims", "k", "ddof", "decimals", "axis1", "axis2", "n", "m", "offset", "rtol", "atol",
-    "equal_nan", "bins", "prepend", "append", "UPLO", "dx", "ord", "num", "right", "side", "nan", "posinf", "neginf",
-    "mode", "method", "weights", "indices_or_sections", "hermitian", "rcond", "constant_values",
-))  # fmt: skip
-NUMPY = Dialect(
-    "numpy",
-    "np",
-    ("import numpy as np",),
-    WORDS["numpy"]["templates"],
-    spelled_in_numpy,
-    WORDS["numpy"]["keywords"],
-    WORDS["numpy"]["attributes"],
-    options=OPTIONS,
-    lacks=frozenset(("meshgrid", "ldexp", "np.gradient", "pinv", "lstsq")),
-)
-JAX = replace(
-    NUMPY,
-    library="jax",
-    module="jnp",
-    imports=("import jax", "import jax.numpy as jnp"),
-    templates={name: in_jax(text) for name, text in NUMPY.templates.items()} | WORDS["jax"]["templates"],
-    spelled=spelled_in_jax,
-    array="jnp.array(x)",
-    stacked="jnp.array(x)",
-    listed=False,
-    lacks=NUMPY.lacks | {"linalg.svd", "svd"},
-)
-TORCH = Dialect(
-    "torch",
-    "torch",
-    ("import torch", "import torch.nn.functional as F"),
-    WORDS["torch"]["templates"],
-    spelled_in_torch,
-    WORDS["torch"]["keywords"],
-    WORDS["torch"]["attributes"],
-    wraps=True,
-    array="torch.tensor(x)",
-    stacked="torch.stack(x)",
-    integers="x.long()",
-    lacks=frozenset(("meshgrid", "floor_divide", "FloatTensor", "LongTensor", "BoolTensor")),
-)
+TORCH, NUMPY = (Dialect(library, **WORDS[library]) for library in ("torch", "numpy"))
+IN_JAX = {name: in_jax(text) for name, text in NUMPY.templates.items()} | WORDS["jax"]["templates"]
+JAX = Dialect("jax", **{**WORDS["numpy"], **WORDS["jax"], "templates": IN_JAX})
 
 
 # ---- expressions of the language in the words of a library
@@ -279,16 +233,6 @@ def text_of(value: Value) -> str | None:
     if value.role == "constant" and value.formula is None and value.value.size <= MOST_NUMBERS:
         return repr(value.value.astype(float).tolist())  # an array of the script's own
     return value.formula
-
-
-def names_in(text: str) -> set[str]:
-    """Return the names that a text mentions."""
-    return {node.id for node in ast.walk(tree_of(text)) if isinstance(node, ast.Name)}
-
-
-def tree_of(text: str) -> ast.expr:
-    """Return the syntax of an expression of the language."""
-    return ast.parse(text.strip(), mode="eval").body
 
 
 def backward_rules(answer: Explained, library: str) -> list[Rule]:
@@ -453,22 +397,16 @@ class Translator:
         name = (dotted(node) or "").rpartition(".")[2]
         if name not in CONSTANT_NAMES:
             raise self.unknown(f"'{name}' has no counterpart")
-        return expression(f"{self.dialect.module}.{name}")
+        return tree_of(f"{self.dialect.module}.{name}")
 
     def display(self, node: ast.List | ast.Tuple) -> ast.expr:
         """Return the array that a list is."""
         if all(self.is_plain(item) or isinstance(item, ast.List | ast.Tuple) for item in leaves_of(node)):
             return filled(self.dialect.array, x=floats(node))
         if not self.dialect.wraps:
-            return filled(self.dialect.stacked, x=self.items(node))
+            return filled(self.dialect.stacked, x=in_lists(node, self.value))
         items: list[ast.expr] = [self.array(item) for item in node.elts]
         return filled(self.dialect.stacked, x=ast.List(items, ast.Load()))
-
-    def items(self, node: ast.expr) -> ast.expr:
-        """Return the items of a display, those of displays in it too."""
-        if isinstance(node, ast.List | ast.Tuple):
-            return ast.List([self.items(item) for item in node.elts], ast.Load())
-        return self.value(node)
 
     def array(self, node: ast.expr) -> ast.expr:
         """Return an expression where the library wants an array: plain numbers are made one if it refuses them."""
@@ -580,9 +518,9 @@ class Translator:
     def from_template(self, function: Function, template: str, bound: list[Bound]) -> ast.expr:
         """Return the first template that has a place for every argument, with defaults for those left out."""
         given = {one.parameter.name: self.argument(one) for one in bound}
-        choice = next((text for text in template.split(" | ") if given.keys() <= names_of(text)), None)
+        choice = next((text for text in template.split(" | ") if given.keys() <= names_in(text)), None)
         if choice is None:
-            left = sorted(given.keys() - names_of(template.rsplit(" | ", maxsplit=1)[-1]))
+            left = sorted(given.keys() - names_in(template.rsplit(" | ", maxsplit=1)[-1]))
             raise self.unknown(f"'{function.name}' with {', '.join(left)} has no counterpart")
         if function.build is not None:
             signature = inspect.signature(function.build).parameters
@@ -610,7 +548,7 @@ class Translator:
                 if self.dialect.options and word not in self.dialect.options:
                     raise self.unknown(f"'{spelled}' with {word}= has no counterpart")
                 options.append(ast.keyword(word, argument))
-        return ast.Call(expression(spelled), places, options)
+        return ast.Call(tree_of(spelled), places, options)
 
     def argument(self, one: Bound) -> ast.expr:
         """Return an argument as its parameter wants it."""
@@ -641,5 +579,5 @@ class Translator:
     def raw(self, node: ast.expr) -> ast.expr:
         """Return positions, masks or arrays as they are: integers stay integers."""
         if isinstance(node, ast.List | ast.Tuple) and all(self.is_plain(item) for item in leaves_of(node)):
-            return filled(self.dialect.array, x=as_list(node))
+            return filled(self.dialect.array, x=in_lists(node, lambda item: item))
         return self.value(node)
