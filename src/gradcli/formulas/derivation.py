@@ -87,13 +87,13 @@ class Formulas:
         return {name: one.node for name, one in self.sources.items() if one.node >= 0 and one.shape is None}
 
 
-def refreshed(found: Formulas, composition: Composition) -> Formulas:
+def refreshed(formulas: Formulas, composition: Composition) -> Formulas:
     """Return formulas with the numbers of another run, whose ``signature`` must be the same."""
-    if not found.sources:
-        return found
+    if not formulas.sources:
+        return formulas
     nodes = {node.index: node for node in composition.nodes}
-    values = {name: numbers_of(source, nodes, composition) for name, source in found.sources.items()}
-    return replace(found, values=values)
+    values = {name: numbers_of(source, nodes, composition) for name, source in formulas.sources.items()}
+    return replace(formulas, values=values)
 
 
 def numbers_of(source: Source, nodes: Mapping[int, Node], composition: Composition) -> Any:
@@ -158,10 +158,10 @@ def by_entries(graph: Graph, output: Node, leaves: Mapping[str, Node], compositi
         if plain is not None and plain.longest <= SHORT and not calls:
             return formulas_of(plain)
         named = derived(Names.OWN)
-        own = None if named is None else named.attempt(leaves)
-        if plain is None and own is None and inline is not None:
+        by_name = None if named is None else named.attempt(leaves)
+        if plain is None and by_name is None and inline is not None:
             plain = inline.attempt(leaves)
-        result = plain if own is None else own if plain is None else shorter(plain, own)
+        result = plain if by_name is None else by_name if plain is None else shorter(plain, by_name)
         parts = max((one.most_parts(leaves) for one in (inline, named) if one is not None), default=BULKY)
         if result is None or (result.longest > LONG and parts >= BULKY):
             made = Derivation(graph, output, composition, Names.MADE).attempt(leaves)
@@ -169,35 +169,35 @@ def by_entries(graph: Graph, output: Node, leaves: Mapping[str, Node], compositi
         return formulas_of(result)
 
 
-def shorter(plain: Attempt, own: Attempt) -> Attempt:
+def shorter(plain: Attempt, by_name: Attempt) -> Attempt:
     """Return for each Jacobian its formulas in terms of the inputs where these are short, else in the program's names.
 
     So are those that take entries from what a function gives, where it has a name: ``s[0]`` for ``softmax(x)[0]``.
     Two attempts that both made names are not mixed: one name would stand for two values.
     """
     if plain.texts.made:
-        return own
-    jacobians = dict(own.jacobians)
+        return by_name
+    jacobians = dict(by_name.jacobians)
     for name, entries in plain.jacobians.items():
-        longest = own.jacobians[name].longest
+        longest = by_name.jacobians[name].longest
         if entries.longest <= (longest if entries.takes_from_calls else max(SHORT, longest)):
             jacobians[name] = entries
-    return replace(own, shown=plain.shown, jacobians=jacobians)
+    return replace(by_name, shown=plain.shown, jacobians=jacobians)
 
 
-def formulas_of(found: Attempt) -> Formulas:
+def formulas_of(attempt: Attempt) -> Formulas:
     """Return the formulas of an attempt with the definitions that they use."""
-    rules = {name: entries.rule for name, entries in found.jacobians.items() if entries.rule}
-    shown = [*found.shown, *(text for entries in found.jacobians.values() for text in entries.texts)]
-    definitions = used(shown, found.texts.definitions)
-    made = [name for name in definitions if name in found.texts.made]  # whose numbers are to rise as they are defined
+    rules = {name: entries.rule for name, entries in attempt.jacobians.items() if entries.rule}
+    shown = [*attempt.shown, *(text for entries in attempt.jacobians.values() for text in entries.texts)]
+    definitions = used(shown, attempt.texts.definitions)
+    made = [name for name in definitions if name in attempt.texts.made]  # whose numbers are to rise as they are defined
     new = dict(zip(made, sorted(made, key=lambda name: int(name[1:])), strict=True))
     return Formulas(
-        [renamed(text, new) for text in found.shown],
-        {name: [renamed(text, new) for text in entries.texts] for name, entries in found.jacobians.items()},
+        [renamed(text, new) for text in attempt.shown],
+        {name: [renamed(text, new) for text in entries.texts] for name, entries in attempt.jacobians.items()},
         {new.get(name, name): renamed(text, new) for name, text in definitions.items()},
         {name: [replace(rule, formula=renamed(rule.formula, new))] for name, rule in rules.items()},
-        sources={new.get(name, name): found.texts.named[name] for name in definitions},
+        sources={new.get(name, name): attempt.texts.named[name] for name in definitions},
     )
 
 

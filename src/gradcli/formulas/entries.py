@@ -204,16 +204,16 @@ class Elements:
             self._name_arguments(node)
         self._name_zeros(node)
         self.texts.describe(node)
-        own = self.names is not Names.NONE and self.texts.own_name(node) is not None
-        if self._needs_name(node) and not (made or own):
+        has_name = self.names is not Names.NONE and self.texts.own_name(node) is not None
+        if self._needs_name(node) and not (made or has_name):
             return False
         entries = [self.sums.condensed(entry) for entry in self._entries(node)]
         result = self.shown[node.index] = self.entries[node.index] = as_objects(entries)
         if any(size_of(entry, self.longest) >= self.longest for entry in result):
-            if not (made or own):
+            if not (made or has_name):
                 return False
             self.shown[node.index] = self.rename(node)
-        elif own:
+        elif has_name:
             self.rename(node)
         return True
 
@@ -314,7 +314,7 @@ class Elements:
         terms: list[list[Expr]] = [[] for _ in range(count)]
         for i, (row, column) in enumerate(zip(links.rows, links.columns, strict=True)):
             terms[row].append(s.product([first[column], *(entries[where[i]] for entries, where in others)]))
-        return as_objects([s.total(own) for own in terms])
+        return as_objects([s.total(group) for group in terms])
 
     def _moved(self, node: Operation, count: int) -> ExprArray:
         """Take each entry from where it came; what came from nowhere is the number that it is."""
@@ -414,7 +414,7 @@ class Derivation:
             if not self.elements.add(node):
                 raise TooLong
         self.texts.order.add(self.texts.names.values())
-        self.found = self._compose()
+        self.by_node = self._compose()
 
     def attempt(self, leaves: Mapping[str, Node]) -> Attempt:
         """Return all formulas."""
@@ -430,22 +430,22 @@ class Derivation:
         """Return the formulas of each Jacobian."""
         letters = letters_beside(self.texts.taken)
         return {
-            name: self._entries_of(name, leaf, self.found.get(leaf.index), letters) for name, leaf in leaves.items()
+            name: self._entries_of(name, leaf, self.by_node.get(leaf.index), letters) for name, leaf in leaves.items()
         }
 
     def most_parts(self, leaves: Mapping[str, Node]) -> int:
         """Return the parts of the longest entry of a Jacobian, before other forms of it are tried."""
-        result = (self.found[leaf.index] for leaf in leaves.values() if leaf.index in self.found)
+        result = (self.by_node[leaf.index] for leaf in leaves.values() if leaf.index in self.by_node)
         return max((size_of(entry) for sparse in result for entry in sparse.values), default=0)
 
-    def _entries_of(self, name: str, leaf: Node, found: Sparse | None, letters: list[str]) -> Entries:
+    def _entries_of(self, name: str, leaf: Node, jacobian: Sparse | None, letters: list[str]) -> Entries:
         self.graph.meter.watch()
         numeric, kept = self.composition.of[leaf.index], dict[Any, Any]()
         meant = self.elements.meant
         means = self.elements.sums.with_means
         entries = [s.number(0)] * len(numeric.rows)
-        if found is not None:  # a place may lack a formula where weights are 0
-            formulas = dict(zip(zip(found.rows, found.columns, strict=True), found.values, strict=True))
+        if jacobian is not None:  # a place may lack a formula where weights are 0
+            formulas = dict(zip(zip(jacobian.rows, jacobian.columns, strict=True), jacobian.values, strict=True))
             entries = [formulas.get(at, entries[0]) for at in zip(numeric.rows, numeric.columns, strict=True)]
         entries = [tidied(means(entry.xreplace(meant)), kept) for entry in entries]
         shapes = self.output.shape, leaf.shape

@@ -94,19 +94,19 @@ def known_constants() -> dict[float, Parts]:
     return result
 
 
-def add_multiples(found: dict[float, Parts]) -> None:
+def add_multiples(constants: dict[float, Parts]) -> None:
     """Add multiples and fractions of ``pi`` and ``e``, and of their squares."""
     for name, value in (("pi", math.pi), ("e", math.e)):
         for n in range(1, 9):
             many = [str(n)] * (n > 1)
             for d in (1, 2, 3, 4, 6, 8, 180):
-                found.setdefault(n * value / d, ([*many, name], [str(d)] * (d > 1)))
-            found.setdefault(n / value, (many, [name]))
-            found.setdefault(1 / (n * value), ([], [*many, name]))
-        found.setdefault(value**2, ([f"{name}**2"], []))
+                constants.setdefault(n * value / d, ([*many, name], [str(d)] * (d > 1)))
+            constants.setdefault(n / value, (many, [name]))
+            constants.setdefault(1 / (n * value), ([], [*many, name]))
+        constants.setdefault(value**2, ([f"{name}**2"], []))
     for n in (1, 2, 3, 4, 8):
         for d in (1, 2, 3, 4, 6):
-            found.setdefault(n * math.pi**2 / d, ([*[str(n)] * (n > 1), "pi**2"], [str(d)] * (d > 1)))
+            constants.setdefault(n * math.pi**2 / d, ([*[str(n)] * (n > 1), "pi**2"], [str(d)] * (d > 1)))
 
 
 class Factor(NamedTuple):

@@ -78,9 +78,9 @@ class Order:
 
     def terms(self, whole: Expr, terms: Iterable[Expr]) -> list[Expr]:
         """Return the terms of a sum in order: as the program wrote it, else by names, and a positive one first."""
-        own = self.parts(whole, Add)
-        if own:
-            places = {term: place for place, term in reversed(list(enumerate(own)))}
+        parts = self.parts(whole, Add)
+        if parts:
+            places = {term: place for place, term in reversed(list(enumerate(parts)))}
             return sorted(terms, key=lambda term: places.get(term, places.get(-term, LAST)))
         ordered = sorted(terms, key=lambda term: (bool(term.is_Number), self.key(term)))
         first = next((term for term in ordered if not is_negative(without_minus(term))), ordered[0])
@@ -89,9 +89,9 @@ class Order:
     def factors(self, whole: Expr) -> list[Expr]:
         """Return the factors of a product without a number, in order."""
         factors = whole.as_ordered_factors()
-        own = self.parts(whole, Mul)
-        if own:
-            places = {base_of(factor): place for place, factor in reversed(list(enumerate(own)))}
+        parts = self.parts(whole, Mul)
+        if parts:
+            places = {base_of(factor): place for place, factor in reversed(list(enumerate(parts)))}
             return sorted(factors, key=lambda factor: places.get(base_of(factor), LAST))
         powers = any(isinstance(factor, PowerOf) for factor in factors)
         return sorted(factors, key=lambda factor: (not (powers and base_of(factor).is_Symbol), *self.rank(factor)))
@@ -444,12 +444,14 @@ def with_sum(total: Add, sizes: Sizes) -> Expr:
     for name, count in arrays.items():
         if count < FEWEST_SUMMED or count != sizes.get(name):
             continue
-        own = {part: number for part, number in factors.items() if part.is_Symbol and part.name.startswith(f"{name}[")}
-        (common, times), *_ = Counter(own.values()).most_common(1)
+        group = {
+            part: number for part, number in factors.items() if part.is_Symbol and part.name.startswith(f"{name}[")
+        }
+        (common, times), *_ = Counter(group.values()).most_common(1)
         if times < count - 1 or times == count == FEWEST_SUMMED:
             continue
-        rest = Add(*(term for term in total.args if term.as_coeff_Mul()[1] not in own))
-        left = Add(*((number - common) * part for part, number in own.items()))
+        rest = Add(*(term for term in total.args if term.as_coeff_Mul()[1] not in group))
+        left = Add(*((number - common) * part for part, number in group.items()))
         whole = common * count
         named = (
             whole * s.symbol(f"mean({name})")
@@ -498,8 +500,8 @@ def tidied_part(part: Expr) -> Expr:
     if name in ("exp", "expm1") and isinstance(part.args[0], Symbol):
         text = part.args[0].name
         if text.startswith("log_softmax("):
-            own = s.symbol(text.removeprefix("log_"))
-            return own if name == "exp" else own - 1
+            softmax = s.symbol(text.removeprefix("log_"))
+            return softmax if name == "exp" else softmax - 1
     return part
 
 

@@ -92,10 +92,10 @@ def read_back(
     return count, wrong
 
 
-def same(found: Any, number: Any, tolerance: float, least: float) -> bool:
+def same(result: Any, number: Any, tolerance: float, least: float) -> bool:
     """Return whether a formula gives the number beside it; 0 and -0 are one number."""
     wanted = np.asarray(number, dtype=np.float64)
-    got = np.asarray(found)
+    got = np.asarray(result)
     if got.shape != wanted.shape:
         return False
     got = got.astype(np.float64)

@@ -71,8 +71,8 @@ def generic(name: str, shape: tuple[int, ...], out_shape: tuple[int, ...], lette
 
 def broadcast(shape: tuple[int, ...], out_shape: tuple[int, ...], letters: Sequence[str]) -> list[str]:
     """Return the indices of that entry."""
-    own = letters[len(out_shape) - len(shape) : len(out_shape)]
-    lengths = zip(own, shape, out_shape[len(out_shape) - len(shape) :], strict=True)
+    aligned = letters[len(out_shape) - len(shape) : len(out_shape)]
+    lengths = zip(aligned, shape, out_shape[len(out_shape) - len(shape) :], strict=True)
     return ["0" if n == 1 != m else letter for letter, n, m in lengths]
 
 
@@ -106,18 +106,18 @@ def joined(rules: list[IndexRule], letters: list[str]) -> list[IndexRule]:
     if all(rule.columns == rules[0].columns for rule in rules):
         return [replace(rules[0], formula=" + ".join(rule.formula for rule in rules))]
     used = set(rules[0].rows).union(*(rule.columns for rule in rules))
-    own = [letter for letter in letters if letter not in used][: len(rules[0].columns)]
-    terms = [term(rule, own) for rule in rules]
-    return [replace(rules[0], columns=tuple(own), formula=" + ".join(terms))]
+    columns = [letter for letter in letters if letter not in used][: len(rules[0].columns)]
+    terms = [term(rule, columns) for rule in rules]
+    return [replace(rules[0], columns=tuple(columns), formula=" + ".join(terms))]
 
 
-def term(rule: IndexRule, own: list[str]) -> str:
-    """Return what a rule adds to the entry at the column ``own``: its formula where that is its column, else 0.
+def term(rule: IndexRule, columns: list[str]) -> str:
+    """Return what a rule adds to the entry at the column ``columns``: its formula where that is its column, else 0.
 
-    A letter that stands in its columns alone is that of ``own``.
+    A letter that stands in its columns alone is that of ``columns``.
     """
-    letters = {b: a for a, b in zip(own, rule.columns, strict=True) if b.isidentifier() and b not in rule.rows}
-    asked = [f"{a} == {letters.get(b, b)}" for a, b in zip(own, rule.columns, strict=True) if letters.get(b) != a]
+    letters = {b: a for a, b in zip(columns, rule.columns, strict=True) if b.isidentifier() and b not in rule.rows}
+    asked = [f"{a} == {letters.get(b, b)}" for a, b in zip(columns, rule.columns, strict=True) if letters.get(b) != a]
     formula = renamed(rule.formula, letters)
     if not asked:
         return formula
@@ -306,8 +306,8 @@ def product_rule(link: Link, k: int, spec: Callable[..., str], texts: Texts, let
 
     def indices(sub: str, shape: tuple[int, ...]) -> list[str]:
         # An axis of length 1 that broadcasts has one index alone.
-        own = {c: "0" if n == 1 != lengths[c] else chosen[c] for c, n in zip(sub, shape, strict=True)}
-        return [":" if c in free else own[c] for c in sub]
+        axes = {c: "0" if n == 1 != lengths[c] else chosen[c] for c, n in zip(sub, shape, strict=True)}
+        return [":" if c in free else axes[c] for c in sub]
 
     others = [(j, a) for j, a in enumerate(node.arguments) if j != k]
     factors = [entry(written(a, texts), indices(subs[j], np.shape(values[j]))) for j, a in others]
@@ -391,8 +391,8 @@ def derive_rules(
         with distribute(False):
             formula = _diagonal(output, leaf, composition, letters, printer)
         if formula is not None:
-            own = tuple(letters[: len(leaf.shape)])
-            rules[name] = [IndexRule(called, own, name, own, formula, whole=True)]
+            diagonal = tuple(letters[: len(leaf.shape)])
+            rules[name] = [IndexRule(called, diagonal, name, diagonal, formula, whole=True)]
     if (
         len(rules) == len(leaves)
         or sum(node.active or isinstance(node, Input) for node in composition.nodes) > MOST_NODES

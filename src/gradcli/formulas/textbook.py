@@ -169,14 +169,14 @@ def with_factor(rest: Monomial, what: Expression) -> Expression:
     return product([Factor(below=False, what=written(rest)), Factor(below=False, what=what)])
 
 
-def written(found: Monomial) -> Expression:
+def written(one: Monomial) -> Expression:
     """Return a product as an expression: what arrived, numbers, all else, and then one line of divisors."""
-    over, under = found.numbers()
+    over, under = one.numbers()
     first: list[Expression] = []
     constants: list[Expression] = []
     above: list[Expression] = []
     below: list[Expression] = []
-    for text, (base, times) in found.powers.items():
+    for text, (base, times) in one.powers.items():
         what = base if abs(times) == 1 else raise_to(base, number(abs(times)))
         if CONSTANT.fullmatch(text) or base.value is not None:
             (constants if times > 0 else below).append(what)
@@ -186,7 +186,7 @@ def written(found: Monomial) -> Expression:
             below.append(what)
     below.sort(key=lambda what: bool(what.terms))
     above.sort(key=place_of)
-    negative = found.negative
+    negative = one.negative
     turned = next((place for place, what in enumerate(above) if can_turn(what)), None) if negative else None
     if turned is not None:
         above[turned], negative = total([Term(not minus, what) for minus, what in above[turned].terms]), False
@@ -350,11 +350,11 @@ def fraction_of(terms: Sequence[Monomial]) -> Expression | None:
     return product([Factor(below=False, what=total(expanded)), Factor(below=True, what=written(bottom))])
 
 
-def multiplied_out(found: Monomial) -> list[Term]:
+def multiplied_out(whole: Monomial) -> list[Term]:
     """Return the terms of a product of sums."""
-    sums = [base.terms for base, times in found.powers.values() if times == 1 and base.terms]
-    rest = Monomial(found.negative, found.above, found.below)
-    rest.powers = {text: (base, times) for text, (base, times) in found.powers.items() if times != 1 or not base.terms}
+    sums = [base.terms for base, times in whole.powers.values() if times == 1 and base.terms]
+    rest = Monomial(whole.negative, whole.above, whole.below)
+    rest.powers = {text: (base, times) for text, (base, times) in whole.powers.items() if times != 1 or not base.terms}
     terms = []
     for choice in every_choice(*sums):
         factors = [written(rest), *(term.what for term in choice)]
@@ -416,9 +416,9 @@ def linear(make: Callable[..., Expression], arguments: Sequence[Expression]) -> 
         scalars = {text: power for text, power in one.powers.items() if power[0].is_scalar}
         if len(scalars) == len(one.powers):
             return make(*arguments)
-        own = Monomial(one.negative, one.above, one.below, scalars)
-        outside.take(written(own))
-        inside.append(written(one.without(own)))
+        numbers = Monomial(one.negative, one.above, one.below, scalars)
+        outside.take(written(numbers))
+        inside.append(written(one.without(numbers)))
     made = make(*inside)
     return product([Factor(below=False, what=written(outside)), Factor(below=False, what=made)])
 

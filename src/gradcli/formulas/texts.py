@@ -70,8 +70,8 @@ class Texts:
     def __init__(self, graph: Graph, nodes: Iterable[Node]) -> None:
         wanted = {node.index for node in nodes if node.op is not None}
         words = set(RESERVED) | {"e", "pi"}
-        own = [(name, node) for name, node in numbered(graph) if node.index in wanted and name not in words]
-        self._own: dict[int, str] = {node.index: name for name, node in reversed(own)}
+        called = [(name, node) for name, node in numbered(graph) if node.index in wanted and name not in words]
+        self._own: dict[int, str] = {node.index: name for name, node in reversed(called)}
         self.taken = words | taken_names(graph)
         self.definitions: dict[str, str] = {}
         self.names: dict[int, str] = {}

@@ -221,16 +221,16 @@ def apart(x: Written, axes: Sequence[int], keepdims: bool) -> tuple[Expression, 
 def plain_sum(x: Written, axes: Sequence[int], keepdims: bool) -> Written:
     """Write a sum over axes of a text as it is."""
     lead, stands, text = x.ndim - len(x.stands), x.stands, x.expression
-    own = tuple(sorted(a - lead for a in axes if a >= lead))
+    along = tuple(sorted(a - lead for a in axes if a >= lead))
     times = math.prod(x.shape[a] for a in axes if a < lead or stands[a - lead] == 1)
-    if own and not (keepdims and all(stands[a] == 1 for a in own)):
-        kept = keepdims and own != tuple(range(len(own)))
-        options: dict[str, Any] = {} if len(own) == len(stands) else {"dim": own[0] if len(own) == 1 else own}
-        total = sum_of_places(text, own, stands) or e.call(
+    if along and not (keepdims and all(stands[a] == 1 for a in along)):
+        kept = keepdims and along != tuple(range(len(along)))
+        options: dict[str, Any] = {} if len(along) == len(stands) else {"dim": along[0] if len(along) == 1 else along}
+        total = sum_of_places(text, along, stands) or e.call(
             "sum", e.negate(text) if text.negative else text, **options, **({"keepdim": True} if kept else {})
         )
         text = e.negate(total) if text.negative else total
-        stands = tuple(1 if a in own else length for a, length in enumerate(stands) if kept or a not in own)
+        stands = tuple(1 if a in along else length for a, length in enumerate(stands) if kept or a not in along)
     value = np.sum(x.value, axis=tuple(axes), keepdims=keepdims)
     return Written(e.multiply(e.number(times), text), value, stands)
 
@@ -399,9 +399,9 @@ def write_vjp(
     """
     values = [x.value if isinstance(x, Written) else x for x in arguments]
     texts = backward_texts(node.op, k, node.value, values, node.static)
-    own = run(node, k, g, out, arguments) if choice >= len(texts) else None
-    if own is not None:
-        return own
+    ran = run(node, k, g, out, arguments) if choice >= len(texts) else None
+    if ran is not None:
+        return ran
     if not texts:
         raise Unwritable(node.op.name)
     value = node.op.vjp_along(k)(g.value, out.value, *values, **node.static)

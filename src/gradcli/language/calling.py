@@ -177,10 +177,10 @@ def typed_caller(
     """Return what calls a function and makes numbers of the type that ``dtype=`` names of the result."""
     from gradcli.ops.further.casting import as_type
 
-    own = [(bound, r) for bound, r in zip(arguments, registers, strict=True) if bound.parameter is not DTYPE]
+    kept = [(bound, r) for bound, r in zip(arguments, registers, strict=True) if bound.parameter is not DTYPE]
     if function.kinds.beside == "first":  # what is asked for comes in place of what the first argument is
         function = replace(function, kinds=FLOATS)
-    call = caller(function, [bound for bound, _ in own], library, written, [r for _, r in own])
+    call = caller(function, [bound for bound, _ in kept], library, written, [r for _, r in kept])
     register = next(r[0] for bound, r in zip(arguments, registers, strict=True) if bound.parameter is DTYPE)
     return lambda regs: as_type(regs[0], call(regs), static_value(regs[register]))
 
@@ -222,30 +222,30 @@ def general_caller(function: Function, arguments: list[Bound], library: str, reg
     call = plain_caller(build, arguments, registers, as_filling if fills else as_tensor)
     numbers = [
         register
-        for bound, own in zip(arguments, registers, strict=True)
+        for bound, places in zip(arguments, registers, strict=True)
         if "Tensor" in bound.parameter.kind and bound.parameter.name != "condition"
-        for register in own
+        for register in places
     ]
 
     def of_kinds(regs: Frame) -> Any:
-        given = [item for i in numbers if regs[i] is not None for item in arrays_in(regs[i])]
-        kinds = [number_kind(item) for item in given]
+        arrays = [item for i in numbers if regs[i] is not None for item in arrays_in(regs[i])]
+        kinds = [number_kind(item) for item in arrays]
         kind = treated(regs[0], function, kinds)
         result = call(regs)
         first = result[0] if type(result) is tuple and result else result
         is_view = isinstance(first, np.ndarray) and first.base is not None
         if function.shares and not fills and set(kinds) == {kind} and (function.op is DETACH or is_view):
-            own = given[0] if function.op is DETACH else plain_caller(build, arguments, registers, array_of)(regs)
-            if shows_given(own, given):
-                return own
+            shown = arrays[0] if function.op is DETACH else plain_caller(build, arguments, registers, array_of)(regs)
+            if shows_given(shown, arrays):
+                return shown
         return cast(regs[0], result, kind)
 
     def run(regs: Frame) -> Any:
-        given = [regs[i] for i in numbers]
-        if counts and given and all(map(is_whole, given)):
+        values = [regs[i] for i in numbers]
+        if counts and values and all(map(is_whole, values)):
             return of_kinds(regs)
-        value = of_kinds(regs) if any(map(holds_whole, given)) else call(regs)
-        return value if function.shares else apart(regs[0], value, given)
+        value = of_kinds(regs) if any(map(holds_whole, values)) else call(regs)
+        return value if function.shares else apart(regs[0], value, values)
 
     return run
 
@@ -255,23 +255,23 @@ def treated(f: Graph, function: Function, kinds: list[str]) -> str | None:
 
     Raises ``type`` where both libraries refuse, and remarks where one refuses or differs.
     """
-    own = function.kinds
-    if own.beside == "first":
+    rules = function.kinds
+    if rules.beside == "first":
         return None if kinds[0] == FLOAT else kinds[0]
     what = f"{function.name} of {' and '.join(NAMES[kind] for kind in dict.fromkeys(kinds))}"
     mixed, floats = len(set(kinds)) > 1, FLOAT in kinds
-    first = own.beside in ("target", "integers") and kinds[0] != FLOAT
-    masked = own.beside in ("integers", "unmasked") and MASK in kinds
-    if (floats and (first or masked)) or ((floats or mixed) and own.beside == "no"):
+    first = rules.beside in ("target", "integers") and kinds[0] != FLOAT
+    masked = rules.beside in ("integers", "unmasked") and MASK in kinds
+    if (floats and (first or masked)) or ((floats or mixed) and rules.beside == "no"):
         raise neither(what)
-    if floats or (mixed and own.beside == "floats"):
-        if own.beside in ("numpy", "floats"):
+    if floats or (mixed and rules.beside == "floats"):
+        if rules.beside in ("numpy", "floats"):
             only_numpy(f, what)
         return None
-    side, _, kind = (own.integers if INTEGER in kinds else own.masks).rpartition("-")
+    side, _, kind = (rules.integers if INTEGER in kinds else rules.masks).rpartition("-")
     if kind == "no":
         raise neither(what)
-    remark_kinds(f, what, "numpy" if mixed and own.beside == "numpy" else side)
+    remark_kinds(f, what, "numpy" if mixed and rules.beside == "numpy" else side)
     whole = INTEGER if INTEGER in kinds else MASK
     return whole if kind == "same" else None if kind == FLOAT else kind
 
@@ -286,10 +286,10 @@ def remark_kinds(f: Graph, what: str, side: str) -> None:
         f.remark("numpy-differs", f"{what}: this is PyTorch's answer; NumPy computes in half precision or in integers.")
 
 
-def shows_given(value: object, given: list[Any]) -> bool:
+def shows_given(value: object, arguments: list[Any]) -> bool:
     """Return whether a result, or each of several, shows entries of masks or integers that a function was given."""
     parts = value if type(value) is tuple else (value,)
-    arrays = [raw for raw in map(value_of, given) if isinstance(raw, np.ndarray)]
+    arrays = [raw for raw in map(value_of, arguments) if isinstance(raw, np.ndarray)]
     return all(
         isinstance(part, np.ndarray)
         and any(part.dtype == array.dtype and np.may_share_memory(part, array) for array in arrays)
@@ -316,13 +316,13 @@ def cast(f: Graph, value: object, kind: str | None) -> Any:
     return numbers.astype(np.bool_ if kind == MASK else np.int64)[()]
 
 
-def apart(f: Graph, value: Any, given: list[Any]) -> Any:
+def apart(f: Graph, value: Any, arguments: list[Any]) -> Any:
     """Return the result of a function that makes new arrays: a copy where it gave an argument, or a view of one."""
     if type(value) is Pair:
-        values = apart(f, value.values, given)
+        values = apart(f, value.values, arguments)
         return value if values is value.values else Pair(values, value.indices)
     shows = looks_on(value) or (type(value) is np.ndarray and value.base is not None)
-    if any(value is item or (shows and may_share(f, value, item)) for item in given):
+    if any(value is item or (shows and may_share(f, value, item)) for item in arguments):
         return f(CLONE, value)
     return value
 

@@ -307,32 +307,32 @@ def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[
 
 def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> list[Bound]:
     """Return each parameter with its argument; raises ``arguments`` for too many, too few or unknown ones."""
-    known = {p.name: p for p in parameters(function)}
+    by_name = {p.name: p for p in parameters(function)}
     bound = by_place(function, [*receiver, *node.args])
     refuse_place(node, bound)
     keywords, dtype = without_type(function, node.keywords)
     for keyword in keywords:
-        if keyword.arg == "inplace" and keyword.arg not in known:
+        if keyword.arg == "inplace" and keyword.arg not in by_name:
             if isinstance(keyword.value, ast.Constant) and keyword.value.value is False:
                 continue
             message = "inplace=True writes into the argument, which this call does not"
             raise GradcliError("arguments", message, hint="leave inplace out, and assign the result")
         name = keyword.arg
-        if name not in known:
+        if name not in by_name:
             from gradcli.language.misread import keyword_name  # few calls use another name than ours
 
-            name = keyword_name(name, known, bound)
-        if name is None or (bound.get(name) and not known[name].rest):
+            name = keyword_name(name, by_name, bound)
+        if name is None or (bound.get(name) and not by_name[name].rest):
             message = f"{function.name} takes no argument '{keyword.arg}' here: {signature_text(function)}"
             raise GradcliError("arguments", message, hint=instead_of("keyword", keyword.arg or ""))
         bound[name] = [type_name(keyword.value) if name == "dtype" else keyword.value]
-    missing = [p.name for p in known.values() if p.required and not p.rest and p.name not in bound]
+    missing = [p.name for p in by_name.values() if p.required and not p.rest and p.name not in bound]
     if missing:
         raise GradcliError("arguments", f"{function.name} needs {' and '.join(missing)}: {signature_text(function)}")
     if dtype is not None and function.family != "making":
         first, *rest = next(iter(bound.values()))
         bound[next(iter(bound))] = [as_typed(first, dtype), *rest]
-    result = [spread(known[name], nodes) for name, nodes in bound.items() if nodes]
+    result = [spread(by_name[name], nodes) for name, nodes in bound.items() if nodes]
     made = dtype is not None and function.family == "making"
     return [*result, Bound(DTYPE, (dtype,), several=False)] if made and dtype is not None else result
 

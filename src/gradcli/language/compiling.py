@@ -125,11 +125,11 @@ class Compiler:
         """Return a loop that runs while a test holds."""
         test = self.test(node)
 
-        def held(regs: Frame) -> Iterator[None]:
+        def passes(regs: Frame) -> Iterator[None]:
             while test(regs):
                 yield None
 
-        return self.loop(node, held, lambda regs, item: None)
+        return self.loop(node, passes, lambda regs, item: None)
 
     def run_For(self, node: ast.For) -> Callable[[Frame], Signal]:
         return self.loop(node, self.walked(node.iter), self.loop_target(node))
@@ -138,10 +138,10 @@ class Compiler:
         self, node: ast.For | ast.While, items: Callable[[Frame], Iterable[Any]], store: Store
     ) -> Callable[[Frame], Signal]:
         """Return a loop that runs once for each item."""
-        told, body, otherwise = self.turns(node), self.run_block(node.body), self.run_block(node.orelse)
+        turns_of, body, otherwise = self.turns(node), self.run_block(node.body), self.run_block(node.orelse)
 
         def run(regs: Frame) -> Signal:
-            turn, turns = regs[0].meter.turn, told(regs)
+            turn, turns = regs[0].meter.turn, turns_of(regs)
             ended: Signal = None
             for item in items(regs):
                 turn()
@@ -196,14 +196,14 @@ class Written:
     @cached_property
     def gaps(self) -> tuple[list[Gap], str]:
         """The variables in the text, and what stands behind the last."""
-        found, start, text = [], 0, self.text
+        result, start, text = [], 0, self.text
         for match in re.finditer(NAME, text):
             if match["text"] or match["dot"] or iskeyword(match["name"]):
                 continue
             alone = text[: match.start()].rstrip()[-1:] in OPENING and text[match.end() :].lstrip()[:1] in CLOSING
-            found.append(Gap(text[start : match.start()], match["name"], not alone))
+            result.append(Gap(text[start : match.start()], match["name"], not alone))
             start = match.end()
-        return found, text[start:]
+        return result, text[start:]
 
 
 OPENING = ("", "(", "[", ",", ":", "=")
@@ -390,12 +390,12 @@ def replaced(code: str, span: tuple[int, int], texts: Mapping[tuple[int, int], s
     inside = sorted(
         (part for part in texts if first <= part[0] and part[1] <= last), key=lambda part: (part[0], -part[1])
     )
-    found, at = [], first
+    pieces, at = [], first
     for start, end in inside:
         if start >= at:
-            found += [code[at:start], texts[start, end]]
+            pieces += [code[at:start], texts[start, end]]
             at = end
-    return "".join([*found, code[at:last]])
+    return "".join([*pieces, code[at:last]])
 
 
 LOOSE = (ast.Add, ast.Sub, ast.BitAnd, ast.BitOr, ast.BitXor)

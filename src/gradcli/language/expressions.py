@@ -214,7 +214,7 @@ class Expressions(Compiler):
     is compiled. ``writes`` says that there is a statement which writes to a value in place, if that is a tensor.
     """
 
-    def __init__(self, tree: ast.Module, place: Place, max_depth: int, given: frozenset[str] = frozenset()) -> None:
+    def __init__(self, tree: ast.Module, place: Place, max_depth: int, outside: frozenset[str] = frozenset()) -> None:
         self.place = place
         self.writer = Writer(place.text)
         self.spans = self.writer.spans
@@ -224,7 +224,7 @@ class Expressions(Compiler):
         self.definite: set[str] = set()
         self.assigned: set[str] = set()
         self.free: dict[str, Span] = {}
-        self.given = given
+        self.outside = outside
         self.loop_arrays: list[int] = []
         self.truths: set[ast.BoolOp] = set()
         self.sides_of: dict[ast.AST, int] = {}
@@ -341,7 +341,7 @@ class Expressions(Compiler):
         name = node.id
         if name not in self.definite and name in self.assigned:
             register, span = self.variables[name], self.spans.of(node)
-            if name in self.given:  # where no branch or turn that ran assigned it, the value from outside counts
+            if name in self.outside:  # where no branch or turn that ran assigned it, the value from outside counts
                 self.free.setdefault(name, span)
 
             def read(regs: Frame) -> Any:
@@ -351,7 +351,7 @@ class Expressions(Compiler):
 
             return read
         if name not in self.definite:
-            if name in CONSTANTS and name not in self.given:
+            if name in CONSTANTS and name not in self.outside:
                 number = np.float64(CONSTANTS[name])
                 return lambda regs: number
             if name.startswith("__"):
@@ -515,7 +515,7 @@ class Expressions(Compiler):
             f = regs[0]
             try:
                 values = [side(regs) for side in sides]
-                held = arithmetic.truth(compare(f, *values))
+                is_true = arithmetic.truth(compare(f, *values))
             except GradcliError as error:
                 raise error.at(span) from None
             if f.story is not None:
@@ -523,8 +523,8 @@ class Expressions(Compiler):
                 if branch is None:
                     regs[register] = shown
                 else:
-                    f.story.append((branch, Chosen(held, shown), len(f.bindings)))
-            return held
+                    f.story.append((branch, Chosen(is_true, shown), len(f.bindings)))
+            return is_true
 
         return holds
 
@@ -548,14 +548,14 @@ class Expressions(Compiler):
             del f
             for side in sides:
                 value = side(regs)
-                held = arithmetic.truth(value)
-                if held is stop_at:
+                is_true = arithmetic.truth(value)
+                if is_true is stop_at:
                     break
             raw = value_of(value)
             if not as_truth and not (isinstance(raw, bool) or getattr(raw, "dtype", None) == np.bool_):
                 message = "'and' and 'or' give one of their sides in Python, and here a truth value alone"
                 raise GradcliError("type", message, hint="write a if c else b")
-            return held
+            return is_true
 
         return self.applied(node, decide, [lambda regs: regs])
 

@@ -160,9 +160,9 @@ def window_of_array(f: Graph, array: Array) -> Window:
     """Return what an array shows of the memory of its owner."""
     owner = owner_of(array)
     key = ("array", id(owner))
-    known = f.windows.get(key)
-    if known is not None:
-        key = known.key
+    window = f.windows.get(key)
+    if window is not None:
+        key = window.key
     memory, size = np.arange(owner.size), owner.itemsize
     steps = tuple(step // size * memory.itemsize for step in array.strides)
     start = (address(array) - address(owner)) // size * memory.itemsize
@@ -224,7 +224,7 @@ def sources_of_layout(node: Operation) -> list[Any] | None:
         return [] if matrices and matrices[0].ndim == 2 else None
     shapes = [(value_of(a).strides, value_of(a).shape) for a in matrices]
     steps = [[step for step, length in zip(*pair, strict=True) if length > 1] for pair in shapes]
-    by_rows = all(own == sorted(own, reverse=True) for own in steps)
+    by_rows = all(strides == sorted(strides, reverse=True) for strides in steps)
     if op.formula is not None and (by_rows or len(matrices) == 1):
         return matrices
     return matrices if by_rows and (op.entries.moves or op.text.operator == "@") else None
@@ -340,20 +340,20 @@ def slice_through(first: int, last: int, count: int, length: int) -> slice:
 
 
 def write_through(
-    regs: Frame, others: Callable[[], Iterator[tuple[str, int]]], told: Assigned, before: Any, after: Any
+    regs: Frame, others: Callable[[], Iterator[tuple[str, int]]], record: Assigned, before: Any, after: Any
 ) -> Any:
     """Do a write in place: return the value of the tensor after it, and give that of others that share its memory.
 
-    The value ``before`` is that of the variable that ``told`` names, ``after`` what its entries are then; ``others``
+    The value ``before`` is that of the variable that ``record`` names, ``after`` what its entries are then; ``others``
     are the other variables. Raises ``in-place`` for what PyTorch would write without its derivatives.
     """
     f = regs[0]
     sharing = [(name, register) for name, register in others() if may_share(f, before, regs[register])]
     if not np.size(value_of(before)) or not (sharing or has_gaps(f, before)):
-        f.bind(told.name, after, told)
+        f.bind(record.name, after, record)
         return after
     if is_array(before) and is_array(after) and number_kind(before) != number_kind(after):
-        f.bind(told.name, after, told)
+        f.bind(record.name, after, record)
         return after
     write = Writing(f, before, after)
     changes: dict[int, tuple[Any, Indices | None] | None] = {}  # one for each tensor: its variables stay one
@@ -361,13 +361,13 @@ def write_through(
         value = regs[register]
         if id(value) not in changes:
             changes[id(value)] = write.changed(name, value)
-    f.bind(told.name, write.after, told)
+    f.bind(record.name, write.after, record)
     for name, register in sharing:
         change = changes[id(regs[register])]
         if change is not None:
             regs[register], chosen = change
             if name:
-                f.bind(name, change[0], None if f.story is None else shown_as(name, chosen, told.name, after))
+                f.bind(name, change[0], None if f.story is None else shown_as(name, chosen, record.name, after))
     return write.after
 
 
@@ -411,7 +411,7 @@ class Writing:
             self.after = shown
             f.windows["array", id(self.memory.store)] = self.target._replace(owner=(self.memory.store, owner))
         else:
-            self.after = shown_as_window(f, held(f, after), self.target)
+            self.after = shown_as_window(f, as_node(f, after), self.target)
 
     def changed(self, name: str, value: Any) -> tuple[Any, Indices | None] | None:
         """Return what a variable holds after the write; None where it stays as it is.
@@ -469,7 +469,7 @@ class Writing:
         new = select(f, source, chosen) if chosen.whole else put_into(f, value, source, chosen)
         if new is self.after and isinstance(new, Node):
             return new
-        result = shown_as_window(f, held(f, new), window)
+        result = shown_as_window(f, as_node(f, new), window)
         torn = isinstance(value, Node) and value.active
         if torn and (value.index in f.torn or any(view.op.torch.several for view in views_under(value))):
             f.torn.add(result.index)
@@ -488,7 +488,7 @@ class Memory(NamedTuple):
         return np.lib.stride_tricks.as_strided(self.store[start:], array.shape, array.strides)
 
 
-def held(f: Graph, value: Any) -> Any:
+def as_node(f: Graph, value: Any) -> Any:
     """Return a node with a value, where a graph has kept none as no derivative depends on it."""
     return value if isinstance(value, Node) else f(DETACH, np.asarray(value))
 

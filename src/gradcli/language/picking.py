@@ -206,8 +206,8 @@ def index_list(f: Graph, values: list[Any], shape: tuple[int, ...]) -> Any:
     whole = stacked(values) if len(shape) == 1 and any(map(whole_array, values)) else None
     if whole is not None:
         return kept_list(f, values, whole)
-    found = [whole_index(f, value) for value in values]
-    if not all(type(item) is int for item in found):
+    items = [whole_index(f, value) for value in values]
+    if not all(type(item) is int for item in items):
         raise GradcliError("index", "a list in an index must hold integers")
-    places = np.array(found, dtype=np.intp).reshape(shape)
+    places = np.array(items, dtype=np.intp).reshape(shape)
     return places.view(Listed) if len(shape) > 1 else places

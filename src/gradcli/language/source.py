@@ -38,19 +38,19 @@ def character_name(character: str) -> str:
 
 def refuse_characters(text: str, what: str = "the program") -> None:
     """Refuse control characters and anything outside ASCII, by the name of the code point."""
-    found = _FORBIDDEN.search(text)
-    if found is None:
+    match = _FORBIDDEN.search(text)
+    if match is None:
         return
-    character = found[0]
+    character = match[0]
     if character < " " or "\x7f" <= character < "\xa0":
         name = character_name(character)
-        raise GradcliError("character", f"{what} holds a control character, {name}", span=found.span())
+        raise GradcliError("character", f"{what} holds a control character, {name}", span=match.span())
     from gradcli.language.misread import instead_of  # an error alone needs it
 
     raise GradcliError(
         "character",
         f"{what} may hold ASCII characters only, not {character_name(character)}",
-        span=found.span(),
+        span=match.span(),
         hint=instead_of(character),
     )
 
@@ -144,9 +144,9 @@ def syntax_error(error: SyntaxError, text: str) -> GradcliError:
     from gradcli.language.misread import reported  # an error alone needs it
 
     span = _error_span(error, text)
-    known = reported(text) or on_paper(text, span)
-    if known is not None:
-        return GradcliError("syntax", known.message, span=known.span, hint=known.hint)
+    guess = reported(text) or on_paper(text, span)
+    if guess is not None:
+        return GradcliError("syntax", guess.message, span=guess.span, hint=guess.hint)
     hint = "write 'a if condition else b', or where(condition, a, b)" if "?" in text else None
     if hint is None and ("&&" in text or "||" in text):
         hint = "write 'and' and 'or'"

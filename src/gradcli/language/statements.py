@@ -119,18 +119,18 @@ def leaf_of(f: Graph, value: Any) -> Input | None:
 def refuse_plain(name: str, value: object, what: str) -> None:
     """Refuse a write to what Python cannot change: lengths, a pair of arrays, and by an index also a plain number."""
     if isinstance(value, Pair):
-        held, hint = "is a pair of values and their indices", f"write {name} = {name}.values.clone() first"
+        state, hint = "is a pair of values and their indices", f"write {name} = {name}.values.clone() first"
     elif isinstance(value, Parts):
-        held, hint = "holds several arrays", f"write one of them, such as {name}.{value.names[0]}, to a variable first"
+        state, hint = "holds several arrays", f"write one of them, such as {name}.{value.names[0]}, to a variable first"
     elif isinstance(value, tuple):
         lengths = all(type(item) is int for item in value)
-        held, way = ("holds lengths", "tensor") if lengths else ("is a tuple of arrays", "stack")
+        state, way = ("holds lengths", "tensor") if lengths else ("is a tuple of arrays", "stack")
         hint = f"write {name} = torch.{way}({name}) first"
     elif "index" in what and isinstance(value, int | float):
-        held, hint = "is a plain number", f"write {name} = torch.tensor({name}) first"
+        state, hint = "is a plain number", f"write {name} = torch.tensor({name}) first"
     else:
         return
-    raise GradcliError("in-place", f"{what} to '{name}', which {held}: Python refuses that", hint=hint)
+    raise GradcliError("in-place", f"{what} to '{name}', which {state}: Python refuses that", hint=hint)
 
 
 def refuse_change(f: Graph, op: Op, before: Any, result: Any, name: str) -> None:
@@ -164,7 +164,7 @@ def put_at(f: Graph, x: Any, written: Any, key: Any, target: str) -> Any:
     fitting = without_lead(f, written, len(entries))
     shape = np.shape(value_of(fitting))
     pairs = zip(reversed(shape), reversed(entries), strict=False)
-    if shape and not (len(shape) <= len(entries) and all(own in (1, other) for own, other in pairs)):
+    if shape and not (len(shape) <= len(entries) and all(length in (1, other) for length, other in pairs)):
         message = f"{target} has shape {entries}, and a value of shape {np.shape(value_of(written))} does not fit there"
         raise GradcliError("shape", message, hint="lengths must be equal, or 1, counted from the last axis")
     return f(PUT, x, fitting, key=key)
@@ -391,11 +391,11 @@ class Statements(Expressions):
             words = text
         else:
             words = self.writer.operand(text, "[") if part.get("taken") else self.writer.said(text)
-        told = Assigned(name, words, **part)
+        record = Assigned(name, words, **part)
 
         def run(regs: Frame) -> None:
             regs[register] = made = value(regs)
-            regs[0].bind(name, made, told)
+            regs[0].bind(name, made, record)
 
         return run
 
@@ -452,17 +452,17 @@ class Statements(Expressions):
         stores = []
         for place, (item, register) in enumerate(zip(items, registers, strict=True)):
             self.waiting = tuple(registers[place + 1 :])
-            given, words = partial(handed_over, register), UNSAID if place else first
+            value, words = partial(handed_over, register), UNSAID if place else first
             if isinstance(item, ast.Subscript):
-                stores.append(self.put(item, None, given, words))
+                stores.append(self.put(item, None, value, words))
             else:
-                stores.append(self.stored(item, given, words))
+                stores.append(self.stored(item, value, words))
         self.waiting = ()
         return stores
 
     # ---- writes in place
     def put(
-        self, target: ast.Subscript, op: Op | None, given: Evaluate, node: ast.Assign | ast.AugAssign | Written
+        self, target: ast.Subscript, op: Op | None, value: Evaluate, node: ast.Assign | ast.AugAssign | Written
     ) -> Callable[[Frame], Signal]:
         """Return a write to entries: of a value, or of what ``op`` makes of both.
 
@@ -479,11 +479,11 @@ class Statements(Expressions):
         readers = index_readers(items, [self.expression(part) for item in items for part in index_parts(item)])
         single = not isinstance(target.slice, ast.Tuple)
         span, index = self.spans.of(target), self.writer.written(target.slice)
-        told, target_text = self.told(name, node, index), f"{name}[{index.text}]"
+        record, target_text = self.record_of(name, node, index), f"{name}[{index.text}]"
         others, register, nameless = self.others(name), self.variables[name], not isinstance(target.value, ast.Name)
 
         def run(regs: Frame) -> None:
-            change = given(regs)
+            change = value(regs)
             if first is not None:
                 first(regs)
             f, before = regs[0], base(regs)
@@ -498,7 +498,7 @@ class Statements(Expressions):
                     change = int(change) if type(change) is bool else change
                     change = written_as(f, x, change, not picking.basic(key), op)
                 change = change if is_odd(x) else arithmetic.as_tensor(change)
-                made = write_through(regs, others, told, before, put_at(f, x, change, key, target_text))
+                made = write_through(regs, others, record, before, put_at(f, x, change, key, target_text))
             except GradcliError as error:
                 raise error.at(span) from None
             regs[register] = UNBOUND if nameless else made
@@ -523,9 +523,11 @@ class Statements(Expressions):
             return self.put(target, op, self.expression(node.value), node)
         if not isinstance(target, ast.Name):
             raise GradcliError("not-allowed", "only a variable or an entry of one can be assigned")
-        return self.change(self.told(target.id, node), node, self.expression(node.value), op)
+        return self.change(self.record_of(target.id, node), node, self.expression(node.value), op)
 
-    def told(self, name: str, node: ast.Assign | ast.AugAssign | Written, index: Written | None = None) -> Assigned:
+    def record_of(
+        self, name: str, node: ast.Assign | ast.AugAssign | Written, index: Written | None = None
+    ) -> Assigned:
         """Return what a run tells of an augmented or indexed assignment."""
         if isinstance(node, Written):
             return Assigned(name, node, index)
@@ -534,14 +536,14 @@ class Statements(Expressions):
         operator = BINARY[type(node.op)]
         return Assigned(name, self.writer.operand(node.value, operator), index, operator)
 
-    def change(self, told: Assigned, node: ast.AST, operand: Evaluate, op: Op | None) -> Evaluate:
-        """Return a write to a whole variable, which ``told`` names: of what ``op`` makes of it and the operand.
+    def change(self, record: Assigned, node: ast.AST, operand: Evaluate, op: Op | None) -> Evaluate:
+        """Return a write to a whole variable, which ``record`` names: of what ``op`` makes of it and the operand.
 
         Without an operator the operand is what is written.
         """
         from gradcli.language.memory import write_through  # most programs write to nothing
 
-        name, span = told.name, self.spans.of(node)
+        name, span = record.name, self.spans.of(node)
         old, others = self.expression(as_load(name, node)), self.others(name)
         register, beside = self.variable(name, definite=name in self.definite), self.register()
         combine = None if op is None else binary_operator(op, (None, register), (None, beside))
@@ -563,9 +565,9 @@ class Statements(Expressions):
                     refuse_change(f, op or PLUS, before, result, name)
                 if array:
                     f.wrote(before, name, span, first)
-                    result = write_through(regs, others, told, before, result)
+                    result = write_through(regs, others, record, before, result)
                 else:
-                    f.bind(name, result, told)
+                    f.bind(name, result, record)
             except GradcliError as error:
                 raise error.at(span) from None
             regs[register], regs[beside] = result, None
@@ -604,17 +606,17 @@ class Statements(Expressions):
 
     def write_function(self, node: ast.Call, loaded: ast.Name, method: str) -> Evaluate:
         """Return a write of what the function gives whose name a method has."""
-        given = [
+        texts = [
             *[self.writer.written(part).text for part in node.args],
             *[f"{part.arg}={self.writer.written(part.value).text}" for part in node.keywords],
         ]
         function: ast.expr
         if method in FILLS:
             word, arguments = FILLS[method], [loaded, *node.args]
-            function, text = ast.Name(word, ast.Load()), f"{word}({', '.join([loaded.id, *given])})"
+            function, text = ast.Name(word, ast.Load()), f"{word}({', '.join([loaded.id, *texts])})"
         else:
             word, arguments = method[:-1], node.args
-            function, text = ast.Attribute(loaded, word, ast.Load()), f"{loaded.id}.{word}({', '.join(given)})"
+            function, text = ast.Attribute(loaded, word, ast.Load()), f"{loaded.id}.{word}({', '.join(texts)})"
         call = ast.copy_location(ast.Call(ast.copy_location(function, node.func), arguments, node.keywords), node)
         return self.change(Assigned(loaded.id, Written(text)), node, self.expression(call), None)
 

@@ -135,7 +135,7 @@ def reads_what_is_written(to: Indices, read: Indices, copied: bool) -> bool:
     written = dict(zip(to.ravel().tolist(), read.ravel().tolist(), strict=True))
     if copied:
         return any(written.get(place, place) != place for place in read.ravel().tolist())
-    return any(place in written and place != own for own, place in written.items())
+    return any(place in written and place != target for target, place in written.items())
 
 
 def remark_backward(graph: Graph, output: object) -> None:
@@ -224,9 +224,9 @@ def remark_second_backward(graph: Graph, output: object) -> None:
     changed = {index for write in graph.writes for index in write.inplace}
     kept_by: dict[str, str] = {}
     for node in differentiated(output):
-        found = kept_for(node, changed)
-        if found:
-            kept_by.setdefault(called_by(graph, node), kept_text(node, found, names))
+        places = kept_for(node, changed)
+        if places:
+            kept_by.setdefault(called_by(graph, node), kept_text(node, places, names))
     if not kept_by:
         return
     words = [f"{word} saves {what}" for word, what in kept_by.items()]
@@ -276,11 +276,11 @@ def is_whole_slice(part: object, length: int) -> bool:
     )
 
 
-def kept_text(node: Operation, found: list[int], names: dict[int, str]) -> str:
+def kept_text(node: Operation, places: list[int], names: dict[int, str]) -> str:
     """Return what is kept, by the names of the program where it has any."""
-    own = {OUTPUT: names.get(node.index, "its result"), OWN_VALUES: "what it needs"}
-    values = [k for k in found if k < 0 or isinstance(node.arguments[k], Node)]
-    words = list(dict.fromkeys(own.get(k) or name_of(node.arguments[k], names) for k in values or found))
+    unnamed = {OUTPUT: names.get(node.index, "its result"), OWN_VALUES: "what it needs"}
+    values = [k for k in places if k < 0 or isinstance(node.arguments[k], Node)]
+    words = list(dict.fromkeys(unnamed.get(k) or name_of(node.arguments[k], names) for k in values or places))
     return listed(words, len(words))
 
 

@@ -60,9 +60,9 @@ def detached(value: Any) -> Any:
 def require_finite(name: str, array: Array) -> None:
     """Raise ``value`` where an entry is inf or nan."""
     if not all_finite(array):
-        found = np.asarray(array)
-        place = tuple(int(i) for i in np.argwhere(~np.isfinite(found))[0]) if found.ndim else ()
-        shown = f"{found[place]} at {list(place)}" if place else str(found)
+        numbers = np.asarray(array)
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(numbers))[0]) if numbers.ndim else ()
+        shown = f"{numbers[place]} at {list(place)}" if place else str(numbers)
         raise GradcliError("value", f"{name} must be finite: it has {shown}")
 
 

@@ -64,8 +64,8 @@ class Dialect:
         """Return the library's own name of a function, the shortest there is; None where it has none."""
         if self.library == "torch":
             first = ("F.", "torch.", "F.") if function.family == "neural" else ("torch.", "F.")
-            own = [name for prefix in first for name in function.spellings if name.startswith(prefix)]
-            return self.names.get(function.name) or next(iter(own), None)
+            candidates = [name for prefix in first for name in function.spellings if name.startswith(prefix)]
+            return self.names.get(function.name) or next(iter(candidates), None)
         name = spelled_in_numpy(function)
         return in_jax(name) if name is not None and self.library == "jax" else name
 
@@ -109,18 +109,18 @@ def without_defaults(node: ast.expr) -> ast.expr:
     That is None and False, an option of the same name, and any default of a function that the script brings along.
     """
     for call in [part for part in ast.walk(node) if isinstance(part, ast.Call)]:
-        own = isinstance(call.func, ast.Name)
-        call.keywords = [word for word in call.keywords if not is_left_out(word.value, own, word.arg)]
-        while call.args and is_left_out(call.args[-1], own):
+        is_helper = isinstance(call.func, ast.Name)
+        call.keywords = [word for word in call.keywords if not is_left_out(word.value, is_helper, word.arg)]
+        while call.args and is_left_out(call.args[-1], is_helper):
             call.args.pop()
     return node
 
 
-def is_left_out(node: ast.expr, own: bool, name: str | None = None) -> bool:
+def is_left_out(node: ast.expr, is_helper: bool, name: str | None = None) -> bool:
     """Return whether nobody gave an argument, and the function called has the same default."""
     if not isinstance(node, ast.Constant) or not (node.kind or "").startswith(DEFAULT):
         return False
-    return own or node.value is None or node.value is False or node.kind == f"{DEFAULT}{name}"
+    return is_helper or node.value is None or node.value is False or node.kind == f"{DEFAULT}{name}"
 
 
 def leaves_of(node: ast.List | ast.Tuple) -> Iterator[ast.expr]:
@@ -265,15 +265,15 @@ PLACES = {"nonzero", "np.nonzero", "np.tril_indices", "np.triu_indices"}
 
 def values_of(function: Function, bound: list[Bound]) -> str | None:
     """Return the template of the values that a call gives beside their places; None where it gives one array."""
-    told = str(inspect.signature(function.build).return_annotation) if function.build is not None else ""
-    if "Pair" not in told:
+    annotation = str(inspect.signature(function.build).return_annotation) if function.build is not None else ""
+    if "Pair" not in annotation:
         return None
-    if told == "Pair":
+    if annotation == "Pair":
         return "x.values"
-    given = {one.parameter.name: one for one in bound}
-    if "return_indices" in given:
+    arguments = {one.parameter.name: one for one in bound}
+    if "return_indices" in arguments:
         return "x[0]"
-    along = given.get("dim")
+    along = arguments.get("dim")
     return None if along is None or ast.unparse(along.nodes[0]) == "None" or is_other(along) else "x.values"
 
 
@@ -326,8 +326,8 @@ class Translator:
 
     def text(self, text: str) -> str:
         """Return an expression of the language in the words of the library; raises ``code``."""
-        own = COTANGENT.sub(lambda found: self.cotangents.get(found[1], found[0]), text)
-        tree = tree_of(own)
+        renamed = COTANGENT.sub(lambda match: self.cotangents.get(match[1], match[0]), text)
+        tree = tree_of(renamed)
         try:
             return ast.unparse(self.value(tree) if self.is_plain(tree) else self.array(tree))
         except GradcliError as error:
@@ -436,11 +436,11 @@ class Translator:
                 return ast.IfExp(self.value(node.test), self.index(node.body), self.index(node.orelse))
         if self.is_plain(node) or self.is_mask(node) or is_places(node, self.values):
             return self.value(node)
-        known = self.values.get(node.id) if isinstance(node, ast.Name) else None
+        array = self.values.get(node.id) if isinstance(node, ast.Name) else None
         result = self.value(node)
-        if known is not None and not known.ndim:
+        if array is not None and not array.ndim:
             return filled("int(x)", x=result)
-        if known is not None and known.dtype.kind in "ib":
+        if array is not None and array.dtype.kind in "ib":
             return result
         return filled(self.dialect.integers, x=result)
 
@@ -517,18 +517,18 @@ class Translator:
 
     def from_template(self, function: Function, template: str, bound: list[Bound]) -> ast.expr:
         """Return the first template that has a place for every argument, with defaults for those left out."""
-        given = {one.parameter.name: self.argument(one) for one in bound}
-        choice = next((text for text in template.split(" | ") if given.keys() <= names_in(text)), None)
+        arguments = {one.parameter.name: self.argument(one) for one in bound}
+        choice = next((text for text in template.split(" | ") if arguments.keys() <= names_in(text)), None)
         if choice is None:
-            left = sorted(given.keys() - names_in(template.rsplit(" | ", maxsplit=1)[-1]))
+            left = sorted(arguments.keys() - names_in(template.rsplit(" | ", maxsplit=1)[-1]))
             raise self.unknown(f"'{function.name}' with {', '.join(left)} has no counterpart")
         if function.build is not None:
             signature = inspect.signature(function.build).parameters
             for parameter in parameters(function):
                 empty = ast.Tuple([], ast.Load()) if parameter.rest else None
                 default = empty or ast.Constant(signature[parameter.name].default, kind=DEFAULT + parameter.name)
-                given.setdefault(parameter.name, default)
-        result = without_defaults(filled(choice, **given))
+                arguments.setdefault(parameter.name, default)
+        result = without_defaults(filled(choice, **arguments))
         self.used |= {
             part.func.id for part in ast.walk(result) if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)
         }
