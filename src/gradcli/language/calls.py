@@ -154,21 +154,6 @@ def near_function(name: str) -> str | None:
     return did_you_mean(name, [*spellings(), *CONSTANTS])
 
 
-STATEMENT_WORDS = {
-    "ImportFrom": "import",
-    "FunctionDef": "def",
-    "AsyncFunctionDef": "async",
-    "AsyncFor": "async",
-    "AsyncWith": "async",
-    "ClassDef": "class",
-    "Delete": "del",
-    "TryStar": "try",
-    "AnnAssign": "annotation",
-    "TypeAlias": "type",
-}
-"""The words that begin statements whose syntax nodes have other names."""
-
-
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One parameter of a function: its name, what it takes, and whether it may be left out or takes all the rest.

@@ -186,23 +186,6 @@ def special_call(node: ast.Call, variables: Container[str]) -> tuple[Callable[..
 
 
 SHIFTS = (ast.LShift, ast.RShift)
-LEFT_OUT: dict[type[ast.AST], str] = {
-    ast.Lambda: "lambda",
-    ast.ListComp: "a comprehension",
-    ast.GeneratorExp: "a comprehension",
-    ast.SetComp: "a comprehension",
-    ast.DictComp: "a comprehension",
-    ast.Dict: "a dictionary",
-    ast.Set: "a set",
-    ast.JoinedStr: "a formatted string",
-    ast.NamedExpr: "':='",
-    ast.Starred: "a starred expression",
-    ast.Await: "await",
-    ast.Yield: "yield",
-    ast.YieldFrom: "yield",
-    ast.Slice: "a slice outside of [ ]",
-}
-"""Expressions that the language leaves out."""
 
 
 class Expressions(Compiler):
@@ -268,7 +251,7 @@ class Expressions(Compiler):
 
     def refused(self, node: ast.AST) -> GradcliError:
         """Return the error for syntax that the language leaves out."""
-        what = LEFT_OUT.get(type(node), "this")
+        what = instead_of("left out", type(node).__name__) or "this"
         return GradcliError("not-allowed", f"{what} is not part of the language", hint=instead_of("syntax", what))
 
     def side(self, node: ast.expr) -> Side:

@@ -411,7 +411,7 @@ class Writing:
             self.after = shown
             f.windows["array", id(self.memory.store)] = self.target._replace(owner=(self.memory.store, owner))
         else:
-            self.after = shown_as_window(f, as_node(f, after), self.target)
+            self.after = shown_as_window(f, node_of(f, after), self.target)
 
     def changed(self, name: str, value: Any) -> tuple[Any, Indices | None] | None:
         """Return what a variable holds after the write; None where it stays as it is.
@@ -469,7 +469,7 @@ class Writing:
         new = select(f, source, chosen) if chosen.whole else put_into(f, value, source, chosen)
         if new is self.after and isinstance(new, Node):
             return new
-        result = shown_as_window(f, as_node(f, new), window)
+        result = shown_as_window(f, node_of(f, new), window)
         torn = isinstance(value, Node) and value.active
         if torn and (value.index in f.torn or any(view.op.torch.several for view in views_under(value))):
             f.torn.add(result.index)
@@ -488,7 +488,7 @@ class Memory(NamedTuple):
         return np.lib.stride_tricks.as_strided(self.store[start:], array.shape, array.strides)
 
 
-def as_node(f: Graph, value: Any) -> Any:
+def node_of(f: Graph, value: Any) -> Any:
     """Return a node with a value, where a graph has kept none as no derivative depends on it."""
     return value if isinstance(value, Node) else f(DETACH, np.asarray(value))
 

@@ -31,7 +31,7 @@ _OPERAND = rf"(?:{_NAME}(?:\[[^\]]*\])?|\d[\w.]*)"
 
 
 @cache
-def table() -> dict[str, Any]:
+def misreadings() -> dict[str, Any]:
     """Return what texts may have meant, by the tables of ``misread.toml``; patterns are ready to be searched for."""
     import tomllib  # an error alone needs it
 
@@ -49,7 +49,7 @@ def meant(text: str, line: Span, functions: Callable[[str], bool]) -> Meant | No
     start, end = line
     if is_english(text[start:end]):
         return Meant("this is a question in English, and no formula", line, QUESTION)
-    for row in table()["pattern"]:
+    for row in misreadings()["pattern"]:
         match = row["regex"].search(text[start:end])
         if match:
             blanks = len(match[0]) - len(match[0].lstrip())
@@ -103,7 +103,7 @@ def instead_of(character: str) -> str | None:
     """
     import unicodedata  # an error alone needs it
 
-    written = table()["character"].get(character)
+    written = misreadings()["character"].get(character)
     if written is not None:
         return f"write {written}" if written else "leave it out"
     name = unicodedata.name(character, "")
@@ -195,7 +195,7 @@ def meant_value(text: str, error: GradcliError) -> GradcliError:
 
 def reported(text: str) -> Meant | None:
     """Return what a text says that holds a message of PyTorch; None for any other text."""
-    for row in table()["pytorch"]:
+    for row in misreadings()["pytorch"]:
         match = re.search(re.escape(row["message"]).replace(r"\{\}", r"\d+"), text, re.IGNORECASE)
         if match:
             what = f"this is an error of PyTorch, and no program: {row['meaning']}"

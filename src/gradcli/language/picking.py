@@ -65,12 +65,8 @@ def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
         return f.enter(INDEX, (base,), {"key": key}, base.value[key])
     if type(base) is np.ndarray and is_place(base, parts):
         return base[(*parts, ...)]
-    if type(base) is tuple:
-        return _tuple_item(base, parts[0] if single else None)
-    if type(base) is Pair:
-        return _pair_item(base, parts[0] if single else None)
-    if type(base) is Parts:
-        return _part_item(base, parts[0] if single else None)
+    if type(base) in (tuple, Pair, Parts):
+        return item_of(base, parts[0] if single else None)
     if isinstance(base, Listed) and single and type(parts[0]) is int and -len(base) <= parts[0] < len(base):
         return items_of(base)[parts[0]]
     x = array_of(base)
@@ -145,27 +141,19 @@ def axis_by_axis(f: Graph, x: Any, parts: list[Any], single: bool) -> tuple[list
     return (list(whole), False) if nested or type(whole) in (tuple, Tupled) else (parts, single)
 
 
-def _tuple_item(base: tuple[Any, ...], position: object) -> Any:
-    if isinstance(position, slice):
-        return base[position]
-    if type(position) is not int or not -len(base) <= position < len(base):
-        raise GradcliError("index", f"a shape of {counted(len(base), 'length')} has no index {position!r}")
-    return base[position]
-
-
-def _pair_item(base: Pair, position: object) -> Any:
-    if type(position) is not int or not -2 <= position < 2:
-        raise GradcliError(
-            "index", "max, min, median and sort give a pair: its values and their indices", hint="write .values[...]"
-        )
-    return base.values if position % 2 == 0 else base.indices
-
-
-def _part_item(base: Parts, position: object) -> Any:
-    count = len(base.names)
-    if type(position) is not int or not -count <= position < count:
+def item_of(base: tuple[Any, ...] | Pair | Parts, place: object) -> Any:
+    """Return one of several lengths or arrays by its place, and of lengths a slice; raises ``index``."""
+    if type(base) is tuple and isinstance(place, slice):
+        return base[place]
+    count = 2 if type(base) is Pair else len(base.names) if type(base) is Parts else len(base)  # type: ignore[arg-type]
+    if type(place) is int and -count <= place < count:
+        return (base.values, base.indices)[place] if type(base) is Pair else base[place % count]  # type: ignore[index]
+    if type(base) is Pair:
+        message, hint = "max, min, median and sort give a pair: its values and their indices", "write .values[...]"
+        raise GradcliError("index", message, hint=hint)
+    if type(base) is Parts:
         raise GradcliError("index", f"there are {count} arrays here", hint=f"write .{base.names[0]}[...]")
-    return base[position % count]
+    raise GradcliError("index", f"a shape of {counted(count, 'length')} has no index {place!r}")
 
 
 def basic(key: object) -> bool:

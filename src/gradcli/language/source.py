@@ -6,7 +6,6 @@ import ast
 import re
 import textwrap
 import warnings
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -118,25 +117,14 @@ def python_tree(text: str, what: str, hint: str | None = None) -> ast.Module:
         raise syntax_error(error, text) from None
     except (RecursionError, MemoryError, ValueError):
         what = f"the {what} is nested too deeply"
-        raise GradcliError("budget", what, hint=hint, span=deepest_line(text)) from None
+        raise GradcliError("budget", what, hint=hint, span=longest_line(text)) from None
 
 
-def deepest_line(text: str) -> Span:
-    """Return the first line with which a text is nested too deeply for Python's parser."""
-    lines = text.split("\n")
-
-    def is_deep(count: int) -> bool:
-        try:
-            ast.parse("\n".join(lines[:count]), filename="")
-        except SyntaxError:
-            return False
-        except (RecursionError, MemoryError, ValueError):
-            return True
-        return False
-
-    line = bisect_left(range(1, len(lines) + 1), True, key=is_deep)
-    start = sum(len(one) + 1 for one in lines[:line])
-    return start, start + len(lines[min(line, len(lines) - 1)])
+def longest_line(text: str) -> Span:
+    """Return the longest line of a text that is nested too deeply, the likeliest to be so."""
+    line = max(text.split("\n"), key=len)
+    start = text.index(line)
+    return start, start + len(line)
 
 
 def syntax_error(error: SyntaxError, text: str) -> GradcliError:

@@ -26,7 +26,7 @@ from gradcli.language.arithmetic import (
     kept_in_place,
     written_as,
 )
-from gradcli.language.calls import BINARY, MODULES, STATEMENT_WORDS
+from gradcli.language.calls import BINARY, MODULES
 from gradcli.language.compiling import (
     UNBOUND,
     Assigned,
@@ -41,7 +41,7 @@ from gradcli.language.compiling import (
 )
 from gradcli.language.expressions import Expressions, handed_over, index_items, index_parts, index_readers
 from gradcli.language.source import assigned
-from gradcli.ops import Pair, Parts
+from gradcli.ops import METHODS, Pair, Parts, find
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.joining import INDEX, PUT
 from gradcli.ops.shaping import RESHAPE
@@ -192,17 +192,16 @@ IN_PLACE: dict[str, type[ast.operator]] = {
 }
 """Methods that are augmented assignments."""
 FILLS = {"zero_": "zeros_like", "fill_": "full_like", "copy_": "full_like"}
-NAMES = (
-    "abs_ acos_ asin_ atan_ ceil_ clamp_ clip_ cos_ cosh_ erf_ exp_ exp2_ "
-    "expm1_ floor_ log_ log10_ log1p_ log2_ neg_ reciprocal_ relu_ round_ rsqrt_ sigmoid_ "
-    "sign_ sin_ sinh_ sqrt_ square_ tan_ tanh_ tril_ triu_ "
-    "asinh_ acosh_ atanh_ erfc_ erfinv_ lgamma_ digamma_ sinc_ logit_ frac_ trunc_ fmod_ nan_to_num_ deg2rad_ rad2deg_ "
-    "clamp_min_ clamp_max_ lerp_ addcmul_ addcdiv_ addmm_ addmv_ addr_ baddbmm_ addbmm_ cumsum_ cumprod_ hypot_ "
-    "atan2_ xlogy_ copysign_ float_power_ renorm_ masked_fill_ masked_scatter_ scatter_ scatter_add_ scatter_reduce_ "
-    "index_add_ index_copy_ index_fill_ index_put_ index_reduce_ put_"
-)
-FUNCTIONS = frozenset(NAMES.split())
-"""Methods that write what the function without the underscore gives."""
+WRITTEN = {"relu", "sigmoid", "tril", "triu", "cumsum", "cumprod", "addmm", "addmv"}
+"""Functions whose name with an underscore is a method that writes what they give, beside those of whole families."""
+
+
+def writes_result(method: str) -> bool:
+    """Return whether a method writes into its array the numbers that the function gives whose name it has."""
+    function = find(METHODS, method[:-1]) if method.endswith("_") else None
+    if function is None or function.kinds.integers == "mask":  # of some, PyTorch passes derivatives on as if unwritten
+        return False
+    return function.family in ("elementwise", "indices") or method[:-1] in WRITTEN
 
 
 def name_of(node: ast.expr | None) -> str:
@@ -219,14 +218,6 @@ class Statements(Expressions):
     """Compiles statements."""
 
     loops = 0
-
-    def refused(self, node: ast.AST) -> GradcliError:
-        """Return the error for syntax that the language leaves out."""
-        if not isinstance(node, ast.stmt):
-            return super().refused(node)
-        kind = type(node).__name__
-        word = STATEMENT_WORDS.get(kind, kind.lower())
-        return GradcliError("not-allowed", f"'{word}' is not part of the language", hint=instead_of("syntax", word))
 
     def statement(self, node: ast.stmt) -> Callable[[Frame], Signal]:
         """Return what runs one statement; what is wrong with it has its place where nothing in it has one."""
@@ -625,4 +616,4 @@ class Statements(Expressions):
         base, method = function.value, function.attr
         if isinstance(base, ast.Name) and base.id in MODULES and base.id not in self.variables:
             return False
-        return len(node.args) == 1 if method in IN_PLACE else method in FILLS or method in FUNCTIONS
+        return len(node.args) == 1 if method in IN_PLACE else method in FILLS or writes_result(method)

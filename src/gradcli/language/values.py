@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,7 +138,6 @@ MARKS = re.compile(r"[()\[\],;\s]")
 BLANKS = " \t\r\f\v"
 OPERATOR = re.compile(r"[*/%@<>=&|^].*|.*[-+*/%@<>=&|^~!]|and|or|not|if|else")
 """A word of an expression that blanks do not part into numbers."""
-OUTSIDE = re.compile(r"[()\[\]{}\n]")
 POINTS = frozenset(".eE")
 """Characters of a number that is not typed as an integer."""
 SUM = frozenset("+-_0123456789,[] \t\n")
@@ -204,10 +202,8 @@ def refuse_lines(text: str) -> None:
 
     Lines may end a row, with ``;``.
     """
-    if "\n" not in text:
-        return
     before = ""
-    for start, end in logical_lines(text):
+    for start, end in _split(text, "\n") if "\n" in text else ():
         line = text[start:end].strip()
         if line and before and before[-1] != ";" and line[0] != ";":
             raise GradcliError(
@@ -217,18 +213,6 @@ def refuse_lines(text: str) -> None:
                 hint="write 1,2 for two entries, or 1;2 for two rows",
             )
         before = line or before
-
-
-def logical_lines(text: str) -> Iterator[Span]:
-    """Yield the spans of lines; a bracket that is open goes on to the next."""
-    depth, start = 0, 0
-    for mark in OUTSIDE.finditer(text):
-        if mark[0] != "\n":
-            depth += 1 if mark[0] in "([{" else -1
-        elif depth <= 0:
-            yield start, mark.start()
-            start = mark.end()
-    yield start, len(text)
 
 
 def _read(text: str, name: str, bounds: Bounds, lines: bool) -> Given:
