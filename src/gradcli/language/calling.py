@@ -31,7 +31,7 @@ from gradcli.language.arithmetic import (
     unary_operator,
     whole_array,
 )
-from gradcli.language.calls import DTYPE, Bound, asks_library
+from gradcli.language.calls import DTYPE, Bound, Parameter, asks_library
 from gradcli.language.compiling import Evaluate, Frame
 from gradcli.language.memory import looks_on, may_share
 from gradcli.ops import OPERATORS, Function, Pair, Parts
@@ -60,38 +60,32 @@ def static_value(value: object) -> Static:
 
 def converter(bound: Bound, registers: list[int], tensor: Callable[[object], Tensor] = as_tensor) -> Evaluate:
     """Return what reads one argument from the registers when the program runs; ``tensor`` reads an array."""
-    kind, first = bound.parameter.kind, registers[0] if registers else 0
-    if kind == "Raw":
-        return (lambda regs: [regs[i] for i in registers]) if bound.parameter.rest else lambda regs: regs[first]
-    if kind == "Raws":
-        if bound.several:
-            return lambda regs: [regs[i] for i in registers]
-        return lambda regs: raw_items(regs[first])
-    if kind.startswith("Static"):
-        return static_converter(bound, registers, tensor)
-    if bound.parameter.takes_arrays:
-        if bound.several:
-            return lambda regs: [tensor(regs[i]) for i in registers]
-        return lambda regs: listed_arrays(regs, first, tensor)
-    if bound.parameter.name == "condition":
-        return lambda regs: condition(regs, first)
-    if "None" in kind:
-        return lambda regs: None if regs[first] is None else tensor(regs[first])
-    return lambda regs: tensor(regs[first])
-
-
-def static_converter(bound: Bound, registers: list[int], tensor: Callable[[object], Tensor]) -> Evaluate:
-    """Return what reads plain values; an empty list in the place of several is one empty tuple."""
-    first = registers[0] if registers else 0
-    if bound.parameter.rest and not registers:
+    parameter, first = bound.parameter, registers[0] if registers else 0
+    static, read = parameter.kind.startswith("Static"), reader(parameter, tensor)
+    if static and parameter.rest and not registers:  # an empty list in the place of several is one empty tuple
         return lambda regs: ((),)
-    if bound.several or bound.parameter.rest:
-        return lambda regs: tuple(static_value(regs[i]) for i in registers)
-    if bound.parameter.kind == "Static | Tensor":
-        return lambda regs: plain_or(tensor, regs[first])
-    if bound.parameter.flag:
-        return lambda regs: flag_value(bound.parameter.name, regs[first])
-    return lambda regs: static_value(regs[first])
+    if bound.several and static:
+        return lambda regs: tuple([static_value(regs[i]) for i in registers])
+    if bound.several:
+        return lambda regs: [read(regs[i]) for i in registers]
+    if parameter.kind != "Raws" and parameter.takes_arrays:
+        return lambda regs: listed_arrays(regs, first, tensor)
+    if parameter.name == "condition":
+        return lambda regs: condition(regs, first)
+    if parameter.kind == "Raws":
+        return lambda regs: raw_items(regs[first])
+    return lambda regs: read(regs[first])
+
+
+def reader(parameter: Parameter, tensor: Callable[[object], Tensor]) -> Callable[[Any], Any]:
+    """Return what reads one value of a parameter: as it is, as a plain value, or as an array by ``tensor``."""
+    if parameter.kind.startswith("Raw"):
+        return lambda value: value
+    if parameter.kind == "Static | Tensor":
+        return partial(plain_or, tensor)
+    if parameter.kind.startswith("Static"):
+        return partial(flag_value, parameter.name) if parameter.flag else static_value
+    return (lambda value: None if value is None else tensor(value)) if "None" in parameter.kind else tensor
 
 
 def flag_value(name: str, value: object) -> Static:

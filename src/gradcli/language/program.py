@@ -167,34 +167,23 @@ def require_expression(tree: ast.Module, compiler: Statements) -> None:
 def whole(compiler: Statements, body: list[ast.stmt]) -> Evaluate:
     """Return what runs all statements of a program and gives its output."""
     *first, last = body
-    before, output = compiler.runner(compiler.block(first)), final(compiler, last)
+    if isinstance(last, ast.Expr):
+        before, output = compiler.runner(compiler.block(first)), compiler.expression(last.value)
+        compiler.writer.texts.pop(compiler.spans.of(last.value), None)  # a write that is the output is told as it is
+    else:
+        before, target = compiler.runner(compiler.block(body)), last_target(last)
+        if target is None:
+            raise GradcliError(
+                "syntax",
+                "the last statement must be an expression or assign a variable: it is the output",
+                span=compiler.spans.of(last),
+                hint="add the variable to show as the last line",
+            )
+        output = compiler.expression(as_load(target.id, target))
 
     def run(regs: Frame) -> Any:
         before(regs)
         return output(regs)
-
-    return run
-
-
-def final(compiler: Statements, last: ast.stmt) -> Evaluate:
-    """Return what runs the last statement and gives the output."""
-    if isinstance(last, ast.Expr):
-        value = compiler.expression(last.value)
-        compiler.writer.texts.pop(compiler.spans.of(last.value), None)  # a write that is the output is told as it is
-        return value
-    do, target = compiler.runner(compiler.block([last])), last_target(last)
-    if target is None:
-        raise GradcliError(
-            "syntax",
-            "the last statement must be an expression or assign a variable: it is the output",
-            span=compiler.spans.of(last),
-            hint="add the variable to show as the last line",
-        )
-    value = compiler.expression(as_load(target.id, target))
-
-    def run(regs: Frame) -> Any:
-        do(regs)
-        return value(regs)
 
     return run
 
