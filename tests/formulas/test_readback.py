@@ -10,7 +10,7 @@ import pytest
 import gradcli
 from gradcli.document.verdicts import with_true_formulas
 from gradcli.formulas.readback import read_back
-from gradcli.formulas.rules import places_of
+from gradcli.formulas.rules import index_places
 from oracles import cases, portion, portion_of_rows
 from readback_programs import findings, in_doubles, program
 from records import FUNCTIONS, RECORDS
@@ -192,4 +192,4 @@ PLACES = [  # the op on an array of a shape, and where its entries come from
 def test_where_entries_go_is_a_formula_or_is_not_said(move, shape, wanted):
     found = move(np.arange(1, np.prod(shape) + 1).reshape(shape))
     rows = np.flatnonzero(found)
-    assert places_of(rows, np.ravel(found)[rows] - 1, found.shape, shape, "ijkl") == wanted
+    assert index_places(rows, np.ravel(found)[rows] - 1, found.shape, shape, "ijkl") == wanted

@@ -27,27 +27,27 @@ from gradcli.ops.links import Contraction, listed
 from gradcli.records import dataclass, field, replace
 
 
-def words(text: str) -> set[str]:
+def names_of_formula(text: str) -> set[str]:
     """Return all names in a formula."""
     return set(re.findall(r"[A-Za-z_]\w*", text))
 
 
 def used(shown: Iterable[str], definitions: Mapping[str, str]) -> dict[str, str]:
     """Return the definitions that formulas reach, each after those that it uses."""
-    reached = set[str]().union(*map(words, shown))
+    reached = set[str]().union(*map(names_of_formula, shown))
     kept: dict[str, str] = {}
-    for name, text in reversed(ordered(definitions)):
+    for name, text in reversed(in_order_of_use(definitions)):
         if name in reached:
             kept[name] = text
-            reached |= words(text)
+            reached |= names_of_formula(text)
     return dict(reversed(kept.items()))
 
 
-def ordered(definitions: Mapping[str, str]) -> list[tuple[str, str]]:
+def in_order_of_use(definitions: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return definitions so that each comes after those it uses."""
     left, result = dict(definitions), []
     while left:
-        ready = [name for name, text in left.items() if not (words(text) & set(left)) - {name}]
+        ready = [name for name, text in left.items() if not (names_of_formula(text) & set(left)) - {name}]
         result += [(name, left.pop(name)) for name in ready or list(left)]
     return result
 
@@ -92,11 +92,11 @@ def refreshed(formulas: Formulas, composition: Composition) -> Formulas:
     if not formulas.sources:
         return formulas
     nodes = {node.index: node for node in composition.nodes}
-    values = {name: numbers_of(source, nodes, composition) for name, source in formulas.sources.items()}
+    values = {name: source_numbers(source, nodes, composition) for name, source in formulas.sources.items()}
     return replace(formulas, values=values)
 
 
-def numbers_of(source: Source, nodes: Mapping[int, Node], composition: Composition) -> Any:
+def source_numbers(source: Source, nodes: Mapping[int, Node], composition: Composition) -> Any:
     """Return the numbers of a name."""
     if source.node < 0:
         return source.constant
@@ -256,7 +256,7 @@ def of_node(node: Node, composition: Composition) -> Hashable:
     static = frozen(node.static) if node.static else ()
     zeros = op.splits_zero and tuple([op.has_signed_zero(k, node.arguments) for k in range(len(arguments))])
     shared = (node.index, op.name, op.local, op.formula, node.active, node.value.shape, arguments, static, zeros)
-    return (*shared, chosen(node, op), of_links(node, composition)) if depends(op) else shared
+    return (*shared, moved_entries(node, op), of_links(node, composition)) if depends(op) else shared
 
 
 def depends(op: Op) -> bool:
@@ -278,7 +278,7 @@ def content(array: Any) -> bytes:
     return numbers if len(numbers) <= LONG_ARRAY else blake2b(numbers).digest()
 
 
-def chosen(node: Node, op: Op) -> Hashable:
+def moved_entries(node: Node, op: Op) -> Hashable:
     """Return where the entries of an op that moves them came from, and what came from nowhere."""
     if not op.entries.moves or op.entries.shaped:
         return None

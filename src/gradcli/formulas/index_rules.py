@@ -59,14 +59,14 @@ class IndexRule:
     @property
     def left(self) -> str:
         """The derivative, without what it is."""
-        return derivative(entry(self.above, self.rows), entry(self.below, self.columns), self.fixed)
+        return derivative_text(entry(self.above, self.rows), entry(self.below, self.columns), self.fixed)
 
     @property
     def text(self) -> str:
         """The rule as one line."""
         if self.words:
             return f"{self.left}: {self.words}"
-        products = [" @ ".join([derivative(*factor) for factor in path]) for path in self.paths]
+        products = [" @ ".join([derivative_text(*factor) for factor in path]) for path in self.paths]
         return f"{self.left} = {' + '.join(products) or self.formula}"
 
 
@@ -75,7 +75,7 @@ def renamed(formula: str, names: Mapping[str, object]) -> str:
     return WORD.sub(lambda word: str(names.get(word[0], word[0])), formula) if names else formula
 
 
-def derivative(above: str, below: str, fixed: Sequence[str] = ()) -> str:
+def derivative_text(above: str, below: str, fixed: Sequence[str] = ()) -> str:
     """Return ``dh1[i]/dh0[i]``, with what is held fixed."""
     return f"d{above}/d{below}" + (f" ({', '.join(fixed)} fixed)" if fixed else "")
 
@@ -182,12 +182,14 @@ def pattern_of(
 ) -> Pattern | None:
     """Return the pattern of the entries at some places, None where they have none; ``indices`` are those of a rule."""
     group = [entries[place] for place in places]
-    for samples in sampled(values, len(group)):
+    for samples in unlike_samples(values, len(group)):
         seen = {letter: [int(axis[k]) for k in samples] for letter, axis in values.items()}
         if len(set(map(tuple, seen.values()))) < len(seen):
             continue
         result: dict[str, str] = {}
-        if generalized([group[k] for k in samples], seen, result) and holds(result, group, samples[0], values):
+        if generalized([group[k] for k in samples], seen, result) and holds_everywhere(
+            result, group, samples[0], values
+        ):
             changed = {name: general for name, general in result.items() if name != general}
             return Pattern(places, places[samples[0]], changed, indices[:depth], indices[depth:], values)
     return None
@@ -218,7 +220,7 @@ def covers(indices: list[str], values: Mapping[str, Indices], lengths: list[int]
     return inside and int(np.prod([*ranges.values(), 1])) == count
 
 
-def sampled(values: Mapping[str, Indices], count: int) -> Iterator[list[int]]:
+def unlike_samples(values: Mapping[str, Indices], count: int) -> Iterator[list[int]]:
     """Yield a few entries at a time whose letters are as unlike each other as may be, and rise where they can.
 
     There are two such entries at least: letters take all tuples, or those of two letters that differ.
@@ -265,7 +267,9 @@ def in_letters(names: Sequence[str], seen: Mapping[str, list[int]], renames: dic
     return renames.setdefault(names[0], general) == general
 
 
-def holds(renames: Mapping[str, str], entries: Sequence[Expr], example: int, values: Mapping[str, Indices]) -> bool:
+def holds_everywhere(
+    renames: Mapping[str, str], entries: Sequence[Expr], example: int, values: Mapping[str, Indices]
+) -> bool:
     """Return whether every entry is the example with its own indices."""
     from gradcli.jacobian.functions import symbol as symbol_of  # which reads sympy
 

@@ -73,7 +73,7 @@ def converter(bound: Bound, registers: list[int], tensor: Callable[[object], Ten
     if parameter.name == "condition":
         return lambda regs: condition(regs, first)
     if parameter.kind == "Raws":
-        return lambda regs: raw_items(regs[first])
+        return lambda regs: items_as_they_are(regs[first])
     return lambda regs: read(regs[first])
 
 
@@ -112,7 +112,7 @@ def holds_whole(value: object) -> bool:
     return whole_array(value.values if type(value) is Pair else value)
 
 
-def is_whole(value: object) -> bool:
+def is_integral(value: object) -> bool:
     """Return whether a value is an integer or a truth value, plain or in an array."""
     return type(value) in (int, bool) or whole_array(value)
 
@@ -130,15 +130,15 @@ def listed_arrays(regs: Frame, register: int, tensor: Callable[[object], Tensor]
     value = regs[register]
     if type(value) is tuple:
         return [tensor(part) for part in value]
-    return rows_of(regs[0], tensor(value))
+    return rows_of_array(regs[0], tensor(value))
 
 
-def raw_items(value: Any) -> list[Any]:
+def items_as_they_are(value: Any) -> list[Any]:
     """Return the items of a tuple or of a list as they are."""
     return list(value) if isinstance(value, tuple) or (isinstance(value, np.ndarray) and value.ndim) else [value]
 
 
-def rows_of(f: Apply, x: Tensor) -> list[Tensor]:
+def rows_of_array(f: Apply, x: Tensor) -> list[Tensor]:
     """Return the entries of an array along its first axis."""
     if not x.ndim:
         raise GradcliError("shape", "a list of arrays is needed here, not one number")
@@ -209,7 +209,7 @@ def noted(call: Evaluate, written: str) -> Evaluate:
 def general_caller(function: Function, arguments: list[Bound], library: str, registers: list[list[int]]) -> Evaluate:
     """Return what calls a function; one that is given masks or integers is told what both libraries make."""
     other = library != "torch" and asks_library(function)
-    build = partial(builder(function), library=library) if other else builder(function)
+    build = partial(build_of(function), library=library) if other else build_of(function)
     counts = function.kinds.beside == "plain"
     fills = counts or function.kinds.beside == "first"
     as_filling = lambda value: as_tensor(int(value) if type(value) is bool else value)  # noqa: E731
@@ -232,14 +232,14 @@ def general_caller(function: Function, arguments: list[Bound], library: str, reg
             shown = arrays[0] if function.op is DETACH else plain_caller(build, arguments, registers, array_of)(regs)
             if shows_given(shown, arrays):
                 return shown
-        return cast(regs[0], result, kind)
+        return cast_kind(regs[0], result, kind)
 
     def run(regs: Frame) -> Any:
         values = [regs[i] for i in numbers]
-        if counts and values and all(map(is_whole, values)):
+        if counts and values and all(map(is_integral, values)):
             return of_kinds(regs)
         value = of_kinds(regs) if any(map(holds_whole, values)) else call(regs)
-        return value if function.shares else apart(regs[0], value, values)
+        return value if function.shares else copy_apart(regs[0], value, values)
 
     return run
 
@@ -291,7 +291,7 @@ def shows_given(value: object, arguments: list[Any]) -> bool:
     )
 
 
-def cast(f: Graph, value: object, kind: str | None) -> Any:
+def cast_kind(f: Graph, value: object, kind: str | None) -> Any:
     """Return a result as a mask or as integers; None leaves it as it is."""
     if kind is None:
         return value
@@ -300,20 +300,20 @@ def cast(f: Graph, value: object, kind: str | None) -> Any:
 
         return as_kind(f, value, kind)
     if type(value) is tuple:
-        return tuple(cast(f, item, kind) for item in value)
+        return tuple(cast_kind(f, item, kind) for item in value)
     if type(value) is Pair:
-        return Pair(cast(f, value.values, kind), value.indices)
+        return Pair(cast_kind(f, value.values, kind), value.indices)
     if type(value) is Parts:
         count = len(value.names)
-        return Parts(value.names, tuple(partial(lambda k: cast(f, value[k], kind), k) for k in range(count)))
+        return Parts(value.names, tuple(partial(lambda k: cast_kind(f, value[k], kind), k) for k in range(count)))
     numbers = np.asarray(value_of(value), dtype=np.float64)
     return numbers.astype(np.bool_ if kind == MASK else np.int64)[()]
 
 
-def apart(f: Graph, value: Any, arguments: list[Any]) -> Any:
+def copy_apart(f: Graph, value: Any, arguments: list[Any]) -> Any:
     """Return the result of a function that makes new arrays: a copy where it gave an argument, or a view of one."""
     if type(value) is Pair:
-        values = apart(f, value.values, arguments)
+        values = copy_apart(f, value.values, arguments)
         return value if values is value.values else Pair(values, value.indices)
     shows = looks_on(value) or (type(value) is np.ndarray and value.base is not None)
     if any(value is item or (shows and may_share(f, value, item)) for item in arguments):
@@ -328,7 +328,7 @@ def arrays_in(value: Any) -> tuple[Any, ...]:
     return () if all(type(item) is int for item in value) else value
 
 
-def builder(function: Function) -> Builder:
+def build_of(function: Function) -> Builder:
     """Return what a function does with the graph and its arguments; one of a single entry applies its op."""
     if function.build is not None:
         return function.build

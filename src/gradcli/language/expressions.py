@@ -22,8 +22,8 @@ from gradcli.language.arithmetic import (
     MASK,
     Side,
     binary_operator,
+    constant_value,
     inverted,
-    literal,
     negative,
     number_kind,
     positive,
@@ -35,15 +35,15 @@ from gradcli.language.calls import (
     MASKS,
     MODULES,
     NEW_AXIS,
-    bind,
+    bind_call,
     constant_name,
     dotted,
     find_constant,
     library_of,
-    plain_number,
+    number_note,
     refuse_ambiguous,
     refuse_stars,
-    resolve,
+    resolve_call,
     written_name,
 )
 from gradcli.language.compiling import UNBOUND, Branch, Chosen, Compiler, Evaluate, Frame, Writer
@@ -53,7 +53,7 @@ from gradcli.ops.making import CONSTANTS, DATA
 from gradcli.ops.shaping import TRANSPOSE, transpose_matrices
 
 
-def transposed(f: Graph, value: object) -> Any:
+def reversed_axes(f: Graph, value: object) -> Any:
     """Return ``x.T``."""
     x = arithmetic.array_of(value)
     return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))))
@@ -67,12 +67,12 @@ def matrix_transposed(f: Graph, value: object) -> Any:
     return transpose_matrices(f, x)
 
 
-def adjoint(f: Graph, value: object) -> Any:
+def hermitian(f: Graph, value: object) -> Any:
     """Return ``x.H``: the transpose of a matrix of real numbers."""
     x = arithmetic.array_of(value)
     if x.ndim not in (0, 2):
         raise GradcliError("shape", f".H takes a matrix, not shape {x.shape}", hint="x.mH takes a batch of them")
-    return transposed(f, x)
+    return reversed_axes(f, x)
 
 
 def refuse_imaginary(f: Graph, value: object) -> Any:
@@ -106,12 +106,12 @@ PART_NAMES = (
     *("solution", "cloned_coefficient", "residuals", "rank", "singular_values", "min", "max", "values", "indices"),
 )
 ATTRIBUTES: dict[str, Callable[[Graph, object], Any]] = {
-    "T": transposed,
+    "T": reversed_axes,
     "mT": matrix_transposed,
     "shape": lambda f, value: arithmetic.as_tensor(value).shape,
     "ndim": lambda f, value: arithmetic.as_tensor(value).ndim,
     "size": lambda f, value: int(value_of(arithmetic.as_tensor(value)).size),
-    "H": adjoint,
+    "H": hermitian,
     "mH": matrix_transposed,
     "data": lambda f, value: f(DATA, arithmetic.array_of(value)),
     "real": lambda f, value: arithmetic.array_of(value),
@@ -125,7 +125,7 @@ ATTRIBUTES: dict[str, Callable[[Graph, object], Any]] = {
 def size_of(value: object, dim: object = None) -> Any:
     """Return PyTorch's ``x.size()`` or ``x.size(dim)``."""
     shape = arithmetic.as_tensor(value).shape
-    return shape if dim is None else picking.subscript(None, shape, [dim], single=True)  # type: ignore[arg-type]
+    return shape if dim is None else picking.read_subscript(None, shape, [dim], single=True)  # type: ignore[arg-type]
 
 
 def length_of(value: object) -> int:
@@ -138,30 +138,30 @@ def length_of(value: object) -> int:
     return int(shape[0])
 
 
-def count_of(value: object, axis: object = None) -> Any:
+def entry_count(value: object, axis: object = None) -> Any:
     """Return ``x.numel()``, or ``np.size(x, axis)``; of a shape, the product of its lengths."""
     if axis is not None:
         return size_of(value, axis)
     return math.prod(value) if type(value) is tuple else int(value_of(arithmetic.as_tensor(value)).size)
 
 
-def axes_of(value: object) -> int:
+def axis_count(value: object) -> int:
     """Return the number of axes."""
     return arithmetic.as_tensor(value).ndim
 
 
 SPECIAL_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
     "size": (size_of, 1),
-    "dim": (axes_of, 0),
-    "ndimension": (axes_of, 0),
-    "numel": (count_of, 0),
-    "nelement": (count_of, 0),
+    "dim": (axis_count, 0),
+    "ndimension": (axis_count, 0),
+    "numel": (entry_count, 0),
+    "nelement": (entry_count, 0),
 }
 SPECIAL_FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
     "len": (length_of, 1),
-    "torch.numel": (count_of, 1),
+    "torch.numel": (entry_count, 1),
     **{f"{prefix}.{name}": rule for prefix in ("np", "numpy", "jnp")
-       for name, rule in (("size", (count_of, 2)), ("ndim", (axes_of, 1)), ("shape", (size_of, 1)))},
+       for name, rule in (("size", (entry_count, 2)), ("ndim", (axis_count, 1)), ("shape", (size_of, 1)))},
 }  # fmt: skip
 """By name, with the most arguments that each takes."""
 
@@ -315,7 +315,7 @@ class Expressions(Compiler):
     def constant(self, node: ast.Constant) -> Any:
         """Return the number of a constant, or what else it is."""
         try:
-            return literal(node.value)
+            return constant_value(node.value)
         except GradcliError as error:
             raise error.at(self.spans.of(node)) from None
 
@@ -398,7 +398,7 @@ class Expressions(Compiler):
 
         def pick(regs: Frame) -> Any:
             try:
-                return picking.subscript(regs[0], whole(regs), [read(regs) for read in readers], single)
+                return picking.read_subscript(regs[0], whole(regs), [read(regs) for read in readers], single)
             except GradcliError as error:
                 raise error.at(span) from None
 
@@ -436,14 +436,14 @@ class Expressions(Compiler):
             read, receiver = special
             parts = self.operands([*([] if receiver is None else [receiver]), *node.args])
             return self.applied(node, lambda f, *values: read(*values), parts)
-        function, receivers = resolve(node, self.variables)
+        function, receivers = resolve_call(node, self.variables)
         refuse_stars(node, self.spans)
         refuse_ambiguous(function, node)
-        arguments = bind(function, node, receivers)
+        arguments = bind_call(function, node, receivers)
         place = count(1)
         registers = [[next(place) for _ in bound.nodes] for bound in arguments]
         call = caller(function, arguments, library_of(node), written_name(node), registers)
-        said = plain_number(function, arguments, node, self.variables)
+        said = number_note(function, arguments, node, self.variables)
         parts = self.operands([child for bound in arguments for child in bound.nodes])
 
         span = self.spans.of(node)

@@ -54,8 +54,8 @@ def meant(text: str, line: Span, functions: Callable[[str], bool]) -> Meant | No
         if match:
             blanks = len(match[0]) - len(match[0].lstrip())
             span = (start + match.start() + blanks, start + match.end())
-            return Meant(filled(row["message"], match), span, filled(row["hint"], match))
-    return side_by_side(text, line, functions)
+            return Meant(fill_groups(row["message"], match), span, fill_groups(row["hint"], match))
+    return meant_by_words(text, line, functions)
 
 
 QUESTION = "write the function itself, and its point: gradcli explain 'sum(x**2)' --x 1,2"
@@ -81,7 +81,7 @@ def is_english(line: str) -> bool:
     return len(words) >= FEWEST_WORDS and hits >= FEWEST_WORDS - plain
 
 
-def side_by_side(text: str, line: Span, functions: Callable[[str], bool]) -> Meant | None:
+def meant_by_words(text: str, line: Span, functions: Callable[[str], bool]) -> Meant | None:
     """Return what two words with nothing between them mean: a call where the first is a function, else a product."""
     for match in re.finditer(rf"(?<![\w.])({_NAME})\s+(?=({_OPERAND}))", text[slice(*line)]):
         span = (line[0] + match.start(), line[0] + match.end(2))
@@ -91,12 +91,12 @@ def side_by_side(text: str, line: Span, functions: Callable[[str], bool]) -> Mea
     return None
 
 
-def filled(words: str, match: re.Match[str]) -> str:
+def fill_groups(words: str, match: re.Match[str]) -> str:
     """Return a message with the groups of a match in it."""
     return re.sub(r"\{(\d)\}", lambda number: match[int(number[1])] or "", words)
 
 
-def instead_of(character: str) -> str | None:
+def ascii_for(character: str) -> str | None:
     """Return what to do about a character that is not ASCII; None where nothing is known.
 
     A Greek letter is spelled out, and what looks like a character of ASCII, as in full width, is that.
@@ -108,14 +108,14 @@ def instead_of(character: str) -> str | None:
         return f"write {written}" if written else "leave it out"
     name = unicodedata.name(character, "")
     if name.startswith("GREEK ") and " LETTER " in name:
-        return f"write {spelled(character)}"
+        return f"write {in_ascii(character)}"
     plain = unicodedata.normalize("NFKC", character)
     if plain != character and plain.isascii() and plain.strip():
         return f"write {plain}"
     return "write a blank" if character.isspace() else "leave it out" if name.startswith("ZERO WIDTH") else None
 
 
-def spelled(name: str) -> str:
+def in_ascii(name: str) -> str:
     """Return a name in ASCII: Greek letters spelled out, others without their accents."""
     import unicodedata
 
@@ -188,8 +188,8 @@ def meant_value(text: str, error: GradcliError) -> GradcliError:
         match = re.fullmatch(pattern, value, re.DOTALL)
         if match:
             hint = words if isinstance(words, str) else words(match)
-            what = filled(message, match) if message else error.message
-            return GradcliError(error.kind, what, span=error.span, hint=filled(hint, match))
+            what = fill_groups(message, match) if message else error.message
+            return GradcliError(error.kind, what, span=error.span, hint=fill_groups(hint, match))
     return error
 
 

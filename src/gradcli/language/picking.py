@@ -18,10 +18,10 @@ from gradcli.language.arithmetic import (
     is_kept_list,
     items_of,
     kept_list,
-    kind_of,
-    stacked,
+    stack_whole,
     takes_integers_apart,
     whole_array,
+    words_for,
 )
 from gradcli.ops import Pair, Parts
 from gradcli.ops.arithmetic import only_numpy
@@ -51,14 +51,14 @@ def whole_index(f: Graph, value: object) -> Any:
     shown = (
         repr(float(raw))
         if isinstance(raw, np.generic) or (isinstance(raw, np.ndarray) and raw.ndim == 0)
-        else kind_of(raw)
+        else words_for(raw)
     )
     raise GradcliError(
         "index", f"an index must be an integer, a slice or a mask, not {shown}", hint="x[0], x[-1], x[1:3], x[x > 0]"
     )
 
 
-def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
+def read_subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
     """Return ``base[parts]``."""
     if type(base) in NODES and is_place(base.value, parts):
         key = parts[0] if single else tuple(parts)
@@ -66,14 +66,14 @@ def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
     if type(base) is np.ndarray and is_place(base, parts):
         return base[(*parts, ...)]
     if type(base) in (tuple, Pair, Parts):
-        return item_of(base, parts[0] if single else None)
+        return item_at(base, parts[0] if single else None)
     if isinstance(base, Listed) and single and type(parts[0]) is int and -len(base) <= parts[0] < len(base):
         return items_of(base)[parts[0]]
     x = array_of(base)
     key = index_key(f, x, parts, single)
     if type(x) not in NODES:
         f.charge(0)
-    return picked(f, x, key)
+    return pick_entries(f, x, key)
 
 
 def is_place(x: Any, parts: list[Any]) -> bool:
@@ -141,7 +141,7 @@ def axis_by_axis(f: Graph, x: Any, parts: list[Any], single: bool) -> tuple[list
     return (list(whole), False) if nested or type(whole) in (tuple, Tupled) else (parts, single)
 
 
-def item_of(base: tuple[Any, ...] | Pair | Parts, place: object) -> Any:
+def item_at(base: tuple[Any, ...] | Pair | Parts, place: object) -> Any:
     """Return one of several lengths or arrays by its place, and of lengths a slice; raises ``index``."""
     if type(base) is tuple and isinstance(place, slice):
         return base[place]
@@ -167,14 +167,14 @@ def as_view(key: object) -> Any:
     return parts if ... in parts else (*parts, ...)
 
 
-def picked(f: Graph, x: Any, key: Any) -> Any:
+def pick_entries(f: Graph, x: Any, key: Any) -> Any:
     """Return ``x[key]``; of a constant too, a basic index shows the memory."""
     return f(INDEX, x, key=key if type(x) in NODES or not basic(key) else as_view(key))
 
 
 def part_of(f: Graph, x: Any, position: int) -> Any:
     """Return what one of several variables gets of an array, as in ``a, b = x``."""
-    return f(PART, x, key=position) if type(x) in NODES else picked(f, x, position)
+    return f(PART, x, key=position) if type(x) in NODES else pick_entries(f, x, position)
 
 
 def slice_bound(f: Graph, value: object) -> int | None:
@@ -191,7 +191,7 @@ def index_list(f: Graph, values: list[Any], shape: tuple[int, ...]) -> Any:
     """Return a list of lists in an index as an array of integers of this shape, or as a mask."""
     if values and all(isinstance(value, bool) for value in values):
         return np.array(values).reshape(shape)
-    whole = stacked(values) if len(shape) == 1 and any(map(whole_array, values)) else None
+    whole = stack_whole(values) if len(shape) == 1 and any(map(whole_array, values)) else None
     if whole is not None:
         return kept_list(f, values, whole)
     items = [whole_index(f, value) for value in values]

@@ -16,7 +16,7 @@ from gradcli.errors.hints import OwnInput, did_you_mean
 from gradcli.language import arithmetic
 from gradcli.language.compiling import FRAMES, Assigned, Evaluate, Frame
 from gradcli.language.source import Spans, assigned, parse
-from gradcli.language.statements import Statements, as_load
+from gradcli.language.statements import Statements, load_of
 from gradcli.ops.declare import tensor
 from gradcli.records import dataclass, replace
 
@@ -179,7 +179,7 @@ def whole(compiler: Statements, body: list[ast.stmt]) -> Evaluate:
                 span=compiler.spans.of(last),
                 hint="add the variable to show as the last line",
             )
-        output = compiler.expression(as_load(target.id, target))
+        output = compiler.expression(load_of(target.id, target))
 
     def run(regs: Frame) -> Any:
         before(regs)
@@ -275,7 +275,7 @@ class Continued(NamedTuple):
     meant: dict[str, str]
 
 
-def continued(program: Program, formula: str, values: Mapping[str, object], assigned: Sequence[str]) -> Continued:
+def continue_by(program: Program, formula: str, values: Mapping[str, object], assigned: Sequence[str]) -> Continued:
     """Return a formula as a program; where it uses names that ``program`` assigns, as one that begins with its lines.
 
     A name of ``values`` means what is given, whatever the program assigns to it on its way.

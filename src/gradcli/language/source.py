@@ -44,13 +44,13 @@ def refuse_characters(text: str, what: str = "the program") -> None:
     if character < " " or "\x7f" <= character < "\xa0":
         name = character_name(character)
         raise GradcliError("character", f"{what} holds a control character, {name}", span=match.span())
-    from gradcli.language.misread import instead_of  # an error alone needs it
+    from gradcli.language.misread import ascii_for  # an error alone needs it
 
     raise GradcliError(
         "character",
         f"{what} may hold ASCII characters only, not {character_name(character)}",
         span=match.span(),
-        hint=instead_of(character),
+        hint=ascii_for(character),
     )
 
 
@@ -73,7 +73,7 @@ def with_comments(text: str, written: Callable[[str], str]) -> str:
     return re.sub(_COMMENT, lambda match: written(match[0]) if match["comment"] else match[0], text)
 
 
-def blank(comment: str) -> str:
+def empty_comment(comment: str) -> str:
     """Return an empty comment of the same length."""
     return "#" + " " * (len(comment) - 1)
 
@@ -94,7 +94,7 @@ def parse(text: str, budget: Budget, any_quotes: bool = False) -> tuple[ast.Modu
     try:
         if len(text) > budget.text:
             raise over_budget("text", budget.text, "the program has too many characters")
-        code = with_comments(clean, blank)
+        code = with_comments(clean, empty_comment)
         if any_quotes:
             code = re.sub(_COMMENT, lambda match: match[0] if match["comment"] else _FORBIDDEN.sub("?", match[0]), code)
         refuse_characters(code)

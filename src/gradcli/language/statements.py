@@ -73,7 +73,7 @@ def range_of(bounds: list[Any]) -> range:
     return range(*result)
 
 
-def unpacked(f: Graph, value: object, position: int, count: int) -> Any:
+def unpack_value(f: Graph, value: object, position: int, count: int) -> Any:
     """Return one of ``count`` values that an array is unpacked into."""
     if isinstance(value, Pair):
         value = (value.values, value.indices)
@@ -108,10 +108,10 @@ def refuse_write(f: Graph, name: str, value: object, what: str) -> None:
 
 def leaf_of(f: Graph, value: Any) -> Input | None:
     """Return the differentiated input that a tensor shows, or None."""
-    from gradcli.language.memory import is_array, root, window_of
+    from gradcli.language.memory import is_no_float_node, storage_root, window_of
 
     leaves = {leaf.index: leaf for leaf in f.inputs.values() if leaf.active}
-    if is_array(value) or root(f, value) not in leaves:
+    if is_no_float_node(value) or storage_root(f, value) not in leaves:
         return None
     return leaves.get(window_of(f, value).side)
 
@@ -204,12 +204,12 @@ def writes_result(method: str) -> bool:
     return function.family in ("elementwise", "indices") or method[:-1] in WRITTEN
 
 
-def name_of(node: ast.expr | None) -> str:
+def variable_name(node: ast.expr | None) -> str:
     """Return the name of a variable, nothing for any other expression."""
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def as_load(name: str, node: ast.AST) -> ast.Name:
+def load_of(name: str, node: ast.AST) -> ast.Name:
     """Return what reads a variable, at the place of ``node``."""
     return ast.copy_location(ast.Name(name, ast.Load()), node)
 
@@ -290,12 +290,12 @@ class Statements(Expressions):
         if isinstance(node, ast.While):
             loop, register = Loop("", self.writer.condition(node.test)), self.sides_of[node]
         else:
-            loop, register = Loop(name_of(node.target), None), None
+            loop, register = Loop(variable_name(node.target), None), None
         return lambda regs: None if regs[0].story is None else LoopTurns(regs[0], regs[0].story, loop, register)
 
     def loop_target(self, node: ast.For) -> Store:
         """Return what gives the variable of a loop an integer, or a row, which is told."""
-        name = name_of(node.target)
+        name = variable_name(node.target)
         target = self.variable(name, definite=False)
         self.definite.add(name)
         row = Assigned(name, self.writer.operand(node.iter, "["), row=True)
@@ -310,7 +310,7 @@ class Statements(Expressions):
     def walked(self, node: ast.expr) -> Callable[[Frame], Iterable[Any]]:
         """Return what gives the items of a loop; a register has the array, as writes in the loop change it."""
         self.loop_arrays.append(kept := self.register())
-        if isinstance(node, ast.Call) and name_of(node.func) == "range":
+        if isinstance(node, ast.Call) and variable_name(node.func) == "range":
             if node.keywords or not 1 <= len(node.args) <= 3:
                 raise GradcliError("arguments", "range takes one to three integers")
             return self.applied(node, lambda f, *bounds: range_of(list(bounds)), self.operands(node.args))
@@ -350,13 +350,13 @@ class Statements(Expressions):
             return self.unpack(target, value)
         if isinstance(target, ast.Subscript):
             return self.put(target, None, self.expression(value), node)
-        write = self.write_call(value, name_of(target))
+        write = self.write_call(value, variable_name(target))
         if write is None:
             return self.stored(target, self.expression(value), value)
         name, do = write
-        if name == name_of(target):
+        if name == variable_name(target):
             return lambda regs: do(regs) and None
-        store = self.stored(target, self.expression(as_load(name, value)), Written(name))
+        store = self.stored(target, self.expression(load_of(name, value)), Written(name))
 
         def run(regs: Frame) -> None:
             do(regs)
@@ -429,7 +429,7 @@ class Statements(Expressions):
         def taken(regs: Frame) -> list[Any]:
             made = whole(regs)
             try:
-                return [unpacked(regs[0], made, place, number) for place in range(number)]
+                return [unpack_value(regs[0], made, place, number) for place in range(number)]
             except GradcliError as error:
                 raise error.at(span) from None
 
@@ -463,7 +463,7 @@ class Statements(Expressions):
         from gradcli.language.torch_refusals import remark_write
 
         name, first = self.named(target.value)
-        base = self.expression(as_load(name, target.value))
+        base = self.expression(load_of(name, target.value))
         if name not in self.variables:
             raise GradcliError("in-place", f"an entry of '{name}' is written to, which is no variable here")
         items = index_items(target)
@@ -535,7 +535,7 @@ class Statements(Expressions):
         from gradcli.language.memory import write_through  # most programs write to nothing
 
         name, span = record.name, self.spans.of(node)
-        old, others = self.expression(as_load(name, node)), self.others(name)
+        old, others = self.expression(load_of(name, node)), self.others(name)
         register, beside = self.variable(name, definite=name in self.definite), self.register()
         combine = None if op is None else binary_operator(op, (None, register), (None, beside))
 
@@ -580,7 +580,7 @@ class Statements(Expressions):
             wanted = ""
         inner = self.write_call(base, wanted) if isinstance(base, ast.Call) else None
         name, first = self.named(base, wanted) if inner is None else inner
-        loaded = as_load(name, base)
+        loaded = load_of(name, base)
         if method in IN_PLACE and len(node.args) == 1 and not node.keywords:
             target = ast.copy_location(ast.Name(name, ast.Store()), base)
             write = self.run_AugAssign(ast.copy_location(ast.AugAssign(target, IN_PLACE[method](), node.args[0]), node))

@@ -290,18 +290,18 @@ def _item(text: str, span: Span, bounds: Bounds) -> int | float | Given:
     item = text[slice(*span)].strip()
     if not item:
         raise GradcliError("value", "a number is missing here", span=span, facts=NoValue())
-    if is_number(item):
+    if is_number_text(item):
         return _number(item, span)
     if re.match(r"[+-]\s*[+-]", item):
         raise GradcliError("value", f"'{item}' is not a number", span=span, facts=NoValue())
     words = item.split()
-    if len(words) > 1 and all(map(is_number, words)):
+    if len(words) > 1 and all(map(is_number_text, words)):
         short = words if len(words) < 9 else [*words[:4], "...", words[-1]]
         raise GradcliError("value", "numbers need commas between them", span=span, hint=f"write {','.join(short)}")
     return _constant(text, span, bounds)
 
 
-def is_number(text: str) -> bool:
+def is_number_text(text: str) -> bool:
     """Return whether a text is a number as Python writes it, ``1_000`` too; zeros may lead."""
     return bool(NUMBER.fullmatch(text) or ("_" in text and re.fullmatch(_WITH_UNDERSCORES, text)))
 
@@ -376,10 +376,10 @@ def read_json(text: str, key: str | None = None) -> Given:
         ) from None
     except RecursionError:
         raise GradcliError("value", "the lists are nested too deeply") from None
-    return array_of(entry_of(data, key), None)
+    return array_of_lists(json_entry(data, key), None)
 
 
-def entry_of(data: Any, key: str | None) -> Any:
+def json_entry(data: Any, key: str | None) -> Any:
     """Return what a JSON object has under a key, or what is no object as it stands; raises ``value``."""
     if not isinstance(data, dict):
         if key is not None:
@@ -395,7 +395,7 @@ def entry_of(data: Any, key: str | None) -> Any:
     )
 
 
-def array_of(data: Any, dtype: Any = np.float64) -> Given:
+def array_of_lists(data: Any, dtype: Any = np.float64) -> Given:
     """Return nested lists of numbers as an array; raises ``value`` for anything else."""
     shape = _shape(data)
     array = np.array(data, dtype=dtype).reshape(shape)

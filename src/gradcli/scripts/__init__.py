@@ -53,7 +53,7 @@ def torch_script(answer: Explained) -> list[str]:
     if not answer.rules and not is_input(answer):
         raise refusal("torch", f"'{answer.name}' depends on no variable, and PyTorch refuses backward")
     body = [
-        *(f"{line.name} = {words.number(line.value, moved(answer, line.name))}" for line in words.inputs),
+        *(f"{line.name} = {words.number(line.value, grad_option(answer, line.name))}" for line in words.inputs),
         "",
         *words.lines(forward),
         "",
@@ -70,7 +70,7 @@ def torch_script(answer: Explained) -> list[str]:
         *imports, "", "torch.set_default_dtype(torch.float64)", "",
         *body, *shown, "",
         *(only_told(answer, DISAGREE) if answer.agreement.verdict != "agree" else [CHECKS, *(
-            f"torch.testing.assert_close({left(name, value)}, {words.number(value)}, {near(value, words)}, "
+            f"torch.testing.assert_close({left(name, value)}, {words.number(value)}, {tolerance_text(value, words)}, "
             "equal_nan=True)" for name, value in answer.grad.items())]),
     ]  # fmt: skip
 
@@ -80,7 +80,7 @@ def is_input(answer: Explained) -> bool:
     return not answer.rules and any(np.any(grad) for grad in answer.grad.values())
 
 
-def moved(answer: Explained, name: str) -> str:
+def grad_option(answer: Explained, name: str) -> str:
     """Return what a tensor is told that is differentiated."""
     return ", requires_grad=True" if name in answer.differentiated else ""
 
@@ -137,7 +137,7 @@ def numpy_script(answer: Explained) -> list[str]:
         *sweep, "",
         *(f'print("{name}.grad =", {cotangent})' for name, cotangent, _ in results), "",
         CHECKS,
-        *(f"np.testing.assert_allclose({cotangent}, {number_text(value)}, {near(value, words)})"
+        *(f"np.testing.assert_allclose({cotangent}, {number_text(value)}, {tolerance_text(value, words)})"
           for cotangent, value in ((answer.name, answer.output), *(result[1:] for result in results))),
     ]  # fmt: skip
 
@@ -154,7 +154,7 @@ def jax_checks(answer: Explained, words: Words) -> list[str]:
     if why:
         return only_told(answer, why)
     checks = [
-        f"np.testing.assert_allclose({words.cotangents[name]}, {number_text(value)}, {near(value, words)})"
+        f"np.testing.assert_allclose({words.cotangents[name]}, {number_text(value)}, {tolerance_text(value, words)})"
         for name, value in answer.grad.items()
     ]
     return [CHECKS, *checks]
@@ -177,12 +177,12 @@ def left(name: str, value: Array) -> str:
     return f"{name}.grad" if np.any(value) else f"torch.zeros_like({name}) if {name}.grad is None else {name}.grad"
 
 
-def near(wanted: Array, words: Words) -> str:
+def tolerance_text(wanted: Array, words: Words) -> str:
     """Return how near a result has to come: a millionth of it, and what rounding leaves where terms cancel."""
-    return f"rtol=1e-6, atol={1e-9 * largest([wanted]) + 1e-13 * words.largest:.1e}"
+    return f"rtol=1e-6, atol={1e-9 * largest_size([wanted]) + 1e-13 * words.largest:.1e}"
 
 
-def largest(arrays: Iterable[Array]) -> float:
+def largest_size(arrays: Iterable[Array]) -> float:
     """Return the size of the largest number, infinities apart."""
     sizes = [np.abs(np.asarray(array, dtype=np.float64)) for array in arrays]
     return max((float(size[np.isfinite(size)].max(initial=0.0)) for size in sizes), default=0.0)
@@ -192,7 +192,7 @@ class Words:
     """What the lines of one script are called and written in.
 
     ``cotangents`` has the name of each value's cotangent, ``inputs`` the variables and the long arrays of rules,
-    ``largest`` the size of the largest number on the way.
+    ``largest_size`` the size of the largest number on the way.
     """
 
     def __init__(self, dialect: Dialect, answer: Explained, lines: Iterable[Line], extra: tuple[str, ...]) -> None:
@@ -205,7 +205,7 @@ class Words:
         self.cotangents = {name: self.fresh(f"d{name}", f"grad_{name}") for name in values}
         self.translator = Translator(dialect, values, self.cotangents)
         self.dialect, self.explained, self.values = dialect, answer, values
-        self.largest = largest([answer.seed, *values.values(), *(rule.value for rule in answer.rules)])
+        self.largest = largest_size([answer.seed, *values.values(), *(rule.value for rule in answer.rules)])
         clashing = sorted(values.keys() & reserved)
         if clashing:
             raise refusal(dialect.library, f"the script needs the name {' and '.join(clashing)} itself",

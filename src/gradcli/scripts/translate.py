@@ -22,7 +22,7 @@ from gradcli.errors.hints import counted
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.parts import Rule, Value
 from gradcli.explanation.rereading import COTANGENT
-from gradcli.language.calls import MODULES, Bound, bind, dotted, find_constant, parameters, resolve
+from gradcli.language.calls import MODULES, Bound, bind_call, dotted, find_constant, parameters, resolve_call
 from gradcli.language.expressions import special_call
 from gradcli.ops import OPERATORS, Function
 from gradcli.ops.declare import Array
@@ -70,7 +70,7 @@ class Dialect:
         return in_jax(name) if name is not None and self.library == "jax" else name
 
 
-def tree_of(text: str) -> ast.expr:
+def syntax_of(text: str) -> ast.expr:
     """Return the syntax of an expression."""
     return ast.parse(text.strip(), mode="eval").body
 
@@ -88,7 +88,7 @@ class Fill(ast.NodeTransformer):
 
 def filled(template: str, **arguments: ast.expr) -> ast.expr:
     """Return a template with arguments in the place of its names."""
-    return Fill(arguments).visit(tree_of(template))  # type: ignore[no-any-return]
+    return Fill(arguments).visit(syntax_of(template))  # type: ignore[no-any-return]
 
 
 PLAIN_SYNTAX = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.IfExp, ast.Compare, ast.operator, ast.unaryop, ast.cmpop,
@@ -98,12 +98,12 @@ DEFAULT = "default "
 """Marks the default of a parameter, whose name follows: nobody gave it."""
 
 
-def names_in(text: str) -> set[str]:
+def expression_names(text: str) -> set[str]:
     """Return the names that an expression mentions."""
-    return {node.id for node in ast.walk(tree_of(text)) if isinstance(node, ast.Name)}
+    return {node.id for node in ast.walk(syntax_of(text)) if isinstance(node, ast.Name)}
 
 
-def without_defaults(node: ast.expr) -> ast.expr:
+def drop_defaults(node: ast.expr) -> ast.expr:
     """Return an expression whose calls leave out what nobody gave and the library takes for granted, too.
 
     That is None and False, an option of the same name, and any default of a function that the script brings along.
@@ -206,20 +206,20 @@ def refusal(library: str, why: str, hint: str | None = None) -> GradcliError:
 
 def forward_lines(answer: Explained, library: str) -> list[Line]:
     """Return the values of the program in order, y the last; raises ``code`` where turns of a loop were not kept."""
-    lines = list(recorded(answer, library))
+    lines = list(lines_of_run(answer, library))
     if not any(line.name == answer.name for line in lines) and answer.name not in answer.inputs:
         raise refusal(library, "its last value is not in the record of what ran")
     return lines
 
 
-def recorded(answer: Explained, library: str) -> Iterator[Line]:
+def lines_of_run(answer: Explained, library: str) -> Iterator[Line]:
     """Yield the values of the program; each text mentions earlier names alone."""
     ahead = {value.name for value in answer.values} - answer.inputs.keys()
     for value in answer.values:
         if value.role == "input":
             continue
         text = text_of(value)
-        if text is None or not ahead.isdisjoint(names_in(text)):
+        if text is None or not ahead.isdisjoint(expression_names(text)):
             why = f"of its loops the first and the last turns are kept, and '{value.name}' needs one between them"
             raise refusal(library, why, "fewer turns are kept as a whole")
         ahead.discard(value.name)
@@ -263,7 +263,7 @@ def refuse_long(arrays: list[Array], library: str) -> None:
 PLACES = {"nonzero", "np.nonzero", "np.tril_indices", "np.triu_indices"}
 
 
-def values_of(function: Function, bound: list[Bound]) -> str | None:
+def pair_template(function: Function, bound: list[Bound]) -> str | None:
     """Return the template of the values that a call gives beside their places; None where it gives one array."""
     annotation = str(inspect.signature(function.build).return_annotation) if function.build is not None else ""
     if "Pair" not in annotation:
@@ -296,7 +296,7 @@ def is_mask(node: ast.expr, values: Mapping[str, Array]) -> bool:
             return node.id in values and values[node.id].dtype == bool
         case ast.Call():
             plain = special_call(node, values) is not None
-            return not plain and resolve(node, values)[0].kinds.integers == "mask"
+            return not plain and resolve_call(node, values)[0].kinds.integers == "mask"
     return False
 
 
@@ -304,7 +304,7 @@ def is_places(node: ast.expr, values: Mapping[str, Array]) -> bool:
     """Return whether an expression is a tuple of positions, an array for each axis."""
     if not isinstance(node, ast.Call) or special_call(node, values) is not None:
         return False
-    return resolve(node, values)[0].name in PLACES
+    return resolve_call(node, values)[0].name in PLACES
 
 
 CONSTANT_NAMES = ("pi", "e", "inf", "nan")
@@ -327,7 +327,7 @@ class Translator:
     def text(self, text: str) -> str:
         """Return an expression of the language in the words of the library; raises ``code``."""
         renamed = COTANGENT.sub(lambda match: self.cotangents.get(match[1], match[0]), text)
-        tree = tree_of(renamed)
+        tree = syntax_of(renamed)
         try:
             return ast.unparse(self.value(tree) if self.is_plain(tree) else self.array(tree))
         except GradcliError as error:
@@ -335,7 +335,7 @@ class Translator:
 
     def is_number(self, text: str) -> bool:
         """Return whether a line is a plain number of Python in a script."""
-        return self.is_plain(tree_of(text))
+        return self.is_plain(syntax_of(text))
 
     def is_plain(self, node: ast.expr) -> bool:
         """Return whether an expression is a plain number of Python in a script, and no array."""
@@ -397,7 +397,7 @@ class Translator:
         name = (dotted(node) or "").rpartition(".")[2]
         if name not in CONSTANT_NAMES:
             raise self.unknown(f"'{name}' has no counterpart")
-        return tree_of(f"{self.dialect.module}.{name}")
+        return syntax_of(f"{self.dialect.module}.{name}")
 
     def display(self, node: ast.List | ast.Tuple) -> ast.expr:
         """Return the array that a list is."""
@@ -474,11 +474,11 @@ class Translator:
         """Return a call of the function that means the same; ``alone`` takes the values of a pair."""
         if special_call(node, self.values) is not None:
             raise self.unknown(f"'{ast.unparse(node)[:40]}' gives a length and no array")
-        function, receiver = resolve(node, self.values)
-        bound = bind(function, node, receiver)
+        function, receiver = resolve_call(node, self.values)
+        bound = bind_call(function, node, receiver)
         if function.name in self.dialect.lacks or self.lacks_derivative(function):
             raise self.unknown(f"'{function.name}' has no counterpart")
-        values = values_of(function, bound) if alone else None
+        values = pair_template(function, bound) if alone else None
         result = self.called(function, bound)
         return result if values is None else filled(values, x=result)
 
@@ -518,9 +518,9 @@ class Translator:
     def from_template(self, function: Function, template: str, bound: list[Bound]) -> ast.expr:
         """Return the first template that has a place for every argument, with defaults for those left out."""
         arguments = {one.parameter.name: self.argument(one) for one in bound}
-        choice = next((text for text in template.split(" | ") if arguments.keys() <= names_in(text)), None)
+        choice = next((text for text in template.split(" | ") if arguments.keys() <= expression_names(text)), None)
         if choice is None:
-            left = sorted(arguments.keys() - names_in(template.rsplit(" | ", maxsplit=1)[-1]))
+            left = sorted(arguments.keys() - expression_names(template.rsplit(" | ", maxsplit=1)[-1]))
             raise self.unknown(f"'{function.name}' with {', '.join(left)} has no counterpart")
         if function.build is not None:
             signature = inspect.signature(function.build).parameters
@@ -528,7 +528,7 @@ class Translator:
                 empty = ast.Tuple([], ast.Load()) if parameter.rest else None
                 default = empty or ast.Constant(signature[parameter.name].default, kind=DEFAULT + parameter.name)
                 arguments.setdefault(parameter.name, default)
-        result = without_defaults(filled(choice, **arguments))
+        result = drop_defaults(filled(choice, **arguments))
         self.used |= {
             part.func.id for part in ast.walk(result) if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)
         }
@@ -548,7 +548,7 @@ class Translator:
                 if self.dialect.options and word not in self.dialect.options:
                     raise self.unknown(f"'{spelled}' with {word}= has no counterpart")
                 options.append(ast.keyword(word, argument))
-        return ast.Call(tree_of(spelled), places, options)
+        return ast.Call(syntax_of(spelled), places, options)
 
     def argument(self, one: Bound) -> ast.expr:
         """Return an argument as its parameter wants it."""
