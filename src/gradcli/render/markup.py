@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -180,7 +181,7 @@ def css(style: str) -> str:
 # ---- the answer in LaTeX
 
 GREEK = frozenset((
-    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lam", "mu", "nu", "xi",
     "pi", "rho", "sigma", "tau", "phi", "chi", "psi", "omega",
 ))  # fmt: skip
 OPERATORS = ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min", "det", "arg", "gcd")
@@ -246,13 +247,19 @@ class Columns(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
         """Return x @ W as W.T @ x, x @ y as x.T @ y, and x * y as a product of entries."""
         self.generic_visit(node)
-        left, right = self.axes_of(node.left), self.axes_of(node.right)
-        if isinstance(node.op, ast.Mult) and left and right:
+        if isinstance(node.op, ast.Mult) and self.has_axes(node.left) and self.has_axes(node.right):
             return ast.BinOp(node.left, Entrywise(), node.right)
+        left, right = self.axes_of(node.left), self.axes_of(node.right)
         if not isinstance(node.op, ast.MatMult) or left != 1 or right not in (1, 2):
             return node
         row, other = (node.left, node.right) if right == 1 else (node.right, node.left)
         return ast.BinOp(transposed(row), ast.MatMult(), other)
+
+    def has_axes(self, node: ast.expr) -> bool:
+        """Return whether an expression surely has axes, however many."""
+        if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
+            return self.has_axes(node.left) or self.has_axes(node.right)
+        return bool(self.axes_of(node))
 
     def axes_of(self, node: ast.expr) -> int | None:
         """Return how many axes an expression has; None where that is not sure."""
@@ -302,7 +309,8 @@ def transposed(node: ast.expr) -> ast.expr:
 def name(text: str) -> str:
     """Return a name: ``W1`` as W with an index, one letter in italics, a longer one upright."""
     letters, digits = re.fullmatch(r"(.*?)(?:_?(\d+))?", text, re.DOTALL).groups()  # type: ignore[union-attr]
-    base = rf"\{letters}" if letters in GREEK else letters if len(letters) == 1 and letters.isalpha() else ""
+    greek = letters in GREEK and letters.replace("lam", "lambda")
+    base = rf"\{greek}" if greek else letters if len(letters) == 1 and letters.isalpha() else ""
     base = base or rf"\mathrm{{{escaped_in_latex(letters or text)}}}"
     return rf"{base}_{{{digits}}}" if digits and letters else base
 
@@ -565,7 +573,8 @@ def fraction(derivative: Derivative, axes: Mapping[str, int]) -> str:
 def side(one: Side, axes: Mapping[str, int]) -> str:
     """Return a side of an equation."""
     if isinstance(one, str):
-        return formula(one, axes) if one.isascii() else rf"\text{{{escaped_in_latex(one)}}}"
+        text = greek_spelled(one)
+        return formula(text, axes) if text.isascii() else rf"\text{{{escaped_in_latex(one)}}}"
     return " + ".join(r" \cdot ".join(map(word, term.text.split("·"))) for term in one)
 
 
@@ -573,7 +582,13 @@ def word(text: str, axes: Mapping[str, int] | None = None) -> str:
     """Return a number, a name or a short formula; what is no formula stands as it is."""
     if text in WORDS:
         return WORDS[text]
+    text = greek_spelled(text)
     return formula(text, axes) if text.isascii() and "  " not in text else rf"\text{{{escaped_in_latex(text)}}}"
+
+
+def greek_spelled(text: str) -> str:
+    """Return a text with its Greek letters spelled out as the language does: ``theta`` for θ, ``lam`` for λ."""
+    return re.sub("[α-ω]", lambda c: unicodedata.name(c[0]).rpartition(" ")[2].lower().replace("lamda", "lam"), text)
 
 
 def number(value: Any, settings: Settings) -> str:
