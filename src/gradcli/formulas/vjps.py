@@ -162,7 +162,7 @@ def in_whole_shape(x: Written) -> Expression:
     if x.stands == x.shape:
         return x.expression
     what, lengths = x.expression, ", ".join(map(str, x.shape))
-    if what.value is None and not (what.factors and all(part.value is not None for _, part in what.factors)):
+    if what.value is None and not (what.factors and all(part.value is not None for part, _ in what.factors)):
         return e.name(f"expand({what.text}, {lengths})")
     if what.value == 1 and e.FORMS.get():
         return e.name(f"ones({lengths})")
@@ -195,7 +195,7 @@ def take_apart(x: Written, axes: Sequence[int], keepdims: bool) -> tuple[Express
     They are the same along the axes. Arrays among them may where all others have the whole shape without them.
     """
     factors, sign = x.expression.factors, e.number(-1 if x.expression.negative else 1)
-    shapes = [() if part.is_scalar else part.shape for _, part in factors]
+    shapes = [() if part.is_scalar else part.shape for part, _ in factors]
     if not factors or all(shape == () for shape in shapes):
         return e.number(1), x.expression, ()
 
@@ -469,8 +469,8 @@ def sum_along(g: Written, dim: int) -> Written:
     A textbook takes the entries of a target as shares, whose sum is 1: a line where that is not true is not shown.
     """
     total = reduce_sum(g, dim, keepdims=True)
-    factors = g.expression.factors or (e.Factor(below=False, what=g.expression),)
-    arrays = [what for _, what in factors if not what.is_scalar]
+    factors = g.expression.parts
+    arrays = [what for what, _ in factors if not what.is_scalar]
     if e.FORMS.get() is None or len(arrays) != 1 or not arrays[0].text.isidentifier():
         return total
     scalars = e.product([factor for factor in factors if factor.what.is_scalar])
