@@ -151,10 +151,8 @@ def textbook_product(factors: Sequence[Factor]) -> Expression:
     sums = [base for base, times in result.powers.values() if times == 1 and base.terms]
     for whole in sums:
         if divides(result, whole):
-            rest = result.without(monomial(whole))
-            spread = textbook_sum(
-                [Term(multiply(expression_of(rest), term.what), term.negative) for term in whole.terms]
-            )
+            rest = expression_of(result.without(monomial(whole)))
+            spread = textbook_sum([Term(multiply(rest, what), negative) for what, negative in whole.terms])
             if len(spread.text) < len(plain.text):
                 return spread
     return plain
