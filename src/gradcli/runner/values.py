@@ -613,6 +613,18 @@ class Progress(Foreign):
     items: Any
 
 
+@dataclass(slots=True, eq=False)
+class Factory:
+    """What a ``defaultdict`` makes of a key that is not there: a call of the script's."""
+
+    run: Any
+    make: Any
+
+    def __call__(self) -> Any:
+        """Return a new value."""
+        return self.run.call(self.make)
+
+
 class Context:
     """What ``with`` enters; this one gives a value, and changes nothing. As a decorator it gives the function."""
 

@@ -322,27 +322,40 @@ def cmp_to_key(run: Run, function: Any) -> Any:
 
 
 class Dispatch:
-    """A function that has others for types of its first argument."""
+    """A function, or a method, that has others for types of its first argument."""
 
-    def __init__(self, function: Any) -> None:
-        self.function = function
-        self.kinds: list[tuple[Class, Any]] = []
+    def __init__(self, function: Any, place: int) -> None:
+        self.function, self.place = function, place
+        self.kinds: dict[Any, Any] = {}
 
     def __call__(self, run: Run, *arguments: Any, **named: Any) -> Any:
         """Call the function of the type that is nearest."""
-        own = run.call(run.builtin("type"), [arguments[0]])
-        order = own.order if isinstance(own, Class) else []
-        result = min(((order.index(kind), k) for k, (kind, _) in enumerate(self.kinds) if kind in order), default=None)
-        return run.call(self.function if result is None else self.kinds[result[1]][1], list(arguments), named)
+        if len(arguments) <= self.place:
+            run.fail("TypeError", f"{run.attribute(self, '__name__')} requires at least 1 positional argument")
+        value = arguments[self.place]
+        order = getattr(run.type_of(value), "order", [])
+        near = next((kind for kind in order if kind in self.kinds), None)
+        is_kind = run.builtin("isinstance")
+        near = near or next((kind for kind in self.kinds if run.call(is_kind, [value, kind])), None)
+        return run.call(self.kinds.get(near, self.function), list(arguments), named)
 
     def register(self, run: Run, kind: Any, function: Any = None) -> Any:
-        """Enter the function of a type, as a decorator too."""
+        """Enter the function of a type, as a decorator too: by name, or by the annotation of its first argument."""
+        if function is None and isinstance(kind, Closure):
+            kinds = list(kind.attributes.get("__annotations__", {}).values())
+            if not kinds:
+                what = f"Invalid first argument to `register()`: {run.quoted(kind)}. "
+                run.fail(
+                    "TypeError",
+                    f"{what}Use either `@register(some_class)` or plain `@register` on an annotated function.",
+                )
+            kind, function = kinds[0], kind
         if function is None:
             return lambda run, function: self.register(run, kind, function)
-        self.kinds.append((kind, function))
+        self.kinds |= dict.fromkeys(kind if isinstance(kind, tuple) else (kind,), function)
         return function
 
-    attributes = own_attributes("register")
+    attributes = own_attributes("register") | attributes_of("function", "__name__", "__doc__")
 
 
 TABLE |= {
@@ -352,7 +365,8 @@ TABLE |= {
     ),
     "functools.cache": lambda run, function: Cached(function, None),
     "functools.wraps": lambda run, wrapped, *_, **__: lambda run, wrapper: update_wrapper(run, wrapper, wrapped),
-    "functools.singledispatch": lambda run, function: Dispatch(function),
+    "functools.singledispatch": lambda run, function: Dispatch(function, 0),
+    "functools.singledispatchmethod": lambda run, function: Dispatch(function, 1),
 }
 
 

@@ -51,6 +51,7 @@ from gradcli.runner.values import (
     Keyed,
     Method,
     Module,
+    Named,
     Progress,
     Property,
     Super,
@@ -244,7 +245,7 @@ def raw_items(name: str) -> Callable[..., Any]:
         if not isinstance(me, list) or name == "__getitem__":
             return item_of(run, me, key)
         change = getattr(list, name)
-        return by_python(run, lambda: change(me, whole(run, key), *value), "list assignment index out of range")
+        return by_python(run, lambda: change(me, whole(run, key), *value))
 
     return run_it
 
@@ -323,6 +324,8 @@ def assign_attribute(run: Run, base: Any, name: str, value: Any) -> None:
         if before is not UNBOUND and not isinstance(before, bool | int | float | str | None):
             raise run.refuse(f"{full} stays as it is: gradcli does not change what libraries have")
         run.resolved[full] = value
+    elif isinstance(base, Named) and name in base.fields:
+        run.fail("AttributeError", "can't set attribute")
     elif not isinstance(base, Foreign | TableFunction):
         no_attribute(run, base, name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from functools import cache, cmp_to_key
 from typing import Any
@@ -179,6 +180,11 @@ NDARRAY = Class("ndarray", [], {}, qualified="numpy.ndarray")
 JAX_ARRAY = Class("ArrayImpl", [], {}, qualified="jaxlib.xla_extension.ArrayImpl")
 SIZE = Class("Size", [TUPLE], {}, lambda run, x=(): Size(take(run, x)), qualified="torch.Size")
 DTYPE = Class("dtype", [], {}, qualified="torch.dtype")
+COLLECTIONS: dict[Any, Class] = {
+    kind: Class(kind.__name__, [] if kind is deque else [DICT], {}, qualified=f"collections.{kind.__name__}")
+    for kind in (deque, Counter, OrderedDict, defaultdict)
+}
+"""The classes of Python's ``collections``, whose objects are Python's own."""
 WALKS: tuple[Any, ...] = (
     *map(iter, ([], (), {}, set(), "", range(1))), {}.keys(), {}.values(), {}.items(), enumerate(()), zip(),
     reversed([]),
@@ -186,7 +192,8 @@ WALKS: tuple[Any, ...] = (
 """What walks over Python's own containers, one of each kind."""
 HOST: tuple[tuple[Any, Class], ...] = (
     (bool, type_class("bool", lambda run, x=False: truth(run, x), INT)), (int, INT), (float, FLOAT), (str, STR),
-    (list, type_class("list", lambda run, x=(): take(run, x))), (Size, SIZE), (tuple, TUPLE), (dict, DICT),
+    (list, type_class("list", lambda run, x=(): take(run, x))), (Size, SIZE), (tuple, TUPLE), *COLLECTIONS.items(),
+    (dict, DICT),
     (set, type_class("set", lambda run, x=(): {hashable(run, item) for item in take(run, x)})),
     (frozenset, type_class("frozenset", lambda run, x=(): frozenset(hashable(run, item) for item in take(run, x)))),
     (range, type_class("range", make_range)), (slice, type_class("slice", lambda run, *bounds: slice(*bounds))),
@@ -230,8 +237,8 @@ def type_of(_run: Run, x: Any) -> Any:
 def type_name(x: Any) -> str:
     """Return what Python calls the type of a value, for messages."""
     kind = type_of(None, x)  # type: ignore[arg-type]
-    is_numpy = isinstance(kind, Class) and kind.qualified.startswith("numpy.")
-    return str(kind.qualified if is_numpy else kind.name)
+    in_full = isinstance(kind, Class) and kind.qualified.startswith(("numpy.", "collections."))
+    return str(kind.qualified if in_full and kind.name != "Counter" else kind.name)
 
 
 ABSTRACT = {
