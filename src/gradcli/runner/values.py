@@ -122,10 +122,11 @@ class View(Tensor):
             self.seen = self.base.version
 
     def show_anew(self) -> None:
-        """Look at the base after a write to it."""
-        self.shown = self.look(self.base.node)  # type: ignore[misc]
+        """Look at the base after a write to it; one that has become a leaf stays what it is."""
         self.seen = self.base.version
-        self.made_by = "AsStridedBackward0"
+        if not self.leaf:
+            self.shown = self.look(self.base.node)  # type: ignore[misc]
+            self.made_by = "AsStridedBackward0"
 
 
 class Rest(Tensor):

@@ -105,7 +105,7 @@ def to_int(run: Run, x: Any = 0, base: Any = None) -> Any:
     try:
         return int(x) if base is None else int(x, base)
     except (ValueError, OverflowError) as error:
-        literal = isinstance(error, ValueError) and not str(error).startswith("Exceeds")
+        literal = isinstance(x, str) and not str(error).startswith(("Exceeds", "int() base"))
         text = f"invalid literal for int() with base {base or 10}: {x!r}" if literal else str(error)
         return run.fail(type(error).__name__, text)
 
@@ -249,6 +249,11 @@ ABSTRACT = {
 }  # fmt: skip
 
 
+def is_abstract(name: str, kind: Any) -> bool:
+    """Return whether a class of Python's, by its name, has what an abstract one asks for."""
+    return isinstance(kind, Foreign) and name in ABSTRACT.get(kind.name.rpartition(".")[2], ())
+
+
 def is_kind(run: Run, x: Any, kinds: Any) -> bool:
     """Return whether a value is of a class, or of one of several."""
     if isinstance(kinds, tuple):
@@ -257,7 +262,7 @@ def is_kind(run: Run, x: Any, kinds: Any) -> bool:
         return True
     own = type_of(run, x)
     if isinstance(kinds, Foreign):
-        return isinstance(own, Class) and own.name in ABSTRACT.get(kinds.name.rpartition(".")[2], ())
+        return isinstance(own, Class) and is_abstract(own.name, kinds)
     if isinstance(kinds, DType):
         is_number = isinstance(x, Tensor) and (x.library == "jax" or (x.library == "numpy" and not x.shape))
         return is_number and x.dtype == kinds.name
@@ -323,6 +328,10 @@ def extreme(sign: str, word: str) -> Any:
     """Return Python's ``max`` or ``min``: of items, or of several values, the first of those that are equal."""
 
     def run_it(run: Run, *values: Any, key: Any = None, default: Any = UNBOUND) -> Any:
+        if not values:
+            run.fail("TypeError", f"{word} expected at least 1 argument, got 0")
+        if len(values) > 1 and default is not UNBOUND:
+            run.fail("TypeError", f"Cannot specify a default for {word}() with multiple positional arguments")
         items = take(run, values[0]) if len(values) == 1 else list(values)
         if not items:
             return run.fail("ValueError", f"{word}() arg is an empty sequence") if default is UNBOUND else default
@@ -385,13 +394,15 @@ def zip_(run: Run, *parts: Any, strict: bool = False) -> Iterator[Any]:
 def reversed_(run: Run, items: Any) -> Any:
     if (made := ask(run, items, "__reversed__")) is not UNBOUND:
         return made
-    if isinstance(items, set | frozenset):
+    if isinstance(items, set | frozenset | int | float | None):
         run.fail("TypeError", f"'{type_name(items)}' object is not reversible")
     return reversed(take(run, items))
 
 
 @builtin
 def map_(run: Run, function: Any, *parts: Any) -> Any:
+    if not parts:
+        run.fail("TypeError", "map() must have at least two arguments.")
     walks = zip(*[walk(run, part) for part in parts], strict=False)
     return run.over((run.call(function, list(items)) for items in walks), parts)
 
@@ -417,8 +428,14 @@ def round_(run: Run, x: Any, digits: Any = None) -> Any:
 
 
 @builtin
-def issubclass_(_run: Run, kind: Any, kinds: Any) -> bool:
-    return any(kind.is_a(one) for one in (kinds if isinstance(kinds, tuple) else (kinds,)))
+def issubclass_(run: Run, kind: Any, kinds: Any) -> bool:
+    several = kinds if isinstance(kinds, tuple) else (kinds,)
+    if not isinstance(kind, Class | Foreign):
+        run.fail("TypeError", "issubclass() arg 1 must be a class")
+    if not all(isinstance(one, Class | Foreign) for one in several):
+        run.fail("TypeError", "issubclass() arg 2 must be a class, a tuple of classes, or a union")
+    order = kind.order if isinstance(kind, Class) else [kind]
+    return any(one is OBJECT or one in order or any(is_abstract(base.name, one) for base in order) for one in several)
 
 
 @builtin
@@ -440,6 +457,8 @@ def or_default(work: Callable[[], Any], kind: str, default: tuple[Any, ...]) -> 
 
 @builtin
 def getattr_(run: Run, x: Any, name: str, *default: Any) -> Any:
+    if not isinstance(name, str):
+        run.fail("TypeError", f"attribute name must be string, not '{type_name(name)}'")
     return or_default(lambda: run.attribute(x, name), "AttributeError", default)
 
 
@@ -447,6 +466,8 @@ def getattr_(run: Run, x: Any, name: str, *default: Any) -> Any:
 def vars_(run: Run, x: Instance | None = None) -> dict[str, Any]:
     if x is None:
         raise run.refuse("'vars' of a module would be written to: gradcli does not run it")
+    if not hasattr(x, "fields"):
+        run.fail("TypeError", "vars() argument must have __dict__ attribute")
     return x.fields
 
 

@@ -142,6 +142,8 @@ def of_text(name: str) -> Callable[..., Any]:
 
 
 def join(run: Run, text: str, items: Any) -> str:
+    if isinstance(items, int | float | None):
+        run.fail("TypeError", "can only join an iterable")
     parts = take(run, items)
     for k, part in enumerate(parts):
         if not isinstance(part, str):
