@@ -29,6 +29,7 @@ from gradcli.runner.state import Run
 from gradcli.runner.values import (
     FLOATS,
     UNBOUND,
+    VIEWS,
     Bound,
     Class,
     Closure,
@@ -431,7 +432,7 @@ def to_repr(run: Any, x: Any, depth: int = 0) -> str:
         if "__members__" in x.kind.members:
             return f"<{x.kind.name}.{x.fields['name']}: {to_repr(run, x.fields['value'])}>"
         return instance_text(x)
-    return of_function(x)
+    return of_function(run, x)
 
 
 def named_text(x: Named, show: Show, _name: str) -> str:
@@ -467,8 +468,6 @@ def deque_text(x: deque[Any], show: Show, name: str) -> str:
     return f"{name}([{listed(x, show)}]{'' if x.maxlen is None else f', maxlen={x.maxlen}'})"
 
 
-VIEWS = {type(getattr({}, name)()): f"dict_{name}" for name in ("keys", "values", "items")}
-VIEWS |= {type(getattr(OrderedDict(), name)()): f"odict_{name}" for name in ("keys", "values", "items")}
 COLLECTIONS: tuple[tuple[type, Callable[[Any, Show, str], str]], ...] = (
     (deque, deque_text), (OrderedDict, pairs_text), (defaultdict, default_text),
     (Counter, lambda x, show, name: f"{name}({dict_text(dict(x.most_common()), show) if x else ''})"),
@@ -504,7 +503,7 @@ def of_container(run: Any, x: Any, depth: int) -> str | None:
     return write(x, show, name)
 
 
-def of_function(x: Any) -> str:
+def of_function(run: Any, x: Any) -> str:
     """Return a function, a class or a module as it is shown."""
     if isinstance(x, Class):
         return repr(x)
@@ -521,6 +520,9 @@ def of_function(x: Any) -> str:
     own = getattr(x, "text", None)
     if isinstance(own, str):
         return own
+    name = next((name for name, one in run.builtins.items() if one is x), None) if run is not None else None
+    if name is not None:
+        return f"<built-in function {name}>"
     return repr(x) if type(x).__module__.startswith("gradcli.") else f"<{type(x).__name__}>"
 
 

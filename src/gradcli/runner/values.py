@@ -6,7 +6,7 @@ What can be called and has attributes: functions of a script, classes and their 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from itertools import count
 from sys import intern
@@ -343,6 +343,12 @@ class Named(tuple):  # type: ignore[type-arg]
 
 # ---- what can be called and has attributes
 
+PARTS = ("keys", "values", "items")
+VIEWS: dict[type, str] = {
+    **{type(getattr(dict[str, int](), name)()): f"dict_{name}" for name in PARTS},
+    **{type(getattr(OrderedDict[str, int](), name)()): f"odict_{name}" for name in PARTS},
+}
+"""What shows the parts of a dictionary, and what Python calls it."""
 UNBOUND = compiling.UNBOUND
 Frame = compiling.Frame
 Evaluate = compiling.Evaluate

@@ -34,7 +34,7 @@ from gradcli.runner.python.containers import (
     item_of,
     whole,
 )
-from gradcli.runner.python.host_attributes import DUNDERS, FLOATS, KINDS, OF_CLASSES, host_attribute
+from gradcli.runner.python.host_attributes import DUNDERS, FIELDS, FLOATS, KINDS, OF_CLASSES, host_attribute
 from gradcli.runner.python.operators import (
     hashable,
 )
@@ -265,6 +265,9 @@ def raw_member(run: Run, me: Any, name: str) -> Any:
     for kind, table in KINDS:
         if isinstance(me, kind) and name in table:
             return Bound(table[name], me)
+    for kinds, readers in FIELDS:
+        if isinstance(me, kinds) and name in readers:
+            return readers[name](run, me)
     if name in DUNDERS and hasattr(plain_value(me), name):
         return Bound(lambda run, me, *a: DUNDERS[name](run, plain_value(me), *a), me)
     return UNBOUND

@@ -19,6 +19,7 @@ from gradcli.runner.state import Run, constant
 from gradcli.runner.values import (
     OBJECT,
     UNBOUND,
+    VIEWS,
     Bound,
     Class,
     ClassMethod,
@@ -186,8 +187,7 @@ COLLECTIONS: dict[Any, Class] = {
 }
 """The classes of Python's ``collections``, whose objects are Python's own."""
 WALKS: tuple[Any, ...] = (
-    *map(iter, ([], (), {}, set(), "", range(1))), {}.keys(), {}.values(), {}.items(), enumerate(()), zip(),
-    reversed([]),
+    *map(iter, ([], (), {}, set(), "", range(1))), enumerate(()), zip(), reversed([]),
 )  # fmt: skip
 """What walks over Python's own containers, one of each kind."""
 HOST: tuple[tuple[Any, Class], ...] = (
@@ -200,7 +200,8 @@ HOST: tuple[tuple[Any, Class], ...] = (
     (complex, type_class("complex", refuse_complex)), (type(None), type_class("NoneType")),
     (Closure, type_class("function")), (Bound, METHOD), (Method, METHOD), (type(...), type_class("ellipsis")),
     (type(NotImplemented), type_class("NotImplementedType")),
-    *[(type(one), type_class(type(one).__name__)) for one in WALKS], (Class, TYPE), (Module, type_class("module")),
+    *[(kind, type_class(kind.__name__)) for kind in (*map(type, WALKS), *VIEWS)], (Class, TYPE),
+    (Module, type_class("module")),
     (DType, DTYPE), (Iterator, type_class("generator")), (TableFunction, NATIVE),
     (bytes, type_class("bytes", make_bytes)),
 )  # fmt: skip

@@ -502,7 +502,7 @@ def call_table(run: Run, what: TableFunction, arguments: Arguments, named: Named
     return wrapped if not torch or keeps_layout else lay_out(wrapped)
 
 
-KEEPING = ("clone", "sort", "where", "masked_fill")
+KEEPING = ("clone", "sort", "where")
 """Functions beside those of single entries whose results lie in memory as their arguments do."""
 
 

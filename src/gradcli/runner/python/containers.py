@@ -33,6 +33,7 @@ from gradcli.runner.state import LONG, Run, show
 from gradcli.runner.values import (
     TITLES,
     UNBOUND,
+    VIEWS,
     Class,
     Foreign,
     Instance,
@@ -49,7 +50,6 @@ from gradcli.runner.values import (
 WRITTEN = "[]="
 """What an assignment to entries is called among the functions that make tensors."""
 ITERABLE = (list, tuple, dict, set, frozenset, str, range, bytes, deque)
-VIEWS: tuple[type, ...] = (type({}.items()), type({}.keys()), type({}.values()))
 CHANGING: tuple[type, ...] = (dict, set, deque, *VIEWS)
 LONGEST_TUPLE = 32
 """Items up to which PyTorch takes a list in an index for a tuple."""

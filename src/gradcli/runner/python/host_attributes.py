@@ -296,7 +296,10 @@ KINDS: tuple[tuple[type, Table], ...] = (
         "update": count, "subtract": lambda run, me, items=None, /, **named: count(run, me, items, by=-1, **named),
         **by_host(Counter, "total", "most_common", "elements"),
     }),
-    (OrderedDict, by_host(OrderedDict, "popitem", "move_to_end", reads=(hashable, as_it_is))),
+    (OrderedDict, {
+        **by_host(OrderedDict, "items", "keys", "values", "popitem"),
+        **by_host(OrderedDict, "move_to_end", reads=(hashable, as_it_is)),
+    }),
     (dict, {
         **by_host(dict, "items", "keys", "values", "popitem", "clear", "__len__"),
         "copy": lambda run, me: plain_value(me) if isinstance(me, Hosted) else me.copy(),

@@ -31,6 +31,7 @@ from gradcli.runner.values import (
     FLOATS,
     TITLES,
     UNBOUND,
+    VIEWS,
     Class,
     DType,
     Evaluate,
@@ -142,8 +143,7 @@ def rearrange(run: Run, x: Tensor, made: Tensor) -> None:
 Double = np.float64
 PLAIN = (int, float, bool)
 HOST_KINDS: tuple[type, ...] = (
-    int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, type({}.keys()),
-    type({}.items()), deque,
+    int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, deque, *VIEWS,
 )  # fmt: skip
 
 
