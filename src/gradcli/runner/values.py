@@ -82,6 +82,12 @@ class Tensor:
     def __repr__(self) -> str:
         return f"<Tensor {self.library} {self.dtype} {self.shape}>"
 
+    def __lt__(self, other: Any) -> bool:
+        return bool(self.value < getattr(other, "value", other))
+
+    def __gt__(self, other: Any) -> bool:
+        return bool(self.value > getattr(other, "value", other))
+
 
 class View(Tensor):
     """A tensor that shows a part of another's memory: worked out anew after a write to that one.
@@ -502,6 +508,12 @@ class Instance:
 
     def __repr__(self) -> str:
         return f"<{self.kind.qualified} object>"
+
+    def __lt__(self, other: object) -> bool:
+        return bool(self.kind.its_run.operate("<", self, other))
+
+    def __gt__(self, other: object) -> bool:  # asked by Python where what is on the left has no answer
+        return bool(self.kind.its_run.operate("<", other, self))
 
 
 class Keyed(Instance):

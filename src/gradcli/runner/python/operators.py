@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable
+from functools import cmp_to_key
 from typing import Any
 
 import numpy as np
@@ -144,6 +145,7 @@ Double = np.float64
 PLAIN = (int, float, bool)
 HOST_KINDS: tuple[type, ...] = (
     int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, deque, *VIEWS,
+    type(cmp_to_key(max)(0)),
 )  # fmt: skip
 
 
