@@ -399,7 +399,7 @@ def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
     op = STEEP_POWER if library == "jax" and sign == "**" and by_float else OPERATORS[sign, 2]
     if sign in COMPARED or sign in "&|^":
         made = table_compare(run.f, op, x, y)
-        bits = together(run, [a, b], library) if library == "torch" else promoted(*kinds)
+        bits = promoted(*kinds) if library == "numpy" else together(run, [a, b], library)
         return wrap_result(run, made, bits if sign in "&|^" else "bool", library)
     dtype = together(run, [a, b], library)
     if sign == "/" and category(dtype) < 2:
