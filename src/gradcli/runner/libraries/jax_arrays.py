@@ -31,7 +31,7 @@ from gradcli.runner.numpy_values import flows, other_type, to_real
 from gradcli.runner.python.builtins import JAX_ARRAY
 from gradcli.runner.python.calls import COUNTS, call_table
 from gradcli.runner.python.containers import entry, iterate, key_of, take
-from gradcli.runner.python.operators import PLAIN, SHORT, plain_in_jax, together_in_jax
+from gradcli.runner.python.operators import PLAIN, SHORT, plain_in_jax, quotient_type, together_in_jax
 from gradcli.runner.state import Run, constant
 from gradcli.runner.transforms import flatten, mapped
 from gradcli.runner.values import (
@@ -235,8 +235,10 @@ class JaxFunction(NumpyFunction):
         kinds = [together_in_jax(run, [x]) for x in values]
         alike = [one for one in kinds if category(one) == category(usual)]
         fixed = [one for one in alike if not isinstance(one, Weak)]
-        if fixed and not (kind == "i" and self.name in COUNTS):
+        if fixed and not (kind == "i" and self.name in (*COUNTS, "sum", "prod")):
             return reduce(promoted, fixed)
+        if kind == "f" and values and quotient_type(run, together_in_jax(run, values)) == "float32":
+            usual = Weak("float32")
         weak = alike or all(isinstance(one, Weak) for one in kinds)
         return usual if self.spreads and kinds and weak else strong(usual)
 
