@@ -26,6 +26,7 @@ from gradcli.jacobian.sparse import FEW, SHORT, Diagonals, rising, same
 from gradcli.ops.declare import Array, Op, holds_somewhere, value_of
 from gradcli.ops.links import (
     OUT,
+    At,
     Auxiliary,
     Bound,
     Contraction,
@@ -301,7 +302,7 @@ def parts_of(node: Operation, argument: int, reading: Reading, most: int) -> lis
 
 def links_of(reading: Reading, argument: int) -> Sequence[Links | Contraction]:
     """Return the links of an op by one argument, as its declaration has them."""
-    return reading.op.local(argument, reading.out, reading.values, reading.static)
+    return reading.op.local(At(argument, reading.out, reading.values, reading.static))
 
 
 def require_few(reading: Reading, count: int, most: int) -> None:

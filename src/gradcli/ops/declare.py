@@ -16,7 +16,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import links
-from gradcli.ops.links import OUT, Doubles, Formula, Links, Local, Options, Rule, Tensor, Test, Vjp
+from gradcli.ops.links import OUT, At, Doubles, Formula, Links, Local, Options, Rule, Tensor, Test, Vjp
 from gradcli.ops.writing import Call, function_call
 from gradcli.records import dataclass, field, replace
 
@@ -501,9 +501,8 @@ def holds_somewhere(found: Any) -> bool:
     return bool(found) if type(found) in (bool, np.bool_) else bool(np.asarray(found).any())
 
 
-def no_links(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def no_links(_at: At) -> list[Links]:
     """Return no link at all: the output is flat or not differentiable."""
-    del argument, out, values, static
     return []
 
 

@@ -16,11 +16,11 @@ from gradcli.ops.joining import STACK
 from gradcli.ops.links import (
     ONE,
     Array,
+    At,
     Contraction,
     Explicit,
     Library,
     Line,
-    Options,
     Order,
     Shape,
     Slot,
@@ -122,16 +122,14 @@ def pairs_along(
     return Contraction(at["row"], at["column"], lengths, weight, factor, slots, line=Line("a", "b", order))
 
 
-def matmul_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def matmul_local(at: At) -> list[Contraction]:
     """Link ``a @ b`` to one factor with the other as the coefficient."""
-    del out, static
-    return [contraction(argument, values, product_spec(*values))]
+    return [contraction(at.argument, at.values, product_spec(*at.values))]
 
 
-def einsum_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def einsum_local(at: At) -> list[Contraction]:
     """Link a sum of products to one factor with the product of the others as the coefficient."""
-    del out
-    return [contraction(argument, values, static["spec"])]
+    return [contraction(at.argument, at.values, at.static["spec"])]
 
 
 def matmul_size(a: Array, b: Array) -> int:
@@ -240,9 +238,7 @@ def require_product(a: Tensor, b: Tensor, what: str) -> None:
     if a.shape[-1] != inner:
         widths = f"{a.shape[-1]} columns on the left, {inner} rows on the right"
         raise GradcliError(
-            "shape",
-            f"{what}: shapes {a.shape} and {b.shape} do not fit: {widths}",
-            hint=transposed_hint(a, b),
+            "shape", f"{what}: shapes {a.shape} and {b.shape} do not fit: {widths}", hint=transposed_hint(a, b)
         )
 
 

@@ -22,19 +22,7 @@ from gradcli.ops.declare import (
     in_one_step,
 )
 from gradcli.ops.linear_algebra import require_product, require_square, with_ones
-from gradcli.ops.links import (
-    AUXILIARY,
-    OUT,
-    Array,
-    Contraction,
-    Explicit,
-    Formula,
-    Forward,
-    Links,
-    Mask,
-    Options,
-    Static,
-)
+from gradcli.ops.links import AUXILIARY, OUT, Array, At, Contraction, Explicit, Formula, Forward, Links, Mask, Static
 from gradcli.ops.values import Value, require
 from gradcli.ops.vocabulary import BY_NUMPY, Beside, Kinds, Made, function
 
@@ -172,10 +160,9 @@ def inverted(a: Array) -> Array:
     return result
 
 
-def det_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def det_local(at: At) -> list[Links]:
     """Link the determinant to each entry with its cofactor: det·inv(A)[j, i] where A is not singular."""
-    del argument, out, static
-    a = values[0]
+    a = at.x
     n = a.shape[-1]
     if n <= 3 and a.ndim == 2:
         return small_det_links(a)
@@ -213,11 +200,10 @@ BATCHES = string.ascii_letters[12:]
 """Letters for the axes of batches, beside those for the rows and columns of their matrices."""
 
 
-def inv_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def inv_local(at: At) -> list[Contraction]:
     """Link inv(A)[i, j] to A[k, l] with -inv(A)[i, k]·inv(A)[l, j]."""
-    del argument, values, static
-    batch = BATCHES[: out.ndim - 2]
-    lengths = dict(zip(batch + "ijkl", out.shape + out.shape[-2:], strict=True))
+    batch = BATCHES[: at.out.ndim - 2]
+    lengths = dict(zip(batch + "ijkl", at.out.shape + at.out.shape[-2:], strict=True))
     factor = Explicit(lambda s, left, right: left * right)
     bound = ((OUT, f"{batch}ik"), (OUT, f"{batch}lj"))
     return [Contraction(f"{batch}ij", f"{batch}kl", lengths, -1.0, factor, bound)]
@@ -358,17 +344,16 @@ def solve_vjp_left(g: Array, y: Array, a: Array, b: Array) -> Array:
     return -np.matmul(back, np.swapaxes(y, -1, -2))
 
 
-def solve_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def solve_local(at: At) -> list[Contraction]:
     """Link X[i, c] to B[j, c] with inv(A)[i, j], and to A[j, l] with -inv(A)[i, j]·X[l, c]."""
-    del static
-    a, b = values
+    a, b = at.values
     column = "" if np.ndim(b) == 1 else "c"
-    batch, n = BATCHES[: out.ndim - 1 - len(column)], np.shape(a)[-1]
-    lengths = dict(zip(f"{batch}i{column}", out.shape, strict=True)) | {"j": n}
+    batch, n = BATCHES[: at.out.ndim - 1 - len(column)], np.shape(a)[-1]
+    lengths = dict(zip(f"{batch}i{column}", at.out.shape, strict=True)) | {"j": n}
     by_matrix = with_ones(batch[len(batch) - np.ndim(a) + 2 :] + "ij", np.shape(a), lengths)
     auxiliary = ("inv({})", triangular_as(a, solved(a, np.eye(n))))
     inverse = (AUXILIARY, by_matrix)
-    if argument == 1:
+    if at.argument == 1:
         columns = with_ones(f"{batch}j{column}"[-np.ndim(b) :], np.shape(b), lengths)
         factor = Explicit(lambda s, inverse: inverse)
         return [Contraction(f"{batch}i{column}", columns, lengths, 1.0, factor, (inverse,), auxiliary)]

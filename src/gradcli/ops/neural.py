@@ -15,6 +15,7 @@ from gradcli.ops.links import (
     AUXILIARY,
     OUT,
     Array,
+    At,
     Axes,
     Contraction,
     Explicit,
@@ -24,7 +25,6 @@ from gradcli.ops.links import (
     Library,
     Links,
     Mask,
-    Options,
     Order,
     Partial,
     Static,
@@ -46,7 +46,7 @@ from gradcli.ops.values import (
     square,
     where,
 )
-from gradcli.ops.vocabulary import OF_FLOATS, STRICT, Beside, Kinds, Made, broadcast_index, elementwise, function
+from gradcli.ops.vocabulary import OF_FLOATS, STRICT, Beside, Kinds, Made, elementwise, function
 from gradcli.ops.writing import each_loss
 
 
@@ -71,14 +71,13 @@ def straight(s: Symbols, d: Expression, delta: Expression) -> Expression:
     return delta * (s.abs(d) - delta / 2)
 
 
-def huber_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def huber_local(at: At) -> list[Links]:
     """Link each entry by the derivative of the piece that it lies on."""
-    del static
-    near = np.broadcast_to(np.abs(values[0]) < values[1], np.shape(out)).ravel()
+    near = np.broadcast_to(np.abs(at.x) < at.values[1], np.shape(at.out)).ravel()
     links = []
     for piece, rows in ((parabola, np.flatnonzero(near)), (straight, np.flatnonzero(~near))):
-        bound = tuple((k, broadcast_index(out, values, k)[rows]) for k in (0, 1))
-        links.append(Links(rows, bound[argument][1], 1.0, Partial(piece, argument), bound))
+        bound = tuple((k, at.places(k, all_entries(at.out))[rows]) for k in (0, 1))
+        links.append(Links(rows, bound[at.argument][1], 1.0, Partial(piece, at.argument), bound))
     return links
 
 
@@ -298,32 +297,30 @@ def sum_of_others(x: Array, dim: int) -> Array:
     return result
 
 
-def softmax_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links | Contraction]:
+def softmax_local(at: At) -> list[Links | Contraction]:
     """Link y[i] to x[i] with y[i]·(1 - y[i]) and to x[j] with -y[i]·y[j]."""
-    del argument
-    dim, own = static["dim"], all_entries(out)
+    dim, own = at.static["dim"], all_entries(at.out)
     itself = Links(own, own, 1.0, Explicit(lambda s, y: y * (1 - y)), ((OUT, own),))
-    if np.any(out > NEARLY):
-        text = "(1 - softmax({}))" if np.ndim(out) == 1 else f"(1 - softmax({{}}, dim={dim}))"
-        auxiliary = (text, sum_of_others(values[0], dim))
+    if np.any(at.out > NEARLY):
+        text = "(1 - softmax({}))" if np.ndim(at.out) == 1 else f"(1 - softmax({{}}, dim={dim}))"
+        auxiliary = (text, sum_of_others(at.x, dim))
         itself = Links(own, own, 1.0, Explicit(lambda s, y, rest: y * rest), ((OUT, own), (AUXILIARY, own)), auxiliary)
     return [
         itself,
         pairs_along(
-            out, dim, Order.OTHER, -1.0, Explicit(lambda s, y, other: y * other), (OUT, "row"), (OUT, "column")
+            at.out, dim, Order.OTHER, -1.0, Explicit(lambda s, y, other: y * other), (OUT, "row"), (OUT, "column")
         ),
     ]
 
 
-def log_softmax_local(
-    argument: int, out: Array, values: tuple[Array, ...], static: Options
-) -> list[Links | Contraction]:
+def log_softmax_local(at: At) -> list[Links | Contraction]:
     """Link y[i] to x[i] with -(exp(y[i]) - 1) and to x[j] with -exp(y[j])."""
-    del argument, values
-    own = all_entries(out)
+    own = all_entries(at.out)
     return [
         Links(own, own, 1.0, Explicit(lambda s, y: -s.expm1(y)), ((OUT, own),)),
-        pairs_along(out, static["dim"], Order.OTHER, -1.0, Explicit(lambda s, other: s.exp(other)), (OUT, "column")),
+        pairs_along(
+            at.out, at.static["dim"], Order.OTHER, -1.0, Explicit(lambda s, other: s.exp(other)), (OUT, "column")
+        ),
     ]
 
 

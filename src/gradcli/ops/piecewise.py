@@ -30,19 +30,7 @@ from gradcli.ops.declare import (
 )
 from gradcli.ops.elementwise import bent, bent_slope, erfc, gelu_slope, normal_share, sigmoid, sigmoid_slope, silu_slope
 from gradcli.ops.exactly import decided, is_nan, sign_of
-from gradcli.ops.links import (
-    Array,
-    Expression,
-    Forward,
-    Indices,
-    Links,
-    Mask,
-    Number,
-    Options,
-    Symbols,
-    Tensor,
-    Test,
-)
+from gradcli.ops.links import Array, At, Expression, Forward, Indices, Links, Mask, Number, Symbols, Tensor, Test
 from gradcli.ops.values import Value, clamp_min, require, where
 from gradcli.ops.vocabulary import (
     KEPT,
@@ -52,7 +40,6 @@ from gradcli.ops.vocabulary import (
     Kinds,
     Made,
     Spelled,
-    broadcast_index,
     builder,
     elementwise,
     enter,
@@ -248,14 +235,13 @@ def build_round(x: Value, decimals: int = 0) -> Value:
     return (x * unit).of(ROUND) / unit if decimals > 0 else (x / unit).of(ROUND) * unit
 
 
-def where_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def where_local(at: At) -> list[Links]:
     """Link each entry of the output to the branch that it was taken from; no derivative flows to the condition."""
-    del static
-    if argument == 0:
+    if at.argument == 0:
         return []
-    mask = np.broadcast_to(values[0], np.shape(out)).ravel().astype(bool)
-    rows: Indices = np.flatnonzero(mask if argument == 1 else ~mask)
-    return [Links(rows, broadcast_index(out, values, argument)[rows])]
+    mask = np.broadcast_to(at.x, np.shape(at.out)).ravel().astype(bool)
+    rows: Indices = np.flatnonzero(mask if at.argument == 1 else ~mask)
+    return [Links(rows, at.places(at.argument, np.arange(np.size(at.out)))[rows])]
 
 
 def gelu_text_back(_k: int, _out: Array, _x: Array, *, approximate: str) -> str:

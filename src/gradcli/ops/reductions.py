@@ -36,6 +36,7 @@ from gradcli.ops.links import (
     AUXILIARY,
     OUT,
     Array,
+    At,
     Axes,
     Contraction,
     Explicit,
@@ -47,7 +48,6 @@ from gradcli.ops.links import (
     Links,
     Local,
     Number,
-    Options,
     Order,
     Shape,
     Static,
@@ -105,15 +105,12 @@ def quotient_links(rows: Indices, columns: Indices, x: Array, others: Array) -> 
     return Links(rows, columns, others)
 
 
-def cumprod_local(
-    argument: int, out: Array, values: tuple[Array, ...], static: Options
-) -> Sequence[Links | Contraction]:
+def cumprod_local(at: At) -> Sequence[Links | Contraction]:
     """Link output i to each entry j ≤ i with the product of the other entries up to i."""
-    del argument
-    x, dim = values[0], static["dim"]
+    x, dim = at.x, at.static["dim"]
     index = np.moveaxis(np.arange(np.size(x), dtype=np.intp).reshape(np.shape(x)), dim, 0)
     if len(index) > WRITTEN_OUT:
-        return long_running_links(x, out, dim, index)
+        return long_running_links(x, at.out, dim, index)
     links = []
     for i in range(len(index)):
         group = index[: i + 1].reshape(i + 1, -1)
@@ -167,14 +164,13 @@ def reduced(inner: Formula, outer: Formula, flat_at_zero: bool = False) -> Local
     So is the derivative of a norm of an order below 1 by an entry that is 0.
     """
 
-    def local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
-        del argument
-        x, columns = values[0], all_entries(values[0])
-        rows = group_rows(x, static["dim"])
-        count = np.size(x) / max(np.size(out), 1)
-        order = static.get("p")
+    def local(at: At) -> list[Links]:
+        x, columns = at.x, all_entries(at.x)
+        rows = group_rows(x, at.static["dim"])
+        count = np.size(x) / max(np.size(at.out), 1)
+        order = at.static.get("p")
         extra = () if order is None else (order,)
-        flat = (np.ravel(out)[rows] == 0) | ((np.ravel(x) == 0) & (order is not None and order < 1))
+        flat = (np.ravel(at.out)[rows] == 0) | ((np.ravel(x) == 0) & (order is not None and order < 1))
         weight: Number = np.where(flat, 0.0, 1.0) if flat_at_zero else 1.0
         factor = Implicit(lambda s, x: inner(s, x, *extra), lambda s, y: outer(s, y, int(count), *extra))
         return [Links(rows, columns, weight, factor, ((0, columns), (-1, rows)))]
@@ -227,14 +223,13 @@ def cumprod_again(g: Array, y: Array, x: Array, *, dim: int) -> Array:
     return np.moveaxis(before * np.sum(reached, axis=-1), -1, dim)
 
 
-def prod_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def prod_local(at: At) -> list[Links]:
     """Link each entry with the product of the others in its group as the coefficient."""
-    del argument
-    x, rows = values[0], group_rows(values[0], static["dim"])
-    if np.size(x) <= WRITTEN_OUT * max(np.size(out), 1):
+    x, rows = at.x, group_rows(at.x, at.static["dim"])
+    if np.size(x) <= WRITTEN_OUT * max(np.size(at.out), 1):
         return [product_links(rows)]
     columns = all_entries(x)
-    others = np.ravel(products_of_others(x, static["dim"]))
+    others = np.ravel(products_of_others(x, at.static["dim"]))
     return [quotient_links(rows, columns, x, others)]
 
 
@@ -362,7 +357,7 @@ PROD = declare(Op(
 PROD_ALONG = variant(PROD, "prod along axes", vjps=(prod_along_vjp,))
 CUMSUM = declare(Op(
     "cumsum", running_sum, (lambda g, _y, _x, *, dim: np.flip(running_sum(np.flip(g, dim), dim), dim),),
-    lambda argument, out, values, static: [pairs_along(values[0], static["dim"], Order.NOT_BEFORE)], reads=NOTHING,
+    lambda at: [pairs_along(at.x, at.static["dim"], Order.NOT_BEFORE)], reads=NOTHING,
     entries=Entries(shaped=True, folds=lambda s, entries: s.total(entries), index=Paired("where({j} <= {i}, 1, 0)"),
                     mentions=on_none)))
 CUMPROD = declare(Op(

@@ -16,7 +16,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
 from gradcli.ops.declare import NO_ENTRIES, Apply, Entries, Op, Text, declare
-from gradcli.ops.links import Array, Axes, Forward, Indices, Library, Links, Local, Options, Rule, Static, Tensor, Vjp
+from gradcli.ops.links import Array, At, Axes, Forward, Indices, Library, Links, Local, Rule, Static, Tensor, Vjp
 from gradcli.ops.values import ALL, Value, cloned, one_axis, read_axes, require, whole
 from gradcli.ops.vocabulary import KEPT, function
 from gradcli.ops.writing import Call, diagonal_text_back, function_call
@@ -45,9 +45,8 @@ def moved_vjp(forward: Forward) -> Vjp:
 def moved_local(forward: Rule) -> Local:
     """Return the local reading of an op that moves entries."""
 
-    def local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
-        del out
-        origin = np.ravel(forward(*number_entries(values, argument), **static))
+    def local(at: At) -> list[Links]:
+        origin = np.ravel(forward(*number_entries(at.values, at.argument), **at.static))
         rows = np.flatnonzero(origin)
         return [Links(rows, origin[rows] - 1)]
 

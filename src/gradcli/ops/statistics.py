@@ -32,7 +32,7 @@ from gradcli.ops.declare import (
     variant,
 )
 from gradcli.ops.exactly import decided, shared, true
-from gradcli.ops.links import Array, Explicit, Indices, Links, Mask, Options, Static, Tensor, Vjp
+from gradcli.ops.links import Array, At, Explicit, Indices, Links, Mask, Static, Tensor, Vjp
 from gradcli.ops.piecewise import sign as sign_of
 from gradcli.ops.reductions import KEEPDIM, all_entries, mean, reduction, scatter_rows
 from gradcli.ops.values import (
@@ -72,14 +72,13 @@ def whole_extreme_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool)
     return np.where(hit, restore(g, dim, keepdim) / np.count_nonzero(hit), 0.0)
 
 
-def extreme_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def extreme_local(at: At) -> list[Links]:
     """Link each output to the entries that are the extreme, with their shares."""
-    del argument
-    dim, hit = static["dim"], values[0] == restore(out, static["dim"], static["keepdim"])
+    dim, hit = at.static["dim"], at.x == restore(at.out, at.static["dim"], at.static["keepdim"])
     with np.errstate(invalid="ignore"):
         part = np.ravel(hit / np.sum(hit, axis=dim, keepdims=True))
     columns = np.flatnonzero(part)
-    return [Links(group_rows(values[0], dim)[columns], columns, part[columns])]
+    return [Links(group_rows(at.x, dim)[columns], columns, part[columns])]
 
 
 def falling(x: Array, dim: int) -> Indices:
@@ -160,12 +159,11 @@ def has_twin(x: Array, kind: str, dim: int, keepdim: bool = True, **how: Any) ->
     return twins if keepdim else np.squeeze(twins, axis=dim)
 
 
-def pick_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def pick_local(at: At) -> list[Links]:
     """Link each output to the one entry that it is."""
-    del argument
-    index = all_entries(values[0]).reshape(np.shape(values[0]))
-    where = pick_indices(values[0], **static)
-    return [Links(all_entries(out), np.ravel(np.take_along_axis(index, where, axis=static["dim"])))]
+    index = all_entries(at.x).reshape(np.shape(at.x))
+    where = pick_indices(at.x, **at.static)
+    return [Links(all_entries(at.out), np.ravel(np.take_along_axis(index, where, axis=at.static["dim"])))]
 
 
 def middle(x: Array, axis: Axes, keepdims: bool) -> Array:
@@ -412,15 +410,14 @@ def var_along_vjp(g: Array, _y: Array | None, x: Array, *, dim: Axes, keepdim: b
     return 2.0 / np.float64(count - correction) * restore(g, dim, keepdim) * (x - mean(x, dim, keepdim=True))
 
 
-def var_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def var_local(at: At) -> list[Links]:
     """Link each entry with 2(x - m)/(n - correction), m the mean as an auxiliary value."""
-    del argument, out
-    x, dim = values[0], static["dim"]
+    x, dim = at.x, at.static["dim"]
     columns, rows = all_entries(x), group_rows(x, dim)
     count = math.prod(np.shape(x)[axis] for axis in dim)
     axes = "" if len(dim) == np.ndim(x) else f", dim={dim[0] if len(dim) == 1 else dim}"
     auxiliary = (f"mean({{}}{axes})", mean(x, dim, keepdim=False))
-    weight = 2.0 / np.float64(count - static["correction"])
+    weight = 2.0 / np.float64(count - at.static["correction"])
     centred = Explicit(lambda s, x, m: x - m)
     return [Links(rows, columns, weight, centred, ((0, columns), (-2, rows)), auxiliary)]
 
@@ -526,11 +523,10 @@ VAR = declare(
 VAR_ALONG = variant(VAR, "var along axes", vjps=(var_along_vjp,))
 
 
-def root_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def root_local(at: At) -> list[Links]:
     """Link each root to its argument with 1/(2y), and 0 where it is 0."""
-    del argument, values, static
-    every = all_entries(out)
-    weight = np.where(np.ravel(out) == 0, 0.0, 0.5)
+    every = all_entries(at.out)
+    weight = np.where(np.ravel(at.out) == 0, 0.0, 0.5)
     return [Links(every, every, weight, Explicit(lambda s, y: 1 / y), ((-1, every),))]
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from gradcli.ops.declare import NO_ENTRIES, Apply, Op, Pair, Parts, declare
-from gradcli.ops.links import Array, Expression, Formula, Indices, Links, Local, Options, Partial, Symbols, Tensor, Test
+from gradcli.ops.links import Array, At, Expression, Formula, Links, Local, Partial, Symbols, Tensor, Test
 from gradcli.ops.values import as_builder, number
 from gradcli.records import dataclass, replace
 
@@ -162,13 +162,7 @@ class Spelled(NamedTuple):
     kinds: Kinds = FLOATS
 
 
-def enter(
-    names: str,
-    spelled: Spelled,
-    *,
-    op: Op | None = None,
-    build: Builder | None = None,
-) -> None:
+def enter(names: str, spelled: Spelled, *, op: Op | None = None, build: Builder | None = None) -> None:
     """Enter a function under ``names``, of which the first is its own."""
     own, *others = f"{names} {spelled.also}".split()
     plain = [name for name in (own, *others) if "." not in name]
@@ -193,13 +187,6 @@ def function(names: str, where: str, family: str, *, op: Op | None = None, kinds
 # --- ops that work entry by entry ---
 
 
-def broadcast_index(out: Array, values: tuple[Array, ...], argument: int) -> Indices:
-    """Return, for each entry of ``out``, the flat index of the entry of an argument that broadcasts to it."""
-    shape = np.shape(values[argument])
-    flat = np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
-    return np.broadcast_to(flat, np.shape(out)).ravel()
-
-
 @lru_cache(maxsize=1024)
 def with_options(formula: Formula, options: tuple[tuple[str, Any], ...]) -> Formula:
     """Return a formula with its options filled in: one function for the same options, so that it is derived once."""
@@ -209,16 +196,14 @@ def with_options(formula: Formula, options: tuple[tuple[str, Any], ...]) -> Form
 def elementwise_local(formula: Formula, zero_at: Test | None) -> Local:
     """Return the local reading of an op that works entry by entry and broadcasts."""
 
-    def local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
-        rows = np.arange(np.size(out), dtype=np.intp)
-        bound = tuple(
-            (k, rows if np.shape(x) == np.shape(out) else broadcast_index(out, values, k)) for k, x in enumerate(values)
-        )
-        rule = with_options(formula, tuple(sorted(static.items()))) if static else formula
+    def local(at: At) -> list[Links]:
+        rows = np.arange(np.size(at.out), dtype=np.intp)
+        bound = tuple([(k, at.places(k, rows)) for k in range(len(at.values))])
+        rule = with_options(formula, tuple(sorted(at.static.items()))) if at.static else formula
         weight: Array | float = 1.0
         if zero_at is not None:
-            weight = np.broadcast_to(np.where(zero_at(argument, *values), 0.0, 1.0), np.shape(out)).ravel()
-        return [Links(rows, bound[argument][1], weight, Partial(rule, argument), bound)]
+            weight = np.broadcast_to(np.where(zero_at(at.argument, *at.values), 0.0, 1.0), np.shape(at.out)).ravel()
+        return [Links(rows, bound[at.argument][1], weight, Partial(rule, at.argument), bound)]
 
     return local
 

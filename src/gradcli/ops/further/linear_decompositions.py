@@ -43,6 +43,7 @@ from gradcli.ops.links import (
     OUT,
     SECOND,
     Array,
+    At,
     Contraction,
     Explicit,
     Forward,
@@ -50,7 +51,6 @@ from gradcli.ops.links import (
     Line,
     Links,
     Mask,
-    Options,
     Order,
     Slot,
     Static,
@@ -204,12 +204,11 @@ def is_bent(values: Array, least: float) -> Mask:
     return has_twin(groups) | (groups < 0)
 
 
-def shares_of(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def shares_of(at: At) -> list[Links]:
     """Link a value to all that are equal to it, evenly."""
-    del argument
-    same = same_group(groups_of(values[0], static["least"]))
+    same = same_group(groups_of(at.x, at.static["least"]))
     *batch, k, other = np.nonzero(same)
-    rows, columns = (np.ravel_multi_index((*batch, place), out.shape) for place in (k, other))
+    rows, columns = (np.ravel_multi_index((*batch, place), at.out.shape) for place in (k, other))
     return [Links(rows, columns, 1 / np.count_nonzero(same, axis=-1)[(*batch, k)])]
 
 
@@ -297,12 +296,11 @@ def by_diagonal(left: Array, g: Array, right: Array) -> Array:
 # --- eigenvalues ---
 
 
-def eigenvalue_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def eigenvalue_local(at: At) -> list[Contraction]:
     """Link λ[k] to A[i, j] with v[i, k]·v[j, k]."""
-    del argument, static
-    vectors = ("eigh({})[1]", doubles(np.linalg.eigh(values[0])[1]))
-    lengths = dict.fromkeys("kij", out.shape[-1])
-    return [contraction(out, lengths, "k", "ij", (AUXILIARY, "ik"), (AUXILIARY, "jk"), auxiliary=vectors)]
+    vectors = ("eigh({})[1]", doubles(np.linalg.eigh(at.x)[1]))
+    lengths = dict.fromkeys("kij", at.out.shape[-1])
+    return [contraction(at.out, lengths, "k", "ij", (AUXILIARY, "ik"), (AUXILIARY, "jk"), auxiliary=vectors)]
 
 
 def eigenvalue_vjp(g: Array, _y: Array, a: Array) -> Array:
@@ -311,15 +309,14 @@ def eigenvalue_vjp(g: Array, _y: Array, a: Array) -> Array:
     return by_diagonal(vectors, g, vectors)
 
 
-def eigenvector_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def eigenvector_local(at: At) -> list[Contraction]:
     """Link v[a, k] to A[i, j] with the sum over b ≠ k of v[a, b]·v[i, b]·v[j, k]/(λ[k] - λ[b]), symmetric in i, j."""
-    del argument, static
-    numbers = ("eigvalsh({})", doubles(np.linalg.eigvalsh(values[0])))
+    numbers = ("eigvalsh({})", doubles(np.linalg.eigvalsh(at.x)))
     factor = Explicit(lambda s, whole, left, right, k, b: whole * left * right / (k - b))
     bound = (OUT, "ab"), (OUT, "ib"), (OUT, "jk"), (AUXILIARY, "k"), (AUXILIARY, "b")
     how: dict[str, Any] = {"factor": factor, "auxiliary": numbers, "line": Line("k", "b", Order.OTHER)}
-    lengths = dict.fromkeys("akijb", out.shape[-1])
-    return [contraction(out, lengths, "ak", place, *bound, weight=0.5, **how) for place in ("ij", "ji")]
+    lengths = dict.fromkeys("akijb", at.out.shape[-1])
+    return [contraction(at.out, lengths, "ak", place, *bound, weight=0.5, **how) for place in ("ij", "ji")]
 
 
 def eigenvector_vjp(g: Array, y: Array, a: Array) -> Array:
@@ -454,13 +451,12 @@ def least_of(shape: tuple[int, ...]) -> float:
     return max(shape[-2:]) * 2.0**-52
 
 
-def value_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def value_local(at: At) -> list[Contraction]:
     """Link σ[k] to A[i, j] with u[i, k]·v[j, k]."""
-    del argument, static
-    u, _, v = thin(values[0])
-    lengths = dict(zip("kij", (out.shape[-1], *values[0].shape[-2:]), strict=True))
+    u, _, v = thin(at.x)
+    lengths = dict(zip("kij", (at.out.shape[-1], *at.x.shape[-2:]), strict=True))
     vectors: dict[str, Any] = {"auxiliary": (LEFT, u), "second": (RIGHT, v)}
-    return [contraction(out, lengths, "k", "ij", (AUXILIARY, "ik"), (SECOND, "jk"), **vectors)]
+    return [contraction(at.out, lengths, "k", "ij", (AUXILIARY, "ik"), (SECOND, "jk"), **vectors)]
 
 
 def value_vjp(g: Array, _y: Array, a: Array) -> Array:
@@ -485,36 +481,44 @@ SINGULAR_VALUES = declare(
 )
 
 
-def vector_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def vector_local(at: At) -> list[Contraction]:
     """Link u[a, k] to A[i, j] by differentiating Aᵀ·u = σ·v and A·v = σ·u; V is the U of the transpose.
 
     The sum over b ≠ k of u[a, b]·(u[i, b]·v[j, k]·σ[k] + u[i, k]·v[j, b]·σ[b])/(σ[k]² - σ[b]²); and for a side that is
     longer than k, (1[a, i] - Σ u[a, b]·u[i, b])·v[j, k]/σ[k].
     """
-    del argument
-    u, sizes, v = thin(values[0])
-    i, j, text = ("i", "j", RIGHT) if static["side"] == "U" else ("j", "i", LEFT)
-    count = out.shape[-1]
-    lengths = dict(zip("akijb", (*out.shape[-2:], *values[0].shape[-2:], count), strict=True))
-    how: dict[str, Any] = {"auxiliary": (text, v if static["side"] == "U" else u), "second": (SIZES, sizes)}
+    u, sizes, v = thin(at.x)
+    i, j, text = ("i", "j", RIGHT) if at.static["side"] == "U" else ("j", "i", LEFT)
+    count = at.out.shape[-1]
+    lengths = dict(zip("akijb", (*at.out.shape[-2:], *at.x.shape[-2:], count), strict=True))
+    how: dict[str, Any] = {"auxiliary": (text, v if at.static["side"] == "U" else u), "second": (SIZES, sizes)}
 
     def pairs(inner: str, outer: str, factor: Callable[..., Any]) -> Contraction:
         bound = (OUT, "ab"), (OUT, i + inner), (AUXILIARY, j + outer), (SECOND, "k"), (SECOND, "b")
         line = Line("k", "b", Order.OTHER)
-        return contraction(out, lengths, "ak", "ij", *bound, factor=Explicit(factor), line=line, **how)
+        return contraction(at.out, lengths, "ak", "ij", *bound, factor=Explicit(factor), line=line, **how)
 
     result = [
         pairs("b", "k", lambda s, whole, left, right, k, b: whole * left * right * k / (k * k - b * b)),
         pairs("k", "b", lambda s, whole, left, right, k, b: whole * left * right * b / (k * k - b * b)),
     ]
-    if out.shape[-2] > count:
+    if at.out.shape[-2] > count:
         far = (AUXILIARY, f"{j}k"), (SECOND, "k")
         straight, less = (lambda s, right, k: right / k), (lambda s, a, i, right, k: a * i * right / k)
         place = "aj" if i == "i" else "ia"
         result += [
-            contraction(out, lengths, "ak", place, *far, factor=Explicit(straight), **how),
+            contraction(at.out, lengths, "ak", place, *far, factor=Explicit(straight), **how),
             contraction(
-                out, lengths, "ak", "ij", (OUT, "ab"), (OUT, f"{i}b"), *far, weight=-1.0, factor=Explicit(less), **how
+                at.out,
+                lengths,
+                "ak",
+                "ij",
+                (OUT, "ab"),
+                (OUT, f"{i}b"),
+                *far,
+                weight=-1.0,
+                factor=Explicit(less),
+                **how,
             ),
         ]
     return result

@@ -42,20 +42,7 @@ from gradcli.ops.further.linear_decompositions import (
     symmetric_side,
 )
 from gradcli.ops.linear_algebra import require_product, require_square
-from gradcli.ops.links import (
-    AUXILIARY,
-    OUT,
-    Array,
-    Contraction,
-    Indices,
-    Library,
-    Line,
-    Links,
-    Mask,
-    Options,
-    Order,
-    Static,
-)
+from gradcli.ops.links import AUXILIARY, OUT, Array, At, Contraction, Indices, Library, Line, Links, Mask, Order, Static
 from gradcli.ops.matrices import DET, INV, SOLVE, decomposed_in, eliminated, is_regular, row_by_row, solved
 from gradcli.ops.shaping import TRIL, TRIU
 from gradcli.ops.values import Value, require, sign, where
@@ -92,19 +79,18 @@ def lower(a: Array) -> Array:
     return factor
 
 
-def cholesky_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def cholesky_local(at: At) -> list[Contraction]:
     """Link L[i, j] to A[k, l]: dL = L·Φ(W·dA·Wᵀ) for W = inv(L), Φ the lower triangle with half of its diagonal.
 
     So L[i, b]·W[b, k]·W[j, l] for b > j and half of it for b = j, and as much for A[l, k], half of each.
     """
-    del argument, values, static
-    lengths = dict.fromkeys("ijklb", out.shape[-1])
-    inverse = ("inv(cholesky({}))", inverse_or_nan(out))
+    lengths = dict.fromkeys("ijklb", at.out.shape[-1])
+    inverse = ("inv(cholesky({}))", inverse_or_nan(at.out))
     line: dict[str, Any] = {"line": Line("b", "j", Order.NOT_BEFORE)}
     below = (OUT, "ib"), (AUXILIARY, "bk"), (AUXILIARY, "jl")
     beside = (OUT, "ij"), (AUXILIARY, "jk"), (AUXILIARY, "jl")
     return [
-        contraction(out, lengths, "ij", columns, *bound, weight=weight, auxiliary=inverse, **more)
+        contraction(at.out, lengths, "ij", columns, *bound, weight=weight, auxiliary=inverse, **more)
         for columns in ("kl", "lk")
         for bound, weight, more in ((below, 0.5, line), (beside, -0.25, {}))
     ]
@@ -153,23 +139,22 @@ def scipy_cholesky(x: Value, lower: bool = False) -> Value:
 # --- Q·R ---
 
 
-def q_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def q_local(at: At) -> list[Contraction]:
     """Link Q[a, j] to A[i, l] by differentiating QᵀQ = 1 and A = Q·R, for W = inv(R).
 
     1[a, i]·W[l, j] - the sum over b ≤ j of Q[a, b]·Q[i, b]·W[l, j] - that over b < j of Q[a, b]·Q[i, j]·W[l, b].
     """
-    del argument, static
-    (m, n), inverse = out.shape[-2:], inverse_or_nan(np.matmul(turned(out), values[0]))
+    (m, n), inverse = at.out.shape[-2:], inverse_or_nan(np.matmul(turned(at.out), at.x))
     lengths = dict(zip("ajilb", (m, n, m, n, n), strict=True))
     how: dict[str, Any] = {"auxiliary": ("inv(qr({}).R)", inverse)}
     line = Line("j", "b", Order.NOT_BEFORE)
 
     def part(weight: float, first: str, second: str, third: str, **more: Any) -> Contraction:
         bound = (OUT, first), (OUT, second), (AUXILIARY, third)
-        return contraction(out, lengths, "aj", "il", *bound, weight=weight, **how, **more)
+        return contraction(at.out, lengths, "aj", "il", *bound, weight=weight, **how, **more)
 
     return [
-        contraction(out, lengths, "aj", "al", (AUXILIARY, "lj"), **how),
+        contraction(at.out, lengths, "aj", "al", (AUXILIARY, "lj"), **how),
         part(-1.0, "ab", "ib", "lj", line=line),
         part(-1.0, "ab", "ij", "lb", line=line),
         part(1.0, "aj", "ij", "lj"),
@@ -333,11 +318,10 @@ def cholesky_inverse(L: Value, upper: bool = False) -> Value:
 # --- logarithms of determinants ---
 
 
-def logabsdet_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def logabsdet_local(at: At) -> list[Contraction]:
     """Link log|det A| to A[i, j] with inv(A)[j, i]."""
-    del argument, static
-    inverse, lengths = ("inv({})", inverse_or_nan(values[0])), dict.fromkeys("ij", values[0].shape[-1])
-    return [contraction(out, lengths, "", "ij", (AUXILIARY, "ji"), auxiliary=inverse)]
+    inverse, lengths = ("inv({})", inverse_or_nan(at.x)), dict.fromkeys("ij", at.x.shape[-1])
+    return [contraction(at.out, lengths, "", "ij", (AUXILIARY, "ji"), auxiliary=inverse)]
 
 
 def logabsdet_digits(_out: Array, a: Array) -> Array:
@@ -418,18 +402,17 @@ def pinv_vjp(g: Array, y: Array, a: Array, *, atol: float, rtol: float) -> Array
     return left + right - np.matmul(pt, np.matmul(g, pt))
 
 
-def pinv_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def pinv_local(at: At) -> list[Contraction]:
     """Link P[a, b] to A[i, j] by the equations that define P (A·P·A = A, P·A·P = P, A·P and P·A symmetric):
 
     -P[a, i]·P[j, b], plus (P·Pᵀ)[a, j]·(1 - A·P)[i, b] and (1 - P·A)[a, j]·(Pᵀ·P)[i, b] where these are not 0.
     """
-    del argument
-    (n, m), full = out.shape[-2:], not np.any(is_short_of_rank(values[0], **static))
+    (n, m), full = at.out.shape[-2:], not np.any(is_short_of_rank(at.x, **at.static))
     lengths = dict(zip("abijcd", (n, m, m, n, m, n), strict=True))
     above, below = ((OUT, "ac"), (OUT, "jc")), ((OUT, "di"), (OUT, "db"))
 
     def part(weight: float, place: str, *bound: tuple[Any, str]) -> Contraction:
-        return contraction(out, lengths, "ab", place, *bound, weight=weight)
+        return contraction(at.out, lengths, "ab", place, *bound, weight=weight)
 
     result = [part(-1.0, "ij", (OUT, "ai"), (OUT, "jb"))]
     if not full or m > n:
@@ -459,8 +442,7 @@ PINV = declare(
         pinv_local,
         exact=Exactly(
             pieces=Piecewise(
-                rank_of,
-                lambda rank, a, atol, rtol: each_matrix(pinv_in_digits, np.asarray(rank)[..., None, None], a),
+                rank_of, lambda rank, a, atol, rtol: each_matrix(pinv_in_digits, np.asarray(rank)[..., None, None], a)
             ),
             work=lambda out, a, **static: 30 * int(np.size(a)) * max(np.shape(a)[-2:]) ** 2,
         ),
@@ -582,10 +564,9 @@ def matrix_exp_vjp(g: Array, _y: Array, a: Array) -> Array:
     return matrix_exp(np.concatenate([above, below], axis=-2))[..., :n, n:] * scale
 
 
-def matrix_exp_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def matrix_exp_local(at: At) -> list[Links]:
     """Link exp(A) to A with the integral of exp(s·A)[a, i]·exp((1 - s)·A)[j, b] over s from 0 to 1, by its numbers."""
-    del argument, static
-    a, n = values[0], out.shape[-1]
+    a, n = at.x, at.out.shape[-1]
     size = float(np.max(np.sum(np.abs(a), axis=-1), initial=0.0))
     nodes, weights = np.polynomial.legendre.leggauss(24 + int(min(2 * size, 400)))
     before, after = (np.stack([matrix_exp((1 + way * s) / 2 * a) for s in nodes]) for way in (1, -1))

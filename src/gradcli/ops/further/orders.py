@@ -15,15 +15,7 @@ from gradcli.ops.further.pointwise import LERP
 from gradcli.ops.further.tied import kth_place, sorted_places, top_places
 from gradcli.ops.joining import STACK
 from gradcli.ops.links import Array, Indices, Static
-from gradcli.ops.statistics import (
-    PICK,
-    PICKS,
-    SINGLE,
-    pick_indices,
-    picked,
-    spread_evenly,
-    whole_extreme_vjp,
-)
+from gradcli.ops.statistics import PICK, PICKS, SINGLE, pick_indices, picked, spread_evenly, whole_extreme_vjp
 from gradcli.ops.values import ALL, Axes, Value, one_axis, read_axes, require, require_entries
 from gradcli.ops.vocabulary import BY_NUMPY, COUNTED, KEPT, OF_FLOATS, OF_NUMBERS, Kinds, Made, function
 

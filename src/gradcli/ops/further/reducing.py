@@ -17,20 +17,7 @@ from gradcli.ops.further.positions import positions, searched
 from gradcli.ops.further.shapes import cat
 from gradcli.ops.joining import CAT, build_cat
 from gradcli.ops.linear_algebra import pairs_along
-from gradcli.ops.links import (
-    OUT,
-    Array,
-    Contraction,
-    Explicit,
-    Indices,
-    Library,
-    Links,
-    Mask,
-    Options,
-    Order,
-    Raw,
-    Static,
-)
+from gradcli.ops.links import OUT, Array, At, Contraction, Explicit, Indices, Library, Links, Mask, Order, Raw, Static
 from gradcli.ops.reductions import CUMSUM, along_product, build_prod, trailing_matrix
 from gradcli.ops.statistics import AMAX, AMIN, spread
 from gradcli.ops.values import (
@@ -452,13 +439,10 @@ def logcumsumexp_again(g: Array, y: Array, x: Array, *, dim: int) -> Array:
     return np.sum(np.where(later, np.exp(apart) * np.expand_dims(g, axis), 0.0), axis=axis + 1)
 
 
-def logcumsumexp_local(
-    argument: int, out: Array, values: tuple[Array, ...], static: Options
-) -> list[Links | Contraction]:
+def logcumsumexp_local(at: At) -> list[Links | Contraction]:
     """Link each entry to itself and to all later outputs with exp(x - y)."""
-    del argument, out
     share = Explicit(lambda s, x, y: s.exp(x - y))
-    return [pairs_along(values[0], static["dim"], Order.NOT_BEFORE, 1.0, share, (0, "column"), (OUT, "row"))]
+    return [pairs_along(at.x, at.static["dim"], Order.NOT_BEFORE, 1.0, share, (0, "column"), (OUT, "row"))]
 
 
 def logcumsumexp_text_back(_k: int, _y: Array, x: Array, *, dim: int) -> str:
