@@ -28,7 +28,7 @@ def another(**names: object) -> Function:
 def test_an_op_is_declared_once() -> None:
     sine = OPS["sin"]
     with pytest.raises(ValueError, match="op 'sin' is declared twice"):
-        declare(Op("sin", sine.forward, sine.vjps, sine.local, sine.formula))
+        declare("sin", sine.forward, sine.vjps, sine.local, sine.formula)
     assert OPS["sin"] is sine
 
 

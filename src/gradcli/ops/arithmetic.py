@@ -295,15 +295,15 @@ def zero(g: Array, *_: Array, **_options: Any) -> Array:
 def without_slope(name: str, forward: Rule, count: int = 1, **record: Any) -> Op:
     """Declare an op without a derivative: if the record does not say otherwise, its value tells its pieces apart."""
     record = {"exact": Exactly(pieces=decided(forward)), **record}
-    return declare(Op(name, forward, (None,) * count, no_links, **record))
+    return declare(name, forward, (None,) * count, no_links, **record)
 
 
 # fmt: off
-ROUNDED_DIV = declare(Op(
+ROUNDED_DIV = declare(
     "rounded_div", rounded_quotient, (zero, zero), no_links, reads=((), ()), step=True,
     kink=Kink(
         lambda a, b, rounding_mode: (np.fmod(a, b) == 0) & ((rounding_mode == "floor") | (a != 0)), "0 is taken"),
-    exact=Exactly(pieces=decided(rounded_quotient)), torch=Torch(saves=((),)), text=Text(spelled="div")))
+    exact=Exactly(pieces=decided(rounded_quotient)), torch=Torch(saves=((),)), text=Text(spelled="div"))
 FLOOR_DIVIDE = without_slope(
     "floor_divide", np.floor_divide, 2, flat=True, step=True, whole=WHOLE_QUOTIENT, torch=Torch(raises=True),
     text=Text(operator="//", template="{}//{}", precedence=70))

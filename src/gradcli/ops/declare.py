@@ -427,11 +427,11 @@ OPERATORS: dict[tuple[str, int], Op] = {}
 """The op of each operator of the language, by its sign and its number of operands."""
 
 
-def declare(op: Op) -> Op:
-    """Enter an op in the table."""
-    if op.name in OPS:
-        raise ValueError(f"op {op.name!r} is declared twice")
-    OPS[op.name] = op
+def declare(name: str, *rules: Any, **record: Any) -> Op:
+    """Enter an op in the table, by the fields of its record."""
+    if name in OPS:
+        raise ValueError(f"op {name!r} is declared twice")
+    op = OPS[name] = Op(name, *rules, **record)
     if op.text.operator:
         OPERATORS[op.text.operator, len(op.vjps) if isinstance(op.vjps, tuple) else 0] = op
     return op

@@ -11,7 +11,7 @@ from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import MATRICES
-from gradcli.ops.declare import Apply, Entries, Exactly, Keeps, Op, Text, Torch, declare, in_one_step, on_others
+from gradcli.ops.declare import Apply, Entries, Exactly, Keeps, Text, Torch, declare, in_one_step, on_others
 from gradcli.ops.joining import STACK
 from gradcli.ops.links import (
     ONE,
@@ -304,34 +304,30 @@ def matmul_text_back(k: int, _out: Array, a: Array, b: Array) -> tuple[str, ...]
 
 
 MATMUL = declare(
-    Op(
-        "matmul",
-        np.matmul,
-        (matmul_vjp_left, matmul_vjp_right),
-        matmul_local,
-        size=matmul_size,
-        steps=matmul_steps,
-        exact=Exactly(work=matmul_work, value=exactly.matmul),
-        entries=Entries(shaped=True, spec=product_spec, mentions=on_others),
-        torch=Torch(saves=((Keeps.OTHERS,),)),
-        text=Text(operator="@", template="{} @ {}", precedence=70, backward=matmul_text_back, rule="matrix product"),
-        require=lambda a, b: require_product(a, b, "@"),
-        whole=MATRICES,
-    )
+    "matmul",
+    np.matmul,
+    (matmul_vjp_left, matmul_vjp_right),
+    matmul_local,
+    size=matmul_size,
+    steps=matmul_steps,
+    exact=Exactly(work=matmul_work, value=exactly.matmul),
+    entries=Entries(shaped=True, spec=product_spec, mentions=on_others),
+    torch=Torch(saves=((Keeps.OTHERS,),)),
+    text=Text(operator="@", template="{} @ {}", precedence=70, backward=matmul_text_back, rule="matrix product"),
+    require=lambda a, b: require_product(a, b, "@"),
+    whole=MATRICES,
 )
 EINSUM = declare(
-    Op(
-        "einsum",
-        lambda *values, spec: np.einsum(spec, *values),
-        einsum_vjp,
-        einsum_local,
-        size=einsum_size,
-        steps=einsum_size,
-        exact=Exactly(work=einsum_work),
-        entries=Entries(shaped=True, spec=lambda *values, spec: spec, mentions=on_others),
-        torch=Torch(saves=((Keeps.OTHERS,),)),
-        text=Text(write=einsum_text, backward=einsum_text_back, rule="sum of products"),
-    )
+    "einsum",
+    lambda *values, spec: np.einsum(spec, *values),
+    einsum_vjp,
+    einsum_local,
+    size=einsum_size,
+    steps=einsum_size,
+    exact=Exactly(work=einsum_work),
+    entries=Entries(shaped=True, spec=lambda *values, spec: spec, mentions=on_others),
+    torch=Torch(saves=((Keeps.OTHERS,),)),
+    text=Text(write=einsum_text, backward=einsum_text_back, rule="sum of products"),
 )
 
 

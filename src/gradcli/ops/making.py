@@ -8,7 +8,8 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Entries, Exactly, Op, Pair, Piecewise, Text, declare, no_links, tensor, variant
+from gradcli.ops.arithmetic import without_slope
+from gradcli.ops.declare import Apply, Entries, Exactly, Pair, Piecewise, Text, tensor, variant
 from gradcli.ops.links import Array, Library, Raw, Static, Tensor
 from gradcli.ops.shaping import CLONE, EXPAND, whole_numbers
 from gradcli.ops.values import Value, require, whole
@@ -32,17 +33,13 @@ def lengths(shape: tuple[Static, ...]) -> tuple[int, ...]:
     return result
 
 
-DETACH = declare(
-    Op(
-        "detach",
-        lambda x: x,
-        (None,),
-        no_links,
-        exact=Exactly(pieces=Piecewise(lambda x: x, lambda piece, x: piece, held=True)),
-        flat=True,
-        entries=Entries(moves=True, view=True),
-        text=Text(write=lambda call: f"{call.tight[0]}.detach()"),
-    )
+DETACH = without_slope(
+    "detach",
+    lambda x: x,
+    exact=Exactly(pieces=Piecewise(lambda x: x, lambda piece, x: piece, held=True)),
+    flat=True,
+    entries=Entries(moves=True, view=True),
+    text=Text(write=lambda call: f"{call.tight[0]}.detach()"),
 )
 DATA = variant(DETACH, "data")
 """``x.data``: PyTorch does not count the writes to it with those to x, so that backward takes the numbers of later."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from gradcli.ops.declare import (
     Exactly,
     Keeps,
     Op,
+    Piecewise,
     Said,
     Text,
     Torch,
@@ -22,7 +25,22 @@ from gradcli.ops.declare import (
     in_one_step,
 )
 from gradcli.ops.linear_algebra import require_product, require_square, with_ones
-from gradcli.ops.links import AUXILIARY, OUT, Array, At, Contraction, Explicit, Formula, Forward, Links, Mask, Static
+from gradcli.ops.links import (
+    AUXILIARY,
+    OUT,
+    Array,
+    At,
+    Contraction,
+    Explicit,
+    Formula,
+    Forward,
+    Links,
+    Local,
+    Mask,
+    Rule,
+    Static,
+    Vjp,
+)
 from gradcli.ops.values import Value, require
 from gradcli.ops.vocabulary import BY_NUMPY, Beside, Kinds, Made, function
 
@@ -285,39 +303,40 @@ def solve_text_back(k: int, _out: Array, a: Array, b: Array) -> tuple[str, ...]:
     return (f"-outer({back}, {{y}})",) if np.ndim(b) == 1 else (f"-{back} @ {{y}}.T",) if np.ndim(b) == 2 else ()
 
 
-DET = declare(
-    Op(
-        "det",
-        det,
-        (det_vjp,),
-        det_local,
-        exact=Exactly(value=exactly.det, work=row_by_row),
-        steps=eliminated,
-        entries=Entries(index=Said()),
-        digits=cofactor_terms,
-        text=Text(backward=det_text_back),
-        torch=Torch(
-            differs=lambda y, a: (y == 0) | ~np.isfinite(y),
-            says="it solves with the determinant, so that one of 0 has gradient 0 and one beyond doubles none",
-        ),
-        again=(det_again,),
-        reads=WITH_OUTPUT,
-    )
+def of_matrices(
+    name: str,
+    forward: Forward,
+    vjps: tuple[Vjp, ...],
+    local: Local,
+    work: Callable[..., int] = row_by_row,
+    value: Rule | None = None,
+    pieces: Piecewise | None = None,
+    **record: Any,
+) -> Op:
+    """Declare an op of whole matrices, by elimination unless it takes other ``work``; it has no rule by index."""
+    exact, steps = Exactly(value, pieces, work), eliminated if work is row_by_row else decomposed_in
+    return declare(name, forward, vjps, local, exact=exact, steps=steps, entries=Entries(index=Said()), **record)
+
+
+DET = of_matrices(
+    "det",
+    det,
+    (det_vjp,),
+    det_local,
+    value=exactly.det,
+    digits=cofactor_terms,
+    text=Text(backward=det_text_back),
+    torch=Torch(
+        differs=lambda y, a: (y == 0) | ~np.isfinite(y),
+        says="it solves with the determinant, so that one of 0 has gradient 0 and one beyond doubles none",
+    ),
+    again=(det_again,),
+    reads=WITH_OUTPUT,
 )
 
 
-INV = declare(
-    Op(
-        "inv",
-        no_singular(inverted),
-        (inv_vjp,),
-        inv_local,
-        exact=Exactly(value=exactly.inv, work=row_by_row),
-        steps=eliminated,
-        entries=Entries(index=Said()),
-        digits=inv_digits,
-        reads=OUTPUT,
-    )
+INV = of_matrices(
+    "inv", no_singular(inverted), (inv_vjp,), inv_local, value=exactly.inv, digits=inv_digits, reads=OUTPUT
 )
 
 
@@ -374,21 +393,17 @@ def solve_digits(out: Array, a: Array, b: Array) -> Array:
     return size[..., 0] if np.ndim(b) == 1 else size
 
 
-SOLVE = declare(
-    Op(
-        "solve",
-        no_singular(solve),
-        (solve_vjp_left, solve_vjp_right),
-        solve_local,
-        exact=Exactly(value=exactly.solve, work=row_by_row),
-        steps=eliminated,
-        entries=Entries(index=Said()),
-        torch=Torch(saves=((0, Keeps.OUTPUT),)),
-        size=lambda a, b: max(np.size(a), 1) * max(np.size(b), 1),
-        digits=solve_digits,
-        text=Text(backward=solve_text_back, template="inv({}) @ {}", precedence=70),
-        reads=((OUT, 0, 1), (0, 1)),
-    )
+SOLVE = of_matrices(
+    "solve",
+    no_singular(solve),
+    (solve_vjp_left, solve_vjp_right),
+    solve_local,
+    value=exactly.solve,
+    torch=Torch(saves=((0, Keeps.OUTPUT),)),
+    size=lambda a, b: max(np.size(a), 1) * max(np.size(b), 1),
+    digits=solve_digits,
+    text=Text(backward=solve_text_back, template="inv({}) @ {}", precedence=70),
+    reads=((OUT, 0, 1), (0, 1)),
 )
 
 

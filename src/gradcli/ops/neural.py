@@ -82,28 +82,26 @@ def huber_local(at: At) -> list[Links]:
 
 
 HUBER = declare(
-    Op(
-        "huber",
-        huber,
-        (
-            lambda g, _y, d, delta: np.where(d <= -delta, -g * delta, np.where(d >= delta, g * delta, d * g)),
-            lambda g, _y, d, delta: np.where(np.abs(d) < delta, 0.0, g * (np.abs(d) - delta)),
-        ),
-        huber_local,
-        lambda s, d, delta: s.where_gt(delta, s.abs(d), parabola(s, d, delta), straight(s, d, delta)),
-        exact=Exactly(
-            pieces=Piecewise(
-                exactly.huber_piece,
-                lambda piece, d, delta: np.where(piece == 0, d * d / 2, delta * (piece * d - delta / 2)),
-            )
-        ),
-        text=Text(
-            template="where(abs({0}) < {1}, 0.5*{0}**2, {1}*(abs({0}) - 0.5*{1}))",
-            precedence=99,
-            backward=("{g}*where(abs({0}) < {1}, {0}, {1}*sign({0}))",),
-        ),
-        domain=((1.2, 2), (0.3, 1)),
-    )
+    "huber",
+    huber,
+    (
+        lambda g, _y, d, delta: np.where(d <= -delta, -g * delta, np.where(d >= delta, g * delta, d * g)),
+        lambda g, _y, d, delta: np.where(np.abs(d) < delta, 0.0, g * (np.abs(d) - delta)),
+    ),
+    huber_local,
+    lambda s, d, delta: s.where_gt(delta, s.abs(d), parabola(s, d, delta), straight(s, d, delta)),
+    exact=Exactly(
+        pieces=Piecewise(
+            exactly.huber_piece,
+            lambda piece, d, delta: np.where(piece == 0, d * d / 2, delta * (piece * d - delta / 2)),
+        )
+    ),
+    text=Text(
+        template="where(abs({0}) < {1}, 0.5*{0}**2, {1}*(abs({0}) - 0.5*{1}))",
+        precedence=99,
+        backward=("{g}*where(abs({0}) < {1}, {0}, {1}*sign({0}))",),
+    ),
+    domain=((1.2, 2), (0.3, 1)),
 )
 
 
@@ -353,29 +351,25 @@ def softmax_text_back(_k: int, _out: Array, x: Array, *, dim: int) -> tuple[str,
 
 
 SOFTMAX = declare(
-    Op(
-        "softmax",
-        softmax,
-        (softmax_vjp,),
-        softmax_local,
-        exact=Exactly(value=lambda x, dim: np.exp(x - exactly.logsumexp(x, dim, keepdim=True))),
-        entries=Entries(index=Paired("{y}[{i}]*(where({i} == {j}, 1, 0) - {y}[{j}])")),
-        text=Text(backward=softmax_text_back),
-        reads=OUTPUT,
-    )
+    "softmax",
+    softmax,
+    (softmax_vjp,),
+    softmax_local,
+    exact=Exactly(value=lambda x, dim: np.exp(x - exactly.logsumexp(x, dim, keepdim=True))),
+    entries=Entries(index=Paired("{y}[{i}]*(where({i} == {j}, 1, 0) - {y}[{j}])")),
+    text=Text(backward=softmax_text_back),
+    reads=OUTPUT,
 )
 LOG_SOFTMAX = declare(
-    Op(
-        "log_softmax",
-        log_softmax,
-        (log_softmax_vjp,),
-        log_softmax_local,
-        exact=Exactly(value=lambda x, dim: x - exactly.logsumexp(x, dim, keepdim=True)),
-        entries=Entries(shaped=True, index=Paired("where({i} == {j}, 1, 0) - exp({y}[{j}])")),
-        digits=lambda y, x, dim: 1 + np.exp(y),
-        text=Text(backward=log_softmax_text_back),
-        reads=OUTPUT,
-    )
+    "log_softmax",
+    log_softmax,
+    (log_softmax_vjp,),
+    log_softmax_local,
+    exact=Exactly(value=lambda x, dim: x - exactly.logsumexp(x, dim, keepdim=True)),
+    entries=Entries(shaped=True, index=Paired("where({i} == {j}, 1, 0) - exp({y}[{j}])")),
+    digits=lambda y, x, dim: 1 + np.exp(y),
+    text=Text(backward=log_softmax_text_back),
+    reads=OUTPUT,
 )
 
 

@@ -179,11 +179,11 @@ def step(
     **record: Any,
 ) -> Op:
     """Declare a function that is flat: its derivative is 0 wherever it has one; ``spelled`` None enters none."""
-    op = declare(Op(
+    op = declare(
         name, forward, (zero if at else None,) * arguments, no_links, reads=((),) * arguments, flat=at is None,
         step=True, kink=Kink(at, "0 is taken") if at else None, exact=Exactly(pieces=pieces),
         torch=replace(record.pop("torch", NO_TORCH), saves=((),)), **record,
-    ))  # fmt: skip
+    )  # fmt: skip
     if spelled is not None:
         enter(name, spelled, op=op, build=builder(op, arguments))
     return op
@@ -258,18 +258,16 @@ def by_condition(piece: Mask, _condition: Array, a: Array, b: Array) -> Array:
 
 
 WHERE = declare(
-    Op(
-        "where",
-        np.where,
-        (None, lambda g, _y, c, _a, _b: np.where(c, g, 0.0), lambda g, _y, c, _a, _b: np.where(c, 0.0, g)),
-        where_local,
-        exact=Exactly(pieces=Piecewise(lambda c, a, b: exactly.true(c), by_condition)),
-        entries=Entries(index=Chosen(("", "where({0}, 1, 0)", "where({0}, 0, 1)")), moves=True),
-        chooses=True,
-        torch=Torch(saves=((0,),)),
-        reads=((), (0,), (0,)),
-        text=Text(rule="choice"),
-    )
+    "where",
+    np.where,
+    (None, lambda g, _y, c, _a, _b: np.where(c, g, 0.0), lambda g, _y, c, _a, _b: np.where(c, 0.0, g)),
+    where_local,
+    exact=Exactly(pieces=Piecewise(lambda c, a, b: exactly.true(c), by_condition)),
+    entries=Entries(index=Chosen(("", "where({0}, 1, 0)", "where({0}, 0, 1)")), moves=True),
+    chooses=True,
+    torch=Torch(saves=((0,),)),
+    reads=((), (0,), (0,)),
+    text=Text(rule="choice"),
 )
 
 

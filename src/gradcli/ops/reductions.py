@@ -246,15 +246,13 @@ def scatter_rows(
 ) -> Op:
     """Declare a reduction with ``outer(y) = sum of inner(x)``."""
     return declare(
-        Op(
-            name,
-            forward,
-            (vjp,),
-            reduced(inner, outer, zero),
-            entries=replace(record.pop("entries", NO_ENTRIES), shaped=not zero),
-            torch=replace(record.pop("torch", NO_TORCH), differs=beyond, says=BEYOND),
-            **record,
-        )
+        name,
+        forward,
+        (vjp,),
+        reduced(inner, outer, zero),
+        entries=replace(record.pop("entries", NO_ENTRIES), shaped=not zero),
+        torch=replace(record.pop("torch", NO_TORCH), differs=beyond, says=BEYOND),
+        **record,
     )
 
 
@@ -349,20 +347,20 @@ LOGSUMEXP = scatter_rows(
     vjp=lambda g, y, x, *, dim, keepdim: restore(g, dim, keepdim) * np.exp(x - restore(y, dim, keepdim)),
     reads=WITH_OUTPUT, exact=Exactly(exactly.logsumexp), entries=Entries(index=Reduced("exp({x} - {y})")),
     text=Text(defaults=KEEPDIM, backward=logsumexp_text_back))
-PROD = declare(Op(
+PROD = declare(
     "prod", lambda x, dim, keepdim: np.prod(x, axis=dim, keepdims=keepdim), (prod_vjp,), prod_local,
     reads=WITH_OUTPUT, again=(prod_along_vjp,), torch=OF_PRODUCTS,
     entries=Entries(folds=lambda s, entries: s.product(entries), index=Said()),
-    text=Text(defaults=KEEPDIM, backward=prod_text_back)))
+    text=Text(defaults=KEEPDIM, backward=prod_text_back))
 PROD_ALONG = variant(PROD, "prod along axes", vjps=(prod_along_vjp,))
-CUMSUM = declare(Op(
+CUMSUM = declare(
     "cumsum", running_sum, (lambda g, _y, _x, *, dim: np.flip(running_sum(np.flip(g, dim), dim), dim),),
     lambda at: [pairs_along(at.x, at.static["dim"], Order.NOT_BEFORE)], reads=NOTHING,
     entries=Entries(shaped=True, folds=lambda s, entries: s.total(entries), index=Paired("where({j} <= {i}, 1, 0)"),
-                    mentions=on_none)))
-CUMPROD = declare(Op(
+                    mentions=on_none))
+CUMPROD = declare(
     "cumprod", lambda x, dim: np.cumprod(x, axis=dim), (cumprod_vjp,), cumprod_local, reads=WITH_OUTPUT,
-    again=(cumprod_again,), torch=OF_PRODUCTS, entries=Entries(index=Said()), text=Text(backward=cumprod_text_back)))
+    again=(cumprod_again,), torch=OF_PRODUCTS, entries=Entries(index=Said()), text=Text(backward=cumprod_text_back))
 # fmt: on
 
 reduction = partial(function, family="reductions")

@@ -63,7 +63,7 @@ def joined(
 ) -> Op:
     """Declare an op of any number of arguments that moves entries."""
     entries = replace(record.pop("entries", NO_ENTRIES), moves=True, by_shape=True, shaped=True)
-    return declare(Op(name, forward, vjps, local, entries=entries, **record))
+    return declare(name, forward, vjps, local, entries=entries, **record)
 
 
 def transposed(call: Call) -> str:

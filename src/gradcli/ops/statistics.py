@@ -212,12 +212,12 @@ def spread_evenly(name: str, reduce: Callable[..., Array], vjp: Vjp) -> Op:
     def hit(x: Array, dim: Axes, keepdim: bool) -> Mask:  # noqa: ARG001
         return x == reduce(x, axis=dim, keepdims=True)
 
-    return declare(Op(
+    return declare(
         name, lambda x, dim, keepdim: reduce(x, axis=dim, keepdims=keepdim), (vjp,), extreme_local, reads=WITH_OUTPUT,
         kink=Kink(lambda x, dim, keepdim: np.sum(hit(x, dim, keepdim), axis=dim) > 1, "the gradient is shared evenly"),
         exact=Exactly(pieces=shared(hit)), entries=Entries(moves=True),
         text=Text(defaults=KEEPDIM, backward=extreme_text_back),
-    ))  # fmt: skip
+    )  # fmt: skip
 
 
 AMAX = spread_evenly("amax", np.max, extreme_vjp)
@@ -226,28 +226,24 @@ MIN = spread_evenly("min", np.min, whole_extreme_vjp)
 AMIN = spread_evenly("amin", np.min, extreme_vjp)
 MEDIAN = spread_evenly("median", middle, whole_extreme_vjp)
 PICK = declare(
-    Op(
-        "pick",
-        lambda x, **how: picked_on(pick_indices(x, **how), x, **how),
-        (pick_vjp,),
-        pick_local,
-        kink=Kink(has_twin, "the entry at the index that is given gets all"),
-        exact=Exactly(pieces=Piecewise(pick_indices, picked_on)),
-        torch=Torch(saves=((Keeps.OWN,),)),
-        entries=Entries(
-            index=Picked(
-                lambda x, **how: f"{pick_text(x, **how)}.indices",
-                kept=lambda keepdim=True, **how: keepdim,
-                whole=lambda kind, **how: kind not in SINGLE,
-            ),
-            moves=True,
+    "pick",
+    lambda x, **how: picked_on(pick_indices(x, **how), x, **how),
+    (pick_vjp,),
+    pick_local,
+    kink=Kink(has_twin, "the entry at the index that is given gets all"),
+    exact=Exactly(pieces=Piecewise(pick_indices, picked_on)),
+    torch=Torch(saves=((Keeps.OWN,),)),
+    entries=Entries(
+        index=Picked(
+            lambda x, **how: f"{pick_text(x, **how)}.indices",
+            kept=lambda keepdim=True, **how: keepdim,
+            whole=lambda kind, **how: kind not in SINGLE,
         ),
-        text=Text(
-            backward=pick_text_back,
-            write=lambda call: f"{pick_text(call.texts[0], **call.static)}.values",
-            rule="entries",
-        ),
-    )
+        moves=True,
+    ),
+    text=Text(
+        backward=pick_text_back, write=lambda call: f"{pick_text(call.texts[0], **call.static)}.values", rule="entries"
+    ),
 )
 PEAK, VALLEY = variant(AMAX, "amax of sizes", vjps=(peak_vjp,)), variant(AMIN, "amin of sizes", vjps=(peak_vjp,))
 """``amax`` and ``amin`` of sizes, as in the norms of order inf and -inf: with PyTorch's gradient where one is nan."""
@@ -505,20 +501,18 @@ NORM = scatter_rows(
 
 
 VAR = declare(
-    Op(
-        "var",
-        var,
-        (var_vjp,),
-        var_local,
-        exact=Exactly(value=exactly.var),
-        entries=Entries(index=Said()),
-        text=Text(defaults={"keepdim": False, "correction": 1.0}, backward=var_text_back),
-        torch=Torch(
-            saves=((0,),),
-            differs=lambda y, x: ~np.isfinite(y),
-            says="its var of too few entries, or of too large ones, has no finite gradient or 0",
-        ),
-    )
+    "var",
+    var,
+    (var_vjp,),
+    var_local,
+    exact=Exactly(value=exactly.var),
+    entries=Entries(index=Said()),
+    text=Text(defaults={"keepdim": False, "correction": 1.0}, backward=var_text_back),
+    torch=Torch(
+        saves=((0,),),
+        differs=lambda y, x: ~np.isfinite(y),
+        says="its var of too few entries, or of too large ones, has no finite gradient or 0",
+    ),
 )
 VAR_ALONG = variant(VAR, "var along axes", vjps=(var_along_vjp,))
 
@@ -531,18 +525,16 @@ def root_local(at: At) -> list[Links]:
 
 
 SQRT_FLAT = declare(
-    Op(
-        "sqrt0",
-        np.sqrt,
-        (lambda g, y, _x: np.where(y == 0, 0.0, g / (2 * y)),),
-        root_local,
-        lambda s, x: s.sqrt(x),
-        text=Text(template="sqrt({})", backward=(("{g}/(2*{y})", "where({y} == 0, 0, {g}/(2*{y}))"),), spelled="sqrt"),
-        kink=Kink(lambda x: x == 0, "0 is taken", steep=True),
-        zero_text=("{y} == 0",),
-        torch=Torch(differs=beyond, says=BEYOND),
-        reads=OUTPUT,
-    )
+    "sqrt0",
+    np.sqrt,
+    (lambda g, y, _x: np.where(y == 0, 0.0, g / (2 * y)),),
+    root_local,
+    lambda s, x: s.sqrt(x),
+    text=Text(template="sqrt({})", backward=(("{g}/(2*{y})", "where({y} == 0, 0, {g}/(2*{y}))"),), spelled="sqrt"),
+    kink=Kink(lambda x: x == 0, "0 is taken", steep=True),
+    zero_text=("{y} == 0",),
+    torch=Torch(differs=beyond, says=BEYOND),
+    reads=OUTPUT,
 )
 
 

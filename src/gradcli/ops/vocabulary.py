@@ -246,7 +246,7 @@ def elementwise(
         formula = with_slopes(name, formula, slopes)
     local = elementwise_local(formula, record.get("zero_at"))
     entries = replace(record.pop("entries", NO_ENTRIES), shaped=True)
-    op = declare(Op(name, forward, tuple(vjps), local, formula, entries=entries, derivatives=derivatives, **record))
+    op = declare(name, forward, tuple(vjps), local, formula, entries=entries, derivatives=derivatives, **record)
     if spelled is not None:
         plain = len(vjps) == 1 and not op.text.defaults
         enter(name, spelled, op=op, build=None if plain else builder(op, len(vjps)))

@@ -26,7 +26,6 @@ from gradcli.ops.declare import (
     Exactly,
     Keeps,
     Kink,
-    Op,
     Parts,
     Piecewise,
     Said,
@@ -56,7 +55,7 @@ from gradcli.ops.links import (
     Static,
 )
 from gradcli.ops.making import DETACH
-from gradcli.ops.matrices import BATCHES, decomposed_in
+from gradcli.ops.matrices import BATCHES, of_matrices
 from gradcli.ops.shaping import TRIL, TRIU
 from gradcli.ops.tracing import applied, asked
 from gradcli.ops.values import Value, number, read_axes, require
@@ -213,20 +212,18 @@ def shares_of(at: At) -> list[Links]:
 
 
 EQUALS = declare(
-    Op(
-        "mean_of_equals",
-        lambda x, least: means(groups_of(x, least), x),
-        (lambda g, _y, x, *, least: means(groups_of(x, least), g),),
-        shares_of,
-        exact=Exactly(pieces=Piecewise(groups_of, lambda groups, x, least: means(groups, x))),
-        kink=Kink(
-            is_bent,
-            "equal values share the slope of their mean, and a singular value of 0 has slope 0; PyTorch's slopes are "
-            "those of whichever vectors LAPACK returns",
-        ),
-        entries=Entries(index=Said()),
-        text=Text(backward=("{g}",), write=lambda call: call.texts[0]),
-    )
+    "mean_of_equals",
+    lambda x, least: means(groups_of(x, least), x),
+    (lambda g, _y, x, *, least: means(groups_of(x, least), g),),
+    shares_of,
+    exact=Exactly(pieces=Piecewise(groups_of, lambda groups, x, least: means(groups, x))),
+    kink=Kink(
+        is_bent,
+        "equal values share the slope of their mean, and a singular value of 0 has slope 0; PyTorch's slopes are "
+        "those of whichever vectors LAPACK returns",
+    ),
+    entries=Entries(index=Said()),
+    text=Text(backward=("{g}",), write=lambda call: call.texts[0]),
 )
 
 
@@ -345,41 +342,30 @@ def cubed(_out: Array, a: Array, **_static: Static) -> int:
     return 30 * int(np.size(a)) * max(np.shape(a)[-2:]) ** 2
 
 
-EIGENVALUES = declare(
-    Op(
-        "eigvalsh",
-        decomposed(lambda a: np.linalg.eigvalsh(symmetric(a))),
-        (eigenvalue_vjp,),
-        eigenvalue_local,
-        exact=Exactly(value=lambda a: each_matrix(lambda x: eigen(x)[0], a), work=cubed),
-        entries=Entries(index=Said()),
-        steps=decomposed_in,
-        digits=lambda out, a: nearness(out),
-        text=Text(backward=("(eigh({0})[1]*{g}[..., None, :]) @ eigh({0})[1].mT",)),
-        torch=Torch(saves=((Keeps.OWN,),)),
-    )
+EIGENVALUES = of_matrices(
+    "eigvalsh",
+    decomposed(lambda a: np.linalg.eigvalsh(symmetric(a))),
+    (eigenvalue_vjp,),
+    eigenvalue_local,
+    value=lambda a: each_matrix(lambda x: eigen(x)[0], a),
+    work=cubed,
+    digits=lambda out, a: nearness(out),
+    text=Text(backward=("(eigh({0})[1]*{g}[..., None, :]) @ eigh({0})[1].mT",)),
+    torch=Torch(saves=((Keeps.OWN,),)),
 )
-EIGENVECTORS = declare(
-    Op(
-        "eigenvectors",
-        decomposed(lambda a: np.linalg.eigh(symmetric(a))[1]),
-        (eigenvector_vjp,),
-        eigenvector_local,
-        exact=Exactly(
-            pieces=Piecewise(
-                lambda a: np.linalg.eigh(doubles(a))[1],
-                lambda guide, a: each_matrix(eigenvectors_on, guide, a),
-                open=True,
-            ),
-            work=cubed,
-        ),
-        entries=Entries(index=Said()),
-        steps=decomposed_in,
-        digits=lambda out, a: vector_digits(np.linalg.eigvalsh(a)),
-        text=Text(backward=eigenvector_text_back, write=lambda call: f"eigh({call.texts[0]})[1]"),
-        torch=Torch(saves=((Keeps.OUTPUT,),)),
-        reads=WITH_OUTPUT,
-    )
+EIGENVECTORS = of_matrices(
+    "eigenvectors",
+    decomposed(lambda a: np.linalg.eigh(symmetric(a))[1]),
+    (eigenvector_vjp,),
+    eigenvector_local,
+    pieces=Piecewise(
+        lambda a: np.linalg.eigh(doubles(a))[1], lambda guide, a: each_matrix(eigenvectors_on, guide, a), open=True
+    ),
+    work=cubed,
+    digits=lambda out, a: vector_digits(np.linalg.eigvalsh(a)),
+    text=Text(backward=eigenvector_text_back, write=lambda call: f"eigh({call.texts[0]})[1]"),
+    torch=Torch(saves=((Keeps.OUTPUT,),)),
+    reads=WITH_OUTPUT,
 )
 RULES[np.linalg.eigvalsh] = EIGENVALUES
 
@@ -465,19 +451,16 @@ def value_vjp(g: Array, _y: Array, a: Array) -> Array:
     return by_diagonal(u, g, v)
 
 
-SINGULAR_VALUES = declare(
-    Op(
-        "svdvals",
-        decomposed(lambda a: np.linalg.svd(a, compute_uv=False)),
-        (value_vjp,),
-        value_local,
-        exact=Exactly(value=lambda a: each_matrix(lambda x: singular(x)[1], a), work=cubed),
-        entries=Entries(index=Said()),
-        steps=decomposed_in,
-        digits=lambda out, a: nearness(out, least_of(a.shape)),
-        text=Text(backward=("(svd({0}).U*{g}[..., None, :]) @ svd({0}).V.mT",)),
-        torch=Torch(saves=((Keeps.OWN,),)),
-    )
+SINGULAR_VALUES = of_matrices(
+    "svdvals",
+    decomposed(lambda a: np.linalg.svd(a, compute_uv=False)),
+    (value_vjp,),
+    value_local,
+    value=lambda a: each_matrix(lambda x: singular(x)[1], a),
+    work=cubed,
+    digits=lambda out, a: nearness(out, least_of(a.shape)),
+    text=Text(backward=("(svd({0}).U*{g}[..., None, :]) @ svd({0}).V.mT",)),
+    torch=Torch(saves=((Keeps.OWN,),)),
 )
 
 
@@ -570,23 +553,20 @@ def vectors_on(guide: Array, a: Any, side: str) -> Any:
     return each_matrix(rule, guide, a)
 
 
-SINGULAR_VECTORS = declare(
-    Op(
-        "singular_vectors",
-        decomposed(lambda a, side: thin(a)[0 if side == "U" else 2]),
-        (vector_vjp,),
-        vector_local,
-        exact=Exactly(pieces=Piecewise(pair, vectors_on, open=True), work=cubed),
-        entries=Entries(index=Said()),
-        steps=decomposed_in,
-        digits=lambda out, a, side: vector_digits(thin(a)[1]),
-        text=Text(
-            backward=vector_text_back,
-            write=lambda call: (LEFT if call.static["side"] == "U" else RIGHT).format(call.texts[0]),
-        ),
-        torch=Torch(saves=((Keeps.OUTPUT, Keeps.OWN),)),
-        reads=WITH_OUTPUT,
-    )
+SINGULAR_VECTORS = of_matrices(
+    "singular_vectors",
+    decomposed(lambda a, side: thin(a)[0 if side == "U" else 2]),
+    (vector_vjp,),
+    vector_local,
+    pieces=Piecewise(pair, vectors_on, open=True),
+    work=cubed,
+    digits=lambda out, a, side: vector_digits(thin(a)[1]),
+    text=Text(
+        backward=vector_text_back,
+        write=lambda call: (LEFT if call.static["side"] == "U" else RIGHT).format(call.texts[0]),
+    ),
+    torch=Torch(saves=((Keeps.OUTPUT, Keeps.OWN),)),
+    reads=WITH_OUTPUT,
 )
 
 

@@ -8,26 +8,11 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops import exactly
-from gradcli.ops.declare import (
-    OUTPUT,
-    RULES,
-    WITH_OUTPUT,
-    Entries,
-    Exactly,
-    Keeps,
-    Kink,
-    Op,
-    Parts,
-    Piecewise,
-    Said,
-    Text,
-    Torch,
-    declare,
-    in_one_step,
-)
+from gradcli.ops.declare import OUTPUT, RULES, WITH_OUTPUT, Keeps, Kink, Parts, Piecewise, Text, Torch, in_one_step
 from gradcli.ops.further.linear_decompositions import (
     NEAR,
     contraction,
+    cubed,
     decomposed,
     doubles,
     each_matrix,
@@ -43,7 +28,7 @@ from gradcli.ops.further.linear_decompositions import (
 )
 from gradcli.ops.linear_algebra import require_product, require_square
 from gradcli.ops.links import AUXILIARY, OUT, Array, At, Contraction, Indices, Library, Line, Links, Mask, Order, Static
-from gradcli.ops.matrices import DET, INV, SOLVE, decomposed_in, eliminated, is_regular, row_by_row, solved
+from gradcli.ops.matrices import DET, INV, SOLVE, is_regular, of_matrices, row_by_row, solved
 from gradcli.ops.shaping import TRIL, TRIU
 from gradcli.ops.values import Value, require, sign, where
 from gradcli.ops.vocabulary import OF_FLOATS, STRICT, function
@@ -104,22 +89,15 @@ def cholesky_vjp(g: Array, y: Array, _a: Array) -> Array:
     return turned(np.linalg.solve(turned(y), turned(half)))
 
 
-CHOLESKY = declare(
-    Op(
-        "cholesky",
-        decomposed(lower),
-        (cholesky_vjp,),
-        cholesky_local,
-        exact=Exactly(
-            value=lambda a: each_matrix(lambda x: in_mpmath(lambda mp, x: (mp.cholesky(x),), x)[0], symmetric(a)),
-            work=row_by_row,
-        ),
-        steps=eliminated,
-        digits=lambda out, a: factor_digits(out),
-        entries=Entries(index=Said()),
-        torch=Torch(saves=((Keeps.OUTPUT,),)),
-        reads=OUTPUT,
-    )
+CHOLESKY = of_matrices(
+    "cholesky",
+    decomposed(lower),
+    (cholesky_vjp,),
+    cholesky_local,
+    value=lambda a: each_matrix(lambda x: in_mpmath(lambda mp, x: (mp.cholesky(x),), x)[0], symmetric(a)),
+    digits=lambda out, a: factor_digits(out),
+    torch=Torch(saves=((Keeps.OUTPUT,),)),
+    reads=OUTPUT,
 )
 
 
@@ -182,25 +160,16 @@ def q_on(guide: Array, a: Any) -> Any:
     return np.where(are_choices(a), guide, q * signs)
 
 
-ORTHOGONAL = declare(
-    Op(
-        "orthogonal",
-        decomposed(lambda a: np.linalg.qr(a)[0]),
-        (q_vjp,),
-        q_local,
-        exact=Exactly(
-            pieces=Piecewise(
-                lambda a: np.linalg.qr(doubles(a))[0], lambda guide, a: each_matrix(q_on, guide, a), open=True
-            ),
-            work=row_by_row,
-        ),
-        steps=eliminated,
-        digits=lambda out, a: factor_digits(np.matmul(turned(out), a)),
-        entries=Entries(index=Said()),
-        text=Text(write=lambda call: f"qr({call.texts[0]}).Q"),
-        torch=Torch(saves=((Keeps.OUTPUT,),)),
-        reads=WITH_OUTPUT,
-    )
+ORTHOGONAL = of_matrices(
+    "orthogonal",
+    decomposed(lambda a: np.linalg.qr(a)[0]),
+    (q_vjp,),
+    q_local,
+    pieces=Piecewise(lambda a: np.linalg.qr(doubles(a))[0], lambda guide, a: each_matrix(q_on, guide, a), open=True),
+    digits=lambda out, a: factor_digits(np.matmul(turned(out), a)),
+    text=Text(write=lambda call: f"qr({call.texts[0]}).Q"),
+    torch=Torch(saves=((Keeps.OUTPUT,),)),
+    reads=WITH_OUTPUT,
 )
 
 
@@ -330,22 +299,18 @@ def logabsdet_digits(_out: Array, a: Array) -> Array:
     return factor_digits(a)[..., 0, 0] * np.max(np.abs(np.where(np.isfinite(inverse), inverse, 1.0)), axis=(-1, -2))
 
 
-LOGABSDET = declare(
-    Op(
-        "logabsdet",
-        lambda a: np.linalg.slogdet(a)[1],
-        (lambda g, _y, a: g[..., None, None] * turned(inverse_or_nan(a)),),
-        logabsdet_local,
-        exact=Exactly(value=lambda a: np.log(abs(np.asarray(exactly.det(a), dtype=object))), work=row_by_row),
-        steps=eliminated,
-        digits=logabsdet_digits,
-        entries=Entries(index=Said()),
-        text=Text(
-            backward=lambda _k, _out, a: "{g}*inv({0}).T" if np.ndim(a) == 2 else "{g}[..., None, None]*inv({0}).mT",
-            write=lambda call: f"slogdet({call.texts[0]})[1]",
-        ),
-        torch=Torch(saves=((0, Keeps.OWN),)),
-    )
+LOGABSDET = of_matrices(
+    "logabsdet",
+    lambda a: np.linalg.slogdet(a)[1],
+    (lambda g, _y, a: g[..., None, None] * turned(inverse_or_nan(a)),),
+    logabsdet_local,
+    value=lambda a: np.log(abs(np.asarray(exactly.det(a), dtype=object))),
+    digits=logabsdet_digits,
+    text=Text(
+        backward=lambda _k, _out, a: "{g}*inv({0}).T" if np.ndim(a) == 2 else "{g}[..., None, None]*inv({0}).mT",
+        write=lambda call: f"slogdet({call.texts[0]})[1]",
+    ),
+    torch=Torch(saves=((0, Keeps.OWN),)),
 )
 
 
@@ -434,26 +399,20 @@ def pinv_digits(out: Array, a: Array, **_static: float) -> Array:
     return size * size * (1 + size * np.sqrt(np.sum(a * a, axis=(-1, -2), keepdims=True)))
 
 
-PINV = declare(
-    Op(
-        "pinv",
-        decomposed(pinv),
-        (pinv_vjp,),
-        pinv_local,
-        exact=Exactly(
-            pieces=Piecewise(
-                rank_of, lambda rank, a, atol, rtol: each_matrix(pinv_in_digits, np.asarray(rank)[..., None, None], a)
-            ),
-            work=lambda out, a, **static: 30 * int(np.size(a)) * max(np.shape(a)[-2:]) ** 2,
-        ),
-        kink=Kink(is_short_of_rank, "the derivative is that among matrices of the same rank"),
-        steps=decomposed_in,
-        digits=pinv_digits,
-        entries=Entries(index=Said()),
-        text=Text(write=lambda call: "pinv({}, atol={atol!r}, rtol={rtol!r})".format(*call.texts, **call.static)),
-        torch=Torch(saves=((0, Keeps.OUTPUT),)),
-        reads=WITH_OUTPUT,
-    )
+PINV = of_matrices(
+    "pinv",
+    decomposed(pinv),
+    (pinv_vjp,),
+    pinv_local,
+    pieces=Piecewise(
+        rank_of, lambda rank, a, atol, rtol: each_matrix(pinv_in_digits, np.asarray(rank)[..., None, None], a)
+    ),
+    work=cubed,
+    kink=Kink(is_short_of_rank, "the derivative is that among matrices of the same rank"),
+    digits=pinv_digits,
+    text=Text(write=lambda call: "pinv({}, atol={atol!r}, rtol={rtol!r})".format(*call.texts, **call.static)),
+    torch=Torch(saves=((0, Keeps.OUTPUT),)),
+    reads=WITH_OUTPUT,
 )
 
 
@@ -589,23 +548,17 @@ def exponential_digits(_out: Array, a: Array) -> Array:
     return np.broadcast_to(size[..., None, None], a.shape)
 
 
-MATRIX_EXP = declare(
-    Op(
-        "matrix_exp",
-        decomposed(matrix_exp),
-        (matrix_exp_vjp,),
-        matrix_exp_local,
-        exact=Exactly(
-            value=lambda a: each_matrix(lambda x: in_mpmath(lambda mp, x: (mp.expm(x),), x)[0], a),
-            work=lambda out, a: 60 * row_by_row(out, a) * int(a.shape[-1]),
-        ),
-        terms=lambda a: int(np.size(a)) * int(a.shape[-1]) ** 2,
-        steps=decomposed_in,
-        digits=exponential_digits,
-        entries=Entries(index=Said()),
-        text=Text(backward=exponential_text_back),
-        torch=Torch(saves=((0,),)),
-    )
+MATRIX_EXP = of_matrices(
+    "matrix_exp",
+    decomposed(matrix_exp),
+    (matrix_exp_vjp,),
+    matrix_exp_local,
+    value=lambda a: each_matrix(lambda x: in_mpmath(lambda mp, x: (mp.expm(x),), x)[0], a),
+    work=lambda out, a: 60 * row_by_row(out, a) * int(a.shape[-1]),
+    terms=lambda a: int(np.size(a)) * int(a.shape[-1]) ** 2,
+    digits=exponential_digits,
+    text=Text(backward=exponential_text_back),
+    torch=Torch(saves=((0,),)),
 )
 RULES[matrix_exp] = MATRIX_EXP
 

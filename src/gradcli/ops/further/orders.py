@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.declare import Exactly, Op, Pair, Text, declare, no_links
-from gradcli.ops.exactly import decided, is_nan
+from gradcli.ops.arithmetic import without_slope
+from gradcli.ops.declare import Pair, Text
+from gradcli.ops.exactly import is_nan
 from gradcli.ops.further.pointwise import LERP
 from gradcli.ops.further.tied import kth_place, sorted_places, top_places
 from gradcli.ops.joining import STACK
@@ -133,12 +134,7 @@ def positions_in_order(x: Array, dim: int, descending: bool, stable: bool) -> In
     return pick_indices(x, "sort", dim, descending=descending, stable=stable)
 
 
-ARGSORT = declare(
-    Op(
-        "argsort", positions_in_order, (None,), no_links, text=Text(defaults={"descending": False, "stable": False}),
-        exact=Exactly(pieces=decided(positions_in_order)),
-    )
-)  # fmt: skip
+ARGSORT = without_slope("argsort", positions_in_order, text=Text(defaults={"descending": False, "stable": False}))
 
 
 @function("argsort", "torch method", "reductions", op=ARGSORT, kinds=Kinds(Made.NUMPY_INTEGER, Made.INTEGER))

@@ -24,7 +24,6 @@ from gradcli.ops.declare import (
     Exactly,
     Keeps,
     Kink,
-    Op,
     Piecewise,
     Text,
     Torch,
@@ -255,9 +254,7 @@ def close(x: Array, other: Array, rtol: float, atol: float, equal_nan: bool) -> 
 
 
 TOLERANCES = {"rtol": 1e-5, "atol": 1e-8, "equal_nan": False}
-ISCLOSE = declare(
-    Op("isclose", close, (None, None), no_links, exact=Exactly(pieces=decided(close)), text=Text(defaults=TOLERANCES))
-)
+ISCLOSE = without_slope("isclose", close, 2, text=Text(defaults=TOLERANCES))
 
 
 @pointwise("isclose", f"{EVERYWHERE} tensors", op=ISCLOSE, kinds=MASKED)
@@ -292,16 +289,7 @@ def count_nonzero(x: Array, dim: Axes, keepdim: bool) -> Array:
     return np.sum(true(x), axis=dim, keepdims=keepdim, dtype=np.int64)
 
 
-COUNT = declare(
-    Op(
-        "count_nonzero",
-        count_nonzero,
-        (None,),
-        no_links,
-        exact=Exactly(pieces=decided(count_nonzero)),
-        text=Text(defaults={"keepdim": False}),
-    )
-)
+COUNT = without_slope("count_nonzero", count_nonzero, text=Text(defaults={"keepdim": False}))
 
 
 @function("count_nonzero", EVERYWHERE, "reductions", op=COUNT, kinds=COUNTED)
@@ -319,11 +307,9 @@ def histc(x: Array, bins: int, low: float, high: float) -> Array:
 
 
 HISTC = declare(
-    Op(
-        "histc", histc, (None,), no_links, torch=Torch(raises=True),
-        exact=Exactly(pieces=Piecewise(histc, lambda piece, x, bins, low, high: np.asarray(piece, dtype=object))),
-        size=lambda x, bins, low, high: max(bins, np.size(x)), text=Text(words={"low": "min", "high": "max"}),
-    )
+    "histc", histc, (None,), no_links, torch=Torch(raises=True),
+    exact=Exactly(pieces=Piecewise(histc, lambda piece, x, bins, low, high: np.asarray(piece, dtype=object))),
+    size=lambda x, bins, low, high: max(bins, np.size(x)), text=Text(words={"low": "min", "high": "max"}),
 )  # fmt: skip
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Exactly, Op, Piecewise, Text, declare, no_links, value_of
+from gradcli.ops.arithmetic import without_slope
+from gradcli.ops.declare import Apply, Exactly, Piecewise, Text, value_of
 from gradcli.ops.exactly import decided, true
 from gradcli.ops.further.casting import as_array, cut_exactly, kind_of
 from gradcli.ops.links import Array, Indices, Integers, Mask, Raw, Static, Tensor
@@ -26,15 +27,11 @@ def whole_places(x: Array) -> Integers:
     return np.asarray(x).astype(np.int64)[()]
 
 
-PLACES = declare(
-    Op(
-        "places",
-        whole_places,
-        (None,),
-        no_links,
-        exact=Exactly(pieces=Piecewise(cut_exactly, lambda piece, x: piece, held=True)),
-        text=Text(write=lambda call: f"{call.tight[0]}.long()"),
-    )
+PLACES = without_slope(
+    "places",
+    whole_places,
+    exact=Exactly(pieces=Piecewise(cut_exactly, lambda piece, x: piece, held=True)),
+    text=Text(write=lambda call: f"{call.tight[0]}.long()"),
 )
 """An input as positions: given as doubles, as all inputs are, it does not move."""
 KINDS = {"mask": "truth values", "float": "floats", "integer": "integers"}
@@ -68,9 +65,7 @@ def truths(condition: Raw, name: str) -> Mask:
 
 # --- where a condition holds ---
 
-NONZERO = declare(
-    Op("nonzero", np.argwhere, (None,), no_links, exact=Exactly(pieces=decided(lambda x: np.argwhere(true(x)))))
-)
+NONZERO = without_slope("nonzero", np.argwhere, exact=Exactly(pieces=decided(lambda x: np.argwhere(true(x)))))
 
 
 @indexed("nonzero", "torch method", op=NONZERO)
@@ -111,12 +106,13 @@ def below(edges: Array, values: Array, right: bool) -> Integers:
     return np.sum(~np.asarray(beyond, dtype=bool), axis=-1)
 
 
-SEARCHSORTED = declare(
-    Op("searchsorted", below, (None, None), no_links, exact=Exactly(pieces=decided(below)),
-       size=lambda edges, values, right: (
-        int(np.size(edges)) * int(np.size(values)) // max(int(np.prod(np.shape(edges)[:-1])), 1)
-    ))
-)  # fmt: skip
+def comparisons(edges: Array, values: Array, right: bool) -> int:
+    """Return with how many edges all values are compared."""
+    del right
+    return int(np.size(edges)) * int(np.size(values)) // max(int(np.prod(np.shape(edges)[:-1])), 1)
+
+
+SEARCHSORTED = without_slope("searchsorted", below, 2, size=comparisons)
 
 
 def searched(f: Apply, edges: Tensor, values: Tensor, right: bool) -> Tensor:

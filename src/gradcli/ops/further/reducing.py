@@ -454,21 +454,18 @@ def logcumsumexp_text_back(_k: int, _y: Array, x: Array, *, dim: int) -> str:
 
 
 LOGCUMSUMEXP = declare(
-    Op(
-        "logcumsumexp",
-        logcumsumexp,
-        (logcumsumexp_vjp,),
-        logcumsumexp_local,
-        entries=Entries(shaped=True, index=Paired("where({j} <= {i}, exp({x}[{j}] - {y}[{i}]), 0)")),
-        torch=Torch(differs=beyond, says=BEYOND),
-        digits=lambda y, x, dim: np.where(np.isfinite(y), np.abs(y), 0.0),  # exp(x - y) has the last digits of y
-        text=Text(
-            backward=logcumsumexp_text_back,
-            write=lambda call: f"logcumsumexp({call.texts[0]}, dim={call.static['dim']})",
-        ),
-        again=(logcumsumexp_again,),
-        reads=WITH_OUTPUT,
-    )
+    "logcumsumexp",
+    logcumsumexp,
+    (logcumsumexp_vjp,),
+    logcumsumexp_local,
+    entries=Entries(shaped=True, index=Paired("where({j} <= {i}, exp({x}[{j}] - {y}[{i}]), 0)")),
+    torch=Torch(differs=beyond, says=BEYOND),
+    digits=lambda y, x, dim: np.where(np.isfinite(y), np.abs(y), 0.0),  # exp(x - y) has the last digits of y
+    text=Text(
+        backward=logcumsumexp_text_back, write=lambda call: f"logcumsumexp({call.texts[0]}, dim={call.static['dim']})"
+    ),
+    again=(logcumsumexp_again,),
+    reads=WITH_OUTPUT,
 )
 
 
