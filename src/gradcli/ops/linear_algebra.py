@@ -365,6 +365,7 @@ def torch_dot(x: Value, other: Value) -> Value:
 def exact_product(name: str, ndims: tuple[int, int], summary: str) -> None:
     """Enter a product that takes arrays of these numbers of axes and no others; PyTorch repeats no batch here."""
 
+    @algebra(name, "torch method", op=MATMUL, kinds=Kinds(Made.NO, Made.SAME, Beside.NO), doc=summary)
     def build(x: Value, other: Value) -> Value:
         said = f"{name} takes {ndims[0]} and {ndims[1]} axes, not shapes {x.shape} and {other.shape}"
         require((x.ndim, other.ndim) == ndims, "shape", said, hint="use @")
@@ -372,9 +373,6 @@ def exact_product(name: str, ndims: tuple[int, int], summary: str) -> None:
         said = f"{name}: batches of {x.shape[0]} and of {other.shape[0]} matrices"
         require(x.shape[:-2] == other.shape[:-2], "shape", said)
         return x @ other
-
-    build.__doc__ = summary
-    algebra(name, "torch method", op=MATMUL, kinds=Kinds(Made.NO, Made.SAME, Beside.NO))(build)
 
 
 exact_product("mm", (2, 2), "the product of two matrices")

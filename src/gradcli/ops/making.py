@@ -59,21 +59,18 @@ def held_numbers(given: Value) -> Array:
 
 def constants(names: str, number: float, words: str) -> None:
     """Enter arrays of one number: of a shape, of that of another array, and as a method of the kind of one."""
+    word, like = words.partition(";")[0], " ".join(f"{name}_like" for name in names.split())
 
+    @function(names, "torch numpy dtype", "making", doc=words)
     def build(f: Apply, *shape: Static) -> Tensor:
         wanted = lengths(shape)
         f.charge(math.prod(wanted))
         return np.full(wanted, number)
 
+    @function(like, "torch numpy dtype", "making", kinds=KEPT, doc=f"{word} in the shape of x")
     def build_like(f: Apply, x: Tensor) -> Tensor:
         del f
         return np.full(x.shape, number)
-
-    word = words.partition(";")[0]
-    build.__doc__, build_like.__doc__ = words, f"{word} in the shape of x"
-    function(names, "torch numpy dtype", "making")(build)
-    like = " ".join(f"{name}_like" for name in names.split())
-    function(like, "torch numpy dtype", "making", kinds=KEPT)(build_like)
 
 
 constants("zeros empty", 0.0, "zeros; empty too gives zeros here, so that no answer depends on chance")

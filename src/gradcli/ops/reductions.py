@@ -399,6 +399,7 @@ def build_logsumexp(x: Value, dim: Static = None, keepdim: bool = False) -> Valu
 def running(op: Op, what: str) -> Callable[..., Value]:
     """Enter a running reduction, PyTorch's and NumPy's; return what builds it along an axis."""
 
+    @reduction(op.name, "torch method dtype", op=op, kinds=COUNTED, doc=f"the running {what} along dim")
     def build(x: Value, dim: Static = None) -> Value:
         if not x.ndim:
             return x
@@ -410,8 +411,6 @@ def running(op: Op, what: str) -> Callable[..., Value]:
         row = x.flat if dim is None and x.ndim != 1 else x
         return row.of(op, dim=0 if dim is None else one_axis(dim, x.ndim)) if row.ndim else row
 
-    build.__doc__ = f"the running {what} along dim"
-    reduction(op.name, "torch method dtype", op=op, kinds=COUNTED)(build)
     return along
 
 

@@ -291,12 +291,10 @@ def build_diagonal(x: Value, offset: int = 0, dim1: Static = 0, dim2: Static = 1
 def triangle(op: Op, side: str) -> None:
     """Enter the lower or upper triangle of a matrix."""
 
+    @shaping(op.name, "torch numpy method", op=op, doc=f"the matrix with zeros {side} the diagonal")
     def build(x: Value, diagonal: int = 0) -> Value:
         require(x.ndim >= 2, "shape", f"{op.name} takes a matrix, not shape {x.shape}")
         return x.of(op, k=diagonal)
-
-    build.__doc__ = f"the matrix with zeros {side} the diagonal"
-    shaping(op.name, "torch numpy method", op=op)(build)
 
 
 triangle(TRIL, "above")

@@ -274,7 +274,10 @@ def picked(x: Value, kind: str, axis: int, keepdim: bool, **static: Any) -> Pair
 
 def extreme_of(kind: str, word: str) -> None:
     """Enter max or min: of all entries, along an axis, or of two arrays, told apart by the second argument."""
+    names, op = f"a{kind} np.{kind} numpy.{kind}", AMAX if kind == "max" else AMIN
+    about = f"the {word} entry (ties share), along dim the first of them, or of two arrays {kind}imum"
 
+    @reduction(kind, "torch method", kinds=KEPT, doc=about)
     def build(
         x: Value, dim: Static | Tensor = None, keepdim: bool = False, *, other: Value | None = None
     ) -> Value | Pair:
@@ -282,15 +285,12 @@ def extreme_of(kind: str, word: str) -> None:
             return extreme(x, dim, keepdim, kind)
         return x.of(MAXIMUM if kind == "max" else MINIMUM, dim if other is None else other)
 
+    @reduction(
+        names, "torch numpy method", op=op, kinds=KEPT, doc=f"the {word} entry, also along dim; ties share the gradient"
+    )
     def build_several(x: Value, dim: LibraryAxes = ALL, keepdim: bool = False) -> Value:
         require_entries(x, dim, f"a{kind}")
-        return x.of(AMAX if kind == "max" else AMIN, dim=dim, keepdim=keepdim)
-
-    build.__doc__ = f"the {word} entry (ties share), along dim the first of them, or of two arrays {kind}imum"
-    build_several.__doc__ = f"the {word} entry, also along dim; ties share the gradient"
-    reduction(kind, "torch method", kinds=KEPT)(build)
-    names, op = f"a{kind} np.{kind} numpy.{kind}", AMAX if kind == "max" else AMIN
-    reduction(names, "torch numpy method", op=op, kinds=KEPT)(build_several)
+        return x.of(op, dim=dim, keepdim=keepdim)
 
 
 extreme_of("max", "largest")
@@ -350,24 +350,23 @@ def flat_reduction(name: str, of: Callable[..., Any], read: Callable[[Any], Any]
 def position(name: str, of: Callable[..., Indices], word: str) -> None:
     """Enter argmax or argmin."""
     op = flat_reduction(name, of, lambda x: x)
+    words = f"the position of the {word} entry; it has no derivative"
 
+    @reduction(name, "torch numpy method", op=op, kinds=Kinds(Made.NUMPY_INTEGER, Made.INTEGER), doc=words)
     def build(x: Value, dim: Static = None, keepdim: bool = False) -> Value:
         require_entries(x, read_axes(dim, x.ndim, "refused"), name)
         return x.of(op, dim=None if dim is None or not x.ndim else one_axis(dim, x.ndim), keepdim=keepdim)
-
-    build.__doc__ = f"the position of the {word} entry; it has no derivative"
-    reduction(name, "torch numpy method", op=op, kinds=Kinds(Made.NUMPY_INTEGER, Made.INTEGER))(build)
 
 
 def truth(name: str, of: Callable[..., Mask]) -> Op:
     """Enter any or all."""
     op = flat_reduction(name, of, true)
+    words = f"whether {name} of the entries are true, for conditions"
 
+    @reduction(name, "torch numpy method", op=op, kinds=Kinds(Made.MASK, Made.MASK), doc=words)
     def build(x: Value, dim: Axes = ALL, keepdim: bool = False) -> Value:
         return x.of(op, dim=dim, keepdim=keepdim)
 
-    build.__doc__ = f"whether {name} of the entries are true, for conditions"
-    reduction(name, "torch numpy method", op=op, kinds=Kinds(Made.MASK, Made.MASK))(build)
     return op
 
 
@@ -555,7 +554,9 @@ def spread(x: Value, dim: Static, keepdim: bool, correction: Static, root: bool,
 
 def deviation(name: str, root: bool, summary: str) -> None:
     """Enter PyTorch's variance or standard deviation, and NumPy's."""
+    words = f"{summary}; over n - 1 unless correction= or unbiased=False says otherwise (np.{name}: over n)"
 
+    @reduction(name, "torch method", op=None if root else VAR, kinds=OF_FLOATS, doc=words)
     def build(
         x: Value, dim: Static = None, unbiased: bool = True, keepdim: bool = False, correction: Static = None
     ) -> Value:
@@ -563,13 +564,9 @@ def deviation(name: str, root: bool, summary: str) -> None:
             dim, unbiased = None, dim
         return spread(x, dim, keepdim, int(unbiased) if correction is None else correction, root, "all")
 
+    @reduction(f"np.{name} numpy.{name}", "", kinds=BY_NUMPY, doc=f"{summary} as numpy has it, over n - ddof")
     def build_numpy(x: Value, dim: Static = None, ddof: Static = 0, keepdim: bool = False) -> Value:
         return spread(x, dim, keepdim, ddof, root, "none")
-
-    build.__doc__ = f"{summary}; over n - 1 unless correction= or unbiased=False says otherwise (np.{name}: over n)"
-    build_numpy.__doc__ = f"{summary} as numpy has it, over n - ddof"
-    reduction(name, "torch method", op=None if root else VAR, kinds=OF_FLOATS)(build)
-    reduction(f"np.{name} numpy.{name}", "", kinds=BY_NUMPY)(build_numpy)
 
 
 deviation("var", root=False, summary="the variance")

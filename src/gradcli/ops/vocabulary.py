@@ -173,11 +173,13 @@ def enter(names: str, spelled: Spelled, *, op: Op | None = None, build: Builder 
     register(Function(own, build, found, methods, spelled.doc, spelled.family, op, spelled.kinds, *flags))
 
 
-def function(names: str, where: str, family: str, *, op: Op | None = None, kinds: Kinds = FLOATS) -> Callable[[B], B]:
-    """Enter the decorated builder as ``enter`` does, with the first line of its docstring."""
+def function(
+    names: str, where: str, family: str, *, op: Op | None = None, kinds: Kinds = FLOATS, doc: str = ""
+) -> Callable[[B], B]:
+    """Enter the decorated builder as ``enter`` does, with a line on it, or the first line of its docstring."""
 
     def decorate(build: B) -> B:
-        lines = (build.__doc__ or names).strip().splitlines()
+        lines = (doc or build.__doc__ or names).strip().splitlines()
         enter(names, Spelled(where, "", lines[0], family, kinds), op=op, build=as_builder(build))
         return build
 

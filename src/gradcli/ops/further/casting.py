@@ -243,6 +243,7 @@ def enter_typed(names: str, dtype: str, words: str) -> None:
     """Enter PyTorch's constructors of one type: of a list, or of a shape."""
     first = names.partition(" ")[0]
 
+    @making(names, "torch not-bare", doc=words)
     def build(f: Apply, *data: Raw) -> Tensor:
         if len(data) == 1 and type(data[0]) is not int:
             return as_kind(f, as_array(constant(data[0], first)), dtype)
@@ -250,9 +251,6 @@ def enter_typed(names: str, dtype: str, words: str) -> None:
         require(fits, "value", f"{first} takes a list, or lengths")
         f.charge(math.prod(data))
         return np.zeros(data, dtype=DTYPES[dtype])
-
-    build.__doc__ = words
-    making(names, "torch not-bare")(build)
 
 
 enter_typed("FloatTensor DoubleTensor HalfTensor Tensor", "float", "a list as an array of doubles")
@@ -263,13 +261,11 @@ enter_typed("BoolTensor", "mask", "a list as an array of truth values")
 def enter_like(names: str, value: float) -> None:
     """Enter new_zeros or new_ones."""
 
+    @making(names, "not-bare method dtype", doc=f"{'ones' if value else 'zeros'} of the kind of x")
     def build(f: Apply, x: Raw, *shape: Static) -> Tensor:
         wanted = lengths(shape)
         f.charge(math.prod(wanted))
         return np.full(wanted, value, dtype=DTYPES[kind_of(as_array(x))])
-
-    build.__doc__ = f"{'ones' if value else 'zeros'} of the kind of x"
-    making(names, "not-bare method dtype")(build)
 
 
 enter_like("new_zeros new_empty", 0.0)

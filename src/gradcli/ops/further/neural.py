@@ -281,11 +281,9 @@ def jax_gelu(x: Value, approximate: Static = True) -> Value:
 def along_last(name: str, op: Op) -> None:
     """Enter softmax or its logarithm as JAX has it: along the last axis unless another is named."""
 
+    @function(name, "", "neural", kinds=SMOOTH, doc=f"{op.name} along axis, the last one unless said otherwise")
     def build(x: Value, axis: Static = -1) -> Value:
         return normalised(op, x, axis, "F")
-
-    build.__doc__ = f"{op.name} along axis, the last one unless said otherwise"
-    function(name, "", "neural", kinds=SMOOTH)(build)
 
 
 along_last("jax.nn.softmax", SOFTMAX)

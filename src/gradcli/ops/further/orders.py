@@ -109,11 +109,9 @@ def mode(x: Value, dim: Static = -1, keepdim: bool = False) -> Pair:
 def extreme_so_far(name: str, word: str) -> None:
     """Enter a running extreme."""
 
+    @picking(name, doc=f"the {word} entry so far along dim, and where it stands")
     def build(x: Value, dim: Static) -> Pair:
         return ordered(x, name, dim)
-
-    build.__doc__ = f"the {word} entry so far along dim, and where it stands"
-    picking(name)(build)
 
 
 extreme_so_far("cummax", "largest")
@@ -216,12 +214,11 @@ def enter_quantiles(prefix: str, words: str) -> None:
     """Enter the quantiles of all entries, or of those that are no nan: PyTorch's, and NumPy's along several axes."""
     skip = prefix == "nan"
 
+    @function(f"{prefix}quantile", "torch method", "reductions", kinds=OF_FLOATS, doc=words)
     def build(x: Value, q: Value, dim: Static = None, keepdim: bool = False, interpolation: Static = "linear") -> Value:
         axes = tuple(range(x.ndim)) if dim is None else (one_axis(dim, x.ndim),) if x.ndim else ()
         return quantile(x, q, 1.0, axes, keepdim, interpolation, skip)
 
-    build.__doc__ = words
-    function(f"{prefix}quantile", "torch method", "reductions", kinds=OF_FLOATS)(build)
     for name, scale in (("quantile", 1.0), ("percentile", 100.0)):
         names = " ".join(f"{library}.{prefix}{name}" for library in ("np", "numpy", "jnp"))
         enter_numpy_quantile(names, scale, skip, f"the {name} of x for q from 0 to {scale:g}, as numpy has it")
@@ -230,14 +227,12 @@ def enter_quantiles(prefix: str, words: str) -> None:
 def enter_numpy_quantile(names: str, scale: float, skip: bool, words: str) -> None:
     """Enter NumPy's quantile or percentile."""
 
+    @function(names, "", "reductions", kinds=BY_NUMPY, doc=words)
     def build(
         x: Value, q: Value, dim: Axes = ALL, method: Static = "linear", keepdim: bool = False,
         interpolation: Static = None,
     ) -> Value:  # fmt: skip
         return quantile(x, q, scale, dim, keepdim, method if interpolation is None else interpolation, skip)
-
-    build.__doc__ = words
-    function(names, "", "reductions", kinds=BY_NUMPY)(build)
 
 
 enter_quantiles("", "the quantile of x for a probability q, of all entries or along dim")

@@ -173,22 +173,20 @@ def build_digitize(f: Apply, x: Raw, bins: Raw, right: Static = False) -> Tensor
 
 def enter_triangle(name: str, side: str, ones_of: Any) -> None:
     """Enter the places in a triangle of a matrix, as PyTorch and as NumPy give them."""
+    words = f"the places in the {side} triangle of a matrix: rows"
 
     def places(f: Apply, shape: tuple[Static, ...], offset: int) -> Indices:
         rows, columns = lengths(shape)
         f.charge(rows * columns)
         return np.array(np.nonzero(ones_of(np.ones((rows, columns), dtype=bool), offset)))
 
+    @function(name, "torch dtype", "making", doc=f"{words}, and columns below them")
     def build(f: Apply, row: Static, col: Static, offset: Static = 0) -> Tensor:
         return places(f, (row, col), whole(offset, "offset"))
 
+    @function(f"np.{name} numpy.{name} jnp.{name}", "", "making", doc=f"{words} and columns, as a tuple")
     def build_numpy(f: Apply, n: Static, k: Static = 0, m: Static = None) -> Any:
         return tuple(places(f, (n, n if m is None else m), whole(k, "k")))
-
-    build.__doc__ = f"the places in the {side} triangle of a matrix: rows, and columns below them"
-    build_numpy.__doc__ = f"the places in the {side} triangle of a matrix: rows and columns, as a tuple"
-    function(name, "torch dtype", "making")(build)
-    function(f"np.{name} numpy.{name} jnp.{name}", "", "making")(build_numpy)
 
 
 enter_triangle("tril_indices", "lower", np.tril)

@@ -42,9 +42,9 @@ FLOATS, SAME = BY_NUMPY, KEPT
 reduction = partial(function, family="reductions")
 
 
-def numpys(name: str, kinds: Kinds) -> Callable[[Any], Any]:
+def numpys(name: str, kinds: Kinds, doc: str = "") -> Callable[[Any], Any]:
     """Enter a function of NumPy and of JAX's copy of it alone."""
-    return reduction(f"np.{name} numpy.{name} jnp.{name}", "", kinds=kinds)
+    return reduction(f"np.{name} numpy.{name} jnp.{name}", "", kinds=kinds, doc=doc)
 
 
 # --- of what is no nan ---
@@ -86,13 +86,11 @@ def nanprod(x: Value, dim: Static = None, keepdim: bool = False) -> Value:
 def enter_extreme(name: str, op: Op, fill: float, word: str) -> None:
     """Enter NumPy's extreme of the entries that are no nan."""
 
+    @numpys(name, SAME, doc=f"the {word} of the entries that are no nan; ties share the gradient")
     def build(x: Value, dim: Axes = ALL, keepdim: bool = False) -> Value:
         require_entries(x, dim, name)
         require(np.all(present(x, dim, keepdim=False)), "value", f"{name}: all entries are nan")
         return without_nan(x, fill).of(op, dim=dim, keepdim=keepdim)
-
-    build.__doc__ = f"the {word} of the entries that are no nan; ties share the gradient"
-    numpys(name, SAME)(build)
 
 
 enter_extreme("nanmax", AMAX, -math.inf, "largest")
@@ -102,15 +100,13 @@ enter_extreme("nanmin", AMIN, math.inf, "smallest")
 def enter_spread(name: str, root: bool, word: str) -> None:
     """Enter NumPy's variance or standard deviation of the entries that are no nan."""
 
+    @numpys(name, FLOATS, doc=f"the {word} of the entries that are no nan")
     def build(x: Value, dim: Axes = ALL, correction: Static = 0, keepdim: bool = False) -> Value:
         apart = x - nanmean(x, dim, True)
         total = square(where(lacking(x), 0, apart) if np.any(lacking(x)) else apart).sum(*dim, keepdim=keepdim)
         count = present(x, dim, keepdim) - number(correction, "ddof")
         variance = total / np.where(count > 0, count, np.nan)[()]
         return sqrt(variance) if root else variance
-
-    build.__doc__ = f"the {word} of the entries that are no nan"
-    numpys(name, FLOATS)(build)
 
 
 enter_spread("nanvar", root=False, word="variance")
@@ -157,6 +153,7 @@ def average(x: Value, dim: Axes = ALL, weights: Value | None = None, keepdim: bo
 def enter_pair(name: str, root: bool, words: str) -> None:
     """Enter PyTorch's pair of a variance or standard deviation and a mean."""
 
+    @reduction(name, "torch", kinds=OF_FLOATS, doc=words)
     def build(
         x: Value, dim: Static = None, unbiased: bool = True, keepdim: bool = False, correction: Static = None
     ) -> tuple[Value, Value]:
@@ -164,9 +161,6 @@ def enter_pair(name: str, root: bool, words: str) -> None:
             dim, unbiased = None, dim
         apart = spread(x, dim, keepdim, int(unbiased) if correction is None else correction, root, "all")
         return apart, mean_of(x, read_axes(dim, x.ndim, "all"), keepdim)
-
-    build.__doc__ = words
-    reduction(name, "torch", kinds=OF_FLOATS)(build)
 
 
 enter_pair("std_mean", root=True, words="the standard deviation and the mean")

@@ -95,13 +95,12 @@ def with_axes(x: Value, count: int) -> Value:
 
 def at_least(count: int) -> None:
     """Enter atleast_1d and the like."""
+    words = f"with axes of length 1 until there are {count}; of several arrays a tuple"
 
+    @shaping(f"atleast_{count}d", "torch numpy", doc=words)
     def build(*tensors: Value) -> Value | tuple[Value, ...]:
         wide = tuple(with_axes(x, count) for x in tensors)
         return wide[0] if len(wide) == 1 else wide
-
-    build.__doc__ = f"with axes of length 1 until there are {count}; of several arrays a tuple"
-    shaping(f"atleast_{count}d", "torch numpy")(build)
 
 
 for _count in (1, 2, 3):
@@ -139,12 +138,10 @@ def rot90(x: Value, k: int = 1, dims: Static = (0, 1)) -> Value:
 def enter_flip(name: str, axis: int) -> None:
     """Enter fliplr or flipud."""
 
+    @shaping(name, "torch numpy method", doc=f"the {'columns' if axis else 'rows'} in reverse")
     def build(x: Value) -> Value:
         require(x.ndim > axis, "shape", f"{name} takes an array with {axis + 1} axes or more, not shape {x.shape}")
         return x.of(FLIP, dims=(axis,))
-
-    build.__doc__ = f"the {'columns' if axis else 'rows'} in reverse"
-    shaping(name, "torch numpy method")(build)
 
 
 enter_flip("fliplr", 1)
@@ -306,14 +303,13 @@ def numpy_split(x: Value, indices_or_sections: Static, axis: Static = 0) -> Any:
 
 def enter_split(name: str, axis: int) -> None:
     """Enter hsplit and the like."""
+    words = f"so many equal parts along axis {axis}, or those between the places given, as a tuple"
 
+    @shaping(name, "torch numpy method", doc=words)
     def build(x: Value, indices_or_sections: Static) -> Any:
         fits = x.ndim > axis or (name == "hsplit" and x.ndim == 1)
         require(fits, "shape", f"{name} takes an array with {axis + 1} axes or more, not shape {x.shape}")
         return parts_of(x, indices_or_sections, min(axis, x.ndim - 1))
-
-    build.__doc__ = f"so many equal parts along axis {axis}, or those between the places given, as a tuple"
-    shaping(name, "torch numpy method")(build)
 
 
 for _name, _axis in (("hsplit", 1), ("vsplit", 0), ("dsplit", 2)):
@@ -376,14 +372,12 @@ def enter_stack(names: str, axis: int, doc: str) -> None:
     """Enter one that joins arrays along an axis, which those with fewer axes are given."""
     name = names.partition(" ")[0]
 
+    @shaping(names, "torch numpy", doc=doc)
     def build(tensors: Values) -> Value:
         if name == "column_stack":
             return cat([x.reshape(x.size, 1) if x.ndim < 2 else x for x in some(tensors, name)], 1)
         wide = [with_axes(x, max(axis, 1) + (axis != 1)) for x in some(tensors, name)]
         return cat(wide, min(axis, wide[0].ndim - 1))
-
-    build.__doc__ = doc
-    shaping(names, "torch numpy")(build)
 
 
 enter_stack("hstack", 1, "arrays joined along the second axis, vectors along the first")

@@ -173,7 +173,10 @@ def paddings(
 def enter_convolutions(axes: int) -> None:
     """Enter the convolution along so many axes, and its transpose."""
     name, other = f"conv{axes}d", f"conv_transpose{axes}d"
+    words = f"the transpose of a convolution along {counted(axes, 'axis')}: each entry adds a kernel to the output"
+    about = f"the sums of products of a kernel with windows of the input, along {counted(axes, 'axis')}"
 
+    @neural(name, EVERYWHERE, kinds=STRICT, doc=about)
     def build(
         x: Value, weight: Value, bias: Value | None = None, stride: Static = 1, padding: Static = 0,
         dilation: Static = 1, groups: Static = 1,
@@ -185,6 +188,7 @@ def enter_convolutions(axes: int) -> None:
         places = tuple(map(partial(sliding, x.f), x.shape[-axes:], kernel, steps, sides, gaps))
         return convolved(x, weight, bias, places, parts, flipped=False, name=name)
 
+    @neural(other, EVERYWHERE, kinds=STRICT, doc=words)
     def build_transposed(
         x: Value, weight: Value, bias: Value | None = None, stride: Static = 1, padding: Static = 0,
         output_padding: Static = 0, groups: Static = 1, dilation: Static = 1,
@@ -197,12 +201,6 @@ def enter_convolutions(axes: int) -> None:
         require(fits, "value", f"{other}: output_padding has to be less than the stride or the dilation")
         places = tuple(map(partial(transposed, x.f), x.shape[-axes:], weight.shape[2:], steps, sides, more, gaps))
         return convolved(x, weight, bias, places, parts, flipped=True, name=other)
-
-    build.__doc__ = f"the sums of products of a kernel with windows of the input, along {counted(axes, 'axis')}"
-    words = f"the transpose of a convolution along {counted(axes, 'axis')}: each entry adds a kernel to the output"
-    build_transposed.__doc__ = words
-    neural(name, EVERYWHERE, kinds=STRICT)(build)
-    neural(other, EVERYWHERE, kinds=STRICT)(build_transposed)
 
 
 # --- pooling ---
@@ -269,7 +267,9 @@ def pooled_places(
 def enter_max(axes: int) -> None:
     """Enter max pooling along so many axes."""
     name = f"max_pool{axes}d"
+    words = f"the largest entry of each window along {counted(axes, 'axis')}, of several the first"
 
+    @neural(name, EVERYWHERE, kinds=OF_NUMBERS, doc=words)
     def build(
         x: Value, kernel_size: Static, stride: Static = None, padding: Static = 0, dilation: Static = 1,
         ceil_mode: bool = False, return_indices: bool = False,
@@ -277,14 +277,13 @@ def enter_max(axes: int) -> None:
         places, *_ = pooled_places(x, axes, kernel_size, stride, padding, dilation, ceil_mode, name)
         return largest(x, places, return_indices)
 
-    build.__doc__ = f"the largest entry of each window along {counted(axes, 'axis')}, of several the first"
-    neural(name, EVERYWHERE, kinds=OF_NUMBERS)(build)
-
 
 def enter_average(axes: int) -> None:
     """Enter average pooling along so many axes."""
     name = f"avg_pool{axes}d"
+    words = f"the mean of each window along {counted(axes, 'axis')}, padding counted unless count_include_pad=False"
 
+    @neural(name, EVERYWHERE if axes == 1 else "functional", kinds=OF_FLOATS, doc=words)
     def build(
         x: Value, kernel_size: Static, stride: Static = None, padding: Static = 0, ceil_mode: bool = False,
         count_include_pad: bool = True, divisor_override: float | None = None,
@@ -301,11 +300,6 @@ def enter_average(axes: int) -> None:
             counts = outer_product([length.astype(np.float64) for length in lengths])
         return averaged(found, axes, counts)
 
-    build.__doc__ = (
-        f"the mean of each window along {counted(axes, 'axis')}, padding counted unless count_include_pad=False"
-    )
-    neural(name, EVERYWHERE if axes == 1 else "functional", kinds=OF_FLOATS)(build)
-
 
 def adaptive_places(x: Value, axes: int, output_size: Static, name: str) -> Places:
     """Return the places of as many windows along each axis as ``output_size`` says, None for all of its entries."""
@@ -320,25 +314,24 @@ def adaptive_places(x: Value, axes: int, output_size: Static, name: str) -> Plac
 def enter_adaptive(axes: int) -> None:
     """Enter both poolings that are told how many windows to make along so many axes."""
     mean, most = f"adaptive_avg_pool{axes}d", f"adaptive_max_pool{axes}d"
+    where = EVERYWHERE if axes == 1 else "functional"
+    words = f"of as many windows as output_size says, along {counted(axes, 'axis')}"
 
+    @neural(mean, where, kinds=OF_FLOATS, doc=f"the means {words}")
     def build_mean(x: Value, output_size: Static) -> Value:
         places = adaptive_places(x, axes, output_size, mean)
         return averaged(windows(x, x.ndim - axes, places, 0.0), axes, entries_in(places))
 
+    @neural(most, where, kinds=OF_NUMBERS, doc=f"the largest entries {words}")
     def build_most(x: Value, output_size: Static, return_indices: bool = False) -> Value | Pair:
         return largest(x, adaptive_places(x, axes, output_size, most), return_indices)
-
-    where = EVERYWHERE if axes == 1 else "functional"
-    build_mean.__doc__ = f"the means of as many windows as output_size says, along {counted(axes, 'axis')}"
-    build_most.__doc__ = f"the largest entries of as many windows as output_size says, along {counted(axes, 'axis')}"
-    neural(mean, where, kinds=OF_FLOATS)(build_mean)
-    neural(most, where, kinds=OF_NUMBERS)(build_most)
 
 
 def enter_norm(axes: int) -> None:
     """Enter pooling by norms along so many axes."""
     name = f"lp_pool{axes}d"
 
+    @neural(name, "functional", kinds=OF_FLOATS, doc=f"(sum(x**p))**(1/p) of each window along {counted(axes, 'axis')}")
     def build(
         x: Value, norm_type: Static, kernel_size: Static, stride: Static = None, ceil_mode: bool = False
     ) -> Value:
@@ -352,9 +345,6 @@ def enter_norm(axes: int) -> None:
         mean = averaged(windows(x**order, first, places, 0.0), axes, entries_in(places))
         signed = sign(mean) * relu(abs(mean))  # as PyTorch takes the root
         return (signed * math.prod(kernel)) ** (1 / order)
-
-    build.__doc__ = f"(sum(x**p))**(1/p) of each window along {counted(axes, 'axis')}"
-    neural(name, "functional", kinds=OF_FLOATS)(build)
 
 
 for _axes in (1, 2, 3):
