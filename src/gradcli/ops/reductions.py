@@ -33,7 +33,6 @@ from gradcli.ops.declare import (
 from gradcli.ops.elementwise import log_of_sum
 from gradcli.ops.linear_algebra import pairs_along
 from gradcli.ops.links import (
-    AUXILIARY,
     OUT,
     Array,
     At,
@@ -126,28 +125,18 @@ def long_running_links(x: Array, out: Array, dim: int, index: Indices) -> list[L
     if np.all(x != 0):
         quotient = Explicit(lambda s, y, x: y / x)
         return [pairs_along(out, dim, Order.NOT_BEFORE, 1.0, quotient, (OUT, "row"), (0, "column"))]
-    return [links_before_zero(x, out, dim), links_of_zero(np.moveaxis(x, dim, 0), index)]
+    places, slopes = np.moveaxis(index, 0, -1), running_slopes(np.moveaxis(x, dim, -1))
+    rows, columns = (np.broadcast_to(p, slopes.shape) for p in (places[..., None, :], places[..., :, None]))
+    later = np.broadcast_to(np.triu(np.ones(slopes.shape[-2:], dtype=bool)), slopes.shape)
+    return [Links(rows[later], columns[later], slopes[later])]
 
 
-def links_before_zero(x: Array, out: Array, dim: int) -> Contraction:
-    """Return the links to the entries before the first 0 of a line, y[i]/x[j]; those to all others are 0."""
-    before = np.cumsum(x == 0, axis=dim) == 0
-    inverse = np.where(before, 1 / np.where(before, x, 1.0), 0.0)
-    factor = Explicit(lambda s, y, inverse: y * inverse)
-    bound = ((OUT, "row"), (AUXILIARY, "column"))
-    result = pairs_along(out, dim, Order.NOT_BEFORE, 1.0, factor, *bound)
-    return replace(result, auxiliary=("1/{}", inverse))
-
-
-def links_of_zero(moved: Array, index: Indices) -> Links:
-    """Return the links to the first 0 of each line: the product of all entries before it and of those up to i."""
-    zeros = np.cumsum(moved == 0, axis=0)
-    first = np.argmax(zeros > 0, axis=0)
-    lead = np.prod(np.where(zeros == 0, moved, 1.0), axis=0)
-    at_zero = (zeros == 1) & (moved == 0)
-    follow = lead * np.cumprod(np.where((zeros > 0) & ~at_zero, moved, 1.0), axis=0)
-    columns = np.broadcast_to(np.take_along_axis(index, first[None], axis=0), index.shape)
-    return Links(index[zeros > 0], columns[zeros > 0], follow[zeros > 0])
+def running_slopes(x: Array) -> Array:
+    """Return the derivative of each running product, the last axis, by each entry, the one before: of others so far."""
+    before = np.concatenate([np.ones((*x.shape[:-1], 1)), np.cumprod(x[..., :-1], axis=-1)], axis=-1)
+    later = np.triu(np.ones((x.shape[-1],) * 2, dtype=bool), 1)
+    between = np.cumprod(np.where(later, np.expand_dims(x, -2), 1.0), axis=-1)
+    return np.where(np.triu(np.ones_like(later)), np.expand_dims(before, -1) * between, 0.0)
 
 
 # --- sums, means and products ---
@@ -215,12 +204,8 @@ def cumprod_again(g: Array, y: Array, x: Array, *, dim: int) -> Array:
     """Return Σ g·y over the later entries divided by x, and pair by pair where x has zeros."""
     if np.all(x != 0):
         return np.flip(np.cumsum(np.flip(g * y, dim), axis=dim), dim) / x
-    g, x = np.moveaxis(g, dim, -1), np.moveaxis(x, dim, -1)
-    before = np.concatenate([np.ones((*x.shape[:-1], 1)), np.cumprod(x[..., :-1], axis=-1)], axis=-1)
-    later = np.triu(np.ones((x.shape[-1],) * 2, dtype=bool), 1)
-    between = np.cumprod(np.where(later, np.expand_dims(x, -2), 1.0), axis=-1)
-    reached = np.where(np.triu(np.ones_like(later)), between * np.expand_dims(g, -2), 0.0)
-    return np.moveaxis(before * np.sum(reached, axis=-1), -1, dim)
+    slopes = running_slopes(np.moveaxis(x, dim, -1))
+    return np.moveaxis(np.sum(slopes * np.expand_dims(np.moveaxis(g, dim, -1), -2), axis=-1), -1, dim)
 
 
 def prod_local(at: At) -> list[Links]:

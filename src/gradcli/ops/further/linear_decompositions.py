@@ -35,6 +35,7 @@ from gradcli.ops.declare import (
     in_one_step,
     rule_for,
 )
+from gradcli.ops.exactly import each_matrix
 from gradcli.ops.joining import CAT
 from gradcli.ops.linear_algebra import require_square
 from gradcli.ops.links import (
@@ -101,14 +102,6 @@ def decomposed(rule: Forward) -> Forward:
 def in_mpmath(rule: Callable[..., Any], a: Any) -> Any:
     """Return ``rule(mpmath, A)``, a tuple of matrices of mpmath's, of a matrix of exact numbers, as arrays of these."""
     return a.flat[0].matrices_in_mpmath(rule, a)
-
-
-def each_matrix(rule: Callable[..., Any], *arrays: Any) -> Any:
-    """Return a rule of matrices, or of what stands in their place, at each place of a batch."""
-    batch = np.shape(arrays[0])[:-2]
-    flat = [np.reshape(x, (-1, *np.shape(x)[len(batch) :])) for x in arrays]
-    each = [np.asarray(rule(*matrices), dtype=object) for matrices in zip(*flat, strict=True)]
-    return np.stack(each).reshape(batch + each[0].shape)
 
 
 def eigen(a: Any) -> Any:

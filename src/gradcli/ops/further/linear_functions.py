@@ -9,13 +9,13 @@ import numpy as np
 
 from gradcli.ops import exactly
 from gradcli.ops.declare import OUTPUT, RULES, WITH_OUTPUT, Keeps, Kink, Parts, Piecewise, Text, Torch, in_one_step
+from gradcli.ops.exactly import each_matrix
 from gradcli.ops.further.linear_decompositions import (
     NEAR,
     contraction,
     cubed,
     decomposed,
     doubles,
-    each_matrix,
     factor_digits,
     in_mpmath,
     orthogonal,
