@@ -13,7 +13,7 @@ from gradcli.engine.graph import Graph, Node
 from gradcli.engine.naming import numbered, place_text, taken_names
 from gradcli.formulas.expression import constant_name, known_constants
 from gradcli.ops import RESERVED
-from gradcli.ops.declare import Op, value_of
+from gradcli.ops.declare import Op, op_name, value_of
 from gradcli.ops.links import At, listed
 from gradcli.ops.writing import Call, number_text
 from gradcli.records import dataclass
@@ -176,7 +176,7 @@ class Texts:
         if op.text.template and op.text.precedence < ATOM:
             return self._infix(op.text.template, op, parts), op.text.precedence
         call = Call(
-            op.text.spelled or op.name,
+            op_name(op, node.static),
             [text for text, _ in parts],
             [f"({text})" if text.isdecimal() else self._tight((text, rank)) for text, rank in parts],
             node.static,

@@ -242,7 +242,9 @@ PICK = declare(
         moves=True,
     ),
     text=Text(
-        backward=pick_text_back, write=lambda call: f"{pick_text(call.texts[0], **call.static)}.values", rule="entries"
+        backward=pick_text_back,
+        write=lambda call: f"{pick_text(call.texts[0], **call.static)}.values",
+        spelled="{kind}",
     ),
 )
 PEAK, VALLEY = variant(AMAX, "amax of sizes", vjps=(peak_vjp,)), variant(AMIN, "amin of sizes", vjps=(peak_vjp,))
