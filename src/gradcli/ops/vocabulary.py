@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from gradcli.errors import GradcliError
 from gradcli.ops.declare import NO_ENTRIES, Apply, Op, Pair, Parts, declare
 from gradcli.ops.links import Array, At, Expression, Formula, Links, Local, Partial, Symbols, Tensor, Test
 from gradcli.ops.values import as_builder, number
@@ -361,3 +362,11 @@ def all_facts() -> dict[str, Facts]:
     text = Path(__file__).with_name("facts.toml").read_text(encoding="utf-8")
     tables = {name: Facts(**table) for name, table in tomllib.loads(text).items()}
     return {name: facts._replace(derivatives=tuple(facts.derivatives)) for name, facts in tables.items()}
+
+
+def facts_of(name: str) -> Facts:
+    """Return the facts of a function or operator; raises ``unknown-function`` where no table is written."""
+    if name not in all_facts():
+        hint = f"write the table [{name}] of ops/facts.toml: tests/test_vocabulary.py says what it needs"
+        raise GradcliError("unknown-function", f"'{name}' has no facts to show", hint=hint)
+    return all_facts()[name]
