@@ -35,9 +35,13 @@ FAILS = (Untraceable, TypeError, ValueError, AttributeError, IndexError)
 
 
 def differentiable_cotangents(
-    graph: Graph, output: Node, v: Any, nodes: Iterable[Node] | None = None, kept: dict[int, Any] | None = None,
+    graph: Graph,
+    output: Node,
+    v: Any,
+    nodes: Iterable[Node] | None = None,
+    kept: dict[int, Any] | None = None,
     visit: Visit | None = None,
-) -> dict[int, Any]:  # fmt: skip
+) -> dict[int, Any]:
     """Return the cotangents of the inputs of ``output`` by node index, each a node of the graph, or plain numbers.
 
     ``v`` may be a node. ``nodes`` are those that the sweep visits, the last one first; None: all that are reached. The

@@ -456,9 +456,14 @@ def picked_loss(logs: Value, target: Classes, weight: Value | None, how: Reducti
 
 @function("nll_loss", "functional", "neural", kinds=Kinds(Made.NO, Made.NO, Beside.INTEGERS))
 def nll_loss(
-    x: Value, target: Value, weight: Value | None = None, size_average: Static = None, ignore_index: Static = -100,
-    reduce: Static = None, reduction: Static = "mean",
-) -> Value:  # fmt: skip
+    x: Value,
+    target: Value,
+    weight: Value | None = None,
+    size_average: Static = None,
+    ignore_index: Static = -100,
+    reduce: Static = None,
+    reduction: Static = "mean",
+) -> Value:
     """minus the log-probability of the target's class"""
     if weight is not None:
         class_weights(x, weight, "nll_loss")
@@ -469,9 +474,15 @@ def nll_loss(
 
 @function("cross_entropy", "functional", "neural", kinds=Kinds(Made.NO, Made.NO, Beside.INTEGERS))
 def cross_entropy(
-    x: Value, target: Value, weight: Value | None = None, size_average: Static = None, ignore_index: Static = -100,
-    reduce: Static = None, reduction: Static = "mean", label_smoothing: float = 0.0,
-) -> Value:  # fmt: skip
+    x: Value,
+    target: Value,
+    weight: Value | None = None,
+    size_average: Static = None,
+    ignore_index: Static = -100,
+    reduce: Static = None,
+    reduction: Static = "mean",
+    label_smoothing: float = 0.0,
+) -> Value:
     """minus the log-softmax of the scores at the target's class, or weighed by the target's probabilities"""
     axis, smoothing = class_axis(x, "cross_entropy"), label_smoothing
     require(smoothing <= 1, "value", f"cross_entropy: label_smoothing is from 0 to 1, not {smoothing}")

@@ -108,9 +108,14 @@ def is_device(word: Any) -> bool:
 
 @making("to", "method")
 def build_to(
-    f: Apply, x: Raw, other: Raw = None, dtype: Raw = None, device: Static = None, non_blocking: Static = False,
+    f: Apply,
+    x: Raw,
+    other: Raw = None,
+    dtype: Raw = None,
+    device: Static = None,
+    non_blocking: Static = False,
     copy: Static = False,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """x as numbers of another type, or of the type of another array; where they are kept is all the same here"""
     del non_blocking
     for word in (device, other if isinstance(other, str) and other not in KIND_OF else None):

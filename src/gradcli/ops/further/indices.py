@@ -141,9 +141,14 @@ register(Function("Tensor.where", as_builder(where_method), (), ("where",), WHER
 
 @indexed("embedding", "functional")
 def embedding(
-    input: Raw, weight: Value, padding_idx: Static = None, max_norm: Static = None, norm_type: Static = 2.0,
-    scale_grad_by_freq: Static = False, sparse: Static = False,
-) -> Value:  # fmt: skip
+    input: Raw,
+    weight: Value,
+    padding_idx: Static = None,
+    max_norm: Static = None,
+    norm_type: Static = 2.0,
+    scale_grad_by_freq: Static = False,
+    sparse: Static = False,
+) -> Value:
     """the rows of weight at the positions; none flows back to row padding_idx"""
     del norm_type, sparse
     plain = max_norm is None and not scale_grad_by_freq

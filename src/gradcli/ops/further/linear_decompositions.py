@@ -71,9 +71,15 @@ LEFT, RIGHT, SIZES = "svd({}).U", "svd({}).V", "svdvals({})"
 
 
 def contraction(
-    out: Array, lengths: Mapping[str, int], rows: str, columns: str, *bound: tuple[Slot, str],
-    weight: float = 1.0, factor: Explicit = PRODUCT, **more: Any,
-) -> Contraction:  # fmt: skip
+    out: Array,
+    lengths: Mapping[str, int],
+    rows: str,
+    columns: str,
+    *bound: tuple[Slot, str],
+    weight: float = 1.0,
+    factor: Explicit = PRODUCT,
+    **more: Any,
+) -> Contraction:
     """Return links in the subscripts of single matrices, for each of a batch of them."""
     batch = BATCHES[: out.ndim - len(rows)]
     used = rows + columns + "".join(at for _, at in bound)

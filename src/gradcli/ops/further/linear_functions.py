@@ -431,9 +431,12 @@ def inverted(x: Value, atol: float | None, rtol: float | None, least: float) -> 
 
 @function("pinv", "linalg", FAMILY, op=PINV)
 def build_pinv(
-    x: Value, rcond: float | None = None, hermitian: Static = False, atol: float | None = None,
+    x: Value,
+    rcond: float | None = None,
+    hermitian: Static = False,
+    atol: float | None = None,
     rtol: float | None = None,
-) -> Value:  # fmt: skip
+) -> Value:
     """the inverse of a matrix of any shape: what is nearest to one"""
     del hermitian
     return inverted(x, atol, rcond if rtol is None else rtol, max(x.shape[-2:], default=1) * EPSILON)
@@ -447,9 +450,13 @@ def pinverse(x: Value, rcond: float = 1e-15) -> Value:
 
 @function("matrix_rank", "linalg", FAMILY, kinds=OF_FLOATS)
 def matrix_rank(
-    x: Value, tol: float | None = None, hermitian: Static = False, *, atol: float | None = None,
+    x: Value,
+    tol: float | None = None,
+    hermitian: Static = False,
+    *,
+    atol: float | None = None,
     rtol: float | None = None,
-) -> Indices:  # fmt: skip
+) -> Indices:
     """how many singular values of a matrix lie above a bound, tol or atol, or rtol times the largest"""
     del hermitian
     require_matrix(x, "matrix_rank")

@@ -337,9 +337,15 @@ def by_channels(x: Value, axes: Axes | None, mean: Value | None, var: Value | No
 
 @layer("batch_norm", "functional")
 def batch_norm(
-    x: Value, running_mean: Value | None, running_var: Value | None, weight: Value | None = None,
-    bias: Value | None = None, training: bool = False, momentum: Static = 0.1, eps: float = 1e-5,
-) -> Value:  # fmt: skip
+    x: Value,
+    running_mean: Value | None,
+    running_var: Value | None,
+    weight: Value | None = None,
+    bias: Value | None = None,
+    training: bool = False,
+    momentum: Static = 0.1,
+    eps: float = 1e-5,
+) -> Value:
     """(x - mean)/sqrt(var + eps) for each channel: of the batch in training, else of the running statistics"""
     del momentum  # it moves the running statistics, which this value does not show
     require(x.ndim > 1, "shape", f"batch_norm takes a batch with channels on axis 1, not shape {x.shape}")
@@ -351,9 +357,15 @@ def batch_norm(
 
 @layer("instance_norm", "functional")
 def instance_norm(
-    x: Value, running_mean: Value | None = None, running_var: Value | None = None, weight: Value | None = None,
-    bias: Value | None = None, use_input_stats: bool = True, momentum: Static = 0.1, eps: float = 1e-5,
-) -> Value:  # fmt: skip
+    x: Value,
+    running_mean: Value | None = None,
+    running_var: Value | None = None,
+    weight: Value | None = None,
+    bias: Value | None = None,
+    use_input_stats: bool = True,
+    momentum: Static = 0.1,
+    eps: float = 1e-5,
+) -> Value:
     """(x - mean)/sqrt(var + eps) for each channel of each of the batch"""
     del momentum
     require(x.ndim > 2, "shape", f"instance_norm takes a batch of channels with axes of their own, not {x.shape}")
@@ -399,9 +411,15 @@ def dropout(x: Value, p: float = 0.5, training: bool = True) -> Value:
 
 @layer("scaled_dot_product_attention", "functional")
 def attention(
-    query: Value, key: Value, value: Value, attn_mask: Raw = None, dropout_p: float = 0.0, is_causal: bool = False,
-    scale: float | None = None, enable_gqa: bool = False,
-) -> Value:  # fmt: skip
+    query: Value,
+    key: Value,
+    value: Value,
+    attn_mask: Raw = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Value:
     """softmax(query @ key.T*scale + mask) @ value; a mask of truth values leaves out what is False"""
     name, shapes = "scaled_dot_product_attention", f"{query.shape}, {key.shape}, {value.shape}"
     matrices = min(query.ndim, key.ndim, value.ndim) > 1
@@ -483,9 +501,15 @@ def kl_div(x: Value, target: Value, how: Reduction = MEAN, log_target: bool = Fa
 
 @loss("poisson_nll_loss", kinds=OF_FLOATS)
 def poisson_nll_loss(
-    x: Value, target: Value, log_input: bool = True, full: bool = False,
-    size_average: Static = None, eps: float = 1e-8, reduce: Static = None, reduction: Static = "mean",
-) -> Value:  # fmt: skip
+    x: Value,
+    target: Value,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: Static = None,
+    eps: float = 1e-8,
+    reduce: Static = None,
+    reduction: Static = "mean",
+) -> Value:
     """exp(x) - target*x, x being the log of the rate; without log_input x - target*log(x + eps)"""
     broadcast("poisson_nll_loss", x, target)
     losses = exp(x) - target * x if log_input else x - target * log(x + eps)
@@ -541,9 +565,15 @@ def margin_ranking_loss(
 
 @loss("triplet_margin_loss", kinds=OF_FLOATS)
 def triplet_margin_loss(
-    anchor: Value, positive: Value, negative: Value, margin: float = 1.0, p: Static = 2.0, eps: float = 1e-6,
-    swap: bool = False, how: Reduction = MEAN,
-) -> Value:  # fmt: skip
+    anchor: Value,
+    positive: Value,
+    negative: Value,
+    margin: float = 1.0,
+    p: Static = 2.0,
+    eps: float = 1e-6,
+    swap: bool = False,
+    how: Reduction = MEAN,
+) -> Value:
     """max(d(anchor, positive) - d(anchor, negative) + margin, 0), d being a norm of the difference"""
     require_as_many_axes("triplet_margin_loss", anchor, positive, negative)
     require(anchor.ndim, "shape", "triplet_margin_loss takes vectors or batches of them, not one number")

@@ -229,9 +229,13 @@ def enter_numpy_quantile(names: str, scale: float, skip: bool, words: str) -> No
 
     @function(names, "", "reductions", kinds=BY_NUMPY, doc=words)
     def build(
-        x: Value, q: Value, dim: Axes = ALL, method: Static = "linear", keepdim: bool = False,
+        x: Value,
+        q: Value,
+        dim: Axes = ALL,
+        method: Static = "linear",
+        keepdim: bool = False,
         interpolation: Static = None,
-    ) -> Value:  # fmt: skip
+    ) -> Value:
         return quantile(x, q, scale, dim, keepdim, method if interpolation is None else interpolation, skip)
 
 

@@ -154,9 +154,7 @@ def build_numpy_searchsorted(f: Apply, a: Raw, v: Raw, side: Static = "left") ->
 
 
 @indexed("bucketize", "torch")
-def build_bucketize(
-    f: Apply, input: Raw, boundaries: Raw, right: Static = False, out_int32: Static = False
-) -> Tensor:  # fmt: skip
+def build_bucketize(f: Apply, input: Raw, boundaries: Raw, right: Static = False, out_int32: Static = False) -> Tensor:
     """which of the stretches between sorted edges each value lies in"""
     del out_int32
     return bucketed(f, boundaries, input, bool(right), "boundaries")

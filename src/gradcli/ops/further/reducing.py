@@ -250,9 +250,14 @@ def corrcoef(x: Value) -> Value:
 
 @numpys("cov", Kinds(Made.NO, Made.NUMPY_FLOAT))
 def numpy_cov(
-    x: Value, y: Value | None = None, rowvar: Static = True, bias: Static = False, ddof: Static = None,
-    fweights: Value | None = None, aweights: Value | None = None,
-) -> Value:  # fmt: skip
+    x: Value,
+    y: Value | None = None,
+    rowvar: Static = True,
+    bias: Static = False,
+    ddof: Static = None,
+    fweights: Value | None = None,
+    aweights: Value | None = None,
+) -> Value:
     """the covariances of the variables, which are rows unless rowvar=False, over n - 1, or over n with bias=True"""
     by = int(not bias) if ddof is None else number(ddof, "correction")
     return covariances(observed(x, y, rowvar, "cov"), by, fweights, aweights)
@@ -364,9 +369,13 @@ def gradient(x: Value, spacing: Value | None = None, dim: Static = None, edge_or
 
 @reduction("np.gradient numpy.gradient jnp.gradient", "", kinds=Kinds(Made.NO, Made.NUMPY_FLOAT))
 def numpy_gradient(
-    x: Value, spacing: Value | None = None, second: Value | None = None, third: Value | None = None,
-    dim: Static = None, edge_order: int = 1,
-) -> Value | tuple[Value, ...]:  # fmt: skip
+    x: Value,
+    spacing: Value | None = None,
+    second: Value | None = None,
+    third: Value | None = None,
+    dim: Static = None,
+    edge_order: int = 1,
+) -> Value | tuple[Value, ...]:
     """the slopes of x along each axis, by differences: one array where there is one axis, as numpy has it"""
     slopes = slopes_of(x, dim, [part for part in (spacing, second, third) if part is not None], edge_order)
     return slopes[0] if len(slopes) == 1 else slopes

@@ -178,9 +178,14 @@ def enter_convolutions(axes: int) -> None:
 
     @neural(name, EVERYWHERE, kinds=STRICT, doc=about)
     def build(
-        x: Value, weight: Value, bias: Value | None = None, stride: Static = 1, padding: Static = 0,
-        dilation: Static = 1, groups: Static = 1,
-    ) -> Value:  # fmt: skip
+        x: Value,
+        weight: Value,
+        bias: Value | None = None,
+        stride: Static = 1,
+        padding: Static = 0,
+        dilation: Static = 1,
+        groups: Static = 1,
+    ) -> Value:
         parts = require_kernel(x, weight, axes, groups, flipped=False, name=name)
         kernel = weight.shape[2:]
         steps, gaps = each_axis(stride, axes, f"{name}: stride", 1), each_axis(dilation, axes, f"{name}: dilation", 1)
@@ -190,9 +195,15 @@ def enter_convolutions(axes: int) -> None:
 
     @neural(other, EVERYWHERE, kinds=STRICT, doc=words)
     def build_transposed(
-        x: Value, weight: Value, bias: Value | None = None, stride: Static = 1, padding: Static = 0,
-        output_padding: Static = 0, groups: Static = 1, dilation: Static = 1,
-    ) -> Value:  # fmt: skip
+        x: Value,
+        weight: Value,
+        bias: Value | None = None,
+        stride: Static = 1,
+        padding: Static = 0,
+        output_padding: Static = 0,
+        groups: Static = 1,
+        dilation: Static = 1,
+    ) -> Value:
         parts = require_kernel(x, weight, axes, groups, flipped=True, name=other)
         steps, gaps = each_axis(stride, axes, f"{other}: stride", 1), each_axis(dilation, axes, f"{other}: dilation", 1)
         sides = each_axis(padding, axes, f"{other}: padding")
@@ -249,9 +260,15 @@ def entries_in(places: Places) -> Array:
 
 
 def pooled_places(
-    x: Value, axes: int, kernel_size: Static, stride: Static, padding: Static, dilation: Static, ceil_mode: bool,
+    x: Value,
+    axes: int,
+    kernel_size: Static,
+    stride: Static,
+    padding: Static,
+    dilation: Static,
+    ceil_mode: bool,
     name: str,
-) -> tuple[Places, tuple[int, ...], tuple[int, ...], tuple[int, ...]]:  # fmt: skip
+) -> tuple[Places, tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """Return the places of the windows, and kernel, stride and padding along each axis."""
     require_axes(x, axes, name)
     kernel = each_axis(kernel_size, axes, f"{name}: kernel_size", 1)
@@ -271,9 +288,14 @@ def enter_max(axes: int) -> None:
 
     @neural(name, EVERYWHERE, kinds=OF_NUMBERS, doc=words)
     def build(
-        x: Value, kernel_size: Static, stride: Static = None, padding: Static = 0, dilation: Static = 1,
-        ceil_mode: bool = False, return_indices: bool = False,
-    ) -> Value | Pair:  # fmt: skip
+        x: Value,
+        kernel_size: Static,
+        stride: Static = None,
+        padding: Static = 0,
+        dilation: Static = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Value | Pair:
         places, *_ = pooled_places(x, axes, kernel_size, stride, padding, dilation, ceil_mode, name)
         return largest(x, places, return_indices)
 
@@ -285,9 +307,14 @@ def enter_average(axes: int) -> None:
 
     @neural(name, EVERYWHERE if axes == 1 else "functional", kinds=OF_FLOATS, doc=words)
     def build(
-        x: Value, kernel_size: Static, stride: Static = None, padding: Static = 0, ceil_mode: bool = False,
-        count_include_pad: bool = True, divisor_override: float | None = None,
-    ) -> Value:  # fmt: skip
+        x: Value,
+        kernel_size: Static,
+        stride: Static = None,
+        padding: Static = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: float | None = None,
+    ) -> Value:
         places, kernel, steps, sides = pooled_places(x, axes, kernel_size, stride, padding, 1, ceil_mode, name)
         found, counts = windows(x, x.ndim - axes, places, 0.0), entries_in(places)
         if divisor_override is not None:
@@ -516,9 +543,14 @@ def sizes_of(x: Value, size: Static, scale_factor: Static, again: bool) -> tuple
 
 @neural("interpolate upsample", "functional", kinds=OF_FLOATS)
 def interpolate(
-    x: Value, size: Static = None, scale_factor: Static = None, mode: Static = "nearest", align_corners: Static = None,
-    recompute_scale_factor: Static = None, antialias: Static = False,
-) -> Value:  # fmt: skip
+    x: Value,
+    size: Static = None,
+    scale_factor: Static = None,
+    mode: Static = "nearest",
+    align_corners: Static = None,
+    recompute_scale_factor: Static = None,
+    antialias: Static = False,
+) -> Value:
     """the array with other lengths behind batch and channels, by mode"""
     fits = 3 <= x.ndim <= 5
     require(fits, "shape", f"interpolate takes a batch of channels with 1 to 3 axes, not shape {x.shape}")
