@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import zero
 from gradcli.ops.declare import (
@@ -31,7 +30,7 @@ from gradcli.ops.declare import (
 from gradcli.ops.elementwise import bent, bent_slope, erfc, gelu_slope, normal_share, sigmoid, sigmoid_slope, silu_slope
 from gradcli.ops.exactly import decided, is_nan, sign_of
 from gradcli.ops.links import Array, At, Expression, Forward, Indices, Links, Mask, Number, Symbols, Tensor, Test
-from gradcli.ops.values import Value, clamp_min, require, where
+from gradcli.ops.values import Value, clamp_min, common_shape, require, where
 from gradcli.ops.vocabulary import (
     KEPT,
     OF_FLOATS,
@@ -368,10 +367,8 @@ def build_clip(x: Value, min: Value | None = None, max: Value | None = None) -> 
         return low if max is None else low.of(CLAMP_MAX, max)
     if is_plain(min) and is_plain(max):
         return x.of(CLIP, low=np.asarray(min.raw).item(), high=np.asarray(max.raw).item())
-    try:
-        np.broadcast_shapes(x.shape, min.shape, max.shape)
-    except ValueError:
-        raise GradcliError("shape", f"clip: {x.shape}, {min.shape}, {max.shape} of x, min, max do not fit") from None
+    said = f"clip: {x.shape}, {min.shape}, {max.shape} of x, min, max do not fit"
+    common_shape(said, x.shape, min.shape, max.shape)
     return clamp_min(x, bound_below(min, max)).of(CLAMP_MAX, max)
 
 

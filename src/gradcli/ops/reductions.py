@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -381,29 +381,21 @@ def build_logsumexp(x: Value, dim: Static = None, keepdim: bool = False) -> Valu
     return x.of(LOGSUMEXP, dim=axes, keepdim=keepdim)
 
 
-def running(op: Op, what: str) -> Callable[..., Value]:
-    """Enter a running reduction, PyTorch's and NumPy's; return what builds it along an axis."""
+def running(op: Op, what: str) -> None:
+    """Enter a running reduction, PyTorch's and NumPy's, which takes all entries where no axis is named."""
+    words = f"the running {what} as numpy has it: of the flattened array where no axis is given"
 
     @reduction(op.name, "torch method dtype", op=op, kinds=COUNTED, doc=f"the running {what} along dim")
     def build(x: Value, dim: Static = None) -> Value:
-        if not x.ndim:
-            return x
-        if dim is None:
+        if dim is None and x.ndim:
             x.f.remark("numpy-only", f"{op.name} without dim: this is NumPy's answer, PyTorch needs it.")
-        return along(x, dim)
+        return along(x, dim) if x.ndim else x
 
+    @reduction(f"np.{op.name} numpy.{op.name}", "dtype", kinds=COUNTED, doc=words)
     def along(x: Value, dim: Static = None) -> Value:
         row = x.flat if dim is None and x.ndim != 1 else x
         return row.of(op, dim=0 if dim is None else one_axis(dim, x.ndim)) if row.ndim else row
 
-    return along
 
-
-along_sum = running(CUMSUM, "sum")
-along_product = running(CUMPROD, "product")
-
-
-@reduction("np.cumsum numpy.cumsum", "dtype", kinds=COUNTED)
-def numpy_cumsum(x: Value, dim: Static = None) -> Value:
-    """the running sum as numpy has it: of the flattened array where no axis is given"""
-    return along_sum(x, dim)
+running(CUMSUM, "sum")
+running(CUMPROD, "product")

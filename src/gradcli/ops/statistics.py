@@ -13,6 +13,7 @@ from gradcli.ops import exactly
 from gradcli.ops.arithmetic import MAXIMUM, MINIMUM, without_slope
 from gradcli.ops.declare import (
     BEYOND,
+    OPS,
     OUTPUT,
     WITH_OUTPUT,
     Entries,
@@ -252,19 +253,15 @@ PEAK, VALLEY = variant(AMAX, "amax of sizes", vjps=(peak_vjp,)), variant(AMIN, "
 
 
 def extreme(x: Value, dim: Static, keepdim: bool, kind: str) -> Value | Pair:
-    """Return max or min as PyTorch has it: shared among ties without dim, the first of them with dim."""
+    """Return an extreme or a median as PyTorch has it: shared among ties without dim, the first of them with dim."""
     axes = read_axes(dim, x.ndim, "refused")
     require_entries(x, axes, kind)
     if dim is None or not x.ndim:
-        return of_all(MAX if kind == "max" else MIN, x, dim, axes, keepdim)
-    require(not isinstance(dim, tuple), "value", f"{kind} takes one dim", hint=f"a{kind} takes several")
+        value = x.of(OPS[kind], dim=axes, keepdim=keepdim)
+        return value if dim is None else Pair(value, np.zeros((), dtype=np.intp))
+    hint = f"a{kind} takes several" if kind in ("max", "min") else None
+    require(not isinstance(dim, tuple), "value", f"{kind} takes one dim", hint)
     return picked(x, kind, axes[0], keepdim)
-
-
-def of_all(op: Op, x: Value, dim: Static, axes: Axes, keepdim: bool) -> Value | Pair:
-    """Return what an op picks of all entries; a pair where the axis of a single number is named."""
-    result = x.of(op, dim=axes, keepdim=keepdim)
-    return result if dim is None else Pair(result, np.zeros((), dtype=np.intp))
 
 
 def picked(x: Value, kind: str, axis: int, keepdim: bool, **static: Any) -> Pair:
@@ -302,11 +299,7 @@ extreme_of("min", "smallest")
 @reduction("median", "torch method", op=MEDIAN, kinds=OF_NUMBERS)
 def build_median(x: Value, dim: Static = None, keepdim: bool = False) -> Value | Pair:
     """the middle entry, the lower of two (np.median: their mean)"""
-    axes = read_axes(dim, x.ndim, "refused")
-    require_entries(x, axes, "median")
-    if dim is None or not x.ndim:
-        return of_all(MEDIAN, x, dim, axes, keepdim)
-    return picked(x, "median", one_axis(dim, x.ndim), keepdim)
+    return extreme(x, dim, keepdim, "median")
 
 
 @reduction("sort", "torch method", op=PICK, kinds=KEPT)

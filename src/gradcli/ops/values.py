@@ -354,6 +354,14 @@ def require(holds: object, kind: str, message: str, hint: str | None = None) -> 
         raise GradcliError(kind, message, hint=hint)
 
 
+def common_shape(said: str, *shapes: Shape) -> Shape:
+    """Return the shape that shapes broadcast to; raises ``shape``, with what is ``said`` then, where they do not."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise GradcliError("shape", said) from None
+
+
 class Reduction(NamedTuple):
     """A parameter that takes how losses become one number: ``mean``, ``sum`` or ``none``.
 

@@ -16,13 +16,13 @@ from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
 from gradcli.ops.declare import Apply, Op
 from gradcli.ops.further.positions import positions, truths, within
-from gradcli.ops.further.shapes import MOVES, common_shape
+from gradcli.ops.further.shapes import MOVES, one_shape
 from gradcli.ops.joining import CAT, PUT
 from gradcli.ops.links import Indices, Raw, Raws, Static
 from gradcli.ops.neural import as_numbers
 from gradcli.ops.reductions import PROD_ALONG, SUM
 from gradcli.ops.statistics import AMAX, AMIN
-from gradcli.ops.values import Axis, Value, as_builder, number, one_axis, require, where
+from gradcli.ops.values import Axis, Value, as_builder, common_shape, number, one_axis, require, where
 from gradcli.ops.vocabulary import LIKE_FIRST, Function, function, register
 
 indexed = partial(function, family="indices", kinds=MOVES)
@@ -66,10 +66,7 @@ def take_along_dim(x: Value, indices: Raw, dim: Static = None) -> Value:
     fits = index.ndim == x.ndim and x.ndim
     require(fits, "shape", f"{name}: the index has shape {index.shape}, and the array {x.shape}")
     others = [tuple(1 if k == axis else n for k, n in enumerate(shape)) for shape in (index.shape, x.shape)]
-    try:
-        shape = np.broadcast_shapes(*others)
-    except ValueError:
-        raise GradcliError("shape", f"{name}: shapes {index.shape} and {x.shape} do not fit") from None
+    shape = common_shape(f"{name}: shapes {index.shape} and {x.shape} do not fit", *others)
     spread = np.broadcast_to(index, [n if k == axis else shape[k] for k, n in enumerate(index.shape)])
     wide = x.expand(*(n if k == axis else shape[k] for k, n in enumerate(x.shape)))
     return along(wide, np.where(spread < 0, spread + x.shape[axis], spread), axis, name)
@@ -112,7 +109,7 @@ def numpy_take(x: Value, indices: Raw, axis: Static = None) -> Value:
 def masked_select(x: Value, mask: Raw) -> Value:
     """the entries where the mask is true, in one row; both broadcast"""
     held = truths(mask, "masked_select")
-    shape = common_shape([x.shape, held.shape])
+    shape = one_shape([x, held])
     return x.expand(*shape).flat[np.broadcast_to(held, shape).ravel()]
 
 

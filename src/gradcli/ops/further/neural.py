@@ -41,6 +41,7 @@ from gradcli.ops.values import (
     Reduction,
     Value,
     clamp_min,
+    common_shape,
     einsum,
     exp,
     how_reduced,
@@ -469,10 +470,7 @@ loss = partial(function, where="functional", family="neural")
 def broadcast(name: str, *arrays: Value) -> None:
     """Refuse arrays whose shapes do not broadcast."""
     shapes = [x.shape for x in arrays]
-    try:
-        np.broadcast_shapes(*shapes)
-    except ValueError:
-        require(False, "shape", f"{name}: shapes {', '.join(map(str, shapes))} do not fit")
+    common_shape(f"{name}: shapes {', '.join(map(str, shapes))} do not fit", *shapes)
 
 
 def require_as_many_axes(name: str, a: Value, b: Value, c: Value) -> None:

@@ -16,8 +16,8 @@ from gradcli.ops.further.pointwise import LERP
 from gradcli.ops.further.tied import kth_place, sorted_places, top_places
 from gradcli.ops.joining import STACK
 from gradcli.ops.links import Array, Indices, Static
-from gradcli.ops.statistics import PICK, PICKS, SINGLE, pick_indices, picked, spread_evenly, whole_extreme_vjp
-from gradcli.ops.values import ALL, Axes, Value, one_axis, read_axes, require, require_entries
+from gradcli.ops.statistics import PICK, PICKS, SINGLE, extreme, pick_indices, picked, spread_evenly, whole_extreme_vjp
+from gradcli.ops.values import ALL, Axes, Value, one_axis, require, require_entries
 from gradcli.ops.vocabulary import BY_NUMPY, COUNTED, KEPT, OF_FLOATS, OF_NUMBERS, Kinds, Made, function
 
 
@@ -260,9 +260,7 @@ NANMEDIAN = spread_evenly("nanmedian", nan_middle, whole_extreme_vjp)
 @function("nanmedian", "torch method", "reductions", op=NANMEDIAN, kinds=OF_NUMBERS)
 def nanmedian(x: Value, dim: Static = None, keepdim: bool = False) -> Value | Pair:
     """the middle entry of those that are no nan, the lower of two (np.nanmedian: their mean)"""
-    axes = read_axes(dim, x.ndim, "refused")
-    require_entries(x, axes, "nanmedian")
-    return x.of(NANMEDIAN, dim=axes, keepdim=False) if dim is None else ordered(x, "nanmedian", dim, keepdim)
+    return extreme(x, dim, keepdim, "nanmedian")
 
 
 @function("np.nanmedian numpy.nanmedian jnp.nanmedian", "", "reductions", kinds=BY_NUMPY)

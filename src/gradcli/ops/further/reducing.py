@@ -18,7 +18,7 @@ from gradcli.ops.further.shapes import cat
 from gradcli.ops.joining import CAT, build_cat
 from gradcli.ops.linear_algebra import pairs_along
 from gradcli.ops.links import OUT, Array, At, Contraction, Explicit, Indices, Library, Links, Mask, Order, Raw, Static
-from gradcli.ops.reductions import CUMSUM, along_product, build_prod, trailing_matrix
+from gradcli.ops.reductions import CUMSUM, build_prod, trailing_matrix
 from gradcli.ops.statistics import AMAX, AMIN, spread
 from gradcli.ops.values import (
     ALL,
@@ -165,12 +165,6 @@ def enter_pair(name: str, root: bool, words: str) -> None:
 
 enter_pair("std_mean", root=True, words="the standard deviation and the mean")
 enter_pair("var_mean", root=False, words="the variance and the mean")
-
-
-@numpys("cumprod", COUNTED)
-def numpy_cumprod(x: Value, dim: Static = None) -> Value:
-    """the running product as numpy has it: of the flattened array where no axis is given"""
-    return along_product(x, dim)
 
 
 @reduction("bincount", "torch numpy method", kinds=OF_FLOATS)

@@ -11,14 +11,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
 from gradcli.ops.declare import Entries, Op, Text
 from gradcli.ops.further.positions import positions, truths
 from gradcli.ops.joining import INDEX, PART, build_cat
-from gradcli.ops.links import Array, Axes, Indices, Library, Raw, Raws, Shape, Static
+from gradcli.ops.links import Array, Axes, Indices, Library, Mask, Raw, Raws, Shape, Static
 from gradcli.ops.shaping import FLIP, build_expand, checked_shape, mover, number_entries, whole_numbers
-from gradcli.ops.values import Axis, Value, Values, one_axis, read_axes, require, stack, where, whole
+from gradcli.ops.values import Axis, Value, Values, common_shape, one_axis, read_axes, require, stack, where, whole
 from gradcli.ops.vocabulary import KEPT, LIKE_FIRST, OF_FLOATS, function
 from gradcli.ops.writing import places_text
 
@@ -107,18 +106,16 @@ for _count in (1, 2, 3):
     at_least(_count)
 
 
-def common_shape(shapes: Sequence[Shape]) -> Shape:
-    """Return the shape that shapes broadcast to; raises ``shape`` where they do not."""
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
-        raise GradcliError("shape", f"shapes {', '.join(map(str, shapes))} do not broadcast to one") from None
+def one_shape(arrays: Sequence[Value | Mask]) -> Shape:
+    """Return the shape that arrays broadcast to; raises ``shape`` where they do not."""
+    shapes = [x.shape for x in arrays]
+    return common_shape(f"shapes {', '.join(map(str, shapes))} do not broadcast to one", *shapes)
 
 
 @shaping("broadcast_tensors np.broadcast_arrays numpy.broadcast_arrays", "torch")
 def broadcast_tensors(*tensors: Value) -> Any:
     """arrays repeated to the one shape that they broadcast to, as a tuple"""
-    shape = common_shape([x.shape for x in tensors])
+    shape = one_shape(tensors)
     return tuple(x.expand(*shape) for x in tensors)
 
 
@@ -476,10 +473,8 @@ def insert(x: Value, obj: Static, values: Value, axis: Static = None) -> Value:
         order.insert(at, 0)
         wide = wide.permute(*order) if at else wide
     lengths[at] = wide.shape[at] if wide.ndim else 1
-    try:
-        np.broadcast_shapes(wide.shape, tuple(lengths))
-    except ValueError:
-        raise GradcliError("shape", f"insert: values of shape {values.shape} do not fit {flat.shape}") from None
+    said = f"insert: values of shape {values.shape} do not fit {flat.shape}"
+    common_shape(said, wide.shape, tuple(lengths))
     x.f.charge(math.prod(lengths))
     before, middle = flat.along(at, slice(0, place)), wide.expand(*lengths)
     parts = [before, middle, flat.along(at, slice(place, length))]
