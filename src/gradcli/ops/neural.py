@@ -195,8 +195,7 @@ BCE = elementwise(
     bce,
     lambda g, _y, x, t: g * (x - t) / np.maximum((1 - x) * x, BCE_FLOOR),
     bce_vjp_target,
-    lambda s, x, t: -t * s.log(x) - (1 - t) * s.log(1 - x),
-    spelled=None,
+    formula=lambda s, x, t: -t * s.log(x) - (1 - t) * s.log(1 - x),
     slopes=lambda s, x, t: (s.bce_slope(x, t), s.bce_target_slope(x)),
     exact=Exactly(pieces=Piecewise(lambda x, t: exactly.sign_of(x) - exactly.sign_of(1 - x), bce_on)),
     domain=((0.1, 0.9), (0, 1)),
@@ -212,19 +211,20 @@ BCE = elementwise(
         says="its binary_cross_entropy keeps x*(1 - x) from below 1e-12, and logarithms from below -100",
     ),
     reads=((0, 1), (0,)),
+    spelled=None,
 )
 BCE_LOGITS = elementwise(
     "bce_with_logits",
     lambda x, t: np.where(x < 0, -t * x, (1 - t) * x) + np.log1p(np.exp(-np.abs(x))),
     bce_logits_vjp,
     lambda g, _y, x, _t: -x * g,
-    lambda s, x, t: (1 - t) * x - s.logsigmoid(x),
-    spelled=None,
+    formula=lambda s, x, t: (1 - t) * x - s.logsigmoid(x),
     slopes=lambda s, x, t: (s.logits_slope(x, t), -x),
     exact=Exactly(value=lambda x, t: (1 - t) * x - exactly.logsigmoid(x)),
     digits=bce_logits_digits,
     text=Text(write=each_loss, backward=("{g}*(sigmoid({0}) - {1})", "-{g}*{0}")),
     reads=((0, 1), (0,)),
+    spelled=None,
 )
 
 

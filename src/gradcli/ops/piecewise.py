@@ -115,56 +115,47 @@ AT_BOUND = Kink(lambda x, bound: x == bound, "1 is taken")
 SMOOTH = OF_FLOATS
 
 # fmt: off
-# name, forward, vjps, formula: what else the record holds
-ABS = elementwise(
-    "abs", np.abs, lambda g, _y, x: g * sign(x), None, slopes=lambda s, x: (s.sign(x),), kink=NO_DERIVATIVE,
-    exact=Exactly(pieces=Piecewise(sign_of, lambda piece, x: piece * x)), text=Text(backward=("{g}*sign({0})",)),
+# name, forward, a vjp for each argument, formula or slopes: what else the record holds
+ABS = elementwise("abs", np.abs, lambda g, _y, x: g * sign(x), slopes=lambda s, x: (s.sign(x),),
+    kink=NO_DERIVATIVE, exact=Exactly(pieces=Piecewise(sign_of, lambda piece, x: piece * x)),
+    text=Text(backward=("{g}*sign({0})",)),
     spelled=Spelled("torch numpy math method", "absolute fabs", "the absolute value; its derivative at 0 is 0",
                     kinds=Kinds(Made.NUMPY_SAME, Made.SAME)))
-SIGMOID = elementwise(
-    "sigmoid", sigmoid, lambda g, y, x: g * (y / (1 + np.exp(x))), None, slopes=lambda s,
-    x: (s.sigmoid(x) * s.rest_of_sigmoid(x),),
+SIGMOID = elementwise("sigmoid", sigmoid, lambda g, y, x: g * (y / (1 + np.exp(x))),
+    slopes=lambda s, x: (s.sigmoid(x) * s.rest_of_sigmoid(x),), again=(lambda g, _y, x: g * sigmoid_slope(x),),
     torch=Torch(saves=((Keeps.OUTPUT,),), doubles=lambda y, x: (None, (1 - y) * y)),
-    exact=Exactly(value=lambda x: 1 / (1 + np.exp(-x))),
-    again=(lambda g, _y, x: g * sigmoid_slope(x),), text=Text(backward=("{g}*{y}*(1 - {y})",)),
-    spelled=Spelled("torch functional special method", "expit", "1/(1 + exp(-x))", "neural"), reads=WITH_OUTPUT)
-elementwise(
-    "relu", lambda x: at_least(x, 0.0), lambda g, y, _x: np.where(y <= 0, 0.0, g), None, slopes=lambda s,
-    x: (s.where_gt(x, 0, 1, 0),),
+    exact=Exactly(value=lambda x: 1 / (1 + np.exp(-x))), text=Text(backward=("{g}*{y}*(1 - {y})",)), reads=WITH_OUTPUT,
+    spelled=Spelled("torch functional special method", "expit", "1/(1 + exp(-x))", "neural"))
+elementwise("relu", lambda x: at_least(x, 0.0), lambda g, y, _x: np.where(y <= 0, 0.0, g),
+    slopes=lambda s, x: (s.where_gt(x, 0, 1, 0),),
     kink=NO_DERIVATIVE, text=Text(backward=("where({y} > 0, {g}, 0)",)),
     exact=Exactly(pieces=Piecewise(sign_of, lambda piece, x: np.where(piece > 0, x, np.where(piece < 0, 0, 0 * x)))),
-    spelled=Spelled("torch functional method", "", "max(x, 0); its derivative at 0 is 0", "neural", OF_NUMBERS),
-    reads=OUTPUT)
-elementwise(
-    "logsigmoid", logsigmoid, logsigmoid_vjp, None, slopes=lambda s, x: (s.sigmoid(-x),),
-    exact=Exactly(value=exactly.logsigmoid),
-    again=(lambda g, _y, x: g * sigmoid(-x),), text=Text(backward=("{g}*sigmoid(-{0})",)),
+    reads=OUTPUT,
+    spelled=Spelled("torch functional method", "", "max(x, 0); its derivative at 0 is 0", "neural", OF_NUMBERS))
+elementwise("logsigmoid", logsigmoid, logsigmoid_vjp, slopes=lambda s, x: (s.sigmoid(-x),),
+    again=(lambda g, _y, x: g * sigmoid(-x),),
+    exact=Exactly(value=exactly.logsigmoid), text=Text(backward=("{g}*sigmoid(-{0})",)),
     spelled=Spelled("functional", "jax.nn.log_sigmoid", "log(sigmoid(x))", "neural", SMOOTH))
-elementwise(
-    "silu", lambda x: x / (1 + np.exp(-x)), lambda g, _y, x: g * silu_slope(x), None, slopes=lambda s,
-    x: (s.silu_slope(x),),
+elementwise("silu", lambda x: x / (1 + np.exp(-x)), lambda g, _y, x: g * silu_slope(x),
+    slopes=lambda s, x: (s.silu_slope(x),),
     text=Text(backward=("{g}*sigmoid({0})*(1 + {0}*(1 - sigmoid({0})))",)),
     spelled=Spelled("functional", "swish", "x*sigmoid(x)", "neural", SMOOTH))
-elementwise(
-    "softsign", lambda x: x / (1 + np.abs(x)), lambda g, _y, x: g / (1 + np.abs(x)) ** 2 + 0 * x,
-    None, slopes=lambda s, x: (1 / (1 + s.abs(x)) ** 2,), exact=Exactly(value=lambda x: x / (1 + abs(x))),
-    torch=Torch(saves=((0,),), doubles=lambda y,
-                x: (None, 1 / (1 + abs(x)) - x / (1 + abs(x)) / (1 + abs(x)) * np.sign(x))),
+elementwise("softsign", lambda x: x / (1 + np.abs(x)), lambda g, _y, x: g / (1 + np.abs(x)) ** 2 + 0 * x,
+    slopes=lambda s, x: (1 / (1 + s.abs(x)) ** 2,),
+    exact=Exactly(value=lambda x: x / (1 + abs(x))),
+    torch=Torch(saves=((0,),), doubles=lambda y, x: (
+        None, 1 / (1 + abs(x)) - x / (1 + abs(x)) / (1 + abs(x)) * np.sign(x))),
     spelled=Spelled("functional", "jax.nn.soft_sign", "x/(1 + |x|)", "neural", Kinds(Made.NO, Made.FLOAT)))
-CLAMP_MIN = elementwise(
-    "clamp_min", at_least, lambda g, _y, x, low: np.where(x >= low, g, 0.0),
-    lambda g, _y, x, low: np.where(x < low, g, 0.0), None, slopes=lambda s, x,
-    low: (s.where_ge(x, low, 1, 0), s.where_ge(x, low, 0, 1)), kink=AT_BOUND,
-    exact=Exactly(pieces=Piecewise(lambda x, low: (x >= low) | is_nan(x), np.where)),
-    spelled=Spelled("torch method", "", "the larger of x and other; its derivative at the bound is 1",
-                     kinds=KEPT))
-CLAMP_MAX = elementwise(
-    "clamp_max", at_most, lambda g, _y, x, high: np.where(x <= high, g, 0.0),
-    lambda g, _y, x, high: np.where(x > high, g, 0.0), None, slopes=lambda s, x,
-    high: (s.where_ge(high, x, 1, 0), s.where_ge(high, x, 0, 1)), kink=AT_BOUND,
-    exact=Exactly(pieces=Piecewise(lambda x, high: (x <= high) | is_nan(x), np.where)),
-    spelled=Spelled("torch method", "", "the smaller of x and other; its derivative at the bound is 1",
-                     kinds=KEPT))
+CLAMP_MIN = elementwise("clamp_min", at_least, lambda g, _y, x, low: np.where(x >= low, g, 0.0),
+    lambda g, _y, x, low: np.where(x < low, g, 0.0),
+    slopes=lambda s, x, low: (s.where_ge(x, low, 1, 0), s.where_ge(x, low, 0, 1)),
+    kink=AT_BOUND, exact=Exactly(pieces=Piecewise(lambda x, low: (x >= low) | is_nan(x), np.where)),
+    spelled=Spelled("torch method", "", "the larger of x and other; its derivative at the bound is 1", kinds=KEPT))
+CLAMP_MAX = elementwise("clamp_max", at_most, lambda g, _y, x, high: np.where(x <= high, g, 0.0),
+    lambda g, _y, x, high: np.where(x > high, g, 0.0),
+    slopes=lambda s, x, high: (s.where_ge(high, x, 1, 0), s.where_ge(high, x, 0, 1)),
+    kink=AT_BOUND, exact=Exactly(pieces=Piecewise(lambda x, high: (x <= high) | is_nan(x), np.where)),
+    spelled=Spelled("torch method", "", "the smaller of x and other; its derivative at the bound is 1", kinds=KEPT))
 # fmt: on
 
 
@@ -288,36 +279,35 @@ def softplus_formula(s: Symbols, x: Expression, beta: float, threshold: float) -
 
 
 # fmt: off
-LEAKY_RELU = elementwise(
-    "leaky_relu", lambda x, negative_slope: np.where(x > 0, x, x * negative_slope)[()],
+LEAKY_RELU = elementwise("leaky_relu", lambda x, negative_slope: np.where(x > 0, x, x * negative_slope)[()],
     lambda g, _y, x, *, negative_slope: np.where(x > 0, g, g * negative_slope),
-    lambda s, x, negative_slope: s.leaky_relu(x, s.number(negative_slope)), derivatives=lambda s, x,
-    slope: (s.where_gt(x, 0, 1, slope),),
+    formula=lambda s, x, negative_slope: s.leaky_relu(x, s.number(negative_slope)),
+    derivatives=lambda s, x, slope: (s.where_gt(x, 0, 1, slope),),
     kink=Kink(is_zero, "the slope on the left is taken"),
     text=Text(defaults={"negative_slope": 0.01}, write=with_numbers),
-    exact=Exactly(pieces=Piecewise(lambda x, negative_slope: x > 0, lambda piece, x,
-                                   negative_slope: np.where(piece, x, negative_slope * x))),
+    exact=Exactly(pieces=Piecewise(
+        lambda x, negative_slope: x > 0, lambda piece, x, negative_slope: np.where(piece, x, negative_slope * x))),
     spelled=Spelled("functional", "", "x above 0, negative_slope*x below and at 0", "neural", SMOOTH))
-ELU = elementwise(
-    "elu", elu, lambda g, _y, x, *, alpha: np.where(x <= 0, g * alpha * np.exp(np.where(x < 0, x, 0.0)), g),
-    lambda s, x, alpha: s.elu(x, s.number(alpha)), derivatives=lambda s, x,
-    alpha: (s.where_gt(x, 0, 1, alpha * s.exp(x)),),
+ELU = elementwise("elu", elu,
+    lambda g, _y, x, *, alpha: np.where(x <= 0, g * alpha * np.exp(np.where(x < 0, x, 0.0)), g),
+    formula=lambda s, x, alpha: s.elu(x, s.number(alpha)),
+    derivatives=lambda s, x, alpha: (s.where_gt(x, 0, 1, alpha * s.exp(x)),),
     text=Text(defaults={"alpha": 1.0}, write=with_numbers, backward=("where({0} > 0, {g}, {g}*{alpha}*exp({0}))",)),
     kink=Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"),
-    exact=Exactly(pieces=Piecewise(lambda x, alpha: x > 0, lambda piece, x,
-                                   alpha: np.where(piece, x, alpha * np.expm1(x)))),
+    exact=Exactly(pieces=Piecewise(
+        lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x)))),
     spelled=Spelled("functional", "", "x above 0, alpha*(exp(x) - 1) below", "neural", SMOOTH))
-SOFTPLUS = elementwise(
-    "softplus", softplus, softplus_vjp, softplus_formula, derivatives=lambda s, x, beta,
-    threshold: (s.where_gt(beta * x, threshold, 1, s.sigmoid(beta * x)),),
+SOFTPLUS = elementwise("softplus", softplus, softplus_vjp, formula=softplus_formula,
+    derivatives=lambda s, x, beta, threshold: (s.where_gt(beta * x, threshold, 1, s.sigmoid(beta * x)),),
     text=Text(defaults={"beta": 1.0, "threshold": 20.0}, backward=("{g}*sigmoid({beta}*{0})",)),
-    exact=Exactly(pieces=Piecewise(lambda x, beta, threshold: x * beta > threshold, lambda piece, x, beta,
-                                   threshold: np.where(piece, x, np.log1p(np.exp(x * beta)) / beta))),
+    exact=Exactly(pieces=Piecewise(
+        lambda x, beta, threshold: x * beta > threshold,
+        lambda piece, x, beta, threshold: np.where(piece, x, np.log1p(np.exp(x * beta)) / beta))),
     spelled=Spelled("functional", "", "log(1 + exp(beta*x))/beta, and x itself where beta*x is above the threshold",
                     "neural", SMOOTH))
-GELU = elementwise(
-    "gelu", gelu, lambda g, _y, x, *, approximate: g * (bent_slope(x) if approximate == "tanh" else gelu_slope(x)),
-    lambda s, x, approximate: s.gelu_tanh(x) if approximate == "tanh" else s.gelu(x),
+GELU = elementwise("gelu", gelu,
+    lambda g, _y, x, *, approximate: g * (bent_slope(x) if approximate == "tanh" else gelu_slope(x)),
+    formula=lambda s, x, approximate: s.gelu_tanh(x) if approximate == "tanh" else s.gelu(x),
     text=Text(defaults={"approximate": "none"}, backward=gelu_text_back), exact=Exactly(value=exactly.gelu),
     torch=Torch(doubles=gelu_in_torch),
     spelled=Spelled("functional", "",
@@ -343,8 +333,7 @@ CLIP = elementwise(
     "clip",
     between,
     lambda g, _y, x, *, low, high: np.where((x >= low) & (x <= high), g, 0.0),
-    lambda s, x, low, high: s.clamp_max(s.clamp_min(x, low), high),
-    spelled=None,
+    formula=lambda s, x, low, high: s.clamp_max(s.clamp_min(x, low), high),
     text=Text(
         defaults={"low": -1.0, "high": 1.0},
         write=with_numbers,
@@ -356,6 +345,7 @@ CLIP = elementwise(
             side_of, lambda piece, x, low, high: np.where(piece < 0, min(low, high), np.where(piece > 0, high, x))
         )
     ),
+    spelled=None,
 )
 
 

@@ -229,27 +229,27 @@ def called(name: str) -> Formula:
 def elementwise(
     name: str,
     forward: Any,
-    *rules: Any,
+    *vjps: Any,
     spelled: Spelled | None,
+    formula: Formula | None = None,
     slopes: Formula | None = None,
     derivatives: Formula | None = None,
     **record: Any,
 ) -> Op:
-    """Declare an op of one or more arguments that works entry by entry: one vjp an argument, then the formula.
+    """Declare an op of one or more arguments that works entry by entry, by its forward and a vjp for each argument.
 
     ``spelled`` enters a function of its name, which takes the arguments of the op and its ``defaults``; None enters
     none. ``slopes(s, *symbols, **options)`` are the derivatives of the formula where sympy's own lose digits; None:
-    they do not. A formula None is a call of the function itself, ``s.NAME``, which has these ``slopes``;
+    they do not. Without a formula it is a call of the function itself, ``s.NAME``, which has these ``slopes``;
     ``derivatives`` are those of the call where the formula is given and makes it. All else is the ``record``.
     """
-    *vjps, formula = rules
     if formula is None:
         formula, derivatives = called(name), slopes
     elif slopes is not None:
         formula = with_slopes(name, formula, slopes)
     local = elementwise_local(formula, record.get("zero_at"))
     entries = replace(record.pop("entries", NO_ENTRIES), shaped=True)
-    op = declare(name, forward, tuple(vjps), local, formula, entries=entries, derivatives=derivatives, **record)
+    op = declare(name, forward, vjps, local, formula, entries=entries, derivatives=derivatives, **record)
     if spelled is not None:
         plain = len(vjps) == 1 and not op.text.defaults
         enter(name, spelled, op=op, build=None if plain else builder(op, len(vjps)))
