@@ -48,14 +48,14 @@ def taken_names(graph: Graph) -> set[str]:
 def output_name(graph: Graph, output: object) -> str:
     """Return what to call the output: the program's own name for it, else ``y``, else ``f`` where y is taken."""
     called = call_assigned(graph)
-    own = graph.result
+    chosen = graph.result
     for place in range(len(called) - 1, -1, -1):
         given, node = graph.bindings[place]
         if given == graph.result or node is output:
-            own = called[place]
+            chosen = called[place]
             break
-    if own is not None and own not in graph.inputs:
-        return own
+    if chosen is not None and chosen not in graph.inputs:
+        return chosen
     taken = taken_names(graph)
     return next(name for name in chain(("y", "f", "out", "y_"), map("y_{}".format, count(1))) if name not in taken)
 

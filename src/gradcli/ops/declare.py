@@ -496,9 +496,9 @@ def tensor(value: object) -> Any:
     return np.asarray(value) if isinstance(value, np.generic) else value
 
 
-def holds_somewhere(found: Any) -> bool:
+def holds_somewhere(test: Any) -> bool:
     """Return whether a test holds in any entry; ``any`` of numpy takes ten times as long for one truth value."""
-    return bool(found) if type(found) in (bool, np.bool_) else bool(np.asarray(found).any())
+    return bool(test) if type(test) in (bool, np.bool_) else bool(np.asarray(test).any())
 
 
 def no_links(_at: At) -> list[Links]:

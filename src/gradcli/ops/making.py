@@ -49,12 +49,12 @@ HELD = variant(DETACH, "constant")
 """What is used as no more than a class or a condition on what is allowed: it does not move, and may be an integer."""
 
 
-def held_numbers(given: Value) -> Array:
-    """Return the numbers of ``given``, in its shape, that decide what is allowed, or which classes are meant.
+def held_numbers(x: Value) -> Array:
+    """Return the numbers of x, in its shape, that decide what is allowed, or which classes are meant.
 
     They are those of x at x ± h too: a loss goes on beside a label of 0 or 1, and a class is none of its neighbours.
     """
-    return given.of(HELD).numbers
+    return x.of(HELD).numbers
 
 
 def constants(names: str, number: float, words: str) -> None:

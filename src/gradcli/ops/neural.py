@@ -114,9 +114,9 @@ def same_shapes(x: Value, target: Value, name: str, what: str = "target") -> Non
     require(x.shape == target.shape, "shape", f"{name}: input has shape {x.shape}, {what} has shape {target.shape}")
 
 
-def without_derivative(name: str, **given: Value | None) -> None:
+def without_derivative(name: str, **arguments: Value | None) -> None:
     """Remark on an argument that PyTorch refuses to differentiate by; its derivative here is the mathematical one."""
-    for what, value in given.items():
+    for what, value in arguments.items():
         if value is not None and value.active:
             said = f"{name}: PyTorch has no derivative by {what}, and takes it as a constant alone."
             value.f.remark("torch-refuses", said)
@@ -278,8 +278,8 @@ NEARLY = 0.999
 def softmax_vjp(g: Array, y: Array, _x: Array, *, dim: int) -> Array:
     """Return y·(g - Σ g·y); where one entry is nearly 1, for the distances of g from its own."""
     if np.any(y > NEARLY):
-        own = np.take_along_axis(g, np.argmax(y, axis=dim, keepdims=True), axis=dim)
-        g = g - np.where(np.isfinite(own), own, 0.0)
+        peak = np.take_along_axis(g, np.argmax(y, axis=dim, keepdims=True), axis=dim)
+        g = g - np.where(np.isfinite(peak), peak, 0.0)
     return y * (g - np.sum(g * y, axis=dim, keepdims=True))
 
 
@@ -297,12 +297,14 @@ def sum_of_others(x: Array, dim: int) -> Array:
 
 def softmax_local(at: At) -> list[Links | Contraction]:
     """Link y[i] to x[i] with y[i]·(1 - y[i]) and to x[j] with -y[i]·y[j]."""
-    dim, own = at.static["dim"], all_entries(at.out)
-    itself = Links(own, own, 1.0, Explicit(lambda s, y: y * (1 - y)), ((OUT, own),))
+    dim, flat = at.static["dim"], all_entries(at.out)
+    itself = Links(flat, flat, 1.0, Explicit(lambda s, y: y * (1 - y)), ((OUT, flat),))
     if np.any(at.out > NEARLY):
         text = "(1 - softmax({}))" if np.ndim(at.out) == 1 else f"(1 - softmax({{}}, dim={dim}))"
         auxiliary = (text, sum_of_others(at.x, dim))
-        itself = Links(own, own, 1.0, Explicit(lambda s, y, rest: y * rest), ((OUT, own), (AUXILIARY, own)), auxiliary)
+        itself = Links(
+            flat, flat, 1.0, Explicit(lambda s, y, rest: y * rest), ((OUT, flat), (AUXILIARY, flat)), auxiliary
+        )
     return [
         itself,
         pairs_along(
@@ -313,9 +315,9 @@ def softmax_local(at: At) -> list[Links | Contraction]:
 
 def log_softmax_local(at: At) -> list[Links | Contraction]:
     """Link y[i] to x[i] with -(exp(y[i]) - 1) and to x[j] with -exp(y[j])."""
-    own = all_entries(at.out)
+    flat = all_entries(at.out)
     return [
-        Links(own, own, 1.0, Explicit(lambda s, y: -s.expm1(y)), ((OUT, own),)),
+        Links(flat, flat, 1.0, Explicit(lambda s, y: -s.expm1(y)), ((OUT, flat),)),
         pairs_along(
             at.out, at.static["dim"], Order.OTHER, -1.0, Explicit(lambda s, other: s.exp(other)), (OUT, "column")
         ),
@@ -345,9 +347,9 @@ def log_softmax_text_back(_k: int, _out: Array, x: Array, *, dim: int) -> tuple[
 def softmax_text_back(_k: int, _out: Array, x: Array, *, dim: int) -> tuple[str, str]:
     """Return the text of y·(g - Σ g·y), and of that for the distances of g from its entry where y is largest."""
     options = "" if np.ndim(x) == 1 else f", dim={dim}, keepdim=True"
-    own = f"sum(where({{0}} == amax({{0}}, dim={dim}, keepdim=True), {{g}}, 0){options})"
+    peak = f"sum(where({{0}} == amax({{0}}, dim={dim}, keepdim=True), {{g}}, 0){options})"
     plain = f"{{y}}*({{g}} - sum({{g}}*{{y}}{options}))"
-    return plain, plain.replace("{g}", f"({{g}} - {own})")
+    return plain, plain.replace("{g}", f"({{g}} - {peak})")
 
 
 SOFTMAX = declare(
@@ -449,9 +451,9 @@ def picked_loss(logs: Value, target: Classes, weight: Value | None, how: Reducti
         if how.word == "mean" and not np.all(target.kept):
             return losses.total() / np.float64(np.sum(target.kept))
         return how(losses)
-    own = target.weights(weight)
-    losses = target.unless_ignored(losses * own)
-    return losses.total() / target.unless_ignored(own).total() if how.word == "mean" else how(losses)
+    shares = target.weights(weight)
+    losses = target.unless_ignored(losses * shares)
+    return losses.total() / target.unless_ignored(shares).total() if how.word == "mean" else how(losses)
 
 
 @function("nll_loss", "functional", "neural", kinds=Kinds(Made.NO, Made.NO, Beside.INTEGERS))
@@ -516,8 +518,8 @@ def smooth_loss(logs: Value, target: Classes, weight: Value | None, how: Reducti
         return how(losses)
     if weight is None:
         return losses.total() / np.float64(np.sum(target.kept))
-    own = target.weights(weight)
-    return losses.total() / target.unless_ignored(own).total()
+    shares = target.weights(weight)
+    return losses.total() / target.unless_ignored(shares).total()
 
 
 def shared_loss(logs: Value, target: Value, weight: Value | None, how: Reduction, smoothing: float) -> Value:

@@ -113,10 +113,10 @@ def cumprod_local(at: At) -> Sequence[Links | Contraction]:
     links = []
     for i in range(len(index)):
         group = index[: i + 1].reshape(i + 1, -1)
-        found = product_links(np.tile(np.arange(group.shape[1]), i + 1))
+        products = product_links(np.tile(np.arange(group.shape[1]), i + 1))
         where = group.ravel()
-        bound = tuple((slot, where[chosen]) for slot, chosen in found.bound)
-        links.append(Links(index[i].ravel()[found.rows], where[found.columns], 1.0, found.factor, bound))
+        bound = tuple((slot, where[chosen]) for slot, chosen in products.bound)
+        links.append(Links(index[i].ravel()[products.rows], where[products.columns], 1.0, products.factor, bound))
     return links
 
 
@@ -268,8 +268,8 @@ def mean_vjp(g: Array, _y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Arra
 
 def others_text(x: str, axis: int, shape: Shape) -> str:
     """Return an array with one more axis before ``axis``, in whose layer j entry j along the axis is 1."""
-    own = f"eye({shape[axis]}){trailing_matrix(len(shape) - 1 - axis)}"
-    return f"where({own} == 1, 1, unsqueeze({x}, {axis}))"
+    diagonal = f"eye({shape[axis]}){trailing_matrix(len(shape) - 1 - axis)}"
+    return f"where({diagonal} == 1, 1, unsqueeze({x}, {axis}))"
 
 
 def trailing_matrix(count: int) -> str:

@@ -129,12 +129,12 @@ def whole_numbers(values: tuple[Static, ...], name: str) -> tuple[int, ...]:
 
 def checked_shape(size: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return ``shape`` with its -1 filled in; raises ``shape`` where the entries do not fit."""
-    known = math.prod(length for length in shape if length != -1)
+    fixed = math.prod(length for length in shape if length != -1)
     free = shape.count(-1)
-    fits = known == size if not free else free == 1 and known > 0 and size % known == 0
+    fits = fixed == size if not free else free == 1 and fixed > 0 and size % fixed == 0
     if not fits or any(length < -1 for length in shape):
         raise GradcliError("shape", f"{counted(size, 'entry')} cannot have the shape {shape}")
-    return tuple(size // known if length == -1 else length for length in shape)
+    return tuple(size // fixed if length == -1 else length for length in shape)
 
 
 shaping = partial(function, family="shaping", kinds=KEPT)

@@ -146,12 +146,12 @@ def pick_vjp(g: Array, _y: Array, x: Array, *, kind: str, dim: int, keepdim: boo
 
 def has_twin(x: Array, kind: str, dim: int, keepdim: bool = True, **how: Any) -> Mask:
     """Return for each picked entry whether another one that it was picked from is equal to it."""
-    found = picked_on(pick_indices(x, kind, dim, **how), x, kind, dim)
+    entries = picked_on(pick_indices(x, kind, dim, **how), x, kind, dim)
     if kind == "sort":
-        equal = np.diff(found, axis=dim) == 0
-        edge = np.zeros_like(np.take(found, [0], axis=dim), dtype=bool) if np.size(found) else equal
+        equal = np.diff(entries, axis=dim) == 0
+        edge = np.zeros_like(np.take(entries, [0], axis=dim), dtype=bool) if np.size(entries) else equal
         return np.concatenate([edge, equal], axis=dim) | np.concatenate([equal, edge], axis=dim)
-    same = np.expand_dims(found, dim) == np.expand_dims(x, dim + 1)
+    same = np.expand_dims(entries, dim) == np.expand_dims(x, dim + 1)
     if kind in REPEATED:
         length = np.shape(x)[dim]
         earlier = np.tri(length, dtype=bool).T

@@ -245,11 +245,11 @@ def applied(f: Apply, op: Op, *arguments: Any, **static: Any) -> Any:
     return traced(f, f(op, *[a.node if type(a) is Traced else a for a in arguments], **static))
 
 
-def traced(f: Apply, found: Any, exact: bool = False) -> Any:
+def traced(f: Apply, value: Any, exact: bool = False) -> Any:
     """Return a node as a traced array, and plain doubles as they are; exact numbers are computed with by the graph."""
-    if type(found) is np.ndarray or isinstance(found, np.generic | np.ndarray):
-        return Traced(f, found) if exact or found.dtype == object else found
-    return Traced(f, found) if hasattr(found, "active") else found
+    if type(value) is np.ndarray or isinstance(value, np.generic | np.ndarray):
+        return Traced(f, value) if exact or value.dtype == object else value
+    return Traced(f, value) if hasattr(value, "active") else value
 
 
 def numbers(x: Any) -> Any:
@@ -318,8 +318,8 @@ def reshaped(f: Apply, x: Any, shape: Any) -> Any:
     """Return the same entries in another shape."""
     sizes = tuple(int(n) for n in np.atleast_1d(shape))
     if -1 in sizes:
-        known = math.prod(n for n in sizes if n != -1)
-        sizes = tuple(x.size // max(known, 1) if n == -1 else n for n in sizes)
+        fixed = math.prod(n for n in sizes if n != -1)
+        sizes = tuple(x.size // max(fixed, 1) if n == -1 else n for n in sizes)
     return x if sizes == x.shape else applied(f, RESHAPE, x, shape=sizes)
 
 
@@ -519,8 +519,8 @@ def moved_back(g: Any, op: Op, k: int, out: Any, values: Sequence[Any], static: 
 
 
 @rule_for(on_diagonal)
-def put_on_diagonal(f: Apply, part: Any, own: str, letters: str, shape: Shape) -> Any:
+def put_on_diagonal(f: Apply, part: Any, target: str, letters: str, shape: Shape) -> Any:
     """Return zeros with an array where the axes of the same letter have the same index."""
-    places = np.einsum(f"{own}->{letters}", np.arange(math.prod(shape)).reshape(shape))
+    places = np.einsum(f"{target}->{letters}", np.arange(math.prod(shape)).reshape(shape))
     whole = expanded(f, part, places.shape)
     return applied(f, PUT_BACK, reshaped(f, whole, -1), places=np.ravel(places), shape=shape)

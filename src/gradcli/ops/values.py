@@ -530,13 +530,13 @@ def first_array(values: Iterable[Any]) -> Any:
     return None
 
 
-def unwrapped(found: Any) -> Any:
+def unwrapped(result: Any) -> Any:
     """Return what a formula gives as the language has it: nodes and plain numbers."""
-    if type(found) is Value:
-        return found.node
-    if type(found) is tuple:
-        return tuple(map(unwrapped, found))
-    return Pair(unwrapped(found.values), found.indices) if type(found) is Pair else found
+    if type(result) is Value:
+        return result.node
+    if type(result) is tuple:
+        return tuple(map(unwrapped, result))
+    return Pair(unwrapped(result.values), result.indices) if type(result) is Pair else result
 
 
 def as_builder(rule: Callable[..., Any]) -> Callable[..., Any]:

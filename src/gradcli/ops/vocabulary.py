@@ -165,13 +165,13 @@ class Spelled(NamedTuple):
 
 def enter(names: str, spelled: Spelled, *, op: Op | None = None, build: Builder | None = None) -> None:
     """Enter a function under ``names``, of which the first is its own."""
-    own, *others = f"{names} {spelled.also}".split()
-    plain = [name for name in (own, *others) if "." not in name]
+    first, *others = f"{names} {spelled.also}".split()
+    plain = [name for name in (first, *others) if "." not in name]
     methods = tuple(plain) if METHOD in spelled.where.split() else ()
-    found = spelled_under((own, *others), spelled.where)
+    spellings = spelled_under((first, *others), spelled.where)
     words = spelled.where.split()
     flags = TYPED in words, TENSORS in words, SHARES in words or spelled.family in SHARING
-    register(Function(own, build, found, methods, spelled.doc, spelled.family, op, spelled.kinds, *flags))
+    register(Function(first, build, spellings, methods, spelled.doc, spelled.family, op, spelled.kinds, *flags))
 
 
 def function(

@@ -108,9 +108,9 @@ def numpy_take(x: Value, indices: Raw, axis: Static = None) -> Value:
 @indexed("masked_select", "torch method")
 def masked_select(x: Value, mask: Raw) -> Value:
     """the entries where the mask is true, in one row; both broadcast"""
-    held = truths(mask, "masked_select")
-    shape = one_shape([x, held])
-    return x.expand(*shape).flat[np.broadcast_to(held, shape).ravel()]
+    chosen = truths(mask, "masked_select")
+    shape = one_shape([x, chosen])
+    return x.expand(*shape).flat[np.broadcast_to(chosen, shape).ravel()]
 
 
 @indexed("np.compress numpy.compress", "")

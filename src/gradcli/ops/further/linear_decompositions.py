@@ -543,10 +543,10 @@ def vectors_on(guide: Array, a: Any, side: str) -> Any:
 
     def rule(near: Array, x: Any) -> Any:
         u, values, v = singular(x)
-        columns, own = (u, near[: len(x)]) if side == "U" else (v, near[len(x) :])
+        columns, side_of_guide = (u, near[: len(x)]) if side == "U" else (v, near[len(x) :])
         groups = groups_of(doubles(values), least_of(x.shape))
         is_longer = len(columns) > len(values)
-        free = own if is_longer else columns @ turn_of(own, columns, groups)
+        free = side_of_guide if is_longer else columns @ turn_of(side_of_guide, columns, groups)
         return np.where(groups < 0, free, columns @ turn_of(near[: len(x)], u, groups))
 
     return each_matrix(rule, guide, a)

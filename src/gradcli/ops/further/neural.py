@@ -529,7 +529,7 @@ def spread_like(x: Value, var: Value) -> Value:
         return var
     if var.shape == x.shape[:-1]:
         return var.reshape(*var.shape, 1)
-    lengths = [own for own, other in zip(x.shape, var.shape, strict=False) if own != other]
+    lengths = [length for length, other in zip(x.shape, var.shape, strict=False) if length != other]
     fits = var.ndim == x.ndim and sum(lengths) > 0 and all(n in (1, m) for n, m in zip(var.shape, x.shape, strict=True))
     require(fits, "shape", f"gaussian_nll_loss: input has shape {x.shape}, var has shape {var.shape}")
     return var
@@ -618,8 +618,8 @@ def multi_margin_loss(
         class_weights(x, weight, "multi_margin_loss")
         without_derivative("multi_margin_loss", weight=weight)
     classes = read_classes(x, target, np.nan, "multi_margin_loss")
-    own = x[classes.key]
-    gaps = relu(margin - own.reshape(*own.shape, 1) + x)
+    scores = x[classes.key]
+    gaps = relu(margin - scores.reshape(*scores.shape, 1) + x)
     gaps = square(gaps) if p == 2 else gaps
     if weight is not None:
         picked = weight[classes.classes if x.ndim > 1 else int(classes.classes)]
@@ -645,8 +645,8 @@ def multilabel_margin_loss(x: Value, target: Value, how: Reduction = MEAN) -> Va
     labels = read_labels(x, target).reshape(-1, count)
     rows = x.reshape(-1, count)
     is_label = (labels[:, :, None] == np.arange(count)).any(axis=1)
-    own = rows[np.arange(len(labels))[:, None], np.maximum(labels, 0)]
-    gaps = relu(1 - own.reshape(-1, count, 1) + rows.reshape(-1, 1, count))
+    scores = rows[np.arange(len(labels))[:, None], np.maximum(labels, 0)]
+    gaps = relu(1 - scores.reshape(-1, count, 1) + rows.reshape(-1, 1, count))
     counts = (labels >= 0)[:, :, None] & ~is_label[:, None, :]
     return how((where(as_numbers(counts), gaps, 0).sum(1, 2) / count).reshape(*x.shape[:-1]))
 

@@ -239,13 +239,13 @@ def along_one(numbers: Any, axis: int, axes: int) -> Any:
     return numbers.reshape([-1 if k == axis else 1 for k in range(axes)])
 
 
-def averaged(found: Windows, axes: int, divisor: Array | float) -> Value:
+def averaged(parts: Windows, axes: int, divisor: Array | float) -> Value:
     """Return the sum of each window over a divisor for each."""
-    first = found.values.ndim - 2 * axes
+    first = parts.values.ndim - 2 * axes
     inside = tuple(range(first + axes, first + 2 * axes))
-    if not found.padded and np.all(divisor == math.prod(found.values.shape[first + axes :])):
-        return found.values.mean(*inside)
-    return found.values.sum(*inside) / np.asarray(divisor, dtype=np.float64)[()]
+    if not parts.padded and np.all(divisor == math.prod(parts.values.shape[first + axes :])):
+        return parts.values.mean(*inside)
+    return parts.values.sum(*inside) / np.asarray(divisor, dtype=np.float64)[()]
 
 
 def outer_product(counts: list[Array]) -> Array:
@@ -316,16 +316,16 @@ def enter_average(axes: int) -> None:
         divisor_override: float | None = None,
     ) -> Value:
         places, kernel, steps, sides = pooled_places(x, axes, kernel_size, stride, padding, 1, ceil_mode, name)
-        found, counts = windows(x, x.ndim - axes, places, 0.0), entries_in(places)
+        parts, counts = windows(x, x.ndim - axes, places, 0.0), entries_in(places)
         if divisor_override is not None:
             require(divisor_override, "value", f"{name}: divisor_override cannot be 0")
-            return averaged(found, axes, divisor_override)
+            return averaged(parts, axes, divisor_override)
         if count_include_pad:
             starts = [np.arange(len(p)) * step - side for p, step, side in zip(places, steps, sides, strict=True)]
             ends = [n + side for n, side in zip(x.shape[-axes:], sides, strict=True)]
             lengths = [np.minimum(s + n, e) - s for s, n, e in zip(starts, kernel, ends, strict=True)]
             counts = outer_product([length.astype(np.float64) for length in lengths])
-        return averaged(found, axes, counts)
+        return averaged(parts, axes, counts)
 
 
 def adaptive_places(x: Value, axes: int, output_size: Static, name: str) -> Places:
