@@ -35,9 +35,9 @@ from gradcli.ops.reductions import all_entries
 from gradcli.ops.statistics import VAR
 from gradcli.ops.values import (
     MEAN,
+    Around,
     Reduction,
     Value,
-    how_reduced,
     logsigmoid,
     number,
     one_axis,
@@ -458,20 +458,14 @@ def picked_loss(logs: Value, target: Classes, weight: Value | None, how: Reducti
 
 @function("nll_loss", "functional", "neural", kinds=Kinds(Made.NO, Made.NO, Beside.INTEGERS))
 def nll_loss(
-    x: Value,
-    target: Value,
-    weight: Value | None = None,
-    size_average: Static = None,
-    ignore_index: Static = -100,
-    reduce: Static = None,
-    reduction: Static = "mean",
+    x: Value, target: Value, weight: Value | None = None, how: Around = MEAN, ignore_index: Static = -100
 ) -> Value:
     """minus the log-probability of the target's class"""
     if weight is not None:
         class_weights(x, weight, "nll_loss")
         without_derivative("nll_loss", weight=weight)
     classes = read_classes(x, target, ignore_index, "nll_loss")
-    return picked_loss(x, classes, weight, how_reduced(size_average, reduce, reduction))
+    return picked_loss(x, classes, weight, how)
 
 
 @function("cross_entropy", "functional", "neural", kinds=Kinds(Made.NO, Made.NO, Beside.INTEGERS))
@@ -479,10 +473,8 @@ def cross_entropy(
     x: Value,
     target: Value,
     weight: Value | None = None,
-    size_average: Static = None,
+    how: Around = MEAN,
     ignore_index: Static = -100,
-    reduce: Static = None,
-    reduction: Static = "mean",
     label_smoothing: float = 0.0,
 ) -> Value:
     """minus the log-softmax of the scores at the target's class, or weighed by the target's probabilities"""
@@ -490,7 +482,6 @@ def cross_entropy(
     require(smoothing <= 1, "value", f"cross_entropy: label_smoothing is from 0 to 1, not {smoothing}")
     if weight is not None:
         class_weights(x, weight, "cross_entropy")
-    how = how_reduced(size_average, reduce, reduction)
     logs = normalised(LOG_SOFTMAX, x, axis, "F")
     if target.shape == x.shape:
         none = ignore_index in (-100, None) or number(ignore_index, "ignore_index") < 0

@@ -379,6 +379,8 @@ class Reduction(NamedTuple):
 
 
 MEAN = Reduction()
+Around: TypeAlias = Reduction
+"""A parameter ``how`` of which ``size_average`` stands before the next parameter, and the other two behind it."""
 
 
 def how_reduced(size_average: Static, reduce: Static, reduction: Static) -> Reduction:
@@ -457,12 +459,15 @@ class Formula:
         """What the language sees: a graph, and parameters by what they take."""
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         seen = [inspect.Parameter("f", kind, annotation="Apply")]
+        rest: list[inspect.Parameter] = []
         for p in self.parameters:
             if p.name == "how":
-                seen += [inspect.Parameter(n, kind, default=x, annotation="Static") for n, x in FLAGS.items()]
+                flags = [inspect.Parameter(n, kind, default=x, annotation="Static") for n, x in FLAGS.items()]
+                seen, rest = (seen + flags[:1], flags[1:]) if p.annotation == "Around" else (seen + flags, [])
             elif p.name != "f":
                 default = p.default.word if isinstance(p.default, Reduction) else p.default
                 seen.append(p.replace(annotation=READERS.get(p.annotation, (p.annotation,))[0], default=default))
+                seen, rest = seen + rest, []
         names = {p.name for p in self.parameters}
         if "library" not in names and any(p.annotation == "LibraryAxes" for p in self.parameters):
             seen.append(inspect.Parameter("library", kind, default="torch", annotation="Library"))

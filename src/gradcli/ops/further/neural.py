@@ -36,6 +36,7 @@ from gradcli.ops.statistics import norm
 from gradcli.ops.values import (
     ALL,
     MEAN,
+    Around,
     Axes,
     Axis,
     Reduction,
@@ -44,7 +45,6 @@ from gradcli.ops.values import (
     common_shape,
     einsum,
     exp,
-    how_reduced,
     log,
     logsigmoid,
     relu,
@@ -491,14 +491,7 @@ def kl_div(x: Value, target: Value, how: Reduction = MEAN, log_target: bool = Fa
 
 @loss("poisson_nll_loss", kinds=OF_FLOATS)
 def poisson_nll_loss(
-    x: Value,
-    target: Value,
-    log_input: bool = True,
-    full: bool = False,
-    size_average: Static = None,
-    eps: float = 1e-8,
-    reduce: Static = None,
-    reduction: Static = "mean",
+    x: Value, target: Value, log_input: bool = True, full: bool = False, how: Around = MEAN, eps: float = 1e-8
 ) -> Value:
     """exp(x) - target*x, x being the log of the rate; without log_input x - target*log(x + eps)"""
     broadcast("poisson_nll_loss", x, target)
@@ -506,7 +499,7 @@ def poisson_nll_loss(
     if full:
         stirling = target * log(target) - target + 0.5 * log(2 * math.pi * target)
         losses = losses + where(target <= 1, 0, stirling)
-    return how_reduced(size_average, reduce, reduction)(losses)
+    return how(losses)
 
 
 @loss("gaussian_nll_loss", kinds=OF_FLOATS)
