@@ -57,7 +57,7 @@ CUT = Op(
     "cut",
     lambda *_values, made, **_static: made,
     lambda _k: lambda *_values, refuse, **_static: refuse(),
-    lambda _k, _out, _values, static: static["refuse"](),
+    lambda at: at.static["refuse"](),
     reads=NOTHING,
     entries=Entries(index=Said()),
     exact=Exactly(
