@@ -581,6 +581,7 @@ def made_type(
         made = made[0]
     made = made.values if isinstance(made, Pair) else made[0] if isinstance(made, Parts) else made
     kind = kind_of(value_of(made))
+    rounds = rounds or function.name == "einsum"  # which computes in doubles
     numbers = [v for v in arguments if type(v) in (int, float, bool)] if function.kinds.beside != "first" else []
     if library == "jax" and asked is not None:
         result = asked if run.x64 else SHORT.get(asked, asked)
@@ -614,7 +615,7 @@ def result_type(
         return "int64" if result == "bool" else result
     if kind == "b" and name not in SUMS:
         return "bool"
-    return "int64" if result == "bool" and kind != "f" and name in ("square", "clip") else result
+    return "int64" if result == "bool" and kind == "i" and name in ("square", "clip", "where") else result
 
 
 def check_arguments(

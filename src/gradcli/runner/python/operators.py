@@ -423,7 +423,7 @@ def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
     op = STEEP_POWER if library == "jax" and sign == "**" and by_float else OPERATORS[sign, 2]
     if sign in COMPARED or sign in "&|^":
         made = table_compare(run.f, op, x, y)
-        bits = together(run, [a, b], library) if library == "torch" else promoted(*kinds)
+        bits = promoted(*kinds) if library == "numpy" else together(run, [a, b], library)
         return wrap_result(run, made, bits if sign in "&|^" else "bool", library)
     dtype = together(run, [a, b], library)
     if sign == "/" and category(dtype) < 2:
@@ -453,7 +453,7 @@ def refuse_kinds(run: Run, sign: str, a: Any, b: Any, kinds: list[str]) -> None:
 def quotient_dtype(run: Run, dtype: str, library: str) -> str:
     """Return the type of floats that a quotient of integers is of."""
     if library == "jax":
-        return plain_in_jax(run, 1.0) if isinstance(dtype, Weak) else LONG[run.x64]
+        return quotient_type(run, dtype)
     return run.default_dtype if library == "torch" else "float64"
 
 
@@ -573,6 +573,13 @@ def plain_in_jax(run: Run, x: Any) -> str:
     """Return the type that JAX gives a number of Python's."""
     kind = type(x)
     return "bool" if kind is bool else (WEAK_WHOLE if kind is int else WEAK_FLOAT)[run.x64]
+
+
+def quotient_type(run: Run, dtype: str) -> str:
+    """Return the type of floats that JAX makes of one: of integers of 64 bits it has as many."""
+    if category(dtype) == 2:
+        return dtype
+    return plain_in_jax(run, 1.0) if isinstance(dtype, Weak) else LONG[dtype == "int64"]
 
 
 # ---- results

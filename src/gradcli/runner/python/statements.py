@@ -269,7 +269,10 @@ class Statements(Expressions):
 
         return self.on_its_line(node, run)
 
-    run_Global = run_Nonlocal = Expressions.run_Pass
+    def run_Global(self, _node: ast.Global | ast.Nonlocal) -> Any:
+        return lambda regs: None
+
+    run_Nonlocal = run_Global
 
     def run_Return(self, node: ast.Return) -> Any:
         value = self.optional(node.value)
