@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from prompt_toolkit.application import create_app_session
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
@@ -15,7 +17,8 @@ from gradcli.cli import repl
 from gradcli.cli.app import run
 from gradcli.cli.output import Environment
 
-TO_END = "\x04"
+TO_END = "\x03\x04"
+"""What drops a line that is not at its end, and ends the input."""
 ENTER = "\r"
 
 
@@ -44,7 +47,7 @@ def test_a_line_is_what_explain_takes(screen, cli):
 def test_values_stay_until_they_are_forgotten(screen):
     _, out, err = screen("x = 1.,2.", "w = 3", "v = 1,10", "grad x**2", "grad w*x", "w =", "grad w*x")
     assert out.splitlines()[1:] == ["2,40", "w=21", "x=3,30"]
-    assert err.startswith("error: w has no value\n")
+    assert err.startswith("error: no value for the variable w\n")
 
 
 @pytest.mark.parametrize("view", [":tape", "--tape", ":row 0", ":json", ":code numpy", ":wrt x"])
@@ -72,7 +75,7 @@ def test_a_view_needs_a_program(screen):
 
 def test_a_block_and_an_open_bracket_go_on(screen):
     _, out, err = screen(
-        "x = 2.", "for i in range(2):", "    x = x*3", "x --format plain", "grad sum([x,", "x])", "quit"
+        "x = 2.", "for i in range(2):", "    x = x*3", "\x7f\x7f\x7f\x7fx --format plain", "grad sum([x,", "x])", "quit"
     )
     assert err == ""
     assert "x.grad = 9" in out
@@ -83,14 +86,24 @@ def test_a_line_begins_after_alt_and_enter(screen):
     assert screen("x = 2", "grad y = x*3\x1b\ry*y")[1].splitlines()[-1] == "36"
 
 
-def test_tab_completes_functions_values_options_and_their_values(screen):
-    _, out, err = screen(
-        "weight = 2.", "grad softpl\t(weig\t)", "grad weight**3 --form\t js\t", "grad weight**3 --jso\t"
-    )
-    assert err == ""
-    assert out.count('"program": "weight**3"') == 2
-    assert '"grad": {"weight": 12.0}' in out
-    assert out.splitlines()[1] == "0.8807970779778823"
+COMPLETED = {  # what stands before the cursor: the word that Tab completes, some of what may stand there
+    "grad softpl": ("softpl", {"softplus"}),
+    "sin(wei": ("wei", {"weight", "sin"}),
+    "sin(": ("", set()),
+    ":ta": (":ta", {":tape", ":quit"}),
+    "weight**3 --fo": ("--fo", {"--format", "--weight"}),
+    "weight**3 --format ": ("", {"json"}),
+    "--row 0 --wrt ": ("", {"a", "b"}),
+}
+
+
+@pytest.mark.parametrize("text", COMPLETED)
+def test_tab_completes_functions_values_options_and_their_values(text):
+    word, some = COMPLETED[text]
+    talk = repl.Talk(Environment(), run, [], "a*b", {"weight": "2."})
+    completions = repl.prompter(talk).completer.get_completions(Document(text), CompleteEvent())
+    assert talk.completed(text)[0] == word
+    assert {one.text for one in completions} >= {name for name in some if name.startswith(word)}
 
 
 def test_ctrl_c_drops_a_line(screen):
@@ -128,7 +141,10 @@ def test_a_home_that_takes_no_file_is_no_obstacle(screen, monkeypatch):
 
 def test_it_is_for_a_terminal(cli):
     answer = cli("repl")
-    assert (answer.code, answer.err.splitlines()[0]) == (2, "error: repl is for a person at a terminal, and here is none")
+    assert (answer.code, answer.err.splitlines()[0]) == (
+        2,
+        "error: repl is for a person at a terminal, and here is none",
+    )
 
 
 def test_without_its_extra_it_says_what_to_install(screen, monkeypatch):

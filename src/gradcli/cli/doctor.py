@@ -51,7 +51,7 @@ def examined(env: Environment) -> dict[str, Any]:
         "schema": 1,
         "version": __version__,
         "python": {"version": platform.python_version(), "implementation": platform.python_implementation()},
-        "platform": platform.platform(),
+        "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
         "packages": {name: version_of(name) for name in PACKAGES},
         "output": {
             "terminal": env.stdout_is_terminal,

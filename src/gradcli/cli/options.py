@@ -200,12 +200,12 @@ OPTIONS = {
         called=FORMATS, meant="write --format {0}", prints=True,
     ),
     "format:explain": text(
-        "--format", "-F", metavar="|".join((*FORMATS, *EXPORTS)), help="How to print.", example="json",
-        values=(*FORMATS, *EXPORTS),
+        "--format", "-F", metavar="FORMAT", help=f"How to print: {', '.join((*FORMATS, *EXPORTS))}.",
+        example="json", values=(*FORMATS, *EXPORTS),
     ),
     "format:grad": text(
-        "--format", "-F", metavar="|".join((*FORMATS, *ARRAYS)), help="How to print.", example="json",
-        values=(*FORMATS, *ARRAYS),
+        "--format", "-F", metavar="FORMAT", help=f"How to print: {', '.join((*FORMATS, *ARRAYS))}.",
+        example="json", values=(*FORMATS, *ARRAYS),
     ),
     "output": text(
         "--output", "-o", metavar="FILE", help="Write to a .json or .txt file; - is standard output.",
@@ -238,8 +238,7 @@ OPTIONS = {
     "reveal": switch("--reveal", help="Show the answer part by part, each after the Enter key."),
     "precision": text(
         "--precision", kind=int, metavar="N", help="Digits in tables, 1 to 17.", default=6, example="12",
-        between=(1, 17),
-        called=("digits", "decimals"), meant="write --precision 12",
+        called=("digits", "decimals"), meant="write --precision 12", between=(1, 17),
     ),
     "color": text(
         "--color", metavar="|".join(COLORS), help="When to colour; by default auto.", example="never", values=COLORS,

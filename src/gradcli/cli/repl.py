@@ -101,7 +101,7 @@ class Talk:
             if f"--{name}" not in typed and name in (*variables, *(("v",) if variables else ()))
             for word in (("--v", value) if name == "v" else ("--set", f"{name}={value}"))
         ]
-        return [command, *options, *values, *self.more, "--", self.program]
+        return [command, *values, *self.more, self.program, *options]
 
     def completed(self, text: str) -> tuple[str, Iterable[Candidate]]:
         """Return the word at the end of a text, and what may stand in its place."""
