@@ -188,7 +188,7 @@ def test_doctor_says_what_is_there_and_what_is_missing(cli: Cli, monkeypatch: py
     monkeypatch.setitem(EXTRAS, "repl", ("no-such-package", "lines"))
     answer = cli("doctor", screen=True, columns="40")
     assert answer.code == 0
-    assert 'extra repl: missing, pip install "gradcli[repl]": lines' in " ".join(answer.out.split())
+    assert 'extra repl (missing): lines; pip install "gradcli[repl]"' in " ".join(answer.out.split())
     assert max(map(len, answer.out.splitlines())) <= 40
     assert "output: a terminal, 40 columns, no colours, utf-8" in " ".join(answer.out.split())
     assert "variables: NO_COLOR=1, COLUMNS=40" in answer.out

@@ -15,7 +15,7 @@ from gradcli.errors.inert import inert
 
 PACKAGES = ("typer", "rich", "numpy", "sympy", "mpmath")
 EXTRAS = {
-    "repl": ("prompt_toolkit", "the command repl: lines one after the other, with history and completion"),
+    "repl": ("prompt_toolkit", "lines one after the other, with history and completion"),
     "notebook": ("ipython", "%gradcli and %%gradcli in a notebook"),
     "dask": ("dask", "gradcli.answer on a cluster"),
     "torch": ("torch", "what --code torch prints can be run"),
@@ -84,6 +84,5 @@ def report_lines(document: dict[str, Any]) -> Iterator[str]:
     yield f"variables: {', '.join(values) or 'none'}"
     yield from (f"wrong: {inert(problem, '')}" for problem in document["problems"])
     for extra in document["extras"]:
-        there = f"{extra['package']} {extra['version']}"
-        missing = f'missing, pip install "gradcli[{extra["name"]}]"'
-        yield f"extra {extra['name']}: {missing if extra['version'] is None else there}: {extra['adds']}"
+        missing = "" if extra["version"] else f'; pip install "gradcli[{extra["name"]}]"'
+        yield f"extra {extra['name']} ({extra['version'] or 'missing'}): {extra['adds']}{missing}"
