@@ -20,7 +20,7 @@ from gradcli.batch.records import Line, Wanted, fields_of, lines
 from gradcli.cli.options import OPTIONS, refuse_both, suffix_among
 from gradcli.cli.output import ExitStatus, complain, guarded_write, is_terminal, write_parts
 from gradcli.cli.request import budget_from, file_error, reading
-from gradcli.errors import GradcliError
+from gradcli.errors import Budget, GradcliError
 from gradcli.errors.hints import counted
 from gradcli.errors.inert import inert
 
@@ -144,37 +144,14 @@ def progress(env: Environment, total: int | None, wanted: bool, every: float = E
         yield advance
 
 
-@dataclass(frozen=True, slots=True)
-class BatchRequest:
-    """What a batch was asked; without ``limits`` no worker is started."""
-
-    source: str
-    output: str | None
-    jobs: int
-    wanted: Wanted
-    limits: Limits | None
-    quiet: bool
-
-
-def batch_request(env: Environment, typed: Typed) -> BatchRequest:
-    """Return the checked request; raises ``option``."""
-    records, output, jobs, only = typed["records"], typed["output"], typed["jobs"], typed["only"]
+def limits_of(typed: Typed, bounds: Budget) -> Limits | None:
+    """Return what a worker may take, None where no worker is started; raises ``option``."""
     timeout, memory = typed["timeout"], typed["memory"]
-    refuse_both(("RECORDS", records), ("-f FILE", typed["file"]))
-    source = typed["file"] if records is None else records
-    if source is None and env.stdin is not None and is_terminal(env.stdin):
-        raise GradcliError("option", "no records are given", hint="gradcli batch - reads what is typed")
-    if output not in (None, "-"):
-        suffix_among(OPTIONS["output:batch"].suffixes, output)
     if timeout is not None and not 0 < timeout <= 1e6:
         raise GradcliError("option", f"--timeout {timeout:g} is not more than 0 and at most 1,000,000 seconds")
-    names = None if only is None else [name.strip() for name in only.split(",") if name.strip()]
-    bounds, symbolic = budget_from(typed["budget"]), not typed["no_symbolic"]
-    wanted = Wanted(symbolic, fields_of(names, symbolic), typed["strict"], bounds, typed["debug"])
-    limits = None
-    if jobs > 1 or timeout is not None or memory is not None:
-        limits = Limits(timeout or max(60.0, 4 * bounds.seconds), memory or MEMORY)
-    return BatchRequest(source or "-", output, jobs, wanted, limits, typed["quiet"])
+    if typed["jobs"] == 1 and timeout is None and memory is None:
+        return None
+    return Limits(timeout or max(60.0, 4 * bounds.seconds), memory or MEMORY)
 
 
 @dataclass(slots=True)
@@ -203,29 +180,39 @@ class Tally:
             yield f"{counted(self.counts.total(), 'record')}: {', '.join(parts)}"
 
 
-def answer(env: Environment, asked: BatchRequest) -> ExitStatus:
-    """Answer every record, and return the exit code of the worst answer."""
-    tally = Tally()
-    alone = asked.output is not None or asked.quiet or not env.stdout_is_terminal
+def answer(env: Environment, typed: Typed) -> ExitStatus:
+    """Answer every record, and return the exit code of the worst answer; raises ``option`` and ``file``."""
+    source, output, only, quiet = typed["records"], typed["output"], typed["only"], typed["quiet"]
+    refuse_both(("RECORDS", source), ("-f FILE", typed["file"]))
+    source = source or typed["file"]
+    if source is None and env.stdin is not None and is_terminal(env.stdin):
+        raise GradcliError("option", "no records are given", hint="gradcli batch - reads what is typed")
+    if output not in (None, "-"):
+        suffix_among(OPTIONS["output:batch"].suffixes, output)
+    names = None if only is None else [name.strip() for name in only.split(",") if name.strip()]
+    bounds, symbolic = budget_from(typed["budget"]), not typed["no_symbolic"]
+    records = Records(Wanted(symbolic, fields_of(names, symbolic), typed["strict"], bounds, typed["debug"]))
+    limits, tally = limits_of(typed, bounds), Tally()
+    alone = output is not None or quiet or not env.stdout_is_terminal
     with (
-        opened(env, asked.source) as (read, size),
-        written(env, asked.output, asked.source, asked.quiet) as put,
-        progress(env, size, wanted=alone and not asked.quiet) as advance,
+        opened(env, source or "-") as (read, size),
+        written(env, output, source or "-", quiet) as put,
+        progress(env, size, wanted=alone and not quiet) as advance,
     ):
-        for line, reply in replies(read, asked):
+        for line, reply in replies(read, records, typed["jobs"], limits):
             put(reply.text)
             tally.add(line, reply)
             advance(line.read)
-    if not asked.quiet:
+    if not quiet:
         for text in tally.lines():
             complain(env, text)
     return STATUS[max(tally.counts, default=Verdict.AGREE)]
 
 
-def replies(read: Read, asked: BatchRequest) -> Iterator[tuple[Line, Reply]]:
+def replies(read: Read, records: Records, jobs: int, limits: Limits | None) -> Iterator[tuple[Line, Reply]]:
     """Yield each line with its reply, in order: from this process, or from workers."""
-    if asked.limits is None:
-        reply = Records(asked.wanted).answering()
+    if limits is None:
+        reply = records.answering()
         for count, line in enumerate(lines(read)):
             yield line, reply(line)
             if not count:
@@ -233,5 +220,5 @@ def replies(read: Read, asked: BatchRequest) -> Iterator[tuple[Line, Reply]]:
         return
     from gradcli.batch.pool import Feed, Pool
 
-    with Pool(asked.jobs, Records(asked.wanted), asked.limits) as pool, contextlib.closing(Feed(read)) as feed:
+    with Pool(jobs, records, limits) as pool, contextlib.closing(Feed(read)) as feed:
         yield from pool.replies(feed)

@@ -345,9 +345,9 @@ def batch(env: Environment, typed: Typed) -> int:
     gradcli batch records.ndjson -o answers.ndjson --jobs 4
     gradcli batch --no-symbolic --only grad < records.ndjson
     """
-    from gradcli.cli.batch import answer, batch_request
+    from gradcli.cli.batch import answer
 
-    return answer(env, batch_request(env, typed))
+    return answer(env, typed)
 
 
 def functions(env: Environment, typed: Typed) -> int:

@@ -149,7 +149,7 @@ OPTIONS = {
         "--lr", metavar="A", help="Take steps of gradient descent: x becomes x - A*x.grad.", example="0.1", view=True
     ),
     "iterations": text(
-        "--iterations", kind=int, metavar="K", help="Steps of --lr, 10 by default.", example="20"
+        "--iterations", kind=int, metavar="K", help="Steps of --lr, 10 by default.", example="20", between=(1, 10**9)
     ),
     "full": switch("--full", help="Show everything of a large answer."),
     "expect": text(

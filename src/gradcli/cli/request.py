@@ -22,7 +22,6 @@ from gradcli.cli.options import (
     LIBRARIES,
     NOTEBOOK,
     OPTIONS,
-    TEXTS,
     options_of,
     refuse_both,
     suffix_among,
@@ -46,15 +45,6 @@ MOST_FILES = 1_000
 """Files of a folder that are looked at for a name that was meant."""
 
 
-def text_of_file(env: Environment, path: str, suffix: str) -> str:
-    """Return the program in a file that is named where a program stands."""
-    path = str(Path(path).expanduser()) if path.startswith("~") else path
-    if suffix in (*TEXTS, NOTEBOOK):
-        return read_program(env, path, "PROGRAM")
-    hint = f"give them to a variable: gradcli explain 'sum(x**2)' --x {shlex.quote(f'@{path}')}"
-    raise GradcliError("option", f"{path} holds numbers, and no program", hint=hint)
-
-
 def read_program(env: Environment, path: str, option: str) -> str:
     """Return the program in a file or on standard input: its text, and of a notebook its cells of code."""
     return "\n".join(read_cells(env, path, option))
@@ -72,13 +62,12 @@ def read_cells(env: Environment, path: str, option: str) -> list[str]:
 
 def read_script(env: Environment, path: str | None) -> list[str]:
     """Return the script of a file, of a notebook its cells, or that of standard input; raises ``option``, ``file``."""
-    message, hint = "", "gradcli run - reads standard input"
     if path is None:
-        message, hint = "no script is given", "for example: gradcli run train.py; - reads standard input"
-    elif "\n" in path:
-        message = "run takes the name of a file, and no text"
-    if path is None or message:
-        raise GradcliError("option", message, hint=hint)
+        hint = "for example: gradcli run train.py; - reads standard input"
+        raise GradcliError("option", "no script is given", hint=hint)
+    if "\n" in path:
+        hint = "gradcli run - reads standard input"
+        raise GradcliError("option", "run takes the name of a file, and no text", hint=hint)
     if suffix_of(path) in DATA and not path.endswith(".json"):
         raise GradcliError("file", f"{path} holds numbers, and no script")
     return read_cells(env, path, "FILE")
@@ -218,7 +207,7 @@ def read_file(env: Environment, path: str, option: str, name: str, budget: Budge
     if path in ("", "-") or (path.startswith("/dev/") and not path.lower().endswith(SUFFIXES)):
         what = "@ stands before the name of a file" if not path else f"{path} has no suffix that says how to read it"
         raise GradcliError("file", f"{option}: {what}", hint=f"{option} - reads standard input")
-    path, key = key_of(str(Path(path).expanduser()) if path.startswith("~") else path)
+    path, key = key_of(at_home(path))
     suffix = Path(path).suffix.lower()
     if suffix in PICKLED:
         raise GradcliError("file", f"{option}: {path[:80]} is a pickle, which only its library can open", hint=SAVED)
@@ -489,8 +478,18 @@ def program_text(env: Environment, program: str | None, file: str | None) -> str
         raise GradcliError("option", "the program stands in two pairs of quotes", hint=hint)
     if suffix_of(program, CHECKS):
         raise GradcliError("option", f"{program} is the name of a file of checks", hint="check alone reads one")
-    suffix = suffix_of(program)
-    return text_of_file(env, program.removeprefix("@"), suffix) if suffix else program
+    if not suffix_of(program):
+        return program
+    path = at_home(program.removeprefix("@"))
+    if suffix_of(program) in DATA:
+        hint = f"give them to a variable: gradcli explain 'sum(x**2)' --x {shlex.quote(f'@{path}')}"
+        raise GradcliError("option", f"{path} holds numbers, and no program", hint=hint)
+    return read_program(env, path, "PROGRAM")
+
+
+def at_home(path: str) -> str:
+    """Return a path with the home folder that ``~`` stands for."""
+    return str(Path(path).expanduser()) if path.startswith("~") else path
 
 
 def wrt_names(text: str) -> list[str]:
@@ -511,9 +510,6 @@ def views_asked(env: Environment, asked: Request, typed: Typed) -> ViewRequest:
     lr, iterations = typed["lr"], typed["iterations"]
     if iterations is not None and lr is None:
         raise GradcliError("option", "--iterations are steps of gradient descent, and need --lr", hint="add --lr 0.1")
-    if iterations is not None and iterations < 1:
-        hint = "for example --iterations 20"
-        raise GradcliError("option", f"--iterations {iterations} is not a positive number of steps", hint=hint)
     u = directions(env, asked, typed["jvp"]) if typed["jvp"] else None
     return ViewRequest(
         typed["row"] or (), typed["column"] or (), typed["tape"], typed["steps"], typed["rows"], u, typed["hessian"],
