@@ -18,26 +18,26 @@ GIVES = re.compile(r"(?:--)?([A-Za-z_]\w*)(?:=(.*))?", re.DOTALL)
 """A word that gives a variable a value, with the value or before it."""
 
 
-def explain_line(line: str, known: dict[str, Any]) -> Explanation:
+def explain_line(line: str, variables: dict[str, Any]) -> Explanation:
     """Return the explanation of a program on one line, with values after it: ``W @ x --x 1,2 --v 1,10``."""
     program, *begins = re.split(r"\s(?=--[A-Za-z_])", line, maxsplit=1)
-    return explain_cell("".join(begins), program, known)
+    return explain_cell("".join(begins), program, variables)
 
 
-def explain_cell(line: str, cell: str, known: dict[str, Any]) -> Explanation:
+def explain_cell(line: str, cell: str, variables: dict[str, Any]) -> Explanation:
     """Return the explanation of a cell.
 
     ``line`` gives variables, v and names to differentiate by: ``x=1,2 v=1,10 wrt=x``, or ``--x 1,2 --v 1,10`` as on the
-    command line. A value that is a name is a variable of the notebook, ``known``; so is any variable that the line
+    command line. A value that is a name is a variable of the notebook, ``variables``; so is any variable that the line
     leaves out.
     """
-    given = given_values(line)
-    v, wrt = given.pop("v", None), given.pop("wrt", None)
-    values = {name: value_of(text, name, known) for name, text in given.items()}
+    texts = given_values(line)
+    v, wrt = texts.pop("v", None), texts.pop("wrt", None)
+    values = {name: value_of(text, name, variables) for name, text in texts.items()}
     needed = Function(cell, given=values).inputs
-    values |= {name: known[name] for name in needed if name not in values and name in known}
+    values |= {name: variables[name] for name in needed if name not in values and name in variables}
     names = None if wrt is None else [name.strip() for name in wrt.split(",")]
-    return explain(cell, v=None if v is None else value_of(v, "v", known), wrt=names, inputs=values)
+    return explain(cell, v=None if v is None else value_of(v, "v", variables), wrt=names, inputs=values)
 
 
 def given_values(line: str) -> dict[str, str]:
@@ -57,9 +57,9 @@ def given_values(line: str) -> dict[str, str]:
     return result
 
 
-def value_of(text: str, name: str, known: dict[str, Any]) -> Any:
+def value_of(text: str, name: str, variables: dict[str, Any]) -> Any:
     """Return the value of a text: a variable of the notebook, or numbers."""
-    return known[text] if text in known else read_value(text, name, Budget())
+    return variables[text] if text in variables else read_value(text, name, Budget())
 
 
 class CellError(Exception):
