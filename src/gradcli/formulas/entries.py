@@ -29,7 +29,7 @@ from gradcli.formulas.printing import LanguagePrinter, bulk, formula_text, short
 from gradcli.formulas.texts import Source, Texts, TooLarge, nested
 from gradcli.jacobian import functions as s
 from gradcli.jacobian.composition import Composition
-from gradcli.jacobian.local import Part
+from gradcli.jacobian.local import Part, links_of, reading_of
 from gradcli.jacobian.sparse import Sparse, gathered, identity, product
 from gradcli.ops.declare import value_of
 from gradcli.ops.linear_algebra import contraction
@@ -299,9 +299,8 @@ class Elements:
     def _grouped(self, node: Operation, count: int) -> list[list[Expr]]:
         """Return for each entry of a node the entries that it is linked to, in flat order."""
         entries = self.of(node.arguments[0])
-        values = tuple(value_of(a) for a in node.arguments)
         groups: list[list[Expr]] = [[] for _ in range(count)]
-        for links in map(listed, node.op.local(0, node.value, values, node.static)):
+        for links in map(listed, links_of(reading_of(node), 0)):
             for row, column in zip(links.rows, links.columns, strict=True):
                 groups[row].append(entries[column])
         return groups
@@ -318,12 +317,11 @@ class Elements:
 
     def _moved(self, node: Operation, count: int) -> ExprArray:
         """Take each entry from where it came; what came from nowhere is the number that it is."""
-        values = tuple(value_of(a) for a in node.arguments)
-        flat = np.ravel(node.value)
+        flat, reading = np.ravel(node.value), reading_of(node)
         result: list[Expr | None] = [None] * count
         for k, argument in enumerate(node.arguments):
             entries = self.of(argument)
-            for links in map(listed, node.op.local(k, node.value, values, node.static)):
+            for links in map(listed, links_of(reading, k)):
                 for row, column in zip(links.rows, links.columns, strict=True):
                     result[row] = entries[column] if result[row] is None else result[row]
         return as_objects([s.number(flat[i]) if entry is None else entry for i, entry in enumerate(result)])
