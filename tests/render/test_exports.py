@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import gradcli
+from gradcli.explanation.rereading import Reader
 from gradcli.render.layout import Layout
 from gradcli.render.markup import Columns, formula
 from gradcli.render.terminal import picture
@@ -149,6 +150,7 @@ def test_latex_compiles(case, tmp_path):
     ("(a/b)**2", r"{\left(\frac{a}{b}\right)}^{2}"),
     ("h.grad*(1 - h**2)", r"\bar{h}\,\left(1 - {h}^{2}\right)"),
     ("W.T @ y.grad", r"{W}^{\top}\,\bar{y}"),
+    ("W.T**2", r"{\left({W}^{\top}\right)}^{2}"),
     ("torch.tanh(z)", r"\tanh\left(z\right)"),
     ("x.relu()", r"\operatorname{relu}\left(x\right)"),
     ("sqrt(x)", r"\sqrt{x}"),
@@ -172,12 +174,15 @@ def test_an_expression_is_written_as_mathematics(text, written):
     "x @ W", "x @ y", "(x @ W) @ y", "(X @ W + x) @ V", "maximum(x, W) @ V", "tanh(W @ x) @ V", "x @ W * x @ y",
     "x.T @ W", "2*x @ (W + y)", "(x * X) @ y", "x @ (X @ W + y)", "(x @ y) * x @ W", "-x @ W @ V", "(X[0] + x) @ W",
     "X @ (x @ W)", "maximum(x * x, minimum(x[-1], -0.5)) * X[:, 1]", "X[0] @ W", "W[:1] @ X @ x",
+    "sum(X, 0) @ W", "sum(X, 0) * X @ y", "sum(X) * x @ W", "X**2 @ W",
 ])  # fmt: skip
 def test_a_product_is_turned_only_where_its_numbers_stay(text):
     arrays = {name: np.random.default_rng(place).normal(size=(2, 2)) for place, name in enumerate("XWV")}
     arrays |= {"x": np.array([1.0, -2.0]), "y": np.array([0.5, 3.0])}
-    shown = Columns({name: value.ndim for name, value in arrays.items()}).visit(ast.parse(text, mode="eval"))
-    names = arrays | {"tanh": np.tanh, "minimum": np.minimum, "maximum": np.maximum}
+    reader = Reader(arrays, {})
+    axes = {part: reader.evaluate(part).ndim for part in [*arrays, *re.findall(r"\w+\((?:[^()]|\([^()]*\))*\)", text)]}
+    shown = Columns(axes.get).visit(ast.parse(text, mode="eval"))
+    names = arrays | {"tanh": np.tanh, "minimum": np.minimum, "maximum": np.maximum, "sum": np.sum}
     value = eval(compile(ast.fix_missing_locations(shown), "shown", "eval"), names)  # noqa: S307 - the test's own text
     np.testing.assert_allclose(value, eval(text, names), rtol=1e-13)  # noqa: S307
 

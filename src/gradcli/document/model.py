@@ -7,9 +7,9 @@ document; numbers are numbers until a voice rounds them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.records import dataclass, field, replace
 
@@ -200,16 +200,20 @@ class Section:
     parts: tuple[Part, ...] = ()
 
 
+Axes: TypeAlias = Callable[[str], int | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """All sections of an answer in the order of reading, with the ``settings`` that its numbers are printed by.
 
-    ``axes`` has how many axes each name has: a product of two matrices is written otherwise than one by entries.
+    ``axes`` gives how many axes a formula has, None for what is none by itself: a product of two matrices is written
+    otherwise than one by entries.
     """
 
     sections: tuple[Section, ...]
     settings: Settings = field(default_factory=Settings)
-    axes: Mapping[str, int] = field(default_factory=dict)
+    axes: Axes = lambda _: None
 
     def section(self, name: str) -> Section | None:
         """Return the section of a name."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from gradcli.document.effects import calls_section, effect_section, samples_section, sums_section
 from gradcli.document.jacobian import is_one_row, jacobian_sections
 from gradcli.document.model import (
+    Axes,
     Cell,
     Column,
     Document,
@@ -32,6 +34,7 @@ from gradcli.records import replace
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
+    from gradcli.explanation.rereading import Reader
 
 ASSIGNS = re.compile(r"[^=(#'\"<>!]+=(?!=)")
 """A line that names its value itself: ``y = …``, ``y[0] += …``."""
@@ -68,10 +71,41 @@ def open_document(answer: Explained, settings: Settings) -> Document:
 
 def labelled(sections: list[Section], answer: Explained, settings: Settings) -> Document:
     """Return a document with what a script calls its variables in the place of the identifiers of formulas."""
-    values = [*answer.inputs.items(), *((value.name, value.value) for value in answer.values)]
-    axes = {answer.labels.get(name, name): np.ndim(value) for name, value in values}
-    document = Document(tuple(sections), settings, axes)
+    document = Document(tuple(sections), settings, axes_in(answer, sections))
     return document.with_texts(lambda text: with_labels(text, answer.labels)) if answer.labels else document
+
+
+def axes_in(answer: Explained, sections: Sequence[Section]) -> Axes:
+    """Return what says how many axes a formula of an answer has: the language reads it."""
+
+    @cache
+    def reader() -> Reader:
+        from gradcli.explanation.rereading import Reader
+
+        lines = {row.left: row.value for section in sections for row in equations_of(section) if row.value is not None}
+        lines |= {f"{rule.name}.grad": rule.value for rule in answer.rules}
+        values = {name: value for name, value in lines.items() if isinstance(name, str) and name.isidentifier()}
+        values |= {**answer.constants, **answer.named_values, **answer.inputs, "v": answer.v}
+        values |= {value.name: value.value for value in answer.values}
+        cotangents = {
+            name[:-5]: value for name, value in lines.items() if isinstance(name, str) and name[-5:] == ".grad"
+        }
+        return Reader(values, cotangents)
+
+    names = {label: name for name, label in answer.labels.items()}
+
+    @cache
+    def axes(text: str) -> int | None:
+        value = reader().evaluate(with_labels(text, names))
+        return None if value is None else value.ndim
+
+    return axes
+
+
+def equations_of(section: Section) -> list[Equation]:
+    """Return the equations of a section."""
+    parts = [part for part in section.parts if isinstance(part, Equations)]
+    return [row for part in parts for row in part.rows if isinstance(row, Equation)]
 
 
 def events_section(answer: Explained) -> Section:

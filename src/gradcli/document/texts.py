@@ -290,13 +290,13 @@ def shortened(
     A text among the items stays as it is, and no loop goes on past it. ``word`` is what one item is called.
 
     >>> shortened([1, 1, 1, 1, 1, "more", 1, 2, 3], str, "row", 60)
-    [1, '…   3 times the same row between', 1, 'more', 1, 2, 3]
+    [1, '…   3 more rows of this form', 1, 'more', 1, 2, 3]
     """
     kept: list[Kind | str] = []
     for part in folded([None if isinstance(item, str) else pattern(item) for item in items]):
         if isinstance(part, Gap):
-            same = word if part.period == 1 else f"{part.period} {word}s"
-            kept.append(f"…   {part.turns:,} times the same {same} between")
+            like = f"{word}s of this form" if part.period == 1 else f"turns of {part.period} {word}s"
+            kept.append(f"…   {part.turns:,} more {like}")
         else:
             kept.append(items[part])
     if len(kept) <= most:

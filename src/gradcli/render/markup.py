@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,12 +27,11 @@ from gradcli.document.model import (
 )
 from gradcli.document.texts import aligned, array_text, short
 from gradcli.errors import GradcliError
-from gradcli.ops import SPELLINGS
 from gradcli.render.layout import fold
 from gradcli.render.tables import TONES, Drawn, Stacked, Texts, Voice, equation_lines, fitted, side_text, written
 
 if TYPE_CHECKING:
-    from gradcli.document.model import Document, Remark
+    from gradcli.document.model import Axes, Document, Remark
     from gradcli.explanation.explained import Explained
     from gradcli.render.layout import Layout
 
@@ -222,14 +221,14 @@ def escaped_in_latex(text: str) -> str:
     return "".join(TEXT.get(sign, sign if " " <= sign <= "\x7e" else "?") for sign in text)
 
 
-def formula(text: str, axes: Mapping[str, int] | None = None) -> str:
+def formula(text: str, axes: Axes = lambda _: None) -> str:
     """Return an expression of the language as mathematics; what is none is printed as it stands.
 
-    ``axes`` are how many each name has. Vectors are columns: where ``x`` has one, ``x @ W`` is the transpose of W times
-    x; and a product of entries is ⊙ where both sides have axes.
+    ``axes`` gives how many a part has. Vectors are columns: where ``x`` has one, ``x @ W`` is the transpose of W times
+    x; a product of entries is ⊙ where both sides have axes, and so is a power of a matrix.
     """
     try:
-        return piece(Columns(axes or {}).visit(ast.parse(text.strip(), mode="eval")).body).text
+        return piece(Columns(axes).visit(ast.parse(text.strip(), mode="eval")).body).text
     except (SyntaxError, ValueError, RecursionError):
         return rf"\texttt{{{escaped_in_latex(text)}}}"
 
@@ -238,18 +237,25 @@ class Entrywise(ast.Mult):
     """The operator of a product of entries."""
 
 
+class EntrywisePower(ast.Pow):
+    """The operator of a power of a matrix entry by entry."""
+
+
 class Columns(ast.NodeTransformer):
     """Writes products from the left with a vector, which has one axis, as those of a column, and those of entries."""
 
-    def __init__(self, axes: Mapping[str, int]) -> None:
+    def __init__(self, axes: Axes) -> None:
         self.axes = axes
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
-        """Return x @ W as W.T @ x, x @ y as x.T @ y, and x * y as a product of entries."""
-        self.generic_visit(node)
-        if isinstance(node.op, ast.Mult) and self.has_axes(node.left) and self.has_axes(node.right):
-            return ast.BinOp(node.left, Entrywise(), node.right)
+        """Return x @ W as W.T @ x, x @ y as x.T @ y, and x * y and A**2 as made entry by entry."""
         left, right = self.axes_of(node.left), self.axes_of(node.right)
+        entrywise = isinstance(node.op, ast.Mult) and self.has_axes(node.left) and self.has_axes(node.right)
+        self.generic_visit(node)
+        if entrywise:
+            return ast.BinOp(node.left, Entrywise(), node.right)
+        if isinstance(node.op, ast.Pow) and (left or 0) > 1:
+            return ast.BinOp(node.left, EntrywisePower(), node.right)
         if not isinstance(node.op, ast.MatMult) or left != 1 or right not in (1, 2):
             return node
         row, other = (node.left, node.right) if right == 1 else (node.right, node.left)
@@ -266,37 +272,21 @@ class Columns(ast.NodeTransformer):
         match node:
             case ast.Constant(int() | float()):
                 return 0
-            case ast.Name():
-                return self.axes.get(node.id)
-            case ast.UnaryOp(operand=part) | ast.Attribute(value=part, attr="grad"):
+            case ast.UnaryOp(operand=part):
                 return self.axes_of(part)
             case ast.Attribute(value=matrix, attr="T"):
                 return 2 if self.axes_of(matrix) == 2 else None
-            case ast.BinOp(ast.Attribute(row, "T"), ast.MatMult(), column) if self.axes_of(row) == 1:
-                return 0 if self.axes_of(column) == 1 else None
             case ast.BinOp(left, operator, right):
-                most = self.most_axes([left, right])
+                sides = [axes for side in (left, right) if (axes := self.axes_of(side)) is not None]
                 is_product = isinstance(operator, ast.MatMult)
-                return most and most - (is_product and 1 in (self.axes_of(left), self.axes_of(right)))
+                return max(sides) - (is_product and 1 in sides) if len(sides) == 2 else None
             case ast.Subscript(array, place):
                 axes, places = self.axes_of(array), place.elts if isinstance(place, ast.Tuple) else [place]
                 picked = [self.axes_of(one) for one in places if not isinstance(one, ast.Slice)]
                 return None if axes is None or any(picked) or None in picked else axes - len(picked)
-            case ast.Call() if is_entrywise(node):
-                return self.most_axes([*node.args, *(option.value for option in node.keywords)])
+            case ast.Name() | ast.Call() | ast.Attribute():
+                return self.axes(ast.unparse(node))
         return None
-
-    def most_axes(self, operands: Sequence[ast.expr]) -> int | None:
-        """Return the axes of what works entry by entry on operands: those of the one that has most."""
-        axes = [axes for operand in operands if (axes := self.axes_of(operand)) is not None]
-        return max(axes) if axes and len(axes) == len(operands) else None
-
-
-def is_entrywise(call: ast.Call) -> bool:
-    """Return whether a function works entry by entry, so that its result is what its argument is."""
-    name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
-    function = SPELLINGS.get(name)
-    return function is not None and function.op is not None and function.op.formula is not None
 
 
 def transposed(node: ast.expr) -> ast.expr:
@@ -323,7 +313,7 @@ def piece(node: ast.expr) -> Piece:
         case ast.Name(word):
             return Piece(name(word))
         case ast.Attribute(value, "T" | "mT" | "H" | "mH"):
-            return Piece(f"{{{piece(value).inside(ATOM)}}}^{{\\top}}")
+            return Piece(f"{{{piece(value).inside(ATOM)}}}^{{\\top}}", POWER)
         case ast.Attribute(value, "grad"):
             return Piece(rf"\bar{{{piece(value).text}}}")
         case ast.Attribute():
@@ -399,7 +389,8 @@ def binary(node: ast.BinOp) -> Piece:
         case ast.FloorDiv():
             return Piece(rf"\left\lfloor\frac{{{left.text}}}{{{right.text}}}\right\rfloor")
         case ast.Pow():
-            return Piece(f"{{{left.inside(ATOM)}}}^{{{right.text}}}", POWER)
+            ring = r"\circ " if isinstance(node.op, EntrywisePower) else ""
+            return Piece(f"{{{left.inside(ATOM)}}}^{{{ring}{right.text}}}", POWER)
     return Piece(f"{left.inside(PRODUCT)} {SIGNS.get(type(node.op), '?')} {right.inside(PRODUCT)}", SUM)
 
 
@@ -558,7 +549,7 @@ def equation(row: Equation, document: Document) -> str:
     return f"{rule}{left} &{near if not sides else '='} {right}{remark}"
 
 
-def fraction(derivative: Derivative, axes: Mapping[str, int]) -> str:
+def fraction(derivative: Derivative, axes: Axes) -> str:
     """Return a derivative as a fraction, with the parentheses that its names have."""
 
     def in_brackets(text: str) -> str:
@@ -570,15 +561,21 @@ def fraction(derivative: Derivative, axes: Mapping[str, int]) -> str:
     return rf"\frac{{\partial{power} {in_brackets(derivative.of)}}}{{{below}}}"
 
 
-def side(one: Side, axes: Mapping[str, int]) -> str:
+def side(one: Side, axes: Axes) -> str:
     """Return a side of an equation."""
     if isinstance(one, str):
         text = greek_spelled(one)
         return formula(text, axes) if text.isascii() else rf"\text{{{escaped_in_latex(one)}}}"
-    return " + ".join(r" \cdot ".join(map(word, term.text.split("·"))) for term in one)
+    return " + ".join(r" \cdot ".join(map(factor, term.text.split("·"))) for term in one)
 
 
-def word(text: str, axes: Mapping[str, int] | None = None) -> str:
+def factor(text: str) -> str:
+    """Return a factor of a term, one with a sign in parentheses."""
+    result = word(text)
+    return rf"\left({result}\right)" if result.startswith("-") else result
+
+
+def word(text: str, axes: Axes = lambda _: None) -> str:
     """Return a number, a name or a short formula; what is no formula stands as it is."""
     if text in WORDS:
         return WORDS[text]
