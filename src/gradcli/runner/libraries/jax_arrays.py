@@ -11,11 +11,11 @@ import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
-from gradcli.ops.joining import INDEX, PUT
+from gradcli.ops.joining import PUT
 from gradcli.runner.converting import array_of, cast, dtype_name
 from gradcli.runner.events import note_draw
 from gradcli.runner.exceptions import Raised, exception_class
-from gradcli.runner.libraries.numpy_arrays import info, piecewise
+from gradcli.runner.libraries.numpy_arrays import ABSTRACT, info, piecewise, set_printoptions
 from gradcli.runner.libraries.numpy_functions import (
     NAMES,
     NEUTRAL,
@@ -29,7 +29,7 @@ from gradcli.runner.libraries.numpy_functions import (
 from gradcli.runner.library import ATTRIBUTES, METHODS, TABLE, always, attribute, native
 from gradcli.runner.numpy_values import flows, other_type, to_real
 from gradcli.runner.python.builtins import JAX_ARRAY
-from gradcli.runner.python.calls import COUNTS, call_table
+from gradcli.runner.python.calls import COUNTS
 from gradcli.runner.python.containers import entry, iterate, key_of, take
 from gradcli.runner.python.operators import PLAIN, SHORT, plain_in_jax, quotient_type, together_in_jax
 from gradcli.runner.state import Run, constant
@@ -62,9 +62,7 @@ TABLE |= {
     **{f"jax.numpy.{name}_": DType(dtype, "jax") for name, dtype in (
         ("bool", "bool"), ("int", "int64"), ("float", "float64"),
     )},
-    **{f"jax.numpy.{name}": Foreign(f"jax.numpy.{name}") for name in (
-        "floating", "inexact", "integer", "signedinteger", "complexfloating",
-    )},
+    **{f"jax.numpy.{name}": TABLE[f"numpy.{name}"] for name in ABSTRACT},
 }  # fmt: skip
 
 
@@ -183,7 +181,7 @@ class JaxFunction(NumpyFunction):
             return TRACED[self.name](run, *arguments, **named)
         if self.table is None:
             raise unknown(run, self.name, "jnp")
-        made = call_table(run, self.table, list(arguments), named)
+        made = self.by_table(run, self.table, arguments, named)
         return list(made) if self.name in LISTS else made
 
     @property
@@ -206,7 +204,7 @@ class JaxFunction(NumpyFunction):
         except Raised:
             if self.table is None:
                 raise
-            return call_table(run, self.table, list(arguments), named)
+            return self.by_table(run, self.table, arguments, named)
         if size is not None:
             made = sized(made, size, fill_value)
         values = [x for x in flatten(run, (list(arguments), options))[0] if isinstance(x, Tensor) or type(x) in PLAIN]
@@ -309,6 +307,9 @@ def norm(run: Run, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = F
     return run.function("numpy.linalg.norm", x, ord, axis, keepdims)
 
 
+RESHAPE = TABLE["jax.numpy.reshape"]
+
+
 @native("jax.numpy.reshape")
 def reshape(
     run: Run, a: Any, shape: Any = None, *more: Any, newshape: Any = None, order: str = "C", **_: Any
@@ -320,10 +321,7 @@ def reshape(
     size, known = math.prod(x.shape), math.prod(n for n in want if n != -1)
     if (known != size) if -1 not in want else (not known or size % known):
         run.fail_as("jax reshape", x.shape, size, want, math.prod(want))
-    if order == "F":
-        turned = run.function("torch.reshape", run.function("jax.numpy.transpose", x), want[::-1])
-        return run.function("jax.numpy.transpose", turned)  # type: ignore[no-any-return]
-    return run.function("torch.reshape", x, want)  # type: ignore[no-any-return]
+    return RESHAPE(run, x, want, order=order)  # type: ignore[no-any-return]
 
 
 def picking(sign: str) -> Callable[..., Any]:
@@ -357,45 +355,10 @@ def clip(
     return x
 
 
-@native("jax.numpy.vectorize")
-def vectorize(run: Run, function: Any, **_: Any) -> Any:
-    """Return a function that runs once for each entry."""
-
-    def run_it(run: Run, *arguments: Any) -> Any:
-        xs = [array(run, a) for a in arguments]
-        shape = np.broadcast_shapes(*[x.shape for x in xs])
-        if not shape:
-            return run.call(function, xs)
-        flat = [reshape(run, run.function("jax.numpy.broadcast_to", x, shape), (-1,)) for x in xs]
-        return reshape(run, run.call(TABLE["jax.vmap"](run, function), flat), shape)
-
-    return run_it
-
-
-@native("jax.numpy.apply_along_axis")
-def apply_along_axis(run: Run, func1d: Any, axis: int, arr: Any, *arguments: Any) -> Any:
-    """Return what a function gives of each line along an axis."""
-    x = array(run, arr)
-    function: Any = lambda run, row: run.call(func1d, [row, *arguments])  # noqa: E731
-    for _ in x.shape[1:]:
-        function = TABLE["jax.vmap"](run, function)
-    return run.call(function, [run.function("jax.numpy.moveaxis", x, axis, -1)])
-
-
 def size_of(run: Run, x: Any, axis: int | None = None) -> int:
     """Return the number of entries."""
     shape = array(run, x).shape
     return math.prod(shape) if axis is None else shape[axis]
-
-
-@native("jax.numpy.issubdtype")
-def issubdtype(run: Run, one: Any, other: Any) -> bool:
-    """Return whether a type is of a kind."""
-    name, kind = dtype_name(run, one, "jax"), other if isinstance(other, str) else getattr(other, "name", "")
-    rank = category(name or "float32")
-    words = {"floating": 2, "inexact": 2, "integer": 1, "signedinteger": 1, "bool_": 0}
-    last = str(kind).rpartition(".")[2]
-    return rank == words[last] if last in words else name == last
 
 
 CONVENTIONS: dict[str, Callable[..., Any]] = {
@@ -414,6 +377,7 @@ TABLE |= {
     "jax.numpy.ndim": lambda run, a: len(array(run, a).shape), "jax.numpy.size": size_of,
     "jax.numpy.shape": lambda run, a: array(run, a).shape, "jax.numpy.iscomplexobj": always(False),
     **dict.fromkeys(("jax.numpy.finfo", "jax.numpy.iinfo"), info), "jax.numpy.piecewise": piecewise,
+    "jax.numpy.set_printoptions": set_printoptions, "jax.numpy.printoptions": TABLE["numpy.printoptions"],
     **dict.fromkeys(("jax.numpy.result_type", "jax.numpy.promote_types"), lambda run, *values: DType(
         together_in_jax(run, [x if isinstance(x, Tensor) or type(x) in PLAIN else typed(run, 0, x) for x in values]),
         "array",
@@ -472,7 +436,11 @@ def put(run: Run, where: At, name: str, value: Any = None) -> Tensor:
             isinstance(p, np.ndarray) and p.dtype != np.bool_ for p in (key if isinstance(key, tuple) else (key,))
         )
         if lists and name in ("add", "subtract", "sub"):
-            return added(run, x, key, other, name)
+            places = run.make(np.arange(math.prod(x.shape)).reshape(x.shape)[key], "int64", "jax")
+            change = other if name == "add" else run.operate("*", other, -1)
+            flat = [reshape(run, part, (-1,)) for part in (x, places, change)]
+            made = run.function("torch.index_put", flat[0], (flat[1],), flat[2], accumulate=True)
+            return Tensor(reshape(run, made, x.shape).node, x.dtype, "jax")
         before = entry(run, x, where.key)
         part = (
             run.function(f"jax.numpy.{name}imum", before, other)
@@ -486,26 +454,6 @@ def put(run: Run, where: At, name: str, value: Any = None) -> Tensor:
     return Tensor(made, x.dtype, "jax")
 
 
-def added(run: Run, x: Tensor, key: Any, other: Tensor, name: str) -> Tensor:
-    """Return an array with others added at an index, as often as it names an entry."""
-    places = np.ravel(np.arange(math.prod(x.shape)).reshape(x.shape)[key])
-    turns: list[list[int]] = []  # each names an entry once at most
-    seen: dict[int, int] = {}
-    for k, place in enumerate(places.tolist()):
-        turn = seen[place] = seen.get(place, -1) + 1
-        turns += [[]] if turn == len(turns) else []
-        turns[turn].append(k)
-    node, source = (
-        flat.node if type(flat.node) in NODES else np.asarray(flat.node)
-        for flat in (reshape(run, x, (-1,)), reshape(run, other, (-1,)))
-    )
-    for chosen in map(np.array, turns):
-        part = Tensor(run.f(INDEX, source, key=chosen), x.dtype, "jax")
-        before = Tensor(run.f(INDEX, node, key=places[chosen]), x.dtype, "jax")
-        node = run.f(PUT, node, run.operate("+" if name == "add" else "-", before, part).node, key=places[chosen])
-    return reshape(run, Tensor(node, x.dtype, "jax"), x.shape)
-
-
 def as_type(run: Run, x: Tensor, dtype: Any = None, **_: Any) -> Any:
     """Return an array as another type."""
     made = converted(run, x, canonical(run, dtype) or strong(x.dtype))
@@ -514,6 +462,7 @@ def as_type(run: Run, x: Tensor, dtype: Any = None, **_: Any) -> Any:
 
 METHODS |= {
     "jax.astype": as_type,
+    "jax.flatten": TABLE["jax.numpy.ravel"],
     **{f"jax.{name}": lambda run, x, *_: x for name in ("copy", "__copy__", "__deepcopy__")},  # nobody writes to it
     **dict.fromkeys(("jax.devices", "jax.device"), always({"TFRT_CPU_0"})),
     **{f"jax.{name}": always(None) for name in ("is_fully_replicated", "delete", "is_deleted")},
@@ -556,7 +505,9 @@ def hard_tanh(run: Run, x: Any) -> Any:
 # ---- jax.lax
 SAME = (
     "exp", "log", "sin", "cos", "tan", "tanh", "sqrt", "square", "add", "sign", "floor", "ceil", "log1p", "expm1",
-    "dot", "cumsum", "cumprod", "reshape", "transpose", "expand_dims",
+    "dot", "cumsum", "cumprod", "reshape", "transpose", "expand_dims", "argmax", "argmin", "sinh", "cosh", "asin",
+    "acos", "atan", "asinh", "acosh", "atanh", "exp2", "cbrt", "split", "squeeze", "stack", "tile", "unstack",
+    "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not",
 )  # fmt: skip
 for _theirs, _own in {
     **dict(zip(SAME, SAME, strict=True)),
@@ -573,6 +524,9 @@ TABLE |= {
     "jax.lax.reciprocal": lambda run, x: run.operate("/", 1, array(run, x)),
     "jax.lax.logistic": lambda run, x: run.function("jax.nn.sigmoid", x),
     "jax.lax.stop_gradient": lambda run, tree: mapped(run, lambda leaf: stopped(run, leaf), tree),
+    **{f"jax.lax.{name}": lambda run, x, name=name: run.function(f"jax.scipy.special.{name}", x) for name in (
+        "erf", "erfc",
+    )},
     "jax.lax.concatenate": lambda run, operands, dimension: run.function(
         "jax.numpy.concatenate", operands, axis=dimension
     ),

@@ -258,7 +258,7 @@ TEXTS = (
     "rfind", "index", "count", "title", "capitalize", "ljust", "rjust", "center", "zfill", "isdigit", "isalpha",
     "isalnum", "isspace", "isupper", "islower", "isnumeric", "isidentifier", "swapcase", "partition", "rpartition",
     "removeprefix", "removesuffix", "casefold", "expandtabs", "istitle", "isdecimal", "isascii", "isprintable",
-    "translate", "replace",
+    "translate", "replace", "rindex",
 )  # fmt: skip
 COMBINING = ("intersection", "difference", "symmetric_difference")
 FLOATS: Table = {
@@ -289,9 +289,8 @@ KINDS: tuple[tuple[type, Table], ...] = (
         **by_host(deque, "extend", "extendleft", reads=(take,), grows=True),
         **by_host(deque, "insert", reads=(as_it_is, item)), **SEARCHING, "remove": remove,
     }),
-    (tuple, {
-        **SEARCHING, "_asdict": lambda run, named: dict(zip(named.fields, named, strict=True)), "_replace": replaced,
-    }),
+    (tuple, SEARCHING),
+    (Named, {"_asdict": lambda run, me: dict(zip(me.fields, me, strict=True)), "_replace": replaced}),
     (Counter, {
         "update": count, "subtract": lambda run, me, items=None, /, **named: count(run, me, items, by=-1, **named),
         **by_host(Counter, "total", "most_common", "elements"),
@@ -369,7 +368,18 @@ DUNDERS: Table = {
 """Methods that Python's own values have for operators and the like."""
 
 
-def host_attribute(run: Run, base: Any, name: str) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case for each kind
+def host_member(run: Run, base: Any, name: str) -> Any:
+    """Return a method or a field by the tables; UNBOUND where there is none."""
+    for kind, methods in KINDS:
+        if isinstance(base, kind) and name in methods:
+            return Bound(methods[name], base)
+    for kinds, readers in FIELDS:
+        if isinstance(base, kinds) and name in readers:
+            return readers[name](run, base)
+    return UNBOUND
+
+
+def host_attribute(run: Run, base: Any, name: str) -> Any:  # noqa: C901, PLR0911 - one case for each kind
     """Return an attribute of a value of Python's; UNBOUND where there is none."""
     reader = getattr(type(base), "attributes", None)
     if isinstance(reader, dict) and name in reader:
@@ -381,12 +391,8 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:  # noqa: C901, PLR091
             return base.fields
         if base.kind is not None and (member := base.kind.find(name)) is not UNBOUND:
             return bound(run, base, base.kind, member)
-    for kind, table in KINDS:
-        if isinstance(base, kind) and name in table:
-            return Bound(table[name], base)
-    for kind, readers in FIELDS:
-        if isinstance(base, kind) and name in readers:
-            return readers[name](run, base)
+    if (member := host_member(run, base, name)) is not UNBOUND:
+        return member
     if isinstance(base, Bound):
         of_closure = isinstance(base.function, Closure)
         return run.attribute(base.function, name) if of_closure else host_attribute(run, base.function, name)
