@@ -309,8 +309,8 @@ elementwise("erf", erf, lambda g, _y, x: ERF_STEEPEST * np.exp(-x * x) * g,
     spelled=spelled("the error function", "torch math special method"))
 elementwise("sinc", sinc, lambda g, _y, x: np.where(x == 0, 0.0, g * sinc_slope(x)),
     slopes=lambda s, x: (s.sinc_slope(x),), again=(lambda g, _y, x: g * sinc_slope(x),),
-    edge=is_far, zero_at=at_zero, zero_text=("{0} == 0",), exactly=exactly.each("sinc"),
-    domain=((0.2, 1.8),), text=Text(backward=(SINC_BACK,)), torch=Torch(doubles=sinc_in_torch),
+    edge=is_far, zero_at=at_zero, zero_text=("{0} == 0",), exactly=exactly.each("sinc"), domain=((0.2, 1.8),),
+    text=Text(backward=(SINC_BACK,)), torch=Torch(doubles=sinc_in_torch),
     spelled=spelled("sin(πx)/(πx), 1 at 0", "torch numpy special method"))
 elementwise("hypot", np.hypot, lambda g, z, x, _y: g * (x / z), lambda g, z, _x, y: g * (y / z),
     slopes=lambda s, x, y: (x / s.hypot(x, y), y / s.hypot(x, y)),

@@ -116,8 +116,7 @@ SMOOTH = OF_FLOATS
 # fmt: off
 # name, forward, a vjp for each argument, formula or slopes: what else the record holds
 ABS = elementwise("abs", np.abs, lambda g, _y, x: g * sign(x), slopes=lambda s, x: (s.sign(x),),
-    kink=NO_DERIVATIVE, pieces=Piecewise(sign_of, lambda piece, x: piece * x),
-    text=Text(backward=("{g}*sign({0})",)),
+    kink=NO_DERIVATIVE, pieces=Piecewise(sign_of, lambda piece, x: piece * x), text=Text(backward=("{g}*sign({0})",)),
     spelled=Spelled("torch numpy math method", "absolute fabs", "the absolute value; its derivative at 0 is 0",
                     kinds=Kinds(Made.NUMPY_SAME, Made.SAME)))
 SIGMOID = elementwise("sigmoid", sigmoid, lambda g, y, x: g * (y / (1 + np.exp(x))),
@@ -128,8 +127,7 @@ SIGMOID = elementwise("sigmoid", sigmoid, lambda g, y, x: g * (y / (1 + np.exp(x
 elementwise("relu", lambda x: at_least(x, 0.0), lambda g, y, _x: np.where(y <= 0, 0.0, g),
     slopes=lambda s, x: (s.where_gt(x, 0, 1, 0),),
     kink=NO_DERIVATIVE, text=Text(backward=("where({y} > 0, {g}, 0)",)),
-    pieces=Piecewise(sign_of, lambda piece, x: np.where(piece > 0, x, np.where(piece < 0, 0, 0 * x))),
-    reads=OUTPUT,
+    pieces=Piecewise(sign_of, lambda piece, x: np.where(piece > 0, x, np.where(piece < 0, 0, 0 * x))), reads=OUTPUT,
     spelled=Spelled("torch functional method", "", "max(x, 0); its derivative at 0 is 0", "neural", OF_NUMBERS))
 elementwise("logsigmoid", logsigmoid, logsigmoid_vjp, slopes=lambda s, x: (s.sigmoid(-x),),
     again=(lambda g, _y, x: g * sigmoid(-x),),
@@ -293,8 +291,7 @@ ELU = elementwise("elu", elu,
     derivatives=lambda s, x, alpha: (s.where_gt(x, 0, 1, alpha * s.exp(x)),),
     text=Text(defaults={"alpha": 1.0}, write=with_numbers, backward=("where({0} > 0, {g}, {g}*{alpha}*exp({0}))",)),
     kink=Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"),
-    pieces=Piecewise(
-        lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x))),
+    pieces=Piecewise(lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x))),
     spelled=Spelled("functional", "", "x above 0, alpha*(exp(x) - 1) below", "neural", SMOOTH))
 SOFTPLUS = elementwise("softplus", softplus, softplus_vjp, formula=softplus_formula,
     derivatives=lambda s, x, beta, threshold: (s.where_gt(beta * x, threshold, 1, s.sigmoid(beta * x)),),
@@ -333,11 +330,7 @@ CLIP = elementwise(
     between,
     lambda g, _y, x, *, low, high: np.where((x >= low) & (x <= high), g, 0.0),
     formula=lambda s, x, low, high: s.clamp_max(s.clamp_min(x, low), high),
-    text=Text(
-        defaults={"low": -1.0, "high": 1.0},
-        write=with_numbers,
-        backward=("where(({0} >= {low}) & ({0} <= {high}), {g}, 0)",),
-    ),
+    text=Text(defaults={"low": -1.0, "high": 1.0}, write=with_numbers),
     kink=Kink(lambda x, low, high: (x == low) | (x == high), "1 is taken"),
     pieces=Piecewise(
         side_of, lambda piece, x, low, high: np.where(piece < 0, min(low, high), np.where(piece > 0, high, x))

@@ -163,8 +163,7 @@ CELU = elementwise("celu", lambda x, alpha: np.where(x < 0, alpha * np.expm1(np.
     formula=lambda s, x, alpha: s.where_gt(x, 0, x, alpha * s.expm1(x / alpha)),
     slopes=lambda s, x, alpha: (s.where_gt(x, 0, 1, s.exp(x / alpha)),),
     text=Text(defaults={"alpha": 1.0}, write=with_numbers),
-    pieces=Piecewise(
-        lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x / alpha))),
+    pieces=Piecewise(lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x / alpha))),
     spelled=None)
 elementwise("mish", mish, mish_vjp, formula=lambda s, x: x * s.tanh(s.log1p(s.exp(x))), slopes=mish_slope,
     exactly=lambda x: x * np.tanh(np.log1p(np.exp(x))), spelled=neural("x*tanh(softplus(x))"))

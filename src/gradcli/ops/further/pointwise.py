@@ -161,8 +161,7 @@ LERP = elementwise("lerp", lerp, lambda g, _y, _x, _end, w: g * (1 - w), lambda 
     exactly=lambda x, end, w: x + w * (end - x), reads=((2,), (2,), (0, 1)), spelled=None)
 elementwise("fmod", np.fmod, lambda g, _y, _a, _b: g, lambda g, _y, a, b: -g * np.trunc(a / b),
     slopes=lambda s, a, b: (s.number(1), -s.trunc(a / b)),
-    pieces=Piecewise(lambda a, b: np.trunc(a / b), exactly.rest_of), domain=((0.1, 0.9), (1, 2)),
-    reads=((), (0, 1)),
+    pieces=Piecewise(lambda a, b: np.trunc(a / b), exactly.rest_of), domain=((0.1, 0.9), (1, 2)), reads=((), (0, 1)),
     spelled=Spelled(EVERYWHERE, "math.fmod", "what is left of x/other, with the sign of x", kinds=KEPT))
 elementwise("copysign", np.copysign, lambda g, y, x, _other: np.where(x == 0, 0.0, g * (y / x)), zero,
     slopes=lambda s, x, other: (s.sign(x) * s.copysign(s.number(1), other), s.number(0)),
@@ -433,7 +432,6 @@ def digamma(x: Array) -> Array:
 # fmt: off
 elementwise("erfc", erfc, lambda g, _y, x: -STEEPEST * np.exp(-x * x) * g,
     slopes=lambda s, x: (-2 / s.sqrt(s.pi) * s.exp(-(x**2)),),
-    text=Text(backward=("-2/sqrt(pi)*exp(-{0}**2)*{g}",)),
     exactly=exactly.in_mpmath(lambda mp, x: mp.erfc(x)),
     spelled=Spelled("torch math special method", "", "1 - erf(x), with its digits where erf(x) is nearly 1"))
 elementwise("erfinv", erfinv, lambda g, y, _x: g * (np.exp(y * y) / STEEPEST),
@@ -490,8 +488,8 @@ def logit(x: Array) -> Array:
 # fmt: off
 LOGIT = elementwise("logit", logit, lambda g, _y, x: np.where((x < 0) | (x > 1), np.nan, g / (x * (1 - x))),
     slopes=lambda s, x: (1 / (x * (1 - x)),),
-    text=Text(backward=("{g}/({0}*(1 - {0}))",)), exactly=lambda x: np.log(x / (1 - x)),
-    domain=((0.1, 0.9),), spelled=None)
+    text=Text(backward=("{g}/({0}*(1 - {0}))",)), exactly=lambda x: np.log(x / (1 - x)), domain=((0.1, 0.9),),
+    spelled=None)
 # fmt: on
 
 
