@@ -316,13 +316,17 @@ class Records:
     asked: Wanted
 
     def answering(self) -> Callable[[Line], Reply]:
-        """Load what an answer needs, and return what replies to a line.
-
-        Nothing is raised but interrupts, and with ``debug`` faults of gradcli.
-        """
+        """Load what an answer needs, as a worker does before its memory is bound, and return what replies to a line."""
         if not self.asked.reverse_alone:
             import gradcli.explanation.explaining
             import gradcli.formulas.derivation  # noqa: F401
+        return self.loading()
+
+    def loading(self) -> Callable[[Line], Reply]:
+        """Return what replies to a line, and loads what an answer needs with the first.
+
+        Nothing is raised but interrupts, and with ``debug`` faults of gradcli.
+        """
         answers = Answers(self.asked)
 
         def reply(line: Line) -> Reply:

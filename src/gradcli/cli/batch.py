@@ -257,7 +257,7 @@ def answer(env: Environment, asked: BatchRequest) -> ExitStatus:
 def replies(read: Read, asked: BatchRequest) -> Iterator[tuple[Line, Reply]]:
     """Yield each line with its reply, in order: from this process, or from workers."""
     if asked.limits is None:
-        reply = Records(asked.wanted).answering()
+        reply = Records(asked.wanted).loading()
         for count, line in enumerate(lines(read)):
             yield line, reply(line)
             if not count:

@@ -22,7 +22,7 @@ from gradcli.language.values import Cotangent, all_finite, as_array, detached, e
 from gradcli.ops import spellings
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.linear_algebra import MATMUL
-from gradcli.records import dataclass, field, replace
+from gradcli.records import dataclass, field
 from gradcli.runner.reading import is_script
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Run:
     as_run: bool = False
     kept: dict[int, Any] = field(default_factory=dict)
 
-    @cached_property
+    @property
     def names(self) -> tuple[str, ...]:
         """The differentiated inputs."""
         return self.function.differentiated
@@ -62,7 +62,7 @@ class Run:
         """What y is called."""
         return output_name(self.graph, self.output)
 
-    @cached_property
+    @property
     def value(self) -> Array:
         """y as numbers."""
         return np.asarray(value_of(self.output))
@@ -529,7 +529,7 @@ def stand(
     if strict and integers:
         whole = run if record else function.evaluate(values, strict=strict)  # all that the integers are used for
         refuse_integers(integers, whole.graph, whole.variables)
-    return replace(run, seeds=seeds, integers=integers, resets=resets, as_run=as_run)
+    return Run(function, run.graph, run.output, run.variables, seeds, integers, resets, as_run)
 
 
 MOST_SPELLED = 6

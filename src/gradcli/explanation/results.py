@@ -171,7 +171,7 @@ class Gradient:
     @property
     def finite(self) -> bool:
         """Whether y and all gradients are finite."""
-        return bool(np.all(np.isfinite(self.output)) and all(np.all(np.isfinite(g)) for g in self.grad.values()))
+        return all(bool(np.isfinite(numbers).all()) for numbers in (self.output, *self.grad.values()))
 
 
 @dataclass(frozen=True, slots=True)

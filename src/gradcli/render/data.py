@@ -76,7 +76,7 @@ def gradient_document(answer: Gradient, form: Form = nested) -> dict[str, Any]:
         **head(answer.program),
         "output": {"shape": list(answer.output.shape), "value": form(answer.output)},
         "v": {"shape": list(answer.v.shape), "value": form(answer.v), "source": answer.v_source},
-        "grad": plain(answer.grad, form),
+        "grad": {name: form(g) for name, g in answer.grad.items()},
         **({} if answer.timeline is None else events_document(answer.timeline, form)),
         "notes": notes_document(answer.notes),
         "error": None,
