@@ -67,7 +67,7 @@ STARTS = [
     Start(("explain", *EXAMPLE), 171, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
     Start(("explain", *EXAMPLE, "--json"), 165, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
     Start(("check", *EXAMPLE[:3]), 172, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
-    Start(("batch", os.devnull), 100, (*HEAVY, "rich", "gradcli.explanation.explaining")),
+    Start(("batch", os.devnull), 68, (*HEAVY, "rich", "gradcli.explanation.explaining")),
 ]
 
 

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from gradcli.jacobian.composition import Composition
 
 Kind = TypeVar("Kind", bound=Checked)
+Said = TypeVar("Said", Comparison, Expectation)
 MOST_SAMPLED = 3
 """How often all random points together may cost what one answer may."""
 LEAKS = "{} is computed from an earlier gradient, by an update of an input that was not seen as one"
@@ -290,14 +291,14 @@ def check_point(
     cost = cost_of_run(run, exact, held)
     if RUNS * cost > most:
         at.needed = enough_work(run.graph, len(expected))
-    together = hold_together(exact, routes, held, point) if goes_together(cost, most, routes) else None
+    together = hold_together(exact, routes, held) if goes_together(cost, most, routes) else None
     if together is not None:
-        at.comparisons += [*together.comparisons, *(compare_routes(both, point) for both in routes)]
+        at.comparisons += [*together.comparisons, *map(compare_routes, routes)]
     moved: list[Derivative] = []
     for place, both in enumerate(routes):
         if together is None:
             truth = find_truth(exact, both, held, Effort(cost, most // len(routes)), edgy)
-            at.comparisons += hold_apart(both, truth, point)
+            at.comparisons += hold_apart(both, truth)
         else:
             truth = together.truth_of(routes, place)
         if truth.direction is not None and both.jacobian.shape[1] > 1:  # one entry is not moved with others
@@ -305,24 +306,31 @@ def check_point(
         items = [item for item in expected if item.variable == both.variable]
         if truth.rounded and any(item.formula is not None or item.claims is not None for item in items):
             truth = own_truth(exact, both, held) or truth
-        remarks += hold_items(items, Against(both, truth, seed, point), routes, exact, known, held, at)
+        remarks += hold_items(items, Against(both, truth, seed), routes, exact, known, held, at)
         at.dust = max(at.dust, truth.sizes.dust)
     entries = sum(math.prod(both.jacobian.shape) for both in routes)
     at.asked = Asked(entries, entries - sum(math.prod(both.jacobian.shape) for both in moved))
     if moved:
-        sampled, single = ([], 0) if held.unknown else sample_columns(exact, moved, point)
+        sampled, single = ([], 0) if held.unknown else sample_columns(exact, moved)
         directions = len(moved) if together is None else together.directions
         at.asked = replace(at.asked, single=at.asked.single + single, directions=directions)
         at.comparisons += sampled
     with suppress(Spent):  # what is left of the work shows no kink
         if not held.bends and RUNS * cost <= most and all(leaf.value.size for leaf in run.leaves.values()):
             look_around(exact, {both.variable: both.jacobian for both in routes}, row, held.bends, edgy)
+    at.comparisons = [at_point(one, point) for one in at.comparisons]
+    at.expected = [at_point(one, point) for one in at.expected]
     at.work = POINT + exact.done
     at.reason = reason_of(at.comparisons, held)
     at.notes = [*notes_at(run, held, exact), *remarks]
     if any(c.wrong and c.routes == (SYMBOLS, REVERSE) for c in at.comparisons):
         at.disagreement = [note_disagreement(run.output, one_sided(at.comparisons))]
     return at
+
+
+def at_point(one: Said, point: dict[str, Any]) -> Said:
+    """Return what is said of numbers with the point that the worst of them is at."""
+    return one if one.worst is None else replace(one, worst=replace(one.worst, point=dict(point)))
 
 
 def cost_of_run(run: Run, exact: Exact, held: Confirmation) -> int:

@@ -580,7 +580,7 @@ def inner_expectation(one: InnerGradient) -> Expectation:
         values = float(claim[at]), float(truth[at]) + 0.0  # no -0
         bound = 10**-FEWEST * np.max(np.abs(truth))
         wrong = int(np.sum(~(np.abs(claim - truth) <= bound)))  # nan is wrong too
-        worst = Entry(value, "", column, (gradient, REVERSE), values, one.digits, 0.0, {})
+        worst = Entry(value, "", column, (gradient, REVERSE), values, one.digits, 0.0)
         mistake = find_mistake(claim, truth, Surroundings(np.zeros(())))
     misfit = "" if claim.shape == truth.shape else f"has shape {claim.shape} and truly {truth.shape}"
     return Expectation(

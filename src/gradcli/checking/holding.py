@@ -289,12 +289,11 @@ Rows = Sequence[Sequence[Decimal]]
 
 
 class Against(NamedTuple):
-    """What an expected derivative is held against: both routes by its variable, the truth, v, and the point."""
+    """What an expected derivative is held against: both routes by its variable, the truth, and v."""
 
     both: Derivative
     truth: Truth
     seed: Cotangent | None
-    point: Mapping[str, Any]
 
 
 class Gradients(NamedTuple):
@@ -342,7 +341,7 @@ def hold_reading(wants: ExpectedNumbers, against: Against, exact: Exact | None =
     diagonal. Where J is too large to be asked for entry by entry, both are held against each other along a direction,
     and with ``exact`` the entries alone that double precision finds wrong. Anything of another shape is wrong.
     """
-    both, truth, seed, point = against
+    both, truth, seed = against
     direction, true, terms = truth.direction, truth.values, truth.sizes
     if seed is not None:
         weights = np.ravel(seed.seed)
@@ -377,7 +376,7 @@ def hold_reading(wants: ExpectedNumbers, against: Against, exact: Exact | None =
         limits = [list(map(widen, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
     row = both.row if seed is None else always("")  # a gradient has no rows
     held = Table(both.variable, EXPECTED, table, true, sizes, row, truth.column)
-    comparison = compare(wants, held, limits, terms, beside, squared, point)
+    comparison = compare(wants, held, limits, terms, beside, squared)
     gradients = None if direction is not None else gradients_of(table, true, fitting.true_shape)
     if direction is not None and exact is not None:
         claim = Claim(wants, entries, bounds, largest, against)
@@ -397,7 +396,6 @@ def compare(
     terms: TermSizes,
     largest: Sequence[Decimal],
     reaches: Rows | None,
-    point: Mapping[str, Any],
 ) -> Comparison:
     """Return how expected numbers compare with the truth: by a standard, else by how far each may be from it.
 
@@ -416,7 +414,7 @@ def compare(
             rounding = Decimal(ROUNDING) * finite(float(terms.rounded[i, j]))
             return judge_beside(judged, value, true, min(rounding, CLOSE * largest[i]), largest[i])
 
-        return compare_entries(table, judge, 10.0**-RIGHT, point)
+        return compare_entries(table, judge, 10.0**-RIGHT)
 
     def by_standard(standard: Standard, sizes: Array) -> Comparison:
         of_terms = reaches or reaches_of(table.truth, sizes)
@@ -425,7 +423,7 @@ def compare(
             judged = judge_by(standard, value, true, of_terms[i][j], float(sizes[i, j]))
             return judge_beside(judged, value, true, Decimal(wants.floor) * largest[i], largest[i])
 
-        return compare_entries(table, judge, float(standard.share), point)
+        return compare_entries(table, judge, float(standard.share))
 
     if standard is None:
         comparison = by_limits(again=False)
@@ -616,7 +614,7 @@ class Claim(NamedTuple):
 
     def hold_entry(self, exact: Exact, i: int, j: int) -> Comparison:
         """Return how one entry compares with the true one, that of a column of J. Raises ``Spent``."""
-        both, _, seed, point = self.against
+        both, _, seed = self.against
         truth, plain = true_column(exact, both, j)
         sizes, row = TermSizes(plain), both.row(i)
         if seed is not None:
@@ -627,4 +625,4 @@ class Claim(NamedTuple):
         bound = self.limits[i][j]
         if self.wants.measured and self.wants.standard is None:
             bound = widen(bound, truth[i][0], float(one[0, 0]))
-        return compare(self.wants, table, [[bound]], sizes, [self.largest[i]], None, point)
+        return compare(self.wants, table, [[bound]], sizes, [self.largest[i]], None)

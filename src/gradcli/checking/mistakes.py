@@ -14,6 +14,7 @@ import numpy as np
 from gradcli.checking.truth import Derivative
 from gradcli.errors.hints import listed
 from gradcli.exact.work import MEASURED, ROUNDING
+from gradcli.explanation.results import within
 from gradcli.ops.declare import Array
 from gradcli.ops.links import Mask
 from gradcli.records import dataclass, field
@@ -186,7 +187,7 @@ def alike(one: Array, other: Array, near: float) -> bool:
     if one.shape != other.shape:
         return False
     size = max(float(np.max(np.abs(one), initial=0.0)), float(np.max(np.abs(other), initial=0.0)))
-    return bool(np.allclose(one, other, rtol=near, atol=near * size))
+    return within(one, other, near * (np.abs(other) + size))
 
 
 def nearness(around: Surroundings) -> float:

@@ -7,7 +7,7 @@ some entries are asked for alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from random import Random
@@ -151,7 +151,7 @@ Judge = Callable[[int, int, Any, Any], Judged]
 """What judges the entry of a table in this row and column, from its value and the truth."""
 
 
-def compare_entries(table: Table, judge: Judge, relative: float, point: Mapping[str, Array]) -> Comparison:
+def compare_entries(table: Table, judge: Judge, relative: float) -> Comparison:
     """Return how a table compares with the truth; ``relative`` is how far an entry may be off."""
     worst, count, unclear, wrong, finite_all = None, 0, 0, 0, True
     for i, (row, truths) in enumerate(zip(table.values, table.truth, strict=True)):
@@ -170,11 +170,11 @@ def compare_entries(table: Table, judge: Judge, relative: float, point: Mapping[
     if worst is not None:
         (_, digits), (i, j), values = worst
         bound = relative * abs(values[1])
-        entry = Worst(table.variable, table.row(i), table.column(j), routes, values, digits, bound, dict(point))
+        entry = Worst(table.variable, table.row(i), table.column(j), routes, values, digits, bound)
     return Comparison(routes, entry, count, unclear, wrong, finite_all)
 
 
-def judge_route(table: Table, point: Mapping[str, Array]) -> Comparison:
+def judge_route(table: Table) -> Comparison:
     """Return how a route compares with the truth; what is not finite is left to ``compare_routes``."""
 
     def judge(i: int, j: int, value: Any, truth: Any) -> Judged:
@@ -183,10 +183,10 @@ def judge_route(table: Table, point: Mapping[str, Array]) -> Comparison:
         count = right_digits(value, truth, float(table.sizes[i, j]))
         return Judged(count, count >= FEWEST)
 
-    return compare_entries(table, judge, WRONG, point)
+    return compare_entries(table, judge, WRONG)
 
 
-def compare_routes(both: Derivative, point: Mapping[str, Array]) -> Comparison:
+def compare_routes(both: Derivative) -> Comparison:
     """Return how symbols and reverse mode compare with each other, in double precision.
 
     Entries that are finite on neither route agree; so does a column where a zero of a one-hot v meets an infinite
@@ -203,7 +203,7 @@ def compare_routes(both: Derivative, point: Mapping[str, Array]) -> Comparison:
         i, j = (int(k) for k in np.unravel_index(int(np.argmax(distance)), distance.shape))
         row = both.row(i) if both.each else f"(sum of rows {i + 1})"
         values, near = (float(a[i, j]), float(b[i, j])), float(bound[i, j])
-        worst = Worst(both.variable, row, both.column(j), routes, values, math.nan, near, dict(point))
+        worst = Worst(both.variable, row, both.column(j), routes, values, math.nan, near)
     return Comparison(routes, worst, a.size, 0, wrong, bool(finite_a.all()))
 
 
@@ -381,11 +381,11 @@ def tabulate(both: Derivative, truth: Truth) -> list[Table]:
     ]
 
 
-def hold_apart(both: Derivative, truth: Truth, point: Mapping[str, Array]) -> list[Comparison]:
+def hold_apart(both: Derivative, truth: Truth) -> list[Comparison]:
     """Return how both routes compare with the truth by one variable, and with each other unless both are sure."""
-    routes = [judge_route(table, point) for table in tabulate(both, truth)]
+    routes = list(map(judge_route, tabulate(both, truth)))
     sure = all(route.finite and not route.unclear and route.digits >= SURE for route in routes)
-    return routes if sure else [*routes, compare_routes(both, point)]
+    return routes if sure else [*routes, compare_routes(both)]
 
 
 def goes_together(cost: int, most: int, routes: Sequence[Derivative]) -> bool:
@@ -426,9 +426,7 @@ class Together:
         return Truth(values, self.truth.sizes, steps, along_label(routes[place].variable), rounded=True)
 
 
-def hold_together(
-    exact: Exact, routes: Sequence[Derivative], held: Confirmation, point: Mapping[str, Array]
-) -> Together:
+def hold_together(exact: Exact, routes: Sequence[Derivative], held: Confirmation) -> Together:
     """Return how both routes compare with the truth along one direction, and along a second one where that is not dear.
 
     The entries that cancel most are asked for alone.
@@ -446,10 +444,10 @@ def hold_together(
             slope = walk_direction(exact, direction, whole.row, ANY, held.bends, to_decimals(sizes), numbers)
             values = [[value] for value in slope.values]
         truths.append(Truth(values, TermSizes(sizes), steps, whole.column))
-        comparisons += [judge_route(table, point) for table in tabulate(whole, truths[-1])]
+        comparisons += map(judge_route, tabulate(whole, truths[-1]))
     with held.asking(work, "exact"):
         for both in routes:
-            comparisons += hold_least(exact, both, point)
+            comparisons += hold_least(exact, both)
     return Together(comparisons, whole, truths[0], len(truths))
 
 
@@ -470,9 +468,7 @@ def side_by_side(routes: Sequence[Derivative]) -> Derivative:
     return replace(first, jacobian=whole, column=always(EVERY), reverse=reverse, symbols=symbols, sizes=sizes)
 
 
-def sample_columns(
-    exact: Exact, routes: Sequence[Derivative], point: Mapping[str, Array]
-) -> tuple[list[Comparison], int]:
+def sample_columns(exact: Exact, routes: Sequence[Derivative]) -> tuple[list[Comparison], int]:
     """Return how both routes compare with the truth in columns of J that are picked at random, and how many entries.
 
     They are as many as half of the work allows, and cost no more than what was asked before; variables take turns.
@@ -486,7 +482,7 @@ def sample_columns(
     entries = 0
     with suppress(Spent):
         for k, column in turns[:count]:
-            comparisons += hold_column(exact, routes[k], column, point)
+            comparisons += hold_column(exact, routes[k], column)
             entries += routes[k].jacobian.shape[0]
     return comparisons, entries
 
@@ -511,7 +507,7 @@ def true_by(exact: Exact, both: Derivative, column: int, x: Array, sizes: Array)
     return [[per_unit(value, unit)] for value in slope.values]
 
 
-def hold_column(exact: Exact, both: Derivative, column: int, point: Mapping[str, Array]) -> list[Comparison]:
+def hold_column(exact: Exact, both: Derivative, column: int) -> list[Comparison]:
     """Return how both routes compare with the truth in one column of J. Raises ``Spent``."""
     truth, sizes = true_column(exact, both, column)
     inside = both.jacobian.columns == column
@@ -520,14 +516,13 @@ def hold_column(exact: Exact, both: Derivative, column: int, point: Mapping[str,
     numbers = {SYMBOLS: symbols, **({REVERSE: both.reverse[:, column]} if both.each else {})}
     return [
         judge_route(
-            Table(both.variable, route, values[:, None].tolist(), truth, sizes, both.row, always(both.column(column))),
-            point,
+            Table(both.variable, route, values[:, None].tolist(), truth, sizes, both.row, always(both.column(column)))
         )
         for route, values in numbers.items()
     ]
 
 
-def hold_least(exact: Exact, both: Derivative, point: Mapping[str, Array]) -> list[Comparison]:
+def hold_least(exact: Exact, both: Derivative) -> list[Comparison]:
     """Return how both routes compare with the truth in the entries of which rounding may have left least."""
     jacobian, comparisons = both.jacobian, list[Comparison]()
     with np.errstate(all="ignore"):
@@ -541,7 +536,7 @@ def hold_least(exact: Exact, both: Derivative, point: Mapping[str, Array]) -> li
         numbers = {SYMBOLS: float(jacobian.values[k]), REVERSE: float(both.reverse[row, column])}
         names, of_one = (always(both.row(row)), always(both.column(column))), np.array([[size]])
         comparisons += [
-            judge_route(Table(both.variable, route, [[value]], [truth], of_one, *names), point)
+            judge_route(Table(both.variable, route, [[value]], [truth], of_one, *names))
             for route, value in numbers.items()
         ]
     return comparisons

@@ -12,7 +12,7 @@ import numpy as np
 from gradcli.document.texts import full
 from gradcli.errors.hints import counted
 from gradcli.explanation.rereading import evaluate as read_back
-from gradcli.explanation.results import VERDICTS
+from gradcli.explanation.results import VERDICTS, within
 from gradcli.explanation.saturation import saturated, true_rules
 
 if TYPE_CHECKING:
@@ -124,18 +124,9 @@ def true_definitions(answer: Explained, names: Mapping[str, Any]) -> dict[str, s
     definitions = dict(answer.definitions)
     for name, number in answer.definition_values.items():
         value = read_back(definitions[name], names)
-        if value is not None and not are_same(value, number):
+        if value is not None and not (value.shape == number.shape and within(value, number, CLOSE * np.abs(number))):
             definitions[name] = literal(number.tolist())
     return definitions
-
-
-def are_same(value: Array, number: Array) -> bool:
-    """Return whether two arrays are equal, or as good as; where one is not finite, nor is the other."""
-    if value.shape != number.shape:
-        return False
-    with np.errstate(all="ignore"):
-        near = np.abs(value - number) <= CLOSE * np.abs(number)
-    return bool(np.all(near | (value == number) | ~np.isfinite(value) & ~np.isfinite(number)))
 
 
 def literal(number: Any) -> str:

@@ -44,7 +44,7 @@ class Entry:
     values: tuple[float, float]
     digits: float
     tolerance: float
-    point: dict[str, Array]
+    point: dict[str, Array] = dataclasses.field(default_factory=dict)
 
     @property
     def place(self) -> str:

@@ -28,7 +28,7 @@ from gradcli.explanation.confirmation import Confirmation, unasked
 from gradcli.explanation.evaluation import Run, Source
 from gradcli.explanation.jacobians import Jacobian, call_backward, compare, read_jacobians
 from gradcli.explanation.rereading import NEAR, compiled
-from gradcli.explanation.results import Backward, Note, Proof
+from gradcli.explanation.results import Backward, Note, Proof, within
 from gradcli.explanation.suspicion import count_work
 from gradcli.explanation.views import Hessian
 from gradcli.formulas.vjps import lift, settle, write
@@ -177,11 +177,8 @@ def run_text(graph: Graph, text: str, bound: Mapping[str, Any]) -> Any:
 
 def is_near(found: Array, wanted: Array, slack: float) -> bool:
     """Return whether numbers are the engine's, beside the largest; where that is not finite, nor may they be."""
-    if found.shape != wanted.shape:
-        return False
-    finite = np.isfinite(wanted)
-    largest = np.max(np.abs(wanted), initial=0.0, where=finite)
-    return bool(np.all(np.where(finite, np.abs(found - wanted) <= NEAR * largest + slack, ~np.isfinite(found))))
+    largest = np.max(np.abs(wanted), initial=0.0, where=np.isfinite(wanted))
+    return found.shape == wanted.shape and within(found, wanted, NEAR * largest + slack)
 
 
 def is_symmetric(blocks: Mapping[tuple[str, str], Jacobian]) -> bool | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradcli.engine.graph import LARGE
 from gradcli.exact.work import ROUNDING, VISIBLE, WRONG
-from gradcli.explanation.results import Agreement, Backward, sum_of
+from gradcli.explanation.results import Agreement, Backward, sum_of, within
 from gradcli.jacobian.sparse import DENSE_ENTRIES, column_sums, times
 from gradcli.ops.declare import Array, Indices
 from gradcli.ops.links import NORMAL
@@ -235,10 +235,7 @@ def tolerance(sizes: Array) -> Array:
 
 def agrees(left: Array, right: Array, sizes: Array) -> bool:
     """Return whether rounding explains how far numbers of two routes are apart; both or neither are finite."""
-    finite_left, finite_right = np.isfinite(left), np.isfinite(right)
-    with np.errstate(all="ignore"):
-        near = np.abs(left - right) <= tolerance(sizes)
-    return bool(np.all(np.where(finite_left & finite_right, near, ~(finite_left | finite_right))))
+    return within(left, right, tolerance(sizes))
 
 
 def finite_distance(left: Array, right: Array) -> Array:

@@ -15,7 +15,7 @@ from gradcli.engine.graph import Graph, Node, Operation, reaches
 from gradcli.engine.naming import called_by, flat_by, place_text
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import listed
-from gradcli.explanation.results import Note
+from gradcli.explanation.results import Note, within
 from gradcli.language.values import Cotangent
 from gradcli.ops.declare import Array, Indices, Op, holds_somewhere, value_of
 from gradcli.ops.making import DATA, DETACH
@@ -511,4 +511,4 @@ def is_near(left: Any, right: Any) -> bool:
     """Return whether two gradients are the same but for the rounding of float32."""
     a, b = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
     largest = float(np.max(np.abs(b), initial=0.0, where=np.isfinite(b)))
-    return bool(np.allclose(a, b, rtol=NEAR, atol=NEAR * max(largest, 1e-300), equal_nan=True))
+    return within(a, b, NEAR * (np.abs(b) + max(largest, 1e-300)))

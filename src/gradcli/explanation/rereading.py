@@ -12,6 +12,7 @@ import numpy as np
 
 from gradcli.errors import Budget, GivenUp, GradcliError
 from gradcli.exact.work import ROUNDING
+from gradcli.explanation.results import within
 from gradcli.language.program import Program, compile_program
 from gradcli.ops import RESERVED
 from gradcli.ops.declare import Array, value_of
@@ -97,9 +98,7 @@ def is_same(found: Array, wanted: Array, sizes: Array = NO_TERMS) -> bool:
         got = found if found.shape == wanted.shape else np.broadcast_to(found, wanted.shape)
     except ValueError:
         return False
-    with np.errstate(invalid="ignore"):  # inf - inf, where the second look below counts
-        near = np.abs(got - wanted) <= NEAR * np.abs(wanted) + ROUNDING * np.where(np.isfinite(sizes), sizes, 0.0)
-    return bool(np.where(np.isfinite(wanted), near, ~np.isfinite(got)).all())
+    return within(got, wanted, NEAR * np.abs(wanted) + ROUNDING * np.where(np.isfinite(sizes), sizes, 0.0))
 
 
 LETTERS = "ijkl"

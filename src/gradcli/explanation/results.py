@@ -190,6 +190,14 @@ class Dust:
     grad: Mask
 
 
+def within(left: Array, right: Array, bound: Array | float) -> bool:
+    """Return whether numbers are no farther apart than a bound; where one of two is not finite, nor is the other."""
+    one, other = np.isfinite(left), np.isfinite(right)
+    with np.errstate(all="ignore"):
+        near = np.abs(left - right) <= bound
+    return bool(np.all(np.where(one & other, near, ~(one | other))))
+
+
 def sum_vjps(backward: Sequence[Backward]) -> dict[str, Array]:
     """Return vᵀ·J for each variable, added up over all calls."""
     return {name: sum_of([call.vjp[name] for call in backward]) for name in backward[0].vjp}

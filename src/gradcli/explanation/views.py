@@ -217,6 +217,11 @@ class Descent:
     ending: str
     remarks: list[Note]
 
+    @property
+    def proof(self) -> Proof:
+        """That its numbers are compared with nothing, and the remarks."""
+        return Proof(remarks=self.remarks)
+
 
 COLUMN = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\[([^\]]*)\])?\s*\Z")
 MOST_SLICES = 1_000

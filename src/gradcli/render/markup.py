@@ -28,7 +28,17 @@ from gradcli.document.texts import aligned, array_text, short
 from gradcli.errors import GradcliError
 from gradcli.ops import SPELLINGS
 from gradcli.render.layout import fold
-from gradcli.render.tables import TONES, Drawn, Stacked, Texts, Voice, equation_lines, fitted, side_text, written
+from gradcli.render.tables import (
+    TONES,
+    Drawn,
+    Stacked,
+    Texts,
+    Voice,
+    equation_lines,
+    fitted,
+    side_text,
+    written_document,
+)
 
 if TYPE_CHECKING:
     from gradcli.document.model import Document, Remark
@@ -55,14 +65,10 @@ def markdown(document: Document, layout: Layout) -> str:
         equations=lambda part: fenced(line.plain.rstrip() for line in equation_lines(part, settings, layout.width)),
         table=piped,
         stacked=lambda part: [*(f"- {escaped(text)}" for text, _ in part.rows), *escaped_remarks(part.remarks)],
+        title=lambda title: [f"**{escaped(title)}**"],
         between=("",),
     )
-    lines: list[str] = []
-    for section in document.sections:
-        lines += [f"**{escaped(section.title)}**", ""] if section.title else []
-        for part in section.parts:
-            lines += [*written(part, voice, settings, layout), ""]
-    return "\n".join(lines).rstrip()
+    return "\n".join(written_document(document, voice, layout)).rstrip()
 
 
 def fenced(lines: Iterable[str]) -> list[str]:
@@ -117,13 +123,10 @@ def html(document: Document, layout: Layout) -> str:
         equations=lambda part: [pre(line.plain.rstrip() for line in equation_lines(part, settings, layout.width))],
         table=table_html,
         stacked=lambda part: [pre(text for text, _ in part.rows), *remarks_html(part.remarks)],
+        title=lambda title: [f'<p style="font-weight:bold;margin:1em 0 .2em">{escape(title)}</p>'],
     )
-    pieces: list[str] = []
-    for section in document.sections:
-        title = escape(section.title)
-        pieces += [f'<p style="font-weight:bold;margin:1em 0 .2em">{title}</p>'] if title else []
-        pieces += [text for part in section.parts for text in written(part, voice, settings, layout)]
-    return f'<div class="gradcli" style="font-size:1em;line-height:1.45">{"".join(pieces)}</div>'
+    inside = "".join(written_document(document, voice, layout))
+    return f'<div class="gradcli" style="font-size:1em;line-height:1.45">{inside}</div>'
 
 
 def paragraph(text: str, tone: str) -> str:
@@ -246,48 +249,33 @@ class Columns(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
         """Return x @ W as W.T @ x, x @ y as x.T @ y, and x * y as a product of entries."""
         self.generic_visit(node)
-        if isinstance(node.op, ast.Mult) and self.is_array(node.left) and self.is_array(node.right):
+        left, right = self.count(node.left), self.count(node.right)
+        if isinstance(node.op, ast.Mult) and left and right:
             return ast.BinOp(node.left, Entrywise(), node.right)
-        if not (isinstance(node.op, ast.MatMult) and self.is_vector(node.left)):
+        if not (isinstance(node.op, ast.MatMult) and left == 1):
             return node
-        left, right = (node.left, node.right) if self.is_vector(node.right) else (node.right, node.left)
-        return ast.BinOp(transposed(left), ast.MatMult(), right)
+        row, column = (node.left, node.right) if right == 1 else (node.right, node.left)
+        return ast.BinOp(transposed(row), ast.MatMult(), column)
 
-    def is_array(self, node: ast.expr) -> bool:
-        """Return whether an expression surely has axes."""
+    def count(self, node: ast.expr) -> int:
+        """Return how many axes an expression surely has: 2 stands for more than one, and for a row."""
         match node:
             case ast.Name():
-                return self.axes.get(node.id, 0) > 0
-            case ast.BinOp(ast.Attribute(row, "T"), ast.MatMult(), right) if self.is_vector(row) and self.is_vector(
-                right
-            ):
-                return False
+                return min(self.axes.get(node.id, 0), 2)
+            case ast.BinOp(ast.Attribute(row, "T"), ast.MatMult(), right) if self.count(row) == 1:
+                return 0 if self.count(right) == 1 else 2
             case ast.BinOp():
-                return self.is_array(node.left) or self.is_array(node.right)
-            case ast.UnaryOp(operand=part) | ast.Attribute(value=part, attr="grad" | "T"):
-                return self.is_array(part)
-            case ast.Call(args=[argument, *_]):
-                return is_entrywise(node) and self.is_array(argument)
-        return False
-
-    def is_vector(self, node: ast.expr) -> bool:
-        """Return whether an expression is surely a vector."""
-        match node:
-            case ast.Name():
-                return self.axes.get(node.id) == 1
-            case ast.BinOp(ast.Attribute(row, "T"), ast.MatMult()) if self.is_vector(row):
-                return False
-            case ast.BinOp(op=ast.MatMult()):
-                return self.is_vector(node.left) != self.is_vector(node.right)
-            case ast.BinOp():
-                return self.is_vector(node.left) or self.is_vector(node.right)
-            case ast.UnaryOp():
-                return self.is_vector(node.operand)
-            case ast.Attribute(attr="grad"):
-                return self.is_vector(node.value)
-            case ast.Call(args=[argument, *_]):
-                return is_entrywise(node) and self.is_vector(argument)
-        return False
+                sides = {self.count(node.left), self.count(node.right)}
+                if isinstance(node.op, ast.MatMult):
+                    return 1 if 1 in sides and len(sides) > 1 else 2 * any(sides)
+                return 1 if 1 in sides else max(sides)
+            case ast.Attribute(value=part, attr="T"):
+                return 2 * (self.count(part) > 0)
+            case ast.UnaryOp(operand=part) | ast.Attribute(value=part, attr="grad"):
+                return self.count(part)
+            case ast.Call(args=[argument, *_]) if is_entrywise(node):
+                return self.count(argument)
+        return 0
 
 
 def is_entrywise(call: ast.Call) -> bool:
@@ -485,12 +473,9 @@ def latex(document: Document, layout: Layout) -> str:
         equations=displayed,
         table=table,
         stacked=stacked,
+        title=lambda title: [rf"\medskip\textbf{{{escaped_in_latex(title)}}}"],
     )
-    lines = []
-    for section in document.sections:
-        lines += [rf"\medskip\textbf{{{escaped_in_latex(section.title)}}}"] if section.title else []
-        lines += [piece for part in section.parts for piece in written(part, voice, document.settings, layout)]
-    body = "\n\n".join(lines)
+    body = "\n\n".join(written_document(document, voice, layout))
     return f"{DOCUMENT}{body}\n\\end{{document}}"
 
 

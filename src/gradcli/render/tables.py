@@ -29,7 +29,7 @@ from gradcli.records import dataclass, replace
 from gradcli.render.layout import fold
 
 if TYPE_CHECKING:
-    from gradcli.document.model import Side
+    from gradcli.document.model import Document, Side
     from gradcli.render.layout import Layout
 
 LONGEST_LABEL = 16
@@ -584,8 +584,17 @@ class Voice(NamedTuple):
     equations: Callable[[Equations], Iterable[str]]
     table: Callable[[Drawn], Iterable[str]]
     stacked: Callable[[Stacked], Iterable[str]]
+    title: Callable[[str], Iterable[str]]
     between: tuple[str, ...] = ()
-    """What stands between the parts of one table."""
+    """What stands between the parts of one table, and behind each part of a section and its title."""
+
+
+def written_document(document: Document, voice: Voice, layout: Layout) -> Iterator[str]:
+    """Yield the sections of a document as a voice writes them."""
+    for section in document.sections:
+        yield from [*voice.title(section.title), *voice.between] if section.title else ()
+        for part in section.parts:
+            yield from (*written(part, voice, document.settings, layout), *voice.between)
 
 
 def written(part: Part, voice: Voice, settings: Settings, layout: Layout) -> Iterator[str]:
